@@ -1,0 +1,43 @@
+# Two commands on a fresh machine: `make demo` and `make test`. Each sets up `.venv` by itself.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+# Tests on real data look here; where the folder is absent they skip and say so.
+NETWRIGHT_DATA ?= $(wildcard ../shared/data)
+export NETWRIGHT_DATA
+
+.PHONY: demo test test-slow bench lint catalogue clean
+
+demo: $(READY)
+	$(BIN)/netwright train
+
+test: lint
+	$(BIN)/python -m pytest -n 2 -q -rs
+
+test-slow: $(READY)
+	$(BIN)/python -m pytest -n 2 -q -rs -m slow
+
+lint: $(READY)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+bench: $(READY)
+	$(BIN)/python benchmarks/cli_start.py
+	$(BIN)/python benchmarks/training_loop.py
+	$(BIN)/python benchmarks/mnist_table.py
+
+catalogue: $(READY)
+	$(BIN)/python -m pytest -n 2 -q --catalogue ../shared/catalogue/catalogue.json
+
+# torch first and alone: any other order may pull a CUDA build of several gigabytes.
+$(READY): pyproject.toml constraints.txt
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install -q -c constraints.txt torch
+	$(BIN)/python -m pip install -q -c constraints.txt -e '.[dev]'
+	touch $@
+
+clean:
+	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache

@@ -1,0 +1,1 @@
+"""netwright: train, see and prove everything a deep-learning course teaches."""

@@ -1,0 +1,1 @@
+"""The ground floor: errors, checks, configs, catalogs, seeds, devices, printing and storage."""

@@ -1,0 +1,47 @@
+"""Explicit tables of named parts; a name that is not in the table is refused with the nearest one."""
+
+import importlib
+from collections.abc import Iterator, Mapping
+from typing import Generic, TypeVar, cast
+
+from netwright.core.checks import nearest
+from netwright.core.errors import UnknownNameError
+
+Part = TypeVar("Part")
+
+
+class Catalog(Generic[Part]):
+    """A table from names to parts that are loaded when they are asked for.
+
+    A row is written "package.module:attribute", so reading the table imports nothing and one broken
+    part does not break the others. Only this library writes rows: a name that comes from a config,
+    a file or a command line is looked up here and never imported.
+
+    Args:
+        kind: what a row is, for the refusal ("model").
+        rows: name -> "package.module:attribute".
+    """
+
+    def __init__(self, kind: str, rows: Mapping[str, str]) -> None:
+        self.kind, self._rows = kind, dict(rows)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._rows)
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._rows
+
+    def check(self, name: str) -> None:
+        """Refuse a name that is not in the table."""
+        if name not in self._rows:
+            hint = nearest(name, self._rows) or f"; there are {', '.join(self._rows)}"
+            raise UnknownNameError(f"unknown {self.kind} {name!r}{hint}")
+
+    def load(self, name: str) -> Part:
+        """The part of this name."""
+        self.check(name)
+        module, _, attribute = self._rows[name].partition(":")
+        return cast(Part, getattr(importlib.import_module(module), attribute))

@@ -1,0 +1,57 @@
+"""Checks on what a caller hands over: bad input stops here, in one plain sentence."""
+
+import difflib
+from collections.abc import Iterable
+
+from torch import Tensor
+
+from netwright.core.errors import ConfigError, DataError, ShapeError
+
+
+def nearest(name: str, known: Iterable[str]) -> str:
+    """Give "; did you mean 'x'?" where a known name is close, else nothing."""
+    close = difflib.get_close_matches(name.lower(), list(known), n=1, cutoff=0.55)
+    return f"; did you mean {close[0]!r}?" if close else ""
+
+
+def check_positive(name: str, value: float) -> None:
+    """Refuse zero, negative numbers and NaN."""
+    if not value > 0:  # written this way round so that NaN is refused too
+        raise ConfigError(f"{name} must be positive, got {value!r}")
+
+
+def check_not_negative(name: str, value: float) -> None:
+    """Refuse negative numbers and NaN."""
+    if not value >= 0:
+        raise ConfigError(f"{name} must not be negative, got {value!r}")
+
+
+def check_fraction(name: str, value: float) -> None:
+    """Refuse what lies outside [0, 1)."""
+    if not 0 <= value < 1:
+        raise ConfigError(f"{name} must lie in [0, 1), got {value!r}")
+
+
+def check_shape(name: str, tensor: Tensor, *wanted: int | str) -> None:
+    """Compare a shape with a pattern: a number must match, a letter stands for any size."""
+    shape = tuple(tensor.shape)
+    fits = len(shape) == len(wanted) and all(
+        isinstance(want, str) or size == want for size, want in zip(shape, wanted, strict=True)
+    )
+    if not fits:
+        pattern = ", ".join(str(want) for want in wanted)
+        raise ShapeError(f"{name} must have shape ({pattern}), got {shape}")
+
+
+def check_finite(name: str, values: Tensor) -> None:
+    """Refuse NaN and infinity, naming the first place."""
+    if not values.is_floating_point():
+        return
+    finite = values.isfinite()
+    if not bool(finite.all()):
+        first = (~finite).nonzero()[0]
+        place = ", ".join(str(int(index)) for index in first)
+        bad = int((~finite).sum())
+        raise DataError(
+            f"{name} must be finite, got {float(values[tuple(first)])} at [{place}] ({bad} in all)"
+        )

@@ -1,0 +1,214 @@
+"""Settings as frozen dataclasses whose fields check themselves and explain themselves.
+
+    @dataclass(frozen=True, kw_only=True)
+    class MLPConfig(Config):
+        hidden: Annotated[tuple[Size, ...], Doc("widths of the hidden layers")] = (128,)
+
+One annotation gives the check, the refusal, and the line of help. This file alone knows pydantic.
+"""
+
+import types
+import typing
+from collections.abc import Mapping
+from dataclasses import MISSING, dataclass, fields
+from functools import cache
+from typing import Annotated, Any, TypeVar, get_args, get_origin
+
+from annotated_types import Ge, Gt, Interval
+from pydantic import ConfigDict, TypeAdapter, ValidationError
+
+from netwright.core.catalog import Catalog
+from netwright.core.checks import nearest
+from netwright.core.errors import ConfigError
+
+Size = Annotated[int, Gt(0)]
+Count = Annotated[int, Ge(0)]
+Positive = Annotated[float, Gt(0)]
+NotNegative = Annotated[float, Ge(0)]
+Fraction = Annotated[float, Interval(ge=0, lt=1)]
+
+_WORDS = {
+    "greater_than": "must be greater than {gt}",
+    "greater_than_equal": "must be at least {ge}",
+    "less_than": "must be less than {lt}",
+    "less_than_equal": "must be at most {le}",
+    "literal_error": "must be {expected}",
+    "finite_number": "must be a finite number",
+    "bool_parsing": "must be true or false",
+    "bool_type": "must be true or false",
+}
+_TYPES = {"int": "a whole number", "float": "a number", "string": "text", "tuple": "a list"}
+
+
+@dataclass(frozen=True)
+class Doc:
+    """The sentence on a field that help, schema and refusals share."""
+
+    text: str
+
+
+@dataclass(frozen=True)
+class OneOf:
+    """The field is a name in this table."""
+
+    catalog: Catalog[Any]
+
+
+@dataclass(frozen=True)
+class Field:
+    """A setting, as help shows it."""
+
+    name: str
+    kind: str
+    default: Any
+    doc: str
+
+
+class Config:
+    """Base of all configs: checks every field when it is made, from code or from a file."""
+
+    def __post_init__(self) -> None:
+        """Check the fields and bring them to their declared types ([1, 2] -> (1, 2))."""
+        for name, hint in _hints(type(self)).items():
+            value = _checked(name, getattr(self, name), hint)
+            object.__setattr__(self, name, value)
+
+
+ConfigT = TypeVar("ConfigT", bound=Config)
+
+
+def parse(cls: type[ConfigT], settings: Mapping[str, Any], where: str = "") -> ConfigT:
+    """Make a config from a mapping; an unknown key is refused with the nearest one.
+
+    Args:
+        cls: the config to make.
+        settings: key -> value, as read from YAML or given on the command line.
+        where: the path of the mapping ("model"), for the refusal.
+    """
+    known = _hints(cls)
+    for key in settings:
+        if key not in known:
+            path = f"{where}.{key}" if where else str(key)
+            hint = nearest(str(key), known) or f"; there are {', '.join(known)}"
+            raise ConfigError(f"unknown setting {path!r}{hint}")
+    missing = [
+        field.name
+        for field in fields(cls)  # type: ignore[arg-type]
+        if field.name not in settings
+        and field.default is MISSING
+        and field.default_factory is MISSING
+    ]
+    if missing:
+        raise ConfigError(f"setting {missing[0]!r} is missing{f' in {where}' if where else ''}")
+    try:
+        return cls(**settings)
+    except ConfigError as error:
+        raise ConfigError(f"{where}.{error}" if where else str(error)) from None
+
+
+def to_mapping(config: Config) -> dict[str, Any]:
+    """The config as plain dicts, lists and numbers, ready for YAML or JSON."""
+    return {name: _plain(getattr(config, name)) for name in _hints(type(config))}
+
+
+def describe(cls: type[Config]) -> list[Field]:
+    """The settings of a config, for help and cards."""
+    hints = _hints(cls)
+    return [
+        Field(
+            name=field.name,
+            kind=_type_name(hints[field.name]),
+            default="(needed)" if field.default is MISSING else _plain(field.default),
+            doc=" ".join(mark.text for mark in _marks(hints[field.name]) if isinstance(mark, Doc)),
+        )
+        for field in fields(cls)  # type: ignore[arg-type]
+    ]
+
+
+@cache
+def _hints(cls: type[Config]) -> dict[str, Any]:
+    return typing.get_type_hints(cls, include_extras=True)
+
+
+@cache
+def _adapter(hint: Any) -> TypeAdapter[Any]:
+    strict = ConfigDict(allow_inf_nan=False, arbitrary_types_allowed=True)
+    return TypeAdapter(hint, config=strict)
+
+
+def _marks(hint: Any) -> tuple[Any, ...]:
+    return get_args(hint)[1:] if get_origin(hint) is Annotated else ()
+
+
+def _bare(hint: Any) -> Any:
+    return get_args(hint)[0] if get_origin(hint) is Annotated else hint
+
+
+def _checked(name: str, value: Any, hint: Any) -> Any:
+    bare = _bare(hint)
+    options = get_args(bare) if get_origin(bare) in {typing.Union, types.UnionType} else (bare,)
+    if isinstance(bare, type) and issubclass(bare, Config):
+        if isinstance(value, Mapping):
+            return parse(bare, value, name)
+        if not isinstance(value, bare):
+            raise ConfigError(f"{name} must be a mapping of settings, got {value!r}")
+        return value
+    if any(get_origin(_bare(option)) is tuple for option in options):
+        value = _as_tuple(value)
+    if isinstance(value, bool) and bool not in options and not (set(options) & {Any, object}):
+        raise ConfigError(f"{name} must be {_type_name(hint)}, got {value}")
+    try:
+        value = _adapter(hint).validate_python(value)
+    except ValidationError as error:
+        raise ConfigError(_sentence(name, hint, error)) from None
+    for mark in _marks(hint):
+        if isinstance(mark, OneOf) and value is not None:
+            mark.catalog.check(value)
+    return value
+
+
+def _as_tuple(value: Any) -> Any:
+    """A list, "256,128" or one number where several are allowed."""
+    if isinstance(value, str):
+        return tuple(part.strip() for part in value.split(",") if part.strip())
+    if isinstance(value, list):
+        return tuple(value)
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return (value,)
+    return value
+
+
+def _sentence(name: str, hint: Any, error: ValidationError) -> str:
+    first = error.errors(include_url=False)[0]
+    place = "".join(f"[{part}]" for part in first["loc"] if isinstance(part, int))
+    kind, context = first["type"], first.get("ctx", {})
+    if kind in _WORDS:
+        wanted = _WORDS[kind].format(**context)
+    else:
+        wanted = f"must be {_TYPES.get(kind.split('_')[0], _type_name(hint))}"
+    return f"{name}{place} {wanted}, got {first['input']!r}"
+
+
+def _type_name(hint: Any) -> str:
+    bare = _bare(hint)
+    origin = get_origin(bare)
+    if origin in {typing.Union, types.UnionType}:
+        return " or ".join(_type_name(option) for option in get_args(bare))
+    if origin is typing.Literal:
+        return " | ".join(str(option) for option in get_args(bare))
+    if origin is tuple:
+        return f"list of {_type_name(get_args(bare)[0])}"
+    if origin is dict:
+        return "mapping"
+    names = {int: "int", float: "float", str: "text", bool: "true/false", type(None): "nothing"}
+    return names.get(bare, getattr(bare, "__name__", str(bare)))
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Config):
+        return to_mapping(value)
+    if isinstance(value, tuple | list):
+        return [_plain(item) for item in value]
+    if isinstance(value, dict):
+        return {key: _plain(item) for key, item in value.items()}
+    return value

@@ -1,0 +1,31 @@
+"""Where tensors live: choosing a device by name and saying what it is."""
+
+import platform
+
+import torch
+
+from netwright.core.errors import ConfigError
+
+
+def pick_device(name: str = "auto") -> torch.device:
+    """Turn "auto", "cpu", "cuda", "cuda:1" or "mps" into a device that is there."""
+    if name == "auto":
+        name = "cuda" if torch.cuda.is_available() else "cpu"
+    try:
+        device = torch.device(name)
+    except RuntimeError:
+        raise ConfigError(f"device must be auto, cpu, cuda, cuda:N or mps, got {name!r}") from None
+    if device.type == "cuda" and (device.index or 0) >= torch.cuda.device_count():
+        raise ConfigError(f"device {name!r} is not there: {torch.cuda.device_count()} CUDA devices")
+    if device.type == "mps" and not torch.backends.mps.is_available():
+        raise ConfigError("device 'mps' is not there on this machine")
+    if device.type not in {"cpu", "cuda", "mps"}:
+        raise ConfigError(f"device must be auto, cpu, cuda, cuda:N or mps, got {name!r}")
+    return device
+
+
+def describe_device(device: torch.device) -> str:
+    """The device in words, for the run's environment."""
+    if device.type == "cuda":
+        return torch.cuda.get_device_name(device)
+    return f"{device.type} ({platform.machine()})"

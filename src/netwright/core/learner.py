@@ -1,0 +1,36 @@
+"""Models that learn by a rule of their own: closed forms, mistake-driven, Hebbian and so on."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from typing import Protocol
+
+from torch import Tensor
+
+
+class Examples(Protocol):
+    """What a learner sees of the training data."""
+
+    @property
+    def inputs(self) -> Tensor:
+        """Inputs, (N, ...)."""
+
+    @property
+    def targets(self) -> Tensor:
+        """Targets, (N,) or (N, K)."""
+
+    @property
+    def weights(self) -> Tensor | None:
+        """Sample weights (N,), or None where all count the same."""
+
+
+class Learner(ABC):
+    """A model with its own way to learn; mixed into an `nn.Module`.
+
+    The driver pulls from `fit_steps` until it ends, or until it is told to stop: each item is one
+    step of the rule, with the numbers worth keeping ({"loss": 0.2}). Between items the model is
+    always in a usable state.
+    """
+
+    @abstractmethod
+    def fit_steps(self, data: Examples, seed: int) -> Iterator[dict[str, float]]:
+        """Learn from the data, one step an item."""

@@ -1,0 +1,23 @@
+"""What a model returns where one tensor is not enough."""
+
+from dataclasses import dataclass
+
+from torch import Tensor
+
+
+@dataclass(frozen=True, kw_only=True)
+class Output:
+    """Logits, and what training or a viewer may want beside them.
+
+    Args:
+        logits: the main output, (B, C) or (B, ...).
+        aux: logits of auxiliary heads, nearest the input first.
+    """
+
+    logits: Tensor
+    aux: tuple[Tensor, ...] = ()
+
+
+def logits_of(output: Tensor | Output) -> Tensor:
+    """The main output, whichever way the model returns it."""
+    return output.logits if isinstance(output, Output) else output

@@ -1,0 +1,1 @@
+"""Data: named splits of inputs and targets, from names, files, arrays and frames."""

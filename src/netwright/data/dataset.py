@@ -1,0 +1,126 @@
+"""Data in memory: named splits of inputs and targets, what they are, and how they were encoded.
+
+Shapes: N examples, K outputs.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import torch
+from torch import Tensor
+
+from netwright.core.checks import check_finite
+from netwright.core.errors import DataError
+from netwright.data.preprocessing import Preprocessor
+from netwright.data.spec import DataSpec
+
+
+@dataclass(frozen=True, kw_only=True)
+class Split:
+    """Examples that are used together.
+
+    Args:
+        inputs: (N, ...), encoded.
+        targets: class indices (N,) int64; labels (N, K) float 0 or 1; reals (N, K) float.
+        weights: how much each example counts (N,), or None where all count the same.
+    """
+
+    inputs: Tensor
+    targets: Tensor
+    weights: Tensor | None = None
+
+    def __len__(self) -> int:
+        return len(self.inputs)
+
+    def take(self, indices: Tensor) -> "Split":
+        """The examples at these places, in this order."""
+        return Split(
+            inputs=self.inputs[indices],
+            targets=self.targets[indices],
+            weights=None if self.weights is None else self.weights[indices],
+        )
+
+    def to(self, device: torch.device) -> "Split":
+        """The same examples on another device."""
+        return Split(
+            inputs=self.inputs.to(device),
+            targets=self.targets.to(device),
+            weights=None if self.weights is None else self.weights.to(device),
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Data:
+    """A data set: its splits, its spec, and the preprocessing that travels with a model.
+
+    Args:
+        name: a name in the catalog, a file's name, or "arrays".
+        spec: kinds, shapes and names.
+        train: the examples to learn from.
+        val: the examples to choose by, or None.
+        test: the examples to report on, or None.
+        preprocessor: encodes new inputs exactly as these were encoded.
+        notes: what was inferred or repaired on the way, one sentence each.
+    """
+
+    name: str
+    spec: DataSpec
+    train: Split
+    val: Split | None = None
+    test: Split | None = None
+    preprocessor: Preprocessor
+    notes: tuple[str, ...] = ()
+
+    def splits(self) -> Iterator[tuple[str, Split]]:
+        """The splits that are there, by name."""
+        for name, split in (("train", self.train), ("val", self.val), ("test", self.test)):
+            if split is not None:
+                yield name, split
+
+    def split(self, name: str) -> Split:
+        """One split by name; refused where it is not there."""
+        found = dict(self.splits())
+        if name not in found:
+            raise DataError(f"{self.name} has no {name!r} split, it has {', '.join(found)}")
+        return found[name]
+
+    def to(self, device: torch.device) -> "Data":
+        """The same data on another device."""
+        moved = {name: split.to(device) for name, split in self.splits()}
+        return replace(self, train=moved["train"], val=moved.get("val"), test=moved.get("test"))
+
+
+def check_data(data: Data) -> None:
+    """Refuse data that nothing can be learned from, before the first step.
+
+    Empty splits, lengths that differ, NaN and infinity, labels out of range, one class only.
+    """
+    for name, split in data.splits():
+        if len(split) == 0:
+            raise DataError(f"the {name} split of {data.name} is empty")
+        if len(split.targets) != len(split):
+            raise DataError(
+                f"{data.name} has {len(split)} {name} inputs but {len(split.targets)} targets"
+            )
+        check_finite(f"the {name} inputs of {data.name}", split.inputs)
+        check_finite(f"the {name} targets of {data.name}", split.targets)
+        if split.weights is not None:
+            check_finite(f"the {name} weights of {data.name}", split.weights)
+            if bool((split.weights < 0).any()) or not bool((split.weights > 0).any()):
+                raise DataError(f"the {name} weights of {data.name} must be >= 0 and not all zero")
+        if data.spec.target == "class":
+            _check_classes(data, name, split)
+    if data.spec.target == "class" and len(data.train.targets.unique()) < 2:
+        only = data.spec.class_names[int(data.train.targets[0])]
+        raise DataError(f"{data.name} has one class only in its training rows, {only!r}")
+
+
+def _check_classes(data: Data, name: str, split: Split) -> None:
+    low, high = int(split.targets.min()), int(split.targets.max())
+    wrong = low if low < 0 else high
+    if low < 0 or high >= data.spec.num_outputs:
+        row = int((split.targets == wrong).nonzero()[0])
+        raise DataError(
+            f"label {wrong} in row {row} of the {name} split of {data.name} is out of range: "
+            f"there are {data.spec.num_outputs} classes, 0 to {data.spec.num_outputs - 1}"
+        )

@@ -1,0 +1,32 @@
+"""How raw inputs become tensors, fitted once on the training rows and kept with the model."""
+
+from abc import ABC, abstractmethod
+from typing import Any, ClassVar
+
+from torch import Tensor
+
+
+class Preprocessor(ABC):
+    """Turns what a user has (arrays, frames, files) into what the model was trained on.
+
+    It holds plain numbers and text only, so it travels as JSON and runs on another machine.
+    """
+
+    kind: ClassVar[str]
+
+    @abstractmethod
+    def encode(self, source: Any) -> Tensor:
+        """Raw inputs -> (N, ...), encoded as the training inputs were."""
+
+    @abstractmethod
+    def encode_targets(self, source: Any) -> Tensor:
+        """Raw targets -> class indices, labels or reals, as the training targets are."""
+
+    @abstractmethod
+    def to_json(self) -> dict[str, Any]:
+        """Plain dicts, lists and numbers."""
+
+    @classmethod
+    @abstractmethod
+    def from_json(cls, values: dict[str, Any]) -> "Preprocessor":
+        """The preprocessor that `to_json` gave."""

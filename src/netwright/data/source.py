@@ -1,0 +1,38 @@
+"""A named source of data: its settings, how it is loaded, and what there is to know about it."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+from netwright.core.config import Config, Count, Doc, Fraction
+from netwright.data.dataset import Data
+
+
+@dataclass(frozen=True, kw_only=True)
+class DataConfig(Config):
+    """What all sources share: how the rows are divided."""
+
+    val_size: Annotated[Fraction, Doc("share of the rows held out to choose by")] = 0.1
+    test_size: Annotated[Fraction, Doc("share of the rows held out to report on")] = 0.2
+    split_seed: Annotated[
+        Count, Doc("which rows are held out; apart from the run's seed, so runs are comparable")
+    ] = 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Source:
+    """A row's part in the catalog of data.
+
+    Args:
+        config: the settings that it takes.
+        load: settings -> data.
+        sentence: what it is, with its size.
+        origin: the paper or address it comes from.
+        licence: under what terms.
+    """
+
+    config: type[DataConfig]
+    load: Callable[[Any], Data]
+    sentence: str
+    origin: str
+    licence: str

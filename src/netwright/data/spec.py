@@ -1,0 +1,57 @@
+"""What a data set is made of: kinds, shapes and names, so that a model can be built to fit it."""
+
+import math
+from dataclasses import dataclass, fields
+from typing import Any, Literal
+
+InputKind = Literal["features", "image", "tokens", "series", "pairs"]
+TargetKind = Literal["class", "labels", "real", "tokens", "mask", "tags", "span", "none"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class DataSpec:
+    """The kinds, shapes and names of one data set.
+
+    Args:
+        inputs: what one input is.
+        input_shape: the shape of one input, without the batch: (features,), (C, I, J), (T,) ...
+        target: what is to be predicted: one class, several labels (each yes or no), one or several
+            reals, tokens, a mask, a tag a token, a span, or nothing.
+        num_outputs: classes, labels or reals; 0 where there is no target.
+        class_names: the names of the classes or labels, in the order of the outputs.
+        target_names: the names of the target columns.
+        feature_names: one name a feature, after encoding; empty where inputs are not features.
+        vocab_size: the number of different tokens; 0 where inputs are not tokens.
+    """
+
+    inputs: InputKind
+    input_shape: tuple[int, ...]
+    target: TargetKind
+    num_outputs: int = 0
+    class_names: tuple[str, ...] = ()
+    target_names: tuple[str, ...] = ()
+    feature_names: tuple[str, ...] = ()
+    vocab_size: int = 0
+
+    @property
+    def num_features(self) -> int:
+        """The numbers in one input, flattened."""
+        return math.prod(self.input_shape)
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain lists and numbers."""
+        values = {field.name: getattr(self, field.name) for field in fields(self)}
+        return {
+            name: list(value) if isinstance(value, tuple) else value
+            for name, value in values.items()
+        }
+
+    @classmethod
+    def from_json(cls, values: dict[str, Any]) -> "DataSpec":
+        """The spec that `to_json` gave."""
+        return cls(
+            **{
+                name: tuple(value) if isinstance(value, list) else value
+                for name, value in values.items()
+            }
+        )
