@@ -1,4 +1,4 @@
-"""Explicit tables of named parts; a name that is not in the table is refused with the nearest one."""
+"""Explicit tables of named parts; an unknown name is refused with the nearest one."""
 
 import importlib
 from collections.abc import Iterator, Mapping

@@ -125,7 +125,6 @@ def describe(cls: type[Config]) -> list[Field]:
     ]
 
 
-@cache
 def _hints(cls: type[Config]) -> dict[str, Any]:
     return typing.get_type_hints(cls, include_extras=True)
 

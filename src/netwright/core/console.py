@@ -79,8 +79,13 @@ class Bar:
             self._task = self._progress.add_task("training", total=total)
             self._progress.start()
 
+    @property
+    def live(self) -> bool:
+        """Whether there is a bar that moves."""
+        return self._progress is not None
+
     def move(self, step: int, text: str) -> None:
-        """Set the bar to a step; on no terminal this prints nothing."""
+        """Set the bar to a step; without a terminal this prints nothing."""
         if self._progress is not None and self._task is not None:
             self._progress.update(self._task, completed=step, description=escape(text))
 

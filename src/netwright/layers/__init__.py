@@ -1,0 +1,1 @@
+"""Layers: the parts that models are built from, where torch does not have them already."""

@@ -1,0 +1,1 @@
+"""Optimizers and schedules: torch's own, found by name."""

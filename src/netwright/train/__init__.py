@@ -1,0 +1,1 @@
+"""Training: state, events, step, loop, evaluation, checkpoints. It never imports a model."""

@@ -1,0 +1,1 @@
+"""Linear models: regression, ridge, logistic and softmax regression."""

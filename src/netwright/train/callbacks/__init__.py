@@ -1,0 +1,1 @@
+"""Callbacks: what happens beside the steps, each in its own file."""

@@ -1,0 +1,1 @@
+"""The contestants of the training-loop benchmark, one library a file."""

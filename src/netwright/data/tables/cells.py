@@ -1,0 +1,131 @@
+"""Reading cells as numbers, dates and categories; what is none is refused by its place."""
+
+import math
+from collections.abc import Callable, Iterable
+from datetime import datetime, time
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from netwright.core.errors import DataError
+from netwright.data.tables.raw_table import RawTable
+
+# A column with at least this share of numbers is meant to be one: the rest are mistakes.
+CLEAR_SHARE = 0.95
+LARGEST = float(np.finfo(np.float32).max)
+# "iso" is 2024-12-31, with or without a time; the others may be followed by a time too.
+DATE_FORMS = ("iso", "%Y/%m/%d", "%d.%m.%Y", "%m/%d/%Y", "%d/%m/%Y")
+
+Value = TypeVar("Value")
+
+
+def as_number(text: str) -> float | None:
+    """The number in a cell, or None; 1_000 is none, although Python reads it."""
+    try:
+        value = float(text)
+    except ValueError:
+        return None
+    return None if "_" in text or math.isnan(value) else value
+
+
+def as_date(text: str, form: str) -> datetime | None:
+    """The date in a cell, or None; a time zone is dropped, the clock's reading is kept."""
+    if not text[:1].isdigit():
+        return None
+    try:
+        if form == "iso":
+            return datetime.fromisoformat(text).replace(tzinfo=None)
+        if form[2] not in text:  # the separator; asking first saves most of the time
+            return None
+        day, _, clock = text.partition(" ")
+        at = time.fromisoformat(clock).replace(tzinfo=None) if clock else time()
+        return datetime.combine(datetime.strptime(day, form), at)
+    except ValueError:
+        return None
+
+
+def category_key(text: str) -> str:
+    """What the writings of one category share: 1 and 1.0, TRUE and True.
+
+    Files and frames write the same value differently, and a model meets both.
+    """
+    lower = text.lower()
+    if lower in {"true", "false"}:
+        return lower
+    # Long digit strings are names: as floats, neighbours would become equal.
+    value = as_number(text) if len(text) <= 15 else None
+    return text if value is None else repr(value + 0.0)  # + 0.0 makes -0.0 a plain zero
+
+
+def numbers_of(table: RawTable, column: str) -> NDArray[np.float64]:
+    """A column as numbers (N,), NaN where missing; text and infinity are refused by their place."""
+    values = _plain_numbers(table.column(column))
+    if values is None:
+        raise _first_wrong_number(table, column)
+    return values
+
+
+def _plain_numbers(cells: list[str]) -> NDArray[np.float64] | None:
+    """The numbers, or None where there is anything to blame: one loop, for speed."""
+    try:
+        values = np.array([float(cell) if cell else math.nan for cell in cells])
+    except ValueError:
+        return None
+    missing = np.isnan(values)
+    if int(missing.sum()) != cells.count("") or any("_" in cell for cell in cells):
+        return None
+    return None if bool((abs(values[~missing]) > LARGEST).any()) else values
+
+
+def _first_wrong_number(table: RawTable, column: str) -> DataError:
+    for row, cell in enumerate(table.column(column)):
+        value = as_number(cell) if cell else 0.0
+        if value is None:
+            return table.refusal(row, column, f"{shortened(cell)} is not a number")
+        if abs(value) > LARGEST:
+            limit = "is not finite (numbers end at 3.4e38)"
+            return table.refusal(row, column, f"{shortened(cell)} {limit}")
+    raise AssertionError("every cell is a number")
+
+
+def dates_of(table: RawTable, column: str, form: str) -> list[datetime | None]:
+    """A column as dates, None where missing; what is no date is refused by its place."""
+    cells = table.column(column)
+    known = {cell: as_date(cell, form) for cell in set(cells) if cell}
+    for row, cell in enumerate(cells):
+        if cell and known[cell] is None:
+            shape = "2024-12-31" if form == "iso" else datetime(2024, 12, 31).strftime(form)
+            raise table.refusal(row, column, f"{shortened(cell)} is not a date such as {shape}")
+    return [known[cell] if cell else None for cell in cells]
+
+
+def share_of(counts: dict[str, int], read: Callable[[str], Value | None]) -> float:
+    """The share of the cells, given as text -> count, that can be read so."""
+    good = sum(count for text, count in counts.items() if read(text) is not None)
+    return good / sum(counts.values())
+
+
+def is_comma_number(text: str) -> bool:
+    """Whether this is a number but for its commas: 1,5 or 1,234.5."""
+    return "," in text and (
+        as_number(text.replace(",", ".", 1)) is not None
+        or as_number(text.replace(",", "")) is not None
+    )
+
+
+def fitting_date_forms(texts: dict[str, int]) -> list[str]:
+    """The forms in which (nearly) all of the cells are dates."""
+    return [
+        form for form in DATE_FORMS if share_of(texts, lambda cell: as_date(cell, form)) >= CLEAR_SHARE
+    ]
+
+
+def shortened(text: str, limit: int = 40) -> str:
+    """The text in quotes, cut where it is long."""
+    return repr(text if len(text) <= limit else f"{text[:limit]}...")
+
+
+def in_quotes(texts: Iterable[str]) -> str:
+    """Texts in quotes, with commas between them."""
+    return ", ".join(shortened(text) for text in texts)

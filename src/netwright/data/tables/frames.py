@@ -1,0 +1,125 @@
+"""Frames, parquet files and rows of Python values -> a raw table."""
+
+import math
+from collections.abc import Mapping, Sequence
+from datetime import date, datetime
+from decimal import Decimal
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from netwright.core.errors import DataError
+from netwright.data.tables.raw_table import RawTable, clean
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def frame_table(frame: Any, name: str = "frame") -> RawTable:
+    """A pandas frame, or anything that turns into one; its index is ignored."""
+    pandas_frame = _as_pandas(frame)
+    names = [str(column).strip() for column in pandas_frame.columns]
+    _check_names(name, names)
+    if not len(pandas_frame):
+        raise DataError(f"{name}: there are columns but no row")
+    columns = {}
+    for place, column in enumerate(names):
+        values = pandas_frame.iloc[:, place].astype(object).tolist()
+        columns[column] = clean(_cells(values, name, column))
+    return RawTable(name=name, columns=columns, positions=range(len(pandas_frame)))
+
+
+def parquet_table(path: Path) -> RawTable:
+    """A parquet file; needs pandas and pyarrow."""
+    try:
+        import pandas as pd  # noqa: PLC0415 - optional, and slow to import
+        import pyarrow as pa  # noqa: PLC0415
+    except ImportError:
+        raise DataError(
+            "reading parquet needs the extra: pip install 'netwright[tables]'"
+        ) from None
+    try:
+        frame = pd.read_parquet(path, engine="pyarrow")
+    except (OSError, ValueError, pa.ArrowException) as error:
+        reason = str(error).partition("\n")[0].rstrip(".")
+        raise DataError(f"{path.name}: not a readable parquet file: {reason}") from None
+    return frame_table(frame, path.name)
+
+
+def rows_table(rows: Sequence[Mapping[str, Any]], name: str = "input") -> RawTable:
+    """Rows as dicts; the first one names the columns, and no later row may lack one."""
+    if not rows:
+        raise DataError(f"{name}: there is no row")
+    names = [str(column) for column in rows[0]]
+    _check_names(name, names)
+    for place, row in enumerate(rows):
+        for column in rows[0]:
+            if column not in row:
+                raise DataError(
+                    f"{name}, row {place + 1}: no {column!r}; give None where it is missing"
+                )
+    columns = {
+        str(column): clean(_cells([row[column] for row in rows], name, str(column)))
+        for column in rows[0]
+    }
+    return RawTable(name=name, columns=columns, positions=range(len(rows)))
+
+
+def _as_pandas(frame: Any) -> "pd.DataFrame":
+    try:
+        import pandas as pd  # noqa: PLC0415 - optional, and slow to import
+    except ImportError:
+        raise DataError("reading frames needs the extra: pip install 'netwright[tables]'") from None
+    if isinstance(frame, pd.DataFrame):
+        return frame
+    if hasattr(frame, "__dataframe__"):
+        return pd.api.interchange.from_dataframe(frame)
+    raise DataError(
+        f"a table cannot be read from {type(frame).__name__}; give a file's path, a frame, "
+        "a row as a dict, or a list of them"
+    )
+
+
+def _check_names(name: str, names: Sequence[str]) -> None:
+    if not names:
+        raise DataError(f"{name}: there is no column")
+    for place, column in enumerate(names):
+        if column in names[:place]:
+            raise DataError(f"{name}: column {column!r} stands twice")
+
+
+def _cells(values: list[Any], name: str, column: str) -> list[str]:
+    cells = []
+    for row, value in enumerate(values):
+        cell = _cell(value)
+        if cell is None:
+            raise DataError(
+                f"{name}, row {row + 1}: column {column!r}: a {type(value).__name__} is no cell, "
+                "wanted a number, text or a date"
+            )
+        cells.append(cell)
+    return cells
+
+
+def _cell(value: Any) -> str | None:
+    """The text of one value, "" where it is missing; None where it is no value for a cell."""
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, str):
+        return value
+    if isinstance(value, float):
+        return _float_text(value)
+    if value is None or type(value).__name__ in {"NAType", "NaTType"}:
+        return ""
+    if isinstance(value, date | datetime):
+        return value.isoformat()
+    return str(value) if isinstance(value, int | Decimal) else None
+
+
+def _float_text(value: float) -> str:
+    if math.isnan(value):
+        return ""
+    # 1.0 is written 1: a frame turns whole numbers into floats as soon as one is missing.
+    whole = value.is_integer() and abs(value) < 1e15
+    return str(int(value)) if whole else repr(value)

@@ -1,0 +1,87 @@
+"""A table as it was read: named columns of text, and where each row stands in its source."""
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from netwright.core.checks import nearest
+from netwright.core.errors import DataError
+
+MISSING = frozenset(
+    {"", "NA", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "NAN", "NaT", "NULL", "Null", "null"}
+    | {"None", "?"}
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class RawTable:
+    """Columns of text cells, without blanks around them; a missing cell is "".
+
+    Numbers from frames are held as their `repr`, which gives the same float back.
+
+    Args:
+        name: the file's name, "frame" or "input"; refusals begin with it.
+        columns: name -> cells; at least one row.
+        positions: the place of each row in its source, from 0.
+        lines: the line in which each row begins, where the source is a text file.
+        notes: what was repaired on the way, one sentence each.
+    """
+
+    name: str
+    columns: dict[str, list[str]]
+    positions: Sequence[int]
+    lines: Sequence[int] | None = None
+    notes: tuple[str, ...] = ()
+
+    def __len__(self) -> int:
+        return len(self.positions)
+
+    def column(self, name: str) -> list[str]:
+        """The cells of a column; a name that is not there is refused with the nearest one."""
+        if name not in self.columns:
+            hint = nearest(name, self.columns) or f"; there are {listed(self.columns)}"
+            raise DataError(f"{self.name} has no column {name!r}{hint}")
+        return self.columns[name]
+
+    def row_name(self, row: int) -> str:
+        """A row's place inside its source: "line 57" or "row 56", counted from 1."""
+        if self.lines is not None:
+            return f"line {self.lines[row]}"
+        return f"row {self.positions[row] + 1}"
+
+    def refusal(self, row: int, column: str, wrong: str) -> DataError:
+        """The error for one cell: where it stands, its column, and what is wrong with it."""
+        if self.lines is not None:
+            return DataError(f"{self.name}:{self.lines[row]}: column {column!r}: {wrong}")
+        return DataError(f"{self.name}, {self.row_name(row)}: column {column!r}: {wrong}")
+
+    def take(self, rows: Sequence[int]) -> "RawTable":
+        """These rows, in this order; they keep their places in the source."""
+        return replace(
+            self,
+            columns={name: [cells[row] for row in rows] for name, cells in self.columns.items()},
+            positions=[self.positions[row] for row in rows],
+            lines=None if self.lines is None else [self.lines[row] for row in rows],
+        )
+
+    def with_missing(self, texts: Collection[str]) -> "RawTable":
+        """The same table, with these texts taken as missing too."""
+        if not texts:
+            return self
+        return replace(
+            self,
+            columns={
+                name: ["" if cell in texts else cell for cell in cells]
+                for name, cells in self.columns.items()
+            },
+        )
+
+
+def clean(cells: Iterable[str]) -> list[str]:
+    """Cells without the blanks around them, and "" for all that means missing."""
+    return ["" if (text := cell.strip()) in MISSING else text for cell in cells]
+
+
+def listed(names: Collection[str], limit: int = 12) -> str:
+    """The names, with commas between them; of many, the first and how many there are."""
+    shown = ", ".join(list(names)[:limit])
+    return shown if len(names) <= limit else f"{shown}, ... ({len(names)} in all)"

@@ -1,0 +1,40 @@
+"""A residual layer: the input, plus a learned deviation that is zero when the weights are.
+
+Shapes: B batch, D features in, E features out.
+Source: He et al., "Deep Residual Learning for Image Recognition" (2015), section 3.2.
+"""
+
+import torch
+from torch import Tensor, nn
+
+
+class Residual(nn.Module):
+    """x + (body(x) - rest), where `rest` is the value of the body at zero weights.
+
+    For a body phi(W x + b) the rest is phi(0): subtracting it makes W = b = 0 the identity for the
+    sigmoid too, whose phi(0) is 1/2. Where the width changes, x is projected by a matrix V: V x.
+
+    Args:
+        body: maps (B, D) to (B, E).
+        in_dim: D.
+        out_dim: E.
+        rest: phi(0), a number.
+    """
+
+    def __init__(self, body: nn.Module, in_dim: int, out_dim: int, *, rest: float = 0.0) -> None:
+        super().__init__()
+        self.body, self.rest = body, rest
+        self.skip: nn.Module = (
+            nn.Identity() if in_dim == out_dim else nn.Linear(in_dim, out_dim, bias=False)
+        )
+
+    def forward(self, x: Tensor) -> Tensor:
+        """(B, D) -> (B, E)."""
+        out: Tensor = self.skip(x) + self.body(x)
+        return out if self.rest == 0 else out - self.rest
+
+
+def value_at_zero(activation: nn.Module) -> float:
+    """phi(0), the output of an activation at rest."""
+    with torch.no_grad():
+        return float(activation(torch.zeros(1)))

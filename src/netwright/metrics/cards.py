@@ -1,0 +1,146 @@
+"""The card of every metric: one sentence, its formula, its symbols and where it comes from.
+
+Shapes: N samples, C classes, K labels.
+"""
+
+from netwright.core.card import Card
+
+_COUNTS = {
+    "C": "the classes",
+    "n_{jk}": "samples of class j that were called k, an entry of the confusion matrix (C, C)",
+}
+_RETRIEVAL = "van Rijsbergen, Information Retrieval (1979), chapter 7"
+_MULTI_LABEL = "Zhang and Zhou, A Review on Multi-Label Learning Algorithms (2014)"
+_PROBABILITY = {
+    "N": "the samples",
+    "p_{ik}": "the probability of class or label k for sample i, (N, C)",
+    "y_{ik}": "1 where sample i is of class or label k, else 0, (N, C)",
+}
+_REALS = {
+    "N": "the samples",
+    r"\hat y_i": "the prediction, (N,); several outputs give the mean of their values",
+    "y_i": "the target, (N,)",
+}
+
+ACCURACY = Card(
+    sentence="The share of answers that are right; of several labels each is an answer.",
+    formula=r"\frac{\sum_k n_{kk}}{\sum_{j,k} n_{jk}}",
+    symbols=_COUNTS,
+    source="Hastie et al., The Elements of Statistical Learning (2009), section 7.2",
+)
+
+SUBSET_ACCURACY = Card(
+    sentence="The share of samples on which every label is right.",
+    formula=r"\frac{1}{N} \sum_i \prod_k [\hat y_{ik} = y_{ik}]",
+    symbols={
+        "N": "the samples",
+        r"\hat y_{ik}": "1 where label k is given to sample i, else 0, (N, K)",
+        "y_{ik}": "1 where sample i has label k, else 0, (N, K)",
+    },
+    source=_MULTI_LABEL,
+)
+
+BALANCED_ACCURACY = Card(
+    sentence="The mean, over the classes that occur, of the share of each that is found.",
+    formula=r"\frac{1}{C} \sum_k \frac{n_{kk}}{\sum_j n_{kj}}",
+    symbols=_COUNTS,
+    source="Brodersen et al., The Balanced Accuracy and Its Posterior Distribution (2010)",
+)
+
+PRECISION = Card(
+    sentence="Of what was called a class, the share that is of it: class 1 of two, "
+    "the mean over the classes of more.",
+    formula=r"P_k = \frac{n_{kk}}{\sum_j n_{jk}}",
+    symbols=_COUNTS,
+    source=_RETRIEVAL,
+)
+
+RECALL = Card(
+    sentence="Of what is of a class, the share that was found: class 1 of two, "
+    "the mean over the classes of more.",
+    formula=r"R_k = \frac{n_{kk}}{\sum_j n_{kj}}",
+    symbols=_COUNTS,
+    source=_RETRIEVAL,
+)
+
+F1 = Card(
+    sentence="The harmonic mean of precision and recall: class 1 of two, the mean over "
+    "the classes of more, the mean over the labels.",
+    formula=r"F_k = \frac{2 P_k R_k}{P_k + R_k} "
+    r"= \frac{2 n_{kk}}{\sum_j n_{jk} + \sum_j n_{kj}}",
+    symbols={**_COUNTS, "P_k": "precision of class k", "R_k": "recall of class k"},
+    source=_RETRIEVAL,
+    misprint="The harmonic mean of the mean precision and the mean recall is another "
+    "number, never a smaller one; the macro F1 is the mean of the F_k.",
+)
+
+ROC_AUC = Card(
+    sentence="The chance that a positive scores above a negative, a tie counting half; "
+    "the mean of one against the rest for more than two classes.",
+    formula=r"\Pr(s^+ > s^-) + \tfrac{1}{2} \Pr(s^+ = s^-)",
+    symbols={"s^+": "the score of a positive sample", "s^-": "the score of a negative one"},
+    source="Hanley and McNeil, The Meaning and Use of the Area under a ROC Curve (1982)",
+)
+
+AVERAGE_PRECISION = Card(
+    sentence="The precision at the threshold that lets each positive in, averaged over "
+    "the positives; the mean of one against the rest for more than two classes.",
+    formula=r"\sum_t (R_t - R_{t-1}) P_t",
+    symbols={
+        "t": "the different scores, from the highest down",
+        "P_t": "precision of what scores at least t",
+        "R_t": "recall of what scores at least t",
+    },
+    source="Manning et al., Introduction to Information Retrieval (2008), section 8.4",
+    misprint="Joining the points of the curve by straight lines (the trapezoid rule) "
+    "promises too much; the curve goes in steps.",
+)
+
+LOG_LOSS = Card(
+    sentence="The mean of minus the log of the probability of what is true, in nats; "
+    "of several labels each is an answer.",
+    formula=r"-\frac{1}{N} \sum_i \sum_k y_{ik} \log p_{ik}",
+    symbols=_PROBABILITY,
+    source="Good, Rational Decisions (1952)",
+)
+
+BRIER = Card(
+    sentence="The mean squared distance of the probabilities from the truth: of class 1 "
+    "for two classes, summed over more, averaged over labels.",
+    formula=r"\frac{1}{N} \sum_i \sum_k (p_{ik} - y_{ik})^2",
+    symbols=_PROBABILITY,
+    source="Brier, Verification of Forecasts Expressed in Terms of Probability (1950)",
+)
+
+TOP_5_ACCURACY = Card(
+    sentence="The share of samples whose class is among the five likeliest; "
+    "left out with five classes or fewer.",
+    formula=r"\frac{1}{N} \sum_i [\operatorname{rank}_i(y_i) \le 5]",
+    symbols={
+        "N": "the samples",
+        "y_i": "the class of sample i",
+        r"\operatorname{rank}_i": "the place of a class by falling probability, from 1",
+    },
+    source="Russakovsky et al., ImageNet Large Scale Visual Recognition Challenge (2015)",
+)
+
+RMSE = Card(
+    sentence="The root of the mean squared error, in the unit of the target.",
+    formula=r"\sqrt{\frac{1}{N} \sum_i (\hat y_i - y_i)^2}",
+    symbols=_REALS,
+    source="Willmott and Matsuura, Advantages of the MAE over the RMSE (2005)",
+)
+
+MAE = Card(
+    sentence="The mean absolute error, in the unit of the target.",
+    formula=r"\frac{1}{N} \sum_i |\hat y_i - y_i|",
+    symbols=_REALS,
+    source="Willmott and Matsuura, Advantages of the MAE over the RMSE (2005)",
+)
+
+R2 = Card(
+    sentence="The share of the target's variance that is explained; 0 is no better than the mean.",
+    formula=r"1 - \frac{\sum_i (\hat y_i - y_i)^2}{\sum_i (\bar y - y_i)^2}",
+    symbols={**_REALS, r"\bar y": "the mean of the targets"},
+    source="Wright, Correlation and Causation (1921)",
+)

@@ -1,0 +1,116 @@
+"""Linear regression: one affine map, learned by gradient steps, in closed form, or with a penalty.
+
+Shapes: B batch, D inputs, K outputs.
+Source: Legendre (1805) for least squares; Hoerl and Kennard (1970) for ridge.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Annotated, ClassVar, Self
+
+import torch
+from torch import Tensor, nn
+
+from netwright.core.card import Card
+from netwright.core.config import Config, Doc, NotNegative
+from netwright.core.learner import Examples, Learner
+from netwright.data.spec import DataSpec, InputKind, TargetKind
+from netwright.models.linear.least_squares import solve_least_squares
+from netwright.models.model import Model
+
+SYMBOLS = {
+    "x": "one input, flattened, (D)",
+    "W": "weights, (K, D)",
+    "b": "bias, (K)",
+    "y_i": "target of example i, (K)",
+    "n": "number of examples",
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class LinearRegressionConfig(Config):
+    """Linear regression has nothing to set: the data gives its shape."""
+
+
+class LinearRegression(Model):
+    """f(x) = W x + b, learned by gradient steps on the squared error."""
+
+    settings: ClassVar[type[Config]] = LinearRegressionConfig
+    inputs: ClassVar[frozenset[InputKind]] = frozenset({"features", "image"})
+    targets: ClassVar[frozenset[TargetKind]] = frozenset({"real"})
+    card: ClassVar[Card] = Card(
+        sentence="One affine map, learned by gradient steps on the squared error.",
+        formula=r"f(x) = W x + b, \quad \min_{W,b} \frac{1}{n}\sum_i \|y_i - f(x_i)\|^2",
+        symbols=SYMBOLS,
+        source="Legendre (1805), Nouvelles methodes pour la determination des orbites",
+    )
+
+    def __init__(self, config: Config, spec: DataSpec) -> None:
+        super().__init__(config, spec)
+        self.affine = nn.Linear(spec.num_features, spec.num_outputs)
+
+    @classmethod
+    def build(cls, config: Config, spec: DataSpec) -> Self:
+        """A map with as many inputs and outputs as the data has."""
+        return cls(config, spec)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """(B, ...) -> (B, K)."""
+        reals: Tensor = self.affine(x.flatten(1))
+        return reals
+
+
+@dataclass(frozen=True, kw_only=True)
+class LeastSquaresConfig(Config):
+    """Least squares has nothing to set: its solution is the data's."""
+
+
+class LeastSquares(LinearRegression, Learner):
+    """The same map, fitted in one step by the singular value decomposition."""
+
+    settings: ClassVar[type[Config]] = LeastSquaresConfig
+    card: ClassVar[Card] = Card(
+        sentence="Linear regression in closed form: the least-squares solution in one step.",
+        formula=r"(W, b) = \arg\min \sum_i \|y_i - W x_i - b\|^2",
+        symbols=SYMBOLS,
+        source="Gauss (1809); solved by the singular value decomposition",
+    )
+    l2: float = 0.0
+
+    def fit_steps(self, data: Examples, seed: int) -> Iterator[dict[str, float]]:
+        """One step: the solution. The seed has no part in it."""
+        x = data.inputs.flatten(1).cpu()
+        y = data.targets.cpu()
+        weights = None if data.weights is None else data.weights.cpu()
+        slope, bias = solve_least_squares(x, y, l2=self.l2, weights=weights)
+        with torch.no_grad():
+            self.affine.weight.copy_(slope)
+            self.affine.bias.copy_(bias)
+            errors = (self(data.inputs) - data.targets).square().mean()
+        yield {"loss": float(errors)}
+
+
+@dataclass(frozen=True, kw_only=True)
+class RidgeConfig(Config):
+    """Settings of ridge regression."""
+
+    l2: Annotated[
+        NotNegative, Doc("penalty on the weights; scikit-learn's alpha is n times it")
+    ] = 1e-3
+
+
+class Ridge(LeastSquares):
+    """Least squares with a penalty that pulls the weights, not the bias, toward zero."""
+
+    settings: ClassVar[type[Config]] = RidgeConfig
+    card: ClassVar[Card] = Card(
+        sentence="Least squares with an L2 penalty on the weights, in closed form.",
+        formula=r"\min_{W,b} \frac{1}{2n}\sum_i \|y_i - W x_i - b\|^2 + \frac{\lambda}{2}\|W\|^2,"
+        r"\quad W^T = (X^T X + n \lambda I)^{-1} X^T Y",
+        symbols={**SYMBOLS, r"\lambda": "the penalty, `l2`", "X, Y": "centred data"},
+        source="Hoerl and Kennard (1970), Technometrics 12, 55-67",
+    )
+
+    def __init__(self, config: RidgeConfig, spec: DataSpec) -> None:
+        super().__init__(config, spec)
+        self.l2 = config.l2

@@ -1,0 +1,92 @@
+"""The multi-layer perceptron: affine maps with a nonlinearity between them.
+
+Shapes: B batch, D inputs, h_l width of hidden layer l, C outputs.
+Source: Rumelhart, Hinton and Williams, "Learning representations by back-propagating
+errors" (1986).
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Annotated, ClassVar, Self
+
+from torch import Tensor, nn
+
+from netwright.core.card import Card
+from netwright.core.config import Config, Doc, Fraction, OneOf, Size
+from netwright.data.spec import DataSpec, InputKind, TargetKind
+from netwright.layers.activations import ACTIVATIONS, build_activation
+from netwright.layers.initializers import INITIALIZERS, initialize
+from netwright.layers.residual import Residual, value_at_zero
+from netwright.models.model import Model
+
+
+@dataclass(frozen=True, kw_only=True)
+class MLPConfig(Config):
+    """Settings of the multi-layer perceptron."""
+
+    hidden: Annotated[tuple[Size, ...], Doc("widths of the hidden layers")] = (128, 128)
+    activation: Annotated[str, OneOf(ACTIVATIONS), Doc("nonlinearity of the hidden layers")] = (
+        "relu"
+    )
+    dropout: Annotated[Fraction, Doc("share of hidden units dropped while training")] = 0.0
+    batch_norm: Annotated[bool, Doc("normalise each hidden layer over the batch")] = False
+    residual: Annotated[bool, Doc("each hidden layer adds to its input")] = False
+    initializer: Annotated[str, OneOf(INITIALIZERS), Doc("how the weights start")] = "torch"
+
+
+class MLP(Model):
+    """Hidden layers phi(W x + b), then one affine map to the outputs; inputs are flattened."""
+
+    settings: ClassVar[type[Config]] = MLPConfig
+    inputs: ClassVar[frozenset[InputKind]] = frozenset({"features", "image"})
+    targets: ClassVar[frozenset[TargetKind]] = frozenset({"class", "labels", "real"})
+    card: ClassVar[Card] = Card(
+        sentence="Affine maps with a nonlinearity between them; the last is a linear predictor.",
+        formula=r"f_0 = x, \quad f_{l+1} = \phi(W_l f_l + b_l), \quad f(x) = W_L f_L + b_L",
+        symbols={
+            "x": "one input, flattened, (D)",
+            "W_l": "weights of layer l, (h_{l+1}, h_l)",
+            "b_l": "bias of layer l, (h_{l+1})",
+            r"\phi": "the activation, applied to each unit",
+            "f(x)": "logits or reals, (C)",
+        },
+        source="Rumelhart, Hinton and Williams (1986), Nature 323, 533-536",
+    )
+
+    def __init__(self, config: MLPConfig, spec: DataSpec) -> None:
+        super().__init__(config, spec)
+        widths = (spec.num_features, *config.hidden)
+        self.hidden = nn.Sequential(
+            *(_hidden_layer(config, before, after) for before, after in pairwise(widths))
+        )
+        self.head = nn.Linear(widths[-1], spec.num_outputs)
+        initialize(self, config.initializer)
+
+    @classmethod
+    def build(cls, config: MLPConfig, spec: DataSpec) -> Self:
+        """An MLP with as many inputs and outputs as the data has."""
+        return cls(config, spec)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """(B, ...) -> (B, C)."""
+        logits: Tensor = self.head(self.hidden(x.flatten(1)))
+        return logits
+
+
+def _hidden_layer(config: MLPConfig, before: int, after: int) -> nn.Module:
+    """Linear, normalise, activate, then (skip and) drop."""
+    activation = build_activation(config.activation)
+    parts: list[nn.Module] = [nn.Linear(before, after)]
+    if config.batch_norm:
+        parts.append(nn.BatchNorm1d(after))
+    parts.append(activation)
+    layer: nn.Module = nn.Sequential(*parts)
+    if config.residual:
+        layer = Residual(layer, before, after, rest=value_at_zero(activation))
+    return nn.Sequential(layer, nn.Dropout(config.dropout)) if config.dropout else layer
+
+
+def count_parameters(widths: Sequence[int]) -> int:
+    """Weights and biases of a plain MLP of these widths, inputs first, without allocating any."""
+    return sum(before * after + after for before, after in pairwise(widths))

@@ -1,0 +1,42 @@
+"""What every model of the catalog is: an `nn.Module` with settings, a spec and a card."""
+
+from abc import ABC, abstractmethod
+from typing import Any, ClassVar, Self
+
+from torch import nn
+
+from netwright.core.card import Card
+from netwright.core.config import Config
+from netwright.core.errors import ConfigError
+from netwright.data.spec import DataSpec, InputKind, TargetKind
+
+
+class Model(nn.Module, ABC):
+    """The abstract kind: `build` fits a model to the data, `forward` gives its outputs.
+
+    A classifier gives one logit a class (B, C), a regressor one real an output (B, K).
+    """
+
+    settings: ClassVar[type[Config]]
+    card: ClassVar[Card]
+    inputs: ClassVar[frozenset[InputKind]]
+    targets: ClassVar[frozenset[TargetKind]]
+
+    def __init__(self, config: Config, spec: DataSpec) -> None:
+        super().__init__()
+        self.config, self.spec = config, spec
+
+    @classmethod
+    @abstractmethod
+    def build(cls, config: Any, spec: DataSpec) -> Self:
+        """The model for this data; weights are drawn from torch's generator."""
+
+
+def check_fits(model: type[Model], name: str, spec: DataSpec) -> None:
+    """Refuse a model that cannot read these inputs or predict these targets."""
+    if spec.inputs not in model.inputs:
+        wanted = ", ".join(sorted(model.inputs))
+        raise ConfigError(f"{name} works on {wanted}, got {spec.inputs}")
+    if spec.target not in model.targets:
+        wanted = ", ".join(sorted(model.targets))
+        raise ConfigError(f"{name} predicts {wanted}, got a target of kind {spec.target!r}")

@@ -1,0 +1,143 @@
+"""The optimizers that can be named; all are torch's own."""
+
+import torch
+
+from netwright.core.card import Card
+from netwright.core.catalog import Catalog
+from netwright.optimizers.optimizer import OptimizerEntry
+
+_STEP = {r"\eta": "the learning rate, `lr`", "g": "the gradient of the loss at w"}
+_MOMENTS = {**_STEP, r"\hat m, \hat v": "running means of g and g^2, corrected for their start"}
+
+SGD = OptimizerEntry(
+    make=torch.optim.SGD,
+    lr=0.1,
+    fused=True,
+    card=Card(
+        sentence="Step against the gradient of a batch.",
+        formula=r"w \leftarrow w - \eta g",
+        symbols=_STEP,
+        source="Robbins and Monro (1951), Annals of Mathematical Statistics 22, 400-407",
+    ),
+)
+MOMENTUM = OptimizerEntry(
+    make=torch.optim.SGD,
+    lr=0.05,
+    presets={"momentum": 0.9},
+    fused=True,
+    card=Card(
+        sentence="Step along a running sum of gradients, so that steady directions gain speed.",
+        formula=r"v \leftarrow \mu v + g, \quad w \leftarrow w - \eta v",
+        symbols={**_STEP, r"\mu": "momentum, 0.9"},
+        source="Polyak (1964), USSR Computational Mathematics 4(5), 1-17",
+    ),
+)
+NESTEROV = OptimizerEntry(
+    make=torch.optim.SGD,
+    lr=0.05,
+    presets={"momentum": 0.9, "nesterov": True},
+    fused=True,
+    card=Card(
+        sentence="Momentum that looks ahead: the gradient counts where the step will lead.",
+        formula=r"v \leftarrow \mu v + g, \quad w \leftarrow w - \eta (g + \mu v)",
+        symbols={**_STEP, r"\mu": "momentum, 0.9"},
+        source="Nesterov (1983); in this form Sutskever et al. (2013)",
+    ),
+)
+ADAGRAD = OptimizerEntry(
+    make=torch.optim.Adagrad,
+    lr=0.01,
+    fused=True,
+    card=Card(
+        sentence="Each coordinate's step shrinks with the gradients it has seen.",
+        formula=r"s \leftarrow s + g^2, \quad w \leftarrow w - \eta \frac{g}{\sqrt{s} + \epsilon}",
+        symbols=_STEP,
+        source="Duchi, Hazan and Singer (2011), JMLR 12, 2121-2159",
+    ),
+)
+ADADELTA = OptimizerEntry(
+    make=torch.optim.Adadelta,
+    lr=1.0,
+    card=Card(
+        sentence="Steps in the units of the weights: the ratio of two running root mean squares.",
+        formula=r"\Delta = -\frac{\mathrm{RMS}[\Delta]}{\mathrm{RMS}[g]} g,"
+        r" \quad w \leftarrow w + \eta\Delta",
+        symbols=_STEP,
+        source="Zeiler (2012), arXiv 1212.5701",
+    ),
+)
+RMSPROP = OptimizerEntry(
+    make=torch.optim.RMSprop,
+    lr=1e-3,
+    card=Card(
+        sentence="Divide the gradient by a running root mean square of itself.",
+        formula=r"s \leftarrow \rho s + (1-\rho) g^2,"
+        r" \quad w \leftarrow w - \eta \frac{g}{\sqrt{s}+\epsilon}",
+        symbols={**_STEP, r"\rho": "how long the mean remembers, `alpha`"},
+        source="Tieleman and Hinton (2012), lecture 6.5",
+    ),
+)
+ADAM = OptimizerEntry(
+    make=torch.optim.Adam,
+    lr=1e-3,
+    fused=True,
+    card=Card(
+        sentence="Momentum and a root mean square together, both corrected for starting at zero.",
+        formula=r"w \leftarrow w - \eta \frac{\hat m}{\sqrt{\hat v} + \epsilon}",
+        symbols=_MOMENTS,
+        source="Kingma and Ba (2015), arXiv 1412.6980",
+    ),
+)
+ADAMW = OptimizerEntry(
+    make=torch.optim.AdamW,
+    lr=1e-3,
+    fused=True,
+    card=Card(
+        sentence="Adam with weight decay apart from the gradient.",
+        formula=r"w \leftarrow (1 - \eta\lambda) w - \eta \frac{\hat m}{\sqrt{\hat v} + \epsilon}",
+        symbols={**_MOMENTS, r"\lambda": "`weight_decay`"},
+        source="Loshchilov and Hutter (2019), arXiv 1711.05101",
+    ),
+)
+NADAM = OptimizerEntry(
+    make=torch.optim.NAdam,
+    lr=2e-3,
+    card=Card(
+        sentence="Adam with Nesterov's look-ahead.",
+        formula=r"w \leftarrow w - \eta"
+        r" \frac{\mu_{t+1}\hat m + (1-\mu_t) \hat g}{\sqrt{\hat v} + \epsilon}",
+        symbols=_MOMENTS,
+        source="Dozat (2016), ICLR workshop",
+    ),
+)
+LBFGS = OptimizerEntry(
+    make=torch.optim.LBFGS,
+    lr=1.0,
+    presets={"line_search_fn": "strong_wolfe"},
+    closure=True,
+    card=Card(
+        sentence="A quasi-Newton step from the last few gradients, with a line search.",
+        formula=r"w \leftarrow w - \alpha H g",
+        symbols={"H": "inverse Hessian built from differences of gradients", **_STEP},
+        source="Liu and Nocedal (1989), Mathematical Programming 45, 503-528",
+    ),
+)
+
+OPTIMIZERS: Catalog[OptimizerEntry] = Catalog(
+    "optimizer",
+    {
+        name: f"netwright.optimizers.catalog:{name.upper()}"
+        for name in (
+            "adam",
+            "adamw",
+            "sgd",
+            "momentum",
+            "nesterov",
+            "rmsprop",
+            "adagrad",
+            "adadelta",
+            "nadam",
+            "lbfgs",
+        )
+    },
+)

@@ -1,0 +1,56 @@
+"""What may happen beside the steps: a callback overrides the events that it needs."""
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from netwright.core.checks import nearest
+from netwright.core.errors import ConfigError
+from netwright.train.state import TrainState
+
+Hook = Callable[[TrainState], None]
+EVENTS = ("on_fit_start", "on_before_update", "on_step_end", "on_epoch_end", "on_fit_end")
+
+
+class Callback:
+    """The abstract kind: every event does nothing until it is overridden.
+
+    An event that no callback overrides costs nothing: the trainer collects the overridden ones
+    once, before the first step.
+    """
+
+    def on_fit_start(self, state: TrainState) -> None:
+        """Before the first step."""
+
+    def on_before_update(self, state: TrainState) -> None:
+        """Gradients are there, the weights have not moved yet."""
+
+    def on_step_end(self, state: TrainState) -> None:
+        """After an update."""
+
+    def on_epoch_end(self, state: TrainState) -> None:
+        """After a pass over the data, with train and validation measured."""
+
+    def on_fit_end(self, state: TrainState) -> None:
+        """After the last step, also when training was stopped early."""
+
+    def state_dict(self) -> dict[str, Any]:
+        """What has to be kept for an exact continuation; plain values."""
+        return {}
+
+    def load_state_dict(self, values: dict[str, Any]) -> None:
+        """Take back what `state_dict` gave."""
+
+
+def collect_hooks(callbacks: Iterable[Callback]) -> dict[str, list[Hook]]:
+    """Event -> the callbacks that override it; a misspelt event is refused."""
+    hooks: dict[str, list[Hook]] = {event: [] for event in EVENTS}
+    for callback in callbacks:
+        kind = type(callback)
+        for name in dir(kind):
+            if name.startswith("on_") and name not in hooks:
+                hint = nearest(name, EVENTS) or f"; there are {', '.join(EVENTS)}"
+                raise ConfigError(f"{kind.__name__} has an unknown event {name!r}{hint}")
+        for event in EVENTS:
+            if getattr(kind, event) is not getattr(Callback, event):
+                hooks[event].append(getattr(callback, event))
+    return hooks

@@ -1,0 +1,82 @@
+"""Watch one measure: keep the best weights, and stop when it no longer gets better.
+
+Source: Prechelt, "Early Stopping - But When?" (1998).
+"""
+
+import math
+from typing import Any
+
+from torch import Tensor
+
+from netwright.core.errors import ConfigError
+from netwright.metrics.catalog import find_metric
+from netwright.train.callback import Callback
+from netwright.train.state import TrainState
+
+
+class EarlyStopping(Callback):
+    """Compares a measure after every epoch with the best so far.
+
+    Args:
+        monitor: "val/loss", "val/accuracy" ...
+        patience: epochs without improvement after which training stops; None never stops.
+        min_delta: an improvement has to be larger than this.
+        restore_best: put the best weights back at the end.
+    """
+
+    def __init__(
+        self,
+        monitor: str = "val/loss",
+        *,
+        patience: int | None = None,
+        min_delta: float = 0.0,
+        restore_best: bool = True,
+    ) -> None:
+        self.monitor, self.patience = monitor, patience
+        self.min_delta, self.restore_best = min_delta, restore_best
+        self.sign = 1.0 if is_lower_better(monitor) else -1.0
+        self.best = math.inf  # of sign * value, so that lower is better
+        self.best_epoch = self.best_step = 0
+        self.weights: dict[str, Tensor] = {}
+
+    def on_epoch_end(self, state: TrainState) -> None:
+        """Take the newest value into account."""
+        if not state.history.series(self.monitor):
+            known = ", ".join(state.history.keys())
+            raise ConfigError(f"monitor {self.monitor!r} is not measured; there are {known}")
+        value = self.sign * state.history.latest(self.monitor)
+        if value < self.best - self.min_delta or not self.weights:
+            self.best, self.best_epoch, self.best_step = value, state.epoch, state.step
+            self.weights = {
+                name: tensor.detach().clone() for name, tensor in state.model.state_dict().items()
+            }
+        elif self.patience is not None and state.epoch - self.best_epoch >= self.patience:
+            state.stop_reason = f"no better {self.monitor} for {self.patience} epochs"
+
+    def on_fit_end(self, state: TrainState) -> None:
+        """Go back to the best weights."""
+        if self.restore_best and self.weights:
+            state.model.load_state_dict(self.weights)
+
+    def state_dict(self) -> dict[str, Any]:
+        """The best so far, with its weights."""
+        return {
+            "best": None if math.isinf(self.best) else self.best,
+            "best_epoch": self.best_epoch,
+            "best_step": self.best_step,
+            "weights": self.weights,
+        }
+
+    def load_state_dict(self, values: dict[str, Any]) -> None:
+        """Take back what `state_dict` gave."""
+        self.best = math.inf if values["best"] is None else values["best"]
+        self.best_epoch, self.best_step = values["best_epoch"], values["best_step"]
+        self.weights = values["weights"]
+
+
+def is_lower_better(monitor: str) -> bool:
+    """Whether a measure is to fall: losses and errors do, accuracies do not."""
+    name = monitor.partition("/")[2]
+    if name == "loss":
+        return True
+    return find_metric(name).better == "lower"

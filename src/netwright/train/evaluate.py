@@ -1,0 +1,71 @@
+"""What a model makes of examples: outputs in batches, the loss, and the measures.
+
+Shapes: N examples, C classes or labels, K reals.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import torch
+from torch import Tensor, nn
+
+from netwright.core.outputs import Output
+from netwright.data.dataset import Split
+from netwright.data.loader import BatchLoader
+from netwright.train.tasks.task import Task
+
+EVALUATION_BATCH = 1024
+
+
+@contextmanager
+def evaluating(model: nn.Module) -> Iterator[None]:
+    """Dropout and batch statistics rest, no gradients; afterwards the model is as it was."""
+    training = model.training
+    model.eval()
+    try:
+        with torch.no_grad():
+            yield
+    finally:
+        model.train(training)
+
+
+def measure_quickly(model: nn.Module, split: Split, task: Task) -> dict[str, float]:
+    """The loss and the headline measure of a split: what is looked at after every epoch."""
+    loss = torch.zeros((), dtype=torch.float64)
+    headline = torch.zeros((), dtype=torch.float64)
+    weight = 0.0
+    loader = BatchLoader(split, min(EVALUATION_BATCH, len(split)), shuffle=False)
+    with evaluating(model):
+        for batch in loader.epoch(0):
+            output: Tensor | Output = model(batch.inputs)
+            share = float(len(batch.inputs) if batch.weights is None else batch.weights.sum())
+            loss += share * task.loss(output, batch).cpu()
+            headline += task.headline_sum(output, batch).cpu()
+            weight += share
+    return {
+        "loss": float(loss) / weight,
+        task.headline: task.headline_value(float(headline) / len(split)),
+    }
+
+
+def predict(model: nn.Module, inputs: Tensor, task: Task) -> Tensor:
+    """Predictions for encoded inputs, on the CPU: probabilities (N, C) or reals (N, K)."""
+    with evaluating(model):
+        parts = [
+            task.predictions(model(part)).cpu() for part in torch.split(inputs, EVALUATION_BATCH)
+        ]
+    return torch.cat(parts)
+
+
+def evaluate(model: nn.Module, split: Split, task: Task) -> dict[str, float]:
+    """The loss and every metric of a split."""
+    weights = None if split.weights is None else split.weights.cpu()
+    predictions = predict(model, split.inputs, task)
+    measures = task.measure(predictions, split.targets.cpu(), weights)
+    return {"loss": measure_quickly(model, split, task)["loss"], **measures}
+
+
+def evaluate_baseline(split: Split, train: Split, task: Task) -> dict[str, float]:
+    """The metrics of the trivial guess: majority class and class shares, or the mean."""
+    weights = None if split.weights is None else split.weights.cpu()
+    return task.measure(task.baseline(train, len(split)), split.targets.cpu(), weights)

@@ -1,0 +1,86 @@
+"""The numbers of a run: one row a measurement, with every axis one may want to plot against."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from netwright.core.errors import DataError
+
+
+@dataclass(frozen=True, kw_only=True)
+class Row:
+    """One measurement.
+
+    Args:
+        step: updates so far.
+        epoch: passes so far.
+        samples: examples seen so far.
+        time: seconds of training so far.
+        split: train, val or test.
+        name: loss, accuracy ...
+        value: a finite number.
+    """
+
+    step: int
+    epoch: int
+    samples: int
+    time: float
+    split: str
+    name: str
+    value: float
+
+
+class History:
+    """All rows of a run, in order."""
+
+    def __init__(self, rows: list[Row] | None = None) -> None:
+        self.rows: list[Row] = rows or []
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __iter__(self) -> Iterator[Row]:
+        return iter(self.rows)
+
+    def series(self, key: str) -> list[float]:
+        """The values of "val/loss", one a measurement."""
+        split, _, name = key.partition("/")
+        return [row.value for row in self.rows if (row.split, row.name) == (split, name)]
+
+    def latest(self, key: str) -> float:
+        """The newest value of "val/loss"; refused where there is none."""
+        values = self.series(key)
+        if not values:
+            raise DataError(f"nothing was measured as {key!r}; there are {', '.join(self.keys())}")
+        return values[-1]
+
+    def keys(self) -> list[str]:
+        """What was measured: "train/loss", "val/loss" ..."""
+        return list(dict.fromkeys(f"{row.split}/{row.name}" for row in self.rows))
+
+    def as_dict(self) -> dict[str, list[float]]:
+        """Every series by its name."""
+        return {key: self.series(key) for key in self.keys()}
+
+
+def append_rows(path: Path, rows: list[Row]) -> None:
+    """Add rows to a JSON-lines file, one line each."""
+    with path.open("a", encoding="utf-8") as file:
+        file.writelines(json.dumps(asdict(row), allow_nan=False) + "\n" for row in rows)
+
+
+def read_history(path: Path) -> History:
+    """The history that `append_rows` wrote; a last line cut short by a kill is left out."""
+    rows = []
+    lines = path.read_text(encoding="utf-8").split("\n")
+    for number, line in enumerate(lines, start=1):
+        if not line:
+            continue
+        try:
+            rows.append(Row(**json.loads(line)))
+        except (ValueError, TypeError):
+            if number == len(lines):  # no line end after it: it was being written
+                break
+            raise DataError(f"{path}:{number} is not a row of a history") from None
+    return History(rows)

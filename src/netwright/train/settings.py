@@ -1,0 +1,59 @@
+"""How a model is trained by gradients: the settings of a recipe's `train` section."""
+
+from dataclasses import dataclass, field
+from typing import Annotated, Any, Literal
+
+from netwright.core.config import Config, Count, Doc, NotNegative, OneOf, Positive, Size
+from netwright.core.errors import ConfigError
+from netwright.optimizers.catalog import OPTIMIZERS
+from netwright.optimizers.optimizer import Kernel
+from netwright.optimizers.schedules import SCHEDULES
+from netwright.train.precision import Precision
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrainConfig(Config):
+    """Settings of training; the names are torch's and the field's."""
+
+    epochs: Annotated[Size, Doc("passes over the training data")] = 20
+    batch_size: Annotated[
+        Size | None, Doc("examples a step; if not given: 128, or a tenth of a small data set")
+    ] = None
+    optimizer: Annotated[str, OneOf(OPTIMIZERS), Doc("how weights move")] = "adam"
+    lr: Annotated[Positive | None, Doc("learning rate; if not given, the optimizer's own")] = None
+    weight_decay: Annotated[NotNegative, Doc("pull of the weights toward zero")] = 0.0
+    optimizer_options: Annotated[
+        dict[str, Any], Doc("further settings of the optimizer: betas, momentum, eps ...")
+    ] = field(default_factory=dict)
+    kernel: Annotated[Kernel, Doc("torch's fused or foreach optimizer step")] = "auto"
+    schedule: Annotated[str, OneOf(SCHEDULES), Doc("how the learning rate moves")] = "constant"
+    warmup: Annotated[Count, Doc("steps over which the learning rate rises from near 0")] = 0
+    accumulate: Annotated[Size, Doc("batches whose gradients are added up for one step")] = 1
+    precision: Annotated[Precision, Doc("number format of the matrix work")] = "fp32"
+    class_weight: Annotated[
+        Literal["balanced"] | None, Doc("'balanced' lets every class count the same")
+    ] = None
+    monitor: Annotated[str, Doc("the measure that picks the best weights")] = "val/loss"
+    patience: Annotated[
+        Count | None, Doc("stop after this many epochs without a better measure; nothing: never")
+    ] = None
+    min_delta: Annotated[NotNegative, Doc("how much better counts as better")] = 0.0
+    restore_best: Annotated[bool, Doc("end with the best weights, not the last")] = True
+    save_every: Annotated[Size, Doc("epochs between checkpoints")] = 1
+    keep: Annotated[Size, Doc("newest checkpoints kept, beside the best")] = 2
+    max_time: Annotated[Positive | None, Doc("seconds after which training stops")] = None
+    device: Annotated[str, Doc("auto, cpu, cuda, cuda:N or mps")] = "auto"
+
+    def __post_init__(self) -> None:
+        """Check the fields, then what they mean together."""
+        super().__post_init__()
+        if OPTIMIZERS.load(self.optimizer).closure:
+            if self.accumulate > 1:
+                raise ConfigError(f"accumulate must be 1 with {self.optimizer}: it steps by itself")
+            if self.precision == "fp16-mixed":
+                raise ConfigError(f"precision must not be fp16-mixed with {self.optimizer}")
+
+
+def batch_size_for(count: int) -> int:
+    """A batch for `count` rows: a tenth of them, from 8 to 128, never more than there are."""
+    return min(count, max(8, min(128, count // 10)))

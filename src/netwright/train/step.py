@@ -1,0 +1,95 @@
+"""One update: forward, backward, step; also for optimizers that ask for the loss again.
+
+Shapes: B batch.
+"""
+
+from torch import Tensor
+
+from netwright.core.outputs import Output
+from netwright.data.loader import Batch
+from netwright.optimizers.catalog import OPTIMIZERS
+from netwright.train.callback import Hook
+from netwright.train.precision import autocast
+from netwright.train.settings import TrainConfig
+from netwright.train.state import TrainState
+
+
+class UpdateStep:
+    """Takes a batch, leaves its loss in the state; every `accumulate` batches the weights move.
+
+    Args:
+        state: the run.
+        config: precision, accumulation and the kind of optimizer.
+        before_update: called when gradients are there and the weights have not moved.
+    """
+
+    def __init__(self, state: TrainState, config: TrainConfig, before_update: list[Hook]) -> None:
+        self.state, self.before_update = state, before_update
+        self.precision, self.accumulate = config.precision, config.accumulate
+        self.by_closure = OPTIMIZERS.load(config.optimizer).closure
+
+    def __call__(self, batch: Batch, *, share: float, last: bool) -> Tensor | Output:
+        """Use one batch.
+
+        Args:
+            batch: the examples.
+            share: the part of this update's examples that are in this batch.
+            last: the update's last batch: the weights move.
+        """
+        state = self.state
+        state.batch = batch
+        if self.by_closure:
+            return self._closure_update(batch)
+        output = self._backward(batch, share)
+        if last:
+            for hook in self.before_update:
+                hook(state)
+            if self._move_weights():
+                state.schedule.step()
+                state.step += 1
+            state.optimizer.zero_grad()
+        return output
+
+    def _backward(self, batch: Batch, share: float) -> Tensor | Output:
+        state = self.state
+        with autocast(self.precision, state.device):
+            output: Tensor | Output = state.model(batch.inputs)
+            loss = state.task.loss(output, batch)
+        state.loss = loss.detach()
+        if share != 1.0:
+            loss = loss * share
+        if state.scaler is not None:
+            loss = state.scaler.scale(loss)
+        loss.backward()  # type: ignore[no-untyped-call]
+        return output
+
+    def _move_weights(self) -> bool:
+        """Step the optimizer; False where float16 overflowed and the step was skipped."""
+        state = self.state
+        if state.scaler is None:
+            state.optimizer.step()
+            return True
+        before = state.scaler.get_scale()
+        state.scaler.step(state.optimizer)
+        state.scaler.update()
+        return state.scaler.get_scale() >= before
+
+    def _closure_update(self, batch: Batch) -> Tensor | Output:
+        """L-BFGS and its kin evaluate the loss several times a step; the first output counts."""
+        state = self.state
+        seen: list[tuple[Tensor | Output, Tensor]] = []
+
+        def closure() -> float:
+            state.optimizer.zero_grad()
+            output = self._backward(batch, 1.0)
+            for hook in self.before_update:
+                hook(state)
+            seen.append((output, state.loss))
+            return float(state.loss)
+
+        state.optimizer.step(closure)
+        output, state.loss = seen[0]
+        state.schedule.step()
+        state.step += 1
+        state.optimizer.zero_grad()
+        return output

@@ -1,0 +1,66 @@
+"""One class of several: cross-entropy, accuracy, probabilities by the softmax.
+
+Shapes: B batch, C classes.
+"""
+
+from typing import Any, ClassVar
+
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+
+from netwright.core.outputs import Output, logits_of
+from netwright.data.dataset import Split
+from netwright.data.loader import Batch
+from netwright.metrics.catalog import Kind
+from netwright.train.tasks.task import Task, weighted_mean
+
+
+class Classification(Task):
+    """Cross-entropy -log p(y | x), where p is the softmax of the logits.
+
+    Args:
+        num_classes: C.
+        class_weights: how much each class counts (C,), or None; see `balanced_weights`.
+    """
+
+    target: ClassVar[Kind] = "class"
+    headline: ClassVar[str] = "accuracy"
+
+    def __init__(self, num_classes: int, class_weights: Tensor | None = None) -> None:
+        self.num_classes = num_classes
+        self.class_weights = class_weights
+
+    def loss(self, output: Tensor | Output, batch: Batch) -> Tensor:
+        """Mean cross-entropy; class and sample weights multiply."""
+        logits = logits_of(output).float()
+        if self.class_weights is None and batch.weights is None:
+            return F.cross_entropy(logits, batch.targets)
+        weights = batch.weights
+        if self.class_weights is not None:
+            of_class = self.class_weights.to(logits.device)[batch.targets]
+            weights = of_class if weights is None else weights * of_class
+        return weighted_mean(F.cross_entropy(logits, batch.targets, reduction="none"), weights)
+
+    def headline_sum(self, output: Tensor | Output, batch: Batch) -> Tensor:
+        """How many examples of the batch are right."""
+        return (logits_of(output).argmax(dim=1) == batch.targets).sum()
+
+    def predictions(self, output: Tensor | Output) -> Tensor:
+        """Probabilities (N, C)."""
+        return logits_of(output).float().softmax(dim=1)
+
+    def baseline(self, train: Split, count: int) -> Tensor:
+        """The class shares of the training rows; the commonest class is the prediction."""
+        shares = torch.bincount(train.targets.cpu(), minlength=self.num_classes).float()
+        return (shares / shares.sum()).expand(count, -1)
+
+    def to_json(self) -> dict[str, Any]:
+        """The kind and the number of classes; weights matter to training only."""
+        return {"kind": "classification", "num_classes": self.num_classes}
+
+
+def balanced_weights(targets: Tensor, num_classes: int) -> Tensor:
+    """Weight n / (C n_c): every class counts the same in all (King and Zeng, 2001)."""
+    counts = torch.bincount(targets.cpu(), minlength=num_classes).float()
+    return counts.sum() / (num_classes * counts.clamp_min(1))

@@ -1,0 +1,46 @@
+"""Several labels, each yes or no: binary cross-entropy a label.
+
+Shapes: B batch, C labels.
+"""
+
+from typing import Any, ClassVar
+
+from torch import Tensor
+from torch.nn import functional as F
+
+from netwright.core.outputs import Output, logits_of
+from netwright.data.dataset import Split
+from netwright.data.loader import Batch
+from netwright.metrics.catalog import Kind
+from netwright.train.tasks.task import Task, weighted_mean
+
+
+class MultiLabel(Task):
+    """The mean over labels of -y log p - (1 - y) log(1 - p), where p is the sigmoid of a logit."""
+
+    target: ClassVar[Kind] = "labels"
+    headline: ClassVar[str] = "accuracy"
+
+    def loss(self, output: Tensor | Output, batch: Batch) -> Tensor:
+        """Mean binary cross-entropy over labels and examples."""
+        each = F.binary_cross_entropy_with_logits(
+            logits_of(output).float(), batch.targets, reduction="none"
+        )
+        return weighted_mean(each.mean(dim=1), batch.weights)
+
+    def headline_sum(self, output: Tensor | Output, batch: Batch) -> Tensor:
+        """The share of right labels, summed over examples."""
+        right = (logits_of(output) > 0) == (batch.targets > 0.5)
+        return right.float().mean(dim=1).sum()
+
+    def predictions(self, output: Tensor | Output) -> Tensor:
+        """Probabilities (N, C), one a label."""
+        return logits_of(output).float().sigmoid()
+
+    def baseline(self, train: Split, count: int) -> Tensor:
+        """The share of each label in the training rows."""
+        return train.targets.cpu().float().mean(dim=0).expand(count, -1)
+
+    def to_json(self) -> dict[str, Any]:
+        """Nothing but the kind."""
+        return {"kind": "multi-label"}

@@ -1,0 +1,63 @@
+"""What a model is trained for: the loss, the running measure, the predictions, the baseline.
+
+Shapes: B batch, N examples, C classes or labels, K reals.
+"""
+
+from abc import ABC, abstractmethod
+from typing import Any, ClassVar
+
+import torch
+from torch import Tensor
+
+from netwright.core.outputs import Output
+from netwright.data.dataset import Split
+from netwright.data.loader import Batch
+from netwright.metrics.catalog import Kind, measure_all
+
+
+class Task(ABC):
+    """Losses and measures for one kind of target; models know nothing of it.
+
+    `headline` names the measure that is shown while training. It is kept as a sum over examples, so
+    that a step adds one number on the device and nothing waits for it.
+    """
+
+    target: ClassVar[Kind]
+    headline: ClassVar[str]
+
+    @abstractmethod
+    def loss(self, output: Tensor | Output, batch: Batch) -> Tensor:
+        """The mean loss of a batch, weighted where the batch has weights."""
+
+    @abstractmethod
+    def headline_sum(self, output: Tensor | Output, batch: Batch) -> Tensor:
+        """The headline measure, summed over the examples of a batch."""
+
+    @abstractmethod
+    def predictions(self, output: Tensor | Output) -> Tensor:
+        """Probabilities (N, C), or reals (N, K) in the units of the targets."""
+
+    @abstractmethod
+    def baseline(self, train: Split, count: int) -> Tensor:
+        """The predictions, for `count` examples, of who knows the training targets only."""
+
+    @abstractmethod
+    def to_json(self) -> dict[str, Any]:
+        """What is needed to build the task again."""
+
+    def headline_value(self, mean: float) -> float:
+        """The headline measure from its mean over examples."""
+        return mean
+
+    def measure(
+        self, predictions: Tensor, targets: Tensor, weights: Tensor | None = None
+    ) -> dict[str, float]:
+        """Every metric that is defined for these predictions."""
+        return measure_all(self.target, predictions, targets, weights)
+
+
+def weighted_mean(losses: Tensor, weights: Tensor | None) -> Tensor:
+    """The mean of one loss an example (B,), each counting as much as its weight says."""
+    if weights is None:
+        return losses.mean()
+    return (losses * weights).sum() / weights.sum().clamp_min(torch.finfo(losses.dtype).tiny)

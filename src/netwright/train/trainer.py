@@ -1,0 +1,146 @@
+"""The loop: batches, steps, epochs, measurements and events; as fast as one written by hand."""
+
+from collections.abc import Sequence
+
+import torch
+from torch import nn
+
+from netwright.core.devices import pick_device
+from netwright.core.seeding import derive_seed, seeded, set_random_state
+from netwright.data.dataset import Data, Split
+from netwright.data.loader import BatchLoader
+from netwright.optimizers.catalog import OPTIMIZERS
+from netwright.optimizers.optimizer import build_optimizer
+from netwright.optimizers.schedules import build_schedule
+from netwright.train.callback import Callback, collect_hooks
+from netwright.train.evaluate import measure_quickly
+from netwright.train.precision import build_scaler
+from netwright.train.settings import TrainConfig, batch_size_for
+from netwright.train.state import TrainState
+from netwright.train.step import UpdateStep
+from netwright.train.tasks.task import Task
+
+
+class Trainer:
+    """Trains any `nn.Module` on data in memory.
+
+    The data is moved to the device once; in the loop nothing waits for the device and no example is
+    touched by Python alone. The order of examples and every random draw follow from the seed.
+
+    Args:
+        config: how to train.
+        task: what to train for.
+        callbacks: what happens beside the steps.
+        seed: of the order of examples and of dropout.
+    """
+
+    def __init__(
+        self,
+        config: TrainConfig,
+        task: Task,
+        *,
+        callbacks: Sequence[Callback] = (),
+        seed: int = 0,
+    ) -> None:
+        self.config, self.task, self.seed = config, task, seed
+        self.callbacks = tuple(callbacks)
+        self._hooks = collect_hooks(self.callbacks)
+
+    def start(self, model: nn.Module, data: Data) -> TrainState:
+        """Put model and settings together; nothing has been learned yet."""
+        device = pick_device(self.config.device)
+        model.to(device)
+        config = self.config
+        optimizer = build_optimizer(
+            OPTIMIZERS.load(config.optimizer),
+            model,
+            lr=config.lr,
+            weight_decay=config.weight_decay,
+            kernel=config.kernel,
+            options=config.optimizer_options,
+        )
+        batches = len(self._loader(data.train))
+        updates = -(-batches // config.accumulate)
+        return TrainState(
+            model=model,
+            task=self.task,
+            optimizer=optimizer,
+            schedule=build_schedule(
+                config.schedule, optimizer, steps=updates * config.epochs, warmup=config.warmup
+            ),
+            scaler=build_scaler(config.precision, device),
+            device=device,
+            epochs=config.epochs,
+            steps_per_epoch=updates,
+            loss_sum=torch.zeros((), device=device),
+            headline_sum=torch.zeros((), device=device),
+        )
+
+    def fit(
+        self, state: TrainState, data: Data, *, random: dict[str, object] | None = None
+    ) -> None:
+        """Train until the last epoch, or until a callback gives a reason to stop.
+
+        Args:
+            state: from `start`, or restored from a checkpoint.
+            data: what to learn from.
+            random: the generators' states of a checkpoint, to go on exactly; None starts by seed.
+        """
+        data = data.to(state.device)
+        loader = self._loader(data.train)
+        step = UpdateStep(state, self.config, self._hooks["on_before_update"])
+        with seeded(derive_seed(self.seed, "train")):
+            if random is not None:
+                set_random_state(random)
+            self._call("on_fit_start", state)
+            state.model.train()
+            while state.epoch < state.epochs and not state.stop_reason:
+                if self._run_epoch(state, loader, step):
+                    state.epoch, state.position = state.epoch + 1, 0
+                    self._measure(state, data.val)
+                    self._call("on_epoch_end", state)
+            if state.position and not len(state.history):
+                self._measure(state, data.val)  # stopped within the first epoch: show something
+            self._call("on_fit_end", state)
+
+    def _run_epoch(self, state: TrainState, loader: BatchLoader, step: UpdateStep) -> bool:
+        """The rest of one pass; False where it was stopped on the way."""
+        group = loader.batch_size * self.config.accumulate
+        rows, batches = len(loader.order(state.epoch)), len(loader)
+        step_end = self._hooks["on_step_end"]
+        for batch in loader.epoch(state.epoch, state.position):
+            size = len(batch.inputs)
+            in_update = min(group, rows - state.position // self.config.accumulate * group)
+            state.position += 1
+            last = state.position % self.config.accumulate == 0 or state.position == batches
+            output = step(batch, share=size / in_update, last=last)
+            with torch.no_grad():
+                state.loss_sum.add_(state.loss, alpha=size)
+                state.headline_sum.add_(self.task.headline_sum(output, batch))
+            state.seen += size
+            state.samples += size
+            for hook in step_end:
+                hook(state)
+            if state.stop_reason:
+                return state.position == batches
+        return True
+
+    def _measure(self, state: TrainState, val: Split | None) -> None:
+        """Record train and validation side by side, and begin new sums."""
+        headline = self.task.headline_value(float(state.headline_sum) / state.seen)
+        state.record(
+            "train", {"loss": float(state.loss_sum) / state.seen, self.task.headline: headline}
+        )
+        if val is not None:
+            state.record("val", measure_quickly(state.model, val, self.task))
+        state.loss_sum.zero_()
+        state.headline_sum.zero_()
+        state.seen = 0
+
+    def _loader(self, train: Split) -> BatchLoader:
+        size = self.config.batch_size or batch_size_for(len(train))
+        return BatchLoader(train, size, seed=self.seed)
+
+    def _call(self, event: str, state: TrainState) -> None:
+        for hook in self._hooks[event]:
+            hook(state)
