@@ -1,8 +1,6 @@
 """Where the benchmarks run: in `.venv-bench`, which holds the peers, if there is one.
 
-    python -m venv .venv-bench
-    .venv-bench/bin/python -m pip install torch==2.13.0
-    .venv-bench/bin/python -m pip install --no-deps -r benchmarks/requirements.txt
+How to make it stands at the head of `requirements.txt`.
 """
 
 import os

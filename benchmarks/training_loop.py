@@ -2,9 +2,9 @@
 
 Measured: the MLP 784-256-128-10 (ReLU), batch 128, Adam at 1e-3, cross-entropy, samples shuffled
 each epoch, float32 tensors in memory (MNIST, or noise of its shape). Contestants train in turn in
-one process; a round lets each train once from the same first weights; the order rotates; the first
-round is thrown away. The clock covers the one call that trains, in CPU-seconds of the process with
-all its threads, and in wall seconds.
+one process; a round lets each train once from the same first weights, in an order drawn anew; the
+first round is thrown away. The clock covers the one call that trains, in CPU-seconds of the process
+with all its threads, and in wall seconds.
 
     ratio = median over rounds of (CPU-seconds by hand / CPU-seconds of the contestant)
 
@@ -17,6 +17,9 @@ All four with all contestants take about 20 minutes on two cores; `--only` and `
 """
 
 import argparse
+import contextlib
+import warnings
+from collections.abc import Iterator
 from typing import Any
 
 from environment import enter_bench_environment
@@ -61,6 +64,17 @@ def load_samples(samples: int) -> tuple[Any, Any, str]:
     return inputs[:samples].clone(), labels[:samples].clone(), "MNIST"
 
 
+@contextlib.contextmanager
+def onednn(is_on: bool) -> Iterator[None]:
+    """Torch's flag for oneDNN; setting it warns of the TF32 of graphics cards."""
+    import torch
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        with torch.backends.mkldnn.flags(enabled=is_on):
+            yield
+
+
 def remarks(row: dict[str, Any], own_adam: bool, kernel: str) -> str:
     parts = [row.pop("note")]
     if own_adam:
@@ -74,7 +88,6 @@ def main() -> None:
     options = parser().parse_args()
     enter_bench_environment()
 
-    import torch
     from contest import YARDSTICK, Problem, run_contest, summary
     from peers.catalog import CONTESTANTS
 
@@ -96,7 +109,7 @@ def main() -> None:
     for flags in [options.flags] if options.flags else FLAGS:
         for kernel in [options.optimizer] if options.optimizer else KERNELS:
             problem = Problem(inputs=inputs, labels=labels, kernel=kernel)
-            with torch.backends.mkldnn.flags(enabled=flags == "default"):
+            with onednn(flags == "default"):
                 records = run_contest(
                     contestants, problem, rounds=options.rounds, threads=options.threads
                 )

@@ -34,7 +34,7 @@ CONTESTANTS = [
     _row("lightning-defaults", "lightning:defaults", f"{DEFAULTS}; {FIT}"),
     _row("keras", "keras:fastest", "fastest: no bar", own_adam=True),
     _row("keras-defaults", "keras:defaults", "bar on", own_adam=True),
-    _row("transformers", "transformers:fastest", f"fastest: all off, batches; {FIT}"),
-    _row("transformers-defaults", "transformers:defaults", f"{DEFAULTS}; {FIT}"),
+    _row("hf-trainer", "transformers:fastest", f"fastest: all off, batches; {FIT}"),
+    _row("hf-trainer-defaults", "transformers:defaults", f"{DEFAULTS}; {FIT}"),
     _row("scikit-learn", "scikit_learn:fastest", "numpy; own first weights", own_adam=True),
 ]

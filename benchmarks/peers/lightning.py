@@ -49,9 +49,4 @@ def defaults(problem: Problem) -> Turn:
     folder = tempfile.TemporaryDirectory()
     trainer = Trainer(max_epochs=1, accelerator="cpu", devices=1, default_root_dir=folder.name)
     loader = problem.item_loader()
-
-    def train() -> None:
-        with folder:
-            trainer.fit(module, loader)
-
-    return Turn(train, network)
+    return Turn(lambda: trainer.fit(module, loader), network, folder.cleanup)

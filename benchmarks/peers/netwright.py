@@ -1,7 +1,8 @@
 """netwright with its defaults on: progress, history, the training metric, checkpoints."""
 
-import netwright as nw
 from contest import Problem, Turn
+
+import netwright as nw
 
 
 def netwright_epoch(problem: Problem) -> Turn:
@@ -10,4 +11,4 @@ def netwright_epoch(problem: Problem) -> Turn:
     To be wired to the public API. Everything that can be built beforehand is built here, off the
     clock; `train` is the one call that trains. Adam takes `problem.kernel` ("foreach", "fused").
     """
-    raise NotImplementedError(f"netwright {nw.__name__} has no training call wired up here yet")
+    raise NotImplementedError(f"not wired up to {nw.__name__} yet")

@@ -85,9 +85,4 @@ def _turn(problem: Problem, *, train_dataset: Dataset, data_collator: Any, **set
         data_collator=data_collator,
         optimizers=(optimizer, constant),
     )
-
-    def train() -> None:
-        with folder:
-            trainer.train()
-
-    return Turn(train, network)
+    return Turn(trainer.train, network, folder.cleanup)

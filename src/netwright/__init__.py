@@ -1,1 +1,50 @@
-"""netwright: train, see and prove everything a deep-learning course teaches."""
+"""netwright: train, see and prove everything a deep-learning course teaches.
+
+    import netwright as nw
+    run = nw.fit("mlp", "digits", epochs=20)
+    run.evaluate()
+
+Names are loaded when they are first used, so importing the package costs nothing.
+"""
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from netwright import data as data
+    from netwright import metrics as metrics
+    from netwright import models as models
+    from netwright import train as train
+    from netwright.core.errors import NetwrightError as NetwrightError
+    from netwright.data.dataset import Data as Data
+    from netwright.data.spec import DataSpec as DataSpec
+    from netwright.recipes.fit import fit as fit
+    from netwright.recipes.run import Run as Run
+    from netwright.recipes.run import open_run as open_run
+
+_HOMES = {
+    "Data": "netwright.data.dataset",
+    "DataSpec": "netwright.data.spec",
+    "NetwrightError": "netwright.core.errors",
+    "Run": "netwright.recipes.run",
+    "data": "netwright.data",
+    "fit": "netwright.recipes.fit",
+    "metrics": "netwright.metrics",
+    "models": "netwright.models",
+    "open_run": "netwright.recipes.run",
+    "train": "netwright.train",
+}
+
+__all__ = sorted(_HOMES)  # noqa: PLE0605 - a list, made from the table
+
+
+def __getattr__(name: str) -> Any:
+    """Load a public name from its home."""
+    if name not in _HOMES:
+        raise AttributeError(f"module 'netwright' has no attribute {name!r}")
+    home = importlib.import_module(_HOMES[name])
+    return home if home.__name__ == f"netwright.{name}" else getattr(home, name)
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -7,6 +7,7 @@
 One annotation gives the check, the refusal, and the line of help. This file alone knows pydantic.
 """
 
+import dataclasses
 import types
 import typing
 from collections.abc import Mapping
@@ -118,11 +119,17 @@ def describe(cls: type[Config]) -> list[Field]:
         Field(
             name=field.name,
             kind=_type_name(hints[field.name]),
-            default="(needed)" if field.default is MISSING else _plain(field.default),
+            default=_default_of(field),
             doc=" ".join(mark.text for mark in _marks(hints[field.name]) if isinstance(mark, Doc)),
         )
         for field in fields(cls)  # type: ignore[arg-type]
     ]
+
+
+def _default_of(field: "dataclasses.Field[Any]") -> Any:
+    if field.default_factory is not MISSING:
+        return _plain(field.default_factory())
+    return "(needed)" if field.default is MISSING else _plain(field.default)
 
 
 def _hints(cls: type[Config]) -> dict[str, Any]:

@@ -1,38 +1,25 @@
-"""Arrays as data: numbers in, encoded tensors out, and all that is needed to encode the next ones.
-
-    encoded = (x - mean) / scale      features, with the mean and scale of the training rows
-    encoded = factor * x              images (1/255 brings bytes to [0, 1])
+"""Arrays as data: tell the kind of target, hold rows out, scale by the training rows alone.
 
 Shapes: N examples, F features, C channels, I/J image height and width, K outputs.
-Source: LeCun et al., "Efficient BackProp" (1998), section 4.3 (why inputs are standardised).
 """
 
-from dataclasses import dataclass, fields, replace
-from typing import Annotated, Any, ClassVar, Literal
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Annotated, Any, Literal
 
-import numpy as np
-import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from netwright.core.checks import check_finite, check_shape
+from netwright.core.checks import check_shape
 from netwright.core.config import Doc, Positive
 from netwright.core.errors import ConfigError, DataError, ShapeError
+from netwright.data.array_encoder import ArrayEncoder
 from netwright.data.dataset import Data, Split, check_data
-from netwright.data.preprocessing import Preprocessor
 from netwright.data.raw_arrays import column_names, read_numbers, to_float32, to_floats
 from netwright.data.source import DataConfig
 from netwright.data.spec import DataSpec
 from netwright.data.split import hold_out
-from netwright.data.targets import (
-    ArrayTarget,
-    encode_classes,
-    encode_labels,
-    encode_reals,
-    infer_kind,
-    names_of_classes,
-    read_targets,
-)
+from netwright.data.targets import ArrayTarget, infer_kind, names_of_classes, read_targets
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,9 +43,9 @@ class Names:
     """What things are called; what is left empty is called after its place.
 
     Args:
-        features: one a feature; else x0, x1 ...
+        features: one a feature; else a frame's columns, else x0, x1 ...
         classes: the classes or labels in the order of the outputs; else the labels, sorted.
-        targets: one a target column; else y, or y0, y1 ...
+        targets: one a target column; else a frame's columns, else y, or y0, y1 ...
     """
 
     features: tuple[str, ...] = ()
@@ -68,89 +55,71 @@ class Names:
 
 DEFAULTS = ArraysConfig()
 UNNAMED = Names()
+UNSCALED = 10.0  # images beyond this are hardly meant to go into a network as they are
 
 
-@dataclass(frozen=True, kw_only=True)
-class ArrayEncoder(Preprocessor):
-    """Encodes inputs of one shape, and targets of one kind.
+def from_arrays(
+    inputs: Any,
+    targets: Any,
+    *,
+    config: ArraysConfig = DEFAULTS,
+    name: str = "arrays",
+    names: Names = UNNAMED,
+    weights: Any = None,
+    validation: tuple[Any, Any] | None = None,
+    test: tuple[Any, Any] | None = None,
+) -> Data:
+    """Inputs and targets in memory as data.
 
     Args:
-        input_shape: the shape of one input, (F,) or (C, I, J).
-        target: what is predicted.
-        num_outputs: classes, labels or reals.
-        class_names: the classes in the order of their indices; empty for reals.
-        mean: taken from each feature (F,); empty where inputs are not standardised.
-        scale: each feature is divided by it (F,); empty where inputs are not standardised.
-        factor: multiplies inputs that are not standardised.
-        columns: the columns of the frame that was learned from; a frame with others is refused.
+        inputs: features (N, F) or images (N, C, I, J).
+        targets: classes (N,), labels (N, K), or reals (N,) or (N, K).
+        config: the kind of target, the scaling, and how rows are held out.
+        name: what refusals and reports call the data.
+        names: of features, classes and targets.
+        weights: how much each row counts (N,).
+        validation: inputs and targets to choose by; then no row is held out for that.
+        test: inputs and targets to report on; then no row is held out for that.
     """
-
-    kind: ClassVar[str] = "arrays"
-
-    input_shape: tuple[int, ...]
-    target: ArrayTarget
-    num_outputs: int
-    class_names: tuple[str, ...] = ()
-    mean: tuple[float, ...] = ()
-    scale: tuple[float, ...] = ()
-    factor: float = 1.0
-    columns: tuple[str, ...] = ()
-
-    def encode(self, source: Any, name: str = "inputs") -> Tensor:
-        """Arrays, tensors, lists or frames (N, ...) -> float32 (N, ...), never in place."""
-        columns = column_names(source)
-        if self.columns and columns and columns != self.columns:
-            raise DataError(
-                f"{name} must have the columns {', '.join(self.columns)}, got {', '.join(columns)}"
-            )
-        values = to_floats(name, read_numbers(name, source))
-        check_shape(name, values, "N", *self.input_shape)
-        return self.scaled(values, name)
-
-    def scaled(self, values: Tensor, name: str = "inputs") -> Tensor:
-        """Floats (N, ...) -> float32 (N, ...), standardised or multiplied by the factor."""
-        if not self.mean:
-            return to_float32(name, values * self.factor)
-        # In double precision: held in 24 bits, a timestamp such as 1.7e9 loses its seconds.
-        mean, scale = (torch.tensor(row, dtype=torch.float64) for row in (self.mean, self.scale))
-        return to_float32(name, (values.double() - mean) / scale)
-
-    def encode_targets(self, source: Any, name: str = "targets") -> Tensor:
-        """Labels -> indices (N,) int64; 0/1 labels or reals -> float32 (N, K)."""
-        if self.target == "class":
-            return encode_classes(source, self.class_names, name)
-        encode = encode_labels if self.target == "labels" else encode_reals
-        return encode(source, self.num_outputs, name)
-
-    def to_json(self) -> dict[str, Any]:
-        """Plain lists, numbers and text."""
-        values = {field.name: getattr(self, field.name) for field in fields(self)}
-        return {
-            name: list(value) if isinstance(value, tuple) else value
-            for name, value in values.items()
-        }
-
-    @classmethod
-    def from_json(cls, values: dict[str, Any]) -> "ArrayEncoder":
-        """The encoder that `to_json` gave, number for number."""
-        return cls(
-            **{
-                name: tuple(value) if isinstance(value, list) else value
-                for name, value in values.items()
-            }
-        )
-
-
-def mean_and_scale(values: Tensor) -> tuple[tuple[float, ...], tuple[float, ...]]:
-    """Mean and standard deviation of each feature (N, F); a constant feature has scale 1."""
-    values = values.double()
-    mean, scale = values.mean(dim=0), values.std(dim=0, correction=0)
-    # Rounding can give a constant a spread of 1e-17; dividing by that would make noise of it.
-    constant = (values == values[0]).all(dim=0) | (scale == 0)
-    mean, scale = mean.where(~constant, values[0]), scale.where(~constant, 1.0)
-    check_finite("the mean of the training inputs", mean)
-    check_finite("the scale of the training inputs", scale)
-    return tuple(mean.tolist()), tuple(scale.tolist())
+    values = to_floats("inputs", read_numbers("inputs", inputs))
+    raw_targets = read_targets(targets)
+    _check_rows(name, values, raw_targets, config)
+    kind, note = infer_kind(raw_targets) if config.kind == "auto" else (config.kind, "")
+    spec = _spec(values, raw_targets, kind, _with_columns(names, inputs, targets))
+    encoder = ArrayEncoder(
+        input_shape=spec.input_shape,
+        target=kind,
+        num_outputs=spec.num_outputs,
+        class_names=spec.class_names,
+        factor=config.factor,
+        columns=column_names(inputs),
+    )
+    encoded = encoder.encode_targets(raw_targets)
+    train, val, held_out = hold_out(
+        len(values),
+        val_size=config.val_size if validation is None else 0.0,
+        test_size=config.test_size if test is None else 0.0,
+        seed=config.split_seed,
+        classes=encoded if kind == "class" else None,
+    )
+    if config.standardize and spec.inputs == "features":
+        encoder = encoder.standardised(values[train])
+    whole = Split(
+        inputs=encoder.scaled(values),
+        targets=encoded,
+        weights=_read_weights(weights, len(values)),
+    )
+    data = Data(
+        name=name,
+        spec=spec,
+        train=whole.take(train),
+        val=_part(whole, val, encoder, "validation", validation),
+        test=_part(whole, held_out, encoder, "test", test),
+        preprocessor=encoder,
+        notes=tuple(filter(None, (note, *_notes(values[train], spec, config)))),
+    )
+    check_data(data)
+    return data
 
 
 def arrays_config(config: DataConfig, **settings: Any) -> ArraysConfig:
@@ -163,64 +132,94 @@ def arrays_config(config: DataConfig, **settings: Any) -> ArraysConfig:
     )
 
 
-def from_arrays(  # noqa: PLR0913 - the one door for arrays; all but the first two have defaults
-    inputs: Any,
-    targets: Any,
-    *,
-    config: ArraysConfig = DEFAULTS,
-    name: str = "arrays",
-    names: Names = UNNAMED,
-    weights: Any = None,
-    validation: tuple[Any, Any] | None = None,
-    test: tuple[Any, Any] | None = None,
-) -> Data:
-    """Inputs and targets in memory as data, scaled by what the training rows alone show.
+def _check_rows(name: str, inputs: Tensor, targets: NDArray[Any], config: ArraysConfig) -> None:
+    if inputs.ndim not in {2, 4}:
+        shape = tuple(inputs.shape)
+        raise ShapeError(f"inputs must have shape (N, F) or (N, C, I, J), got {shape}")
+    if 0 in inputs.shape:
+        raise DataError(f"{name} is empty, its inputs have shape {tuple(inputs.shape)}")
+    if len(inputs) != len(targets):
+        raise DataError(f"{name} has {len(inputs)} inputs but {len(targets)} targets")
+    if config.factor != 1 and config.standardize and inputs.ndim == 2:
+        raise ConfigError("factor has no effect on standardised inputs, set standardize to false")
 
-    Args:
-        inputs: features (N, F) or images (N, C, I, J).
-        targets: classes (N,), labels (N, K), or reals (N,) or (N, K).
-        config: the kind of target, the scaling, and how rows are held out.
-        name: what refusals and reports call the data.
-        names: of features, classes and targets; a frame brings its own.
-        weights: how much each row counts (N,).
-        validation: inputs and targets to choose by; then no row is held out for that.
-        test: inputs and targets to report on; then no row is held out for that.
-    """
-    values = to_floats("inputs", read_numbers("inputs", inputs))  # (N, ...)
-    raw_targets = read_targets(targets)
-    _check_inputs(values, config)
-    if len(values) != len(raw_targets):
-        raise DataError(f"{name} has {len(values)} inputs but {len(raw_targets)} targets")
-    kind, note = infer_kind(raw_targets) if config.kind == "auto" else (config.kind, "")
-    columns = column_names(inputs)
-    names = replace(
+
+def _with_columns(names: Names, inputs: Any, targets: Any) -> Names:
+    """The names that were given, else those that frames bring along."""
+    return replace(
         names,
-        features=names.features or columns,
+        features=names.features or column_names(inputs),
         targets=names.targets or column_names(targets),
     )
-    spec = _spec(values, raw_targets, kind, names)
-    encoder = ArrayEncoder(
-        input_shape=spec.input_shape,
+
+
+def _spec(inputs: Tensor, targets: NDArray[Any], kind: ArrayTarget, names: Names) -> DataSpec:
+    is_image = inputs.ndim == 4
+    width = 1 if targets.ndim == 1 else targets.shape[1]
+    columns = names.targets or (("y",) if width == 1 else _numbered("y", width))
+    features = () if is_image else names.features or _numbered("x", inputs.shape[1])
+    classes: tuple[str, ...] = ()
+    if kind == "class":
+        classes = names.classes or names_of_classes(targets)
+    elif kind == "labels":
+        classes = names.classes or columns
+        _check_names("label", classes, width)
+    _check_names("class", classes, len(classes))
+    _check_names("target", columns, width)
+    _check_names("feature", features, 0 if is_image else inputs.shape[1])
+    return DataSpec(
+        inputs="image" if is_image else "features",
+        input_shape=tuple(inputs.shape[1:]),
         target=kind,
-        num_outputs=spec.num_outputs,
-        class_names=spec.class_names,
-        factor=config.factor,
-        columns=columns,
+        num_outputs=len(classes) if kind == "class" else width,
+        class_names=classes,
+        target_names=columns,
+        feature_names=features,
     )
-    whole = Split(
-        inputs=values,
-        targets=encoder.encode_targets(raw_targets),
-        weights=None if weights is None else _read_weights(weights, len(values)),
+
+
+def _numbered(letter: str, count: int) -> tuple[str, ...]:
+    return tuple(f"{letter}{place}" for place in range(count))
+
+
+def _check_names(what: str, names: tuple[str, ...], count: int) -> None:
+    if len(names) != count:
+        raise ConfigError(f"there must be {count} {what} names, got {len(names)}")
+    for place, name in enumerate(names):
+        if name in names[:place]:
+            raise ConfigError(f"{what} names must differ, got {name!r} twice")
+
+
+def _read_weights(weights: Any, count: int) -> Tensor | None:
+    if weights is None:
+        return None
+    values = to_float32("weights", to_floats("weights", read_numbers("weights", weights)))
+    check_shape("weights", values, count)
+    return values
+
+
+def _part(
+    whole: Split, rows: Tensor, encoder: ArrayEncoder, name: str, given: tuple[Any, Any] | None
+) -> Split | None:
+    """What was given for this part, else the rows that were held out, else nothing."""
+    if given is None:
+        return whole.take(rows) if len(rows) else None
+    inputs, targets = given
+    return Split(
+        inputs=encoder.encode(inputs, f"{name} inputs"),
+        targets=encoder.encode_targets(targets, f"{name} targets"),
     )
-    parts = hold_out(
-        len(values),
-        val_size=config.val_size if validation is None else 0.0,
-        test_size=config.test_size if test is None else 0.0,
-        seed=config.split_seed,
-        classes=whole.targets if kind == "class" else None,
-    )
-    if config.standardize and spec.inputs == "features":
-        mean, scale = mean_and_scale(values[parts[0]])
-        encoder = replace(encoder, mean=mean, scale=scale)
-    whole = replace(whole, inputs=encoder.scaled(values))
-    train, val, held_out = (whole.take(rows) if len(rows) else None for rows in parts)
+
+
+def _notes(inputs: Tensor, spec: DataSpec, config: ArraysConfig) -> Iterator[str]:
+    """What someone should know about the training inputs as they came."""
+    if spec.inputs == "features":
+        constant = (inputs == inputs[0]).all(dim=0).nonzero().flatten().tolist()
+        if constant:
+            names = ", ".join(spec.feature_names[place] for place in constant)
+            yield f"constant in all training rows: {names}"
+    elif config.factor == 1 and float(inputs.abs().max()) > UNSCALED:
+        yield (
+            f"the images hold numbers up to {float(inputs.max()):g} and are left as they are; "
+            "factor scales them"
+        )

@@ -110,7 +110,7 @@ def check_data(data: Data) -> None:
                 raise DataError(f"the {name} weights of {data.name} must be >= 0 and not all zero")
         if data.spec.target == "class":
             _check_classes(data, name, split)
-    if data.spec.target == "class" and len(data.train.targets.unique()) < 2:
+    if data.spec.target == "class" and len(torch.unique(data.train.targets)) < 2:
         only = data.spec.class_names[int(data.train.targets[0])]
         raise DataError(f"{data.name} has one class only in its training rows, {only!r}")
 

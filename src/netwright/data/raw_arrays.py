@@ -22,9 +22,9 @@ def read_array(name: str, source: Any) -> NDArray[Any]:
     """The source as an array of whatever dtype it has."""
     try:
         if isinstance(source, Tensor):
-            source = source.detach().cpu()
+            tensor = source.detach().cpu()
             # NumPy has no bfloat16; float32 holds all of its values.
-            return (source.float() if source.dtype is torch.bfloat16 else source).numpy()
+            source = (tensor.float() if tensor.dtype is torch.bfloat16 else tensor).numpy()
         return np.asarray(source)
     except (ValueError, TypeError, RuntimeError):
         raise DataError(

@@ -24,14 +24,14 @@ class Source:
     """A row's part in the catalog of data.
 
     Args:
-        config: the settings that it takes.
+        config: the settings that it takes; a `DataConfig` where its rows are ours to divide.
         load: settings -> data.
         sentence: what it is, with its size.
         origin: the paper or address it comes from.
         licence: under what terms.
     """
 
-    config: type[DataConfig]
+    config: type[Config]
     load: Callable[[Any], Data]
     sentence: str
     origin: str

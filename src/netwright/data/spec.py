@@ -49,9 +49,8 @@ class DataSpec:
     @classmethod
     def from_json(cls, values: dict[str, Any]) -> "DataSpec":
         """The spec that `to_json` gave."""
-        return cls(
-            **{
-                name: tuple(value) if isinstance(value, list) else value
-                for name, value in values.items()
-            }
-        )
+        settings: dict[str, Any] = {
+            name: tuple(value) if isinstance(value, list) else value
+            for name, value in values.items()
+        }
+        return cls(**settings)

@@ -4,13 +4,14 @@
     whole 0 or 1, or yes/no (N, K)          K labels       -> (N, K) float32, 0 or 1
     floats (N,) or (N, K)                   K reals        -> (N, K) float32
 
-The dtype decides, not the values: floats are reals even where all of them are whole. (scikit-learn's
-`type_of_target` calls such floats classes; the diabetes scores 25.0 to 346.0 would be 214 of them.)
-A column (N, 1) is read as (N,).
+The dtype decides, not the values: floats are reals even where all of them are whole, and a note
+says so where they are few. (scikit-learn's `type_of_target` calls such floats classes; the diabetes
+scores, 25.0 to 346.0, would be 214 of them.) A column (N, 1) is read as (N,).
 
 Shapes: N examples, K outputs.
 """
 
+import math
 from collections.abc import Sequence
 from typing import Any, Literal
 
@@ -102,10 +103,9 @@ def encode_labels(source: Any, count: int, name: str = "targets") -> Tensor:
 
 def encode_reals(source: Any, count: int, name: str = "targets") -> Tensor:
     """Numbers -> (N, K) float32."""
-    array = read_numbers(name, source)
-    if array.ndim == 1 and count == 1:
-        array = array[:, None]
-    values = to_float32(name, to_floats(name, array))
+    values = to_float32(name, to_floats(name, read_numbers(name, source)))
+    if values.ndim == 1 and count == 1:
+        values = values[:, None]
     check_shape(name, values, "N", count)
     return values
 
@@ -114,7 +114,7 @@ def _of_one_kind(name: str, array: NDArray[Any]) -> NDArray[Any]:
     """An array of Python objects as text, numbers or yes/no, whichever all of them are."""
     flat = array.ravel().tolist()
     for place, value in enumerate(flat):
-        if value is None or value != value:  # NaN is the one value that differs from itself
+        if value is None or (isinstance(value, float) and math.isnan(value)):
             row = place // (array.shape[1] if array.ndim > 1 else 1)
             raise DataError(f"{name} must not be missing, got {value} in row {row}")
     kinds = {type(value).__name__ for value in flat}

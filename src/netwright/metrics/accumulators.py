@@ -26,10 +26,17 @@ class MeanMeter:
     """
 
     def __init__(self, device: torch.device | str = "cpu") -> None:
-        self.sums = torch.zeros(2, dtype=exact_dtype(device), device=device)
-        self._total, self._weight = (
-            self.sums.unbind()
-        )  # two views: whoever changes one, changes both
+        self._sums = torch.zeros(2, dtype=exact_dtype(device), device=device)
+        self._total = self._sums[0]  # a view, made once: indexing costs as much as adding
+        self._host_weight = 0.0  # weights that are plain numbers need no device until they are read
+
+    @property
+    def sums(self) -> Tensor:
+        """The tensor (2,) of sum w v and sum w; to add to it is to merge."""
+        if self._host_weight:
+            self._sums[1].add_(self._host_weight)
+            self._host_weight = 0.0
+        return self._sums
 
     def add(self, values: Tensor, weights: Tensor | float = 1.0) -> None:
         """Count values of any shape, without waiting for the device.
@@ -46,21 +53,22 @@ class MeanMeter:
                     "weights must have the shape of values, "
                     f"got {tuple(weights.shape)} and {tuple(values.shape)}"
                 )
-            exact = weights.detach().to(self.sums.dtype)
+            exact = weights.detach().to(self._sums.dtype)
             self._total.add_((values * exact).sum())
-            self._weight.add_(exact.sum())
+            self._sums[1].add_(exact.sum())
         else:
-            total = values.sum(dtype=self.sums.dtype) if values.ndim else values
+            total = values.sum(dtype=self._sums.dtype) if values.ndim else values
             self._total.add_(total, alpha=weights)
-            self._weight.add_(weights * values.numel())
+            self._host_weight += weights * values.numel()
 
     def merge(self, other: "MeanMeter") -> None:
         """Become the meter that has seen what both have."""
-        self.sums.add_(other.sums.to(self.sums.device))
+        self.sums.add_(other.sums.to(self._sums.device))
 
     def value(self) -> float:
         """The mean, in one read of the device; NaN where nothing was added."""
-        return (self._total / self._weight).item()
+        total, weight = self.sums.unbind()
+        return (total / weight).item()
 
 
 class ConfusionMeter:

@@ -6,18 +6,16 @@ Shapes: N samples, C classes, K labels.
 from netwright.core.card import Card
 
 _COUNTS = {
-    "C": "the classes",
     "n_{jk}": "samples of class j that were called k, an entry of the confusion matrix (C, C)",
 }
 _RETRIEVAL = "van Rijsbergen, Information Retrieval (1979), chapter 7"
 _MULTI_LABEL = "Zhang and Zhou, A Review on Multi-Label Learning Algorithms (2014)"
 _PROBABILITY = {
-    "N": "the samples",
+    "N": "the number of samples",
     "p_{ik}": "the probability of class or label k for sample i, (N, C)",
     "y_{ik}": "1 where sample i is of class or label k, else 0, (N, C)",
 }
 _REALS = {
-    "N": "the samples",
     r"\hat y_i": "the prediction, (N,); several outputs give the mean of their values",
     "y_i": "the target, (N,)",
 }
@@ -33,7 +31,7 @@ SUBSET_ACCURACY = Card(
     sentence="The share of samples on which every label is right.",
     formula=r"\frac{1}{N} \sum_i \prod_k [\hat y_{ik} = y_{ik}]",
     symbols={
-        "N": "the samples",
+        "N": "the number of samples",
         r"\hat y_{ik}": "1 where label k is given to sample i, else 0, (N, K)",
         "y_{ik}": "1 where sample i has label k, else 0, (N, K)",
     },
@@ -42,8 +40,8 @@ SUBSET_ACCURACY = Card(
 
 BALANCED_ACCURACY = Card(
     sentence="The mean, over the classes that occur, of the share of each that is found.",
-    formula=r"\frac{1}{C} \sum_k \frac{n_{kk}}{\sum_j n_{kj}}",
-    symbols=_COUNTS,
+    formula=r"\frac{1}{C} \sum_j \frac{n_{jj}}{\sum_k n_{jk}}",
+    symbols={**_COUNTS, "C": "the number of classes that occur as targets"},
     source="Brodersen et al., The Balanced Accuracy and Its Posterior Distribution (2010)",
 )
 
@@ -58,7 +56,7 @@ PRECISION = Card(
 RECALL = Card(
     sentence="Of what is of a class, the share that was found: class 1 of two, "
     "the mean over the classes of more.",
-    formula=r"R_k = \frac{n_{kk}}{\sum_j n_{kj}}",
+    formula=r"R_j = \frac{n_{jj}}{\sum_k n_{jk}}",
     symbols=_COUNTS,
     source=_RETRIEVAL,
 )
@@ -117,7 +115,7 @@ TOP_5_ACCURACY = Card(
     "left out with five classes or fewer.",
     formula=r"\frac{1}{N} \sum_i [\operatorname{rank}_i(y_i) \le 5]",
     symbols={
-        "N": "the samples",
+        "N": "the number of samples",
         "y_i": "the class of sample i",
         r"\operatorname{rank}_i": "the place of a class by falling probability, from 1",
     },
@@ -127,14 +125,14 @@ TOP_5_ACCURACY = Card(
 RMSE = Card(
     sentence="The root of the mean squared error, in the unit of the target.",
     formula=r"\sqrt{\frac{1}{N} \sum_i (\hat y_i - y_i)^2}",
-    symbols=_REALS,
+    symbols={**_REALS, "N": "the number of samples"},
     source="Willmott and Matsuura, Advantages of the MAE over the RMSE (2005)",
 )
 
 MAE = Card(
     sentence="The mean absolute error, in the unit of the target.",
     formula=r"\frac{1}{N} \sum_i |\hat y_i - y_i|",
-    symbols=_REALS,
+    symbols={**_REALS, "N": "the number of samples"},
     source="Willmott and Matsuura, Advantages of the MAE over the RMSE (2005)",
 )
 

@@ -111,16 +111,21 @@ def _columns(scores: Tensor, targets: Tensor) -> Iterator[tuple[Tensor, Tensor]]
             positive = targets == torch.arange(start, stop, device=targets.device)[:, None]
         else:
             positive = targets[:, start:stop].T.bool()
-        yield scores[:, start:stop].T.to(exact_dtype(scores.device)), positive
+        yield scores[:, start:stop].T.contiguous(), positive
 
 
 def _rank(scores: Tensor, positive: Tensor, amounts: Tensor) -> _Ranked:
     """Sort each column (C, N) by falling score and find the ends of its ties."""
-    falling, order = (-scores).contiguous().sort(dim=1)
+    falling, order = scores.sort(dim=1, descending=True)
     sorted_amounts, sorted_positive = amounts[order], positive.gather(1, order)
+    num_samples = scores.shape[1]
+    place = torch.arange(num_samples, device=scores.device)
+    is_new = F.pad(falling[:, 1:] != falling[:, :-1], (1, 0), value=True)  # a tie starts here
+    is_last = F.pad(is_new[:, 1:], (0, 1), value=True)
+    ends = torch.where(is_last, place + 1, num_samples).flip(1)
     return _Ranked(
         positive=sorted_amounts * sorted_positive,
         negative=sorted_amounts * ~sorted_positive,
-        first=torch.searchsorted(falling, falling),
-        after=torch.searchsorted(falling, falling, right=True),
+        first=torch.where(is_new, place, 0).cummax(dim=1).values,
+        after=ends.cummin(dim=1).values.flip(1),
     )

@@ -25,11 +25,11 @@ from netwright.models.model import Model
 class MLPConfig(Config):
     """Settings of the multi-layer perceptron."""
 
-    hidden: Annotated[tuple[Size, ...], Doc("widths of the hidden layers")] = (128, 128)
+    hidden: Annotated[tuple[Size, ...], Doc("widths of the hidden layers")] = (256, 128)
     activation: Annotated[str, OneOf(ACTIVATIONS), Doc("nonlinearity of the hidden layers")] = (
         "relu"
     )
-    dropout: Annotated[Fraction, Doc("share of hidden units dropped while training")] = 0.0
+    dropout: Annotated[Fraction, Doc("share of hidden units dropped while training")] = 0.2
     batch_norm: Annotated[bool, Doc("normalise each hidden layer over the batch")] = False
     residual: Annotated[bool, Doc("each hidden layer adds to its input")] = False
     initializer: Annotated[str, OneOf(INITIALIZERS), Doc("how the weights start")] = "torch"

@@ -1,0 +1,1 @@
+"""What every part promises, as checks that anyone may run on a part of their own."""

@@ -8,7 +8,14 @@ from netwright.core.errors import ConfigError
 from netwright.train.state import TrainState
 
 Hook = Callable[[TrainState], None]
-EVENTS = ("on_fit_start", "on_before_update", "on_step_end", "on_epoch_end", "on_fit_end")
+EVENTS = (
+    "on_fit_start",
+    "on_before_update",
+    "on_step_end",
+    "on_epoch_end",
+    "on_fit_end",
+    "on_abort",
+)
 
 
 class Callback:
@@ -31,7 +38,10 @@ class Callback:
         """After a pass over the data, with train and validation measured."""
 
     def on_fit_end(self, state: TrainState) -> None:
-        """After the last step, also when training was stopped early."""
+        """After the last step, also when training was stopped early; last callback first."""
+
+    def on_abort(self, state: TrainState) -> None:
+        """An error ends training; it is raised again afterwards."""
 
     def state_dict(self) -> dict[str, Any]:
         """What has to be kept for an exact continuation; plain values."""

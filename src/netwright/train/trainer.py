@@ -94,14 +94,19 @@ class Trainer:
                 set_random_state(random)
             self._call("on_fit_start", state)
             state.model.train()
-            while state.epoch < state.epochs and not state.stop_reason:
-                if self._run_epoch(state, loader, step):
-                    state.epoch, state.position = state.epoch + 1, 0
-                    self._measure(state, data.val)
-                    self._call("on_epoch_end", state)
-            if state.position and not len(state.history):
-                self._measure(state, data.val)  # stopped within the first epoch: show something
-            self._call("on_fit_end", state)
+            try:
+                while state.epoch < state.epochs and not state.stop_reason:
+                    if self._run_epoch(state, loader, step):
+                        state.epoch, state.position = state.epoch + 1, 0
+                        self._measure(state, data.val)
+                        self._call("on_epoch_end", state)
+                if state.position and not len(state.history):
+                    self._measure(state, data.val)  # stopped in the first epoch: show something
+            except BaseException:
+                self._call("on_abort", state)
+                raise
+            for hook in reversed(self._hooks["on_fit_end"]):
+                hook(state)
 
     def _run_epoch(self, state: TrainState, loader: BatchLoader, step: UpdateStep) -> bool:
         """The rest of one pass; False where it was stopped on the way."""

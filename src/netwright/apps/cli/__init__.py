@@ -1,0 +1,1 @@
+"""The `netwright` command; importing it imports no torch."""

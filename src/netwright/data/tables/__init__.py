@@ -1,0 +1,1 @@
+"""Your own table: CSV, TSV, parquet and frames, inferred, encoded and ready to train on."""

@@ -1,19 +1,20 @@
 """Reading cells as numbers, dates and categories; what is none is refused by its place."""
 
 import math
-from collections.abc import Callable, Iterable
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime, time
+from functools import partial
 from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from netwright.core.errors import DataError
-from netwright.data.tables.raw_table import RawTable
+from netwright.data.tables.raw_table import LARGEST, RawTable
 
 # A column with at least this share of numbers is meant to be one: the rest are mistakes.
 CLEAR_SHARE = 0.95
-LARGEST = float(np.finfo(np.float32).max)
 # "iso" is 2024-12-31, with or without a time; the others may be followed by a time too.
 DATE_FORMS = ("iso", "%Y/%m/%d", "%d.%m.%Y", "%m/%d/%Y", "%d/%m/%Y")
 
@@ -58,24 +59,28 @@ def category_key(text: str) -> str:
     return text if value is None else repr(value + 0.0)  # + 0.0 makes -0.0 a plain zero
 
 
+def distinct_categories(counts: Mapping[str, int]) -> dict[str, int]:
+    """Name -> count of each category; of several writings of one, the first in order names it."""
+    names: dict[str, str] = {}
+    found: Counter[str] = Counter()
+    for text in sorted(counts):
+        name = names.setdefault(category_key(text), text)
+        found[name] += counts[text]
+    return found
+
+
+def in_order(names: Iterable[str]) -> list[str]:
+    """Names as a reader expects them: by value where all are numbers, else by the alphabet."""
+    known = {name: as_number(name) for name in names}
+    return sorted(known, key=lambda name: (known[name] if None not in known.values() else 0, name))
+
+
 def numbers_of(table: RawTable, column: str) -> NDArray[np.float64]:
     """A column as numbers (N,), NaN where missing; text and infinity are refused by their place."""
-    values = _plain_numbers(table.column(column))
+    values = table.numbers(column)
     if values is None:
         raise _first_wrong_number(table, column)
     return values
-
-
-def _plain_numbers(cells: list[str]) -> NDArray[np.float64] | None:
-    """The numbers, or None where there is anything to blame: one loop, for speed."""
-    try:
-        values = np.array([float(cell) if cell else math.nan for cell in cells])
-    except ValueError:
-        return None
-    missing = np.isnan(values)
-    if int(missing.sum()) != cells.count("") or any("_" in cell for cell in cells):
-        return None
-    return None if bool((abs(values[~missing]) > LARGEST).any()) else values
 
 
 def _first_wrong_number(table: RawTable, column: str) -> DataError:
@@ -100,10 +105,10 @@ def dates_of(table: RawTable, column: str, form: str) -> list[datetime | None]:
     return [known[cell] if cell else None for cell in cells]
 
 
-def share_of(counts: dict[str, int], read: Callable[[str], Value | None]) -> float:
+def share_of(counts: Mapping[str, int], read: Callable[[str], Value | None]) -> float:
     """The share of the cells, given as text -> count, that can be read so."""
     good = sum(count for text, count in counts.items() if read(text) is not None)
-    return good / sum(counts.values())
+    return good / max(1, sum(counts.values()))
 
 
 def is_comma_number(text: str) -> bool:
@@ -114,11 +119,11 @@ def is_comma_number(text: str) -> bool:
     )
 
 
-def fitting_date_forms(texts: dict[str, int]) -> list[str]:
-    """The forms in which (nearly) all of the cells are dates."""
-    return [
-        form for form in DATE_FORMS if share_of(texts, lambda cell: as_date(cell, form)) >= CLEAR_SHARE
-    ]
+def fitting_date_forms(counts: Mapping[str, int]) -> list[str]:
+    """The forms in which (nearly) all of the cells are dates: the best one, or the best ones."""
+    shares = {form: share_of(counts, partial(as_date, form=form)) for form in DATE_FORMS}
+    best = max(shares.values())
+    return [form for form, share in shares.items() if share == best >= CLEAR_SHARE]
 
 
 def shortened(text: str, limit: int = 40) -> str:

@@ -7,6 +7,7 @@ decimal commas beside `;`, blank lines, an unnamed first column of row names. Re
 import codecs
 import csv
 import io
+from dataclasses import dataclass, field
 
 from netwright.core.errors import DataError
 from netwright.data.tables.cells import CLEAR_SHARE, as_number
@@ -36,17 +37,30 @@ def parse_delimited(name: str, content: bytes, *, delimiter: str = "") -> RawTab
         delimiter = _delimiter_of(text)
         if delimiter != ",":
             notes.append(f"the fields are separated by {_DELIMITERS[delimiter]}")
-    header, rows, lines = _records(name, text, delimiter, notes)
-    columns = {
-        column: clean(cells) for column, cells in zip(header, zip(*rows, strict=True), strict=True)
-    }
-    if header[0] == "":
-        _leave_out_row_names(name, columns, notes)
+    records = _records(name, text, delimiter, notes)
+    by_column = zip(records.header, zip(*records.rows, strict=True), strict=True)
+    columns = {column: clean(cells) for column, cells in by_column}
+    if "" in columns:
+        _leave_out_row_names(f"{name}:{records.header_line}", columns, notes)
     if delimiter == ";":
         _read_decimal_commas(columns, notes)
     return RawTable(
-        name=name, columns=columns, positions=range(len(lines)), lines=lines, notes=tuple(notes)
+        name=name,
+        columns=columns,
+        positions=range(len(records.rows)),
+        lines=records.lines,
+        notes=tuple(notes),
     )
+
+
+@dataclass(kw_only=True)
+class _Records:
+    """The header and the rows, with the lines in which they begin."""
+
+    header: list[str] = field(default_factory=list)
+    header_line: int = 0
+    rows: list[list[str]] = field(default_factory=list)
+    lines: list[int] = field(default_factory=list)
 
 
 def _decoded(name: str, content: bytes, notes: list[str]) -> str:
@@ -83,44 +97,35 @@ def _plain_lines(text: str, notes: list[str]) -> str:
 
 
 def _delimiter_of(text: str) -> str:
-    header = text.lstrip("\n").partition("\n")[0]
+    header = next((line for line in io.StringIO(text) if line.strip()), "")
     outside = "".join(header.split('"')[::2])  # what stands in quotes is part of a name
     return max(_DELIMITERS, key=outside.count)  # of equals the first, the comma
 
 
-def _records(
-    name: str, text: str, delimiter: str, notes: list[str]
-) -> tuple[list[str], list[list[str]], list[int]]:
-    """The header, the rows, and the line in which each row begins."""
+def _records(name: str, text: str, delimiter: str, notes: list[str]) -> _Records:
     reader = csv.reader(io.StringIO(text), delimiter=delimiter, strict=True, skipinitialspace=True)
-    header: list[str] = []
-    rows: list[list[str]] = []
-    lines: list[int] = []
-    blank, begin = 0, 1
+    found, blank, begin = _Records(), 0, 1
     try:
         for fields in reader:
-            if not fields:
+            if not fields or (len(fields) == 1 and not fields[0].strip()):
                 blank += 1
-            elif not header:
-                header = _checked_header(name, begin, fields)
-            elif len(fields) != len(header):
-                raise DataError(
-                    f"{name}:{begin}: wanted {len(header)} fields as in the header, "
-                    f"got {len(fields)}"
-                )
+            elif not found.header:
+                found.header, found.header_line = _checked_header(name, begin, fields), begin
+            elif len(fields) == len(found.header):
+                found.rows.append(fields)
+                found.lines.append(begin)
             else:
-                rows.append(fields)
-                lines.append(begin)
+                wanted = f"wanted {len(found.header)} fields as in the header"
+                raise DataError(f"{name}:{begin}: {wanted}, got {len(fields)}")
             begin = reader.line_num + 1
     except csv.Error as error:
         raise DataError(_broken_record(name, begin, reader.line_num, str(error))) from None
-    if not header:
-        raise DataError(f"{name}: the file is empty")
-    if not rows:
-        raise DataError(f"{name}: there is a header but no row")
+    if not found.rows:
+        only = "there is a header but no row" if found.header else "the file is empty"
+        raise DataError(f"{name}: {only}")
     if blank:
         notes.append(f"blank lines skipped: {blank}")
-    return header, rows, lines
+    return found
 
 
 def _checked_header(name: str, line: int, fields: list[str]) -> list[str]:
@@ -149,13 +154,11 @@ def _broken_record(name: str, begin: int, line: int, error: str) -> str:
     return f"{name}:{begin}: {error}"
 
 
-def _leave_out_row_names(name: str, columns: dict[str, list[str]], notes: list[str]) -> None:
+def _leave_out_row_names(place: str, columns: dict[str, list[str]], notes: list[str]) -> None:
     """Take out the row names that R and pandas write, the one column without a name."""
     cells = columns.pop("")
     if len(set(cells)) < len(cells):
-        raise DataError(f"{name}:1: field 1 of the header is empty, name it")
-    if not columns:
-        raise DataError(f"{name}:1: there is no column but the unnamed one")
+        raise DataError(f"{place}: field 1 of the header is empty, name it")
     notes.append("the unnamed first column is left out, every value is different (id-like)")
 
 

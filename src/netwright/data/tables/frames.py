@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from datetime import date, datetime
+from datetime import date
 from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -57,7 +57,7 @@ def rows_table(rows: Sequence[Mapping[str, Any]], name: str = "input") -> RawTab
         for column in rows[0]:
             if column not in row:
                 raise DataError(
-                    f"{name}, row {place + 1}: no {column!r}; give None where it is missing"
+                    f"{name}, row {place}: no {column!r}; give None where it is missing"
                 )
     columns = {
         str(column): clean(_cells([row[column] for row in rows], name, str(column)))
@@ -95,7 +95,7 @@ def _cells(values: list[Any], name: str, column: str) -> list[str]:
         cell = _cell(value)
         if cell is None:
             raise DataError(
-                f"{name}, row {row + 1}: column {column!r}: a {type(value).__name__} is no cell, "
+                f"{name}, row {row}: column {column!r}: a {type(value).__name__} is no cell, "
                 "wanted a number, text or a date"
             )
         cells.append(cell)
@@ -104,16 +104,16 @@ def _cells(values: list[Any], name: str, column: str) -> list[str]:
 
 def _cell(value: Any) -> str | None:
     """The text of one value, "" where it is missing; None where it is no value for a cell."""
-    if isinstance(value, np.generic):
-        value = value.item()
     if isinstance(value, str):
         return value
     if isinstance(value, float):
         return _float_text(value)
     if value is None or type(value).__name__ in {"NAType", "NaTType"}:
         return ""
-    if isinstance(value, date | datetime):
+    if isinstance(value, date):  # and with it datetime
         return value.isoformat()
+    if isinstance(value, np.generic):
+        return _cell(value.item())
     return str(value) if isinstance(value, int | Decimal) else None
 
 

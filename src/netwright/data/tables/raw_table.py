@@ -1,7 +1,11 @@
 """A table as it was read: named columns of text, and where each row stands in its source."""
 
+import math
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from numpy.typing import NDArray
 
 from netwright.core.checks import nearest
 from netwright.core.errors import DataError
@@ -10,6 +14,8 @@ MISSING = frozenset(
     {"", "NA", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "NAN", "NaT", "NULL", "Null", "null"}
     | {"None", "?"}
 )
+
+LARGEST = float(np.finfo(np.float32).max)  # what a model's 32-bit floats can hold
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,6 +37,10 @@ class RawTable:
     positions: Sequence[int]
     lines: Sequence[int] | None = None
     notes: tuple[str, ...] = ()
+    # Columns that were read as numbers already; inference, fitting and encoding share the work.
+    _numbers: dict[str, NDArray[np.float64] | None] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
 
     def __len__(self) -> int:
         return len(self.positions)
@@ -42,11 +52,17 @@ class RawTable:
             raise DataError(f"{self.name} has no column {name!r}{hint}")
         return self.columns[name]
 
+    def numbers(self, name: str) -> NDArray[np.float64] | None:
+        """A column as numbers (N,), NaN where missing; None where a cell is no finite number."""
+        if name not in self._numbers:
+            self._numbers[name] = plain_numbers(self.column(name))
+        return self._numbers[name]
+
     def row_name(self, row: int) -> str:
-        """A row's place inside its source: "line 57" or "row 56", counted from 1."""
+        """A row's place inside its source: "line 57", counted from 1, or "row 55", from 0."""
         if self.lines is not None:
             return f"line {self.lines[row]}"
-        return f"row {self.positions[row] + 1}"
+        return f"row {self.positions[row]}"
 
     def refusal(self, row: int, column: str, wrong: str) -> DataError:
         """The error for one cell: where it stands, its column, and what is wrong with it."""
@@ -74,6 +90,19 @@ class RawTable:
                 for name, cells in self.columns.items()
             },
         )
+
+
+def plain_numbers(cells: Sequence[str]) -> NDArray[np.float64] | None:
+    """Cells as numbers (N,), NaN where missing; None where one is text, not finite or too large."""
+    try:
+        values = np.array([float(cell) if cell else math.nan for cell in cells], np.float64)
+    except ValueError:
+        return None
+    missing = np.isnan(values)
+    # Python reads 1_000 and -nan too; a table that holds them means something else.
+    if "_" in "".join(cells) or int(missing.sum()) != cells.count(""):
+        return None
+    return None if bool((abs(values[~missing]) > LARGEST).any()) else values
 
 
 def clean(cells: Iterable[str]) -> list[str]:

@@ -37,17 +37,34 @@ def read_table(source: Any) -> RawTable:
 
 
 def read_file(path: Path) -> RawTable:
-    """Read a file by its ending."""
-    endings = [ending.lower() for ending in path.suffixes[-2:]]
-    packed = endings[-1:] == [".gz"]
-    ending = "".join(endings[:-1] if packed else endings)[-len(endings[-1]) :] if endings else ""
+    """Read a file by its ending; `.csv.gz` is unpacked first."""
     _check_file(path)
+    packed = path.suffix.lower() == ".gz"
+    ending = Path(path.stem).suffix.lower() if packed else path.suffix.lower()
     if ending in _PARQUET_ENDINGS and not packed:
         return parquet_table(path)
     if ending not in _TEXT_ENDINGS:
+        kind = f"a {ending} file" if ending else "a file without an ending"
         raise DataError(
-            f"{path.name}: cannot read {''.join(endings) or 'a file without an ending'!r}, "
-            "wanted .csv, .tsv, .csv.gz, .tsv.gz or .parquet"
+            f"{path.name}: cannot read {kind}, wanted .csv, .tsv, .csv.gz, .tsv.gz or .parquet"
         )
-    content = _unpacked(path) if packed else _bytes_of(path)
-    return parse_delimited(path.name, content, delimiter=_TEXT_ENDINGS[ending])
+    return parse_delimited(path.name, _content(path, packed), delimiter=_TEXT_ENDINGS[ending])
+
+
+def _check_file(path: Path) -> None:
+    if path.is_dir():
+        raise DataError(f"{path} is a folder, wanted a table file (.csv, .tsv, .parquet)")
+    if not path.exists():
+        folder = path.parent
+        siblings = [file.name for file in folder.iterdir()] if folder.is_dir() else []
+        raise DataError(f"{path}: there is no such file{nearest(path.name, siblings)}")
+
+
+def _content(path: Path, packed: bool) -> bytes:
+    try:
+        content = path.read_bytes()
+        return gzip.decompress(content) if packed else content
+    except (EOFError, zlib.error, gzip.BadGzipFile):
+        raise DataError(f"{path.name}: the gzip file is cut off or damaged") from None
+    except OSError as error:
+        raise DataError(f"{path}: cannot be read: {error.strerror}") from None

@@ -49,6 +49,11 @@ class Progress(Callback):
         parts.append(f"{state.elapsed:.1f}s")
         self.bar.line("  ".join(parts))
 
+    def on_abort(self, state: TrainState) -> None:
+        """Take the bar away before the error is shown."""
+        if self.bar is not None:
+            self.bar.close()
+
     def on_fit_end(self, state: TrainState) -> None:
         """Take the bar away and say why training ended early, if it did."""
         if self.bar is not None:

@@ -1,0 +1,32 @@
+"""`netwright evaluate`: every metric of a run, beside the trivial baseline."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def evaluate(
+    run: Annotated[Path, typer.Argument(help="A run folder.")],
+    data: Annotated[
+        str | None, typer.Option(help="A table with the target column. [the run's own data]")
+    ] = None,
+    split: Annotated[str, typer.Option(help="train, val or test of the run's own data.")] = "test",
+    as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
+) -> None:
+    """Measure a run on its test split, or on other labelled data.
+
+    netwright evaluate runs/mlp-digits-001
+    netwright evaluate runs/mlp-default-csv-001 --data new.csv
+    """
+    from netwright.apps.cli.results_table import metric_rows
+    from netwright.core.console import give_json, give_table
+    from netwright.recipes.run import open_run
+
+    opened = open_run(run)
+    metrics = opened.evaluate(data, split=split)
+    baseline = opened.baseline(data, split=split)
+    if as_json:
+        give_json({"split": data or split, "metrics": metrics, "baseline": baseline})
+        return
+    give_table(metric_rows(metrics, baseline), title=data or split)

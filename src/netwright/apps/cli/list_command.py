@@ -1,0 +1,82 @@
+"""`netwright list`: what can be named."""
+
+from typing import Annotated, Any
+
+import typer
+
+KINDS = ("models", "data", "optimizers", "schedules", "activations", "initializers", "metrics")
+
+
+def list_names(
+    kind: Annotated[str, typer.Argument(help=f"One of: {', '.join(KINDS)}.")] = "models",
+    as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
+) -> None:
+    """List models, data sets, optimizers ..., each with one sentence.
+
+    netwright list models
+    netwright list data --json
+    """
+    from netwright.core.checks import nearest
+    from netwright.core.console import give_json, give_table
+    from netwright.core.errors import ConfigError
+
+    if kind not in KINDS:
+        hint = nearest(kind, KINDS) or f"; there are {', '.join(KINDS)}"
+        raise ConfigError(f"unknown kind {kind!r}{hint}")
+    rows = [{"name": name, "what it is": sentence} for name, sentence in _sentences(kind)]
+    if as_json:
+        give_json({row["name"]: row["what it is"] for row in rows})
+    else:
+        give_table(rows)
+
+
+def _sentences(kind: str) -> list[tuple[str, str]]:
+    """Name and sentence of every row; a part that cannot be loaded says so in its own row."""
+    if kind == "metrics":
+        from netwright.metrics.catalog import METRICS
+
+        return [(name, metric.card.sentence) for name, metric in METRICS.items()]
+    catalog = _catalog(kind)
+    found = []
+    for name in catalog:
+        try:
+            sentence = _sentence(catalog.load(name))
+        except Exception as error:
+            sentence = f"cannot be loaded: {type(error).__name__}: {error}"
+        found.append((name, sentence))
+    return found
+
+
+def _catalog(kind: str) -> Any:
+    if kind == "models":
+        from netwright.models.catalog import MODELS
+
+        return MODELS
+    if kind == "data":
+        from netwright.data.catalog import SOURCES
+
+        return SOURCES
+    if kind == "optimizers":
+        from netwright.optimizers.catalog import OPTIMIZERS
+
+        return OPTIMIZERS
+    if kind == "schedules":
+        from netwright.optimizers.schedules import SCHEDULES
+
+        return SCHEDULES
+    if kind == "activations":
+        from netwright.layers.activations import ACTIVATIONS
+
+        return ACTIVATIONS
+    from netwright.layers.initializers import INITIALIZERS
+
+    return INITIALIZERS
+
+
+def _sentence(part: Any) -> str:
+    """A card's sentence, a source's sentence, or the first line of the docstring."""
+    card = getattr(part, "card", None)
+    if card is not None:
+        return str(card.sentence)
+    sentence = getattr(part, "sentence", None)
+    return str(sentence) if sentence else (part.__doc__ or "").strip().split("\n")[0]

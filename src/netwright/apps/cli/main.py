@@ -1,0 +1,92 @@
+"""The `netwright` command: its verbs, and how refusals become one sentence and an exit code."""
+
+import sys
+from collections.abc import Callable
+from typing import Annotated
+
+import typer
+
+from netwright.apps.cli.env_command import env
+from netwright.apps.cli.evaluate_command import evaluate
+from netwright.apps.cli.list_command import list_names
+from netwright.apps.cli.predict_command import predict
+from netwright.apps.cli.train_command import train
+from netwright.core.errors import NetwrightError
+
+CLICK_ERROR: type[Exception] = typer.BadParameter.__mro__[2]  # ClickException, wherever typer keeps its click
+COMMANDS: dict[str, Callable[..., None]] = {
+    "train": train,
+    "evaluate": evaluate,
+    "predict": predict,
+    "list": list_names,
+    "env": env,
+}
+
+
+def _as_typed(name: str) -> str:
+    """--batch_size is --batch-size."""
+    return name.replace("_", "-") if name.startswith("-") else name
+
+
+app = typer.Typer(
+    help="Train, see and prove everything a deep-learning course teaches.",
+    no_args_is_help=True,
+    add_completion=False,
+    context_settings={
+        "help_option_names": ["-h", "--help"],
+        "token_normalize_func": _as_typed,
+    },
+)
+for _name, _command in COMMANDS.items():
+    app.command(_name)(_command)
+
+
+@app.callback(invoke_without_command=True)
+def _options(
+    version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,
+) -> None:
+    if version:
+        import importlib.metadata
+
+        from netwright.core.console import give
+
+        give(importlib.metadata.version("netwright"))
+        raise typer.Exit
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Run one command and end the process: 0 ok, 1 failed, 2 usage or config, 130 Ctrl-C."""
+    sys.exit(run(sys.argv[1:] if arguments is None else arguments))
+
+
+def run(arguments: list[str]) -> int:
+    """Run one command; give its exit code."""
+    from netwright.core.console import complain, say
+
+    try:
+        code = app(arguments, standalone_mode=False)
+        return code if isinstance(code, int) else 0
+    except NetwrightError as error:
+        complain(str(error))
+        return error.exit_code
+    except KeyboardInterrupt as interrupt:
+        say(f"interrupted; {interrupt}" if str(interrupt) else "interrupted")
+        return 130
+    except BrokenPipeError:  # `netwright list models | head`
+        sys.stderr.close()
+        return 0
+    except CLICK_ERROR as error:
+        complain(_sentence(error))
+        return 2
+    except SystemExit as end:
+        return end.code if isinstance(end.code, int) else 1
+
+
+def _sentence(error: BaseException) -> str:
+    """Click's message as one sentence, with the nearest option where it knows one."""
+    text = str(getattr(error, "message", "") or error).strip().rstrip(".")
+    possibilities = getattr(error, "possibilities", None)
+    if possibilities:
+        text = text.partition(" Did you mean")[0].rstrip(".")
+        text += f"; did you mean {possibilities[0]}?"
+    return text[:1].lower() + text[1:]

@@ -1,0 +1,101 @@
+"""`netwright train`: from names, files and settings to a run folder."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from netwright.apps.cli.dry_run import show_dry_run
+from netwright.apps.cli.results_table import show_results
+from netwright.apps.cli.typed_recipe import parse_seconds, typed_recipe
+
+
+def train(  # noqa: PLR0913, PLR0917 - one argument an option
+    model: Annotated[
+        str | None, typer.Argument(help="A model: see `netwright list models`. [mlp]")
+    ] = None,
+    data: Annotated[
+        str | None, typer.Argument(help="A data set or a CSV file: `netwright list data`. [digits]")
+    ] = None,
+    config: Annotated[
+        list[Path] | None, typer.Option("--config", "-c", help="A recipe in YAML; later ones win.")
+    ] = None,
+    settings: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="SECTION.KEY=VALUE", help="Any setting of a recipe."),
+    ] = None,
+    target: Annotated[
+        list[str] | None, typer.Option(help="The column to predict; several are allowed.")
+    ] = None,
+    drop_missing_target: Annotated[
+        bool, typer.Option("--drop-missing-target", help="Leave out rows without a target.")
+    ] = False,
+    epochs: Annotated[int | None, typer.Option(help="Passes over the data.")] = None,
+    batch_size: Annotated[int | None, typer.Option(help="Examples a step.")] = None,
+    optimizer: Annotated[str | None, typer.Option(help="How weights move.")] = None,
+    lr: Annotated[float | None, typer.Option(help="Learning rate.")] = None,
+    weight_decay: Annotated[float | None, typer.Option(help="Pull toward zero.")] = None,
+    patience: Annotated[
+        int | None, typer.Option(help="Stop after this many epochs without a better val/loss.")
+    ] = None,
+    precision: Annotated[str | None, typer.Option(help="fp32, bf16-mixed or fp16-mixed.")] = None,
+    device: Annotated[str | None, typer.Option(help="auto, cpu, cuda, cuda:N or mps.")] = None,
+    max_time: Annotated[
+        str | None, typer.Option(help="Stop after this time: 90s, 10m, 2h.")
+    ] = None,
+    seed: Annotated[int | None, typer.Option(help="Of weights, order and dropout. [0]")] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="The run folder. [the next runs/MODEL-DATA-NNN]")
+    ] = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Show shapes, one batch and the cost; train nothing.")
+    ] = False,
+    print_config: Annotated[
+        bool, typer.Option("--print-config", help="Print the resolved recipe; train nothing.")
+    ] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Results as JSON.")] = False,
+) -> None:
+    """Train a model on data and leave a run folder.
+
+    netwright train
+    netwright train mlp moons --epochs 100
+    netwright train mlp Default.csv --target default --set model.hidden=64,64
+    netwright train -c recipe.yaml --lr 3e-4
+    """
+    from netwright.core.console import give, say
+    from netwright.recipes.fit import put_together
+    from netwright.recipes.fit import train as train_prepared
+    from netwright.recipes.recipe import parse_recipe
+    from netwright.recipes.recipe_file import to_yaml
+    from netwright.recipes.sources import load_configured
+
+    given_train = {
+        "epochs": epochs,
+        "batch_size": batch_size,
+        "optimizer": optimizer,
+        "lr": lr,
+        "weight_decay": weight_decay,
+        "patience": patience,
+        "precision": precision,
+        "device": device,
+        "max_time": None if max_time is None else parse_seconds(max_time),
+    }
+    given_data: dict[str, Any] = {"target": tuple(target) if target else None}
+    if drop_missing_target:
+        given_data["drop_missing_target"] = True
+    recipe = parse_recipe(
+        typed_recipe(config or [], model, data, seed, settings or [], given_data, given_train)
+    )
+    if print_config:
+        give(to_yaml(recipe.to_mapping()))
+        return
+    loaded = load_configured(recipe)
+    for note in () if quiet or as_json else loaded.notes:
+        say(f"  {note}")
+    prepared = put_together(recipe, loaded)
+    if dry_run:
+        show_dry_run(prepared, as_json=as_json)
+        return
+    run = train_prepared(prepared, out=out, quiet=quiet or as_json)
+    show_results(run, as_json=as_json)

@@ -1,0 +1,72 @@
+"""What a person types as a recipe: defaults, then files, then the command line."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+UNITS = {"": 1, "s": 1, "m": 60, "h": 3600}
+
+
+def parse_seconds(text: str) -> float:
+    """90, 90s, 10m or 2h in seconds."""
+    from netwright.core.errors import ConfigError
+
+    match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([smh]?)", text.strip())
+    if not match:
+        raise ConfigError(f"--max-time must be like 90s, 10m or 2h, got {text!r}")
+    return float(match[1]) * UNITS[match[2]]
+
+
+def parse_setting(text: str) -> tuple[str, str, str]:
+    """Split "model.hidden=256,128" into its section, key and value."""
+    from netwright.core.errors import ConfigError
+
+    path, equals, value = text.partition("=")
+    section, dot, key = path.strip().partition(".")
+    if not equals or not dot or not key:
+        raise ConfigError(f"--set must be like model.hidden=256,128, got {text!r}")
+    if section not in {"model", "data", "train"}:
+        raise ConfigError(f"--set takes model., data. and train. settings, got {path!r}")
+    return section, key.replace("-", "_"), value.strip()
+
+
+def typed_recipe(
+    files: list[Path],
+    model: str | None,
+    data: str | None,
+    seed: int | None,
+    settings: list[str],
+    given_data: dict[str, Any],
+    given_train: dict[str, Any],
+) -> dict[str, Any]:
+    """Defaults, then files in order, then the command line: the last one wins."""
+    from netwright.recipes.recipe import data_section, merge
+    from netwright.recipes.recipe_file import read_recipe_file
+
+    values: dict[str, Any] = {"model": {"name": "mlp"}, "data": {"name": "digits"}}
+    for file in files:
+        values = merge(values, normal_form(read_recipe_file(file)))
+    typed: dict[str, dict[str, Any]] = {"model": {}, "data": {}, "train": {}}
+    if model is not None:
+        typed["model"]["name"] = model
+    if data is not None:
+        typed["data"].update(data_section(data))
+    typed["data"].update({key: value for key, value in given_data.items() if value is not None})
+    typed["train"].update({key: value for key, value in given_train.items() if value is not None})
+    for text in settings:
+        section, key, value = parse_setting(text)
+        typed[section][key] = value
+    values = merge(values, typed)
+    return values if seed is None else {**values, "seed": seed}
+
+
+def normal_form(values: dict[str, Any]) -> dict[str, Any]:
+    """A recipe file with `model: mlp` or `data: Default.csv` in its long form."""
+    from netwright.recipes.recipe import data_section
+
+    values = dict(values)
+    if isinstance(values.get("model"), str):
+        values["model"] = {"name": values["model"]}
+    if isinstance(values.get("data"), str):
+        values["data"] = data_section(values["data"])
+    return values

@@ -1,0 +1,106 @@
+"""How arrays are encoded, and all that is needed to encode the next ones in the same way.
+
+    encoded = (x - mean) / scale      features, with the mean and scale of the training rows
+    encoded = factor * x              images (1/255 brings bytes to [0, 1])
+
+Shapes: N examples, F features, C channels, I/J image height and width, K outputs.
+Source: LeCun et al., "Efficient BackProp" (1998), section 4.3 (why inputs are standardised).
+"""
+
+from dataclasses import dataclass, fields, replace
+from typing import Any, ClassVar
+
+import torch
+from torch import Tensor
+
+from netwright.core.checks import check_finite, check_shape
+from netwright.core.errors import DataError
+from netwright.data.preprocessing import Preprocessor
+from netwright.data.raw_arrays import column_names, read_numbers, to_float32, to_floats
+from netwright.data.targets import ArrayTarget, encode_classes, encode_labels, encode_reals
+
+
+@dataclass(frozen=True, kw_only=True)
+class ArrayEncoder(Preprocessor):
+    """Encodes inputs of one shape, and targets of one kind.
+
+    Args:
+        input_shape: the shape of one input, (F,) or (C, I, J).
+        target: what is predicted.
+        num_outputs: classes, labels or reals.
+        class_names: the classes or labels in the order of the outputs; empty for reals.
+        mean: taken from each feature (F,); empty where inputs are not standardised.
+        scale: each feature is divided by it (F,); empty where inputs are not standardised.
+        factor: multiplies inputs that are not standardised.
+        columns: the columns of the frame that was learned from; a frame with others is refused.
+    """
+
+    kind: ClassVar[str] = "arrays"
+
+    input_shape: tuple[int, ...]
+    target: ArrayTarget
+    num_outputs: int
+    class_names: tuple[str, ...] = ()
+    mean: tuple[float, ...] = ()
+    scale: tuple[float, ...] = ()
+    factor: float = 1.0
+    columns: tuple[str, ...] = ()
+
+    def standardised(self, values: Tensor) -> "ArrayEncoder":
+        """The same encoder with the mean and scale of these training rows (N, F)."""
+        mean, scale = mean_and_scale(values)
+        return replace(self, mean=tuple(mean.tolist()), scale=tuple(scale.tolist()))
+
+    def encode(self, source: Any, name: str = "inputs") -> Tensor:
+        """Arrays, tensors, lists or frames (N, ...) -> float32 (N, ...), never in place."""
+        columns = column_names(source)
+        if self.columns and columns and columns != self.columns:
+            raise DataError(
+                f"{name} must have the columns {', '.join(self.columns)}, got {', '.join(columns)}"
+            )
+        values = to_floats(name, read_numbers(name, source))
+        check_shape(name, values, "N", *self.input_shape)
+        return self.scaled(values, name)
+
+    def scaled(self, values: Tensor, name: str = "inputs") -> Tensor:
+        """Floats (N, ...) -> float32 (N, ...), standardised or multiplied by the factor."""
+        if not self.mean:
+            return to_float32(name, values * self.factor)
+        # In double precision: held in 24 bits, a timestamp such as 1.7e9 loses its seconds.
+        mean, scale = (torch.tensor(row, dtype=torch.float64) for row in (self.mean, self.scale))
+        return to_float32(name, (values.double() - mean) / scale)
+
+    def encode_targets(self, source: Any, name: str = "targets") -> Tensor:
+        """Class labels -> indices (N,) int64; yes/no labels and reals -> float32 (N, K)."""
+        if self.target == "class":
+            return encode_classes(source, self.class_names, name)
+        encode = encode_labels if self.target == "labels" else encode_reals
+        return encode(source, self.num_outputs, name)
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain lists, numbers and text."""
+        values = {field.name: getattr(self, field.name) for field in fields(self)}
+        return {
+            name: list(value) if isinstance(value, tuple) else value
+            for name, value in values.items()
+        }
+
+    @classmethod
+    def from_json(cls, values: dict[str, Any]) -> "ArrayEncoder":
+        """The encoder that `to_json` gave, number for number."""
+        settings: dict[str, Any] = {
+            name: tuple(value) if isinstance(value, list) else value
+            for name, value in values.items()
+        }
+        return cls(**settings)
+
+
+def mean_and_scale(values: Tensor) -> tuple[Tensor, Tensor]:
+    """Mean and standard deviation of each feature (N, F), float64; a constant has scale 1."""
+    values = values.double()
+    mean, scale = values.mean(dim=0), values.std(dim=0, correction=0)
+    check_finite("the mean of the training inputs", mean)
+    check_finite("the scale of the training inputs", scale)
+    # Rounding can give a constant a spread of 1e-17; dividing by that would make noise of it.
+    constant = (values == values[0]).all(dim=0) | (scale == 0)
+    return mean.where(~constant, values[0]), scale.where(~constant, 1.0)

@@ -1,0 +1,36 @@
+"""The data sets by name."""
+
+from netwright.core.catalog import Catalog
+from netwright.data.preprocessing import Preprocessor
+from netwright.data.source import Source
+
+SOURCES = Catalog[Source](
+    "data set",
+    {
+        "table": "netwright.data.tables.table:SOURCE",
+        "xor": "netwright.data.synthetic_classes:XOR",
+        "moons": "netwright.data.synthetic_classes:MOONS",
+        "circles": "netwright.data.synthetic_classes:CIRCLES",
+        "spirals": "netwright.data.synthetic_classes:SPIRALS",
+        "blobs": "netwright.data.synthetic_classes:BLOBS",
+        "line": "netwright.data.synthetic_functions:LINE",
+        "polynomial": "netwright.data.synthetic_functions:POLYNOMIAL",
+        "teacher": "netwright.data.synthetic_functions:TEACHER",
+        "iris": "netwright.data.bundled:IRIS",
+        "wine": "netwright.data.bundled:WINE",
+        "breast-cancer": "netwright.data.bundled:BREAST_CANCER",
+        "digits": "netwright.data.bundled:DIGITS",
+        "diabetes": "netwright.data.bundled:DIABETES",
+        "linnerud": "netwright.data.bundled:LINNERUD",
+        "mnist": "netwright.data.mnist:MNIST",
+        "fashion-mnist": "netwright.data.mnist:FASHION_MNIST",
+    },
+)
+
+PREPROCESSORS: Catalog[type[Preprocessor]] = Catalog(
+    "preprocessor",
+    {
+        "arrays": "netwright.data.array_encoder:ArrayEncoder",
+        "table": "netwright.data.tables.encoding:TableEncoder",
+    },
+)

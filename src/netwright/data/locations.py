@@ -1,0 +1,33 @@
+"""Where data sets lie: the folders of NETWRIGHT_DATA in turn, then netwright's own cache.
+
+    NETWRIGHT_DATA=/srv/data:~/data     /srv/data/mnist/..., then ~/data/mnist/...
+    the cache                           $NETWRIGHT_HOME/data/mnist/..., where NETWRIGHT_HOME is
+                                        by default $XDG_CACHE_HOME/netwright or ~/.cache/netwright
+
+The folders of NETWRIGHT_DATA belong to the user and are only read; downloads go to the cache.
+"""
+
+import os
+from pathlib import Path
+
+
+def search_path() -> list[Path]:
+    """The folders that NETWRIGHT_DATA lists."""
+    listed = os.environ.get("NETWRIGHT_DATA", "").split(os.pathsep)
+    return [Path(folder).expanduser() for folder in listed if folder]
+
+
+def cache_folder(dataset: str) -> Path:
+    """Where downloads of this data set go; the folder need not be there yet."""
+    home = os.environ.get("NETWRIGHT_HOME")
+    if home:
+        return Path(home).expanduser() / "data" / dataset
+    shared = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
+    return Path(shared).expanduser() / "netwright" / "data" / dataset
+
+
+def find_file(dataset: str, file: str) -> Path | None:
+    """The first place that holds this file of the data set, or None."""
+    folders = [folder / dataset for folder in search_path()] + [cache_folder(dataset)]
+    places = (folder / file for folder in folders)
+    return next((place for place in places if place.is_file()), None)

@@ -1,0 +1,122 @@
+"""A column of categories: one 0-or-1 column each, the rare ones together."""
+
+from collections import Counter
+from dataclasses import asdict, dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from netwright.data.tables.cells import category_key, distinct_categories, in_order, in_quotes
+from netwright.data.tables.feature import Feature
+from netwright.data.tables.raw_table import RawTable
+from netwright.data.tables.training_column import TrainingColumn
+
+OTHER, MISSING = "other", "missing"
+
+
+@dataclass(frozen=True, kw_only=True)
+class CategoryFeature(Feature):
+    """One 0-or-1 column a category.
+
+    Missing cells are a category of their own where training had some. A category that training did
+    not have is "other" where there is one, else all its columns are 0; so are missing cells where
+    training had none.
+
+    Args:
+        name: the column.
+        categories: the kept categories, in order, with "missing" and "other" where they occur.
+        has_missing: whether "missing" stands for missing cells.
+        has_other: whether "other" stands for all categories that are not kept.
+        distinct: the number of different categories in the training rows.
+    """
+
+    kind: ClassVar[str] = "category"
+    name: str
+    categories: tuple[str, ...]
+    has_missing: bool
+    has_other: bool
+    distinct: int
+
+    @classmethod
+    def fit(cls, column: TrainingColumn, max_categories: int) -> "CategoryFeature":
+        """Keep the categories of the training rows, the commonest where there are too many."""
+        found = distinct_categories(column.counts)
+        has_missing, has_other = column.missing > 0, len(found) > max_categories
+        kept = sorted(found, key=lambda name: (-found[name], name))  # of equals, by name
+        names = in_order(kept[: max_categories - 1] if has_other else kept)
+        extra = [MISSING] * has_missing + [OTHER] * has_other
+        return cls(
+            name=column.name,
+            categories=tuple(dict.fromkeys([*names, *extra])),  # a text "other" joins the others
+            has_missing=has_missing,
+            has_other=has_other,
+            distinct=len(found),
+        )
+
+    def feature_names(self) -> tuple[str, ...]:
+        """column=category."""
+        return tuple(f"{self.name}={category}" for category in self.categories)
+
+    def encode(self, table: RawTable) -> NDArray[np.float32]:
+        """One-hot rows; a row of zeros where nothing fits."""
+        cells = table.column(self.name)
+        codes = self._codes(set(cells))
+        width = len(self.categories)
+        places = np.fromiter((codes[cell] for cell in cells), np.int64, len(cells))
+        # One column more takes what fits nowhere, and is cut off.
+        hot = np.zeros((len(cells), width + 1), np.float32)
+        hot[np.arange(len(cells)), places] = 1
+        return hot[:, :width]
+
+    def remarks(self, table: RawTable) -> list[str]:
+        """Categories that training did not have; unseen ones are hidden where there is "other"."""
+        counts = Counter(table.column(self.name))
+        nowhere = len(self.categories)
+        unseen = [text for text, code in self._codes(set(counts)).items() if code == nowhere]
+        texts = sorted(text for text in unseen if text)
+        said = []
+        if texts:
+            cells = sum(counts[text] for text in texts)
+            shown = in_quotes(texts[:3]) + (", ..." if len(texts) > 3 else "")
+            rows = "1 row" if cells == 1 else f"{cells} rows"
+            word = "a value" if len(texts) == 1 else "values"
+            said.append(f"{self.name}: {word} not seen in training, {shown}, in {rows}")
+        if "" in unseen:
+            said.append(f"{self.name}: {counts['']} missing, none in training")
+        return said
+
+    def note(self, missing: int) -> str:
+        """How many values there are, and what became of the rare ones."""
+        gone = f", {missing} missing (a category of their own)" if missing else ""
+        if self.has_other:
+            kept = len(self.categories) - self.has_missing - 1
+            return (
+                f"{self.distinct} different values; the {kept} commonest kept, "
+                f"the rest is 'other'{gone}"
+            )
+        return f"category, {self.distinct} values{gone}"
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain values."""
+        return {"kind": self.kind, **asdict(self), "categories": list(self.categories)}
+
+    @classmethod
+    def from_json(cls, values: dict[str, Any]) -> "CategoryFeature":
+        """The feature that `to_json` gave."""
+        return cls(
+            name=values["name"],
+            categories=tuple(values["categories"]),
+            has_missing=values["has_missing"],
+            has_other=values["has_other"],
+            distinct=values["distinct"],
+        )
+
+    def _codes(self, texts: set[str]) -> dict[str, int]:
+        """Text -> its column; the number of columns where it has none."""
+        known = {category_key(category): i for i, category in enumerate(self.categories)}
+        elsewhere = known[OTHER] if self.has_other else len(self.categories)
+        codes = {text: known.get(category_key(text), elsewhere) for text in texts}
+        if "" in texts:
+            codes[""] = known[MISSING] if self.has_missing else elsewhere
+        return codes

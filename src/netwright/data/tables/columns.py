@@ -1,0 +1,168 @@
+"""What a column is: a number, a category, a date, or nothing that can be learned from.
+
+Only the training rows are looked at, so that no test row decides how the model sees the world.
+"""
+
+import re
+from collections import Counter
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from netwright.data.tables.cells import (
+    CLEAR_SHARE,
+    as_number,
+    fitting_date_forms,
+    is_comma_number,
+    share_of,
+    shortened,
+)
+from netwright.data.tables.training_column import TrainingColumn
+
+GivenKind = Literal["number", "category", "date"]
+ColumnKind = GivenKind | Literal["id", "text", "constant", "empty"]  # the last four are left out
+Role = Literal["target", "weight", "split", "dropped"]
+# More different values than this share of the rows is free text, not a category.
+_TEXT_SHARE = 0.9
+# Whole numbers that all differ are an id only under such a name; an x of 0, 1, 2 ... is a number.
+_ID_NAME = re.compile(
+    r"(?i:(?:^|[_\W])(?:id|uuid|guid)$|^(?:index|idx|key|row|rownames|row_number|unnamed: 0)$)"
+    r"|(?<=[a-z])(?:Id|ID)$"
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ColumnSummary:
+    """One column as it was seen, for reports.
+
+    Args:
+        name: the column's name.
+        kind: what it was taken for, or the part it plays.
+        missing: missing cells in the training rows.
+        distinct: different values in the training rows.
+        note: what was done with it.
+    """
+
+    name: str
+    kind: ColumnKind | Role
+    missing: int
+    distinct: int
+    note: str
+
+    @property
+    def sentence(self) -> str:
+        """The column and what was done with it."""
+        return f"{self.name}: {self.note}"
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain text and numbers."""
+        return asdict(self)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Inference:
+    """What a column was taken for.
+
+    Args:
+        kind: what it is.
+        remark: why it is left out, where it is; else what a reader should know.
+        date_form: how its dates are written, where it holds dates.
+    """
+
+    kind: ColumnKind
+    remark: str = ""
+    date_form: str = ""
+
+
+def summarise(column: TrainingColumn, kind: ColumnKind | Role, note: str) -> ColumnSummary:
+    """The column as it is seen in the training rows."""
+    return ColumnSummary(
+        name=column.name, kind=kind, missing=column.missing, distinct=column.distinct, note=note
+    )
+
+
+def infer_column(column: TrainingColumn) -> Inference:
+    """Tell what a column is from the training rows; numbers that are no numbers are refused."""
+    left_out = _without_values(column)
+    if left_out:
+        return left_out
+    if column.numbers is not None:
+        return _infer_number(column, column.numbers)
+    if share_of(column.counts, as_number) >= CLEAR_SHARE:
+        return Inference(kind="number")  # fitting it will refuse the few cells that are none
+    forms = fitting_date_forms(column.counts)
+    if forms:
+        return Inference(kind="date", date_form=_one_form(column, forms))
+    _check_commas(column)
+    return _infer_text(column.counts)
+
+
+def forced_column(column: TrainingColumn, kind: GivenKind) -> Inference:
+    """The kind that the user gave; only the form of dates is left to find."""
+    left_out = _without_values(column)
+    if left_out:
+        return left_out
+    if kind != "date":
+        return Inference(kind=kind)
+    forms = fitting_date_forms(column.counts)
+    return Inference(kind="date", date_form=_one_form(column, forms) if forms else "iso")
+
+
+def _without_values(column: TrainingColumn) -> Inference | None:
+    """Why nothing can be learned from the column: no value, or one only."""
+    if column.distinct == 0:
+        return Inference(kind="empty", remark="no value in the training rows")
+    if column.distinct == 1 and not column.missing:
+        value = shortened(column.cells[0])
+        return Inference(kind="constant", remark=f"every value is {value} (constant)")
+    return None
+
+
+def _infer_number(column: TrainingColumn, numbers: NDArray[np.float64]) -> Inference:
+    present = numbers[~np.isnan(numbers)]
+    whole = bool((present == np.trunc(present)).all())
+    if whole and column.distinct == len(present) and _ID_NAME.search(column.name):
+        return Inference(kind="id", remark="every value is different (id-like)")
+    return Inference(kind="number")
+
+
+def _infer_text(counts: Counter[str]) -> Inference:
+    total = counts.total()
+    if len(counts) == total:
+        return Inference(kind="id", remark="every value is different (id-like)")
+    if len(counts) > _TEXT_SHARE * total:
+        different = f"{len(counts)} of {total} values are different"
+        return Inference(kind="text", remark=f"{different} (free text)")
+    numbers = share_of(counts, as_number)
+    remark = f"{numbers:.0%} of its cells are numbers" if numbers >= 0.5 else ""
+    return Inference(kind="category", remark=remark)
+
+
+def _one_form(column: TrainingColumn, forms: list[str]) -> str:
+    if len(forms) == 1:
+        return forms[0]
+    place = next(place for place, cell in enumerate(column.cells) if cell)
+    raise column.table.refusal(
+        column.rows[place],
+        column.name,
+        f"{shortened(column.cells[place])} may be day/month or month/day, as all its values; "
+        "write 2024-12-31, or leave the column out",
+    )
+
+
+def _check_commas(column: TrainingColumn) -> None:
+    """Refuse a column of 1,5 or 1,234: as a category it would lose its meaning unseen."""
+    counts = column.counts
+    commas = sum(count for text, count in counts.items() if is_comma_number(text))
+    numbers = share_of(counts, as_number) * counts.total()
+    if not commas or commas + numbers < CLEAR_SHARE * counts.total():
+        return
+    place = next(place for place, cell in enumerate(column.cells) if is_comma_number(cell))
+    raise column.table.refusal(
+        column.rows[place],
+        column.name,
+        f"{shortened(column.cells[place])} is not a number: write a point and no commas, "
+        "as in 1234.5",
+    )

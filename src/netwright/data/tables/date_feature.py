@@ -1,0 +1,123 @@
+"""A column of dates: its year, month, day of week and age in days, each a standardised number."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from netwright.data.tables.cells import dates_of
+from netwright.data.tables.feature import Feature, side_by_side
+from netwright.data.tables.raw_table import RawTable
+from netwright.data.tables.scaling import Scaling
+from netwright.data.tables.training_column import TrainingColumn
+
+_WORDS = {
+    "year": "year",
+    "month": "month",
+    "weekday": "day of week",
+    "hour": "hour",
+    "days": "days since first",
+}
+
+
+def date_part(date: datetime, part: str, first: datetime) -> float:
+    """A part of a date as a number: months 1 to 12, days of the week 0 (Monday) to 6."""
+    if part == "weekday":
+        return date.weekday()
+    if part == "days":
+        return (date - first).total_seconds() / 86_400
+    return {"year": date.year, "month": date.month, "hour": date.hour}[part]
+
+
+@dataclass(frozen=True, kw_only=True)
+class DateFeature(Feature):
+    """The parts of a date that vary in the training rows.
+
+    Args:
+        name: the column.
+        form: how the dates are written: "iso", or as `strptime` reads them.
+        first: the earliest date of the training rows.
+        parts: part -> its scaling.
+        has_indicator: whether `name_missing` tells which cells were missing.
+    """
+
+    kind: ClassVar[str] = "date"
+    name: str
+    form: str
+    first: datetime
+    parts: dict[str, Scaling]
+    has_indicator: bool
+
+    @classmethod
+    def fit(cls, column: TrainingColumn, form: str) -> "DateFeature":
+        """Fit to the training rows; every row must hold a date or nothing."""
+        dates = dates_of(column.table, column.name, form)
+        train = [dates[row] for row in column.rows]
+        first = min(date for date in train if date is not None)
+        parts = {part: Scaling.fit(_values(train, part, first)) for part in _WORDS}
+        return cls(
+            name=column.name,
+            form=form,
+            first=first,
+            parts={part: scaling for part, scaling in parts.items() if scaling.std},
+            has_indicator=None in train,
+        )
+
+    def feature_names(self) -> tuple[str, ...]:
+        """column_part, and the indicator."""
+        names = [f"{self.name}_{part}" for part in self.parts]
+        return tuple([*names, f"{self.name}_missing"] if self.has_indicator else names)
+
+    def encode(self, table: RawTable) -> NDArray[np.float32]:
+        """Standardised parts; missing dates get the training median of each."""
+        dates = dates_of(table, self.name, self.form)
+        columns = [
+            scaling.apply(_values(dates, part, self.first)) for part, scaling in self.parts.items()
+        ]
+        if self.has_indicator:
+            columns.append(np.array([date is None for date in dates], np.float32))
+        return side_by_side(columns, len(table))
+
+    def remarks(self, table: RawTable) -> list[str]:
+        """Missing cells, where training had none."""
+        missing = table.column(self.name).count("")
+        if self.has_indicator or not missing:
+            return []
+        return [f"{self.name}: {missing} missing, none in training; given the training median"]
+
+    def note(self, missing: int) -> str:
+        """The parts that were taken."""
+        parts = ", ".join(_WORDS[part] for part in self.parts)
+        gone = f"; {missing} missing (training medians, with an indicator column)"
+        return f"date -> {parts}{gone if missing else ''}"
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain values."""
+        return {
+            "kind": self.kind,
+            "name": self.name,
+            "form": self.form,
+            "first": self.first.isoformat(),
+            "parts": {part: asdict(scaling) for part, scaling in self.parts.items()},
+            "has_indicator": self.has_indicator,
+        }
+
+    @classmethod
+    def from_json(cls, values: dict[str, Any]) -> "DateFeature":
+        """The feature that `to_json` gave."""
+        return cls(
+            name=values["name"],
+            form=values["form"],
+            first=datetime.fromisoformat(values["first"]),
+            parts={part: Scaling(**scaling) for part, scaling in values["parts"].items()},
+            has_indicator=values["has_indicator"],
+        )
+
+
+def _values(dates: Sequence[datetime | None], part: str, first: datetime) -> NDArray[np.float64]:
+    known = {date: date_part(date, part, first) for date in set(dates) if date is not None}
+    return np.array([math.nan if date is None else known[date] for date in dates])

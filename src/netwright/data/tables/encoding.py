@@ -1,0 +1,170 @@
+"""The encoder of a table: fitted on its training rows, kept with the model, used on new rows."""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from netwright.core.errors import DataError
+from netwright.data.preprocessing import Preprocessor
+from netwright.data.tables.category_feature import CategoryFeature
+from netwright.data.tables.cells import numbers_of
+from netwright.data.tables.columns import (
+    ColumnSummary,
+    GivenKind,
+    Inference,
+    forced_column,
+    infer_column,
+    summarise,
+)
+from netwright.data.tables.date_feature import DateFeature
+from netwright.data.tables.feature import Feature
+from netwright.data.tables.number_feature import NumberFeature
+from netwright.data.tables.raw_table import RawTable, listed
+from netwright.data.tables.reading import read_table
+from netwright.data.tables.targets import TargetEncoder
+from netwright.data.tables.training_column import TrainingColumn
+
+FORMAT = 1
+_FEATURES: Mapping[str, type[Feature]] = {
+    "number": NumberFeature,
+    "category": CategoryFeature,
+    "date": DateFeature,
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class TableEncoder(Preprocessor):
+    """Rows of a table -> tensors, exactly as the training rows were encoded.
+
+    It takes the path of a file, a frame, a row as a dict or a list of them. Columns that it does
+    not know are ignored; one that it needs and that is not there is refused.
+
+    Args:
+        features: the columns that are learned from.
+        target: the target columns.
+        weight_column: the column of sample weights, or None.
+        missing: texts that mean missing, beside the usual ones.
+        summaries: every column as it was seen in the training rows, for reports.
+    """
+
+    kind: ClassVar[str] = "table"
+    features: tuple[Feature, ...]
+    target: TargetEncoder
+    weight_column: str | None = None
+    missing: tuple[str, ...] = ()
+    summaries: tuple[ColumnSummary, ...] = ()
+
+    @property
+    def feature_names(self) -> tuple[str, ...]:
+        """One name for each number of an encoded row."""
+        return tuple(name for feature in self.features for name in feature.feature_names())
+
+    def read(self, source: Any) -> RawTable:
+        """The source as a raw table, with this encoder's missing texts."""
+        return read_table(source).with_missing(self.missing)
+
+    def encode(self, source: Any) -> Tensor:
+        """New rows -> (N, F) float32."""
+        table = self.read(source)
+        return torch.from_numpy(np.concatenate([f.encode(table) for f in self.features], axis=1))
+
+    def encode_targets(self, source: Any) -> Tensor:
+        """The targets of new rows: class indices (N,), or labels or reals (N, K)."""
+        return self.target.encode(self.read(source))
+
+    def encode_weights(self, source: Any) -> Tensor | None:
+        """The sample weights (N,) of new rows; None where training had none."""
+        if self.weight_column is None:
+            return None
+        table = self.read(source)
+        values = numbers_of(table, self.weight_column)
+        for row in np.flatnonzero(np.isnan(values)):
+            raise table.refusal(int(row), self.weight_column, "the weight is missing")
+        return torch.from_numpy(values.astype(np.float32))
+
+    def remarks(self, source: Any) -> tuple[str, ...]:
+        """What new rows have that training did not: unseen categories, new missing cells."""
+        table = self.read(source)
+        return tuple(said for feature in self.features for said in feature.remarks(table))
+
+    def notes(self) -> tuple[str, ...]:
+        """What each column was taken for, one sentence each; plain numbers share one."""
+        shown = [column for column in self.summaries if column.kind != "split"]
+        plain = [column.name for column in shown if column.note == "number"]
+        said = [column.sentence for column in shown if column.note != "number"]
+        return (f"numbers: {listed(plain)}", *said) if plain else tuple(said)
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain dicts, lists and numbers; JSON keeps every float exactly."""
+        return {
+            "format": FORMAT,
+            "features": [feature.to_json() for feature in self.features],
+            "target": self.target.to_json(),
+            "weight_column": self.weight_column,
+            "missing": list(self.missing),
+            "columns": [column.to_json() for column in self.summaries],
+        }
+
+    @classmethod
+    def from_json(cls, values: dict[str, Any]) -> "TableEncoder":
+        """The encoder that `to_json` gave."""
+        if values.get("format") != FORMAT:
+            got = values.get("format")
+            raise DataError(f"a table encoder must have format {FORMAT}, got {got!r}")
+        return cls(
+            features=tuple(_FEATURES[one["kind"]].from_json(one) for one in values["features"]),
+            target=TargetEncoder.from_json(values["target"]),
+            weight_column=values["weight_column"],
+            missing=tuple(values["missing"]),
+            summaries=tuple(ColumnSummary(**one) for one in values["columns"]),
+        )
+
+
+def fit_features(
+    table: RawTable,
+    rows: Sequence[int],
+    *,
+    columns: Collection[str],
+    types: Mapping[str, GivenKind],
+    max_categories: int,
+) -> tuple[tuple[Feature, ...], tuple[ColumnSummary, ...]]:
+    """Infer and fit columns on the training rows.
+
+    Args:
+        table: all rows; those that do not train are only checked for cells that cannot be read.
+        rows: the training rows.
+        columns: the columns to learn from.
+        types: kinds that are given instead of inferred.
+        max_categories: how many categories of one column are kept, with "other".
+    """
+    features: list[Feature] = []
+    summaries = []
+    for name in columns:
+        column = TrainingColumn(table, name, rows)
+        given = types.get(name)
+        found = infer_column(column) if given is None else forced_column(column, given)
+        feature = _fitted(column, found, max_categories)
+        if feature is None:
+            note = f"left out, {found.remark}"
+        else:
+            features.append(feature)
+            note = feature.note(column.missing) + (f" ({found.remark})" if found.remark else "")
+        summaries.append(summarise(column, found.kind, note))
+    if not any(feature.feature_names() for feature in features):
+        why = listed([column.sentence for column in summaries], 4) or "there is no other column"
+        raise DataError(f"{table.name} has no column to learn from; {why}")
+    return tuple(features), tuple(summaries)
+
+
+def _fitted(column: TrainingColumn, found: Inference, max_categories: int) -> Feature | None:
+    if found.kind == "number":
+        return NumberFeature.fit(column)
+    if found.kind == "category":
+        return CategoryFeature.fit(column, max_categories)
+    if found.kind == "date":
+        return DateFeature.fit(column, found.date_form)
+    return None

@@ -1,0 +1,84 @@
+"""A column of numbers: standardised, with an indicator of missing cells beside it."""
+
+from dataclasses import asdict, dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from netwright.data.tables.cells import numbers_of
+from netwright.data.tables.feature import Feature, side_by_side
+from netwright.data.tables.raw_table import RawTable
+from netwright.data.tables.scaling import Scaling
+from netwright.data.tables.training_column import TrainingColumn
+
+
+@dataclass(frozen=True, kw_only=True)
+class NumberFeature(Feature):
+    """A standardised number, and whether it was missing.
+
+    Args:
+        name: the column.
+        scaling: mean, std and median of the training rows.
+        has_indicator: whether `name_missing` tells which cells were missing; only where the
+            training rows had some, for otherwise nothing could be learned from it.
+    """
+
+    kind: ClassVar[str] = "number"
+    name: str
+    scaling: Scaling
+    has_indicator: bool
+
+    @classmethod
+    def fit(cls, column: TrainingColumn) -> "NumberFeature":
+        """Fit to the training rows; every row must hold a number or nothing."""
+        values = numbers_of(column.table, column.name)[np.asarray(column.rows)]
+        return cls(
+            name=column.name,
+            scaling=Scaling.fit(values),
+            has_indicator=bool(np.isnan(values).any()),
+        )
+
+    def feature_names(self) -> tuple[str, ...]:
+        """The column itself, where it varies, and the indicator."""
+        value = (self.name,) if self.scaling.std else ()
+        return (*value, f"{self.name}_missing") if self.has_indicator else value
+
+    def encode(self, table: RawTable) -> NDArray[np.float32]:
+        """Standardise; missing cells get the training median."""
+        values = numbers_of(table, self.name)
+        columns = [self.scaling.apply(values)] if self.scaling.std else []
+        if self.has_indicator:
+            columns.append(np.isnan(values).astype(np.float32))
+        return side_by_side(columns, len(table))
+
+    def remarks(self, table: RawTable) -> list[str]:
+        """Missing cells, where training had none."""
+        missing = table.column(self.name).count("")
+        if self.has_indicator or not missing:
+            return []
+        given = f"given the training median {self.scaling.median:.6g}"
+        return [f"{self.name}: {missing} missing, none in training; {given}"]
+
+    def note(self, missing: int) -> str:
+        """A plain number needs no words."""
+        if not missing:
+            return "number"
+        if not self.scaling.std:
+            value = f"else always {self.scaling.median:.6g}"
+            return f"number, {missing} missing, {value}; only the indicator column is kept"
+        median = f"median {self.scaling.median:.6g} of the training rows"
+        return f"number, {missing} missing ({median}, with an indicator column)"
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain values."""
+        return {"kind": self.kind, **asdict(self)}
+
+    @classmethod
+    def from_json(cls, values: dict[str, Any]) -> "NumberFeature":
+        """The feature that `to_json` gave."""
+        return cls(
+            name=values["name"],
+            scaling=Scaling(**values["scaling"]),
+            has_indicator=values["has_indicator"],
+        )

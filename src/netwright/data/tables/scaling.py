@@ -1,0 +1,42 @@
+"""One standardised number: fitted on the training rows, with the median where it is missing."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from netwright.data.tables.raw_table import LARGEST
+
+
+@dataclass(frozen=True)
+class Scaling:
+    """z = (x - mean) / std, and the median in place of a missing x.
+
+    A column that never varies has std 0 and gives nothing to learn from.
+    """
+
+    mean: float
+    std: float
+    median: float
+
+    @classmethod
+    def fit(cls, values: NDArray[np.float64]) -> "Scaling":
+        """The training values (N,), NaN where missing; at least one is there."""
+        # Sorted, so that the sums round alike whatever the order of the rows.
+        present = np.sort(values[~np.isnan(values)])
+        low, high = float(present[0]), float(present[-1])
+        if low == high:
+            return cls(low, 0.0, low)
+        # Measured in units of the largest, so that squares of tiny values do not vanish.
+        unit = max(abs(low), abs(high))
+        scaled = present / unit
+        std = float(scaled.std()) * unit
+        return cls(float(scaled.mean()) * unit, std, float(np.median(present)))
+
+    def apply(self, values: NDArray[np.float64]) -> NDArray[np.float32]:
+        """Standardised values (N,), the missing ones from the median."""
+        filled = np.where(np.isnan(values), self.median, values)
+        # New rows may lie absurdly far out; they stay finite as 32-bit floats.
+        with np.errstate(over="ignore"):
+            z = (filled - self.mean) / self.std
+        return np.clip(z, -LARGEST, LARGEST).astype(np.float32)

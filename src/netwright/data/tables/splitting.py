@@ -1,0 +1,98 @@
+"""Which rows of a table train, choose and test: by a column of the table, or held out by chance."""
+
+from collections.abc import Mapping
+
+import torch
+from torch import Tensor
+
+from netwright.core.errors import DataError
+from netwright.data.split import hold_out
+from netwright.data.tables.cells import category_key, shortened
+from netwright.data.tables.raw_table import RawTable
+
+AUTOMATIC = "split"
+_WORDS: Mapping[str, str] = {
+    **dict.fromkeys(("train", "training", "0.0"), "train"),
+    **dict.fromkeys(("val", "valid", "validation", "dev", "1.0"), "val"),
+    **dict.fromkeys(("test", "2.0"), "test"),
+}
+# Only where the column was named by the user: "train" TRUE or FALSE, as R's tables have it.
+_YES_NO_WORDS = {**_WORDS, "true": "train", "false": "test"}
+
+Division = dict[str, Tensor]
+
+
+def find_split_column(table: RawTable, named: str | None) -> str | None:
+    """The column that divides the rows: the named one, else "split" where its values say so."""
+    if named is not None:
+        table.column(named)
+        return named
+    texts = set(table.columns.get(AUTOMATIC, ())) - {""}
+    fits = bool(texts) and all(_key(text) in _WORDS for text in texts)
+    return AUTOMATIC if fits else None
+
+
+def divide_by_column(table: RawTable, column: str, *, named: bool) -> Division:
+    """The rows of each split that the column names.
+
+    Args:
+        table: the rows.
+        column: holds train, val (valid, validation, dev) and test, or 0, 1 and 2.
+        named: whether the user named it; then TRUE (train) and FALSE (test) are read too.
+    """
+    words = _YES_NO_WORDS if named else _WORDS
+    rows: dict[str, list[int]] = {"train": [], "val": [], "test": []}
+    for row, cell in enumerate(table.column(column)):
+        split = words.get(_key(cell))
+        if split is None:
+            got = shortened(cell) if cell else "a missing cell"
+            raise table.refusal(row, column, f"{got} is no split, wanted train, val or test")
+        rows[split].append(row)
+    if not rows["train"]:
+        raise DataError(f"{table.name}: column {column!r} names no training row")
+    return {name: torch.tensor(places, dtype=torch.int64) for name, places in rows.items()}
+
+
+def divide(
+    table: RawTable,
+    split_column: str | None,
+    *,
+    named: bool,
+    val_size: float,
+    test_size: float,
+    seed: int,
+    classes: Tensor | None,
+) -> tuple[Division, str]:
+    """The rows of train, val and test, and a sentence on how they were found.
+
+    A column that names no validation rows leaves `val_size` of its training rows to chance.
+    """
+    if split_column is None:
+        train, val, test = hold_out(
+            len(table), val_size=val_size, test_size=test_size, seed=seed, classes=classes
+        )
+        found = {"train": train, "val": val, "test": test}
+        how = "held out at random" if classes is None else "held out at random, class by class"
+        return found, f"rows: {_counted(found)} ({how})"
+    found = divide_by_column(table, split_column, named=named)
+    sentence = f"rows: {_counted(found)} (column {split_column!r})"
+    if len(found["val"]) or not val_size:
+        return found, sentence
+    rows = found["train"]
+    train, val, _ = hold_out(
+        len(rows),
+        val_size=val_size,
+        test_size=0,
+        seed=seed,
+        classes=None if classes is None else classes[rows],
+    )
+    found = {"train": rows[train], "val": rows[val], "test": found["test"]}
+    return found, f"{sentence}; {len(val)} of the training rows are held out to choose by"
+
+
+def _key(text: str) -> str:
+    return category_key(text).lower()
+
+
+def _counted(found: Division) -> str:
+    return ", ".join(f"{len(rows)} {name}" for name, rows in found.items() if len(rows))

@@ -1,0 +1,173 @@
+"""The target columns of a table: one class, several labels, or reals in their own units.
+
+Shapes: N rows, K outputs.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from netwright.core.checks import nearest
+from netwright.core.errors import ConfigError, DataError
+from netwright.data.tables.cells import (
+    CLEAR_SHARE,
+    as_number,
+    category_key,
+    distinct_categories,
+    in_order,
+    numbers_of,
+    share_of,
+    shortened,
+)
+from netwright.data.tables.raw_table import RawTable, listed
+
+TableTarget = Literal["class", "real", "labels"]
+# Whole numbers with at most so many different values are classes.
+FEW_VALUES = 20
+_YES = frozenset({"1.0", "yes", "y", "true", "t"})
+_NO = frozenset({"0.0", "no", "n", "false", "f"})
+
+
+@dataclass(frozen=True, kw_only=True)
+class TargetEncoder:
+    """Target columns <-> tensors.
+
+    Args:
+        kind: class, real or labels.
+        columns: the target columns.
+        class_names: the classes in order, the label columns, or nothing for reals.
+    """
+
+    kind: TableTarget
+    columns: tuple[str, ...]
+    class_names: tuple[str, ...] = ()
+
+    @classmethod
+    def fit(
+        cls, table: RawTable, columns: tuple[str, ...], kind: Literal["auto"] | TableTarget
+    ) -> "TargetEncoder":
+        """Find the kind and the classes; all rows are read, none may lack a target."""
+        found = infer_target(table, columns) if kind == "auto" else kind
+        if found == "real":
+            return cls(kind=found, columns=columns)
+        if found == "labels":
+            return cls(kind=found, columns=columns, class_names=columns)
+        if len(columns) > 1:
+            raise ConfigError(f"a class target is one column, got {listed(columns)}")
+        names = in_order(distinct_categories(Counter(table.column(columns[0]))))
+        if len(names) > max(FEW_VALUES, len(table) / 2):
+            raise DataError(
+                f"{table.name}: {columns[0]!r} has {len(names)} different values in "
+                f"{len(table)} rows, too many for classes"
+            )
+        return cls(kind=found, columns=columns, class_names=tuple(names))
+
+    @property
+    def num_outputs(self) -> int:
+        """Classes, labels or reals."""
+        return len(self.class_names) or len(self.columns)
+
+    def encode(self, table: RawTable) -> Tensor:
+        """Class indices (N,) int64, or labels or reals (N, K) float32."""
+        check_present(table, self.columns)
+        if self.kind == "class":
+            return self._classes(table)
+        if self.kind == "labels":
+            columns = [_labels(table, column) for column in self.columns]
+        else:
+            columns = [numbers_of(table, column) for column in self.columns]
+        return torch.from_numpy(np.stack(columns, axis=1).astype(np.float32))
+
+    def note(self, table: RawTable, column: str) -> str:
+        """What the target column is."""
+        if self.kind == "class":
+            shown = listed([shortened(name) for name in self.class_names], 5)
+            return f"target, class, {len(self.class_names)} values: {shown}"
+        if self.kind == "labels":
+            return "target, label"
+        values = numbers_of(table, column)
+        return f"target, real, {values.min():.6g} to {values.max():.6g}"
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain text and lists."""
+        return {
+            "kind": self.kind,
+            "columns": list(self.columns),
+            "class_names": list(self.class_names),
+        }
+
+    @classmethod
+    def from_json(cls, values: dict[str, Any]) -> "TargetEncoder":
+        """The encoder that `to_json` gave."""
+        return cls(
+            kind=values["kind"],
+            columns=tuple(values["columns"]),
+            class_names=tuple(values["class_names"]),
+        )
+
+    def _classes(self, table: RawTable) -> Tensor:
+        column = self.columns[0]
+        cells = table.column(column)
+        known = {category_key(name): place for place, name in enumerate(self.class_names)}
+        codes = {text: known.get(category_key(text), -1) for text in set(cells)}
+        for row, cell in enumerate(cells):
+            if codes[cell] < 0:
+                hint = nearest(cell, self.class_names) or f"; there are {listed(self.class_names)}"
+                raise table.refusal(row, column, f"{shortened(cell)} is no class{hint}")
+        return torch.tensor([codes[cell] for cell in cells], dtype=torch.int64)
+
+
+def infer_target(table: RawTable, columns: Sequence[str]) -> TableTarget:
+    """Text is a class, so are whole numbers with few different values; the rest is real.
+
+    Several targets are reals: labels have to be asked for.
+    """
+    unlike = [column for column in columns if not _is_numeric(table, column)]
+    if len(columns) > 1:
+        if not unlike:
+            return "real"
+        raise DataError(
+            f"{table.name}: {unlike[0]!r} does not hold numbers; several targets are reals, or "
+            "yes and no with --target-kind labels"
+        )
+    if unlike:
+        return "class"
+    values = np.unique(numbers_of(table, columns[0]))
+    whole = bool((values == np.trunc(values)).all())
+    return "class" if whole and len(values) <= FEW_VALUES else "real"
+
+
+def _is_numeric(table: RawTable, column: str) -> bool:
+    """Whether a column holds numbers; a few cells that are none are left for the refusal."""
+    if table.numbers(column) is not None:
+        return True
+    counts = Counter(cell for cell in table.column(column) if cell)
+    return share_of(counts, as_number) >= CLEAR_SHARE
+
+
+def check_present(table: RawTable, columns: Sequence[str], advice: str = "") -> None:
+    """Refuse missing targets: how many, and where the first one is."""
+    for column in columns:
+        cells = table.column(column)
+        if "" in cells:
+            raise DataError(
+                f"{table.name}: {column!r} is missing in {cells.count('')} of {len(table)} rows, "
+                f"first in {table.row_name(cells.index(''))}{advice}"
+            )
+
+
+def _labels(table: RawTable, column: str) -> NDArray[np.float64]:
+    cells = table.column(column)
+    values = np.zeros(len(cells))
+    for row, cell in enumerate(cells):
+        key = category_key(cell).lower()
+        if key not in _YES and key not in _NO:
+            raise table.refusal(row, column, f"{shortened(cell)} is no label, wanted 0/1 or yes/no")
+        values[row] = key in _YES
+    return values

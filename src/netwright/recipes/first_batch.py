@@ -1,0 +1,128 @@
+"""One batch through the model before anything is written: shapes, sizes, and mistakes by name.
+
+Shapes: B batch.
+"""
+
+import time
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from netwright.core.errors import NetwrightError, ShapeError
+from netwright.core.outputs import Output, logits_of
+from netwright.core.trees import tensors_of
+from netwright.data.dataset import Data
+from netwright.data.loader import Batch
+from netwright.train.evaluate import evaluating
+from netwright.train.tasks.task import Task
+
+
+@dataclass(frozen=True, kw_only=True)
+class Layer:
+    """What one layer did with the batch."""
+
+    path: str
+    kind: str
+    shape: tuple[int, ...]
+    parameters: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class FirstBatch:
+    """What the first batch showed.
+
+    Args:
+        rows: the size of the batch.
+        layers: every layer without children, in the order of use.
+        parameters: of the whole model, to be learned or not.
+        loss: of the batch, before learning.
+        seconds: of one forward and backward pass.
+    """
+
+    rows: int
+    layers: tuple[Layer, ...]
+    parameters: int
+    loss: float
+    seconds: float
+
+
+def try_first_batch(model: nn.Module, data: Data, task: Task, rows: int) -> FirstBatch:
+    """Run one batch forward and backward; weights, buffers and gradients stay as they were.
+
+    A model that cannot take the data is refused with the layer in which it failed.
+    """
+    few = data.train.take(torch.arange(min(rows, len(data.train))))
+    device = next(iter(model.parameters())).device
+    few = few.to(device)
+    batch = Batch(few.inputs, few.targets, few.weights, torch.arange(len(few)))
+    layers: list[Layer] = []
+    inside: list[str] = []
+    handles = [
+        handle
+        for path, part in model.named_modules()
+        for handle in _watch(path or "model", part, layers, inside)
+    ]
+    started = time.perf_counter()
+    try:
+        with evaluating(model), torch.enable_grad():
+            loss = _loss(model, batch, task, data, inside)
+            if loss.requires_grad:
+                learned = [p for p in model.parameters() if p.requires_grad]
+                torch.autograd.grad(loss, learned, allow_unused=True)
+    finally:
+        for handle in handles:
+            handle.remove()
+    return FirstBatch(
+        rows=len(few),
+        layers=tuple(layers),
+        parameters=sum(parameter.numel() for parameter in model.parameters()),
+        loss=float(loss.detach()),
+        seconds=time.perf_counter() - started,
+    )
+
+
+def _loss(model: nn.Module, batch: Batch, task: Task, data: Data, inside: list[str]) -> Tensor:
+    try:
+        output: Tensor | Output = model(batch.inputs)
+    except NetwrightError:
+        raise
+    except Exception as error:  # whatever a user's module raises, it is told as one sentence
+        where = f"layer {inside[-1]!r}" if inside else "the model"
+        shape = tuple(batch.inputs.shape)
+        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+        raise ShapeError(f"{where} fails on inputs of shape {shape}: {reason}") from error
+    if not isinstance(output, Tensor | Output):
+        raise ShapeError(
+            f"the model must return a tensor or an Output, got {type(output).__name__}"
+        )
+    logits = logits_of(output)
+    wanted = (len(batch.inputs), data.spec.num_outputs)
+    if tuple(logits.shape) != wanted:
+        raise ShapeError(
+            f"the model's output must have shape {wanted} for the {data.spec.num_outputs} "
+            f"{_outputs_in_words(data)} of {data.name}, got {tuple(logits.shape)}"
+        )
+    return task.loss(output, batch)
+
+
+def _outputs_in_words(data: Data) -> str:
+    return {"class": "classes", "labels": "labels"}.get(data.spec.target, "outputs")
+
+
+def _watch(path: str, part: nn.Module, layers: list[Layer], inside: list[str]) -> list[Any]:
+    """Note which layer is at work, and what it put out."""
+
+    def enter(module: nn.Module, given: Any) -> None:
+        inside.append(path)
+
+    def leave(module: nn.Module, given: Any, output: Any) -> None:
+        inside.pop()
+        shapes = [tuple(tensor.shape) for tensor in tensors_of(output)]
+        if not list(module.children()) and shapes:
+            count = sum(parameter.numel() for parameter in module.parameters())
+            kind = type(module).__name__
+            layers.append(Layer(path=path, kind=kind, shape=shapes[0], parameters=count))
+
+    return [part.register_forward_pre_hook(enter), part.register_forward_hook(leave)]

@@ -1,0 +1,26 @@
+"""What a fit leaves in memory, whichever way the model learned."""
+
+from dataclasses import dataclass
+
+from netwright.train.history import History
+
+
+@dataclass(frozen=True, kw_only=True)
+class Outcome:
+    """How a fit went.
+
+    Args:
+        history: all that was measured.
+        status: "done", or why it stopped early.
+        epochs: passes, or steps of a model's own rule, that were made.
+        best_epoch: the one whose weights were kept.
+        seconds: of training.
+        exit_code: 0, or what a signal asks the process to end with.
+    """
+
+    history: History
+    status: str
+    epochs: int
+    best_epoch: int
+    seconds: float
+    exit_code: int = 0

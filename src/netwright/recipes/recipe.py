@@ -1,0 +1,106 @@
+"""A recipe: model, data, training and seed, by name, as one validated config."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from netwright.core.config import Config, parse, to_mapping
+from netwright.core.errors import ConfigError
+from netwright.data.catalog import SOURCES
+from netwright.models.catalog import MODELS
+from netwright.train.settings import TrainConfig
+
+SECTIONS = ("format", "seed", "model", "data", "train")
+FORMAT = 1
+TABLE = "table"  # the source that reads files
+
+
+@dataclass(frozen=True, kw_only=True)
+class Recipe:
+    """Everything that decides a run's result.
+
+    Args:
+        model: a name in the catalog of models; empty for a module of the user's own.
+        model_settings: its config, or None with a module of the user's own.
+        data: a name in the catalog of data; empty for arrays handed over.
+        data_settings: its config, or None for arrays handed over.
+        train: how to train.
+        seed: of weights, order and dropout.
+    """
+
+    model: str
+    model_settings: Config | None
+    data: str
+    data_settings: Config | None
+    train: TrainConfig
+    seed: int = 0
+
+    def to_mapping(self) -> dict[str, Any]:
+        """The recipe as it stands in `config.yaml`."""
+        model = {} if self.model_settings is None else to_mapping(self.model_settings)
+        data = {} if self.data_settings is None else to_mapping(self.data_settings)
+        return {
+            "format": FORMAT,
+            "seed": self.seed,
+            "model": {"name": self.model, **model},
+            "data": {"name": self.data, **data},
+            "train": to_mapping(self.train),
+        }
+
+
+def parse_recipe(values: Mapping[str, Any]) -> Recipe:
+    """A recipe from the mapping that a YAML file or the command line gives."""
+    for section in values:
+        if section not in SECTIONS:
+            raise ConfigError(f"unknown section {section!r}; there are {', '.join(SECTIONS)}")
+    if values.get("format", FORMAT) != FORMAT:
+        raise ConfigError(f"format must be {FORMAT}, got {values['format']!r}")
+    seed = values.get("seed", 0)
+    if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
+        raise ConfigError(f"seed must be a whole number, 0 or more, got {seed!r}")
+    model, model_settings = _section(values, "model")
+    data, data_settings = _section(values, "data")
+    train = values.get("train", {})
+    if not isinstance(train, Mapping):
+        raise ConfigError(f"train must be a mapping of settings, got {train!r}")
+    return Recipe(
+        model=model,
+        model_settings=parse(MODELS.load(model).settings, model_settings, "model"),
+        data=data,
+        data_settings=parse(SOURCES.load(data).config, data_settings, "data"),
+        train=parse(TrainConfig, train, "train"),
+        seed=seed,
+    )
+
+
+def merge(first: Mapping[str, Any], second: Mapping[str, Any]) -> dict[str, Any]:
+    """Two recipes as one; the second wins. Where it names another part, it replaces the section."""
+    merged = dict(first)
+    for key, value in second.items():
+        before = merged.get(key)
+        if isinstance(before, Mapping) and isinstance(value, Mapping):
+            other = "name" in value and value["name"] != before.get("name", value["name"])
+            merged[key] = dict(value) if other else {**before, **value}
+        else:
+            merged[key] = value
+    return merged
+
+
+def data_section(source: str | Path) -> dict[str, Any]:
+    """The data section for a name or a path; what looks like a file is one."""
+    text = str(source)
+    looks_like_path = isinstance(source, Path) or "/" in text or "." in text or "\\" in text
+    if text not in SOURCES and (looks_like_path or Path(text).exists()):
+        return {"name": TABLE, "path": text}
+    return {"name": text}
+
+
+def _section(values: Mapping[str, Any], name: str) -> tuple[str, dict[str, Any]]:
+    section = values.get(name)
+    if isinstance(section, str):
+        section = {"name": section} if name == "model" else data_section(section)
+    if not isinstance(section, Mapping) or not isinstance(section.get("name"), str):
+        raise ConfigError(f"{name} must be a name, or a mapping with a name, got {section!r}")
+    settings = dict(section)
+    return settings.pop("name"), settings

@@ -1,0 +1,70 @@
+"""Recipes as YAML files: plain values only, no aliases, no tags, no key twice."""
+
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from netwright.core.errors import ConfigError
+
+LARGEST = 1_000_000  # bytes; a recipe has about a thousand
+
+
+class _PlainLoader(yaml.SafeLoader):
+    """YAML without what makes files large or surprising: aliases, and keys that come twice."""
+
+    def compose_node(self, parent: Any, index: Any) -> Any:
+        if self.check_event(yaml.events.AliasEvent):
+            mark = self.peek_event().start_mark  # type: ignore[no-untyped-call]
+            raise yaml.constructor.ConstructorError(None, None, "aliases are not allowed", mark)
+        return super().compose_node(parent, index)
+
+    def construct_mapping(self, node: Any, deep: bool = False) -> dict[Any, Any]:
+        seen = set()
+        for key_node, _ in node.value:
+            key = self.construct_object(key_node, deep=True)
+            if not isinstance(key, str):
+                raise yaml.constructor.ConstructorError(
+                    None, None, f"a key must be text, got {key!r}", key_node.start_mark
+                )
+            if key in seen:
+                raise yaml.constructor.ConstructorError(
+                    None, None, f"the key {key!r} comes twice", key_node.start_mark
+                )
+            seen.add(key)
+        return super().construct_mapping(node, deep)
+
+
+def read_recipe_file(path: Path) -> dict[str, Any]:
+    """The mapping in a YAML file; anything else is refused with file:line:column."""
+    try:
+        if path.stat().st_size > LARGEST:
+            raise ConfigError(f"{path} is too large for a recipe: over {LARGEST} bytes")
+        text = path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise ConfigError(f"{path} cannot be read: {error.strerror or error}") from None
+    except UnicodeDecodeError:
+        raise ConfigError(f"{path} is not UTF-8 text") from None
+    return read_yaml(text, str(path))
+
+
+def read_yaml(text: str, name: str) -> dict[str, Any]:
+    """The mapping in a YAML text."""
+    try:
+        values = _PlainLoader(text).get_single_data()
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark
+        place = f":{mark.line + 1}:{mark.column + 1}" if mark else ""
+        raise ConfigError(f"{name}{place} is not a recipe: {error.problem}") from None
+    except yaml.YAMLError as error:
+        raise ConfigError(f"{name} is not a recipe: {str(error).splitlines()[0]}") from None
+    except (RecursionError, ValueError) as error:
+        raise ConfigError(f"{name} is not a recipe: {type(error).__name__}") from None
+    if not isinstance(values, dict):
+        raise ConfigError(f"{name} is not a recipe: it must hold sections, got {values!r:.60}")
+    return values
+
+
+def to_yaml(values: dict[str, Any]) -> str:
+    """A mapping as YAML, in its own order."""
+    return yaml.safe_dump(values, sort_keys=False, allow_unicode=True)

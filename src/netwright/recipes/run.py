@@ -1,0 +1,206 @@
+"""A run: the folder a recipe leaves, and the object that evaluates, predicts and shows it.
+
+Shapes: N rows, C classes.
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from torch import Tensor, nn
+
+from netwright.core.config import parse
+from netwright.core.errors import ConfigError, DataError
+from netwright.core.storage import read_json
+from netwright.data.dataset import Data, Split
+from netwright.data.preprocessing import Preprocessor
+from netwright.data.spec import DataSpec
+from netwright.models.catalog import MODELS
+from netwright.recipes.recipe_file import read_recipe_file
+from netwright.recipes.run_folder import SavedModel, check_run_folder
+from netwright.recipes.sources import is_frame, load_source
+from netwright.train.evaluate import evaluate, evaluate_baseline, predict
+from netwright.train.history import History, read_history
+from netwright.train.tasks.task import Task
+
+
+class Run:
+    """A trained model with everything around it.
+
+    Made by `nw.fit` and `nw.open_run`, never by hand.
+
+    Args:
+        model: the trained module, with its best weights.
+        spec: kinds, shapes and names of its data.
+        task: what it was trained for.
+        preprocessor: encodes new inputs.
+        results: status, test metrics, baseline, times.
+        history: all that was measured.
+        config: the resolved recipe, as in `config.yaml`.
+        folder: where it lies, or None for a run kept in memory.
+        data: what it was trained on, where that is at hand.
+    """
+
+    def __init__(  # noqa: PLR0913 - a record of nine things, made in two places
+        self,
+        *,
+        model: nn.Module,
+        spec: DataSpec,
+        task: Task,
+        preprocessor: Preprocessor,
+        results: dict[str, Any],
+        history: History,
+        config: dict[str, Any],
+        folder: Path | None,
+        data: Data | None = None,
+    ) -> None:
+        self.model, self.spec, self.task = model, spec, task
+        self.preprocessor, self.results, self.history = preprocessor, results, history
+        self.config, self.folder = config, folder
+        self._data = data
+
+    def __repr__(self) -> str:
+        place = "in memory" if self.folder is None else str(self.folder)
+        scores = ", ".join(f"{k} {v:.4g}" for k, v in list(self.results["metrics"].items())[:3])
+        return f"Run({place}: {self.results['split']} {scores}; {self.results['status']})"
+
+    @property
+    def data(self) -> Data:
+        """What the run was trained on, loaded again where that is possible."""
+        if self._data is None:
+            section = dict(self.config["data"])
+            name = section.pop("name")
+            if not name:
+                raise DataError("this run was trained on arrays that it does not hold; give data=")
+            source = section.pop("path", name)
+            self._data = load_source(source, section)[2]
+        return self._data
+
+    def evaluate(self, data: Any = None, *, split: str = "test") -> dict[str, float]:
+        """The loss and every metric, on a split of the run's data or on other labelled data.
+
+        Args:
+            data: a table with the target columns, or (inputs, targets); None is the run's own data.
+            split: train, val or test; for the run's own data.
+        """
+        return evaluate(self.model, self._examples(data, split), self.task)
+
+    def baseline(self, data: Any = None, *, split: str = "test") -> dict[str, float]:
+        """The metrics of the trivial guess on the same examples."""
+        return evaluate_baseline(self._examples(data, split), self.data.train, self.task)
+
+    def predict(self, source: Any, *, threshold: float | None = None) -> Any:
+        """Labels or reals for new inputs; a frame gives a frame's index back.
+
+        Args:
+            source: arrays, a frame, a path, rows as dicts: what the run was trained on.
+            threshold: with two classes, the probability from which on the second is given.
+        """
+        values = self.predictions(source)
+        if self.spec.target == "class":
+            labels = self._labels(values, threshold)
+            return _like(source, labels, [*self.spec.target_names, "prediction"][:1])
+        if threshold is not None and self.spec.target != "labels":
+            raise ConfigError("threshold is for classes and labels, this run predicts reals")
+        if self.spec.target == "labels":
+            cut = 0.5 if threshold is None else threshold
+            return _like(source, (values >= cut).long().numpy(), self.spec.class_names)
+        reals = values.numpy()
+        names = self.spec.target_names
+        return _like(source, reals[:, 0] if reals.shape[1] == 1 else reals, names)
+
+    def predict_proba(self, source: Any) -> Any:
+        """Probabilities (N, C), in the order of `spec.class_names`."""
+        if self.spec.target == "real":
+            raise ConfigError("probabilities are for classes and labels, this run predicts reals")
+        return _like(source, self.predictions(source).numpy(), self.spec.class_names)
+
+    def predictions(self, source: Any) -> Tensor:
+        """What the model says of raw inputs: probabilities (N, C) or reals (N, K), a tensor."""
+        inputs = self.preprocessor.encode(source)
+        device = next(iter(self.model.parameters())).device
+        return predict(self.model, inputs.to(device), self.task)
+
+    def _examples(self, data: Any, split: str) -> Split:
+        device = next(iter(self.model.parameters())).device
+        if data is None:
+            return self.data.split(split).to(device)
+        inputs, targets = data if isinstance(data, tuple) else (data, data)
+        return Split(
+            inputs=self.preprocessor.encode(inputs),
+            targets=self.preprocessor.encode_targets(targets),
+        ).to(device)
+
+    def _labels(self, probabilities: Tensor, threshold: float | None) -> NDArray[Any]:
+        if threshold is None:
+            chosen = probabilities.argmax(dim=1)
+        elif self.spec.num_outputs != 2:
+            raise ConfigError(f"threshold is for 2 classes, this run has {self.spec.num_outputs}")
+        elif not 0 <= threshold <= 1:
+            raise ConfigError(f"threshold must lie in [0, 1], got {threshold}")
+        else:
+            chosen = (probabilities[:, 1] >= threshold).long()
+        labels: NDArray[Any] = class_labels(self.spec.class_names)[chosen.numpy()]
+        return labels
+
+
+def class_labels(names: Sequence[str]) -> NDArray[Any]:
+    """Class names as labels: whole numbers where all are, else text."""
+    if all(name.lstrip("-").isdecimal() and str(int(name)) == name for name in names):
+        return np.array([int(name) for name in names])
+    return np.array(names, dtype=object)
+
+
+def open_run(folder: str | Path, model: nn.Module | None = None) -> Run:
+    """The run in a folder, ready to evaluate and predict.
+
+    Args:
+        folder: what `nw.fit` or `netwright train` left.
+        model: an untrained module of the same shape, for a run on a module of one's own.
+    """
+    folder = Path(folder)
+    check_run_folder(folder)
+    saved = SavedModel(folder / "model")
+    name = saved.described["name"]
+    if model is None:
+        if not name:
+            kind = saved.described["class"]
+            raise ConfigError(
+                f"{folder} holds a module of your own, {kind}: give it as open_run(folder, model)"
+            )
+        kind = MODELS.load(name)
+        settings = {
+            key: value
+            for key, value in saved.described.items()
+            if key not in {"format", "name", "class", "data", "spec", "task"}
+        }
+        model = kind.build(parse(kind.settings, settings, "model"), saved.spec)
+    try:
+        model.load_state_dict(saved.weights)
+    except RuntimeError as error:
+        reason = " ".join(str(error).split())
+        raise DataError(f"the weights in {folder} do not fit the model: {reason:.200}") from None
+    metrics = folder / "metrics.jsonl"
+    return Run(
+        model=model.eval(),
+        spec=saved.spec,
+        task=saved.task,
+        preprocessor=saved.preprocessor,
+        results=read_json(folder / "results.json"),
+        history=read_history(metrics) if metrics.is_file() else History(),
+        config=read_recipe_file(folder / "config.yaml"),
+        folder=folder,
+    )
+
+
+def _like(source: Any, values: NDArray[Any], names: Sequence[str]) -> Any:
+    """Arrays for arrays; for a frame a series or frame with its index."""
+    if not is_frame(source):
+        return values
+    import pandas  # noqa: PLC0415 - optional, and here anyhow: the caller has a frame of it
+
+    if values.ndim == 1:
+        return pandas.Series(values, index=source.index, name=names[0] if names else None)
+    return pandas.DataFrame(values, index=source.index, columns=list(names))

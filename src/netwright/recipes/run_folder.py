@@ -1,0 +1,106 @@
+"""The files a run leaves: a plain folder that can be copied, mailed and opened elsewhere.
+
+config.yaml      the resolved recipe              metrics.jsonl   one row a measurement
+env.json         versions and device              results.json    test metrics and baseline
+checkpoints/     the whole state, by step         best.json, last.json   pointers into it
+model/           the best weights, with all that is needed to predict
+"""
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from safetensors import SafetensorError
+from safetensors.torch import load_file, save_file
+from torch import Tensor, nn
+
+from netwright.core.errors import ConfigError, DataError
+from netwright.core.storage import check_folder, new_folder, read_json, write_json
+from netwright.data.catalog import PREPROCESSORS
+from netwright.data.dataset import Data
+from netwright.data.preprocessing import Preprocessor
+from netwright.data.spec import DataSpec
+from netwright.recipes.recipe import Recipe
+from netwright.train.tasks.catalog import task_from_json
+from netwright.train.tasks.task import Task
+
+FORMAT = 1
+
+
+def create_run_folder(out: Path | None, model: str, data: str) -> Path:
+    """A new, empty folder: `out`, or the next free runs/MODEL-DATA-NNN."""
+    if out is not None:
+        if out.exists() and (not out.is_dir() or any(out.iterdir())):
+            raise ConfigError(f"{out} is already there and not empty; give another --out")
+        out.mkdir(parents=True, exist_ok=True)
+        return out
+    name = f"{_plain_name(model)}-{_plain_name(data)}"
+    number = 1
+    while True:
+        folder = Path("runs") / f"{name}-{number:03d}"
+        try:
+            folder.mkdir(parents=True)
+            return folder
+        except FileExistsError:
+            number += 1
+
+
+def check_run_folder(folder: Path) -> None:
+    """Refuse what is not a run folder, or is one of another format."""
+    if not folder.is_dir():
+        raise ConfigError(f"{folder} is not a run folder: there is no such folder")
+    if not (folder / "config.yaml").is_file():
+        raise ConfigError(f"{folder} is not a run folder: it has no config.yaml")
+    if not (folder / "model").is_dir():
+        raise ConfigError(f"{folder} holds a run that has not finished: it has no model")
+
+
+def save_model(folder: Path, model: nn.Module, recipe: Recipe, data: Data, task: Task) -> None:
+    """Write `model/`: weights, settings, spec, task and preprocessing."""
+    described = {
+        "format": FORMAT,
+        **recipe.to_mapping()["model"],
+        "class": type(model).__name__,
+        "data": data.name,
+        "spec": data.spec.to_json(),
+        "task": task.to_json(),
+    }
+    with new_folder(folder / "model") as staging:
+        save_file(_contiguous(model.state_dict()), staging / "model.safetensors")
+        write_json(staging / "config.json", described)
+        write_json(
+            staging / "preprocessor.json",
+            {"kind": data.preprocessor.kind, **data.preprocessor.to_json()},
+        )
+
+
+class SavedModel:
+    """`model/` read back: what is needed to predict, on any machine."""
+
+    def __init__(self, folder: Path) -> None:
+        check_folder(folder)
+        self.described: Mapping[str, Any] = read_json(folder / "config.json")
+        if self.described.get("format") != FORMAT:
+            raise DataError(f"{folder} has format {self.described.get('format')}, not {FORMAT}")
+        self.spec = DataSpec.from_json(self.described["spec"])
+        self.task: Task = task_from_json(self.described["task"])
+        self.preprocessor = _preprocessor(read_json(folder / "preprocessor.json"))
+        try:
+            self.weights = load_file(folder / "model.safetensors")
+        except SafetensorError as error:
+            raise DataError(f"{folder / 'model.safetensors'} is damaged: {error}") from None
+
+
+def _preprocessor(values: dict[str, Any]) -> Preprocessor:
+    kind = values.pop("kind")
+    return PREPROCESSORS.load(kind).from_json(values)
+
+
+def _contiguous(tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    return {name: tensor.detach().cpu().clone().contiguous() for name, tensor in tensors.items()}
+
+
+def _plain_name(text: str) -> str:
+    """A part of a folder's name: letters, digits and dashes."""
+    return re.sub(r"[^A-Za-z0-9]+", "-", text).strip("-").lower()[:40] or "run"

@@ -1,0 +1,54 @@
+"""From what a caller calls data (a name, a path, arrays, a frame) to data."""
+
+from pathlib import Path
+from typing import Any
+
+from netwright.core.config import Config, parse
+from netwright.core.errors import ConfigError
+from netwright.data.arrays import ArraysConfig, from_arrays
+from netwright.data.catalog import SOURCES
+from netwright.data.dataset import Data
+from netwright.data.tables.table import TableConfig, from_frame
+from netwright.recipes.recipe import Recipe, data_section
+
+
+def settings_type(source: Any) -> type[Config] | None:
+    """The settings that a source takes; None for data that is ready."""
+    if isinstance(source, str | Path):
+        return SOURCES.load(data_section(source)["name"]).config
+    if isinstance(source, Data):
+        return None
+    if is_frame(source):
+        return TableConfig
+    return ArraysConfig
+
+
+def load_source(source: Any, settings: dict[str, Any]) -> tuple[str, Config | None, Data]:
+    """The name, the settings and the data; name and settings are empty for what is no file."""
+    if isinstance(source, Data):
+        return "", None, source
+    if isinstance(source, str | Path):
+        section = {**data_section(source), **settings}
+        name = section.pop("name")
+        entry = SOURCES.load(name)
+        config = parse(entry.config, section, "data")
+        return name, config, entry.load(config)
+    if is_frame(source):
+        return "", None, from_frame(source, parse(TableConfig, settings, "data"))
+    if isinstance(source, tuple) and len(source) == 2:
+        return "", None, from_arrays(*source, config=parse(ArraysConfig, settings, "data"))
+    raise ConfigError(
+        f"data must be a name, a path, Data, a frame or a pair (inputs, targets), "
+        f"got {type(source).__name__}"
+    )
+
+
+def load_configured(recipe: Recipe) -> Data:
+    """The data that a recipe names."""
+    return SOURCES.load(recipe.data).load(recipe.data_settings)
+
+
+def is_frame(source: Any) -> bool:
+    """Whether this is a pandas frame, without importing pandas."""
+    kind = type(source)
+    return kind.__module__.partition(".")[0] == "pandas" and kind.__name__ == "DataFrame"

@@ -1,0 +1,64 @@
+"""What all tests share: real data where it is, and the count of covered catalogue rows."""
+
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--catalogue", help="a catalogue.json: print which of its rows passing tests cover"
+    )
+
+
+@pytest.fixture
+def real_data() -> Callable[[str], Path]:
+    """The path of a file of real data, as "islr/Default.csv"; skips where it is not to be had."""
+
+    def find(name: str) -> Path:
+        for folder in os.environ.get("NETWRIGHT_DATA", "").split(os.pathsep):
+            if folder and (Path(folder) / name).exists():
+                return Path(folder) / name
+        pytest.skip(f"{name} is not under NETWRIGHT_DATA")
+
+    return find
+
+
+def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> None:
+    """Remember which catalogue rows a passing test covers; read by the workers' reports."""
+    if call.when == "call" and call.excinfo is None:
+        rows = [row for mark in item.iter_markers("covers") for row in mark.args]
+        item.user_properties.append(("covers", rows))
+
+
+def pytest_terminal_summary(
+    terminalreporter: pytest.TerminalReporter, config: pytest.Config
+) -> None:
+    path = config.getoption("--catalogue")
+    if not path:
+        return
+    covered = {
+        row
+        for report in terminalreporter.stats.get("passed", [])
+        for name, rows in report.user_properties
+        if name == "covers"
+        for row in rows
+    }
+    rows = json.loads(Path(path).read_text(encoding="utf-8"))
+    known = {row["id"] for row in rows}
+    wanted = {
+        row["id"]
+        for row in rows
+        if row["weight"] in {"defined", "described"} and row["kind"] != "history"
+    }
+    write = terminalreporter.write_line
+    write("")
+    write(f"catalogue: {len(covered & wanted)} of {len(wanted)} defined and described rows covered")
+    write(f"           {len(covered & known)} of {len(known)} rows in all")
+    for row in sorted(covered & known):
+        write(f"  {row}")
+    for row in sorted(covered - known):
+        write(f"  {row}: no such row in the catalogue", red=True)

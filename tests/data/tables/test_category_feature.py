@@ -1,0 +1,83 @@
+"""Categories: one column each, the rare ones together, missing and unseen ones apart."""
+
+import json
+
+import numpy as np
+import pytest
+
+from netwright.data.tables.category_feature import CategoryFeature
+from netwright.data.tables.raw_table import RawTable
+from netwright.data.tables.training_column import TrainingColumn
+
+
+def table(*cells: str) -> RawTable:
+    return RawTable(name="t", columns={"a": list(cells)}, positions=range(len(cells)))
+
+
+def fitted(*cells: str, max_categories: int = 50) -> CategoryFeature:
+    return CategoryFeature.fit(
+        TrainingColumn(table(*cells), "a", range(len(cells))), max_categories
+    )
+
+
+def test_each_row_has_its_one_column() -> None:
+    feature = fitted("b", "a", "b")
+    assert feature.feature_names() == ("a=a", "a=b")
+    encoded = feature.encode(table("a", "b"))
+    assert encoded.dtype == np.float32
+    np.testing.assert_array_equal(encoded, [[1, 0], [0, 1]])
+    assert feature.note(0) == "category, 2 values"
+
+
+def test_unseen_and_newly_missing_cells_are_all_zeros_and_remarked() -> None:
+    feature = fitted("a", "b")
+    np.testing.assert_array_equal(feature.encode(table("c", "", "a")), [[0, 0], [0, 0], [1, 0]])
+    assert feature.remarks(table("c", "", "a", "c")) == [
+        "a: a value not seen in training, 'c', in 2 rows",
+        "a: 1 missing, none in training",
+    ]
+    assert feature.remarks(table(*"defg")) == [
+        "a: values not seen in training, 'd', 'e', 'f', ..., in 4 rows"
+    ]
+    assert feature.remarks(table("a")) == []
+
+
+def test_missing_training_cells_are_a_category_of_their_own() -> None:
+    feature = fitted("b", "", "b")
+    assert feature.categories == ("b", "missing")
+    np.testing.assert_array_equal(feature.encode(table("", "b")), [[0, 1], [1, 0]])
+    assert feature.note(1) == "category, 1 values, 1 missing (a category of their own)"
+    assert feature.remarks(table("")) == []
+
+
+def test_rare_and_unseen_categories_are_other() -> None:
+    feature = fitted(*"aaabbcdee", max_categories=3)
+    assert feature.categories == ("a", "b", "other")  # b and e are equally common: b by name
+    np.testing.assert_array_equal(feature.encode(table("e", "zz", "b", "")).argmax(1), [2, 2, 1, 2])
+    assert feature.note(0) == "5 different values; the 2 commonest kept, the rest is 'other'"
+    assert feature.remarks(table("zz")) == []
+
+
+def test_as_many_categories_as_allowed_are_all_kept() -> None:
+    assert fitted(*"abc", max_categories=3).categories == ("a", "b", "c")
+
+
+def test_texts_that_say_other_and_missing_join_them() -> None:
+    feature = fitted("other", "other", "missing", "missing", "", "a", "b", max_categories=3)
+    assert feature.categories == ("missing", "other")
+    np.testing.assert_array_equal(
+        feature.encode(table("other", "a", "missing", "")).argmax(1), [1, 1, 0, 0]
+    )
+
+
+def test_numbers_as_categories_are_known_in_each_writing() -> None:
+    feature = fitted("10", "9", "10.0", "TRUE")
+    assert feature.categories == ("10", "9", "TRUE")
+    np.testing.assert_array_equal(feature.encode(table("9.0", "10", "true")).argmax(1), [1, 0, 2])
+    assert fitted("10", "9").categories == ("9", "10")
+
+
+@pytest.mark.parametrize("cells", [("a", "b", ""), ("a", "b", "c", "c")])
+def test_json_round_trip(cells: tuple[str, ...]) -> None:
+    feature = fitted(*cells, max_categories=2)
+    assert CategoryFeature.from_json(json.loads(json.dumps(feature.to_json()))) == feature

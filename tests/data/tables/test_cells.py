@@ -1,0 +1,146 @@
+"""Cells as numbers, dates and categories, and the sentences for those that are none."""
+
+from datetime import datetime
+
+import numpy as np
+import pytest
+
+from netwright.core.errors import DataError
+from netwright.data.tables.cells import (
+    as_date,
+    as_number,
+    category_key,
+    dates_of,
+    distinct_categories,
+    fitting_date_forms,
+    in_order,
+    in_quotes,
+    is_comma_number,
+    numbers_of,
+    share_of,
+    shortened,
+)
+from netwright.data.tables.raw_table import RawTable
+
+
+def column(*cells: str) -> RawTable:
+    lines = range(2, 2 + len(cells))
+    return RawTable(
+        name="t.csv", columns={"a": list(cells)}, positions=range(len(cells)), lines=lines
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [("1.5", 1.5), ("-2e3", -2000.0), ("1_0", None), ("nan", None), ("abc", None), ("", None)],
+)
+def test_number_in_a_cell(text: str, value: float | None) -> None:
+    assert as_number(text) == value
+
+
+@pytest.mark.parametrize(
+    ("text", "form", "value"),
+    [
+        ("2024-12-31", "iso", datetime(2024, 12, 31)),
+        ("2024-12-31T10:30:00Z", "iso", datetime(2024, 12, 31, 10, 30)),
+        ("2024/12/31", "%Y/%m/%d", datetime(2024, 12, 31)),
+        ("31.12.2024 10:30", "%d.%m.%Y", datetime(2024, 12, 31, 10, 30)),
+        ("12/31/2024", "%m/%d/%Y", datetime(2024, 12, 31)),
+        ("31/12/2024", "%m/%d/%Y", None),
+        ("2024-13-01", "iso", None),
+        ("tomorrow", "iso", None),
+        ("1/2/2024 late", "%m/%d/%Y", None),
+    ],
+)
+def test_date_in_a_cell(text: str, form: str, value: datetime | None) -> None:
+    assert as_date(text, form) == value
+
+
+def test_writings_of_one_category_share_a_key() -> None:
+    assert category_key("1") == category_key("1.0") == category_key("01") != category_key("2")
+    assert category_key("TRUE") == category_key("True") != category_key("FALSE")
+    assert category_key("0") == category_key("-0.0")
+    assert category_key("yes") != category_key("Yes")
+    # As floats these two would be equal.
+    assert category_key("12345678901234567890") != category_key("12345678901234567891")
+
+
+def test_categories_are_counted_over_their_writings() -> None:
+    assert distinct_categories({"1.0": 2, "1": 3, "b": 1}) == {"1": 5, "b": 1}
+
+
+def test_names_come_in_their_own_order() -> None:
+    assert in_order(["10", "9", "-1.5"]) == ["-1.5", "9", "10"]
+    assert in_order(["10", "9", "b", "a"]) == ["10", "9", "a", "b"]
+
+
+def test_numbers_of_a_column() -> None:
+    np.testing.assert_array_equal(numbers_of(column("1", "", "2.5"), "a"), [1, np.nan, 2.5])
+
+
+@pytest.mark.parametrize(
+    ("cell", "sentence"),
+    [
+        ("abc", "t.csv:3: column 'a': 'abc' is not a number"),
+        ("1_000", "t.csv:3: column 'a': '1_000' is not a number"),
+        ("-nan", "t.csv:3: column 'a': '-nan' is not a number"),
+        ("1e400", "t.csv:3: column 'a': '1e400' is not finite (numbers end at 3.4e38)"),
+        ("-inf", "t.csv:3: column 'a': '-inf' is not finite (numbers end at 3.4e38)"),
+        ("1e39", "t.csv:3: column 'a': '1e39' is not finite (numbers end at 3.4e38)"),
+        ("z" * 90, f"t.csv:3: column 'a': '{'z' * 40}...' is not a number"),
+    ],
+)
+def test_wrong_number_is_refused_by_its_place(cell: str, sentence: str) -> None:
+    with pytest.raises(DataError) as refusal:
+        numbers_of(column("1", cell, "x"), "a")
+    assert str(refusal.value) == sentence
+
+
+def test_dates_of_a_column() -> None:
+    assert dates_of(column("2024-01-02", ""), "a", "iso") == [datetime(2024, 1, 2), None]
+
+
+@pytest.mark.parametrize(
+    ("form", "sentence"),
+    [
+        ("iso", "t.csv:2: column 'a': 'soon' is not a date such as 2024-12-31"),
+        ("%d.%m.%Y", "t.csv:2: column 'a': 'soon' is not a date such as 31.12.2024"),
+    ],
+)
+def test_wrong_date_is_refused_by_its_place(form: str, sentence: str) -> None:
+    with pytest.raises(DataError) as refusal:
+        dates_of(column("soon"), "a", form)
+    assert str(refusal.value) == sentence
+
+
+def test_share_counts_cells_and_not_texts() -> None:
+    assert share_of({"1": 3, "x": 1}, as_number) == 0.75
+    assert share_of({}, as_number) == 0
+
+
+@pytest.mark.parametrize(
+    ("text", "is_one"),
+    [("1,5", True), ("1,234,567", True), ("1,234.5", True), ("1.5", False), ("a,b", False)],
+)
+def test_numbers_with_commas(text: str, is_one: bool) -> None:
+    assert is_comma_number(text) == is_one
+
+
+@pytest.mark.parametrize(
+    ("texts", "forms"),
+    [
+        (["2024-01-02"], ["iso"]),
+        (["01/02/2024"], ["%m/%d/%Y", "%d/%m/%Y"]),
+        (["01/02/2024", "01/31/2024"], ["%m/%d/%Y"]),
+        (["2024-01-02", "x"], []),
+        ([f"0{i}/01/2024" for i in range(1, 10)] * 3 + ["31/01/2024"], ["%d/%m/%Y"]),
+    ],
+)
+def test_forms_that_fit_nearly_all_dates_best(texts: list[str], forms: list[str]) -> None:
+    assert fitting_date_forms({text: texts.count(text) for text in texts}) == forms
+
+
+def test_long_texts_are_cut() -> None:
+    assert shortened("abc") == "'abc'"
+    assert shortened("abcdef", 3) == "'abc...'"
+    assert in_quotes(["a", "b"]) == "'a', 'b'"

@@ -1,0 +1,128 @@
+"""What a column is taken for, by the training rows alone."""
+
+import pytest
+
+from netwright.core.errors import DataError
+from netwright.data.tables.columns import (
+    GivenKind,
+    Inference,
+    forced_column,
+    infer_column,
+    summarise,
+)
+from netwright.data.tables.raw_table import RawTable
+from netwright.data.tables.training_column import TrainingColumn
+
+
+def column(cells: list[str], name: str = "a", train: int | None = None) -> TrainingColumn:
+    lines = range(2, 2 + len(cells))
+    table = RawTable(name="t.csv", columns={name: cells}, positions=range(len(cells)), lines=lines)
+    return TrainingColumn(table, name, range(len(cells) if train is None else train))
+
+
+COUNT = [str(i) for i in range(30)]
+EACH = "every value is different (id-like)"
+
+
+@pytest.mark.parametrize(
+    ("name", "cells", "kind", "remark"),
+    [
+        ("a", ["1", "2.5", "", "1"], "number", ""),
+        ("a", COUNT, "number", ""),
+        ("a", ["x", "y", "x"], "category", ""),
+        ("a", ["TRUE", "FALSE", "TRUE"], "category", ""),
+        ("a", ["x", "1", "2", "2"], "category", "75% of its cells are numbers"),
+        ("a", ["x", "", "x"], "category", ""),
+        ("a", ["5", "", "5"], "number", ""),
+        ("a", ["2024-01-01", "2024-01-02"], "date", ""),
+        ("a", [f"n{i}" for i in COUNT], "id", EACH),
+        (
+            "a",
+            [f"n{i}" for i in COUNT] + ["n1"],
+            "text",
+            "30 of 31 values are different (free text)",
+        ),
+        ("id", COUNT, "id", EACH),
+        ("customer_id", COUNT, "id", EACH),
+        ("PassengerId", COUNT, "id", EACH),
+        ("Unnamed: 0", COUNT, "id", EACH),
+        ("paid", COUNT, "number", ""),
+        ("VALID", COUNT, "number", ""),
+        ("id", [*COUNT, "1"], "number", ""),
+        ("id", ["0.5", "1.5"], "number", ""),
+        ("a", ["x", "x"], "constant", "every value is 'x' (constant)"),
+        ("a", ["1", "1.0"], "constant", "every value is '1' (constant)"),
+        ("a", ["", ""], "empty", "no value in the training rows"),
+    ],
+)
+def test_kind(name: str, cells: list[str], kind: str, remark: str) -> None:
+    found = infer_column(column(cells, name))
+    assert (found.kind, found.remark) == (kind, remark)
+
+
+def test_nearly_all_numbers_is_a_number_so_that_the_rest_is_refused() -> None:
+    assert infer_column(column(["1", "2"] * 10 + ["x"])).kind == "number"  # 20 of 21 are
+    assert infer_column(column(["1", "2"] * 9 + ["x"])).kind == "category"  # 18 of 19: 94.7 %
+
+
+def test_other_rows_decide_nothing() -> None:
+    assert infer_column(column(["1", "2", "x", "y", "z"], train=2)).kind == "number"
+    assert infer_column(column(["1", "1", "2"], train=2)).kind == "constant"
+
+
+def test_form_of_dates_is_found() -> None:
+    found = infer_column(column(["31/01/2024", "01/02/2024"]))
+    assert found == Inference(kind="date", date_form="%d/%m/%Y")
+
+
+def test_ambiguous_dates_are_refused() -> None:
+    with pytest.raises(DataError) as refusal:
+        infer_column(column(["", "03/04/2024", "05/06/2024"]))
+    assert str(refusal.value) == (
+        "t.csv:3: column 'a': '03/04/2024' may be day/month or month/day, as all its values; "
+        "write 2024-12-31, or leave the column out"
+    )
+
+
+@pytest.mark.parametrize("cells", [["3", "1,5", "0"], ["1,234.5", "12,000", "7"]])
+def test_numbers_with_commas_are_refused(cells: list[str]) -> None:
+    wrong = next(cell for cell in cells if "," in cell)
+    with pytest.raises(DataError) as refusal:
+        infer_column(column(cells))
+    assert str(refusal.value) == (
+        f"t.csv:{cells.index(wrong) + 2}: column 'a': {wrong!r} is not a number: write a point and "
+        "no commas, as in 1234.5"
+    )
+    assert forced_column(column(cells), "category").kind == "category"
+
+
+@pytest.mark.parametrize(
+    ("kind", "cells", "found"),
+    [
+        ("category", ["1", "2"], Inference(kind="category")),
+        ("category", ["x", "y"], Inference(kind="category")),
+        ("number", ["1", "x"], Inference(kind="number")),
+        ("date", ["20240101", "20240102"], Inference(kind="date", date_form="iso")),
+        ("date", ["x", "y"], Inference(kind="date", date_form="iso")),
+        ("number", ["", ""], Inference(kind="empty", remark="no value in the training rows")),
+        (
+            "category",
+            ["1", "1"],
+            Inference(kind="constant", remark="every value is '1' (constant)"),
+        ),
+    ],
+)
+def test_given_kinds_are_kept(kind: GivenKind, cells: list[str], found: Inference) -> None:
+    assert forced_column(column(cells, "id"), kind) == found
+
+
+def test_summary_counts_the_training_rows() -> None:
+    summary = summarise(column(["1", "", "2", "1", "3"], train=4), "number", "a number")
+    assert summary.to_json() == {
+        "name": "a",
+        "kind": "number",
+        "missing": 1,
+        "distinct": 2,
+        "note": "a number",
+    }
+    assert summary.sentence == "a: a number"

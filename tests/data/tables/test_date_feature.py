@@ -1,0 +1,72 @@
+"""Dates: parts by hand, parts that never vary, and missing ones."""
+
+import json
+from datetime import datetime
+
+import numpy as np
+import pytest
+
+from netwright.core.errors import DataError
+from netwright.data.tables.date_feature import DateFeature, date_part
+from netwright.data.tables.raw_table import RawTable
+from netwright.data.tables.training_column import TrainingColumn
+
+
+def table(*cells: str) -> RawTable:
+    return RawTable(name="t", columns={"a": list(cells)}, positions=range(len(cells)))
+
+
+def fitted(*cells: str, form: str = "iso") -> DateFeature:
+    return DateFeature.fit(TrainingColumn(table(*cells), "a", range(len(cells))), form)
+
+
+@pytest.mark.parametrize(
+    ("part", "value"),
+    [("year", 2024), ("month", 2), ("weekday", 3), ("hour", 12), ("days", 31.5)],
+)
+def test_parts_by_hand(part: str, value: float) -> None:
+    # 1 February 2024 was a Thursday, 31 days and a half after the first.
+    assert date_part(datetime(2024, 2, 1, 12), part, datetime(2024, 1, 1)) == value
+
+
+def test_only_parts_that_vary_are_kept() -> None:
+    feature = fitted("2024-01-01", "2024-01-08", "2024-03-04")  # three Mondays of one year
+    assert feature.feature_names() == ("a_month", "a_days")
+    assert feature.note(0) == "date -> month, days since first"
+    # Days 0, 7, 63: mean 70/3; a later date is measured by the same rule.
+    days = np.array([0, 7, 63, 366])
+    expected = (days - 70 / 3) / np.std([0, 7, 63])
+    cells = ("2024-01-01", "2024-01-08", "2024-03-04", "2025-01-01")
+    np.testing.assert_allclose(feature.encode(table(*cells))[:, 1], expected, rtol=1e-6)
+
+
+def test_missing_training_dates_get_medians_and_an_indicator() -> None:
+    feature = fitted("2024-01-01", "", "2024-01-03", "2024-01-02")
+    assert feature.feature_names() == ("a_weekday", "a_days", "a_missing")
+    encoded = feature.encode(table("", "2024-01-02"))
+    np.testing.assert_array_equal(encoded[:, 2], [1, 0])
+    np.testing.assert_array_equal(encoded[0, :2], encoded[1, :2])
+    assert feature.note(1) == (
+        "date -> day of week, days since first; 1 missing (training medians, with an indicator "
+        "column)"
+    )
+    assert feature.remarks(table("")) == []
+
+
+def test_dates_missing_only_later_are_remarked() -> None:
+    feature = fitted("2024-01-01", "2024-02-01")
+    assert feature.remarks(table("")) == [
+        "a: 1 missing, none in training; given the training median"
+    ]
+    assert feature.remarks(table("2024-01-01")) == []
+
+
+def test_later_rows_must_hold_dates() -> None:
+    with pytest.raises(DataError, match=r"^t, row 0: column 'a': 'x' is not a date such as 2024"):
+        fitted("2024-01-01", "2024-02-01").encode(table("x"))
+
+
+def test_json_round_trip() -> None:
+    feature = fitted("31.12.2023 10:15", "", "01.02.2024", form="%d.%m.%Y")
+    assert "a_hour" in feature.feature_names()
+    assert DateFeature.from_json(json.loads(json.dumps(feature.to_json()))) == feature

@@ -1,0 +1,138 @@
+"""CSV and TSV: what is read, what is repaired and said, and what is refused with its line."""
+
+import csv
+import io
+import unicodedata
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from netwright.core.errors import DataError
+from netwright.data.tables.delimited import parse_delimited
+from netwright.data.tables.raw_table import MISSING, RawTable
+
+
+def parse(text: str | bytes, delimiter: str = "") -> RawTable:
+    content = text if isinstance(text, bytes) else text.encode()
+    return parse_delimited("t.csv", content, delimiter=delimiter)
+
+
+def test_plain_file() -> None:
+    table = parse("a,b\n1,x\n2,NA\n")
+    assert table.columns == {"a": ["1", "2"], "b": ["x", ""]}
+    assert (table.lines, list(table.positions), table.notes) == ([2, 3], [0, 1], ())
+
+
+def test_quoted_fields_may_hold_anything_and_rows_keep_their_first_line() -> None:
+    table = parse('a, b\n"x, ""y""",1\n"two\nlines", "2"\nz,3\n')
+    assert table.columns == {"a": ['x, "y"', "two\nlines", "z"], "b": ["1", "2", "3"]}
+    assert table.lines == [2, 3, 5]
+
+
+@pytest.mark.parametrize(
+    ("text", "note"),
+    [
+        (b"\xef\xbb\xbfa,b\n1,2\n", "a UTF-8 mark (BOM) at the head of the file was skipped"),
+        (b"a,b\r\n1,2\r\n", "line ends were CRLF"),
+        (b"a,b\r1,2\r", "line ends were CR"),
+        (b"a;b\n1;2\n", "the fields are separated by semicolons"),
+        (b"a\tb\n1\t2\n", "the fields are separated by tabs"),
+        (b"\na,b\n\n1,2\n  \n", "blank lines skipped: 3"),
+        (
+            b'"",a,b\nr1,1,2\n',
+            "the unnamed first column is left out, every value is different (id-like)",
+        ),
+    ],
+)
+def test_repairs_are_said(text: bytes, note: str) -> None:
+    table = parse(text)
+    assert table.columns == {"a": ["1"], "b": ["2"]}
+    assert table.notes == (note,)
+
+
+def test_delimiter_is_the_commonest_of_the_header_outside_quotes() -> None:
+    assert list(parse('"a,b,c";d\n1;2\n').columns) == ["a,b,c", "d"]
+    assert list(parse("a,b;c\n1,2\n").columns) == ["a", "b;c"]  # of equals the comma
+    assert list(parse("a,b\tc\n1,2\t3\n", "\t").columns) == ["a,b", "c"]
+
+
+def test_decimal_commas_are_points_beside_semicolons() -> None:
+    table = parse("a;b;c\n1,5;x,y;1\n-2;z;2\n;1,5;3\n")
+    assert table.columns == {"a": ["1.5", "-2", ""], "b": ["x,y", "z", "1,5"], "c": ["1", "2", "3"]}
+    assert table.notes[1:] == ("a: decimal commas were read as points, as in '1,5'",)
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        (b"", "t.csv: the file is empty"),
+        (b" \n\n", "t.csv: the file is empty"),
+        (b"\xef\xbb\xbf", "t.csv: the file is empty"),
+        (b"a,b\n", "t.csv: there is a header but no row"),
+        (b"a,b\n1,2\n1,2,3\n", "t.csv:3: wanted 2 fields as in the header, got 3"),
+        (b'a,b\n"x\ny",2\n1\n', "t.csv:4: wanted 2 fields as in the header, got 1"),
+        (b'a,b\n1,"2\n3,4\n', 't.csv:2: a quote (") is opened in this row and never closed'),
+        (b'a,b\n1,"2"x\n', 't.csv:2: text follows a closing quote (") of this row'),
+        (b'a,b\n1,"2\n3"x\n', 't.csv:2: text follows a closing quote (") of this row in line 3'),
+        (
+            b'a,b\n1,"' + b"x" * 200_000,
+            "t.csv:2: a field is longer than 131072 characters (an open quote?)",
+        ),
+        (
+            b"a,b\n1," + b"x" * 10_000_000 + b"\n",
+            "t.csv:2: a field is longer than 131072 characters (an open quote?)",
+        ),
+        (b"a,b\n1,\0\n", "t.csv:2: a NUL byte; the file is not text (save it as UTF-8)"),
+        (
+            b"a,b,a\n1,2,3\n",
+            "t.csv:1: column 'a' stands twice in the header, as field 1 and field 3",
+        ),
+        (b"\na,,c\n1,2,3\n", "t.csv:2: field 2 of the header is empty, name it"),
+        (b"\n,b\nx,2\nx,3\n", "t.csv:2: field 1 of the header is empty, name it"),
+        (b'""\nx\n', "t.csv: there is a header but no row"),
+        (
+            b"a,b\r\n1,caf\xe9\r\n",
+            "t.csv:2: byte 0xe9 at position 10 is not UTF-8; save the file as UTF-8",
+        ),
+        (b"a\r1\r\xff\r", "t.csv:3: byte 0xff at position 4 is not UTF-8; save the file as UTF-8"),
+        ("a,b\n1,2\n".encode("utf-16"), "t.csv:1: the file is UTF-16; save it as UTF-8"),
+        (b"\xfe\xff\0a", "t.csv:1: the file is UTF-16; save it as UTF-8"),
+        ("a,b\n1,2\n".encode("utf-32"), "t.csv:1: the file is UTF-32; save it as UTF-8"),
+    ],
+)
+def test_refuses_in_one_sentence(text: bytes, sentence: str) -> None:
+    with pytest.raises(DataError) as refusal:
+        parse(text)
+    assert str(refusal.value) == sentence
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.binary(max_size=200) | st.text('a1,;\t"\n\r .é', max_size=60).map(str.encode))
+def test_any_bytes_give_a_table_or_a_refusal(content: bytes) -> None:
+    try:
+        table = parse(content)
+    except DataError as refusal:
+        assert str(refusal).startswith("t.csv")
+        assert "\n" not in str(refusal)
+    else:
+        assert len(table) > 0
+        assert all(len(cells) == len(table) for cells in table.columns.values())
+
+
+def _is_plain(text: str) -> bool:
+    controls = any(unicodedata.category(letter) in {"Cc", "Cs"} for letter in text)
+    return not controls and text == text.strip() and text not in MISSING
+
+
+plain_cells = st.text(max_size=8).filter(_is_plain)
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.lists(st.tuples(plain_cells, plain_cells), min_size=1, max_size=6))
+def test_what_the_standard_writer_writes_is_read_back(rows: list[tuple[str, str]]) -> None:
+    file = io.StringIO()
+    writer = csv.writer(file, lineterminator="\n", quoting=csv.QUOTE_ALL)
+    writer.writerows([("a", "b"), *rows])
+    table = parse(file.getvalue())
+    assert list(zip(*table.columns.values(), strict=True)) == rows

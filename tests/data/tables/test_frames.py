@@ -1,0 +1,152 @@
+"""Frames, parquet and rows of values: each kind of value, and what is no cell."""
+
+import sys
+from datetime import date, datetime
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+
+from netwright.core.errors import DataError
+from netwright.data.tables.frames import frame_table, parquet_table, rows_table
+
+
+def values_frame() -> pd.DataFrame:
+    return pd.DataFrame(
+        {
+            "category": pd.Categorical(["a", None]),
+            "bool": [True, False],
+            "boolean": pd.array([True, None], dtype="boolean"),
+            "date": pd.to_datetime(["2020-01-02", None]),
+            "Int64": pd.array([1, None], dtype="Int64"),
+            "float": [0.1, np.nan],
+            "whole": [3.0, -4.0],
+            "object": ["x", 7],
+            "string": pd.array(["q", None], dtype="string"),
+            8: np.array([1, 2], dtype="uint8"),
+        },
+        index=[5, 5],
+    )
+
+
+CELLS = {
+    "category": ["a", ""],
+    "bool": ["True", "False"],
+    "boolean": ["True", ""],
+    "date": ["2020-01-02T00:00:00", ""],
+    "Int64": ["1", ""],
+    "float": ["0.1", ""],
+    "whole": ["3", "-4"],
+    "object": ["x", "7"],
+    "string": ["q", ""],
+    "8": ["1", "2"],
+}
+
+
+def test_every_kind_of_column_becomes_cells() -> None:
+    table = frame_table(values_frame())
+    assert table.columns == CELLS
+    assert (table.name, list(table.positions), table.lines) == ("frame", [0, 1], None)
+
+
+def test_floats_keep_every_bit() -> None:
+    values = np.random.default_rng(0).normal(size=200) * 10.0 ** np.arange(-100, 100)
+    numbers = frame_table(pd.DataFrame({"a": values, "b": values})).columns["a"]
+    assert [float(cell) for cell in numbers] == values.tolist()
+
+
+def test_what_offers_itself_as_a_frame_is_taken() -> None:
+    table = frame_table(pa.table({"a": [1, None], "b": ["x", "y"]}))
+    assert table.columns == {"a": ["1", ""], "b": ["x", "y"]}
+
+
+def test_parquet_gives_the_same_cells_as_the_frame(tmp_path: Path) -> None:
+    frame = values_frame().drop(columns=["object"]).rename(columns={8: "8"})
+    frame.to_parquet(tmp_path / "t.parquet")
+    table = parquet_table(tmp_path / "t.parquet")
+    assert table.columns == {name: cells for name, cells in CELLS.items() if name != "object"}
+    assert table.name == "t.parquet"
+
+
+def test_broken_parquet_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "t.parquet"
+    path.write_bytes(b"PAR1 but no more")
+    with pytest.raises(DataError, match=r"^t\.parquet: not a readable parquet file: [^\n]+$"):
+        parquet_table(path)
+
+
+@pytest.mark.parametrize("package", ["pandas", "pyarrow"])
+def test_parquet_without_the_extra_says_how_to_get_it(
+    package: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, package, None)
+    with pytest.raises(DataError) as refusal:
+        parquet_table(Path("t.parquet"))
+    assert str(refusal.value) == "reading parquet needs the extra: pip install 'netwright[tables]'"
+
+
+def test_frames_without_the_extra_say_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(DataError) as refusal:
+        frame_table(object())
+    assert str(refusal.value) == "reading frames needs the extra: pip install 'netwright[tables]'"
+
+
+def test_rows_of_python_values() -> None:
+    rows = [
+        {"a": 1, "b": "x", "c": date(2020, 1, 2), "d": Decimal("1.5"), "e": np.float32(0.5)},
+        {"a": None, "b": " y ", "c": datetime(2020, 1, 2, 3), "d": pd.NA, "e": np.int8(3), "f": 0},
+        {"a": float("nan"), "b": "NA", "c": pd.NaT, "d": True, "e": np.bool_(True)},
+    ]
+    assert rows_table(rows).columns == {
+        "a": ["1", "", ""],
+        "b": ["x", "y", ""],
+        "c": ["2020-01-02", "2020-01-02T03:00:00", ""],
+        "d": ["1.5", "", "True"],
+        "e": ["0.5", "3", "True"],
+    }
+
+
+@pytest.mark.parametrize(
+    ("rows", "sentence"),
+    [
+        ([], "input: there is no row"),
+        ([{}], "input: there is no column"),
+        (
+            [{"a": 1}, {"A": 1}],
+            "input, row 1: no 'a'; give None where it is missing",
+        ),
+        (
+            [{"a": 1}, {"a": [1]}],
+            "input, row 1: column 'a': a list is no cell, wanted a number, text or a date",
+        ),
+        ([{1: 1, "1": 2}], "input: column '1' stands twice"),
+    ],
+)
+def test_wrong_rows_are_refused(rows: list[dict[Any, Any]], sentence: str) -> None:
+    with pytest.raises(DataError) as refusal:
+        rows_table(rows)
+    assert str(refusal.value) == sentence
+
+
+@pytest.mark.parametrize(
+    ("frame", "sentence"),
+    [
+        (pd.DataFrame({"a": []}), "frame: there are columns but no row"),
+        (pd.DataFrame(), "frame: there is no column"),
+        (pd.DataFrame([[1, 2]], columns=["a", "a"]), "frame: column 'a' stands twice"),
+        (
+            np.zeros((2, 2)),
+            "a table cannot be read from ndarray; give a file's path, a frame, a row as a dict, "
+            "or a list of them",
+        ),
+    ],
+)
+def test_wrong_frames_are_refused(frame: Any, sentence: str) -> None:
+    with pytest.raises(DataError) as refusal:
+        frame_table(frame)
+    assert str(refusal.value) == sentence

@@ -1,0 +1,70 @@
+"""Numbers: median and indicator of the training rows, and what later rows bring."""
+
+import json
+
+import numpy as np
+import pytest
+
+from netwright.core.errors import DataError
+from netwright.data.tables.number_feature import NumberFeature
+from netwright.data.tables.raw_table import RawTable
+from netwright.data.tables.training_column import TrainingColumn
+
+
+def table(*cells: str) -> RawTable:
+    lines = range(2, 2 + len(cells))
+    return RawTable(
+        name="t.csv", columns={"a": list(cells)}, positions=range(len(cells)), lines=lines
+    )
+
+
+def fitted(*cells: str) -> NumberFeature:
+    return NumberFeature.fit(TrainingColumn(table(*cells), "a", range(len(cells))))
+
+
+def test_missing_training_cells_get_the_median_and_an_indicator() -> None:
+    # 0, 0, 6: mean 2, variance (4 + 4 + 16) / 3 = 8, median 0.
+    feature = fitted("0", "", "6", "0")
+    assert feature.feature_names() == ("a", "a_missing")
+    z = [-2 / 8**0.5, -2 / 8**0.5, 4 / 8**0.5, -2 / 8**0.5]
+    expected = np.stack([z, [0, 1, 0, 0]], axis=1)
+    encoded = feature.encode(table("0", "", "6", "0"))
+    assert encoded.dtype == np.float32
+    np.testing.assert_allclose(encoded, expected, rtol=1e-6)
+    assert feature.note(1) == (
+        "number, 1 missing (median 0 of the training rows, with an indicator column)"
+    )
+    assert feature.remarks(table("", "1")) == []
+
+
+def test_cells_missing_only_later_get_the_median_and_are_remarked() -> None:
+    feature = fitted("1", "3", "8")
+    assert feature.feature_names() == ("a",)
+    assert feature.note(0) == "number"
+    np.testing.assert_array_equal(feature.encode(table("")), feature.encode(table("3")))
+    assert feature.remarks(table("", "1", "")) == [
+        "a: 2 missing, none in training; given the training median 3"
+    ]
+    assert feature.remarks(table("4")) == []
+
+
+def test_one_value_or_missing_leaves_only_the_indicator() -> None:
+    feature = fitted("5", "", "5")
+    assert feature.feature_names() == ("a_missing",)
+    np.testing.assert_array_equal(feature.encode(table("5", "", "7")), [[0], [1], [0]])
+    assert feature.note(1) == (
+        "number, 1 missing, else always 5; only the indicator column is kept"
+    )
+
+
+def test_text_anywhere_is_refused_by_its_line() -> None:
+    column = TrainingColumn(table("1", "2", "3", "abc"), "a", [0, 1, 2])
+    with pytest.raises(DataError, match=r"^t\.csv:5: column 'a': 'abc' is not a number$"):
+        NumberFeature.fit(column)
+    with pytest.raises(DataError, match=r"^t\.csv:2: column 'a': 'x' is not a number$"):
+        fitted("1", "2").encode(table("x"))
+
+
+def test_json_keeps_every_bit() -> None:
+    feature = fitted("0.1", "0.7", "", "1e-9")
+    assert NumberFeature.from_json(json.loads(json.dumps(feature.to_json()))) == feature

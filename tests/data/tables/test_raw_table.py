@@ -1,0 +1,84 @@
+"""Raw tables: places of rows, what is missing, and numbers that are read once."""
+
+import math
+
+import numpy as np
+import pytest
+
+from netwright.core.errors import DataError
+from netwright.data.tables.raw_table import MISSING, RawTable, clean, listed, plain_numbers
+
+
+def lines_table() -> RawTable:
+    return RawTable(
+        name="t.csv", columns={"a": ["1", "x", ""]}, positions=range(3), lines=[2, 4, 5]
+    )
+
+
+def test_rows_keep_their_places_when_taken() -> None:
+    taken = lines_table().take([2, 1])
+    assert taken.columns == {"a": ["", "x"]}
+    assert (taken.row_name(0), list(taken.positions), len(taken)) == ("line 5", [2, 1], 2)
+    assert str(taken.refusal(1, "a", "bad")) == "t.csv:4: column 'a': bad"
+
+
+def test_rows_without_lines_are_counted_from_zero() -> None:
+    table = RawTable(name="frame", columns={"a": ["1", "x"]}, positions=range(2)).take([1])
+    assert table.row_name(0) == "row 1"
+    assert str(table.refusal(0, "a", "bad")) == "frame, row 1: column 'a': bad"
+
+
+@pytest.mark.parametrize(
+    ("name", "sentence"),
+    [
+        ("defualt", "t.csv has no column 'defualt'; did you mean 'default'?"),
+        ("zzz", "t.csv has no column 'zzz'; there are default, INCOME"),
+        ("incom", "t.csv has no column 'incom'; did you mean 'INCOME'?"),
+    ],
+)
+def test_unknown_column_is_refused(name: str, sentence: str) -> None:
+    table = RawTable(name="t.csv", columns={"default": ["1"], "INCOME": ["2"]}, positions=range(1))
+    with pytest.raises(DataError) as refusal:
+        table.column(name)
+    assert str(refusal.value) == sentence
+
+
+def test_blanks_go_and_all_that_means_missing_is_empty() -> None:
+    assert clean([" a b ", *sorted(MISSING), "\tNA ", "0", "none"]) == [
+        "a b",
+        *[""] * len(MISSING),
+        "",
+        "0",
+        "none",
+    ]
+
+
+def test_further_texts_can_mean_missing() -> None:
+    table = lines_table()
+    assert table.with_missing(("x", "y")).columns == {"a": ["1", "", ""]}
+    assert table.with_missing(()) is table
+
+
+def test_numbers_are_exact_and_missing_is_nan() -> None:
+    values = plain_numbers(["0.1", "", " 3 ", "-1e-3", "1e38"])
+    assert values is not None
+    assert values[[0, 2, 3, 4]].tolist() == [0.1, 3.0, -0.001, 1e38]
+    assert math.isnan(values[1])
+
+
+@pytest.mark.parametrize("cell", ["x", "1_000", "-nan", "inf", "1e400", "-3.5e38", "1,5"])
+def test_one_cell_that_is_no_finite_number_spoils_the_column(cell: str) -> None:
+    assert plain_numbers(["1", cell, ""]) is None
+
+
+def test_numbers_are_read_once_for_each_table() -> None:
+    table = RawTable(name="t", columns={"a": ["1", "2"]}, positions=range(2))
+    assert table.numbers("a") is table.numbers("a")
+    taken = table.take([1]).numbers("a")
+    assert taken is not None
+    np.testing.assert_array_equal(taken, [2.0])
+
+
+def test_many_names_are_cut() -> None:
+    assert listed(["a", "b"]) == "a, b"
+    assert listed([str(i) for i in range(5)], 3) == "0, 1, 2, ... (5 in all)"

@@ -1,0 +1,111 @@
+"""From whatever a user has to a table: by type, by ending, and what is no table."""
+
+import gzip
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from netwright.core.errors import DataError
+from netwright.data.tables.raw_table import RawTable
+from netwright.data.tables.reading import read_table
+
+COLUMNS = {"a": ["1", "2"], "b": ["x", ""]}
+TEXT = b"a,b\n1,x\n2,\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("t.csv", TEXT),
+        ("t.CSV", TEXT),
+        ("t.txt", TEXT),
+        ("t.csv.gz", gzip.compress(TEXT)),
+        ("v1.2.data", TEXT),
+        ("t.tsv", TEXT.replace(b",", b"\t")),
+        ("t.tsv.gz", gzip.compress(TEXT.replace(b",", b"\t"))),
+    ],
+)
+def test_files_by_their_ending(name: str, content: bytes, tmp_path: Path) -> None:
+    path = tmp_path / name
+    path.write_bytes(content)
+    for source in (path, str(path)):
+        table = read_table(source)
+        assert (table.name, table.columns, table.lines) == (name, COLUMNS, [2, 3])
+
+
+def test_parquet_by_its_ending(tmp_path: Path) -> None:
+    path = tmp_path / "t.parquet"
+    pd.DataFrame({"a": [1, 2], "b": ["x", None]}).to_parquet(path)
+    assert read_table(path).columns == COLUMNS
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        pd.DataFrame({"a": [1, 2], "b": ["x", None]}),
+        [{"a": 1, "b": "x"}, {"a": 2, "b": None}],
+        ({"a": "1", "b": "x"}, {"a": 2.0, "b": "NA"}),
+        RawTable(name="t", columns=COLUMNS, positions=range(2)),
+    ],
+)
+def test_other_sources_give_the_same_columns(source: Any) -> None:
+    assert read_table(source).columns == COLUMNS
+
+
+def test_one_row_as_a_dict() -> None:
+    assert read_table({"a": 1, "b": None}).columns == {"a": ["1"], "b": [""]}
+
+
+def test_missing_file_is_refused_with_the_nearest_sibling(tmp_path: Path) -> None:
+    (tmp_path / "Default.csv").write_bytes(TEXT)
+    path = tmp_path / "Defualt.csv"
+    with pytest.raises(DataError) as refusal:
+        read_table(path)
+    assert str(refusal.value) == f"{path}: there is no such file; did you mean 'Default.csv'?"
+    nowhere = tmp_path / "no" / "t.csv"
+    with pytest.raises(DataError) as refusal:
+        read_table(nowhere)
+    assert str(refusal.value) == f"{nowhere}: there is no such file"
+
+
+def test_folder_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(DataError) as refusal:
+        read_table(tmp_path)
+    wanted = "is a folder, wanted a table file (.csv, .tsv, .parquet)"
+    assert str(refusal.value) == f"{tmp_path} {wanted}"
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [("t.xlsx", "a .xlsx file"), ("t", "a file without an ending"), ("t.json.gz", "a .json file")],
+)
+def test_other_endings_are_refused(name: str, kind: str, tmp_path: Path) -> None:
+    (tmp_path / name).write_bytes(b"")
+    with pytest.raises(DataError) as refusal:
+        read_table(tmp_path / name)
+    wanted = "wanted .csv, .tsv, .csv.gz, .tsv.gz or .parquet"
+    assert str(refusal.value) == f"{name}: cannot read {kind}, {wanted}"
+
+
+@pytest.mark.parametrize(
+    "content", [gzip.compress(TEXT)[:-6], b"no gzip", gzip.compress(TEXT)[:12]]
+)
+def test_damaged_gzip_is_refused(content: bytes, tmp_path: Path) -> None:
+    (tmp_path / "t.csv.gz").write_bytes(content)
+    with pytest.raises(DataError) as refusal:
+        read_table(tmp_path / "t.csv.gz")
+    assert str(refusal.value) == "t.csv.gz: the gzip file is cut off or damaged"
+
+
+def test_unreadable_file_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def denied(path: Path) -> bytes:
+        raise PermissionError(13, "Permission denied", str(path))
+
+    path = tmp_path / "t.csv"
+    path.write_bytes(TEXT)
+    monkeypatch.setattr(Path, "read_bytes", denied)
+    with pytest.raises(DataError) as refusal:
+        read_table(path)
+    assert str(refusal.value) == f"{path}: cannot be read: Permission denied"

@@ -1,0 +1,47 @@
+"""Standardising: by hand, in any order of rows, and at the edges of floats."""
+
+import numpy as np
+import pytest
+
+from netwright.data.tables.scaling import Scaling
+
+
+def test_by_hand() -> None:
+    # 1, 2, 6: mean 3, variance (4 + 1 + 9) / 3, median 2; the missing one counts for nothing.
+    values = np.array([6.0, np.nan, 1.0, 2.0])
+    scaling = Scaling.fit(values)
+    assert scaling.mean == pytest.approx(3.0)
+    assert scaling.std == pytest.approx((14 / 3) ** 0.5)
+    assert scaling.median == 2.0
+    expected = (np.array([6.0, 2.0, 1.0, 2.0]) - 3) / (14 / 3) ** 0.5
+    np.testing.assert_allclose(scaling.apply(values), expected, rtol=1e-6)
+
+
+def test_training_values_come_out_with_mean_0_and_spread_1() -> None:
+    values = np.random.default_rng(0).normal(1e6, 3.0, size=500)
+    z = Scaling.fit(values).apply(values).astype(np.float64)
+    assert abs(z.mean()) < 1e-6
+    assert z.std() == pytest.approx(1.0, abs=1e-6)
+
+
+def test_order_of_rows_changes_no_bit() -> None:
+    rng = np.random.default_rng(1)
+    values = rng.normal(size=1001) * 10.0 ** rng.integers(-8, 8, size=1001)
+    assert Scaling.fit(values) == Scaling.fit(rng.permutation(values))
+
+
+def test_constant_has_no_spread() -> None:
+    # 0.1 * 3 rounds, so that a mean by summing would leave a spread of 1e-17.
+    assert Scaling.fit(np.array([0.1, 0.1, 0.1, np.nan])) == Scaling(0.1, 0.0, 0.1)
+
+
+@pytest.mark.parametrize("size", [1e-300, 1e-30, 3e38])
+def test_tiny_and_huge_values_keep_their_spread(size: float) -> None:
+    z = Scaling.fit(np.array([-size, size])).apply(np.array([-size, size, np.nan]))
+    np.testing.assert_allclose(z, [-1, 1, 0], atol=1e-6)
+
+
+def test_new_values_far_out_stay_finite() -> None:
+    z = Scaling.fit(np.array([0.0, 1e-300])).apply(np.array([3e38, -3e38]))
+    assert np.isfinite(z).all()
+    assert z[0] > 0 > z[1]

@@ -1,0 +1,151 @@
+"""Targets: their kind, their classes in order, and what is refused."""
+
+import json
+from typing import Any
+
+import pytest
+import torch
+
+from netwright.core.errors import ConfigError, DataError
+from netwright.data.tables.raw_table import RawTable
+from netwright.data.tables.targets import TargetEncoder, check_present, infer_target
+
+
+def table(**columns: list[str]) -> RawTable:
+    count = len(next(iter(columns.values())))
+    return RawTable(
+        name="t.csv", columns=columns, positions=range(count), lines=range(2, 2 + count)
+    )
+
+
+MANY = [str(i) for i in range(21)]
+
+
+@pytest.mark.parametrize(
+    ("cells", "kind"),
+    [
+        (["no", "yes"], "class"),
+        (["TRUE", "FALSE"], "class"),
+        (["1", "2", "3"], "class"),
+        (["1.0", "0.0"], "class"),
+        (MANY[:20], "class"),
+        (MANY, "real"),
+        (["0.5", "1"], "real"),
+    ],
+)
+def test_kind_is_told_from_the_cells(cells: list[str], kind: str) -> None:
+    assert infer_target(table(y=cells), ["y"]) == kind
+
+
+def test_several_numbers_are_reals_and_labels_must_be_asked_for() -> None:
+    both = table(y=["0", "1"], z=["1", "0"], w=["yes", "no"])
+    assert infer_target(both, ["y", "z"]) == "real"
+    with pytest.raises(DataError) as refusal:
+        infer_target(both, ["y", "w"])
+    assert str(refusal.value) == (
+        "t.csv: 'w' does not hold numbers; several targets are reals, or yes and no with "
+        "--target-kind labels"
+    )
+
+
+def test_one_wrong_cell_among_numbers_is_refused() -> None:
+    with pytest.raises(DataError, match=r"^t\.csv:4: column 'y': 'x' is not a number$"):
+        infer_target(table(y=["1", "2", "x", *MANY]), ["y"])
+
+
+@pytest.mark.parametrize(
+    ("cells", "names", "codes"),
+    [
+        (["b", "a", "b"], ("a", "b"), [1, 0, 1]),
+        (["10", "9", "-1"], ("-1", "9", "10"), [2, 1, 0]),
+        (["1.0", "1", "0"], ("0", "1"), [1, 1, 0]),
+        (["01", "02"], ("01", "02"), [0, 1]),
+    ],
+)
+def test_classes_are_sorted(cells: list[str], names: tuple[str, ...], codes: list[int]) -> None:
+    encoder = TargetEncoder.fit(table(y=cells), ("y",), "class")
+    assert (encoder.class_names, encoder.num_outputs) == (names, len(names))
+    encoded = encoder.encode(table(y=cells))
+    assert encoded.dtype == torch.int64
+    assert encoded.tolist() == codes
+
+
+def test_classes_are_known_in_each_writing() -> None:
+    encoder = TargetEncoder.fit(table(y=["0.0", "1.0"]), ("y",), "class")
+    assert encoder.encode(table(y=["1", "0"])).tolist() == [1, 0]
+
+
+def test_reals_keep_their_units() -> None:
+    both = table(y=["100.5", "-3"], z=["0", "7"])
+    encoder = TargetEncoder.fit(both, ("y", "z"), "auto")
+    assert (encoder.kind, encoder.class_names, encoder.num_outputs) == ("real", (), 2)
+    torch.testing.assert_close(encoder.encode(both), torch.tensor([[100.5, 0], [-3, 7]]))
+    assert encoder.note(both, "y") == "target, real, -3 to 100.5"
+
+
+def test_labels_are_yes_or_no_in_any_writing() -> None:
+    both = table(y=["1", "0.0", "true", "N"], z=["Yes", "no", "F", "t"])
+    encoder = TargetEncoder.fit(both, ("y", "z"), "labels")
+    assert encoder.class_names == ("y", "z")
+    expected = torch.tensor([[1.0, 1], [0, 0], [1, 0], [0, 1]])
+    assert torch.equal(encoder.encode(both), expected)
+    assert encoder.note(both, "y") == "target, label"
+
+
+def test_note_shows_classes() -> None:
+    encoder = TargetEncoder.fit(table(y=["No", "Yes"]), ("y",), "auto")
+    assert encoder.note(table(y=["No"]), "y") == "target, class, 2 values: 'No', 'Yes'"
+
+
+@pytest.mark.parametrize(
+    ("cell", "sentence"),
+    [
+        ("yse", "t.csv:2: column 'y': 'yse' is no class; did you mean 'yes'?"),
+        ("17", "t.csv:2: column 'y': '17' is no class; there are no, yes"),
+    ],
+)
+def test_unknown_class_is_refused(cell: str, sentence: str) -> None:
+    encoder = TargetEncoder(kind="class", columns=("y",), class_names=("no", "yes"))
+    with pytest.raises(DataError) as refusal:
+        encoder.encode(table(y=[cell]))
+    assert str(refusal.value) == sentence
+
+
+def test_missing_targets_are_counted() -> None:
+    two = table(x=["1", "1", "1"], y=["1", "", ""])
+    with pytest.raises(DataError) as refusal:
+        check_present(two, ("x", "y"), "; do this")
+    assert str(refusal.value) == "t.csv: 'y' is missing in 2 of 3 rows, first in line 3; do this"
+    encoder = TargetEncoder(kind="real", columns=("y",))
+    with pytest.raises(
+        DataError, match=r"^t\.csv: 'y' is missing in 2 of 3 rows, first in line 3$"
+    ):
+        encoder.encode(two)
+
+
+@pytest.mark.parametrize(
+    ("kind", "columns", "error", "sentence"),
+    [
+        ("class", ("a", "b"), ConfigError, "a class target is one column, got a, b"),
+        (
+            "class",
+            ("a",),
+            DataError,
+            "t.csv: 'a' has 21 different values in 21 rows, too many for classes",
+        ),
+        ("real", ("b",), DataError, "t.csv:2: column 'b': 'x' is not a number"),
+        ("labels", ("b",), DataError, "t.csv:2: column 'b': 'x' is no label, wanted 0/1 or yes/no"),
+    ],
+)
+def test_kinds_that_do_not_fit_are_refused(
+    kind: Any, columns: tuple[str, ...], error: type[Exception], sentence: str
+) -> None:
+    two = table(a=MANY, b=["x"] * 21)
+    with pytest.raises(error) as refusal:
+        TargetEncoder.fit(two, columns, kind).encode(two)
+    assert str(refusal.value) == sentence
+
+
+def test_json_round_trip() -> None:
+    encoder = TargetEncoder(kind="class", columns=("y",), class_names=("a", "b"))
+    assert TargetEncoder.from_json(json.loads(json.dumps(encoder.to_json()))) == encoder

@@ -1,0 +1,322 @@
+"""Arrays as data: what is inferred, that held-out rows stay unseen, and what is refused."""
+
+import re
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from torch import Tensor
+
+from netwright.core.errors import ConfigError, DataError, NetwrightError
+from netwright.data.array_encoder import ArrayEncoder
+from netwright.data.arrays import ArraysConfig, Names, arrays_config, from_arrays
+from netwright.data.dataset import Data
+from netwright.data.source import DataConfig
+
+ALL = ArraysConfig(val_size=0, test_size=0)
+RAW = ArraysConfig(val_size=0, test_size=0, standardize=False)
+
+
+def features(count: int, width: int = 3) -> np.ndarray[Any, Any]:
+    return np.random.default_rng(0).normal(size=(count, width))
+
+
+def encoder_of(data: Data) -> ArrayEncoder:
+    assert isinstance(data.preprocessor, ArrayEncoder)
+    return data.preprocessor
+
+
+def test_features_and_classes() -> None:
+    data = from_arrays(features(100), np.arange(100) % 4 + 5)
+    assert data.spec.inputs == "features"
+    assert data.spec.input_shape == (3,)
+    assert data.spec.target == "class"
+    assert data.spec.class_names == ("5", "6", "7", "8")
+    assert data.spec.feature_names == ("x0", "x1", "x2")
+    assert data.spec.target_names == ("y",)
+    assert data.notes == ("the targets are whole numbers: taken as 4 classes",)
+    assert {name: len(split) for name, split in data.splits()} == {
+        "train": 70,
+        "val": 10,
+        "test": 20,
+    }
+    assert data.train.targets.dtype is torch.int64
+    assert data.train.inputs.dtype is torch.float32
+
+
+def test_features_and_reals() -> None:
+    data = from_arrays(features(20), features(20, 2))
+    assert (data.spec.target, data.spec.num_outputs) == ("real", 2)
+    assert data.spec.target_names == ("y0", "y1")
+    assert data.spec.class_names == ()
+    assert data.train.targets.shape == (14, 2)
+
+
+def test_features_and_labels() -> None:
+    targets = np.tile([[1, 1, 0], [0, 1, 0]], (10, 1))
+    data = from_arrays(features(20), targets, names=Names(classes=("red", "old", "big")))
+    assert (data.spec.target, data.spec.num_outputs) == ("labels", 3)
+    assert data.spec.class_names == ("red", "old", "big")
+    assert data.train.targets.dtype is torch.float32
+
+
+def test_images_are_left_unscaled_unless_a_factor_is_given() -> None:
+    images = np.arange(64, dtype=np.uint8).reshape(4, 1, 4, 4)
+    data = from_arrays(images, [0, 1, 0, 1], config=ALL)
+    assert (data.spec.inputs, data.spec.input_shape) == ("image", (1, 4, 4))
+    assert data.spec.feature_names == ()
+    assert data.train.inputs.tolist() == images.tolist()
+    assert data.notes[1] == (
+        "the images hold numbers up to 63 and are left as they are; factor scales them"
+    )
+    config = ArraysConfig(val_size=0, test_size=0, factor=1 / 64)
+    halved = from_arrays(images, [0, 1, 0, 1], config=config)
+    torch.testing.assert_close(halved.train.inputs, data.train.inputs / 64)
+    assert len(halved.notes) == 1
+
+
+@pytest.mark.parametrize(
+    ("kind", "targets", "encoded"),
+    [
+        ("class", [0.0, 1.0, 0.0], [0, 1, 0]),
+        ("real", [3, 4, 5], [[3.0], [4.0], [5.0]]),
+        ("labels", [[1.0, 0.0], [1.0, 1.0], [0.0, 0.0]], [[1, 0], [1, 1], [0, 0]]),
+    ],
+)
+def test_a_given_kind_is_believed_and_not_noted(kind: Any, targets: Any, encoded: Any) -> None:
+    config = ArraysConfig(val_size=0, test_size=0, kind=kind)
+    data = from_arrays(features(3), targets, config=config)
+    assert data.spec.target == kind
+    assert data.train.targets.tolist() == encoded
+    assert data.notes == ()
+
+
+def test_the_scale_is_that_of_the_training_rows_alone() -> None:
+    inputs = features(50)
+    data = from_arrays(inputs, np.arange(50) % 2)
+    seen = data.train.inputs.double()
+    torch.testing.assert_close(seen.mean(dim=0), torch.zeros(3).double(), rtol=0, atol=1e-6)
+    torch.testing.assert_close(
+        seen.std(dim=0, correction=0), torch.ones(3).double(), rtol=0, atol=1e-6
+    )
+    # Rows that are held out may hold anything: what the training rows become does not change.
+    assert data.test is not None
+    held_out = [
+        int(np.abs(encoder_of(data).encode(inputs).numpy() - row.numpy()).sum(axis=1).argmin())
+        for row in data.test.inputs
+    ]
+    inputs[held_out] = 1e6
+    again = from_arrays(inputs, np.arange(50) % 2)
+    assert torch.equal(again.train.inputs, data.train.inputs)
+    assert encoder_of(again) == encoder_of(data)
+
+
+def test_classes_keep_their_ratio_in_every_part() -> None:
+    data = from_arrays(features(200), ["rare"] * 40 + ["common"] * 160)
+    for _, split in data.splits():
+        assert float((split.targets == 1).float().mean()) == pytest.approx(0.2, abs=0.05)
+
+
+def test_given_parts_are_used_and_no_rows_held_out_for_them() -> None:
+    new = features(5)
+    data = from_arrays(
+        features(20),
+        ["a", "b"] * 10,
+        config=ArraysConfig(val_size=0.1, test_size=0.5),
+        validation=(new, list("abbaa")),
+    )
+    assert data.val is not None
+    assert data.test is not None
+    assert (len(data.train), len(data.val), len(data.test)) == (10, 5, 10)
+    assert torch.equal(data.val.inputs, encoder_of(data).encode(new))
+    assert data.val.targets.tolist() == [0, 1, 1, 0, 0]
+    data = from_arrays(features(20), ["a", "b"] * 10, test=(new, list("abbaa")))
+    assert data.val is not None
+    assert data.test is not None
+    assert (len(data.train), len(data.val), len(data.test)) == (18, 2, 5)
+
+
+def test_weights_stay_with_their_rows() -> None:
+    inputs = np.arange(40.0).reshape(40, 1)
+    config = ArraysConfig(val_size=0.2, test_size=0.2, standardize=False)
+    data = from_arrays(inputs, inputs[:, 0] * 2, config=config, weights=inputs[:, 0] * 3)
+    for _, split in data.splits():
+        assert split.weights is not None
+        torch.testing.assert_close(split.targets, 2 * split.inputs)
+        torch.testing.assert_close(split.weights, 3 * split.inputs[:, 0])
+
+
+def test_no_rows_held_out_is_no_split() -> None:
+    data = from_arrays(features(4), [0, 1, 0, 1], config=ALL)
+    assert (data.val, data.test) == (None, None)
+    assert len(data.train) == 4
+
+
+def test_constant_features_are_noted_and_harmless() -> None:
+    inputs = features(10)
+    inputs[:, 1] = 0.1
+    data = from_arrays(inputs, np.arange(10) % 2, config=ALL)
+    assert data.notes[1] == "constant in all training rows: x1"
+    assert data.train.inputs[:, 1].tolist() == [0.0] * 10
+
+
+def test_frames_bring_their_names() -> None:
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"age": [1.0, 2.0, 3.0], "size": [4, 5, 7]})
+    target = pandas.Series(["no", "yes", "no"], name="bought")
+    data = from_arrays(frame, target, config=RAW)
+    assert data.spec.feature_names == ("age", "size")
+    assert data.spec.target_names == ("bought",)
+    assert data.spec.class_names == ("no", "yes")
+    assert encoder_of(data).columns == ("age", "size")
+    assert data.train.inputs.tolist() == [[1, 4], [2, 5], [3, 7]]
+
+
+def test_a_source_hands_its_division_on() -> None:
+    config = arrays_config(DataConfig(val_size=0.3, test_size=0.4, split_seed=7), kind="real")
+    assert config == ArraysConfig(val_size=0.3, test_size=0.4, split_seed=7, kind="real")
+
+
+def test_the_split_seed_alone_decides_which_rows_are_held_out() -> None:
+    def held_out(seed: int) -> Tensor:
+        config = ArraysConfig(split_seed=seed, standardize=False)
+        data = from_arrays(np.arange(30.0)[:, None], np.arange(30.0), config=config)
+        assert data.test is not None
+        return data.test.inputs
+
+    assert torch.equal(held_out(3), held_out(3))
+    assert not torch.equal(held_out(3), held_out(4))
+
+
+def steps_of_gradient_descent(inputs: Tensor, targets: Tensor) -> int:
+    """Steps at the best fixed rate until the gradient is a millionth of what it was."""
+    gram = inputs.T @ inputs
+    extremes = torch.linalg.eigvalsh(gram)[[0, -1]]
+    rate = 2 / float(extremes.sum())
+    weights = torch.zeros(inputs.shape[1], 1, dtype=torch.float64)
+    start = float((inputs.T @ targets).norm())
+    for step in range(100_000):
+        gradient = gram @ weights - inputs.T @ targets
+        if float(gradient.norm()) < 1e-6 * start:
+            return step
+        weights -= rate * gradient
+    return 100_000
+
+
+@pytest.mark.covers("feature-scaling")
+def test_standardised_features_are_better_conditioned_and_learned_faster() -> None:
+    inputs = features(200) * np.array([1.0, 10.0, 50.0])
+    targets = inputs @ np.array([1.0, 1.0, 1.0]) - inputs.mean(axis=0).sum()
+    raw, standardised = (
+        from_arrays(
+            inputs - inputs.mean(axis=0),
+            targets,
+            config=ArraysConfig(val_size=0, test_size=0, standardize=standardize),
+        ).train
+        for standardize in (False, True)
+    )
+    spread, steps = [], []
+    for split in (raw, standardised):
+        values = split.inputs.double()
+        spread.append(float(torch.linalg.cond(values.T @ values)))
+        steps.append(steps_of_gradient_descent(values, split.targets.double()))
+    assert spread[0] >= 10 * spread[1]
+    assert steps[0] >= 10 * steps[1]
+
+
+@pytest.mark.parametrize(
+    ("inputs", "targets", "options", "sentence"),
+    [
+        (np.zeros(3), [0, 1, 0], {}, "inputs must have shape (N, F) or (N, C, I, J), got (3,)"),
+        (
+            np.zeros((3, 2, 2)),
+            [0, 1, 0],
+            {},
+            "inputs must have shape (N, F) or (N, C, I, J), got (3, 2, 2)",
+        ),
+        (np.zeros((0, 2)), [], {}, "arrays is empty, its inputs have shape (0, 2)"),
+        (np.zeros((2, 0)), [0, 1], {}, "arrays is empty, its inputs have shape (2, 0)"),
+        (features(3), [0, 1], {"name": "toy"}, "toy has 3 inputs but 2 targets"),
+        (
+            [[0.0], [float("nan")]] * 20,
+            [0, 1] * 20,
+            {},
+            "inputs must be finite, got nan at [1, 0] (20 in all)",
+        ),
+        (
+            features(3),
+            [0.5, 1.0, float("inf")],
+            {},
+            "targets must be finite, got inf at [2] (1 in all)",
+        ),
+        (features(3), [1, 1, 1], {}, "arrays has one class only in its training rows, '1'"),
+        (features(3), [0, 1, 0], {"weights": [1, 2]}, "weights must have shape (3), got (2,)"),
+        (
+            features(3),
+            [0, 1, 0],
+            {"weights": [1, -1, 1]},
+            "the train weights of arrays must be >= 0 and not all zero",
+        ),
+        (
+            features(3),
+            ["a", "b", "a"],
+            {"test": (features(1), ["c"])},
+            "test targets hold an unknown label 'c' in row 0; there are a, b",
+        ),
+        (
+            features(3),
+            ["a", "b", "a"],
+            {"validation": (features(1, 2), ["a"])},
+            "validation inputs must have shape (N, 3), got (1, 2)",
+        ),
+        (
+            features(3),
+            ["a", "b", "a"],
+            {"validation": (features(2), ["a"])},
+            "arrays has 2 val inputs but 1 targets",
+        ),
+        (
+            features(3),
+            [0, 1, 0],
+            {"names": Names(features=("a", "b"))},
+            "there must be 3 feature names, got 2",
+        ),
+        (
+            features(3),
+            [0, 1, 0],
+            {"names": Names(classes=("0", "1", "0"))},
+            "class names must differ, got '0' twice",
+        ),
+        (
+            features(2),
+            [[0, 1], [1, 1]],
+            {"names": Names(classes=("0", "1", "2"))},
+            "there must be 2 label names, got 3",
+        ),
+        (
+            features(3),
+            [0, 1, 0],
+            {"config": ArraysConfig(factor=2)},
+            "factor has no effect on standardised inputs, set standardize to false",
+        ),
+    ],
+)
+def test_refuses_in_one_sentence(
+    inputs: Any, targets: Any, options: dict[str, Any], sentence: str
+) -> None:
+    with pytest.raises(NetwrightError, match=f"^{re.escape(sentence)}$"):
+        from_arrays(inputs, targets, **{"config": ALL, **options})
+
+
+def test_settings_are_refused_at_the_door() -> None:
+    with pytest.raises(ConfigError, match=r"^kind must be 'auto', 'class', 'labels' or 'real', "):
+        ArraysConfig(kind="clas")  # type: ignore[arg-type]
+    with pytest.raises(ConfigError, match=r"^factor must be greater than 0.0, got 0.0$"):
+        ArraysConfig(factor=0.0)
+
+
+def test_too_few_rows_to_hold_any_out_are_refused() -> None:
+    config = ArraysConfig(val_size=0.5, test_size=0.4)
+    with pytest.raises(DataError, match=r"^2 rows are too few for 1 validation and 1 test$"):
+        from_arrays(features(2), [0.5, 1.5], config=config)

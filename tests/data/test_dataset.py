@@ -1,0 +1,136 @@
+"""Splits and data sets: taking rows, naming parts, and refusing what cannot be learned from."""
+
+import re
+from dataclasses import replace
+
+import pytest
+import torch
+from torch import Tensor
+
+from netwright.core.errors import DataError
+from netwright.data.array_encoder import ArrayEncoder
+from netwright.data.dataset import Data, Split, check_data
+from netwright.data.spec import DataSpec
+
+NAN, INFINITY = float("nan"), float("inf")
+
+
+def split(targets: list[int], weights: list[float] | None = None) -> Split:
+    count = len(targets)
+    return Split(
+        inputs=torch.arange(2.0 * count).reshape(count, 2),
+        targets=torch.tensor(targets),
+        weights=None if weights is None else torch.tensor(weights),
+    )
+
+
+def data(train: Split, val: Split | None = None, test: Split | None = None) -> Data:
+    return Data(
+        name="toy",
+        spec=DataSpec(
+            inputs="features",
+            input_shape=(2,),
+            target="class",
+            num_outputs=2,
+            class_names=("no", "yes"),
+        ),
+        train=train,
+        val=val,
+        test=test,
+        preprocessor=ArrayEncoder(input_shape=(2,), target="class", num_outputs=2),
+    )
+
+
+def with_inputs(part: Split, place: tuple[int, int], value: float) -> Split:
+    inputs = part.inputs.clone()
+    inputs[place] = value
+    return replace(part, inputs=inputs)
+
+
+def test_taking_rows_keeps_inputs_targets_and_weights_together() -> None:
+    taken = split([0, 1, 0], [0.1, 0.2, 0.3]).take(torch.tensor([2, 0, 2]))
+    assert taken.inputs.tolist() == [[4, 5], [0, 1], [4, 5]]
+    assert taken.targets.tolist() == [0, 0, 0]
+    assert taken.weights is not None
+    torch.testing.assert_close(taken.weights, torch.tensor([0.3, 0.1, 0.3]))
+    assert len(taken) == 3
+
+
+def test_taking_rows_leaves_no_weights_where_there_were_none() -> None:
+    assert split([0, 1]).take(torch.tensor([1])).weights is None
+
+
+def test_all_of_a_data_set_moves_to_another_device() -> None:
+    whole = data(split([0, 1], [1, 2]), test=split([1, 0]))
+    moved = whole.to(torch.device("meta"))
+    assert [name for name, _ in moved.splits()] == ["train", "test"]
+    tensors: list[Tensor | None] = [moved.train.inputs, moved.train.targets, moved.train.weights]
+    assert all(tensor is not None and tensor.device.type == "meta" for tensor in tensors)
+    assert moved.test is not None
+    assert moved.test.inputs.device.type == "meta"
+
+
+def test_a_split_is_had_by_name() -> None:
+    train, val = split([0, 1]), split([1, 0])
+    assert data(train, val).split("val") is val
+    with pytest.raises(DataError, match=r"^toy has no 'test' split, it has train, val$"):
+        data(train, val).split("test")
+
+
+def test_good_data_passes() -> None:
+    check_data(data(split([0, 1, 1], [0.0, 1.0, 2.0]), split([1]), split([0])))
+
+
+@pytest.mark.parametrize(
+    ("bad", "sentence"),
+    [
+        (data(split([0, 1]), split([])), "the val split of toy is empty"),
+        (
+            data(replace(split([0, 1]), targets=torch.tensor([0, 1, 1]))),
+            "toy has 2 train inputs but 3 targets",
+        ),
+        (
+            data(with_inputs(split([0, 1]), (1, 0), NAN)),
+            "the train inputs of toy must be finite, got nan at [1, 0] (1 in all)",
+        ),
+        (
+            data(split([0, 1]), test=with_inputs(split([0, 1]), (0, 1), -INFINITY)),
+            "the test inputs of toy must be finite, got -inf at [0, 1] (1 in all)",
+        ),
+        (
+            data(split([0, 1], [1.0, NAN])),
+            "the train weights of toy must be finite, got nan at [1] (1 in all)",
+        ),
+        (
+            data(split([0, 1], [1.0, -0.5])),
+            "the train weights of toy must be >= 0 and not all zero",
+        ),
+        (
+            data(split([0, 1], [0.0, 0.0])),
+            "the train weights of toy must be >= 0 and not all zero",
+        ),
+        (
+            data(split([0, 1]), split([0, 1, 2])),
+            "label 2 in row 2 of the val split of toy is out of range: there are 2 classes, 0 to 1",
+        ),
+        (
+            data(split([0, -1])),
+            "label -1 in row 1 of the train split of toy is out of range: "
+            "there are 2 classes, 0 to 1",
+        ),
+        (data(split([1, 1])), "toy has one class only in its training rows, 'yes'"),
+    ],
+)
+def test_refuses_what_cannot_be_learned_from(bad: Data, sentence: str) -> None:
+    with pytest.raises(DataError, match=f"^{re.escape(sentence)}$"):
+        check_data(bad)
+
+
+def test_reals_must_be_finite_but_may_all_be_equal() -> None:
+    reals = DataSpec(inputs="features", input_shape=(2,), target="real", num_outputs=1)
+    part = Split(inputs=torch.zeros(2, 2), targets=torch.ones(2, 1))
+    check_data(replace(data(part), spec=reals))
+    infinite = replace(part, targets=torch.tensor([[1.0], [INFINITY]]))
+    sentence = "the train targets of toy must be finite, got inf at [1, 0] (1 in all)"
+    with pytest.raises(DataError, match=re.escape(sentence)):
+        check_data(replace(data(infinite), spec=reals))

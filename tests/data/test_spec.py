@@ -1,0 +1,42 @@
+"""The spec: what it counts, and its way through JSON."""
+
+import json
+
+import hypothesis.strategies as st
+import pytest
+from hypothesis import given
+
+from netwright.data.spec import DataSpec
+
+
+@pytest.mark.parametrize(
+    ("shape", "count"), [((4,), 4), ((1, 28, 28), 784), ((3, 2, 5), 30), ((), 1)]
+)
+def test_features_are_counted_over_all_axes(shape: tuple[int, ...], count: int) -> None:
+    assert DataSpec(inputs="image", input_shape=shape, target="none").num_features == count
+
+
+@given(
+    shape=st.lists(st.integers(1, 512), max_size=4).map(tuple),
+    names=st.lists(st.text(), max_size=4).map(tuple),
+    count=st.integers(0, 1000),
+)
+def test_json_gives_the_same_spec_back(
+    shape: tuple[int, ...], names: tuple[str, ...], count: int
+) -> None:
+    spec = DataSpec(
+        inputs="features",
+        input_shape=shape,
+        target="class",
+        num_outputs=count,
+        class_names=names,
+        feature_names=names,
+        vocab_size=count,
+    )
+    assert DataSpec.from_json(json.loads(json.dumps(spec.to_json()))) == spec
+
+
+def test_an_unknown_field_is_not_let_in() -> None:
+    values = DataSpec(inputs="features", input_shape=(2,), target="real").to_json()
+    with pytest.raises(TypeError, match="colour"):
+        DataSpec.from_json({**values, "colour": "red"})
