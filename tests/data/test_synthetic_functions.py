@@ -22,8 +22,8 @@ from netwright.data.synthetic_functions import (
     teacher_weights,
 )
 
-WHOLE = {"val_size": 0, "test_size": 0}
-EXACT = {**WHOLE, "noise": 0}
+WHOLE: dict[str, Any] = {"val_size": 0, "test_size": 0}
+EXACT: dict[str, Any] = {**WHOLE, "noise": 0}
 
 
 def test_the_line_is_straight() -> None:

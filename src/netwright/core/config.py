@@ -20,7 +20,7 @@ from pydantic import ConfigDict, TypeAdapter, ValidationError
 
 from netwright.core.catalog import Catalog
 from netwright.core.checks import nearest
-from netwright.core.errors import ConfigError
+from netwright.core.errors import ConfigError, UnknownNameError
 
 Size = Annotated[int, Gt(0)]
 Count = Annotated[int, Ge(0)]
@@ -101,8 +101,16 @@ def parse(cls: type[ConfigT], settings: Mapping[str, Any], where: str = "") -> C
     ]
     if missing:
         raise ConfigError(f"setting {missing[0]!r} is missing{f' in {where}' if where else ''}")
+    settings = {
+        key: parse(_bare(known[key]), value, f"{where}.{key}" if where else key)
+        if isinstance(value, Mapping) and _is_config(_bare(known[key]))
+        else value
+        for key, value in settings.items()
+    }
     try:
         return cls(**settings)
+    except UnknownNameError:
+        raise  # it says itself what it is about
     except ConfigError as error:
         raise ConfigError(f"{where}.{error}" if where else str(error)) from None
 
@@ -153,7 +161,7 @@ def _bare(hint: Any) -> Any:
 def _checked(name: str, value: Any, hint: Any) -> Any:
     bare = _bare(hint)
     options = get_args(bare) if get_origin(bare) in {typing.Union, types.UnionType} else (bare,)
-    if isinstance(bare, type) and issubclass(bare, Config):
+    if _is_config(bare):
         if isinstance(value, Mapping):
             return parse(bare, value, name)
         if not isinstance(value, bare):
@@ -161,8 +169,7 @@ def _checked(name: str, value: Any, hint: Any) -> Any:
         return value
     if any(get_origin(_bare(option)) is tuple for option in options):
         value = _as_tuple(value)
-    if isinstance(value, bool) and bool not in options and not (set(options) & {Any, object}):
-        raise ConfigError(f"{name} must be {_type_name(hint)}, got {value}")
+    _check_no_bool(name, value, hint)
     try:
         value = _adapter(hint).validate_python(value)
     except ValidationError as error:
@@ -171,6 +178,23 @@ def _checked(name: str, value: Any, hint: Any) -> Any:
         if isinstance(mark, OneOf) and value is not None:
             mark.catalog.check(value)
     return value
+
+
+def _is_config(hint: Any) -> bool:
+    return isinstance(hint, type) and issubclass(hint, Config)
+
+
+def _check_no_bool(name: str, value: Any, hint: Any) -> None:
+    """Refuse `true` where a number is wanted: pydantic would take it for 1."""
+    bare = _bare(hint)
+    union = get_origin(bare) in {typing.Union, types.UnionType}
+    options = [_bare(option) for option in (get_args(bare) if union else (bare,))]
+    if isinstance(value, bool) and not {bool, Any, object} & set(options):
+        raise ConfigError(f"{name} must be {_type_name(hint)}, got {value}")
+    lists = [option for option in options if get_origin(option) is tuple]
+    if isinstance(value, tuple) and lists:
+        for place, item in enumerate(value):
+            _check_no_bool(f"{name}[{place}]", item, get_args(lists[0])[0])
 
 
 def _as_tuple(value: Any) -> Any:

@@ -9,24 +9,43 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from rich.console import Console
-from rich.markup import escape
-from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    TaskID,
+    TextColumn,
+    TimeElapsedColumn,
+)
 from rich.table import Table
+from rich.text import Text
+
+
+def _console(*, stderr: bool = True, soft_wrap: bool = True, width: int | None = None) -> Console:
+    """A console that shows text as it is: "[red]" and ":100:" mean nothing."""
+    return Console(
+        stderr=stderr,
+        soft_wrap=soft_wrap,
+        width=width,
+        highlight=False,
+        markup=False,
+        emoji=False,
+    )
 
 
 def say(text: str) -> None:
     """One plain line for the person who watches, on standard error."""
-    Console(stderr=True, highlight=False, soft_wrap=True).print(escape(text))
+    _console().print(text)
 
 
 def warn(text: str) -> None:
     """A line that the person should not miss."""
-    Console(stderr=True, highlight=False, soft_wrap=True).print(f"[yellow]note:[/] {escape(text)}")
+    _console().print(Text.assemble(("note:", "yellow"), " ", text))
 
 
 def complain(text: str) -> None:
     """The one sentence of a refusal."""
-    Console(stderr=True, highlight=False, soft_wrap=True).print(f"[red]error:[/] {escape(text)}")
+    _console().print(Text.assemble(("error:", "red"), " ", text))
 
 
 def give(text: str) -> None:
@@ -45,12 +64,12 @@ def give_table(rows: Sequence[Mapping[str, str]], *, title: str = "", stderr: bo
     table = Table(title=title or None, title_justify="left", box=None, pad_edge=False)
     columns = list(rows[0]) if rows else []
     for index, column in enumerate(columns):
-        table.add_column(escape(column), justify="left" if index == 0 else "default")
+        table.add_column(column, justify="left" if index == 0 else "default")
     for row in rows:
-        table.add_row(*(escape(row.get(column, "")) for column in columns))
-    console = Console(stderr=stderr, highlight=False)
+        table.add_row(*(row.get(column, "") for column in columns))
+    console = _console(stderr=stderr, soft_wrap=False)
     if not console.is_terminal:
-        console = Console(stderr=stderr, highlight=False, width=200)
+        console = _console(stderr=stderr, soft_wrap=False, width=200)
     console.print(table)
 
 
@@ -58,20 +77,20 @@ class Bar:
     """Progress over steps: a live bar on a terminal, one line an epoch elsewhere.
 
     Args:
-        total: the number of steps.
+        total: the number of steps; None where nobody knows it.
         quiet: show nothing at all.
     """
 
     def __init__(self, total: int | None, *, quiet: bool = False) -> None:
-        self._console = Console(stderr=True, highlight=False, soft_wrap=True)
+        self._console = _console()
         self._quiet = quiet
         self._progress: Progress | None = None
         self._task: TaskID | None = None
         if self._console.is_terminal and not quiet:
             self._progress = Progress(
-                TextColumn("{task.description}"),
+                TextColumn("{task.description}", markup=False),
                 BarColumn(bar_width=30),
-                TextColumn("{task.completed:.0f}/{task.total:.0f}"),
+                MofNCompleteColumn(),
                 TimeElapsedColumn(),
                 console=self._console,
                 transient=True,
@@ -87,12 +106,12 @@ class Bar:
     def move(self, step: int, text: str) -> None:
         """Set the bar to a step; without a terminal this prints nothing."""
         if self._progress is not None and self._task is not None:
-            self._progress.update(self._task, completed=step, description=escape(text))
+            self._progress.update(self._task, completed=step, description=text)
 
     def line(self, text: str) -> None:
         """Leave one line, above the bar."""
         if not self._quiet:
-            (self._progress.console if self._progress else self._console).print(escape(text))
+            (self._progress.console if self._progress else self._console).print(text)
 
     def close(self) -> None:
         """Take the bar away."""

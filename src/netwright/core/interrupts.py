@@ -26,7 +26,9 @@ class Interrupt:
     def __enter__(self) -> "Interrupt":
         if threading.current_thread() is threading.main_thread():
             for number in EXIT_CODES:
-                self._before[number] = signal.signal(number, self._receive)
+                # None: a host in C (R, Julia) has its own handler, which Python cannot put back.
+                if signal.getsignal(number) is not None:
+                    self._before[number] = signal.signal(number, self._receive)
         return self
 
     def __exit__(self, *error: object) -> None:

@@ -55,10 +55,10 @@ def seeded(seed: int) -> Iterator[None]:
     numpy_state = np.random.get_state()
     cuda = list(range(torch.cuda.device_count())) if torch.cuda.is_available() else []
     with torch.random.fork_rng(devices=cuda):
-        random.seed(seed)
-        np.random.seed(seed % 2**32)
-        torch.manual_seed(seed)
         try:
+            random.seed(seed)
+            np.random.seed(seed % 2**32)
+            torch.manual_seed(seed)
             yield
         finally:
             random.setstate(python_state)

@@ -1,7 +1,8 @@
 """Files that are whole or absent: atomic writes, folders with a sha256 manifest.
 
 The order is always: write under a temporary name, flush to disk, rename, flush the folder. Whatever
-moment the power fails, the final name holds the old content or the new one.
+moment the power fails, the final name of a file holds the old content or the new one. A folder that
+is replaced is moved aside first: a power cut between the two renames leaves both beside the name.
 """
 
 import hashlib
@@ -71,7 +72,8 @@ def sha256_of(path: Path) -> str:
 def new_folder(path: Path) -> Iterator[Path]:
     """Fill a temporary folder; at the end it gets a manifest and its final name.
 
-    An exception inside the block leaves nothing behind. A folder that is already there is replaced.
+    An exception leaves nothing behind, and a folder that is already there as it was; otherwise the
+    new one takes its place.
     """
     staging = Path(tempfile.mkdtemp(dir=path.parent, prefix=f".{path.name}."))
     try:
@@ -82,18 +84,35 @@ def new_folder(path: Path) -> Iterator[Path]:
             _flush(file)
         write_json(staging / MANIFEST, {"format": 1, "sha256": sums})
         os.chmod(staging, 0o755)
-        if path.exists():
-            shutil.rmtree(path)
-        os.replace(staging, path)
+        _take_place(staging, path)
     except BaseException:
         shutil.rmtree(staging, ignore_errors=True)
         raise
     _flush(path.parent)
 
 
+def _take_place(staging: Path, path: Path) -> None:
+    """Give a folder its name; the one that had it is lost only when the new one is there."""
+    if not path.exists():
+        os.replace(staging, path)
+        return
+    aside = Path(tempfile.mkdtemp(dir=path.parent, prefix=f".{path.name}."))
+    os.replace(path, aside / path.name)
+    try:
+        os.replace(staging, path)
+    except BaseException:
+        os.replace(aside / path.name, path)
+        raise
+    finally:
+        shutil.rmtree(aside, ignore_errors=True)
+
+
 def check_folder(path: Path) -> None:
     """Refuse a folder whose files are not, byte for byte, those of its manifest."""
-    sums = read_json(path / MANIFEST)["sha256"]
+    manifest = read_json(path / MANIFEST)
+    sums = manifest.get("sha256") if isinstance(manifest, dict) else None
+    if not isinstance(sums, dict) or manifest.get("format") != 1:
+        raise DataError(f"{path / MANIFEST} is not a manifest of format 1")
     for name, wanted in sums.items():
         file = path / name
         if not file.is_file():

@@ -15,7 +15,9 @@ def map_tensors(change: Callable[[Tensor], Tensor], tree: Any) -> Any:
     if isinstance(tree, list):
         return [map_tensors(change, value) for value in tree]
     if isinstance(tree, tuple):
-        return tuple(map_tensors(change, value) for value in tree)
+        changed = [map_tensors(change, value) for value in tree]
+        named = hasattr(tree, "_fields")  # a NamedTuple takes its fields one by one
+        return type(tree)(*changed) if named else tuple(changed)
     return tree
 
 

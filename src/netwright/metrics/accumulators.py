@@ -89,8 +89,8 @@ class ConfusionMeter:
         """Count a batch, int64 (N,) both, with weights (N,), without waiting for the device."""
         check_shape("targets", targets, "N")
         check_shape("predicted", predicted, len(targets))
-        inside = (targets >= 0) & (targets < self.num_classes)
-        inside &= (predicted >= 0) & (predicted < self.num_classes)
+        pairs = torch.stack((targets, predicted))  # (2, N)
+        inside = (pairs == pairs.clamp(0, self.num_classes - 1)).all(dim=0)
         cells = torch.where(inside, targets * self.num_classes + predicted, self.num_classes**2)
         if weights is None:
             amounts = torch.ones_like(cells, dtype=self.sums.dtype)

@@ -45,9 +45,8 @@ NESTEROV = OptimizerEntry(
     ),
 )
 ADAGRAD = OptimizerEntry(
-    make=torch.optim.Adagrad,
+    make=torch.optim.Adagrad,  # its fused kernel is for the CPU only in torch 2.11
     lr=0.01,
-    fused=True,
     card=Card(
         sentence="Each coordinate's step shrinks with the gradients it has seen.",
         formula=r"s \leftarrow s + g^2, \quad w \leftarrow w - \eta \frac{g}{\sqrt{s} + \epsilon}",

@@ -85,10 +85,15 @@ def build_optimizer(
         raise ConfigError("the model has no parameters to learn")
     try:
         return entry.make(learned, **settings)
-    except (ValueError, TypeError, RuntimeError) as error:
+    except (ValueError, TypeError, IndexError, RuntimeError) as error:
         raise ConfigError(f"{entry.make.__name__}: {error}") from None
 
 
 def _as_torch(value: Any) -> Any:
-    """YAML has lists where torch wants tuples (betas)."""
-    return tuple(value) if isinstance(value, list) else value
+    """YAML has lists where torch wants tuples (betas), and reads 1e-8 as text."""
+    if isinstance(value, list | tuple):
+        return tuple(_as_torch(item) for item in value)
+    try:
+        return float(value) if isinstance(value, str) else value
+    except ValueError:
+        return value

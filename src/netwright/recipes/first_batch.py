@@ -3,6 +3,7 @@
 Shapes: B batch.
 """
 
+import statistics
 import time
 from dataclasses import dataclass
 from typing import Any
@@ -17,6 +18,8 @@ from netwright.data.dataset import Data
 from netwright.data.loader import Batch
 from netwright.train.evaluate import evaluating
 from netwright.train.tasks.task import Task
+
+TIMED_STEPS = 5
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,25 +41,20 @@ class FirstBatch:
         layers: every layer without children, in the order of use.
         parameters: of the whole model, to be learned or not.
         loss: of the batch, before learning.
-        seconds: of one forward and backward pass.
     """
 
     rows: int
     layers: tuple[Layer, ...]
     parameters: int
     loss: float
-    seconds: float
 
 
 def try_first_batch(model: nn.Module, data: Data, task: Task, rows: int) -> FirstBatch:
-    """Run one batch forward and backward; weights, buffers and gradients stay as they were.
+    """Run one batch forward; weights and buffers stay as they were.
 
     A model that cannot take the data is refused with the layer in which it failed.
     """
-    few = data.train.take(torch.arange(min(rows, len(data.train))))
-    device = next(iter(model.parameters())).device
-    few = few.to(device)
-    batch = Batch(few.inputs, few.targets, few.weights, torch.arange(len(few)))
+    batch = _first(model, data, rows)
     layers: list[Layer] = []
     inside: list[str] = []
     handles = [
@@ -64,23 +62,37 @@ def try_first_batch(model: nn.Module, data: Data, task: Task, rows: int) -> Firs
         for path, part in model.named_modules()
         for handle in _watch(path or "model", part, layers, inside)
     ]
-    started = time.perf_counter()
     try:
-        with evaluating(model), torch.enable_grad():
+        with evaluating(model):
             loss = _loss(model, batch, task, data, inside)
-            if loss.requires_grad:
-                learned = [p for p in model.parameters() if p.requires_grad]
-                torch.autograd.grad(loss, learned, allow_unused=True)
     finally:
         for handle in handles:
             handle.remove()
     return FirstBatch(
-        rows=len(few),
+        rows=len(batch.inputs),
         layers=tuple(layers),
         parameters=sum(parameter.numel() for parameter in model.parameters()),
         loss=float(loss.detach()),
-        seconds=time.perf_counter() - started,
     )
+
+
+def time_step(model: nn.Module, data: Data, task: Task, rows: int) -> float:
+    """Seconds of one forward and backward pass: the median of a few, after one to warm up."""
+    batch = _first(model, data, rows)
+    learned = [parameter for parameter in model.parameters() if parameter.requires_grad]
+    seconds = []
+    for _ in range(TIMED_STEPS + 1):
+        started = time.perf_counter()
+        with evaluating(model), torch.enable_grad():
+            torch.autograd.grad(task.loss(model(batch.inputs), batch), learned, allow_unused=True)
+        seconds.append(time.perf_counter() - started)
+    return statistics.median(seconds[1:])
+
+
+def _first(model: nn.Module, data: Data, rows: int) -> Batch:
+    device = next(iter(model.parameters())).device
+    few = data.train.take(torch.arange(min(rows, len(data.train)))).to(device)
+    return Batch(few.inputs, few.targets, few.weights, torch.arange(len(few)))
 
 
 def _loss(model: nn.Module, batch: Batch, task: Task, data: Data, inside: list[str]) -> Tensor:

@@ -189,6 +189,9 @@ def _results(prepared: Prepared, outcome: Outcome) -> dict[str, Any]:
         "rows": len(examples),
         "metrics": evaluate(prepared.model, examples, task),
         "baseline": evaluate_baseline(examples, data.train, task),
+        "baseline_rule": task.describe_baseline(
+            data.train, data.spec.class_names or data.spec.target_names
+        ),
         "parameters": prepared.first_batch.parameters,
         "epochs": outcome.epochs,
         "best_epoch": outcome.best_epoch,

@@ -247,15 +247,15 @@ def test_further_texts_can_mean_missing(tmp_path: Path) -> None:
 
 
 def test_path_is_needed() -> None:
-    with pytest.raises(ConfigError, match="^path is empty, wanted the path of a .csv, .tsv or"):
+    with pytest.raises(ConfigError, match=r"^path is empty, wanted the path of a \.csv, \.tsv or"):
         load_table(TableConfig(target=("y",)))
 
 
 def test_wrong_settings_are_refused_in_one_sentence() -> None:
-    with pytest.raises(ConfigError, match="^max_categories must be at least 2, got 1$"):
+    with pytest.raises(ConfigError, match=r"^max_categories must be at least 2, got 1$"):
         TableConfig(max_categories=1)
     with pytest.raises(
-        ConfigError, match="^types must be 'number', 'category' or 'date', got 'x'$"
+        ConfigError, match=r"^types must be 'number', 'category' or 'date', got 'x'$"
     ):
         TableConfig(types={"a": "x"})  # type: ignore[dict-item]
 

@@ -9,7 +9,7 @@ import typer
 def evaluate(
     run: Annotated[Path, typer.Argument(help="A run folder.")],
     data: Annotated[
-        str | None, typer.Option(help="A table with the target column. [the run's own data]")
+        str | None, typer.Option(help="A table with the target column. (the run's own data)")
     ] = None,
     split: Annotated[str, typer.Option(help="train, val or test of the run's own data.")] = "test",
     as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,

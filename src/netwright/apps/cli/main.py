@@ -1,5 +1,6 @@
 """The `netwright` command: its verbs, and how refusals become one sentence and an exit code."""
 
+import re
 import sys
 from collections.abc import Callable
 from typing import Annotated
@@ -13,7 +14,8 @@ from netwright.apps.cli.predict_command import predict
 from netwright.apps.cli.train_command import train
 from netwright.core.errors import NetwrightError
 
-CLICK_ERROR: type[Exception] = typer.BadParameter.__mro__[2]  # ClickException, wherever typer keeps its click
+# ClickException, wherever typer keeps its click.
+CLICK_ERROR: type[Exception] = typer.BadParameter.__mro__[2]
 COMMANDS: dict[str, Callable[..., None]] = {
     "train": train,
     "evaluate": evaluate,
@@ -25,7 +27,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
 
 def _as_typed(name: str) -> str:
     """--batch_size is --batch-size."""
-    return name.replace("_", "-") if name.startswith("-") else name
+    return name.replace("_", "-")
 
 
 app = typer.Typer(
@@ -84,9 +86,9 @@ def run(arguments: list[str]) -> int:
 
 def _sentence(error: BaseException) -> str:
     """Click's message as one sentence, with the nearest option where it knows one."""
-    text = str(getattr(error, "message", "") or error).strip().rstrip(".")
-    possibilities = getattr(error, "possibilities", None)
-    if possibilities:
-        text = text.partition(" Did you mean")[0].rstrip(".")
-        text += f"; did you mean {possibilities[0]}?"
+    text = str(error.format_message() if hasattr(error, "format_message") else error)
+    text = " ".join(text.split()).rstrip(".")
+    text = re.sub(
+        r"\.? \(?(?:Did you mean|Possible options:) ([^?)]+)\??\)?$", r"; did you mean \1?", text
+    )
     return text[:1].lower() + text[1:]

@@ -16,6 +16,7 @@ def show_results(run: "Run", *, as_json: bool) -> None:
         return
     title = f"{results['split']} ({results['rows']} rows)"
     give_table(metric_rows(results["metrics"], results["baseline"]), title=title)
+    give(f"baseline: {results['baseline_rule']}")
     give(f"run: {run.folder}")
 
 

@@ -12,10 +12,10 @@ from netwright.apps.cli.typed_recipe import parse_seconds, typed_recipe
 
 def train(  # noqa: PLR0913, PLR0917 - one argument an option
     model: Annotated[
-        str | None, typer.Argument(help="A model: see `netwright list models`. [mlp]")
+        str | None, typer.Argument(help="A model: see `netwright list models`. (mlp)")
     ] = None,
     data: Annotated[
-        str | None, typer.Argument(help="A data set or a CSV file: `netwright list data`. [digits]")
+        str | None, typer.Argument(help="A data set or a CSV file: `netwright list data`. (digits)")
     ] = None,
     config: Annotated[
         list[Path] | None, typer.Option("--config", "-c", help="A recipe in YAML; later ones win.")
@@ -43,9 +43,9 @@ def train(  # noqa: PLR0913, PLR0917 - one argument an option
     max_time: Annotated[
         str | None, typer.Option(help="Stop after this time: 90s, 10m, 2h.")
     ] = None,
-    seed: Annotated[int | None, typer.Option(help="Of weights, order and dropout. [0]")] = None,
+    seed: Annotated[int | None, typer.Option(help="Of weights, order and dropout. (0)")] = None,
     out: Annotated[
-        Path | None, typer.Option(help="The run folder. [the next runs/MODEL-DATA-NNN]")
+        Path | None, typer.Option(help="The run folder. (the next runs/MODEL-DATA-NNN)")
     ] = None,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Show shapes, one batch and the cost; train nothing.")

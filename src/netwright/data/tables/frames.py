@@ -26,7 +26,7 @@ def frame_table(frame: Any, name: str = "frame") -> RawTable:
     columns = {}
     for place, column in enumerate(names):
         values = pandas_frame.iloc[:, place].astype(object).tolist()
-        columns[column] = clean(_cells(values, name, column))
+        columns[column] = clean(map(_cell, values))
     return RawTable(name=name, columns=columns, positions=range(len(pandas_frame)))
 
 
@@ -59,10 +59,7 @@ def rows_table(rows: Sequence[Mapping[str, Any]], name: str = "input") -> RawTab
                 raise DataError(
                     f"{name}, row {place}: no {column!r}; give None where it is missing"
                 )
-    columns = {
-        str(column): clean(_cells([row[column] for row in rows], name, str(column)))
-        for column in rows[0]
-    }
+    columns = {str(column): clean(_cell(row[column]) for row in rows) for column in rows[0]}
     return RawTable(name=name, columns=columns, positions=range(len(rows)))
 
 
@@ -89,21 +86,8 @@ def _check_names(name: str, names: Sequence[str]) -> None:
             raise DataError(f"{name}: column {column!r} stands twice")
 
 
-def _cells(values: list[Any], name: str, column: str) -> list[str]:
-    cells = []
-    for row, value in enumerate(values):
-        cell = _cell(value)
-        if cell is None:
-            raise DataError(
-                f"{name}, row {row}: column {column!r}: a {type(value).__name__} is no cell, "
-                "wanted a number, text or a date"
-            )
-        cells.append(cell)
-    return cells
-
-
-def _cell(value: Any) -> str | None:
-    """The text of one value, "" where it is missing; None where it is no value for a cell."""
+def _cell(value: Any) -> str:
+    """The text of one value, "" where it is missing."""
     if isinstance(value, str):
         return value
     if isinstance(value, float):
@@ -114,7 +98,8 @@ def _cell(value: Any) -> str | None:
         return value.isoformat()
     if isinstance(value, np.generic):
         return _cell(value.item())
-    return str(value) if isinstance(value, int | Decimal) else None
+    # A list or a picture is no cell: a column of them is constant, and no number.
+    return str(value) if isinstance(value, int | Decimal) else f"<{type(value).__name__}>"
 
 
 def _float_text(value: float) -> str:

@@ -7,6 +7,8 @@ Source: Hoerl and Kennard, "Ridge Regression: Biased Estimation for Nonorthogona
 import torch
 from torch import Tensor
 
+from netwright.core.checks import check_shape
+
 
 def solve_least_squares(
     inputs: Tensor, targets: Tensor, *, l2: float = 0.0, weights: Tensor | None = None
@@ -25,6 +27,8 @@ def solve_least_squares(
         l2: the penalty; scikit-learn's `alpha` is n times it.
         weights: s, how much each example counts (N,).
     """
+    check_shape("inputs", inputs, "N", "D")
+    check_shape("targets", targets, len(inputs), "K")  # (N,) would broadcast to (N, N)
     x, y = inputs.double(), targets.double()
     share = torch.ones(len(x), dtype=torch.float64) if weights is None else weights.double()
     total = share.sum()

@@ -86,8 +86,10 @@ class LeastSquares(LinearRegression, Learner):
         with torch.no_grad():
             self.affine.weight.copy_(slope)
             self.affine.bias.copy_(bias)
-            errors = (self(data.inputs) - data.targets).square().mean()
-        yield {"loss": float(errors)}
+            errors = (self(data.inputs) - data.targets).square().mean(dim=1)  # (N,)
+            counted = errors if data.weights is None else errors * data.weights
+            count = len(errors) if data.weights is None else data.weights.sum()
+        yield {"loss": float(counted.sum() / count)}
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -3,6 +3,7 @@
 Shapes: B batch, C classes.
 """
 
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import torch
@@ -54,6 +55,11 @@ class Classification(Task):
         """The class shares of the training rows; the commonest class is the prediction."""
         shares = torch.bincount(train.targets.cpu(), minlength=self.num_classes).float()
         return (shares / shares.sum()).expand(count, -1)
+
+    def describe_baseline(self, train: Split, names: Sequence[str]) -> str:
+        """The commonest class and its share."""
+        share, place = self.baseline(train, 1)[0].max(dim=0)
+        return f"always {names[int(place)]!r}, {float(share):.2%} of the training rows"
 
     def to_json(self) -> dict[str, Any]:
         """The kind and the number of classes; weights matter to training only."""

@@ -3,6 +3,7 @@
 Shapes: B batch, C labels.
 """
 
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 from torch import Tensor
@@ -40,6 +41,10 @@ class MultiLabel(Task):
     def baseline(self, train: Split, count: int) -> Tensor:
         """The share of each label in the training rows."""
         return train.targets.cpu().float().mean(dim=0).expand(count, -1)
+
+    def describe_baseline(self, train: Split, names: Sequence[str]) -> str:
+        """That it is the shares."""
+        return "each label as often as in the training rows"
 
     def to_json(self) -> dict[str, Any]:
         """Nothing but the kind."""

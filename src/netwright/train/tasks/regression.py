@@ -4,6 +4,7 @@ Shapes: B batch, K reals.
 """
 
 import math
+from collections.abc import Sequence
 from typing import Any, ClassVar, Self
 
 import torch
@@ -68,6 +69,11 @@ class Regression(Task):
     def baseline(self, train: Split, count: int) -> Tensor:
         """The mean of the training targets."""
         return train.targets.cpu().mean(dim=0).expand(count, -1)
+
+    def describe_baseline(self, train: Split, names: Sequence[str]) -> str:
+        """The mean of each target."""
+        means = [f"{mean:.4g}" for mean in self.baseline(train, 1)[0].tolist()]
+        return f"always the mean of the training rows, {', '.join(means)}"
 
     def to_json(self) -> dict[str, Any]:
         """Center and scale, exactly."""

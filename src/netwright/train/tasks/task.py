@@ -4,6 +4,7 @@ Shapes: B batch, N examples, C classes or labels, K reals.
 """
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import torch
@@ -40,6 +41,10 @@ class Task(ABC):
     @abstractmethod
     def baseline(self, train: Split, count: int) -> Tensor:
         """The predictions, for `count` examples, of who knows the training targets only."""
+
+    @abstractmethod
+    def describe_baseline(self, train: Split, names: Sequence[str]) -> str:
+        """The trivial guess in words; `names` are those of the classes or targets."""
 
     @abstractmethod
     def to_json(self) -> dict[str, Any]:

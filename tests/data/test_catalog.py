@@ -1,0 +1,49 @@
+"""The catalog of data: every row loads, explains itself, and can be learned from."""
+
+from dataclasses import fields
+
+import pytest
+
+from netwright.core.config import describe
+from netwright.core.errors import UnknownNameError
+from netwright.data.catalog import PREPROCESSORS, SOURCES
+from netwright.data.dataset import check_data
+
+FROM_FILES = {"table", "mnist", "fashion-mnist"}
+
+
+@pytest.mark.parametrize("name", SOURCES)
+def test_every_row_explains_itself(name: str) -> None:
+    source = SOURCES.load(name)
+    assert all(getattr(source, field.name) for field in fields(source))
+    assert all(field.doc for field in describe(source.config))
+
+
+@pytest.mark.parametrize("name", sorted(set(SOURCES) - FROM_FILES))
+def test_every_set_loads_with_its_own_defaults(name: str) -> None:
+    source = SOURCES.load(name)
+    data = source.load(source.config())
+    check_data(data)
+    assert data.name == name
+    assert [part for part, _ in data.splits()] == ["train", "val", "test"]
+    assert data.train.inputs.shape[1:] == data.spec.input_shape
+    if data.spec.target == "class":
+        assert len(data.spec.class_names) == data.spec.num_outputs
+        assert sorted(data.train.targets.unique().tolist()) == list(range(data.spec.num_outputs))  # type: ignore[no-untyped-call]
+    else:
+        assert data.train.targets.shape == (len(data.train), data.spec.num_outputs)
+
+
+@pytest.mark.parametrize("name", sorted(set(SOURCES) - FROM_FILES))
+def test_the_preprocessor_of_every_set_survives_json(name: str) -> None:
+    source = SOURCES.load(name)
+    preprocessor = source.load(source.config()).preprocessor
+    kind = PREPROCESSORS.load(preprocessor.kind)
+    assert kind.from_json(preprocessor.to_json()) == preprocessor
+
+
+def test_an_unknown_name_is_refused_with_the_nearest_one() -> None:
+    with pytest.raises(
+        UnknownNameError, match=r"^unknown data set 'mnits'; did you mean 'mnist'\?$"
+    ):
+        SOURCES.load("mnits")
