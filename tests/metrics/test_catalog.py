@@ -88,21 +88,22 @@ def test_all_metrics_in_one_call_are_each_by_itself(kind: Kind) -> None:
 
 
 def test_class_metrics_by_hand() -> None:
-    # Class 1 gets 3/4, 1/4, 3/4 and 1/4; the truth is 1, 0, 0 and 1: one hit, one miss each way.
-    positive = torch.tensor([0.75, 0.25, 0.75, 0.25])
+    # Class 1 gets 3/4, 1/4, 3/4, 1/4 and 1/4; the truth is 1, 0, 0, 1 and 1: of three positives one
+    # is found, and one negative is called positive.
+    positive = torch.tensor([0.75, 0.25, 0.75, 0.25, 0.25])
     values = measure_all(
-        "class", torch.stack((1 - positive, positive), dim=1), torch.tensor([1, 0, 0, 1])
+        "class", torch.stack((1 - positive, positive), dim=1), torch.tensor([1, 0, 0, 1, 1])
     )
     by_hand = {
-        "accuracy": 1 / 2,
-        "balanced_accuracy": 1 / 2,
+        "accuracy": 2 / 5,
+        "balanced_accuracy": (1 / 2 + 1 / 3) / 2,
         "precision": 1 / 2,
-        "recall": 1 / 2,
-        "f1": 1 / 2,
-        "roc_auc": (1 + 1 / 2 + 1 / 2 + 0) / 4,
-        "average_precision": (1 / 2 + 2 / 4) / 2,
-        "log_loss": -(math.log(0.75) + math.log(0.25)) / 2,
-        "brier": (1 / 16 + 9 / 16) / 2,
+        "recall": 1 / 3,
+        "f1": 2 / (2 + 3),
+        "roc_auc": (1 + 1 / 2 + 1 / 2 + 1 / 2) / 6,  # one pair won, three tied, two lost
+        "average_precision": (1 / 2 + 3 / 5 + 3 / 5) / 3,
+        "log_loss": -(2 * math.log(0.75) + 3 * math.log(0.25)) / 5,
+        "brier": (2 * 1 / 16 + 3 * 9 / 16) / 5,
     }
     assert values == pytest.approx(by_hand)
     assert list(values) == list(by_hand)

@@ -3,6 +3,7 @@
 import platform
 
 import torch
+from torch import nn
 
 from netwright.core.errors import ConfigError
 
@@ -22,6 +23,11 @@ def pick_device(name: str = "auto") -> torch.device:
     if device.type not in {"cpu", "cuda", "mps"}:
         raise ConfigError(f"device must be auto, cpu, cuda, cuda:N or mps, got {name!r}")
     return device
+
+
+def device_of(module: nn.Module) -> torch.device:
+    """Where a module's parameters are; the CPU for one that has none."""
+    return next((parameter.device for parameter in module.parameters()), torch.device("cpu"))
 
 
 def describe_device(device: torch.device) -> str:

@@ -97,14 +97,15 @@ def _take_place(staging: Path, path: Path) -> None:
         os.replace(staging, path)
         return
     aside = Path(tempfile.mkdtemp(dir=path.parent, prefix=f".{path.name}."))
-    os.replace(path, aside / path.name)
     try:
+        os.replace(path, aside / path.name)
         os.replace(staging, path)
     except BaseException:
-        os.replace(aside / path.name, path)
+        if (aside / path.name).exists():
+            os.replace(aside / path.name, path)
+        aside.rmdir()
         raise
-    finally:
-        shutil.rmtree(aside, ignore_errors=True)
+    shutil.rmtree(aside, ignore_errors=True)
 
 
 def check_folder(path: Path) -> None:

@@ -18,7 +18,11 @@ from netwright.data.dataset import Split
 
 
 class Batch(NamedTuple):
-    """A few examples: their inputs, targets, weights (or None) and row numbers."""
+    """A few examples: their inputs, targets, weights (or None) and row numbers.
+
+    Weights have a mean of 1 over the whole split, so the mean of weight times loss adds up over
+    batches to the weighted mean over the split, whatever the sizes of the batches.
+    """
 
     inputs: Tensor
     targets: Tensor
@@ -59,11 +63,16 @@ class BatchLoader:
             raise ConfigError(f"rank must lie between 0 and {world - 1}, got {rank}")
         self.split, self.batch_size, self.seed = split, batch_size, seed
         self.shuffle, self.rank, self.world = shuffle, rank, world
+        self.weights = None if split.weights is None else split.weights / split.weights.mean()
 
     def __len__(self) -> int:
         """Batches an epoch."""
-        own = len(range(self.rank, len(self.split), self.world))
-        return (own + self.batch_size - 1) // self.batch_size
+        return (self.rows + self.batch_size - 1) // self.batch_size
+
+    @property
+    def rows(self) -> int:
+        """Rows an epoch, of this rank."""
+        return len(range(self.rank, len(self.split), self.world))
 
     def order(self, epoch: int) -> Tensor:
         """The rows that this rank sees in this epoch, in order."""
@@ -75,12 +84,16 @@ class BatchLoader:
 
     def epoch(self, epoch: int, start: int = 0) -> Iterator[Batch]:
         """The batches of one epoch, from batch number `start` on."""
-        split, size = self.split, self.batch_size
+        split, weights, size = self.split, self.weights, self.batch_size
+        if not 0 <= start <= len(self):
+            raise ConfigError(f"start must lie between 0 and the {len(self)} batches, got {start}")
+        if start == len(self):  # torch.split would give one batch of no rows
+            return
         order = self.order(epoch).to(split.inputs.device)
         for rows in torch.split(order[start * size :], size):
             yield Batch(
                 split.inputs.index_select(0, rows),
                 split.targets.index_select(0, rows),
-                None if split.weights is None else split.weights.index_select(0, rows),
+                None if weights is None else weights.index_select(0, rows),
                 rows,
             )

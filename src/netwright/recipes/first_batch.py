@@ -11,6 +11,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from netwright.core.devices import device_of
 from netwright.core.errors import NetwrightError, ShapeError
 from netwright.core.outputs import Output, logits_of
 from netwright.core.trees import tensors_of
@@ -90,8 +91,7 @@ def time_step(model: nn.Module, data: Data, task: Task, rows: int) -> float:
 
 
 def _first(model: nn.Module, data: Data, rows: int) -> Batch:
-    device = next(iter(model.parameters())).device
-    few = data.train.take(torch.arange(min(rows, len(data.train)))).to(device)
+    few = data.train.take(torch.arange(min(rows, len(data.train)))).to(device_of(model))
     return Batch(few.inputs, few.targets, few.weights, torch.arange(len(few)))
 
 

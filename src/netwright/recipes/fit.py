@@ -9,7 +9,7 @@ from torch import nn
 
 from netwright.core.checks import nearest
 from netwright.core.config import Config, describe, parse
-from netwright.core.devices import pick_device
+from netwright.core.devices import device_of, pick_device
 from netwright.core.errors import ConfigError
 from netwright.core.learner import Learner
 from netwright.core.seeding import derive_seed, seeded
@@ -32,6 +32,7 @@ from netwright.train.evaluate import evaluate, evaluate_baseline
 from netwright.train.settings import TrainConfig, batch_size_for
 from netwright.train.tasks.catalog import task_for
 from netwright.train.tasks.task import Task
+from netwright.train.trainer import Trainer
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -115,6 +116,8 @@ def put_together(recipe: Recipe, data: Data, module: nn.Module | None = None) ->
     learns_by_itself = isinstance(module, Learner)
     balanced = recipe.train.class_weight == "balanced"
     task = task_for(data, balanced=balanced, scale_targets=not learns_by_itself)
+    if not learns_by_itself:
+        Trainer(recipe.train, task).start(module, data)  # refuses settings before a folder is made
     first = try_first_batch(module, data, task, recipe.train.batch_size or rows)
     return Prepared(recipe=recipe, model=module, data=data, task=task, first_batch=first)
 
@@ -180,8 +183,7 @@ def _results(prepared: Prepared, outcome: Outcome) -> dict[str, Any]:
     """What the run is worth, beside the trivial baseline: on test, else on what there is."""
     data, task = prepared.data, prepared.task
     split = [name for name, _ in data.splits()][-1]
-    device = next(iter(prepared.model.parameters())).device
-    examples = data.split(split).to(device)
+    examples = data.split(split).to(device_of(prepared.model))
     return {
         "format": 1,
         "status": outcome.status,

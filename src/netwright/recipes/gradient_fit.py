@@ -36,13 +36,13 @@ def gradient_fit(
     """Train the model in place; with a folder, leave checkpoints and the history there."""
     with Interrupt() as interrupt:
         best = _early_stopping(config, data)
-        callbacks: list[Callback] = [StopOnNonFinite(), StopOnSignal(interrupt)]
-        if config.max_time is not None:
-            callbacks.append(TimeLimit(config.max_time))
+        callbacks: list[Callback] = [StopOnNonFinite()]
         if folder is not None:
             callbacks.append(HistoryFile(folder / "metrics.jsonl"))
         watched = [*extra] if best is None else [*extra, best]
-        callbacks += [Progress(quiet=quiet), *watched]
+        callbacks += [Progress(quiet=quiet), *watched, StopOnSignal(interrupt)]
+        if config.max_time is not None:
+            callbacks.append(TimeLimit(config.max_time))
         if folder is not None:
             callbacks.append(
                 SaveCheckpoints(

@@ -7,6 +7,7 @@ import yaml
 
 from netwright.core.errors import ConfigError
 
+LINE_BREAKS = "\x85\u2028\u2029\ufeff"  # which YAML reads as line ends: written as escapes
 LARGEST = 1_000_000  # bytes; a recipe has about a thousand
 
 
@@ -67,4 +68,7 @@ def read_yaml(text: str, name: str) -> dict[str, Any]:
 
 def to_yaml(values: dict[str, Any]) -> str:
     """A mapping as YAML, in its own order."""
-    return yaml.safe_dump(values, sort_keys=False, allow_unicode=True)
+    text = yaml.safe_dump(values, sort_keys=False, allow_unicode=True)
+    if any(mark in text for mark in LINE_BREAKS):
+        text = yaml.safe_dump(values, sort_keys=False, allow_unicode=False)
+    return text

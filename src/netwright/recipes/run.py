@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from netwright.core.config import parse
+from netwright.core.devices import device_of
 from netwright.core.errors import ConfigError, DataError
 from netwright.core.storage import read_json
 from netwright.data.dataset import Data, Split
@@ -120,11 +121,10 @@ class Run:
     def predictions(self, source: Any) -> Tensor:
         """What the model says of raw inputs: probabilities (N, C) or reals (N, K), a tensor."""
         inputs = self.preprocessor.encode(source)
-        device = next(iter(self.model.parameters())).device
-        return predict(self.model, inputs.to(device), self.task)
+        return predict(self.model, inputs.to(device_of(self.model)), self.task)
 
     def _examples(self, data: Any, split: str) -> Split:
-        device = next(iter(self.model.parameters())).device
+        device = device_of(self.model)
         if data is None:
             return self.data.split(split).to(device)
         inputs, targets = data if isinstance(data, tuple) else (data, data)

@@ -29,10 +29,10 @@ class Callback:
         """Before the first step."""
 
     def on_before_update(self, state: TrainState) -> None:
-        """Gradients are there, the weights have not moved yet."""
+        """Gradients are there, the weights have not moved yet; L-BFGS calls it several times."""
 
     def on_step_end(self, state: TrainState) -> None:
-        """After an update."""
+        """After an update; not between the batches that `accumulate` adds up."""
 
     def on_epoch_end(self, state: TrainState) -> None:
         """After a pass over the data, with train and validation measured."""

@@ -20,30 +20,28 @@ EVALUATION_BATCH = 1024
 @contextmanager
 def evaluating(model: nn.Module) -> Iterator[None]:
     """Dropout and batch statistics rest, no gradients; afterwards the model is as it was."""
-    training = model.training
+    modes = [(part, part.training) for part in model.modules()]  # a frozen part stays frozen
     model.eval()
     try:
         with torch.no_grad():
             yield
     finally:
-        model.train(training)
+        for part, training in modes:
+            part.training = training
 
 
 def measure_quickly(model: nn.Module, split: Split, task: Task) -> dict[str, float]:
     """The loss and the headline measure of a split: what is looked at after every epoch."""
     loss = torch.zeros((), dtype=torch.float64)
     headline = torch.zeros((), dtype=torch.float64)
-    weight = 0.0
     loader = BatchLoader(split, min(EVALUATION_BATCH, len(split)), shuffle=False)
     with evaluating(model):
         for batch in loader.epoch(0):
             output: Tensor | Output = model(batch.inputs)
-            share = float(len(batch.inputs) if batch.weights is None else batch.weights.sum())
-            loss += share * task.loss(output, batch).cpu()
+            loss += len(batch.inputs) * task.loss(output, batch).cpu()
             headline += task.headline_sum(output, batch).cpu()
-            weight += share
     return {
-        "loss": float(loss) / weight,
+        "loss": float(loss) / len(split),
         task.headline: task.headline_value(float(headline) / len(split)),
     }
 

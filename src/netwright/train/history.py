@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from netwright.core.errors import DataError
+from netwright.core.storage import write_text
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,10 +65,15 @@ class History:
         return {key: self.series(key) for key in self.keys()}
 
 
+def write_rows(path: Path, rows: list[Row]) -> None:
+    """Replace a JSON-lines file by these rows, in one step."""
+    write_text(path, "".join(_line(row) for row in rows))
+
+
 def append_rows(path: Path, rows: list[Row]) -> None:
     """Add rows to a JSON-lines file, one line each."""
     with path.open("a", encoding="utf-8") as file:
-        file.writelines(json.dumps(asdict(row), allow_nan=False) + "\n" for row in rows)
+        file.writelines(_line(row) for row in rows)
 
 
 def read_history(path: Path) -> History:
@@ -84,3 +90,7 @@ def read_history(path: Path) -> History:
                 break
             raise DataError(f"{path}:{number} is not a row of a history") from None
     return History(rows)
+
+
+def _line(row: Row) -> str:
+    return json.dumps(asdict(row), allow_nan=False) + "\n"

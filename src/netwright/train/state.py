@@ -1,5 +1,6 @@
 """Everything a training run is at one moment: what is saved, restored and shown."""
 
+import math
 import time
 from dataclasses import dataclass, field
 
@@ -7,6 +8,7 @@ import torch
 from torch import Tensor, nn
 from torch.optim.lr_scheduler import LRScheduler
 
+from netwright.core.errors import RunError
 from netwright.data.loader import Batch
 from netwright.train.history import History, Row
 from netwright.train.tasks.task import Task
@@ -36,6 +38,8 @@ class TrainState:
         loss_sum: sum over the examples of this pass of their loss.
         headline_sum: sum over the examples of this pass of the task's headline measure.
         seen: examples of this pass so far.
+        unfinished_rows: rows at the end of the history that measure a pass which was stopped; they
+            are shown, but not saved: the pass is measured again when it is whole.
         elapsed_before: seconds of training before this process.
     """
 
@@ -58,6 +62,7 @@ class TrainState:
     loss_sum: Tensor = field(default_factory=lambda: torch.zeros(()))
     headline_sum: Tensor = field(default_factory=lambda: torch.zeros(()))
     seen: int = 0
+    unfinished_rows: int = 0
     elapsed_before: float = 0.0
     started: float = field(default_factory=time.monotonic)
 
@@ -72,9 +77,17 @@ class TrainState:
         return float(self.optimizer.param_groups[0]["lr"])
 
     def record(self, split: str, values: dict[str, float]) -> None:
-        """Add measurements to the history, at this moment."""
+        """Add measurements to the history, at this moment; a number that is not finite is refused.
+
+        It is the last look before a callback saves or chooses: weights that give NaN are not kept.
+        """
         now = self.elapsed
         for name, value in values.items():
+            if not math.isfinite(value):
+                raise RunError(
+                    f"{split}/{name} is {value} after step {self.step}, epoch {self.epoch}; "
+                    f"the learning rate is {self.lr:g}, a smaller one often helps"
+                )
             self.history.rows.append(
                 Row(
                     step=self.step,

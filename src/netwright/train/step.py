@@ -3,6 +3,7 @@
 Shapes: B batch.
 """
 
+import torch
 from torch import Tensor
 
 from netwright.core.outputs import Output
@@ -42,6 +43,8 @@ class UpdateStep:
             return self._closure_update(batch)
         output = self._backward(batch, share)
         if last:
+            if state.scaler is not None:
+                state.scaler.unscale_(state.optimizer)  # hooks see the gradients as they are
             for hook in self.before_update:
                 hook(state)
             if self._move_weights():
@@ -75,8 +78,13 @@ class UpdateStep:
         return state.scaler.get_scale() >= before
 
     def _closure_update(self, batch: Batch) -> Tensor | Output:
-        """L-BFGS and its kin evaluate the loss several times a step; the first output counts."""
+        """L-BFGS and its kin evaluate the loss several times a step; the first output counts.
+
+        They try weights on the way; an error puts the step's first weights back.
+        """
         state = self.state
+        learned = [w for group in state.optimizer.param_groups for w in group["params"]]
+        first = [weight.detach().clone() for weight in learned]
         seen: list[tuple[Tensor | Output, Tensor]] = []
 
         def closure() -> float:
@@ -87,7 +95,12 @@ class UpdateStep:
             seen.append((output, state.loss))
             return float(state.loss)
 
-        state.optimizer.step(closure)
+        try:
+            state.optimizer.step(closure)
+        except BaseException:
+            with torch.no_grad():
+                torch._foreach_copy_(learned, first)
+            raise
         output, state.loss = seen[0]
         state.schedule.step()
         state.step += 1

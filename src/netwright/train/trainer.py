@@ -90,18 +90,21 @@ class Trainer:
         loader = self._loader(data.train)
         step = UpdateStep(state, self.config, self._hooks["on_before_update"])
         with seeded(derive_seed(self.seed, "train")):
-            if random is not None:
-                set_random_state(random)
-            self._call("on_fit_start", state)
-            state.model.train()
             try:
+                self._call("on_fit_start", state)
+                state.model.train()
+                state.optimizer.zero_grad()  # whatever the caller computed before is not ours
+                if random is not None:
+                    set_random_state(random)
                 while state.epoch < state.epochs and not state.stop_reason:
                     if self._run_epoch(state, loader, step):
                         state.epoch, state.position = state.epoch + 1, 0
                         self._measure(state, data.val)
+                        _begin_sums(state)
                         self._call("on_epoch_end", state)
                 if state.position and not len(state.history):
                     self._measure(state, data.val)  # stopped in the first epoch: show something
+                    state.unfinished_rows = len(state.history)
             except BaseException:
                 self._call("on_abort", state)
                 raise
@@ -111,7 +114,7 @@ class Trainer:
     def _run_epoch(self, state: TrainState, loader: BatchLoader, step: UpdateStep) -> bool:
         """The rest of one pass; False where it was stopped on the way."""
         group = loader.batch_size * self.config.accumulate
-        rows, batches = len(loader.order(state.epoch)), len(loader)
+        rows, batches = loader.rows, len(loader)
         step_end = self._hooks["on_step_end"]
         for batch in loader.epoch(state.epoch, state.position):
             size = len(batch.inputs)
@@ -124,6 +127,8 @@ class Trainer:
                 state.headline_sum.add_(self.task.headline_sum(output, batch))
             state.seen += size
             state.samples += size
+            if not last:
+                continue  # half of an update is no place to stop at or to save
             for hook in step_end:
                 hook(state)
             if state.stop_reason:
@@ -131,16 +136,13 @@ class Trainer:
         return True
 
     def _measure(self, state: TrainState, val: Split | None) -> None:
-        """Record train and validation side by side, and begin new sums."""
+        """Record train and validation side by side."""
         headline = self.task.headline_value(float(state.headline_sum) / state.seen)
         state.record(
             "train", {"loss": float(state.loss_sum) / state.seen, self.task.headline: headline}
         )
         if val is not None:
             state.record("val", measure_quickly(state.model, val, self.task))
-        state.loss_sum.zero_()
-        state.headline_sum.zero_()
-        state.seen = 0
 
     def _loader(self, train: Split) -> BatchLoader:
         size = self.config.batch_size or batch_size_for(len(train))
@@ -149,3 +151,9 @@ class Trainer:
     def _call(self, event: str, state: TrainState) -> None:
         for hook in self._hooks[event]:
             hook(state)
+
+
+def _begin_sums(state: TrainState) -> None:
+    state.loss_sum.zero_()
+    state.headline_sum.zero_()
+    state.seen = 0

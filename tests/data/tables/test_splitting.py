@@ -124,6 +124,20 @@ def test_column_without_validation_rows_gives_some_of_its_training_rows(
     assert sentence == said
 
 
+def test_validation_rows_keep_the_share_of_each_class() -> None:
+    classes = torch.tensor([0] * 32 + [1] * 8)
+    found, _ = divide(
+        table(*["train"] * 40),
+        "split",
+        named=True,
+        val_size=0.25,
+        test_size=0.2,
+        seed=0,
+        classes=classes,
+    )
+    assert classes[found["val"]].bincount().tolist() == [8, 2]
+
+
 def test_column_with_validation_rows_is_kept_as_it_is() -> None:
     found, said = divide(
         table("val", "train", "train"),

@@ -1,5 +1,6 @@
 """Your own table from file to data: the laws, real tables, and what is refused before training."""
 
+import json
 import random
 import re
 from collections.abc import Callable
@@ -10,8 +11,10 @@ from typing import Any
 import pandas as pd
 import pytest
 import torch
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
-from netwright.core.errors import ConfigError, DataError
+from netwright.core.errors import ConfigError, DataError, NetwrightError
 from netwright.data.dataset import Data
 from netwright.data.tables.encoding import TableEncoder
 from netwright.data.tables.table import SOURCE, TableConfig, from_frame, load_table
@@ -146,6 +149,32 @@ def test_several_targets(tmp_path: Path) -> None:
     labels = load_text(tmp_path, text, target="p,q", target_kind="labels")
     assert (labels.spec.target, labels.spec.class_names) == ("labels", ("p", "q"))
     assert torch.equal(reals.train.targets, labels.train.targets)
+
+
+odd_cells = st.sampled_from(
+    ["", "1", "0", "2.5", "-0.0", "3.4e38", "-3.4e38", "1e-320", "1e400", "inf", "1_0", "1,5", "x"]
+    + ["yes", "TRUE", "other", "missing", "2024-02-29", "03/04/2024", "31/12/1999", "9" * 30, "?"]
+)
+usual_cells = st.sampled_from(["1", "2.5", "7"]) | st.sampled_from(["a", "b", ""])
+
+
+@settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
+@given(
+    st.lists(st.tuples(odd_cells, usual_cells, odd_cells | usual_cells), min_size=5, max_size=30),
+    st.sampled_from(["auto", "class", "real", "labels"]),
+)
+def test_any_cells_give_finite_data_or_a_refusal(
+    tmp_path: Path, cells: list[tuple[str, str, str]], kind: str
+) -> None:
+    text = "a,b,y\n" + "".join(",".join(f'"{cell}"' for cell in row) + "\n" for row in cells)
+    try:
+        data = load_text(tmp_path, text, target="y", target_kind=kind, drop_missing_target=True)
+    except NetwrightError as refusal:
+        assert "\n" not in str(refusal)
+        return
+    encoder = TableEncoder.from_json(json.loads(json.dumps(data.preprocessor.to_json())))
+    assert encoder == data.preprocessor
+    assert bool(encoder.encode(tmp_path / "t.csv").isfinite().all())
 
 
 def test_source_row_loads_tables() -> None:

@@ -43,7 +43,7 @@ class CategoryFeature(Feature):
         """Keep the categories of the training rows, the commonest where there are too many."""
         found = distinct_categories(column.counts)
         has_missing, has_other = column.missing > 0, len(found) > max_categories
-        kept = sorted(found, key=lambda name: (-found[name], name))  # of equals, by name
+        kept = sorted(found, key=lambda name: (-found[name], name))  # equals by name
         names = in_order(kept[: max_categories - 1] if has_other else kept)
         extra = [MISSING] * has_missing + [OTHER] * has_other
         return cls(

@@ -39,6 +39,11 @@ class EarlyStopping(Callback):
         self.best_epoch = self.best_step = 0
         self.weights: dict[str, Tensor] = {}
 
+    def on_fit_start(self, state: TrainState) -> None:
+        """Stay stopped where a checkpoint was written after the last epoch of patience."""
+        if self.weights:
+            self._stop_if_patience_is_over(state)
+
     def on_epoch_end(self, state: TrainState) -> None:
         """Take the newest value into account."""
         if not state.history.series(self.monitor):
@@ -50,18 +55,22 @@ class EarlyStopping(Callback):
             self.weights = {
                 name: tensor.detach().clone() for name, tensor in state.model.state_dict().items()
             }
-        elif self.patience is not None and state.epoch - self.best_epoch >= self.patience:
-            state.stop_reason = f"no better {self.monitor} for {self.patience} epochs"
+        else:
+            self._stop_if_patience_is_over(state)
 
     def on_fit_end(self, state: TrainState) -> None:
         """Go back to the best weights."""
         if self.restore_best and self.weights:
             state.model.load_state_dict(self.weights)
 
+    def _stop_if_patience_is_over(self, state: TrainState) -> None:
+        if self.patience is not None and state.epoch - self.best_epoch >= max(1, self.patience):
+            state.stop_reason = f"no better {self.monitor} for {self.patience} epochs"
+
     def state_dict(self) -> dict[str, Any]:
         """The best so far, with its weights."""
         return {
-            "best": None if math.isinf(self.best) else self.best,
+            "best": self.best,
             "best_epoch": self.best_epoch,
             "best_step": self.best_step,
             "weights": self.weights,
@@ -69,7 +78,7 @@ class EarlyStopping(Callback):
 
     def load_state_dict(self, values: dict[str, Any]) -> None:
         """Take back what `state_dict` gave."""
-        self.best = math.inf if values["best"] is None else values["best"]
+        self.best = values["best"]
         self.best_epoch, self.best_step = values["best_epoch"], values["best_step"]
         self.weights = values["weights"]
 

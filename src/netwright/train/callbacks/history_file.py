@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from netwright.train.callback import Callback
-from netwright.train.history import append_rows
+from netwright.train.history import append_rows, write_rows
 from netwright.train.state import TrainState
 
 
@@ -16,6 +16,11 @@ class HistoryFile(Callback):
 
     def __init__(self, path: Path) -> None:
         self.path, self.written = path, 0
+
+    def on_fit_start(self, state: TrainState) -> None:
+        """Let the file hold what the run holds; what a killed run wrote beyond is measured again."""
+        write_rows(self.path, state.history.rows)
+        self.written = len(state.history)
 
     def on_epoch_end(self, state: TrainState) -> None:
         """Write what is new."""

@@ -42,7 +42,9 @@ def _gradients_finite(state: TrainState) -> bool:
         return True
     grads = [p.grad for p in state.model.parameters() if p.grad is not None]
     norms = torch._foreach_norm(grads)
-    return math.isfinite(sum(norm.item() for norm in norms))
+    if math.isfinite(sum(norm.item() for norm in norms)):
+        return True
+    return all(bool(grad.isfinite().all()) for grad in grads)  # the square of 1e20 is infinite
 
 
 def _diagnosis(state: TrainState) -> str:
@@ -60,8 +62,9 @@ def _culprit(state: TrainState) -> str:
     batch = state.batch
     if batch is None:
         return "the loss is not finite"
-    if not bool(batch.inputs.isfinite().all()):
-        return "the inputs hold it"
+    bad = ~batch.inputs.isfinite().flatten(1).all(dim=1)  # (B,)
+    if bool(bad.any()):
+        return f"the inputs of row {int(batch.rows[bad][0])} hold it"
     for name, parameter in state.model.named_parameters():
         if not bool(parameter.isfinite().all()):
             return f"the weight {name!r} holds it"
@@ -75,6 +78,7 @@ def _culprit(state: TrainState) -> str:
 
 
 def _first_bad_layer(model: nn.Module, inputs: Tensor) -> str | None:
+    """The innermost module whose output is the first that is not finite: children end first."""
     found: list[str] = []
 
     def watch(name: str) -> Any:
@@ -84,8 +88,9 @@ def _first_bad_layer(model: nn.Module, inputs: Tensor) -> str | None:
 
         return look
 
-    leaves = [(name, part) for name, part in model.named_modules() if not list(part.children())]
-    handles = [part.register_forward_hook(watch(name or "model")) for name, part in leaves]
+    handles = [
+        part.register_forward_hook(watch(name or "model")) for name, part in model.named_modules()
+    ]
     try:
         with torch.no_grad():
             model(inputs)

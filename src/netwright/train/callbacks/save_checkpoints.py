@@ -36,6 +36,7 @@ class SaveCheckpoints(Callback):
         self.folder, self.watched, self.best = folder, tuple(watched), best
         self.every, self.keep = every, keep
         self.saved: list[int] = []
+        self.best_saved: int | None = None  # what best.json names
 
     def on_epoch_end(self, state: TrainState) -> None:
         """Save when it is time."""
@@ -52,13 +53,15 @@ class SaveCheckpoints(Callback):
         checkpoints = self.folder / "checkpoints"
         checkpoints.mkdir(exist_ok=True)
         save_checkpoint(checkpoints / step_name(state.step), state, self.watched)
-        self.saved.append(state.step)
+        # float16 may skip all the steps of an epoch: then the same step is saved again.
+        self.saved = [step for step in self.saved if step != state.step] + [state.step]
         write_json(self.folder / "last.json", {"checkpoint": step_name(state.step)})
         best_step = self.best.best_step if self.best is not None else state.step
         if best_step in self.saved:
+            self.best_saved = best_step
             write_json(self.folder / "best.json", {"checkpoint": step_name(best_step)})
         for step in self.saved[: -self.keep]:
-            if step != best_step:
+            if step != self.best_saved:
                 shutil.rmtree(checkpoints / step_name(step), ignore_errors=True)
                 self.saved.remove(step)
 

@@ -25,7 +25,7 @@ def task_for(data: Data, *, balanced: bool = False, scale_targets: bool = True) 
         raise ConfigError(f"class_weight is for one class of several, the target is {kind!r}")
     if kind == "class":
         classes = data.spec.num_outputs
-        weights = balanced_weights(data.train.targets, classes) if balanced else None
+        weights = balanced_weights(data.train, classes) if balanced else None
         return Classification(classes, weights)
     if kind == "labels":
         return MultiLabel()

@@ -14,7 +14,7 @@ from netwright.core.outputs import Output, logits_of
 from netwright.data.dataset import Split
 from netwright.data.loader import Batch
 from netwright.metrics.catalog import Kind
-from netwright.train.tasks.task import Task, weighted_mean
+from netwright.train.tasks.task import Task, exact, weighted
 
 
 class Classification(Task):
@@ -34,26 +34,26 @@ class Classification(Task):
 
     def loss(self, output: Tensor | Output, batch: Batch) -> Tensor:
         """Mean cross-entropy; class and sample weights multiply."""
-        logits = logits_of(output).float()
+        logits = exact(logits_of(output))
         if self.class_weights is None and batch.weights is None:
             return F.cross_entropy(logits, batch.targets)
         weights = batch.weights
         if self.class_weights is not None:
             of_class = self.class_weights.to(logits.device)[batch.targets]
             weights = of_class if weights is None else weights * of_class
-        return weighted_mean(F.cross_entropy(logits, batch.targets, reduction="none"), weights)
+        return weighted(F.cross_entropy(logits, batch.targets, reduction="none"), weights).mean()
 
     def headline_sum(self, output: Tensor | Output, batch: Batch) -> Tensor:
         """How many examples of the batch are right."""
-        return (logits_of(output).argmax(dim=1) == batch.targets).sum()
+        return weighted(logits_of(output).argmax(dim=1) == batch.targets, batch.weights).sum()
 
     def predictions(self, output: Tensor | Output) -> Tensor:
         """Probabilities (N, C)."""
-        return logits_of(output).float().softmax(dim=1)
+        return exact(logits_of(output)).softmax(dim=1)
 
     def baseline(self, train: Split, count: int) -> Tensor:
         """The class shares of the training rows; the commonest class is the prediction."""
-        shares = torch.bincount(train.targets.cpu(), minlength=self.num_classes).float()
+        shares = class_sums(train, self.num_classes)
         return (shares / shares.sum()).expand(count, -1)
 
     def describe_baseline(self, train: Split, names: Sequence[str]) -> str:
@@ -66,7 +66,13 @@ class Classification(Task):
         return {"kind": "classification", "num_classes": self.num_classes}
 
 
-def balanced_weights(targets: Tensor, num_classes: int) -> Tensor:
+def balanced_weights(train: Split, num_classes: int) -> Tensor:
     """Weight n / (C n_c): every class counts the same in all (King and Zeng, 2001)."""
-    counts = torch.bincount(targets.cpu(), minlength=num_classes).float()
-    return counts.sum() / (num_classes * counts.clamp_min(1))
+    counts = class_sums(train, num_classes)
+    return counts.sum() / (num_classes * torch.where(counts > 0, counts, torch.ones(())))
+
+
+def class_sums(train: Split, num_classes: int) -> Tensor:
+    """The rows of each class (C,), each counting as much as its weight says."""
+    weights = None if train.weights is None else train.weights.cpu().double()
+    return torch.bincount(train.targets.cpu(), weights, minlength=num_classes).float()

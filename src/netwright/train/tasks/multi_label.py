@@ -13,7 +13,8 @@ from netwright.core.outputs import Output, logits_of
 from netwright.data.dataset import Split
 from netwright.data.loader import Batch
 from netwright.metrics.catalog import Kind
-from netwright.train.tasks.task import Task, weighted_mean
+from netwright.metrics.samples import weighted_mean
+from netwright.train.tasks.task import Task, exact, weighted
 
 
 class MultiLabel(Task):
@@ -25,22 +26,22 @@ class MultiLabel(Task):
     def loss(self, output: Tensor | Output, batch: Batch) -> Tensor:
         """Mean binary cross-entropy over labels and examples."""
         each = F.binary_cross_entropy_with_logits(
-            logits_of(output).float(), batch.targets, reduction="none"
+            exact(logits_of(output)), batch.targets, reduction="none"
         )
-        return weighted_mean(each.mean(dim=1), batch.weights)
+        return weighted(each.mean(dim=1), batch.weights).mean()
 
     def headline_sum(self, output: Tensor | Output, batch: Batch) -> Tensor:
         """The share of right labels, summed over examples."""
         right = (logits_of(output) > 0) == (batch.targets > 0.5)
-        return right.float().mean(dim=1).sum()
+        return weighted(right.float().mean(dim=1), batch.weights).sum()
 
     def predictions(self, output: Tensor | Output) -> Tensor:
         """Probabilities (N, C), one a label."""
-        return logits_of(output).float().sigmoid()
+        return exact(logits_of(output)).sigmoid()
 
     def baseline(self, train: Split, count: int) -> Tensor:
         """The share of each label in the training rows."""
-        return train.targets.cpu().float().mean(dim=0).expand(count, -1)
+        return weighted_mean(train.targets, train.weights).cpu().float().expand(count, -1)
 
     def describe_baseline(self, train: Split, names: Sequence[str]) -> str:
         """That it is the shares."""

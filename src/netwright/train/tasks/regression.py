@@ -15,7 +15,8 @@ from netwright.core.outputs import Output, logits_of
 from netwright.data.dataset import Split
 from netwright.data.loader import Batch
 from netwright.metrics.catalog import Kind
-from netwright.train.tasks.task import Task, weighted_mean
+from netwright.metrics.samples import weighted_mean
+from netwright.train.tasks.task import Task, exact, weighted
 
 
 class Regression(Task):
@@ -38,8 +39,10 @@ class Regression(Task):
     @classmethod
     def fitted(cls, train: Split) -> Self:
         """Mean and standard deviation of the training targets; a constant target has scale 1."""
-        center, scale = train.targets.mean(dim=0), train.targets.std(dim=0, correction=0)
-        return cls(center, torch.where(scale > 0, scale, torch.ones_like(scale)))
+        center = weighted_mean(train.targets, train.weights)
+        scale = weighted_mean((train.targets - center).square(), train.weights).sqrt()
+        varies = scale > 1e-12 * center.abs()  # the mean of equal numbers may be off by a rounding
+        return cls(center.float(), torch.where(varies, scale, torch.ones_like(scale)).float())
 
     @classmethod
     def plain(cls, num_outputs: int) -> Self:
@@ -48,14 +51,15 @@ class Regression(Task):
 
     def loss(self, output: Tensor | Output, batch: Batch) -> Tensor:
         """Mean squared error in standardised units."""
-        reals = logits_of(output).float()
+        reals = exact(logits_of(output))
         check_shape("the model's output", reals, *batch.targets.shape)  # never broadcast silently
         wanted = (batch.targets - self.center.to(reals.device)) / self.scale.to(reals.device)
-        return weighted_mean((reals - wanted).square().mean(dim=1), batch.weights)
+        return weighted((reals - wanted).square().mean(dim=1), batch.weights).mean()
 
     def headline_sum(self, output: Tensor | Output, batch: Batch) -> Tensor:
         """Squared errors in the target's units: mean over outputs, sum over examples."""
-        return (self.predictions(output) - batch.targets).square().mean(dim=1).sum()
+        errors = (self.predictions(output) - batch.targets).square().mean(dim=1)
+        return weighted(errors, batch.weights).sum()
 
     def headline_value(self, mean: float) -> float:
         """The root of the mean squared error."""
@@ -63,12 +67,12 @@ class Regression(Task):
 
     def predictions(self, output: Tensor | Output) -> Tensor:
         """Reals (N, K) in the units of the targets."""
-        reals = logits_of(output).float()
+        reals = exact(logits_of(output))
         return reals * self.scale.to(reals.device) + self.center.to(reals.device)
 
     def baseline(self, train: Split, count: int) -> Tensor:
         """The mean of the training targets."""
-        return train.targets.cpu().mean(dim=0).expand(count, -1)
+        return weighted_mean(train.targets, train.weights).cpu().float().expand(count, -1)
 
     def describe_baseline(self, train: Split, names: Sequence[str]) -> str:
         """The mean of each target."""

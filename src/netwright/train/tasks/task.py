@@ -15,6 +15,8 @@ from netwright.data.dataset import Split
 from netwright.data.loader import Batch
 from netwright.metrics.catalog import Kind, measure_all
 
+_EXACT = (torch.float32, torch.float64)
+
 
 class Task(ABC):
     """Losses and measures for one kind of target; models know nothing of it.
@@ -28,11 +30,11 @@ class Task(ABC):
 
     @abstractmethod
     def loss(self, output: Tensor | Output, batch: Batch) -> Tensor:
-        """The mean loss of a batch, weighted where the batch has weights."""
+        """The mean of weight times loss over a batch; without weights all count 1."""
 
     @abstractmethod
     def headline_sum(self, output: Tensor | Output, batch: Batch) -> Tensor:
-        """The headline measure, summed over the examples of a batch."""
+        """The headline measure times weight, summed over the examples of a batch."""
 
     @abstractmethod
     def predictions(self, output: Tensor | Output) -> Tensor:
@@ -61,8 +63,15 @@ class Task(ABC):
         return measure_all(self.target, predictions, targets, weights)
 
 
-def weighted_mean(losses: Tensor, weights: Tensor | None) -> Tensor:
-    """The mean of one loss an example (B,), each counting as much as its weight says."""
-    if weights is None:
-        return losses.mean()
-    return (losses * weights).sum() / weights.sum().clamp_min(torch.finfo(losses.dtype).tiny)
+def weighted(values: Tensor, weights: Tensor | None) -> Tensor:
+    """One value an example (B,), times its weight.
+
+    The mean over the batch is not divided by the batch's own weights: then gradients that are added
+    up, running sums and evaluation in parts would all be a little off, as weights differ by batch.
+    """
+    return values if weights is None else values * weights
+
+
+def exact(logits: Tensor) -> Tensor:
+    """Half formats as float32, for losses and sums; float32 and float64 as they are."""
+    return logits if logits.dtype in _EXACT else logits.float()

@@ -1,0 +1,121 @@
+"""Checks: what passes, what is refused, and the sentence it is refused with."""
+
+import math
+import re
+from collections.abc import Callable
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from netwright.core.checks import (
+    check_finite,
+    check_fraction,
+    check_not_negative,
+    check_positive,
+    check_shape,
+    nearest,
+)
+from netwright.core.errors import ConfigError, DataError, ShapeError
+
+
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [
+        ("rleu", "; did you mean 'relu'?"),
+        ("RELU", "; did you mean 'relu'?"),
+        ("Lenet", "; did you mean 'LeNet'?"),
+        ("zzzz", ""),
+        ("", ""),
+    ],
+)
+def test_nearest_name_is_given_where_there_is_one(name: str, hint: str) -> None:
+    assert nearest(name, ["tanh", "relu", "LeNet"]) == hint
+
+
+def test_nearest_of_two_close_names_is_the_closer() -> None:
+    assert nearest("hiddem", ["hid", "hidden"]) == "; did you mean 'hidden'?"
+    assert nearest("anything", []) == ""
+
+
+@given(st.floats(allow_nan=True, allow_infinity=True))
+def test_numbers_are_refused_exactly_outside_their_range(value: float) -> None:
+    assert _passes(check_positive, value) == (value > 0)
+    assert _passes(check_not_negative, value) == (value >= 0)
+    assert _passes(check_fraction, value) == (0 <= value < 1)
+
+
+def _passes(check: Callable[[str, float], None], value: float) -> bool:
+    try:
+        check("x", value)
+    except ConfigError:
+        return False
+    return True
+
+
+@pytest.mark.parametrize(
+    ("check", "value", "sentence"),
+    [
+        (check_positive, 0, "lr must be positive, got 0"),
+        (check_positive, math.nan, "lr must be positive, got nan"),
+        (check_not_negative, -0.5, "lr must not be negative, got -0.5"),
+        (check_not_negative, math.nan, "lr must not be negative, got nan"),
+        (check_fraction, 1.0, "lr must lie in [0, 1), got 1.0"),
+        (check_fraction, -0.1, "lr must lie in [0, 1), got -0.1"),
+        (check_fraction, math.nan, "lr must lie in [0, 1), got nan"),
+    ],
+)
+def test_refusal_says_what_was_wanted_and_got(
+    check: Callable[[str, float], None], value: float, sentence: str
+) -> None:
+    with pytest.raises(ConfigError, match=f"^{re.escape(sentence)}$"):
+        check("lr", value)
+
+
+def test_shape_matches_numbers_and_lets_letters_be_anything() -> None:
+    check_shape("x", torch.zeros(2, 3), "B", 3)
+    check_shape("x", torch.zeros(0, 3), "B", 3)
+    check_shape("x", torch.zeros(()))
+
+
+@pytest.mark.parametrize(
+    ("shape", "sentence"),
+    [
+        ((2, 4), "x must have shape (B, 3), got (2, 4)"),
+        ((3,), "x must have shape (B, 3), got (3,)"),
+        ((2, 3, 1), "x must have shape (B, 3), got (2, 3, 1)"),
+    ],
+)
+def test_shape_that_differs_is_refused(shape: tuple[int, ...], sentence: str) -> None:
+    with pytest.raises(ShapeError, match=f"^{re.escape(sentence)}$"):
+        check_shape("x", torch.zeros(shape), "B", 3)
+
+
+@pytest.mark.parametrize(
+    ("values", "sentence"),
+    [
+        ([[1.0, math.nan], [math.nan, 0.0]], "x must be finite, got nan at [0, 1] (2 in all)"),
+        ([1.0, -math.inf], "x must be finite, got -inf at [1] (1 in all)"),
+        # Their sum is NaN, not infinite: both must be found.
+        ([math.inf, -math.inf], "x must be finite, got inf at [0] (2 in all)"),
+    ],
+)
+def test_first_number_that_is_not_finite_is_named(values: list[float], sentence: str) -> None:
+    with pytest.raises(DataError, match=f"^{re.escape(sentence)}$"):
+        check_finite("x", torch.tensor(values))
+
+
+def test_finite_numbers_pass_even_where_their_sum_overflows() -> None:
+    largest = torch.finfo(torch.float32).max
+    check_finite("x", torch.full((4,), largest))
+    check_finite("x", torch.tensor([1, 2]))
+    check_finite("x", torch.zeros(0))
+
+
+@given(st.integers(0, 11), st.sampled_from([math.nan, math.inf, -math.inf]))
+def test_one_bad_number_is_found_wherever_it_is(place: int, bad: float) -> None:
+    values = torch.zeros(12)
+    values[place] = bad
+    with pytest.raises(DataError, match=re.escape(f"at [{place}] (1 in all)")):
+        check_finite("x", values)

@@ -1,0 +1,73 @@
+"""The first batch: shapes as they are, nothing moved, and mistakes told by layer."""
+
+import re
+
+import pytest
+import torch
+from torch import Tensor, nn
+
+from netwright.core.errors import ShapeError
+from netwright.data.catalog import SOURCES
+from netwright.data.dataset import Data
+from netwright.models.mlp import MLP, MLPConfig
+from netwright.recipes.first_batch import time_step, try_first_batch
+from netwright.train.tasks.catalog import task_for
+
+
+@pytest.fixture(scope="module")
+def iris() -> Data:
+    source = SOURCES.load("iris")
+    return source.load(source.config())
+
+
+def test_layers_come_with_their_shapes_and_parameters(iris: Data) -> None:
+    model = MLP(MLPConfig(hidden=(5,), dropout=0.0), iris.spec)
+    first = try_first_batch(model, iris, task_for(iris), 8)
+    assert [(layer.path, layer.kind, layer.shape) for layer in first.layers] == [
+        ("hidden.0.0", "Linear", (8, 5)),
+        ("hidden.0.1", "ReLU", (8, 5)),
+        ("head", "Linear", (8, 3)),
+    ]
+    # 4 * 5 + 5 for the hidden layer, 5 * 3 + 3 for the head.
+    assert [layer.parameters for layer in first.layers] == [25, 0, 18]
+    assert (first.parameters, first.rows) == (43, 8)
+
+
+def test_the_model_stays_as_it_was(iris: Data) -> None:
+    model = MLP(MLPConfig(hidden=(5,), batch_norm=True), iris.spec)
+    before = {name: tensor.clone() for name, tensor in model.state_dict().items()}
+    try_first_batch(model, iris, task_for(iris), 8)
+    assert time_step(model, iris, task_for(iris), 8) > 0
+    assert all(torch.equal(before[name], tensor) for name, tensor in model.state_dict().items())
+    assert model.training
+    assert all(parameter.grad is None for parameter in model.parameters())
+    assert not any(module._forward_hooks for module in model.modules())
+
+
+class ReturnsText(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(torch.zeros(1))
+
+    def forward(self, x: Tensor) -> str:
+        return "text"
+
+
+@pytest.mark.parametrize(
+    ("model", "sentence"),
+    [
+        (
+            nn.Sequential(nn.Linear(4, 6), nn.ReLU(), nn.Linear(5, 3)),
+            "layer '2' fails on inputs of shape (8, 4): "
+            "mat1 and mat2 shapes cannot be multiplied (8x6 and 5x3)",
+        ),
+        (
+            nn.Linear(4, 2),
+            "the model's output must have shape (8, 3) for the 3 classes of iris, got (8, 2)",
+        ),
+        (ReturnsText(), "the model must return a tensor or an Output, got str"),
+    ],
+)
+def test_refuses_a_model_that_does_not_fit(iris: Data, model: nn.Module, sentence: str) -> None:
+    with pytest.raises(ShapeError, match=f"^{re.escape(sentence)}$"):
+        try_first_batch(model, iris, task_for(iris), 8)

@@ -1,0 +1,76 @@
+"""Models with a rule of their own: pulled step by step, timed, stopped and checked."""
+
+import os
+import re
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from torch import nn
+
+import netwright as nw
+from netwright.core.errors import RunError
+from netwright.core.learner import Examples, Learner
+from netwright.data.catalog import SOURCES
+from netwright.data.dataset import Data
+from netwright.recipes.own_fit import own_fit
+from netwright.train.history import read_history
+from netwright.train.settings import TrainConfig
+
+
+class Counter(nn.Linear, Learner):
+    """Learns nothing, in as many steps as it is told."""
+
+    def __init__(self, values: list[float], *, signal_at: int | None = None) -> None:
+        super().__init__(2, 2)
+        self.values, self.signal_at = values, signal_at
+
+    def fit_steps(self, data: Examples, seed: int) -> Iterator[dict[str, float]]:
+        for step, value in enumerate(self.values):
+            if step == self.signal_at:
+                os.kill(os.getpid(), signal.SIGINT)
+            yield {"loss": value, "seed": float(seed)}
+
+
+@pytest.fixture(scope="module")
+def moons() -> Data:
+    source = SOURCES.load("moons")
+    return source.load(source.config())
+
+
+def test_every_step_is_a_row(moons: Data, tmp_path: Path) -> None:
+    outcome = own_fit(
+        Counter([3.0, 2.0]), moons, TrainConfig(), seed=7, folder=tmp_path, quiet=True
+    )
+    assert outcome.history.as_dict() == {"train/loss": [3.0, 2.0], "train/seed": [7.0, 7.0]}
+    assert (outcome.status, outcome.epochs, outcome.exit_code) == ("done", 2, 0)
+    assert read_history(tmp_path / "metrics.jsonl").rows == outcome.history.rows
+
+
+def test_time_limit_and_signal_end_it_after_a_step(moons: Data) -> None:
+    endless = [1.0] * 1000
+    limited = own_fit(
+        Counter(endless), moons, TrainConfig(max_time=1e-9), seed=0, folder=None, quiet=True
+    )
+    assert (limited.epochs, limited.status) == (1, "the time limit of 1e-09 s")
+    stopped = own_fit(
+        Counter(endless, signal_at=4), moons, TrainConfig(), seed=0, folder=None, quiet=True
+    )
+    assert (stopped.epochs, stopped.exit_code) == (5, 130)
+    assert stopped.status == "interrupted by SIGINT"
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf")])
+def test_a_number_that_is_not_finite_fails_the_run(moons: Data, value: float) -> None:
+    sentence = f"loss is not a finite number at step 2, got {value}"
+    with pytest.raises(RunError, match=re.escape(sentence)):
+        own_fit(Counter([1.0, value]), moons, TrainConfig(), seed=0, folder=None, quiet=True)
+
+
+def test_closed_form_through_the_ordinary_door(tmp_path: Path) -> None:
+    run = nw.fit("least-squares", "line", out=tmp_path / "run", quiet=True)
+    assert run.results["status"] == "done"
+    assert run.results["metrics"]["rmse"] < run.results["baseline"]["rmse"] / 2
+    again = nw.open_run(tmp_path / "run")
+    assert again.evaluate() == run.evaluate() == run.results["metrics"]

@@ -1,0 +1,97 @@
+"""Recipes: parsing, merging, what is a file and what a name, and what is refused."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from netwright.core.errors import ConfigError
+from netwright.models.mlp import MLPConfig
+from netwright.recipes.recipe import data_section, merge, parse_recipe
+
+
+def test_names_alone_are_a_recipe() -> None:
+    recipe = parse_recipe({"model": "mlp", "data": "digits"})
+    assert (recipe.model, recipe.data, recipe.seed) == ("mlp", "digits", 0)
+    assert isinstance(recipe.model_settings, MLPConfig)
+
+
+def test_a_resolved_recipe_parses_to_itself() -> None:
+    first = parse_recipe(
+        {
+            "seed": 3,
+            "model": {"name": "mlp", "hidden": [8, 4]},
+            "data": {"name": "moons", "noise": 0.2},
+            "train": {"lr": 0.01, "optimizer_options": {"betas": [0.8, 0.9]}},
+        }
+    )
+    again = parse_recipe(first.to_mapping())
+    assert again == first
+    assert again.to_mapping() == first.to_mapping()
+
+
+def test_the_later_recipe_wins_key_by_key() -> None:
+    first = {"model": {"name": "mlp", "hidden": [8]}, "train": {"lr": 0.1, "epochs": 3}}
+    merged = merge(first, {"train": {"lr": 0.2}})
+    assert merged == {
+        "model": {"name": "mlp", "hidden": [8]},
+        "train": {"lr": 0.2, "epochs": 3},
+    }
+    assert first["train"] == {"lr": 0.1, "epochs": 3}
+
+
+def test_another_model_brings_its_own_settings() -> None:
+    merged = merge({"model": {"name": "mlp", "hidden": [8]}}, {"model": {"name": "logistic"}})
+    assert merged == {"model": {"name": "logistic"}}
+
+
+@pytest.mark.parametrize(
+    ("source", "section"),
+    [
+        ("digits", {"name": "digits"}),
+        ("no-such-name", {"name": "no-such-name"}),
+        ("a.csv", {"name": "table", "path": "a.csv"}),
+        ("folder/a", {"name": "table", "path": "folder/a"}),
+        (Path("a"), {"name": "table", "path": "a"}),
+    ],
+)
+def test_what_looks_like_a_file_is_one(source: str | Path, section: dict[str, Any]) -> None:
+    assert data_section(source) == section
+
+
+@pytest.mark.parametrize(
+    ("values", "sentence"),
+    [
+        ({"modle": "mlp"}, "unknown section 'modle'; there are format, seed, model, data, train"),
+        ({"model": "mpl", "data": "digits"}, "unknown model 'mpl'; did you mean 'mlp'?"),
+        ({"model": "mlp", "data": "digts"}, "unknown data set 'digts'; did you mean 'digits'?"),
+        ({"data": "digits"}, "model must be a name, or a mapping with a name, got None"),
+        (
+            {"model": {"name": "mlp", "hiden": 3}, "data": "digits"},
+            "unknown setting 'model.hiden'; did you mean 'hidden'?",
+        ),
+        (
+            {"model": "mlp", "data": "digits", "train": {"lr": float("nan")}},
+            "train.lr must be a finite number, got nan",
+        ),
+        (
+            {"model": "mlp", "data": "digits", "seed": "x"},
+            "seed must be a whole number, 0 or more, got 'x'",
+        ),
+        ({"model": "mlp", "data": "digits", "format": 2}, "format must be 1, got 2"),
+        (
+            {"model": "mlp", "data": "digits", "train": 3},
+            "train must be a mapping of settings, got 3",
+        ),
+    ],
+)
+def test_refuses_in_one_sentence(values: dict[str, Any], sentence: str) -> None:
+    with pytest.raises(ConfigError, match=f"^{re.escape(sentence)}$"):
+        parse_recipe(values)
+
+
+@pytest.mark.parametrize("name", ["netwright.models.mlp:MLP", "os.system", "torch.nn:Linear", ""])
+def test_only_names_in_the_table_resolve(name: str) -> None:
+    with pytest.raises(ConfigError):
+        parse_recipe({"model": {"name": name}, "data": "digits"})

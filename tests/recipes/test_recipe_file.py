@@ -1,0 +1,64 @@
+"""Recipe files: plain YAML comes through, everything clever is refused with its place."""
+
+import re
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from netwright.core.errors import ConfigError
+from netwright.recipes.recipe_file import read_recipe_file, read_yaml, to_yaml
+
+PLAIN = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=8),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3)
+    ),
+    max_leaves=8,
+)
+
+
+@given(st.dictionaries(st.text(max_size=6), PLAIN, max_size=4))
+def test_what_is_written_is_read(values: dict[str, object]) -> None:
+    assert read_yaml(to_yaml(values), "x") == values
+
+
+@given(st.text(max_size=200))
+def test_any_text_is_a_mapping_or_a_sentence(text: str) -> None:
+    try:
+        assert isinstance(read_yaml(text, "x.yaml"), dict)
+    except ConfigError as error:
+        assert "\n" not in str(error)
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("a: 1\na: 2\n", "x.yaml:2:1 is not a recipe: the key 'a' comes twice"),
+        ("a: &x [1]\nb: *x\n", "x.yaml:2:4 is not a recipe: aliases are not allowed"),
+        ("1: 2\n", "x.yaml:1:1 is not a recipe: a key must be text, got 1"),
+        ("- 1\n", "x.yaml is not a recipe: it must hold sections, got [1]"),
+        ("", "x.yaml is not a recipe: it must hold sections, got None"),
+        ("[" * 10_000, "x.yaml is not a recipe: RecursionError"),
+        (
+            "a: !!python/object/apply:os.system ['true']\n",
+            "x.yaml:1:4 is not a recipe: could not determine a constructor for the tag "
+            "'tag:yaml.org,2002:python/object/apply:os.system'",
+        ),
+    ],
+)
+def test_refuses_with_its_place(text: str, sentence: str) -> None:
+    with pytest.raises(ConfigError, match=f"^{re.escape(sentence)}$"):
+        read_yaml(text, "x.yaml")
+
+
+def test_files_that_cannot_be_read_are_named(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match=r"missing.yaml cannot be read: No such file"):
+        read_recipe_file(tmp_path / "missing.yaml")
+    (tmp_path / "bytes.yaml").write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(ConfigError, match=r"bytes.yaml is not UTF-8 text$"):
+        read_recipe_file(tmp_path / "bytes.yaml")
+    (tmp_path / "large.yaml").write_text("a: " + "x" * 1_000_001)
+    with pytest.raises(ConfigError, match=r"large.yaml is too large for a recipe"):
+        read_recipe_file(tmp_path / "large.yaml")

@@ -1,0 +1,116 @@
+"""Runs: opened elsewhere they say the same; labels, thresholds, frames and refusals."""
+
+import re
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from torch import nn
+
+import netwright as nw
+from netwright.core.errors import ConfigError, DataError
+from netwright.recipes.run import class_labels
+
+
+def test_a_copied_folder_predicts_the_same(
+    table_run: nw.Run, table_file: Path, tmp_path: Path
+) -> None:
+    """Preprocessing travels with the run: the copy never sees the training table."""
+    assert table_run.folder is not None
+    copy = shutil.copytree(table_run.folder, tmp_path / "copy")
+    opened = nw.open_run(copy)
+    rows = tmp_path / "rows.csv"
+    rows.write_text("size,colour\n1.5,red\n9.5,blue\n,green\n", encoding="utf-8")
+    assert opened.predict(rows).tolist() == table_run.predict(rows).tolist()
+    assert np.array_equal(opened.predict_proba(rows), table_run.predict_proba(rows))
+    assert opened.predict({"size": 9.5, "colour": "red"}).tolist() == ["big"]
+    assert opened.predict([{"size": "0.5", "colour": "red"}]).tolist() == ["small"]
+    assert opened.results == table_run.results
+    assert opened.history.rows == table_run.history.rows
+
+
+def test_evaluate_reads_the_runs_own_data_or_other_labelled_rows(
+    table_run: nw.Run, table_file: Path
+) -> None:
+    assert table_run.folder is not None
+    opened = nw.open_run(table_run.folder)
+    assert opened.evaluate() == table_run.results["metrics"]
+    assert opened.baseline() == table_run.results["baseline"]
+    everywhere = opened.evaluate(table_file)
+    parts = [opened.evaluate(split=split) for split in ("train", "val", "test")]
+    sizes = [len(opened.data.split(split)) for split in ("train", "val", "test")]
+    together = sum(p["accuracy"] * n for p, n in zip(parts, sizes, strict=True)) / sum(sizes)
+    assert everywhere["accuracy"] == pytest.approx(together)
+    with pytest.raises(DataError, match=r"things.csv has no 'tset' split"):
+        opened.evaluate(split="tset")
+
+
+def test_a_frame_in_gives_its_index_out(table_run: nw.Run) -> None:
+    frame = pd.DataFrame({"size": [9.0, 1.0], "colour": ["red", "blue"]}, index=["x", "y"])
+    labels = table_run.predict(frame)
+    assert isinstance(labels, pd.Series)
+    assert labels.to_dict() == {"x": "big", "y": "small"}
+    assert labels.name == "kind"
+    shares = table_run.predict_proba(frame)
+    assert list(shares.columns) == ["big", "small"]
+    assert list(shares.index) == ["x", "y"]
+
+
+def test_the_threshold_moves_the_second_class(table_run: nw.Run) -> None:
+    row = {"size": 5.0, "colour": "red"}
+    share = table_run.predict_proba(row)[0, 1]
+    assert table_run.predict(row, threshold=share - 1e-4).tolist() == ["small"]
+    assert table_run.predict(row, threshold=share + 1e-4).tolist() == ["big"]
+    with pytest.raises(ConfigError, match=re.escape("threshold must lie in [0, 1], got 2")):
+        table_run.predict(row, threshold=2)
+
+
+def test_whole_number_classes_come_back_as_numbers() -> None:
+    assert class_labels(["0", "1", "10"]).tolist() == [0, 1, 10]
+    assert class_labels(["0", "01"]).tolist() == ["0", "01"]
+    assert class_labels(["-1", "1"]).tolist() == [-1, 1]
+
+
+def test_reals_come_back_in_their_own_units(tmp_path: Path) -> None:
+    run = nw.fit("linear-regression", "line", epochs=40, lr=0.05, quiet=True, out=tmp_path / "r")
+    inputs = np.array([[0.0], [1.0]])
+    low, high = run.predict(inputs)
+    slope, config = high - low, run.config["data"]
+    assert slope == pytest.approx(config["slope"], abs=0.2)
+    with pytest.raises(ConfigError, match="probabilities are for classes and labels"):
+        run.predict_proba(inputs)
+    with pytest.raises(ConfigError, match="threshold is for classes and labels"):
+        run.predict(inputs, threshold=0.5)
+
+
+def test_a_module_of_ones_own_is_asked_for(tmp_path: Path) -> None:
+    def build() -> nn.Module:
+        return nn.Sequential(nn.Linear(2, 8), nn.ReLU(), nn.Linear(8, 2))
+
+    run = nw.fit(build(), "moons", epochs=2, out=tmp_path / "own", quiet=True)
+    with pytest.raises(ConfigError, match=r"holds a module of your own, Sequential: give it as"):
+        nw.open_run(tmp_path / "own")
+    again = nw.open_run(tmp_path / "own", build())
+    assert again.evaluate() == run.evaluate()
+    with pytest.raises(DataError, match="do not fit the model"):
+        nw.open_run(tmp_path / "own", nn.Linear(2, 2))
+
+
+def test_a_run_on_arrays_says_that_it_does_not_hold_them(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    inputs = rng.normal(size=(80, 3))
+    targets = np.where(inputs[:, 0] > 0, "yes", "no")
+    run = nw.fit("logistic", (inputs, targets), epochs=30, lr=0.05, out=tmp_path / "a", quiet=True)
+    assert set(run.predict(inputs)) <= {"yes", "no"}
+    opened = nw.open_run(tmp_path / "a")
+    with pytest.raises(DataError, match="trained on arrays that it does not hold; give data="):
+        opened.evaluate()
+    assert opened.evaluate((inputs, targets))["accuracy"] > 0.5
+
+
+def test_repr_tells_where_and_how_good(moons_run: nw.Run) -> None:
+    assert re.fullmatch(
+        r"Run\(.*moons: test loss [\d.]+, accuracy [\d.]+, .*; done\)", repr(moons_run)
+    )

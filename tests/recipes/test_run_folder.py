@@ -1,0 +1,70 @@
+"""Run folders: free names, what is inside, and what is refused as damaged or foreign."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+import netwright as nw
+from netwright.core.errors import ConfigError, DataError
+from netwright.recipes.run_folder import SavedModel, check_run_folder, create_run_folder
+
+
+def test_the_next_free_name_is_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    first, second = (create_run_folder(None, "mlp", "My Data.csv") for _ in range(2))
+    assert [first.name, second.name] == ["mlp-my-data-csv-001", "mlp-my-data-csv-002"]
+    assert create_run_folder(None, "../..", "///").name == "run-run-001"
+
+
+def test_a_folder_with_something_in_it_is_never_used(tmp_path: Path) -> None:
+    (tmp_path / "note.txt").write_text("mine")
+    with pytest.raises(ConfigError, match="is already there and not empty; give another --out"):
+        create_run_folder(tmp_path, "mlp", "digits")
+    assert create_run_folder(tmp_path / "new" / "deep", "mlp", "digits").is_dir()
+
+
+def test_a_run_holds_these_files(moons_run: nw.Run) -> None:
+    folder = moons_run.folder
+    assert folder is not None
+    assert sorted(path.name for path in folder.iterdir()) == [
+        "best.json",
+        "checkpoints",
+        "config.yaml",
+        "env.json",
+        "last.json",
+        "metrics.jsonl",
+        "model",
+        "results.json",
+    ]
+    assert sorted(path.name for path in (folder / "model").iterdir()) == [
+        "config.json",
+        "manifest.json",
+        "model.safetensors",
+        "preprocessor.json",
+    ]
+    for pointer in ("best.json", "last.json"):
+        name = json.loads((folder / pointer).read_text())["checkpoint"]
+        assert (folder / "checkpoints" / name / "state.json").is_file()
+
+
+def test_refuses_what_is_not_a_run(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="is not a run folder: there is no such folder"):
+        check_run_folder(tmp_path / "nothing")
+    with pytest.raises(ConfigError, match=r"is not a run folder: it has no config.yaml"):
+        check_run_folder(tmp_path)
+    (tmp_path / "config.yaml").write_text("seed: 0\n")
+    with pytest.raises(ConfigError, match="holds a run that has not finished: it has no model"):
+        check_run_folder(tmp_path)
+
+
+def test_damaged_weights_are_refused(moons_run: nw.Run, tmp_path: Path) -> None:
+    assert moons_run.folder is not None
+    for file in (moons_run.folder / "model").iterdir():
+        (tmp_path / file.name).write_bytes(file.read_bytes())
+    weights = tmp_path / "model.safetensors"
+    content = bytearray(weights.read_bytes())
+    content[-1] ^= 1
+    weights.write_bytes(content)
+    with pytest.raises(DataError, match=r"model.safetensors is damaged: its sha256 is not"):
+        SavedModel(tmp_path)
