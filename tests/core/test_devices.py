@@ -32,7 +32,7 @@ def test_auto_is_the_processor_where_there_is_nothing_else() -> None:
 def test_auto_is_the_gpu_where_there_is_one() -> None:
     assert pick_device("auto") == torch.device("cuda")
     assert pick_device("cuda:1") == torch.device("cuda", 1)
-    with pytest.raises(ConfigError, match="^device 'cuda:2' is not there: 2 CUDA devices$"):
+    with pytest.raises(ConfigError, match=r"^device 'cuda:2' is not there: 2 CUDA devices$"):
         pick_device("cuda:2")
 
 

@@ -6,9 +6,8 @@ import socket
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from typing import Any
 
@@ -18,47 +17,24 @@ from netwright.core.console import Bar
 from netwright.core.errors import DataError, DownloadError
 from netwright.data import download
 from netwright.data.download import RemoteFile, fetch, is_offline
-
-CONTENT = bytes(range(256)) * 1000
-
-
-@dataclass
-class Server:
-    """A web server whose paths answer as a test tells them to."""
-
-    address: str
-    answers: dict[str, Callable[[BaseHTTPRequestHandler], None]] = field(default_factory=dict)
-    asked: list[str] = field(default_factory=list)
-    stopped: threading.Event = field(default_factory=threading.Event)
-
-    def file(self, *paths: str, content: bytes = CONTENT) -> RemoteFile:
-        return RemoteFile(
-            name="file.gz",
-            addresses=tuple(self.address + path for path in paths),
-            size=len(content),
-            sha256=hashlib.sha256(content).hexdigest(),
-        )
+from tests.data.loopback import (
+    CONTENT,
+    Answer,
+    Server,
+    goes_nowhere,
+    is_missing,
+    lacks_a_length,
+    pours,
+    redirects,
+    sends,
+    serving,
+)
 
 
 @pytest.fixture
 def server() -> Iterator[Server]:
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            state.asked.append(self.path)
-            state.answers[self.path](self)
-
-        def log_message(self, format: str, *args: Any) -> None:  # noqa: A002
-            pass
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as running:
-        running.daemon_threads = True
-        state = Server(address=f"http://127.0.0.1:{running.server_port}")
-        thread = threading.Thread(target=running.serve_forever, kwargs={"poll_interval": 0.01})
-        thread.start()
-        yield state
-        state.stopped.set()
-        running.shutdown()
-        thread.join()
+    with serving() as running:
+        yield running
 
 
 @pytest.fixture(autouse=True)
@@ -68,28 +44,6 @@ def cache(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("NETWRIGHT_HOME", str(tmp_path))
     return tmp_path / "data/toy"
-
-
-def sends(content: bytes, length: int | None = None) -> Callable[[BaseHTTPRequestHandler], None]:
-    """Answer with this content; `length` is what the header claims."""
-
-    def answer(request: BaseHTTPRequestHandler) -> None:
-        request.send_response(200)
-        request.send_header("Content-Length", str(len(content) if length is None else length))
-        request.end_headers()
-        request.wfile.write(content)
-
-    return answer
-
-
-def redirects(target: str, status: int = 302) -> Callable[[BaseHTTPRequestHandler], None]:
-    def answer(request: BaseHTTPRequestHandler) -> None:
-        request.send_response(status)
-        request.send_header("Location", target)
-        request.send_header("Content-Length", "0")
-        request.end_headers()
-
-    return answer
 
 
 def files_in(folder: Path) -> list[str]:
@@ -128,33 +82,6 @@ def test_a_file_on_the_search_path_needs_no_network(
     assert (server.asked, files_in(cache)) == ([], [])
 
 
-def lacks_a_length(request: BaseHTTPRequestHandler) -> None:
-    request.send_response(200)
-    request.end_headers()
-    request.wfile.write(CONTENT[:100])
-
-
-def pours(request: BaseHTTPRequestHandler) -> None:
-    """An answer without an end."""
-    request.send_response(200)
-    request.end_headers()
-    try:
-        while True:
-            request.wfile.write(CONTENT)
-    except OSError:
-        pass  # the other side has had enough
-
-
-def is_missing(request: BaseHTTPRequestHandler) -> None:
-    request.send_error(404)
-
-
-def goes_nowhere(request: BaseHTTPRequestHandler) -> None:
-    request.send_response(302)
-    request.send_header("Content-Length", "0")
-    request.end_headers()
-
-
 WRONG = bytes(len(CONTENT))
 SIZE, SUM = len(CONTENT), hashlib.sha256(CONTENT).hexdigest()
 
@@ -181,7 +108,7 @@ SIZE, SUM = len(CONTENT), hashlib.sha256(CONTENT).hexdigest()
     ],
 )
 def test_refuses_what_is_not_the_published_file_and_leaves_nothing(
-    server: Server, cache: Path, answer: Callable[[BaseHTTPRequestHandler], None], reason: str
+    server: Server, cache: Path, answer: Answer, reason: str
 ) -> None:
     server.answers["/bad"] = answer
     sentence = f"toy/file.gz could not be fetched: {server.address}/bad: {reason}"

@@ -38,7 +38,13 @@ _WORDS = {
     "bool_parsing": "must be true or false",
     "bool_type": "must be true or false",
 }
-_TYPES = {"int": "a whole number", "float": "a number", "string": "text", "tuple": "a list"}
+_TYPES = {
+    "int": "a whole number",
+    "float": "a number",
+    "string": "text",
+    "tuple": "a list",
+    "dict": "a mapping",
+}
 
 
 @dataclass(frozen=True)

@@ -151,10 +151,9 @@ def test_several_targets(tmp_path: Path) -> None:
     assert torch.equal(reals.train.targets, labels.train.targets)
 
 
-odd_cells = st.sampled_from(
-    ["", "1", "0", "2.5", "-0.0", "3.4e38", "-3.4e38", "1e-320", "1e400", "inf", "1_0", "1,5", "x"]
-    + ["yes", "TRUE", "other", "missing", "2024-02-29", "03/04/2024", "31/12/1999", "9" * 30, "?"]
-)
+ODD_NUMBERS = ["-0.0", "3.4e38", "-3.4e38", "1e-320", "1e400", "inf", "1_0", "1,5", "9" * 30]
+ODD_TEXTS = ["", "?", "yes", "TRUE", "other", "missing", "2024-02-29", "03/04/2024", "31/12/1999"]
+odd_cells = st.sampled_from(ODD_NUMBERS) | st.sampled_from(ODD_TEXTS)
 usual_cells = st.sampled_from(["1", "2.5", "7"]) | st.sampled_from(["a", "b", ""])
 
 
@@ -174,7 +173,7 @@ def test_any_cells_give_finite_data_or_a_refusal(
         return
     encoder = TableEncoder.from_json(json.loads(json.dumps(data.preprocessor.to_json())))
     assert encoder == data.preprocessor
-    assert bool(encoder.encode(tmp_path / "t.csv").isfinite().all())
+    assert all(bool(split.inputs.isfinite().all()) for _, split in data.splits())
 
 
 def test_source_row_loads_tables() -> None:

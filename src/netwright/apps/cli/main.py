@@ -63,7 +63,7 @@ def main(arguments: list[str] | None = None) -> None:
 
 def run(arguments: list[str]) -> int:
     """Run one command; give its exit code."""
-    from netwright.core.console import complain, say
+    from netwright.core.console import complain
 
     try:
         code = app(arguments, standalone_mode=False)
@@ -71,8 +71,7 @@ def run(arguments: list[str]) -> int:
     except NetwrightError as error:
         complain(str(error))
         return error.exit_code
-    except KeyboardInterrupt as interrupt:
-        say(f"interrupted; {interrupt}" if str(interrupt) else "interrupted")
+    except KeyboardInterrupt:
         return 130
     except BrokenPipeError:  # `netwright list models | head`
         sys.stderr.close()

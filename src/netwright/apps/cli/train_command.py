@@ -97,5 +97,9 @@ def train(  # noqa: PLR0913, PLR0917 - one argument an option
     if dry_run:
         show_dry_run(prepared, as_json=as_json)
         return
-    run = train_prepared(prepared, out=out, quiet=quiet or as_json)
+    try:
+        run = train_prepared(prepared, out=out, quiet=quiet or as_json)
+    except KeyboardInterrupt as interrupt:  # typer would swallow what it says
+        say(f"interrupted; {interrupt}")
+        raise typer.Exit(130) from None
     show_results(run, as_json=as_json)

@@ -35,13 +35,13 @@ class EarlyStopping(Callback):
         self.monitor, self.patience = monitor, patience
         self.min_delta, self.restore_best = min_delta, restore_best
         self.sign = 1.0 if is_lower_better(monitor) else -1.0
-        self.best = math.inf  # of sign * value, so that lower is better
-        self.best_epoch = self.best_step = 0
-        self.weights: dict[str, Tensor] = {}
+        self._forget()
 
     def on_fit_start(self, state: TrainState) -> None:
-        """Stay stopped where a checkpoint was written after the last epoch of patience."""
-        if self.weights:
+        """Begin anew, or stay stopped where a checkpoint was written when patience was over."""
+        if state.samples == 0:
+            self._forget()  # what another run left, where one trainer fits several models
+        elif self.weights:
             self._stop_if_patience_is_over(state)
 
     def on_epoch_end(self, state: TrainState) -> None:
@@ -62,6 +62,11 @@ class EarlyStopping(Callback):
         """Go back to the best weights."""
         if self.restore_best and self.weights:
             state.model.load_state_dict(self.weights)
+
+    def _forget(self) -> None:
+        self.best = math.inf  # of sign * value, so that lower is better
+        self.best_epoch = self.best_step = 0
+        self.weights: dict[str, Tensor] = {}
 
     def _stop_if_patience_is_over(self, state: TrainState) -> None:
         if self.patience is not None and state.epoch - self.best_epoch >= max(1, self.patience):

@@ -18,7 +18,7 @@ class HistoryFile(Callback):
         self.path, self.written = path, 0
 
     def on_fit_start(self, state: TrainState) -> None:
-        """Let the file hold what the run holds; what a killed run wrote beyond is measured again."""
+        """Let the file hold what the run holds; a killed run may have written more."""
         write_rows(self.path, state.history.rows)
         self.written = len(state.history)
 

@@ -1,0 +1,147 @@
+"""The command: help without torch; refusals in one sentence, exit code 2, nothing left."""
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.apps.cli.conftest import Type
+
+HEAVY = ("torch", "sklearn", "pydantic", "matplotlib", "numpy", "pandas")
+
+
+def test_help_imports_nothing_heavy() -> None:
+    script = (
+        "import sys\n"
+        "from netwright.apps.cli.main import run\n"
+        "code = run(['--help']) or run(['train', '--help'])\n"
+        f"print([name for name in {HEAVY} if name in sys.modules], code)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.splitlines()[-1] == "[] 0"
+    assert "Train a model on data" in done.stdout
+
+
+def test_version(type_in: Type) -> None:
+    assert re.fullmatch(r"\d+\.\d+\.\d+\n", type_in("--version").out)
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["trian"], "no such command 'trian'; did you mean 'train'?"),
+        (["train", "mpl"], "unknown model 'mpl'; did you mean 'mlp'?"),
+        (["train", "mlp", "digts"], "unknown data set 'digts'; did you mean 'digits'?"),
+        (["train", "--epoch", "3"], "no such option: --epoch; did you mean --epochs?"),
+        (["train", "a", "b", "c"], "got unexpected extra argument(s) (c)"),
+        (["train", "--epochs", "0"], "train.epochs must be greater than 0, got 0"),
+        (["train", "--lr", "nan"], "train.lr must be a finite number, got nan"),
+        (["train", "--lr", "-1"], "train.lr must be greater than 0.0, got -1.0"),
+        (["train", "--set", "model.hidden=0"], "model.hidden[0] must be greater than 0, got '0'"),
+        (
+            ["train", "--set", "model.hiden=3"],
+            "unknown setting 'model.hiden'; did you mean 'hidden'?",
+        ),
+        (["train", "--optimizer", "adm"], "unknown optimizer 'adm'; did you mean 'adam'?"),
+        (
+            ["train", "--set", "train.optimizer_options=3"],
+            "train.optimizer_options must be a mapping, got '3'",
+        ),
+        (["train", "--device", "cuda:99"], "device 'cuda:99' is not there: 0 CUDA devices"),
+        (
+            ["train", "mlp", "iris", "--batch-size", "200"],
+            "batch_size 200 is more than the 105 training rows of iris; give 105 or less",
+        ),
+        (["train", "ridge", "iris"], "ridge predicts real, got a target of kind 'class'"),
+        (["train", "mlp", "no.csv", "--target", "x"], "no.csv: there is no such file"),
+        (["train", "-c", "no.yaml"], "no.yaml cannot be read: No such file or directory"),
+        (["evaluate", "nowhere"], "nowhere is not a run folder: there is no such folder"),
+        (["evaluate", "."], ". is not a run folder: it has no config.yaml"),
+        (["list", "modls"], "unknown kind 'modls'; did you mean 'models'?"),
+        (["predict", "."], "predict takes a table or --row, one of them"),
+    ],
+)
+def test_refuses_in_one_sentence_and_leaves_nothing(
+    type_in: Type, tmp_path: Path, words: list[str], sentence: str
+) -> None:
+    answer = type_in(*words)
+    assert answer.err == f"error: {sentence}\n"
+    assert (answer.code, answer.out) == (2, "")
+    assert not list(tmp_path.iterdir())
+
+
+TABLES = {
+    "ragged": (b"a,b\n1,2\n3\n", r"x.csv:3"),
+    "unbalanced quotes": (b'a,b\n1,"2\n3,4\n', r"x.csv:\d"),
+    "UTF-16": ("a,b\n1,2\n".encode("utf-16"), r"UTF-8"),
+    "NUL": (b"a,b\n1,\x002\n", r"x.csv:2"),
+    "empty": (b"", r"empty"),
+    "header only": (b"a,b\n", r"x.csv"),
+    "duplicate header": (b"a,a,b\n1,2,3\n", r"'a'"),
+    "text among numbers": (
+        b"a,b\n" + b"".join(b"%d,%d\n" % (i, i % 2) for i in range(60)) + b"x,1\n",
+        r"x.csv:62: column 'a': 'x'",
+    ),
+    "one class": (b"a,b\n" + b"".join(b"%d,1\n" % i for i in range(60)), r"one class"),
+    "no such target": (b"a,c\n" + b"1,2\n" * 20, r"no column 'b'"),
+    "infinite": (b"a,b\n" + b"1,0\n2,1\n" * 30 + b"1e400,1\n", r"x.csv:62"),
+}
+
+
+@pytest.mark.parametrize("case", TABLES)
+def test_bad_tables_are_refused_by_name(type_in: Type, tmp_path: Path, case: str) -> None:
+    content, pattern = TABLES[case]
+    (tmp_path / "x.csv").write_bytes(content)
+    answer = type_in("train", "mlp", "x.csv", "--target", "b")
+    assert answer.code == 2
+    assert answer.err.startswith("error: ")
+    assert answer.err.count("\n") == 1
+    assert re.search(pattern, answer.err), answer.err
+    assert [path.name for path in tmp_path.iterdir()] == ["x.csv"]
+
+
+def test_a_byte_order_mark_is_repaired_and_told(type_in: Type, tmp_path: Path) -> None:
+    rows = "".join(f"{i},{i % 2}\n" for i in range(60))
+    (tmp_path / "x.csv").write_bytes(b"\xef\xbb\xbf" + f"a,b\n{rows}".encode())
+    answer = type_in("train", "logistic", "x.csv", "--target", "b", "--epochs", 1)
+    assert answer.code == 0
+    assert "(BOM) at the head of the file was skipped" in answer.err
+
+
+def test_underscores_are_dashes(type_in: Type) -> None:
+    assert type_in("train", "mlp", "xor", "--batch_size", 8, "--dry_run").code == 0
+
+
+def test_a_run_that_diverges_fails_with_code_1(type_in: Type) -> None:
+    answer = type_in("train", "mlp", "diabetes", "--optimizer", "sgd", "--lr", 1e30, "-q")
+    assert answer.code == 1
+    assert answer.err.startswith("error: not a finite number at step ")
+
+
+def test_ctrl_c_saves_and_exits_130(tmp_path: Path) -> None:
+    """A real process, a real signal: the first epoch's line says that training is under way."""
+    command = [sys.executable, "-m", "netwright", "train", "mlp", "digits", "--epochs", "100000"]
+    environment = {**os.environ, "PYTHONUNBUFFERED": "1"}
+    process = subprocess.Popen(
+        command, cwd=tmp_path, stderr=subprocess.PIPE, text=True, env=environment
+    )
+    assert process.stderr is not None
+    for line in process.stderr:
+        if line.startswith("epoch   1"):
+            break
+    process.send_signal(signal.SIGINT)
+    started = time.monotonic()
+    rest = process.stderr.read()
+    process.stderr.close()
+    assert process.wait(timeout=60) == 130
+    assert time.monotonic() - started < 30
+    assert "interrupted; the run is saved in runs/mlp-digits-001" in rest
+    assert (tmp_path / "runs" / "mlp-digits-001" / "results.json").is_file()
+    assert (tmp_path / "runs" / "mlp-digits-001" / "last.json").is_file()

@@ -1,0 +1,54 @@
+"""What a person types: times, settings, and their order of precedence."""
+
+import re
+from typing import Any
+
+import pytest
+
+from netwright.apps.cli.typed_recipe import (
+    normal_form,
+    parse_seconds,
+    parse_setting,
+    typed_recipe,
+)
+from netwright.core.errors import ConfigError
+
+
+@pytest.mark.parametrize(
+    ("text", "seconds"), [("90", 90), ("90s", 90), ("10m", 600), ("1.5h", 5400), (" 2 m ", 120)]
+)
+def test_times(text: str, seconds: float) -> None:
+    assert parse_seconds(text) == seconds
+
+
+@pytest.mark.parametrize("text", ["", "soon", "10d", "-3s", "1e3"])
+def test_times_that_are_none(text: str) -> None:
+    sentence = f"--max-time must be like 90s, 10m or 2h, got {text!r}"
+    with pytest.raises(ConfigError, match=re.escape(sentence)):
+        parse_seconds(text)
+
+
+def test_settings() -> None:
+    assert parse_setting("model.hidden=256,128") == ("model", "hidden", "256,128")
+    assert parse_setting("data.val-size = 0.1") == ("data", "val_size", "0.1")
+    with pytest.raises(ConfigError, match=r"--set must be like model.hidden=256,128, got 'a=1'"):
+        parse_setting("a=1")
+    with pytest.raises(ConfigError, match=r"--set takes model., data. and train. settings"):
+        parse_setting("seed.x=1")
+
+
+def test_short_sections_get_their_long_form() -> None:
+    assert normal_form({"model": "mlp", "data": "a.csv", "seed": 1}) == {
+        "model": {"name": "mlp"},
+        "data": {"name": "table", "path": "a.csv"},
+        "seed": 1,
+    }
+
+
+def test_nothing_typed_is_the_mlp_on_digits() -> None:
+    nothing: dict[str, Any] = {}
+    assert typed_recipe([], None, None, None, [], nothing, nothing) == {
+        "model": {"name": "mlp"},
+        "data": {"name": "digits"},
+        "train": {},
+    }

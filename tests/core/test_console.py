@@ -1,0 +1,153 @@
+"""The console: text is shown as it is, colours only where they are wanted, a bar or lines."""
+
+import json
+import re
+import sys
+
+import pytest
+
+from netwright.core.console import Bar, complain, give, give_json, give_table, say, warn
+
+Capture = pytest.CaptureFixture[str]
+# All that rich would read as something else: markup, a closing tag, an emoji, an escape.
+TRICKY = "[red]x[/] [/y] ratio 3:100:4 :warning: [bold]C:\\dir\\"
+
+
+@pytest.fixture(autouse=True)
+def plain_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("NO_COLOR", "FORCE_COLOR", "TTY_COMPATIBLE", "TTY_INTERACTIVE", "COLUMNS"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("TERM", "xterm-256color")
+
+
+@pytest.fixture
+def terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Make rich believe that a person watches."""
+    monkeypatch.setenv("FORCE_COLOR", "1")
+
+
+def without_escapes(text: str) -> str:
+    return re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", text)
+
+
+def test_text_for_people_goes_to_standard_error_as_it_is(capsys: Capture) -> None:
+    say(TRICKY)
+    warn(TRICKY)
+    complain(TRICKY)
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err == f"{TRICKY}\nnote: {TRICKY}\nerror: {TRICKY}\n"
+
+
+@pytest.mark.usefixtures("terminal")
+def test_text_is_not_interpreted_on_a_terminal_either(capsys: Capture) -> None:
+    say(TRICKY)
+    assert capsys.readouterr().err == f"{TRICKY}\n"
+    warn(TRICKY)
+    complain(TRICKY)
+    assert capsys.readouterr().err == (
+        f"\x1b[33mnote:\x1b[0m {TRICKY}\n\x1b[31merror:\x1b[0m {TRICKY}\n"
+    )
+
+
+@pytest.mark.usefixtures("terminal")
+def test_no_color_is_honoured(monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
+    monkeypatch.setenv("NO_COLOR", "1")
+    warn("careful")
+    complain("no")
+    assert capsys.readouterr().err == "note: careful\nerror: no\n"
+
+
+def test_long_lines_are_not_broken(capsys: Capture) -> None:
+    long = "word " * 100 + "end"
+    say(long)
+    assert capsys.readouterr().err == f"{long}\n"
+
+
+@pytest.mark.parametrize("text", ["a,b", "a,b\n", TRICKY, ""])
+def test_data_goes_to_standard_output_and_ends_with_one_newline(capsys: Capture, text: str) -> None:
+    give(text)
+    out, err = capsys.readouterr()
+    assert out == text.removesuffix("\n") + "\n"
+    assert err == ""
+
+
+def test_json_can_be_read_back(capsys: Capture) -> None:
+    value = {"accuracy": 0.5, "name": TRICKY, "none": None}
+    give_json(value)
+    assert json.loads(capsys.readouterr().out) == value
+    with pytest.raises(ValueError, match="Out of range float"):
+        give_json({"loss": float("nan")})
+
+
+def test_table_shows_every_cell_as_it_is(capsys: Capture) -> None:
+    give_table([{"name": TRICKY, "[b]col": ":100:"}, {"name": "second"}], title="[red]title")
+    out, err = capsys.readouterr()
+    lines = out.splitlines()
+    assert err == ""
+    assert lines[0].strip() == "[red]title"
+    assert lines[1].split() == ["name", "[b]col"]
+    assert lines[2].startswith(TRICKY)
+    assert lines[2].rstrip().endswith(" :100:")
+    assert lines[3].strip() == "second"
+
+
+def test_table_can_go_to_standard_error(capsys: Capture) -> None:
+    give_table([{"name": "x"}], stderr=True)
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.split() == ["name", "x"]
+
+
+def test_table_without_rows_is_empty(capsys: Capture) -> None:
+    give_table([])
+    assert capsys.readouterr().out.strip() == ""
+
+
+def test_table_keeps_wide_rows_whole_where_nobody_watches(capsys: Capture) -> None:
+    give_table([{"name": "n" * 80, "value": "v" * 80}])
+    assert f"{'n' * 80} {'v' * 80}" in re.sub(" +", " ", capsys.readouterr().out)
+
+
+def test_bar_is_plain_lines_without_a_terminal(capsys: Capture) -> None:
+    bar = Bar(10)
+    assert not bar.live
+    bar.move(3, "epoch 1")
+    bar.line(TRICKY)
+    bar.close()
+    out, err = capsys.readouterr()
+    assert (out, err) == ("", f"{TRICKY}\n")
+
+
+@pytest.mark.usefixtures("terminal")
+def test_quiet_bar_shows_nothing(capsys: Capture) -> None:
+    bar = Bar(10, quiet=True)
+    assert not bar.live
+    bar.move(3, "epoch 1")
+    bar.line("a line")
+    bar.close()
+    assert capsys.readouterr() == ("", "")
+
+
+@pytest.mark.usefixtures("terminal")
+@pytest.mark.parametrize(("total", "count"), [(10, "3/10"), (None, "3/?")])
+def test_bar_on_a_terminal_moves(capsys: Capture, total: int | None, count: str) -> None:
+    bar = Bar(total)
+    assert bar.live
+    bar.move(3, "epoch [red]:100:")
+    bar.line(TRICKY)
+    bar.close()
+    bar.line("after the bar")
+    shown = without_escapes(capsys.readouterr().err)
+    assert "epoch [red]:100:" in shown
+    assert re.sub(r"\s", "", count) in re.sub(r"\s", "", shown)
+    assert TRICKY in shown
+    assert shown.endswith("after the bar\n")
+
+
+def test_output_follows_a_redirected_stream(
+    monkeypatch: pytest.MonkeyPatch, capsys: Capture
+) -> None:
+    monkeypatch.setattr(sys, "stdout", sys.stderr)
+    give("x")
+    assert capsys.readouterr() == ("", "x\n")

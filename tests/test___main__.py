@@ -1,0 +1,11 @@
+"""`python -m netwright` is the same command."""
+
+import subprocess
+import sys
+
+
+def test_runs_as_a_module() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "netwright", "--version"], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.count(".") == 2
