@@ -1,11 +1,11 @@
 """Devices: the ones that are there, and the sentence for those that are not."""
 
+import platform
 import re
 
 import pytest
 import torch
 
-from netwright.core import devices
 from netwright.core.devices import describe_device, pick_device
 from netwright.core.errors import ConfigError
 
@@ -54,7 +54,7 @@ def test_device_that_is_not_there_is_refused(name: str, sentence: str) -> None:
 
 
 def test_device_in_words(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(devices.platform, "machine", lambda: "riscv64")
+    monkeypatch.setattr(platform, "machine", lambda: "riscv64")
     monkeypatch.setattr(torch.cuda, "get_device_name", lambda device: f"GPU number {device.index}")
     assert describe_device(torch.device("cpu")) == "cpu (riscv64)"
     assert describe_device(torch.device("cuda", 1)) == "GPU number 1"

@@ -21,7 +21,7 @@ class Mean(nn.Module, Learner):
     def fit_steps(self, data: Examples, seed: int) -> Iterator[dict[str, float]]:
         for _ in range(3):
             with torch.no_grad():
-                self.value += (data.targets.mean() - self.value) / 2
+                self.value.lerp_(data.targets.mean(), 0.5)
                 loss = (data.targets - self.value).square().mean()
             yield {"loss": float(loss)}
 

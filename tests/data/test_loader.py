@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 import torch
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor
 
@@ -15,6 +15,7 @@ from netwright.data.loader import Batch, BatchLoader
 from netwright.data.spec import DataSpec
 from netwright.models.mlp import MLP, MLPConfig
 
+PROPERTY = settings(derandomize=True, deadline=None, max_examples=40)
 ROWS = st.integers(1, 40)
 SEEDS = st.integers(0, 2**62)
 
@@ -31,6 +32,7 @@ def rows_of(batches: list[Batch]) -> list[int]:
 
 
 @pytest.mark.covers("minibatch-sampler")
+@PROPERTY
 @given(ROWS, st.integers(1, 40), SEEDS, st.integers(0, 5))
 def test_every_row_comes_once_an_epoch_and_the_seed_gives_the_order_again(
     rows: int, size: int, seed: int, epoch: int
@@ -60,6 +62,7 @@ def test_drawing_an_order_leaves_the_callers_generator_alone() -> None:
     assert torch.equal(torch.get_rng_state(), before)
 
 
+@PROPERTY
 @given(ROWS, st.integers(1, 5), SEEDS, st.integers(0, 3), st.booleans())
 def test_ranks_share_the_rows_out_without_loss_or_repetition(
     rows: int, world: int, seed: int, epoch: int, shuffle: bool
@@ -77,6 +80,7 @@ def test_ranks_share_the_rows_out_without_loss_or_repetition(
     assert [alone[rank::world] for rank in range(world)] == orders
 
 
+@PROPERTY
 @given(ROWS, st.integers(1, 9), st.integers(1, 3), st.data())
 def test_starting_at_a_batch_gives_the_tail_of_the_epoch(
     rows: int, size: int, world: int, data: st.DataObject
@@ -94,6 +98,7 @@ def test_nothing_is_left_after_the_last_batch() -> None:
     assert len(list(loader.epoch(0, start=2))) == 1
 
 
+@PROPERTY
 @given(ROWS, st.integers(1, 40))
 def test_length_is_the_number_of_batches_and_only_the_last_is_smaller(rows: int, size: int) -> None:
     size = min(size, rows)
@@ -137,6 +142,7 @@ def test_inputs_targets_and_weights_travel_with_their_row() -> None:
         torch.testing.assert_close(batch.weights, (batch.rows + 1) / 4.5)
 
 
+@PROPERTY
 @given(st.lists(st.floats(0.0, 1e3, width=32), min_size=1, max_size=9).filter(any))
 def test_weights_have_a_mean_of_one_over_the_split(weights: list[float]) -> None:
     split = numbered(len(weights), torch.tensor(weights))

@@ -137,7 +137,7 @@ def assert_same(got: Any, wanted: Any) -> None:
             assert_same(one, other)
     else:
         assert type(got) is type(wanted)
-        assert got == wanted or (got != got and wanted != wanted)  # NaN is NaN
+        assert repr(got) == repr(wanted)  # floats to the last bit, and NaN is NaN
 
 
 def assert_close(got: nn.Module, wanted: nn.Module, tolerance: float) -> None:

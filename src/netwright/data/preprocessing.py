@@ -22,6 +22,14 @@ class Preprocessor(ABC):
     def encode_targets(self, source: Any) -> Tensor:
         """Raw targets -> class indices, labels or reals, as the training targets are."""
 
+    def read(self, source: Any) -> Any:
+        """What a source holds, read once, so that it can be encoded several times."""
+        return source
+
+    def remarks(self, source: Any) -> tuple[str, ...]:
+        """What is new in these inputs (categories never seen, cells missing), a sentence each."""
+        return ()
+
     @abstractmethod
     def to_json(self) -> dict[str, Any]:
         """Plain dicts, lists and numbers."""

@@ -30,11 +30,14 @@ class Residual(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         """(B, D) -> (B, E)."""
-        out: Tensor = self.skip(x) + self.body(x)
-        return out if self.rest == 0 else out - self.rest
+        deviation: Tensor = self.body(x)
+        if self.rest:
+            deviation = deviation - self.rest  # before x is added: at rest exactly 0 is left
+        out: Tensor = self.skip(x) + deviation
+        return out
 
 
 def value_at_zero(activation: nn.Module) -> float:
     """phi(0), the output of an activation at rest."""
     with torch.no_grad():
-        return float(activation(torch.zeros(1)))
+        return float(activation(torch.zeros(1, dtype=torch.float64)))

@@ -28,6 +28,10 @@ class UpdateStep:
         self.state, self.before_update = state, before_update
         self.precision, self.accumulate = config.precision, config.accumulate
         self.by_closure = OPTIMIZERS.load(config.optimizer).closure
+        if state.scaler is not None:
+            # torch's fused SGD, told to skip its first step, keeps a momentum that was never set:
+            # let the scaler not call it at all.
+            state.optimizer._step_supports_amp_scaling = False  # type: ignore[attr-defined]
 
     def __call__(self, batch: Batch, *, share: float, last: bool) -> Tensor | Output:
         """Use one batch.

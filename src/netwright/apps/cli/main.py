@@ -66,7 +66,7 @@ def run(arguments: list[str]) -> int:
     from netwright.core.console import complain
 
     try:
-        code = app(arguments, standalone_mode=False)
+        code = app(arguments, prog_name="netwright", standalone_mode=False)
         return code if isinstance(code, int) else 0
     except NetwrightError as error:
         complain(str(error))

@@ -37,14 +37,17 @@ def predict(
     cat rows.csv | netwright predict RUN -
     netwright predict RUN --row "student=No,balance=1200,income=30000"
     """
-    from netwright.core.console import give, give_json
+    from netwright.core.console import give, give_json, warn
     from netwright.core.errors import ConfigError
     from netwright.recipes.run import open_run
 
     if (source is None) == (row is None):
         raise ConfigError("predict takes a table or --row, one of them")
     opened = open_run(run)
-    rows = read_row(row) if row is not None else _read_source(source or "-")
+    given = read_row(row) if row is not None else _read_source(source or "-")
+    rows = opened.preprocessor.read(given)
+    for remark in opened.preprocessor.remarks(rows):
+        warn(remark)
     answers = answer(opened, rows, proba=proba, threshold=threshold)
     if as_json:
         give_json(answers)

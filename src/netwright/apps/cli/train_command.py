@@ -27,6 +27,9 @@ def train(  # noqa: PLR0913, PLR0917 - one argument an option
     target: Annotated[
         list[str] | None, typer.Option(help="The column to predict; several are allowed.")
     ] = None,
+    target_kind: Annotated[
+        str | None, typer.Option(help="What the target is: class, real or labels. (guessed)")
+    ] = None,
     drop_missing_target: Annotated[
         bool, typer.Option("--drop-missing-target", help="Leave out rows without a target.")
     ] = False,
@@ -81,7 +84,10 @@ def train(  # noqa: PLR0913, PLR0917 - one argument an option
         "device": device,
         "max_time": None if max_time is None else parse_seconds(max_time),
     }
-    given_data: dict[str, Any] = {"target": tuple(target) if target else None}
+    given_data: dict[str, Any] = {
+        "target": tuple(target) if target else None,
+        "target_kind": target_kind,
+    }
     if drop_missing_target:
         given_data["drop_missing_target"] = True
     recipe = parse_recipe(

@@ -24,6 +24,9 @@ class EarlyStopping(Callback):
         restore_best: put the best weights back at the end.
     """
 
+    best: float
+    weights: dict[str, Tensor]
+
     def __init__(
         self,
         monitor: str = "val/loss",
@@ -66,7 +69,7 @@ class EarlyStopping(Callback):
     def _forget(self) -> None:
         self.best = math.inf  # of sign * value, so that lower is better
         self.best_epoch = self.best_step = 0
-        self.weights: dict[str, Tensor] = {}
+        self.weights = {}
 
     def _stop_if_patience_is_over(self, state: TrainState) -> None:
         if self.patience is not None and state.epoch - self.best_epoch >= max(1, self.patience):

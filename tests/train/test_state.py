@@ -1,0 +1,61 @@
+"""A run at one moment: its clock, its learning rate, and the rows that it records."""
+
+import re
+import time
+
+import pytest
+
+from netwright.core.errors import RunError
+from tests.train.toy_runs import toy_start
+
+NAN, INFINITY = float("nan"), float("inf")
+
+
+def test_recorded_rows_carry_every_axis() -> None:
+    state = toy_start()
+    state.step, state.epoch, state.samples = 12, 3, 96
+    state.elapsed_before = 100.0
+    state.record("val", {"loss": 0.5, "accuracy": 0.75})
+    first, second = state.history
+    assert (first.step, first.epoch, first.samples, first.split) == (12, 3, 96, "val")
+    assert (first.name, first.value) == ("loss", 0.5)
+    assert (second.name, second.value) == ("accuracy", 0.75)
+    assert first.time == second.time
+    assert 100 <= first.time < 200
+
+
+@pytest.mark.parametrize("value", [NAN, INFINITY, -INFINITY])
+def test_a_number_that_is_not_finite_ends_the_run_before_it_is_kept(value: float) -> None:
+    state = toy_start(lr=0.25)
+    state.step, state.epoch = 7, 2
+    sentence = (
+        f"val/loss is {value} after step 7, epoch 2; "
+        "the learning rate is 0.25, a smaller one often helps"
+    )
+    with pytest.raises(RunError, match=f"^{re.escape(sentence)}$"):
+        state.record("val", {"loss": value})
+    assert len(state.history) == 0
+
+
+def test_time_goes_on_where_an_earlier_process_stopped() -> None:
+    state = toy_start()
+    before = state.elapsed
+    time.sleep(0.01)
+    assert state.elapsed >= before + 0.01
+    state.elapsed_before = 50.0
+    assert 50 < state.elapsed < 60
+
+
+def test_learning_rate_is_that_of_the_next_step() -> None:
+    state = toy_start(lr=0.5, schedule="linear", optimizer="sgd")  # 15 steps in all
+    assert state.lr == 0.5
+    state.optimizer.step()
+    state.schedule.step()
+    assert state.lr == pytest.approx(0.5 * 14 / 15)
+
+
+def test_a_new_run_stands_at_its_beginning() -> None:
+    state = toy_start(epochs=3, batch_size=8, accumulate=2)  # 20 rows are 3 batches, 2 updates
+    assert (state.epoch, state.position, state.step, state.samples, state.seen) == (0, 0, 0, 0, 0)
+    assert (state.epochs, state.steps_per_epoch, state.stop_reason) == (3, 2, "")
+    assert len(state.history) == 0

@@ -1,0 +1,246 @@
+"""One update: accumulation, closures and float16 leave exactly the weights that they should."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor, nn
+
+from netwright.core.errors import RunError
+from netwright.train.callback import Callback
+from netwright.train.state import TrainState
+from netwright.train.tasks.regression import Regression
+from tests.train.toy_runs import (
+    assert_close,
+    assert_same,
+    copy_of,
+    doubled,
+    toy_data,
+    toy_fit,
+    toy_net,
+    toy_trainer,
+    weighed,
+    whole_batch,
+)
+
+
+def gradients_of(model: nn.Module) -> Tensor:
+    return torch.cat([p.grad.flatten() for p in model.parameters() if p.grad is not None])
+
+
+class Count(Callback):
+    """Counts the events of an update."""
+
+    def __init__(self) -> None:
+        self.before = self.after = 0
+
+    def on_before_update(self, state: TrainState) -> None:
+        self.before += 1
+
+    def on_step_end(self, state: TrainState) -> None:
+        self.after += 1
+
+
+class Overflow(Callback):
+    """Makes the gradients of some updates infinite, and checks that nothing moves then."""
+
+    def __init__(self, attempts: set[int]) -> None:
+        self.attempts, self.attempt, self.skipped = attempts, 0, 0
+        self.before: Any = None
+
+    def on_fit_start(self, state: TrainState) -> None:
+        def spoil(grad: Tensor) -> Tensor:
+            return grad * torch.inf if self.attempt in self.attempts else grad
+
+        next(state.model.parameters()).register_hook(spoil)  # type: ignore[no-untyped-call]
+
+    @staticmethod
+    def of(state: TrainState) -> Any:
+        schedule = {k: v for k, v in state.schedule.state_dict().items() if k[:2] != "_g"}
+        return copy_of(state.model), state.optimizer.state_dict()["state"], schedule, state.step
+
+    def on_before_update(self, state: TrainState) -> None:
+        self.before = torch.utils._pytree.tree_map(
+            lambda leaf: leaf.clone() if isinstance(leaf, Tensor) else leaf, self.of(state)
+        )
+        assert state.scaler is not None
+        self.scale = state.scaler.get_scale()
+
+    def on_step_end(self, state: TrainState) -> None:
+        assert state.scaler is not None
+        if self.attempt in self.attempts:
+            self.skipped += 1
+            assert_same(copy_of(state.model), self.before[0])
+            if self.before[1]:  # before its first step an optimizer has no state
+                assert_same(self.of(state)[1:], self.before[1:])
+            assert state.step == self.before[3]
+            assert state.scaler.get_scale() == self.scale / 2
+        else:
+            assert state.step == self.before[3] + 1
+            assert state.schedule.last_epoch == state.step
+        self.attempt += 1
+
+
+@pytest.mark.parametrize("weights", [False, True])
+@pytest.mark.parametrize("rows", [64, 52, 33])  # 52: the last group is 8, 8 and 4; 33: it is 1
+def test_accumulating_four_batches_of_8_is_a_batch_of_32(rows: int, weights: bool) -> None:
+    data = doubled(toy_data(rows=rows, val=0))
+    if weights:
+        amounts = torch.rand(rows, generator=torch.Generator().manual_seed(1), dtype=torch.float64)
+        data = replace(data, train=weighed(data.train, amounts.tolist()))
+    small, large = toy_net().double(), toy_net().double()
+    settings = {"optimizer": "sgd", "lr": 0.5, "schedule": "cosine"}
+    accumulated = toy_fit(small, data, batch_size=8, accumulate=4, **settings)
+    at_once = toy_fit(large, data, batch_size=32, **settings)
+    assert_close(small, large, 1e-12)
+    assert accumulated.step == at_once.step == 3 * -(-rows // 32)
+    assert accumulated.lr == at_once.lr
+    ours, wanted = (state.history.as_dict() for state in (accumulated, at_once))
+    assert ours["train/loss"] == pytest.approx(wanted["train/loss"], rel=1e-6)
+    assert ours["train/accuracy"] == pytest.approx(wanted["train/accuracy"])
+
+
+@pytest.mark.covers("gradient-accumulation")
+def test_gradients_of_all_uses_add_up() -> None:
+    weight, x1, x2 = torch.tensor(3.0, requires_grad=True), 5.0, 7.0
+    (weight * x1 + weight * x2).backward()  # type: ignore[no-untyped-call]
+    assert weight.grad is not None
+    assert weight.grad.item() == x1 + x2
+    found: list[Tensor] = []
+
+    class Keep(Callback):
+        def on_before_update(self, state: TrainState) -> None:
+            found.append(gradients_of(state.model))
+
+    data = doubled(toy_data(rows=12, val=0))
+    for size, groups in ((4, 3), (12, 1)):
+        settings = {"batch_size": size, "accumulate": groups, "epochs": 1}
+        toy_fit(toy_net().double(), data, callbacks=[Keep()], **settings)
+    torch.testing.assert_close(found[0], found[1], rtol=1e-12, atol=1e-14)
+
+
+def test_events_come_once_an_update_not_once_a_batch() -> None:
+    count = Count()
+    state = toy_fit(toy_net(), toy_data(rows=20), accumulate=3, epochs=2, callbacks=[count])
+    assert state.step == count.before == count.after == 4  # 5 batches are a group of 3 and one of 2
+    assert state.steps_per_epoch == 2
+
+
+def test_a_run_is_never_stopped_within_an_update() -> None:
+    class StopAtOnce(Callback):
+        def on_step_end(self, state: TrainState) -> None:
+            state.stop_reason = "at once"
+
+    state = toy_fit(toy_net(), toy_data(rows=20), accumulate=3, callbacks=[StopAtOnce()])
+    assert (state.position, state.step, state.samples) == (3, 1, 12)
+    assert all(parameter.grad is None for parameter in state.model.parameters())
+
+
+def quadratic() -> tuple[nn.Module, Any, dict[str, Any]]:
+    """Least squares: a quadratic in the weights, with its minimum far from the start."""
+    data = doubled(toy_data("real", rows=20, val=0))
+    slope = torch.tensor([[2.0, 0, 1], [0, -3, 0], [1, 0, 5]], dtype=torch.float64)
+    data = replace(data, train=replace(data.train, targets=data.train.inputs @ slope + 4))
+    task = Regression.plain(3)
+    settings = {"optimizer": "lbfgs", "batch_size": 20, "epochs": 3, "task": task}
+    model = nn.Linear(3, 3, dtype=torch.float64)
+    nn.init.zeros_(model.weight)
+    return model, data, settings
+
+
+def test_lbfgs_finds_the_bottom_of_a_quadratic() -> None:
+    model, data, settings = quadratic()
+    count = Count()
+    state = toy_fit(model, data, callbacks=[count], **settings)
+    inputs = torch.cat((data.train.inputs, torch.ones(20, 1, dtype=torch.float64)), dim=1)
+    best = torch.linalg.lstsq(inputs, data.train.targets).solution  # (4, 3)
+    weights = torch.cat([p.reshape(3, -1) for p in model.parameters()], dim=1)
+    torch.testing.assert_close(weights, best.T, rtol=0, atol=1e-4)
+    assert state.step == count.after == 3
+    assert count.before > 6  # it looks several times a step
+    assert all(parameter.grad is None for parameter in model.parameters())
+
+
+def test_recorded_loss_of_lbfgs_is_that_before_the_step() -> None:
+    model, data, settings = quadratic()
+    task = settings["task"]
+    with torch.no_grad():
+        first = task.loss(model(data.train.inputs), whole_batch(data.train)).item()
+    history = toy_fit(model, data, **settings).history
+    assert history.series("train/loss")[0] == pytest.approx(first, rel=1e-6)
+    assert history.series("train/loss")[1] < 1e-3 * first
+
+
+def test_schedule_moves_once_a_step_of_lbfgs() -> None:
+    model, data, settings = quadratic()
+    state = toy_fit(model, data, schedule="linear", **settings)
+    assert state.schedule.last_epoch == 3
+    assert state.lr == 0
+
+
+def test_an_error_in_the_middle_of_a_line_search_puts_the_weights_back() -> None:
+    class Refuse(Callback):
+        def __init__(self) -> None:
+            self.looks = 0
+
+        def on_before_update(self, state: TrainState) -> None:
+            self.looks += 1
+            if self.looks == 3:
+                assert not torch.equal(next(state.model.parameters()), first["weight"])
+                raise RunError("enough")
+
+    model, data, settings = quadratic()
+    first = copy_of(model)
+    with pytest.raises(RunError, match="enough"):
+        toy_fit(model, data, callbacks=[Refuse()], **settings)
+    assert_same(copy_of(model), first)
+
+
+@pytest.mark.parametrize(
+    "optimizer",
+    [
+        {"optimizer": "sgd", "kernel": "foreach"},
+        {"optimizer": "momentum", "kernel": "fused"},
+        {"optimizer": "adam", "kernel": "foreach"},
+        {"optimizer": "adam", "kernel": "fused"},
+        {"optimizer": "adamw", "accumulate": 2},
+    ],
+)
+@pytest.mark.parametrize("attempts", [set(), {0}, {1, 2}, {0, 4}, {2, 3, 5}])
+def test_overflow_in_float16_skips_the_update_the_schedule_and_the_step(
+    optimizer: dict[str, Any], attempts: set[int]
+) -> None:
+    overflow = Overflow(attempts)
+    settings = {**optimizer, "precision": "fp16-mixed", "schedule": "cosine", "epochs": 2}
+    state = toy_fit(toy_net(), toy_data(), callbacks=[overflow], **settings)
+    assert overflow.skipped == len(attempts)
+    assert state.step == overflow.attempt - len(attempts) == state.schedule.last_epoch
+    assert state.samples == 40
+
+
+def test_callbacks_see_float16_gradients_in_their_own_size() -> None:
+    found: list[Tensor] = []
+
+    class Keep(Callback):
+        def on_before_update(self, state: TrainState) -> None:
+            found.append(gradients_of(state.model))
+
+    for precision in ("fp32", "fp16-mixed"):
+        settings = {"precision": precision, "epochs": 1, "batch_size": 20}
+        toy_fit(toy_net(), toy_data(), callbacks=[Keep()], **settings)
+    torch.testing.assert_close(found[1], found[0], rtol=2e-2, atol=2e-3)
+
+
+def test_the_batch_and_its_loss_are_at_hand_after_a_step() -> None:
+    class Look(Callback):
+        def on_step_end(self, state: TrainState) -> None:
+            assert state.batch is not None
+            rows = data.train.inputs[state.batch.rows]
+            assert torch.equal(state.batch.inputs, rows)
+            assert not state.loss.requires_grad
+            assert state.loss.item() > 0
+
+    data = toy_data()
+    trainer = toy_trainer(data, callbacks=[Look()])
+    trainer.fit(trainer.start(toy_net(), data), data)
