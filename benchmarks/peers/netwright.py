@@ -1,14 +1,37 @@
 """netwright with its defaults on: progress, history, the training metric, checkpoints."""
 
+import shutil
+import tempfile
+from pathlib import Path
+
 from contest import Problem, Turn
 
-import netwright as nw
+from netwright.data.array_encoder import ArrayEncoder
+from netwright.data.dataset import Data, Split
+from netwright.data.spec import DataSpec
+from netwright.recipes.gradient_fit import gradient_fit
+from netwright.train.settings import TrainConfig
+from netwright.train.tasks.catalog import task_for
 
 
 def netwright_epoch(problem: Problem) -> Turn:
-    """One epoch of `problem.network()` on `problem.inputs` and `problem.labels`.
+    """What `nw.fit` does between loading the data and measuring the result, for one epoch.
 
-    To be wired to the public API. Everything that can be built beforehand is built here, off the
-    clock; `train` is the one call that trains. Adam takes `problem.kernel` ("foreach", "fused").
+    Stopping on non-finite numbers, on signals and the run folder's history and checkpoint are on,
+    as they always are; the checkpoint is written, hashed and flushed to disk under the clock.
     """
-    raise NotImplementedError(f"not wired up to {nw.__name__} yet")
+    network = problem.network()
+    spec = DataSpec(inputs="features", input_shape=(784,), target="class", num_outputs=10)
+    encoder = ArrayEncoder(input_shape=(784,), target="class", num_outputs=10)
+    train = Split(inputs=problem.inputs, targets=problem.labels)
+    data = Data(name="mnist", spec=spec, train=train, preprocessor=encoder)
+    config = TrainConfig(
+        epochs=1, batch_size=problem.batch_size, lr=problem.lr, kernel=problem.kernel
+    )
+    task = task_for(data)
+    folder = Path(tempfile.mkdtemp())
+    return Turn(
+        lambda: gradient_fit(network, data, task, config, seed=0, folder=folder),
+        network,
+        lambda: shutil.rmtree(folder),
+    )

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 import torch
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from netwright.core.checks import (
@@ -39,6 +39,7 @@ def test_nearest_of_two_close_names_is_the_closer() -> None:
     assert nearest("anything", []) == ""
 
 
+@settings(derandomize=True, deadline=None)
 @given(st.floats(allow_nan=True, allow_infinity=True))
 def test_numbers_are_refused_exactly_outside_their_range(value: float) -> None:
     assert _passes(check_positive, value) == (value > 0)
@@ -113,6 +114,7 @@ def test_finite_numbers_pass_even_where_their_sum_overflows() -> None:
     check_finite("x", torch.zeros(0))
 
 
+@settings(derandomize=True, deadline=None)
 @given(st.integers(0, 11), st.sampled_from([math.nan, math.inf, -math.inf]))
 def test_one_bad_number_is_found_wherever_it_is(place: int, bad: float) -> None:
     values = torch.zeros(12)

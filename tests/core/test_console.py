@@ -111,7 +111,7 @@ def test_table_keeps_wide_rows_whole_where_nobody_watches(capsys: Capture) -> No
 
 def test_bar_is_plain_lines_without_a_terminal(capsys: Capture) -> None:
     bar = Bar(10)
-    assert not bar.live
+    assert not bar.is_due
     bar.move(3, "epoch 1")
     bar.line(TRICKY)
     bar.close()
@@ -122,7 +122,7 @@ def test_bar_is_plain_lines_without_a_terminal(capsys: Capture) -> None:
 @pytest.mark.usefixtures("terminal")
 def test_quiet_bar_shows_nothing(capsys: Capture) -> None:
     bar = Bar(10, quiet=True)
-    assert not bar.live
+    assert not bar.is_due
     bar.move(3, "epoch 1")
     bar.line("a line")
     bar.close()
@@ -130,10 +130,26 @@ def test_quiet_bar_shows_nothing(capsys: Capture) -> None:
 
 
 @pytest.mark.usefixtures("terminal")
+def test_bar_is_drawn_a_few_times_a_second(
+    capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = 100.0
+    monkeypatch.setattr("netwright.core.console.time.monotonic", lambda: now)
+    bar = Bar(1000)
+    for step in range(1, 101):
+        now += 0.01
+        bar.move(step, f"step {step:03d}")
+    bar.close()
+    drawn = set(re.findall(r"step (\d{3})", capsys.readouterr().err))
+    # The first, then every 0.25 s: one in 25 of the steps.
+    assert drawn == {"001", "026", "051", "076"}
+
+
+@pytest.mark.usefixtures("terminal")
 @pytest.mark.parametrize(("total", "count"), [(10, "3/10"), (None, "3/?")])
 def test_bar_on_a_terminal_moves(capsys: Capture, total: int | None, count: str) -> None:
     bar = Bar(total)
-    assert bar.live
+    assert bar.is_due
     bar.move(3, "epoch [red]:100:")
     bar.line(TRICKY)
     bar.close()

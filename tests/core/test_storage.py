@@ -72,26 +72,41 @@ def test_interrupted_write_leaves_nothing(tmp_path: Path, monkeypatch: pytest.Mo
     assert names(tmp_path) == []
 
 
-def test_content_is_on_disk_before_the_rename_and_the_folder_after(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    order: list[str] = []
+@pytest.fixture
+def order(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """What reaches the disk, and when something gets its final name."""
+    if not Path("/proc/self/fd").is_dir():
+        pytest.skip("/proc is not there")
+    seen: list[str] = []
     flush, rename = os.fsync, os.replace
 
     def seen_flush(handle: int) -> None:
-        order.append("folder" if Path(os.readlink(f"/proc/self/fd/{handle}")).is_dir() else "file")
+        place = Path(os.readlink(f"/proc/self/fd/{handle}"))
+        seen.append("folder" if place.is_dir() else place.name.rpartition(".")[0] or place.name)
         flush(handle)
 
-    def seen_rename(source: str, target: Path) -> None:
-        order.append("rename")
+    def seen_rename(source: Path | str, target: Path) -> None:
+        seen.append(f"rename {target.name}")
         rename(source, target)
 
     monkeypatch.setattr(os, "fsync", seen_flush)
     monkeypatch.setattr(os, "replace", seen_rename)
-    if not Path("/proc/self/fd").is_dir():
-        pytest.skip("/proc is not there")
+    return seen
+
+
+def test_content_is_on_disk_before_the_rename_and_the_folder_after(
+    tmp_path: Path, order: list[str]
+) -> None:
     write_bytes(tmp_path / "a", b"new")
-    assert order == ["file", "rename", "folder"]
+    assert order == [".a", "rename a", "folder"]
+
+
+def test_all_files_of_a_folder_are_on_disk_before_it_gets_its_name(
+    tmp_path: Path, order: list[str]
+) -> None:
+    fill(tmp_path / "step-1")
+    manifest = [f".{MANIFEST}", f"rename {MANIFEST}", "folder"]
+    assert order == ["model", "state", *manifest, "rename step-1", "folder"]
 
 
 @pytest.mark.parametrize("value", [float("nan"), float("inf"), {"deep": [float("-inf")]}])

@@ -3,7 +3,7 @@
 from typing import Any, NamedTuple
 
 import torch
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor
 
@@ -55,6 +55,7 @@ TREES = st.recursive(
 )
 
 
+@settings(derandomize=True, deadline=None)
 @given(TREES)
 def test_mapping_the_identity_gives_the_tree_back(tree: Any) -> None:
     assert map_tensors(lambda tensor: tensor, tree) == tree

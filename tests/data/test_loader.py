@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor
 
-from netwright.core.errors import ConfigError
+from netwright.core.errors import ConfigError, DataError
 from netwright.data.dataset import Split
 from netwright.data.loader import Batch, BatchLoader
 from netwright.data.spec import DataSpec
@@ -179,6 +179,12 @@ def test_split_is_left_as_it_was() -> None:
 def test_refuses_in_one_sentence(batch_size: int, settings: dict[str, Any], sentence: str) -> None:
     with pytest.raises(ConfigError, match=f"^{re.escape(sentence)}$"):
         BatchLoader(numbered(5), batch_size, **settings)
+
+
+@pytest.mark.parametrize("weights", [[0.0, 0.0], [1.0, -1.0], [1.0, torch.nan]])
+def test_refuses_weights_that_have_no_mean_to_divide_by(weights: list[float]) -> None:
+    with pytest.raises(DataError, match=r"^weights must not be negative and not all zero, their"):
+        BatchLoader(numbered(2, torch.tensor(weights)), 1)
 
 
 @pytest.mark.parametrize("start", [-1, 4])

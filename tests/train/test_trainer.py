@@ -187,6 +187,13 @@ def test_gradients_that_the_caller_left_are_not_used() -> None:
     assert_same(copy_of(dirty), copy_of(clean))
 
 
+def test_a_model_that_was_evaluated_before_is_put_to_training() -> None:
+    fresh, used = (toy_net(dropout=0.5, batch_norm=True) for _ in range(2))
+    toy_fit(fresh, toy_data())
+    toy_fit(used.eval(), toy_data())
+    assert_same(copy_of(used), copy_of(fresh))
+
+
 def test_learning_rate_follows_the_schedule_step_by_step() -> None:
     rates: list[float] = []
 

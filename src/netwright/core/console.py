@@ -5,6 +5,7 @@ On a terminal progress is a live bar; elsewhere it is plain lines. `NO_COLOR` is
 
 import json
 import sys
+import time
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -19,6 +20,8 @@ from rich.progress import (
 )
 from rich.table import Table
 from rich.text import Text
+
+REDRAW = 0.25  # seconds between two drawings of a bar
 
 
 def _console(*, stderr: bool = True, soft_wrap: bool = True, width: int | None = None) -> Console:
@@ -86,6 +89,7 @@ class Bar:
         self._quiet = quiet
         self._progress: Progress | None = None
         self._task: TaskID | None = None
+        self._next_drawing = 0.0
         if self._console.is_terminal and not quiet:
             self._progress = Progress(
                 TextColumn("{task.description}", markup=False),
@@ -94,19 +98,21 @@ class Bar:
                 TimeElapsedColumn(),
                 console=self._console,
                 transient=True,
+                auto_refresh=False,  # drawn when it moves: a thread that draws costs as much CPU
             )
             self._task = self._progress.add_task("training", total=total)
             self._progress.start()
 
     @property
-    def live(self) -> bool:
-        """Whether there is a bar that moves."""
-        return self._progress is not None
+    def is_due(self) -> bool:
+        """Whether there is a bar, and a move would be drawn."""
+        return self._progress is not None and time.monotonic() >= self._next_drawing
 
     def move(self, step: int, text: str) -> None:
-        """Set the bar to a step; without a terminal this prints nothing."""
-        if self._progress is not None and self._task is not None:
-            self._progress.update(self._task, completed=step, description=text)
+        """Set the bar to a step, a few times a second; without a terminal this prints nothing."""
+        if self._progress is not None and self._task is not None and self.is_due:
+            self._next_drawing = time.monotonic() + REDRAW
+            self._progress.update(self._task, completed=step, description=text, refresh=True)
 
     def line(self, text: str) -> None:
         """Leave one line, above the bar."""

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from netwright.core.errors import ConfigError
+from netwright.core.errors import ConfigError, DataError
 from netwright.core.seeding import generator
 from netwright.data.dataset import Split
 
@@ -63,7 +63,7 @@ class BatchLoader:
             raise ConfigError(f"rank must lie between 0 and {world - 1}, got {rank}")
         self.split, self.batch_size, self.seed = split, batch_size, seed
         self.shuffle, self.rank, self.world = shuffle, rank, world
-        self.weights = None if split.weights is None else split.weights / split.weights.mean()
+        self.weights = None if split.weights is None else _with_mean_one(split.weights)
 
     def __len__(self) -> int:
         """Batches an epoch."""
@@ -97,3 +97,10 @@ class BatchLoader:
                 None if weights is None else weights.index_select(0, rows),
                 rows,
             )
+
+
+def _with_mean_one(weights: Tensor) -> Tensor:
+    total = float(weights.sum())
+    if not total > 0:  # NaN is refused too
+        raise DataError(f"weights must not be negative and not all zero, their sum is {total}")
+    return weights * (len(weights) / total)

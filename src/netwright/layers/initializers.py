@@ -1,4 +1,4 @@
-"""Initial weights by name; all are torch's own, biases start at zero.
+"""Initial weights by name; most are torch's own, biases start at zero.
 
 "torch" leaves what torch's layers set up themselves (uniform within 1/sqrt(n), biases too).
 Source: Glorot and Bengio (2010) for Xavier, He et al. (2015) for He, Saxe et al. (2014) orthogonal.
@@ -10,13 +10,15 @@ from torch import Tensor, nn
 
 from netwright.core.catalog import Catalog
 
+SMALL = 0.01
+
 INITIALIZERS: Catalog[Callable[[Tensor], Tensor]] = Catalog(
     "initializer",
     {
         "torch": "netwright.layers.initializers:keep",
         "zeros": "torch.nn.init:zeros_",
-        "normal": "torch.nn.init:normal_",
-        "uniform": "torch.nn.init:uniform_",
+        "normal": "netwright.layers.initializers:small_normal",
+        "uniform": "netwright.layers.initializers:small_uniform",
         "xavier-normal": "torch.nn.init:xavier_normal_",
         "xavier-uniform": "torch.nn.init:xavier_uniform_",
         "he-normal": "torch.nn.init:kaiming_normal_",
@@ -24,6 +26,16 @@ INITIALIZERS: Catalog[Callable[[Tensor], Tensor]] = Catalog(
         "orthogonal": "torch.nn.init:orthogonal_",
     },
 )
+
+
+def small_normal(weight: Tensor) -> Tensor:
+    """N(0, 0.01^2): small enough that no unit saturates, different enough to break the symmetry."""
+    return nn.init.normal_(weight, std=SMALL)
+
+
+def small_uniform(weight: Tensor) -> Tensor:
+    """U(-0.01, 0.01)."""
+    return nn.init.uniform_(weight, -SMALL, SMALL)
 
 
 def keep(weight: Tensor) -> Tensor:

@@ -7,6 +7,8 @@ Source: He et al., "Deep Residual Learning for Image Recognition" (2015), sectio
 import torch
 from torch import Tensor, nn
 
+from netwright.core.checks import check_fraction
+
 
 class Residual(nn.Module):
     """x + (body(x) - rest), where `rest` is the value of the body at zero weights.
@@ -19,11 +21,22 @@ class Residual(nn.Module):
         in_dim: D.
         out_dim: E.
         rest: phi(0), a number.
+        dropout: share of the deviation's features dropped while training.
     """
 
-    def __init__(self, body: nn.Module, in_dim: int, out_dim: int, *, rest: float = 0.0) -> None:
+    def __init__(
+        self,
+        body: nn.Module,
+        in_dim: int,
+        out_dim: int,
+        *,
+        rest: float = 0.0,
+        dropout: float = 0.0,
+    ) -> None:
         super().__init__()
+        check_fraction("dropout", dropout)
         self.body, self.rest = body, rest
+        self.dropout: nn.Module = nn.Dropout(dropout) if dropout else nn.Identity()
         self.skip: nn.Module = (
             nn.Identity() if in_dim == out_dim else nn.Linear(in_dim, out_dim, bias=False)
         )
@@ -33,7 +46,7 @@ class Residual(nn.Module):
         deviation: Tensor = self.body(x)
         if self.rest:
             deviation = deviation - self.rest  # before x is added: at rest exactly 0 is left
-        out: Tensor = self.skip(x) + deviation
+        out: Tensor = self.skip(x) + self.dropout(deviation)
         return out
 
 

@@ -75,16 +75,17 @@ class MLP(Model):
 
 
 def _hidden_layer(config: MLPConfig, before: int, after: int) -> nn.Module:
-    """Linear, normalise, activate, then (skip and) drop."""
+    """Linear, normalise, activate, drop; with `residual` added to what came in.
+
+    Dropout comes last, so that weights have the same names with and without it.
+    """
     activation = build_activation(config.activation)
-    parts: list[nn.Module] = [nn.Linear(before, after)]
-    if config.batch_norm:
-        parts.append(nn.BatchNorm1d(after))
-    parts.append(activation)
-    layer: nn.Module = nn.Sequential(*parts)
-    if config.residual:
-        layer = Residual(layer, before, after, rest=value_at_zero(activation))
-    return nn.Sequential(layer, nn.Dropout(config.dropout)) if config.dropout else layer
+    norm = [nn.BatchNorm1d(after)] if config.batch_norm else []
+    drop = [nn.Dropout(config.dropout)] if config.dropout else []
+    if not config.residual:
+        return nn.Sequential(nn.Linear(before, after), *norm, activation, *drop)
+    body = nn.Sequential(nn.Linear(before, after), *norm, activation)
+    return Residual(body, before, after, rest=value_at_zero(activation), dropout=config.dropout)
 
 
 def count_parameters(widths: Sequence[int]) -> int:

@@ -113,6 +113,7 @@ def put_together(recipe: Recipe, data: Data, module: nn.Module | None = None) ->
         with seeded(derive_seed(recipe.seed, "weights")):
             module = kind.build(recipe.model_settings, data.spec)
     module.to(pick_device(recipe.train.device))
+    _check_last_batch(module, rows, recipe.train.batch_size or rows)
     learns_by_itself = isinstance(module, Learner)
     balanced = recipe.train.class_weight == "balanced"
     task = task_for(data, balanced=balanced, scale_targets=not learns_by_itself)
@@ -120,6 +121,16 @@ def put_together(recipe: Recipe, data: Data, module: nn.Module | None = None) ->
         Trainer(recipe.train, task).start(module, data)  # refuses settings before a folder is made
     first = try_first_batch(module, data, task, recipe.train.batch_size or rows)
     return Prepared(recipe=recipe, model=module, data=data, task=task, first_batch=first)
+
+
+def _check_last_batch(module: nn.Module, rows: int, size: int) -> None:
+    """Refuse a last batch of one row where batch norm would have to find its spread."""
+    normalises = any(isinstance(part, nn.modules.batchnorm._BatchNorm) for part in module.modules())
+    if normalises and rows % size == 1:
+        raise ConfigError(
+            f"batch norm cannot normalise one row: batch_size {size} leaves a last batch of one "
+            f"of the {rows} training rows; give {size - 1 if rows % (size - 1) != 1 else size + 1}"
+        )
 
 
 def train(

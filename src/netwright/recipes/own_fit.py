@@ -1,6 +1,7 @@
 """Learning by a model's own rule: the driver pulls its steps, measures, and stops when asked."""
 
 import time
+from contextlib import closing
 from pathlib import Path
 
 from netwright.core.console import Bar
@@ -28,7 +29,7 @@ def own_fit(
     """
     history, bar, started = History(), Bar(None, quiet=quiet), time.monotonic()
     status, steps = "done", 0
-    with Interrupt() as interrupt:
+    with Interrupt() as interrupt, closing(bar):
         for numbers in model.fit_steps(data.train, seed):
             steps += 1
             elapsed = time.monotonic() - started
@@ -42,7 +43,6 @@ def own_fit(
             if config.max_time is not None and elapsed >= config.max_time:
                 status = f"the time limit of {config.max_time:g} s"
                 break
-    bar.close()
     bar.line(f"{steps} step{'' if steps == 1 else 's'} of its own rule: {status}")
     return Outcome(
         history=history,

@@ -91,7 +91,10 @@ def check_gradient_is_right(build: Build) -> None:
     grads = torch.autograd.grad(outputs(*values).square().sum(), values, allow_unused=True)
     missed = [name for name, grad in zip(("input", *learned), grads, strict=True) if grad is None]
     assert not missed, f"no gradient reaches {', '.join(missed)}"
-    torch.autograd.gradcheck(outputs, values)
+    try:
+        torch.autograd.gradcheck(outputs, values)
+    except RuntimeError as error:
+        raise AssertionError(f"backward and finite differences part: {error}") from None
 
 
 def check_same_seed_same_weights(build: Build) -> None:

@@ -32,11 +32,14 @@ COUNTERS = ("epoch", "position", "step", "samples", "seen")
 def save_checkpoint(folder: Path, state: TrainState, callbacks: Sequence[Callback] = ()) -> None:
     """Write the state to a new folder, whole or not at all.
 
-    Between a backward pass and its update there is no exact place to go on from: it is refused.
+    Between a backward pass and its update there is no exact place to go on from: it is refused, as
+    are weights that are not finite.
     """
     for name, parameter in state.model.named_parameters():
         if parameter.grad is not None:
             raise RunError(f"a checkpoint must wait for the update: {name!r} has a gradient left")
+        if not bool(parameter.isfinite().all()):
+            raise RunError(f"a checkpoint must hold finite weights: {name!r} are not")
     tensors: dict[str, Tensor] = {}
     whole = len(state.history) - state.unfinished_rows
     values = {
@@ -100,8 +103,12 @@ def _parts(state: TrainState, callbacks: Sequence[Callback]) -> dict[str, Any]:
 def _restore(
     folder: Path, state: TrainState, parts: dict[str, Any], callbacks: Sequence[Callback]
 ) -> None:
+    weights = load_file(folder / "model.safetensors")
+    lacking = [name for name in state.model.state_dict() if name not in weights]
+    if lacking:  # torch lets a batch norm without its counter pass
+        raise DataError(f"{folder} does not fit the model: it has no {lacking[0]!r}")
     try:
-        state.model.load_state_dict(load_file(folder / "model.safetensors"))
+        state.model.load_state_dict(weights)
         state.optimizer.load_state_dict(parts["optimizer"])
     except (RuntimeError, ValueError) as error:
         reason = " ".join(str(error).split())

@@ -33,7 +33,7 @@ def evaluating(model: nn.Module) -> Iterator[None]:
 def measure_quickly(model: nn.Module, split: Split, task: Task) -> dict[str, float]:
     """The loss and the headline measure of a split: what is looked at after every epoch."""
     loss = torch.zeros((), dtype=torch.float64)
-    headline = torch.zeros((), dtype=torch.float64)
+    headline = torch.zeros(task.headline_shape, dtype=torch.float64)
     loader = BatchLoader(split, min(EVALUATION_BATCH, len(split)), shuffle=False)
     with evaluating(model):
         for batch in loader.epoch(0):
@@ -42,7 +42,7 @@ def measure_quickly(model: nn.Module, split: Split, task: Task) -> dict[str, flo
             headline += task.headline_sum(output, batch).cpu()
     return {
         "loss": float(loss) / len(split),
-        task.headline: task.headline_value(float(headline) / len(split)),
+        task.headline: task.headline_value(headline / len(split)),
     }
 
 

@@ -73,7 +73,7 @@ class Trainer:
             epochs=config.epochs,
             steps_per_epoch=updates,
             loss_sum=torch.zeros((), device=device),
-            headline_sum=torch.zeros((), device=device),
+            headline_sum=torch.zeros(self.task.headline_shape, device=device),
         )
 
     def fit(
@@ -127,17 +127,19 @@ class Trainer:
                 state.headline_sum.add_(self.task.headline_sum(output, batch))
             state.seen += size
             state.samples += size
-            if not last:
-                continue  # half of an update is no place to stop at or to save
-            for hook in step_end:
-                hook(state)
-            if state.stop_reason:
-                return state.position == batches
+            if last:  # half of an update is no place to stop at or to save
+                for hook in step_end:
+                    hook(state)
+                if state.stop_reason:
+                    return state.position == batches
+            # Let go before the next batch is gathered, so that it takes the same, warm memory.
+            state.batch = None
+            del batch, output
         return True
 
     def _measure(self, state: TrainState, val: Split | None) -> None:
         """Record train and validation side by side."""
-        headline = self.task.headline_value(float(state.headline_sum) / state.seen)
+        headline = self.task.headline_value(state.headline_sum / state.seen)
         state.record(
             "train", {"loss": float(state.loss_sum) / state.seen, self.task.headline: headline}
         )

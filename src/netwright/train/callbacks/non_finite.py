@@ -24,11 +24,19 @@ class StopOnNonFinite(Callback):
 
     def __init__(self) -> None:
         self.suspect: Tensor | None = None
+        self.learned: list[Tensor] = []
+
+    def on_fit_start(self, state: TrainState) -> None:
+        """Collect the weights once: walking through a model costs as much as looking at it."""
+        self.suspect = None
+        self.learned = [
+            weight for group in state.optimizer.param_groups for weight in group["params"]
+        ]
 
     def on_before_update(self, state: TrainState) -> None:
         """Refuse to step on what is not finite."""
         if state.device.type == "cpu":
-            if not math.isfinite(state.loss.item()) or not _gradients_finite(state):
+            if not math.isfinite(state.loss.item()) or not self._gradients_finite(state):
                 raise RunError(_diagnosis(state))
             return
         bad = ~state.loss.isfinite()
@@ -36,15 +44,14 @@ class StopOnNonFinite(Callback):
         if state.step % LOOK_EVERY == LOOK_EVERY - 1 and bool(self.suspect):
             raise RunError(_diagnosis(state))
 
-
-def _gradients_finite(state: TrainState) -> bool:
-    if state.scaler is not None:  # the scaler looks itself, and skips the step
-        return True
-    grads = [p.grad for p in state.model.parameters() if p.grad is not None]
-    norms = torch._foreach_norm(grads)
-    if math.isfinite(sum(norm.item() for norm in norms)):
-        return True
-    return all(bool(grad.isfinite().all()) for grad in grads)  # the square of 1e20 is infinite
+    def _gradients_finite(self, state: TrainState) -> bool:
+        if state.scaler is not None:  # the scaler looks itself, and skips the step
+            return True
+        grads = [weight.grad for weight in self.learned if weight.grad is not None]
+        norms = torch._foreach_norm(grads)
+        if math.isfinite(sum(norm.item() for norm in norms)):
+            return True
+        return all(bool(grad.isfinite().all()) for grad in grads)  # the square of 1e20 is infinite
 
 
 def _diagnosis(state: TrainState) -> str:
@@ -58,23 +65,30 @@ def _diagnosis(state: TrainState) -> str:
 
 
 def _culprit(state: TrainState) -> str:
-    """The first thing along the way that is not finite: input, weight, layer, loss or gradient."""
+    """The first that is not finite, along the way: input, target, weight, layer, loss, gradient."""
     batch = state.batch
     if batch is None:
         return "the loss is not finite"
-    bad = ~batch.inputs.isfinite().flatten(1).all(dim=1)  # (B,)
-    if bool(bad.any()):
-        return f"the inputs of row {int(batch.rows[bad][0])} hold it"
+    for what, values in (("inputs", batch.inputs), ("targets", batch.targets)):
+        bad = ~values.isfinite().reshape(len(values), -1).all(dim=1)  # (B,)
+        if bool(bad.any()):
+            return f"the {what} of row {int(batch.rows[bad][0])} hold it"
     for name, parameter in state.model.named_parameters():
         if not bool(parameter.isfinite().all()):
             return f"the weight {name!r} holds it"
     layer = _first_bad_layer(state.model, batch.inputs)
     if layer is not None:
         return f"layer {layer!r} puts it out"
+    return _bad_loss_or_gradient(state)
+
+
+def _bad_loss_or_gradient(state: TrainState) -> str:
+    if not bool(state.loss.isfinite()):
+        return "outputs are finite, the loss is not"
     for name, parameter in state.model.named_parameters():
         if parameter.grad is not None and not bool(parameter.grad.isfinite().all()):
-            return f"outputs are finite, the gradient of {name!r} is not"
-    return "the loss is not finite although the outputs are"
+            return f"the loss is finite, the gradient of {name!r} is not"
+    return "it was there, and is gone when looked at again"
 
 
 def _first_bad_layer(model: nn.Module, inputs: Tensor) -> str | None:

@@ -1,12 +1,8 @@
 """Show how training goes: a live bar on a terminal, a line an epoch."""
 
-import time
-
 from netwright.core.console import Bar
 from netwright.train.callback import Callback
 from netwright.train.state import TrainState
-
-REFRESH = 0.2  # seconds between two looks at the loss: reading it makes an accelerator wait
 
 
 class Progress(Callback):
@@ -19,7 +15,6 @@ class Progress(Callback):
     def __init__(self, *, quiet: bool = False) -> None:
         self.quiet = quiet
         self.bar: Bar | None = None
-        self.next_look = 0.0
 
     def on_fit_start(self, state: TrainState) -> None:
         """Open the bar."""
@@ -27,9 +22,8 @@ class Progress(Callback):
 
     def on_step_end(self, state: TrainState) -> None:
         """Move the bar, a few times a second."""
-        now = time.monotonic()
-        if now >= self.next_look and self.bar is not None and self.bar.live:
-            self.next_look = now + REFRESH
+        # Asked first: reading the loss makes an accelerator wait.
+        if self.bar is not None and self.bar.is_due:
             text = f"epoch {state.epoch + 1}/{state.epochs}  loss {float(state.loss):.4f}"
             self.bar.move(state.step, text)
 

@@ -25,8 +25,9 @@ class MultiLabel(Task):
 
     def loss(self, output: Tensor | Output, batch: Batch) -> Tensor:
         """Mean binary cross-entropy over labels and examples."""
+        logits = exact(logits_of(output))
         each = F.binary_cross_entropy_with_logits(
-            exact(logits_of(output)), batch.targets, reduction="none"
+            logits, batch.targets.type_as(logits), reduction="none"
         )
         return weighted(each.mean(dim=1), batch.weights).mean()
 

@@ -3,7 +3,6 @@
 Shapes: B batch, K reals.
 """
 
-import math
 from collections.abc import Sequence
 from typing import Any, ClassVar, Self
 
@@ -57,13 +56,18 @@ class Regression(Task):
         return weighted((reals - wanted).square().mean(dim=1), batch.weights).mean()
 
     def headline_sum(self, output: Tensor | Output, batch: Batch) -> Tensor:
-        """Squared errors in the target's units: mean over outputs, sum over examples."""
-        errors = (self.predictions(output) - batch.targets).square().mean(dim=1)
-        return weighted(errors, batch.weights).sum()
+        """Squared errors in the target's units, summed over examples (K,)."""
+        errors = (self.predictions(output) - batch.targets).square()
+        return weighted(errors.T, batch.weights).sum(dim=1)
 
-    def headline_value(self, mean: float) -> float:
-        """The root of the mean squared error."""
-        return math.sqrt(mean)
+    @property
+    def headline_shape(self) -> tuple[int, ...]:
+        """One an output."""
+        return tuple(self.center.shape)
+
+    def headline_value(self, mean: Tensor) -> float:
+        """The root of the mean squared error, one an output, and their mean."""
+        return mean.sqrt().mean().item()
 
     def predictions(self, output: Tensor | Output) -> Tensor:
         """Reals (N, K) in the units of the targets."""

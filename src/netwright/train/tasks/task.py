@@ -52,9 +52,14 @@ class Task(ABC):
     def to_json(self) -> dict[str, Any]:
         """What is needed to build the task again."""
 
-    def headline_value(self, mean: float) -> float:
+    @property
+    def headline_shape(self) -> tuple[int, ...]:
+        """The shape of `headline_sum`: one number, or one an output."""
+        return ()
+
+    def headline_value(self, mean: Tensor) -> float:
         """The headline measure from its mean over examples."""
-        return mean
+        return mean.item()
 
     def measure(
         self, predictions: Tensor, targets: Tensor, weights: Tensor | None = None

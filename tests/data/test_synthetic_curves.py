@@ -10,7 +10,7 @@ from hypothesis import given, settings
 
 from netwright.core.config import parse
 from netwright.core.errors import ConfigError
-from netwright.data.synthetic_functions import (
+from netwright.data.synthetic_curves import (
     LineConfig,
     PolynomialConfig,
     TeacherConfig,

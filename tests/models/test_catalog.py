@@ -1,0 +1,118 @@
+"""Every model of the catalog keeps the contracts, on every kind of data that it says it takes."""
+
+from collections.abc import Callable, Iterator
+from itertools import product
+from typing import Any
+
+import pytest
+
+from netwright.core.config import describe
+from netwright.core.errors import UnknownNameError
+from netwright.core.learner import Learner
+from netwright.data.spec import DataSpec, InputKind, TargetKind
+from netwright.models.catalog import MODELS
+from netwright.models.mlp import MLP, MLPConfig
+from netwright.models.model import check_fits
+from netwright.testing.learner_contract import LEARNER_CHECKS
+from netwright.testing.model_contract import MODEL_CHECKS, Build
+
+INPUTS: dict[InputKind, tuple[int, ...]] = {"features": (5,), "image": (2, 3, 4)}
+TARGETS: tuple[tuple[TargetKind, int], ...] = (
+    ("class", 2),
+    ("class", 3),
+    ("labels", 3),
+    ("real", 1),
+    ("real", 2),
+)
+
+
+def specs(name: str) -> Iterator[DataSpec]:
+    """Every kind of data that the model of this name takes."""
+    kind = MODELS.load(name)
+    for (inputs, shape), (target, count) in product(INPUTS.items(), TARGETS):
+        if inputs in kind.inputs and target in kind.targets:
+            names = tuple(f"name {index}" for index in range(count))
+            yield DataSpec(
+                inputs=inputs,
+                input_shape=shape,
+                target=target,
+                num_outputs=count,
+                class_names=names if target != "real" else (),
+                target_names=names if target == "real" else ("y",),
+            )
+
+
+def label(value: Any) -> str | None:
+    if isinstance(value, DataSpec):
+        return f"{value.inputs}-{value.target}{value.num_outputs}"
+    return getattr(value, "__name__", None)
+
+
+CASES = [(name, spec) for name in MODELS for spec in specs(name)]
+LEARNERS = [(name, spec) for name, spec in CASES if issubclass(MODELS.load(name), Learner)]
+MLPS = (
+    MLPConfig(hidden=()),
+    MLPConfig(hidden=(6,), dropout=0.0, initializer="he-normal"),
+    MLPConfig(hidden=(6, 6), activation="tanh", batch_norm=True),
+    MLPConfig(hidden=(6, 6, 4), activation="sigmoid", residual=True),
+    MLPConfig(hidden=(6, 6), batch_norm=True, residual=True, initializer="orthogonal"),
+)
+
+
+@pytest.mark.parametrize(("name", "spec"), CASES, ids=label)
+@pytest.mark.parametrize("check", MODEL_CHECKS, ids=label)
+def test_keeps_the_model_contract(
+    name: str, spec: DataSpec, check: Callable[[Build], None]
+) -> None:
+    kind = MODELS.load(name)
+    check(lambda: kind.build(kind.settings(), spec))
+
+
+@pytest.mark.parametrize("config", MLPS, ids=range(len(MLPS)))
+@pytest.mark.parametrize("check", MODEL_CHECKS, ids=label)
+def test_every_option_of_the_mlp_keeps_the_model_contract(
+    config: MLPConfig, check: Callable[[Build], None]
+) -> None:
+    spec = DataSpec(inputs="image", input_shape=(1, 2, 3), target="class", num_outputs=3)
+    check(lambda: MLP.build(config, spec))
+
+
+@pytest.mark.parametrize(("name", "spec"), LEARNERS, ids=label)
+@pytest.mark.parametrize("check", LEARNER_CHECKS, ids=label)
+def test_keeps_the_learner_contract(
+    name: str, spec: DataSpec, check: Callable[[Callable[[], Any]], None]
+) -> None:
+    kind = MODELS.load(name)
+    check(lambda: kind.build(kind.settings(), spec))
+
+
+def test_closed_forms_are_learners_and_networks_are_not() -> None:
+    names = {name for name, _ in LEARNERS}
+    assert {"least-squares", "ridge"} <= names
+    assert not {"mlp", "linear-regression", "logistic", "softmax"} & names
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_every_model_takes_some_data_of_ours(name: str) -> None:
+    found = list(specs(name))
+    assert found
+    for spec in found:
+        check_fits(MODELS.load(name), name, spec)
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_every_setting_is_explained(name: str) -> None:
+    for setting in describe(MODELS.load(name).settings):
+        assert setting.doc, f"{name}.{setting.name} has no sentence"
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_symbols_of_a_card_say_what_they_are(name: str) -> None:
+    card = MODELS.load(name).card
+    assert card.symbols
+    assert all(meaning.strip() for meaning in card.symbols.values())
+
+
+def test_unknown_name_is_refused_with_the_nearest() -> None:
+    with pytest.raises(UnknownNameError, match=r"^unknown model 'mpl'; did you mean 'mlp'"):
+        MODELS.load("mpl")

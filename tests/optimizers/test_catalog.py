@@ -1,0 +1,82 @@
+"""The named optimizers: the contract, their cards, and that a name means what it says."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import torch
+from torch import nn
+
+from netwright.core.errors import UnknownNameError
+from netwright.optimizers.catalog import OPTIMIZERS
+from netwright.optimizers.optimizer import build_optimizer
+from netwright.testing.optimizer_contract import OPTIMIZER_CHECKS, Build
+
+# Rates that suit a bowl of curvatures 2 and 20; L-BFGS is held back so that it does not arrive
+# in its first step, and Adadelta's first steps are of the size sqrt(eps).
+SETTINGS: dict[str, dict[str, Any]] = {
+    "adam": {"lr": 0.1},
+    "adamw": {"lr": 0.1},
+    "sgd": {"lr": 0.02},
+    "momentum": {"lr": 0.01},
+    "nesterov": {"lr": 0.01},
+    "rmsprop": {"lr": 0.05},
+    "adagrad": {"lr": 0.5},
+    "adadelta": {"lr": 1.0, "options": {"eps": 1e-2}},
+    "nadam": {"lr": 0.1},
+    "lbfgs": {"lr": 1.0, "options": {"max_iter": 1, "line_search_fn": None}},
+}
+
+
+class Weights(nn.Module):
+    """Parameters that are somebody else's."""
+
+    def __init__(self, params: list[nn.Parameter]) -> None:
+        super().__init__()
+        self.params = nn.ParameterList(params)
+
+
+def test_every_optimizer_is_tested() -> None:
+    assert set(SETTINGS) == set(OPTIMIZERS)
+
+
+@pytest.mark.parametrize("name", OPTIMIZERS)
+@pytest.mark.parametrize("check", OPTIMIZER_CHECKS, ids=lambda check: check.__name__)
+def test_keeps_the_optimizer_contract(name: str, check: Callable[[Build], None]) -> None:
+    entry = OPTIMIZERS.load(name)
+    check(lambda params: build_optimizer(entry, Weights(params), **SETTINGS[name]))
+
+
+@pytest.mark.parametrize("name", OPTIMIZERS)
+def test_entry_has_a_full_card_and_a_rate(name: str) -> None:
+    entry = OPTIMIZERS.load(name)
+    assert entry.lr > 0
+    assert entry.card.sentence.endswith(".")
+    assert entry.card.formula
+    assert "$" not in entry.card.formula
+    assert entry.card.source
+
+
+@pytest.mark.parametrize("name", OPTIMIZERS)
+def test_presets_are_options_of_the_class(name: str) -> None:
+    entry = OPTIMIZERS.load(name)
+    assert set(entry.presets) <= set(entry.options())
+
+
+@pytest.mark.parametrize("name", OPTIMIZERS)
+def test_closure_is_claimed_exactly_where_a_step_needs_one(name: str) -> None:
+    weight = nn.Parameter(torch.ones(2))
+    entry = OPTIMIZERS.load(name)
+    optimizer = build_optimizer(entry, Weights([weight]))
+    weight.grad = torch.ones(2)
+    if entry.closure:
+        with pytest.raises(TypeError, match="closure"):
+            optimizer.step()
+    else:
+        optimizer.step()
+        assert bool((weight < 1).all())
+
+
+def test_unknown_name_is_refused_with_the_nearest() -> None:
+    with pytest.raises(UnknownNameError, match=r"^unknown optimizer 'adm'; did you mean 'adam'"):
+        OPTIMIZERS.load("adm")

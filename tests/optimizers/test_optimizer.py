@@ -1,0 +1,161 @@
+"""Building an optimizer: settings, presets, kernels, what is learned, and every refusal."""
+
+import re
+from typing import Any
+
+import pytest
+import torch
+from torch import nn
+
+from netwright.core.card import Card
+from netwright.core.errors import ConfigError
+from netwright.core.seeding import seeded
+from netwright.optimizers.catalog import OPTIMIZERS
+from netwright.optimizers.optimizer import Kernel, OptimizerEntry, build_optimizer
+
+CARD = Card(sentence="It steps.", formula="w", source="here")
+
+
+def model() -> nn.Module:
+    return nn.Linear(2, 1)
+
+
+def group(name: str, **settings: Any) -> dict[str, Any]:
+    optimizer = build_optimizer(OPTIMIZERS.load(name), model(), **settings)
+    (only,) = optimizer.param_groups
+    return only
+
+
+def test_rate_is_the_entrys_unless_given() -> None:
+    assert group("adam")["lr"] == OPTIMIZERS.load("adam").lr
+    assert group("adam", lr=0.5)["lr"] == 0.5
+    assert group("adam", lr=0.0)["lr"] == 0.0
+
+
+def test_options_override_presets() -> None:
+    assert group("momentum")["momentum"] == 0.9
+    assert group("momentum", options={"momentum": 0.5})["momentum"] == 0.5
+    assert group("nesterov")["nesterov"] is True
+    assert group("sgd")["momentum"] == 0
+
+
+def test_weight_decay_is_what_was_asked_and_not_torchs_default() -> None:
+    assert group("adamw")["weight_decay"] == 0.0
+    assert group("adamw", weight_decay=0.3)["weight_decay"] == 0.3
+
+
+@pytest.mark.parametrize("eps", ["1e-4", 1e-4])
+def test_options_from_yaml_become_what_torch_wants(eps: Any) -> None:
+    # YAML has lists, no tuples, and reads 1e-4 as text.
+    settings = group("adam", options={"betas": [0.8, "0.9"], "eps": eps})
+    assert settings["betas"] == (0.8, 0.9)
+    assert settings["eps"] == 1e-4
+    assert group("lbfgs", options={"line_search_fn": "strong_wolfe"})["line_search_fn"]
+
+
+@pytest.mark.parametrize("name", OPTIMIZERS)
+def test_kernel_is_fused_where_torch_has_it_and_foreach_elsewhere(name: str) -> None:
+    entry = OPTIMIZERS.load(name)
+    automatic, many = group(name), group(name, kernel="foreach")
+    if entry.fused:
+        assert automatic["fused"] is True
+        assert group(name, kernel="fused")["fused"] is True
+        assert many["foreach"] is True
+        assert not many["fused"]
+    elif not entry.closure:
+        assert automatic["foreach"] is many["foreach"] is True
+        assert not automatic.get("fused")
+
+
+@pytest.mark.parametrize("name", [name for name in OPTIMIZERS if OPTIMIZERS.load(name).fused])
+def test_kernels_agree(name: str) -> None:
+    kernels: tuple[Kernel, ...] = ("fused", "foreach")
+    weights = []
+    for kernel in kernels:
+        with seeded(0):
+            net = nn.Linear(3, 2)
+        optimizer = build_optimizer(OPTIMIZERS.load(name), net, weight_decay=0.1, kernel=kernel)
+        for _ in range(5):
+            optimizer.zero_grad()
+            net(torch.ones(1, 3)).square().sum().backward()
+            optimizer.step()
+        weights.append(net.weight.detach())
+    torch.testing.assert_close(weights[0], weights[1])
+
+
+def test_adagrad_is_not_fused_since_torch_has_no_kernel_for_cuda() -> None:
+    """Torch 2.11 refuses the first step on a GPU; seen on an H200."""
+    assert not OPTIMIZERS.load("adagrad").fused
+
+
+def test_only_what_is_to_be_learned_is_given() -> None:
+    net = nn.Linear(2, 1)
+    net.bias.requires_grad_(False)
+    optimizer = build_optimizer(OPTIMIZERS.load("sgd"), net)
+    (learned,) = optimizer.param_groups[0]["params"]
+    assert learned is net.weight
+
+
+def test_options_are_those_of_torchs_class_without_ours() -> None:
+    assert OPTIMIZERS.load("sgd").options() == ["momentum", "dampening", "nesterov"]
+    assert "lr" not in OPTIMIZERS.load("adam").options()
+    assert "betas" in OPTIMIZERS.load("adam").options()
+
+
+@pytest.mark.parametrize(
+    ("name", "settings", "sentence"),
+    [
+        (
+            "adam",
+            {"options": {"beats": 1}},
+            "unknown option 'beats' of Adam; did you mean 'betas'?",
+        ),
+        (
+            "sgd",
+            {"options": {"zzz": 1}},
+            "unknown option 'zzz' of SGD; there are momentum, dampening, nesterov",
+        ),
+        (
+            "sgd",
+            {"options": {"lr": 1}},
+            "unknown option 'lr' of SGD; there are momentum, dampening, nesterov",
+        ),
+        ("lbfgs", {"weight_decay": 0.1}, "LBFGS has no weight_decay, got 0.1"),
+        ("lbfgs", {"kernel": "fused"}, "LBFGS has no fused kernel; use kernel 'foreach'"),
+        ("rmsprop", {"kernel": "fused"}, "RMSprop has no fused kernel; use kernel 'foreach'"),
+        ("sgd", {"lr": -1.0}, "SGD: Invalid learning rate: -1.0"),
+        ("adam", {"lr": float("nan")}, "Adam: Invalid learning rate: nan"),
+        (
+            "nesterov",
+            {"options": {"momentum": 0}},
+            "SGD: Nesterov momentum requires a momentum and zero dampening",
+        ),
+        (
+            "adam",
+            {"options": {"betas": [0.9, 1.5]}},
+            "Adam: Invalid beta parameter at index 1: 1.5",
+        ),
+    ],
+)
+def test_refuses_in_one_sentence(name: str, settings: dict[str, Any], sentence: str) -> None:
+    with pytest.raises(ConfigError, match=f"^{re.escape(sentence)}$"):
+        group(name, **settings)
+
+
+@pytest.mark.parametrize("betas", [[0.9], 3, "fast", None])
+def test_an_option_of_the_wrong_kind_is_a_config_error(betas: Any) -> None:
+    with pytest.raises(ConfigError, match=r"^Adam: "):
+        group("adam", options={"betas": betas})
+
+
+def test_a_model_without_parameters_is_refused() -> None:
+    with pytest.raises(ConfigError, match=r"^the model has no parameters to learn$"):
+        build_optimizer(OPTIMIZERS.load("adam"), nn.ReLU())
+
+
+def test_anybodys_torch_optimizer_can_be_an_entry() -> None:
+    entry = OptimizerEntry(make=torch.optim.Rprop, lr=0.01, card=CARD)
+    optimizer = build_optimizer(entry, model(), options={"etas": [0.4, 1.3]})
+    assert isinstance(optimizer, torch.optim.Rprop)
+    assert optimizer.param_groups[0]["etas"] == (0.4, 1.3)
+    assert optimizer.param_groups[0]["lr"] == 0.01

@@ -1,0 +1,62 @@
+"""The history on disk: it grows with the run, and holds what the run holds."""
+
+from pathlib import Path
+
+import pytest
+
+from netwright.train.callback import Callback
+from netwright.train.callbacks.history_file import HistoryFile
+from netwright.train.history import History, read_history
+from netwright.train.state import TrainState
+from tests.train.toy_runs import toy_data, toy_fit, toy_net, toy_start
+
+
+def test_every_epoch_is_on_disk_when_it_is_over(tmp_path: Path) -> None:
+    counts: list[int] = []
+
+    class Look(Callback):
+        def on_epoch_end(self, state: TrainState) -> None:
+            on_disk = read_history(tmp_path / "metrics.jsonl").rows
+            assert on_disk == state.history.rows
+            counts.append(len(on_disk))
+
+    file = HistoryFile(tmp_path / "metrics.jsonl")
+    state = toy_fit(toy_net(), toy_data(), callbacks=[file, Look()])
+    assert counts == [4, 8, 12]
+    assert read_history(tmp_path / "metrics.jsonl").rows == state.history.rows
+
+
+def test_a_run_that_is_stopped_in_its_first_epoch_leaves_its_numbers(tmp_path: Path) -> None:
+    class Stop(Callback):
+        def on_step_end(self, state: TrainState) -> None:
+            state.stop_reason = "stop"
+
+    file = HistoryFile(tmp_path / "metrics.jsonl")
+    state = toy_fit(toy_net(), toy_data(), callbacks=[file, Stop()])
+    assert read_history(tmp_path / "metrics.jsonl").rows == state.history.rows
+    assert len(state.history) == 4
+
+
+@pytest.mark.parametrize("kept", [0, 4, 8])
+def test_going_on_neither_doubles_rows_nor_keeps_later_ones(tmp_path: Path, kept: int) -> None:
+    path = tmp_path / "metrics.jsonl"
+    toy_fit(toy_net(), toy_data(), callbacks=[HistoryFile(path)])
+    with path.open("a") as file:
+        file.write('{"step": 99, "epo')  # killed while it wrote
+    state = toy_start()
+    state.history = History(read_history(path).rows[:kept])  # what the checkpoint had
+    again = HistoryFile(path)
+    again.on_fit_start(state)
+    assert read_history(path).rows == state.history.rows
+    state.record("val", {"loss": 0.5})
+    again.on_epoch_end(state)
+    again.on_fit_end(state)
+    assert read_history(path).rows == state.history.rows
+    assert len(state.history) == kept + 1
+
+
+def test_one_object_serves_several_runs(tmp_path: Path) -> None:
+    file = HistoryFile(tmp_path / "metrics.jsonl")
+    toy_fit(toy_net(), toy_data(), callbacks=[file])
+    state = toy_fit(toy_net(), toy_data(), epochs=1, callbacks=[file])
+    assert read_history(tmp_path / "metrics.jsonl").rows == state.history.rows

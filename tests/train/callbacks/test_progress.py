@@ -1,0 +1,109 @@
+"""What is shown: plain lines without a terminal, nothing when quiet, a bar that goes away."""
+
+import re
+from typing import Any
+
+import pytest
+
+from netwright.train.callback import Callback
+from netwright.train.callbacks.progress import Progress
+from netwright.train.state import TrainState
+from tests.train.toy_runs import toy_data, toy_fit, toy_net, toy_start
+
+
+class FakeBar:
+    """A live bar that notes what it is told; every second time it is due to be drawn."""
+
+    def __init__(self, total: int | None, *, quiet: bool = False) -> None:
+        self.total, self.closed = total, 0
+        self.moves: list[tuple[int, str]] = []
+        self.lines: list[str] = []
+        self.asked = 0
+
+    @property
+    def is_due(self) -> bool:
+        self.asked += 1
+        return self.asked % 2 == 1
+
+    def move(self, step: int, text: str) -> None:
+        self.moves.append((step, text))
+
+    def line(self, text: str) -> None:
+        self.lines.append(text)
+
+    def close(self) -> None:
+        self.closed += 1
+
+
+class Stop(Callback):
+    def on_step_end(self, state: TrainState) -> None:
+        if state.step == 7:
+            state.stop_reason = "enough"
+
+
+def test_without_a_terminal_each_epoch_is_one_plain_line(capsys: Any) -> None:
+    toy_fit(toy_net(), toy_data(), epochs=2, callbacks=[Progress()])
+    out, err = capsys.readouterr()
+    number = r"\d\.\d{4}"
+    pair = rf"train {number}, val {number}"
+    lines = err.splitlines()
+    assert out == ""
+    assert len(lines) == 2
+    for epoch, line in enumerate(lines, start=1):
+        assert re.fullmatch(rf"epoch   {epoch}/2  loss: {pair}  accuracy: {pair}  \d+\.\ds", line)
+
+
+def test_without_validation_data_only_training_is_shown(capsys: Any) -> None:
+    toy_fit(toy_net(), toy_data(val=0), epochs=1, callbacks=[Progress()])
+    assert re.search(r"loss: train \d\.\d{4}  accuracy: train", capsys.readouterr().err)
+
+
+def test_quiet_prints_nothing(capsys: Any) -> None:
+    toy_fit(toy_net(), toy_data(), callbacks=[Progress(quiet=True), Stop()])
+    assert tuple(capsys.readouterr()) == ("", "")
+
+
+def test_an_early_end_is_told_with_its_reason(capsys: Any) -> None:
+    toy_fit(toy_net(), toy_data(), callbacks=[Progress(), Stop()])
+    assert capsys.readouterr().err.splitlines()[-1] == "stopped after 7 steps: enough"
+
+
+def test_numbers_shown_are_the_newest_of_the_history(capsys: Any) -> None:
+    state = toy_fit(toy_net(), toy_data(), callbacks=[Progress()])
+    last = capsys.readouterr().err.splitlines()[-1]
+    latest = state.history.latest
+    assert f"train {latest('train/loss'):.4f}, val {latest('val/loss'):.4f}" in last
+    assert f"train {latest('train/accuracy'):.4f}, val {latest('val/accuracy'):.4f}" in last
+
+
+def test_a_live_bar_moves_when_it_is_due_and_goes_away(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("netwright.train.callbacks.progress.Bar", FakeBar)
+    progress = Progress()
+    toy_fit(toy_net(), toy_data(), callbacks=[progress])
+    bar: Any = progress.bar
+    assert bar.total == 15  # 3 epochs of 5 steps
+    assert bar.closed == 1
+    # Not at every step: looking at the loss makes an accelerator wait.
+    assert [step for step, _ in bar.moves] == [1, 3, 5, 7, 9, 11, 13, 15]
+    assert re.fullmatch(r"epoch 1/3  loss \d\.\d{4}", bar.moves[0][1])
+
+
+def test_an_error_takes_the_bar_away(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Fail(Callback):
+        def on_step_end(self, state: TrainState) -> None:
+            raise KeyError
+
+    monkeypatch.setattr("netwright.train.callbacks.progress.Bar", FakeBar)
+    progress = Progress()
+    with pytest.raises(KeyError):
+        toy_fit(toy_net(), toy_data(), callbacks=[progress, Fail()])
+    bar: Any = progress.bar
+    assert bar.closed == 1
+
+
+def test_before_the_start_there_is_nothing_to_show_or_to_close() -> None:
+    progress, state = Progress(), toy_start()
+    for event in (progress.on_step_end, progress.on_epoch_end, progress.on_abort):
+        event(state)
+    progress.on_fit_end(state)
+    assert progress.bar is None

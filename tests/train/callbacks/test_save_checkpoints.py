@@ -1,0 +1,200 @@
+"""Which checkpoints are there: the newest few, the best, and everything that others wrote."""
+
+import json
+import shutil
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from netwright.core.storage import check_folder
+from netwright.train.callback import Callback
+from netwright.train.callbacks.early_stopping import EarlyStopping
+from netwright.train.callbacks.save_checkpoints import SaveCheckpoints, step_name
+from netwright.train.checkpoint import load_checkpoint
+from netwright.train.state import TrainState
+from tests.train.toy_runs import (
+    Ramp,
+    assert_same,
+    copy_of,
+    curve_fit,
+    toy_data,
+    toy_fit,
+    toy_net,
+    toy_start,
+    toy_trainer,
+)
+
+
+class StopAt(Callback):
+    def __init__(self, step: int) -> None:
+        self.step = step
+
+    def on_step_end(self, state: TrainState) -> None:
+        if state.step == self.step:
+            state.stop_reason = "stop"
+
+
+def steps_in(folder: Path) -> list[int]:
+    names = sorted(path.name for path in (folder / "checkpoints").iterdir())
+    return [int(name.removeprefix("step-")) for name in names]
+
+
+def pointer(folder: Path, name: str) -> int:
+    target = json.loads((folder / name).read_text())["checkpoint"]
+    assert (folder / "checkpoints" / target).is_dir(), f"{name} points to nothing"
+    return int(target.removeprefix("step-"))
+
+
+class PointersHold(Callback):
+    """After every epoch the pointers name checkpoints that are there and whole."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def on_epoch_end(self, state: TrainState) -> None:
+        for name in ("last.json", "best.json"):
+            if (self.folder / name).exists():
+                check_folder(self.folder / "checkpoints" / step_name(pointer(self.folder, name)))
+
+
+def run_curve(folder: Path, curve: Sequence[float], **settings: Any) -> SaveCheckpoints:
+    """One step an epoch: the step of a checkpoint is its epoch."""
+    early = EarlyStopping()
+    save = SaveCheckpoints(folder, watched=[early], best=early, **settings)
+    curve_fit(curve, early, save, PointersHold(folder))
+    return save
+
+
+@pytest.mark.parametrize(
+    ("curve", "keep", "left", "best"),
+    [
+        ([5, 4, 3, 4, 5, 6], 2, [3, 5, 6], 3),  # the best is kept beside the newest two
+        ([6, 5, 4, 3, 2, 1], 2, [5, 6], 6),
+        ([1, 2, 3, 4, 5, 6], 1, [1, 6], 1),
+        ([3, 1, 2, 0, 5, 6], 1, [4, 6], 4),  # a former best goes when it is no longer the best
+        ([1, 2], 5, [1, 2], 1),
+    ],
+)
+def test_the_newest_and_the_best_are_kept(
+    tmp_path: Path, curve: list[float], keep: int, left: list[int], best: int
+) -> None:
+    run_curve(tmp_path, curve, keep=keep)
+    assert steps_in(tmp_path) == left
+    assert pointer(tmp_path, "best.json") == best
+    assert pointer(tmp_path, "last.json") == len(curve)
+
+
+def test_best_never_points_to_what_was_dropped(tmp_path: Path) -> None:
+    # Saved are 2, 4, 6, 8: epoch 3 is better than all of them, epoch 2 the best of the saved.
+    run_curve(tmp_path, [9, 2, 1, 5, 5, 5, 5, 5], every=2, keep=1)
+    assert pointer(tmp_path, "best.json") == 2
+    assert steps_in(tmp_path) == [2, 8]
+
+
+def test_saves_every_few_epochs_and_at_the_end(tmp_path: Path) -> None:
+    run_curve(tmp_path, [7, 6, 5, 4, 3, 2, 1], every=3, keep=9)
+    assert steps_in(tmp_path) == [3, 6, 7]
+    assert pointer(tmp_path, "best.json") == pointer(tmp_path, "last.json") == 7
+
+
+def test_without_early_stopping_the_last_is_the_best(tmp_path: Path) -> None:
+    curve_fit([1, 2, 3], SaveCheckpoints(tmp_path, keep=1))
+    assert steps_in(tmp_path) == [3]
+    assert pointer(tmp_path, "best.json") == pointer(tmp_path, "last.json") == 3
+
+
+def test_what_others_wrote_is_never_deleted(tmp_path: Path) -> None:
+    checkpoints = tmp_path / "checkpoints"
+    for name in ("step-000000", "step-000099", "mine"):
+        (checkpoints / name).mkdir(parents=True)
+        (checkpoints / name / "notes.txt").write_text("keep")
+    (checkpoints / "file.txt").write_text("keep")
+    run_curve(tmp_path, [3, 2, 1, 4, 5], keep=1)
+    for name in ("step-000000", "step-000099", "mine"):
+        assert (checkpoints / name / "notes.txt").read_text() == "keep"
+    assert (checkpoints / "file.txt").exists()
+    assert (checkpoints / "step-000005").is_dir()
+    assert not (checkpoints / "step-000004").exists()
+
+
+def test_the_last_weights_are_saved_before_the_best_are_put_back(tmp_path: Path) -> None:
+    early = EarlyStopping()
+    save = SaveCheckpoints(tmp_path, watched=[early], best=early, every=9)
+    final = curve_fit([1, 2, 3], early, save)
+    assert int(final.model.state_dict()["weight"]) == 1
+    resumed = toy_start(Ramp(), optimizer="sgd")
+    load_checkpoint(tmp_path / "checkpoints" / step_name(3), resumed, [EarlyStopping()])
+    assert int(resumed.model.state_dict()["weight"]) == 3
+
+
+def resume(folder: Path, **settings: Any) -> TrainState:
+    early, data = EarlyStopping(), toy_data()
+    trainer = toy_trainer(data, callbacks=[early], **settings)
+    state = trainer.start(toy_net(dropout=0.3), data)
+    place = folder / "checkpoints" / step_name(pointer(folder, "last.json"))
+    trainer.fit(state, data, random=load_checkpoint(place, state, [early]))
+    return state
+
+
+@pytest.mark.parametrize("step", [1, 4, 5, 8])  # 5 steps an epoch: in the first, at its end, later
+def test_a_stopped_run_is_saved_where_it_stopped_and_goes_on_exactly(
+    tmp_path: Path, step: int
+) -> None:
+    early = EarlyStopping()
+    save = SaveCheckpoints(tmp_path, watched=[early], best=early)
+    stopped = toy_fit(toy_net(dropout=0.3), toy_data(), callbacks=[StopAt(step), early, save])
+    assert pointer(tmp_path, "last.json") == step == stopped.step
+    whole = toy_fit(toy_net(dropout=0.3), toy_data(), callbacks=[EarlyStopping()])
+    resumed = resume(tmp_path)
+    assert_same(copy_of(resumed.model), copy_of(whole.model))
+    ours, wanted = (
+        [{**asdict(row), "time": 0} for row in state.history] for state in (resumed, whole)
+    )
+    assert ours == wanted  # also the pass that was first measured unfinished
+
+
+def test_the_same_step_saved_again_stays_one_checkpoint(tmp_path: Path) -> None:
+    class Overflow(Callback):
+        """All updates after the first epoch of 5 overflow in float16."""
+
+        def on_fit_start(self, state: TrainState) -> None:
+            weight = next(state.model.parameters())
+            weight.register_hook(  # type: ignore[no-untyped-call]
+                lambda grad: grad * torch.inf if state.samples >= 20 else grad
+            )
+
+    save = SaveCheckpoints(tmp_path, keep=1)
+    settings = {"precision": "fp16-mixed", "epochs": 4}
+    state = toy_fit(toy_net(), toy_data(), callbacks=[Overflow(), save], **settings)
+    assert (state.step, state.epoch) == (5, 4)
+    assert save.saved == [5]
+    assert pointer(tmp_path, "last.json") == 5
+    values = json.loads((tmp_path / "checkpoints" / step_name(5) / "state.json").read_text())
+    assert values["epoch"] == 4
+
+
+def test_nothing_is_saved_where_nothing_was_learned(tmp_path: Path) -> None:
+    class StopAtOnce(Callback):
+        def on_fit_start(self, state: TrainState) -> None:
+            state.stop_reason = "at once"
+
+    toy_fit(toy_net(), toy_data(), callbacks=[StopAtOnce(), SaveCheckpoints(tmp_path)])
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_folder_that_somebody_removed_does_not_stop_the_run(tmp_path: Path) -> None:
+    class Tidy(Callback):
+        def on_epoch_end(self, state: TrainState) -> None:
+            shutil.rmtree(tmp_path / "checkpoints" / step_name(state.step - 1), ignore_errors=True)
+
+    curve_fit([1, 1, 1, 1], SaveCheckpoints(tmp_path, keep=2), Tidy())
+    assert steps_in(tmp_path) == [4]
+
+
+def test_names_sort_like_steps() -> None:
+    assert step_name(100) == "step-000100"
+    assert sorted(map(step_name, [9, 10, 100_000])) == [step_name(s) for s in (9, 10, 100_000)]

@@ -1,0 +1,75 @@
+"""The task follows from the kind of target, and comes back from JSON."""
+
+import json
+import re
+from dataclasses import replace
+from typing import Any
+
+import pytest
+import torch
+
+from netwright.core.errors import ConfigError
+from netwright.train.tasks.catalog import task_for, task_from_json
+from netwright.train.tasks.classification import Classification
+from netwright.train.tasks.multi_label import MultiLabel
+from netwright.train.tasks.regression import Regression
+from netwright.train.tasks.task import Task
+from tests.train.toy_runs import assert_same, toy_data, toy_net
+
+
+@pytest.mark.parametrize(
+    ("target", "kind"), [("class", Classification), ("labels", MultiLabel), ("real", Regression)]
+)
+def test_each_kind_of_target_has_its_task(target: Any, kind: type[Task]) -> None:
+    task = task_for(toy_data(target))
+    assert type(task) is kind
+    assert task.target == target
+
+
+@pytest.mark.parametrize("target", ["class", "labels", "real"])
+def test_a_task_from_json_predicts_the_same(target: Any) -> None:
+    data = toy_data(target)
+    task = task_for(data)
+    again = task_from_json(json.loads(json.dumps(task.to_json())))
+    assert type(again) is type(task)
+    output = toy_net()(data.train.inputs).detach()
+    assert_same(again.predictions(output), task.predictions(output))
+    assert_same(again.baseline(data.train, 2), task.baseline(data.train, 2))
+
+
+def test_classes_are_balanced_when_asked_for() -> None:
+    plain, balanced = (task_for(toy_data(), balanced=choice) for choice in (False, True))
+    assert isinstance(plain, Classification)
+    assert isinstance(balanced, Classification)
+    assert plain.class_weights is None
+    assert balanced.class_weights is not None
+    assert balanced.class_weights.shape == (3,)
+
+
+def test_reals_are_scaled_unless_the_model_finds_its_own_scale() -> None:
+    data = toy_data("real")
+    fitted, plain = (task_for(data, scale_targets=choice) for choice in (True, False))
+    assert isinstance(fitted, Regression)
+    assert isinstance(plain, Regression)
+    torch.testing.assert_close(fitted.center, data.train.targets.mean(dim=0))
+    assert plain.center.tolist() == [0, 0, 0]
+    assert plain.scale.tolist() == [1, 1, 1]
+
+
+@pytest.mark.parametrize("target", ["labels", "real"])
+def test_only_classes_can_be_balanced(target: Any) -> None:
+    sentence = f"class_weight is for one class of several, the target is {target!r}"
+    with pytest.raises(ConfigError, match=f"^{re.escape(sentence)}$"):
+        task_for(toy_data(target), balanced=True)
+
+
+def test_a_target_without_a_task_is_refused() -> None:
+    data = toy_data()
+    masks = replace(data, spec=replace(data.spec, target="mask"))
+    with pytest.raises(ConfigError, match=r"^there is no task yet for a target of kind 'mask'$"):
+        task_for(masks)
+
+
+def test_an_unknown_task_in_a_file_is_refused() -> None:
+    with pytest.raises(ConfigError, match=r"^unknown task 'os\.system'$"):
+        task_from_json({"kind": "os.system"})

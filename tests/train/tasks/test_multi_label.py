@@ -1,0 +1,46 @@
+"""Several labels: binary cross-entropy by hand, each label on its own."""
+
+import math
+
+import pytest
+import torch
+
+from netwright.core.outputs import Output
+from netwright.data.loader import Batch
+from netwright.train.tasks.multi_label import MultiLabel
+
+
+def batch_of(targets: list[list[float]], weights: list[float] | None = None) -> Batch:
+    rows = torch.arange(len(targets))
+    amounts = None if weights is None else torch.tensor(weights)
+    return Batch(torch.zeros(len(targets), 1), torch.tensor(targets), amounts, rows)
+
+
+# The sigmoid of log 3 is 3/4.
+LOGITS = torch.tensor([[math.log(3), -math.log(3)], [math.log(3), math.log(3)]])
+
+
+def test_loss_by_hand() -> None:
+    # Row 0 is right about both labels, row 1 about one.
+    loss = MultiLabel().loss(LOGITS, batch_of([[1, 0], [1, 0]]))
+    right, wrong = -math.log(3 / 4), -math.log(1 / 4)
+    assert loss.item() == pytest.approx((right + (right + wrong) / 2) / 2)
+
+
+def test_weights_count_rows() -> None:
+    loss = MultiLabel().loss(LOGITS, batch_of([[1, 0], [1, 0]], [2.0, 0.0]))
+    assert loss.item() == pytest.approx(-math.log(3 / 4))  # 2 of 2 rows
+
+
+def test_headline_is_the_share_of_right_labels() -> None:
+    task = MultiLabel()
+    assert task.headline_sum(LOGITS, batch_of([[1, 0], [1, 0]])).item() == 1.5
+    assert task.headline_sum(LOGITS, batch_of([[1, 0], [1, 0]], [0.5, 4.0])).item() == 2.5
+
+
+def test_predictions_are_one_probability_a_label() -> None:
+    wanted = torch.tensor([[0.75, 0.25], [0.75, 0.75]])
+    torch.testing.assert_close(MultiLabel().predictions(LOGITS), wanted)
+    assert torch.equal(
+        MultiLabel().predictions(Output(logits=LOGITS)), MultiLabel().predictions(LOGITS)
+    )

@@ -1,0 +1,99 @@
+"""Reals: squared error on standardised targets, predictions in their own units."""
+
+import math
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from netwright.core.errors import ShapeError
+from netwright.core.outputs import Output
+from netwright.data.dataset import Split
+from netwright.data.loader import Batch
+from netwright.train.tasks.regression import Regression
+from tests.train.toy_runs import repeated, weighed
+
+
+def batch_of(targets: list[list[float]], weights: list[float] | None = None) -> Batch:
+    rows = torch.arange(len(targets))
+    amounts = None if weights is None else torch.tensor(weights)
+    return Batch(torch.zeros(len(targets), 1), torch.tensor(targets), amounts, rows)
+
+
+def split_of(targets: list[list[float]]) -> Split:
+    return Split(inputs=torch.zeros(len(targets), 1), targets=torch.tensor(targets))
+
+
+TASK = Regression(torch.tensor([10.0]), torch.tensor([2.0]))
+OUTPUT = torch.tensor([[1.0], [-1.0]])  # 12 and 8 in the target's units
+
+
+def test_loss_is_in_standardised_units() -> None:
+    # Targets 10 and 14 are 0 and 2: errors 1 and 3.
+    assert TASK.loss(OUTPUT, batch_of([[10], [14]])).item() == (1 + 9) / 2
+    assert TASK.loss(OUTPUT, batch_of([[10], [14]], [4.0, 0.0])).item() == 2
+
+
+def test_predictions_and_headline_are_in_the_units_of_the_target() -> None:
+    assert TASK.predictions(OUTPUT).tolist() == [[12], [8]]
+    assert TASK.predictions(Output(logits=OUTPUT)).tolist() == [[12], [8]]
+    assert TASK.headline_sum(OUTPUT, batch_of([[10], [14]])).tolist() == [4 + 36]
+    assert TASK.headline_sum(OUTPUT, batch_of([[10], [14]], [2.0, 0.5])).tolist() == [8 + 18]
+    assert TASK.headline_value(torch.tensor([20.0])) == pytest.approx(math.sqrt(20))
+
+
+def test_several_outputs_count_the_same() -> None:
+    task = Regression.plain(2)
+    loss = task.loss(torch.tensor([[0.0, 0.0]]), batch_of([[1, 3]]))
+    assert loss.item() == (1 + 9) / 2
+    assert task.headline_sum(torch.tensor([[0.0, 0.0]]), batch_of([[1, 3]])).tolist() == [1, 9]
+    assert task.headline_value(torch.tensor([1.0, 9.0])) == 2  # (1 + 3) / 2, as the metric has it
+
+
+def test_fitted_to_mean_and_deviation_by_hand() -> None:
+    task = Regression.fitted(split_of([[1, 5], [3, 5]]))
+    assert task.center.tolist() == [2, 5]
+    assert task.scale.tolist() == [1, 1]  # the second target never changes
+    assert task.center.dtype == task.scale.dtype == torch.float32
+
+
+@settings(derandomize=True, deadline=None, max_examples=60)
+@given(
+    st.floats(-1e6, 1e6, width=32),
+    st.integers(1, 300),
+    st.sampled_from([None, [1.0, 0.3], [7.0, 1e-3]]),
+)
+def test_a_constant_target_has_scale_one_whatever_it_is(
+    value: float, rows: int, weights: list[float] | None
+) -> None:
+    split = split_of([[value]] * rows)
+    if weights is not None:
+        split = weighed(split, [weights[row % 2] for row in range(rows)])
+    task = Regression.fitted(split)
+    assert task.scale.tolist() == [1]
+    assert task.center.tolist() == pytest.approx([value], rel=1e-6)
+
+
+def test_a_weight_of_two_is_the_row_twice_when_fitted() -> None:
+    split, times = split_of([[1.0], [2.0], [7.0]]), [1, 3, 0]
+    heavy, often = (
+        Regression.fitted(given)
+        for given in (weighed(split, [5.0, 15.0, 0.0]), repeated(split, times))
+    )
+    torch.testing.assert_close(heavy.center, often.center)
+    torch.testing.assert_close(heavy.scale, often.scale)
+
+
+@pytest.mark.parametrize("shape", [(2,), (2, 2), (1, 1)])
+def test_shapes_are_never_spread_silently(shape: tuple[int, ...]) -> None:
+    sentence = r"^the model's output must have shape \(2, 1\), got"
+    with pytest.raises(ShapeError, match=sentence):
+        TASK.loss(torch.zeros(shape), batch_of([[1], [2]]))
+
+
+def test_center_and_scale_travel_exactly() -> None:
+    task = Regression(torch.tensor([1 / 3]), torch.tensor([0.1]))
+    values = task.to_json()
+    assert torch.equal(torch.tensor(values["center"]), task.center)
+    assert torch.equal(torch.tensor(values["scale"]), task.scale)

@@ -1,0 +1,58 @@
+"""What all tasks share: weights multiply, half precision is widened, metrics are the table's."""
+
+import pytest
+import torch
+
+from netwright.metrics.catalog import measure_all
+from netwright.train.tasks.classification import Classification
+from netwright.train.tasks.multi_label import MultiLabel
+from netwright.train.tasks.regression import Regression
+from netwright.train.tasks.task import Task, exact, weighted
+from tests.train.toy_runs import toy_data, toy_net, whole_batch
+
+TASKS = [Classification(3), MultiLabel(), Regression.plain(3)]
+
+
+def test_weights_multiply_and_no_weights_are_ones() -> None:
+    values = torch.tensor([1.0, 2.0, 3.0])
+    assert weighted(values, None) is values
+    assert weighted(values, torch.tensor([2.0, 0.0, 1.0])).tolist() == [2, 0, 3]
+
+
+@pytest.mark.parametrize(
+    ("given", "wanted"),
+    [
+        (torch.float16, torch.float32),
+        (torch.bfloat16, torch.float32),
+        (torch.float32, torch.float32),
+        (torch.float64, torch.float64),
+    ],
+)
+def test_half_formats_are_widened_and_others_stay(given: torch.dtype, wanted: torch.dtype) -> None:
+    assert exact(torch.ones(2, dtype=given)).dtype == wanted
+
+
+@pytest.mark.parametrize("task", TASKS, ids=lambda task: type(task).__name__)
+def test_losses_are_scalars_in_the_precision_of_a_wide_model(task: Task) -> None:
+    kind = task.target
+    batch = whole_batch(toy_data(kind).train)
+    for model, inputs in ((toy_net(), batch.inputs), (toy_net().double(), batch.inputs.double())):
+        loss = task.loss(model(inputs), batch)
+        assert loss.shape == ()
+        assert loss.dtype == inputs.dtype
+        assert task.headline_sum(model(inputs), batch).shape == task.headline_shape
+
+
+@pytest.mark.parametrize("task", TASKS, ids=lambda task: type(task).__name__)
+def test_the_headline_is_a_metric_of_the_table_by_the_same_name(task: Task) -> None:
+    batch = whole_batch(toy_data(task.target).train)
+    output = toy_net()(batch.inputs).detach()
+    measured = task.measure(task.predictions(output), batch.targets)
+    assert measured == measure_all(task.target, task.predictions(output), batch.targets)
+    mean = task.headline_sum(output, batch) / len(batch.inputs)
+    assert task.headline_value(mean) == pytest.approx(measured[task.headline], rel=1e-6)
+
+
+def test_the_abstract_kind_cannot_be_made() -> None:
+    with pytest.raises(TypeError, match="abstract"):
+        Task()  # type: ignore[abstract]

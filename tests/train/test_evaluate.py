@@ -1,0 +1,198 @@
+"""Evaluation: the same however it is cut, nothing left behind, and baselines worked by hand."""
+
+import math
+from dataclasses import replace
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor, nn
+
+from netwright.data.dataset import Split
+from netwright.train.evaluate import (
+    evaluate,
+    evaluate_baseline,
+    evaluating,
+    measure_quickly,
+    predict,
+)
+from netwright.train.tasks.catalog import task_for
+from netwright.train.tasks.classification import Classification
+from netwright.train.tasks.multi_label import MultiLabel
+from netwright.train.tasks.regression import Regression
+from netwright.train.tasks.task import Task
+from tests.train.toy_runs import assert_same, copy_of, repeated, toy_data, toy_net, weighed
+
+WEIGHTS = [1.0, 0, 3, 2, 0.5, 1, 7, 1, 1, 2, 0.1]
+TASKS: dict[str, Task] = {
+    "class": Classification(3),
+    "weighted class": Classification(3, torch.tensor([0.2, 1.0, 5.0])),
+    "labels": MultiLabel(),
+    "real": Regression(torch.tensor([1.0, 2, 3]), torch.tensor([0.5, 1, 2])),
+}
+
+
+def rows(kind: str, weights: bool) -> Split:
+    target: Any = kind.rsplit(" ", maxsplit=1)[-1]
+    split = toy_data(target, rows=11).train
+    return weighed(split, WEIGHTS) if weights else split
+
+
+@pytest.mark.parametrize("weights", [False, True])
+@pytest.mark.parametrize("kind", TASKS)
+def test_the_size_of_the_batches_does_not_matter(
+    kind: str, weights: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model, split, task = toy_net(batch_norm=True, dropout=0.5), rows(kind, weights), TASKS[kind]
+    at_once = (measure_quickly(model, split, task), evaluate(model, split, task))
+    for size in (1, 4, 10):
+        monkeypatch.setattr("netwright.train.evaluate.EVALUATION_BATCH", size)
+        in_parts = (measure_quickly(model, split, task), evaluate(model, split, task))
+        for ours, wanted in zip(in_parts, at_once, strict=True):
+            assert ours == pytest.approx(wanted, rel=1e-6)
+
+
+@pytest.mark.parametrize("weights", [False, True])
+@pytest.mark.parametrize("kind", TASKS)
+def test_the_quick_measure_is_that_of_the_full_evaluation(kind: str, weights: bool) -> None:
+    model, split, task = toy_net(), rows(kind, weights), TASKS[kind]
+    quick, full = measure_quickly(model, split, task), evaluate(model, split, task)
+    assert list(quick) == ["loss", task.headline]
+    assert next(iter(full)) == "loss"
+    for name, value in quick.items():
+        assert value == pytest.approx(full[name], rel=1e-6)
+
+
+@pytest.mark.parametrize("kind", TASKS)
+def test_a_weight_is_how_often_a_row_counts(kind: str) -> None:
+    model, split, task = toy_net(), rows(kind, weights=False), TASKS[kind]
+    times = [1, 0, 3, 2, 1, 1, 2, 1, 1, 2, 4]
+    heavy = evaluate(model, weighed(split, [float(count) for count in times]), task)
+    often = evaluate(model, repeated(split, times), task)
+    if kind == "weighted class":  # class weights multiply, and are not divided out again
+        heavy, often = ({"loss": values["loss"]} for values in (heavy, often))
+    assert heavy == pytest.approx(often, rel=1e-5)
+
+
+@pytest.mark.covers("training-error")
+def test_the_training_error_is_the_mean_of_the_losses_of_the_rows() -> None:
+    model, split = toy_net(), rows("class", weights=False)
+    with torch.no_grad():
+        shares = model(split.inputs).softmax(dim=1)
+    losses = [-math.log(shares[row, split.targets[row]]) for row in range(len(split))]
+    error = measure_quickly(model, split, Classification(3))["loss"]
+    assert error == pytest.approx(sum(losses) / len(losses), rel=1e-6)
+
+
+@pytest.mark.covers("validation-error")
+def test_the_validation_error_of_a_fixed_model_is_right_on_average() -> None:
+    # y = 2 x + e with x ~ N(0, 1), e ~ N(0, 0.5^2); the model says x: the risk is 1 + 0.25.
+    model = nn.Linear(1, 1)
+    nn.init.ones_(model.weight)
+    nn.init.zeros_(model.bias)
+    random = torch.Generator().manual_seed(0)
+    errors = torch.empty(400, dtype=torch.float64)
+    for trial in range(len(errors)):
+        x, noise = torch.randn(2, 20, 1, generator=random)
+        held_out = Split(inputs=x, targets=2 * x + 0.5 * noise)
+        errors[trial] = measure_quickly(model, held_out, Regression.plain(1))["loss"]
+    standard_error = float(errors.std()) / math.sqrt(len(errors))
+    assert standard_error < 0.03
+    assert abs(float(errors.mean()) - 1.25) < 3 * standard_error
+
+
+def test_predictions_come_in_the_order_of_the_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    model, split = toy_net(dropout=0.5), rows("class", weights=False)
+    whole = predict(model, split.inputs, Classification(3))
+    monkeypatch.setattr("netwright.train.evaluate.EVALUATION_BATCH", 4)
+    torch.testing.assert_close(predict(model, split.inputs, Classification(3)), whole)
+    assert whole.shape == (11, 3)
+    assert not whole.requires_grad
+    assert torch.equal(whole, model.eval()(split.inputs).softmax(dim=1))
+
+
+def modes(model: nn.Module) -> list[bool]:
+    return [part.training for part in model.modules()]
+
+
+@pytest.mark.parametrize("training", [False, True])
+def test_evaluation_leaves_every_part_of_the_model_as_it_was(training: bool) -> None:
+    model = toy_net(batch_norm=True, dropout=0.5).train(training)
+    model[1].train(not training)  # a part that its owner has frozen, or has not
+    before, weights, state = modes(model), copy_of(model), torch.get_rng_state()
+    evaluate(model, rows("class", weights=False), Classification(3))
+    assert modes(model) == before
+    assert_same(copy_of(model), weights)  # the running means of the batch norm too
+    assert torch.equal(torch.get_rng_state(), state)
+    assert all(parameter.grad is None for parameter in model.parameters())
+
+
+def test_an_error_while_evaluating_leaves_the_model_as_it_was() -> None:
+    model = toy_net(batch_norm=True)
+    before = modes(model)
+    with pytest.raises(KeyError), evaluating(model):
+        assert not any(modes(model))
+        assert not torch.is_grad_enabled()
+        raise KeyError
+    assert modes(model) == before
+    assert torch.is_grad_enabled()
+
+
+def classes(targets: list[int], weights: list[float] | None = None) -> Split:
+    split = Split(inputs=torch.zeros(len(targets), 1), targets=torch.tensor(targets))
+    return split if weights is None else weighed(split, weights)
+
+
+def test_baseline_of_classes_by_hand() -> None:
+    # Shares 0.5, 0.3, 0.2: class 0 is guessed, and is right for one of four.
+    train, test = classes([0] * 5 + [1] * 3 + [2] * 2), classes([0, 1, 1, 2])
+    found = evaluate_baseline(test, train, Classification(3))
+    assert found["accuracy"] == 0.25
+    logs = [math.log(share) for share in (0.5, 0.3, 0.3, 0.2)]
+    assert found["log_loss"] == pytest.approx(-sum(logs) / 4, rel=1e-6)
+
+
+def test_weights_count_in_the_baseline_too() -> None:
+    train = classes([0, 0, 1], [1, 1, 6])  # class 1 has three quarters of the weight
+    found = evaluate_baseline(classes([1, 0], [3, 1]), train, Classification(2))
+    assert found["accuracy"] == 0.75
+
+
+def reals(targets: list[float], weights: list[float] | None = None) -> Split:
+    values = torch.tensor(targets)[:, None]
+    split = Split(inputs=torch.zeros(len(targets), 1), targets=values)
+    return split if weights is None else weighed(split, weights)
+
+
+@pytest.mark.parametrize(
+    ("train", "mean"), [(reals([1, 2, 6]), 3.0), (reals([1, 2, 6], [0, 4, 4]), 4.0)]
+)
+def test_baseline_of_reals_is_the_mean_by_hand(train: Split, mean: float) -> None:
+    found = evaluate_baseline(reals([0, 8]), train, Regression.fitted(train))
+    assert found["rmse"] == pytest.approx(math.sqrt((mean**2 + (8 - mean) ** 2) / 2), rel=1e-6)
+    assert found["mae"] == pytest.approx((mean + 8 - mean) / 2, rel=1e-6)
+
+
+def test_baseline_of_labels_is_the_share_of_each() -> None:
+    train = Split(
+        inputs=torch.zeros(4, 1), targets=torch.tensor([[1.0, 0], [1, 0], [1, 1], [0, 0]])
+    )
+    test = Split(inputs=torch.zeros(2, 1), targets=torch.tensor([[1.0, 0], [0, 1]]))
+    found = evaluate_baseline(test, train, MultiLabel())  # 0.75 and 0.25: yes and no
+    assert found["accuracy"] == 0.5
+    assert found["log_loss"] == pytest.approx(-(math.log(0.75) + math.log(0.25)) / 2, rel=1e-6)
+    heavy = replace(train, weights=torch.tensor([0.0, 0, 1, 1]))
+    assert MultiLabel().baseline(heavy, 2).tolist() == [[0.5, 0.5]] * 2
+
+
+def test_evaluating_a_model_that_returns_half_precision_is_exact() -> None:
+    data = toy_data(rows=11)
+
+    class Half(nn.Module):
+        def forward(self, x: Tensor) -> Tensor:
+            return x.bfloat16()
+
+    found = measure_quickly(Half(), data.train, task_for(data))
+    logits = data.train.inputs.bfloat16().double()
+    wanted = nn.functional.cross_entropy(logits, data.train.targets)
+    assert found["loss"] == pytest.approx(wanted.item(), rel=1e-5)

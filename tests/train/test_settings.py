@@ -1,0 +1,116 @@
+"""Settings of training: defaults that work, and one sentence for every mistake."""
+
+import re
+from typing import Any
+
+import pytest
+
+from netwright.core.config import describe, parse
+from netwright.core.errors import ConfigError
+from netwright.optimizers.catalog import OPTIMIZERS
+from netwright.train.settings import TrainConfig, batch_size_for
+from tests.train.toy_runs import toy_data, toy_fit, toy_net, toy_start
+
+NAN, INFINITY = float("nan"), float("inf")
+
+
+@pytest.mark.parametrize(
+    ("settings", "sentence"),
+    [
+        ({"epochs": 0}, "epochs must be greater than 0, got 0"),
+        ({"epochs": -3}, "epochs must be greater than 0, got -3"),
+        ({"epochs": 1.5}, "epochs must be a whole number, got 1.5"),
+        ({"epochs": True}, "epochs must be int, got True"),
+        ({"epochs": "many"}, "epochs must be a whole number, got 'many'"),
+        ({"batch_size": 0}, "batch_size must be greater than 0, got 0"),
+        ({"lr": NAN}, "lr must be a finite number, got nan"),
+        ({"lr": INFINITY}, "lr must be a finite number, got inf"),
+        ({"lr": 0.0}, "lr must be greater than 0.0, got 0.0"),
+        ({"lr": -0.1}, "lr must be greater than 0.0, got -0.1"),
+        ({"weight_decay": -1.0}, "weight_decay must be at least 0.0, got -1.0"),
+        ({"weight_decay": NAN}, "weight_decay must be a finite number, got nan"),
+        ({"optimizer": "adma"}, "unknown optimizer 'adma'; did you mean 'adam'?"),
+        ({"schedule": "cosin"}, "unknown schedule 'cosin'; did you mean 'cosine'?"),
+        ({"warmup": -1}, "warmup must be at least 0, got -1"),
+        ({"accumulate": 0}, "accumulate must be greater than 0, got 0"),
+        ({"patience": -1}, "patience must be at least 0, got -1"),
+        ({"min_delta": -0.5}, "min_delta must be at least 0.0, got -0.5"),
+        ({"save_every": 0}, "save_every must be greater than 0, got 0"),
+        ({"keep": 0}, "keep must be greater than 0, got 0"),
+        ({"max_time": 0.0}, "max_time must be greater than 0.0, got 0.0"),
+        ({"restore_best": "perhaps"}, "restore_best must be true or false, got 'perhaps'"),
+        (
+            {"precision": "fp8"},
+            "precision must be 'fp32', 'bf16-mixed' or 'fp16-mixed', got 'fp8'",
+        ),
+        ({"kernel": "slow"}, "kernel must be 'auto', 'fused' or 'foreach', got 'slow'"),
+        ({"class_weight": "even"}, "class_weight must be 'balanced', got 'even'"),
+        (
+            {"optimizer": "lbfgs", "accumulate": 2},
+            "accumulate must be 1 with lbfgs: it steps by itself",
+        ),
+        (
+            {"optimizer": "lbfgs", "precision": "fp16-mixed"},
+            "precision must not be fp16-mixed with lbfgs",
+        ),
+    ],
+)
+def test_a_wrong_setting_is_refused_in_one_sentence(
+    settings: dict[str, Any], sentence: str
+) -> None:
+    with pytest.raises(ConfigError, match=f"^{re.escape(sentence)}$"):
+        TrainConfig(**settings)
+
+
+def test_an_unknown_setting_is_refused_with_the_nearest() -> None:
+    with pytest.raises(ConfigError, match=r"^unknown setting 'train.epoch'; did you mean 'epochs'"):
+        parse(TrainConfig, {"epoch": 3}, "train")
+
+
+@pytest.mark.parametrize(
+    ("settings", "sentence"),
+    [
+        ({"optimizer_options": {"beta": 1}}, "unknown option 'beta' of Adam; did you mean 'betas'"),
+        ({"optimizer": "lbfgs", "weight_decay": 0.1}, "LBFGS has no weight_decay, got 0.1"),
+        ({"optimizer": "rmsprop", "kernel": "fused"}, "RMSprop has no fused kernel; use kernel"),
+        ({"batch_size": 21}, "batch_size must lie between 1 and the 20 rows, got 21"),
+        ({"device": "tpu9"}, "device must be auto, cpu, cuda, cuda:N or mps, got 'tpu9'"),
+    ],
+)
+def test_what_does_not_fit_together_is_refused_before_the_first_step(
+    settings: dict[str, Any], sentence: str
+) -> None:
+    with pytest.raises(ConfigError, match=re.escape(sentence)):
+        toy_start(**settings)
+
+
+@pytest.mark.parametrize("optimizer", OPTIMIZERS)
+def test_every_optimizer_trains_with_its_own_learning_rate(optimizer: str) -> None:
+    data = toy_data("real", rows=40, val=0)
+    options = {"max_iter": 3} if optimizer == "lbfgs" else {}
+    settings: dict[str, Any] = {"optimizer": optimizer, "epochs": 5, "optimizer_options": options}
+    losses = toy_fit(toy_net(), data, **settings).history.series("train/loss")
+    assert losses[-1] < losses[0]
+
+
+def test_settings_cannot_be_changed_later() -> None:
+    config: Any = TrainConfig()
+    with pytest.raises(AttributeError):
+        config.lr = 0.5
+
+
+def test_every_setting_explains_itself() -> None:
+    assert all(field.doc for field in describe(TrainConfig))
+
+
+@pytest.mark.parametrize(
+    ("rows", "size"), [(1, 1), (31, 31), (32, 32), (9_999, 32), (10_000, 128), (60_000, 128)]
+)
+def test_a_batch_is_32_rows_or_128_of_many_and_never_more_than_there_are(
+    rows: int, size: int
+) -> None:
+    assert batch_size_for(rows) == size
+
+
+def test_the_size_of_a_batch_may_be_left_to_the_library() -> None:
+    assert toy_fit(toy_net(), toy_data(rows=40), batch_size=None, epochs=1).step == 2
