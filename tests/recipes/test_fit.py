@@ -121,6 +121,19 @@ def test_max_time_ends_a_run_early() -> None:
             "'hidden' is given beside a model that is already configured",
         ),
         (nn.ReLU(), "moons", {}, "the model has no parameters to learn"),
+        (
+            "mlp",
+            "moons",
+            {"monitor": "val/acuracy"},
+            "monitor 'val/acuracy' is not measured; did you mean 'val/accuracy'?",
+        ),
+        (
+            "mlp",
+            "moons",
+            {"batch_norm": True, "batch_size": 3, "n": 100, "val_size": 0.1, "test_size": 0.2},
+            "batch norm cannot normalise one row: batch_size 3 leaves a last batch of one of the "
+            "70 training rows; give 2",
+        ),
     ],
 )
 def test_refuses_before_anything_is_written(

@@ -14,9 +14,9 @@ from torch import Tensor, nn
 from netwright.core.devices import device_of
 from netwright.core.errors import NetwrightError, ShapeError
 from netwright.core.outputs import Output, logits_of
-from netwright.core.trees import tensors_of
+from netwright.core.trees import map_tensors, tensors_of
 from netwright.data.dataset import Data
-from netwright.data.loader import Batch
+from netwright.data.loader import Batch, BatchLoader
 from netwright.train.evaluate import evaluating
 from netwright.train.tasks.task import Task
 
@@ -91,8 +91,9 @@ def time_step(model: nn.Module, data: Data, task: Task, rows: int) -> float:
 
 
 def _first(model: nn.Module, data: Data, rows: int) -> Batch:
-    few = data.train.take(torch.arange(min(rows, len(data.train)))).to(device_of(model))
-    return Batch(few.inputs, few.targets, few.weights, torch.arange(len(few)))
+    loader = BatchLoader(data.train, min(rows, len(data.train)), shuffle=False)
+    batch: Batch = map_tensors(lambda tensor: tensor.to(device_of(model)), next(loader.epoch(0)))
+    return batch
 
 
 def _loss(model: nn.Module, batch: Batch, task: Task, data: Data, inside: list[str]) -> Tensor:

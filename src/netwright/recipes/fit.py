@@ -19,7 +19,7 @@ from netwright.models.catalog import MODELS
 from netwright.models.model import check_fits
 from netwright.recipes.environment import describe_environment
 from netwright.recipes.first_batch import FirstBatch, try_first_batch
-from netwright.recipes.gradient_fit import gradient_fit
+from netwright.recipes.gradient_fit import check_monitor, gradient_fit
 from netwright.recipes.outcome import Outcome
 from netwright.recipes.own_fit import own_fit
 from netwright.recipes.recipe import Recipe
@@ -118,6 +118,7 @@ def put_together(recipe: Recipe, data: Data, module: nn.Module | None = None) ->
     balanced = recipe.train.class_weight == "balanced"
     task = task_for(data, balanced=balanced, scale_targets=not learns_by_itself)
     if not learns_by_itself:
+        check_monitor(recipe.train, data, task)
         Trainer(recipe.train, task).start(module, data)  # refuses settings before a folder is made
     first = try_first_batch(module, data, task, recipe.train.batch_size or rows)
     return Prepared(recipe=recipe, model=module, data=data, task=task, first_batch=first)

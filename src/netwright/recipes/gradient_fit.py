@@ -5,6 +5,7 @@ from pathlib import Path
 
 from torch import nn
 
+from netwright.core.checks import nearest
 from netwright.core.errors import ConfigError
 from netwright.core.interrupts import Interrupt
 from netwright.data.dataset import Data
@@ -34,6 +35,7 @@ def gradient_fit(
     quiet: bool = False,
 ) -> Outcome:
     """Train the model in place; with a folder, leave checkpoints and the history there."""
+    check_monitor(config, data, task)
     with Interrupt() as interrupt:
         best = _early_stopping(config, data)
         callbacks: list[Callback] = [StopOnNonFinite()]
@@ -62,12 +64,20 @@ def gradient_fit(
     )
 
 
+def check_monitor(config: TrainConfig, data: Data, task: Task) -> None:
+    """Refuse to watch what is not measured while training."""
+    names = ("loss", task.headline)
+    known = [f"{split}/{name}" for split in ("val", "train") for name in names]
+    if config.monitor not in known:
+        hint = nearest(config.monitor, known) or f"; there are {', '.join(known)}"
+        raise ConfigError(f"monitor {config.monitor!r} is not measured{hint}")
+    if config.monitor.startswith("val/") and data.val is None and config.patience is not None:
+        raise ConfigError(f"patience watches {config.monitor!r}: {data.name} has no val split")
+
+
 def _early_stopping(config: TrainConfig, data: Data) -> EarlyStopping | None:
     """What watches the monitored measure; without validation data there is nothing to watch."""
-    needs_val = config.monitor.startswith("val/")
-    if needs_val and data.val is None:
-        if config.patience is not None:
-            raise ConfigError(f"patience watches {config.monitor!r}: {data.name} has no val split")
+    if config.monitor.startswith("val/") and data.val is None:
         return None
     return EarlyStopping(
         config.monitor,

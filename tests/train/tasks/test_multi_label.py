@@ -38,6 +38,12 @@ def test_headline_is_the_share_of_right_labels() -> None:
     assert task.headline_sum(LOGITS, batch_of([[1, 0], [1, 0]], [0.5, 4.0])).item() == 2.5
 
 
+def test_a_label_is_said_from_even_odds_on() -> None:
+    logits = torch.tensor([[0.1, -0.1]])
+    assert MultiLabel().headline_sum(logits, batch_of([[1, 0]])).item() == 1
+    assert MultiLabel().headline_sum(logits, batch_of([[0, 1]])).item() == 0
+
+
 def test_predictions_are_one_probability_a_label() -> None:
     wanted = torch.tensor([[0.75, 0.25], [0.75, 0.75]])
     torch.testing.assert_close(MultiLabel().predictions(LOGITS), wanted)
