@@ -78,7 +78,7 @@ def refused(folder: Path, sentence: str, **settings: Any) -> None:
 def test_every_key_is_needed_and_is_named_when_it_is_lacking(checkpoint: Path) -> None:
     whole = (checkpoint / "state.json").read_text()
     keys = list(json.loads(whole))
-    assert len(keys) == 14
+    assert len(keys) == 13
     for key in keys:
         rewrite(checkpoint, lambda values, key=key: values.pop(key))  # type: ignore[misc]
         refused(checkpoint, f"{checkpoint} lacks {key!r}: it cannot be resumed exactly")
@@ -91,7 +91,7 @@ def test_counters_history_and_the_clock_come_back(checkpoint: Path) -> None:
     rewrite(checkpoint, lambda values: values.update(elapsed=500.0))
     state = load(checkpoint)
     assert (state.epoch, state.position, state.step) == (1, 2, 7)
-    assert (state.samples, state.seen) == (28, 8)
+    assert (state.samples, state.running.rows) == (28, 8)
     assert 500 < state.elapsed < 600
     assert [(row.epoch, row.step) for row in state.history] == [(1, 5)] * 4
 
@@ -101,8 +101,10 @@ INNER = [
     "random/numpy",
     "random/torch",
     "random/cuda",
-    "sums/loss",
-    "sums/headline",
+    "running/loss",
+    "running/headline",
+    "running/rows",
+    "running/held",
     "schedule/last_epoch",
     "optimizer/state",
     "optimizer/param_groups",
@@ -128,7 +130,7 @@ def test_every_part_of_a_part_is_needed_too(checkpoint: Path, path: str) -> None
 
 def test_every_tensor_is_needed_and_is_named_when_it_is_lacking(checkpoint: Path) -> None:
     tensors = load_file(checkpoint / "state.safetensors")
-    assert {"optimizer/state/0/exp_avg", "random/torch", "sums/loss"} < set(tensors)
+    assert {"optimizer/state/0/exp_avg", "random/torch", "running/loss"} < set(tensors)
     for name in tensors:
         rest = {other: tensor for other, tensor in tensors.items() if other != name}
         save_file(rest, checkpoint / "state.safetensors")

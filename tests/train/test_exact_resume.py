@@ -92,7 +92,7 @@ class Life:
             "scaler": None if state.scaler is None else state.scaler.state_dict(),
             "history": rows,
             "early": self.early.state_dict(),
-            "counts": [state.epoch, state.position, state.step, state.samples, state.seen],
+            "counts": [state.epoch, state.position, state.step, state.samples, state.running.rows],
         }
 
 

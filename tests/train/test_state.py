@@ -56,6 +56,12 @@ def test_learning_rate_is_that_of_the_next_step() -> None:
 
 def test_a_new_run_stands_at_its_beginning() -> None:
     state = toy_start(epochs=3, batch_size=8, accumulate=2)  # 20 rows are 3 batches, 2 updates
-    assert (state.epoch, state.position, state.step, state.samples, state.seen) == (0, 0, 0, 0, 0)
+    assert (state.epoch, state.position, state.step, state.samples, state.running.rows) == (
+        0,
+        0,
+        0,
+        0,
+        0,
+    )
     assert (state.epochs, state.steps_per_epoch, state.stop_reason) == (3, 2, "")
     assert len(state.history) == 0

@@ -262,7 +262,7 @@ def test_stopped_in_the_first_epoch_there_is_something_to_show() -> None:
     state = toy_fit(toy_net(), toy_data(), callbacks=[StopAt(2)])
     assert [(row.epoch, row.samples) for row in state.history] == [(0, 8)] * 4
     assert state.unfinished_rows == 4
-    assert state.seen == 8  # the pass can go on
+    assert state.running.rows == 8  # the pass can go on
 
 
 @pytest.mark.parametrize("event", ["on_fit_start", "on_step_end", "on_epoch_end"])

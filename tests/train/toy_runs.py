@@ -140,8 +140,10 @@ class Curve(Classification):
         reached = logits_of(output)
         return -reached.mean() if torch.is_grad_enabled() else torch.tensor(self.at(reached))
 
-    def headline_sum(self, output: Tensor | Output, batch: Batch) -> Tensor:
-        return torch.tensor(self.at(logits_of(output)) * len(batch.inputs))
+    def headline_sum(
+        self, output: Tensor | Output, targets: Tensor, weights: Tensor | None
+    ) -> Tensor:
+        return torch.tensor(self.at(logits_of(output)) * len(targets))
 
     def at(self, reached: Tensor) -> float:
         return self.values[max(0, int(reached[0]) - 1)]

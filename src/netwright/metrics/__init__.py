@@ -1,11 +1,9 @@
-"""How good predictions are: pure functions of tensors, meters that merge, and a table of them all.
+"""How good predictions are: pure functions of tensors, and a table of them all.
 
 NaN always means that a metric has no value on this data (`measure_all` leaves it out); predictions
 that are NaN themselves are refused.
 """
 
-from netwright.metrics.accumulators import ConfusionMeter as ConfusionMeter
-from netwright.metrics.accumulators import MeanMeter as MeanMeter
 from netwright.metrics.catalog import METRICS as METRICS
 from netwright.metrics.catalog import Kind as Kind
 from netwright.metrics.catalog import Metric as Metric

@@ -26,7 +26,7 @@ from netwright.train.state import TrainState
 
 FORMAT = 1
 FILES = ("model.safetensors", "state.safetensors", "state.json")
-COUNTERS = ("epoch", "position", "step", "samples", "seen")
+COUNTERS = ("epoch", "position", "step", "samples")
 
 
 def save_checkpoint(folder: Path, state: TrainState, callbacks: Sequence[Callback] = ()) -> None:
@@ -94,7 +94,7 @@ def _parts(state: TrainState, callbacks: Sequence[Callback]) -> dict[str, Any]:
         "optimizer": state.optimizer.state_dict(),
         "schedule": state.schedule.state_dict(),
         "scaler": None if state.scaler is None else state.scaler.state_dict(),
-        "sums": {"loss": state.loss_sum, "headline": state.headline_sum},
+        "running": state.running.state_dict(),
         "random": random_state(),
         "callbacks": {name: call.state_dict() for name, call in _by_name(callbacks).items()},
     }
@@ -116,8 +116,7 @@ def _restore(
     state.schedule.load_state_dict(parts["schedule"])
     if state.scaler is not None:
         state.scaler.load_state_dict(parts["scaler"])
-    state.loss_sum.copy_(parts["sums"]["loss"])
-    state.headline_sum.copy_(parts["sums"]["headline"])
+    state.running.load_state_dict(parts["running"])
     for name, call in _by_name(callbacks).items():
         call.load_state_dict(parts["callbacks"][name])
 

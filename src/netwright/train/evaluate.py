@@ -39,7 +39,7 @@ def measure_quickly(model: nn.Module, split: Split, task: Task) -> dict[str, flo
         for batch in loader.epoch(0):
             output: Tensor | Output = model(batch.inputs)
             loss += len(batch.inputs) * task.loss(output, batch).cpu()
-            headline += task.headline_sum(output, batch).cpu()
+            headline += task.headline_sum(output, batch.targets, batch.weights).cpu()
     return {
         "loss": float(loss) / len(split),
         task.headline: task.headline_value(headline / len(split)),

@@ -11,6 +11,7 @@ from torch.optim.lr_scheduler import LRScheduler
 from netwright.core.errors import RunError
 from netwright.data.loader import Batch
 from netwright.train.history import History, Row
+from netwright.train.running import RunningMeasures
 from netwright.train.tasks.task import Task
 
 
@@ -25,6 +26,7 @@ class TrainState:
         schedule: moves the learning rate, once a step.
         scaler: for float16, else None.
         device: where the model and the data are.
+        running: loss and headline measure of the present pass.
         epochs: passes to make.
         steps_per_epoch: updates a pass.
         epoch: passes made.
@@ -35,9 +37,6 @@ class TrainState:
         stop_reason: why training is to end after this step; empty while it goes on.
         batch: the batch at hand.
         loss: the loss of the batch at hand.
-        loss_sum: sum over the examples of this pass of their loss.
-        headline_sum: sum over the examples of this pass of the task's headline measure.
-        seen: examples of this pass so far.
         unfinished_rows: rows at the end of the history that measure a pass which was stopped; they
             are shown, but not saved: the pass is measured again when it is whole.
         elapsed_before: seconds of training before this process.
@@ -49,6 +48,7 @@ class TrainState:
     schedule: LRScheduler
     scaler: torch.amp.GradScaler | None
     device: torch.device
+    running: RunningMeasures
     epochs: int
     steps_per_epoch: int
     epoch: int = 0
@@ -59,9 +59,6 @@ class TrainState:
     stop_reason: str = ""
     batch: Batch | None = None
     loss: Tensor = field(default_factory=lambda: torch.zeros(()))
-    loss_sum: Tensor = field(default_factory=lambda: torch.zeros(()))
-    headline_sum: Tensor = field(default_factory=lambda: torch.zeros(()))
-    seen: int = 0
     unfinished_rows: int = 0
     elapsed_before: float = 0.0
     started: float = field(default_factory=time.monotonic)

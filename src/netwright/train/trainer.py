@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 
-import torch
 from torch import nn
 
 from netwright.core.devices import pick_device
@@ -15,6 +14,7 @@ from netwright.optimizers.schedules import build_schedule
 from netwright.train.callback import Callback, collect_hooks
 from netwright.train.evaluate import measure_quickly
 from netwright.train.precision import build_scaler
+from netwright.train.running import RunningMeasures
 from netwright.train.settings import TrainConfig, batch_size_for
 from netwright.train.state import TrainState
 from netwright.train.step import UpdateStep
@@ -70,10 +70,9 @@ class Trainer:
             ),
             scaler=build_scaler(config.precision, device),
             device=device,
+            running=RunningMeasures(self.task, device),
             epochs=config.epochs,
             steps_per_epoch=updates,
-            loss_sum=torch.zeros((), device=device),
-            headline_sum=torch.zeros(self.task.headline_shape, device=device),
         )
 
     def fit(
@@ -100,7 +99,7 @@ class Trainer:
                     if self._run_epoch(state, loader, step):
                         state.epoch, state.position = state.epoch + 1, 0
                         self._measure(state, data.val)
-                        _begin_sums(state)
+                        state.running.begin()
                         self._call("on_epoch_end", state)
                 if state.position and not len(state.history):
                     self._measure(state, data.val)  # stopped in the first epoch: show something
@@ -122,10 +121,7 @@ class Trainer:
             state.position += 1
             last = state.position % self.config.accumulate == 0 or state.position == batches
             output = step(batch, share=size / in_update, last=last)
-            with torch.no_grad():
-                state.loss_sum.add_(state.loss, alpha=size)
-                state.headline_sum.add_(self.task.headline_sum(output, batch))
-            state.seen += size
+            state.running.add(output, batch, state.loss)
             state.samples += size
             if last:  # half of an update is no place to stop at or to save
                 for hook in step_end:
@@ -139,10 +135,7 @@ class Trainer:
 
     def _measure(self, state: TrainState, val: Split | None) -> None:
         """Record train and validation side by side."""
-        headline = self.task.headline_value(state.headline_sum / state.seen)
-        state.record(
-            "train", {"loss": float(state.loss_sum) / state.seen, self.task.headline: headline}
-        )
+        state.record("train", state.running.values())
         if val is not None:
             state.record("val", measure_quickly(state.model, val, self.task))
 
@@ -153,9 +146,3 @@ class Trainer:
     def _call(self, event: str, state: TrainState) -> None:
         for hook in self._hooks[event]:
             hook(state)
-
-
-def _begin_sums(state: TrainState) -> None:
-    state.loss_sum.zero_()
-    state.headline_sum.zero_()
-    state.seen = 0

@@ -49,9 +49,9 @@ def test_without_weights_it_is_torchs_own_with_its_gradient() -> None:
 
 def test_right_answers_are_counted_with_their_weights() -> None:
     task = Classification(2)
-    assert task.headline_sum(LOGITS, batch_of([1, 0])).item() == 1
-    assert task.headline_sum(LOGITS, batch_of([1, 1])).item() == 2
-    assert task.headline_sum(LOGITS, batch_of([1, 0], [0.25, 9.0])).item() == 0.25
+    assert task.headline_sum(LOGITS, *batch_of([1, 0])[1:3]).item() == 1
+    assert task.headline_sum(LOGITS, *batch_of([1, 1])[1:3]).item() == 2
+    assert task.headline_sum(LOGITS, *batch_of([1, 0], [0.25, 9.0])[1:3]).item() == 0.25
 
 
 def test_predictions_are_probabilities_of_tensor_and_output_alike() -> None:

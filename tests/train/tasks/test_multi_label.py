@@ -34,14 +34,14 @@ def test_weights_count_rows() -> None:
 
 def test_headline_is_the_share_of_right_labels() -> None:
     task = MultiLabel()
-    assert task.headline_sum(LOGITS, batch_of([[1, 0], [1, 0]])).item() == 1.5
-    assert task.headline_sum(LOGITS, batch_of([[1, 0], [1, 0]], [0.5, 4.0])).item() == 2.5
+    assert task.headline_sum(LOGITS, *batch_of([[1, 0], [1, 0]])[1:3]).item() == 1.5
+    assert task.headline_sum(LOGITS, *batch_of([[1, 0], [1, 0]], [0.5, 4.0])[1:3]).item() == 2.5
 
 
 def test_a_label_is_said_from_even_odds_on() -> None:
     logits = torch.tensor([[0.1, -0.1]])
-    assert MultiLabel().headline_sum(logits, batch_of([[1, 0]])).item() == 1
-    assert MultiLabel().headline_sum(logits, batch_of([[0, 1]])).item() == 0
+    assert MultiLabel().headline_sum(logits, *batch_of([[1, 0]])[1:3]).item() == 1
+    assert MultiLabel().headline_sum(logits, *batch_of([[0, 1]])[1:3]).item() == 0
 
 
 def test_predictions_are_one_probability_a_label() -> None:

@@ -40,7 +40,10 @@ def test_losses_are_scalars_in_the_precision_of_a_wide_model(task: Task) -> None
         loss = task.loss(model(inputs), batch)
         assert loss.shape == ()
         assert loss.dtype == inputs.dtype
-        assert task.headline_sum(model(inputs), batch).shape == task.headline_shape
+        assert (
+            task.headline_sum(model(inputs), batch.targets, batch.weights).shape
+            == task.headline_shape
+        )
 
 
 @pytest.mark.parametrize("task", TASKS, ids=lambda task: type(task).__name__)
@@ -49,7 +52,7 @@ def test_the_headline_is_a_metric_of_the_table_by_the_same_name(task: Task) -> N
     output = toy_net()(batch.inputs).detach()
     measured = task.measure(task.predictions(output), batch.targets)
     assert measured == measure_all(task.target, task.predictions(output), batch.targets)
-    mean = task.headline_sum(output, batch) / len(batch.inputs)
+    mean = task.headline_sum(output, batch.targets, batch.weights) / len(batch.inputs)
     assert task.headline_value(mean) == pytest.approx(measured[task.headline], rel=1e-6)
 
 

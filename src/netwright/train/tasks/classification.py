@@ -43,9 +43,11 @@ class Classification(Task):
             weights = of_class if weights is None else weights * of_class
         return weighted(F.cross_entropy(logits, batch.targets, reduction="none"), weights).mean()
 
-    def headline_sum(self, output: Tensor | Output, batch: Batch) -> Tensor:
+    def headline_sum(
+        self, output: Tensor | Output, targets: Tensor, weights: Tensor | None
+    ) -> Tensor:
         """How many examples of the batch are right."""
-        return weighted(logits_of(output).argmax(dim=1) == batch.targets, batch.weights).sum()
+        return weighted(logits_of(output).argmax(dim=1) == targets, weights).sum()
 
     def predictions(self, output: Tensor | Output) -> Tensor:
         """Probabilities (N, C)."""

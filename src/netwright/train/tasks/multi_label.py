@@ -31,10 +31,12 @@ class MultiLabel(Task):
         )
         return weighted(each.mean(dim=1), batch.weights).mean()
 
-    def headline_sum(self, output: Tensor | Output, batch: Batch) -> Tensor:
+    def headline_sum(
+        self, output: Tensor | Output, targets: Tensor, weights: Tensor | None
+    ) -> Tensor:
         """The share of right labels, summed over examples."""
-        right = (logits_of(output) > 0) == (batch.targets > 0.5)
-        return weighted(right.float().mean(dim=1), batch.weights).sum()
+        right = (logits_of(output) > 0) == (targets > 0.5)
+        return weighted(right.float().mean(dim=1), weights).sum()
 
     def predictions(self, output: Tensor | Output) -> Tensor:
         """Probabilities (N, C), one a label."""

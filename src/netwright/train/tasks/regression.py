@@ -55,10 +55,12 @@ class Regression(Task):
         wanted = (batch.targets - self.center.to(reals.device)) / self.scale.to(reals.device)
         return weighted((reals - wanted).square().mean(dim=1), batch.weights).mean()
 
-    def headline_sum(self, output: Tensor | Output, batch: Batch) -> Tensor:
+    def headline_sum(
+        self, output: Tensor | Output, targets: Tensor, weights: Tensor | None
+    ) -> Tensor:
         """Squared errors in the target's units, summed over examples (K,)."""
-        errors = (self.predictions(output) - batch.targets).square()
-        return weighted(errors.T, batch.weights).sum(dim=1)
+        errors = (self.predictions(output) - targets).square()
+        return weighted(errors.T, weights).sum(dim=1)
 
     @property
     def headline_shape(self) -> tuple[int, ...]:

@@ -33,8 +33,10 @@ class Task(ABC):
         """The mean of weight times loss over a batch; without weights all count 1."""
 
     @abstractmethod
-    def headline_sum(self, output: Tensor | Output, batch: Batch) -> Tensor:
-        """The headline measure times weight, summed over the examples of a batch."""
+    def headline_sum(
+        self, output: Tensor | Output, targets: Tensor, weights: Tensor | None
+    ) -> Tensor:
+        """The headline measure times weight, summed over examples; without weights all count 1."""
 
     @abstractmethod
     def predictions(self, output: Tensor | Output) -> Tensor:
