@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 # Tests on real data look here; where the folder is absent they skip and say so.
-NETWRIGHT_DATA ?= $(wildcard ../shared/data)
+NETWRIGHT_DATA ?= $(abspath $(wildcard ../shared/data))
 export NETWRIGHT_DATA
 
 .PHONY: demo test test-slow bench lint catalogue clean

@@ -21,7 +21,7 @@ def real_data() -> Callable[[str], Path]:
     def find(name: str) -> Path:
         for folder in os.environ.get("NETWRIGHT_DATA", "").split(os.pathsep):
             if folder and (Path(folder) / name).exists():
-                return Path(folder) / name
+                return (Path(folder) / name).resolve()
         pytest.skip(f"{name} is not under NETWRIGHT_DATA")
 
     return find

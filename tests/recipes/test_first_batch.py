@@ -53,6 +53,18 @@ class ReturnsText(nn.Module):
         return "text"
 
 
+class FailsInTraining(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.map = nn.Linear(4, 3)
+
+    def forward(self, x: Tensor) -> Tensor:
+        if self.training:
+            raise KeyError("oh")
+        out: Tensor = self.map(x)
+        return out
+
+
 @pytest.mark.parametrize(
     ("model", "sentence"),
     [
@@ -65,6 +77,7 @@ class ReturnsText(nn.Module):
             nn.Linear(4, 2),
             "the model's output must have shape (8, 3) for the 3 classes of iris, got (8, 2)",
         ),
+        (FailsInTraining(), "layer 'model' fails on inputs of shape (8, 4): 'oh'"),
         (ReturnsText(), "the model must return a tensor or an Output, got str"),
     ],
 )

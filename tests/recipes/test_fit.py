@@ -131,9 +131,10 @@ def test_max_time_ends_a_run_early() -> None:
             "mlp",
             "moons",
             {"batch_norm": True, "batch_size": 3, "n": 100, "val_size": 0.1, "test_size": 0.2},
-            "batch norm cannot normalise one row: batch_size 3 leaves a last batch of one of the "
+            "batch norm cannot normalise one row: batch_size 3 leaves a batch of one of the "
             "70 training rows; give 2",
         ),
+        ("mlp", "moons", {"seed": -1}, "seed must be a whole number, 0 or more, got -1"),
     ],
 )
 def test_refuses_before_anything_is_written(

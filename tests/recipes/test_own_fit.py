@@ -17,6 +17,7 @@ from netwright.data.dataset import Data
 from netwright.recipes.own_fit import own_fit
 from netwright.train.history import read_history
 from netwright.train.settings import TrainConfig
+from netwright.train.tasks.catalog import task_for
 
 
 class Counter(nn.Linear, Learner):
@@ -41,9 +42,17 @@ def moons() -> Data:
 
 def test_every_step_is_a_row(moons: Data, tmp_path: Path) -> None:
     outcome = own_fit(
-        Counter([3.0, 2.0]), moons, TrainConfig(), seed=7, folder=tmp_path, quiet=True
+        Counter([3.0, 2.0]),
+        moons,
+        task_for(moons),
+        TrainConfig(),
+        seed=7,
+        folder=tmp_path,
+        quiet=True,
     )
-    assert outcome.history.as_dict() == {"train/loss": [3.0, 2.0], "train/seed": [7.0, 7.0]}
+    series = outcome.history.as_dict()
+    assert (series["train/loss"], series["train/seed"]) == ([3.0, 2.0], [7.0, 7.0])
+    assert [len(series[key]) for key in ("train/accuracy", "val/loss", "val/accuracy")] == [1] * 3
     assert (outcome.status, outcome.epochs, outcome.exit_code) == ("done", 2, 0)
     assert read_history(tmp_path / "metrics.jsonl").rows == outcome.history.rows
 
@@ -51,11 +60,23 @@ def test_every_step_is_a_row(moons: Data, tmp_path: Path) -> None:
 def test_time_limit_and_signal_end_it_after_a_step(moons: Data) -> None:
     endless = [1.0] * 1000
     limited = own_fit(
-        Counter(endless), moons, TrainConfig(max_time=1e-9), seed=0, folder=None, quiet=True
+        Counter(endless),
+        moons,
+        task_for(moons),
+        TrainConfig(max_time=1e-9),
+        seed=0,
+        folder=None,
+        quiet=True,
     )
     assert (limited.epochs, limited.status) == (1, "the time limit of 1e-09 s")
     stopped = own_fit(
-        Counter(endless, signal_at=4), moons, TrainConfig(), seed=0, folder=None, quiet=True
+        Counter(endless, signal_at=4),
+        moons,
+        task_for(moons),
+        TrainConfig(),
+        seed=0,
+        folder=None,
+        quiet=True,
     )
     assert (stopped.epochs, stopped.exit_code) == (5, 130)
     assert stopped.status == "interrupted by SIGINT"
@@ -65,7 +86,15 @@ def test_time_limit_and_signal_end_it_after_a_step(moons: Data) -> None:
 def test_a_number_that_is_not_finite_fails_the_run(moons: Data, value: float) -> None:
     sentence = f"loss is not a finite number at step 2, got {value}"
     with pytest.raises(RunError, match=re.escape(sentence)):
-        own_fit(Counter([1.0, value]), moons, TrainConfig(), seed=0, folder=None, quiet=True)
+        own_fit(
+            Counter([1.0, value]),
+            moons,
+            task_for(moons),
+            TrainConfig(),
+            seed=0,
+            folder=None,
+            quiet=True,
+        )
 
 
 def test_closed_form_through_the_ordinary_door(tmp_path: Path) -> None:

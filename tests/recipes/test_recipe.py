@@ -63,7 +63,7 @@ def test_what_looks_like_a_file_is_one(source: str | Path, section: dict[str, An
 @pytest.mark.parametrize(
     ("values", "sentence"),
     [
-        ({"modle": "mlp"}, "unknown section 'modle'; there are format, seed, model, data, train"),
+        ({"modle": "mlp"}, "unknown section 'modle'; did you mean 'model'?"),
         ({"model": "mpl", "data": "digits"}, "unknown model 'mpl'; did you mean 'mlp'?"),
         ({"model": "mlp", "data": "digts"}, "unknown data set 'digts'; did you mean 'digits'?"),
         ({"data": "digits"}, "model must be a name, or a mapping with a name, got None"),

@@ -71,6 +71,7 @@ def test_whole_number_classes_come_back_as_numbers() -> None:
     assert class_labels(["0", "1", "10"]).tolist() == [0, 1, 10]
     assert class_labels(["0", "01"]).tolist() == ["0", "01"]
     assert class_labels(["-1", "1"]).tolist() == [-1, 1]
+    assert class_labels(["False", "True"]).tolist() == [False, True]
 
 
 def test_reals_come_back_in_their_own_units(tmp_path: Path) -> None:
@@ -114,3 +115,54 @@ def test_repr_tells_where_and_how_good(moons_run: nw.Run) -> None:
     assert re.fullmatch(
         r"Run\(.*moons: test loss [\d.]+, accuracy [\d.]+, .*; done\)", repr(moons_run)
     )
+
+
+def test_a_table_goes_to_a_model_that_learned_from_arrays(tmp_path: Path) -> None:
+    run = nw.fit("logistic", "iris", epochs=2, out=tmp_path / "iris", quiet=True)
+    names = run.spec.feature_names
+    rows = tmp_path / "rows.csv"
+    rows.write_text(
+        ",".join(names) + ",species\n5.1,3.5,1.4,0.2,setosa\n6.3,3.3,6.0,2.5,virginica\n"
+    )
+    array = np.array([[5.1, 3.5, 1.4, 0.2], [6.3, 3.3, 6.0, 2.5]])
+    assert run.predict(rows).tolist() == run.predict(array).tolist()
+    assert run.predict(dict(zip(names, array[0], strict=True))).tolist() == [run.predict(array)[0]]
+
+
+def test_other_data_is_evaluated_where_the_runs_own_is_gone(
+    table_run: nw.Run, table_file: Path, tmp_path: Path
+) -> None:
+    assert table_run.folder is not None
+    copy = shutil.copytree(table_run.folder, tmp_path / "copy")
+    text = (copy / "config.yaml").read_text()
+    (copy / "config.yaml").write_text(text.replace(str(table_file), "gone.csv"))
+    opened = nw.open_run(copy)
+    assert opened.evaluate(table_file) == table_run.evaluate(table_file)
+    assert opened.baseline(table_file)["accuracy"] == pytest.approx(0.5, abs=0.05)
+
+
+def test_data_that_changed_since_training_is_refused(table_file: Path, tmp_path: Path) -> None:
+    table = tmp_path / "things.csv"
+    table.write_text(table_file.read_text())
+    run = nw.fit("logistic", table, target="kind", epochs=1, out=tmp_path / "run", quiet=True)
+    table.write_text(table_file.read_text() + "9.9,green,big\n" * 5)
+    with pytest.raises(DataError, match=r"^things.csv has changed since the run was trained on it"):
+        nw.open_run(tmp_path / "run").evaluate()
+    assert run.evaluate(table)["accuracy"] >= 0
+
+
+def test_an_opened_run_is_the_same_with_class_weights(tmp_path: Path) -> None:
+    run = nw.fit(
+        "logistic", "iris", epochs=1, class_weight="balanced", out=tmp_path / "run", quiet=True
+    )
+    assert nw.open_run(tmp_path / "run").evaluate() == run.evaluate() == run.results["metrics"]
+
+
+def test_data_that_moved_away_is_told(table_run: nw.Run, tmp_path: Path) -> None:
+    assert table_run.folder is not None
+    copy = shutil.copytree(table_run.folder, tmp_path / "copy")
+    text = (copy / "config.yaml").read_text()
+    where = str(table_run.config["data"]["path"])
+    (copy / "config.yaml").write_text(text.replace(where, "gone.csv"))
+    with pytest.raises(DataError, match=r"^the run's data gone.csv is not here: go to the folder"):
+        nw.open_run(copy).evaluate()

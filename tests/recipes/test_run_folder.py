@@ -24,6 +24,14 @@ def test_a_folder_with_something_in_it_is_never_used(tmp_path: Path) -> None:
     assert create_run_folder(tmp_path / "new" / "deep", "mlp", "digits").is_dir()
 
 
+def test_a_place_that_cannot_hold_a_folder_is_told(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("x")
+    with pytest.raises(
+        ConfigError, match=r"no run folder can be made at .*file.*: Not a directory"
+    ):
+        create_run_folder(tmp_path / "file" / "run", "mlp", "digits")
+
+
 def test_a_run_holds_these_files(moons_run: nw.Run) -> None:
     folder = moons_run.folder
     assert folder is not None

@@ -143,10 +143,14 @@ def classes(targets: list[int], weights: list[float] | None = None) -> Split:
     return split if weights is None else weighed(split, weights)
 
 
+def baseline_of(test: Split, train: Split, task: Task) -> dict[str, float]:
+    return evaluate_baseline(test, task.baseline(train), task)
+
+
 def test_baseline_of_classes_by_hand() -> None:
     # Shares 0.5, 0.3, 0.2: class 0 is guessed, and is right for one of four.
     train, test = classes([0] * 5 + [1] * 3 + [2] * 2), classes([0, 1, 1, 2])
-    found = evaluate_baseline(test, train, Classification(3))
+    found = baseline_of(test, train, Classification(3))
     assert found["accuracy"] == 0.25
     logs = [math.log(share) for share in (0.5, 0.3, 0.3, 0.2)]
     assert found["log_loss"] == pytest.approx(-sum(logs) / 4, rel=1e-6)
@@ -154,7 +158,7 @@ def test_baseline_of_classes_by_hand() -> None:
 
 def test_weights_count_in_the_baseline_too() -> None:
     train = classes([0, 0, 1], [1, 1, 6])  # class 1 has three quarters of the weight
-    found = evaluate_baseline(classes([1, 0], [3, 1]), train, Classification(2))
+    found = baseline_of(classes([1, 0], [3, 1]), train, Classification(2))
     assert found["accuracy"] == 0.75
 
 
@@ -168,7 +172,7 @@ def reals(targets: list[float], weights: list[float] | None = None) -> Split:
     ("train", "mean"), [(reals([1, 2, 6]), 3.0), (reals([1, 2, 6], [0, 4, 4]), 4.0)]
 )
 def test_baseline_of_reals_is_the_mean_by_hand(train: Split, mean: float) -> None:
-    found = evaluate_baseline(reals([0, 8]), train, Regression.fitted(train))
+    found = baseline_of(reals([0, 8]), train, Regression.fitted(train))
     assert found["rmse"] == pytest.approx(math.sqrt((mean**2 + (8 - mean) ** 2) / 2), rel=1e-6)
     assert found["mae"] == pytest.approx((mean + 8 - mean) / 2, rel=1e-6)
 
@@ -178,11 +182,11 @@ def test_baseline_of_labels_is_the_share_of_each() -> None:
         inputs=torch.zeros(4, 1), targets=torch.tensor([[1.0, 0], [1, 0], [1, 1], [0, 0]])
     )
     test = Split(inputs=torch.zeros(2, 1), targets=torch.tensor([[1.0, 0], [0, 1]]))
-    found = evaluate_baseline(test, train, MultiLabel())  # 0.75 and 0.25: yes and no
+    found = baseline_of(test, train, MultiLabel())  # 0.75 and 0.25: yes and no
     assert found["accuracy"] == 0.5
     assert found["log_loss"] == pytest.approx(-(math.log(0.75) + math.log(0.25)) / 2, rel=1e-6)
     heavy = replace(train, weights=torch.tensor([0.0, 0, 1, 1]))
-    assert MultiLabel().baseline(heavy, 2).tolist() == [[0.5, 0.5]] * 2
+    assert MultiLabel().baseline(heavy).tolist() == [0.5, 0.5]
 
 
 def test_evaluating_a_model_that_returns_half_precision_is_exact() -> None:

@@ -105,6 +105,11 @@ def check_data(data: Data) -> None:
         check_finite(f"the {name} inputs of {data.name}", split.inputs)
         check_finite(f"the {name} targets of {data.name}", split.targets)
         if split.weights is not None:
+            if split.weights.shape != (len(split),):
+                raise DataError(
+                    f"the {name} weights of {data.name} must have shape ({len(split)},), "
+                    f"got {tuple(split.weights.shape)}"
+                )
             check_finite(f"the {name} weights of {data.name}", split.weights)
             if bool((split.weights < 0).any()) or not bool((split.weights > 0).any()):
                 raise DataError(f"the {name} weights of {data.name} must be >= 0 and not all zero")
@@ -116,6 +121,11 @@ def check_data(data: Data) -> None:
 
 
 def _check_classes(data: Data, name: str, split: Split) -> None:
+    if split.targets.dtype != torch.int64 or split.targets.ndim != 1:
+        raise DataError(
+            f"the {name} targets of {data.name} must be class indices (N,) of dtype int64, "
+            f"got {tuple(split.targets.shape)} of {split.targets.dtype}"
+        )
     low, high = int(split.targets.min()), int(split.targets.max())
     wrong = low if low < 0 else high
     if low < 0 or high >= data.spec.num_outputs:

@@ -22,6 +22,10 @@ class Preprocessor(ABC):
     def encode_targets(self, source: Any) -> Tensor:
         """Raw targets -> class indices, labels or reals, as the training targets are."""
 
+    def encode_weights(self, source: Any) -> Tensor | None:
+        """How much each row counts (N,), where the source says so as the training rows did."""
+        return None
+
     def read(self, source: Any) -> Any:
         """What a source holds, read once, so that it can be encoded several times."""
         return source

@@ -3,6 +3,7 @@
 Shapes: B batch.
 """
 
+import copy
 import statistics
 import time
 from dataclasses import dataclass
@@ -14,6 +15,7 @@ from torch import Tensor, nn
 from netwright.core.devices import device_of
 from netwright.core.errors import NetwrightError, ShapeError
 from netwright.core.outputs import Output, logits_of
+from netwright.core.seeding import seeded
 from netwright.core.trees import map_tensors, tensors_of
 from netwright.data.dataset import Data
 from netwright.data.loader import Batch, BatchLoader
@@ -66,15 +68,31 @@ def try_first_batch(model: nn.Module, data: Data, task: Task, rows: int) -> Firs
     try:
         with evaluating(model):
             loss = _loss(model, batch, task, data, inside)
+        layers_shown = tuple(layers)
+        _try_training_mode(model, batch, task, data, inside)
     finally:
         for handle in handles:
             handle.remove()
     return FirstBatch(
         rows=len(batch.inputs),
-        layers=tuple(layers),
+        layers=layers_shown,
         parameters=sum(parameter.numel() for parameter in model.parameters()),
         loss=float(loss.detach()),
     )
+
+
+def _try_training_mode(
+    model: nn.Module, batch: Batch, task: Task, data: Data, inside: list[str]
+) -> None:
+    """The same once more with dropout and batch statistics at work; buffers are put back."""
+    if not model.training:
+        return
+    before = copy.deepcopy(model.state_dict())
+    try:
+        with torch.no_grad(), seeded(0):
+            _loss(model, batch, task, data, inside)
+    finally:
+        model.load_state_dict(before)
 
 
 def time_step(model: nn.Module, data: Data, task: Task, rows: int) -> float:
@@ -117,7 +135,13 @@ def _loss(model: nn.Module, batch: Batch, task: Task, data: Data, inside: list[s
             f"the model's output must have shape {wanted} for the {data.spec.num_outputs} "
             f"{_outputs_in_words(data)} of {data.name}, got {tuple(logits.shape)}"
         )
-    return task.loss(output, batch)
+    try:
+        return task.loss(output, batch)
+    except NetwrightError:
+        raise
+    except Exception as error:  # an output of a dtype that no loss takes
+        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+        raise ShapeError(f"the loss of the model's output fails: {reason}") from error
 
 
 def _outputs_in_words(data: Data) -> str:

@@ -22,7 +22,7 @@ from netwright.recipes.first_batch import FirstBatch, try_first_batch
 from netwright.recipes.gradient_fit import check_monitor, gradient_fit
 from netwright.recipes.outcome import Outcome
 from netwright.recipes.own_fit import own_fit
-from netwright.recipes.recipe import Recipe
+from netwright.recipes.recipe import Recipe, check_seed
 from netwright.recipes.recipe_file import to_yaml
 from netwright.recipes.run import Run
 from netwright.recipes.run_folder import create_run_folder, save_model
@@ -76,6 +76,7 @@ def prepare(
     model: str | Config | nn.Module, data: Any, *, seed: int = 0, **settings: Any
 ) -> Prepared:
     """Resolve names and settings, load the data, build the model, and try one batch."""
+    check_seed(seed)
     name, kind = _model_type(model)
     own, for_data, for_train = _sort_settings(settings, kind, settings_type(data))
     train_config = parse(TrainConfig, for_train, "train")
@@ -125,13 +126,15 @@ def put_together(recipe: Recipe, data: Data, module: nn.Module | None = None) ->
 
 
 def _check_last_batch(module: nn.Module, rows: int, size: int) -> None:
-    """Refuse a last batch of one row where batch norm would have to find its spread."""
-    normalises = any(isinstance(part, nn.modules.batchnorm._BatchNorm) for part in module.modules())
-    if normalises and rows % size == 1:
-        raise ConfigError(
-            f"batch norm cannot normalise one row: batch_size {size} leaves a last batch of one "
-            f"of the {rows} training rows; give {size - 1 if rows % (size - 1) != 1 else size + 1}"
-        )
+    """Refuse a batch of one row where batch norm would have to find its spread."""
+    normalises = any(isinstance(part, nn.BatchNorm1d) for part in module.modules())
+    if not normalises or (size > 1 and rows % size != 1):
+        return
+    better = next(other for other in range(max(2, size - 1), rows + 1) if rows % other != 1)
+    raise ConfigError(
+        f"batch norm cannot normalise one row: batch_size {size} leaves a batch of one "
+        f"of the {rows} training rows; give {better}"
+    )
 
 
 def train(
@@ -156,7 +159,9 @@ def train(
         write_text(folder / "config.yaml", to_yaml(config))
         write_json(folder / "env.json", describe_environment(device))
     if isinstance(model, Learner):
-        outcome = own_fit(model, data, recipe.train, seed=recipe.seed, folder=folder, quiet=quiet)
+        outcome = own_fit(
+            model, data, task, recipe.train, seed=recipe.seed, folder=folder, quiet=quiet
+        )
     else:
         outcome = gradient_fit(
             model,
@@ -183,6 +188,7 @@ def train(
         config=config,
         folder=folder,
         data=data,
+        guess=task.baseline(data.train),
     )
     if outcome.exit_code == 130:
         raise KeyboardInterrupt(f"the run is saved in {folder}")
@@ -202,7 +208,7 @@ def _results(prepared: Prepared, outcome: Outcome) -> dict[str, Any]:
         "split": split,
         "rows": len(examples),
         "metrics": evaluate(prepared.model, examples, task),
-        "baseline": evaluate_baseline(examples, data.train, task),
+        "baseline": evaluate_baseline(examples, task.baseline(data.train), task),
         "baseline_rule": task.describe_baseline(
             data.train, data.spec.class_names or data.spec.target_names
         ),

@@ -1,22 +1,30 @@
 """Learning by a model's own rule: the driver pulls its steps, measures, and stops when asked."""
 
+import math
 import time
 from contextlib import closing
 from pathlib import Path
+from typing import NamedTuple, cast
+
+from torch import nn
 
 from netwright.core.console import Bar
+from netwright.core.devices import device_of
 from netwright.core.errors import RunError
 from netwright.core.interrupts import Interrupt
 from netwright.core.learner import Learner
 from netwright.data.dataset import Data
 from netwright.recipes.outcome import Outcome
+from netwright.train.evaluate import measure_quickly
 from netwright.train.history import History, Row, append_rows
 from netwright.train.settings import TrainConfig
+from netwright.train.tasks.task import Task
 
 
 def own_fit(
     model: Learner,
     data: Data,
+    task: Task,
     config: TrainConfig,
     *,
     seed: int,
@@ -25,24 +33,35 @@ def own_fit(
 ) -> Outcome:
     """Let the model learn in place; each of its steps is a row of the history.
 
+    At the end train and validation are measured side by side, as in any other run.
     Only the time limit of `config` applies: everything else is the model's own affair.
     """
+    module = cast(nn.Module, model)
+    data = data.to(device_of(module))
     history, bar, started = History(), Bar(None, quiet=quiet), time.monotonic()
     status, steps = "done", 0
+
+    def record(split: str, numbers: dict[str, float]) -> None:
+        moment = Moment(steps, len(data.train), time.monotonic() - started)
+        rows = _rows(split, numbers, moment)
+        history.rows.extend(rows)
+        if folder is not None:
+            append_rows(folder / "metrics.jsonl", rows)
+
     with Interrupt() as interrupt, closing(bar):
         for numbers in model.fit_steps(data.train, seed):
             steps += 1
-            elapsed = time.monotonic() - started
-            rows = _rows(numbers, steps, len(data.train), elapsed)
-            history.rows.extend(rows)
-            if folder is not None:
-                append_rows(folder / "metrics.jsonl", rows)
+            record("train", numbers)
             if interrupt.signal is not None:
                 status = f"interrupted by {interrupt.signal.name}"
                 break
-            if config.max_time is not None and elapsed >= config.max_time:
+            if config.max_time is not None and time.monotonic() - started >= config.max_time:
                 status = f"the time limit of {config.max_time:g} s"
                 break
+    told = {row.name for row in history.rows}
+    for split in (name for name, _ in data.splits() if name != "test"):
+        measures = measure_quickly(module, data.split(split), task)
+        record(split, {k: v for k, v in measures.items() if split == "val" or k not in told})
     bar.line(f"{steps} step{'' if steps == 1 else 's'} of its own rule: {status}")
     return Outcome(
         history=history,
@@ -54,17 +73,25 @@ def own_fit(
     )
 
 
-def _rows(numbers: dict[str, float], step: int, examples: int, elapsed: float) -> list[Row]:
+class Moment(NamedTuple):
+    """When something was measured: after how many steps and seconds, on how many examples."""
+
+    step: int
+    examples: int
+    elapsed: float
+
+
+def _rows(split: str, numbers: dict[str, float], moment: Moment) -> list[Row]:
     for name, value in numbers.items():
-        if not value - value == 0:  # NaN and infinity both fail this
-            raise RunError(f"{name} is not a finite number at step {step}, got {value}")
+        if not math.isfinite(value):
+            raise RunError(f"{name} is not a finite number at step {moment.step}, got {value}")
     return [
         Row(
-            step=step,
-            epoch=step,
-            samples=step * examples,
-            time=round(elapsed, 4),
-            split="train",
+            step=moment.step,
+            epoch=moment.step,
+            samples=moment.step * moment.examples,
+            time=round(moment.elapsed, 4),
+            split=split,
             name=name,
             value=value,
         )

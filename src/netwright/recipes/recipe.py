@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from netwright.core.checks import nearest
 from netwright.core.config import Config, parse, to_mapping
 from netwright.core.errors import ConfigError
 from netwright.data.catalog import SOURCES
@@ -40,6 +41,8 @@ class Recipe:
         """The recipe as it stands in `config.yaml`."""
         model = {} if self.model_settings is None else to_mapping(self.model_settings)
         data = {} if self.data_settings is None else to_mapping(self.data_settings)
+        if "path" in data:
+            data["path"] = str(Path(data["path"]).resolve())  # it is read from any folder
         return {
             "format": FORMAT,
             "seed": self.seed,
@@ -53,12 +56,12 @@ def parse_recipe(values: Mapping[str, Any]) -> Recipe:
     """A recipe from the mapping that a YAML file or the command line gives."""
     for section in values:
         if section not in SECTIONS:
-            raise ConfigError(f"unknown section {section!r}; there are {', '.join(SECTIONS)}")
+            hint = nearest(str(section), SECTIONS) or f"; there are {', '.join(SECTIONS)}"
+            raise ConfigError(f"unknown section {section!r}{hint}")
     if values.get("format", FORMAT) != FORMAT:
         raise ConfigError(f"format must be {FORMAT}, got {values['format']!r}")
     seed = values.get("seed", 0)
-    if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
-        raise ConfigError(f"seed must be a whole number, 0 or more, got {seed!r}")
+    check_seed(seed)
     model, model_settings = _section(values, "model")
     data, data_settings = _section(values, "data")
     train = values.get("train", {})
@@ -72,6 +75,12 @@ def parse_recipe(values: Mapping[str, Any]) -> Recipe:
         train=parse(TrainConfig, train, "train"),
         seed=seed,
     )
+
+
+def check_seed(seed: Any) -> None:
+    """Refuse a seed that is not a whole number, 0 or more."""
+    if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
+        raise ConfigError(f"seed must be a whole number, 0 or more, got {seed!r}")
 
 
 def merge(first: Mapping[str, Any], second: Mapping[str, Any]) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
@@ -18,6 +19,11 @@ from netwright.core.storage import read_json
 from netwright.data.dataset import Data, Split
 from netwright.data.preprocessing import Preprocessor
 from netwright.data.spec import DataSpec
+from netwright.data.tables.array_reading import (
+    is_tabular,
+    read_input_array,
+    read_target_array,
+)
 from netwright.models.catalog import MODELS
 from netwright.recipes.recipe_file import read_recipe_file
 from netwright.recipes.run_folder import SavedModel, check_run_folder
@@ -41,10 +47,11 @@ class Run:
         history: all that was measured.
         config: the resolved recipe, as in `config.yaml`.
         folder: where it lies, or None for a run kept in memory.
+        guess: the trivial prediction (C,) that it is compared with.
         data: what it was trained on, where that is at hand.
     """
 
-    def __init__(  # noqa: PLR0913 - a record of nine things, made in two places
+    def __init__(  # noqa: PLR0913 - a record of ten things, made in two places
         self,
         *,
         model: nn.Module,
@@ -55,12 +62,13 @@ class Run:
         history: History,
         config: dict[str, Any],
         folder: Path | None,
+        guess: Tensor,
         data: Data | None = None,
     ) -> None:
         self.model, self.spec, self.task = model, spec, task
         self.preprocessor, self.results, self.history = preprocessor, results, history
         self.config, self.folder = config, folder
-        self._data = data
+        self._guess, self._data = guess, data
 
     def __repr__(self) -> str:
         place = "in memory" if self.folder is None else str(self.folder)
@@ -76,24 +84,35 @@ class Run:
             if not name:
                 raise DataError("this run was trained on arrays that it does not hold; give data=")
             source = section.pop("path", name)
-            self._data = load_source(source, section)[2]
+            if "path" in self.config["data"] and not Path(source).exists():
+                raise DataError(
+                    f"the run's data {source} is not here: go to the folder in which it was "
+                    "trained, or give other data"
+                )
+            loaded = load_source(source, section)[2]
+            if loaded.preprocessor.to_json() != self.preprocessor.to_json():
+                raise DataError(
+                    f"{loaded.name} has changed since the run was trained on it: "
+                    "give it as other data to see how the run does on it"
+                )
+            self._data = loaded
         return self._data
 
-    def evaluate(self, data: Any = None, *, split: str = "test") -> dict[str, float]:
+    def evaluate(self, data: Any = None, *, split: str | None = None) -> dict[str, float]:
         """The loss and every metric, on a split of the run's data or on other labelled data.
 
         Args:
             data: a table with the target columns, or (inputs, targets); None is the run's own data.
-            split: train, val or test; for the run's own data.
+            split: train, val or test of the run's own data; by default what `results` tell of.
         """
         return evaluate(self.model, self._examples(data, split), self.task)
 
-    def baseline(self, data: Any = None, *, split: str = "test") -> dict[str, float]:
+    def baseline(self, data: Any = None, *, split: str | None = None) -> dict[str, float]:
         """The metrics of the trivial guess on the same examples."""
-        return evaluate_baseline(self._examples(data, split), self.data.train, self.task)
+        return evaluate_baseline(self._examples(data, split), self._guess, self.task)
 
     def predict(self, source: Any, *, threshold: float | None = None) -> Any:
-        """Labels or reals for new inputs; a frame gives a frame's index back.
+        """Labels or reals for new inputs; for a frame a series or frame with its index.
 
         Args:
             source: arrays, a frame, a path, rows as dicts: what the run was trained on.
@@ -107,6 +126,8 @@ class Run:
             raise ConfigError("threshold is for classes and labels, this run predicts reals")
         if self.spec.target == "labels":
             cut = 0.5 if threshold is None else threshold
+            if not 0 <= cut <= 1:
+                raise ConfigError(f"threshold must lie in [0, 1], got {threshold}")
             return _like(source, (values >= cut).long().numpy(), self.spec.class_names)
         reals = values.numpy()
         names = self.spec.target_names
@@ -120,18 +141,30 @@ class Run:
 
     def predictions(self, source: Any) -> Tensor:
         """What the model says of raw inputs: probabilities (N, C) or reals (N, K), a tensor."""
-        inputs = self.preprocessor.encode(source)
+        inputs = self._encode(source)
         return predict(self.model, inputs.to(device_of(self.model)), self.task)
 
-    def _examples(self, data: Any, split: str) -> Split:
+    def _examples(self, data: Any, split: str | None) -> Split:
         device = device_of(self.model)
         if data is None:
-            return self.data.split(split).to(device)
+            return self.data.split(split or self.results["split"]).to(device)
         inputs, targets = data if isinstance(data, tuple) else (data, data)
+        if self._from_arrays(targets):
+            targets = read_target_array(targets, self.spec)
         return Split(
-            inputs=self.preprocessor.encode(inputs),
+            inputs=self._encode(inputs),
             targets=self.preprocessor.encode_targets(targets),
+            weights=self.preprocessor.encode_weights(inputs),
         ).to(device)
+
+    def _encode(self, source: Any) -> Tensor:
+        if self._from_arrays(source):
+            source = read_input_array(source, self.spec)
+        return self.preprocessor.encode(source)
+
+    def _from_arrays(self, source: Any) -> bool:
+        """Whether a table is given to a model that learned from arrays."""
+        return self.preprocessor.kind == "arrays" and is_tabular(source)
 
     def _labels(self, probabilities: Tensor, threshold: float | None) -> NDArray[Any]:
         if threshold is None:
@@ -147,7 +180,9 @@ class Run:
 
 
 def class_labels(names: Sequence[str]) -> NDArray[Any]:
-    """Class names as labels: whole numbers where all are, else text."""
+    """Class names as labels: whole numbers or true and false where all are, else text."""
+    if set(names) == {"False", "True"}:
+        return np.array([name == "True" for name in names])
     if all(name.lstrip("-").isdecimal() and str(int(name)) == name for name in names):
         return np.array([int(name) for name in names])
     return np.array(names, dtype=object)
@@ -171,12 +206,8 @@ def open_run(folder: str | Path, model: nn.Module | None = None) -> Run:
                 f"{folder} holds a module of your own, {kind}: give it as open_run(folder, model)"
             )
         kind = MODELS.load(name)
-        settings = {
-            key: value
-            for key, value in saved.described.items()
-            if key not in {"format", "name", "class", "data", "spec", "task"}
-        }
-        model = kind.build(parse(kind.settings, settings, "model"), saved.spec)
+        settings = parse(kind.settings, saved.described["settings"], "model")
+        model = kind.build(settings, saved.spec)
     try:
         model.load_state_dict(saved.weights)
     except RuntimeError as error:
@@ -192,6 +223,7 @@ def open_run(folder: str | Path, model: nn.Module | None = None) -> Run:
         history=read_history(metrics) if metrics.is_file() else History(),
         config=read_recipe_file(folder / "config.yaml"),
         folder=folder,
+        guess=torch.tensor(saved.described["baseline"]),
     )
 
 

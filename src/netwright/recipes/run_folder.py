@@ -30,6 +30,14 @@ FORMAT = 1
 
 def create_run_folder(out: Path | None, model: str, data: str) -> Path:
     """A new, empty folder: `out`, or the next free runs/MODEL-DATA-NNN."""
+    try:
+        return _create(out, model, data)
+    except OSError as error:
+        place = error.filename or out or "runs"
+        raise ConfigError(f"no run folder can be made at {place}: {error.strerror}") from None
+
+
+def _create(out: Path | None, model: str, data: str) -> Path:
     if out is not None:
         if out.exists() and (not out.is_dir() or any(out.iterdir())):
             raise ConfigError(f"{out} is already there and not empty; give another --out")
@@ -58,13 +66,16 @@ def check_run_folder(folder: Path) -> None:
 
 def save_model(folder: Path, model: nn.Module, recipe: Recipe, data: Data, task: Task) -> None:
     """Write `model/`: weights, settings, spec, task and preprocessing."""
+    settings = recipe.to_mapping()["model"]
     described = {
         "format": FORMAT,
-        **recipe.to_mapping()["model"],
+        "name": settings.pop("name"),
+        "settings": settings,
         "class": type(model).__name__,
         "data": data.name,
         "spec": data.spec.to_json(),
         "task": task.to_json(),
+        "baseline": task.baseline(data.train).tolist(),
     }
     with new_folder(folder / "model") as staging:
         save_file(_contiguous(model.state_dict()), staging / "model.safetensors")

@@ -35,10 +35,13 @@ def load_source(source: Any, settings: dict[str, Any]) -> tuple[str, Config | No
         return name, config, entry.load(config)
     if is_frame(source):
         return "", None, from_frame(source, parse(TableConfig, settings, "data"))
-    if isinstance(source, tuple) and len(source) == 2:
-        return "", None, from_arrays(*source, config=parse(ArraysConfig, settings, "data"))
+    if isinstance(source, tuple) and len(source) in {2, 3}:
+        inputs, targets, *rest = source
+        config = parse(ArraysConfig, settings, "data")
+        weights = rest[0] if rest else None
+        return "", None, from_arrays(inputs, targets, config=config, weights=weights)
     raise ConfigError(
-        f"data must be a name, a path, Data, a frame or a pair (inputs, targets), "
+        f"data must be a name, a path, Data, a frame, or arrays (inputs, targets[, weights]), "
         f"got {type(source).__name__}"
     )
 

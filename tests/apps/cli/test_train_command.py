@@ -98,3 +98,25 @@ def test_hitters_needs_its_missing_targets_dropped(
     )
     results = json.loads(answer.out)
     assert results["metrics"]["rmse"] < results["baseline"]["rmse"]
+
+
+def test_a_setting_inside_a_setting_is_reached_by_dots(type_in: Type, things_csv: Path) -> None:
+    answer = type_in(
+        *("train", "logistic", things_csv, "--target", "kind", "--print-config"),
+        *("--set", "data.types.size=category", "--set", "train.optimizer_options.eps=1e-7"),
+    )
+    recipe = yaml.safe_load(answer.out)
+    assert recipe["data"]["types"] == {"size": "category"}
+    assert recipe["train"]["optimizer_options"] == {"eps": "1e-7"}
+    assert recipe["data"]["path"] == str(things_csv)
+
+
+def test_a_run_is_evaluated_from_another_folder(
+    type_in: Type, tmp_path: Path, things_csv: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "things.csv").write_text(things_csv.read_text())
+    type_in("train", "logistic", "things.csv", "--target", "kind", "--epochs", 1, "--out", "run")
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    monkeypatch.chdir(elsewhere)
+    assert type_in("evaluate", "../run", "--json").code == 0

@@ -29,8 +29,13 @@ def test_times_that_are_none(text: str) -> None:
 
 
 def test_settings() -> None:
-    assert parse_setting("model.hidden=256,128") == ("model", "hidden", "256,128")
-    assert parse_setting("data.val-size = 0.1") == ("data", "val_size", "0.1")
+    assert parse_setting("model.hidden=256,128") == ("model", ["hidden"], "256,128")
+    assert parse_setting("data.val-size = 0.1") == ("data", ["val_size"], "0.1")
+    assert parse_setting("data.types.My_Column=category") == (
+        "data",
+        ["types", "My_Column"],
+        "category",
+    )
     with pytest.raises(ConfigError, match=r"--set must be like model.hidden=256,128, got 'a=1'"):
         parse_setting("a=1")
     with pytest.raises(ConfigError, match=r"--set takes model., data. and train. settings"):

@@ -150,3 +150,8 @@ def test_wrong_frames_are_refused(frame: Any, sentence: str) -> None:
     with pytest.raises(DataError) as refusal:
         frame_table(frame)
     assert str(refusal.value) == sentence
+
+
+def test_numpy_numbers_in_a_row_are_numbers() -> None:
+    table = rows_table([{"a": np.float64(5.1), "b": np.int32(3), "c": np.str_("x"), "d": np.nan}])
+    assert [table.column(name) for name in "abcd"] == [["5.1"], ["3"], ["x"], [""]]

@@ -34,7 +34,7 @@ def test_a_task_from_json_predicts_the_same(target: Any) -> None:
     assert type(again) is type(task)
     output = toy_net()(data.train.inputs).detach()
     assert_same(again.predictions(output), task.predictions(output))
-    assert_same(again.baseline(data.train, 2), task.baseline(data.train, 2))
+    assert_same(again.baseline(data.train), task.baseline(data.train))
 
 
 def test_classes_are_balanced_when_asked_for() -> None:
@@ -73,3 +73,13 @@ def test_a_target_without_a_task_is_refused() -> None:
 def test_an_unknown_task_in_a_file_is_refused() -> None:
     with pytest.raises(ConfigError, match=r"^unknown task 'os\.system'$"):
         task_from_json({"kind": "os.system"})
+
+
+def test_class_weights_travel_with_the_task() -> None:
+    task = task_for(toy_data("class"), balanced=True)
+    again = task_from_json(json.loads(json.dumps(task.to_json())))
+    assert isinstance(task, Classification)
+    assert isinstance(again, Classification)
+    assert task.class_weights is not None
+    assert again.class_weights is not None
+    assert_same(again.class_weights, task.class_weights)

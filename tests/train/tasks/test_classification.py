@@ -105,6 +105,6 @@ def test_a_class_without_rows_has_a_weight_that_is_finite() -> None:
 
 def test_baseline_is_the_share_of_each_class() -> None:
     train = of_classes([0, 0, 1, 2])
-    assert Classification(4).baseline(train, 2).tolist() == [[0.5, 0.25, 0.25, 0]] * 2
+    assert Classification(4).baseline(train).tolist() == [0.5, 0.25, 0.25, 0]
     heavy = weighed(train, [0, 0, 3, 1])
-    assert Classification(3).baseline(heavy, 1).tolist() == [[0, 0.75, 0.25]]
+    assert Classification(3).baseline(heavy).tolist() == [0, 0.75, 0.25]

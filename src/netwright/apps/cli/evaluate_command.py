@@ -11,7 +11,9 @@ def evaluate(
     data: Annotated[
         str | None, typer.Option(help="A table with the target column. (the run's own data)")
     ] = None,
-    split: Annotated[str, typer.Option(help="train, val or test of the run's own data.")] = "test",
+    split: Annotated[
+        str | None, typer.Option(help="train, val or test of the run's own data. (test)")
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
 ) -> None:
     """Measure a run on its test split, or on other labelled data.
@@ -26,7 +28,8 @@ def evaluate(
     opened = open_run(run)
     metrics = opened.evaluate(data, split=split)
     baseline = opened.baseline(data, split=split)
+    shown = data or split or opened.results["split"]
     if as_json:
-        give_json({"split": data or split, "metrics": metrics, "baseline": baseline})
+        give_json({"split": shown, "metrics": metrics, "baseline": baseline})
         return
-    give_table(metric_rows(metrics, baseline), title=data or split)
+    give_table(metric_rows(metrics, baseline), title=shown)

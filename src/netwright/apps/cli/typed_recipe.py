@@ -17,8 +17,8 @@ def parse_seconds(text: str) -> float:
     return float(match[1]) * UNITS[match[2]]
 
 
-def parse_setting(text: str) -> tuple[str, str, str]:
-    """Split "model.hidden=256,128" into its section, key and value."""
+def parse_setting(text: str) -> tuple[str, list[str], str]:
+    """Split "model.hidden=256,128" into its section, its keys and its value."""
     from netwright.core.errors import ConfigError
 
     path, equals, value = text.partition("=")
@@ -27,7 +27,8 @@ def parse_setting(text: str) -> tuple[str, str, str]:
         raise ConfigError(f"--set must be like model.hidden=256,128, got {text!r}")
     if section not in {"model", "data", "train"}:
         raise ConfigError(f"--set takes model., data. and train. settings, got {path!r}")
-    return section, key.replace("-", "_"), value.strip()
+    first, *rest = key.split(".")
+    return section, [first.replace("-", "_"), *rest], value.strip()
 
 
 def typed_recipe(
@@ -54,8 +55,11 @@ def typed_recipe(
     typed["data"].update({key: value for key, value in given_data.items() if value is not None})
     typed["train"].update({key: value for key, value in given_train.items() if value is not None})
     for text in settings:
-        section, key, value = parse_setting(text)
-        typed[section][key] = value
+        section, (*way, key), value = parse_setting(text)
+        place = typed[section]
+        for step in way:  # data.types.age=category
+            place = place.setdefault(step, {})
+        place[key] = value
     values = merge(values, typed)
     return values if seed is None else {**values, "seed": seed}
 

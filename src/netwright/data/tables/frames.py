@@ -88,6 +88,8 @@ def _check_names(name: str, names: Sequence[str]) -> None:
 
 def _cell(value: Any) -> str:
     """The text of one value, "" where it is missing."""
+    if isinstance(value, np.generic):  # first: np.float64 is a float whose repr has its name in it
+        return _cell(value.item())
     if isinstance(value, str):
         return value
     if isinstance(value, float):
@@ -96,8 +98,6 @@ def _cell(value: Any) -> str:
         return ""
     if isinstance(value, date):  # and with it datetime
         return value.isoformat()
-    if isinstance(value, np.generic):
-        return _cell(value.item())
     # A list or a picture is no cell: a column of them is constant, and no number.
     return str(value) if isinstance(value, int | Decimal) else f"<{type(value).__name__}>"
 

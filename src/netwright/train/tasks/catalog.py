@@ -42,7 +42,10 @@ def task_from_json(values: dict[str, Any]) -> Task:
     """The task that `to_json` gave."""
     kind = values.get("kind")
     if kind == "classification":
-        return Classification(values["num_classes"])
+        weights = values["class_weights"]
+        return Classification(
+            values["num_classes"], None if weights is None else torch.tensor(weights)
+        )
     if kind == "multi-label":
         return MultiLabel()
     if kind == "regression":

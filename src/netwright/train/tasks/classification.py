@@ -53,19 +53,24 @@ class Classification(Task):
         """Probabilities (N, C)."""
         return exact(logits_of(output)).softmax(dim=1)
 
-    def baseline(self, train: Split, count: int) -> Tensor:
+    def baseline(self, train: Split) -> Tensor:
         """The class shares of the training rows; the commonest class is the prediction."""
         shares = class_sums(train, self.num_classes)
-        return (shares / shares.sum()).expand(count, -1)
+        return shares / shares.sum()
 
     def describe_baseline(self, train: Split, names: Sequence[str]) -> str:
         """The commonest class and its share."""
-        share, place = self.baseline(train, 1)[0].max(dim=0)
+        share, place = self.baseline(train).max(dim=0)
         return f"always {names[int(place)]!r}, {float(share):.2%} of the training rows"
 
     def to_json(self) -> dict[str, Any]:
-        """The kind and the number of classes; weights matter to training only."""
-        return {"kind": "classification", "num_classes": self.num_classes}
+        """The number of classes, and how much each counts."""
+        weights = None if self.class_weights is None else self.class_weights.tolist()
+        return {
+            "kind": "classification",
+            "num_classes": self.num_classes,
+            "class_weights": weights,
+        }
 
 
 def balanced_weights(train: Split, num_classes: int) -> Tensor:

@@ -42,9 +42,9 @@ class MultiLabel(Task):
         """Probabilities (N, C), one a label."""
         return exact(logits_of(output)).sigmoid()
 
-    def baseline(self, train: Split, count: int) -> Tensor:
+    def baseline(self, train: Split) -> Tensor:
         """The share of each label in the training rows."""
-        return weighted_mean(train.targets, train.weights).cpu().float().expand(count, -1)
+        return weighted_mean(train.targets, train.weights).cpu().float()
 
     def describe_baseline(self, train: Split, names: Sequence[str]) -> str:
         """That it is the shares."""

@@ -76,13 +76,13 @@ class Regression(Task):
         reals = exact(logits_of(output))
         return reals * self.scale.to(reals.device) + self.center.to(reals.device)
 
-    def baseline(self, train: Split, count: int) -> Tensor:
+    def baseline(self, train: Split) -> Tensor:
         """The mean of the training targets."""
-        return weighted_mean(train.targets, train.weights).cpu().float().expand(count, -1)
+        return weighted_mean(train.targets, train.weights).cpu().float()
 
     def describe_baseline(self, train: Split, names: Sequence[str]) -> str:
         """The mean of each target."""
-        means = [f"{mean:.4g}" for mean in self.baseline(train, 1)[0].tolist()]
+        means = [f"{mean:.4g}" for mean in self.baseline(train).tolist()]
         return f"always the mean of the training rows, {', '.join(means)}"
 
     def to_json(self) -> dict[str, Any]:

@@ -43,8 +43,8 @@ class Task(ABC):
         """Probabilities (N, C), or reals (N, K) in the units of the targets."""
 
     @abstractmethod
-    def baseline(self, train: Split, count: int) -> Tensor:
-        """The predictions, for `count` examples, of who knows the training targets only."""
+    def baseline(self, train: Split) -> Tensor:
+        """The one prediction (C,) for all examples of who knows the training targets only."""
 
     @abstractmethod
     def describe_baseline(self, train: Split, names: Sequence[str]) -> str:
