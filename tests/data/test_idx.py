@@ -42,7 +42,7 @@ def test_arrays_come_back_as_they_were_written(
     tmp_path: Path, array: NDArray[Any], packed: bool
 ) -> None:
     content = idx_bytes(array)
-    back = read_idx(written(tmp_path, gzip.compress(content) if packed else content))
+    back = read_idx(written(tmp_path, gzip.compress(content, mtime=0) if packed else content))
     assert back.dtype == array.dtype.newbyteorder("=")
     np.testing.assert_array_equal(back, array)
 
@@ -69,12 +69,12 @@ def test_the_published_header_by_hand(tmp_path: Path) -> None:
             f"must hold at most {MAX_BYTES} bytes, its header says {(2**32 - 1) ** 3}",
         ),
         (
-            gzip.compress(idx_bytes(IMAGES))[:-9],
+            gzip.compress(idx_bytes(IMAGES), mtime=0)[:-9],
             "is a damaged gzip file: Compressed file ended before the end-of-stream marker was "
             "reached",
         ),
         (
-            gzip.compress(idx_bytes(IMAGES) + b"\0" * 1000),
+            gzip.compress(idx_bytes(IMAGES) + b"\0" * 1000, mtime=0),
             "must hold 12 bytes after its header, got more",
         ),
     ],
@@ -86,7 +86,7 @@ def test_every_lie_is_refused(tmp_path: Path, content: bytes, sentence: str) -> 
 
 
 def test_a_flipped_bit_in_a_gzip_file_is_refused(tmp_path: Path) -> None:
-    content = bytearray(gzip.compress(idx_bytes(IMAGES)))
+    content = bytearray(gzip.compress(idx_bytes(IMAGES), mtime=0))
     content[-6] ^= 1  # in the checksum
     with pytest.raises(DataError, match="is a damaged gzip file: CRC check failed"):
         read_idx(written(tmp_path, bytes(content)))

@@ -42,7 +42,7 @@ def needs(image_set: ImageSet, *files: str) -> pytest.MarkDecorator:
 
 def packed(array: NDArray[np.uint8]) -> bytes:
     header = bytes([0, 0, 8, array.ndim]) + struct.pack(f">{array.ndim}I", *array.shape)
-    return gzip.compress(header + array.tobytes())
+    return gzip.compress(header + array.tobytes(), mtime=0)
 
 
 @pytest.fixture

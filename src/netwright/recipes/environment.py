@@ -30,7 +30,10 @@ def describe_environment(device: torch.device) -> dict[str, Any]:
         "machine": platform.machine(),
         "device": describe_device(device),
         "threads": torch.get_num_threads(),
-        "packages": {name: version for name in PACKAGES if (version := _version(name))},
+        "packages": {
+            **{name: version for name in PACKAGES if (version := _version(name))},
+            "torch": torch.__version__,  # with its build, which the package's own version lacks
+        },
     }
 
 
