@@ -107,8 +107,12 @@ def test_generators_come_back_when_the_seed_is_refused() -> None:
 
 
 def test_a_seed_above_what_numpy_takes_is_fine() -> None:
-    with seeded(derive_seed(0, "model")):
-        draws()
+    seed = derive_seed(0, "model")
+    assert seed > 2**32
+    with seeded(seed):
+        first = draws()
+    with seeded(seed):
+        assert draws() == first
 
 
 def through_json(state: dict[str, Any]) -> dict[str, Any]:

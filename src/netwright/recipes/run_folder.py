@@ -13,7 +13,7 @@ from typing import Any
 
 from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
-from torch import Tensor, nn
+from torch import nn
 
 from netwright.core.errors import ConfigError, DataError
 from netwright.core.storage import check_folder, new_folder, read_json, write_json
@@ -22,6 +22,7 @@ from netwright.data.dataset import Data
 from netwright.data.preprocessing import Preprocessor
 from netwright.data.spec import DataSpec
 from netwright.recipes.recipe import Recipe
+from netwright.train.checkpoint import stored_tensors
 from netwright.train.tasks.catalog import task_from_json
 from netwright.train.tasks.task import Task
 
@@ -78,7 +79,7 @@ def save_model(folder: Path, model: nn.Module, recipe: Recipe, data: Data, task:
         "baseline": task.baseline(data.train).tolist(),
     }
     with new_folder(folder / "model") as staging:
-        save_file(_contiguous(model.state_dict()), staging / "model.safetensors")
+        save_file(stored_tensors(model.state_dict()), staging / "model.safetensors")
         write_json(staging / "config.json", described)
         write_json(
             staging / "preprocessor.json",
@@ -106,10 +107,6 @@ class SavedModel:
 def _preprocessor(values: dict[str, Any]) -> Preprocessor:
     kind = values.pop("kind")
     return PREPROCESSORS.load(kind).from_json(values)
-
-
-def _contiguous(tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    return {name: tensor.detach().cpu().clone().contiguous() for name, tensor in tensors.items()}
 
 
 def _plain_name(text: str) -> str:

@@ -8,7 +8,7 @@ step-000100/manifest.json       the sha256 of the three
 
 import json
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -50,8 +50,8 @@ def save_checkpoint(folder: Path, state: TrainState, callbacks: Sequence[Callbac
         **{name: pack(part, name, tensors) for name, part in _parts(state, callbacks).items()},
     }
     with new_folder(folder) as staging:
-        save_file(_plain(state.model.state_dict()), staging / "model.safetensors")
-        save_file(_plain(tensors), staging / "state.safetensors")
+        save_file(stored_tensors(state.model.state_dict()), staging / "model.safetensors")
+        save_file(stored_tensors(tensors), staging / "state.safetensors")
         (staging / "state.json").write_text(json.dumps(values, allow_nan=False), encoding="utf-8")
 
 
@@ -205,7 +205,7 @@ def _plain_key(key: Any, path: str) -> int | str:
     raise DataError(f"{path} cannot be saved: its key {key!r} is neither text nor a whole number")
 
 
-def _plain(tensors: dict[str, Tensor]) -> dict[str, Tensor]:
+def stored_tensors(tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
     """Contiguous CPU copies that share no memory, as safetensors wants them."""
     return {
         name: tensor.detach().cpu().clone(memory_format=torch.contiguous_format)
