@@ -1,0 +1,193 @@
+"""The one builder of pages: a single HTML file that needs nothing else and does nothing by itself.
+
+No script at all: choices are radio buttons and style. Everything from data or files is escaped, and
+a content security policy forbids scripts, requests and forms to whatever were to slip through.
+"""
+
+import base64
+import hashlib
+import html
+from collections.abc import Mapping, Sequence
+from importlib.resources import files
+from typing import Literal, Protocol
+
+from netwright.core.errors import ConfigError
+
+MOST_PANES = 4  # as many as the style sheet has rules for
+
+
+class Html(str):
+    """Markup that is safe to put on a page; only this file and `formula` write it."""
+
+    __slots__ = ()
+
+
+class Picture(Protocol):
+    """What can be shown as a figure: every view."""
+
+    @property
+    def title(self) -> str:
+        """Its name."""
+
+    @property
+    def caption(self) -> str:
+        """How to read it."""
+
+    def image(self, kind: Literal["svg", "png"]) -> bytes:
+        """The figure as a file."""
+
+
+class Page:
+    """Sections of blocks under a title.
+
+    Args:
+        title: of the page and the window.
+        subtitle: one line below it.
+    """
+
+    def __init__(self, title: str, *, subtitle: str = "") -> None:
+        self.title, self.subtitle = title, subtitle
+        self._sections: list[tuple[str, Html]] = []
+
+    def section(self, title: str, *blocks: Html) -> None:
+        """Add a part with a heading of its own, which the page's menu links to."""
+        self._sections.append((title, _join(blocks)))
+
+    def render(self) -> str:
+        """The whole file."""
+        style = _style()
+        digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
+        policy = (
+            f"default-src 'none'; img-src data:; style-src 'sha256-{digest}'; "
+            "base-uri 'none'; form-action 'none'"
+        )
+        menu = "".join(
+            f'<a href="#part-{number}">{_escape(title)}</a>'
+            for number, (title, _) in enumerate(self._sections, start=1)
+        )
+        body = "".join(
+            f'<section id="part-{number}"><h2>{_escape(title)}</h2>{blocks}</section>\n'
+            for number, (title, blocks) in enumerate(self._sections, start=1)
+        )
+        subtitle = f'<p class="subtitle">{_escape(self.subtitle)}</p>' if self.subtitle else ""
+        return (
+            '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+            f'<meta http-equiv="Content-Security-Policy" content="{_escape(policy)}">\n'
+            '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+            '<meta name="referrer" content="no-referrer">\n<link rel="icon" href="data:,">\n'
+            f"<title>{_escape(self.title)}</title>\n<style>{style}</style>\n</head>\n<body>\n"
+            f"<header><h1>{_escape(self.title)}</h1>{subtitle}"
+            f"{f'<nav>{menu}</nav>' if len(self._sections) > 1 else ''}</header>\n"
+            f"<main>\n{body}</main>\n<footer>made by netwright</footer>\n</body>\n</html>\n"
+        )
+
+
+def text(words: str) -> Html:
+    """A paragraph."""
+    return Html(f"<p>{_escape(words)}</p>")
+
+
+def note(words: str) -> Html:
+    """A paragraph in small, pale letters."""
+    return Html(f'<p class="note">{_escape(words)}</p>')
+
+
+def heading(words: str) -> Html:
+    """A heading within a section."""
+    return Html(f"<h3>{_escape(words)}</h3>")
+
+
+def code(lines: str) -> Html:
+    """Text as it is, in a typewriter's letters."""
+    return Html(f"<pre><code>{_escape(lines)}</code></pre>")
+
+
+def tiles(entries: Sequence[tuple[str, str, str]]) -> Html:
+    """Large numbers side by side: (label, value, what stands beside it)."""
+    parts = "".join(
+        f'<div class="tile"><div class="label">{_escape(label)}</div>'
+        f'<div class="value">{_escape(value)}</div>'
+        f'<div class="beside">{_escape(beside)}</div></div>'
+        for label, value, beside in entries
+    )
+    return Html(f'<div class="tiles">{parts}</div>')
+
+
+def table(rows: Sequence[Mapping[str, str | Html]], *, numbers: Sequence[str] = ()) -> Html:
+    """Rows under the keys of the first; the columns in `numbers` are aligned right."""
+    if not rows:
+        return Html("")
+    columns = list(rows[0])
+
+    def cell(tag: str, column: str, value: str) -> str:
+        kind = ' class="number"' if column in numbers else ""
+        return f"<{tag}{kind}>{_safe(value)}</{tag}>"
+
+    head = "".join(cell("th", column, column) for column in columns)
+    body = "".join(
+        f"<tr>{''.join(cell('td', column, row.get(column, '')) for column in columns)}</tr>"
+        for row in rows
+    )
+    return Html(
+        f'<div class="scroll"><table><thead><tr>{head}</tr></thead>'
+        f"<tbody>{body}</tbody></table></div>"
+    )
+
+
+def picture(view: Picture) -> Html:
+    """A view's figure with its caption; the picture is isolated from the page."""
+    caption = _escape(view.caption)
+    return Html(
+        f'<figure><img alt="{_escape(view.title)}" src="{_data_address("svg", view.image("svg"))}">'
+        f"<figcaption>{caption}</figcaption></figure>"
+    )
+
+
+def image(alt: str, content: bytes, *, kind: Literal["svg", "png"] = "svg") -> Html:
+    """A picture without a caption."""
+    return Html(f'<img alt="{_escape(alt)}" src="{_data_address(kind, content)}">')
+
+
+def side_by_side(*blocks: Html) -> Html:
+    """Blocks next to each other; below each other where there is no room."""
+    return Html(f'<div class="side-by-side">{"".join(f"<div>{b}</div>" for b in blocks)}</div>')
+
+
+def choice(name: str, panes: Mapping[str, Html]) -> Html:
+    """One of several panes at a time, to be chosen; `name` is unique on the page, plain letters."""
+    if not name.isidentifier() or not 1 <= len(panes) <= MOST_PANES:
+        raise ConfigError(f"a choice has a plain name and 1 to {MOST_PANES} panes, got {name!r}")
+    buttons = "".join(
+        f'<input type="radio" name="{name}" id="{name}-{number}"{" checked" * (number == 0)}>'
+        f'<label for="{name}-{number}">{_escape(label)}</label>'
+        for number, label in enumerate(panes)
+    )
+    contents = "".join(f'<div class="pane">{pane}</div>' for pane in panes.values())
+    return Html(f'<div class="choice">{buttons}{contents}</div>')
+
+
+def folded(label: str, *blocks: Html) -> Html:
+    """Blocks that show when their label is opened."""
+    return Html(f"<details><summary>{_escape(label)}</summary>{_join(blocks)}</details>")
+
+
+def _join(blocks: Sequence[Html]) -> Html:
+    return Html("".join(_safe(block) for block in blocks))
+
+
+def _safe(value: str) -> str:
+    """Markup stays; everything else is escaped."""
+    return value if isinstance(value, Html) else _escape(value)
+
+
+def _escape(value: str) -> str:
+    return html.escape(str(value), quote=True)
+
+
+def _data_address(kind: Literal["svg", "png"], content: bytes) -> str:
+    mime = "image/svg+xml" if kind == "svg" else "image/png"
+    return f"data:{mime};base64,{base64.b64encode(content).decode()}"
+
+
+def _style() -> str:
+    return files("netwright.inspection").joinpath("page.css").read_text(encoding="utf-8")

@@ -1,0 +1,93 @@
+"""A view: numbers measured once, and the figure that draws them.
+
+A view is a frozen dataclass of plain numbers and text. It is measured by a `measure_...` function
+of its file, drawn as often as one likes, and saved as SVG, PNG or a page of its own without a
+browser.
+"""
+
+import io
+from abc import ABC, abstractmethod
+from dataclasses import fields, is_dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
+
+from netwright.core.errors import ConfigError
+from netwright.inspection.figure_style import new_figure, styled
+from netwright.inspection.page import Page, picture
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+FORMATS = (".svg", ".png", ".html")
+
+
+class View(ABC):
+    """The abstract kind; concrete views are frozen dataclasses beside it.
+
+    `title` names the view. Nothing drawn is read as a formula, so class names may hold `$`.
+    """
+
+    title: ClassVar[str]
+
+    @property
+    def size(self) -> tuple[float, float]:
+        """Width and height of the figure, in inches."""
+        return (6.0, 3.8)
+
+    @property
+    @abstractmethod
+    def caption(self) -> str:
+        """What the figure shows and how to read it, with its main number, in plain words."""
+
+    @abstractmethod
+    def draw(self, figure: "Figure") -> None:
+        """Draw the numbers on an empty figure; the style is set."""
+
+    def plot(self) -> "Figure":
+        """The view as a matplotlib figure."""
+        with styled():
+            figure = new_figure(*self.size)
+            self.draw(figure)
+        return figure
+
+    def image(self, kind: Literal["svg", "png"]) -> bytes:
+        """The figure as the bytes of a file; the same numbers give the same bytes."""
+        with styled():
+            figure = new_figure(*self.size)
+            self.draw(figure)
+            buffer = io.BytesIO()
+            metadata = {"Date": None} if kind == "svg" else {"Software": None}
+            figure.savefig(buffer, format=kind, metadata=metadata)
+        return buffer.getvalue()
+
+    def save(self, path: str | Path) -> Path:
+        """Write the figure (.svg, .png) or a page with it (.html); gives the path."""
+        path = Path(path)
+        kind = path.suffix.lower()
+        if kind not in FORMATS:
+            raise ConfigError(f"a view is saved as {', '.join(FORMATS)}, got {path.name!r}")
+        if kind == ".html":
+            page = Page(self.title)
+            page.section(self.title, picture(self))
+            path.write_text(page.render(), encoding="utf-8")
+        else:
+            path.write_bytes(self.image("png" if kind == ".png" else "svg"))
+        return path
+
+    def to_json(self) -> dict[str, Any]:
+        """The numbers: plain dicts, lists, numbers and text."""
+        return plain(self)  # type: ignore[no-any-return]
+
+    def _repr_html_(self) -> str:
+        return str(picture(self))
+
+
+def plain(value: Any) -> Any:
+    """Dataclasses as dicts, tuples as lists, the rest as it is."""
+    if is_dataclass(value) and not isinstance(value, type):
+        return {field.name: plain(getattr(value, field.name)) for field in fields(value)}
+    if isinstance(value, dict):
+        return {key: plain(item) for key, item in value.items()}
+    if isinstance(value, tuple | list):
+        return [plain(item) for item in value]
+    return value
