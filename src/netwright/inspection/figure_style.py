@@ -65,12 +65,11 @@ def styled() -> Iterator[None]:
     import matplotlib  # noqa: PLC0415 - see the head
 
     # From matplotlib's own defaults, so that a user's style file does not leak in.
-    default: dict[Any, Any] = {
-        key: value
-        for key, value in matplotlib.rcParamsDefault.items()
-        if key not in _OF_THE_PROCESS
-    }
-    with matplotlib.rc_context({**default, **STYLE}):
+    settings: dict[Any, Any] = dict(matplotlib.rcParamsDefault)
+    settings.update(STYLE)
+    for name in _OF_THE_PROCESS:
+        settings.pop(name, None)
+    with matplotlib.rc_context(settings):
         yield
 
 
