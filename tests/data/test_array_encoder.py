@@ -163,3 +163,18 @@ def test_a_frame_must_have_the_columns_that_were_learned_from() -> None:
     assert encoder.encode(frame.to_numpy()).tolist() == [[1, 2]]  # no names: the order is trusted
     with pytest.raises(DataError, match=r"^inputs must have the columns a, b, got b, a$"):
         encoder.encode(frame[["b", "a"]])
+
+
+def test_decoding_undoes_the_standardisation() -> None:
+    raw = torch.tensor([[1.0, 200.0], [3.0, 400.0], [8.0, 900.0]])
+    encoder = ArrayEncoder(input_shape=(2,), target="real", num_outputs=1).standardised(raw)
+    assert encoder.decode(encoder.encode(raw))[1] == {"x0": "3", "x1": "400"}
+    offset, scale = encoder.units()
+    torch.testing.assert_close(encoder.encode(raw).double() * scale + offset, raw.double())
+
+
+def test_decoding_undoes_the_factor_and_knows_columns() -> None:
+    encoder = ArrayEncoder(
+        input_shape=(2,), target="real", num_outputs=1, factor=1 / 16, columns=("a", "b")
+    )
+    assert encoder.decode(torch.tensor([[0.5, 1.0]])) == [{"a": "8", "b": "16"}]

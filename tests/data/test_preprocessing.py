@@ -1,4 +1,4 @@
-"""The preprocessor is abstract: all four of its promises are to be kept."""
+"""The preprocessor is abstract: all its promises are to be kept."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from netwright.data.preprocessing import Preprocessor
+from netwright.data.preprocessing import Preprocessor, readable
 
 
 class Doubler(Preprocessor):
@@ -17,6 +17,12 @@ class Doubler(Preprocessor):
 
     def encode_targets(self, source: Any) -> Tensor:
         return torch.tensor(source)
+
+    def units(self) -> tuple[Tensor, Tensor]:
+        return torch.zeros(1), torch.full((1,), 0.5)
+
+    def decode(self, inputs: Tensor) -> list[dict[str, str]]:
+        return [{"x": f"{value / 2:g}"} for value in inputs.tolist()]
 
     def to_json(self) -> dict[str, Any]:
         return {}
@@ -29,10 +35,27 @@ class Doubler(Preprocessor):
 def test_a_full_one_can_be_made() -> None:
     doubler = Doubler.from_json(Doubler().to_json())
     assert doubler.encode([1, 2]).tolist() == [2, 4]
+    assert doubler.decode(doubler.encode([1, 2])) == [{"x": "1"}, {"x": "2"}]
 
 
-@pytest.mark.parametrize("missing", ["encode", "encode_targets", "to_json", "from_json"])
+@pytest.mark.parametrize(
+    "missing", ["encode", "encode_targets", "units", "decode", "to_json", "from_json"]
+)
 def test_one_that_lacks_a_promise_cannot_be_made(missing: str) -> None:
     lacking = type("Lacking", (Doubler,), {missing: getattr(Preprocessor, missing)})
     with pytest.raises(TypeError, match=missing):
         lacking()
+
+
+@pytest.mark.parametrize(
+    ("value", "scale", "text"),
+    [
+        (0.0999744, 450.0, "0.1"),
+        (33425.389, 13247.0, "33425.4"),
+        (1.5, 0.25, "1.5"),
+        (3.0000002e-9, 1e-9, "3e-09"),
+        (0.0, 1.0, "0"),
+    ],
+)
+def test_decoded_numbers_show_no_rounding_noise(value: float, scale: float, text: str) -> None:
+    assert readable(value, scale) == text

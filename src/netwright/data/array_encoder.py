@@ -7,6 +7,7 @@ Shapes: N examples, F features, C channels, I/J image height and width, K output
 Source: LeCun et al., "Efficient BackProp" (1998), section 4.3 (why inputs are standardised).
 """
 
+import math
 from dataclasses import dataclass, fields, replace
 from typing import Any, ClassVar
 
@@ -15,7 +16,7 @@ from torch import Tensor
 
 from netwright.core.checks import check_finite, check_shape
 from netwright.core.errors import DataError
-from netwright.data.preprocessing import Preprocessor
+from netwright.data.preprocessing import Preprocessor, readable
 from netwright.data.raw_arrays import column_names, read_numbers, to_float32, to_floats
 from netwright.data.targets import ArrayTarget, encode_classes, encode_labels, encode_reals
 
@@ -67,8 +68,30 @@ class ArrayEncoder(Preprocessor):
         if not self.mean:
             return to_float32(name, values * self.factor)
         # In double precision: held in 24 bits, a timestamp such as 1.7e9 loses its seconds.
-        mean, scale = (torch.tensor(row, dtype=torch.float64) for row in (self.mean, self.scale))
+        mean, scale = self.units()
         return to_float32(name, (values.double() - mean) / scale)
+
+    def units(self) -> tuple[Tensor, Tensor]:
+        """Offset and scale of every number of an input, flattened (F,), float64."""
+        if self.mean:
+            mean, scale = (
+                torch.tensor(row, dtype=torch.float64) for row in (self.mean, self.scale)
+            )
+            return mean, scale
+        size = math.prod(self.input_shape)
+        offset = torch.zeros(size, dtype=torch.float64)
+        return offset, torch.full_like(offset, 1 / self.factor)
+
+    def decode(self, inputs: Tensor) -> list[dict[str, str]]:
+        """Each number of an input by its column, or x0, x1 ... where columns have no names."""
+        offset, scale = self.units()
+        names = self.columns or tuple(f"x{index}" for index in range(len(scale)))
+        rows = (inputs.flatten(1).double() * scale + offset).tolist()
+        scales = scale.tolist()
+        return [
+            {name: readable(*pair) for name, *pair in zip(names, row, scales, strict=True)}
+            for row in rows
+        ]
 
     def encode_targets(self, source: Any, name: str = "targets") -> Tensor:
         """Class labels -> indices (N,) int64; yes/no labels and reals -> float32 (N, K)."""

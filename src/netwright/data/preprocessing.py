@@ -1,5 +1,6 @@
 """How raw inputs become tensors, fitted once on the training rows and kept with the model."""
 
+import math
 from abc import ABC, abstractmethod
 from typing import Any, ClassVar
 
@@ -35,6 +36,14 @@ class Preprocessor(ABC):
         return ()
 
     @abstractmethod
+    def units(self) -> tuple[Tensor, Tensor]:
+        """Offset and scale of every encoded number (F,): raw = encoded * scale + offset."""
+
+    @abstractmethod
+    def decode(self, inputs: Tensor) -> list[dict[str, str]]:
+        """Encoded rows (N, F) as a person reads them: column -> value."""
+
+    @abstractmethod
     def to_json(self) -> dict[str, Any]:
         """Plain dicts, lists and numbers."""
 
@@ -42,3 +51,9 @@ class Preprocessor(ABC):
     @abstractmethod
     def from_json(cls, values: dict[str, Any]) -> "Preprocessor":
         """The preprocessor that `to_json` gave."""
+
+
+def readable(value: float, scale: float) -> str:
+    """A decoded number without the noise of float32, which keeps six digits of its scale."""
+    places = 5 - math.floor(math.log10(abs(scale)))
+    return f"{round(value, places):.7g}"

@@ -81,3 +81,13 @@ def test_numbers_as_categories_are_known_in_each_writing() -> None:
 def test_json_round_trip(cells: tuple[str, ...]) -> None:
     feature = fitted(*cells, max_categories=2)
     assert CategoryFeature.from_json(json.loads(json.dumps(feature.to_json()))) == feature
+
+
+def test_decoding_gives_the_category_back() -> None:
+    cells = ("red", "blue", "red", "")
+    table = RawTable(name="t", columns={"a": list(cells)}, positions=range(4))
+    feature = CategoryFeature.fit(TrainingColumn(table, "a", range(4)), 10)
+    decoded = [feature.decode(row) for row in feature.encode(table).tolist()]
+    assert decoded == ["red", "blue", "red", "missing"]
+    assert feature.decode([0.0, 0.0, 0.0]) == "not seen in training"
+    assert feature.units() == [(0.0, 1.0)] * 3

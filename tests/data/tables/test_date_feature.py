@@ -70,3 +70,14 @@ def test_json_round_trip() -> None:
     feature = fitted("31.12.2023 10:15", "", "01.02.2024", form="%d.%m.%Y")
     assert "a_hour" in feature.feature_names()
     assert DateFeature.from_json(json.loads(json.dumps(feature.to_json()))) == feature
+
+
+def test_decoding_gives_the_dates_back() -> None:
+    days = ("2024-01-01", "2024-01-08", "2025-03-04")
+    feature = fitted(*days)
+    assert [feature.decode(row) for row in feature.encode(table(*days)).tolist()] == list(days)
+    hours = ("2024-01-01 00:30", "2024-01-08 13:45", "")
+    feature = fitted(*hours)
+    decoded = [feature.decode(row) for row in feature.encode(table(*hours)).tolist()]
+    assert decoded == ["2024-01-01 00:30", "2024-01-08 13:45", "missing"]
+    assert len(feature.units()) == len(feature.feature_names())

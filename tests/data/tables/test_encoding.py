@@ -174,3 +174,14 @@ def test_nothing_to_learn_from_is_refused() -> None:
     )
     with pytest.raises(DataError, match=r"learn from; there is no other column$"):
         fit_features(table, range(2), columns=[], types={}, max_categories=50)
+
+
+def test_decoding_gives_the_rows_back() -> None:
+    table = raw()
+    encoder = fitted(table)
+    for row, shown in enumerate(encoder.decode(encoder.encode(table))):
+        for column, value in shown.items():
+            cell = table.column(column)[row]
+            assert value == (cell or "missing") or float(value) == float(cell)
+    offset, scale = encoder.units()
+    assert offset.shape == scale.shape == (len(encoder.feature_names),)

@@ -68,3 +68,13 @@ def test_text_anywhere_is_refused_by_its_line() -> None:
 def test_json_keeps_every_bit() -> None:
     feature = fitted("0.1", "0.7", "", "1e-9")
     assert NumberFeature.from_json(json.loads(json.dumps(feature.to_json()))) == feature
+
+
+def test_decoding_gives_the_cells_back() -> None:
+    cells = ("1.5", "", "4", "-2")
+    table = RawTable(name="t", columns={"a": list(cells)}, positions=range(4))
+    feature = NumberFeature.fit(TrainingColumn(table, "a", range(4)))
+    encoded = feature.encode(table)
+    assert [feature.decode(row) for row in encoded.tolist()] == ["1.5", "missing", "4", "-2"]
+    offset, scale = np.array(feature.units()).T
+    np.testing.assert_allclose((encoded * scale + offset)[[0, 2, 3], 0], [1.5, 4, -2], rtol=1e-6)

@@ -45,3 +45,9 @@ def test_new_values_far_out_stay_finite() -> None:
     z = Scaling.fit(np.array([0.0, 1e-300])).apply(np.array([3e38, -3e38]))
     assert np.isfinite(z).all()
     assert z[0] > 0 > z[1]
+
+
+def test_undo_is_the_inverse_of_apply() -> None:
+    values = np.array([3.0, -1.0, 10.0])
+    scaling = Scaling.fit(values)
+    assert [scaling.undo(z) for z in scaling.apply(values).tolist()] == pytest.approx(values)

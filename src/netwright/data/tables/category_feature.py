@@ -1,6 +1,7 @@
 """A column of categories: one 0-or-1 column each, the rare ones together."""
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, ClassVar
 
@@ -8,11 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from netwright.data.tables.cells import category_key, distinct_categories, in_order, in_quotes
-from netwright.data.tables.feature import Feature
+from netwright.data.tables.feature import MISSING, Feature
 from netwright.data.tables.raw_table import RawTable
 from netwright.data.tables.training_column import TrainingColumn
 
-OTHER, MISSING = "other", "missing"
+OTHER = "other"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,6 +69,15 @@ class CategoryFeature(Feature):
         hot = np.zeros((len(cells), width + 1), np.float32)
         hot[np.arange(len(cells)), places] = 1
         return hot[:, :width]
+
+    def units(self) -> list[tuple[float, float]]:
+        """0 and 1 are what they are."""
+        return [(0.0, 1.0)] * len(self.categories)
+
+    def decode(self, values: Sequence[float]) -> str:
+        """The category; "not seen in training" where no column is 1."""
+        hot = [name for name, value in zip(self.categories, values, strict=True) if value]
+        return hot[0] if hot else "not seen in training"
 
     def remarks(self, table: RawTable) -> list[str]:
         """Categories that training did not have; unseen ones are hidden where there is "other"."""

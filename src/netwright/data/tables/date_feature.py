@@ -3,14 +3,14 @@
 import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from netwright.data.tables.cells import dates_of
-from netwright.data.tables.feature import Feature, side_by_side
+from netwright.data.tables.feature import MISSING, Feature, side_by_side
 from netwright.data.tables.raw_table import RawTable
 from netwright.data.tables.scaling import Scaling
 from netwright.data.tables.training_column import TrainingColumn
@@ -81,6 +81,21 @@ class DateFeature(Feature):
         if self.has_indicator:
             columns.append(np.array([date is None for date in dates], np.float32))
         return side_by_side(columns, len(table))
+
+    def units(self) -> list[tuple[float, float]]:
+        """Mean and standard deviation of each part; the indicator is as it is."""
+        parts = [(scaling.mean, scaling.std) for scaling in self.parts.values()]
+        return [*parts, (0.0, 1.0)] if self.has_indicator else parts
+
+    def decode(self, values: Sequence[float]) -> str:
+        """The day, counted from the first; "missing" where the indicator says so."""
+        if self.has_indicator and values[-1]:
+            return MISSING
+        parts = dict(zip(self.parts, values, strict=False))  # the indicator is no part
+        days = self.parts["days"].undo(parts["days"]) if "days" in parts else 0.0
+        if "hour" not in self.parts:
+            return (self.first + timedelta(days=round(days))).date().isoformat()
+        return (self.first + timedelta(minutes=round(days * 1440))).isoformat(" ", "minutes")
 
     def remarks(self, table: RawTable) -> list[str]:
         """Missing cells, where training had none."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import Any, ClassVar
 
 import numpy as np
@@ -71,6 +72,21 @@ class TableEncoder(Preprocessor):
         """New rows -> (N, F) float32."""
         table = self.read(source)
         return torch.from_numpy(np.concatenate([f.encode(table) for f in self.features], axis=1))
+
+    def units(self) -> tuple[Tensor, Tensor]:
+        """Offset and scale of every number of an encoded row (F,), float64."""
+        pairs = [pair for feature in self.features for pair in feature.units()]
+        offset, scale = torch.tensor(pairs, dtype=torch.float64).unbind(1)
+        return offset, scale
+
+    def decode(self, inputs: Tensor) -> list[dict[str, str]]:
+        """Each cell by its column, read back from the encoded numbers (N, F)."""
+        widths = [len(feature.feature_names()) for feature in self.features]
+        named = list(zip(self.features, [0, *accumulate(widths)], widths, strict=False))
+        return [
+            {one.name: one.decode(row[start : start + width]) for one, start, width in named}
+            for row in inputs.tolist()
+        ]
 
     def encode_targets(self, source: Any) -> Tensor:
         """The targets of new rows: class indices (N,), or labels or reals (N, K)."""

@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 
 from netwright.data.tables.raw_table import RawTable
 
+MISSING = "missing"
+
 
 class Feature(ABC):
     """A column of a table, and how its cells become numbers."""
@@ -26,6 +28,14 @@ class Feature(ABC):
     @abstractmethod
     def encode(self, table: RawTable) -> NDArray[np.float32]:
         """The column of these rows as numbers (N, F)."""
+
+    @abstractmethod
+    def units(self) -> list[tuple[float, float]]:
+        """Offset and scale of each of the F numbers: raw = encoded * scale + offset."""
+
+    @abstractmethod
+    def decode(self, values: Sequence[float]) -> str:
+        """The cell that was encoded as these F numbers, as near as they tell."""
 
     @abstractmethod
     def remarks(self, table: RawTable) -> list[str]:

@@ -1,13 +1,15 @@
 """A column of numbers: standardised, with an indicator of missing cells beside it."""
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from netwright.data.preprocessing import readable
 from netwright.data.tables.cells import numbers_of
-from netwright.data.tables.feature import Feature, side_by_side
+from netwright.data.tables.feature import MISSING, Feature, side_by_side
 from netwright.data.tables.raw_table import RawTable
 from netwright.data.tables.scaling import Scaling
 from netwright.data.tables.training_column import TrainingColumn
@@ -51,6 +53,19 @@ class NumberFeature(Feature):
         if self.has_indicator:
             columns.append(np.isnan(values).astype(np.float32))
         return side_by_side(columns, len(table))
+
+    def units(self) -> list[tuple[float, float]]:
+        """Mean and standard deviation; the indicator is as it is."""
+        value = [(self.scaling.mean, self.scaling.std)] if self.scaling.std else []
+        return [*value, (0.0, 1.0)] if self.has_indicator else value
+
+    def decode(self, values: Sequence[float]) -> str:
+        """The number, or "missing" where the indicator says so."""
+        if self.has_indicator and values[-1]:
+            return MISSING
+        if not self.scaling.std:
+            return f"{self.scaling.median:.7g}"
+        return readable(self.scaling.undo(values[0]), self.scaling.std)
 
     def remarks(self, table: RawTable) -> list[str]:
         """Missing cells, where training had none."""

@@ -33,6 +33,10 @@ class Scaling:
         std = float(scaled.std()) * unit
         return cls(float(scaled.mean()) * unit, std, float(np.median(present)))
 
+    def undo(self, z: float) -> float:
+        """The value that was standardised to z."""
+        return z * self.std + self.mean
+
     def apply(self, values: NDArray[np.float64]) -> NDArray[np.float32]:
         """Standardised values (N,), the missing ones from the median."""
         filled = np.where(np.isnan(values), self.median, values)
