@@ -3,9 +3,11 @@
 from dataclasses import fields
 
 import pytest
+import torch
 
+import netwright as nw
 from netwright.core.config import describe
-from netwright.core.errors import UnknownNameError
+from netwright.core.errors import ConfigError, UnknownNameError
 from netwright.data.catalog import PREPROCESSORS, SOURCES
 from netwright.data.dataset import check_data
 
@@ -47,3 +49,13 @@ def test_an_unknown_name_is_refused_with_the_nearest_one() -> None:
         UnknownNameError, match=r"^unknown data set 'mnits'; did you mean 'mnist'\?$"
     ):
         SOURCES.load("mnits")
+
+
+def test_data_is_loaded_by_name_and_settings() -> None:
+    some = nw.data.load("moons", n=50, seed=1)
+    assert sum(len(split) for _, split in some.splits()) == 50
+    again, other = nw.data.load("moons", n=50, seed=1), nw.data.load("moons", n=50, seed=2)
+    assert torch.equal(some.train.inputs, again.train.inputs)
+    assert not torch.equal(some.train.inputs, other.train.inputs)
+    with pytest.raises(ConfigError, match=r"^unknown setting 'data.nose'; did you mean 'noise'\?$"):
+        nw.data.load("moons", nose=0.3)

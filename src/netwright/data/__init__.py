@@ -3,6 +3,7 @@
 from netwright.data.arrays import ArraysConfig as ArraysConfig
 from netwright.data.arrays import from_arrays as from_arrays
 from netwright.data.catalog import SOURCES as SOURCES
+from netwright.data.catalog import load as load
 from netwright.data.dataset import Data as Data
 from netwright.data.dataset import Split as Split
 from netwright.data.spec import DataSpec as DataSpec

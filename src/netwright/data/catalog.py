@@ -1,6 +1,10 @@
 """The data sets by name."""
 
+from typing import Any
+
 from netwright.core.catalog import Catalog
+from netwright.core.config import parse
+from netwright.data.dataset import Data
 from netwright.data.preprocessing import Preprocessor
 from netwright.data.source import Source
 
@@ -34,3 +38,9 @@ PREPROCESSORS: Catalog[type[Preprocessor]] = Catalog(
         "table": "netwright.data.tables.encoding:TableEncoder",
     },
 )
+
+
+def load(name: str, **settings: Any) -> Data:
+    """A data set by name: `nw.data.load("moons", noise=0.3, seed=1)`."""
+    source = SOURCES.load(name)
+    return source.load(parse(source.config, settings, "data"))

@@ -56,4 +56,4 @@ class Preprocessor(ABC):
 def readable(value: float, scale: float) -> str:
     """A decoded number without the noise of float32, which keeps six digits of its scale."""
     places = 5 - math.floor(math.log10(abs(scale)))
-    return f"{round(value, places):.7g}"
+    return f"{round(value, places) + 0.0:.7g}"  # + 0.0: no minus before a zero

@@ -28,6 +28,9 @@ def test_times_that_are_none(text: str) -> None:
         parse_seconds(text)
 
 
+from tests.apps.cli.conftest import Type
+
+
 def test_settings() -> None:
     assert parse_setting("model.hidden=256,128") == ("model", ["hidden"], "256,128")
     assert parse_setting("data.val-size = 0.1") == ("data", ["val_size"], "0.1")
@@ -57,3 +60,29 @@ def test_nothing_typed_is_the_mlp_on_digits() -> None:
         "data": {"name": "digits"},
         "train": {},
     }
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("0.9", 0.9),
+        ("3", 3),
+        ("1e-3", 0.001),
+        ("true", True),
+        ("false", False),
+        ("0.9,0.99", [0.9, 0.99]),
+        ("category", "category"),
+    ],
+)
+def test_nested_settings_are_read_as_what_they_look_like(text: str, value: object) -> None:
+    setting = f"train.optimizer_options.x={text}"
+    typed = typed_recipe([], None, None, None, [setting], {}, {})["train"]
+    assert typed == {"optimizer_options": {"x": value}}
+    assert type(typed["optimizer_options"]["x"]) is type(value)
+
+
+def test_an_optimizer_takes_options_from_the_command_line(type_in: Type) -> None:
+    words = ("--set", "train.optimizer_options.nesterov=true")
+    words += ("--set", "train.optimizer_options.momentum=0.9")
+    answer = type_in("train", "mlp", "xor", "--optimizer", "sgd", "--epochs", 1, *words)
+    assert answer.code == 0, answer.err

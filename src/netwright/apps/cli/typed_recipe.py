@@ -31,6 +31,20 @@ def parse_setting(text: str) -> tuple[str, list[str], str]:
     return section, [first.replace("-", "_"), *rest], value.strip()
 
 
+def typed_value(text: str) -> Any:
+    """A number, true or false, a list of them, or text: for settings whose type nobody declares."""
+    if "," in text:
+        return [typed_value(part.strip()) for part in text.split(",") if part.strip()]
+    if text in {"true", "false"}:
+        return text == "true"
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return text
+
+
 def typed_recipe(
     files: list[Path],
     model: str | None,
@@ -59,7 +73,7 @@ def typed_recipe(
         place = typed[section]
         for step in way:  # data.types.age=category
             place = place.setdefault(step, {})
-        place[key] = value
+        place[key] = typed_value(value) if way else value  # other settings know their type
     values = merge(values, typed)
     return values if seed is None else {**values, "seed": seed}
 

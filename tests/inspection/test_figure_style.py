@@ -1,0 +1,60 @@
+"""The style is one figure's: it leaves matplotlib as it was, and draws the same bytes anywhere."""
+
+import io
+
+import matplotlib as mpl
+import pytest
+
+from netwright.inspection.figure_style import COLOURS, colour_of, log_scale, new_figure, styled
+
+
+def test_the_users_settings_come_back() -> None:
+    with mpl.rc_context({"font.size": 33.0, "text.parse_math": True}):
+        with styled():
+            assert mpl.rcParams["font.size"] == 10.0
+            assert not mpl.rcParams["text.parse_math"]
+        assert mpl.rcParams["font.size"] == 33.0
+        assert mpl.rcParams["text.parse_math"]
+
+
+def test_the_users_settings_do_not_leak_in() -> None:
+    with mpl.rc_context({"lines.marker": "o", "axes.facecolor": "black"}), styled():
+        assert mpl.rcParams["lines.marker"] == "None"
+        assert mpl.rcParams["axes.facecolor"] == "white"
+
+
+def test_the_settings_come_back_after_an_error() -> None:
+    before = mpl.rcParams["font.size"]
+    with pytest.raises(RuntimeError), styled():
+        raise RuntimeError
+    assert mpl.rcParams["font.size"] == before
+
+
+def test_figures_are_in_no_global_list() -> None:
+    from matplotlib import pyplot
+
+    with styled():
+        new_figure(2, 2).subplots()
+    assert not pyplot.get_fignums()
+
+
+def test_dollars_are_text() -> None:
+    with styled():
+        figure = new_figure(2, 2)
+        figure.subplots().set_title(r"$\frac{")
+        figure.savefig(io.BytesIO(), format="png")
+
+
+def test_log_ticks_are_plain_numbers() -> None:
+    with styled():
+        axes = new_figure(3, 2).subplots()
+        axes.plot([0.001, 1000.0], [1.0, 2.0])
+        log_scale(axes, "x")
+        axes.figure.savefig(io.BytesIO(), format="png")  # type: ignore[union-attr]
+        texts = [label.get_text() for label in axes.get_xticklabels()]
+    assert {"0.001", "1000"} <= set(texts)
+    assert axes.get_yscale() == "linear"
+
+
+def test_colours_repeat_in_order() -> None:
+    assert [colour_of(index) for index in range(12)] == [*COLOURS, *COLOURS[:2]]
