@@ -17,6 +17,7 @@ from netwright.core.errors import ConfigError
 @pytest.mark.parametrize(
     ("text", "seconds"), [("90", 90), ("90s", 90), ("10m", 600), ("1.5h", 5400), (" 2 m ", 120)]
 )
+from tests.apps.cli.conftest import Type
 def test_times(text: str, seconds: float) -> None:
     assert parse_seconds(text) == seconds
 
@@ -27,8 +28,6 @@ def test_times_that_are_none(text: str) -> None:
     with pytest.raises(ConfigError, match=re.escape(sentence)):
         parse_seconds(text)
 
-
-from tests.apps.cli.conftest import Type
 
 
 def test_settings() -> None:
@@ -82,7 +81,7 @@ def test_nested_settings_are_read_as_what_they_look_like(text: str, value: objec
 
 
 def test_an_optimizer_takes_options_from_the_command_line(type_in: Type) -> None:
-    words = ("--set", "train.optimizer_options.nesterov=true")
-    words += ("--set", "train.optimizer_options.momentum=0.9")
+    options = "train.optimizer_options"
+    words = ("--set", f"{options}.nesterov=true", "--set", f"{options}.momentum=0.9")
     answer = type_in("train", "mlp", "xor", "--optimizer", "sgd", "--epochs", 1, *words)
     assert answer.code == 0, answer.err
