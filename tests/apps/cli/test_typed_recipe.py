@@ -12,12 +12,12 @@ from netwright.apps.cli.typed_recipe import (
     typed_recipe,
 )
 from netwright.core.errors import ConfigError
+from tests.apps.cli.conftest import Type
 
 
 @pytest.mark.parametrize(
     ("text", "seconds"), [("90", 90), ("90s", 90), ("10m", 600), ("1.5h", 5400), (" 2 m ", 120)]
 )
-from tests.apps.cli.conftest import Type
 def test_times(text: str, seconds: float) -> None:
     assert parse_seconds(text) == seconds
 
@@ -27,7 +27,6 @@ def test_times_that_are_none(text: str) -> None:
     sentence = f"--max-time must be like 90s, 10m or 2h, got {text!r}"
     with pytest.raises(ConfigError, match=re.escape(sentence)):
         parse_seconds(text)
-
 
 
 def test_settings() -> None:
