@@ -85,5 +85,5 @@ def test_json_is_plain() -> None:
 
 def test_notebooks_show_the_figure_with_its_caption() -> None:
     shown = DOTS._repr_html_()
-    assert shown.startswith('<figure><img alt="Dots" src="data:image/svg+xml;base64,')
+    assert shown.startswith('<figure><div class="scroll"><img alt="Dots" src="data:image/svg+xml;')
     assert "<script" not in shown

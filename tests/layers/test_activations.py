@@ -1,6 +1,7 @@
 """Activations: values and slopes by hand, the identities between them, and names refused."""
 
 import math
+import re
 from collections.abc import Callable
 
 import numpy as np
@@ -44,6 +45,10 @@ def test_works_on_each_number_by_itself_and_keeps_the_shape(name: str) -> None:
     assert out.shape == x.shape
     one_by_one = [float(build_activation(name)(number)) for number in x.flatten()]
     assert out.flatten().tolist() == pytest.approx(one_by_one, abs=1e-6)
+
+
+def test_a_row_makes_a_module_when_it_is_called() -> None:
+    assert isinstance(ACTIVATIONS.load("relu")(), nn.ReLU)
 
 
 def test_each_build_is_a_module_of_its_own() -> None:
@@ -148,6 +153,17 @@ def test_squared_error_of_a_sigmoid_stops_learning_where_cross_entropy_does_not(
     squares = (sigmoid(logit) - wrong).square().mean()
     assert torch.autograd.grad(entropy, logit)[0].item() == pytest.approx(1.0, abs=1e-8)
     assert torch.autograd.grad(squares, logit)[0].item() < 1e-8
+
+
+@pytest.mark.parametrize("name", ACTIVATIONS)
+def test_its_card_explains_it_in_symbols_of_its_formula(name: str) -> None:
+    card = ACTIVATIONS.load(name).card
+    assert card.sentence[0].isupper()
+    assert card.sentence.endswith(".")
+    assert re.search(r"\((1[89]|20)\d\d\)", card.source)
+    assert "$" not in card.formula
+    assert card.symbols
+    assert all(symbol in card.formula for symbol in card.symbols)
 
 
 def test_unknown_name_is_refused() -> None:

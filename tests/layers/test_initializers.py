@@ -1,6 +1,7 @@
 """Initializers: bounds and variances by their formulas, depth laws, and what is left alone."""
 
 import math
+import re
 
 import pytest
 import torch
@@ -81,6 +82,13 @@ def test_torch_changes_nothing() -> None:
     assert layer.bias.any()
 
 
+def test_a_row_fills_one_weight_and_gives_it_back() -> None:
+    weight = torch.ones(2, 3)
+    assert INITIALIZERS.load("zeros")(weight) is weight
+    assert not weight.any()
+    assert INITIALIZERS.load("torch")(weight) is weight
+
+
 def test_zeros_are_zeros() -> None:
     assert not started("zeros").weight.any()
 
@@ -105,6 +113,17 @@ def test_weights_come_from_the_seed(name: str) -> None:
     assert torch.equal(started(name, 1).weight, started(name, 1).weight)
     if name != "zeros":
         assert not torch.equal(started(name, 1).weight, started(name, 2).weight)
+
+
+@pytest.mark.parametrize("name", INITIALIZERS)
+def test_its_card_explains_it_in_symbols_of_its_formula(name: str) -> None:
+    card = INITIALIZERS.load(name).card
+    assert card.sentence[0].isupper()
+    assert card.sentence.endswith(".")
+    assert re.search(r"\((1[89]|20)\d\d\)", card.source)
+    assert "$" not in card.formula
+    assert card.symbols
+    assert all(symbol in card.formula for symbol in card.symbols)
 
 
 def test_unknown_name_is_refused() -> None:

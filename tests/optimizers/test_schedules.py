@@ -1,5 +1,6 @@
 """Schedules: ends and middles by hand, warm-up, agreement with torch, and the run's end."""
 
+import re
 import warnings
 
 import pytest
@@ -108,6 +109,17 @@ def test_state_goes_on_where_it_was() -> None:
     with warnings.catch_warnings():  # torch counts steps of the new optimizer object only
         warnings.simplefilter("ignore")
         assert rates(second, 3) == pytest.approx(straight[3:])
+
+
+@pytest.mark.parametrize("name", SCHEDULES)
+def test_its_card_explains_it_in_symbols_of_its_formula(name: str) -> None:
+    card = SCHEDULES.load(name).card
+    assert card.sentence[0].isupper()
+    assert card.sentence.endswith(".")
+    assert re.search(r"\((1[89]|20)\d\d\)", card.source)
+    assert "$" not in card.formula
+    assert card.symbols
+    assert all(symbol in card.formula for symbol in card.symbols)
 
 
 def test_unknown_name_is_refused() -> None:

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from netwright.core.config import describe, parse
+from netwright.core.config import describe, parse, to_mapping
 from netwright.core.errors import ConfigError
 from netwright.optimizers.catalog import OPTIMIZERS
 from netwright.train.settings import TrainConfig, batch_size_for
@@ -38,6 +38,7 @@ NAN, INFINITY = float("nan"), float("inf")
         ({"save_every": 0}, "save_every must be greater than 0, got 0"),
         ({"keep": 0}, "keep must be greater than 0, got 0"),
         ({"max_time": 0.0}, "max_time must be greater than 0.0, got 0.0"),
+        ({"compile": "perhaps"}, "compile must be true or false, got 'perhaps'"),
         ({"restore_best": "perhaps"}, "restore_best must be true or false, got 'perhaps'"),
         (
             {"precision": "fp8"},
@@ -91,6 +92,13 @@ def test_every_optimizer_trains_with_its_own_learning_rate(optimizer: str) -> No
     settings: dict[str, Any] = {"optimizer": optimizer, "epochs": 5, "optimizer_options": options}
     losses = toy_fit(toy_net(), data, **settings).history.series("train/loss")
     assert losses[-1] < losses[0]
+
+
+def test_settings_written_before_there_was_compilation_still_parse() -> None:
+    old = {name: value for name, value in to_mapping(TrainConfig()).items() if name != "compile"}
+    assert parse(TrainConfig, old, "train") == TrainConfig()
+    assert TrainConfig().compile is False
+    assert to_mapping(TrainConfig(compile=True))["compile"] is True
 
 
 def test_settings_cannot_be_changed_later() -> None:

@@ -1,6 +1,11 @@
 """One update: accumulation, closures and float16 leave exactly the weights that they should."""
 
+import copy
+import re
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -8,7 +13,9 @@ import torch
 from torch import Tensor, nn
 
 from netwright.core.errors import RunError
+from netwright.core.outputs import Output
 from netwright.train.callback import Callback
+from netwright.train.checkpoint import load_checkpoint, save_checkpoint
 from netwright.train.evaluate import measure_quickly
 from netwright.train.state import TrainState
 from netwright.train.tasks.regression import Regression
@@ -252,3 +259,121 @@ def test_the_batch_and_its_loss_are_at_hand_after_a_step() -> None:
     data = toy_data()
     trainer = toy_trainer(data, callbacks=[Look()])
     trainer.fit(trainer.start(toy_net(), data), data)
+
+
+class Compiler:
+    """Stands in for torch.compile: notes what it is given, and the sizes of the batches."""
+
+    def __init__(self) -> None:
+        self.given: list[tuple[nn.Module, dict[str, Any]]] = []
+        self.sizes: list[int] = []
+
+    def __call__(self, model: nn.Module, **options: Any) -> Callable[[Tensor], Any]:
+        self.given.append((model, options))
+
+        def run(inputs: Tensor) -> Any:
+            self.sizes.append(len(inputs))
+            return model(inputs)
+
+        return run
+
+
+@pytest.fixture
+def compiler(monkeypatch: pytest.MonkeyPatch) -> Compiler:
+    stub = Compiler()
+    monkeypatch.setattr(torch, "compile", stub)
+    return stub
+
+
+def test_every_training_batch_goes_through_the_compiled_model_and_no_other(
+    compiler: Compiler,
+) -> None:
+    model, data = toy_net(batch_norm=True), toy_data(rows=10, val=12)
+    state = toy_fit(model, data, compile=True, epochs=2)
+    assert compiler.given == [(model, {"dynamic": False})]
+    assert compiler.sizes == [4, 4, 2] * 2  # not the 12 rows of validation
+    assert state.model is model
+    assert list(model.state_dict()) == list(toy_net(batch_norm=True).state_dict())
+
+
+def test_closures_compute_through_the_compiled_model(compiler: Compiler) -> None:
+    model, data, settings = quadratic()
+    toy_fit(model, data, compile=True, **settings)
+    assert len(compiler.sizes) > 6
+
+
+def test_nothing_is_compiled_unless_asked_for(compiler: Compiler) -> None:
+    toy_fit(toy_net(), toy_data())
+    assert compiler.given == []
+
+
+def test_a_compiler_that_fails_is_told_in_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(model: nn.Module, **options: Any) -> Callable[[Tensor], Tensor]:
+        def run(inputs: Tensor) -> Tensor:
+            raise torch._dynamo.exc.TorchDynamoException("No working C++ compiler\n\nSet VERBOSE=1")
+
+        return run
+
+    monkeypatch.setattr(torch, "compile", broken)
+    sentence = "the model cannot be compiled: No working C++ compiler; leave `compile` off"
+    with pytest.raises(RunError, match=f"^{re.escape(sentence)}$"):
+        toy_fit(toy_net(), toy_data(), compile=True)
+
+
+def test_an_error_of_the_model_itself_stays_what_it_is(compiler: Compiler) -> None:
+    with pytest.raises(RuntimeError, match="cannot be multiplied"):
+        toy_fit(nn.Linear(4, 3), toy_data(), compile=True)
+
+
+class Wrapped(nn.Module):
+    """Returns an Output."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.net = toy_net(batch_norm=True)
+
+    def forward(self, x: Tensor) -> Output:
+        return Output(logits=self.net(x))
+
+
+@pytest.fixture(params=["eager", pytest.param("inductor", marks=pytest.mark.slow)])
+def backend(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """torch.compile itself: traced only, or with real code behind it."""
+    monkeypatch.setattr(torch, "compile", partial(torch.compile, backend=request.param))
+    return str(request.param)
+
+
+WITHIN_TORCH = pytest.mark.filterwarnings("ignore:.*torch.jit:DeprecationWarning")
+
+
+@WITHIN_TORCH
+@pytest.mark.parametrize("build", [toy_net, Wrapped])
+def test_a_compiled_run_is_the_plain_one(backend: str, build: Callable[[], nn.Module]) -> None:
+    data, settings = toy_data(rows=10), {"optimizer": "momentum", "lr": 0.1, "schedule": "cosine"}
+    plain, compiled = build(), build()
+    history = toy_fit(plain, data, **settings).history.as_dict()
+    state = toy_fit(compiled, data, compile=True, **settings)
+    assert_close(compiled, plain, 1e-5)
+    assert state.history.as_dict()["val/loss"] == pytest.approx(history["val/loss"], abs=1e-5)
+    assert_same(copy_of(copy.deepcopy(compiled)), copy_of(compiled))
+    assert not any(part._forward_hooks or part._forward_pre_hooks for part in compiled.modules())
+
+
+@WITHIN_TORCH
+def test_a_compiled_run_goes_on_bit_for_bit(backend: str, tmp_path: Path) -> None:
+    class Save(Callback):
+        def on_step_end(self, state: TrainState) -> None:
+            save_checkpoint(tmp_path / f"{state.step}", state)
+
+    data = toy_data(rows=10)
+    settings: dict[str, Any] = {"compile": True, "optimizer": "adam", "lr": 0.05}
+    trainer = toy_trainer(data, callbacks=[Save()], **settings)
+    whole = trainer.start(toy_net(batch_norm=True, dropout=0.4), data)
+    trainer.fit(whole, data)
+    for step in (1, 4, 6):  # within the first epoch, within the second, after it
+        again = toy_trainer(data, **settings)
+        state = again.start(toy_net(batch_norm=True, dropout=0.4), data)
+        torch._dynamo.reset()  # as in a new process
+        again.fit(state, data, random=load_checkpoint(tmp_path / f"{step}", state))
+        assert_same(copy_of(state.model), copy_of(whole.model))
+        assert state.history.as_dict() == whole.history.as_dict()

@@ -13,6 +13,7 @@ from typing import Literal, Protocol
 
 from netwright.core.errors import ConfigError
 
+WIDE = 7.0  # inches: a figure that a phone lets you push sideways
 MOST_PANES = 4  # as many as the style sheet has rules for
 
 
@@ -28,6 +29,10 @@ class Picture(Protocol):
     @property
     def title(self) -> str:
         """Its name."""
+
+    @property
+    def size(self) -> tuple[float, float]:
+        """Width and height, in inches."""
 
     @property
     def caption(self) -> str:
@@ -136,11 +141,16 @@ def table(rows: Sequence[Mapping[str, str | Html]], *, numbers: Sequence[str] = 
 
 def picture(view: Picture) -> Html:
     """A view's figure with its caption; the picture is isolated from the page."""
-    caption = _escape(view.caption)
+    kind = ' class="wide"' if view.size[0] > WIDE else ""
     return Html(
-        f'<figure><img alt="{_escape(view.title)}" src="{_data_address("svg", view.image("svg"))}">'
-        f"<figcaption>{caption}</figcaption></figure>"
+        f'<figure{kind}><div class="scroll">{image(view.title, view.image("svg"))}</div>'
+        f"<figcaption>{_escape(view.caption)}</figcaption></figure>"
     )
+
+
+def titled(view: Picture) -> Html:
+    """A view's figure under its title."""
+    return Html(heading(view.title) + picture(view))
 
 
 def image(alt: str, content: bytes, *, kind: Literal["svg", "png"] = "svg") -> Html:

@@ -14,7 +14,7 @@ from torch import Tensor, nn
 
 from netwright.core.config import parse
 from netwright.core.devices import device_of
-from netwright.core.errors import ConfigError, DataError
+from netwright.core.errors import ConfigError, DataError, NetwrightError
 from netwright.core.storage import read_json
 from netwright.data.dataset import Data, Split
 from netwright.data.preprocessing import Preprocessor
@@ -24,9 +24,15 @@ from netwright.data.tables.array_reading import (
     read_input_array,
     read_target_array,
 )
+from netwright.inspection.page import table, text
+from netwright.inspection.view import View
 from netwright.models.catalog import MODELS
+from netwright.recipes.environment import describe_environment
+from netwright.recipes.metric_table import metric_rows
 from netwright.recipes.recipe_file import read_recipe_file
+from netwright.recipes.report import write_report
 from netwright.recipes.run_folder import SavedModel, check_run_folder
+from netwright.recipes.run_views import EXAMPLES, measure_views
 from netwright.recipes.sources import is_frame, load_source
 from netwright.train.evaluate import evaluate, evaluate_baseline, predict
 from netwright.train.history import History, read_history
@@ -143,6 +149,51 @@ class Run:
         """What the model says of raw inputs: probabilities (N, C) or reals (N, K), a tensor."""
         inputs = self._encode(source)
         return predict(self.model, inputs.to(device_of(self.model)), self.task)
+
+    def views(self) -> dict[str, View]:
+        """What there is to look at, by name: `run.views()["confusion"].save("x.svg")`.
+
+        Views of predictions need the run's data; where it is not at hand they are left out.
+        """
+        return measure_views(self, self._data_at_hand()[0])
+
+    def report(self, path: str | Path | None = None, *, examples: bool = True) -> Path:
+        """Write the page that tells everything about the run, and `.json` with its numbers.
+
+        Args:
+            path: of the page; by default report.html in the run's folder.
+            examples: show examples of the data.
+        """
+        if path is None and self.folder is None:
+            raise ConfigError("this run is in memory only: give its report a path")
+        place = self.folder / "report.html" if path is None and self.folder else Path(path or "")
+        if place.suffix != ".html":
+            raise ConfigError(f"a report is a page: its path must end in .html, got {place}")
+        data, absent = self._data_at_hand()
+        views = measure_views(self, data)
+        if not examples:
+            views = {name: view for name, view in views.items() if name not in EXAMPLES}
+        return write_report(
+            place, self, views, data=data, environment=self._environment(), absent=absent
+        )
+
+    def _repr_html_(self) -> str:
+        rows = metric_rows(self.results["metrics"], self.results["baseline"])
+        return str(text(repr(self)) + table(rows, numbers=["this run", "baseline"]))
+
+    def _data_at_hand(self) -> tuple[Data | None, str]:
+        """The run's data, or why there is none."""
+        try:
+            return self.data, ""
+        except NetwrightError as error:
+            return None, f"Views of predictions and data are missing: {error}."
+
+    def _environment(self) -> dict[str, Any]:
+        written = None if self.folder is None else self.folder / "env.json"
+        if written is None or not written.is_file():
+            return describe_environment(device_of(self.model))
+        values: dict[str, Any] = read_json(written)
+        return values
 
     def _examples(self, data: Any, split: str | None) -> Split:
         device = device_of(self.model)

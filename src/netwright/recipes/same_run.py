@@ -35,8 +35,9 @@ def as_command(config: Settings) -> str:
     if not model or not data:
         return ""
     words = ["netwright", "train", model, _data_word(config)]
-    for section, settings in changed_settings(config).items():
-        for name, value in settings.items():
+    changed = changed_settings(config)
+    for section in ("data", "model", "train"):
+        for name, value in changed[section].items():
             words += _options(section, name, value)
     if config["seed"]:
         words += ["--seed", str(config["seed"])]

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from netwright.core.errors import DataError
 from netwright.core.storage import write_text
+from netwright.inspection.curves import measure_curves
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,6 +44,9 @@ class History:
 
     def __iter__(self) -> Iterator[Row]:
         return iter(self.rows)
+
+    def _repr_html_(self) -> str:
+        return measure_curves(self.rows).small()._repr_html_() if self.rows else "an empty history"
 
     def series(self, key: str) -> list[float]:
         """The values of "val/loss", one a measurement."""

@@ -30,6 +30,9 @@ class TrainConfig(Config):
     warmup: Annotated[Count, Doc("steps over which the learning rate rises from near 0")] = 0
     accumulate: Annotated[Size, Doc("batches whose gradients are added up for one step")] = 1
     precision: Annotated[Precision, Doc("number format of the matrix work")] = "fp32"
+    compile: Annotated[
+        bool, Doc("torch.compile the forward pass: faster steps on GPUs, a slow first one")
+    ] = False
     class_weight: Annotated[
         Literal["balanced"] | None, Doc("'balanced' lets every class count the same")
     ] = None

@@ -3,9 +3,12 @@
 Shapes: B batch.
 """
 
-import torch
-from torch import Tensor
+from collections.abc import Callable
 
+import torch
+from torch import Tensor, nn
+
+from netwright.core.errors import RunError
 from netwright.core.outputs import Output
 from netwright.data.loader import Batch
 from netwright.optimizers.catalog import OPTIMIZERS
@@ -20,13 +23,14 @@ class UpdateStep:
 
     Args:
         state: the run.
-        config: precision, accumulation and the kind of optimizer.
+        config: precision, accumulation, compilation and the kind of optimizer.
         before_update: called when gradients are there and the weights have not moved.
     """
 
     def __init__(self, state: TrainState, config: TrainConfig, before_update: list[Hook]) -> None:
         self.state, self.before_update = state, before_update
         self.precision, self.accumulate = config.precision, config.accumulate
+        self.forward = compiled(state.model) if config.compile else state.model
         self.by_closure = OPTIMIZERS.load(config.optimizer).closure
         if state.scaler is not None:
             # torch's fused SGD, told to skip its first step, keeps a momentum that was never set:
@@ -60,7 +64,7 @@ class UpdateStep:
     def _backward(self, batch: Batch, share: float) -> Tensor | Output:
         state = self.state
         with autocast(self.precision, state.device):
-            output: Tensor | Output = state.model(batch.inputs)
+            output: Tensor | Output = self.forward(batch.inputs)
             loss = state.task.loss(output, batch)
         state.loss = loss.detach()
         if share != 1.0:
@@ -110,3 +114,24 @@ class UpdateStep:
         state.step += 1
         state.optimizer.zero_grad()
         return output
+
+
+def compiled(model: nn.Module) -> Callable[[Tensor], Tensor | Output]:
+    """The model's forward pass by torch.compile; the model itself stays as it is.
+
+    Each size of batch has code of its own: one code for all sizes would take over after the first
+    epoch's last batch, and a run that goes on from there might not compute the same bits.
+    """
+    run = torch.compile(model, dynamic=False)
+
+    def forward(inputs: Tensor) -> Tensor | Output:
+        try:
+            output: Tensor | Output = run(inputs)
+        except torch._dynamo.exc.TorchDynamoException as error:
+            reason = str(error).splitlines()[0]
+            raise RunError(
+                f"the model cannot be compiled: {reason}; leave `compile` off"
+            ) from error
+        return output
+
+    return forward

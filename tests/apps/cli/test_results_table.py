@@ -1,11 +1,29 @@
-"""The table of results: a row a metric, the baseline beside it."""
+"""The end of a training: metrics beside the baseline, then where the run and its report lie."""
 
-from netwright.apps.cli.results_table import metric_rows
+import json
+from pathlib import Path
+
+import pytest
+
+import netwright as nw
+from netwright.apps.cli.results_table import show_results
 
 
-def test_a_metric_without_a_baseline_has_a_dash() -> None:
-    rows = metric_rows({"loss": 0.25, "accuracy": 0.9}, {"accuracy": 0.5})
-    assert rows == [
-        {"metric": "loss", "this run": "0.2500", "baseline": "-"},
-        {"metric": "accuracy", "this run": "0.9000", "baseline": "0.5000"},
-    ]
+def test_metrics_then_baseline_then_places(
+    things_run: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    show_results(nw.open_run(things_run), as_json=False, report=things_run / "report.html")
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].startswith("test (")
+    assert lines[1].split() == ["metric", "this", "run", "baseline"]
+    assert lines[-3].startswith("baseline: always '")
+    assert lines[-2] == f"run: {things_run}"
+    assert lines[-1] == f"report: {things_run / 'report.html'}"
+
+
+def test_json_is_one_object(things_run: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    show_results(nw.open_run(things_run), as_json=True, report=None)
+    shown = json.loads(capsys.readouterr().out)
+    assert shown["run"] == str(things_run)
+    assert shown["report"] is None
+    assert shown["metrics"]["accuracy"] <= 1

@@ -16,9 +16,11 @@ def test_leaves_a_run_and_tells_where(type_in: Type, tmp_path: Path) -> None:
     lines = answer.out.splitlines()
     assert lines[0].startswith("test (")
     assert lines[1].split() == ["metric", "this", "run", "baseline"]
-    assert lines[-1] == "run: runs/mlp-moons-001"
+    assert lines[-2] == "run: runs/mlp-moons-001"
+    assert lines[-1] == "report: runs/mlp-moons-001/report.html"
     assert "epoch   2/2  loss: train" in answer.err
     assert (tmp_path / "runs/mlp-moons-001/config.yaml").is_file()
+    assert (tmp_path / "runs/mlp-moons-001/report.html").is_file()
 
 
 def test_json_is_the_results_file(type_in: Type, tmp_path: Path) -> None:
@@ -26,6 +28,7 @@ def test_json_is_the_results_file(type_in: Type, tmp_path: Path) -> None:
     shown = json.loads(answer.out)
     stored = json.loads((tmp_path / "here" / "results.json").read_text())
     assert shown.pop("run") == "here"
+    assert shown.pop("report") == "here/report.html"
     assert shown == stored
     assert answer.err == ""
 
@@ -50,7 +53,7 @@ def test_a_runs_config_trains_the_same_run_again(type_in: Type, tmp_path: Path) 
     again = type_in("train", "-c", "runs/mlp-xor-001/config.yaml", "--json")
     one, two = json.loads(first.out), json.loads(again.out)
     assert one["metrics"] == two["metrics"]
-    for name in ("run", "seconds"):
+    for name in ("run", "report", "seconds"):
         one.pop(name)
         two.pop(name)
     assert one == two

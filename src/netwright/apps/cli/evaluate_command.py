@@ -21,8 +21,8 @@ def evaluate(
     netwright evaluate runs/mlp-digits-001
     netwright evaluate runs/mlp-default-csv-001 --data new.csv
     """
-    from netwright.apps.cli.results_table import metric_rows
     from netwright.core.console import give_json, give_table
+    from netwright.recipes.metric_table import metric_rows
     from netwright.recipes.run import open_run
 
     opened = open_run(run)

@@ -7,10 +7,13 @@ from typing import Annotated
 
 import typer
 
+from netwright.apps.cli.compare_command import compare
 from netwright.apps.cli.env_command import env
 from netwright.apps.cli.evaluate_command import evaluate
+from netwright.apps.cli.explain_command import explain
 from netwright.apps.cli.list_command import list_names
 from netwright.apps.cli.predict_command import predict
+from netwright.apps.cli.report_command import report
 from netwright.apps.cli.train_command import train
 from netwright.core.errors import NetwrightError
 
@@ -20,6 +23,9 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "train": train,
     "evaluate": evaluate,
     "predict": predict,
+    "report": report,
+    "compare": compare,
+    "explain": explain,
     "list": list_names,
     "env": env,
 }

@@ -1,32 +1,26 @@
-"""Metrics as a person reads them: this run beside the trivial baseline."""
+"""The end of a training: metrics beside the trivial baseline, and where everything lies."""
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from netwright.recipes.run import Run
 
 
-def show_results(run: "Run", *, as_json: bool) -> None:
-    """The run's metrics beside the baseline, and where it lies."""
+def show_results(run: "Run", *, as_json: bool, report: Path | None) -> None:
+    """The run's metrics beside the baseline, its folder, and its report where there is one."""
     from netwright.core.console import give, give_json, give_table
+    from netwright.recipes.metric_table import metric_rows
 
     results = run.results
     if as_json:
-        give_json({"run": None if run.folder is None else str(run.folder), **results})
+        places = {"run": run.folder, "report": report}
+        named = {name: None if path is None else str(path) for name, path in places.items()}
+        give_json({**named, **results})
         return
     title = f"{results['split']} ({results['rows']} rows)"
     give_table(metric_rows(results["metrics"], results["baseline"]), title=title)
     give(f"baseline: {results['baseline_rule']}")
     give(f"run: {run.folder}")
-
-
-def metric_rows(metrics: dict[str, float], baseline: dict[str, float]) -> list[dict[str, str]]:
-    """One row a metric, the trivial guess beside it."""
-    return [
-        {
-            "metric": name,
-            "this run": f"{value:.4f}",
-            "baseline": f"{baseline[name]:.4f}" if name in baseline else "-",
-        }
-        for name, value in metrics.items()
-    ]
+    if report is not None:
+        give(f"report: {report}")

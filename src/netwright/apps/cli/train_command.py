@@ -6,11 +6,13 @@ from typing import Annotated, Any
 import typer
 
 from netwright.apps.cli.dry_run import show_dry_run
+from netwright.apps.cli.learning_rate_table import show_learning_rates
 from netwright.apps.cli.results_table import show_results
 from netwright.apps.cli.typed_recipe import parse_seconds, typed_recipe
 
 
 def train(  # noqa: PLR0913, PLR0917 - one argument an option
+    context: typer.Context,
     model: Annotated[
         str | None, typer.Argument(help="A model: see `netwright list models`. (mlp)")
     ] = None,
@@ -53,8 +55,14 @@ def train(  # noqa: PLR0913, PLR0917 - one argument an option
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Show shapes, one batch and the cost; train nothing.")
     ] = False,
+    find_lr: Annotated[
+        bool, typer.Option("--find-lr", help="Try learning rates and suggest one; train nothing.")
+    ] = False,
     print_config: Annotated[
         bool, typer.Option("--print-config", help="Print the resolved recipe; train nothing.")
+    ] = False,
+    no_report: Annotated[
+        bool, typer.Option("--no-report", help="Write no report.html into the run folder.")
     ] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Results as JSON.")] = False,
@@ -64,9 +72,11 @@ def train(  # noqa: PLR0913, PLR0917 - one argument an option
     netwright train
     netwright train mlp moons --epochs 100
     netwright train mlp Default.csv --target default --set model.hidden=64,64
+    netwright train mlp moons --find-lr
     netwright train -c recipe.yaml --lr 3e-4
     """
     from netwright.core.console import give, say
+    from netwright.recipes.find_lr import find_prepared_lr
     from netwright.recipes.fit import put_together
     from netwright.recipes.fit import train as train_prepared
     from netwright.recipes.recipe import parse_recipe
@@ -103,9 +113,12 @@ def train(  # noqa: PLR0913, PLR0917 - one argument an option
     if dry_run:
         show_dry_run(prepared, as_json=as_json)
         return
+    if find_lr:
+        show_learning_rates(find_prepared_lr(prepared), context, as_json=as_json)
+        return
     try:
         run = train_prepared(prepared, out=out, quiet=quiet or as_json)
     except KeyboardInterrupt as interrupt:  # typer would swallow what it says
         say(f"interrupted; {interrupt}")
         raise typer.Exit(130) from None
-    show_results(run, as_json=as_json)
+    show_results(run, as_json=as_json, report=None if no_report else run.report())

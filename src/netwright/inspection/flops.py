@@ -1,0 +1,51 @@
+"""Floating-point operations of what runs inside a block: a multiplication and an addition are two.
+
+Counted are matrix products, convolutions, attention and recurrent layers, by torch's own counter;
+sums, activations and normalisations are left out, as everywhere. torch's counter misses
+kernels that do several products at once; they are counted here or kept from running.
+"""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from math import prod
+from typing import Any
+
+import torch
+from torch.utils.flop_counter import FlopCounterMode, sdpa_flop_count
+
+Shape = Sequence[int]
+
+
+def _attention(query: Shape, key: Shape, value: Shape, *_: Any, **__: Any) -> int:
+    return int(sdpa_flop_count(query, key, value))  # type: ignore[no-untyped-call]
+
+
+def _recurrent_layer(
+    inputs: Shape, from_inputs: Shape, from_state: Shape, *_: Any, **__: Any
+) -> int:
+    """Both matrices are used once a time step: inputs (T, B, D) have T * B of them."""
+    return 2 * prod(inputs[:-1]) * (prod(from_inputs) + prod(from_state))
+
+
+def _recurrent_layers(inputs: Shape, weights: Sequence[Shape], *_: Any, **__: Any) -> int:
+    """The same for all layers and directions at once; biases are no products."""
+    return 2 * prod(inputs[:-1]) * sum(prod(shape) for shape in weights if len(shape) == 2)
+
+
+_FORMULAS = {
+    torch.ops.aten._scaled_dot_product_flash_attention_for_cpu: _attention,
+    torch.ops.aten.mkldnn_rnn_layer: _recurrent_layer,
+    torch.ops.aten._cudnn_rnn: _recurrent_layers,
+}
+
+
+@contextmanager
+def counting_flops() -> Iterator[FlopCounterMode]:
+    """Within it the counter's `get_total_flops()` grows with every operation."""
+    had_fast_path = torch.backends.mha.get_fastpath_enabled()
+    torch.backends.mha.set_fastpath_enabled(False)  # a whole transformer block in one kernel
+    try:
+        with FlopCounterMode(display=False, custom_mapping=_FORMULAS) as counter:
+            yield counter
+    finally:
+        torch.backends.mha.set_fastpath_enabled(had_fast_path)

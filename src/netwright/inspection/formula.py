@@ -1,0 +1,174 @@
+r"""A formula in LaTeX as a picture for pages and as a line of text for terminals.
+
+The picture is set by matplotlib's mathtext, so no TeX is needed. The text writes
+`w \leftarrow w - \eta \frac{\hat m}{\sqrt{\hat v} + \epsilon}` as w ← w - η m̂/(√v̂ + ε).
+"""
+
+# ruff: noqa: RUF001 - the Greek letters are meant
+
+import io
+import re
+import unicodedata
+
+from netwright.core.errors import ConfigError
+from netwright.inspection.figure_style import INK, new_figure, styled
+from netwright.inspection.page import Html, image
+
+POINTS = 15.0  # as large as the text around it
+ASCENT, DESCENT = 0.8 * POINTS, 0.28 * POINTS  # at least, so that x and f stand on one line
+POINTS_PER_INCH = 72.0
+
+# What mathtext knows under another name only, sets smaller than TeX does, or too near to the left.
+_MATHTEXT_NAMES = {
+    **{name: rf"\,{name}" for name in (r"\sum", r"\prod", r"\log", r"\exp", r"\min", r"\max")},
+    **{r"\frac": r"\,\dfrac", r"\tfrac": r"\frac", r"\le": r"\leq", r"\ge": r"\geq"},
+}
+
+_TABLE = """
+alpha α  beta β  gamma γ  delta δ  epsilon ε  varepsilon ε  zeta ζ  eta η  theta θ  iota ι  kappa κ
+lambda λ  mu μ  nu ν  xi ξ  pi π  rho ρ  sigma σ  tau τ  upsilon υ  phi φ  varphi φ  chi χ  psi ψ
+omega ω  Gamma Γ  Delta Δ  Theta Θ  Lambda Λ  Xi Ξ  Pi Π  Sigma Σ  Phi Φ  Psi Ψ  Omega Ω  ell ℓ
+sum Σ  prod Π  int ∫  partial ∂  nabla ∇  infty ∞  leftarrow ←  rightarrow →  to →  mapsto ↦
+sim ~  approx ≈  le ≤  leq ≤  ge ≥  geq ≥  ne ≠  neq ≠  in ∈  mid |  cdot ·  times ×  odot ⊙
+circ ∘  pm ±  top ᵀ  ldots …  dots …  cdots ⋯  lfloor ⌊  rfloor ⌋
+""".split()
+_SYMBOLS = dict(zip(_TABLE[::2], _TABLE[1::2], strict=True)) | {"left": "", "right": ""}
+_ACCENTS = {"hat": "\u0302", "bar": "\u0304", "tilde": "\u0303", "dot": "\u0307"}
+_FONTS = {"text", "mathrm", "mathbf", "mathcal", "mathit", "boldsymbol", "operatorname"}
+_DOUBLE_STRUCK = str.maketrans("CEHNPQRZ1", "ℂ𝔼ℍℕℙℚℝℤ𝟙")
+_RAISED = dict(
+    zip(
+        "0123456789+-=()abcdefghijklmnoprstuvwxyzABDEGHIJKLMNOPRTUVW",
+        "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁼⁽⁾ᵃᵇᶜᵈᵉᶠᵍʰⁱʲᵏˡᵐⁿᵒᵖʳˢᵗᵘᵛʷˣʸᶻᴬᴮᴰᴱᴳᴴᴵᴶᴷᴸᴹᴺᴼᴾᴿᵀᵁⱽᵂ",
+        strict=True,
+    )
+)
+_LOWERED = dict(
+    zip(
+        "0123456789+-=()aehijklmnoprstuvx",
+        "₀₁₂₃₄₅₆₇₈₉₊₋₌₍₎ₐₑₕᵢⱼₖₗₘₙₒₚᵣₛₜᵤᵥₓ",
+        strict=True,
+    )
+)
+
+_TOKEN = re.compile(r"\\[A-Za-z]+|\\.|\s+|.", re.DOTALL)
+_WIDE, _THIN = "\u2003", "\u2009"  # \quad; and a space that is wanted between letters only
+_MARKS = "\u0300-\u036f'" + "".join((*_RAISED.values(), *_LOWERED.values()))
+# One letter with its marks, a number, or a call such as f(x): it needs no brackets in a fraction.
+_ATOM = re.compile(
+    rf"√?(?:\d+(?:\.\d+)?|[^\W\d][{_MARKS}]*(?:_\w|_{{[^{{}}]*}})?[{_MARKS}]*(?:\^\([^()]*\))?"
+    r"|[^\W\d]+(?:\([^()]*\)|\[[^\[\]]*\]))"
+)
+
+
+def formula_svg(latex: str) -> bytes:
+    """The formula as an SVG picture, letters as outlines; the same formula gives the same bytes."""
+    from matplotlib.font_manager import FontProperties  # noqa: PLC0415 - it costs a second
+    from matplotlib.mathtext import MathTextParser  # noqa: PLC0415 - it costs a second
+
+    known = re.sub(r"\\[A-Za-z]+", lambda found: _MATHTEXT_NAMES.get(found[0], found[0]), latex)
+    words, font = f"${known}$", FontProperties(size=POINTS, math_fontfamily="cm")
+    with styled():
+        try:
+            parser = MathTextParser("path")
+            width, height, depth, *_ = parser.parse(words, dpi=POINTS_PER_INCH, prop=font)
+        except ValueError as error:
+            reason = str(error).strip().splitlines()[-1].partition(": ")[2]
+            raise ConfigError(f"the formula {latex!r} cannot be drawn: {reason}") from None
+        above, below = max(height - depth, ASCENT), max(depth, DESCENT)
+        figure = new_figure(width / POINTS_PER_INCH, (above + below) / POINTS_PER_INCH)
+        figure.patch.set_visible(False)
+        place = below / (above + below)
+        figure.text(0, place, words, fontproperties=font, color=INK, parse_math=True)
+        buffer = io.BytesIO()
+        figure.savefig(buffer, format="svg", metadata={"Date": None})
+    return buffer.getvalue()
+
+
+def formula_block(latex: str) -> Html:
+    """The picture for a page; who cannot see it reads the LaTeX."""
+    return Html(f'<div class="formula">{image(latex, formula_svg(latex))}</div>')
+
+
+def formula_text(latex: str) -> str:
+    """The formula as one line of Unicode; a command that is not known is written as its name."""
+    line = _Reader(latex).row()
+    line = re.sub(r"\s", lambda found: found[0] if found[0] in {_WIDE, _THIN} else " ", line)
+    line = re.sub(rf"(?<=[\w)\]\u0300-\u036f]){_THIN}+(?=[\w(√∫∂∇‖])", " ", line)
+    line = line.replace(_THIN, "")
+    line = re.sub(r" +", " ", line)
+    return re.sub(rf" ?(?:{_WIDE} ?)+", "   ", line).strip()
+
+
+class _Reader:
+    """Reads LaTeX from left to right; every method gives the text of what it read."""
+
+    def __init__(self, latex: str) -> None:
+        self.tokens = _TOKEN.findall(latex)[::-1]  # the next one is the last: pop is cheap
+
+    def row(self) -> str:
+        """Up to the end, or to the brace that closes this group."""
+        parts: list[str] = []
+        while self.tokens and self.tokens[-1] != "}":
+            parts.append(self.piece())
+        if self.tokens:
+            self.tokens.pop()
+        return "".join(parts)
+
+    def piece(self) -> str:
+        """One token with what belongs to it."""
+        token = self.tokens.pop()
+        if token == "{":
+            return self.row()
+        if token == "^":
+            return _script(self.argument(), _RAISED, "^", "()")
+        if token == "_":
+            return _script(self.argument(), _LOWERED, "_", "{}")
+        return self.command(token[1:]) if token[0] == "\\" else token
+
+    def argument(self) -> str:
+        """The group or the single piece that follows; spaces before it mean nothing."""
+        while self.tokens and self.tokens[-1].isspace():
+            self.tokens.pop()
+        return self.piece() if self.tokens else ""
+
+    def command(self, name: str) -> str:  # noqa: PLR0911 - one line a kind of command
+        if name in _SYMBOLS:
+            return _SYMBOLS[name]
+        if name in _ACCENTS:
+            accented = "".join(letter + _ACCENTS[name] for letter in self.argument())
+            return unicodedata.normalize("NFC", accented)
+        if name in {"frac", "tfrac"}:
+            over, under = _bracketed(self.argument()), _bracketed(self.argument())
+            return f"{_THIN}{over}/{under}{_THIN}"
+        if name == "sqrt":
+            return "√" + _bracketed(self.argument())
+        if name in {"quad", "qquad"}:
+            return _WIDE
+        if name == "mathbb":
+            return self.argument().translate(_DOUBLE_STRUCK)
+        if not name[0].isalpha():  # \, and \; are spaces, \! is none, \{ is a brace
+            return {"|": "‖", "!": "", ",": " ", ";": " ", ":": " "}.get(name, name)
+        return self.word(self.argument() if name in _FONTS else name)
+
+    def word(self, name: str) -> str:
+        """A name such as log or rank: apart from letters beside it, brackets round a fraction."""
+        if len(name) == 1:
+            return name
+        if self.tokens and self.tokens[-1] in {r"\frac", r"\tfrac"}:
+            return f"{_THIN}{name}({self.piece().strip(_THIN)})"
+        return _THIN + name + (_THIN if self.tokens and self.tokens[-1][0] == "\\" else "")
+
+
+def _script(inner: str, letters: dict[str, str], sign: str, brackets: str) -> str:
+    """Small letters where Unicode has them all, else ^(...) or _{...}."""
+    inner = re.sub(r"\s", "", inner)
+    if all(letter in letters for letter in inner):
+        return "".join(letters[letter] for letter in inner)
+    return sign + (inner if len(inner) == 1 else brackets[0] + inner + brackets[1])
+
+
+def _bracketed(inner: str) -> str:
+    """In brackets, unless it is one thing that nothing can tear apart."""
+    inner = inner.strip().strip(_THIN)
+    return inner if _ATOM.fullmatch(inner) else f"({inner})"

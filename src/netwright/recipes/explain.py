@@ -1,0 +1,262 @@
+"""Explain a part by its name: its card, its settings, and the lines of code that compute it.
+
+    for explanation in explain("adam"):
+        print(explanation.card.formula, explanation.code[0].place)
+
+A name is looked for in every table; where several have it, each is explained.
+"""
+
+import ast
+import inspect
+import sys
+import textwrap
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import chain
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import torch
+
+from netwright.core.card import Card
+from netwright.core.checks import nearest
+from netwright.core.config import Field, describe
+from netwright.core.errors import UnknownNameError
+from netwright.core.learner import Learner
+from netwright.data.catalog import SOURCES
+from netwright.data.source import Source
+from netwright.inspection.formula import formula_block, formula_svg
+from netwright.inspection.page import Html, Page, code, folded, heading, image, note, table, text
+from netwright.layers.activations import ACTIVATIONS, Activation
+from netwright.layers.initializers import INITIALIZERS, Initializer
+from netwright.metrics.catalog import METRICS, Metric
+from netwright.models.catalog import MODELS
+from netwright.models.model import Model
+from netwright.optimizers.catalog import OPTIMIZERS
+from netwright.optimizers.optimizer import OptimizerEntry
+from netwright.optimizers.schedules import SCHEDULES, Schedule
+
+MOST_OPEN_LINES = 60  # longer code is folded on a page
+
+
+@dataclass(frozen=True, kw_only=True)
+class Code:
+    """Lines of a function.
+
+    Args:
+        place: file and first line, "netwright/models/mlp.py:70" or "torch/optim/adam.py:347".
+        lines: its source; of a long docstring only the first line.
+    """
+
+    place: str
+    lines: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Explanation:
+    """All there is to say about a part.
+
+    Args:
+        name: what it is called in its table.
+        kind: which table: "model", "optimizer", "metric" ...
+        card: sentence, formula, symbols, source; data sets have no formula.
+        settings: what may be set, with defaults.
+        code: the functions that compute it.
+    """
+
+    name: str
+    kind: str
+    card: Card
+    settings: tuple[Field, ...]
+    code: tuple[Code, ...]
+
+    def page(self) -> str:
+        """A page of its own, as HTML."""
+        return explanation_page((self,))
+
+
+def explain(name: str) -> tuple[Explanation, ...]:
+    """What a name stands for, once for each table that has it; an unknown one is refused."""
+    found = tuple(
+        _explanation(name, kind, rows.read(rows.load(name)))
+        for kind, rows in KINDS.items()
+        if name in rows.names
+    )
+    if not found:
+        known = chain.from_iterable(rows.names for rows in KINDS.values())
+        hint = nearest(name, known) or "; `netwright list` shows what there is"
+        raise UnknownNameError(f"nothing is called {name!r}{hint}")
+    return found
+
+
+def explanation_page(explanations: Sequence[Explanation]) -> str:
+    """One page for all that a name stands for, as HTML."""
+    kinds = [explanation.kind for explanation in explanations]
+    page = Page(explanations[0].name, subtitle=" and ".join(kinds))
+    for explanation in explanations:
+        prefix = "" if len(kinds) == 1 else f"{explanation.kind}: "
+        page.section(f"{prefix}What it is", *card_blocks(explanation.card))
+        if explanation.settings:
+            page.section(f"{prefix}Settings", table(setting_rows(explanation.settings)))
+        page.section(f"{prefix}Code", *(_code_block(each) for each in explanation.code))
+    return page.render()
+
+
+def card_blocks(card: Card) -> tuple[Html, ...]:
+    """Sentence, formula, symbols, misprint and source, for a page."""
+    symbols = [
+        {"symbol": image(symbol, formula_svg(symbol)), "meaning": meaning}
+        for symbol, meaning in card.symbols.items()
+    ]
+    return (
+        text(card.sentence),
+        formula_block(card.formula) if card.formula else Html(""),
+        table(symbols),
+        text(f"Often misprinted: {card.misprint}") if card.misprint else Html(""),
+        note(f"Source: {card.source}"),
+    )
+
+
+def setting_rows(settings: Sequence[Field]) -> list[dict[str, str]]:
+    """One row a setting; a column that is empty in all of them is left out."""
+    rows = [
+        {
+            "setting": field.name,
+            "type": field.kind,
+            "default": _shown(field.default),
+            "what it is": field.doc,
+        }
+        for field in settings
+    ]
+    columns = [column for column in rows[0] if any(row[column] for row in rows)] if rows else []
+    return [{column: row[column] for column in columns} for row in rows]
+
+
+class Parts(NamedTuple):
+    """What an explanation is made of."""
+
+    card: Card
+    settings: Sequence[Field]
+    functions: Sequence[Callable[..., Any]]
+
+
+class Rows(NamedTuple):
+    """The names of a kind, and how a part of it is loaded and read."""
+
+    names: Collection[str]
+    load: Callable[[str], Any]
+    read: Callable[[Any], Parts]
+
+
+def _of_model(model: type[Model]) -> Parts:
+    functions: list[Callable[..., Any]] = [model.forward]
+    if issubclass(model, Learner):
+        functions.append(model.fit_steps)
+    return Parts(model.card, describe(model.settings), functions)
+
+
+def _of_optimizer(entry: OptimizerEntry) -> Parts:
+    known = inspect.signature(entry.make).parameters
+    names = ["lr", *(["weight_decay"] if "weight_decay" in known else []), *entry.options()]
+    ours = {"lr": entry.lr, "weight_decay": 0.0, **entry.presets}
+    settings = [
+        Field(name=name, kind="", default=ours.get(name, known[name].default), doc="")
+        for name in names
+    ]
+    return Parts(entry.card, settings, [_update_rule(entry.make)])
+
+
+def _of_metric(metric: Metric) -> Parts:
+    # One that reads a confusion matrix is wrapped in a function that counts it.
+    functions = [
+        inspect.getclosurevars(measure).nonlocals.get("formula", measure)
+        for measure in metric.measures.values()
+    ]
+    return Parts(metric.card, (), list(dict.fromkeys(functions)))
+
+
+def _of_activation(activation: Activation) -> Parts:
+    return Parts(activation.card, (), [activation.make.forward])
+
+
+def _of_initializer(initializer: Initializer) -> Parts:
+    return Parts(initializer.card, (), [initializer.fill])
+
+
+def _of_schedule(schedule: Schedule) -> Parts:
+    return Parts(schedule.card, (), [schedule.shape])
+
+
+def _of_data(source: Source) -> Parts:
+    origin = f"{source.origin}; licence: {source.licence}"
+    card = Card(sentence=source.sentence, formula="", source=origin)
+    return Parts(card, describe(source.config), [source.load])
+
+
+KINDS: dict[str, Rows] = {
+    "model": Rows(MODELS, MODELS.load, _of_model),
+    "optimizer": Rows(OPTIMIZERS, OPTIMIZERS.load, _of_optimizer),
+    "schedule": Rows(SCHEDULES, SCHEDULES.load, _of_schedule),
+    "metric": Rows(METRICS, METRICS.__getitem__, _of_metric),
+    "activation": Rows(ACTIVATIONS, ACTIVATIONS.load, _of_activation),
+    "initializer": Rows(INITIALIZERS, INITIALIZERS.load, _of_initializer),
+    "data set": Rows(SOURCES, SOURCES.load, _of_data),
+}
+
+
+def _explanation(name: str, kind: str, parts: Parts) -> Explanation:
+    return Explanation(
+        name=name,
+        kind=kind,
+        card=parts.card,
+        settings=tuple(parts.settings),
+        code=tuple(_code_of(function) for function in parts.functions),
+    )
+
+
+def _update_rule(make: type[torch.optim.Optimizer]) -> Callable[..., Any]:
+    """The plain loop over parameters that torch keeps beside its faster kernels."""
+    for kind in make.__mro__:  # AdamW's is Adam's
+        for name, function in inspect.getmembers(sys.modules[kind.__module__], inspect.isfunction):
+            if name.startswith("_single_tensor_") and function.__module__ == kind.__module__:
+                return function
+    return make.step
+
+
+def _code_of(function: Callable[..., Any]) -> Code:
+    if isinstance(function, partial):
+        function = function.func
+    function = inspect.unwrap(function)
+    lines, first = inspect.getsourcelines(function)
+    package = sys.modules[function.__module__.partition(".")[0]]
+    root = Path(inspect.getfile(package)).parent.parent
+    place = Path(inspect.getfile(function)).relative_to(root).as_posix()
+    return Code(place=f"{place}:{first}", lines=_with_short_docstring("".join(lines)))
+
+
+def _with_short_docstring(source: str) -> str:
+    """The function, dedented; of its docstring only the first line of text."""
+    source = textwrap.dedent(source).rstrip()
+    function = ast.parse(source).body[0]
+    docstring = ast.get_docstring(function) if isinstance(function, ast.FunctionDef) else None
+    if not docstring:
+        return source
+    place = function.body[0]  # type: ignore[attr-defined]
+    lines = source.split("\n")
+    short = f'{" " * place.col_offset}"""{docstring.splitlines()[0]}"""'
+    return "\n".join([*lines[: place.lineno - 1], short, *lines[place.end_lineno :]])
+
+
+def _code_block(each: Code) -> Html:
+    count = each.lines.count("\n") + 1
+    if count > MOST_OPEN_LINES:
+        return folded(f"{each.place} ({count} lines)", code(each.lines))
+    return Html(heading(each.place) + code(each.lines))
+
+
+def _shown(value: Any) -> str:
+    """A default as one would type it."""
+    if isinstance(value, list | tuple):
+        return ",".join(map(str, value))
+    return str(value).lower() if isinstance(value, bool) else str(value)

@@ -1,0 +1,32 @@
+"""`find_lr`: try learning rates for a model on data before training; nothing is learned or written.
+
+found = nw.find_lr("mlp", "digits")
+nw.fit("mlp", "digits", lr=found.suggestion)
+"""
+
+from typing import Any
+
+from torch import nn
+
+from netwright.core.config import Config
+from netwright.core.errors import ConfigError
+from netwright.core.learner import Learner
+from netwright.inspection.learning_rate_range import LearningRateRange
+from netwright.recipes.fit import Prepared, prepare
+from netwright.train.learning_rate_range import try_learning_rates
+
+
+def find_lr(
+    model: str | Config | nn.Module = "mlp", data: Any = "digits", *, seed: int = 0, **settings: Any
+) -> LearningRateRange:
+    """Try learning rates from 1e-7 to 10 and suggest one; the arguments are those of `fit`."""
+    return find_prepared_lr(prepare(model, data, seed=seed, **settings))
+
+
+def find_prepared_lr(prepared: Prepared) -> LearningRateRange:
+    """Try learning rates on a prepared recipe; it can be trained afterwards as if never tried."""
+    recipe, model = prepared.recipe, prepared.model
+    if isinstance(model, Learner):
+        name = recipe.model or type(model).__name__
+        raise ConfigError(f"{name} learns by a rule of its own: it has no learning rate to find")
+    return try_learning_rates(model, prepared.data, prepared.task, recipe.train, seed=recipe.seed)

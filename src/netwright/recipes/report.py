@@ -1,0 +1,246 @@
+"""The report: everything worth knowing about a run on one page that can be mailed.
+
+`report.html` needs nothing beside it and runs nothing; `report.json` holds the same numbers.
+"""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Protocol
+
+from torch import nn
+
+from netwright.core.card import Card
+from netwright.core.storage import write_json, write_text
+from netwright.data.dataset import Data
+from netwright.data.preprocessing import Preprocessor
+from netwright.inspection.columns_seen import MOST_COLUMNS, describe_columns
+from netwright.inspection.curves import AXIS_LABELS, Axis, Curves
+from netwright.inspection.formula import formula_block
+from netwright.inspection.page import (
+    Html,
+    Page,
+    choice,
+    code,
+    folded,
+    heading,
+    note,
+    picture,
+    side_by_side,
+    table,
+    text,
+    tiles,
+    titled,
+)
+from netwright.inspection.summary import Summary
+from netwright.inspection.view import View
+from netwright.inspection.worst_errors import WorstErrors
+from netwright.inspection.wrong_examples import WrongExamples
+from netwright.models.catalog import MODELS
+from netwright.recipes.metric_table import metric_rows
+from netwright.recipes.same_run import as_command, as_python, as_yaml
+from netwright.train.tasks.task import Task
+
+FORMAT = 1
+PREDICTIONS = (
+    "confusion",
+    "label-errors",
+    "residuals",
+    "calibration",
+    "decision-regions",
+    "fitted-curve",
+    "prediction-surface",
+)
+MOST_CELLS = 8  # columns of an example that are shown
+
+
+class Reported(Protocol):
+    """What a report is about: a run."""
+
+    model: nn.Module
+    task: Task
+    preprocessor: Preprocessor
+    results: dict[str, Any]
+    config: dict[str, Any]
+
+
+def write_report(
+    path: Path,
+    run: Reported,
+    views: Mapping[str, View],
+    *,
+    data: Data | None,
+    environment: Mapping[str, Any],
+    absent: str = "",
+) -> Path:
+    """Write the page, and the numbers beside it; gives the page's path.
+
+    Args:
+        path: of the page; the numbers get the same name with .json.
+        run: what it is about.
+        views: what was measured, by name.
+        data: what the run was trained on, where it is at hand.
+        environment: versions and device.
+        absent: why some parts are not there, in one sentence.
+    """
+    config = _without_folders(run.config)
+    page = Page(_title(run, config), subtitle=_subtitle(run))
+    page.section("Results", *_results(run), *([note(absent)] if absent else []))
+    curves = views.get("curves")
+    if isinstance(curves, Curves):
+        page.section("Learning", _curves(curves))
+    shown = [titled(views[name]) for name in PREDICTIONS if name in views]
+    if shown:
+        page.section("Predictions", side_by_side(*shown))
+    for name in ("wrong-examples", "worst-errors"):
+        if name in views and data is not None:
+            page.section("Examples", *_examples(run, views[name], data))
+    page.section("Model", *_model(run, views.get("model")))
+    if data is not None:
+        page.section("Data", *_data(data, views.get("class-balance", views.get("target-spread"))))
+    page.section("Make it again", *_again(config, environment))
+    write_text(path, page.render())
+    write_json(
+        path.with_suffix(".json"),
+        {
+            "format": FORMAT,
+            "results": run.results,
+            "views": {name: view.to_json() for name, view in views.items()},
+            "config": config,
+            "environment": dict(environment),
+        },
+    )
+    return path
+
+
+def _title(run: Reported, config: Mapping[str, Any]) -> str:
+    data = config["data"].get("path") or config["data"]["name"] or "arrays"
+    return f"{config['model']['name'] or type(run.model).__name__} on {data}"
+
+
+def _subtitle(run: Reported) -> str:
+    results = run.results
+    ended = "" if results["status"] == "done" else f" · ended by {results['status']}"
+    epochs = f"{results['epochs']} epoch{'' if results['epochs'] == 1 else 's'}"
+    return f"{epochs} in {_duration(results['seconds'])} · seed {run.config['seed']}{ended}"
+
+
+def _results(run: Reported) -> list[Html]:
+    results, headline = run.results, run.task.headline
+    metrics, baseline = results["metrics"], results["baseline"]
+    shown = [headline, *(name for name in metrics if name not in {headline, "loss"})][:3]
+    numbers = [
+        (name.replace("_", " "), _figure(name, metrics[name]), _beside(name, baseline))
+        for name in shown
+    ]
+    numbers += [
+        (f"{results['split']} rows", f"{results['rows']:,}", "measured on"),
+        ("parameters", f"{results['parameters']:,}", f"best epoch {results['best_epoch']}"),
+    ]
+    rows = metric_rows(metrics, baseline)
+    return [
+        tiles(numbers),
+        text(
+            f"The baseline is {results['baseline_rule']}: what knowing nothing of the inputs gives."
+        ),
+        folded("All metrics", table(rows, numbers=["this run", "baseline"])),
+    ]
+
+
+def _curves(view: Curves) -> Html:
+    axes: tuple[Axis, ...] = ("epoch", "step", "samples", "time")
+    return choice("axis", {AXIS_LABELS[axis]: picture(view.along(axis)) for axis in axes})
+
+
+def _examples(run: Reported, view: View, data: Data) -> list[Html]:
+    """The view, and its rows with the cells of the table they come from."""
+    blocks = [note("These are examples of the data; --no-examples leaves them out."), picture(view)]
+    if data.spec.inputs == "features" and isinstance(view, WrongExamples | WorstErrors):
+        rows = view.table_rows()
+        inputs = data.split(run.results["split"]).inputs[[int(row["row"]) for row in rows]]
+        cells = run.preprocessor.decode(inputs.cpu())
+        shown = [
+            {**row, **dict(list(cell.items())[:MOST_CELLS])}
+            for row, cell in zip(rows, cells, strict=True)
+        ]
+        blocks.append(folded("The same as a table, with their columns", table(shown)))
+    return blocks
+
+
+def _model(run: Reported, summary: View | None) -> list[Html]:
+    blocks: list[Html] = []
+    name = run.config["model"]["name"]
+    if name:
+        blocks += card_blocks(MODELS.load(name).card)
+    if isinstance(summary, Summary):
+        rows = summary.table_rows()
+        blocks += [
+            heading("Layer by layer, from a real batch"),
+            table(rows, numbers=["parameters", "FLOPs"]),
+            picture(summary),
+        ]
+    return blocks
+
+
+def card_blocks(card: Card) -> list[Html]:
+    """Sentence, formula, symbols and source."""
+    blocks = [text(card.sentence), formula_block(card.formula)]
+    blocks.append(table([{"symbol": formula, "meaning": m} for formula, m in card.symbols.items()]))
+    return [*blocks, note(card.source)]
+
+
+def _data(data: Data, targets: View | None) -> list[Html]:
+    sizes = ", ".join(f"{len(split):,} {name}" for name, split in data.splits())
+    blocks = [text(f"{data.name}: {sizes} rows.")]
+    rows = describe_columns(data)
+    if len(rows) == MOST_COLUMNS:
+        blocks.append(note(f"The first {MOST_COLUMNS} columns."))
+    columns = [table(rows), *([titled(targets)] if targets is not None else [])]
+    blocks.append(side_by_side(*columns))
+    if data.notes:
+        blocks.append(folded("What was inferred on the way", *(text(line) for line in data.notes)))
+    return blocks
+
+
+def _again(config: Mapping[str, Any], environment: Mapping[str, Any]) -> list[Html]:
+    command = as_command(config) or "# the model or the data came from Python"
+    packages = environment.get("packages", {})
+    facts = {
+        name: value for name, value in environment.items() if name not in {"packages", "format"}
+    }
+    rows = [
+        {"": name, "version or value": str(value)} for name, value in {**facts, **packages}.items()
+    ]
+    return [
+        choice(
+            "again",
+            {
+                "as a command": code(command),
+                "as Python": code(as_python(config)),
+                "as YAML": code(as_yaml(config)),
+            },
+        ),
+        folded("Environment", table(rows)),
+    ]
+
+
+def _without_folders(config: Mapping[str, Any]) -> dict[str, Any]:
+    """The recipe with the file's name alone: where it lies is nobody's business but the owner's."""
+    data = dict(config["data"])
+    if "path" in data:
+        data["path"] = Path(data["path"]).name
+    return {**config, "data": data}
+
+
+def _figure(name: str, value: float) -> str:
+    """A metric in large letters: shares in per cent, the rest in four digits."""
+    return f"{100 * value:.1f} %" if name.endswith("accuracy") else f"{value:.4g}"
+
+
+def _beside(name: str, baseline: Mapping[str, float]) -> str:
+    return f"baseline {_figure(name, baseline[name])}" if name in baseline else ""
+
+
+def _duration(seconds: float) -> str:
+    if seconds < 100:
+        return f"{seconds:.1f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 6000 else f"{seconds / 3600:.1f} h"

@@ -1,0 +1,131 @@
+"""Every view of a run, measured from its model, its history and its data.
+
+Shapes: N examples of the split that the results tell of, C classes or labels, K reals.
+"""
+
+from collections.abc import Callable
+from typing import Any, Protocol
+
+import torch
+from torch import Tensor, nn
+
+from netwright.core.devices import device_of
+from netwright.data.dataset import Data, Split
+from netwright.data.preprocessing import Preprocessor
+from netwright.data.spec import DataSpec
+from netwright.inspection.calibration import measure_calibration
+from netwright.inspection.class_balance import measure_class_balance
+from netwright.inspection.confusion import measure_confusion
+from netwright.inspection.curves import measure_curves
+from netwright.inspection.decision_regions import measure_decision_regions
+from netwright.inspection.fitted_curve import measure_fitted_curve
+from netwright.inspection.label_errors import measure_label_errors
+from netwright.inspection.prediction_surface import measure_prediction_surface
+from netwright.inspection.residuals import measure_residuals
+from netwright.inspection.summary import measure_summary
+from netwright.inspection.target_spread import measure_target_spread
+from netwright.inspection.view import View
+from netwright.inspection.worst_errors import measure_worst_errors
+from netwright.inspection.wrong_examples import measure_wrong_examples
+from netwright.train.evaluate import predict
+from netwright.train.history import History
+from netwright.train.tasks.task import Task
+
+# Views that show examples of the data.
+EXAMPLES = frozenset(
+    {"decision-regions", "fitted-curve", "prediction-surface", "wrong-examples", "worst-errors"}
+)
+BATCH = 32  # examples that go through the model for its summary
+
+
+class Measured(Protocol):
+    """What views are measured from: a run."""
+
+    model: nn.Module
+    spec: DataSpec
+    task: Task
+    preprocessor: Preprocessor
+    results: dict[str, Any]
+    history: History
+
+
+def measure_views(run: Measured, data: Data | None) -> dict[str, View]:
+    """The views that this run has, by name; those of predictions need its data."""
+    views: dict[str, View] = {}
+    if len(run.history):
+        views["curves"] = measure_curves(run.history, best_epoch=run.results["best_epoch"])
+    if data is not None:
+        split = data.split(run.results["split"])
+        predictions = predict(run.model, split.inputs.to(device_of(run.model)), run.task)
+        views |= _BY_TARGET[run.task.target](run, split, predictions)
+        views |= _target_views(data)
+    example = torch.zeros(1, *run.spec.input_shape) if data is None else data.train.inputs[:BATCH]
+    views["model"] = measure_summary(run.model, example.to(device_of(run.model)))
+    return views
+
+
+def _class_views(run: Measured, split: Split, predictions: Tensor) -> dict[str, View]:
+    names, targets, weights = run.spec.class_names, split.targets.cpu(), split.weights
+    inputs = split.inputs.cpu()
+    views: dict[str, View] = {
+        "confusion": measure_confusion(targets, predictions, names, weights),
+        "calibration": measure_calibration(targets, predictions, weights),
+    }
+    if run.spec.num_features > 1:
+        views["decision-regions"] = measure_decision_regions(
+            _predictor(run),
+            inputs,
+            targets,
+            names,
+            run.spec.feature_names,
+            decode=run.preprocessor.units(),
+        )
+    views["wrong-examples"] = measure_wrong_examples(inputs, targets, predictions, names)
+    return views
+
+
+def _label_views(run: Measured, split: Split, predictions: Tensor) -> dict[str, View]:
+    targets = split.targets.cpu()
+    return {
+        "label-errors": measure_label_errors(
+            targets, predictions, run.spec.class_names, split.weights
+        )
+    }
+
+
+def _real_views(run: Measured, split: Split, predictions: Tensor) -> dict[str, View]:
+    names, targets, inputs = run.spec.target_names, split.targets.cpu(), split.inputs.cpu()
+    views: dict[str, View] = {
+        "residuals": measure_residuals(targets, predictions, names, split.weights)
+    }
+    units = run.preprocessor.units()
+    if run.spec.num_outputs == 1 and run.spec.num_features == 1:
+        feature = run.spec.feature_names[0]
+        views["fitted-curve"] = measure_fitted_curve(
+            _predictor(run), inputs, targets, feature, names[0], decode=units
+        )
+    elif run.spec.num_outputs == 1:
+        views["prediction-surface"] = measure_prediction_surface(
+            _predictor(run), inputs, targets, run.spec.feature_names, names[0], decode=units
+        )
+    views["worst-errors"] = measure_worst_errors(targets, predictions, names)
+    return views
+
+
+_BY_TARGET = {"class": _class_views, "labels": _label_views, "real": _real_views}
+
+
+def _target_views(data: Data) -> dict[str, View]:
+    """How the targets are spread over the splits; labels have a view of their own."""
+    targets = {name: split.targets.cpu() for name, split in data.splits()}
+    if data.spec.target == "class":
+        return {"class-balance": measure_class_balance(targets, data.spec.class_names)}
+    if data.spec.target == "real":
+        return {"target-spread": measure_target_spread(targets, data.spec.target_names)}
+    return {}
+
+
+def _predictor(run: Measured) -> Callable[[Tensor], Tensor]:
+    """Encoded inputs -> probabilities or reals, on the CPU."""
+    device = device_of(run.model)
+    return lambda inputs: predict(run.model, inputs.to(device), run.task)

@@ -1,0 +1,79 @@
+"""Try learning rates: train a copy for a hundred updates while the rate rises at each of them.
+
+It is an ordinary training: the same steps on the same batches, with a schedule of its own.
+"""
+
+import copy
+import math
+from dataclasses import replace
+
+from torch import nn
+from torch.optim.lr_scheduler import LambdaLR
+
+from netwright.core.errors import ConfigError, RunError
+from netwright.data.dataset import Data, Split
+from netwright.inspection.learning_rate_range import (
+    QUIET,
+    LearningRateRange,
+    measure_learning_rate_range,
+    smooth,
+)
+from netwright.optimizers.catalog import OPTIMIZERS
+from netwright.train.callback import Callback
+from netwright.train.settings import TrainConfig
+from netwright.train.state import TrainState
+from netwright.train.tasks.task import Task
+from netwright.train.trainer import Trainer
+
+LOWEST_RATE, HIGHEST_RATE, UPDATES = 1e-7, 10.0, 100
+GROWTH = (HIGHEST_RATE / LOWEST_RATE) ** (1 / (UPDATES - 1))
+BLOWN_UP = 4.0  # times the smallest smoothed loss
+
+
+def try_learning_rates(
+    model: nn.Module, data: Data, task: Task, config: TrainConfig, *, seed: int = 0
+) -> LearningRateRange:
+    """Measure the loss of a copy of the model at rates from 1e-7 to 10, each for one update.
+
+    It ends early where the smoothed loss has grown to four times its smallest value. The model and
+    the generators stay as they were. The config's own rate, schedule and epochs are not used.
+    """
+    if OPTIMIZERS.load(config.optimizer).closure:
+        raise ConfigError(f"{config.optimizer} searches its own step: it has no rate to find")
+    watch = _Watch()
+    config = replace(config, lr=LOWEST_RATE, epochs=UPDATES, warmup=0, compile=False)
+    trainer = _Trial(config, task, callbacks=[watch], seed=seed)
+    state = trainer.start(copy.deepcopy(model), data)
+    state.schedule = LambdaLR(state.optimizer, lambda update: GROWTH**update)
+    trainer.fit(state, data)
+    if not watch.losses:
+        raise RunError("the loss of the first batch is not a finite number: no rate can be tried")
+    rates = [LOWEST_RATE * GROWTH**update for update in range(len(watch.losses))]
+    return measure_learning_rate_range(rates, watch.losses)
+
+
+class _Watch(Callback):
+    """Notes the loss of every update; stops after the last rate, or where the loss blows up."""
+
+    def __init__(self) -> None:
+        self.losses: list[float] = []
+
+    def on_before_update(self, state: TrainState) -> None:
+        """Float16 may skip an update and try it again: the last try counts."""
+        loss = state.loss.item()
+        if not math.isfinite(loss):
+            state.stop_reason = "the loss is not finite"
+            return
+        self.losses[state.step :] = [loss]
+        settled = smooth(self.losses)[QUIET:]
+        if len(self.losses) == UPDATES:
+            state.stop_reason = "every rate was tried"
+        elif settled and settled[-1] > BLOWN_UP * min(settled):
+            state.stop_reason = "the loss has blown up"
+
+
+class _Trial(Trainer):
+    """A training that keeps no history: weights that blow up have nothing worth measuring."""
+
+    def _measure(self, state: TrainState, val: Split | None) -> None:
+        pass

@@ -1,0 +1,32 @@
+"""`netwright report`: a page for a run that is there, a sentence for one that is not."""
+
+import json
+from pathlib import Path
+
+from tests.apps.cli.conftest import Type
+
+
+def test_the_page_goes_into_the_run_folder(type_in: Type, things_run: Path) -> None:
+    answer = type_in("report", things_run)
+    assert answer.code == 0
+    assert answer.out == f"report: {things_run / 'report.html'}\n"
+    assert "<h2>Examples</h2>" in (things_run / "report.html").read_text(encoding="utf-8")
+
+
+def test_the_page_can_go_elsewhere_without_examples(
+    type_in: Type, things_run: Path, tmp_path: Path
+) -> None:
+    assert type_in("report", things_run, "--out", "x.html", "--no-examples").code == 0
+    assert "<h2>Examples</h2>" not in (tmp_path / "x.html").read_text(encoding="utf-8")
+
+
+def test_json_prints_the_numbers(type_in: Type, things_run: Path) -> None:
+    shown = json.loads(type_in("report", things_run, "--json").out)
+    assert shown == json.loads((things_run / "report.json").read_text(encoding="utf-8"))
+
+
+def test_what_is_no_run_is_refused(type_in: Type, tmp_path: Path) -> None:
+    answer = type_in("report", "nowhere")
+    assert answer.code == 2
+    assert answer.err == "error: nowhere is not a run folder: there is no such folder\n"
+    assert not list(tmp_path.iterdir())

@@ -1,0 +1,152 @@
+"""Formulas: every card of the package in both forms, single rules by hand, refusals by name."""
+
+# ruff: noqa: RUF001 - the Greek letters are meant
+
+import base64
+import re
+import xml.etree.ElementTree as ET
+
+import pytest
+
+from netwright.core.card import Card
+from netwright.core.errors import ConfigError
+from netwright.inspection.formula import formula_block, formula_svg, formula_text
+from netwright.recipes.explain import KINDS
+
+CARDS: dict[str, Card] = {
+    f"{kind}-{name}": rows.read(rows.load(name)).card
+    for kind, rows in KINDS.items()
+    if kind != "data set"  # they have no formula
+    for name in rows.names
+}
+
+
+def width_of(picture: bytes) -> float:
+    return float(ET.fromstring(picture).attrib["width"].removesuffix("pt"))
+
+
+def height_of(picture: bytes) -> float:
+    return float(ET.fromstring(picture).attrib["height"].removesuffix("pt"))
+
+
+FORMULAS = sorted({latex for card in CARDS.values() for latex in (card.formula, *card.symbols)})
+
+
+@pytest.mark.parametrize("latex", FORMULAS)
+def test_every_card_can_be_drawn_and_written(latex: str, caplog: pytest.LogCaptureFixture) -> None:
+    assert b"<path" in formula_svg(latex)
+    assert not caplog.records  # mathtext only logs a letter that it does not have
+    line = formula_text(latex)
+    assert line
+    assert line == line.strip()
+    assert "\n" not in line
+    assert not re.search(r"\\|[\u2003\u2009]| {4}|frac|sqrt|quad", line)
+
+
+def test_the_cards_of_every_table_are_among_them() -> None:
+    assert len(CARDS) > 40
+    assert r"\phi(z) = \max(0, z)" in FORMULAS
+    assert all(card.formula for card in CARDS.values())
+
+
+@pytest.mark.parametrize(
+    ("latex", "line"),
+    [
+        (r"\phi(W_l f_l + b_l)", "φ(Wₗ fₗ + bₗ)"),
+        (r"f_{l+1}, \quad f(x)", "fₗ₊₁,   f(x)"),
+        (r"a\quad b \qquad c", "a   b   c"),
+        ("W_L", "W_L"),
+        ("W_{L+1}", "W_{L+1}"),
+        (r"\sum_{j,k} n_{jk}", "Σ_{j,k} nⱼₖ"),
+        ("x^2 + x^{10} + X^T", "x² + x¹⁰ + Xᵀ"),
+        ("e^{-z}", "e⁻ᶻ"),
+        ("e^{o_c}", "e^(o_c)"),
+        ("x^q", "x^q"),
+        (r"\frac{a}{b}", "a/b"),
+        (r"\frac{a + b}{c}", "(a + b)/c"),
+        (r"\frac{1}{2n}", "1/(2n)"),
+        (r"\frac{z}{20}", "z/20"),
+        (r"\frac{0.5}{x_i}", "0.5/xᵢ"),
+        (r"\frac{\mathrm{RMS}[x]}{f(y)}", "RMS[x]/f(y)"),
+        (r"\frac{f(x) g(y)}{e^{o_c}}", "(f(x) g(y))/e^(o_c)"),
+        (r"\frac{1}{n}\sum_i x_i", "1/n Σᵢ xᵢ"),
+        (r"-\frac{a}{b}\|w\|^2", "-a/b ‖w‖²"),
+        (r"\eta\frac{\hat m}{\sqrt{\hat v} + \epsilon}", "η m̂/(√v̂ + ε)"),
+        (r"\frac{1}{\sqrt{n}}", "1/√n"),
+        (r"\frac{\frac{a}{b}}{c}", "(a/b)/c"),
+        (r"\sqrt{\frac{6}{n + m}}", "√(6/(n + m))"),
+        (r"\tfrac{1}{2} \Pr(s^+ > s^-)", "1/2 Pr(s⁺ > s⁻)"),
+        (r"\log\frac{p(x \mid y)}{q}", "log(p(x | y)/q)"),
+        (r"\arg\min_{W,b} f", "arg min_{W,b} f"),
+        (r"n\log n - \log(x)", "n log n - log(x)"),
+        (r"\hat y_i, \bar{x}, \tilde z", "ŷᵢ, x̄, z̃"),
+        (r"[\operatorname{rank}_i(y_i) \le 5]", "[rankᵢ(yᵢ) ≤ 5]"),
+        (r"x \in \mathbb{R}^n, \mathbb{E} x", "x ∈ ℝⁿ, 𝔼 x"),
+        (r"x \text{ if } y", "x if y"),
+        (r"C = 2:\; p\,q", "C = 2: p q"),
+        (r"\left(1 - \frac{t}{T}\right)", "(1 - t/T)"),
+        (r"\{a\} \mathbf{x}", "{a} x"),
+        (r"w \leftarrow w - \eta g", "w ← w - η g"),
+        (r"\unheard x", "unheard x"),
+        ("a\n  + b", "a + b"),
+        ("x_", "x"),
+        ("a}", "a"),
+        ("", ""),
+    ],
+)
+def test_a_line_of_text(latex: str, line: str) -> None:
+    assert formula_text(latex) == line
+
+
+def test_the_picture_is_the_same_every_time_and_holds_no_date() -> None:
+    first, second = formula_svg(r"\frac{a}{b}"), formula_svg(r"\frac{a}{b}")
+    assert first == second
+    assert b"date" not in first.lower()
+    assert b"<text" not in first  # outlines: no font is needed to see it
+
+
+def test_the_picture_is_as_large_as_the_formula() -> None:
+    assert width_of(formula_svg("x + y + z")) > 2 * width_of(formula_svg("x"))
+    assert height_of(formula_svg(r"\frac{a}{b}")) > 1.5 * height_of(formula_svg("a"))
+    assert width_of(formula_svg("x")) < 20
+
+
+def test_letters_of_any_height_stand_on_one_line() -> None:
+    assert height_of(formula_svg("x")) == height_of(formula_svg("f"))
+
+
+@pytest.mark.parametrize(
+    ("newer", "older"),
+    [(r"a \le b", r"a \leq b"), (r"a \ge b", r"a \geq b"), (r"\tfrac{1}{2} \left( x", "")],
+)
+def test_names_that_mathtext_lacks_are_translated(newer: str, older: str) -> None:
+    if older:
+        assert formula_svg(newer) == formula_svg(older)
+    else:  # a small fraction is lower than a full one
+        assert height_of(formula_svg(r"\tfrac{1}{2}")) < height_of(formula_svg(r"\frac{1}{2}"))
+
+
+def test_leqno_is_not_taken_for_le() -> None:
+    with pytest.raises(ConfigError, match="leqno"):
+        formula_svg(r"\leqno")
+
+
+@pytest.mark.parametrize("latex", [r"x + \foo", "a$b", "", r"\frac{a"])
+def test_what_cannot_be_drawn_is_refused_by_its_formula(latex: str) -> None:
+    with pytest.raises(ConfigError) as refused:
+        formula_svg(latex)
+    assert str(refused.value).startswith(f"the formula {latex!r} cannot be drawn: ")
+    assert "\n" not in str(refused.value)
+
+
+def test_the_refusal_says_what_is_not_known() -> None:
+    with pytest.raises(ConfigError, match=r"cannot be drawn: Unknown symbol: \\foo"):
+        formula_svg(r"x + \foo")
+
+
+def test_the_block_shows_the_picture_and_reads_as_latex() -> None:
+    block = formula_block(r"a < b")
+    assert block.startswith('<div class="formula"><img alt="a &lt; b" src="data:image/svg+xml;')
+    content = re.search(r'base64,([^"]+)"', block)
+    assert content is not None
+    assert base64.b64decode(content[1]) == formula_svg("a < b")

@@ -1,0 +1,1 @@
+"""Tests of recipes: from a model and data to a run, and what a run can do."""

@@ -1,0 +1,106 @@
+"""The verdict on a gap: real, noise, exact, or none; never more than the seeds can say."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from netwright.metrics.paired import half_width, paired_gap
+from netwright.recipes.gap_verdict import GapVerdict, judge_gap
+
+
+def judged(differences: Sequence[float], **how: Any) -> GapVerdict:
+    """The verdict where the reference has 1 under every seed."""
+    gap = paired_gap(
+        [1.0] * len(differences),
+        [1.0 + difference for difference in differences],
+        comparisons=how.get("comparisons", 1),
+    )
+    verdict = judge_gap(gap, **{"better": "higher", **how})
+    assert verdict.gap is gap
+    return verdict
+
+
+@pytest.mark.parametrize(
+    ("sign", "better", "word"),
+    [
+        (1, "higher", "better"),
+        (-1, "higher", "worse"),
+        (1, "lower", "worse"),
+        (-1, "lower", "better"),
+    ],
+)
+def test_a_gap_beyond_its_interval_is_real(sign: int, better: str, word: str) -> None:
+    verdict = judged([sign * 0.3, sign * 0.31, sign * 0.29], better=better)
+    assert verdict.word == word
+    assert verdict.reason == "the interval leaves out 0"
+
+
+def test_a_gap_within_its_interval_is_noise_and_says_how_many_seeds_would_settle_it() -> None:
+    verdict = judged([0.3, -0.1, 0.1, 0.0, 0.2])
+    assert verdict.word == "noise"
+    assert verdict.reason == "this gap is noise; about 13 seeds would settle it"
+    std = verdict.gap.std or 0.0
+    assert half_width(std, 13) < verdict.gap.mean <= half_width(std, 12)
+
+
+def test_more_comparisons_ask_for_more_seeds() -> None:
+    assert "about 20 seeds" in judged([0.3, -0.1, 0.1, 0.0, 0.2], comparisons=4).reason
+
+
+def test_a_tiny_gap_asks_for_more_seeds_than_anyone_has() -> None:
+    verdict = judged([0.3, -0.3, 0.001])
+    assert verdict.word == "noise"
+    assert (
+        verdict.reason == "this gap is noise; more than 10,000 seeds would be needed to settle it"
+    )
+
+
+def test_no_gap_names_no_number_of_seeds() -> None:
+    verdict = judged([0.5, -0.5, 0.0])
+    assert verdict.word == "noise"
+    assert verdict.reason == "no gap was seen; no number of seeds can be named that would settle it"
+
+
+@pytest.mark.parametrize("differences", [[0.5], [0.5, 0.50001], [0.0, 0.0]])
+def test_under_three_seeds_there_is_no_verdict(differences: list[float]) -> None:
+    verdict = judged(differences)
+    assert verdict.word == "no verdict"
+    assert verdict.reason == "no verdict, 3 seeds are the least"
+
+
+@pytest.mark.parametrize(("gap", "word"), [(0.5, "worse here"), (-0.5, "better here")])
+def test_where_no_seed_matters_the_gap_is_exact_and_says_nothing_of_other_rows(
+    gap: float, word: str
+) -> None:
+    verdict = judged([gap] * 5, better="lower", seeds_matter=False)
+    assert verdict.word == word
+    assert verdict.reason == (
+        "neither depends on the seed, so the gap is exact on this split "
+        "and says nothing about other rows"
+    )
+
+
+def test_an_even_gap_of_learners_that_do_depend_on_the_seed_has_no_interval() -> None:
+    verdict = judged([0.25] * 5)
+    assert verdict.word == "better"
+    assert verdict.reason == (
+        "the same gap on every seed, so no interval can be given; "
+        "more seeds or a finer metric would show the spread"
+    )
+
+
+@pytest.mark.parametrize("seeds_matter", [True, False])
+def test_no_difference_at_all_is_the_same(seeds_matter: bool) -> None:
+    verdict = judged([0.0] * 3, seeds_matter=seeds_matter)
+    assert (verdict.word, verdict.reason) == ("the same", "the same on every seed")
+
+
+def test_one_recipe_under_other_seeds_is_noise_or_a_false_alarm() -> None:
+    noise = judged([0.3, -0.1, 0.1], same_recipe=True)
+    assert noise.word == "noise"
+    assert noise.reason == "this gap is noise, since the recipe is the same"
+    alarm = "a false alarm, since the recipe is the same; one in twenty looks like this"
+    assert judged([0.3, 0.31, 0.29], same_recipe=True).reason == alarm
+    assert judged([0.25] * 3, same_recipe=True).reason == alarm
+    assert judged([0.0] * 3, same_recipe=True).word == "the same"

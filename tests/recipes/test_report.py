@@ -1,0 +1,149 @@
+"""The report: one inert page with everything, and the same numbers as JSON beside it."""
+
+import html
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+import netwright as nw
+from netwright.core.errors import ConfigError
+from tests.browser import browsing
+
+SECTIONS = ["Results", "Learning", "Predictions", "Examples", "Model", "Data", "Make it again"]
+EVIL_CLASS = "<script>alert(1)</script>"
+EVIL_COLUMN = '"><img src=x onerror=alert(2)>'
+EVIL_FILE = "<script>alert(3)<.script>.csv"
+
+
+def sections_of(page: str) -> list[str]:
+    return re.findall(r'<section id="part-\d+"><h2>(.*?)</h2>', page)
+
+
+@pytest.fixture(scope="module")
+def evil_run(tmp_path_factory: pytest.TempPathFactory) -> nw.Run:
+    """A table whose classes, columns, cells and name are all hostile."""
+    folder = tmp_path_factory.mktemp("evil")
+    lines = [f'"{EVIL_COLUMN.replace(chr(34), chr(34) * 2)}",</style>,kind']
+    for row in range(60):
+        lines.append(f"{row},<svg onload=alert(4)>{row % 2},{EVIL_CLASS if row > 30 else '$x^'}")
+    file = folder / EVIL_FILE
+    file.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    run = nw.fit("mlp", file, target="kind", hidden=(4,), epochs=2, out=folder / "run", quiet=True)
+    run.report()
+    return run
+
+
+def test_the_page_has_all_parts_and_lies_in_the_folder(moons_run: nw.Run) -> None:
+    path = moons_run.report()
+    assert path == moons_run.folder / "report.html"  # type: ignore[operator]
+    page = path.read_text(encoding="utf-8")
+    assert sections_of(page) == SECTIONS
+    assert "<title>mlp on moons</title>" in page
+    assert path.stat().st_size < 5e6
+    for axis in ("epoch", "step", "examples seen", "seconds"):
+        assert f">{axis}</label>" in page
+
+
+def test_the_headline_stands_beside_the_baseline(moons_run: nw.Run) -> None:
+    page = moons_run.report().read_text(encoding="utf-8")
+    metrics, baseline = moons_run.results["metrics"], moons_run.results["baseline"]
+    tile = re.search(
+        r'accuracy</div><div class="value">(.*?)</div><div class="beside">(.*?)<', page
+    )
+    assert tile is not None
+    assert tile[1] == f"{100 * metrics['accuracy']:.1f} %"
+    assert tile[2] == f"baseline {100 * baseline['accuracy']:.1f} %"
+    assert html.escape(moons_run.results["baseline_rule"]) in page
+
+
+def test_the_json_has_the_numbers_of_every_view(moons_run: nw.Run) -> None:
+    path = moons_run.report()
+    told = json.loads(path.with_suffix(".json").read_text(encoding="utf-8"))
+    assert told["format"] == 1
+    assert told["results"] == moons_run.results
+    assert told["views"].keys() == moons_run.views().keys()
+    assert told["config"] == moons_run.config
+    assert told["environment"]["packages"]["netwright"]
+
+
+def test_an_opened_run_writes_the_same_page(moons_run: nw.Run, tmp_path: Path) -> None:
+    first = moons_run.report(tmp_path / "first.html")
+    again = nw.open_run(moons_run.folder).report(tmp_path / "again.html")  # type: ignore[arg-type]
+    assert again.read_bytes() == first.read_bytes()
+
+
+def test_examples_can_be_left_out(table_run: nw.Run, tmp_path: Path) -> None:
+    page = table_run.report(tmp_path / "bare.html", examples=False).read_text(encoding="utf-8")
+    assert sections_of(page) == [name for name in SECTIONS if name != "Examples"]
+    told = json.loads((tmp_path / "bare.json").read_text(encoding="utf-8"))
+    assert not {"wrong-examples", "decision-regions"} & told["views"].keys()
+
+
+def test_examples_of_a_table_show_its_cells(table_run: nw.Run, tmp_path: Path) -> None:
+    page = table_run.report(tmp_path / "page.html").read_text(encoding="utf-8")
+    examples = page[page.index("<h2>Examples</h2>") : page.index("<h2>Model</h2>")]
+    assert "<th>size</th><th>colour</th>" in examples
+    assert "<td>red</td>" in examples
+
+
+def test_folders_of_the_owner_are_not_told(table_run: nw.Run, tmp_path: Path) -> None:
+    path = table_run.report(tmp_path / "page.html")
+    folder = str(Path(table_run.config["data"]["path"]).parent)
+    for file in (path, path.with_suffix(".json")):
+        assert folder not in file.read_text(encoding="utf-8")
+    assert "netwright train mlp things.csv --target kind --set model.hidden=16" in path.read_text(encoding="utf-8")
+
+
+def test_a_run_without_its_data_says_what_is_missing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "t.csv").write_text(
+        "a,b\n" + "".join(f"{row},{'xy'[row % 2]}\n" for row in range(40)), encoding="utf-8"
+    )
+    nw.fit("logistic", tmp_path / "t.csv", target="b", epochs=1, out=tmp_path / "r", quiet=True)
+    (tmp_path / "t.csv").unlink()
+    page = nw.open_run(tmp_path / "r").report().read_text(encoding="utf-8")
+    assert sections_of(page) == ["Results", "Learning", "Model", "Make it again"]
+    assert "Views of predictions and data are missing: the run&#x27;s data" in page
+
+
+def test_a_run_in_memory_needs_a_path(moons_run: nw.Run, tmp_path: Path) -> None:
+    run = nw.open_run(moons_run.folder)  # type: ignore[arg-type]
+    run.folder = None
+    with pytest.raises(ConfigError, match=r"^this run is in memory only: give its report a path$"):
+        run.report()
+    assert run.report(tmp_path / "page.html").is_file()
+    with pytest.raises(ConfigError, match=r"^a report is a page: its path must end in .html, got "):
+        run.report(tmp_path / "page.pdf")
+
+
+def test_in_a_real_browser_hostile_names_stay_text(evil_run: nw.Run) -> None:
+    page = evil_run.folder / "report.html"  # type: ignore[operator]
+    with browsing() as browser:
+        visit = browser.open(page)
+        assert browser.run("document.title") == f"mlp on {EVIL_FILE}"
+        shown = browser.run("document.body.textContent")
+        assert (
+            browser.run("document.querySelectorAll('script, svg, [onerror], [onload]').length") == 0
+        )
+        broken = "[...document.images].filter(one => !one.complete || !one.naturalWidth).length"
+        assert browser.run(broken) == 0
+        assert browser.run("document.images.length") >= 10
+        wide = browser.run("document.documentElement.scrollWidth")
+        browser.open(page, width=390, height=800)
+        assert browser.run("document.documentElement.scrollWidth") == 390
+    assert wide == 1280
+    for words in (EVIL_CLASS, EVIL_COLUMN, EVIL_FILE, "<svg onload=alert(4)>1"):
+        assert words in shown
+    assert visit.requests == [page.as_uri()]
+    assert visit.complaints == []
+    assert visit.dialogs == []
+
+
+def test_notebooks_show_run_and_history_without_widgets(moons_run: nw.Run) -> None:
+    assert "<th>metric</th>" in moons_run._repr_html_()
+    assert "data:image/svg+xml" in moons_run.history._repr_html_()
+    for shown in (moons_run._repr_html_(), moons_run.history._repr_html_()):
+        assert "<script" not in shown

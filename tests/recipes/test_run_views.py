@@ -1,0 +1,107 @@
+"""Which views a run has, from what, and that all of them can be saved without a browser."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+import netwright as nw
+from netwright.recipes.run_views import EXAMPLES, measure_views
+from netwright.train.evaluate import predict
+
+CLASS_VIEWS = ["curves", "confusion", "calibration", "decision-regions", "wrong-examples"]
+RUNS: dict[str, tuple[tuple[Any, ...], dict[str, Any], list[str]]] = {
+    "classes": (("mlp", "moons"), {"hidden": (4,)}, [*CLASS_VIEWS, "class-balance", "model"]),
+    "images": (("softmax", "digits"), {}, [*CLASS_VIEWS, "class-balance", "model"]),
+    "curve": (
+        ("linear-regression", "line"),
+        {},
+        ["curves", "residuals", "fitted-curve", "worst-errors", "target-spread", "model"],
+    ),
+    "surface": (
+        ("mlp", "diabetes"),
+        {"hidden": (4,)},
+        ["curves", "residuals", "prediction-surface", "worst-errors", "target-spread", "model"],
+    ),
+    "several reals": (
+        ("mlp", "linnerud"),
+        {"hidden": (4,)},
+        ["curves", "residuals", "worst-errors", "target-spread", "model"],
+    ),
+    "closed form": (
+        ("ridge", "line"),
+        {},
+        ["curves", "residuals", "fitted-curve", "worst-errors", "target-spread", "model"],
+    ),
+}
+
+
+@pytest.fixture(autouse=True)
+def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.mark.parametrize("kind", RUNS)
+def test_every_kind_of_run_has_its_views(kind: str, tmp_path: Path) -> None:
+    (model, data), settings, names = RUNS[kind]
+    run = nw.fit(model, data, epochs=1, quiet=True, **settings)
+    views = run.views()
+    assert list(views) == names
+    for name, view in views.items():
+        assert view.caption
+        for ending in ("svg", "png"):
+            assert view.save(tmp_path / f"{name}.{ending}").stat().st_size > 1000
+
+
+def test_labels_have_a_view_of_their_own() -> None:
+    rng = np.random.default_rng(0)
+    inputs = rng.normal(size=(60, 3))
+    labels = (inputs[:, :2] > 0).astype(float)
+    run = nw.fit("mlp", (inputs, labels), kind="labels", hidden=(4,), epochs=1, quiet=True)
+    assert list(run.views()) == ["curves", "label-errors", "model"]
+
+
+def test_one_feature_has_no_plane() -> None:
+    inputs = np.linspace(-1, 1, 60)[:, None]
+    run = nw.fit("logistic", (inputs, inputs[:, 0] > 0), epochs=1, quiet=True)
+    assert "decision-regions" not in run.views()
+
+
+def test_views_tell_the_split_of_the_results() -> None:
+    run = nw.fit("mlp", "iris", hidden=(8,), epochs=5, quiet=True)
+    counts = np.array(run.views()["confusion"].to_json()["counts"])
+    assert counts.sum() == run.results["rows"]
+    assert counts.trace() / counts.sum() == pytest.approx(run.results["metrics"]["accuracy"])
+
+
+def test_the_wrong_examples_are_wrong() -> None:
+    run = nw.fit("softmax", "digits", epochs=1, quiet=True)
+    split = run.data.split("test")
+    said = predict(run.model, split.inputs, run.task).argmax(1)
+    shown = run.views()["wrong-examples"].to_json()["mistakes"]
+    assert shown
+    for example in shown:
+        assert said[example["row"]] != split.targets[example["row"]]
+
+
+def test_without_data_the_model_and_the_curves_are_left() -> None:
+    run = nw.fit("mlp", "moons", hidden=(4,), epochs=1, quiet=True)
+    assert list(measure_views(run, None)) == ["curves", "model"]
+
+
+def test_measuring_leaves_the_model_as_it_was() -> None:
+    run = nw.fit("mlp", "moons", hidden=(4,), epochs=1, quiet=True)
+    run.model.train()
+    before = {name: value.clone() for name, value in run.model.state_dict().items()}
+    state = torch.get_rng_state()
+    run.views()
+    assert run.model.training
+    assert torch.equal(torch.get_rng_state(), state)
+    assert all(torch.equal(before[name], value) for name, value in run.model.state_dict().items())
+
+
+def test_the_views_with_examples_are_named_rightly() -> None:
+    every = {name for _, _, names in RUNS.values() for name in names} | {"label-errors"}
+    assert EXAMPLES < every
