@@ -76,7 +76,12 @@ def test_links_and_pictures_exist() -> None:
 
 @pytest.mark.parametrize(
     ("printed", "same"),
-    [("right on 100%\n", True), ("right on 99%\n", True), ("right on 90%\n", False), ("100%", False)],
+    [
+        ("right on 100%\n", True),
+        ("right on 99%\n", True),
+        ("right on 90%\n", False),
+        ("100%", False),
+    ],
 )
 def test_the_comparison_of_printed_text_can_fail(printed: str, same: bool) -> None:
     if same:

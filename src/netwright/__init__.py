@@ -12,12 +12,18 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from netwright import data as data
+    from netwright import inspection as inspection
     from netwright import metrics as metrics
     from netwright import models as models
     from netwright import train as train
     from netwright.core.errors import NetwrightError as NetwrightError
     from netwright.data.dataset import Data as Data
     from netwright.data.spec import DataSpec as DataSpec
+    from netwright.recipes.compare import compare as compare
+    from netwright.recipes.estimators import NetClassifier as NetClassifier
+    from netwright.recipes.estimators import NetRegressor as NetRegressor
+    from netwright.recipes.explain import explain as explain
+    from netwright.recipes.find_lr import find_lr as find_lr
     from netwright.recipes.fit import fit as fit
     from netwright.recipes.run import Run as Run
     from netwright.recipes.run import open_run as open_run
@@ -25,10 +31,16 @@ if TYPE_CHECKING:
 _HOMES = {
     "Data": "netwright.data.dataset",
     "DataSpec": "netwright.data.spec",
+    "NetClassifier": "netwright.recipes.estimators",
+    "NetRegressor": "netwright.recipes.estimators",
     "NetwrightError": "netwright.core.errors",
     "Run": "netwright.recipes.run",
+    "compare": "netwright.recipes.compare",
     "data": "netwright.data",
+    "explain": "netwright.recipes.explain",
+    "find_lr": "netwright.recipes.find_lr",
     "fit": "netwright.recipes.fit",
+    "inspection": "netwright.inspection",
     "metrics": "netwright.metrics",
     "models": "netwright.models",
     "open_run": "netwright.recipes.run",

@@ -122,6 +122,7 @@ def test_the_best_epoch_is_marked_on_every_axis(axis: Axis, place: float) -> Non
         assert lines(axes)["best epoch: 3"][0] == [place, place]
     loss = panels(curves)[0]
     assert labels(loss) == ["train", "val", "best epoch: 3"]
+    assert [line.get_label() for line in loss.lines].count("best epoch: 3") == 1
     rings = [line for line in loss.lines if line.get_markerfacecolor() == "none"]
     assert [numbers(ring.get_ydata()) for ring in rings] == [[1 / 3], [0.4 + 1 / 3]]
     assert "The best epoch, 3, is marked" in curves.caption
@@ -212,8 +213,8 @@ def test_the_caption_says_where_curves_began_and_ended() -> None:
         "The best epoch, 2, is marked; its weights were kept. "
         "Where train improves and val gets worse, the model learns by heart."
     )
-    alone = measure_curves([row(1, "train", "loss", 0.5)]).caption
-    assert alone == "loss: 0.5 on train, against epoch."
+    alone = measure_curves([row(1, "val", "loss", 0.5)]).caption
+    assert alone == "loss: 0.5 on val, against epoch."
 
 
 def test_panels_stand_in_two_columns() -> None:

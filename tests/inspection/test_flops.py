@@ -60,15 +60,13 @@ def test_a_transformer_block_is_not_hidden_in_one_kernel() -> None:
     assert flops(block, B, T, D) == B * (projections + attention)
 
 
-def test_the_fast_path_is_as_it_was() -> None:
-    enabled = torch.backends.mha.get_fastpath_enabled()
-    with pytest.raises(ZeroDivisionError), counting_flops():
-        raise ZeroDivisionError
-    assert torch.backends.mha.get_fastpath_enabled() == enabled
-    torch.backends.mha.set_fastpath_enabled(False)
+@pytest.mark.parametrize("enabled", [True, False])
+def test_the_fast_path_is_as_it_was(enabled: bool) -> None:
+    before = torch.backends.mha.get_fastpath_enabled()
+    torch.backends.mha.set_fastpath_enabled(enabled)
     try:
-        with counting_flops():
-            pass
-        assert not torch.backends.mha.get_fastpath_enabled()
+        with pytest.raises(ZeroDivisionError), counting_flops():
+            raise ZeroDivisionError
+        assert torch.backends.mha.get_fastpath_enabled() == enabled
     finally:
-        torch.backends.mha.set_fastpath_enabled(enabled)
+        torch.backends.mha.set_fastpath_enabled(before)

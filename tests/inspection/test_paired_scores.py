@@ -6,6 +6,7 @@ import re
 import numpy as np
 import pytest
 from matplotlib.axes import Axes
+from matplotlib.lines import Line2D
 
 from netwright.core.errors import DataError
 from netwright.inspection.paired_scores import PairedScores, measure_paired_scores
@@ -26,6 +27,10 @@ def panels(view: PairedScores) -> tuple[Axes, Axes]:
     return left, right
 
 
+def across(line: Line2D) -> list[float]:
+    return [float(value) for value in np.asarray(line.get_xdata())]
+
+
 def test_gaps_are_to_the_first_and_hold_together() -> None:
     scores = {"a": LOGISTIC, "b": MLP, "c": [0.9, 0.95, 0.91, 0.92]}
     view = measure_paired_scores(scores, metric="accuracy", better="higher")
@@ -40,7 +45,7 @@ def test_gaps_are_to_the_first_and_hold_together() -> None:
 def test_one_line_a_seed_joins_the_scores_of_the_entries() -> None:
     left, _ = panels(two())
     lines = [line for line in left.lines if line.get_linestyle() == "-"]
-    joined = [tuple(line.get_xdata()) for line in lines]
+    joined = [tuple(across(line)) for line in lines]
     assert joined == list(zip(LOGISTIC, MLP, strict=True))
 
 
@@ -54,9 +59,9 @@ def test_entries_with_seeds_of_their_own_are_not_joined() -> None:
     assert view.shares_seeds == (True, False)
     left, _ = panels(view)
     lines = [line for line in left.lines if line.get_linestyle() == "-"]
-    assert all(np.isnan(line.get_xdata()[1]) for line in lines)
+    assert all(np.isnan(across(line)[1]) for line in lines)
     points = [line for line in left.lines if line.get_linestyle() == "None"]
-    assert [list(line.get_xdata()) for line in points] == [MLP, LOGISTIC]
+    assert [across(line) for line in points] == [MLP, LOGISTIC]
     assert "Points without lines have seeds of their own." in view.caption
     assert "seeds of their own" not in two().caption
 
@@ -67,8 +72,8 @@ def test_the_interval_is_drawn_around_the_mean_gap() -> None:
     (interval,) = right.collections
     (segment,) = interval.get_segments()  # type: ignore[attr-defined]
     assert tuple(segment[:, 0]) == view.gaps[0].interval
-    assert [line.get_xdata()[0] for line in right.lines if line.get_marker() == "D"] == [
-        view.gaps[0].mean
+    assert [across(line) for line in right.lines if line.get_marker() == "D"] == [
+        [view.gaps[0].mean]
     ]
 
 

@@ -167,6 +167,18 @@ def test_odd_modules_do_not_break_it() -> None:
     assert outputs["0.never"] == "not called"
 
 
+def test_the_shape_is_that_of_the_first_call() -> None:
+    class Shrinks(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.squash = nn.Tanh()
+
+        def forward(self, x: Tensor) -> Tensor:
+            return cast(Tensor, self.squash(self.squash(x)[:, :1]))
+
+    assert named(measure_summary(Shrinks(), torch.zeros(2, 3)))["squash"].output == "(B, 3)"
+
+
 def test_an_output_is_read_by_its_logits() -> None:
     model = nn.Sequential(nn.Sequential(Odd()))
     model[0].weight = nn.Parameter(torch.zeros(1))  # so that it has a row
@@ -257,11 +269,12 @@ def hooks_of(module: nn.Module) -> int:
 
 def test_dropout_is_asleep_while_it_looks() -> None:
     seen = []
-    model = nn.Sequential(nn.Dropout(0.5), nn.Identity())
-    handle = model[1].register_forward_hook(lambda *args: seen.append(args[2]))
+    model = nn.Sequential(nn.Dropout(0.5), nn.Linear(3, 1))
+    handle = model[1].register_forward_hook(lambda *args: seen.append(args[1:]))
     measure_summary(model, torch.ones(4, 3))
-    assert seen[0].equal(torch.ones(4, 3))
-    assert not seen[0].requires_grad
+    (given,), output = seen[0]
+    assert given.equal(torch.ones(4, 3))
+    assert not output.requires_grad  # no graph is kept
     assert hooks_of(model[1]) == 1  # the caller's own hook stays
     handle.remove()
 

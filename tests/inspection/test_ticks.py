@@ -62,6 +62,15 @@ def test_long_names_are_turned_the_more_the_nearer_they_are(count: int, slant: f
     assert {label.get_rotation() for label in axes.get_xticklabels()} == {slant}
 
 
+def test_short_names_are_thinned_and_never_turned() -> None:
+    with styled():
+        axes = axes_of(4.0)
+        name_ticks(axes, "x", [str(place) for place in range(100)], 4.0)
+    labels = axes.get_xticklabels()
+    assert {label.get_rotation() for label in labels} == {0.0}
+    assert [label.get_text() for label in labels[:2]] == ["0", "6"]
+
+
 def test_room_is_that_of_the_longest_name_as_it_is_shown() -> None:
     assert names_room(["a", "abc"]) == 3 * names_room(["a"])
     assert names_room(["x" * 500]) == names_room(["x" * 18])

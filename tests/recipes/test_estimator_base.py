@@ -30,7 +30,7 @@ def small(**settings: Any) -> Any:
 
 
 def weights_of(model: torch.nn.Module) -> torch.Tensor:
-    return torch.cat([weight.flatten() for weight in model.state_dict().values()])
+    return torch.cat([weight.flatten().cpu() for weight in model.state_dict().values()])
 
 
 def test_params_are_arguments_and_given_settings() -> None:
@@ -91,7 +91,8 @@ def test_a_number_is_the_seed_of_nw_fit(blobs: Rows, tmp_path: Path) -> None:
     run = nw.fit(
         "mlp", blobs, seed=7, val_size=0, test_size=0, out=tmp_path / "run", quiet=True, **settings
     )
-    for number in (7, np.int64(7)):
+    numbers: tuple[Any, Any] = (7, np.int64(7))
+    for number in numbers:
         estimator = NetClassifier("mlp", random_state=number, **settings).fit(*blobs)
         assert torch.equal(weights_of(estimator.model_), weights_of(run.model))
         assert estimator.history_.as_dict() == run.history.as_dict()
@@ -240,11 +241,11 @@ def test_refuses_at_fit_in_one_sentence(
 
 def test_refuses_a_run_folder_for_passes(blobs: Rows) -> None:
     estimator = small(run_folder="one")
-    with pytest.raises(ConfigError, match="^partial_fit leaves no run folder, got 'one'$"):
+    with pytest.raises(ConfigError, match=r"^partial_fit leaves no run folder, got 'one'$"):
         estimator.partial_fit(*blobs, classes=[0, 1, 2])
 
 
 def test_refuses_one_class_after_weighing(blobs: Rows) -> None:
     inputs, y = blobs
-    with pytest.raises(DataError, match="^arrays has one class only in its training rows, '1'$"):
+    with pytest.raises(DataError, match=r"^arrays has one class only in its training rows, '1'$"):
         small().fit(inputs, y, sample_weight=y == 1)

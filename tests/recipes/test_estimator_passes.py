@@ -45,6 +45,16 @@ def test_k_calls_are_a_fit_of_k_epochs_bit_for_bit(blobs: Any, optimizer: str) -
     assert rows == [(row.step, row.epoch, row.samples) for row in fitted.history_]
 
 
+def test_the_clock_goes_on(blobs: Any) -> None:
+    times = [row.time for row in after_passes(NetClassifier(**SETTINGS), blobs, 6).history_]
+    assert times == sorted(times)
+    assert times[0] < times[-1]
+
+
+def test_dropout_rests_between_passes(blobs: Any) -> None:
+    assert not after_passes(NetClassifier(**SETTINGS), blobs, 1).model_.training
+
+
 def test_passes_go_on_from_a_fit(blobs: Any) -> None:
     begun = NetClassifier(**SETTINGS, epochs=2).fit(*blobs)
     whole = NetClassifier(**SETTINGS, epochs=3).fit(*blobs)
@@ -102,7 +112,7 @@ def test_passes_over_parts_learn_the_whole() -> None:
     assert estimator.score(inputs, y) > 0.999
 
 
-@pytest.mark.parametrize(("given", "steps"), [(None, [1, 1, 2, 4]), (4, [3, 1, 10, 18])])
+@pytest.mark.parametrize(("given", "steps"), [(None, [1, 1, 2, 3]), (4, [3, 1, 10, 18])])
 def test_the_batch_follows_the_rows(blobs: Any, given: int | None, steps: list[int]) -> None:
     """Ten rows, one row, forty, seventy: never more a batch than there are rows."""
     estimator = NetClassifier(**SETTINGS, batch_size=given)
@@ -142,5 +152,5 @@ def test_refuses_a_schedule_that_needs_a_last_pass(blobs: Any) -> None:
 
 def test_refuses_a_batch_size_that_is_none(blobs: Any) -> None:
     estimator = after_passes(NetClassifier(**SETTINGS), blobs, 1).set_params(batch_size=0)
-    with pytest.raises(ConfigError, match="^batch_size must be greater than 0, got 0$"):
+    with pytest.raises(ConfigError, match=r"^batch_size must be greater than 0, got 0$"):
         estimator.partial_fit(*blobs)

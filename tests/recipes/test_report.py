@@ -93,7 +93,9 @@ def test_folders_of_the_owner_are_not_told(table_run: nw.Run, tmp_path: Path) ->
     folder = str(Path(table_run.config["data"]["path"]).parent)
     for file in (path, path.with_suffix(".json")):
         assert folder not in file.read_text(encoding="utf-8")
-    assert "netwright train mlp things.csv --target kind --set model.hidden=16" in path.read_text(encoding="utf-8")
+    assert "netwright train mlp things.csv --target kind --set model.hidden=16" in path.read_text(
+        encoding="utf-8"
+    )
 
 
 def test_a_run_without_its_data_says_what_is_missing(

@@ -48,19 +48,15 @@ def test_what_all_share_is_said_once_and_what_differs_with_its_entry() -> None:
     )
 
 
-SETTINGS = {
-    "entries": (
-        "mlp:hidden=8,4:optimizer=sgd:optimizer_options.momentum=0.5",
-        "mlp:batch_norm=true",
-    ),
-    "data": {"name": "moons", "noise": 0.3, "seed": 4},
-    "shared": {"epochs": 3, "schedule": "cosine"},
-}
-
-
 @pytest.fixture
 def first() -> PreparedComparison:
-    return prepared(*SETTINGS["entries"], data=SETTINGS["data"], **SETTINGS["shared"])
+    return prepared(
+        "mlp:hidden=8,4:optimizer=sgd:optimizer_options.momentum=0.5",
+        "mlp:batch_norm=true",
+        data={"name": "moons", "noise": 0.3, "seed": 4},
+        epochs=3,
+        schedule="cosine",
+    )
 
 
 def test_the_command_gives_the_same_recipes(first: PreparedComparison) -> None:

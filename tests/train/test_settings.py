@@ -8,7 +8,7 @@ import pytest
 from netwright.core.config import describe, parse, to_mapping
 from netwright.core.errors import ConfigError
 from netwright.optimizers.catalog import OPTIMIZERS
-from netwright.train.settings import TrainConfig, batch_size_for
+from netwright.train.settings import Pace, TrainConfig, batch_size_for, pace_for
 from tests.train.toy_runs import toy_data, toy_fit, toy_net, toy_start
 
 NAN, INFINITY = float("nan"), float("inf")
@@ -118,6 +118,21 @@ def test_a_batch_is_32_rows_or_128_of_many_and_never_more_than_there_are(
     rows: int, size: int
 ) -> None:
     assert batch_size_for(rows) == size
+
+
+@pytest.mark.parametrize(
+    ("settings", "rows", "pace"),
+    [
+        ({}, 1_258, Pace(32, 40, 30)),  # 1,200 updates in 30 epochs
+        ({}, 280, Pace(32, 9, 112)),  # 112 * 9 is the first over 1,000
+        ({}, 20, Pace(20, 1, 300)),  # never more than 300
+        ({}, 50_000, Pace(128, 391, 30)),
+        ({"accumulate": 4}, 1_258, Pace(32, 10, 100)),
+        ({"batch_size": 10, "epochs": 7}, 95, Pace(10, 10, 7)),
+    ],
+)
+def test_few_rows_are_seen_more_often(settings: dict[str, Any], rows: int, pace: Pace) -> None:
+    assert pace_for(TrainConfig(**settings), rows) == pace
 
 
 def test_the_size_of_a_batch_may_be_left_to_the_library() -> None:

@@ -35,6 +35,14 @@ if TYPE_CHECKING:
 
 MOST_IN_LEGEND = 20
 PALEST, DARKEST = 0.1, 0.5  # how much colour a cell has where the model guesses, and where sure
+DOT: dict[str, Any] = {"s": 22, "edgecolors": "white", "linewidths": 0.6, "zorder": 3}
+RING: dict[str, Any] = {
+    "s": 62,
+    "facecolors": "none",
+    "edgecolors": INK,
+    "linewidths": 1.2,
+    "zorder": 4,
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -122,31 +130,14 @@ class DecisionRegions(View):
             axes.contour(*self.frame.cell_centres, lead, levels=[0], colors=INK, linewidths=1.1)
 
     def _draw_points(self, axes: "Axes", colours: NDArray[np.float64]) -> None:
-        places, true = np.array(self.points), np.array(self.point_classes)
-        for index, name in enumerate(self.class_names):
-            mine = places[true == index]
-            axes.scatter(
-                mine[:, 0],
-                mine[:, 1],
-                s=22,
-                color=[colours[index]],
-                edgecolors="white",
-                linewidths=0.6,
-                label=short_name(name),
-                zorder=3,
-            )
-        wrong = places[np.array(self.point_is_wrong)]
+        """All classes in one go, so that none covers the others."""
+        places = np.array(self.points)
+        axes.scatter(places[:, 0], places[:, 1], c=colours[list(self.point_classes)], **DOT)
+        for name, colour in zip(self.class_names, colours, strict=True):
+            axes.scatter([], [], color=[colour], label=short_name(name), **DOT)
+        wrong = places[list(self.point_is_wrong)]
         if len(wrong):
-            axes.scatter(
-                wrong[:, 0],
-                wrong[:, 1],
-                s=62,
-                facecolors="none",
-                edgecolors=INK,
-                linewidths=1.2,
-                label="wrong",
-                zorder=4,
-            )
+            axes.scatter(wrong[:, 0], wrong[:, 1], label="wrong", **RING)
 
 
 def measure_decision_regions(

@@ -35,8 +35,8 @@ def as_images(inputs: Tensor, image_shape: tuple[int, ...] | None) -> Tensor | N
     if image_shape is None:
         is_image = inputs.ndim == 4 and inputs.shape[1] in (1, 3)
         return inputs if is_image else None
-    shape = image_shape if len(image_shape) == 3 else (1, *image_shape)
-    if shape[0] not in (1, 3) or math.prod(shape) != math.prod(inputs.shape[1:]):
+    shape = (1, *image_shape) if len(image_shape) == 2 else image_shape
+    if len(shape) != 3 or shape[0] not in (1, 3) or math.prod(shape) != math.prod(inputs.shape[1:]):
         raise ShapeError(
             f"image_shape {image_shape} must be (I, J), (1, I, J) or (3, I, J) of the "
             f"{math.prod(inputs.shape[1:])} numbers in an input"

@@ -23,12 +23,14 @@ from netwright.inspection.page import (
 )
 from netwright.inspection.paired_scores import PairedScores, measure_paired_scores
 from netwright.inspection.view import plain
+from netwright.inspection.wording import short_name
 from netwright.metrics.paired import CONFIDENCE, PairedGap
 from netwright.recipes.gap_verdict import GapVerdict
 from netwright.recipes.recipe_file import to_yaml
 from netwright.recipes.same_comparison import comparison_as_command, comparison_as_python
 
 FORMAT = 1
+TILE_LETTERS = 20  # of a label above a verdict; the sentences below have it whole
 NUMBERS = ("seeds", "mean", "std", "gap to first", "95 % interval", "parameters", "seconds a fit")
 
 
@@ -205,11 +207,11 @@ class Comparison:
         return f"{head} ({self._gap(verdict.gap)}): {verdict.reason}.{own_seeds}"
 
     def _verdict_tiles(self) -> Html:
-        first, *others = self.rows
+        first, *others = (short_name(row.label, TILE_LETTERS) for row in self.rows)
         return tiles(
             [
-                (f"{row.label} against {first.label}", verdict.word, self._gap(verdict.gap))
-                for row, verdict in zip(others, self.verdicts, strict=True)
+                (f"{label} against {first}", verdict.word, self._gap(verdict.gap))
+                for label, verdict in zip(others, self.verdicts, strict=True)
             ]
         )
 

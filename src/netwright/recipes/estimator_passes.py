@@ -14,7 +14,7 @@ from netwright.recipes.fit import Prepared
 from netwright.train.callback import Callback
 from netwright.train.callbacks.non_finite import StopOnNonFinite
 from netwright.train.history import History
-from netwright.train.settings import batch_size_for
+from netwright.train.settings import pace_for
 from netwright.train.state import TrainState
 from netwright.train.trainer import Trainer
 
@@ -100,7 +100,7 @@ def learn_one_pass(
         )
     rows = len(data.train)
     config = replace(recipe.train, batch_size=batch_size)  # looks at the size that was given
-    config = replace(config, batch_size=min(config.batch_size or batch_size_for(rows), rows))
+    config = replace(config, batch_size=min(pace_for(config, rows).batch_size, rows))
     keep = KeepStanding()
     trainer = Trainer(config, prepared.task, callbacks=[StopOnNonFinite(), keep], seed=recipe.seed)
     state = trainer.start(prepared.model, data)

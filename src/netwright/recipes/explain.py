@@ -99,23 +99,23 @@ def explanation_page(explanations: Sequence[Explanation]) -> str:
         page.section(f"{prefix}What it is", *card_blocks(explanation.card))
         if explanation.settings:
             page.section(f"{prefix}Settings", table(setting_rows(explanation.settings)))
-        page.section(f"{prefix}Code", *(_code_block(each) for each in explanation.code))
+        page.section(f"{prefix}Code", *_code_blocks(explanation.code))
     return page.render()
 
 
-def card_blocks(card: Card) -> tuple[Html, ...]:
+def card_blocks(card: Card) -> list[Html]:
     """Sentence, formula, symbols, misprint and source, for a page."""
+    blocks = [text(card.sentence)]
+    if card.formula:
+        blocks.append(formula_block(card.formula))
     symbols = [
         {"symbol": image(symbol, formula_svg(symbol)), "meaning": meaning}
         for symbol, meaning in card.symbols.items()
     ]
-    return (
-        text(card.sentence),
-        formula_block(card.formula) if card.formula else Html(""),
-        table(symbols),
-        text(f"Often misprinted: {card.misprint}") if card.misprint else Html(""),
-        note(f"Source: {card.source}"),
-    )
+    blocks.append(table(symbols))
+    if card.misprint:
+        blocks.append(text(f"Often misprinted: {card.misprint}"))
+    return [*blocks, note(f"Source: {card.source}")]
 
 
 def setting_rows(settings: Sequence[Field]) -> list[dict[str, str]]:
@@ -248,11 +248,15 @@ def _with_short_docstring(source: str) -> str:
     return "\n".join([*lines[: place.lineno - 1], short, *lines[place.end_lineno :]])
 
 
-def _code_block(each: Code) -> Html:
-    count = each.lines.count("\n") + 1
-    if count > MOST_OPEN_LINES:
-        return folded(f"{each.place} ({count} lines)", code(each.lines))
-    return Html(heading(each.place) + code(each.lines))
+def _code_blocks(functions: Sequence[Code]) -> list[Html]:
+    blocks: list[Html] = []
+    for function in functions:
+        count = function.lines.count("\n") + 1
+        if count > MOST_OPEN_LINES:
+            blocks.append(folded(f"{function.place} ({count} lines)", code(function.lines)))
+        else:
+            blocks += [heading(function.place), code(function.lines)]
+    return blocks
 
 
 def _shown(value: Any) -> str:

@@ -29,7 +29,7 @@ from netwright.recipes.run_folder import create_run_folder, save_model
 from netwright.recipes.sources import load_source, settings_type
 from netwright.train.callback import Callback
 from netwright.train.evaluate import evaluate, evaluate_baseline
-from netwright.train.settings import TrainConfig, batch_size_for
+from netwright.train.settings import TrainConfig, pace_for
 from netwright.train.tasks.catalog import task_for
 from netwright.train.tasks.task import Task
 from netwright.train.trainer import Trainer
@@ -105,23 +105,23 @@ def put_together(recipe: Recipe, data: Data, module: nn.Module | None = None) ->
             f"batch_size {size} is more than the {rows} training rows of {data.name}; "
             f"give {rows} or less"
         )
-    recipe = replace(
-        recipe, train=replace(recipe.train, batch_size=size if size else batch_size_for(rows))
-    )
+    pace = pace_for(recipe.train, rows)
+    chosen = replace(recipe.train, batch_size=pace.batch_size, epochs=pace.epochs)
+    recipe = replace(recipe, train=chosen)
     if module is None:
         kind = MODELS.load(recipe.model)
         check_fits(kind, recipe.model, data.spec)
         with seeded(derive_seed(recipe.seed, "weights")):
             module = kind.build(recipe.model_settings, data.spec)
     module.to(pick_device(recipe.train.device))
-    _check_last_batch(module, rows, recipe.train.batch_size or rows)
+    _check_last_batch(module, rows, pace.batch_size)
     learns_by_itself = isinstance(module, Learner)
     balanced = recipe.train.class_weight == "balanced"
     task = task_for(data, balanced=balanced, scale_targets=not learns_by_itself)
     if not learns_by_itself:
         check_monitor(recipe.train, data, task)
         Trainer(recipe.train, task).start(module, data)  # refuses settings before a folder is made
-    first = try_first_batch(module, data, task, recipe.train.batch_size or rows)
+    first = try_first_batch(module, data, task, pace.batch_size)
     return Prepared(recipe=recipe, model=module, data=data, task=task, first_batch=first)
 
 

@@ -41,7 +41,7 @@ def try_learning_rates(
     if OPTIMIZERS.load(config.optimizer).closure:
         raise ConfigError(f"{config.optimizer} searches its own step: it has no rate to find")
     watch = _Watch()
-    config = replace(config, lr=LOWEST_RATE, epochs=UPDATES, warmup=0, compile=False)
+    config = replace(config, lr=LOWEST_RATE, epochs=UPDATES, compile=False)
     trainer = _Trial(config, task, callbacks=[watch], seed=seed)
     state = trainer.start(copy.deepcopy(model), data)
     state.schedule = LambdaLR(state.optimizer, lambda update: GROWTH**update)

@@ -1,7 +1,8 @@
 """How a model is trained by gradients: the settings of a recipe's `train` section."""
 
+import math
 from dataclasses import dataclass, field
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, NamedTuple
 
 from netwright.core.config import Config, Count, Doc, NotNegative, OneOf, Positive, Size
 from netwright.core.errors import ConfigError
@@ -15,7 +16,10 @@ from netwright.train.precision import Precision
 class TrainConfig(Config):
     """Settings of training; the names are torch's and the field's."""
 
-    epochs: Annotated[Size, Doc("passes over the training data")] = 30
+    epochs: Annotated[
+        Size | None,
+        Doc("passes over the training data; if not given 30, more where few rows make few updates"),
+    ] = None
     batch_size: Annotated[
         Size | None, Doc("examples a step; if not given 32, from 10,000 rows on 128")
     ] = None
@@ -31,7 +35,7 @@ class TrainConfig(Config):
     accumulate: Annotated[Size, Doc("batches whose gradients are added up for one step")] = 1
     precision: Annotated[Precision, Doc("number format of the matrix work")] = "fp32"
     compile: Annotated[
-        bool, Doc("torch.compile the forward pass: faster steps on GPUs, a slow first one")
+        bool, Doc("torch.compile the forward pass: the first step takes up to a minute")
     ] = False
     class_weight: Annotated[
         Literal["balanced"] | None, Doc("'balanced' lets every class count the same")
@@ -55,6 +59,25 @@ class TrainConfig(Config):
                 raise ConfigError(f"accumulate must be 1 with {self.optimizer}: it steps by itself")
             if self.precision == "fp16-mixed":
                 raise ConfigError(f"precision must not be fp16-mixed with {self.optimizer}")
+
+
+class Pace(NamedTuple):
+    """How training walks through rows: examples a batch, updates an epoch, epochs."""
+
+    batch_size: int
+    updates: int
+    epochs: int
+
+
+def pace_for(config: TrainConfig, rows: int) -> Pace:
+    """The pace of these settings on so many rows, with what was not given chosen.
+
+    A few hundred rows are a handful of updates an epoch, and thirty epochs of them would leave a
+    model half learned: so there are 30 epochs, or as many as make 1,000 updates, at most 300.
+    """
+    batch_size = config.batch_size or batch_size_for(rows)
+    updates = math.ceil(math.ceil(rows / batch_size) / config.accumulate)
+    return Pace(batch_size, updates, config.epochs or min(300, max(30, math.ceil(1000 / updates))))
 
 
 def batch_size_for(count: int) -> int:

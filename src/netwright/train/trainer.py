@@ -15,7 +15,7 @@ from netwright.train.callback import Callback, collect_hooks
 from netwright.train.evaluate import measure_quickly
 from netwright.train.precision import build_scaler
 from netwright.train.running import RunningMeasures
-from netwright.train.settings import TrainConfig, batch_size_for
+from netwright.train.settings import TrainConfig, pace_for
 from netwright.train.state import TrainState
 from netwright.train.step import UpdateStep
 from netwright.train.tasks.task import Task
@@ -59,20 +59,22 @@ class Trainer:
             kernel=config.kernel,
             options=config.optimizer_options,
         )
-        batches = len(self._loader(data.train))
-        updates = -(-batches // config.accumulate)
+        pace = pace_for(config, len(data.train))
         return TrainState(
             model=model,
             task=self.task,
             optimizer=optimizer,
             schedule=build_schedule(
-                config.schedule, optimizer, steps=updates * config.epochs, warmup=config.warmup
+                config.schedule,
+                optimizer,
+                steps=pace.updates * pace.epochs,
+                warmup=config.warmup,
             ),
             scaler=build_scaler(config.precision, device),
             device=device,
             running=RunningMeasures(self.task, device),
-            epochs=config.epochs,
-            steps_per_epoch=updates,
+            epochs=pace.epochs,
+            steps_per_epoch=pace.updates,
         )
 
     def fit(
@@ -140,8 +142,8 @@ class Trainer:
             state.record("val", measure_quickly(state.model, val, self.task))
 
     def _loader(self, train: Split) -> BatchLoader:
-        size = self.config.batch_size or batch_size_for(len(train))
-        return BatchLoader(train, size, seed=self.seed)
+        pace = pace_for(self.config, len(train))
+        return BatchLoader(train, pace.batch_size, seed=self.seed)
 
     def _call(self, event: str, state: TrainState) -> None:
         for hook in self._hooks[event]:

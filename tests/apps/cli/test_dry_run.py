@@ -12,7 +12,7 @@ def test_shows_shapes_and_cost_and_writes_nothing(type_in: Type, tmp_path: Path)
     assert "(32, 256)" in answer.out
     # 64 * 256 + 256 + 256 * 128 + 128 + 128 * 10 + 10
     assert "50,826 parameters" in answer.out
-    assert "2 epochs, 80 steps of 32" in answer.out
+    assert "2 epochs, 80 batches of 32: about " in answer.out
     assert not list(tmp_path.iterdir())
 
 

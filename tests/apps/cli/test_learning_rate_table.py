@@ -30,24 +30,23 @@ def test_json_is_the_view_and_the_command(type_in: Type) -> None:
     command = told.pop("command")
     found = find_lr("softmax", "iris", seed=1)
     assert told == found.to_json()
-    assert command == f"netwright train softmax iris --seed 1 --lr {found.suggestion:g}"
+    assert command == f"netwright train softmax iris --lr {found.suggestion} --seed 1"
     assert answer.err == ""
 
 
 def test_the_next_command_is_the_typed_one_with_another_rate(
     type_in: Type, things_csv: Path, tmp_path: Path
 ) -> None:
-    (tmp_path / "my recipe.yaml").write_text("train: {epochs: 3}\n")
+    (tmp_path / "recipe.yaml").write_text("train: {epochs: 3, lr: 4}\n")
     answer = type_in(
         *("train", "mlp", things_csv, "--target", "kind", "--drop-missing-target", "-q"),
-        *("--set", "model.hidden=16,8", "--set", "model.dropout=0", "-c", "my recipe.yaml"),
-        *("--lr", 3, "--batch_size", 42, "--find-lr"),
+        *("--set", "model.hidden=16,8", "--set", "train.lr=3", "-c", "recipe.yaml"),
+        *("--lr", 2, "--batch_size", 42, "--find-lr"),
     )
     words, _, rate = answer.out.splitlines()[-1].rpartition(" ")
     assert words == (
-        f"to train with it: netwright train mlp {things_csv} --config 'my recipe.yaml' "
-        "--set model.hidden=16,8 --set model.dropout=0 --target kind --drop-missing-target "
-        "--batch-size 42 --quiet --lr"
+        f"to train with it: netwright train mlp {things_csv} --drop-missing-target --target kind "
+        "--set model.hidden=16,8 --epochs 3 --batch-size 42 --lr"
     )
     assert 1e-4 < float(rate) < 1
 

@@ -82,5 +82,7 @@ def test_nested_settings_are_read_as_what_they_look_like(text: str, value: objec
 def test_an_optimizer_takes_options_from_the_command_line(type_in: Type) -> None:
     options = "train.optimizer_options"
     words = ("--set", f"{options}.nesterov=true", "--set", f"{options}.momentum=0.9")
-    answer = type_in("train", "mlp", "xor", "--optimizer", "sgd", "--epochs", 1, "--no-report", *words)
+    answer = type_in(
+        "train", "mlp", "xor", "--optimizer", "sgd", "--epochs", 1, "--no-report", *words
+    )
     assert answer.code == 0, answer.err

@@ -1,5 +1,6 @@
 """`--dry-run`: shapes, one batch, and what the whole training would cost."""
 
+import math
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -10,18 +11,22 @@ def show_dry_run(prepared: "Prepared", *, as_json: bool) -> None:
     """Print the layers with their shapes, the loss of one batch, and the cost."""
     from netwright.core.console import give, give_json, give_table
     from netwright.core.learner import Learner
+    from netwright.recipes.first_batch import time_step
+    from netwright.train.settings import pace_for
 
-    first, config = prepared.first_batch, prepared.recipe.train
-    rows = {name: len(split) for name, split in prepared.data.splits()}
-    steps = 0 if isinstance(prepared.model, Learner) else _steps(prepared)
-    seconds = steps * _step_seconds(prepared) if steps else 0.0
+    first, model, data = prepared.first_batch, prepared.model, prepared.data
+    rows = {name: len(split) for name, split in data.splits()}
+    pace = pace_for(prepared.recipe.train, rows["train"])
+    by_itself = isinstance(model, Learner)
+    batches = 0 if by_itself else math.ceil(rows["train"] / pace.batch_size) * pace.epochs
+    seconds = batches * time_step(model, data, prepared.task, pace.batch_size) if batches else 0.0
     if as_json:
         give_json(
             {
                 "rows": rows,
                 "parameters": first.parameters,
-                "batch_size": config.batch_size,
-                "steps": steps,
+                "batch_size": pace.batch_size,
+                "batches": batches,
                 "first_loss": first.loss,
                 "estimated_seconds": round(seconds, 1),
             }
@@ -40,22 +45,8 @@ def show_dry_run(prepared: "Prepared", *, as_json: bool) -> None:
     )
     give(f"rows: {', '.join(f'{name} {count:,}' for name, count in rows.items())}")
     give(f"{first.parameters:,} parameters; loss of the first batch {first.loss:.4f}")
-    if steps:
-        give(
-            f"{config.epochs} epochs, {steps:,} steps of {config.batch_size}: {seconds:.0f} s here"
-        )
-    else:
+    if by_itself:
         give("it learns by a rule of its own: epochs and batches do not apply")
-
-
-def _steps(prepared: "Prepared") -> int:
-    config = prepared.recipe.train
-    batches = -(-len(prepared.data.train) // (config.batch_size or 1))
-    return batches * config.epochs
-
-
-def _step_seconds(prepared: "Prepared") -> float:
-    from netwright.recipes.first_batch import time_step
-
-    size = prepared.recipe.train.batch_size or len(prepared.data.train)
-    return time_step(prepared.model, prepared.data, prepared.task, size)
+    else:
+        size = f"{batches:,} batches of {pace.batch_size}"
+        give(f"{pace.epochs} epochs, {size}: about {seconds:.0f} s here")

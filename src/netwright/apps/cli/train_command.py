@@ -12,7 +12,6 @@ from netwright.apps.cli.typed_recipe import parse_seconds, typed_recipe
 
 
 def train(  # noqa: PLR0913, PLR0917 - one argument an option
-    context: typer.Context,
     model: Annotated[
         str | None, typer.Argument(help="A model: see `netwright list models`. (mlp)")
     ] = None,
@@ -114,7 +113,7 @@ def train(  # noqa: PLR0913, PLR0917 - one argument an option
         show_dry_run(prepared, as_json=as_json)
         return
     if find_lr:
-        show_learning_rates(find_prepared_lr(prepared), context, as_json=as_json)
+        show_learning_rates(find_prepared_lr(prepared), recipe, as_json=as_json)
         return
     try:
         run = train_prepared(prepared, out=out, quiet=quiet or as_json)
