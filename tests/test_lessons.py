@@ -1,5 +1,6 @@
 """The lessons run from start to end as they are printed, and print what they say they print."""
 
+import itertools
 import re
 import shlex
 from collections.abc import Callable
@@ -61,7 +62,7 @@ def test_the_lesson_runs(
 
 def test_there_are_four_and_each_leads_on() -> None:
     assert [lesson.name[0] for lesson in LESSONS] == ["1", "2", "3", "4"]
-    for lesson, following in zip(LESSONS, LESSONS[1:], strict=False):
+    for lesson, following in itertools.pairwise(LESSONS):
         assert f"]({following.name})" in lesson.read_text(encoding="utf-8")
     readme = (DOCS.parent / "README.md").read_text(encoding="utf-8")
     for lesson in LESSONS:

@@ -1,5 +1,6 @@
 """The console: text is shown as it is, colours only where they are wanted, a bar or lines."""
 
+import io
 import json
 import re
 import sys
@@ -167,3 +168,10 @@ def test_output_follows_a_redirected_stream(
     monkeypatch.setattr(sys, "stdout", sys.stderr)
     give("x")
     assert capsys.readouterr() == ("", "x\n")
+
+
+def test_an_encoding_without_greek_gets_escapes(monkeypatch: pytest.MonkeyPatch) -> None:
+    buffer = io.BytesIO()
+    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(buffer, encoding="ascii"))
+    give("φ(x)")
+    assert buffer.getvalue() == b"\\u03c6(x)\n"

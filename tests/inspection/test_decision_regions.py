@@ -99,7 +99,12 @@ def test_wrong_points_are_ringed_and_counted() -> None:
     assert view.point_classes == (0, 0, 1)
     assert view.points == ((-1.0, 0.0), (1.0, 0.0), (2.0, 1.0))
     assert "the model gets wrong (1). The plane is that of the two features." in view.caption
-    rings = view.plot().axes[0].collections[-1]
+    axes = view.plot().axes[0]
+    dots = next(part for part in axes.collections if len(part.get_facecolor()) == 3)
+    assert np.array(dots.get_offsets()).tolist() == [[-1.0, 0.0], [1.0, 0.0], [2.0, 1.0]]
+    wanted = class_colours(2)[[0, 0, 1]]
+    assert np.array(dots.get_facecolor())[:, :3] == pytest.approx(wanted)
+    rings = axes.collections[-1]
     assert np.array(rings.get_offsets()).tolist() == [[1.0, 0.0]]
     assert "wrong" in words_on(view)
 
@@ -128,6 +133,8 @@ def test_surer_is_stronger_and_guessing_is_pale() -> None:
     order = np.argsort(np.array(view.confidence), axis=None)
     assert strength.flatten()[order[0]] < 0.15
     assert strength.flatten()[order[-1]] > 0.4
+    image = view.plot().axes[0].images[0]
+    assert (image.origin, tuple(image.get_extent())) == ("lower", view.frame.extent)
     corner = raster[-1, -1]  # class 1, the second colour: more red than blue
     assert corner[0] > corner[2]
 

@@ -7,6 +7,7 @@ from torch import Tensor
 
 from netwright.core.errors import ShapeError
 from netwright.inspection.prediction_surface import measure_prediction_surface
+from netwright.inspection.shown_rows import shown_rows
 from tests.inspection.drawn import HOSTILE, check_sound, words_on
 
 
@@ -45,6 +46,7 @@ def test_caption_says_from_where_to_where_and_on_which_plane() -> None:
     inputs = cloud(900, 4)
     view = measure_prediction_surface(product, inputs, product(inputs), (), "z")
     assert "Dots are examples (400 of 900)" in view.caption
+    assert view.point_targets == tuple(product(inputs)[shown_rows(900, 400), 0].tolist())
     assert "predicted badly, or lies off the plane. The plane is a slice" in view.caption
 
 

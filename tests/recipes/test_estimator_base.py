@@ -146,6 +146,7 @@ def test_a_class_without_weight_stays_a_class(blobs: Rows) -> None:
     estimator = small(epochs=30, lr=0.05).fit(inputs, y, sample_weight=y < 2)
     assert estimator.classes_.tolist() == [0, 1, 2]
     assert set(estimator.predict(inputs)) == {0, 1}
+    assert estimator.predict_proba(inputs).shape == (60, 3)
 
 
 def test_what_is_kept_does_not_grow_with_the_rows(blobs: Rows) -> None:

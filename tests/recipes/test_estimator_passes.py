@@ -124,16 +124,25 @@ def test_the_batch_follows_the_rows(blobs: Any, given: int | None, steps: list[i
 
 
 def test_weights_of_a_later_call_count(blobs: Any) -> None:
-    """A row of weight 0 is not there, also in a later call."""
+    """As shares of the rows' sum, and a row of weight 0 is not there."""
     inputs, y = blobs
     there = y != 2
-    estimators = [after_passes(NetClassifier(**SETTINGS), blobs, 1) for _ in range(3)]
-    estimators[0].partial_fit(inputs[there], y[there])
-    estimators[1].partial_fit(inputs, y, sample_weight=there)
-    estimators[2].partial_fit(inputs, y, sample_weight=1 + there)
-    first, second, third = (weights_of(estimator) for estimator in estimators)
-    assert torch.equal(first, second)
-    assert not torch.equal(first, third)
+
+    def after(*rows: Any, sample_weight: Any = None) -> torch.Tensor:
+        estimator = after_passes(NetClassifier(**SETTINGS), blobs, 1)
+        return weights_of(estimator.partial_fit(*rows, sample_weight=sample_weight))
+
+    plain = after(inputs, y)
+    assert torch.equal(after(inputs, y, sample_weight=np.full(70, 4)), plain)
+    assert not torch.equal(after(inputs, y, sample_weight=1 + there), plain)
+    assert torch.equal(after(inputs, y, sample_weight=there), after(inputs[there], y[there]))
+
+
+def test_a_class_may_come_later(blobs: Any) -> None:
+    inputs, y = blobs
+    two = y < 2
+    estimator = after_passes(NetClassifier(**SETTINGS), (inputs[two], y[two]), 1)
+    assert after_passes(estimator, blobs, 1).predict_proba(inputs).shape == (70, 3)
 
 
 def test_a_later_call_may_hold_one_class(blobs: Any) -> None:
@@ -141,6 +150,13 @@ def test_a_later_call_may_hold_one_class(blobs: Any) -> None:
     estimator = after_passes(NetClassifier(**SETTINGS), blobs, 1)
     estimator.partial_fit(inputs[y == 1], y[y == 1])
     assert estimator.predict_proba(inputs).shape == (70, 3)
+
+
+def test_refuses_other_features_later(blobs: Any) -> None:
+    inputs, y = blobs
+    estimator = after_passes(NetClassifier(**SETTINGS), blobs, 1)
+    with pytest.raises(ValueError, match="X has 1 features, but NetClassifier is expecting 2"):
+        estimator.partial_fit(inputs[:, :1], y)
 
 
 def test_refuses_a_schedule_that_needs_a_last_pass(blobs: Any) -> None:

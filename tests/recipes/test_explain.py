@@ -8,7 +8,6 @@ import pytest
 import torch
 
 import netwright
-from netwright.core.card import Card
 from netwright.core.config import Field
 from netwright.core.errors import UnknownNameError
 from netwright.models.linear.regression import LinearRegression, Ridge
@@ -17,7 +16,6 @@ from netwright.recipes.explain import (
     KINDS,
     Code,
     Explanation,
-    card_blocks,
     explain,
     explanation_page,
     setting_rows,
@@ -200,14 +198,6 @@ def test_long_code_is_folded() -> None:
         r"<summary>torch/optim/adam\.py:\d+ \(\d+ lines\)</summary>", only("adam").page()
     )
     assert "<details>" not in only("mlp").page()
-
-
-def test_a_page_shows_a_card_as_text() -> None:
-    card = Card(sentence="<b>bold</b>", formula="a < b", symbols={"a": "<i>"}, source="x & y")
-    shown = "".join(card_blocks(card))
-    assert "<p>&lt;b&gt;bold&lt;/b&gt;</p>" in shown
-    assert "<td>&lt;i&gt;</td>" in shown
-    assert "Source: x &amp; y" in shown
 
 
 def test_settings_are_shown_as_one_types_them() -> None:

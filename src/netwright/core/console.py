@@ -3,6 +3,7 @@
 On a terminal progress is a live bar; elsewhere it is plain lines. `NO_COLOR` is honoured by rich.
 """
 
+import io
 import json
 import sys
 import time
@@ -52,7 +53,9 @@ def complain(text: str) -> None:
 
 
 def give(text: str) -> None:
-    """Data, on standard output, exactly as it is."""
+    """Data, on standard output, exactly as it is; what its encoding lacks is escaped."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")
     sys.stdout.write(text if text.endswith("\n") else text + "\n")
     sys.stdout.flush()
 

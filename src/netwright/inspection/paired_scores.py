@@ -76,6 +76,8 @@ class PairedScores(View):
         names = [_row_name(label) for label in self.labels]
         left.set_yticks(range(len(names)), names, fontsize=9.0)
         left.set_ylim(len(names) - 0.5, -0.5)  # the first entry on top
+        for axes in (left, right):
+            axes.locator_params(axis="x", nbins=6)
 
     def _draw_scores(self, axes: "Axes") -> None:
         scores = np.array(self.scores)  # (E, n)

@@ -6,8 +6,17 @@ from netwright.core.card import Card
 from netwright.core.catalog import Catalog
 from netwright.optimizers.optimizer import OptimizerEntry
 
-_STEP = {r"\eta": "the learning rate, `lr`", "g": "the gradient of the loss at w"}
-_MOMENTS = {**_STEP, r"\hat m, \hat v": "running means of g and g^2, corrected for their start"}
+_STEP = {
+    "w": "the weights",
+    r"\eta": "the learning rate, `lr`",
+    "g": "the gradient of the loss at w",
+}
+_SMALL = {r"\epsilon": "a small number against division by zero, `eps`"}
+_MOMENTS = {
+    **_STEP,
+    r"\hat m, \hat v": "running means of g and g^2, corrected for their start",
+    **_SMALL,
+}
 
 SGD = OptimizerEntry(
     make=torch.optim.SGD,
@@ -28,7 +37,7 @@ MOMENTUM = OptimizerEntry(
     card=Card(
         sentence="Step along a running sum of gradients, so that steady directions gain speed.",
         formula=r"v \leftarrow \mu v + g, \quad w \leftarrow w - \eta v",
-        symbols={**_STEP, r"\mu": "momentum, 0.9"},
+        symbols={**_STEP, "v": "the running sum of gradients", r"\mu": "momentum, 0.9"},
         source="Polyak (1964), USSR Computational Mathematics 4(5), 1-17",
     ),
 )
@@ -40,7 +49,7 @@ NESTEROV = OptimizerEntry(
     card=Card(
         sentence="Momentum that looks ahead: the gradient counts where the step will lead.",
         formula=r"v \leftarrow \mu v + g, \quad w \leftarrow w - \eta (g + \mu v)",
-        symbols={**_STEP, r"\mu": "momentum, 0.9"},
+        symbols={**_STEP, "v": "the running sum of gradients", r"\mu": "momentum, 0.9"},
         source="Nesterov (1983); in this form Sutskever et al. (2013)",
     ),
 )
@@ -50,7 +59,7 @@ ADAGRAD = OptimizerEntry(
     card=Card(
         sentence="Each coordinate's step shrinks with the gradients it has seen.",
         formula=r"s \leftarrow s + g^2, \quad w \leftarrow w - \eta \frac{g}{\sqrt{s} + \epsilon}",
-        symbols=_STEP,
+        symbols={**_STEP, "s": "the sum of squared gradients", **_SMALL},
         source="Duchi, Hazan and Singer (2011), JMLR 12, 2121-2159",
     ),
 )
@@ -61,7 +70,11 @@ ADADELTA = OptimizerEntry(
         sentence="Steps in the units of the weights: the ratio of two running root mean squares.",
         formula=r"\Delta = -\frac{\mathrm{RMS}[\Delta]}{\mathrm{RMS}[g]} g,"
         r" \quad w \leftarrow w + \eta\Delta",
-        symbols=_STEP,
+        symbols={
+            **_STEP,
+            r"\Delta": "the step before it is scaled",
+            r"\mathrm{RMS}": "running root mean square, that of the steps one step behind",
+        },
         source="Zeiler (2012), arXiv 1212.5701",
     ),
 )
@@ -72,7 +85,12 @@ RMSPROP = OptimizerEntry(
         sentence="Divide the gradient by a running root mean square of itself.",
         formula=r"s \leftarrow \rho s + (1-\rho) g^2,"
         r" \quad w \leftarrow w - \eta \frac{g}{\sqrt{s}+\epsilon}",
-        symbols={**_STEP, r"\rho": "how long the mean remembers, `alpha`"},
+        symbols={
+            **_STEP,
+            "s": "a running mean of squared gradients",
+            r"\rho": "how long it remembers, `alpha`",
+            **_SMALL,
+        },
         source="Tieleman and Hinton (2012), lecture 6.5",
     ),
 )
@@ -105,7 +123,11 @@ NADAM = OptimizerEntry(
         sentence="Adam with Nesterov's look-ahead.",
         formula=r"w \leftarrow w - \eta"
         r" \frac{\mu_{t+1}\hat m + (1-\mu_t) \hat g}{\sqrt{\hat v} + \epsilon}",
-        symbols=_MOMENTS,
+        symbols={
+            **_MOMENTS,
+            r"\mu_t": "how long the mean of g remembers at step t; it rises toward `betas[0]`",
+            r"\hat g": "the gradient, corrected as the mean of g is",
+        },
         source="Dozat (2016), ICLR workshop",
     ),
 )
@@ -116,8 +138,12 @@ LBFGS = OptimizerEntry(
     closure=True,
     card=Card(
         sentence="A quasi-Newton step from the last few gradients, with a line search.",
-        formula=r"w \leftarrow w - \alpha H g",
-        symbols={"H": "inverse Hessian built from differences of gradients", **_STEP},
+        formula=r"w \leftarrow w - \eta H g",
+        symbols={
+            **_STEP,
+            r"\eta": "the step length: `lr` at first, then what the line search finds",
+            "H": "the inverse Hessian, built from differences of gradients",
+        },
         source="Liu and Nocedal (1989), Mathematical Programming 45, 503-528",
     ),
 )

@@ -30,7 +30,6 @@ from netwright.recipes.recipe_file import to_yaml
 from netwright.recipes.same_comparison import comparison_as_command, comparison_as_python
 
 FORMAT = 1
-TILE_LETTERS = 20  # of a label above a verdict; the sentences below have it whole
 NUMBERS = ("seeds", "mean", "std", "gap to first", "95 % interval", "parameters", "seconds a fit")
 
 
@@ -207,7 +206,8 @@ class Comparison:
         return f"{head} ({self._gap(verdict.gap)}): {verdict.reason}.{own_seeds}"
 
     def _verdict_tiles(self) -> Html:
-        first, *others = (short_name(row.label, TILE_LETTERS) for row in self.rows)
+        most = max(20, 60 // len(self.verdicts))  # letters; the sentences have labels whole
+        first, *others = (short_name(row.label, most) for row in self.rows)
         return tiles(
             [
                 (f"{label} against {first}", verdict.word, self._gap(verdict.gap))

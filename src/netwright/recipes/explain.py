@@ -26,8 +26,8 @@ from netwright.core.errors import UnknownNameError
 from netwright.core.learner import Learner
 from netwright.data.catalog import SOURCES
 from netwright.data.source import Source
-from netwright.inspection.formula import formula_block, formula_svg
-from netwright.inspection.page import Html, Page, code, folded, heading, image, note, table, text
+from netwright.inspection.card_blocks import card_blocks
+from netwright.inspection.page import Html, Page, code, folded, heading, table
 from netwright.layers.activations import ACTIVATIONS, Activation
 from netwright.layers.initializers import INITIALIZERS, Initializer
 from netwright.metrics.catalog import METRICS, Metric
@@ -101,21 +101,6 @@ def explanation_page(explanations: Sequence[Explanation]) -> str:
             page.section(f"{prefix}Settings", table(setting_rows(explanation.settings)))
         page.section(f"{prefix}Code", *_code_blocks(explanation.code))
     return page.render()
-
-
-def card_blocks(card: Card) -> list[Html]:
-    """Sentence, formula, symbols, misprint and source, for a page."""
-    blocks = [text(card.sentence)]
-    if card.formula:
-        blocks.append(formula_block(card.formula))
-    symbols = [
-        {"symbol": image(symbol, formula_svg(symbol)), "meaning": meaning}
-        for symbol, meaning in card.symbols.items()
-    ]
-    blocks.append(table(symbols))
-    if card.misprint:
-        blocks.append(text(f"Often misprinted: {card.misprint}"))
-    return [*blocks, note(f"Source: {card.source}")]
 
 
 def setting_rows(settings: Sequence[Field]) -> list[dict[str, str]]:

@@ -9,13 +9,12 @@ from typing import Any, Protocol
 
 from torch import nn
 
-from netwright.core.card import Card
 from netwright.core.storage import write_json, write_text
 from netwright.data.dataset import Data
 from netwright.data.preprocessing import Preprocessor
+from netwright.inspection.card_blocks import card_blocks
 from netwright.inspection.columns_seen import MOST_COLUMNS, describe_columns
 from netwright.inspection.curves import AXIS_LABELS, Axis, Curves
-from netwright.inspection.formula import formula_block
 from netwright.inspection.page import (
     Html,
     Page,
@@ -179,13 +178,6 @@ def _model(run: Reported, summary: View | None) -> list[Html]:
             picture(summary),
         ]
     return blocks
-
-
-def card_blocks(card: Card) -> list[Html]:
-    """Sentence, formula, symbols and source."""
-    blocks = [text(card.sentence), formula_block(card.formula)]
-    blocks.append(table([{"symbol": formula, "meaning": m} for formula, m in card.symbols.items()]))
-    return [*blocks, note(card.source)]
 
 
 def _data(data: Data, targets: View | None) -> list[Html]:

@@ -45,7 +45,7 @@ def test_the_next_command_is_the_typed_one_with_another_rate(
     )
     words, _, rate = answer.out.splitlines()[-1].rpartition(" ")
     assert words == (
-        f"to train with it: netwright train mlp {things_csv} --drop-missing-target --target kind "
+        f"to train with it: netwright train mlp {things_csv} --target kind --drop-missing-target "
         "--set model.hidden=16,8 --epochs 3 --batch-size 42 --lr"
     )
     assert 1e-4 < float(rate) < 1

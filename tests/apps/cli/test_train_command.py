@@ -110,7 +110,7 @@ def test_a_setting_inside_a_setting_is_reached_by_dots(type_in: Type, things_csv
     )
     recipe = yaml.safe_load(answer.out)
     assert recipe["data"]["types"] == {"size": "category"}
-    assert recipe["train"]["optimizer_options"] == {"eps": "1e-7"}
+    assert recipe["train"]["optimizer_options"] == {"eps": 1e-7}
     assert recipe["data"]["path"] == str(things_csv)
 
 
