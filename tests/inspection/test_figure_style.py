@@ -45,6 +45,13 @@ def test_dollars_are_text() -> None:
         figure.savefig(io.BytesIO(), format="png")
 
 
+def test_letters_that_the_font_lacks_are_no_warning() -> None:
+    with styled():
+        figure = new_figure(2, 2)
+        figure.subplots().set_title("猫")
+        figure.savefig(io.BytesIO(), format="png")
+
+
 def test_log_ticks_are_plain_numbers() -> None:
     with styled():
         axes = new_figure(3, 2).subplots()

@@ -198,7 +198,7 @@ def test_an_even_gap_is_exact_only_where_nothing_depends_on_the_seed(fake: Faker
 
 
 def test_all_gaps_are_to_the_first_and_share_the_confidence(fake: Faker) -> None:
-    scores = {"logistic": (0.5, 0.6, 0.5), "softmax": (0.6, 0.8, 0.6), "mlp": (0.9, 0.9, 0.8)}
+    scores = {"logistic": (0.5, 0.6, 0.5), "softmax": (0.6, 0.8, 0.5), "mlp": (0.9, 0.9, 0.8)}
     fake({name: [{"accuracy": score} for score in row] for name, row in scores.items()})
     told = compare(*scores, data="moons", seeds=3, quiet=True)
     assert [row.scores for row in told.rows] == list(scores.values())
@@ -206,11 +206,14 @@ def test_all_gaps_are_to_the_first_and_share_the_confidence(fake: Faker) -> None
     for verdict, name in zip(told.verdicts, ("softmax", "mlp"), strict=True):
         wanted = [b - a for a, b in zip(scores["logistic"], scores[name], strict=True)]
         assert list(verdict.gap.differences) == wanted
-    alone = compare("logistic", "softmax", data="moons", seeds=3, quiet=True).verdicts[0].gap
-    shared = told.verdicts[0].gap
-    assert alone.interval is not None
-    assert shared.interval is not None
-    assert shared.interval[0] < alone.interval[0] < alone.interval[1] < shared.interval[1]
+    (alone,) = compare("logistic", "softmax", data="moons", seeds=3, quiet=True).verdicts
+    shared = told.verdicts[0]
+    assert alone.gap.interval is not None
+    assert shared.gap.interval is not None
+    assert shared.gap.interval[0] < alone.gap.interval[0]
+    assert alone.gap.interval[1] < shared.gap.interval[1]
+    assert "about 7 seeds" in alone.reason
+    assert "about 9 seeds" in shared.reason
 
 
 def test_a_lower_metric_can_be_the_better_one(fake: Faker) -> None:

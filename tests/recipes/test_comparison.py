@@ -200,7 +200,7 @@ def test_a_notebook_shows_sentences_table_and_figure(real: Comparison) -> None:
     shown = real._repr_html_()
     assert shown.startswith(f"<p>{real.setting}</p><p>wide is better")
     assert "<table>" in shown
-    assert "<figure>" in shown
+    assert "<figure" in shown
     assert "<input" not in shown
 
 

@@ -43,12 +43,16 @@ def test_a_name_is_a_model_with_its_defaults(moons: Data) -> None:
 
 
 def test_settings_after_colons_go_to_the_model_or_to_training(moons: Data) -> None:
-    source = "mlp:hidden=64,32:dropout=0:batch-size=16:optimizer_options.eps=1e-6"
+    source = "mlp:hidden=64,32:dropout=0:batch-size=16"
     assert read_entry(source).label == source
     recipe = resolved(source, moons)
     assert recipe.model_settings == MLPConfig(hidden=(64, 32), dropout=0.0)
     assert recipe.train.batch_size == 16
-    assert recipe.train.optimizer_options == {"eps": "1e-6"}
+
+
+def test_options_of_an_optimizer_are_numbers_lists_and_truths(moons: Data) -> None:
+    recipe = resolved("mlp:optimizer_options.betas=0.8,0.9:optimizer_options.amsgrad=false", moons)
+    assert recipe.train.optimizer_options == {"betas": [0.8, 0.9], "amsgrad": False}
 
 
 def test_a_config_is_what_its_name_with_settings_is(moons: Data) -> None:

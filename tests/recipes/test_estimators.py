@@ -176,12 +176,13 @@ def test_several_labels_in_passes() -> None:
     assert torch.equal(weights_of(passed), weights_of(small().fit(inputs, y)))
 
 
-def test_the_tags_say_which_models_take_labels() -> None:
+def test_the_tags_say_which_models_take_labels_or_several_reals() -> None:
     told = {
         name: NetClassifier(name).__sklearn_tags__().classifier_tags.multi_label
         for name in ("mlp", "logistic", "softmax", "mpl")
     }
     assert told == {"mlp": True, "logistic": True, "softmax": False, "mpl": False}
+    assert NetRegressor().__sklearn_tags__().target_tags.multi_output
 
 
 def test_predictions_are_shaped_as_the_targets_were(reals: Rows) -> None:

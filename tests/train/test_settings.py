@@ -20,7 +20,7 @@ NAN, INFINITY = float("nan"), float("inf")
         ({"epochs": 0}, "epochs must be greater than 0, got 0"),
         ({"epochs": -3}, "epochs must be greater than 0, got -3"),
         ({"epochs": 1.5}, "epochs must be a whole number, got 1.5"),
-        ({"epochs": True}, "epochs must be int, got True"),
+        ({"epochs": True}, "epochs must be int or nothing, got True"),
         ({"epochs": "many"}, "epochs must be a whole number, got 'many'"),
         ({"batch_size": 0}, "batch_size must be greater than 0, got 0"),
         ({"lr": NAN}, "lr must be a finite number, got nan"),

@@ -112,7 +112,7 @@ def measure_class_balance(splits: Mapping[str, Tensor], class_names: Sequence[st
         if several:
             check_label_samples(name, targets, targets, None)
             check_names("class_names", class_names, targets.shape[1])
-            values = targets.double().mean(dim=0)
+            values = targets.cpu().double().mean(dim=0)
         else:
             check_shape(name, targets, "N")
             check_classes(name, targets, len(class_names))

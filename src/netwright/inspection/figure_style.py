@@ -3,6 +3,7 @@
 matplotlib is imported inside functions: it costs a second that training should not pay.
 """
 
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Literal
@@ -69,7 +70,9 @@ def styled() -> Iterator[None]:
     settings.update(STYLE)
     for name in _OF_THE_PROCESS:
         settings.pop(name, None)
-    with matplotlib.rc_context(settings):
+    with matplotlib.rc_context(settings), warnings.catch_warnings():
+        # A class called by a letter that the font lacks is drawn as a box; the table has its name.
+        warnings.filterwarnings("ignore", message="Glyph .* missing from font")
         yield
 
 

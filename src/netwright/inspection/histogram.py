@@ -21,7 +21,7 @@ def histogram_edges(values: Tensor, num_values: int) -> tuple[float, ...]:
     """
     # An odd number, so that a constant is the middle of the middle bin.
     bins = min(max(math.isqrt(num_values) | 1, FEWEST_BINS), MOST_BINS)
-    low, high = (float(value) for value in values.double().aminmax())
+    low, high = (float(value) for value in values.detach().cpu().double().aminmax())
     if low == high:
         pad = max(abs(low) / 1_000, 0.5)
         low, high = low - pad, high + pad

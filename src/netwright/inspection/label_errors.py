@@ -89,7 +89,7 @@ class LabelErrors(View):
             axes.barh(places, lengths, left=start, color=colour, label=legend, height=0.75)
             start = [end + length for end, length in zip(start, lengths, strict=True)]
         name_ticks(axes, "y", [label.name for label in shown], ROW * len(shown))
-        axes.invert_yaxis()
+        axes.set_ylim(len(shown) - 0.4, -0.6)
         axes.grid(visible=False, axis="y")
         axes.set_xlabel("examples")
         axes.set_xlim(0, max(*start, 1.0) * 1.02)
@@ -122,7 +122,7 @@ def measure_label_errors(
     label_accuracy(probabilities, targets, weights)  # refuses what is not labels
     check_names("label_names", label_names, targets.shape[1])
     said, true = probabilities > THRESHOLD, targets.bool()
-    total = float(len(targets) if weights is None else weights.double().sum())
+    total = float(len(targets) if weights is None else weights.cpu().double().sum())
     found, missed, alarms, denied = (
         (total * weighted_mean(kind, weights)).tolist()
         for kind in (said & true, ~said & true, said & ~true, ~said & ~true)

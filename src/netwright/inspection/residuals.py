@@ -138,6 +138,8 @@ def measure_residuals(
     """
     check_shape("targets", targets, "N", "K")
     rmse(predictions, targets, weights)  # refuses shapes that differ, and what is not finite
+    targets, predictions = targets.detach().cpu(), predictions.detach().cpu()
+    weights = None if weights is None else weights.cpu()
     num_examples, num_outputs = targets.shape
     check_names("target_names", target_names, num_outputs)
     return Residuals(
@@ -153,9 +155,9 @@ def measure_residuals(
 def _of_output(
     name: str, true: Tensor, predicted: Tensor, weights: Tensor | None
 ) -> OutputResiduals:
-    residuals = true.detach().double() - predicted.detach().double()
+    residuals = true.double() - predicted.double()
     edges = histogram_edges(residuals, len(residuals))
-    shown = shown_rows(len(true), MOST_POINTS).to(true.device)
+    shown = shown_rows(len(true), MOST_POINTS)
     return OutputResiduals(
         name=name,
         rmse=rmse(predicted, true, weights),

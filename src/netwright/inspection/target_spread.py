@@ -126,7 +126,7 @@ def measure_target_spread(
 
 
 def _of_output(name: str, splits: Mapping[str, Tensor]) -> OutputSpread:
-    exact = {split: values.detach().double() for split, values in splits.items()}
+    exact = {split: values.detach().cpu().double() for split, values in splits.items()}
     largest = max(len(values) for values in exact.values())
     edges = histogram_edges(torch.cat(list(exact.values())), largest)
     return OutputSpread(

@@ -134,6 +134,7 @@ def measure_worst_errors(
     check_positive("count", count)
     check_shape("targets", targets, "N", "K")
     mae(predictions, targets)  # refuses shapes that differ, and what is not finite
+    targets, predictions = targets.detach().cpu(), predictions.detach().cpu()
     check_names("target_names", target_names, targets.shape[1])
     numbers = range(len(targets)) if rows is None else rows
     if len(numbers) != len(targets):
@@ -150,7 +151,7 @@ def measure_worst_errors(
 def _of_output(
     name: str, true: Tensor, predicted: Tensor, numbers: Sequence[int], count: int
 ) -> OutputErrors:
-    errors = (predicted.detach().double() - true.detach().double()).abs()
+    errors = (predicted.double() - true.double()).abs()
     worst = errors.argsort(descending=True, stable=True)[:count]
     return OutputErrors(
         name=name,

@@ -17,6 +17,7 @@ from netwright.core.checks import check_positive
 from netwright.core.errors import DataError
 from netwright.inspection.figure_style import COLOURS, FAINT
 from netwright.inspection.pictures import (
+    COLUMNS,
     ROW_HEIGHT,
     Pixels,
     as_images,
@@ -177,12 +178,13 @@ def measure_wrong_examples(
     for name, length in (("inputs", len(inputs)), ("rows", len(numbers))):
         if length != len(targets):
             raise DataError(f"{name} must be as many as targets, {len(targets)}, got {length}")
+    targets, probabilities = targets.cpu(), probabilities.detach().cpu()
     images = as_images(inputs, image_shape)
     mistakes, barely_right, num_wrong = _choose(targets, probabilities, count)
 
     def example(kind: Kind, place: int) -> Example:
         pixels = None if images is None else pixels_of(images[place])
-        answer = (int(targets[place]), probabilities[place].detach())
+        answer = (int(targets[place]), probabilities[place])
         return _example(kind, numbers[place], *answer, class_names, pixels)
 
     return WrongExamples(
@@ -195,7 +197,7 @@ def measure_wrong_examples(
 
 def _choose(targets: Tensor, probabilities: Tensor, count: int) -> tuple[list[int], list[int], int]:
     """The places of the surest mistakes and of the barest successes, and the number of mistakes."""
-    first, second = probabilities.detach().double().topk(2).values.unbind(1)  # (N,) each
+    first, second = probabilities.double().topk(2).values.unbind(1)  # (N,) each
     is_wrong = probabilities.argmax(dim=1) != targets
     wrong, right = is_wrong.nonzero()[:, 0], (~is_wrong).nonzero()[:, 0]
     surest = first[wrong].argsort(descending=True, stable=True)[:count]
@@ -232,7 +234,7 @@ def _example(
 def _height(examples: tuple[Example, ...]) -> float:
     if examples[0].pixels is None:
         return HEADING + 0.4 + BAR * len(examples)
-    return HEADING + WIDTH / 6 * ROW_HEIGHT * num_rows(len(examples))
+    return HEADING + WIDTH / COLUMNS * ROW_HEIGHT * num_rows(len(examples))
 
 
 def _words(example: Example) -> str:

@@ -20,7 +20,7 @@ from netwright.data.dataset import Data
 from netwright.models.catalog import MODELS
 from netwright.recipes.fit import prepare, put_together
 from netwright.recipes.recipe import Recipe, parse_recipe
-from netwright.recipes.recipe_file import read_recipe_file
+from netwright.recipes.recipe_file import read_recipe_file, read_yaml
 from netwright.recipes.run_folder import check_run_folder
 from netwright.recipes.same_comparison import setting_words
 from netwright.train.settings import TrainConfig
@@ -109,7 +109,10 @@ def _unlike(data: Settings, other: Settings) -> str:
 
 
 def _own_settings(pairs: Sequence[str]) -> dict[str, Any]:
-    """["optimizer_options.momentum=0.9", "lr=0.1"] as nested settings; values stay text."""
+    """["optimizer_options.momentum=0.9", "lr=0.1"] as nested settings.
+
+    Settings know their type and take text; what lies deeper is read as in a recipe file.
+    """
     settings: dict[str, Any] = {}
     for pair in pairs:
         keys, _, value = pair.partition("=")
@@ -117,7 +120,8 @@ def _own_settings(pairs: Sequence[str]) -> dict[str, Any]:
         place = settings
         for step in way:
             place = place.setdefault(step, {})
-        place[last] = value
+        items = read_yaml(f"value: [{value}]", pair)["value"] if way else [value]
+        place[last] = items[0] if len(items) == 1 else items
     for name in SHARED:
         if name in settings:
             raise ConfigError(f"{name!r} is not for one entry to set: all share data and seeds")

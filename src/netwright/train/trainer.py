@@ -60,6 +60,7 @@ class Trainer:
             options=config.optimizer_options,
         )
         pace = pace_for(config, len(data.train))
+        self._loader(data.train)  # refuses a batch of more rows than there are
         return TrainState(
             model=model,
             task=self.task,
