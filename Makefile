@@ -7,7 +7,7 @@ READY := $(VENV)/.ready
 NETWRIGHT_DATA ?= $(abspath $(wildcard ../shared/data))
 export NETWRIGHT_DATA
 
-.PHONY: demo test test-slow bench lint catalogue clean
+.PHONY: demo test test-slow bench lint pictures catalogue clean
 
 demo: $(READY)
 	$(BIN)/netwright train
@@ -28,6 +28,9 @@ bench: $(READY)
 	$(BIN)/python benchmarks/cli_start.py
 	$(BIN)/python benchmarks/training_loop.py
 	$(BIN)/python benchmarks/mnist_table.py
+
+pictures: $(READY)
+	$(BIN)/python -m docs.make_pictures
 
 catalogue: $(READY)
 	$(BIN)/python -m pytest -n 2 -q --catalogue ../shared/catalogue/catalogue.json

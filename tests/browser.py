@@ -92,9 +92,13 @@ class Browser:
         )
         return answer["result"].get("value")
 
-    def screenshot(self, path: Path) -> Path:
-        """The whole page as PNG."""
-        content = self.call("Page.captureScreenshot", captureBeyondViewport=True)["data"]
+    def screenshot(self, path: Path, *, height: int | None = None) -> Path:
+        """The page as PNG: the whole of it, or so much from its top."""
+        size = self.call("Page.getLayoutMetrics")["cssContentSize"]
+        clip = {"x": 0, "y": 0, "width": size["width"], "height": height or size["height"]}
+        content = self.call(
+            "Page.captureScreenshot", captureBeyondViewport=True, clip={**clip, "scale": 1}
+        )["data"]
         path.write_bytes(base64.b64decode(content))
         return path
 

@@ -170,3 +170,12 @@ def test_refuses_a_batch_size_that_is_none(blobs: Any) -> None:
     estimator = after_passes(NetClassifier(**SETTINGS), blobs, 1).set_params(batch_size=0)
     with pytest.raises(ConfigError, match=r"^batch_size must be greater than 0, got 0$"):
         estimator.partial_fit(*blobs)
+
+
+def test_one_row_left_for_batch_norm_is_refused(blobs: Any) -> None:
+    inputs, targets = blobs
+    estimator = NetClassifier(**SETTINGS, batch_norm=True)
+    estimator.partial_fit(inputs, targets, classes=[0, 1, 2])
+    sentence = "batch norm cannot normalise one row: batch_size 32 leaves a batch of one "
+    with pytest.raises(ConfigError, match=f"^{re.escape(sentence)}of the 33 training rows; give "):
+        estimator.partial_fit(inputs[:33], targets[:33])

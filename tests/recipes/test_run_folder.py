@@ -19,7 +19,7 @@ def test_the_next_free_name_is_taken(tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 def test_a_folder_with_something_in_it_is_never_used(tmp_path: Path) -> None:
     (tmp_path / "note.txt").write_text("mine")
-    with pytest.raises(ConfigError, match="is already there and not empty; give another --out"):
+    with pytest.raises(ConfigError, match="is already there and not empty; give another folder"):
         create_run_folder(tmp_path, "mlp", "digits")
     assert create_run_folder(tmp_path / "new" / "deep", "mlp", "digits").is_dir()
 

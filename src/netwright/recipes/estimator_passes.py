@@ -10,7 +10,7 @@ from typing import Any
 from netwright.core.errors import ConfigError
 from netwright.core.seeding import random_state
 from netwright.core.trees import map_tensors
-from netwright.recipes.fit import Prepared
+from netwright.recipes.fit import Prepared, check_last_batch
 from netwright.train.callback import Callback
 from netwright.train.callbacks.non_finite import StopOnNonFinite
 from netwright.train.history import History
@@ -100,7 +100,9 @@ def learn_one_pass(
         )
     rows = len(data.train)
     config = replace(recipe.train, batch_size=batch_size)  # looks at the size that was given
-    config = replace(config, batch_size=min(pace_for(config, rows).batch_size, rows))
+    size = min(pace_for(config, rows).batch_size, rows)
+    config = replace(config, batch_size=size)
+    check_last_batch(prepared.model, rows, size)
     keep = KeepStanding()
     trainer = Trainer(config, prepared.task, callbacks=[StopOnNonFinite(), keep], seed=recipe.seed)
     state = trainer.start(prepared.model, data)

@@ -114,7 +114,7 @@ def put_together(recipe: Recipe, data: Data, module: nn.Module | None = None) ->
         with seeded(derive_seed(recipe.seed, "weights")):
             module = kind.build(recipe.model_settings, data.spec)
     module.to(pick_device(recipe.train.device))
-    _check_last_batch(module, rows, pace.batch_size)
+    check_last_batch(module, rows, pace.batch_size)
     learns_by_itself = isinstance(module, Learner)
     balanced = recipe.train.class_weight == "balanced"
     task = task_for(data, balanced=balanced, scale_targets=not learns_by_itself)
@@ -125,7 +125,7 @@ def put_together(recipe: Recipe, data: Data, module: nn.Module | None = None) ->
     return Prepared(recipe=recipe, model=module, data=data, task=task, first_batch=first)
 
 
-def _check_last_batch(module: nn.Module, rows: int, size: int) -> None:
+def check_last_batch(module: nn.Module, rows: int, size: int) -> None:
     """Refuse a batch of one row where batch norm would have to find its spread."""
     normalises = any(isinstance(part, nn.BatchNorm1d) for part in module.modules())
     if not normalises or (size > 1 and rows % size != 1):
@@ -191,7 +191,7 @@ def train(
         guess=task.baseline(data.train),
     )
     if outcome.exit_code == 130:
-        raise KeyboardInterrupt(f"the run is saved in {folder}")
+        raise KeyboardInterrupt(f"the run is saved in {folder}" if folder else "nothing is saved")
     if outcome.exit_code:
         raise SystemExit(outcome.exit_code)
     return run

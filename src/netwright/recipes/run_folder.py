@@ -41,7 +41,7 @@ def create_run_folder(out: Path | None, model: str, data: str) -> Path:
 def _create(out: Path | None, model: str, data: str) -> Path:
     if out is not None:
         if out.exists() and (not out.is_dir() or any(out.iterdir())):
-            raise ConfigError(f"{out} is already there and not empty; give another --out")
+            raise ConfigError(f"{out} is already there and not empty; give another folder")
         out.mkdir(parents=True, exist_ok=True)
         return out
     name = f"{_plain_name(model)}-{_plain_name(data)}"

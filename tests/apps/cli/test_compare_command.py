@@ -134,7 +134,7 @@ def test_a_folder_that_is_taken_is_refused_before_training(type_in: Type, tmp_pa
     answer = type_in("compare", "mlp", "logistic", "--data", "moons", "--out", ".")
     assert (answer.code, answer.err) == (
         2,
-        "error: . is already there and not empty; give another --out\n",
+        "error: . is already there and not empty; give another folder\n",
     )
 
 

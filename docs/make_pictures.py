@@ -1,0 +1,49 @@
+"""Make the pictures of the lessons and of the README again: `make pictures` (needs Chromium).
+
+The lessons' own code draws theirs; the README shows a real report in a real browser.
+"""
+
+import contextlib
+import re
+import shutil
+import tempfile
+from pathlib import Path
+
+from tests.browser import browsing
+
+import netwright as nw
+
+DOCS = Path(__file__).parent
+PICTURES = DOCS / "pictures"
+
+
+def draw_lesson(lesson: Path, desk: Path) -> None:
+    """Run the Python of a page and keep the pictures that it shows."""
+    page = lesson.read_text(encoding="utf-8")
+    wanted = re.findall(r"\(pictures/(\S+)\)", page)
+    names: dict[str, object] = {}
+    for block in re.findall(r"```python\n(.*?)```", page, re.DOTALL) if wanted else []:
+        exec(compile(block, lesson.name, "exec"), names)
+    for name in wanted:
+        shutil.copy(desk / name, PICTURES / name)
+
+
+def draw_report(desk: Path) -> None:
+    """The first screen of the report that `netwright train` leaves."""
+    page = nw.fit("mlp", "digits", quiet=True, out=desk / "run").report()
+    with browsing() as browser:
+        browser.open(page, width=1200, height=900)
+        browser.screenshot(PICTURES / "report.png", height=1480)
+
+
+def main() -> None:
+    """Draw everything in a folder of its own."""
+    PICTURES.mkdir(exist_ok=True)
+    with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
+        for lesson in sorted(DOCS.glob("[0-9]-*.md")):
+            draw_lesson(lesson, Path(folder))
+        draw_report(Path(folder))
+
+
+if __name__ == "__main__":
+    main()
