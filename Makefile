@@ -12,6 +12,8 @@ export NETWRIGHT_DATA
 demo: $(READY)
 	$(BIN)/netwright train
 
+# One thread a worker: two workers with two threads each get in each other's way.
+test: export OMP_NUM_THREADS = 1
 test: lint
 	$(BIN)/python -m pytest -n 2 -q -rs
 

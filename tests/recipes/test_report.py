@@ -3,6 +3,7 @@
 import html
 import json
 import re
+import shutil
 from pathlib import Path
 
 import pytest
@@ -35,9 +36,16 @@ def evil_run(tmp_path_factory: pytest.TempPathFactory) -> nw.Run:
     return run
 
 
-def test_the_page_has_all_parts_and_lies_in_the_folder(moons_run: nw.Run) -> None:
-    path = moons_run.report()
-    assert path == moons_run.folder / "report.html"  # type: ignore[operator]
+@pytest.fixture
+def own_run(moons_run: nw.Run, tmp_path: Path) -> nw.Run:
+    """A run whose folder no other test reads."""
+    shutil.copytree(moons_run.folder, tmp_path / "run")  # type: ignore[arg-type]
+    return nw.open_run(tmp_path / "run")
+
+
+def test_the_page_has_all_parts_and_lies_in_the_folder(own_run: nw.Run) -> None:
+    path = own_run.report()
+    assert path == own_run.folder / "report.html"  # type: ignore[operator]
     page = path.read_text(encoding="utf-8")
     assert sections_of(page) == SECTIONS
     assert "<title>mlp on moons</title>" in page
@@ -46,25 +54,25 @@ def test_the_page_has_all_parts_and_lies_in_the_folder(moons_run: nw.Run) -> Non
         assert f">{axis}</label>" in page
 
 
-def test_the_headline_stands_beside_the_baseline(moons_run: nw.Run) -> None:
-    page = moons_run.report().read_text(encoding="utf-8")
-    metrics, baseline = moons_run.results["metrics"], moons_run.results["baseline"]
+def test_the_headline_stands_beside_the_baseline(own_run: nw.Run) -> None:
+    page = own_run.report().read_text(encoding="utf-8")
+    metrics, baseline = own_run.results["metrics"], own_run.results["baseline"]
     tile = re.search(
         r'accuracy</div><div class="value">(.*?)</div><div class="beside">(.*?)<', page
     )
     assert tile is not None
     assert tile[1] == f"{100 * metrics['accuracy']:.1f} %"
     assert tile[2] == f"baseline {100 * baseline['accuracy']:.1f} %"
-    assert html.escape(moons_run.results["baseline_rule"]) in page
+    assert html.escape(own_run.results["baseline_rule"]) in page
 
 
-def test_the_json_has_the_numbers_of_every_view(moons_run: nw.Run) -> None:
-    path = moons_run.report()
+def test_the_json_has_the_numbers_of_every_view(own_run: nw.Run) -> None:
+    path = own_run.report()
     told = json.loads(path.with_suffix(".json").read_text(encoding="utf-8"))
     assert told["format"] == 1
-    assert told["results"] == moons_run.results
-    assert told["views"].keys() == moons_run.views().keys()
-    assert told["config"] == moons_run.config
+    assert told["results"] == own_run.results
+    assert told["views"].keys() == own_run.views().keys()
+    assert told["config"] == own_run.config
     assert told["environment"]["packages"]["netwright"]
 
 
