@@ -21,7 +21,7 @@ def test_two_classes_by_hand() -> None:
     view = measure_calibration(
         torch.tensor([0, 1, 1, 1, 1]), of_two([0.2, 0.4, 0.6, 0.8, 1]), None, 2
     )
-    assert view.of == "class 1"
+    assert view.of == "1"
     low, high = view.bins
     assert vars(low) == pytest.approx(
         {"low": 0, "high": 0.5, "amount": 2, "confidence": 0.3, "frequency": 0.5}
@@ -35,7 +35,7 @@ def test_two_classes_by_hand() -> None:
 def test_more_classes_by_hand() -> None:
     probabilities = torch.tensor([[0.7, 0.2, 0.1], [0.7, 0.2, 0.1], [0.3, 0.3, 0.4]])
     view = measure_calibration(torch.tensor([0, 1, 2]), probabilities.double(), bins=10)
-    assert view.of == "the likeliest class"
+    assert view.of is None
     assert [round(one.confidence, 6) for one in view.bins] == [0.4, 0.7]
     assert [one.frequency for one in view.bins] == [1.0, 0.5]
     assert view.error == pytest.approx((1 * 0.6 + 2 * 0.2) / 3)
@@ -95,6 +95,8 @@ def test_caption_says_whose_probability_it_is_and_how_far_off() -> None:
     assert two.caption.startswith("The probability of class 1, against how often the class is 1;")
     assert "it says 90.0 % and the class is 1 in 50.0 %" in two.caption
     assert "averaged over the examples, is 0.400." in two.caption
+    named = measure_calibration(torch.tensor([1, 0]), of_two([0.9, 0.9]), class_names=("No", "Yes"))
+    assert named.caption.startswith("The probability of class Yes, against how often the class is")
     three = measure_calibration(torch.tensor([0]), torch.tensor([[1.0, 0.0, 0.0]]))
     assert "The probability of the likeliest class, against how often it is right;" in three.caption
 

@@ -13,8 +13,9 @@ Source: Naeini et al., "Obtaining Well Calibrated Probabilities Using Bayesian B
 Guo et al., "On Calibration of Modern Neural Networks" (2017).
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar
 
 import torch
 from torch import Tensor
@@ -22,7 +23,7 @@ from torch import Tensor
 from netwright.core.checks import check_positive
 from netwright.inspection.figure_style import COLOURS, FAINT
 from netwright.inspection.view import View
-from netwright.inspection.wording import amount, percent
+from netwright.inspection.wording import amount, percent, short_name
 from netwright.metrics.samples import check_class_samples, check_probabilities
 
 if TYPE_CHECKING:
@@ -56,14 +57,14 @@ class Calibration(View):
     """How often predictions of each confidence come true.
 
     Args:
-        of: whose probability it is: "class 1" of two, else "the likeliest class".
+        of: the class of two whose probability it is; None where it is the likeliest of more.
         bins: those that hold examples, from low to high.
         error: the expected calibration error.
     """
 
     title: ClassVar[str] = "Calibration"
 
-    of: Literal["class 1", "the likeliest class"]
+    of: str | None
     bins: tuple[CalibrationBin, ...]
     error: float
 
@@ -78,14 +79,18 @@ class Calibration(View):
         total = sum(one.amount for one in self.bins)
         confidence = sum(one.amount * one.confidence for one in self.bins) / total
         frequency = sum(one.amount * one.frequency for one in self.bins) / total
-        truth = "the class is 1" if self.of == "class 1" else "it is right"
+        truth = "it is right" if self.of is None else f"the class is {short_name(self.of)}"
         return (
-            f"The probability of {self.of}, against how often {truth}; on the dashed line both "
+            f"The probability of {self._whose}, against how often {truth}; on the dashed line both "
             f"agree. On average it says {percent(confidence)} and {truth} in {percent(frequency)}. "
             f"The expected calibration error, the distance from the line averaged over the "
             f"examples, is {self.error:.3f}. Below: how many examples each point stands for; "
             "a point of few examples jumps about by chance."
         )
+
+    @property
+    def _whose(self) -> str:
+        return "the likeliest class" if self.of is None else f"class {short_name(self.of)}"
 
     def draw(self, figure: "Figure") -> None:
         """The reliability diagram above, the number of examples below."""
@@ -95,10 +100,10 @@ class Calibration(View):
         diagram.plot((0, 1), (0, 1), color=FAINT, linestyle="--", linewidth=1.2)
         diagram.vlines(middles, middles, frequencies, color=COLOURS[1], linewidth=2.5, alpha=0.5)
         diagram.plot(middles, frequencies, color=COLOURS[0], marker="o", clip_on=False)
-        truth = "share of class 1" if self.of == "class 1" else "share that is right"
+        truth = "share that is right" if self.of is None else f"share of {self._whose}"
         diagram.set(xlim=(0, 1), ylim=(0, 1), ylabel=truth)
         self._draw_counts(counts)
-        counts.set_xlabel(f"probability of {self.of}")
+        counts.set_xlabel(f"probability of {self._whose}")
 
     def _draw_counts(self, axes: "Axes") -> None:
         for one in self.bins:
@@ -123,7 +128,11 @@ class Calibration(View):
 
 
 def measure_calibration(
-    targets: Tensor, probabilities: Tensor, weights: Tensor | None = None, bins: int = 10
+    targets: Tensor,
+    probabilities: Tensor,
+    weights: Tensor | None = None,
+    bins: int = 10,
+    class_names: Sequence[str] = ("0", "1"),
 ) -> Calibration:
     """Compare what a classifier says with how often it comes true.
 
@@ -132,6 +141,7 @@ def measure_calibration(
         probabilities: (N, C).
         weights: how much each example counts, (N,).
         bins: of equal width, between 0 and 1.
+        class_names: C of them; only those of two are told.
     """
     check_positive("bins", bins)
     check_class_samples("probabilities", probabilities, targets, weights)
@@ -146,7 +156,7 @@ def measure_calibration(
     filled = _fill(chance, came_true, counted, bins)
     total = sum(one.amount for one in filled)
     return Calibration(
-        of="class 1" if exact.shape[1] == 2 else "the likeliest class",
+        of=class_names[1] if exact.shape[1] == 2 else None,
         bins=filled,
         error=sum(one.amount * abs(one.frequency - one.confidence) for one in filled) / total,
     )

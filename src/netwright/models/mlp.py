@@ -46,8 +46,8 @@ class MLP(Model):
         formula=r"f_0 = x, \quad f_{l+1} = \phi(W_l f_l + b_l), \quad f(x) = W_L f_L + b_L",
         symbols={
             "x": "one input, flattened, (D)",
-            "W_l": "weights of layer l, (h_{l+1}, h_l)",
-            "b_l": "bias of layer l, (h_{l+1})",
+            "W_l": "weights of layer l, (width after it, width before it)",
+            "b_l": "bias of layer l, (width after it)",
             r"\phi": "the activation, applied to each unit",
             "f(x)": "logits or reals, (C)",
         },

@@ -186,8 +186,9 @@ def _data(data: Data, targets: View | None) -> list[Html]:
     rows = describe_columns(data)
     if len(rows) == MOST_COLUMNS:
         blocks.append(note(f"The first {MOST_COLUMNS} columns."))
-    columns = [table(rows), *([titled(targets)] if targets is not None else [])]
-    blocks.append(side_by_side(*columns))
+    blocks.append(table(rows))
+    if targets is not None:
+        blocks.append(titled(targets))
     if data.notes:
         blocks.append(folded("What was inferred on the way", *(text(line) for line in data.notes)))
     return blocks

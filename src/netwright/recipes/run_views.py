@@ -69,7 +69,7 @@ def _class_views(run: Measured, split: Split, predictions: Tensor) -> dict[str, 
     inputs = split.inputs.cpu()
     views: dict[str, View] = {
         "confusion": measure_confusion(targets, predictions, names, weights),
-        "calibration": measure_calibration(targets, predictions, weights),
+        "calibration": measure_calibration(targets, predictions, weights, class_names=names),
     }
     if run.spec.num_features > 1:
         views["decision-regions"] = measure_decision_regions(
