@@ -14,9 +14,15 @@ _STEP = {
 _SMALL = {r"\epsilon": "a small number against division by zero, `eps`"}
 _MOMENTS = {
     **_STEP,
-    r"\hat m, \hat v": "running means of g and g^2, corrected for their start",
+    "m, v": "running means of g and g^2, from 0",
+    r"\beta_1, \beta_2": "how long they remember, `betas`",
+    r"\hat m, \hat v": "the same, corrected for starting at 0",
     **_SMALL,
 }
+_MEANS = (
+    r"m \leftarrow \beta_1 m + (1-\beta_1) g, \quad v \leftarrow \beta_2 v + (1-\beta_2) g^2,"
+    r" \quad \hat m = \frac{m}{1-\beta_1^t}, \quad \hat v = \frac{v}{1-\beta_2^t}, \quad "
+)
 
 SGD = OptimizerEntry(
     make=torch.optim.SGD,
@@ -100,7 +106,7 @@ ADAM = OptimizerEntry(
     fused=True,
     card=Card(
         sentence="Momentum and a root mean square together, both corrected for starting at zero.",
-        formula=r"w \leftarrow w - \eta \frac{\hat m}{\sqrt{\hat v} + \epsilon}",
+        formula=_MEANS + r"w \leftarrow w - \eta \frac{\hat m}{\sqrt{\hat v} + \epsilon}",
         symbols=_MOMENTS,
         source="Kingma and Ba (2015), arXiv 1412.6980",
     ),
@@ -111,7 +117,8 @@ ADAMW = OptimizerEntry(
     fused=True,
     card=Card(
         sentence="Adam with weight decay apart from the gradient.",
-        formula=r"w \leftarrow (1 - \eta\lambda) w - \eta \frac{\hat m}{\sqrt{\hat v} + \epsilon}",
+        formula=_MEANS
+        + r"w \leftarrow (1 - \eta\lambda) w - \eta \frac{\hat m}{\sqrt{\hat v} + \epsilon}",
         symbols={**_MOMENTS, r"\lambda": "`weight_decay`"},
         source="Loshchilov and Hutter (2019), arXiv 1711.05101",
     ),
