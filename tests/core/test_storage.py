@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from netwright.core import storage
-from netwright.core.errors import DataError
+from netwright.core.errors import ConfigError, DataError
 from netwright.core.storage import (
     MANIFEST,
     check_folder,
@@ -271,3 +271,11 @@ def test_missing_manifest_is_named(tmp_path: Path) -> None:
     (tmp_path / "step-1" / MANIFEST).unlink()
     with pytest.raises(DataError, match=re.escape(f"{tmp_path / 'step-1' / MANIFEST} is not")):
         check_folder(tmp_path / "step-1")
+
+
+def test_a_folder_that_is_not_there_is_refused_in_one_sentence(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("x")
+    for place, why in (("nowhere", "No such file or directory"), ("file", "Not a directory")):
+        path = tmp_path / place / "page.html"
+        with pytest.raises(ConfigError, match=f"^{re.escape(f'{path} cannot be written: {why}')}$"):
+            write_text(path, "x")

@@ -134,3 +134,9 @@ def test_reals_must_be_finite_but_may_all_be_equal() -> None:
     sentence = "the train targets of toy must be finite, got inf at [1, 0] (1 in all)"
     with pytest.raises(DataError, match=re.escape(sentence)):
         check_data(replace(data(infinite), spec=reals))
+
+
+def test_a_part_may_be_of_one_class() -> None:
+    check_data(data(split([1, 1])), is_part=True)
+    with pytest.raises(DataError, match="one class only"):
+        check_data(data(split([1, 1])))

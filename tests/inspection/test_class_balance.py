@@ -5,6 +5,7 @@ import torch
 
 from netwright.core.errors import DataError, ShapeError
 from netwright.inspection.class_balance import measure_class_balance
+from netwright.inspection.wording import legend_name
 from tests.inspection.drawn import HOSTILE, check_sound, words_on
 
 SPLITS = {"train": torch.tensor([0, 0, 0, 1]), "test": torch.tensor([0, 1])}
@@ -55,6 +56,11 @@ def test_every_number_of_classes_gives_a_sound_figure(count: int) -> None:
     view = measure_class_balance(splits, names)
     check_sound(view)
     assert {"train", "a stranger", "share of the examples"} <= set(words_on(view))
+
+
+def test_a_split_that_begins_with_an_underscore_is_in_the_legend() -> None:
+    (legend,) = measure_class_balance({"_old": SPLITS["train"]}, ("no", "yes")).plot().legends
+    assert [text.get_text() for text in legend.get_texts()] == [legend_name("_old")]
 
 
 def test_refusals() -> None:

@@ -12,6 +12,7 @@ from matplotlib.colors import to_hex
 from netwright.core.errors import DataError
 from netwright.inspection.curves import AXIS_LABELS, Axis, Curves, measure_curves
 from netwright.inspection.figure_style import SPLIT_COLOURS
+from netwright.inspection.wording import legend_name
 from netwright.train.history import Row
 
 
@@ -92,6 +93,11 @@ def test_splits_share_a_panel_in_their_colours() -> None:
 def test_a_split_of_another_panel_is_in_the_legend_too() -> None:
     rows = [row(1, "train", "loss", 1.0), row(1, "holdout", "accuracy", 0.5)]
     assert labels(panels(measure_curves(rows))[0]) == ["train", "holdout"]
+
+
+def test_a_split_that_begins_with_an_underscore_is_in_the_legend() -> None:
+    rows = [row(1, "_old", "loss", 1.0)]
+    assert labels(panels(measure_curves(rows))[0]) == [legend_name("_old")]
 
 
 @pytest.mark.parametrize(
@@ -215,6 +221,40 @@ def test_the_caption_says_where_curves_began_and_ended() -> None:
     )
     alone = measure_curves([row(1, "val", "loss", 0.5)]).caption
     assert alone == "loss: 0.5 on val, against epoch."
+
+
+@pytest.mark.parametrize(
+    ("train", "val", "told"),
+    [
+        ((1.0, 0.5), (0.4, 0.3), True),
+        ((1.0, 0.3), (0.9, 0.3), False),
+        ((1.0, 0.3), (0.1, 0.4), False),
+        ((1.0, 0.5), (0.3,), False),  # a rule of its own: both are measured at the end
+        ((), (0.4, 0.3), False),
+    ],
+)
+def test_the_caption_tells_why_val_may_end_below_train(
+    train: Sequence[float], val: Sequence[float], told: bool
+) -> None:
+    rows = [
+        row(epoch, split, "loss", value)
+        for split, values in (("train", train), ("val", val))
+        for epoch, value in enumerate(values, start=1)
+    ]
+    sentence = (
+        " Val ends below train, which is no error: train is a mean over the epoch, taken while the "
+        "weights moved and with dropout on, val is measured after it with dropout off."
+    )
+    assert measure_curves(rows).caption.endswith(sentence) is told
+
+
+def test_only_the_loss_is_compared_at_the_end() -> None:
+    rows = [
+        row(epoch, split, "r2", value)
+        for epoch in (1, 2)
+        for split, value in (("train", 0.9), ("val", 0.8))
+    ]
+    assert "ends below" not in measure_curves(rows).caption
 
 
 def test_panels_stand_in_two_columns() -> None:

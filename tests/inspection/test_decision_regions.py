@@ -1,6 +1,7 @@
 """Decision regions: the line of a linear model where it must be, colours, points and slices."""
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -16,6 +17,7 @@ from netwright.inspection.decision_regions import (
     measure_decision_regions,
 )
 from netwright.inspection.plane import GRID
+from netwright.inspection.wording import legend_name
 from tests.inspection.drawn import HOSTILE, check_sound, words_on
 
 
@@ -118,12 +120,35 @@ def test_on_a_slice_points_are_judged_as_they_are_and_the_agreement_is_told() ->
     view = measure_decision_regions(linear(hidden, torch.zeros(2)), inputs, targets, "ab", ())
     assert sum(view.point_is_wrong) == 0
     assert 0.3 < view.agreement < 0.8
-    assert f"they agree for {100 * view.agreement:.1f} %." in view.caption
     seen = torch.zeros(5, 2)
     seen[0, 1] = 50.0
     targets = (inputs[:, 0] > 0).long()
     view = measure_decision_regions(linear(seen, torch.zeros(2)), inputs, targets, "ab", ())
     assert view.agreement > 0.95
+    assert view.caption.endswith(f"; they agree for {100 * view.agreement:.1f} %.")
+
+
+@pytest.mark.parametrize(("agreement", "misleads"), [(0.34, True), (0.599, True), (0.6, False)])
+def test_a_slice_that_says_little_about_the_examples_says_so_first(
+    agreement: float, misleads: bool
+) -> None:
+    inputs = cloud(9, 3)
+    model = linear(torch.eye(3), torch.zeros(3))
+    view = measure_decision_regions(model, inputs, torch.arange(9) % 3, "abc", ())
+    caption = replace(view, agreement=agreement).caption
+    warning = (
+        f"This slice agrees with the model's own answers for only {100 * agreement:.1f} % of the "
+        "examples: it shows the space near the mean, not where the examples lie. Each place has "
+    )
+    assert caption.startswith(warning if misleads else "Each place has ")
+    assert caption.endswith(
+        "differ from the colour behind it" + ("." if misleads else "; they agree for 60.0 %.")
+    )
+
+
+def test_a_plane_of_two_features_is_no_slice_and_warns_of_nothing() -> None:
+    caption = replace(two_regions([2.0, 1.0], -1.0), agreement=0.1).caption
+    assert "slice" not in caption
 
 
 def test_surer_is_stronger_and_guessing_is_pale() -> None:
@@ -152,6 +177,14 @@ def test_every_number_of_classes_gives_a_sound_figure(count: int) -> None:
     model = linear(3 * weights, torch.zeros(count))
     targets = torch.arange(60) % count
     check_sound(measure_decision_regions(model, cloud(60, 2), targets, names, HOSTILE[:2]))
+
+
+def test_a_class_that_begins_with_an_underscore_is_in_the_legend() -> None:
+    model = linear(torch.eye(2), torch.zeros(2))
+    names = ("_other", "b")
+    view = measure_decision_regions(model, cloud(4, 2), torch.tensor([0, 1, 0, 1]), names, "xy")
+    (legend,) = view.plot().legends
+    assert [text.get_text() for text in legend.get_texts()][:2] == [legend_name("_other"), "b"]
 
 
 def test_the_same_answer_everywhere_has_no_boundary() -> None:

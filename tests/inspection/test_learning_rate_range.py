@@ -115,6 +115,37 @@ def test_the_caption_tells_what_was_tried_and_what_follows() -> None:
     )
 
 
+def falling(*, until: int) -> list[float]:
+    """1 at first; from update 30 on down by a hundredth each, up to `until`, then up as fast."""
+    return [1 - 0.01 * max(0, min(i, 2 * until - i) - 30) for i in range(len(RATES))]
+
+
+@pytest.mark.parametrize(
+    ("losses", "still"),
+    [
+        (falling(until=80), True),
+        ([*falling(until=80)[:-3], 0.51, 0.51, 0.51], True),
+        (falling(until=60), False),
+        ([*falling(until=80)[:-1], 9.0], False),  # blown up at the last rate
+        ([1.0] * 30 + [0.5] * 46 + [0.505] * 5, False),  # the smallest is among the last six
+        ([1.0] * 81, False),
+        ([1.0] * 75 + [0.999] * 6, False),  # no fall at all
+    ],
+)
+def test_a_loss_that_falls_to_the_end_gives_only_a_lower_bound(
+    losses: list[float], still: bool
+) -> None:
+    found = measure_learning_rate_range(RATES, losses)
+    assert found.is_still_falling is still
+    sentence = (
+        "is suggested. The loss was still falling at the largest rate tried, so that the "
+        "suggestion is only a lower bound."
+    )
+    assert found.caption.endswith(sentence) is still
+    labels = drawn(found)[0]
+    assert (f"suggested: at least {found.suggestion or 0:g}" in labels) is still
+
+
 def test_the_caption_says_where_nothing_is_seen() -> None:
     flat = [1.0, 1.2] * 20
     assert measure_learning_rate_range(RATES[:40], flat).caption == (

@@ -5,6 +5,7 @@ import torch
 
 from netwright.core.errors import DataError, ShapeError
 from netwright.inspection.target_spread import MOST_OUTPUTS, measure_target_spread
+from netwright.inspection.wording import legend_name
 from tests.inspection.drawn import HOSTILE, check_sound, words_on
 
 SPLITS = {"train": torch.tensor([[0.0], [0.0], [2.0], [2.0]]), "test": torch.tensor([[10.0]])}
@@ -45,6 +46,11 @@ def test_hostile_names_and_constants_give_a_sound_figure() -> None:
     view = measure_target_spread({"train": torch.ones(3, 4)}, HOSTILE[:4])
     check_sound(view)
     assert {"train", "<script>alert(1)</script>", r"$\frac{", "(empty)"} <= set(words_on(view))
+
+
+def test_a_split_that_begins_with_an_underscore_is_in_the_legend() -> None:
+    (legend,) = measure_target_spread({"_old": torch.tensor([[1.0], [2.0]])}, ("y",)).plot().legends
+    assert [text.get_text() for text in legend.get_texts()] == [legend_name("_old")]
 
 
 def test_refusals() -> None:

@@ -3,6 +3,7 @@
 import json
 import re
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 from xml.etree import ElementTree
@@ -10,6 +11,7 @@ from xml.etree import ElementTree
 import pytest
 from PIL import Image
 
+from netwright import inspection
 from netwright.core.errors import ConfigError
 from netwright.inspection.view import View
 
@@ -40,6 +42,13 @@ class Dots(View):
     def draw(self, figure: "Figure") -> None:
         axes = figure.subplots()
         axes.scatter([p.x for p in self.points], [p.y for p in self.points])
+
+
+@dataclass(frozen=True, kw_only=True)
+class Wordy(Dots):
+    @property
+    def caption(self) -> str:
+        return "many words " * 100
 
 
 DOTS = Dots(points=(Point(1.0, 2.0), Point(3.0, 4.0)), labels={"a": (1, 2)})
@@ -81,6 +90,20 @@ def test_json_is_plain() -> None:
         "points": [{"x": 1.0, "y": 2.0}, {"x": 3.0, "y": 4.0}],
         "labels": {"a": [1, 2]},
     }
+
+
+def test_a_view_is_one_short_line_at_a_prompt() -> None:
+    assert repr(DOTS) == "<Dots 'Dots': 2 points, <b>not bold</b>>"
+    wordy = repr(Wordy(points=(), labels={}))
+    assert wordy == f"<Wordy 'Dots': {'many words ' * 7}ma…>"
+
+
+def test_no_view_writes_all_its_numbers_at_a_prompt() -> None:
+    for file in Path(inspection.__path__[0]).glob("*.py"):
+        import_module(f"netwright.inspection.{file.stem}")
+    kinds = [kind for kind in View.__subclasses__() if kind.__module__.startswith("netwright.")]
+    assert len(kinds) >= 15
+    assert all(kind.__repr__ is View.__repr__ for kind in kinds)
 
 
 def test_notebooks_show_the_figure_with_its_caption() -> None:

@@ -3,10 +3,12 @@
 import pytest
 
 from netwright.core.errors import DataError
+from netwright.inspection.figure_style import new_figure
 from netwright.inspection.wording import (
     amount,
     check_names,
     check_several_classes,
+    legend_name,
     number,
     percent,
     quoted,
@@ -32,6 +34,16 @@ from netwright.inspection.wording import (
 )
 def test_names_fit_one_line(name: str, short: str) -> None:
     assert short_name(name) == short
+
+
+def test_a_legend_shows_a_name_that_begins_with_an_underscore() -> None:
+    figure = new_figure(3.0, 2.0)
+    axes = figure.subplots()
+    for name in ("_hidden", "plain", "_" * 30):
+        axes.plot([0, 1], label=legend_name(name))
+    shown = [text.get_text().lstrip("\u200b") for text in axes.legend().get_texts()]
+    assert shown == ["_hidden", "plain", "_" * 17 + "…"]
+    assert legend_name("plain") == "plain"
 
 
 def test_names_are_longer_in_sentences_and_set_apart() -> None:

@@ -24,16 +24,18 @@ def test_the_largest_error_of_either_sign_comes_first() -> None:
     assert (first.mae, second.mae) == pytest.approx((3.5 / 3, 5 / 3))
 
 
-def test_no_more_than_asked_for_and_rows_by_their_own_numbers() -> None:
-    view = measure_worst_errors(TARGETS, PREDICTIONS, ("a", "b"), rows=[10, 11, 12], count=2)
-    assert [one.row for one in view.outputs[0].rows] == [11, 12]
+def test_no_more_than_asked_for() -> None:
+    view = measure_worst_errors(TARGETS, PREDICTIONS, ("a", "b"), count=2)
+    assert [one.row for one in view.outputs[0].rows] == [1, 2]
 
 
-def test_caption_sets_the_worst_beside_the_mean() -> None:
+def test_caption_sets_the_worst_beside_the_mean_and_says_what_a_row_is() -> None:
     view = measure_worst_errors(TARGETS, PREDICTIONS, ("price", "size"))
-    assert view.caption.startswith(
+    assert view.caption == (
         'Missed most: "price" in row 1 by 2 (on average by 1.167); '
         '"size" in row 2 by 4 (on average by 1.667). '
+        "Each line goes from the true value to the predicted one. "
+        "Rows are counted from 0 within the split."
     )
 
 
@@ -73,8 +75,6 @@ def test_hostile_names_and_exact_predictions_give_a_sound_figure() -> None:
 def test_refusals() -> None:
     with pytest.raises(ConfigError, match=r"^count must be positive, got 0$"):
         measure_worst_errors(TARGETS, PREDICTIONS, "ab", count=0)
-    with pytest.raises(DataError, match=r"^rows must be as many as targets, 3, got 1$"):
-        measure_worst_errors(TARGETS, PREDICTIONS, "ab", rows=[1])
     with pytest.raises(DataError, match=r"^target_names must hold 2 names, got 1$"):
         measure_worst_errors(TARGETS, PREDICTIONS, "a")
     with pytest.raises(ShapeError, match=r"^targets must have shape \(N, K\), got \(3,\)$"):

@@ -51,6 +51,14 @@ def test_an_example_by_hand() -> None:
     assert barest.kind == "barely right"
 
 
+def test_the_caption_says_what_a_row_is() -> None:
+    assert measure().caption == (
+        "Wrong: 3 of 6 examples (50.0 %). Confident mistakes: the likeliest class is wrong; the "
+        "surest comes first. Barely right: the smallest lead over the runner-up comes first. Rows "
+        "are counted from 0 within the split."
+    )
+
+
 def test_a_probability_of_zero_has_a_finite_loss() -> None:
     view = measure_wrong_examples(
         FEATURES[:1], torch.tensor([1]), torch.tensor([[1.0, 0.0]]), ("a", "b")
@@ -58,10 +66,10 @@ def test_a_probability_of_zero_has_a_finite_loss() -> None:
     assert view.mistakes[0].loss == pytest.approx(-math.log(torch.finfo(torch.float32).eps))
 
 
-def test_no_more_than_asked_for_and_rows_by_their_own_numbers() -> None:
-    view = measure(count=2, rows=[10, 11, 12, 13, 14, 15])
-    assert [one.row for one in view.mistakes] == [12, 15]
-    assert [one.row for one in view.barely_right] == [13, 14]
+def test_no_more_than_asked_for() -> None:
+    view = measure(count=2)
+    assert [one.row for one in view.mistakes] == [2, 5]
+    assert [one.row for one in view.barely_right] == [3, 4]
     assert "Confident mistakes: 2 of 3" in words_on(view)
 
 
@@ -153,8 +161,6 @@ def test_hostile_names_give_a_sound_figure(inputs: Tensor) -> None:
 def test_refusals() -> None:
     with pytest.raises(ConfigError, match=r"^count must be positive, got 0$"):
         measure(count=0)
-    with pytest.raises(DataError, match=r"^rows must be as many as targets, 6, got 2$"):
-        measure(rows=[1, 2])
     with pytest.raises(DataError, match=r"^inputs must be as many as targets, 6, got 5$"):
         measure_wrong_examples(FEATURES[:5], TARGETS, PROBABILITIES, NAMES)
     with pytest.raises(DataError, match=r"^class_names must hold 3 names, got 1$"):

@@ -4,10 +4,10 @@ import math
 
 import numpy as np
 import pytest
-from scipy.stats import ttest_rel
+from scipy.stats import nct, t, ttest_rel
 
 from netwright.core.errors import ConfigError, DataError
-from netwright.metrics.paired import MOST_PAIRS, half_width, paired_gap, pairs_needed
+from netwright.metrics.paired import MOST_PAIRS, POWER, half_width, paired_gap, pairs_needed
 
 
 def draw(seed: int, n: int, *, shift: float = 0.0) -> tuple[list[float], list[float]]:
@@ -95,31 +95,57 @@ def test_several_intervals_together_are_wrong_one_time_in_twenty_at_most() -> No
 
 @pytest.mark.parametrize("comparisons", [1, 3])
 @pytest.mark.parametrize("ratio", [0.03, 0.3, 1.0, 2.0, 10.0])
-def test_pairs_needed_are_the_fewest_that_leave_out_0(ratio: float, comparisons: int) -> None:
-    for mean in (ratio, -ratio):
-        count = pairs_needed(mean, 1.0, comparisons=comparisons)
-        assert count is not None
-        assert half_width(1.0, count, comparisons=comparisons) < ratio
-        assert count == 2 or half_width(1.0, count - 1, comparisons=comparisons) >= ratio
+def test_pairs_needed_are_the_fewest_whose_power_is_four_in_five(
+    ratio: float, comparisons: int
+) -> None:
+    def power(n: int) -> float:
+        reach = t.isf(0.025 / comparisons, n - 1)
+        return float(nct.sf(reach, n - 1, ratio * math.sqrt(n)))
+
+    for mean in (2 * ratio, -2 * ratio):
+        count = pairs_needed(mean, 2.0, comparisons=comparisons)
+        if count is None:
+            assert power(MOST_PAIRS) < POWER
+        else:
+            assert power(count) >= POWER
+            assert count == 2 or power(count - 1) < POWER
+
+
+@pytest.mark.parametrize("ratio", [0.4, 1.0, 2.5])
+@pytest.mark.parametrize("comparisons", [1, 3])
+def test_of_comparisons_with_the_pairs_needed_four_in_five_leave_out_0(
+    ratio: float, comparisons: int
+) -> None:
+    """10,000 comparisons: the standard error of the rate is 0.4 %; one pair less has less."""
+    count = pairs_needed(ratio, 1.0, comparisons=comparisons)
+    assert count is not None
+
+    def rate(n: int) -> float:
+        differences = np.random.default_rng(0).normal(ratio, 1.0, size=(10_000, n))
+        reach = half_width(1.0, n, comparisons=comparisons)
+        return float((differences.mean(axis=1) > differences.std(axis=1, ddof=1) * reach).mean())
+
+    assert rate(count) > 0.79
+    assert rate(count - 1) < 0.81
+    assert rate(count) - rate(count - 1) > 0
 
 
 @pytest.mark.parametrize("seed", range(20))
 def test_a_gap_within_noise_needs_more_pairs_than_it_has(seed: int) -> None:
-    gap = paired_gap(*draw(seed, 5, shift=0.05))
-    assert gap.interval is not None
-    assert gap.std is not None
-    needed = pairs_needed(gap.mean, gap.std)
-    if gap.interval[0] <= 0 <= gap.interval[1]:
-        assert needed is None or needed > 5
-    else:
-        assert needed is not None
-        assert needed <= 5
+    for n in (3, 5):
+        gap = paired_gap(*draw(seed, n, shift=0.05))
+        assert gap.interval is not None
+        assert gap.std is not None
+        needed = pairs_needed(gap.mean, gap.std)
+        if gap.interval[0] <= 0 <= gap.interval[1]:
+            assert needed is None or needed > n
 
 
 def test_no_number_of_pairs_settles_a_gap_of_0_or_a_tiny_one() -> None:
     assert pairs_needed(0.0, 1.0) is None
-    assert pairs_needed(1.9 / math.sqrt(MOST_PAIRS), 1.0) is None
-    assert pairs_needed(2.0 / math.sqrt(MOST_PAIRS), 1.0) == pytest.approx(9600, abs=20)
+    assert pairs_needed(2.79 / math.sqrt(MOST_PAIRS), 1.0) is None
+    # For many pairs the power is normal: 1.96 + 0.84 standard errors are needed.
+    assert pairs_needed(3.0 / math.sqrt(MOST_PAIRS), 1.0) == pytest.approx(8721, abs=20)
 
 
 def test_equal_differences_have_no_interval_also_where_they_differ_by_rounding() -> None:

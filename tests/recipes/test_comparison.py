@@ -102,6 +102,13 @@ def test_a_repeat_says_that_it_is_paired_by_split_only() -> None:
         "an A/A comparison, paired by split only."
     )
     assert told.view.shares_seeds == (True, False)
+    alarm = comparison(entry("mlp", A), entry("mlp (again)", B, repeats="mlp", seeds=(3, 4, 5)))
+    assert alarm.table_rows()[1]["verdict"] == "noise"
+    assert '<div class="value">noise</div>' in alarm.page()
+    assert alarm.sentences[0].startswith(
+        "mlp (again) against mlp (accuracy +0.0500, 95 % interval [+0.0252, +0.0748]): "
+        "a false alarm: "
+    )
     other = comparison(entry("wide", B), entry("mlp", A), again)
     assert other.sentences[0].endswith("leaves out 0.")
     assert other.sentences[1].endswith(" It repeats mlp under seeds 3 to 5: paired by split only.")
@@ -143,6 +150,31 @@ def test_the_coverage_says_what_an_interval_is_about_and_how_they_are_shared() -
     )
 
 
+def test_the_coverage_says_what_it_means_that_seeds_would_settle_it() -> None:
+    named = comparison(entry("a", A), entry("b", B), entry("c", (0.95, 0.90, 0.93)))
+    assert named.verdicts[1].reason.endswith(" seeds would settle it")
+    assert named.coverage.endswith(
+        " So many seeds would settle it in four of five tries, if the gap is as large as it looks."
+    )
+
+
+def test_printed_it_is_the_setting_the_table_and_the_sentences(real: Comparison) -> None:
+    setting, *lines = str(real).splitlines()
+    assert setting == real.setting
+    assert lines[0].startswith("entry             seeds  mean    std     gap to first  95 % int")
+    assert lines[1].startswith("mlp               3      0.9100  0.0100  -             -       ")
+    assert [re.split(r"  +", line) for line in lines[:4]] == [
+        list(real.table_rows()[0]),
+        *(list(row.values()) for row in real.table_rows()),
+    ]
+    assert tuple(lines[4:]) == real.remarks
+    assert real.remarks == (f"baseline: {real.baseline_rule}", *real.sentences, real.coverage)
+
+
+def test_its_repr_is_short(real: Comparison) -> None:
+    assert repr(real) == "Comparison(mlp against wide on moons: better)"
+
+
 @pytest.mark.parametrize(
     ("score", "shown"),
     [
@@ -171,10 +203,43 @@ def test_the_page_opens_with_the_verdict_and_holds_everything(real: Comparison) 
     differences = page.partition("<h2>What differs</h2>")[2].partition("</section>")[0]
     named = re.findall(r"<tr><td>(.*?)</td>", differences)
     assert named == ["model.hidden", "train.lr"]
-    assert "<td>[256, 128]</td><td>[512]</td>" in differences
+    assert "<td>256,128</td><td>512</td>" in differences
+    assert "<td>default</td><td>0.01</td>" in differences
     assert "netwright compare mlp mlp:hidden=512:lr=0.01 --data moons" in page
     assert "nw.compare(&#x27;mlp&#x27;" in page
     assert page.count("<details><summary>The recipe of ") == 2
+
+
+def differences_of(told: Comparison) -> list[list[str]]:
+    """The cells of the table of what differs, its head first."""
+    table = told.page().partition("<h2>What differs</h2>")[2].partition("</section>")[0]
+    return [re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", row) for row in table.split("<tr>")[1:]]
+
+
+def test_what_differs_is_shown_as_typed_also_beside_an_entry_called_setting() -> None:
+    plain = {"model": {"name": "mlp", "hidden": []}}
+    other = {
+        "model": {"name": "mlp", "hidden": [16], "batch_norm": True},
+        "train": {"optimizer": "sgd", "optimizer_options": {"momentum": 0.9}},
+    }
+    told = comparison(entry("setting", A, recipe=plain), entry("b", B, recipe=other))
+    assert differences_of(told) == [
+        ["", "setting", "b"],
+        ["model.hidden", "(empty)", "16"],
+        ["model.batch_norm", "false", "true"],
+        ["train.optimizer", "adam", "sgd"],
+        ["train.optimizer_options.momentum", "-", "0.9"],
+    ]
+
+
+def test_page_and_json_name_a_file_without_its_folder(tmp_path: Path) -> None:
+    table = {"data": {"name": "table", "path": str(tmp_path / "mine.csv"), "target": ["a"]}}
+    rows = [entry("a", A, recipe=table), entry("b", B, recipe={**table, "model": "logistic"})]
+    told = comparison(*rows)
+    for shown in (told.page(), json.dumps(told.to_json())):
+        assert "mine.csv" in shown
+        assert tmp_path.name not in shown
+    assert told.rows[0].recipe["data"]["path"] == str((tmp_path / "mine.csv").resolve())
 
 
 def test_the_page_of_equal_recipes_says_that_nothing_differs() -> None:

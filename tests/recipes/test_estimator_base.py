@@ -10,6 +10,7 @@ import pytest
 import torch
 from numpy.typing import NDArray
 from sklearn.base import clone
+from sklearn.model_selection import cross_val_score
 
 import netwright as nw
 from netwright.core.errors import ConfigError, DataError
@@ -250,3 +251,9 @@ def test_refuses_one_class_after_weighing(blobs: Rows) -> None:
     inputs, y = blobs
     with pytest.raises(DataError, match=r"^arrays has one class only in its training rows, '1'$"):
         small().fit(inputs, y, sample_weight=y == 1)
+
+
+def test_every_fold_of_a_cross_validation_has_a_run_folder(blobs: Rows, tmp_path: Path) -> None:
+    scores = cross_val_score(small(run_folder=tmp_path / "net"), *blobs, cv=2, error_score="raise")
+    assert len(scores) == 2
+    assert sorted(folder.name for folder in tmp_path.iterdir()) == ["net", "net-002"]

@@ -10,7 +10,7 @@ import pytest
 import torch
 from numpy.typing import NDArray
 
-from netwright.core.errors import ConfigError
+from netwright.core.errors import ConfigError, DataError
 from netwright.recipes.estimators import NetClassifier, NetRegressor
 
 SETTINGS: dict[str, Any] = {"hidden": (8,), "dropout": 0.3, "lr": 0.01, "random_state": 3}
@@ -179,3 +179,14 @@ def test_one_row_left_for_batch_norm_is_refused(blobs: Any) -> None:
     sentence = "batch norm cannot normalise one row: batch_size 32 leaves a batch of one "
     with pytest.raises(ConfigError, match=f"^{re.escape(sentence)}of the 33 training rows; give "):
         estimator.partial_fit(inputs[:33], targets[:33])
+
+
+def test_the_first_rows_of_a_stream_may_be_of_one_class(blobs: Any) -> None:
+    inputs, targets = blobs
+    estimator = NetClassifier(**SETTINGS)
+    for label in (2, 0, 1):  # sorted by class, as files often are
+        rows = targets == label
+        estimator.partial_fit(inputs[rows], targets[rows], classes=[0, 1, 2])
+    assert estimator.predict_proba(inputs).shape == (70, 3)
+    with pytest.raises(DataError, match=r"^arrays has one class only in its training rows, '2'$"):
+        NetClassifier(**SETTINGS).fit(inputs[targets == 2], targets[targets == 2])

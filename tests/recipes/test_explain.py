@@ -54,22 +54,26 @@ def test_every_name_is_explained_with_code_that_is_where_it_says(kind: str, name
         assert compile(code.lines, name, "exec")
 
 
-def test_a_model_is_its_forward() -> None:
+def test_a_model_is_its_forward_and_what_makes_its_layers() -> None:
     mlp = only("mlp")
     assert mlp.kind == "model"
     assert mlp.card.formula.startswith("f_0 = x")
-    (code,) = mlp.code
-    assert re.fullmatch(r"netwright/models/mlp\.py:\d+", code.place)
-    assert code.lines.startswith("def forward(self, x: Tensor) -> Tensor:\n    ")
+    forward, init, hidden_layer = mlp.code
+    assert all(re.fullmatch(r"netwright/models/mlp\.py:\d+", code.place) for code in mlp.code)
+    assert forward.lines.startswith("def forward(self, x: Tensor) -> Tensor:\n    ")
+    assert init.lines.startswith("def __init__(self, config: MLPConfig, ")
+    assert hidden_layer.lines.startswith("def _hidden_layer(config: MLPConfig, ")
     assert mlp.settings[0] == Field(
         name="hidden", kind="list of int", default=[256, 128], doc="widths of the hidden layers"
     )
 
 
 def test_a_learner_is_also_its_own_rule() -> None:
-    forward, rule = only("ridge").code
+    forward, init, rule = only("ridge").code
     file = "netwright/models/linear/regression.py"
     assert forward.place == f"{file}:{inspect.getsourcelines(LinearRegression.forward)[1]}"
+    # Where the layers of `forward` are made, not Ridge's own, which only keeps its penalty.
+    assert init.place == f"{file}:{inspect.getsourcelines(LinearRegression.__init__)[1]}"
     assert rule.place == f"{file}:{inspect.getsourcelines(Ridge.fit_steps)[1]}"
     assert "solve_least_squares" in rule.lines
 
@@ -113,6 +117,7 @@ def test_a_metric_is_its_formula_for_each_kind_of_target() -> None:
     [
         ("gelu", "activation", "torch/nn/modules/activation.py", "F.gelu(input"),
         ("he-normal", "initializer", "torch/nn/init.py", "def kaiming_normal_("),
+        ("torch", "initializer", "torch/nn/modules/linear.py", "def reset_parameters("),
         ("normal", "initializer", "netwright/layers/initializers.py", "def small_normal("),
         ("cosine", "schedule", "netwright/optimizers/schedules.py", "math.cos("),
         ("iris", "data set", "netwright/data/bundled.py", "def load_classes("),

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from netwright.metrics.paired import half_width, paired_gap
+from netwright.metrics.paired import paired_gap, pairs_needed
 from netwright.recipes.gap_verdict import GapVerdict, judge_gap
 
 
@@ -39,13 +39,13 @@ def test_a_gap_beyond_its_interval_is_real(sign: int, better: str, word: str) ->
 def test_a_gap_within_its_interval_is_noise_and_says_how_many_seeds_would_settle_it() -> None:
     verdict = judged([0.3, -0.1, 0.1, 0.0, 0.2])
     assert verdict.word == "noise"
-    assert verdict.reason == "this gap is noise; about 13 seeds would settle it"
-    std = verdict.gap.std or 0.0
-    assert half_width(std, 13) < verdict.gap.mean <= half_width(std, 12)
+    assert verdict.reason == "this gap is noise; about 22 seeds would settle it"
+    assert verdict.gap.std is not None
+    assert verdict.seeds_needed == 22 == pairs_needed(verdict.gap.mean, verdict.gap.std)
 
 
 def test_more_comparisons_ask_for_more_seeds() -> None:
-    assert "about 20 seeds" in judged([0.3, -0.1, 0.1, 0.0, 0.2], comparisons=4).reason
+    assert "about 32 seeds" in judged([0.3, -0.1, 0.1, 0.0, 0.2], comparisons=4).reason
 
 
 def test_a_tiny_gap_asks_for_more_seeds_than_anyone_has() -> None:
@@ -54,6 +54,7 @@ def test_a_tiny_gap_asks_for_more_seeds_than_anyone_has() -> None:
     assert (
         verdict.reason == "this gap is noise; more than 10,000 seeds would be needed to settle it"
     )
+    assert verdict.seeds_needed is None
 
 
 def test_no_gap_names_no_number_of_seeds() -> None:
@@ -83,7 +84,7 @@ def test_where_no_seed_matters_the_gap_is_exact_and_says_nothing_of_other_rows(
 
 def test_an_even_gap_of_learners_that_do_depend_on_the_seed_has_no_interval() -> None:
     verdict = judged([0.25] * 5)
-    assert verdict.word == "better"
+    assert verdict.word == "no verdict"
     assert verdict.reason == (
         "the same gap on every seed, so no interval can be given; "
         "more seeds or a finer metric would show the spread"
@@ -96,11 +97,28 @@ def test_no_difference_at_all_is_the_same(seeds_matter: bool) -> None:
     assert (verdict.word, verdict.reason) == ("the same", "the same on every seed")
 
 
-def test_one_recipe_under_other_seeds_is_noise_or_a_false_alarm() -> None:
-    noise = judged([0.3, -0.1, 0.1], same_recipe=True)
-    assert noise.word == "noise"
-    assert noise.reason == "this gap is noise, since the recipe is the same"
-    alarm = "a false alarm, since the recipe is the same; one in twenty looks like this"
-    assert judged([0.3, 0.31, 0.29], same_recipe=True).reason == alarm
-    assert judged([0.25] * 3, same_recipe=True).reason == alarm
+@pytest.mark.parametrize("differences", [[0.3, -0.1, 0.1], [0.25] * 3])
+def test_one_recipe_under_other_seeds_is_noise(differences: list[float]) -> None:
+    verdict = judged(differences, same_recipe=True)
+    assert verdict.word == "noise"
+    assert verdict.reason == "this gap is noise, since the recipe is the same"
+    assert verdict.seeds_needed is None
+
+
+@pytest.mark.parametrize(("comparisons", "share"), [(1, "5"), (2, "2.5"), (3, "1.7"), (10, "0.5")])
+@pytest.mark.parametrize("sign", [1, -1])
+def test_a_false_alarm_is_noise_and_says_how_rare_it_is(
+    comparisons: int, share: str, sign: int
+) -> None:
+    gaps = [sign * gap for gap in (0.3, 0.301, 0.299)]
+    verdict = judged(gaps, same_recipe=True, comparisons=comparisons)
+    assert verdict.word == "noise"
+    assert verdict.reason == (
+        "a false alarm: the recipe is the same, so this gap is noise; "
+        f"{share} % of such gaps look as real as this"
+    )
+
+
+def test_one_recipe_that_scores_the_same_is_the_same() -> None:
     assert judged([0.0] * 3, same_recipe=True).word == "the same"
+    assert judged([0.5] * 2, same_recipe=True).word == "no verdict"

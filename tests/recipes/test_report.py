@@ -116,7 +116,12 @@ def test_a_run_without_its_data_says_what_is_missing(
     (tmp_path / "t.csv").unlink()
     page = nw.open_run(tmp_path / "r").report().read_text(encoding="utf-8")
     assert sections_of(page) == ["Results", "Learning", "Model", "Make it again"]
-    assert "Views of predictions and data are missing: the run&#x27;s data" in page
+    assert "Without views of predictions and data: the run&#x27;s data t.csv is not here" in page
+    assert str(tmp_path) not in page
+    with pytest.raises(
+        ConfigError, match=r"report.html would lose views, the run's data t.csv is "
+    ):
+        nw.open_run(tmp_path / "r").report()  # what is there was written with more
 
 
 def test_a_run_in_memory_needs_a_path(moons_run: nw.Run, tmp_path: Path) -> None:
@@ -157,3 +162,26 @@ def test_notebooks_show_run_and_history_without_widgets(moons_run: nw.Run) -> No
     assert "data:image/svg+xml" in moons_run.history._repr_html_()
     for shown in (moons_run._repr_html_(), moons_run.history._repr_html_()):
         assert "<script" not in shown
+
+
+def test_a_report_never_takes_the_place_of_another_file(own_run: nw.Run) -> None:
+    folder = own_run.folder
+    assert folder is not None
+    before = (folder / "results.json").read_bytes()
+    sentence = f"{folder / 'results.json'} is there and is no report: give the page another name"
+    with pytest.raises(ConfigError, match=f"^{re.escape(sentence)}$"):
+        own_run.report(folder / "results.html")
+    assert (folder / "results.json").read_bytes() == before
+    assert not (folder / "results.html").exists()
+    own_run.report(folder / "page.html")
+    own_run.report(folder / "page.html")  # its own earlier one
+
+
+def test_columns_called_like_ours_are_set_apart(tmp_path: Path) -> None:
+    rows = "".join(f"{row % 7},{row % 5 + 0.5},{'xy'[row % 2]}\n" for row in range(60))
+    (tmp_path / "t.csv").write_text(f"row,true,kind\n{rows}", encoding="utf-8")
+    run = nw.fit(
+        "logistic", tmp_path / "t.csv", target="kind", epochs=1, quiet=True, out=tmp_path / "r"
+    )
+    page = run.report().read_text(encoding="utf-8")
+    assert "<th>column row</th><th>column true</th>" in page

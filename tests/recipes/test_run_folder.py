@@ -7,7 +7,12 @@ import pytest
 
 import netwright as nw
 from netwright.core.errors import ConfigError, DataError
-from netwright.recipes.run_folder import SavedModel, check_run_folder, create_run_folder
+from netwright.recipes.run_folder import (
+    SavedModel,
+    check_run_folder,
+    claim_folder,
+    create_run_folder,
+)
 
 
 def test_the_next_free_name_is_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -76,3 +81,11 @@ def test_damaged_weights_are_refused(moons_run: nw.Run, tmp_path: Path) -> None:
     weights.write_bytes(content)
     with pytest.raises(DataError, match=r"model.safetensors is damaged: its sha256 is not"):
         SavedModel(tmp_path)
+
+
+def test_a_taken_name_gets_a_number(tmp_path: Path) -> None:
+    made = [claim_folder(tmp_path / "runs" / "net").name for _ in range(3)]
+    assert made == ["net", "net-002", "net-003"]
+    (tmp_path / "file").write_text("x")
+    with pytest.raises(ConfigError, match=r"^no run folder can be made at .*file/net: Not a dir"):
+        claim_folder(tmp_path / "file" / "net")

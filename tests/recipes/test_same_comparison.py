@@ -12,6 +12,7 @@ from netwright.recipes.same_comparison import (
     comparison_as_command,
     comparison_as_python,
     setting_words,
+    typed_settings,
 )
 
 
@@ -24,13 +25,21 @@ def configs(comparison: PreparedComparison) -> list[dict[str, Any]]:
 
 
 def test_settings_are_written_as_they_are_typed() -> None:
-    settings = {"hidden": [64, 32], "batch_norm": True, "lr": 0.1, "optimizer_options": {"eps": 1}}
-    assert setting_words(settings) == [
-        "hidden=64,32",
-        "batch_norm=true",
-        "lr=0.1",
-        "optimizer_options.eps=1",
-    ]
+    settings = {
+        "hidden": [64, 32],
+        "batch_norm": True,
+        "lr": 0.1,
+        "optimizer_options": {"eps": 1, "flags": [False, True]},
+    }
+    assert typed_settings(settings) == {
+        "hidden": "64,32",
+        "batch_norm": "true",
+        "lr": "0.1",
+        "optimizer_options.eps": "1",
+        "optimizer_options.flags": "false,true",
+    }
+    assert setting_words(settings)[:2] == ["hidden=64,32", "batch_norm=true"]
+    assert setting_words(settings)[-1] == "optimizer_options.flags=false,true"
 
 
 def test_what_all_share_is_said_once_and_what_differs_with_its_entry() -> None:

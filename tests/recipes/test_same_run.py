@@ -13,7 +13,7 @@ import netwright as nw
 from netwright.apps.cli.main import run as run_command
 from netwright.recipes.recipe import parse_recipe
 from netwright.recipes.recipe_file import read_yaml
-from netwright.recipes.same_run import as_command, as_python, as_yaml
+from netwright.recipes.same_run import as_command, as_python, as_yaml, without_folders
 
 RECIPES: list[dict[str, Any]] = [
     {"model": "mlp", "data": "moons"},
@@ -84,6 +84,17 @@ def test_only_what_is_not_default_is_said() -> None:
     assert as_command(resolved({"model": "mlp", "data": "moons"})) == "netwright train mlp moons"
     expected = "import netwright as nw\n\nrun = nw.fit('mlp', 'moons', seed=0)\n"
     assert as_python(resolved({"model": "mlp", "data": "moons"})) == expected
+
+
+def test_without_folders_a_file_is_named_alone_and_all_else_stays(tmp_path: Path) -> None:
+    file = {"name": "table", "path": str(tmp_path / "mine.csv"), "target": ["a"]}
+    config = resolved({"model": "mlp", "data": file})
+    shown = without_folders(config)
+    assert shown["data"].pop("path") == "mine.csv"
+    assert config["data"].pop("path") == str((tmp_path / "mine.csv").resolve())
+    assert shown == config
+    moons = resolved({"model": "mlp", "data": "moons"})
+    assert without_folders(moons) == moons
 
 
 def test_the_python_makes_the_same_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -34,12 +34,35 @@ def test_series_are_found_by_split_and_name_in_order() -> None:
     assert list(history) == ROWS
 
 
-def test_what_was_not_measured_has_no_series() -> None:
+@pytest.mark.parametrize(
+    ("key", "hint"),
+    [
+        ("val/los", "did you mean 'val/loss'?"),
+        ("val_loss", "did you mean 'val/loss'?"),
+        ("accuracy", "there are train/loss, val/loss"),
+    ],
+)
+def test_what_was_not_measured_is_refused(key: str, hint: str) -> None:
     history = History(list(ROWS))
-    assert history.series("test/loss") == history.series("loss") == []
-    sentence = "nothing was measured as 'val/los'; there are train/loss, val/loss"
-    with pytest.raises(DataError, match=f"^{re.escape(sentence)}$"):
-        history.latest("val/los")
+    for ask in (history.series, history.latest):
+        with pytest.raises(DataError) as refused:
+            ask(key)
+        assert str(refused.value) == f"nothing was measured as {key!r}; {hint}"
+
+
+def test_an_empty_history_has_empty_series_and_nothing_newest() -> None:
+    assert History().series("val/loss") == []
+    with pytest.raises(
+        DataError, match=r"^nothing was measured as 'val/loss': the history is empty$"
+    ):
+        History().latest("val/loss")
+
+
+def test_a_history_is_one_short_line_at_a_prompt() -> None:
+    assert repr(History(list(ROWS))) == "History(4 rows: train/loss, val/loss)"
+    assert repr(History()) == "History(0 rows)"
+    many = [row("train", f"measure {place}", 1.0) for place in range(50)]
+    assert len(repr(History(many))) == len("History(50 rows: )") + 80
 
 
 def test_two_histories_share_nothing() -> None:

@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from netwright.core.errors import DataError
+from netwright.core.errors import ConfigError, DataError
 
 MANIFEST = "manifest.json"
 
@@ -29,8 +29,11 @@ def _flush(path: Path) -> None:
 
 
 def write_bytes(path: Path, content: bytes) -> None:
-    """Replace a file's content in one step."""
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    """Replace a file's content in one step; a folder that cannot be written to is refused."""
+    try:
+        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    except (FileNotFoundError, NotADirectoryError, PermissionError) as error:
+        raise ConfigError(f"{path} cannot be written: {error.strerror}") from None
     try:
         with os.fdopen(handle, "wb") as file:
             file.write(content)

@@ -118,7 +118,7 @@ def from_arrays(
         preprocessor=encoder,
         notes=tuple(filter(None, (note, *_notes(values[train], spec, config)))),
     )
-    check_data(data)
+    check_data(data, is_part=len(names.classes) > 1)  # rows may lack classes that are known
     return data
 
 

@@ -90,10 +90,14 @@ class Data:
         return replace(self, train=moved["train"], val=moved.get("val"), test=moved.get("test"))
 
 
-def check_data(data: Data) -> None:
+def check_data(data: Data, *, is_part: bool = False) -> None:
     """Refuse data that nothing can be learned from, before the first step.
 
     Empty splits, lengths that differ, NaN and infinity, labels out of range, one class only.
+
+    Args:
+        data: what is to be learned from.
+        is_part: more rows will come, so these may well be of one class.
     """
     for name, split in data.splits():
         if len(split) == 0:
@@ -115,7 +119,8 @@ def check_data(data: Data) -> None:
                 raise DataError(f"the {name} weights of {data.name} must be >= 0 and not all zero")
         if data.spec.target == "class":
             _check_classes(data, name, split)
-    if data.spec.target == "class" and len(torch.unique(data.train.targets)) < 2:
+    one_class = data.spec.target == "class" and len(torch.unique(data.train.targets)) < 2
+    if one_class and not is_part:
         only = data.spec.class_names[int(data.train.targets[0])]
         raise DataError(f"{data.name} has one class only in its training rows, {only!r}")
 

@@ -19,7 +19,7 @@ from netwright.core.errors import DataError
 from netwright.inspection.figure_style import SPLIT_COLOURS, colour_of
 from netwright.inspection.ticks import name_ticks, percent_ticks
 from netwright.inspection.view import View
-from netwright.inspection.wording import check_names, percent, quoted
+from netwright.inspection.wording import check_names, legend_name, percent, quoted
 from netwright.metrics.samples import check_classes, check_label_samples, check_not_empty
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ class ClassBalance(View):
             # The bars of a split as one shape, with nothing between them: hundreds would be slow.
             heights = [height for share in shares for height in (share, 0.0)][:-1]
             colour = SPLIT_COLOURS.get(split, colour_of(place))
-            axes.stairs(heights, edges, fill=True, color=colour, label=split)
+            axes.stairs(heights, edges, fill=True, color=colour, label=legend_name(split))
         name_ticks(axes, "x", self.class_names, self._length)
         axes.set_xlim(-0.6, len(self.class_names) - 0.4)
         percent_ticks(axes)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal, Protocol
 from netwright.core.errors import DataError
 from netwright.inspection.figure_style import FAINT, SPLIT_COLOURS, colour_of, log_scale
 from netwright.inspection.view import View
-from netwright.inspection.wording import number, short_name
+from netwright.inspection.wording import legend_name, number, short_name
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
@@ -127,6 +127,12 @@ class Curves(View):
             words += f" The best epoch, {self.best_epoch}, is marked; its weights were kept."
         if {"train", "val"} <= {curve.split for curve in self.curves}:
             words += " Where train improves and val gets worse, the model learns by heart."
+        if self._ends_with_val_below_train:
+            words += (
+                " Val ends below train, which is no error: train is a mean over the epoch, taken "
+                "while the weights moved and with dropout on, val is measured after it with "
+                "dropout off."
+            )
         return words
 
     def draw(self, figure: "Figure") -> None:
@@ -171,6 +177,13 @@ class Curves(View):
                 axes.axvline(place, color=FAINT, linewidth=1.0, linestyle=":", label=label)
                 label = ""
             axes.plot(place, curve.value[last], "o", ms=7, mfc="none", color=line.get_color())
+
+    @property
+    def _ends_with_val_below_train(self) -> bool:
+        """Of the loss; a single value of val is that of a rule of its own, without epochs."""
+        losses = {curve.split: curve.value for curve in self.curves if curve.name == "loss"}
+        train, val = losses.get("train", ()), losses.get("val", ())
+        return len(train) > 0 and len(val) > 1 and val[-1] < train[-1]
 
     def _is_log(self, name: str) -> bool:
         """A loss over many sizes, all of them above zero."""
@@ -225,7 +238,7 @@ def _draw_line(axes: "Axes", curve: Curve, axis: Axis) -> None:
         [positions[place] for place in places],
         [curve.value[place] for place in places],
         color=SPLIT_COLOURS.get(curve.split, colour_of(len(SPLIT_COLOURS) + len(axes.lines))),
-        label=short_name(curve.split),
+        label=legend_name(curve.split),
         marker="o" if len(places) <= MOST_MARKERS else None,
         markersize=3.5,
         linewidth=1.8 if len(places) < MOST_POINTS // 2 else 1.0,

@@ -23,8 +23,8 @@ from netwright.inspection.view import View
 from netwright.inspection.wording import (
     check_names,
     check_several_classes,
+    legend_name,
     percent,
-    short_name,
     shown_of,
 )
 from netwright.metrics.samples import check_classes
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 MOST_IN_LEGEND = 20
+LEAST_AGREEMENT = 0.6  # below it a slice says little about the examples
 PALEST, DARKEST = 0.1, 0.5  # how much colour a cell has where the model guesses, and where sure
 DOT: dict[str, Any] = {"s": 22, "edgecolors": "white", "linewidths": 0.6, "zorder": 3}
 RING: dict[str, Any] = {
@@ -84,15 +85,13 @@ class DecisionRegions(View):
     def caption(self) -> str:
         """How many of the shown examples are wrong, and what the plane is."""
         shown = shown_of(len(self.points), self.num_examples)
-        slice_note = (
-            f" An example lies off the slice, so that its own answer may differ from the colour "
-            f"behind it; they agree for {percent(self.agreement)}."
-        )
+        warning, note = self._slice_words
         return (
-            f"Each place has the colour of the likeliest class, the stronger the surer; lines are "
-            f"where the answer changes. Dots are examples ({shown}) in the colour of their true "
-            f"class; a ring marks those that the model gets wrong ({sum(self.point_is_wrong)}). "
-            f"{self.frame.description}{slice_note if self.frame.is_slice else ''}"
+            f"{warning}Each place has the colour of the likeliest class, the stronger the surer; "
+            f"lines are where the answer changes. Dots are examples ({shown}) in the colour of "
+            "their true class; a ring marks those that the model gets wrong "
+            f"({sum(self.point_is_wrong)}). "
+            f"{self.frame.description}{note}"
         )
 
     def draw(self, figure: "Figure") -> None:
@@ -112,6 +111,23 @@ class DecisionRegions(View):
         axes.grid(visible=False)
         if len(self.class_names) <= MOST_IN_LEGEND:
             figure.legend(loc="outside right upper", fontsize=9, markerscale=1.4)
+
+    @property
+    def _slice_words(self) -> tuple[str, str]:
+        """What comes first where a slice misleads, and what comes last of any slice."""
+        if not self.frame.is_slice:
+            return "", ""
+        note = (
+            " An example lies off the slice, so that its own answer may differ from the colour "
+            "behind it"
+        )
+        if self.agreement >= LEAST_AGREEMENT:
+            return "", f"{note}; they agree for {percent(self.agreement)}."
+        warning = (
+            f"This slice agrees with the model's own answers for only {percent(self.agreement)} of "
+            "the examples: it shows the space near the mean, not where the examples lie. "
+        )
+        return warning, f"{note}."
 
     def _raster(self, colours: NDArray[np.float64]) -> NDArray[np.float64]:
         """(G, G, 3): the colour of the class, on white."""
@@ -134,7 +150,7 @@ class DecisionRegions(View):
         places = np.array(self.points)
         axes.scatter(places[:, 0], places[:, 1], c=colours[list(self.point_classes)], **DOT)
         for name, colour in zip(self.class_names, colours, strict=True):
-            axes.scatter([], [], color=[colour], label=short_name(name), **DOT)
+            axes.scatter([], [], color=[colour], label=legend_name(name), **DOT)
         wrong = places[list(self.point_is_wrong)]
         if len(wrong):
             axes.scatter(wrong[:, 0], wrong[:, 1], label="wrong", **RING)

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 QUIET = 20  # first updates, at rates too small to matter: they show how much batches differ
+LAST = 5  # updates at the end: a smallest loss among them may not be the smallest
 MEMORY = 0.9  # of the smoothed loss: it looks back over about ten updates
 FLAT = 1e-3  # a smaller share of the loss is no fall, even where every batch is the same
 
@@ -69,6 +70,12 @@ class LearningRateRange(View):
         return max(self.spread, FLAT * abs(self.start))
 
     @property
+    def is_still_falling(self) -> bool:
+        """Whether the loss had not turned when the rates ended: a larger one may do better."""
+        rise = self.smoothed[-1] - self.smoothed[self.lowest]
+        return self.lowest >= len(self.smoothed) - LAST and self.fall > self.noise >= rise
+
+    @property
     def window(self) -> tuple[float, float]:
         """The losses worth showing, smallest and largest: the fall, and some room above it."""
         height = max(self.fall, self.noise) or 1.0
@@ -87,10 +94,15 @@ class LearningRateRange(View):
                 f"noise, {number(self.noise)}: no descent is seen and no rate is suggested; larger "
                 "batches have less noise."
             )
+        still_falling = (
+            " The loss was still falling at the largest rate tried, so that the suggestion is only "
+            "a lower bound."
+        )
         return (
             f"{tried} The smoothed loss fell from {number(self.start)} to "
             f"{number(self.smoothed[self.lowest])}, where the rate was "
             f"{self.lr[self.lowest]:.2g}; a tenth of that, {self.suggestion:g}, is suggested."
+            f"{still_falling if self.is_still_falling else ''}"
         )
 
     def draw(self, figure: "Figure") -> None:
@@ -101,7 +113,8 @@ class LearningRateRange(View):
         axes.plot(self.lr, self.smoothed, color=COLOURS[0], label="smoothed")
         axes.axhline(self.start, color=INK, linewidth=0.8, linestyle=":", label="start")
         if self.suggestion is not None:
-            at, label = self.lowest, f"suggested: {self.suggestion:g}"
+            bound = "at least " if self.is_still_falling else ""
+            at, label = self.lowest, f"suggested: {bound}{self.suggestion:g}"
             axes.plot(self.lr[at], self.smoothed[at], "o", color=COLOURS[0])
             axes.axvline(self.suggestion, color=COLOURS[1], linestyle="--", label=label)
         axes.set_ylim(self.window)

@@ -16,7 +16,7 @@ from netwright.inspection.figure_style import SPLIT_COLOURS, colour_of
 from netwright.inspection.histogram import histogram, histogram_edges
 from netwright.inspection.ticks import percent_ticks
 from netwright.inspection.view import View
-from netwright.inspection.wording import number, quoted, short_name
+from netwright.inspection.wording import legend_name, number, quoted, short_name
 from netwright.metrics.samples import check_not_empty
 
 if TYPE_CHECKING:
@@ -88,7 +88,9 @@ class TargetSpread(View):
                 colour = SPLIT_COLOURS.get(split, colour_of(place))
                 if place == 0:
                     axes.stairs(shares, output.edges, fill=True, color=colour, alpha=0.25)
-                axes.stairs(shares, output.edges, color=colour, linewidth=1.8, label=split)
+                axes.stairs(
+                    shares, output.edges, color=colour, linewidth=1.8, label=legend_name(split)
+                )
             axes.set(xlabel=short_name(output.name, 40), ylabel="share of the examples")
             percent_ticks(axes)
         for axes in panels[len(self.outputs) :]:

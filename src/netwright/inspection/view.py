@@ -12,8 +12,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from netwright.core.errors import ConfigError
+from netwright.core.storage import write_bytes, write_text
 from netwright.inspection.figure_style import new_figure, styled
 from netwright.inspection.page import Page, picture
+from netwright.inspection.wording import short_name
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -28,6 +30,13 @@ class View(ABC):
     """
 
     title: ClassVar[str]
+
+    def __init_subclass__(cls) -> None:
+        # In place before @dataclass would write its own, of a hundred thousand numbers.
+        cls.__repr__ = View.__repr__  # type: ignore[method-assign]
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self.title!r}: {short_name(self.caption, 80)}>"
 
     @property
     def size(self) -> tuple[float, float]:
@@ -69,9 +78,9 @@ class View(ABC):
         if kind == ".html":
             page = Page(self.title)
             page.section(self.title, picture(self))
-            path.write_text(page.render(), encoding="utf-8")
+            write_text(path, page.render())
         else:
-            path.write_bytes(self.image("png" if kind == ".png" else "svg"))
+            write_bytes(path, self.image("png" if kind == ".png" else "svg"))
         return path
 
     def to_json(self) -> dict[str, Any]:

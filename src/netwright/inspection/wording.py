@@ -17,6 +17,12 @@ def short_name(name: str, most: int = MOST_LETTERS) -> str:
     return line if len(line) <= most else f"{line[: most - 1].rstrip()}…"
 
 
+def legend_name(name: str) -> str:
+    """The short name as a legend shows it: matplotlib hides labels that begin with "_"."""
+    short = short_name(name)
+    return f"\u200b{short}" if short.startswith("_") else short  # a space of no width
+
+
 def quoted(name: str) -> str:
     """A name within a sentence: longer than on an axis, and set apart from the words around it."""
     return f'"{short_name(name, 40)}"'

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, ClassVar
 from torch import Tensor
 
 from netwright.core.checks import check_positive, check_shape
-from netwright.core.errors import DataError
 from netwright.inspection.figure_style import COLOURS, FAINT
 from netwright.inspection.view import View
 from netwright.inspection.wording import check_names, number, quoted, short_name, signed
@@ -29,7 +28,7 @@ class RowError:
     """One row that was missed.
 
     Args:
-        row: its number where it comes from.
+        row: its place in the split, from 0; not a line of the file that the split is from.
         true: its target.
         predicted: what the model said.
     """
@@ -89,6 +88,7 @@ class WorstErrors(View):
         left_out = f" The first {len(self.outputs)} of {self.num_outputs} outputs are shown."
         return (
             f"Missed most: {worst}. Each line goes from the true value to the predicted one."
+            " Rows are counted from 0 within the split."
             f"{left_out if len(self.outputs) < self.num_outputs else ''}"
         )
 
@@ -119,7 +119,6 @@ def measure_worst_errors(
     targets: Tensor,
     predictions: Tensor,
     target_names: Sequence[str],
-    rows: Sequence[int] | None = None,
     count: int = 12,
 ) -> WorstErrors:
     """Find the rows with the largest absolute error of each output.
@@ -128,7 +127,6 @@ def measure_worst_errors(
         targets: what is true, (N, K).
         predictions: (N, K).
         target_names: K names.
-        rows: the number of each example where it comes from, (N,); by default 0, 1, 2 ...
         count: how many of each output, at most.
     """
     check_positive("count", count)
@@ -136,30 +134,23 @@ def measure_worst_errors(
     mae(predictions, targets)  # refuses shapes that differ, and what is not finite
     targets, predictions = targets.detach().cpu(), predictions.detach().cpu()
     check_names("target_names", target_names, targets.shape[1])
-    numbers = range(len(targets)) if rows is None else rows
-    if len(numbers) != len(targets):
-        raise DataError(f"rows must be as many as targets, {len(targets)}, got {len(numbers)}")
     return WorstErrors(
         outputs=tuple(
-            _of_output(name, targets[:, place], predictions[:, place], numbers, count)
+            _of_output(name, targets[:, place], predictions[:, place], count)
             for place, name in enumerate(target_names[:MOST_OUTPUTS])
         ),
         num_outputs=len(target_names),
     )
 
 
-def _of_output(
-    name: str, true: Tensor, predicted: Tensor, numbers: Sequence[int], count: int
-) -> OutputErrors:
+def _of_output(name: str, true: Tensor, predicted: Tensor, count: int) -> OutputErrors:
     errors = (predicted.double() - true.double()).abs()
     worst = errors.argsort(descending=True, stable=True)[:count]
     return OutputErrors(
         name=name,
         mae=mae(predicted, true),
         rows=tuple(
-            RowError(
-                row=int(numbers[place]), true=float(true[place]), predicted=float(predicted[place])
-            )
+            RowError(row=place, true=float(true[place]), predicted=float(predicted[place]))
             for place in worst.tolist()
         ),
     )

@@ -52,7 +52,7 @@ class Example:
 
     Args:
         kind: why it is shown.
-        row: its number where it comes from.
+        row: its place in the split, from 0; not a line of the file that the split is from.
         true_name: its class.
         predicted_name: the likeliest class.
         runner_up_name: the next class.
@@ -107,6 +107,7 @@ class WrongExamples(View):
         return (
             f"Wrong: {self.num_wrong:,} of {self.num_examples:,} examples ({share})."
             f"{mistakes if self.mistakes else ''}{right if self.barely_right else ''}"
+            " Rows are counted from 0 within the split."
         )
 
     def draw(self, figure: "Figure") -> None:
@@ -154,7 +155,6 @@ def measure_wrong_examples(
     targets: Tensor,
     probabilities: Tensor,
     class_names: Sequence[str],
-    rows: Sequence[int] | None = None,
     count: int = 12,
     image_shape: tuple[int, ...] | None = None,
 ) -> WrongExamples:
@@ -165,7 +165,6 @@ def measure_wrong_examples(
         targets: the true classes, int64 (N,).
         probabilities: (N, C), of two classes or more.
         class_names: C names.
-        rows: the number of each example where it comes from, (N,); by default 0, 1, 2 ...
         count: how many of each kind, at most.
         image_shape: (I, J) or (channels, I, J) of images that come as features.
     """
@@ -174,10 +173,8 @@ def measure_wrong_examples(
     check_probabilities(probabilities)
     check_names("class_names", class_names, probabilities.shape[1])
     check_several_classes(class_names)
-    numbers = range(len(targets)) if rows is None else rows
-    for name, length in (("inputs", len(inputs)), ("rows", len(numbers))):
-        if length != len(targets):
-            raise DataError(f"{name} must be as many as targets, {len(targets)}, got {length}")
+    if len(inputs) != len(targets):
+        raise DataError(f"inputs must be as many as targets, {len(targets)}, got {len(inputs)}")
     targets, probabilities = targets.cpu(), probabilities.detach().cpu()
     images = as_images(inputs, image_shape)
     mistakes, barely_right, num_wrong = _choose(targets, probabilities, count)
@@ -185,7 +182,7 @@ def measure_wrong_examples(
     def example(kind: Kind, place: int) -> Example:
         pixels = None if images is None else pixels_of(images[place])
         answer = (int(targets[place]), probabilities[place])
-        return _example(kind, numbers[place], *answer, class_names, pixels)
+        return _example(kind, place, *answer, class_names, pixels)
 
     return WrongExamples(
         mistakes=tuple(example("confident mistake", place) for place in mistakes),
@@ -219,7 +216,7 @@ def _example(
     runner_up = int(others.argmax())
     return Example(
         kind=kind,
-        row=int(row),
+        row=row,
         true_name=class_names[true],
         predicted_name=class_names[predicted],
         runner_up_name=class_names[runner_up],

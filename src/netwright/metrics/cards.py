@@ -105,7 +105,8 @@ LOG_LOSS = Card(
 BRIER = Card(
     sentence="The mean squared distance of the probabilities from the truth: of class 1 "
     "for two classes, summed over more, averaged over labels.",
-    formula=r"\frac{1}{N} \sum_i \sum_k (p_{ik} - y_{ik})^2",
+    formula=r"\frac{1}{N} \sum_i \sum_k (p_{ik} - y_{ik})^2, \quad"
+    r" C = 2:\; \frac{1}{N} \sum_i (p_{i1} - y_{i1})^2",
     symbols=_PROBABILITY,
     source="Brier, Verification of Forecasts Expressed in Terms of Probability (1950)",
 )

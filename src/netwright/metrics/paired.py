@@ -7,9 +7,14 @@ the interval
 
 With m comparisons each has the confidence 1 - (1 - confidence) / m, so that all hold together.
 
+How many pairs would tell a gap from 0? Under a true mean of g with a spread of s, mean(d) over its
+standard error has the noncentral t distribution with n - 1 degrees around g sqrt(n) / s; the power
+of n pairs is the chance that it lies beyond t.
+
 Shapes: n pairs.
 Source: Student, "The Probable Error of a Mean" (1908); Dunn, "Multiple Comparisons Among Means"
-(1961), for m comparisons.
+(1961), for m comparisons; Johnson and Welch, "Applications of the Non-Central t-Distribution"
+(1940), for the power.
 """
 
 import math
@@ -19,12 +24,13 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import stdtr, stdtrit
+from scipy.special import nctdtr, stdtr, stdtrit
 
 from netwright.core.checks import check_positive
 from netwright.core.errors import DataError
 
 CONFIDENCE = 0.95
+POWER = 0.8
 MOST_PAIRS = 10_000
 # Differences of equal size differ by this share of the scores at most, by rounding alone.
 ROUNDING = 1e-9
@@ -84,24 +90,26 @@ def paired_gap(
 
 def half_width(std: float, pairs: int, *, comparisons: int = 1) -> float:
     """How far the interval reaches to either side, for differences of this spread."""
-    return std * float(_reach(np.array([pairs]), comparisons)[0])
+    return std * float(_quantile(np.array([pairs]), comparisons)[0]) / math.sqrt(pairs)
 
 
 def pairs_needed(mean: float, std: float, *, comparisons: int = 1) -> int | None:
-    """The fewest pairs whose interval leaves out 0, should mean and spread stay as they are.
+    """The fewest pairs whose interval lies on the mean's side of 0 in four of five tries.
 
-    None where 10,000 are too few, as they are for a mean of 0.
+    Mean and standard deviation, which must not be 0, are taken for the true ones. None where
+    10,000 pairs are too few, as they are for a mean of 0.
     """
     counts = np.arange(2, MOST_PAIRS + 1)
-    enough = std * _reach(counts, comparisons) < abs(mean)
+    centre = abs(mean) / std * np.sqrt(counts)
+    # Far beyond enough pairs scipy may give NaN, which counts as no: the fewest come before.
+    enough = nctdtr(counts - 1, centre, _quantile(counts, comparisons)) <= 1 - POWER
     return int(counts[enough.argmax()]) if enough.any() else None
 
 
-def _reach(pairs: NDArray[np.int64], comparisons: int) -> NDArray[np.float64]:
-    """The half-width for a spread of 1; it shrinks with every pair."""
+def _quantile(pairs: NDArray[np.int64], comparisons: int) -> NDArray[np.float64]:
+    """How many standard errors the interval reaches to either side."""
     tail = (1 - CONFIDENCE) / comparisons / 2
-    reach: NDArray[np.float64] = stdtrit(pairs - 1, 1 - tail) / np.sqrt(pairs)
-    return reach
+    return np.asarray(stdtrit(pairs - 1, 1 - tail), dtype=np.float64)
 
 
 def _check_pairs(reference: Sequence[float], challenger: Sequence[float]) -> None:

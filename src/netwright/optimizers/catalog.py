@@ -56,7 +56,7 @@ NESTEROV = OptimizerEntry(
         sentence="Momentum that looks ahead: the gradient counts where the step will lead.",
         formula=r"v \leftarrow \mu v + g, \quad w \leftarrow w - \eta (g + \mu v)",
         symbols={**_STEP, "v": "the running sum of gradients", r"\mu": "momentum, 0.9"},
-        source="Nesterov (1983); in this form Sutskever et al. (2013)",
+        source="Nesterov (1983); rewritten for the weights at hand after Sutskever et al. (2013)",
     ),
 )
 ADAGRAD = OptimizerEntry(
@@ -128,12 +128,15 @@ NADAM = OptimizerEntry(
     lr=2e-3,
     card=Card(
         sentence="Adam with Nesterov's look-ahead.",
-        formula=r"w \leftarrow w - \eta"
-        r" \frac{\mu_{t+1}\hat m + (1-\mu_t) \hat g}{\sqrt{\hat v} + \epsilon}",
+        formula=r"w \leftarrow w - \frac{\eta}{\sqrt{\hat v} + \epsilon}"
+        r" \left( \frac{\mu_{t+1}\, m}{1 - \prod_{i \leq t+1} \mu_i}"
+        r" + \frac{(1-\mu_t)\, g}{1 - \prod_{i \leq t} \mu_i} \right)",
         symbols={
-            **_MOMENTS,
-            r"\mu_t": "how long the mean of g remembers at step t; it rises toward `betas[0]`",
-            r"\hat g": "the gradient, corrected as the mean of g is",
+            **_STEP,
+            "m": "a running mean of g, from 0, as Adam's",
+            r"\hat v": "a running mean of g^2, corrected for starting at 0",
+            r"\mu_t": "the weight of m at step t, which rises toward `betas[0]`",
+            **_SMALL,
         },
         source="Dozat (2016), ICLR workshop",
     ),

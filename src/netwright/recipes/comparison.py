@@ -27,7 +27,12 @@ from netwright.inspection.wording import short_name
 from netwright.metrics.paired import CONFIDENCE, PairedGap
 from netwright.recipes.gap_verdict import GapVerdict
 from netwright.recipes.recipe_file import to_yaml
-from netwright.recipes.same_comparison import comparison_as_command, comparison_as_python
+from netwright.recipes.same_comparison import (
+    comparison_as_command,
+    comparison_as_python,
+    typed_settings,
+)
+from netwright.recipes.same_run import without_folders
 
 FORMAT = 1
 NUMBERS = ("seeds", "mean", "std", "gap to first", "95 % interval", "parameters", "seconds a fit")
@@ -93,6 +98,13 @@ class Comparison:
     rows: tuple[ComparedEntry, ...]
     verdicts: tuple[GapVerdict, ...]
 
+    def __str__(self) -> str:
+        return "\n".join([self.setting, *_aligned(self.table_rows()), *self.remarks])
+
+    def __repr__(self) -> str:
+        words = ", ".join(verdict.word for verdict in self.verdicts)
+        return f"Comparison({self.title}: {words})"
+
     @property
     def title(self) -> str:
         """Who is compared, on what."""
@@ -113,7 +125,7 @@ class Comparison:
 
     @property
     def coverage(self) -> str:
-        """What the intervals cover, and what they do not."""
+        """What the intervals cover and what they do not; and what seeds that settle it mean."""
         challengers = len(self.rows) - 1
         each = 100 - 100 * (1 - CONFIDENCE) / challengers
         together = (
@@ -122,10 +134,21 @@ class Comparison:
             if challengers > 1
             else ""
         )
+        settled = (
+            " So many seeds would settle it in four of five tries, if the gap is as large as it "
+            "looks."
+            if any(verdict.seeds_needed for verdict in self.verdicts)
+            else ""
+        )
         return (
             "An interval covers other training seeds on this one split, not other data: "
-            f"which rows were held out is the same throughout.{together}"
+            f"which rows were held out is the same throughout.{together}{settled}"
         )
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """What is said below the table: baseline, verdicts and what the intervals cover."""
+        return (f"baseline: {self.baseline_rule}", *self.sentences, self.coverage)
 
     @property
     def view(self) -> PairedScores:
@@ -159,10 +182,11 @@ class Comparison:
         return [*rows, {name: guess.get(name, "-") for name in rows[0]}]
 
     def to_json(self) -> dict[str, Any]:
-        """All of it as plain dicts, lists, numbers and text."""
+        """All of it as plain dicts, lists, numbers and text; of files the name alone."""
         values: dict[str, Any] = plain(self)
         for row, listed in zip(self.rows, values["rows"], strict=True):
-            listed.update(mean=row.mean, std=row.std)
+            recipe = without_folders(listed["recipe"])
+            listed.update(recipe=recipe, mean=row.mean, std=row.std)
         return {"format": FORMAT, **values, "sentences": list(self.sentences)}
 
     def save(self, path: str | Path) -> Path:
@@ -216,15 +240,18 @@ class Comparison:
         )
 
     def _again(self) -> list[Html]:
-        configs, seeds = [row.recipe for row in self.rows], len(self.rows[0].seeds)
+        configs, seeds = self._shown_recipes(), len(self.rows[0].seeds)
         command = comparison_as_command(configs, seeds=seeds, metric=self.metric)
         python = comparison_as_python(configs, seeds=seeds, metric=self.metric)
         typed = [heading("As a command"), code(command)] if command else []
         recipes = [
-            folded(f"The recipe of {row.label}", code(to_yaml(dict(row.recipe))))
-            for row in self.rows
+            folded(f"The recipe of {row.label}", code(to_yaml(config)))
+            for row, config in zip(self.rows, configs, strict=True)
         ]
         return [*typed, heading("As Python"), code(python), *recipes]
+
+    def _shown_recipes(self) -> list[dict[str, Any]]:
+        return [without_folders(row.recipe) for row in self.rows]
 
     def _table(self) -> Html:
         shown = table(self.table_rows(), numbers=NUMBERS)
@@ -232,10 +259,10 @@ class Comparison:
 
     def _differences(self) -> Html:
         """The settings that are not the same in all recipes."""
-        flat = [_flat(row.recipe) for row in self.rows]
+        flat = [_flat(recipe) for recipe in self._shown_recipes()]
         names = dict.fromkeys(name for settings in flat for name in settings)
         rows = [
-            {"setting": name}
+            {"": name}  # no label is empty, so no entry takes this column
             | {row.label: own.get(name, "-") for row, own in zip(self.rows, flat, strict=True)}
             for name in names
             if len({own.get(name) for own in flat}) > 1
@@ -267,9 +294,22 @@ def _in_words(seeds: Sequence[int]) -> str:
 
 
 def _flat(recipe: Mapping[str, Any]) -> dict[str, str]:
-    """Settings by their path: model, model.dropout, train.lr ...; the seed is no setting."""
-    return {
-        section if name == "name" else f"{section}.{name}": str(value)
-        for section in ("model", "data", "train")
-        for name, value in recipe[section].items()
-    }
+    """Settings by their path: model, model.dropout, train.lr ...; the seed is no setting.
+
+    The values are as one types them; nothing reads "default" and an empty list "(empty)".
+    """
+    flat = {}
+    for section in ("model", "data", "train"):
+        given = {
+            name: "default" if value is None else value for name, value in recipe[section].items()
+        }
+        for name, value in typed_settings(given).items():
+            flat[section if name == "name" else f"{section}.{name}"] = value or "(empty)"
+    return flat
+
+
+def _aligned(rows: Sequence[Mapping[str, str]]) -> list[str]:
+    """Rows under the keys of the first, as lines of plain text."""
+    columns = [[name, *(row[name] for row in rows)] for name in rows[0]]
+    padded = [[cell.ljust(max(map(len, column))) for cell in column] for column in columns]
+    return ["  ".join(line).rstrip() for line in zip(*padded, strict=True)]

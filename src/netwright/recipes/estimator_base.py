@@ -29,7 +29,8 @@ from netwright.data.raw_arrays import column_names
 from netwright.data.targets import ArrayTarget
 from netwright.models.catalog import MODELS
 from netwright.recipes.estimator_passes import KeepStanding, Standing, learn_one_pass
-from netwright.recipes.fit import Prepared, prepare, train
+from netwright.recipes.fit import Prepared, put_together, resolve, train
+from netwright.recipes.run_folder import claim_folder
 from netwright.train.evaluate import predict
 from netwright.train.history import History
 
@@ -106,7 +107,7 @@ class NetEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn ha
             sample_weight: how much each row counts (N,); one with 0 counts as not there.
         """
         prepared = self._prepare(X, y, sample_weight, val_size=self.val_size)
-        folder = None if self.run_folder is None else Path(self.run_folder)
+        folder = None if self.run_folder is None else claim_folder(Path(self.run_folder))
         keep = KeepStanding()
         run = train(prepared, out=folder, extra=[keep], quiet=True, keep_folder=folder is not None)
         by_passes = not isinstance(run.model, Learner)
@@ -120,7 +121,9 @@ class NetEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn ha
         if hasattr(self, "model_"):
             prepared, before = self._with_rows(X, y, sample_weight), self._standing
         else:
-            prepared = self._prepare(X, y, sample_weight, classes=classes, val_size=0.0)
+            prepared = self._prepare(
+                X, y, sample_weight, classes=classes, val_size=0.0, is_part=True
+            )
             before = None
         batch_size = self._settings.get("batch_size")
         standing = learn_one_pass(prepared, before, batch_size=batch_size)
@@ -128,7 +131,14 @@ class NetEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn ha
         return self
 
     def _prepare(
-        self, X: Any, y: Any, sample_weight: Any, *, classes: Any = None, val_size: float
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any,
+        *,
+        classes: Any = None,
+        val_size: float,
+        is_part: bool = False,
     ) -> Prepared:
         """Make the recipe for these rows: their encoding, an untrained model, its task."""
         if not isinstance(self.model, str):
@@ -150,7 +160,8 @@ class NetEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn ha
             ),
             weights=weights,
         )
-        return prepare(self.model, data, seed=self._seed(), **settings)
+        recipe = resolve(self.model, data, seed=self._seed(), **settings)
+        return put_together(*recipe, is_part=is_part)
 
     def _with_rows(self, X: Any, y: Any, sample_weight: Any) -> Prepared:
         """The recipe at hand with new rows, encoded as the first ones were."""

@@ -41,7 +41,8 @@ class NetClassifier(ClassifierMixin, NetEstimator):  # type: ignore[misc]
             stops when they get no better. By default all rows are learned from.
         random_state: of weights, order and dropout; a number gives the same bits as `nw.fit` with
             it as seed.
-        run_folder: where `fit` leaves an ordinary run folder; by default nothing is written.
+        run_folder: where `fit` leaves an ordinary run folder; where it is taken, as in
+            cross-validation, NAME-002 and so on. By default nothing is written.
         **settings: of training (epochs, lr, patience ...), of the model (hidden, dropout ...) or of
             the data (standardize ...), each by its name, as in `nw.fit`.
 
@@ -80,7 +81,7 @@ class NetClassifier(ClassifierMixin, NetEstimator):  # type: ignore[misc]
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """One pass over these rows, on from the last call or from `fit`.
 
-        The first call fixes the settings and how inputs are encoded; it needs rows of two classes.
+        The first call fixes the settings and how inputs are encoded.
 
         Args:
             X: inputs (N, F).
@@ -147,7 +148,8 @@ class NetRegressor(RegressorMixin, NetEstimator):  # type: ignore[misc]
             stops when they get no better. By default all rows are learned from.
         random_state: of weights, order and dropout; a number gives the same bits as `nw.fit` with
             it as seed.
-        run_folder: where `fit` leaves an ordinary run folder; by default nothing is written.
+        run_folder: where `fit` leaves an ordinary run folder; where it is taken, as in
+            cross-validation, NAME-002 and so on. By default nothing is written.
         **settings: of training (epochs, lr, patience ...), of the model (hidden, l2 ...) or of the
             data (standardize ...), each by its name, as in `nw.fit`.
 

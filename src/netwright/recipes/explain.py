@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import torch
+from torch import nn
 
 from netwright.core.card import Card
 from netwright.core.checks import nearest
@@ -29,7 +30,7 @@ from netwright.data.source import Source
 from netwright.inspection.card_blocks import card_blocks
 from netwright.inspection.page import Html, Page, code, folded, heading, table
 from netwright.layers.activations import ACTIVATIONS, Activation
-from netwright.layers.initializers import INITIALIZERS, Initializer
+from netwright.layers.initializers import INITIALIZERS, TORCH, Initializer
 from netwright.metrics.catalog import METRICS, Metric
 from netwright.models.catalog import MODELS
 from netwright.models.model import Model
@@ -135,7 +136,13 @@ class Rows(NamedTuple):
 
 
 def _of_model(model: type[Model]) -> Parts:
-    functions: list[Callable[..., Any]] = [model.forward]
+    # The class that has `forward` also makes the layers that it calls.
+    owner: Any = next(kind for kind in model.__mro__ if "forward" in vars(kind))
+    functions: list[Callable[..., Any]] = [
+        owner.forward,
+        owner.__init__,
+        *_called_neighbours(owner.__init__),
+    ]
     if issubclass(model, Learner):
         functions.append(model.fit_steps)
     return Parts(model.card, describe(model.settings), functions)
@@ -166,7 +173,8 @@ def _of_activation(activation: Activation) -> Parts:
 
 
 def _of_initializer(initializer: Initializer) -> Parts:
-    return Parts(initializer.card, (), [initializer.fill])
+    fill = nn.Linear.reset_parameters if initializer is TORCH else initializer.fill
+    return Parts(initializer.card, (), [fill])
 
 
 def _of_schedule(schedule: Schedule) -> Parts:
@@ -198,6 +206,15 @@ def _explanation(name: str, kind: str, parts: Parts) -> Explanation:
         settings=tuple(parts.settings),
         code=tuple(_code_of(function) for function in parts.functions),
     )
+
+
+def _called_neighbours(function: Callable[..., Any]) -> list[Callable[..., Any]]:
+    """The functions of its own file that a function names."""
+    tree = ast.parse(textwrap.dedent(inspect.getsource(function)))
+    names = dict.fromkeys(node.id for node in ast.walk(tree) if isinstance(node, ast.Name))
+    file = vars(sys.modules[function.__module__])
+    found = (file[name] for name in names if inspect.isfunction(file.get(name)))
+    return [other for other in found if other.__module__ == function.__module__]
 
 
 def _update_rule(make: type[torch.optim.Optimizer]) -> Callable[..., Any]:

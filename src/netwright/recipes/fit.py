@@ -76,6 +76,13 @@ def prepare(
     model: str | Config | nn.Module, data: Any, *, seed: int = 0, **settings: Any
 ) -> Prepared:
     """Resolve names and settings, load the data, build the model, and try one batch."""
+    return put_together(*resolve(model, data, seed=seed, **settings))
+
+
+def resolve(
+    model: str | Config | nn.Module, data: Any, *, seed: int = 0, **settings: Any
+) -> tuple[Recipe, Data, nn.Module | None]:
+    """The recipe of these names and settings, its data, and the user's own module if it is one."""
     check_seed(seed)
     name, kind = _model_type(model)
     own, for_data, for_train = _sort_settings(settings, kind, settings_type(data))
@@ -92,12 +99,21 @@ def prepare(
         train=train_config,
         seed=seed,
     )
-    return put_together(recipe, loaded, model if isinstance(model, nn.Module) else None)
+    return recipe, loaded, model if isinstance(model, nn.Module) else None
 
 
-def put_together(recipe: Recipe, data: Data, module: nn.Module | None = None) -> Prepared:
-    """Build the recipe's model (or take the user's) for this data, and try one batch."""
-    check_data(data)
+def put_together(
+    recipe: Recipe, data: Data, module: nn.Module | None = None, *, is_part: bool = False
+) -> Prepared:
+    """Build the recipe's model (or take the user's) for this data, and try one batch.
+
+    Args:
+        recipe: what to build.
+        data: what to learn from.
+        module: the user's own, for a recipe without a model.
+        is_part: more rows will come, so these may be of one class.
+    """
+    check_data(data, is_part=is_part)
     rows = len(data.train)
     size = recipe.train.batch_size
     if size is not None and size > rows:

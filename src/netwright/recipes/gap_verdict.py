@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from netwright.metrics.paired import MOST_PAIRS, PairedGap, pairs_needed
+from netwright.metrics.paired import CONFIDENCE, MOST_PAIRS, PairedGap, pairs_needed
 
 LEAST_SEEDS = 3  # with two, Student's interval reaches nearly thirteen standard errors each way
 Better = Literal["higher", "lower"]
@@ -18,11 +18,14 @@ class GapVerdict:
         gap: challenger minus reference.
         word: the verdict.
         reason: why, or what it means.
+        seeds_needed: with so many, four of five comparisons would tell the two apart, if the gap
+            is as large as it looks; None where the reason names no number.
     """
 
     gap: PairedGap
     word: Word
     reason: str
+    seeds_needed: int | None = None
 
 
 def judge_gap(
@@ -42,18 +45,26 @@ def judge_gap(
         seeds_matter: whether the seed changes anything in the one or the other.
         same_recipe: both are one recipe under different seeds.
     """
+    needed = None
     if len(gap.differences) < LEAST_SEEDS:
         word: Word = "no verdict"
         reason = f"no verdict, {LEAST_SEEDS} seeds are the least"
-    elif gap.interval is None:
+    elif gap.interval is None and gap.mean == 0:
+        word, reason = "the same", "the same on every seed"
+    elif same_recipe:
+        word, reason = "noise", _same_recipe(gap, comparisons)
+    elif gap.interval is None or gap.std is None:
         word, reason = _judge_constant(gap.mean, better, seeds_matter)
-    elif gap.interval[0] <= 0 <= gap.interval[1]:
-        word, reason = "noise", _noise(gap, comparisons, same_recipe)
+    elif _holds_zero(gap.interval):
+        needed = pairs_needed(gap.mean, gap.std, comparisons=comparisons)
+        word, reason = "noise", _noise(gap.mean, needed)
     else:
         word, reason = _leads(gap.mean, better), "the interval leaves out 0"
-    if same_recipe and word in {"better", "worse"}:
-        reason = "a false alarm, since the recipe is the same; one in twenty looks like this"
-    return GapVerdict(gap=gap, word=word, reason=reason)
+    return GapVerdict(gap=gap, word=word, reason=reason, seeds_needed=needed)
+
+
+def _holds_zero(interval: tuple[float, float]) -> bool:
+    return interval[0] <= 0 <= interval[1]
 
 
 def _leads(mean: float, better: Better) -> Literal["better", "worse"]:
@@ -62,10 +73,8 @@ def _leads(mean: float, better: Better) -> Literal["better", "worse"]:
 
 def _judge_constant(mean: float, better: Better, seeds_matter: bool) -> tuple[Word, str]:
     """The gap was the same under every seed: there is no spread to make an interval of."""
-    if mean == 0:
-        return "the same", "the same on every seed"
     if seeds_matter:
-        return _leads(mean, better), (
+        return "no verdict", (
             "the same gap on every seed, so no interval can be given; "
             "more seeds or a finer metric would show the spread"
         )
@@ -76,12 +85,19 @@ def _judge_constant(mean: float, better: Better, seeds_matter: bool) -> tuple[Wo
     )
 
 
-def _noise(gap: PairedGap, comparisons: int, same_recipe: bool) -> str:
-    if same_recipe:
+def _same_recipe(gap: PairedGap, comparisons: int) -> str:
+    if gap.interval is None or _holds_zero(gap.interval):
         return "this gap is noise, since the recipe is the same"
-    if gap.mean == 0:
+    alarms = 100 * (1 - CONFIDENCE) / comparisons
+    return (
+        "a false alarm: the recipe is the same, so this gap is noise; "
+        f"{alarms:.2g} % of such gaps look as real as this"
+    )
+
+
+def _noise(mean: float, needed: int | None) -> str:
+    if mean == 0:
         return "no gap was seen; no number of seeds can be named that would settle it"
-    needed = pairs_needed(gap.mean, gap.std or 0.0, comparisons=comparisons)
     if needed is None:
         return f"this gap is noise; more than {MOST_PAIRS:,} seeds would be needed to settle it"
     return f"this gap is noise; about {needed:,} seeds would settle it"

@@ -9,7 +9,8 @@ from typing import Any, Protocol
 
 from torch import nn
 
-from netwright.core.storage import write_json, write_text
+from netwright.core.errors import ConfigError
+from netwright.core.storage import read_json, write_json, write_text
 from netwright.data.dataset import Data
 from netwright.data.preprocessing import Preprocessor
 from netwright.inspection.card_blocks import card_blocks
@@ -36,7 +37,7 @@ from netwright.inspection.worst_errors import WorstErrors
 from netwright.inspection.wrong_examples import WrongExamples
 from netwright.models.catalog import MODELS
 from netwright.recipes.metric_table import metric_rows
-from netwright.recipes.same_run import as_command, as_python, as_yaml
+from netwright.recipes.same_run import as_command, as_python, as_yaml, without_folders
 from netwright.train.tasks.task import Task
 
 FORMAT = 1
@@ -49,6 +50,8 @@ PREDICTIONS = (
     "fitted-curve",
     "prediction-surface",
 )
+# Beside the headline, the first two that the run has.
+TILES = ("balanced_accuracy", "roc_auc", "f1", "log_loss", "mae", "r2")
 MOST_CELLS = 8  # columns of an example that are shown
 
 
@@ -81,9 +84,15 @@ def write_report(
         environment: versions and device.
         absent: why some parts are not there, in one sentence.
     """
-    config = _without_folders(run.config)
+    numbers = path.with_suffix(".json")
+    _check_free(numbers)
+    config = without_folders(run.config)
     page = Page(_title(run, config), subtitle=_subtitle(run))
-    page.section("Results", *_results(run), *([note(absent)] if absent else []))
+    page.section(
+        "Results",
+        *_results(run),
+        *([note(f"Without views of predictions and data: {absent}.")] if absent else []),
+    )
     curves = views.get("curves")
     if isinstance(curves, Curves):
         page.section("Learning", _curves(curves))
@@ -99,16 +108,25 @@ def write_report(
     page.section("Make it again", *_again(config, environment))
     write_text(path, page.render())
     write_json(
-        path.with_suffix(".json"),
+        numbers,
         {
             "format": FORMAT,
             "results": run.results,
+            "absent": absent,
             "views": {name: view.to_json() for name, view in views.items()},
             "config": config,
             "environment": dict(environment),
         },
     )
     return path
+
+
+def _check_free(path: Path) -> None:
+    """Refuse to write the numbers over a file that is no report: `results.json`, say."""
+    if path.exists():
+        there = read_json(path)
+        if not isinstance(there, dict) or "views" not in there:
+            raise ConfigError(f"{path} is there and is no report: give the page another name")
 
 
 def _title(run: Reported, config: Mapping[str, Any]) -> str:
@@ -126,14 +144,15 @@ def _subtitle(run: Reported) -> str:
 def _results(run: Reported) -> list[Html]:
     results, headline = run.results, run.task.headline
     metrics, baseline = results["metrics"], results["baseline"]
-    shown = [headline, *(name for name in metrics if name not in {headline, "loss"})][:3]
+    shown = [name for name in (headline, *TILES) if name in metrics][:3]
     numbers = [
         (name.replace("_", " "), _figure(name, metrics[name]), _beside(name, baseline))
         for name in shown
     ]
     numbers += [
-        (f"{results['split']} rows", f"{results['rows']:,}", "measured on"),
-        ("parameters", f"{results['parameters']:,}", f"best epoch {results['best_epoch']}"),
+        ("measured on", f"{results['rows']:,}", f"{results['split']} rows"),
+        ("parameters", f"{results['parameters']:,}", ""),
+        ("best epoch", f"{results['best_epoch']}", f"of {results['epochs']}"),
     ]
     rows = metric_rows(metrics, baseline)
     return [
@@ -156,13 +175,18 @@ def _examples(run: Reported, view: View, data: Data) -> list[Html]:
     if data.spec.inputs == "features" and isinstance(view, WrongExamples | WorstErrors):
         rows = view.table_rows()
         inputs = data.split(run.results["split"]).inputs[[int(row["row"]) for row in rows]]
-        cells = run.preprocessor.decode(inputs.cpu())
         shown = [
-            {**row, **dict(list(cell.items())[:MOST_CELLS])}
-            for row, cell in zip(rows, cells, strict=True)
+            {**row, **_cells(cells, row)}
+            for row, cells in zip(rows, run.preprocessor.decode(inputs.cpu()), strict=True)
         ]
         blocks.append(folded("The same as a table, with their columns", table(shown)))
     return blocks
+
+
+def _cells(cells: Mapping[str, str], row: Mapping[str, str]) -> dict[str, str]:
+    """The first cells of an example; a column called like one of ours is set apart."""
+    first = list(cells.items())[:MOST_CELLS]
+    return {f"column {name}" if name in row else name: value for name, value in first}
 
 
 def _model(run: Reported, summary: View | None) -> list[Html]:
@@ -185,7 +209,7 @@ def _data(data: Data, targets: View | None) -> list[Html]:
     blocks = [text(f"{data.name}: {sizes} rows.")]
     rows = describe_columns(data)
     if len(rows) == MOST_COLUMNS:
-        blocks.append(note(f"The first {MOST_COLUMNS} columns."))
+        blocks.append(note(f"At most {MOST_COLUMNS} columns are shown."))
     blocks.append(table(rows))
     if targets is not None:
         blocks.append(titled(targets))
@@ -214,14 +238,6 @@ def _again(config: Mapping[str, Any], environment: Mapping[str, Any]) -> list[Ht
         ),
         folded("Environment", table(rows)),
     ]
-
-
-def _without_folders(config: Mapping[str, Any]) -> dict[str, Any]:
-    """The recipe with the file's name alone: where it lies is nobody's business but the owner's."""
-    data = dict(config["data"])
-    if "path" in data:
-        data["path"] = Path(data["path"]).name
-    return {**config, "data": data}
 
 
 def _figure(name: str, value: float) -> str:

@@ -170,6 +170,8 @@ class Run:
         if place.suffix != ".html":
             raise ConfigError(f"a report is a page: its path must end in .html, got {place}")
         data, absent = self._data_at_hand()
+        if absent and path is None and place.exists():
+            raise ConfigError(f"{place} would lose views, {absent}; give the report another path")
         views = measure_views(self, data)
         if not examples:
             views = {name: view for name, view in views.items() if name not in EXAMPLES}
@@ -182,11 +184,12 @@ class Run:
         return str(text(repr(self)) + table(rows, numbers=["this run", "baseline"]))
 
     def _data_at_hand(self) -> tuple[Data | None, str]:
-        """The run's data, or why there is none."""
+        """The run's data, or why there is none; where it lay is the owner's business."""
         try:
             return self.data, ""
         except NetwrightError as error:
-            return None, f"Views of predictions and data are missing: {error}."
+            path = str(self.config["data"].get("path") or "")
+            return None, str(error).replace(path, Path(path).name) if path else str(error)
 
     def _environment(self) -> dict[str, Any]:
         written = None if self.folder is None else self.folder / "env.json"

@@ -7,7 +7,8 @@ model/           the best weights, with all that is needed to predict
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from itertools import chain, count
 from pathlib import Path
 from typing import Any
 
@@ -31,28 +32,35 @@ FORMAT = 1
 
 def create_run_folder(out: Path | None, model: str, data: str) -> Path:
     """A new, empty folder: `out`, or the next free runs/MODEL-DATA-NNN."""
+    if out is None:
+        name = f"{_plain_name(model)}-{_plain_name(data)}"
+        return _first_free(Path("runs") / f"{name}-{number:03d}" for number in count(1))
+    if out.exists() and (not out.is_dir() or any(out.iterdir())):
+        raise ConfigError(f"{out} is already there and not empty; give another folder")
+    _is_new(out)
+    return out
+
+
+def claim_folder(wanted: Path) -> Path:
+    """A new folder of this name; where it is taken, NAME-002, NAME-003 and so on."""
+    others = (wanted.with_name(f"{wanted.name}-{number:03d}") for number in count(2))
+    return _first_free(chain([wanted], others))
+
+
+def _first_free(folders: Iterable[Path]) -> Path:
+    return next(folder for folder in folders if _is_new(folder))
+
+
+def _is_new(folder: Path) -> bool:
+    """Make the folder; False where it was there."""
     try:
-        return _create(out, model, data)
+        folder.mkdir(parents=True)
+    except FileExistsError:
+        return False
     except OSError as error:
-        place = error.filename or out or "runs"
+        place = error.filename or folder
         raise ConfigError(f"no run folder can be made at {place}: {error.strerror}") from None
-
-
-def _create(out: Path | None, model: str, data: str) -> Path:
-    if out is not None:
-        if out.exists() and (not out.is_dir() or any(out.iterdir())):
-            raise ConfigError(f"{out} is already there and not empty; give another folder")
-        out.mkdir(parents=True, exist_ok=True)
-        return out
-    name = f"{_plain_name(model)}-{_plain_name(data)}"
-    number = 1
-    while True:
-        folder = Path("runs") / f"{name}-{number:03d}"
-        try:
-            folder.mkdir(parents=True)
-            return folder
-        except FileExistsError:
-            number += 1
+    return True
 
 
 def check_run_folder(folder: Path) -> None:

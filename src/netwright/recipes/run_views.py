@@ -116,9 +116,9 @@ _BY_TARGET = {"class": _class_views, "labels": _label_views, "real": _real_views
 
 
 def _target_views(data: Data) -> dict[str, View]:
-    """How the targets are spread over the splits; labels have a view of their own."""
+    """How the targets are spread over the splits."""
     targets = {name: split.targets.cpu() for name, split in data.splits()}
-    if data.spec.target == "class":
+    if data.spec.target in {"class", "labels"}:
         return {"class-balance": measure_class_balance(targets, data.spec.class_names)}
     if data.spec.target == "real":
         return {"target-spread": measure_target_spread(targets, data.spec.target_names)}

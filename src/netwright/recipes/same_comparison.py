@@ -52,15 +52,21 @@ def entry_words(config: Settings, train: Settings) -> str:
 
 def setting_words(settings: Settings) -> list[str]:
     """Settings as they are typed: hidden=64,32, batch_norm=true, optimizer_options.momentum=0.9."""
-    words = []
+    return [f"{name}={value}" for name, value in typed_settings(settings).items()]
+
+
+def typed_settings(settings: Settings) -> dict[str, str]:
+    """Values as they are typed, by name; what lies deeper has a dotted one."""
+    typed: dict[str, str] = {}
     for name, value in settings.items():
         if isinstance(value, Mapping):
-            words += [f"{name}.{word}" for word in setting_words(value)]
-        elif isinstance(value, list):
-            words.append(f"{name}={','.join(map(str, value))}")
+            typed |= {f"{name}.{deeper}": text for deeper, text in typed_settings(value).items()}
         else:
-            words.append(f"{name}={str(value).lower() if isinstance(value, bool) else value}")
-    return words
+            values = value if isinstance(value, list) else [value]
+            typed[name] = ",".join(
+                str(one).lower() if isinstance(one, bool) else str(one) for one in values
+            )
+    return typed
 
 
 def _entries(configs: Sequence[Settings]) -> list[str]:

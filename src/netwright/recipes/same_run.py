@@ -2,6 +2,7 @@
 
 import shlex
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from netwright.core.config import Config, describe
@@ -81,6 +82,14 @@ def changed_settings(config: Settings) -> dict[str, dict[str, Any]]:
             if name in default and value != default[name] and name != "path"
         }
     return changed
+
+
+def without_folders(config: Settings) -> dict[str, Any]:
+    """The recipe with the file's name alone: where it lies is nobody's business but the owner's."""
+    data = dict(config["data"])
+    if "path" in data:
+        data["path"] = Path(data["path"]).name
+    return {**config, "data": data}
 
 
 def _data_word(config: Settings) -> str:

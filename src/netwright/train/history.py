@@ -5,9 +5,11 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from netwright.core.checks import nearest
 from netwright.core.errors import DataError
 from netwright.core.storage import write_text
 from netwright.inspection.curves import measure_curves
+from netwright.inspection.wording import short_name
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,19 +47,30 @@ class History:
     def __iter__(self) -> Iterator[Row]:
         return iter(self.rows)
 
+    def __repr__(self) -> str:
+        names = f": {short_name(', '.join(self.keys()), 80)}" if self.rows else ""
+        return f"History({len(self)} rows{names})"
+
     def _repr_html_(self) -> str:
         return measure_curves(self.rows).small()._repr_html_() if self.rows else "an empty history"
 
     def series(self, key: str) -> list[float]:
-        """The values of "val/loss", one a measurement."""
+        """The values of "val/loss", one a measurement; of an empty history none.
+
+        A name that was never measured among others is refused.
+        """
         split, _, name = key.partition("/")
-        return [row.value for row in self.rows if (row.split, row.name) == (split, name)]
+        values = [row.value for row in self.rows if (row.split, row.name) == (split, name)]
+        if self.rows and not values:
+            hint = nearest(key, self.keys()) or f"; there are {', '.join(self.keys())}"
+            raise DataError(f"nothing was measured as {key!r}{hint}")
+        return values
 
     def latest(self, key: str) -> float:
         """The newest value of "val/loss"; refused where there is none."""
         values = self.series(key)
         if not values:
-            raise DataError(f"nothing was measured as {key!r}; there are {', '.join(self.keys())}")
+            raise DataError(f"nothing was measured as {key!r}: the history is empty")
         return values[-1]
 
     def keys(self) -> list[str]:

@@ -94,6 +94,22 @@ def test_a_table_needs_its_target(type_in: Type, things_csv: Path) -> None:
     assert recipe["train"]["epochs"] == 1
 
 
+def test_rate_batch_and_rows_without_a_target_are_for_all(type_in: Type, tmp_path: Path) -> None:
+    lines = [f"{place},{'ab'[place % 2]}" for place in range(40)]
+    file = tmp_path / "holes.csv"
+    file.write_text("\n".join(["x,kind", *lines, "7,"]) + "\n", encoding="utf-8")
+    words = ("compare", "logistic", "softmax", "--data", file, "--target", "kind", "--seeds", 1)
+    refused = type_in(*words, "--epochs", 1)
+    assert (refused.code, refused.out) == (2, "")
+    assert "target" in refused.err
+    more = ("--lr", 0.25, "--batch-size", 7, "--drop-missing-target", "--json")
+    shown = json.loads(type_in(*words, "--epochs", 1, *more).out)
+    for row in shown["rows"]:
+        train, data = row["recipe"]["train"], row["recipe"]["data"]
+        assert (train["lr"], train["batch_size"]) == (0.25, 7)
+        assert (data["drop_missing_target"], data["path"]) == (True, "holes.csv")
+
+
 def test_the_digits_are_the_default(type_in: Type) -> None:
     answer = type_in("compare", "logistic", "softmax", "--seeds", 1, "--epochs", 1, "-q")
     assert "of digits, seed 0" in answer.out

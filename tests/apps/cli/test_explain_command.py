@@ -23,7 +23,7 @@ def test_a_model_as_text(type_in: Type) -> None:
         r"    LaTeX: f_0 = x, \quad f_{l+1} = \phi(W_l f_l + b_l), \quad f(x) = W_L f_L + b_L",
         "",
     ]
-    assert "Wₗ      weights of layer l, (h_{l+1}, h_l)" in shown
+    assert "Wₗ      weights of layer l, (width after it, width before it)" in shown
     assert re.search(r"hidden +list of int +256,128 +widths of the hidden layers", answer.out)
     assert "Source: Rumelhart, Hinton and Williams (1986), Nature 323, 533-536" in shown
     place = next(line for line in shown if line.startswith("netwright/models/mlp.py:"))

@@ -5,9 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from netwright.apps.cli.learning_rate_table import curve_rows
+from netwright.apps.cli.learning_rate_table import curve_rows, show_learning_rates
 from netwright.inspection.learning_rate_range import measure_learning_rate_range
 from netwright.recipes.find_lr import find_lr
+from netwright.recipes.recipe import parse_recipe
 from tests.apps.cli.conftest import Type
 
 
@@ -64,6 +65,16 @@ def test_without_a_descent_there_is_no_command(type_in: Type) -> None:
     assert answer.out.endswith("larger batches have less noise.\n")
     told = json.loads(type_in(*words, "--json").out)
     assert told["suggestion"] is told["command"] is None
+
+
+def test_a_loss_that_falls_to_the_end_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+    rates = [1e-7 * 1.2**update for update in range(40)]
+    losses = [1.0] * 20 + [1 - 0.02 * update for update in range(20)]
+    found = measure_learning_rate_range(rates, losses)
+    recipe = parse_recipe({"model": "softmax", "data": "iris"})
+    show_learning_rates(found, recipe, as_json=False)
+    out = capsys.readouterr().out
+    assert "still falling at the largest rate tried, so that the suggestion is only a lower" in out
 
 
 @pytest.mark.parametrize(

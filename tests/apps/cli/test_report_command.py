@@ -1,6 +1,7 @@
 """`netwright report`: a page for a run that is there, a sentence for one that is not."""
 
 import json
+import shutil
 from pathlib import Path
 
 from tests.apps.cli.conftest import Type
@@ -30,3 +31,12 @@ def test_what_is_no_run_is_refused(type_in: Type, tmp_path: Path) -> None:
     assert answer.code == 2
     assert answer.err == "error: nowhere is not a run folder: there is no such folder\n"
     assert not list(tmp_path.iterdir())
+
+
+def test_what_is_missing_is_said(type_in: Type, things_run: Path, tmp_path: Path) -> None:
+    shutil.copytree(things_run, tmp_path / "run")
+    config = tmp_path / "run" / "config.yaml"
+    config.write_text(config.read_text().replace("things.csv", "gone.csv"))
+    answer = type_in("report", "run", "--out", "x.html")
+    assert answer.code == 0
+    assert answer.err.startswith("note: without views of predictions and data: the run's data gone")

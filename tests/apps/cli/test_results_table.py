@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 import netwright as nw
-from netwright.apps.cli.results_table import show_results
+from netwright.apps.cli.results_table import show_results, write_report
 
 
 def test_metrics_then_baseline_then_places(
@@ -27,3 +27,14 @@ def test_json_is_one_object(things_run: Path, capsys: pytest.CaptureFixture[str]
     assert shown["run"] == str(things_run)
     assert shown["report"] is None
     assert shown["metrics"]["accuracy"] <= 1
+
+
+def test_a_report_that_fails_does_not_hide_the_results(
+    things_run: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise RuntimeError("no ink")
+
+    monkeypatch.setattr(nw.Run, "report", fail)
+    assert write_report(nw.open_run(things_run)) is None
+    assert capsys.readouterr().err == "note: no report was written: RuntimeError: no ink\n"

@@ -100,3 +100,17 @@ def test_center_and_scale_travel_exactly() -> None:
     values = task.to_json()
     assert torch.equal(torch.tensor(values["center"]), task.center)
     assert torch.equal(torch.tensor(values["scale"]), task.scale)
+
+
+@pytest.mark.parametrize(
+    ("count", "words"),
+    [
+        (1, "always the mean of the training rows, 1"),
+        (5, "always the mean of the training rows, 1, 2, 3, 4, 5"),
+        (7, "always the mean of the training rows, 1, 2, 3, 4, 5 and 2 more"),
+    ],
+)
+def test_the_baseline_names_a_few_means(count: int, words: str) -> None:
+    means = range(1, count + 1)
+    rows = split_of([[mean - 1.0 for mean in means], [mean + 1.0 for mean in means]])
+    assert Regression.fitted(rows).describe_baseline(rows, ()) == words

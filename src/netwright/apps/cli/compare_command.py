@@ -23,9 +23,14 @@ def compare(  # noqa: PLR0913, PLR0917 - one argument an option
     target: Annotated[
         list[str] | None, typer.Option(help="The column to predict; several are allowed.")
     ] = None,
+    drop_missing_target: Annotated[
+        bool, typer.Option("--drop-missing-target", help="Leave out rows without a target.")
+    ] = False,
     seeds: Annotated[int, typer.Option(help="How many times each is trained.")] = 5,
     seed: Annotated[int, typer.Option(help="The first of the seeds.")] = 0,
     epochs: Annotated[int | None, typer.Option(help="Passes over the data.")] = None,
+    batch_size: Annotated[int | None, typer.Option(help="Examples a step.")] = None,
+    lr: Annotated[float | None, typer.Option(help="Learning rate.")] = None,
     metric: Annotated[
         str | None, typer.Option(help="What is compared. (accuracy; rmse for reals)")
     ] = None,
@@ -57,8 +62,11 @@ def compare(  # noqa: PLR0913, PLR0917 - one argument an option
         data,
         None,
         settings or [],
-        {"target": tuple(target) if target else None},
-        {"epochs": epochs},
+        {
+            "target": tuple(target) if target else None,
+            "drop_missing_target": drop_missing_target or None,
+        },
+        {"epochs": epochs, "batch_size": batch_size, "lr": lr},
     )
     # The names are those of `train`, which knows defaults; here recipes may name the data.
     typed["model"].pop("name")
@@ -89,8 +97,6 @@ def compare(  # noqa: PLR0913, PLR0917 - one argument an option
         give_json({"page": str(page), **comparison.to_json()})
         return
     give_table(comparison.table_rows(), title=comparison.setting)
-    give(f"baseline: {comparison.baseline_rule}")
-    for sentence in comparison.sentences:
-        give(sentence)
-    give(comparison.coverage)
+    for remark in comparison.remarks:
+        give(remark)
     give(f"page: {page}")

@@ -24,7 +24,6 @@ def explain(
     netwright explain mlp --html
     """
     from netwright.core.console import give, give_json
-    from netwright.core.errors import ConfigError
     from netwright.core.storage import write_text
     from netwright.inspection.view import plain
     from netwright.recipes.explain import explain, explanation_page
@@ -32,10 +31,7 @@ def explain(
     found = explain(name)
     page = out or (Path(f"{name}.html") if html else None)
     if page is not None:
-        try:
-            write_text(page, explanation_page(found))
-        except OSError as error:
-            raise ConfigError(f"{page} cannot be written: {error.strerror}") from None
+        write_text(page, explanation_page(found))
     if as_json:
         give_json([plain(explanation) for explanation in found])
     elif page is not None:

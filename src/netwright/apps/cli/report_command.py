@@ -21,11 +21,15 @@ def report(
     netwright report runs/mlp-digits-001
     netwright report runs/mlp-digits-001 --no-examples --out digits.html
     """
-    from netwright.core.console import give
+    from netwright.core.console import give, give_json, warn
+    from netwright.core.storage import read_json
     from netwright.recipes.run import open_run
 
     page = open_run(run).report(out, examples=not no_examples)
+    told = read_json(page.with_suffix(".json"))
+    if told["absent"]:
+        warn(f"without views of predictions and data: {told['absent']}")
     if as_json:
-        give(page.with_suffix(".json").read_text(encoding="utf-8"))
+        give_json(told)
     else:
         give(f"report: {page}")

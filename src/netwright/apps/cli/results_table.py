@@ -7,6 +7,17 @@ if TYPE_CHECKING:
     from netwright.recipes.run import Run
 
 
+def write_report(run: "Run") -> Path | None:
+    """The run's page; where it fails the results are still worth telling."""
+    from netwright.core.console import warn
+
+    try:
+        return run.report()
+    except Exception as error:
+        warn(f"no report was written: {type(error).__name__}: {error}")
+        return None
+
+
 def show_results(run: "Run", *, as_json: bool, report: Path | None) -> None:
     """The run's metrics beside the baseline, its folder, and its report where there is one."""
     from netwright.core.console import give, give_json, give_table

@@ -7,7 +7,7 @@ import typer
 
 from netwright.apps.cli.dry_run import show_dry_run
 from netwright.apps.cli.learning_rate_table import show_learning_rates
-from netwright.apps.cli.results_table import show_results
+from netwright.apps.cli.results_table import show_results, write_report
 from netwright.apps.cli.typed_recipe import parse_seconds, typed_recipe
 
 
@@ -120,4 +120,4 @@ def train(  # noqa: PLR0913, PLR0917 - one argument an option
     except KeyboardInterrupt as interrupt:  # typer would swallow what it says
         say(f"interrupted; {interrupt}")
         raise typer.Exit(130) from None
-    show_results(run, as_json=as_json, report=None if no_report else run.report())
+    show_results(run, as_json=as_json, report=None if no_report else write_report(run))

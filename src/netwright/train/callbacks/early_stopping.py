@@ -49,7 +49,7 @@ class EarlyStopping(Callback):
 
     def on_epoch_end(self, state: TrainState) -> None:
         """Take the newest value into account."""
-        if not state.history.series(self.monitor):
+        if self.monitor not in state.history.keys():
             known = ", ".join(state.history.keys())
             raise ConfigError(f"monitor {self.monitor!r} is not measured; there are {known}")
         value = self.sign * state.history.latest(self.monitor)

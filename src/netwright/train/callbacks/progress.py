@@ -37,7 +37,7 @@ class Progress(Callback):
             pair = [
                 f"{split} {state.history.latest(f'{split}/{name}'):.4f}"
                 for split in ("train", "val")
-                if state.history.series(f"{split}/{name}")
+                if f"{split}/{name}" in state.history.keys()
             ]
             parts.append(f"{name}: {', '.join(pair)}")
         parts.append(f"{state.elapsed:.1f}s")

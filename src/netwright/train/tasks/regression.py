@@ -17,6 +17,8 @@ from netwright.metrics.catalog import Kind
 from netwright.metrics.samples import weighted_mean
 from netwright.train.tasks.task import Task, exact, weighted
 
+MOST_MEANS = 5  # told of a baseline
+
 
 class Regression(Task):
     """Mean squared error of the model's output against (y - center) / scale.
@@ -83,7 +85,8 @@ class Regression(Task):
     def describe_baseline(self, train: Split, names: Sequence[str]) -> str:
         """The mean of each target."""
         means = [f"{mean:.4g}" for mean in self.baseline(train).tolist()]
-        return f"always the mean of the training rows, {', '.join(means)}"
+        rest = f" and {len(means) - MOST_MEANS} more" if len(means) > MOST_MEANS else ""
+        return f"always the mean of the training rows, {', '.join(means[:MOST_MEANS])}{rest}"
 
     def to_json(self) -> dict[str, Any]:
         """Center and scale, exactly."""
