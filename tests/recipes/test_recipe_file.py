@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from netwright.core.errors import ConfigError
-from netwright.recipes.recipe_file import read_recipe_file, read_yaml, to_yaml
+from netwright.recipes.recipe_file import read_recipe_file, read_yaml, to_yaml, typed_value
 
 PLAIN = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=8),
@@ -62,3 +62,12 @@ def test_files_that_cannot_be_read_are_named(tmp_path: Path) -> None:
     (tmp_path / "large.yaml").write_text("a: " + "x" * 1_000_001)
     with pytest.raises(ConfigError, match=r"large.yaml is too large for a recipe"):
         read_recipe_file(tmp_path / "large.yaml")
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [("3", 3), ("1e-7", 1e-7), ("true", True), ("0.9,0.99", [0.9, 0.99]), ("category", "category")],
+)
+def test_text_is_read_as_what_it_looks_like(text: str, value: object) -> None:
+    assert typed_value(text) == value
+    assert type(typed_value(text)) is type(value)

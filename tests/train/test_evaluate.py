@@ -12,7 +12,6 @@ from netwright.data.dataset import Split
 from netwright.train.evaluate import (
     evaluate,
     evaluate_baseline,
-    evaluating,
     measure_quickly,
     predict,
 )
@@ -125,17 +124,6 @@ def test_evaluation_leaves_every_part_of_the_model_as_it_was(training: bool) -> 
     assert_same(copy_of(model), weights)  # the running means of the batch norm too
     assert torch.equal(torch.get_rng_state(), state)
     assert all(parameter.grad is None for parameter in model.parameters())
-
-
-def test_an_error_while_evaluating_leaves_the_model_as_it_was() -> None:
-    model = toy_net(batch_norm=True)
-    before = modes(model)
-    with pytest.raises(KeyError), evaluating(model):
-        assert not any(modes(model))
-        assert not torch.is_grad_enabled()
-        raise KeyError
-    assert modes(model) == before
-    assert torch.is_grad_enabled()
 
 
 def classes(targets: list[int], weights: list[float] | None = None) -> Split:

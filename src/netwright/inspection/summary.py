@@ -9,16 +9,16 @@ Shapes: B stands for the batch.
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from dataclasses import dataclass, fields, is_dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
-import torch
 from torch import Tensor, nn
 from torch.func import functional_call
 from torch.utils.hooks import RemovableHandle
 
 from netwright.core.errors import DataError
+from netwright.core.evaluation import evaluating
 from netwright.core.seeding import seeded
 from netwright.core.trees import tensors_of
 from netwright.inspection.figure_style import COLOURS, FAINT, INK
@@ -144,7 +144,7 @@ def measure_summary(model: nn.Module, inputs: Tensor) -> Summary:
     if inputs.dim() == 0 or len(inputs) == 0:
         raise DataError(f"a summary needs a batch of examples, got shape {tuple(inputs.shape)}")
     passed = _Passage(batch=len(inputs))
-    with _evaluating(model), torch.no_grad(), seeded(0), counting_flops() as counter:
+    with evaluating(model), seeded(0), counting_flops() as counter:
         with ExitStack() as hooks:
             for module in model.modules():
                 for handle in passed.watch(module, counter.get_total_flops):
@@ -192,18 +192,6 @@ class _Passage:
         if sizes and tensors[0].shape[0] == self.batch:
             sizes[0] = "B"
         return f"({', '.join(sizes)})"
-
-
-@contextmanager
-def _evaluating(model: nn.Module) -> Iterator[None]:
-    """Every module in evaluation mode, and afterwards each in its own mode again."""
-    modes = {module: module.training for module in model.modules()}
-    model.eval()
-    try:
-        yield
-    finally:
-        for module, mode in modes.items():
-            module.training = mode
 
 
 def _layers(model: nn.Module, passed: _Passage) -> Iterator[Layer]:

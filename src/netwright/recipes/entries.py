@@ -20,7 +20,7 @@ from netwright.data.dataset import Data
 from netwright.models.catalog import MODELS
 from netwright.recipes.fit import prepare, put_together
 from netwright.recipes.recipe import Recipe, parse_recipe
-from netwright.recipes.recipe_file import read_recipe_file, read_yaml
+from netwright.recipes.recipe_file import read_recipe_file, typed_value
 from netwright.recipes.run_folder import check_run_folder
 from netwright.recipes.same_comparison import setting_words
 from netwright.train.settings import TrainConfig
@@ -111,7 +111,7 @@ def _unlike(data: Settings, other: Settings) -> str:
 def _own_settings(pairs: Sequence[str]) -> dict[str, Any]:
     """["optimizer_options.momentum=0.9", "lr=0.1"] as nested settings.
 
-    Settings know their type and take text; what lies deeper is read as in a recipe file.
+    Settings know their type and take text; what lies deeper is read as what it looks like.
     """
     settings: dict[str, Any] = {}
     for pair in pairs:
@@ -120,8 +120,7 @@ def _own_settings(pairs: Sequence[str]) -> dict[str, Any]:
         place = settings
         for step in way:
             place = place.setdefault(step, {})
-        items = read_yaml(f"value: [{value}]", pair)["value"] if way else [value]
-        place[last] = items[0] if len(items) == 1 else items
+        place[last] = typed_value(value) if way else value
     for name in SHARED:
         if name in settings:
             raise ConfigError(f"{name!r} is not for one entry to set: all share data and seeds")

@@ -14,12 +14,12 @@ from torch import Tensor, nn
 
 from netwright.core.devices import device_of
 from netwright.core.errors import NetwrightError, ShapeError
+from netwright.core.evaluation import evaluating
 from netwright.core.outputs import Output, logits_of
 from netwright.core.seeding import seeded
 from netwright.core.trees import map_tensors, tensors_of
 from netwright.data.dataset import Data
 from netwright.data.loader import Batch, BatchLoader
-from netwright.train.evaluate import evaluating
 from netwright.train.tasks.task import Task
 
 TIMED_STEPS = 5

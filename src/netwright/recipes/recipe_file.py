@@ -72,3 +72,17 @@ def to_yaml(values: dict[str, Any]) -> str:
     if any(mark in text for mark in LINE_BREAKS):
         text = yaml.safe_dump(values, sort_keys=False, allow_unicode=False)
     return text
+
+
+def typed_value(text: str) -> Any:
+    """A number, true or false, a list of them, or text: for settings whose type nobody declares."""
+    if "," in text:
+        return [typed_value(part.strip()) for part in text.split(",") if part.strip()]
+    if text in {"true", "false"}:
+        return text == "true"
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return text

@@ -3,31 +3,16 @@
 Shapes: N examples, C classes or labels, K reals.
 """
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-
 import torch
 from torch import Tensor, nn
 
+from netwright.core.evaluation import evaluating
 from netwright.core.outputs import Output
 from netwright.data.dataset import Split
 from netwright.data.loader import BatchLoader
 from netwright.train.tasks.task import Task
 
 EVALUATION_BATCH = 1024
-
-
-@contextmanager
-def evaluating(model: nn.Module) -> Iterator[None]:
-    """Dropout and batch statistics rest, no gradients; afterwards the model is as it was."""
-    modes = [(part, part.training) for part in model.modules()]  # a frozen part stays frozen
-    model.eval()
-    try:
-        with torch.no_grad():
-            yield
-    finally:
-        for part, training in modes:
-            part.training = training
 
 
 def measure_quickly(model: nn.Module, split: Split, task: Task) -> dict[str, float]:

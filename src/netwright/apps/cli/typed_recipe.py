@@ -31,20 +31,6 @@ def parse_setting(text: str) -> tuple[str, list[str], str]:
     return section, [first.replace("-", "_"), *rest], value.strip()
 
 
-def typed_value(text: str) -> Any:
-    """A number, true or false, a list of them, or text: for settings whose type nobody declares."""
-    if "," in text:
-        return [typed_value(part.strip()) for part in text.split(",") if part.strip()]
-    if text in {"true", "false"}:
-        return text == "true"
-    for kind in (int, float):
-        try:
-            return kind(text)
-        except ValueError:
-            continue
-    return text
-
-
 def typed_recipe(
     files: list[Path],
     model: str | None,
@@ -56,7 +42,7 @@ def typed_recipe(
 ) -> dict[str, Any]:
     """Defaults, then files in order, then the command line: the last one wins."""
     from netwright.recipes.recipe import data_section, merge
-    from netwright.recipes.recipe_file import read_recipe_file
+    from netwright.recipes.recipe_file import read_recipe_file, typed_value
 
     values: dict[str, Any] = {"model": {"name": "mlp"}, "data": {"name": "digits"}}
     for file in files:
