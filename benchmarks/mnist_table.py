@@ -23,8 +23,9 @@ import torch
 from reporting import add_json_option, show
 
 from netwright.data.dataset import Data, Split
-from netwright.recipes.fit import prepare, train
+from netwright.recipes.fit import prepare
 from netwright.recipes.sources import load_source
+from netwright.recipes.training import train
 
 COLUMNS = {
     "model": ("name", ""),

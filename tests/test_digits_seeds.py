@@ -2,7 +2,8 @@
 
 import pytest
 
-from netwright.recipes.fit import prepare, train
+from netwright.recipes.fit import prepare
+from netwright.recipes.training import train
 
 
 def accuracy(seed: int) -> float:

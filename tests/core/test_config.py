@@ -76,6 +76,7 @@ class Outermost(Config):
     [
         ({"size": 0}, "size must be greater than 0, got 0"),
         ({"size": -3}, "size must be greater than 0, got -3"),
+        ({"size": 2**63}, f"size must be less than {2**63}, got {2**63}"),
         ({"count": -1}, "count must be at least 0, got -1"),
         ({"rate": 0.0}, "rate must be greater than 0.0, got 0.0"),
         ({"decay": -0.5}, "decay must be at least 0.0, got -0.5"),

@@ -1,18 +1,22 @@
 """Arrays as data: what is inferred, that held-out rows stay unseen, and what is refused."""
 
 import re
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
-from netwright.core.errors import ConfigError, DataError, NetwrightError
+from netwright.core.errors import ConfigError, DataError, NetwrightError, ShapeError
 from netwright.data.array_encoder import ArrayEncoder
 from netwright.data.arrays import ArraysConfig, Names, arrays_config, from_arrays
-from netwright.data.dataset import Data
+from netwright.data.dataset import Data, Split
+from netwright.data.raw_arrays import to_floats
 from netwright.data.source import DataConfig
+from netwright.data.stored import StoredSplit
 
 ALL = ArraysConfig(val_size=0, test_size=0)
 RAW = ArraysConfig(val_size=0, test_size=0, standardize=False)
@@ -320,3 +324,89 @@ def test_too_few_rows_to_hold_any_out_are_refused() -> None:
     config = ArraysConfig(val_size=0.5, test_size=0.4)
     with pytest.raises(DataError, match=r"^2 rows are too few for 1 validation and 1 test$"):
         from_arrays(features(2), [0.5, 1.5], config=config)
+
+
+def mapped(folder: Path, array: NDArray[Any], name: str = "x") -> NDArray[Any]:
+    np.save(folder / f"{name}.npy", array)
+    loaded: NDArray[Any] = np.load(folder / f"{name}.npy", mmap_mode="r")
+    return loaded
+
+
+MAPPED: dict[str, tuple[NDArray[Any], ArraysConfig]] = {
+    "features": (np.random.default_rng(0).normal(5, 3, (50, 3)), ArraysConfig()),
+    "a constant": (np.tile([[1.0, 0.1]], (50, 1)) + np.eye(50, 2), ArraysConfig()),
+    "as they are": (features(50), ArraysConfig(standardize=False)),
+    "images": (np.arange(200, dtype=np.uint8).reshape(50, 1, 2, 2), ArraysConfig()),
+    "scaled images": (np.ones((50, 1, 2, 2), dtype=np.int16), ArraysConfig(factor=0.5)),
+}
+
+
+@pytest.mark.parametrize("stretch", [7, 2**22])
+@pytest.mark.parametrize("kind", MAPPED)
+def test_a_mapped_array_is_the_same_data_bit_for_bit_and_stays_on_disk(
+    kind: str, stretch: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("netwright.data.input_profile.STRETCH", stretch)
+    inputs, config = MAPPED[kind]
+    targets, weights = np.arange(50) % 3, np.arange(1.0, 51.0)
+    ours = from_arrays(mapped(tmp_path, inputs), targets, config=config, weights=weights)
+    theirs = from_arrays(inputs, targets, config=config, weights=weights)
+    assert (ours.spec, ours.notes) == (theirs.spec, theirs.notes)
+    assert ours.preprocessor == theirs.preprocessor
+    for (_, stored), (_, held) in zip(ours.splits(), theirs.splits(), strict=True):
+        assert isinstance(stored, StoredSplit)
+        assert type(held) is Split
+        assert stored.inputs.dtype is torch.float32
+        assert torch.equal(stored.inputs, held.inputs)
+        assert torch.equal(stored.targets, held.targets)
+        assert stored.weights is not None
+        assert held.weights is not None
+        assert torch.equal(stored.weights, held.weights)
+
+
+def test_a_mapped_array_is_never_read_as_a_whole(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("netwright.data.input_profile.STRETCH", 30)
+    sizes = []
+
+    def watched(name: str, array: NDArray[Any]) -> Tensor:
+        sizes.append(array.size)
+        return to_floats(name, array)
+
+    monkeypatch.setattr("netwright.data.arrays.to_floats", watched)
+    monkeypatch.setattr("netwright.data.input_profile.to_floats", watched)
+    monkeypatch.setattr("netwright.data.mapped_inputs.to_floats", watched)
+    from_arrays(mapped(tmp_path, features(100)), np.arange(100) % 2)
+    assert sizes == [30] * 10
+
+
+def test_mapped_parts_that_are_given_stay_on_disk_and_are_checked(tmp_path: Path) -> None:
+    inputs, targets = features(20), np.arange(20) % 2
+    part = mapped(tmp_path, inputs[:5], "part")
+    data = from_arrays(inputs, targets, validation=(part, targets[:5]), test=(part, targets[:5]))
+    for split in (data.val, data.test):
+        assert isinstance(split, StoredSplit)
+        assert torch.equal(split.inputs, data.preprocessor.encode(inputs[:5]))
+        assert split.targets.tolist() == [0, 1, 0, 1, 0]
+    wide = mapped(tmp_path, features(5, 4), "wide")
+    with pytest.raises(ShapeError, match=r"^test inputs must have shape \(N, 3\), got \(5, 4\)$"):
+        from_arrays(inputs, targets, test=(wide, targets[:5]))
+    gap = mapped(tmp_path, np.full((5, 3), np.nan), "gap")
+    with pytest.raises(DataError, match=r"^test inputs\[0:5\] must be finite, got nan at \[0, 0\]"):
+        from_arrays(inputs, targets, test=(gap, targets[:5]))
+
+
+@pytest.mark.parametrize("row", [0, 19])  # whichever split it falls into
+def test_a_gap_in_a_mapped_array_is_refused_at_the_door(row: int, tmp_path: Path) -> None:
+    inputs = features(20)
+    inputs[row, 2] = np.inf
+    sentence = rf"^inputs\[0:20\] must be finite, got inf at \[{row}, 2\] \(1 in all\)$"
+    with pytest.raises(DataError, match=sentence):
+        from_arrays(mapped(tmp_path, inputs), np.arange(20) % 2)
+
+
+def test_a_mapped_array_of_no_numbers_is_refused(tmp_path: Path) -> None:
+    texts = mapped(tmp_path, np.array([["a", "b"]]))
+    with pytest.raises(DataError, match=r"^inputs must be real numbers, got dtype <U1$"):
+        from_arrays(texts, [1])

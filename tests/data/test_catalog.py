@@ -11,7 +11,7 @@ from netwright.core.errors import ConfigError, UnknownNameError
 from netwright.data.catalog import PREPROCESSORS, SOURCES
 from netwright.data.dataset import check_data
 
-FROM_FILES = {"table", "mnist", "fashion-mnist"}
+FROM_FILES = {"table", "npy", "mnist", "fashion-mnist"}
 
 
 @pytest.mark.parametrize("name", SOURCES)

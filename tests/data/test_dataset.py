@@ -56,6 +56,10 @@ def test_taking_rows_keeps_inputs_targets_and_weights_together() -> None:
     assert len(taken) == 3
 
 
+def test_reading_rows_gives_their_inputs_in_that_order() -> None:
+    assert split([0, 1, 0]).read(torch.tensor([2, 0, 2])).tolist() == [[4, 5], [0, 1], [4, 5]]
+
+
 def test_taking_rows_leaves_no_weights_where_there_were_none() -> None:
     assert split([0, 1]).take(torch.tensor([1])).weights is None
 

@@ -1,4 +1,4 @@
-"""Batches: the order follows from (seed, epoch, rank) alone, and every row comes once an epoch."""
+"""Batches: the order follows from (seed, epoch) alone, and every row comes once an epoch."""
 
 import re
 from typing import Any
@@ -63,21 +63,36 @@ def test_drawing_an_order_leaves_the_callers_generator_alone() -> None:
 
 
 @PROPERTY
-@given(ROWS, st.integers(1, 5), SEEDS, st.integers(0, 3), st.booleans())
-def test_ranks_share_the_rows_out_without_loss_or_repetition(
-    rows: int, world: int, seed: int, epoch: int, shuffle: bool
+@given(ROWS, st.integers(1, 9), st.integers(1, 3), SEEDS, st.booleans())
+def test_the_batches_of_all_ranks_are_together_the_batches_of_one(
+    rows: int, size: int, world: int, seed: int, shuffle: bool
 ) -> None:
+    size = min(size, rows)
+    world = min(world, size)
     split = numbered(rows)
+    alone = BatchLoader(split, size, seed=seed, shuffle=shuffle)
     parts = [
-        BatchLoader(split, 1, seed=seed, shuffle=shuffle, rank=rank, world=world)
+        BatchLoader(split, size, seed=seed, shuffle=shuffle, rank=rank, world=world)
         for rank in range(world)
     ]
-    orders = [part.order(epoch).tolist() for part in parts]
-    assert sorted(row for order in orders for row in order) == list(range(rows))
-    assert [part.rows for part in parts] == [len(order) for order in orders]
-    assert max(map(len, orders)) - min(map(len, orders)) <= 1
-    alone = BatchLoader(split, 1, seed=seed, shuffle=shuffle).order(epoch).tolist()
-    assert [alone[rank::world] for rank in range(world)] == orders
+    epochs = [list(part.epoch(2)) for part in parts]
+    assert {len(part) for part in parts} == {len(epoch) for epoch in epochs} == {len(alone)}
+    for number, batch in enumerate(alone.epoch(2)):
+        whole = batch.rows.tolist()
+        counted = []
+        for rank, part in enumerate(parts):
+            own, of = part.sizes(number)
+            assert of == len(whole)
+            assert epochs[rank][number].rows.tolist() == (whole[rank::world] or whole[:1])
+            counted += epochs[rank][number].rows.tolist()[:own]
+        assert sorted(counted) == sorted(whole)
+
+
+def test_a_rank_without_a_row_of_the_last_batch_is_given_one_that_does_not_count() -> None:
+    loaders = [BatchLoader(numbered(7), 3, shuffle=False, rank=r, world=3) for r in range(3)]
+    assert [loader.sizes(0) for loader in loaders] == [(1, 3), (1, 3), (1, 3)]
+    assert [loader.sizes(2) for loader in loaders] == [(1, 1), (0, 1), (0, 1)]
+    assert [list(loader.epoch(0))[2].rows.tolist() for loader in loaders] == [[6], [6], [6]]
 
 
 @PROPERTY
@@ -85,7 +100,8 @@ def test_ranks_share_the_rows_out_without_loss_or_repetition(
 def test_starting_at_a_batch_gives_the_tail_of_the_epoch(
     rows: int, size: int, world: int, data: st.DataObject
 ) -> None:
-    loader = BatchLoader(numbered(rows), min(size, rows), seed=3, world=world)
+    size = min(size, rows)
+    loader = BatchLoader(numbered(rows), size, seed=3, world=min(world, size))
     start = data.draw(st.integers(0, len(loader)))
     tail, whole = list(loader.epoch(5, start)), list(loader.epoch(5))
     assert [batch.rows.tolist() for batch in tail] == [b.rows.tolist() for b in whole[start:]]
@@ -125,11 +141,9 @@ def test_without_shuffling_rows_come_as_they_stand_every_epoch() -> None:
     loader = BatchLoader(numbered(7), 3, shuffle=False)
     assert [b.rows.tolist() for b in loader.epoch(0)] == [[0, 1, 2], [3, 4, 5], [6]]
     assert rows_of(list(loader.epoch(9))) == list(range(7))
-    assert BatchLoader(numbered(7), 3, shuffle=False, rank=1, world=2).order(0).tolist() == [
-        1,
-        3,
-        5,
-    ]
+    second = BatchLoader(numbered(7), 3, shuffle=False, rank=1, world=2)
+    assert [b.rows.tolist() for b in second.epoch(0)] == [[1], [4], [6]]
+    assert second.order(0).tolist() == list(range(7))  # that of all ranks together
 
 
 def test_inputs_targets_and_weights_travel_with_their_row() -> None:
@@ -155,6 +169,13 @@ def test_no_weights_stay_no_weights() -> None:
     assert all(batch.weights is None for batch in BatchLoader(numbered(5), 2).epoch(0))
 
 
+def test_a_loader_can_be_used_after_it_was_closed() -> None:
+    loader = BatchLoader(numbered(5), 2)
+    loader.close()
+    assert len(list(loader.epoch(0))) == len(loader) == 3
+    assert loader.rows == 5
+
+
 def test_split_is_left_as_it_was() -> None:
     split = numbered(6, torch.arange(1.0, 7.0))
     for batch in BatchLoader(split, 6, shuffle=False).epoch(0):
@@ -174,6 +195,7 @@ def test_split_is_left_as_it_was() -> None:
         (6, {}, "batch_size must lie between 1 and the 5 rows, got 6"),
         (1, {"rank": 2, "world": 2}, "rank must lie between 0 and 1, got 2"),
         (1, {"rank": -1, "world": 2}, "rank must lie between 0 and 1, got -1"),
+        (2, {"world": 3}, "batch_size must be at least 3, a row for each rank, got 2"),
     ],
 )
 def test_refuses_in_one_sentence(batch_size: int, settings: dict[str, Any], sentence: str) -> None:

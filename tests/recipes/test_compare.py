@@ -14,8 +14,10 @@ from netwright.models.mlp import MLPConfig
 from netwright.recipes import compare as room
 from netwright.recipes.compare import PreparedComparison, compare, prepare_comparison
 from netwright.recipes.contenders import Contender
-from netwright.recipes.fit import Prepared, prepare, put_together, train
+from netwright.recipes.fit import prepare, put_together
+from netwright.recipes.prepared import Prepared
 from netwright.recipes.sources import load_source
+from netwright.recipes.training import train
 from netwright.train.callback import Callback
 from netwright.train.state import TrainState
 

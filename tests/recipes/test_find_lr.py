@@ -13,7 +13,8 @@ from netwright.inspection.learning_rate_range import LearningRateRange
 from netwright.models.linear.regression import Ridge, RidgeConfig
 from netwright.models.mlp import MLPConfig
 from netwright.recipes.find_lr import find_lr, find_prepared_lr
-from netwright.recipes.fit import prepare, train
+from netwright.recipes.fit import prepare
+from netwright.recipes.training import train
 from netwright.train.learning_rate_range import try_learning_rates
 
 

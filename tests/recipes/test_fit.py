@@ -12,7 +12,8 @@ from torch import nn
 import netwright as nw
 from netwright.core.errors import ConfigError, DataError
 from netwright.models.mlp import MLPConfig
-from netwright.recipes.fit import prepare, train
+from netwright.recipes.fit import prepare
+from netwright.recipes.training import train
 
 
 def weights_of(run: nw.Run) -> torch.Tensor:

@@ -14,9 +14,10 @@ import netwright as nw
 from netwright.core.errors import ConfigError
 from netwright.data.catalog import SOURCES
 from netwright.data.dataset import Data
+from netwright.recipes.fit import prepare
 from netwright.recipes.gradient_fit import gradient_fit
+from netwright.recipes.prepared import Circumstances
 from netwright.train.callback import Callback
-from netwright.train.settings import TrainConfig
 from netwright.train.state import TrainState
 from netwright.train.tasks.catalog import task_for
 
@@ -42,10 +43,8 @@ def test_the_best_weights_are_kept(moons: Data, tmp_path: Path) -> None:
     """A learning rate that grows worse and worse: the first epochs are the best."""
     torch.manual_seed(0)
     model = nn.Sequential(nn.Linear(2, 16), nn.Tanh(), nn.Linear(16, 2))
-    config = TrainConfig(epochs=12, optimizer="sgd", lr=30.0)
-    outcome = gradient_fit(
-        model, moons, task_for(moons), config, seed=0, folder=tmp_path, quiet=True
-    )
+    prepared = prepare(model, moons, epochs=12, optimizer="sgd", lr=30.0)
+    outcome = gradient_fit(prepared, Circumstances(folder=tmp_path, quiet=True))
     losses = outcome.history.series("val/loss")
     assert outcome.best_epoch == losses.index(min(losses)) + 1 < 12
     from netwright.train.evaluate import measure_quickly
@@ -58,15 +57,7 @@ def test_the_best_weights_are_kept(moons: Data, tmp_path: Path) -> None:
 def test_patience_needs_validation_rows(moons: Data) -> None:
     without = replace(moons, val=None)
     with pytest.raises(ConfigError, match="patience watches 'val/loss': moons has no val split"):
-        gradient_fit(
-            nn.Linear(2, 2),
-            without,
-            task_for(moons),
-            TrainConfig(patience=1),
-            seed=0,
-            folder=None,
-            quiet=True,
-        )
+        prepare(nn.Linear(2, 2), without, patience=1)
 
 
 @pytest.mark.parametrize(

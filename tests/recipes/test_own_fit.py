@@ -4,7 +4,9 @@ import os
 import re
 import signal
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from torch import nn
@@ -14,10 +16,13 @@ from netwright.core.errors import RunError
 from netwright.core.learner import Examples, Learner
 from netwright.data.catalog import SOURCES
 from netwright.data.dataset import Data
+from netwright.recipes.fit import put_together
+from netwright.recipes.outcome import Outcome
 from netwright.recipes.own_fit import own_fit
+from netwright.recipes.prepared import Circumstances
+from netwright.recipes.recipe import Recipe
 from netwright.train.history import read_history
 from netwright.train.settings import TrainConfig
-from netwright.train.tasks.catalog import task_for
 
 
 class Counter(nn.Linear, Learner):
@@ -40,16 +45,18 @@ def moons() -> Data:
     return source.load(source.config())
 
 
-def test_every_step_is_a_row(moons: Data, tmp_path: Path) -> None:
-    outcome = own_fit(
-        Counter([3.0, 2.0]),
-        moons,
-        task_for(moons),
-        TrainConfig(),
-        seed=7,
-        folder=tmp_path,
-        quiet=True,
+def learn(
+    model: Counter, data: Data, *, seed: int = 0, folder: Path | None = None, **settings: Any
+) -> Outcome:
+    recipe = Recipe(
+        model="", model_settings=None, data="", data_settings=None, train=TrainConfig(**settings)
     )
+    prepared = put_together(replace(recipe, seed=seed), data, model)
+    return own_fit(prepared, Circumstances(folder=folder, quiet=True))
+
+
+def test_every_step_is_a_row(moons: Data, tmp_path: Path) -> None:
+    outcome = learn(Counter([3.0, 2.0]), moons, seed=7, folder=tmp_path)
     series = outcome.history.as_dict()
     assert (series["train/loss"], series["train/seed"]) == ([3.0, 2.0], [7.0, 7.0])
     assert [len(series[key]) for key in ("train/accuracy", "val/loss", "val/accuracy")] == [1] * 3
@@ -59,25 +66,9 @@ def test_every_step_is_a_row(moons: Data, tmp_path: Path) -> None:
 
 def test_time_limit_and_signal_end_it_after_a_step(moons: Data) -> None:
     endless = [1.0] * 1000
-    limited = own_fit(
-        Counter(endless),
-        moons,
-        task_for(moons),
-        TrainConfig(max_time=1e-9),
-        seed=0,
-        folder=None,
-        quiet=True,
-    )
+    limited = learn(Counter(endless), moons, max_time=1e-9)
     assert (limited.epochs, limited.status) == (1, "the time limit of 1e-09 s")
-    stopped = own_fit(
-        Counter(endless, signal_at=4),
-        moons,
-        task_for(moons),
-        TrainConfig(),
-        seed=0,
-        folder=None,
-        quiet=True,
-    )
+    stopped = learn(Counter(endless, signal_at=4), moons)
     assert (stopped.epochs, stopped.exit_code) == (5, 130)
     assert stopped.status == "interrupted by SIGINT"
 
@@ -86,15 +77,7 @@ def test_time_limit_and_signal_end_it_after_a_step(moons: Data) -> None:
 def test_a_number_that_is_not_finite_fails_the_run(moons: Data, value: float) -> None:
     sentence = f"loss is not a finite number at step 2, got {value}"
     with pytest.raises(RunError, match=re.escape(sentence)):
-        own_fit(
-            Counter([1.0, value]),
-            moons,
-            task_for(moons),
-            TrainConfig(),
-            seed=0,
-            folder=None,
-            quiet=True,
-        )
+        learn(Counter([1.0, value]), moons)
 
 
 def test_closed_form_through_the_ordinary_door(tmp_path: Path) -> None:

@@ -40,7 +40,8 @@ def test_any_text_is_a_mapping_or_a_sentence(text: str) -> None:
         ("1: 2\n", "x.yaml:1:1 is not a recipe: a key must be text, got 1"),
         ("- 1\n", "x.yaml is not a recipe: it must hold sections, got [1]"),
         ("", "x.yaml is not a recipe: it must hold sections, got None"),
-        ("[" * 10_000, "x.yaml is not a recipe: RecursionError"),
+        ("a: 2026-13-01", "x.yaml is not a recipe: month must be in 1..12"),
+        ("[" * 10_000, "x.yaml:1:21 is not a recipe: it is nested more than 20 deep"),
         (
             "a: !!python/object/apply:os.system ['true']\n",
             "x.yaml:1:4 is not a recipe: could not determine a constructor for the tag "
@@ -62,6 +63,11 @@ def test_files_that_cannot_be_read_are_named(tmp_path: Path) -> None:
     (tmp_path / "large.yaml").write_text("a: " + "x" * 1_000_001)
     with pytest.raises(ConfigError, match=r"large.yaml is too large for a recipe"):
         read_recipe_file(tmp_path / "large.yaml")
+
+
+def test_a_file_without_an_end_is_refused() -> None:
+    with pytest.raises(ConfigError, match=r"^/dev/zero is too large for a recipe"):
+        read_recipe_file(Path("/dev/zero"))
 
 
 @pytest.mark.parametrize(

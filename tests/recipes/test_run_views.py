@@ -105,3 +105,18 @@ def test_measuring_leaves_the_model_as_it_was() -> None:
 def test_the_views_with_examples_are_named_rightly() -> None:
     every = {name for _, _, names in RUNS.values() for name in names} | {"label-errors"}
     assert EXAMPLES < every
+
+
+def test_views_of_a_large_stored_split_show_a_sample_of_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    inputs = np.random.default_rng(0).normal(size=(200, 3))
+    np.save(tmp_path / "x.npy", inputs)
+    stored = np.load(tmp_path / "x.npy", mmap_mode="r")
+    run = nw.fit("softmax", (stored, inputs[:, 0] > 0), epochs=1, quiet=True)
+    whole = run.views()
+    monkeypatch.setattr("netwright.data.stored.sample_stored.__defaults__", (10,))
+    few = run.views()
+    assert list(few) == list(whole)
+    assert np.sum(whole["confusion"].to_json()["counts"]) == run.results["rows"] == 40
+    assert np.sum(few["confusion"].to_json()["counts"]) == 10

@@ -9,6 +9,7 @@ import pytest
 from netwright.core.errors import ConfigError, DataError
 from netwright.data.arrays import ArraysConfig
 from netwright.data.catalog import SOURCES
+from netwright.data.npy import NpyConfig
 from netwright.data.tables.table import TableConfig
 from netwright.recipes.recipe import parse_recipe
 from netwright.recipes.sources import is_frame, load_configured, load_source, settings_type
@@ -34,6 +35,16 @@ def test_the_settings_a_source_takes() -> None:
     assert settings_type("a.csv") is TableConfig
     assert settings_type(pd.DataFrame()) is TableConfig
     assert settings_type((1, 2)) is ArraysConfig
+
+
+def test_a_folder_of_arrays_is_loaded_with_the_settings_of_arrays(tmp_path: Path) -> None:
+    np.save(tmp_path / "inputs.npy", np.random.default_rng(0).normal(size=(40, 3)))
+    np.save(tmp_path / "targets.npy", np.arange(40) % 4)
+    assert settings_type(tmp_path) is NpyConfig
+    name, config, data = load_source(str(tmp_path), {"val_size": 0.5, "kind": "real"})
+    assert (name, data.spec.target, len(data.split("val"))) == ("npy", "real", 20)
+    assert isinstance(config, NpyConfig)
+    assert config.path == str(tmp_path)
 
 
 def test_a_recipe_names_its_data() -> None:

@@ -19,11 +19,17 @@ class Everything(Callback):
     def on_fit_start(self, state: TrainState) -> None:
         self.told.append("fit_start")
 
+    def on_epoch_start(self, state: TrainState) -> None:
+        self.told.append("epoch_start")
+
     def on_before_update(self, state: TrainState) -> None:
         self.told.append("before_update")
 
     def on_step_end(self, state: TrainState) -> None:
         self.told.append("step_end")
+
+    def on_batch_end(self, state: TrainState) -> None:
+        self.told.append("batch_end")
 
     def on_epoch_end(self, state: TrainState) -> None:
         self.told.append("epoch_end")
@@ -47,8 +53,15 @@ class Heir(Base):
 def test_events_come_in_their_order() -> None:
     everything = Everything()
     toy_fit(toy_net(), toy_data(rows=8), epochs=2, callbacks=[everything])
-    epoch = ["before_update", "step_end"] * 2 + ["epoch_end"]
+    epoch = ["epoch_start", *["before_update", "step_end", "batch_end"] * 2, "epoch_end"]
     assert everything.told == ["fit_start", *epoch, *epoch, "fit_end"]
+
+
+def test_a_batch_that_only_adds_up_gradients_is_a_batch_and_no_step() -> None:
+    everything = Everything()
+    toy_fit(toy_net(), toy_data(rows=8), epochs=1, accumulate=2, callbacks=[everything])
+    epoch = ["epoch_start", "batch_end", "before_update", "step_end", "batch_end", "epoch_end"]
+    assert everything.told == ["fit_start", *epoch, "fit_end"]
 
 
 def test_every_event_can_be_overridden() -> None:
@@ -79,7 +92,7 @@ def test_callbacks_are_called_in_the_order_given() -> None:
     ("name", "hint"),
     [
         ("on_epch_end", "; did you mean 'on_epoch_end'?"),
-        ("on_step_start", "; did you mean 'on_fit_start'?"),
+        ("on_fit_begins", "; did you mean 'on_fit_end'?"),
         ("on_zzzzzzzzzzzzzzzz", f"; there are {', '.join(EVENTS)}"),
     ],
 )

@@ -1,6 +1,7 @@
 """Evaluation: the same however it is cut, nothing left behind, and baselines worked by hand."""
 
 import math
+import multiprocessing
 from dataclasses import replace
 from typing import Any
 
@@ -9,6 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from netwright.data.dataset import Split
+from netwright.data.stored import StoredInputs, StoredSplit
 from netwright.train.evaluate import (
     evaluate,
     evaluate_baseline,
@@ -188,3 +190,38 @@ def test_evaluating_a_model_that_returns_half_precision_is_exact() -> None:
     logits = data.train.inputs.bfloat16().double()
     wanted = nn.functional.cross_entropy(logits, data.train.targets)
     assert found["loss"] == pytest.approx(wanted.item(), rel=1e-5)
+
+
+class Rows(StoredInputs):
+    """The rows of a tensor, never more than a batch of them at a time."""
+
+    def __init__(self, values: Tensor) -> None:
+        self.values = values
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return tuple(self.values.shape[1:])
+
+    def read(self, rows: Tensor) -> Tensor:
+        assert len(rows) <= 4
+        return self.values[rows]
+
+    def fingerprint(self) -> str:
+        return ""
+
+
+@pytest.mark.parametrize("workers", [0, 1])
+def test_stored_inputs_are_measured_a_batch_at_a_time_with_the_same_result(
+    workers: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("netwright.train.evaluate.EVALUATION_BATCH", 4)
+    model, split, task = toy_net(dropout=0.5), rows("class", weights=True), TASKS["class"]
+    stored = StoredSplit(stored=Rows(split.inputs), targets=split.targets, weights=split.weights)
+    assert measure_quickly(model, stored, task, workers=workers) == measure_quickly(
+        model, split, task
+    )
+    assert evaluate(model, stored, task, workers=workers) == evaluate(model, split, task)
+    assert not multiprocessing.active_children()

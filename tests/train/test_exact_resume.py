@@ -76,8 +76,9 @@ class Life:
         if kind == "float16":
             first = next(self.state.model.parameters())
             first.register_hook(self.overflow)  # type: ignore[no-untyped-call]
-        states = None if go_on is None else load_checkpoint(go_on, self.state, [self.early])
-        trainer.fit(self.state, data, random=states)
+        if go_on is not None:
+            load_checkpoint(go_on, self.state, [self.early])
+        trainer.fit(self.state, data)
 
     def overflow(self, grad: Tensor) -> Tensor:
         return grad * torch.inf if self.state.samples in {0, 28, 32} else grad

@@ -15,14 +15,14 @@ from dataclasses import MISSING, dataclass, fields
 from functools import cache
 from typing import Annotated, Any, TypeVar, get_args, get_origin
 
-from annotated_types import Ge, Gt, Interval
+from annotated_types import Ge, Gt, Interval, Lt
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 
 from netwright.core.catalog import Catalog
 from netwright.core.checks import nearest
 from netwright.core.errors import ConfigError, UnknownNameError
 
-Size = Annotated[int, Gt(0)]
+Size = Annotated[int, Gt(0), Lt(2**63)]  # torch counts in 64 bits
 Count = Annotated[int, Ge(0)]
 Positive = Annotated[float, Gt(0)]
 NotNegative = Annotated[float, Ge(0)]

@@ -1,5 +1,8 @@
 """Arrays as data: tell the kind of target, hold rows out, scale by the training rows alone.
 
+An array that lies in a file (`np.load(path, mmap_mode="r")`) stays there: its rows are looked
+through once, a stretch at a time, and then read a batch at a time.
+
 Shapes: N examples, F features, C channels, I/J image height and width, K outputs.
 """
 
@@ -7,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Annotated, Any, Literal
 
+import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
@@ -15,10 +19,18 @@ from netwright.core.config import Doc, Positive
 from netwright.core.errors import ConfigError, DataError, ShapeError
 from netwright.data.array_encoder import ArrayEncoder
 from netwright.data.dataset import Data, Split, check_data
+from netwright.data.input_profile import (
+    FeatureProfile,
+    measure_features,
+    measure_largest,
+    stretches,
+)
+from netwright.data.mapped_inputs import MappedInputs, is_mapped
 from netwright.data.raw_arrays import column_names, read_numbers, to_float32, to_floats
 from netwright.data.source import DataConfig
 from netwright.data.spec import DataSpec
 from netwright.data.split import hold_out
+from netwright.data.stored import StoredSplit
 from netwright.data.targets import ArrayTarget, infer_kind, names_of_classes, read_targets
 
 
@@ -53,6 +65,7 @@ class Names:
     targets: tuple[str, ...] = ()
 
 
+Inputs = Tensor | NDArray[Any]  # floats in memory, or an array that lies in a file
 DEFAULTS = ArraysConfig()
 UNNAMED = Names()
 UNSCALED = 10.0  # images beyond this are hardly meant to go into a network as they are
@@ -69,10 +82,10 @@ def from_arrays(
     validation: tuple[Any, Any] | None = None,
     test: tuple[Any, Any] | None = None,
 ) -> Data:
-    """Inputs and targets in memory as data.
+    """Inputs and targets as data.
 
     Args:
-        inputs: features (N, F) or images (N, C, I, J).
+        inputs: features (N, F) or images (N, C, I, J); a mapped array is not copied.
         targets: classes (N,), labels (N, K), or reals (N,) or (N, K).
         config: the kind of target, the scaling, and how rows are held out.
         name: what refusals and reports call the data.
@@ -81,7 +94,7 @@ def from_arrays(
         validation: inputs and targets to choose by; then no row is held out for that.
         test: inputs and targets to report on; then no row is held out for that.
     """
-    values = to_floats("inputs", read_numbers("inputs", inputs))
+    values = _read_inputs(inputs)
     raw_targets = read_targets(targets)
     _check_rows(name, values, raw_targets, config)
     kind, note = infer_kind(raw_targets) if config.kind == "auto" else (config.kind, "")
@@ -102,13 +115,17 @@ def from_arrays(
         seed=config.split_seed,
         classes=encoded if kind == "class" else None,
     )
-    if config.standardize and spec.inputs == "features":
-        encoder = encoder.standardised(values[train])
-    whole = Split(
-        inputs=encoder.scaled(values),
-        targets=encoded,
-        weights=_read_weights(weights, len(values)),
-    )
+    notes = [note]
+    seen = stretches("inputs", values, train)
+    if spec.inputs == "features":
+        profile = measure_features(seen)
+        notes += _notes_on_features(profile, spec)
+        if config.standardize:
+            mean, scale = tuple(profile.mean.tolist()), tuple(profile.scale.tolist())
+            encoder = replace(encoder, mean=mean, scale=scale)
+    else:
+        notes += _notes_on_images(*measure_largest(seen), config)
+    whole = _split(values, encoder, encoded, _read_weights(weights, len(values)))
     data = Data(
         name=name,
         spec=spec,
@@ -116,7 +133,7 @@ def from_arrays(
         val=_part(whole, val, encoder, "validation", validation),
         test=_part(whole, held_out, encoder, "test", test),
         preprocessor=encoder,
-        notes=tuple(filter(None, (note, *_notes(values[train], spec, config)))),
+        notes=tuple(filter(None, notes)),
     )
     check_data(data, is_part=len(names.classes) > 1)  # rows may lack classes that are known
     return data
@@ -132,7 +149,20 @@ def arrays_config(config: DataConfig, **settings: Any) -> ArraysConfig:
     )
 
 
-def _check_rows(name: str, inputs: Tensor, targets: NDArray[Any], config: ArraysConfig) -> None:
+def _read_inputs(source: Any, name: str = "inputs") -> Inputs:
+    """Floats in memory, finite throughout; an array that lies in a file as it is."""
+    array = read_numbers(name, source)
+    return array if is_mapped(source) else to_floats(name, array)
+
+
+def _split(values: Inputs, encoder: ArrayEncoder, targets: Tensor, weights: Tensor | None) -> Split:
+    """Inputs encoded now where they are in memory, else as they are read."""
+    if isinstance(values, Tensor):
+        return Split(inputs=encoder.scaled(values), targets=targets, weights=weights)
+    return StoredSplit(stored=MappedInputs(values, encoder), targets=targets, weights=weights)
+
+
+def _check_rows(name: str, inputs: Inputs, targets: NDArray[Any], config: ArraysConfig) -> None:
     if inputs.ndim not in {2, 4}:
         shape = tuple(inputs.shape)
         raise ShapeError(f"inputs must have shape (N, F) or (N, C, I, J), got {shape}")
@@ -153,7 +183,7 @@ def _with_columns(names: Names, inputs: Any, targets: Any) -> Names:
     )
 
 
-def _spec(inputs: Tensor, targets: NDArray[Any], kind: ArrayTarget, names: Names) -> DataSpec:
+def _spec(inputs: Inputs, targets: NDArray[Any], kind: ArrayTarget, names: Names) -> DataSpec:
     is_image = inputs.ndim == 4
     width = 1 if targets.ndim == 1 else targets.shape[1]
     columns = names.targets or (("y",) if width == 1 else _numbered("y", width))
@@ -205,21 +235,27 @@ def _part(
     if given is None:
         return whole.take(rows) if len(rows) else None
     inputs, targets = given
-    return Split(
-        inputs=encoder.encode(inputs, f"{name} inputs"),
-        targets=encoder.encode_targets(targets, f"{name} targets"),
-    )
+    encoded = encoder.encode_targets(targets, f"{name} targets")
+    if not is_mapped(inputs):
+        return Split(inputs=encoder.encode(inputs, f"{name} inputs"), targets=encoded)
+    values = _read_inputs(inputs, f"{name} inputs")
+    shaped = torch.empty(values.shape, device="meta")  # of that shape, without its numbers
+    check_shape(f"{name} inputs", shaped, "N", *encoder.input_shape)
+    for _ in stretches(f"{name} inputs", values):
+        pass  # what is not finite is refused on the way
+    return _split(values, encoder, encoded, None)
 
 
-def _notes(inputs: Tensor, spec: DataSpec, config: ArraysConfig) -> Iterator[str]:
-    """What someone should know about the training inputs as they came."""
-    if spec.inputs == "features":
-        constant = (inputs == inputs[0]).all(dim=0).nonzero().flatten().tolist()
-        if constant:
-            names = ", ".join(spec.feature_names[place] for place in constant)
-            yield f"constant in all training rows: {names}"
-    elif config.factor == 1 and float(inputs.abs().max()) > UNSCALED:
+def _notes_on_features(profile: FeatureProfile, spec: DataSpec) -> Iterator[str]:
+    constant = profile.constant.nonzero().flatten().tolist()
+    if constant:
+        names = ", ".join(spec.feature_names[place] for place in constant)
+        yield f"constant in all training rows: {names}"
+
+
+def _notes_on_images(largest: float, magnitude: float, config: ArraysConfig) -> Iterator[str]:
+    if config.factor == 1 and magnitude > UNSCALED:
         yield (
-            f"the images hold numbers up to {float(inputs.max()):g} and are left as they are; "
+            f"the images hold numbers up to {largest:g} and are left as they are; "
             "factor scales them"
         )

@@ -12,6 +12,7 @@ SOURCES = Catalog[Source](
     "data set",
     {
         "table": "netwright.data.tables.table:SOURCE",
+        "npy": "netwright.data.npy:SOURCE",
         "xor": "netwright.data.synthetic_classes:XOR",
         "moons": "netwright.data.synthetic_classes:MOONS",
         "circles": "netwright.data.synthetic_classes:CIRCLES",

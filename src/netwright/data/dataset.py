@@ -1,4 +1,4 @@
-"""Data in memory: named splits of inputs and targets, what they are, and how they were encoded.
+"""Data: named splits of inputs and targets, what they are, and how they were encoded.
 
 Shapes: N examples, K outputs.
 """
@@ -32,6 +32,10 @@ class Split:
     def __len__(self) -> int:
         return len(self.inputs)
 
+    def read(self, rows: Tensor) -> Tensor:
+        """The inputs at these places, in this order."""
+        return self.inputs.index_select(0, rows)
+
     def take(self, indices: Tensor) -> "Split":
         """The examples at these places, in this order."""
         return Split(
@@ -39,6 +43,10 @@ class Split:
             targets=self.targets[indices],
             weights=None if self.weights is None else self.weights[indices],
         )
+
+    def check_inputs(self, name: str) -> None:
+        """Refuse NaN and infinity, naming the first place."""
+        check_finite(name, self.inputs)
 
     def to(self, device: torch.device) -> "Split":
         """The same examples on another device."""
@@ -106,7 +114,7 @@ def check_data(data: Data, *, is_part: bool = False) -> None:
             raise DataError(
                 f"{data.name} has {len(split)} {name} inputs but {len(split.targets)} targets"
             )
-        check_finite(f"the {name} inputs of {data.name}", split.inputs)
+        split.check_inputs(f"the {name} inputs of {data.name}")
         check_finite(f"the {name} targets of {data.name}", split.targets)
         if split.weights is not None:
             if split.weights.shape != (len(split),):

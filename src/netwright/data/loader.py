@@ -1,11 +1,15 @@
-"""Batches of data in memory, in an order that is a pure function of (seed, epoch, rank).
+"""Batches of data, in an order that is a pure function of (seed, epoch), shared out over ranks.
 
-Nothing is replayed to go on in the middle of an epoch: the order is computed anew, and the place in
-it is a number.
+    batch k = order[k B : (k + 1) B]        of all ranks together
+    rank r of W takes every W-th row of it, from the r-th on
+
+So a batch number means the same for any number of ranks, and nothing is replayed to go on in the
+middle of an epoch: the order is computed anew, and the place in it is a number.
 
 Shapes: N examples, B batch.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -30,18 +34,15 @@ class Batch(NamedTuple):
     rows: Tensor
 
 
-class BatchLoader:
-    """Cuts a split into batches; data lies on its device once and is indexed a batch at a time.
-
-    With several ranks each sees every `world`-th row of the same shuffled order, so together they
-    see each row once an epoch.
+class Loader(ABC):
+    """Cuts a split into batches; the ranks' parts of a batch are together that batch.
 
     Args:
         split: the examples.
-        batch_size: examples a batch; the last one of an epoch may be smaller.
+        batch_size: examples a batch of all ranks together; the last of an epoch may be smaller.
         seed: the run's seed.
         shuffle: a new order each epoch; otherwise rows come as they stand.
-        rank: which part of the order is ours.
+        rank: which part of each batch is ours.
         world: how many parts there are.
     """
 
@@ -61,42 +62,74 @@ class BatchLoader:
             )
         if not 0 <= rank < world:
             raise ConfigError(f"rank must lie between 0 and {world - 1}, got {rank}")
+        if batch_size < world:
+            raise ConfigError(
+                f"batch_size must be at least {world}, a row for each rank, got {batch_size}"
+            )
         self.split, self.batch_size, self.seed = split, batch_size, seed
         self.shuffle, self.rank, self.world = shuffle, rank, world
         self.weights = None if split.weights is None else _with_mean_one(split.weights)
 
     def __len__(self) -> int:
-        """Batches an epoch."""
-        return (self.rows + self.batch_size - 1) // self.batch_size
+        """Batches an epoch, the same on every rank."""
+        return (len(self.split) + self.batch_size - 1) // self.batch_size
 
     @property
     def rows(self) -> int:
-        """Rows an epoch, of this rank."""
-        return len(range(self.rank, len(self.split), self.world))
+        """Rows an epoch, of all ranks together."""
+        return len(self.split)
+
+    def sizes(self, index: int) -> tuple[int, int]:
+        """Rows of batch `index` that count as this rank's, and rows of the whole batch."""
+        whole = min(self.batch_size, len(self.split) - index * self.batch_size)
+        return len(range(self.rank, whole, self.world)), whole
 
     def order(self, epoch: int) -> Tensor:
-        """The rows that this rank sees in this epoch, in order."""
+        """The rows of an epoch in order, of all ranks together (N,)."""
         count = len(self.split)
         if not self.shuffle:
-            return torch.arange(count)[self.rank :: self.world]
-        order = torch.randperm(count, generator=generator(self.seed, "order", epoch))
-        return order[self.rank :: self.world]
+            return torch.arange(count)
+        return torch.randperm(count, generator=generator(self.seed, "order", epoch))
 
+    @abstractmethod
     def epoch(self, epoch: int, start: int = 0) -> Iterator[Batch]:
-        """The batches of one epoch, from batch number `start` on."""
-        split, weights, size = self.split, self.weights, self.batch_size
+        """This rank's part of the batches of one epoch, from batch number `start` on.
+
+        Every rank takes part in every step: one whose part of a small last batch is empty is given
+        the first row of that batch, which `sizes` does not count.
+        """
+
+    def close(self) -> None:  # noqa: B027 - data in memory holds nothing
+        """Let go of what reading holds; another epoch takes it up again."""
+
+    def _parts(self, order: Tensor, start: int) -> list[Tensor]:
+        """This rank's rows of each batch of an order, from batch number `start` on."""
         if not 0 <= start <= len(self):
             raise ConfigError(f"start must lie between 0 and the {len(self)} batches, got {start}")
         if start == len(self):  # torch.split would give one batch of no rows
-            return
-        order = self.order(epoch).to(split.inputs.device)
-        for rows in torch.split(order[start * size :], size):
-            yield Batch(
-                split.inputs.index_select(0, rows),
-                split.targets.index_select(0, rows),
-                None if weights is None else weights.index_select(0, rows),
-                rows,
-            )
+            return []
+        batches = torch.split(order[start * self.batch_size :], self.batch_size)
+        if self.world == 1:
+            return list(batches)
+        return [
+            batch[self.rank :: self.world] if self.rank < len(batch) else batch[:1]
+            for batch in batches
+        ]
+
+    def _batch(self, inputs: Tensor, rows: Tensor) -> Batch:
+        """These inputs with the targets and weights of their rows, which lie where they do."""
+        weights = None if self.weights is None else self.weights.index_select(0, rows)
+        return Batch(inputs, self.split.targets.index_select(0, rows), weights, rows)
+
+
+class BatchLoader(Loader):
+    """Batches of data in memory: it lies on its device once and is indexed a batch at a time."""
+
+    def epoch(self, epoch: int, start: int = 0) -> Iterator[Batch]:
+        """See `Loader.epoch`."""
+        order = self.order(epoch).to(self.split.targets.device)
+        for rows in self._parts(order, start):
+            yield self._batch(self.split.read(rows), rows)
 
 
 def _with_mean_one(weights: Tensor) -> Tensor:

@@ -20,10 +20,11 @@ from netwright.metrics.paired import paired_gap
 from netwright.recipes.comparison import ComparedEntry, Comparison
 from netwright.recipes.contenders import Contender, build_contenders
 from netwright.recipes.entries import Settings, choose_data, read_entry
-from netwright.recipes.fit import put_together, train
+from netwright.recipes.fit import put_together
 from netwright.recipes.gap_verdict import GapVerdict, judge_gap
 from netwright.recipes.recipe import check_seed
 from netwright.recipes.sources import load_source, settings_type
+from netwright.recipes.training import train
 from netwright.train.evaluate import evaluate_baseline
 from netwright.train.settings import TrainConfig
 from netwright.train.tasks.catalog import task_for

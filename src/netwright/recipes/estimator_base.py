@@ -29,8 +29,10 @@ from netwright.data.raw_arrays import column_names
 from netwright.data.targets import ArrayTarget
 from netwright.models.catalog import MODELS
 from netwright.recipes.estimator_passes import KeepStanding, Standing, learn_one_pass
-from netwright.recipes.fit import Prepared, put_together, resolve, train
+from netwright.recipes.fit import put_together, resolve
+from netwright.recipes.prepared import Prepared
 from netwright.recipes.run_folder import claim_folder
+from netwright.recipes.training import train
 from netwright.train.evaluate import predict
 from netwright.train.history import History
 

@@ -10,9 +10,10 @@ from typing import Any
 from netwright.core.errors import ConfigError
 from netwright.core.seeding import random_state
 from netwright.core.trees import map_tensors
-from netwright.recipes.fit import Prepared, check_last_batch
+from netwright.recipes.fit import check_last_batch
+from netwright.recipes.prepared import Prepared
 from netwright.train.callback import Callback
-from netwright.train.callbacks.non_finite import StopOnNonFinite
+from netwright.train.callbacks.non_finite import GuardNonFinite
 from netwright.train.history import History
 from netwright.train.settings import pace_for
 from netwright.train.state import TrainState
@@ -68,6 +69,7 @@ class Standing:
             state.scaler.load_state_dict(self.scaler)
         state.epoch, state.step, state.samples = self.epoch, self.step, self.samples
         state.elapsed_before, state.history = self.elapsed, self.history
+        state.random = self.random
 
 
 class KeepStanding(Callback):
@@ -104,11 +106,11 @@ def learn_one_pass(
     config = replace(config, batch_size=size)
     check_last_batch(prepared.model, rows, size)
     keep = KeepStanding()
-    trainer = Trainer(config, prepared.task, callbacks=[StopOnNonFinite(), keep], seed=recipe.seed)
+    trainer = Trainer(config, prepared.task, callbacks=[GuardNonFinite(), keep], seed=recipe.seed)
     state = trainer.start(prepared.model, data)
     if before is not None:
         before.restore(state)
     state.epochs = state.epoch + 1
-    trainer.fit(state, data, random=None if before is None else before.random)
+    trainer.fit(state, data)
     prepared.model.cpu().eval()
     return keep.standing

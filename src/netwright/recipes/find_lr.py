@@ -12,7 +12,8 @@ from netwright.core.config import Config
 from netwright.core.errors import ConfigError
 from netwright.core.learner import Learner
 from netwright.inspection.learning_rate_range import LearningRateRange
-from netwright.recipes.fit import Prepared, prepare
+from netwright.recipes.fit import prepare
+from netwright.recipes.prepared import Prepared
 from netwright.train.learning_rate_range import try_learning_rates
 
 

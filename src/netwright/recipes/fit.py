@@ -1,7 +1,7 @@
 """`fit`: from a model and data, by name or in person, to a run."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -9,49 +9,36 @@ from torch import nn
 
 from netwright.core.checks import nearest
 from netwright.core.config import Config, describe, parse
-from netwright.core.devices import device_of, pick_device
+from netwright.core.devices import pick_device
 from netwright.core.errors import ConfigError
 from netwright.core.learner import Learner
 from netwright.core.seeding import derive_seed, seeded
-from netwright.core.storage import write_json, write_text
 from netwright.data.dataset import Data, check_data
 from netwright.models.catalog import MODELS
 from netwright.models.model import check_fits
-from netwright.recipes.environment import describe_environment
-from netwright.recipes.first_batch import FirstBatch, try_first_batch
-from netwright.recipes.gradient_fit import check_monitor, gradient_fit
-from netwright.recipes.outcome import Outcome
-from netwright.recipes.own_fit import own_fit
+from netwright.recipes.first_batch import try_first_batch
+from netwright.recipes.gradient_fit import check_monitor
+from netwright.recipes.prepared import Prepared
 from netwright.recipes.recipe import Recipe, check_seed
-from netwright.recipes.recipe_file import to_yaml
 from netwright.recipes.run import Run
-from netwright.recipes.run_folder import create_run_folder, save_model
 from netwright.recipes.sources import load_source, settings_type
+from netwright.recipes.start_from import take_weights
+from netwright.recipes.training import train
 from netwright.train.callback import Callback
-from netwright.train.evaluate import evaluate, evaluate_baseline
 from netwright.train.settings import TrainConfig, pace_for
 from netwright.train.tasks.catalog import task_for
-from netwright.train.tasks.task import Task
 from netwright.train.trainer import Trainer
 
 
-@dataclass(frozen=True, kw_only=True)
-class Prepared:
-    """A recipe put together and tried on one batch; nothing is learned or written yet."""
-
-    recipe: Recipe
-    model: nn.Module
-    data: Data
-    task: Task
-    first_batch: FirstBatch
-
-
-def fit(
+def fit(  # noqa: PLR0913 - the one door, with a name for each question
     model: str | Config | nn.Module = "mlp",
     data: Any = "digits",
     *,
     seed: int = 0,
     out: str | Path | None = None,
+    resume: str | Path = "never",
+    allow: Sequence[str] = (),
+    start_from: str | Path | Run = "",
     callbacks: Sequence[Callback] = (),
     quiet: bool = False,
     **settings: Any,
@@ -63,13 +50,25 @@ def fit(
         data: a name ("digits"), a path ("Default.csv"), (inputs, targets), a frame, or `Data`.
         seed: of weights, order and dropout; the same seed gives the same run, bit for bit.
         out: the run folder; by default the next free runs/MODEL-DATA-NNN.
+        resume: "never"; "auto": go on in `out`, or in the newest unfinished run of the same
+            recipe, and begin where there is none; or the folder of a run or checkpoint to go on in.
+        allow: conditions that may have changed since the checkpoint ("batch_size", "data" ...).
+        start_from: a run whose weights are the first ones of this new run.
         callbacks: your own, beside those that every run has.
         quiet: print nothing.
         **settings: of training (epochs, lr ...), of the model (hidden, dropout ...) or of the data
             (target, noise ...), each by its name.
     """
-    prepared = prepare(model, data, seed=seed, **settings)
-    return train(prepared, out=None if out is None else Path(out), extra=callbacks, quiet=quiet)
+    recipe, loaded, module = resolve(model, data, seed=seed, **settings)
+    recipe = replace(recipe, start_from=run_path(start_from))
+    return train(
+        put_together(recipe, loaded, module),
+        out=None if out is None else Path(out),
+        resume=resume,
+        allow=allow,
+        extra=callbacks,
+        quiet=quiet,
+    )
 
 
 def prepare(
@@ -129,6 +128,8 @@ def put_together(
         check_fits(kind, recipe.model, data.spec)
         with seeded(derive_seed(recipe.seed, "weights")):
             module = kind.build(recipe.model_settings, data.spec)
+    if recipe.start_from:
+        take_weights(module, Path(recipe.start_from))
     module.to(pick_device(recipe.train.device))
     check_last_batch(module, rows, pace.batch_size)
     learns_by_itself = isinstance(module, Learner)
@@ -141,6 +142,15 @@ def put_together(
     return Prepared(recipe=recipe, model=module, data=data, task=task, first_batch=first)
 
 
+def run_path(run: str | Path | Run) -> str:
+    """The folder of a run, in full; empty for none."""
+    if isinstance(run, Run):
+        if run.folder is None:
+            raise ConfigError("a run that is in memory only has no folder to start from")
+        run = run.folder
+    return str(Path(run).resolve()) if str(run) else ""
+
+
 def check_last_batch(module: nn.Module, rows: int, size: int) -> None:
     """Refuse a batch of one row where batch norm would have to find its spread."""
     normalises = any(isinstance(part, nn.BatchNorm1d) for part in module.modules())
@@ -151,89 +161,6 @@ def check_last_batch(module: nn.Module, rows: int, size: int) -> None:
         f"batch norm cannot normalise one row: batch_size {size} leaves a batch of one "
         f"of the {rows} training rows; give {better}"
     )
-
-
-def train(
-    prepared: Prepared,
-    *,
-    out: Path | None = None,
-    extra: Sequence[Callback] = (),
-    quiet: bool = False,
-    keep_folder: bool = True,
-) -> Run:
-    """Let the prepared model learn, then measure it and write what is worth keeping.
-
-    Ctrl-C and SIGTERM end training after the step at hand; the run is saved as usual, and then
-    `KeyboardInterrupt` or `SystemExit` is raised.
-    """
-    recipe, model, data, task = prepared.recipe, prepared.model, prepared.data, prepared.task
-    name = recipe.model or type(model).__name__
-    folder = create_run_folder(out, name, data.name) if keep_folder else None
-    config = recipe.to_mapping()
-    device = pick_device(recipe.train.device)
-    if folder is not None:
-        write_text(folder / "config.yaml", to_yaml(config))
-        write_json(folder / "env.json", describe_environment(device))
-    if isinstance(model, Learner):
-        outcome = own_fit(
-            model, data, task, recipe.train, seed=recipe.seed, folder=folder, quiet=quiet
-        )
-    else:
-        outcome = gradient_fit(
-            model,
-            data,
-            task,
-            recipe.train,
-            seed=recipe.seed,
-            folder=folder,
-            extra=extra,
-            quiet=quiet,
-        )
-    model.eval()
-    results = _results(prepared, outcome)
-    if folder is not None:
-        save_model(folder, model, recipe, data, task)
-        write_json(folder / "results.json", results)
-    run = Run(
-        model=model,
-        spec=data.spec,
-        task=task,
-        preprocessor=data.preprocessor,
-        results=results,
-        history=outcome.history,
-        config=config,
-        folder=folder,
-        data=data,
-        guess=task.baseline(data.train),
-    )
-    if outcome.exit_code == 130:
-        raise KeyboardInterrupt(f"the run is saved in {folder}" if folder else "nothing is saved")
-    if outcome.exit_code:
-        raise SystemExit(outcome.exit_code)
-    return run
-
-
-def _results(prepared: Prepared, outcome: Outcome) -> dict[str, Any]:
-    """What the run is worth, beside the trivial baseline: on test, else on what there is."""
-    data, task = prepared.data, prepared.task
-    split = [name for name, _ in data.splits()][-1]
-    examples = data.split(split).to(device_of(prepared.model))
-    return {
-        "format": 1,
-        "status": outcome.status,
-        "split": split,
-        "rows": len(examples),
-        "metrics": evaluate(prepared.model, examples, task),
-        "baseline": evaluate_baseline(examples, task.baseline(data.train), task),
-        "baseline_rule": task.describe_baseline(
-            data.train, data.spec.class_names or data.spec.target_names
-        ),
-        "parameters": prepared.first_batch.parameters,
-        "epochs": outcome.epochs,
-        "best_epoch": outcome.best_epoch,
-        "seconds": round(outcome.seconds, 3),
-        "notes": list(data.notes),
-    }
 
 
 def _model_type(model: str | Config | nn.Module) -> tuple[str, type[Config] | None]:

@@ -1,58 +1,51 @@
 """Learning by gradients: the trainer with the callbacks that every run has."""
 
-from collections.abc import Sequence
-from pathlib import Path
-
-from torch import nn
+from collections.abc import Iterator, Sequence
 
 from netwright.core.checks import nearest
+from netwright.core.console import say, warn
 from netwright.core.errors import ConfigError
 from netwright.core.interrupts import Interrupt
 from netwright.data.dataset import Data
 from netwright.recipes.outcome import Outcome
+from netwright.recipes.prepared import Circumstances, Prepared
+from netwright.recipes.run_folder import write_recipe
 from netwright.train.callback import Callback
 from netwright.train.callbacks.early_stopping import EarlyStopping
 from netwright.train.callbacks.history_file import HistoryFile
-from netwright.train.callbacks.non_finite import StopOnNonFinite
+from netwright.train.callbacks.non_finite import GuardNonFinite
 from netwright.train.callbacks.progress import Progress
 from netwright.train.callbacks.save_checkpoints import SaveCheckpoints
+from netwright.train.callbacks.step_limit import StepLimit
 from netwright.train.callbacks.stop_on_signal import StopOnSignal
 from netwright.train.callbacks.time_limit import TimeLimit
+from netwright.train.checkpoint import load_checkpoint
 from netwright.train.settings import TrainConfig
+from netwright.train.state import TrainState
 from netwright.train.tasks.task import Task
 from netwright.train.trainer import Trainer
 
 
-def gradient_fit(
-    model: nn.Module,
-    data: Data,
-    task: Task,
-    config: TrainConfig,
-    *,
-    seed: int,
-    folder: Path | None,
-    extra: Sequence[Callback] = (),
-    quiet: bool = False,
-) -> Outcome:
+def gradient_fit(prepared: Prepared, here: Circumstances) -> Outcome:
     """Train the model in place; with a folder, leave checkpoints and the history there."""
+    config, data, task = prepared.recipe.train, prepared.data, prepared.task
     check_monitor(config, data, task)
     with Interrupt() as interrupt:
         best = _early_stopping(config, data)
-        callbacks: list[Callback] = [StopOnNonFinite()]
-        if folder is not None:
-            callbacks.append(HistoryFile(folder / "metrics.jsonl"))
-        watched = [*extra] if best is None else [*extra, best]
-        callbacks += [Progress(quiet=quiet), *watched, StopOnSignal(interrupt)]
-        if config.max_time is not None:
-            callbacks.append(TimeLimit(config.max_time))
-        if folder is not None:
-            callbacks.append(
-                SaveCheckpoints(
-                    folder, watched=watched, best=best, every=config.save_every, keep=config.keep
-                )
-            )
-        trainer = Trainer(config, task, callbacks=callbacks, seed=seed)
-        state = trainer.start(model, data)
+        watched = [*here.extra] if best is None else [*here.extra, best]
+        callbacks = _callbacks(config, here, watched, best, interrupt)
+        trainer = Trainer(
+            config, task, callbacks=callbacks, seed=prepared.recipe.seed, ranks=here.ranks
+        )
+        state = trainer.start(prepared.model, data)
+        if here.checkpoint is not None:
+            remarks = load_checkpoint(here.checkpoint, state, watched, allow=here.allow)
+            if not here.quiet:
+                say(f"going on from {here.checkpoint}: epoch {state.epoch + 1}, step {state.step}")
+                for remark in remarks:
+                    warn(remark)
+        if here.folder is not None and here.ranks.is_first:
+            write_recipe(here.folder, prepared.recipe)
         trainer.fit(state, data)
     return Outcome(
         history=state.history,
@@ -60,8 +53,50 @@ def gradient_fit(
         epochs=state.epoch,
         best_epoch=best.best_epoch if best is not None else state.epoch,
         seconds=state.elapsed,
+        finished=not state.is_cut_short,
+        notes=tuple(_describe_passed_over(state)),
         exit_code=interrupt.exit_code,
     )
+
+
+def _callbacks(
+    config: TrainConfig,
+    here: Circumstances,
+    watched: Sequence[Callback],
+    best: EarlyStopping | None,
+    interrupt: Interrupt,
+) -> list[Callback]:
+    """What every run has, in the order in which it is called."""
+    callbacks: list[Callback] = [GuardNonFinite(config.on_non_finite, watched)]
+    if here.folder is not None and here.ranks.is_first:
+        callbacks.append(HistoryFile(here.folder / "metrics.jsonl"))
+    callbacks += [Progress(quiet=here.quiet), *watched, StopOnSignal(interrupt)]
+    if config.max_steps is not None:
+        callbacks.append(StepLimit(config.max_steps))
+    if config.max_time is not None:
+        callbacks.append(TimeLimit(config.max_time))
+    if here.folder is not None:
+        save = SaveCheckpoints(
+            here.folder,
+            watched=watched,
+            best=best,
+            every=config.save_every,
+            every_steps=config.save_steps,
+            keep=config.keep,
+        )
+        if here.checkpoint is not None:
+            save.store.take_over(here.checkpoint)
+        callbacks.append(save)
+    return callbacks
+
+
+def _describe_passed_over(state: TrainState) -> Iterator[str]:
+    if state.passed_over:
+        epoch, place = state.passed_over[0]
+        yield (
+            f"batches left out since their numbers were not finite: {len(state.passed_over)}, "
+            f"the first is batch {place + 1} of epoch {epoch + 1}"
+        )
 
 
 def check_monitor(config: TrainConfig, data: Data, task: Task) -> None:

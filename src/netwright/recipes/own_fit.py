@@ -3,42 +3,37 @@
 import math
 import time
 from contextlib import closing
-from pathlib import Path
 from typing import NamedTuple, cast
-
-from torch import nn
 
 from netwright.core.console import Bar
 from netwright.core.devices import device_of
-from netwright.core.errors import RunError
+from netwright.core.errors import ConfigError, RunError
 from netwright.core.interrupts import Interrupt
 from netwright.core.learner import Learner
-from netwright.data.dataset import Data
 from netwright.recipes.outcome import Outcome
+from netwright.recipes.prepared import Circumstances, Prepared
+from netwright.recipes.run_folder import write_recipe
 from netwright.train.evaluate import measure_quickly
-from netwright.train.history import History, Row, append_rows
-from netwright.train.settings import TrainConfig
-from netwright.train.tasks.task import Task
+from netwright.train.history import History, Row, append_rows, write_rows
 
 
-def own_fit(
-    model: Learner,
-    data: Data,
-    task: Task,
-    config: TrainConfig,
-    *,
-    seed: int,
-    folder: Path | None,
-    quiet: bool = False,
-) -> Outcome:
+def own_fit(prepared: Prepared, here: Circumstances) -> Outcome:
     """Let the model learn in place; each of its steps is a row of the history.
 
     At the end train and validation are measured side by side, as in any other run.
-    Only the time limit of `config` applies: everything else is the model's own affair.
+    Only the time limit of the settings applies: everything else is the model's own affair. It
+    leaves no checkpoints: a run that is gone on with starts over.
     """
-    module = cast(nn.Module, model)
-    data = data.to(device_of(module))
-    history, bar, started = History(), Bar(None, quiet=quiet), time.monotonic()
+    module, task, config = prepared.model, prepared.task, prepared.recipe.train
+    model = cast(Learner, module)
+    if not here.ranks.is_alone:
+        raise ConfigError(f"{prepared.recipe.model} learns in one process, by a rule of its own")
+    folder = here.folder
+    if folder is not None:
+        write_recipe(folder, prepared.recipe)
+        write_rows(folder / "metrics.jsonl", [])  # what an interrupted run left
+    data = prepared.data.to(device_of(module))
+    history, bar, started = History(), Bar(None, quiet=here.quiet), time.monotonic()
     status, steps = "done", 0
 
     def record(split: str, numbers: dict[str, float]) -> None:
@@ -49,7 +44,7 @@ def own_fit(
             append_rows(folder / "metrics.jsonl", rows)
 
     with Interrupt() as interrupt, closing(bar):
-        for numbers in model.fit_steps(data.train, seed):
+        for numbers in model.fit_steps(data.train, prepared.recipe.seed):
             steps += 1
             record("train", numbers)
             if interrupt.signal is not None:
@@ -69,6 +64,7 @@ def own_fit(
         epochs=steps,
         best_epoch=steps,
         seconds=time.monotonic() - started,
+        finished=status == "done",
         exit_code=interrupt.exit_code,
     )
 

@@ -1,5 +1,6 @@
 """A recipe: model, data, training and seed, by name, as one validated config."""
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,12 +10,13 @@ from netwright.core.checks import nearest
 from netwright.core.config import Config, parse, to_mapping
 from netwright.core.errors import ConfigError
 from netwright.data.catalog import SOURCES
+from netwright.data.npy import is_npy_folder
 from netwright.models.catalog import MODELS
 from netwright.train.settings import TrainConfig
 
-SECTIONS = ("format", "seed", "model", "data", "train")
+SECTIONS = ("format", "seed", "model", "data", "train", "from")
 FORMAT = 1
-TABLE = "table"  # the source that reads files
+TABLE, ARRAYS = "table", "npy"  # the sources that read files
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,6 +30,7 @@ class Recipe:
         data_settings: its config, or None for arrays handed over.
         train: how to train.
         seed: of weights, order and dropout.
+        start_from: the folder of a run whose weights are the first ones; empty: drawn by seed.
     """
 
     model: str
@@ -36,6 +39,7 @@ class Recipe:
     data_settings: Config | None
     train: TrainConfig
     seed: int = 0
+    start_from: str = ""
 
     def to_mapping(self) -> dict[str, Any]:
         """The recipe as it stands in `config.yaml`."""
@@ -43,13 +47,14 @@ class Recipe:
         data = {} if self.data_settings is None else to_mapping(self.data_settings)
         if "path" in data:
             data["path"] = str(Path(data["path"]).resolve())  # it is read from any folder
-        return {
+        mapping = {
             "format": FORMAT,
             "seed": self.seed,
             "model": {"name": self.model, **model},
             "data": {"name": self.data, **data},
             "train": to_mapping(self.train),
         }
+        return {**mapping, "from": self.start_from} if self.start_from else mapping
 
 
 def parse_recipe(values: Mapping[str, Any]) -> Recipe:
@@ -74,7 +79,14 @@ def parse_recipe(values: Mapping[str, Any]) -> Recipe:
         data_settings=parse(SOURCES.load(data).config, data_settings, "data"),
         train=parse(TrainConfig, train, "train"),
         seed=seed,
+        start_from=_start_from(values.get("from", "")),
     )
+
+
+def _start_from(value: Any) -> str:
+    if not isinstance(value, str):
+        raise ConfigError(f"from must be the folder of a run, got {value!r}")
+    return str(Path(value).resolve()) if value else ""
 
 
 def check_seed(seed: Any) -> None:
@@ -97,11 +109,14 @@ def merge(first: Mapping[str, Any], second: Mapping[str, Any]) -> dict[str, Any]
 
 
 def data_section(source: str | Path) -> dict[str, Any]:
-    """The data section for a name or a path; what looks like a file is one."""
+    """The data section for a name or a path; what looks like a file is one.
+
+    A folder of arrays is read by the source for those, everything else by the one for tables.
+    """
     text = str(source)
     looks_like_path = isinstance(source, Path) or "/" in text or "." in text or "\\" in text
-    if text not in SOURCES and (looks_like_path or Path(text).exists()):
-        return {"name": TABLE, "path": text}
+    if text not in SOURCES and (looks_like_path or os.path.exists(text)):
+        return {"name": ARRAYS if is_npy_folder(source) else TABLE, "path": text}
     return {"name": text}
 
 

@@ -13,17 +13,29 @@ from pathlib import Path
 from typing import Any
 
 from safetensors import SafetensorError
-from safetensors.torch import load_file, save_file
-from torch import nn
+from safetensors.torch import load_file, save
+from torch import Tensor, nn
 
+from netwright.core.devices import pick_device
 from netwright.core.errors import ConfigError, DataError
-from netwright.core.storage import check_folder, new_folder, read_json, write_json
+from netwright.core.folder_lock import LOCK
+from netwright.core.storage import (
+    as_json,
+    check_folder,
+    new_folder,
+    read_json,
+    write_json,
+    write_text,
+)
 from netwright.data.catalog import PREPROCESSORS
 from netwright.data.dataset import Data
 from netwright.data.preprocessing import Preprocessor
 from netwright.data.spec import DataSpec
+from netwright.recipes.environment import describe_environment
 from netwright.recipes.recipe import Recipe
-from netwright.train.checkpoint import stored_tensors
+from netwright.recipes.recipe_file import to_yaml
+from netwright.train.checkpoint_store import newest_good
+from netwright.train.packing import stored_tensors
 from netwright.train.tasks.catalog import task_from_json
 from netwright.train.tasks.task import Task
 
@@ -35,10 +47,31 @@ def create_run_folder(out: Path | None, model: str, data: str) -> Path:
     if out is None:
         name = f"{_plain_name(model)}-{_plain_name(data)}"
         return _first_free(Path("runs") / f"{name}-{number:03d}" for number in count(1))
-    if out.exists() and (not out.is_dir() or any(out.iterdir())):
-        raise ConfigError(f"{out} is already there and not empty; give another folder")
+    if not is_empty(out):
+        raise ConfigError(
+            f"{out} is already there and not empty; give another folder, or go on with what is "
+            "there by resume 'auto'"
+        )
     _is_new(out)
     return out
+
+
+def automatic_folders(model: str, data: str) -> list[Path]:
+    """The folders runs/MODEL-DATA-NNN that are there, oldest first."""
+    name = f"{_plain_name(model)}-{_plain_name(data)}"
+    found = [
+        (int(match[1]), folder)
+        for folder in Path("runs").glob(f"{name}-*")
+        if (match := re.fullmatch(re.escape(name) + r"-(\d+)", folder.name))
+    ]
+    return [folder for _, folder in sorted(found)]
+
+
+def is_empty(folder: Path) -> bool:
+    """Whether a run may begin here: there is nothing, or an empty folder (or a former lock)."""
+    if not folder.exists():
+        return True
+    return folder.is_dir() and all(file.name == LOCK for file in folder.iterdir())
 
 
 def claim_folder(wanted: Path) -> Path:
@@ -63,6 +96,12 @@ def _is_new(folder: Path) -> bool:
     return True
 
 
+def write_recipe(folder: Path, recipe: Recipe) -> None:
+    """Write what is trained, and where: `config.yaml` and `env.json`."""
+    write_text(folder / "config.yaml", to_yaml(recipe.to_mapping()))
+    write_json(folder / "env.json", describe_environment(pick_device(recipe.train.device)))
+
+
 def check_run_folder(folder: Path) -> None:
     """Refuse what is not a run folder, or is one of another format."""
     if not folder.is_dir():
@@ -70,7 +109,10 @@ def check_run_folder(folder: Path) -> None:
     if not (folder / "config.yaml").is_file():
         raise ConfigError(f"{folder} is not a run folder: it has no config.yaml")
     if not (folder / "model").is_dir():
-        raise ConfigError(f"{folder} holds a run that has not finished: it has no model")
+        raise ConfigError(
+            f"{folder} holds a run that has not finished: it has no model; go on with "
+            f"`netwright train --resume {folder}`"
+        )
 
 
 def save_model(folder: Path, model: nn.Module, recipe: Recipe, data: Data, task: Task) -> None:
@@ -86,13 +128,11 @@ def save_model(folder: Path, model: nn.Module, recipe: Recipe, data: Data, task:
         "task": task.to_json(),
         "baseline": task.baseline(data.train).tolist(),
     }
-    with new_folder(folder / "model") as staging:
-        save_file(stored_tensors(model.state_dict()), staging / "model.safetensors")
-        write_json(staging / "config.json", described)
-        write_json(
-            staging / "preprocessor.json",
-            {"kind": data.preprocessor.kind, **data.preprocessor.to_json()},
-        )
+    preprocessor = {"kind": data.preprocessor.kind, **data.preprocessor.to_json()}
+    with new_folder(folder / "model", replace=True) as staging:  # a resumed run ends again
+        staging.write("model.safetensors", save(stored_tensors(model.state_dict())))
+        staging.write("config.json", as_json(described))
+        staging.write("preprocessor.json", as_json(preprocessor))
 
 
 class SavedModel:
@@ -110,6 +150,16 @@ class SavedModel:
             self.weights = load_file(folder / "model.safetensors")
         except SafetensorError as error:
             raise DataError(f"{folder / 'model.safetensors'} is damaged: {error}") from None
+
+
+def read_weights(run: Path) -> dict[str, Tensor]:
+    """The best weights of a run; of one that has not finished those of its newest checkpoint."""
+    if (run / "model").is_dir():
+        return SavedModel(run / "model").weights
+    checkpoint, _ = newest_good(run)
+    if checkpoint is None:
+        raise ConfigError(f"{run} holds no weights: it has neither a model nor a checkpoint")
+    return load_file(checkpoint / "model.safetensors")
 
 
 def _preprocessor(values: dict[str, Any]) -> Preprocessor:

@@ -13,6 +13,7 @@ from netwright.core.devices import device_of
 from netwright.data.dataset import Data, Split
 from netwright.data.preprocessing import Preprocessor
 from netwright.data.spec import DataSpec
+from netwright.data.stored import sample_stored
 from netwright.inspection.calibration import measure_calibration
 from netwright.inspection.class_balance import measure_class_balance
 from netwright.inspection.confusion import measure_confusion
@@ -50,7 +51,11 @@ class Measured(Protocol):
 
 
 def measure_views(run: Measured, data: Data | None) -> dict[str, View]:
-    """The views that this run has, by name; those of predictions need its data."""
+    """The views that this run has, by name; those of predictions need its data.
+
+    Of a split that is not in memory they show a sample.
+    """
+    data = None if data is None else sample_stored(data)
     views: dict[str, View] = {}
     if len(run.history):
         views["curves"] = measure_curves(run.history, best_epoch=run.results["best_epoch"])

@@ -10,8 +10,10 @@ from netwright.train.state import TrainState
 Hook = Callable[[TrainState], None]
 EVENTS = (
     "on_fit_start",
+    "on_epoch_start",
     "on_before_update",
     "on_step_end",
+    "on_batch_end",
     "on_epoch_end",
     "on_fit_end",
     "on_abort",
@@ -28,11 +30,17 @@ class Callback:
     def on_fit_start(self, state: TrainState) -> None:
         """Before the first step."""
 
+    def on_epoch_start(self, state: TrainState) -> None:
+        """Before the first batch of a pass, or of what is left of one."""
+
     def on_before_update(self, state: TrainState) -> None:
         """Gradients are there, the weights have not moved yet; L-BFGS calls it several times."""
 
     def on_step_end(self, state: TrainState) -> None:
         """After an update; not between the batches that `accumulate` adds up."""
+
+    def on_batch_end(self, state: TrainState) -> None:
+        """After a batch, also between those that `accumulate` adds up."""
 
     def on_epoch_end(self, state: TrainState) -> None:
         """After a pass over the data, with train and validation measured."""

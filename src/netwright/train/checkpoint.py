@@ -7,39 +7,49 @@ step-000100/manifest.json       the sha256 of the three
 """
 
 import json
-import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-import torch
-from safetensors.torch import load_file, save_file
+from safetensors.torch import load_file, save
 from torch import Tensor
 
-from netwright.core.errors import DataError, RunError
+from netwright.core.errors import ConfigError, DataError, RunError
 from netwright.core.seeding import random_state
 from netwright.core.storage import MANIFEST, check_folder, new_folder, read_json
 from netwright.train.callback import Callback
+from netwright.train.conditions import READING, STEERING, SURROUNDINGS, find_changes
 from netwright.train.history import History, Row
+from netwright.train.optimizer_state import (
+    advance_schedule,
+    find_missing_memory,
+    restore_optimizer,
+    unmoved_weights,
+)
+from netwright.train.packing import from_bytes, pack, stored_tensors, to_bytes, unpack
 from netwright.train.state import TrainState
 
 FORMAT = 1
 FILES = ("model.safetensors", "state.safetensors", "state.json")
-COUNTERS = ("epoch", "position", "step", "samples")
+COUNTERS = ("epoch", "position", "accumulated", "step", "samples")
 
 
 def save_checkpoint(folder: Path, state: TrainState, callbacks: Sequence[Callback] = ()) -> None:
-    """Write the state to a new folder, whole or not at all.
+    """Write the state to a new folder, whole or not at all; of several ranks the first writes.
 
-    Between a backward pass and its update there is no exact place to go on from: it is refused, as
-    are weights that are not finite.
+    Between gradients and their update there is no exact place to go on from: it is refused, as are
+    weights that are not finite.
     """
+    if state.is_updating:
+        raise RunError("a checkpoint must wait for the update: its gradients are there")
     for name, parameter in state.model.named_parameters():
-        if parameter.grad is not None:
-            raise RunError(f"a checkpoint must wait for the update: {name!r} has a gradient left")
         if not bool(parameter.isfinite().all()):
             raise RunError(f"a checkpoint must hold finite weights: {name!r} are not")
+    parts = _parts(state, callbacks)
+    parts["ranks"] = [from_bytes(part) for part in state.ranks.gather(to_bytes(_own_parts(state)))]
+    if not state.ranks.is_first:
+        return
     tensors: dict[str, Tensor] = {}
     whole = len(state.history) - state.unfinished_rows
     values = {
@@ -47,78 +57,169 @@ def save_checkpoint(folder: Path, state: TrainState, callbacks: Sequence[Callbac
         **{name: getattr(state, name) for name in COUNTERS},
         "elapsed": state.elapsed,
         "history": [asdict(row) for row in state.history.rows[:whole]],
-        **{name: pack(part, name, tensors) for name, part in _parts(state, callbacks).items()},
+        **{name: pack(part, name, tensors) for name, part in parts.items()},
     }
-    with new_folder(folder) as staging:
-        save_file(stored_tensors(state.model.state_dict()), staging / "model.safetensors")
-        save_file(stored_tensors(tensors), staging / "state.safetensors")
-        (staging / "state.json").write_text(json.dumps(values, allow_nan=False), encoding="utf-8")
+    files = {
+        "model.safetensors": save(stored_tensors(state.model.state_dict())),
+        "state.safetensors": save(stored_tensors(tensors)),
+        "state.json": json.dumps(values, allow_nan=False).encode(),
+    }
+    with new_folder(folder, needs=sum(map(len, files.values()))) as staging:
+        for name, content in files.items():
+            staging.write(name, content)
 
 
 def load_checkpoint(
-    folder: Path, state: TrainState, callbacks: Sequence[Callback] = ()
-) -> dict[str, Any]:
+    folder: Path,
+    state: TrainState,
+    callbacks: Sequence[Callback] = (),
+    *,
+    allow: Collection[str] = (),
+) -> list[str]:
     """Put a freshly started state back to where the checkpoint was written.
 
-    A damaged folder and a missing piece are refused by name.
+    A damaged folder, a missing piece and changed conditions are refused by name.
+
+    Args:
+        folder: of the checkpoint.
+        state: from `Trainer.start`.
+        callbacks: those whose states were saved.
+        allow: the conditions that may have changed ("batch_size", "data" ...).
 
     Returns:
-        The generators' states, for `Trainer.fit`.
+        What should be said: surroundings that differ, and what the allowed changes mean.
     """
     check_folder(folder)
     listed = read_json(folder / MANIFEST)["sha256"]
     values = read_json(folder / "state.json")
     fresh = _parts(state, callbacks)
-    wanted = ("format", *COUNTERS, "elapsed", "history", *fresh)
+    wanted = ("format", *COUNTERS, "elapsed", "history", *fresh, "ranks")
     lacking = [*(f for f in FILES if f not in listed), *(n for n in wanted if n not in values)]
     if lacking:
         raise _lacks(folder, lacking[0])
     if values["format"] != FORMAT:
         raise DataError(f"{folder} has format {values['format']!r}, this version reads {FORMAT}")
     tensors = load_file(folder / "state.safetensors")
-    parts = {name: unpack(values[name], tensors) for name in fresh}
-    _check_whole(folder, parts, fresh)
-    _check_nothing_left(folder, parts, fresh)
-    _restore(folder, state, parts, callbacks)
+    saved = {name: unpack(values[name], tensors) for name in (*fresh, "ranks")}
+    changes = _find_changes(folder, saved["conditions"], fresh["conditions"], allow)
+    fresh["ranks"] = [_own_parts(state)] * len(saved["ranks"])
+    if "precision" in changes:
+        saved["scaler"] = fresh["scaler"]
+    _check_whole(folder, {**saved, "conditions": {}}, {**fresh, "conditions": {}})
+    for name in saved["callbacks"]:
+        if name not in fresh["callbacks"]:
+            raise DataError(f"{folder} holds the state of {name}, which is not among the callbacks")
     for name in COUNTERS:
         setattr(state, name, values[name])
+    if state.accumulated and not saved["ranks"][0]["gradients"]:
+        raise _lacks(folder, "ranks/0/gradients")
+    _restore_model(folder, state)
+    _restore_optimizer(folder, state, saved, changes)
+    if state.scaler is not None:
+        state.scaler.load_state_dict(saved["scaler"])
+    for name, call in _by_name(callbacks).items():
+        call.load_state_dict(saved["callbacks"][name])
+    state.passed_over = [(epoch, position) for epoch, position in saved["passed_over"]]
     state.elapsed_before = values["elapsed"]
     state.history = History([Row(**row) for row in values["history"]])
-    random: dict[str, Any] = parts["random"]
-    return random
+    return _restore_place(state, saved["ranks"], changes)
 
 
 def _parts(state: TrainState, callbacks: Sequence[Callback]) -> dict[str, Any]:
-    """Everything beside weights and counters, as trees of tensors and plain values."""
+    """What all ranks have in common beside weights and counters: trees of tensors and values."""
     return {
+        "conditions": state.conditions(),
         "optimizer": state.optimizer.state_dict(),
+        "unmoved": unmoved_weights(state.model, state.optimizer),
         "schedule": state.schedule.state_dict(),
         "scaler": None if state.scaler is None else state.scaler.state_dict(),
-        "running": state.running.state_dict(),
-        "random": random_state(),
+        "passed_over": state.passed_over,
         "callbacks": {name: call.state_dict() for name, call in _by_name(callbacks).items()},
     }
 
 
-def _restore(
-    folder: Path, state: TrainState, parts: dict[str, Any], callbacks: Sequence[Callback]
-) -> None:
+def _own_parts(state: TrainState) -> dict[str, Any]:
+    """What each rank has for itself: generators, running sums, gradients that wait."""
+    waiting = state.model.named_parameters() if state.accumulated else ()
+    return {
+        "random": random_state(),
+        "running": state.running.state_dict(),
+        "gradients": {name: part.grad for name, part in waiting if part.grad is not None},
+    }
+
+
+def _find_changes(
+    folder: Path, before: dict[str, Any], now: dict[str, Any], allow: Collection[str]
+) -> dict[str, str]:
+    """What has changed, in words; refused where it is not allowed."""
+    for name in now:
+        if name not in before and name != "epochs":  # which a constant schedule does not depend on
+            raise _lacks(folder, f"conditions/{name}")
+    changes = find_changes(before, now)
+    if "model" in changes:
+        raise ConfigError(f"{folder} cannot be gone on from: {changes['model']}")
+    decisive = {name: text for name, text in changes.items() if name not in SURROUNDINGS}
+    if any(name not in allow for name in decisive):
+        raise ConfigError(
+            f"{folder} cannot be gone on from exactly: {'; '.join(decisive.values())}; "
+            f"to go on all the same, allow {','.join(decisive)}"
+        )
+    return changes
+
+
+def _restore_model(folder: Path, state: TrainState) -> None:
     weights = load_file(folder / "model.safetensors")
     lacking = [name for name in state.model.state_dict() if name not in weights]
     if lacking:  # torch lets a batch norm without its counter pass
         raise DataError(f"{folder} does not fit the model: it has no {lacking[0]!r}")
     try:
         state.model.load_state_dict(weights)
-        state.optimizer.load_state_dict(parts["optimizer"])
-    except (RuntimeError, ValueError) as error:
+    except RuntimeError as error:
         reason = " ".join(str(error).split())
         raise DataError(f"{folder} does not fit the model: {reason:.200}") from None
-    state.schedule.load_state_dict(parts["schedule"])
-    if state.scaler is not None:
-        state.scaler.load_state_dict(parts["scaler"])
-    state.running.load_state_dict(parts["running"])
-    for name, call in _by_name(callbacks).items():
-        call.load_state_dict(parts["callbacks"][name])
+
+
+def _restore_optimizer(
+    folder: Path, state: TrainState, saved: dict[str, Any], changes: Mapping[str, str]
+) -> None:
+    """The optimizer's memory and the schedule; where settings were changed, the new ones hold."""
+    steered = bool(changes.keys() & set(STEERING))
+    if "optimizer" not in changes:
+        missing = state.step and find_missing_memory(
+            state.model, state.optimizer, saved["optimizer"], unmoved=saved["unmoved"]
+        )
+        if missing:
+            raise _lacks(folder, missing)
+        try:
+            restore_optimizer(state.optimizer, saved["optimizer"], with_settings=not steered)
+        except ValueError as error:
+            raise DataError(f"{folder} does not fit the optimizer: {error}") from None
+    if "optimizer" in changes or steered:
+        advance_schedule(state.schedule, state.step)
+    else:
+        state.schedule.load_state_dict(saved["schedule"])
+
+
+def _restore_place(
+    state: TrainState, ranks: Sequence[dict[str, Any]], changes: Mapping[str, str]
+) -> list[str]:
+    """Generators, running sums and gradients; gives what should be said."""
+    remarks = [
+        f"{text}: the last bits may differ"
+        for name, text in changes.items()
+        if name in SURROUNDINGS
+    ]
+    own = ranks[state.ranks.rank] if state.ranks.rank < len(ranks) else None
+    state.random = None if own is None else own["random"]
+    if changes.keys() & set(READING):
+        state.position = state.accumulated = 0
+        remarks.append(f"epoch {state.epoch + 1} begins again, since its batches are others now")
+    elif "processes" not in changes and own is not None:
+        state.running.load_state_dict(own["running"])
+        state.gradients = own["gradients"]
+    elif state.ranks.is_first:
+        state.running.load_states([rank["running"] for rank in ranks])
+    return remarks
 
 
 def _by_name(callbacks: Sequence[Callback]) -> dict[str, Callback]:
@@ -144,70 +245,5 @@ def _check_whole(folder: Path, saved: Any, fresh: Any, path: str = "") -> None:
             _check_whole(folder, old, new, f"{path}/{index}")
 
 
-def _check_nothing_left(folder: Path, saved: dict[str, Any], fresh: dict[str, Any]) -> None:
-    """Refuse to drop a state that has nowhere to go."""
-    if saved["scaler"] is not None and fresh["scaler"] is None:
-        raise DataError(f"{folder} was written with precision 'fp16-mixed', go on with the same")
-    for name in saved["callbacks"]:
-        if name not in fresh["callbacks"]:
-            raise DataError(f"{folder} holds the state of {name}, which is not among the callbacks")
-
-
 def _lacks(folder: Path, name: str) -> DataError:
     return DataError(f"{folder} lacks {name!r}: it cannot be resumed exactly")
-
-
-def pack(tree: Any, path: str, tensors: dict[str, Tensor]) -> Any:
-    """A tree as plain JSON; its tensors go into `tensors` and leave a reference."""
-    if isinstance(tree, Tensor):
-        while path in tensors:  # "a/b" may be one key or two
-            path += "'"
-        tensors[path] = tree
-        return {"$tensor": path}
-    if isinstance(tree, dict):
-        # Keys keep their kind ("0" and 0 differ in an optimizer's state): pairs, not an object.
-        return {
-            "$pairs": [
-                [_plain_key(key, path), pack(value, f"{path}/{key}", tensors)]
-                for key, value in tree.items()
-            ]
-        }
-    if isinstance(tree, list | tuple):
-        kind = "$list" if isinstance(tree, list) else "$tuple"
-        return {kind: [pack(value, f"{path}/{index}", tensors) for index, value in enumerate(tree)]}
-    if isinstance(tree, float) and not math.isfinite(tree):
-        return {"$float": str(tree)}  # JSON has no infinity
-    if tree is None or isinstance(tree, bool | int | float | str):
-        return tree
-    raise DataError(f"{path} cannot be saved: a {type(tree).__name__} is no plain value")
-
-
-def unpack(tree: Any, tensors: dict[str, Tensor]) -> Any:
-    """The tree that `pack` took apart."""
-    if not isinstance(tree, dict):
-        return tree
-    ((kind, content),) = tree.items()
-    if kind == "$tensor":
-        if content not in tensors:
-            raise DataError(f"the tensor {content!r} is missing")
-        return tensors[content]
-    if kind == "$pairs":
-        return {key: unpack(value, tensors) for key, value in content}
-    if kind == "$float":
-        return float(content)
-    items = [unpack(value, tensors) for value in content]
-    return items if kind == "$list" else tuple(items)
-
-
-def _plain_key(key: Any, path: str) -> int | str:
-    if isinstance(key, int | str):
-        return key
-    raise DataError(f"{path} cannot be saved: its key {key!r} is neither text nor a whole number")
-
-
-def stored_tensors(tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    """Contiguous CPU copies that share no memory, as safetensors wants them."""
-    return {
-        name: tensor.detach().cpu().clone(memory_format=torch.contiguous_format)
-        for name, tensor in tensors.items()
-    }

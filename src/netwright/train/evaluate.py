@@ -3,24 +3,35 @@
 Shapes: N examples, C classes or labels, K reals.
 """
 
+from contextlib import closing
+
 import torch
 from torch import Tensor, nn
 
 from netwright.core.evaluation import evaluating
 from netwright.core.outputs import Output
 from netwright.data.dataset import Split
-from netwright.data.loader import BatchLoader
+from netwright.data.loader import Loader
+from netwright.data.worker_loader import build_loader
 from netwright.train.tasks.task import Task
 
 EVALUATION_BATCH = 1024
 
 
-def measure_quickly(model: nn.Module, split: Split, task: Task) -> dict[str, float]:
-    """The loss and the headline measure of a split: what is looked at after every epoch."""
+def measure_quickly(
+    model: nn.Module, split: Split, task: Task, *, workers: int = 0
+) -> dict[str, float]:
+    """The loss and the headline measure of a split: what is looked at after every epoch.
+
+    Args:
+        model: what is measured.
+        split: the examples.
+        task: what it is measured for.
+        workers: processes that read inputs which are not in memory.
+    """
     loss = torch.zeros((), dtype=torch.float64)
     headline = torch.zeros(task.headline_shape, dtype=torch.float64)
-    loader = BatchLoader(split, min(EVALUATION_BATCH, len(split)), shuffle=False)
-    with evaluating(model):
+    with evaluating(model), closing(_loader(split, workers)) as loader:
         for batch in loader.epoch(0):
             output: Tensor | Output = model(batch.inputs)
             loss += len(batch.inputs) * task.loss(output, batch).cpu()
@@ -40,15 +51,26 @@ def predict(model: nn.Module, inputs: Tensor, task: Task) -> Tensor:
     return torch.cat(parts)
 
 
-def evaluate(model: nn.Module, split: Split, task: Task) -> dict[str, float]:
-    """The loss and every metric of a split."""
+def evaluate(model: nn.Module, split: Split, task: Task, *, workers: int = 0) -> dict[str, float]:
+    """The loss and every metric of a split; see `measure_quickly`."""
+    loss = torch.zeros((), dtype=torch.float64)
+    predictions = []
+    with evaluating(model), closing(_loader(split, workers)) as loader:
+        for batch in loader.epoch(0):
+            output: Tensor | Output = model(batch.inputs)
+            loss += len(batch.inputs) * task.loss(output, batch).cpu()
+            predictions.append(task.predictions(output).cpu())
     weights = None if split.weights is None else split.weights.cpu()
-    predictions = predict(model, split.inputs, task)
-    measures = task.measure(predictions, split.targets.cpu(), weights)
-    return {"loss": measure_quickly(model, split, task)["loss"], **measures}
+    measures = task.measure(torch.cat(predictions), split.targets.cpu(), weights)
+    return {"loss": float(loss) / len(split), **measures}
 
 
 def evaluate_baseline(split: Split, guess: Tensor, task: Task) -> dict[str, float]:
     """The metrics of one guess (C,) for all examples: class shares, or the mean."""
     weights = None if split.weights is None else split.weights.cpu()
     return task.measure(guess.expand(len(split), -1), split.targets.cpu(), weights)
+
+
+def _loader(split: Split, workers: int) -> Loader:
+    size = min(EVALUATION_BATCH, len(split))
+    return build_loader(split, size, shuffle=False, workers=workers, persistent=False)

@@ -6,6 +6,7 @@ them together. Large outputs are measured at once, so little memory is held.
 Shapes: B batch, C outputs.
 """
 
+from collections.abc import Sequence
 from typing import Any
 
 import torch
@@ -14,6 +15,7 @@ from torch import Tensor
 from netwright.core.outputs import Output, logits_of
 from netwright.core.trees import map_tensors
 from netwright.data.loader import Batch
+from netwright.train.ranks import ALONE, Ranks
 from netwright.train.tasks.task import Task
 
 MOST_HELD = 2**16  # numbers
@@ -49,27 +51,41 @@ class RunningMeasures:
 
     def settle(self) -> None:
         """Measure what is held back."""
+        self.loss, self.headline = self._settled()
+        self.held, self.held_numbers = [], 0
+
+    def _settled(self) -> tuple[Tensor, Tensor]:
+        """The sums with what is held back; the state stays as it is."""
         if not self.held:
-            return
+            return self.loss, self.headline
         logits, targets, weights, losses = zip(*self.held, strict=True)
         sizes = torch.tensor([float(len(part)) for part in logits])
         known = [part for part in weights if part is not None]
-        self.loss += torch.stack(losses).float() @ sizes.to(self.loss.device)
-        self.headline += self.task.headline_sum(
+        loss = torch.stack(losses).float() @ sizes.to(self.loss.device)
+        headline = self.task.headline_sum(
             torch.cat(logits), torch.cat(targets), torch.cat(known) if known else None
         )
-        self.held, self.held_numbers = [], 0
+        return self.loss + loss, self.headline + headline
 
-    def values(self) -> dict[str, float]:
-        """The loss and the headline measure, as means over the examples."""
-        self.settle()
-        headline = self.task.headline_value(self.headline / self.rows)
-        return {"loss": float(self.loss) / self.rows, self.task.headline: headline}
+    def values(self, ranks: Ranks = ALONE) -> dict[str, float]:
+        """The loss and the headline measure, as means over the examples of all ranks.
+
+        What is held back stays held back: a pass that is looked at on its way is added up in the
+        same order as one that is not.
+        """
+        loss, headline = self._settled()
+        sums = torch.cat([part.cpu().double().reshape(-1) for part in (loss, headline)])
+        sums = ranks.sum(torch.cat([sums, sums.new_tensor([self.rows])]))
+        means = sums[:-1] / sums[-1]
+        shape = self.task.headline_shape
+        return {
+            "loss": float(means[0]),
+            self.task.headline: self.task.headline_value(means[1:].reshape(shape)),
+        }
 
     def begin(self) -> None:
         """Forget everything: a new pass."""
-        self.loss.zero_()
-        self.headline.zero_()
+        self.loss, self.headline = torch.zeros_like(self.loss), torch.zeros_like(self.headline)
         self.rows, self.held, self.held_numbers = 0, [], 0
 
     def state_dict(self) -> dict[str, Any]:
@@ -84,8 +100,19 @@ class RunningMeasures:
     def load_state_dict(self, values: dict[str, Any]) -> None:
         """Take back what `state_dict` gave."""
         device = self.loss.device
-        self.loss.copy_(values["loss"])
-        self.headline.copy_(values["headline"])
+        self.loss = values["loss"].to(device)
+        self.headline = values["headline"].to(device)
         self.rows = values["rows"]
         self.held = map_tensors(lambda tensor: tensor.to(device), values["held"])
         self.held_numbers = sum(parts[0].numel() for parts in self.held)
+
+    def load_states(self, states: Sequence[dict[str, Any]]) -> None:
+        """Take back what several ranks counted, as one."""
+        self.load_state_dict(states[0])
+        for values in states[1:]:
+            other = RunningMeasures(self.task, self.loss.device)
+            other.load_state_dict(values)
+            self.loss, self.headline = self.loss + other.loss, self.headline + other.headline
+            self.rows += other.rows
+            self.held += other.held
+            self.held_numbers += other.held_numbers

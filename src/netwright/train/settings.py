@@ -11,6 +11,8 @@ from netwright.optimizers.optimizer import Kernel
 from netwright.optimizers.schedules import SCHEDULES
 from netwright.train.precision import Precision
 
+Policy = Literal["stop", "skip", "roll-back"]
+
 
 @dataclass(frozen=True, kw_only=True)
 class TrainConfig(Config):
@@ -46,9 +48,26 @@ class TrainConfig(Config):
     ] = None
     min_delta: Annotated[NotNegative, Doc("how much better counts as better")] = 0.0
     restore_best: Annotated[bool, Doc("end with the best weights, not the last")] = True
-    save_every: Annotated[Size, Doc("epochs between checkpoints")] = 1
+    save_every: Annotated[
+        Size | None,
+        Doc("epochs between checkpoints; if not given, as often as it costs little time"),
+    ] = None
+    save_steps: Annotated[
+        Size | None, Doc("updates between checkpoints, beside those at the end of epochs")
+    ] = None
     keep: Annotated[Size, Doc("newest checkpoints kept, beside the best")] = 2
+    on_non_finite: Annotated[
+        Policy,
+        Doc(
+            "when numbers are not finite: stop, skip the update, or roll back to the epoch's start"
+        ),
+    ] = "stop"
+    max_steps: Annotated[Size | None, Doc("updates after which training stops")] = None
     max_time: Annotated[Positive | None, Doc("seconds after which training stops")] = None
+    rank_timeout: Annotated[
+        Positive, Doc("seconds after which a process that does not answer the others ends the run")
+    ] = 600.0
+    workers: Annotated[Count, Doc("processes that read data which is not held in memory")] = 0
     device: Annotated[str, Doc("auto, cpu, cuda, cuda:N or mps")] = "auto"
 
     def __post_init__(self) -> None:
@@ -57,6 +76,8 @@ class TrainConfig(Config):
         if OPTIMIZERS.load(self.optimizer).closure:
             if self.accumulate > 1:
                 raise ConfigError(f"accumulate must be 1 with {self.optimizer}: it steps by itself")
+            if self.on_non_finite != "stop":
+                raise ConfigError(f"on_non_finite must be stop with {self.optimizer}")
             if self.precision == "fp16-mixed":
                 raise ConfigError(f"precision must not be fp16-mixed with {self.optimizer}")
 

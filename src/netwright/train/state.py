@@ -2,7 +2,9 @@
 
 import math
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -11,6 +13,7 @@ from torch.optim.lr_scheduler import LRScheduler
 from netwright.core.errors import RunError
 from netwright.data.loader import Batch
 from netwright.train.history import History, Row
+from netwright.train.ranks import ALONE, Ranks
 from netwright.train.running import RunningMeasures
 from netwright.train.tasks.task import Task
 
@@ -29,12 +32,24 @@ class TrainState:
         running: loss and headline measure of the present pass.
         epochs: passes to make.
         steps_per_epoch: updates a pass.
+        conditions: gives what has to be the same for the run to go on exactly; worked out when it
+            is first asked for, since the data is hashed.
+        ranks: the processes that train this model together.
         epoch: passes made.
         position: batches of the present pass already used.
+        accumulated: batches whose gradients wait for their update.
         step: updates made.
         samples: examples seen.
+        passed_over: (epoch, position) of the batches that were left out, since they gave numbers
+            that are not finite.
         history: the numbers so far.
         stop_reason: why training is to end after this step; empty while it goes on.
+        is_cut_short: it ends on request or at a limit: there is more to learn.
+        is_updating: gradients are whole and the weights have not moved: no place to save at.
+        skips_update: the update at hand is to be left out.
+        goes_back: the state was set back: the pass at hand goes on from its new place.
+        random: generators' states of a checkpoint, put in place when training goes on.
+        gradients: of a checkpoint between two batches of one update, put in place likewise.
         batch: the batch at hand.
         loss: the loss of the batch at hand.
         unfinished_rows: rows at the end of the history that measure a pass which was stopped; they
@@ -51,12 +66,22 @@ class TrainState:
     running: RunningMeasures
     epochs: int
     steps_per_epoch: int
+    conditions: Callable[[], dict[str, Any]] = dict
+    ranks: Ranks = ALONE
     epoch: int = 0
     position: int = 0
+    accumulated: int = 0
     step: int = 0
     samples: int = 0
+    passed_over: list[tuple[int, int]] = field(default_factory=list)
     history: History = field(default_factory=History)
     stop_reason: str = ""
+    is_cut_short: bool = False
+    is_updating: bool = False
+    skips_update: bool = False
+    goes_back: bool = False
+    random: dict[str, Any] | None = None
+    gradients: dict[str, Tensor] = field(default_factory=dict)
     batch: Batch | None = None
     loss: Tensor = field(default_factory=lambda: torch.zeros(()))
     unfinished_rows: int = 0
@@ -72,6 +97,10 @@ class TrainState:
     def lr(self) -> float:
         """The learning rate of the next step."""
         return float(self.optimizer.param_groups[0]["lr"])
+
+    def cut_short(self, reason: str) -> None:
+        """End after this batch though there is more to learn."""
+        self.stop_reason, self.is_cut_short = reason, True
 
     def record(self, split: str, values: dict[str, float]) -> None:
         """Add measurements to the history, at this moment; a number that is not finite is refused.

@@ -4,9 +4,11 @@ Shapes: B batch.
 """
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 
 import torch
 from torch import Tensor, nn
+from torch.nn.parallel import DistributedDataParallel
 
 from netwright.core.errors import RunError
 from netwright.core.outputs import Output
@@ -30,7 +32,8 @@ class UpdateStep:
     def __init__(self, state: TrainState, config: TrainConfig, before_update: list[Hook]) -> None:
         self.state, self.before_update = state, before_update
         self.precision, self.accumulate = config.precision, config.accumulate
-        self.forward = compiled(state.model) if config.compile else state.model
+        self.parallel = state.ranks.parallel(state.model)
+        self.forward = compiled(self.parallel) if config.compile else self.parallel
         self.by_closure = OPTIMIZERS.load(config.optimizer).closure
         if state.scaler is not None:
             # torch's fused SGD, told to skip its first step, keeps a momentum that was never set:
@@ -46,20 +49,38 @@ class UpdateStep:
             last: the update's last batch: the weights move.
         """
         state = self.state
-        state.batch = batch
+        state.batch, state.skips_update = batch, False
         if self.by_closure:
             return self._closure_update(batch)
-        output = self._backward(batch, share)
+        state.is_updating = last
+        with self._summing(last=last):
+            output = self._backward(batch, share)
+        state.accumulated += 1
         if last:
-            if state.scaler is not None:
-                state.scaler.unscale_(state.optimizer)  # hooks see the gradients as they are
-            for hook in self.before_update:
-                hook(state)
-            if self._move_weights():
-                state.schedule.step()
-                state.step += 1
-            state.optimizer.zero_grad()
+            self._update()
         return output
+
+    def _summing(self, *, last: bool) -> AbstractContextManager[object]:
+        """The block of a backward pass: gradients are summed over the ranks once an update."""
+        if isinstance(self.parallel, DistributedDataParallel) and not last:
+            return self.parallel.no_sync()
+        return nullcontext()
+
+    def _update(self) -> None:
+        """Gradients are whole: look at them, move the weights, forget them."""
+        state = self.state
+        if state.scaler is not None:
+            state.scaler.unscale_(state.optimizer)  # hooks see the gradients as they are
+        for hook in self.before_update:
+            hook(state)
+        if state.skips_update:
+            if state.scaler is not None:
+                state.scaler.update()
+        elif self._move_weights():
+            state.schedule.step()
+            state.step += 1
+        state.optimizer.zero_grad()
+        state.accumulated, state.is_updating = 0, False
 
     def _backward(self, batch: Batch, share: float) -> Tensor | Output:
         state = self.state
@@ -71,7 +92,8 @@ class UpdateStep:
             loss = loss * share
         if state.scaler is not None:
             loss = state.scaler.scale(loss)
-        loss.backward()  # type: ignore[no-untyped-call]
+        with state.ranks.guarded("the sum of the gradients"):
+            loss.backward()  # type: ignore[no-untyped-call]
         return output
 
     def _move_weights(self) -> bool:
@@ -91,6 +113,7 @@ class UpdateStep:
         They try weights on the way; an error puts the step's first weights back.
         """
         state = self.state
+        state.is_updating = True
         learned = [w for group in state.optimizer.param_groups for w in group["params"]]
         first = [weight.detach().clone() for weight in learned]
         seen: list[tuple[Tensor | Output, Tensor]] = []
@@ -113,6 +136,7 @@ class UpdateStep:
         state.schedule.step()
         state.step += 1
         state.optimizer.zero_grad()
+        state.is_updating = False
         return output
 
 

@@ -1,19 +1,26 @@
 """The loop: batches, steps, epochs, measurements and events; as fast as one written by hand."""
 
 from collections.abc import Sequence
+from dataclasses import replace
+from functools import cache
+from typing import Any
 
 from torch import nn
 
 from netwright.core.devices import pick_device
+from netwright.core.errors import ConfigError
 from netwright.core.seeding import derive_seed, seeded, set_random_state
 from netwright.data.dataset import Data, Split
-from netwright.data.loader import BatchLoader
+from netwright.data.loader import Loader
+from netwright.data.worker_loader import build_loader
 from netwright.optimizers.catalog import OPTIMIZERS
 from netwright.optimizers.optimizer import build_optimizer
 from netwright.optimizers.schedules import build_schedule
 from netwright.train.callback import Callback, collect_hooks
+from netwright.train.conditions import describe_conditions
 from netwright.train.evaluate import measure_quickly
 from netwright.train.precision import build_scaler
+from netwright.train.ranks import ALONE, Ranks
 from netwright.train.running import RunningMeasures
 from netwright.train.settings import TrainConfig, pace_for
 from netwright.train.state import TrainState
@@ -32,6 +39,7 @@ class Trainer:
         task: what to train for.
         callbacks: what happens beside the steps.
         seed: of the order of examples and of dropout.
+        ranks: the processes that train the model together; each takes its part of every batch.
     """
 
     def __init__(
@@ -41,8 +49,11 @@ class Trainer:
         *,
         callbacks: Sequence[Callback] = (),
         seed: int = 0,
+        ranks: Ranks = ALONE,
     ) -> None:
-        self.config, self.task, self.seed = config, task, seed
+        if OPTIMIZERS.load(config.optimizer).closure and not ranks.is_alone:
+            raise ConfigError(f"{config.optimizer} trains in one process: it steps by itself")
+        self.config, self.task, self.seed, self.ranks = config, task, seed, ranks
         self.callbacks = tuple(callbacks)
         self._hooks = collect_hooks(self.callbacks)
 
@@ -61,6 +72,15 @@ class Trainer:
         )
         pace = pace_for(config, len(data.train))
         self._loader(data.train)  # refuses a batch of more rows than there are
+
+        @cache
+        def conditions() -> dict[str, Any]:
+            chosen = replace(config, batch_size=pace.batch_size, epochs=pace.epochs)
+            world = self.ranks.world
+            return describe_conditions(
+                chosen, seed=self.seed, model=model, data=data, processes=world
+            )
+
         return TrainState(
             model=model,
             task=self.task,
@@ -76,59 +96,84 @@ class Trainer:
             running=RunningMeasures(self.task, device),
             epochs=pace.epochs,
             steps_per_epoch=pace.updates,
+            conditions=conditions,
+            ranks=self.ranks,
         )
 
-    def fit(
-        self, state: TrainState, data: Data, *, random: dict[str, object] | None = None
-    ) -> None:
+    def fit(self, state: TrainState, data: Data) -> None:
         """Train until the last epoch, or until a callback gives a reason to stop.
 
         Args:
             state: from `start`, or restored from a checkpoint.
             data: what to learn from.
-            random: the generators' states of a checkpoint, to go on exactly; None starts by seed.
         """
         data = data.to(state.device)
         loader = self._loader(data.train)
         step = UpdateStep(state, self.config, self._hooks["on_before_update"])
-        with seeded(derive_seed(self.seed, "train")):
+        rank = self.ranks.rank
+        with seeded(derive_seed(self.seed, "train", *([rank] if rank else []))):
             try:
                 self._call("on_fit_start", state)
-                state.model.train()
-                state.optimizer.zero_grad()  # whatever the caller computed before is not ours
-                if random is not None:
-                    set_random_state(random)
+                self._take_up(state)
                 while state.epoch < state.epochs and not state.stop_reason:
                     if self._run_epoch(state, loader, step):
                         state.epoch, state.position = state.epoch + 1, 0
                         self._measure(state, data.val)
                         state.running.begin()
                         self._call("on_epoch_end", state)
+                        self._agree_to_stop(state)
                 if state.position and not len(state.history):
                     self._measure(state, data.val)  # stopped in the first epoch: show something
                     state.unfinished_rows = len(state.history)
             except BaseException:
                 self._call("on_abort", state)
                 raise
+            finally:
+                loader.close()
             for hook in reversed(self._hooks["on_fit_end"]):
                 hook(state)
 
-    def _run_epoch(self, state: TrainState, loader: BatchLoader, step: UpdateStep) -> bool:
-        """The rest of one pass; False where it was stopped on the way."""
-        group = loader.batch_size * self.config.accumulate
-        rows, batches = loader.rows, len(loader)
-        step_end = self._hooks["on_step_end"]
+    def _take_up(self, state: TrainState) -> None:
+        """Training mode, and what a checkpoint left to be put in place."""
+        state.model.train()
+        state.optimizer.zero_grad()  # whatever the caller computed before is not ours
+        for name, parameter in state.model.named_parameters():
+            if name in state.gradients:
+                parameter.grad = state.gradients[name].to(state.device)
+        if state.random is not None:
+            set_random_state(state.random)
+        state.random, state.gradients = None, {}
+
+    def _run_epoch(self, state: TrainState, loader: Loader, step: UpdateStep) -> bool:
+        """The rest of one pass; False where it was stopped or set back on the way."""
+        accumulate, batches = self.config.accumulate, len(loader)
+        group = loader.batch_size * accumulate
+        step_end, batch_end = self._hooks["on_step_end"], self._hooks["on_batch_end"]
+        self._call("on_epoch_start", state)
         for batch in loader.epoch(state.epoch, state.position):
-            size = len(batch.inputs)
-            in_update = min(group, rows - state.position // self.config.accumulate * group)
+            place = state.position
+            own, whole = loader.sizes(place)
+            in_update = min(group, loader.rows - place // accumulate * group)
             state.position += 1
-            last = state.position % self.config.accumulate == 0 or state.position == batches
-            output = step(batch, share=size / in_update, last=last)
-            state.running.add(output, batch, state.loss)
-            state.samples += size
-            if last:  # half of an update is no place to stop at or to save
+            if state.passed_over and (state.epoch, place) in state.passed_over:
+                state.samples += whole
+                continue
+            last = state.position % accumulate == 0 or state.position == batches
+            # DistributedDataParallel gives the mean over the ranks; wanted is their sum.
+            output = step(batch, share=own * self.ranks.world / in_update, last=last)
+            state.samples += whole
+            if own and not state.skips_update:
+                state.running.add(output, batch, state.loss)
+            if last and not state.skips_update:
                 for hook in step_end:
                     hook(state)
+            for hook in batch_end:
+                hook(state)
+            if state.goes_back:
+                state.goes_back = False
+                return False
+            if last or self.ranks.is_alone:  # gradients that wait are known to their own rank only
+                self._agree_to_stop(state)
                 if state.stop_reason:
                     return state.position == batches
             # Let go before the next batch is gathered, so that it takes the same, warm memory.
@@ -136,15 +181,28 @@ class Trainer:
             del batch, output
         return True
 
+    def _agree_to_stop(self, state: TrainState) -> None:
+        """One rank's reason to stop is every rank's."""
+        if self.ranks.any(bool(state.stop_reason)) and not state.stop_reason:
+            state.cut_short("another process was asked to stop")
+
     def _measure(self, state: TrainState, val: Split | None) -> None:
         """Record train and validation side by side."""
-        state.record("train", state.running.values())
+        state.record("train", state.running.values(self.ranks))
         if val is not None:
             state.record("val", measure_quickly(state.model, val, self.task))
 
-    def _loader(self, train: Split) -> BatchLoader:
+    def _loader(self, train: Split) -> Loader:
         pace = pace_for(self.config, len(train))
-        return BatchLoader(train, pace.batch_size, seed=self.seed)
+        ranks = self.ranks
+        return build_loader(
+            train,
+            pace.batch_size,
+            seed=self.seed,
+            rank=ranks.rank,
+            world=ranks.world,
+            workers=self.config.workers,
+        )
 
     def _call(self, event: str, state: TrainState) -> None:
         for hook in self._hooks[event]:

@@ -52,6 +52,12 @@ def test_repairs_are_said(text: bytes, note: str) -> None:
     assert table.notes == (note,)
 
 
+def test_a_header_that_may_be_a_row_is_said() -> None:
+    table = parse("\n5.1,setosa,1\n4.9,setosa,0\n")
+    said = "line 2 is taken as the header, though it holds numbers: 5.1, 1"
+    assert table.notes == ("blank lines skipped: 1", said)
+
+
 def test_delimiter_is_the_commonest_of_the_header_outside_quotes() -> None:
     assert list(parse('"a,b,c";d\n1;2\n').columns) == ["a,b,c", "d"]
     assert list(parse("a,b;c\n1,2\n").columns) == ["a", "b;c"]  # of equals the comma

@@ -70,6 +70,12 @@ def test_missing_file_is_refused_with_the_nearest_sibling(tmp_path: Path) -> Non
     assert str(refusal.value) == f"{nowhere}: there is no such file"
 
 
+def test_a_name_too_long_for_a_file_is_that_of_no_file() -> None:
+    path = "x" * 300 + ".csv"
+    with pytest.raises(DataError, match=f"^{path}: there is no such file$"):
+        read_table(path)
+
+
 def test_folder_is_refused(tmp_path: Path) -> None:
     with pytest.raises(DataError) as refusal:
         read_table(tmp_path)

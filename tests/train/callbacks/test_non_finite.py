@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from netwright.core.errors import RunError
 from netwright.data.dataset import Data
 from netwright.train.callback import Callback
-from netwright.train.callbacks.non_finite import LOOK_EVERY, StopOnNonFinite
+from netwright.train.callbacks.non_finite import LOOK_EVERY, GuardNonFinite
 from netwright.train.state import TrainState
 from netwright.train.tasks.regression import Regression
 from tests.train.toy_runs import assert_same, copy_of, toy_data, toy_fit, toy_net, toy_start
@@ -64,7 +64,7 @@ def caught(model: nn.Module, data: Data, **settings: Any) -> tuple[str, Remember
     """The refusal; nothing has moved since the last good update."""
     remember = Remember()
     with pytest.raises(RunError) as refusal:
-        toy_fit(model, data, callbacks=[StopOnNonFinite(), remember], **settings)
+        toy_fit(model, data, callbacks=[GuardNonFinite(), remember], **settings)
     assert_same(dict(model.named_parameters()), remember.weights)
     assert all(bool(parameter.isfinite().all()) for parameter in model.parameters())
     return str(refusal.value), remember
@@ -139,7 +139,7 @@ def test_later_steps_and_epochs_are_counted() -> None:
 
     data = toy_data(val=0)
     with pytest.raises(RunError, match="not a finite number at step 7, epoch 2, batch 2 "):
-        toy_fit(toy_net(), data, callbacks=[StopOnNonFinite(), Poison()])
+        toy_fit(toy_net(), data, callbacks=[GuardNonFinite(), Poison()])
 
 
 def test_gradients_added_up_over_batches_are_looked_at() -> None:
@@ -152,7 +152,7 @@ def test_gradients_added_up_over_batches_are_looked_at() -> None:
 def test_a_healthy_run_is_not_touched(target: Any, optimizer: str) -> None:
     watched, alone = (toy_net(dropout=0.3, batch_norm=True) for _ in range(2))
     settings: dict[str, Any] = {"optimizer": optimizer, "epochs": 1}
-    toy_fit(watched, toy_data(target), callbacks=[StopOnNonFinite()], **settings)
+    toy_fit(watched, toy_data(target), callbacks=[GuardNonFinite()], **settings)
     toy_fit(alone, toy_data(target), **settings)
     assert_same(copy_of(watched), copy_of(alone))
 
@@ -170,13 +170,13 @@ def test_large_gradients_are_no_alarm_although_their_squares_are_infinite() -> N
                 parameter.grad.mul_(1e5)
                 norms.append(parameter.grad.norm())
 
-    toy_fit(toy_net(), huge, callbacks=[Norms(), StopOnNonFinite()], **settings)
+    toy_fit(toy_net(), huge, callbacks=[Norms(), GuardNonFinite()], **settings)
     assert any(bool(norm.isinf()) for norm in norms)
 
 
 def on_an_accelerator(losses: Callable[[int], float]) -> int:
     """The step at which a run on a device that must not be waited for is stopped; 0 for never."""
-    state, watch = toy_start(), StopOnNonFinite()
+    state, watch = toy_start(), GuardNonFinite()
     state.device = torch.device("cuda")
     for step in range(3 * LOOK_EVERY):
         state.step, state.loss = step, torch.tensor(losses(step))

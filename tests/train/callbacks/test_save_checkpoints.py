@@ -9,22 +9,22 @@ from typing import Any
 
 import pytest
 import torch
+from safetensors.torch import load_file
 
 from netwright.core.storage import check_folder
 from netwright.train.callback import Callback
 from netwright.train.callbacks.early_stopping import EarlyStopping
-from netwright.train.callbacks.save_checkpoints import SaveCheckpoints, step_name
+from netwright.train.callbacks.save_checkpoints import SaveCheckpoints
 from netwright.train.checkpoint import load_checkpoint
+from netwright.train.checkpoint_store import newest_good, step_name
 from netwright.train.state import TrainState
 from tests.train.toy_runs import (
-    Ramp,
     assert_same,
     copy_of,
     curve_fit,
     toy_data,
     toy_fit,
     toy_net,
-    toy_start,
     toy_trainer,
 )
 
@@ -64,7 +64,7 @@ class PointersHold(Callback):
 def run_curve(folder: Path, curve: Sequence[float], **settings: Any) -> SaveCheckpoints:
     """One step an epoch: the step of a checkpoint is its epoch."""
     early = EarlyStopping()
-    save = SaveCheckpoints(folder, watched=[early], best=early, **settings)
+    save = SaveCheckpoints(folder, watched=[early], best=early, **{"every": 1, **settings})
     curve_fit(curve, early, save, PointersHold(folder))
     return save
 
@@ -102,7 +102,7 @@ def test_saves_every_few_epochs_and_at_the_end(tmp_path: Path) -> None:
 
 
 def test_without_early_stopping_the_last_is_the_best(tmp_path: Path) -> None:
-    curve_fit([1, 2, 3], SaveCheckpoints(tmp_path, keep=1))
+    curve_fit([1, 2, 3], SaveCheckpoints(tmp_path, every=1, keep=1))
     assert steps_in(tmp_path) == [3]
     assert pointer(tmp_path, "best.json") == pointer(tmp_path, "last.json") == 3
 
@@ -126,9 +126,8 @@ def test_the_last_weights_are_saved_before_the_best_are_put_back(tmp_path: Path)
     save = SaveCheckpoints(tmp_path, watched=[early], best=early, every=9)
     final = curve_fit([1, 2, 3], early, save)
     assert int(final.model.state_dict()["weight"]) == 1
-    resumed = toy_start(Ramp(), optimizer="sgd")
-    load_checkpoint(tmp_path / "checkpoints" / step_name(3), resumed, [EarlyStopping()])
-    assert int(resumed.model.state_dict()["weight"]) == 3
+    weights = load_file(tmp_path / "checkpoints" / step_name(3) / "model.safetensors")
+    assert int(weights["weight"]) == 3
 
 
 def resume(folder: Path, **settings: Any) -> TrainState:
@@ -136,7 +135,8 @@ def resume(folder: Path, **settings: Any) -> TrainState:
     trainer = toy_trainer(data, callbacks=[early], **settings)
     state = trainer.start(toy_net(dropout=0.3), data)
     place = folder / "checkpoints" / step_name(pointer(folder, "last.json"))
-    trainer.fit(state, data, random=load_checkpoint(place, state, [early]))
+    load_checkpoint(place, state, [early])
+    trainer.fit(state, data)
     return state
 
 
@@ -145,7 +145,7 @@ def test_a_stopped_run_is_saved_where_it_stopped_and_goes_on_exactly(
     tmp_path: Path, step: int
 ) -> None:
     early = EarlyStopping()
-    save = SaveCheckpoints(tmp_path, watched=[early], best=early)
+    save = SaveCheckpoints(tmp_path, watched=[early], best=early, every=1)
     stopped = toy_fit(toy_net(dropout=0.3), toy_data(), callbacks=[StopAt(step), early, save])
     assert pointer(tmp_path, "last.json") == step == stopped.step
     whole = toy_fit(toy_net(dropout=0.3), toy_data(), callbacks=[EarlyStopping()])
@@ -157,7 +157,7 @@ def test_a_stopped_run_is_saved_where_it_stopped_and_goes_on_exactly(
     assert ours == wanted  # also the pass that was first measured unfinished
 
 
-def test_the_same_step_saved_again_stays_one_checkpoint(tmp_path: Path) -> None:
+def test_the_same_step_saved_again_is_a_checkpoint_of_its_own(tmp_path: Path) -> None:
     class Overflow(Callback):
         """All updates after the first epoch of 5 overflow in float16."""
 
@@ -167,14 +167,15 @@ def test_the_same_step_saved_again_stays_one_checkpoint(tmp_path: Path) -> None:
                 lambda grad: grad * torch.inf if state.samples >= 20 else grad
             )
 
-    save = SaveCheckpoints(tmp_path, keep=1)
+    save = SaveCheckpoints(tmp_path, every=1, keep=1)
     settings = {"precision": "fp16-mixed", "epochs": 4}
     state = toy_fit(toy_net(), toy_data(), callbacks=[Overflow(), save], **settings)
     assert (state.step, state.epoch) == (5, 4)
-    assert save.saved == [5]
-    assert pointer(tmp_path, "last.json") == 5
-    values = json.loads((tmp_path / "checkpoints" / step_name(5) / "state.json").read_text())
-    assert values["epoch"] == 4
+    assert save.store.saved == [step_name(5, 4)]
+    last, remarks = newest_good(tmp_path)
+    assert last == tmp_path / "checkpoints" / "step-000005-4"
+    assert not remarks
+    assert json.loads((last / "state.json").read_text())["epoch"] == 4
 
 
 def test_nothing_is_saved_where_nothing_was_learned(tmp_path: Path) -> None:
@@ -191,7 +192,7 @@ def test_a_folder_that_somebody_removed_does_not_stop_the_run(tmp_path: Path) ->
         def on_epoch_end(self, state: TrainState) -> None:
             shutil.rmtree(tmp_path / "checkpoints" / step_name(state.step - 1), ignore_errors=True)
 
-    curve_fit([1, 1, 1, 1], SaveCheckpoints(tmp_path, keep=2), Tidy())
+    curve_fit([1, 1, 1, 1], SaveCheckpoints(tmp_path, every=1, keep=2), Tidy())
     assert steps_in(tmp_path) == [4]
 
 

@@ -38,8 +38,22 @@ def test_a_signal_ends_training_after_the_step_at_hand(
     assert (state.step, state.samples) == (step, 4 * step)
     assert state.stop_reason == f"interrupted by {number.name}"
     last = json.loads((tmp_path / "last.json").read_text())
-    assert last == {"checkpoint": f"step-{step:06d}"}  # no step is lost
+    assert last["checkpoint"] == f"step-{step:06d}"  # no step is lost
+    assert state.is_cut_short
     assert signal.getsignal(number) == before
+
+
+def test_a_signal_between_two_batches_of_one_update_ends_training_there(tmp_path: Path) -> None:
+    class SendAt(Callback):
+        def on_batch_end(self, state: TrainState) -> None:
+            if state.samples == 12:  # the third batch of an update of two
+                os.kill(os.getpid(), signal.SIGTERM)
+
+    with Interrupt() as interrupt:
+        calls = [SendAt(), StopOnSignal(interrupt), SaveCheckpoints(tmp_path)]
+        state = toy_fit(toy_net(), toy_data(), accumulate=2, callbacks=calls)
+    assert (state.step, state.samples, state.accumulated) == (1, 12, 1)
+    assert json.loads((tmp_path / "last.json").read_text())["checkpoint"] == "step-000001"
 
 
 def test_without_a_signal_nothing_happens() -> None:

@@ -10,7 +10,7 @@ from tests.train.toy_runs import toy_data, toy_fit, toy_net, toy_start
 def test_the_time_of_earlier_parts_counts(elapsed: float, reason: str) -> None:
     state = toy_start()
     state.elapsed_before = elapsed
-    TimeLimit(10.0).on_step_end(state)
+    TimeLimit(10.0).on_batch_end(state)
     assert state.stop_reason == reason
 
 

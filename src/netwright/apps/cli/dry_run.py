@@ -4,7 +4,7 @@ import math
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from netwright.recipes.fit import Prepared
+    from netwright.recipes.prepared import Prepared
 
 
 def show_dry_run(prepared: "Prepared", *, as_json: bool) -> None:

@@ -77,10 +77,10 @@ def train(  # noqa: PLR0913, PLR0917 - one argument an option
     from netwright.core.console import give, say
     from netwright.recipes.find_lr import find_prepared_lr
     from netwright.recipes.fit import put_together
-    from netwright.recipes.fit import train as train_prepared
     from netwright.recipes.recipe import parse_recipe
     from netwright.recipes.recipe_file import to_yaml
     from netwright.recipes.sources import load_configured
+    from netwright.recipes.training import train as train_prepared
 
     given_train = {
         "epochs": epochs,

@@ -1,7 +1,8 @@
 """Bytes of CSV or TSV -> a raw table: strict, and every refusal names its line.
 
 Repaired, with a note: a UTF-8 mark at the head, CR and CRLF line ends, `;` or tabs for commas,
-decimal commas beside `;`, blank lines, an unnamed first column of row names. Refused: the rest.
+decimal commas beside `;`, blank lines, an unnamed first column of row names. Noted: a header that
+holds numbers, which may be a row. Refused: the rest.
 """
 
 import codecs
@@ -11,7 +12,7 @@ from dataclasses import dataclass, field
 
 from netwright.core.errors import DataError
 from netwright.data.tables.cells import CLEAR_SHARE, as_number
-from netwright.data.tables.raw_table import RawTable, clean
+from netwright.data.tables.raw_table import RawTable, clean, listed
 
 _OTHER_ENCODINGS = {  # UTF-32 first: its mark begins with that of UTF-16
     codecs.BOM_UTF32_LE: "UTF-32",
@@ -38,6 +39,7 @@ def parse_delimited(name: str, content: bytes, *, delimiter: str = "") -> RawTab
         if delimiter != ",":
             notes.append(f"the fields are separated by {_DELIMITERS[delimiter]}")
     records = _records(name, text, delimiter, notes)
+    _doubt_numbers(records, notes)
     by_column = zip(records.header, zip(*records.rows, strict=True), strict=True)
     columns = {column: clean(cells) for column, cells in by_column}
     if "" in columns:
@@ -140,6 +142,14 @@ def _checked_header(name: str, line: int, fields: list[str]) -> list[str]:
                 f"as field {first} and field {place + 1}"
             )
     return header
+
+
+def _doubt_numbers(records: _Records, notes: list[str]) -> None:
+    """Say it where numbers name columns: a table without a header loses its first row so."""
+    numbers = [column for column in records.header if as_number(column) is not None]
+    if numbers:
+        line = f"line {records.header_line}"
+        notes.append(f"{line} is taken as the header, though it holds numbers: {listed(numbers)}")
 
 
 def _broken_record(name: str, begin: int, line: int, error: str) -> str:

@@ -132,12 +132,19 @@ class TableEncoder(Preprocessor):
             got = values.get("format")
             raise DataError(f"a table encoder must have format {FORMAT}, got {got!r}")
         return cls(
-            features=tuple(_FEATURES[one["kind"]].from_json(one) for one in values["features"]),
+            features=tuple(_feature(one) for one in values["features"]),
             target=TargetEncoder.from_json(values["target"]),
             weight_column=values["weight_column"],
             missing=tuple(values["missing"]),
             summaries=tuple(ColumnSummary(**one) for one in values["columns"]),
         )
+
+
+def _feature(values: dict[str, Any]) -> Feature:
+    if values.get("kind") not in list(_FEATURES):  # a list: the kind may be no text at all
+        got = values.get("kind")
+        raise DataError(f"a feature must be one of {', '.join(_FEATURES)}, got {got!r}")
+    return _FEATURES[values["kind"]].from_json(values)
 
 
 def fit_features(

@@ -52,9 +52,9 @@ def read_file(path: Path) -> RawTable:
 
 
 def _check_file(path: Path) -> None:
-    if path.is_dir():
+    if os.path.isdir(path):  # a path's own `is_dir` raises where the name is too long
         raise DataError(f"{path} is a folder, wanted a table file (.csv, .tsv, .parquet)")
-    if not path.exists():
+    if not os.path.exists(path):
         folder = path.parent
         siblings = [file.name for file in folder.iterdir()] if folder.is_dir() else []
         raise DataError(f"{path}: there is no such file{nearest(path.name, siblings)}")

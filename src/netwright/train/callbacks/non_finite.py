@@ -1,6 +1,7 @@
-"""Stop before NaN or infinity reaches the weights, and say which batch and layer it came from."""
+"""Before NaN or infinity reaches the weights: name its batch and layer; stop, skip or go back."""
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import torch
@@ -9,40 +10,90 @@ from torch import Tensor, nn
 from netwright.core.errors import RunError
 from netwright.core.outputs import Output, logits_of
 from netwright.train.callback import Callback
+from netwright.train.settings import Policy
+from netwright.train.snapshot import Snapshot
 from netwright.train.state import TrainState
 
 LOOK_EVERY = 50  # steps, on devices where looking means waiting
+MOST_IN_A_ROW = 10  # updates that may be left out one after the other
 
 
-class StopOnNonFinite(Callback):
-    """Looks at the loss and the gradients before each update.
+class GuardNonFinite(Callback):
+    """Looks at the loss and the gradients before each update, and does what the policy says.
 
-    On the CPU that is every step, so the weights stay as they were. On an accelerator reading a
-    number makes the loop wait, so the loss is looked at every 50 steps; there the weights may be
-    spoilt, and the last checkpoint is the newest good one.
+    stop: the run ends with the guilty batch named; the weights stay as they were.
+    skip: the update is left out, and what its forward pass did to buffers is undone.
+    roll-back: everything goes back to the start of the epoch (or to where the run went on), from
+    where it takes the same way without the guilty batches.
+
+    On the CPU the weights never see such a number. On an accelerator reading a number makes the
+    loop wait: with "stop" the loss is looked at every 50 steps; there the weights may be spoilt,
+    and the last checkpoint is the newest good one.
+
+    Args:
+        policy: what to do.
+        watched: the callbacks whose state goes back too.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, policy: Policy = "stop", watched: Sequence[Callback] = ()) -> None:
+        self.policy, self.watched = policy, tuple(watched)
         self.suspect: Tensor | None = None
         self.learned: list[Tensor] = []
+        self.buffers: list[Tensor] = []
+        self.before: list[Tensor] = []
+        self.snapshot: Snapshot | None = None
+        self.in_a_row = 0
 
     def on_fit_start(self, state: TrainState) -> None:
         """Collect the weights once: walking through a model costs as much as looking at it."""
-        self.suspect = None
+        self.suspect, self.in_a_row = None, 0
         self.learned = [
             weight for group in state.optimizer.param_groups for weight in group["params"]
         ]
+        self.buffers = list(state.model.buffers()) if self.policy == "skip" else []
+
+    def on_epoch_start(self, state: TrainState) -> None:
+        """Keep what there may be a way back to."""
+        if self.policy == "roll-back":
+            self.snapshot = Snapshot.of(state, self.watched)
+        self._keep_buffers()
 
     def on_before_update(self, state: TrainState) -> None:
         """Refuse to step on what is not finite."""
-        if state.device.type == "cpu":
-            if not math.isfinite(state.loss.item()) or not self._gradients_finite(state):
-                raise RunError(_diagnosis(state))
+        if not self._looks_bad(state):
+            self.in_a_row = 0
             return
+        if self.policy == "stop":
+            raise RunError(_diagnosis(state))
+        self.in_a_row += 1
+        if self.in_a_row > MOST_IN_A_ROW:
+            raise RunError(f"{MOST_IN_A_ROW} updates were left out in a row; {_diagnosis(state)}")
+        state.skips_update = True
+        first = state.position - state.accumulated
+        state.passed_over += [(state.epoch, place) for place in range(first, state.position)]
+
+    def on_batch_end(self, state: TrainState) -> None:
+        """Undo what the batch did, or keep it."""
+        if not state.skips_update:
+            self._keep_buffers()
+        elif self.snapshot is not None:
+            self.snapshot.restore(state, self.watched)
+            state.goes_back = True
+        elif self.buffers:
+            with torch.no_grad():
+                torch._foreach_copy_(self.buffers, self.before)
+
+    def _keep_buffers(self) -> None:
+        if self.buffers:
+            self.before = [buffer.detach().clone() for buffer in self.buffers]
+
+    def _looks_bad(self, state: TrainState) -> bool:
+        if state.device.type == "cpu" or self.policy != "stop":
+            finite = math.isfinite(state.loss.item()) and self._gradients_finite(state)
+            return state.ranks.any(not finite)
         bad = ~state.loss.isfinite()
         self.suspect = bad if self.suspect is None else self.suspect | bad
-        if state.step % LOOK_EVERY == LOOK_EVERY - 1 and bool(self.suspect):
-            raise RunError(_diagnosis(state))
+        return state.step % LOOK_EVERY == LOOK_EVERY - 1 and bool(self.suspect)
 
     def _gradients_finite(self, state: TrainState) -> bool:
         if state.scaler is not None:  # the scaler looks itself, and skips the step

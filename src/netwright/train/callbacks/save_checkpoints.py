@@ -1,26 +1,29 @@
-"""Save the run every few epochs and at its end; keep the newest few and the best."""
+"""Save the run at the end of epochs, in long ones also on the way, and at its own end."""
 
-import shutil
+import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from netwright.core.storage import write_json
 from netwright.train.callback import Callback
 from netwright.train.callbacks.early_stopping import EarlyStopping
 from netwright.train.checkpoint import save_checkpoint
+from netwright.train.checkpoint_store import CheckpointStore
 from netwright.train.state import TrainState
+
+MOST_OF_TIME = 1 / 40  # the share of training that saving may take where it chooses its moments
+LONGEST_WAIT = 60.0  # seconds without a checkpoint, in an epoch that takes longer
+LOOK_EVERY = 100  # steps between two looks at the clock
 
 
 class SaveCheckpoints(Callback):
     """Writes `checkpoints/step-000100/`, `last.json` and `best.json` into a run folder.
 
-    Only folders that this object wrote are ever deleted.
-
     Args:
         folder: the run folder.
         watched: the callbacks whose state is saved too.
         best: knows which step is the best, or None.
-        every: epochs between two saves.
+        every: epochs between two saves; None: as often as saving takes little of the time.
+        every_steps: updates between two saves, beside those at the end of epochs.
         keep: how many of the newest to keep, beside the best.
     """
 
@@ -30,42 +33,65 @@ class SaveCheckpoints(Callback):
         *,
         watched: Sequence[Callback] = (),
         best: EarlyStopping | None = None,
-        every: int = 1,
+        every: int | None = None,
+        every_steps: int | None = None,
         keep: int = 2,
     ) -> None:
-        self.folder, self.watched, self.best = folder, tuple(watched), best
-        self.every, self.keep = every, keep
-        self.saved: list[int] = []
-        self.best_saved: int | None = None  # what best.json names
+        self.store = CheckpointStore(folder, keep=keep)
+        self.watched, self.best = tuple(watched), best
+        self.every, self.every_steps = every, every_steps
+        self.saved_at: tuple[int, int] | None = None
+        self.saved_when, self.cost = time.monotonic(), 0.0
+
+    def on_fit_start(self, state: TrainState) -> None:
+        """What the run starts from need not be saved again."""
+        self.saved_at = _moment(state) if state.samples else None
+        self.saved_when = time.monotonic()
+
+    def on_step_end(self, state: TrainState) -> None:
+        """Save when so many updates are made, or when the last save is long ago."""
+        if self.every_steps is not None:
+            if state.step % self.every_steps == 0:
+                self.save(state)
+        elif (
+            self.every is None
+            and state.step % LOOK_EVERY == 0
+            and self._is_due(state, LONGEST_WAIT)
+        ):
+            self.save(state)
 
     def on_epoch_end(self, state: TrainState) -> None:
         """Save when it is time."""
-        if state.epoch % self.every == 0:
+        if self._is_due(state) if self.every is None else state.epoch % self.every == 0:
             self.save(state)
 
     def on_fit_end(self, state: TrainState) -> None:
-        """Save the last moment, unless it is saved already."""
-        if state.step and state.step not in self.saved:
+        """Save the last moment."""
+        if state.samples:
             self.save(state)
 
     def save(self, state: TrainState) -> None:
-        """Write a checkpoint, move the pointers, then drop what is no longer wanted."""
-        checkpoints = self.folder / "checkpoints"
-        checkpoints.mkdir(exist_ok=True)
-        save_checkpoint(checkpoints / step_name(state.step), state, self.watched)
-        # float16 may skip all the steps of an epoch: then the same step is saved again.
-        self.saved = [step for step in self.saved if step != state.step] + [state.step]
-        write_json(self.folder / "last.json", {"checkpoint": step_name(state.step)})
-        best_step = self.best.best_step if self.best is not None else state.step
-        if best_step in self.saved:
-            self.best_saved = best_step
-            write_json(self.folder / "best.json", {"checkpoint": step_name(best_step)})
-        for step in self.saved[: -self.keep]:
-            if step != self.best_saved:
-                shutil.rmtree(checkpoints / step_name(step), ignore_errors=True)
-                self.saved.remove(step)
+        """Write a checkpoint and move the pointers, unless this moment is saved already."""
+        if self.saved_at == _moment(state):
+            return
+        started = time.monotonic()
+        place = self.store.place_for(state.step)
+        save_checkpoint(place, state, self.watched)
+        if state.ranks.is_first:
+            is_best = self.best is None or (
+                self.best.best_step == state.step and not state.position
+            )
+            self.store.add(place, is_best=is_best)
+        self.saved_at, self.saved_when = _moment(state), time.monotonic()
+        self.cost = self.saved_when - started
+
+    def _is_due(self, state: TrainState, least: float = 0.0) -> bool:
+        """Whether saving again keeps its share of the time small; the first rank's clock counts."""
+        passed = time.monotonic() - self.saved_when
+        due = passed >= max(least, self.cost / MOST_OF_TIME)
+        return state.ranks.any(due and state.ranks.is_first)
 
 
-def step_name(step: int) -> str:
-    """The folder's name for a step: sorted by name is sorted by step."""
-    return f"step-{step:06d}"
+def _moment(state: TrainState) -> tuple[int, int]:
+    """The same for two saves that would be equal: nothing happens without examples or epochs."""
+    return state.samples, state.epoch

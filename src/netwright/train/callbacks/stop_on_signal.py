@@ -15,7 +15,11 @@ class StopOnSignal(Callback):
     def __init__(self, interrupt: Interrupt) -> None:
         self.interrupt = interrupt
 
-    def on_step_end(self, state: TrainState) -> None:
+    def on_batch_end(self, state: TrainState) -> None:
         """Look whether a signal came."""
         if self.interrupt.signal is not None:
-            state.stop_reason = f"interrupted by {self.interrupt.signal.name}"
+            state.cut_short(f"interrupted by {self.interrupt.signal.name}")
+
+    def on_epoch_end(self, state: TrainState) -> None:
+        """It may have come while the model was measured."""
+        self.on_batch_end(state)

@@ -5,7 +5,7 @@ from netwright.train.state import TrainState
 
 
 class TimeLimit(Callback):
-    """Ends training after the step in which the time ran out.
+    """Ends training after the batch in which the time ran out.
 
     Args:
         seconds: of training, earlier parts of the run included.
@@ -14,7 +14,7 @@ class TimeLimit(Callback):
     def __init__(self, seconds: float) -> None:
         self.seconds = seconds
 
-    def on_step_end(self, state: TrainState) -> None:
+    def on_batch_end(self, state: TrainState) -> None:
         """Look at the clock."""
         if state.elapsed >= self.seconds:
-            state.stop_reason = f"the time limit of {self.seconds:g} s"
+            state.cut_short(f"the time limit of {self.seconds:g} s")

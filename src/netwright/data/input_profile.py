@@ -1,0 +1,99 @@
+"""What one pass over the inputs tells: the mean and spread of each feature, constants, extremes.
+
+Stretches of rows are merged, so that inputs need not fit in memory. With n_a rows seen and n_b
+more, w = n_b / (n_a + n_b) and d = mean_b - mean_a:
+
+    mean = mean_a + w d
+    var  = (1 - w) var_a + w var_b + w (1 - w) d^2
+
+Shapes: N examples, F numbers of one input, flattened.
+Source: Chan, Golub and LeVeque, "Updating formulae and a pairwise algorithm for computing sample
+variances" (1979).
+"""
+
+import math
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from netwright.core.checks import check_finite
+from netwright.data.raw_arrays import to_floats
+
+STRETCH = 2**22  # numbers that are looked at together
+
+
+@dataclass(frozen=True, kw_only=True)
+class FeatureProfile:
+    """How features are spread.
+
+    Args:
+        mean: of each feature (F,), float64.
+        scale: its standard deviation (F,), float64; 1 for a constant.
+        constant: whether it has one value only (F,).
+    """
+
+    mean: Tensor
+    scale: Tensor
+    constant: Tensor
+
+
+def stretches(
+    name: str, values: Tensor | NDArray[Any], rows: Tensor | None = None
+) -> Iterator[Tensor]:
+    """All values as floats, a stretch of rows after the other; what is not finite is refused.
+
+    Args:
+        name: what refusals call the values.
+        values: floats in memory that are known to be finite, or an array that may be mapped.
+        rows: of these alone something is given, in the order of the values; by default of all.
+    """
+    wanted = torch.ones(len(values), dtype=torch.bool)
+    if rows is not None:
+        wanted.zero_()[rows] = True
+    size = max(1, STRETCH // max(1, math.prod(values.shape[1:])))
+    for start in range(0, len(values), size):
+        part = values[start : start + size]
+        if not isinstance(part, Tensor):
+            part = to_floats(f"{name}[{start}:{start + len(part)}]", part)
+        chosen = part[wanted[start : start + size]]
+        if len(chosen):
+            yield chosen
+
+
+def measure_features(parts: Iterable[Tensor]) -> FeatureProfile:
+    """The profile of features that come in stretches (n, F)."""
+    count = 0
+    for part in parts:
+        values = part.double()
+        if not count:
+            first = values[0]
+            mean, variance = torch.zeros_like(first), torch.zeros_like(first)
+            same = torch.ones_like(first, dtype=torch.bool)
+        count += len(values)
+        weight = len(values) / count  # 1 for the first stretch: the merge is then exact
+        step = values.mean(dim=0) - mean
+        spread = weight * values.var(dim=0, correction=0) + weight * (1 - weight) * step * step
+        variance = (1 - weight) * variance + spread
+        mean = mean + weight * step
+        same &= (values == first).all(dim=0)
+    scale = variance.sqrt()
+    check_finite("the mean of the training inputs", mean)
+    check_finite("the scale of the training inputs", scale)
+    # Rounding can give a constant a spread of 1e-17; dividing by that would make noise of it.
+    constant = same | (scale == 0)
+    return FeatureProfile(
+        mean=mean.where(~constant, first), scale=scale.where(~constant, 1.0), constant=same
+    )
+
+
+def measure_largest(parts: Iterable[Tensor]) -> tuple[float, float]:
+    """The largest number of all stretches, and the largest magnitude."""
+    largest, magnitude = -math.inf, 0.0
+    for part in parts:
+        largest = max(largest, float(part.max()))
+        magnitude = max(magnitude, float(part.abs().max()))
+    return largest, magnitude

@@ -1,0 +1,146 @@
+"""Examples whose inputs stay where they are stored and are read a batch at a time.
+
+Targets and weights are in memory: they are small, and class names, baselines and balancing need
+all of them. Inputs may be larger than memory, so only the rows of a batch are ever read together.
+
+Shapes: N examples, B rows read together.
+"""
+
+import math
+from abc import ABC, abstractmethod
+from dataclasses import replace
+
+import torch
+from torch import Tensor
+
+from netwright.core.errors import DataError
+from netwright.data.dataset import Data, Split
+
+MOST_BYTES = 2**31  # of inputs that are read all together
+MOST_SHOWN = 10_000  # rows of a stored split that are looked at
+
+
+class StoredInputs(ABC):
+    """Inputs that are read when they are needed.
+
+    A row that cannot be read, or is not finite, is refused in the batch that wants it. Reading may
+    draw random numbers (augmentation): loaders seed every batch by its number.
+    """
+
+    @abstractmethod
+    def __len__(self) -> int:
+        """How many inputs are stored."""
+
+    @property
+    @abstractmethod
+    def shape(self) -> tuple[int, ...]:
+        """The shape of one input, encoded."""
+
+    @abstractmethod
+    def read(self, rows: Tensor) -> Tensor:
+        """The inputs at these places (B,), encoded, on the CPU: float32 (B, ...)."""
+
+    @abstractmethod
+    def fingerprint(self) -> str:
+        """A digest that changes when what is stored changes."""
+
+
+class StoredSplit(Split):
+    """A split of stored inputs: whoever takes rows of it takes their places, and reads nothing.
+
+    Args:
+        stored: where the inputs are read from.
+        targets: as in `Split`, of these rows.
+        weights: as in `Split`, of these rows.
+        rows: the places of these rows in `stored` (N,), on the CPU; by default all.
+    """
+
+    stored: StoredInputs
+    rows: Tensor
+
+    def __init__(
+        self,
+        *,
+        stored: StoredInputs,
+        targets: Tensor,
+        weights: Tensor | None = None,
+        rows: Tensor | None = None,
+    ) -> None:
+        places = torch.arange(len(stored)) if rows is None else rows
+        values = {"stored": stored, "targets": targets, "weights": weights, "rows": places}
+        for name, value in values.items():
+            object.__setattr__(self, name, value)  # a split is frozen
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __repr__(self) -> str:
+        return f"StoredSplit({len(self)} rows of {self.stored!r})"
+
+    @property
+    def inputs(self) -> Tensor:
+        """All inputs (N, ...), read now: for parts that are known to be small."""
+        size = len(self) * math.prod(self.stored.shape) * torch.float32.itemsize
+        if size > MOST_BYTES:
+            raise DataError(
+                f"all {len(self):,} stored inputs together take {size / 2**30:.1f} GiB, at most "
+                f"{MOST_BYTES / 2**30:.0f} GiB are read at once: take fewer rows, or a model that "
+                "learns in batches"
+            )
+        return self.read(torch.arange(len(self)))
+
+    def read(self, rows: Tensor) -> Tensor:
+        """The inputs at these places of the split, on the device of its targets."""
+        return self.stored.read(self.rows[rows.cpu()]).to(self.targets.device)
+
+    def take(self, indices: Tensor) -> "StoredSplit":
+        """The examples at these places, in this order; nothing is read."""
+        return StoredSplit(
+            stored=self.stored,
+            targets=self.targets[indices],
+            weights=None if self.weights is None else self.weights[indices],
+            rows=self.rows[indices.cpu()],
+        )
+
+    def check_inputs(self, name: str) -> None:
+        """Nothing to do: stored inputs are checked as they are read, not all of them at once."""
+
+    def to(self, device: torch.device) -> "StoredSplit":
+        """The same examples with targets and weights on another device; batches follow them."""
+        return StoredSplit(
+            stored=self.stored,
+            targets=self.targets.to(device),
+            weights=None if self.weights is None else self.weights.to(device),
+            rows=self.rows,
+        )
+
+
+def sample_stored(data: Data, most: int = MOST_SHOWN) -> Data:
+    """The data with at most so many rows of each stored split, in memory, and a note that says so.
+
+    For looking at, not for measuring: the rows are spread evenly over the split.
+    """
+    parts: dict[str, Split] = {}
+    notes: list[str] = []
+    for name, split in data.splits():
+        parts[name] = split
+        if isinstance(split, StoredSplit):
+            count = min(most, len(split))
+            shown = split.take(evenly_spaced(len(split), count))
+            parts[name] = Split(inputs=shown.inputs, targets=shown.targets, weights=shown.weights)
+            if count < len(split):
+                notes.append(f"the views show {count:,} of the {len(split):,} {name} rows")
+    return replace(
+        data,
+        train=parts["train"],
+        val=parts.get("val"),
+        test=parts.get("test"),
+        notes=(*data.notes, *notes),
+    )
+
+
+def evenly_spaced(total: int, most: int) -> Tensor:
+    """At most so many of the places 0 ... total - 1, from the first to the last."""
+    if total <= most:
+        return torch.arange(total)
+    return torch.linspace(0, total - 1, most, dtype=torch.float64).round().long()

@@ -1,0 +1,133 @@
+"""From a prepared recipe to a run: let it learn, measure it, write what is worth keeping."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from netwright.core.console import warn
+from netwright.core.devices import device_of
+from netwright.core.folder_lock import FolderLock
+from netwright.core.learner import Learner
+from netwright.core.storage import remove_leftovers, write_json
+from netwright.recipes.gradient_fit import gradient_fit
+from netwright.recipes.outcome import Outcome
+from netwright.recipes.own_fit import own_fit
+from netwright.recipes.prepared import Circumstances, Prepared
+from netwright.recipes.resume import NEVER, Origin, find_origin
+from netwright.recipes.run import Run
+from netwright.recipes.run_folder import create_run_folder, save_model
+from netwright.train.callback import Callback
+from netwright.train.evaluate import evaluate, evaluate_baseline
+from netwright.train.ranks import Ranks, joined
+
+
+def train(
+    prepared: Prepared,
+    *,
+    out: Path | None = None,
+    resume: str | Path = NEVER,
+    allow: Sequence[str] = (),
+    extra: Sequence[Callback] = (),
+    quiet: bool = False,
+    keep_folder: bool = True,
+) -> Run:
+    """Let the prepared model learn, then measure it and write what is worth keeping.
+
+    Ctrl-C and SIGTERM end training after the step at hand; the run is saved as usual, and then
+    `KeyboardInterrupt` or `SystemExit` is raised. Started by torchrun, the processes train the
+    model together and the first one writes.
+    """
+    with joined(prepared.recipe.train.rank_timeout) as ranks:
+        quiet = quiet or not ranks.is_first
+        if not keep_folder:
+            return _train(prepared, Circumstances(ranks=ranks, extra=extra, quiet=quiet))
+        with _run_folder(prepared, ranks, out, resume) as origin:
+            for remark in () if quiet else origin.remarks:
+                warn(remark)
+            here = Circumstances(
+                folder=origin.folder,
+                checkpoint=origin.checkpoint,
+                allow=allow,
+                ranks=ranks,
+                extra=extra,
+                quiet=quiet,
+            )
+            return _train(prepared, here)
+
+
+@contextmanager
+def _run_folder(
+    prepared: Prepared, ranks: Ranks, out: Path | None, resume: str | Path
+) -> Iterator[Origin]:
+    """The folder to work in, new or found again; the first rank owns it for the block."""
+    if not ranks.is_first:
+        yield Origin.from_text(ranks.tell(""))
+        return
+    names = (prepared.recipe.model or type(prepared.model).__name__, prepared.data.name)
+    origin = find_origin(resume, out, prepared.recipe, names)
+    if origin is None:
+        origin = Origin(folder=create_run_folder(out, *names))
+    elif isinstance(prepared.model, Learner):
+        origin = Origin(
+            folder=origin.folder, remarks=(f"{names[0]} learns in one go: it starts over",)
+        )
+    with FolderLock(origin.folder):
+        remove_leftovers(origin.folder)
+        remove_leftovers(origin.folder / "checkpoints")
+        ranks.tell(origin.as_text())
+        yield origin
+
+
+def _train(prepared: Prepared, here: Circumstances) -> Run:
+    model, data, task = prepared.model, prepared.data, prepared.task
+    outcome = (
+        own_fit(prepared, here) if isinstance(model, Learner) else gradient_fit(prepared, here)
+    )
+    model.eval()
+    results = _results(prepared, outcome)
+    if here.folder is not None and here.ranks.is_first:
+        save_model(here.folder, model, prepared.recipe, data, task)
+        write_json(here.folder / "results.json", results)
+    run = Run(
+        model=model,
+        spec=data.spec,
+        task=task,
+        preprocessor=data.preprocessor,
+        results=results,
+        history=outcome.history,
+        config=prepared.recipe.to_mapping(),
+        folder=here.folder,
+        data=data,
+        guess=task.baseline(data.train),
+    )
+    if outcome.exit_code == 130:
+        saved = f"the run is saved in {here.folder}" if here.folder else "nothing is saved"
+        raise KeyboardInterrupt(saved)
+    if outcome.exit_code:
+        raise SystemExit(outcome.exit_code)
+    return run
+
+
+def _results(prepared: Prepared, outcome: Outcome) -> dict[str, Any]:
+    """What the run is worth, beside the trivial baseline: on test, else on what there is."""
+    data, task = prepared.data, prepared.task
+    split = [name for name, _ in data.splits()][-1]
+    examples = data.split(split).to(device_of(prepared.model))
+    return {
+        "format": 1,
+        "status": outcome.status,
+        "finished": outcome.finished,
+        "split": split,
+        "rows": len(examples),
+        "metrics": evaluate(prepared.model, examples, task),
+        "baseline": evaluate_baseline(examples, task.baseline(data.train), task),
+        "baseline_rule": task.describe_baseline(
+            data.train, data.spec.class_names or data.spec.target_names
+        ),
+        "parameters": prepared.first_batch.parameters,
+        "epochs": outcome.epochs,
+        "best_epoch": outcome.best_epoch,
+        "seconds": round(outcome.seconds, 3),
+        "notes": [*data.notes, *outcome.notes],
+    }

@@ -1,0 +1,107 @@
+"""The checkpoints of one run: their names, the pointers to them, which go and which is good.
+
+checkpoints/step-000100/     a checkpoint; a second one of the same step is step-000100-2
+last.json                    {"checkpoint": the newest, "saved": all that this run wrote}
+best.json                    {"checkpoint": the best of those that were saved}
+"""
+
+import re
+from contextlib import suppress
+from pathlib import Path
+
+from netwright.core.errors import DataError, NetwrightError
+from netwright.core.storage import MANIFEST, check_folder, read_json, write_json
+from netwright.train.checkpoint import FILES
+
+NAME = re.compile(r"step-(\d{6,})(?:-(\d+))?")
+
+
+class CheckpointStore:
+    """What a run keeps of its own; what others put beside it stays.
+
+    Args:
+        run: the run folder; what it holds of an earlier part of the run is taken over.
+        keep: how many of the newest to keep, beside the best.
+    """
+
+    def __init__(self, run: Path, *, keep: int = 2) -> None:
+        self.run, self.keep = run, keep
+        self.path = run / "checkpoints"
+        last, best = run / "last.json", run / "best.json"
+        self.saved: list[str] = read_json(last)["saved"] if last.is_file() else []
+        self.best: str | None = read_json(best)["checkpoint"] if best.is_file() else None
+
+    def place_for(self, step: int) -> Path:
+        """Where the next checkpoint goes: beside, not over, what is there of the same step."""
+        self.path.mkdir(exist_ok=True)
+        taken = [_age(place) for place in self.path.iterdir()]
+        numbers = [number for other, number in taken if other == step]
+        return self.path / step_name(step, max(numbers, default=0) + 1)
+
+    def add(self, place: Path, *, is_best: bool) -> None:
+        """Move the pointers to a checkpoint that is written, then drop what is not wanted."""
+        self.saved.append(place.name)
+        self._point_to_last()
+        if is_best:
+            self.best = place.name
+            write_json(self.run / "best.json", {"checkpoint": place.name})
+        for name in self.saved[: -self.keep]:
+            if name != self.best and _remove(self.path / name):
+                self.saved.remove(name)
+        self._point_to_last()
+
+    def take_over(self, place: Path) -> None:
+        """Count a checkpoint as the run's own that was written just before a kill."""
+        if place.parent == self.path and place.name not in self.saved:
+            self.saved.append(place.name)
+
+    def _point_to_last(self) -> None:
+        pointer = {"checkpoint": self.saved[-1], "saved": self.saved}
+        write_json(self.run / "last.json", pointer)
+
+
+def step_name(step: int, number: int = 1) -> str:
+    """The name of a step's checkpoint: sorted by name is sorted by step."""
+    return f"step-{step:06d}" if number == 1 else f"step-{step:06d}-{number}"
+
+
+def newest_good(run: Path) -> tuple[Path | None, list[str]]:
+    """The newest checkpoint that is whole, and a sentence for each newer one that is not."""
+    remarks = []
+    for place in reversed(list_checkpoints(run)):
+        try:
+            check_checkpoint(place)
+        except NetwrightError as error:
+            remarks.append(f"{error}; going back to an older checkpoint")
+            continue
+        return place, remarks
+    return None, remarks
+
+
+def list_checkpoints(run: Path) -> list[Path]:
+    """The checkpoints of a run by age, good or not."""
+    places = [place for place in (run / "checkpoints").glob("step-*") if place.is_dir()]
+    return sorted((place for place in places if NAME.fullmatch(place.name)), key=_age)
+
+
+def _age(place: Path) -> tuple[int, int]:
+    """The step and the number in a checkpoint's name; of other names (-1, 0)."""
+    match = NAME.fullmatch(place.name)
+    return (int(match[1]), int(match[2] or 1)) if match else (-1, 0)
+
+
+def check_checkpoint(place: Path) -> None:
+    """Refuse a checkpoint that is damaged, or stands in the place of another."""
+    check_folder(place)
+    step = read_json(place / "state.json").get("step")
+    if step != _age(place)[0]:
+        raise DataError(f"{place} holds the state of step {step}: it is not the one of its name")
+
+
+def _remove(place: Path) -> bool:
+    """Delete a checkpoint's own files, the manifest first; False where something is left."""
+    with suppress(OSError):
+        for name in (MANIFEST, *FILES):
+            (place / name).unlink(missing_ok=True)
+        place.rmdir()
+    return not place.exists()

@@ -1,0 +1,127 @@
+"""What has to be the same for a run to go on exactly, and in what two sets of it differ."""
+
+import importlib.metadata
+import platform
+from collections.abc import Mapping
+from typing import Any
+
+import torch
+from torch import nn
+
+from netwright.core.config import to_mapping
+from netwright.data.dataset import Data
+from netwright.data.fingerprint import fingerprint
+from netwright.train.settings import TrainConfig
+
+# These say when a run ends, what it keeps and where it computes, not which way it takes.
+FREE = (
+    "device",
+    "keep",
+    "max_steps",
+    "max_time",
+    "on_non_finite",
+    "patience",
+    "rank_timeout",
+    "restore_best",
+    "save_every",
+    "save_steps",
+    "workers",
+)
+STEERING = (  # a change of these is a change of the optimizer's settings, its memory stays
+    "epochs",
+    "kernel",
+    "lr",
+    "optimizer_options",
+    "schedule",
+    "warmup",
+    "weight_decay",
+)
+READING = ("accumulate", "batch_size", "classes", "data", "seed")  # the place in the epoch is lost
+SURROUNDINGS = ("device", "machine", "threads")  # may change the last bit: said, not refused
+
+
+def describe_conditions(
+    config: TrainConfig, *, seed: int, model: nn.Module, data: Data, processes: int
+) -> dict[str, Any]:
+    """The conditions of a run, plain values by name; hashing the data takes a moment."""
+    settings = {name: value for name, value in to_mapping(config).items() if name not in FREE}
+    if config.schedule == "constant":
+        del settings["epochs"]  # a longer run begins with the shorter one
+    splits = {name: split for name, split in data.splits() if name != "test"}
+    return {
+        "seed": seed,
+        **settings,
+        "model": {
+            name: f"{'x'.join(map(str, tensor.shape)) or 'one number'} {tensor.dtype}"
+            for name, tensor in model.state_dict().items()
+        },
+        "classes": list(data.spec.class_names),
+        "data": {name: fingerprint(split) for name, split in splits.items()},
+        "processes": processes,
+        "torch": torch.__version__,
+        "netwright": _version(),
+        "device": str(next(iter(model.parameters())).device.type),
+        "machine": platform.machine(),
+        "threads": torch.get_num_threads(),
+    }
+
+
+def find_changes(before: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, str]:
+    """Name -> what has changed, in words, of the conditions that differ."""
+    changes = {}
+    for name in [*now, *(name for name in before if name not in now)]:
+        was: Any = before.get(name)
+        present: Any = now.get(name)
+        if was == present:
+            continue
+        if name == "data":
+            changes[name] = _data_change(was, present)
+        elif name == "model":
+            changes[name] = f"the model has changed: {_first_change(was, present)}"
+        elif name == "classes":
+            changes[name] = f"the classes were {_listed(was)}, are {_listed(present)}"
+        else:
+            changes[name] = f"{name} was {_text(was)}, is {_text(present)}"
+    return changes
+
+
+def _data_change(before: Any, now: Any) -> str:
+    for split in [*now, *(name for name in before if name not in now)]:
+        was, present = before.get(split), now.get(split)
+        if was is None or present is None:
+            return f"the {split} split was {_there(was)}, is {_there(present)}"
+        if was["count"] != present["count"]:
+            return f"the {split} split had {was['count']} rows, has {present['count']}"
+        if was["rows"] != present["rows"]:
+            return f"the {split} split holds other rows"
+        if was["order"] != present["order"]:
+            return f"the {split} split has its rows in another order"
+    return "the data has changed"
+
+
+def _first_change(before: Mapping[str, str], now: Mapping[str, str]) -> str:
+    for name in [*now, *(name for name in before if name not in now)]:
+        was, present = before.get(name, "not there"), now.get(name, "not there")
+        if was != present:
+            return f"{name!r} was {was}, is {present}"
+    return "its parts come in another order"
+
+
+def _listed(names: Any) -> str:
+    shown = ", ".join(str(name) for name in names[:5])
+    return (shown if len(names) <= 5 else f"{shown} ... ({len(names)})") or "none"
+
+
+def _there(part: object) -> str:
+    return "not there" if part is None else "there"
+
+
+def _text(value: Any) -> str:
+    return "not set" if value is None else str(value)
+
+
+def _version() -> str:
+    try:
+        return importlib.metadata.version("netwright")
+    except importlib.metadata.PackageNotFoundError:
+        return "not installed"

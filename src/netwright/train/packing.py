@@ -1,0 +1,91 @@
+"""Trees of tensors and plain values as JSON beside safetensors, and back, bit for bit.
+
+A tensor leaves a reference in the JSON; keys keep their kind, since "0" and 0 differ in an
+optimizer's state.
+"""
+
+import json
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import torch
+from safetensors.torch import load, save
+from torch import Tensor
+
+from netwright.core.errors import DataError
+
+TREE = "tree"  # the key of the JSON in the header of one block of bytes
+
+
+def pack(tree: Any, path: str, tensors: dict[str, Tensor]) -> Any:
+    """A tree as plain JSON; its tensors go into `tensors` and leave a reference."""
+    if isinstance(tree, Tensor):
+        while path in tensors:  # "a/b" may be one key or two
+            path += "'"
+        tensors[path] = tree
+        return {"$tensor": path}
+    if isinstance(tree, dict):
+        # Keys keep their kind ("0" and 0 differ in an optimizer's state): pairs, not an object.
+        return {
+            "$pairs": [
+                [_plain_key(key, path), pack(value, f"{path}/{key}", tensors)]
+                for key, value in tree.items()
+            ]
+        }
+    if isinstance(tree, list | tuple):
+        kind = "$list" if isinstance(tree, list) else "$tuple"
+        return {kind: [pack(value, f"{path}/{index}", tensors) for index, value in enumerate(tree)]}
+    if isinstance(tree, float) and not math.isfinite(tree):
+        return {"$float": str(tree)}  # JSON has no infinity
+    if tree is None or isinstance(tree, bool | int | float | str):
+        return tree
+    raise DataError(f"{path} cannot be saved: a {type(tree).__name__} is no plain value")
+
+
+def unpack(tree: Any, tensors: dict[str, Tensor]) -> Any:
+    """The tree that `pack` took apart."""
+    if not isinstance(tree, dict):
+        return tree
+    ((kind, content),) = tree.items()
+    if kind == "$tensor":
+        if content not in tensors:
+            raise DataError(f"the tensor {content!r} is missing")
+        return tensors[content]
+    if kind == "$pairs":
+        return {key: unpack(value, tensors) for key, value in content}
+    if kind == "$float":
+        return float(content)
+    items = [unpack(value, tensors) for value in content]
+    return items if kind == "$list" else tuple(items)
+
+
+def _plain_key(key: Any, path: str) -> int | str:
+    if isinstance(key, int | str):
+        return key
+    raise DataError(f"{path} cannot be saved: its key {key!r} is neither text nor a whole number")
+
+
+def stored_tensors(tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """Contiguous CPU copies that share no memory, as safetensors wants them."""
+    return {
+        name: tensor.detach().cpu().clone(memory_format=torch.contiguous_format)
+        for name, tensor in tensors.items()
+    }
+
+
+def to_bytes(tree: Any) -> bytes:
+    """A tree as one block of bytes, to be sent from process to process."""
+    tensors: dict[str, Tensor] = {}
+    packed = json.dumps(pack(tree, "", tensors), allow_nan=False)
+    return save(stored_tensors({**tensors, TREE: _text_tensor(packed)}))
+
+
+def from_bytes(content: bytes) -> Any:
+    """The tree that `to_bytes` packed."""
+    tensors = load(content)
+    return unpack(json.loads(bytes(tensors.pop(TREE).numpy())), tensors)
+
+
+def _text_tensor(text: str) -> Tensor:
+    return torch.frombuffer(bytearray(text.encode()), dtype=torch.uint8)

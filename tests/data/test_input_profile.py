@@ -1,0 +1,75 @@
+"""The profile of inputs: the same however they are cut into stretches, and as NumPy computes it."""
+
+import re
+
+import numpy as np
+import pytest
+import torch
+from sklearn.preprocessing import StandardScaler
+from torch import Tensor
+
+from netwright.core.errors import DataError
+from netwright.data.array_encoder import mean_and_scale
+from netwright.data.input_profile import measure_features, measure_largest, stretches
+
+
+def features(rows: int = 1000) -> Tensor:
+    """Four columns: plain, far from zero, constant, tiny."""
+    random = np.random.default_rng(0)
+    columns = random.normal(size=(rows, 4)) * (1, 1e3, 0, 1e-6) + (0, 1.7e9, 0.1, 0)
+    return torch.from_numpy(columns)
+
+
+@pytest.mark.parametrize("size", [1, 7, 250, 999, 1000])
+def test_cutting_into_stretches_changes_nothing_but_rounding(size: int) -> None:
+    values = features()
+    profile = measure_features(torch.split(values, size))
+    reference = StandardScaler().fit(values.numpy())
+    np.testing.assert_allclose(profile.mean, reference.mean_, rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(profile.scale, reference.scale_, rtol=1e-6)
+    assert profile.constant.tolist() == [False, False, True, False]
+    assert (float(profile.mean[2]), float(profile.scale[2])) == (0.1, 1.0)
+
+
+def test_one_stretch_gives_the_same_bits_as_all_rows_at_once() -> None:
+    values = features()
+    profile = measure_features([values])
+    mean, scale = mean_and_scale(values)
+    assert torch.equal(profile.mean, mean)
+    assert torch.equal(profile.scale, scale)
+
+
+def test_numbers_near_the_end_of_the_range_do_not_overflow() -> None:
+    values = torch.full((2, 1), 1e200, dtype=torch.float64)
+    assert measure_features([values]).mean.tolist() == [1e200]
+    with pytest.raises(DataError, match=r"^the mean of the training inputs must be finite, got"):
+        measure_features([torch.tensor([[1.7e308], [1.7e308]], dtype=torch.float64)])
+
+
+@pytest.mark.parametrize("in_memory", [False, True])
+def test_stretches_give_the_wanted_rows_in_order(
+    in_memory: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("netwright.data.input_profile.STRETCH", 6)
+    array = np.arange(20.0).reshape(10, 2)
+    values = torch.from_numpy(array) if in_memory else array
+    rows = torch.tensor([8, 0, 2, 9])
+    parts = list(stretches("inputs", values, rows))
+    assert [part[:, 0].tolist() for part in parts] == [[0, 4], [16], [18]]
+    assert [len(part) for part in stretches("inputs", values)] == [3, 3, 3, 1]
+
+
+def test_every_row_is_checked_also_those_that_are_not_wanted(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("netwright.data.input_profile.STRETCH", 6)
+    array = np.zeros((10, 2))
+    array[7, 1] = np.inf
+    sentence = "inputs[6:9] must be finite, got inf at [1, 1] (1 in all)"
+    with pytest.raises(DataError, match=f"^{re.escape(sentence)}$"):
+        list(stretches("inputs", array, torch.tensor([0])))
+
+
+def test_the_largest_number_and_the_largest_magnitude() -> None:
+    parts = [torch.tensor([[[1.0, -9.0]]]), torch.tensor([[[3.0, 2.0]]])]
+    assert measure_largest(parts) == (3.0, 9.0)

@@ -1,0 +1,120 @@
+"""Stored splits: rows are places until they are read, and nothing large is read by accident."""
+
+import re
+from dataclasses import replace
+
+import pytest
+import torch
+from torch import Tensor
+
+from netwright.core.errors import DataError
+from netwright.data.array_encoder import ArrayEncoder
+from netwright.data.dataset import Data, Split, check_data
+from netwright.data.loader import BatchLoader
+from netwright.data.spec import DataSpec
+from netwright.data.stored import StoredSplit, evenly_spaced, sample_stored
+from tests.data.stored_inputs import Numbered, split_of
+
+
+class Watched(Numbered):
+    """Keeps which rows were read together."""
+
+    def __init__(self, count: int) -> None:
+        super().__init__(count)
+        self.seen: list[list[int]] = []
+
+    def read(self, rows: Tensor) -> Tensor:
+        self.seen.append(rows.tolist())
+        return super().read(rows)
+
+
+class Wide(Numbered):
+    """Rows of a million numbers."""
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return (2**20,)
+
+
+def data(train: Split, test: Split | None = None) -> Data:
+    return Data(
+        name="toy",
+        spec=DataSpec(inputs="features", input_shape=(2,), target="real", num_outputs=1),
+        train=train,
+        test=test,
+        preprocessor=ArrayEncoder(input_shape=(2,), target="real", num_outputs=1),
+    )
+
+
+def test_taking_rows_reads_nothing_and_keeps_targets_and_weights_beside_them() -> None:
+    stored = Watched(9)
+    split = split_of(stored, weights=torch.arange(1.0, 10.0))
+    taken = split.take(torch.tensor([7, 2, 4])).take(torch.tensor([2, 0]))
+    moved = taken.to(torch.device("cpu"))
+    assert stored.seen == []
+    assert len(moved) == 2
+    assert moved.inputs.tolist() == [[4, -4], [7, -7]]
+    assert moved.targets.tolist() == [40, 70]
+    assert moved.weights is not None
+    assert moved.weights.tolist() == [5, 8]
+
+
+def test_an_epoch_reads_no_more_than_a_batch_at_a_time() -> None:
+    stored = Watched(7)
+    batches = list(BatchLoader(split_of(stored), 3, shuffle=False).epoch(0))
+    assert stored.seen == [[0, 1, 2], [3, 4, 5], [6]]
+    assert [batch.inputs[:, 0].tolist() for batch in batches] == stored.seen
+
+
+def test_checking_data_does_not_read_what_is_stored() -> None:
+    stored = Watched(6)
+    check_data(data(split_of(stored)))
+    assert stored.seen == []
+    with pytest.raises(DataError, match=r"^toy has 6 train inputs but 5 targets$"):
+        check_data(data(StoredSplit(stored=stored, targets=torch.arange(5))))
+    assert stored.seen == []
+
+
+def test_reading_all_of_a_large_split_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("netwright.data.stored.MOST_BYTES", 2**30)
+    large = split_of(Wide(512))
+    sentence = (
+        "all 512 stored inputs together take 2.0 GiB, at most 1 GiB are read at once: "
+        "take fewer rows, or a model that learns in batches"
+    )
+    with pytest.raises(DataError, match=f"^{re.escape(sentence)}$"):
+        _ = large.inputs
+
+
+def test_showing_a_split_does_not_read_it() -> None:
+    stored = Watched(6)
+    assert repr(split_of(stored)).startswith("StoredSplit(6 rows of ")
+    assert stored.seen == []
+
+
+def test_a_sample_is_in_memory_spread_evenly_and_says_so() -> None:
+    small = Split(inputs=torch.zeros(3, 2), targets=torch.zeros(3))
+    whole = replace(data(split_of(Numbered(101)), small), notes=("before",))
+    sample = sample_stored(whole, most=11)
+    assert type(sample.train) is Split
+    assert sample.train.inputs[:, 0].tolist() == list(range(0, 101, 10))
+    assert sample.train.targets.tolist() == list(range(0, 1010, 100))
+    assert sample.test is small
+    assert sample.notes == ("before", "the views show 11 of the 101 train rows")
+    assert sample_stored(sample) == sample
+
+
+def test_a_small_stored_split_is_shown_as_a_whole() -> None:
+    sample = sample_stored(data(split_of(Numbered(5), weights=torch.ones(5))))
+    assert len(sample.train) == 5
+    assert sample.train.weights is not None
+    assert sample.notes == ()
+
+
+@pytest.mark.parametrize(("total", "most"), [(1, 1), (5, 9), (5, 5), (100, 7), (10_001, 10_000)])
+def test_places_are_distinct_in_order_and_as_many_as_asked_for(total: int, most: int) -> None:
+    places = evenly_spaced(total, most).tolist()
+    assert len(set(places)) == len(places) == min(total, most)
+    assert places == sorted(places)
+    if most > 1:
+        assert (places[0], places[-1]) == (0, total - 1)

@@ -1,0 +1,1 @@
+"""Faults made on purpose, end to end, with counted figures: `python -m tests.faults`."""

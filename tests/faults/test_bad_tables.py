@@ -1,0 +1,173 @@
+"""T19: sixteen kinds of broken table; each is refused by its place or repaired with a note."""
+
+import gzip
+import re
+import zlib
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+import netwright as nw
+from netwright.data.tables import delimited
+from tests.faults.scenario import Figures, Scenario
+
+ROWS = 24
+LINES = ("size,other,kind", *(f"{row}.25,{row * 7 % 11},{row % 2}" for row in range(ROWS)))
+
+
+def written(*lines: str) -> bytes:
+    return ("\n".join(lines) + "\n").encode()
+
+
+def with_cell(cell: str) -> bytes:
+    """The table with another first cell in line 6."""
+    return GOOD.replace(b"\n4.25,", f"\n{cell},".encode())
+
+
+GOOD = written(*LINES)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Case:
+    """A broken table.
+
+    Args:
+        name: what is wrong with it.
+        content: its bytes.
+        place: where a refusal has to point, as "6" or "6: column 'size'"; "" for the whole file.
+        note: the beginning of the note on a repair; where it is given, all rows must be there.
+        target: the column to predict.
+        ending: of the file's name.
+    """
+
+    name: str
+    content: bytes
+    place: str = ""
+    note: str = ""
+    target: str = "kind"
+    ending: str = "csv"
+
+
+CASES = (
+    Case(name="ragged rows", content=GOOD.replace(b"4.25,6,0", b"4.25,6"), place="6"),
+    Case(name="an open quote", content=with_cell('"4.25'), place="6"),
+    Case(name="a byte order mark", content=b"\xef\xbb\xbf" + GOOD, note="a UTF-8 mark (BOM)"),
+    Case(name="UTF-16", content=GOOD.decode().encode("utf-16"), place="1"),
+    Case(name="Latin-1", content=with_cell("é").decode().encode("latin-1"), place="6"),
+    Case(name="NUL bytes", content=with_cell("4\0"), place="6"),
+    Case(name="CR lines", content=GOOD.replace(b"\n", b"\r"), note="line ends were CR"),
+    Case(
+        name="no header",
+        content=written("7.5,3,1", *LINES[1:]),
+        target="1",
+        note="line 1 is taken as the header, though it holds numbers: 7.5, 3, 1",
+    ),
+    Case(name="a column twice", content=GOOD.replace(b"other", b"size"), place="1"),
+    Case(name="empty", content=b""),
+    Case(name="a header alone", content=written(LINES[0])),
+    Case(name="1e400", content=with_cell("1e400"), place="6: column 'size'"),
+    Case(name="NaN", content=with_cell("NaN"), note="size: number, 1 missing"),
+    Case(
+        name="decimal commas",
+        content=GOOD.replace(b",", b";").replace(b".", b","),
+        note="size: decimal commas were read as points",
+    ),
+    Case(name="a field of 10 MB", content=with_cell("4" * 10_000_000), place="6"),
+    Case(name="a gzip cut off", content=gzip.compress(GOOD)[:-8], ending="csv.gz"),
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ending:
+    """How training on a table ended."""
+
+    refusal: str = ""
+    rows: int = 0
+    notes: tuple[str, ...] = ()
+    left_behind: bool = False
+
+
+def learned_from(case: Case, folder: Path) -> Ending:
+    """Train on the table by the public door."""
+    folder.mkdir()
+    path = folder / f"table.{case.ending}"
+    path.write_bytes(case.content)
+    out = folder / "run"
+    try:
+        run = nw.fit("softmax", path, target=case.target, epochs=1, out=out, quiet=True)
+    except nw.NetwrightError as error:
+        return Ending(refusal=str(error), left_behind=out.exists())
+    rows = sum(len(split) for _, split in run.data.splits())
+    return Ending(rows=rows, notes=tuple(run.results["notes"]))
+
+
+def holds(case: Case, ending: Ending) -> bool:
+    """Whether the fault was pointed at, or repaired aloud with no row lost."""
+    if case.note:
+        return ending.rows == ROWS and any(note.startswith(case.note) for note in ending.notes)
+    place = f"table.{case.ending}:{case.place}"
+    one_sentence = bool(re.fullmatch(r"[^\n]{1,200}", ending.refusal))
+    return one_sentence and ending.refusal.startswith(place) and not ending.left_behind
+
+
+def measure(folder: Path) -> Figures:
+    endings = [learned_from(case, folder / str(place)) for place, case in enumerate(CASES)]
+    trained = [ending.rows for ending in endings if not ending.refusal]
+    return Figures(
+        n=len(CASES),
+        passed=sum(holds(case, ending) for case, ending in zip(CASES, endings, strict=True)),
+        counts={
+            "refused": sum(bool(ending.refusal) for ending in endings),
+            "repaired": len(trained),
+            "rows lost": sum(ROWS - rows for rows in trained),
+        },
+    )
+
+
+SCENARIO = Scenario(code="T19", title="broken tables", measure=measure)
+
+
+def test_broken_tables_are_refused_by_their_place_or_repaired_aloud(tmp_path: Path) -> None:
+    figures = measure(tmp_path)
+    assert (figures.n, figures.passed) == (16, 16)
+    assert figures.counts == {"refused": 11, "repaired": 5, "rows lost": 0}
+
+
+def test_the_same_table_unbroken_is_learned_from(tmp_path: Path) -> None:
+    ending = learned_from(Case(name="good", content=GOOD), tmp_path / "good")
+    assert (ending.refusal, ending.rows, len(ending.notes)) == ("", ROWS, 3)
+
+
+def test_planted_bug_of_a_lenient_decoder_is_seen(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(
+        delimited, "_decoded", lambda name, content, notes: content.decode(errors="replace")
+    )
+    assert measure(tmp_path).passed == 12
+
+
+def test_planted_bug_of_skipped_rows_is_seen(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    strict = delimited._records
+
+    def lenient(name: str, text: str, delimiter: str, notes: list[str]) -> delimited._Records:
+        commas = text.split("\n", 1)[0].count(delimiter)
+        whole = (line for line in text.split("\n") if line.count(delimiter) == commas)
+        return strict(name, "\n".join(whole), delimiter, notes)
+
+    monkeypatch.setattr(delimited, "_records", lenient)
+    figures = measure(tmp_path)
+    assert (figures.passed, figures.counts["rows lost"]) == (15, 1)
+
+
+def test_planted_bug_of_a_gzip_read_as_far_as_it_goes_is_seen(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def unpacked(content: bytes) -> bytes:
+        return zlib.decompressobj(wbits=31).decompress(content)
+
+    monkeypatch.setattr(gzip, "decompress", unpacked)
+    assert measure(tmp_path).passed == 15
