@@ -101,7 +101,10 @@ def test_leaving_an_epoch_early_leaves_no_process() -> None:
         assert children() == 2
         assert len(batch.rows) == 2
         break
-    del loader
+    assert children() == 0
+    later = loader.epoch(0)
+    next(later)
+    del loader, later
     assert children() == 0
 
 

@@ -17,7 +17,7 @@ from netwright.data.stored import StoredInputs
 from netwright.data.worker_pool import Reading, WorkerPool, read_here
 from tests.data.stored_inputs import Faulty, Noisy, Numbered
 
-READINGS = [Reading(1, number, [2 * number, 2 * number + 1]) for number in range(5)]
+READINGS = [Reading(1, number, torch.tensor([2 * number, 2 * number + 1])) for number in range(5)]
 
 
 class Odd(Numbered):
@@ -51,7 +51,10 @@ def test_a_batch_holds_the_same_whoever_reads_it(count: int) -> None:
 
 def test_the_noise_follows_from_seed_epoch_and_batch() -> None:
     readings = [
-        (seed, Reading(epoch, n, [0])) for seed in (0, 1) for epoch in (0, 1) for n in (0, 1)
+        (seed, Reading(epoch, n, torch.tensor([0])))
+        for seed in (0, 1)
+        for epoch in (0, 1)
+        for n in (0, 1)
     ]
     noise = {float(read_here(Noisy(1), reading, seed=seed)[0, 0]) for seed, reading in readings}
     assert len(noise) == 8
@@ -114,10 +117,19 @@ def test_a_reader_that_gives_another_shape_is_told_so() -> None:
         list(pool_of(Odd(10), 1).read(READINGS))
 
 
+def test_a_hung_worker_is_noticed_however_many_rows_it_is_asked_for() -> None:
+    rows = torch.arange(200_000)  # as numbers in a message they would fill the pipe
+    pool = WorkerPool(Faulty(200_000, "hangs"), rows=200_000, seed=0, count=1, patience=0.5)
+    with pytest.raises(RunError, match=r"hangs: after 0.5 seconds it has not read batch 0 of"):
+        list(pool.read([Reading(0, number, rows) for number in range(3)]))
+
+
 def test_a_batch_is_not_changed_by_those_that_follow() -> None:
     pool = pool_of(Numbered(10), 1)
     batches = list(pool.read(READINGS))
-    assert [batch[:, 0].tolist() for batch in batches] == [reading.rows for reading in READINGS]
+    assert [batch[:, 0].tolist() for batch in batches] == [
+        reading.rows.tolist() for reading in READINGS
+    ]
     pool.stop()
 
 
@@ -137,7 +149,7 @@ def test_without_workers_a_failure_names_the_rows_as_well() -> None:
 
 
 def test_a_long_batch_is_named_by_its_first_rows() -> None:
-    assert str(Reading(0, 3, list(range(10)))) == (
+    assert str(Reading(0, 3, torch.arange(10))) == (
         "batch 3 of epoch 0 (rows 0, 1, 2, 3, 4, 5, 6, 7 and 2 more)"
     )
 

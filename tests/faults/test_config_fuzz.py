@@ -29,7 +29,7 @@ from netwright.recipes.sources import load_configured
 from tests.faults.scenario import Figures, Scenario
 
 RECIPES = 1000
-LONGEST = 1.0  # seconds a recipe
+LONGEST = 1.0  # seconds of work a recipe
 
 # Values that fit no setting, or one by luck.
 BAD: st.SearchStrategy[Any] = st.sampled_from(
@@ -156,18 +156,18 @@ class Answer:
 
 def typed(file: str) -> Answer:
     """The recipe as a person types it: `netwright train -c FILE`."""
-    out, err, started = StringIO(), StringIO(), time.perf_counter()
+    out, err, started = StringIO(), StringIO(), time.process_time()
     try:
         with redirect_stdout(out), redirect_stderr(err):
             code = main.run(["train", "-c", file, "--print-config"])
     except Exception as error:  # it would be shown as a traceback
-        return Answer(code=-1, said=repr(error), seconds=time.perf_counter() - started)
-    return Answer(code=code, said=err.getvalue(), seconds=time.perf_counter() - started)
+        return Answer(code=-1, said=repr(error), seconds=time.process_time() - started)
+    return Answer(code=code, said=err.getvalue(), seconds=time.process_time() - started)
 
 
 def put_together(file: str) -> Answer:
     """What the command does with a recipe, without the cost of typing: read, check, try a batch."""
-    started = time.perf_counter()
+    started = time.process_time()
     try:
         recipe = parse_recipe(normal_form(read_recipe_file(Path(file))))
         if is_moderate(recipe.to_mapping()["model"]):
@@ -177,7 +177,7 @@ def put_together(file: str) -> Answer:
         code, said = error.exit_code, f"error: {error}\n"
     except Exception as error:
         code, said = -1, repr(error)
-    return Answer(code=code, said=said, seconds=time.perf_counter() - started)
+    return Answer(code=code, said=said, seconds=time.process_time() - started)
 
 
 def holds(answer: Answer) -> bool:

@@ -32,7 +32,11 @@ from tests.faults.scenario import Figures, Scenario
 
 MOMENTS = (1, 2, 3, 4, 5)  # the how-manieth call of a place raises
 EXCEPTIONS: tuple[type[BaseException], ...] = (RuntimeError, KeyboardInterrupt)
-SETTINGS: tuple[dict[str, Any], ...] = ({}, {"precision": "bf16-mixed"}, {"optimizer": "lbfgs"})
+SETTINGS: tuple[dict[str, Any], ...] = (
+    {},
+    {"precision": "bf16-mixed"},
+    {"optimizer": "lbfgs", "optimizer_options": {"max_iter": 3}},
+)
 
 
 class Fuse:
@@ -84,8 +88,10 @@ def fused(method: Callable[..., Any], fuse: Fuse) -> Callable[..., Any]:
 PLACES = (*EVENTS, "forward", "loss", "optimizer step", "measurement")
 
 
-def learn(place: str, fuse: Fuse, out: Path | None, settings: dict[str, Any]) -> None:
+def learn(place: str, fuse: Fuse, out: Path, settings: dict[str, Any]) -> None:
     """A short run with a fuse at a place."""
+    with torch.random.fork_rng():  # the weights of a caller's own model are the caller's draws
+        model = Net(fuse if place == "forward" else None)
     with pytest.MonkeyPatch.context() as patch:
         callbacks = [callback_with(place, fuse)] if place in EVENTS else []
         if place == "loss":
@@ -96,11 +102,12 @@ def learn(place: str, fuse: Fuse, out: Path | None, settings: dict[str, Any]) ->
         if place == "measurement":
             patch.setattr(trainer.Trainer, "_measure", fused(trainer.Trainer._measure, fuse))
         nw.fit(
-            Net(fuse if place == "forward" else None),
+            model,
             "xor",
-            n=60,
-            epochs=6,
-            batch_size=16,
+            n=24,
+            epochs=5,
+            batch_size=8,
+            save_every=5,
             out=out,
             callbacks=callbacks,
             quiet=True,
@@ -131,10 +138,9 @@ def state_of_process(temporary: Path) -> dict[str, str]:
     }
 
 
-def leaks_of(
-    place: str, fuse: Fuse, out: Path | None, temporary: Path, **settings: Any
-) -> set[str]:
-    """What differs after a run that ended by the fuse; also a fuse that never blew is a leak."""
+def leaks_of(place: str, fuse: Fuse, out: Path, temporary: Path, **settings: Any) -> set[str]:
+    """What differs after a run that ended by the fuse."""
+    _ = random.random(), np.random.rand(), torch.rand(1)  # no two runs begin with the same state
     before = state_of_process(temporary)
     try:
         learn(place, fuse, out, settings)
@@ -152,16 +158,16 @@ def own_temporary_folder(folder: Path) -> Iterator[Path]:
         yield folder
 
 
-def measure(folder: Path) -> Figures:
+def measure(folder: Path, moments: tuple[int, ...] = MOMENTS) -> Figures:
     leaks: list[set[str]] = []
     blown = 0
     with own_temporary_folder(folder / "temporary") as temporary:
-        learn("forward", Fuse(-1, RuntimeError), None, {})  # the first run imports and caches
-        for number, (place, moment, kind) in enumerate(product(PLACES, MOMENTS, EXCEPTIONS)):
+        learn("forward", Fuse(-1, RuntimeError), folder / "first", {})  # imports and caches
+        for number, (place, moment, kind) in enumerate(product(PLACES, moments, EXCEPTIONS)):
             # Events that come once, and the abort, blow at their first time.
             fuse = Fuse(1 if place in {"on_fit_start", "on_fit_end", "on_abort"} else moment, kind)
-            out = folder / f"run-{number}" if number % 2 else None
-            leaks.append(leaks_of(place, fuse, out, temporary, **SETTINGS[number % 3]))
+            out, settings = folder / f"run-{number}", SETTINGS[number % len(SETTINGS)]
+            leaks.append(leaks_of(place, fuse, out, temporary, **settings))
             blown += fuse.left <= 0
     return Figures(
         n=len(leaks),
@@ -175,8 +181,8 @@ SCENARIO = Scenario(code="T30", title="an error at every place", measure=measure
 
 def test_an_error_anywhere_leaves_the_process_as_it_was(tmp_path: Path) -> None:
     figures = measure(tmp_path)
-    assert (figures.n, figures.passed) == (100, 100)
-    assert figures.counts == {"errors raised": 100, "leaks": 0, "places": 10}
+    assert figures.n == figures.passed == figures.counts["errors raised"] >= 100
+    assert figures.counts["leaks"] == 0
 
 
 def test_planted_bug_of_generators_that_are_not_put_back_is_seen(
@@ -189,7 +195,7 @@ def test_planted_bug_of_generators_that_are_not_put_back_is_seen(
         yield
 
     monkeypatch.setattr(trainer, "seeded", leaking)
-    assert measure(tmp_path).counts["leaks"] >= 2
+    assert measure(tmp_path, moments=(1,)).counts["leaks"] >= 2
 
 
 def test_planted_bug_of_handlers_and_files_that_stay_is_seen(
@@ -205,7 +211,7 @@ def test_planted_bug_of_handlers_and_files_that_stay_is_seen(
         before = [signal.getsignal(number) for number in interrupts.EXIT_CODES]
         fuse = Fuse(1, RuntimeError)
         with own_temporary_folder(tmp_path / "temporary") as temporary:
-            leaks = leaks_of("on_step_end", fuse, None, temporary)
+            leaks = leaks_of("on_step_end", fuse, tmp_path / "run", temporary)
         for number, handler in zip(interrupts.EXIT_CODES, before, strict=True):
             signal.signal(number, handler)
     for file in kept:

@@ -41,6 +41,7 @@ def test_a_run_holds_these_files(moons_run: nw.Run) -> None:
     folder = moons_run.folder
     assert folder is not None
     assert sorted(path.name for path in folder.iterdir()) == [
+        ".lock",
         "best.json",
         "checkpoints",
         "config.yaml",

@@ -59,8 +59,7 @@ class WorkerLoader(Loader):
         if not parts:
             return
         readings = (
-            Reading(epoch, number, self.places[rows].tolist())
-            for number, rows in enumerate(parts, start)
+            Reading(epoch, number, self.places[rows]) for number, rows in enumerate(parts, start)
         )
         read = self._read_ahead(readings) if self.workers else self._read_here(readings)
         device = self.split.targets.device

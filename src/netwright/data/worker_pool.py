@@ -41,26 +41,30 @@ ROWS_NAMED = 8
 
 
 class Reading(NamedTuple):
-    """A batch to be read: its epoch, its number in it, and the places of its rows."""
+    """A batch to be read: its epoch, its number in it, and the places of its rows (B,)."""
 
     epoch: int
     number: int
-    rows: list[int]
+    rows: Tensor
 
     def __str__(self) -> str:
-        named = ", ".join(str(row) for row in self.rows[:ROWS_NAMED])
+        named = ", ".join(str(row) for row in self.rows[:ROWS_NAMED].tolist())
         more = len(self.rows) - ROWS_NAMED
         rows = f"{named} and {more} more" if more > 0 else named
         return f"batch {self.number} of epoch {self.epoch} (rows {rows})"
 
 
 class Worker(NamedTuple):
-    """A process that reads, our end of the pipe to it, and the memory that it reads into."""
+    """A process that reads, our end of the pipe to it, and the memory that is shared with it.
+
+    The pipe carries a few bytes a batch, so that nobody waits for it to be emptied.
+    """
 
     number: int
     process: BaseProcess
     pipe: "Connection[Any, Any]"
-    slots: Tensor  # (AHEAD, B, ...)
+    rows: Tensor  # what to read (AHEAD, B)
+    inputs: Tensor  # what was read (AHEAD, B, ...)
 
 
 class WorkerPool:
@@ -118,8 +122,10 @@ class WorkerPool:
 
     def _ask(self, worker: Worker, slot: int, reading: Reading) -> None:
         self._owed.append((worker, slot, reading))
+        count = len(reading.rows)
+        worker.rows[slot, :count] = reading.rows
         with contextlib.suppress(OSError):  # that it is gone is told when its batch is due
-            worker.pipe.send((slot, reading))
+            worker.pipe.send((slot, count, reading.epoch, reading.number))
 
     def _take(self) -> Tensor:
         """The batch that has been owed for the longest time, copied out of its slot."""
@@ -135,17 +141,18 @@ class WorkerPool:
         if failure:
             self._fail(f"{_name(worker)} could not read {reading}: {failure}")
         self._owed.popleft()
-        filled = worker.slots[slot, : len(reading.rows)]
+        filled = worker.inputs[slot, : len(reading.rows)]
         return torch.empty(filled.shape, pin_memory=self.pinned).copy_(filled)
 
     def _start(self, number: int, inputs: StoredInputs, rows: int, seed: int) -> Worker:
         context = multiprocessing.get_context("fork")
         ours, theirs = context.Pipe()
         inherited = [*(worker.pipe for worker in self.workers), ours]
-        slots = _shared(AHEAD, rows, *inputs.shape)
+        places = _shared(torch.int64, AHEAD, rows)
+        values = _shared(torch.float32, AHEAD, rows, *inputs.shape)
         process = context.Process(
             target=_work,
-            args=(theirs, inherited, slots, inputs, seed),
+            args=(theirs, inherited, places, values, inputs, seed),
             name=f"reader-{number}",
             daemon=True,
         )
@@ -154,7 +161,7 @@ class WorkerPool:
             warnings.simplefilter("ignore", DeprecationWarning)
             process.start()
         theirs.close()
-        return Worker(number, process, ours, slots)
+        return Worker(number, process, ours, places, values)
 
     def _fail(self, sentence: str) -> NoReturn:
         self.stop()
@@ -165,7 +172,7 @@ def read_here(inputs: StoredInputs, reading: Reading, *, seed: int) -> Tensor:
     """What a worker would read, in this process; the caller's generators are left alone."""
     with seeded(_seed_of(reading, seed)):
         try:
-            return inputs.read(torch.tensor(reading.rows))
+            return inputs.read(reading.rows)
         except Exception as error:
             raise RunError(f"could not read {reading}: {_reason(error)}") from error
 
@@ -180,16 +187,17 @@ def _end(workers: list[Worker]) -> None:
     workers.clear()
 
 
-def _shared(*shape: int) -> Tensor:
+def _shared(dtype: torch.dtype, *shape: int) -> Tensor:
     """Numbers that processes share from a fork on; no file and no limit on /dev/shm is involved."""
-    memory = mmap.mmap(-1, max(1, math.prod(shape)) * torch.float32.itemsize)
-    return torch.frombuffer(memory, dtype=torch.float32)[: math.prod(shape)].view(shape)
+    memory = mmap.mmap(-1, math.prod(shape) * dtype.itemsize)
+    return torch.frombuffer(memory, dtype=dtype).view(shape)
 
 
 def _work(
     pipe: "Connection[Any, Any]",
     inherited: "Sequence[Connection[Any, Any]]",
-    slots: Tensor,
+    rows: Tensor,
+    values: Tensor,
     inputs: StoredInputs,
     seed: int,
 ) -> None:
@@ -202,8 +210,9 @@ def _work(
     torch.set_num_threads(1)  # the threads of the parent are not here, waiting for them never ends
     while True:
         try:
-            slot, reading = pipe.recv()
-            pipe.send(_fill(slots[slot, : len(reading.rows)], inputs, reading, seed))
+            slot, count, epoch, number = pipe.recv()
+            reading = Reading(epoch, number, rows[slot, :count])
+            pipe.send(_fill(values[slot, :count], inputs, reading, seed))
         except (EOFError, OSError):
             return
 
@@ -216,7 +225,7 @@ def _fill(slot: Tensor, inputs: StoredInputs, reading: Reading, seed: int) -> st
     np.random.seed(own % 2**32)
     torch.manual_seed(own)
     try:
-        values = inputs.read(torch.tensor(reading.rows))
+        values = inputs.read(reading.rows)
         check_shape("what was read", values, *slot.shape)
         slot.copy_(values)
     except Exception as error:  # told by the process that waits for it
@@ -238,7 +247,7 @@ def _name(worker: Worker) -> str:
 
 def _fate(worker: Worker) -> str:
     """How a worker that is gone has ended."""
-    worker.process.join()
+    worker.process.join(1)
     code = worker.process.exitcode or 0
     end = f"was killed by {signal.Signals(-code).name}" if code < 0 else f"ended with code {code}"
     return f"{_name(worker)} {end}"

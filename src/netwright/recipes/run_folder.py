@@ -48,10 +48,7 @@ def create_run_folder(out: Path | None, model: str, data: str) -> Path:
         name = f"{_plain_name(model)}-{_plain_name(data)}"
         return _first_free(Path("runs") / f"{name}-{number:03d}" for number in count(1))
     if not is_empty(out):
-        raise ConfigError(
-            f"{out} is already there and not empty; give another folder, or go on with what is "
-            "there by resume 'auto'"
-        )
+        raise ConfigError(f"{out} is already there and not empty; give another folder")
     _is_new(out)
     return out
 

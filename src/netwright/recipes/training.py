@@ -120,7 +120,7 @@ def _results(prepared: Prepared, outcome: Outcome) -> dict[str, Any]:
         "finished": outcome.finished,
         "split": split,
         "rows": len(examples),
-        "metrics": evaluate(prepared.model, examples, task),
+        "metrics": evaluate(prepared.model, examples, task, workers=prepared.recipe.train.workers),
         "baseline": evaluate_baseline(examples, task.baseline(data.train), task),
         "baseline_rule": task.describe_baseline(
             data.train, data.spec.class_names or data.spec.target_names

@@ -13,13 +13,14 @@ from netwright.core.outputs import Output
 from netwright.data.dataset import Split
 from netwright.data.loader import Loader
 from netwright.data.worker_loader import build_loader
+from netwright.train.ranks import ALONE, Ranks
 from netwright.train.tasks.task import Task
 
 EVALUATION_BATCH = 1024
 
 
 def measure_quickly(
-    model: nn.Module, split: Split, task: Task, *, workers: int = 0
+    model: nn.Module, split: Split, task: Task, *, workers: int = 0, ranks: Ranks = ALONE
 ) -> dict[str, float]:
     """The loss and the headline measure of a split: what is looked at after every epoch.
 
@@ -28,14 +29,21 @@ def measure_quickly(
         split: the examples.
         task: what it is measured for.
         workers: processes that read inputs which are not in memory.
+        ranks: the processes that measure together, each a part of every batch.
     """
     loss = torch.zeros((), dtype=torch.float64)
     headline = torch.zeros(task.headline_shape, dtype=torch.float64)
-    with evaluating(model), closing(_loader(split, workers)) as loader:
-        for batch in loader.epoch(0):
+    if len(split) < ranks.world:
+        ranks = ALONE
+    with evaluating(model), closing(_loader(split, workers, ranks)) as loader:
+        for index, batch in enumerate(loader.epoch(0)):
+            if loader.sizes(index)[0] == 0:  # a small last batch has nothing for this rank
+                continue
             output: Tensor | Output = model(batch.inputs)
             loss += len(batch.inputs) * task.loss(output, batch).cpu()
             headline += task.headline_sum(output, batch.targets, batch.weights).cpu()
+    ranks.sum(loss, "the sum of the measures")
+    ranks.sum(headline, "the sum of the measures")
     return {
         "loss": float(loss) / len(split),
         task.headline: task.headline_value(headline / len(split)),
@@ -71,6 +79,13 @@ def evaluate_baseline(split: Split, guess: Tensor, task: Task) -> dict[str, floa
     return task.measure(guess.expand(len(split), -1), split.targets.cpu(), weights)
 
 
-def _loader(split: Split, workers: int) -> Loader:
-    size = min(EVALUATION_BATCH, len(split))
-    return build_loader(split, size, shuffle=False, workers=workers, persistent=False)
+def _loader(split: Split, workers: int, ranks: Ranks = ALONE) -> Loader:
+    return build_loader(
+        split,
+        min(EVALUATION_BATCH, len(split)),
+        shuffle=False,
+        rank=ranks.rank,
+        world=ranks.world,
+        workers=workers,
+        persistent=False,
+    )

@@ -12,7 +12,7 @@ import json
 import os
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
@@ -96,17 +96,13 @@ class Ranks:
             if weight.grad is None and used[index]:  # a part that only other ranks used
                 weight.grad = grads[index]
 
-    def parallel(self, model: nn.Module) -> nn.Module:
-        """The model, with gradients that become their mean over all ranks in the backward pass.
-
-        `find_unused_parameters` keeps the order in which gradients are summed: without it torch
-        changes it after the first update, and three ranks that go on from a checkpoint would round
-        otherwise.
-        """
+    def follow_first(self, tensors: Iterable[Tensor]) -> None:
+        """Give every rank the tensors of rank 0, in place."""
         if self.is_alone:
-            return model
-        with self.guarded("the comparison of the models"):
-            return nn.parallel.DistributedDataParallel(model, find_unused_parameters=True)
+            return
+        with self.guarded("the copy of rank 0's buffers"):
+            for tensor in tensors:
+                dist.broadcast(tensor, 0)
 
     def any(self, flag: bool, work: str = "an agreement") -> bool:
         """Whether the flag is up on any rank; the way to stop all of them at one step."""

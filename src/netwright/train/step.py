@@ -4,11 +4,9 @@ Shapes: B batch.
 """
 
 from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
 
 import torch
 from torch import Tensor, nn
-from torch.nn.parallel import DistributedDataParallel
 
 from netwright.core.errors import RunError
 from netwright.core.outputs import Output
@@ -32,8 +30,7 @@ class UpdateStep:
     def __init__(self, state: TrainState, config: TrainConfig, before_update: list[Hook]) -> None:
         self.state, self.before_update = state, before_update
         self.precision, self.accumulate = config.precision, config.accumulate
-        self.parallel = state.ranks.parallel(state.model)
-        self.forward = compiled(self.parallel) if config.compile else self.parallel
+        self.forward = compiled(state.model) if config.compile else state.model
         self.by_closure = OPTIMIZERS.load(config.optimizer).closure
         if state.scaler is not None:
             # torch's fused SGD, told to skip its first step, keeps a momentum that was never set:
@@ -53,22 +50,16 @@ class UpdateStep:
         if self.by_closure:
             return self._closure_update(batch)
         state.is_updating = last
-        with self._summing(last=last):
-            output = self._backward(batch, share)
+        output = self._backward(batch, share)
         state.accumulated += 1
         if last:
             self._update()
         return output
 
-    def _summing(self, *, last: bool) -> AbstractContextManager[object]:
-        """The block of a backward pass: gradients are summed over the ranks once an update."""
-        if isinstance(self.parallel, DistributedDataParallel) and not last:
-            return self.parallel.no_sync()
-        return nullcontext()
-
     def _update(self) -> None:
         """Gradients are whole: look at them, move the weights, forget them."""
         state = self.state
+        state.ranks.sum_gradients(state.model)
         if state.scaler is not None:
             state.scaler.unscale_(state.optimizer)  # hooks see the gradients as they are
         for hook in self.before_update:
@@ -92,8 +83,7 @@ class UpdateStep:
             loss = loss * share
         if state.scaler is not None:
             loss = state.scaler.scale(loss)
-        with state.ranks.guarded("the sum of the gradients"):
-            loss.backward()  # type: ignore[no-untyped-call]
+        loss.backward()  # type: ignore[no-untyped-call]
         return output
 
     def _move_weights(self) -> bool:

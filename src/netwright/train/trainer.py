@@ -159,8 +159,7 @@ class Trainer:
                 state.samples += whole
                 continue
             last = state.position % accumulate == 0 or state.position == batches
-            # DistributedDataParallel gives the mean over the ranks; wanted is their sum.
-            output = step(batch, share=own * self.ranks.world / in_update, last=last)
+            output = step(batch, share=own / in_update, last=last)
             state.samples += whole
             if own and not state.skips_update:
                 state.running.add(output, batch, state.loss)
@@ -190,7 +189,12 @@ class Trainer:
         """Record train and validation side by side."""
         state.record("train", state.running.values(self.ranks))
         if val is not None:
-            state.record("val", measure_quickly(state.model, val, self.task))
+            self.ranks.follow_first(state.model.buffers())  # batch norm's are those of its rank
+            workers = self.config.workers
+            measures = measure_quickly(
+                state.model, val, self.task, workers=workers, ranks=self.ranks
+            )
+            state.record("val", measures)
 
     def _loader(self, train: Split) -> Loader:
         pace = pace_for(self.config, len(train))

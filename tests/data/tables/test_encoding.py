@@ -89,6 +89,10 @@ def test_json_keeps_every_bit() -> None:
     assert torch.equal(again.encode(raw()), ENCODER.encode(raw()))
     with pytest.raises(DataError, match=r"^a table encoder must have format 1, got 2$"):
         TableEncoder.from_json({"format": 2})
+    values = {**ENCODER.to_json(), "features": [{"kind": "os.system"}]}
+    sentence = r"^a feature must be one of number, category, date, got 'os.system'$"
+    with pytest.raises(DataError, match=sentence):
+        TableEncoder.from_json(values)
 
 
 def test_columns_as_seen_are_kept() -> None:

@@ -1,5 +1,8 @@
 """`netwright train`: from names, files and settings to a run folder."""
 
+import os
+import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -8,7 +11,7 @@ import typer
 from netwright.apps.cli.dry_run import show_dry_run
 from netwright.apps.cli.learning_rate_table import show_learning_rates
 from netwright.apps.cli.results_table import show_results, write_report
-from netwright.apps.cli.typed_recipe import parse_seconds, typed_recipe
+from netwright.apps.cli.typed_recipe import parse_seconds, resumed_recipe, typed_recipe
 
 
 def train(  # noqa: PLR0913, PLR0917 - one argument an option
@@ -51,6 +54,26 @@ def train(  # noqa: PLR0913, PLR0917 - one argument an option
     out: Annotated[
         Path | None, typer.Option(help="The run folder. (the next runs/MODEL-DATA-NNN)")
     ] = None,
+    resume: Annotated[
+        str,
+        typer.Option(
+            metavar="auto|PATH|never",
+            help="Go on exactly: with the unfinished run of this recipe, or with a run's folder.",
+        ),
+    ] = "never",
+    allow: Annotated[
+        str | None,
+        typer.Option(metavar="NAME,...", help="What may have changed since: batch_size, data ..."),
+    ] = None,
+    start_from: Annotated[
+        Path | None,
+        typer.Option(
+            "--from", metavar="RUN", help="Begin a new run with the weights of an old one."
+        ),
+    ] = None,
+    nproc: Annotated[
+        int, typer.Option(help="Processes that train together, each a part of every batch.")
+    ] = 1,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Show shapes, one batch and the cost; train nothing.")
     ] = False,
@@ -73,10 +96,13 @@ def train(  # noqa: PLR0913, PLR0917 - one argument an option
     netwright train mlp Default.csv --target default --set model.hidden=64,64
     netwright train mlp moons --find-lr
     netwright train -c recipe.yaml --lr 3e-4
+    netwright train mlp mnist --resume auto
+    netwright train --resume runs/mlp-mnist-001
     """
     from netwright.core.console import give, say
     from netwright.recipes.find_lr import find_prepared_lr
-    from netwright.recipes.fit import put_together
+    from netwright.recipes.fit import put_together, run_path
+    from netwright.recipes.launch import launch
     from netwright.recipes.recipe import parse_recipe
     from netwright.recipes.recipe_file import to_yaml
     from netwright.recipes.sources import load_configured
@@ -99,12 +125,18 @@ def train(  # noqa: PLR0913, PLR0917 - one argument an option
     }
     if drop_missing_target:
         given_data["drop_missing_target"] = True
+    files = [*resumed_recipe(resume), *(config or [])]
+    is_rank = "RANK" in os.environ  # of `launch` below or of torchrun
     recipe = parse_recipe(
-        typed_recipe(config or [], model, data, seed, settings or [], given_data, given_train)
+        typed_recipe(files, model, data, seed, settings or [], given_data, given_train)
     )
+    if start_from is not None:
+        recipe = replace(recipe, start_from=run_path(start_from))
     if print_config:
         give(to_yaml(recipe.to_mapping()))
         return
+    if nproc > 1 and not (is_rank or dry_run or find_lr):
+        raise typer.Exit(launch(sys.argv[1:], nproc, recipe.train.rank_timeout))
     loaded = load_configured(recipe)
     for note in () if quiet or as_json else loaded.notes:
         say(f"  {note}")
@@ -116,8 +148,15 @@ def train(  # noqa: PLR0913, PLR0917 - one argument an option
         show_learning_rates(find_prepared_lr(prepared), recipe, as_json=as_json)
         return
     try:
-        run = train_prepared(prepared, out=out, quiet=quiet or as_json)
+        run = train_prepared(
+            prepared,
+            out=out,
+            resume=resume,
+            allow=allow.split(",") if allow else (),
+            quiet=quiet or as_json,
+        )
     except KeyboardInterrupt as interrupt:  # typer would swallow what it says
         say(f"interrupted; {interrupt}")
         raise typer.Exit(130) from None
-    show_results(run, as_json=as_json, report=None if no_report else write_report(run))
+    if int(os.environ.get("RANK", "0")) == 0:
+        show_results(run, as_json=as_json, report=None if no_report else write_report(run))

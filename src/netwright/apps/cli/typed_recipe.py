@@ -64,6 +64,28 @@ def typed_recipe(
     return values if seed is None else {**values, "seed": seed}
 
 
+def resumed_recipe(resume: str) -> list[Path]:
+    """The recipe of the run to go on with, as the first of the recipe files; none for auto."""
+    from netwright.core.errors import ConfigError
+    from netwright.recipes.recipe_file import read_recipe_file
+    from netwright.recipes.resume import AUTO, NEVER, run_of
+
+    if resume in {AUTO, NEVER}:
+        return []
+    folder = run_of(Path(resume))
+    config = folder / "config.yaml"
+    if not config.is_file():
+        raise ConfigError(f"--resume must be auto, never or the folder of a run, got {resume!r}")
+    values = read_recipe_file(config)
+    for part, what in (("model", "a module"), ("data", "arrays")):
+        if not values.get(part, {}).get("name"):
+            raise ConfigError(
+                f"{folder} was trained with {what} of your own: go on in Python, with nw.fit(..., "
+                f"resume={str(folder)!r})"
+            )
+    return [config]
+
+
 def normal_form(values: dict[str, Any]) -> dict[str, Any]:
     """A recipe file with `model: mlp` or `data: Default.csv` in its long form."""
     from netwright.recipes.recipe import data_section
