@@ -12,7 +12,8 @@ from hypothesis import given, settings
 from torch import Tensor
 
 from netwright.core.errors import DataError, ShapeError
-from netwright.data.array_encoder import ArrayEncoder, mean_and_scale
+from netwright.data.array_encoder import ArrayEncoder
+from netwright.data.input_profile import measure_features
 
 NUMBERS = st.floats(-1e6, 1e6, allow_subnormal=False)
 STANDARDISED = ArrayEncoder(
@@ -44,8 +45,8 @@ def test_bytes_are_brought_to_the_unit_interval() -> None:
 @given(matrices(rows=2))
 @settings(deadline=None)
 def test_training_rows_get_mean_zero_and_spread_one(values: Tensor) -> None:
-    mean, scale = mean_and_scale(values)
-    encoded = (values - mean) / scale
+    profile = measure_features([values])
+    encoded = (values - profile.mean) / profile.scale
     spread = encoded.std(dim=0, correction=0)
     constant = (values == values[0]).all(dim=0)
     torch.testing.assert_close(encoded[:, constant], torch.zeros_like(encoded[:, constant]))
@@ -58,19 +59,19 @@ def test_a_constant_feature_becomes_exactly_zero() -> None:
     # Rounded, the mean of three times 0.1 is not 0.1, and their spread is 1.4e-17.
     values = torch.full((3, 1), 0.1, dtype=torch.float64)
     assert float(values.std(correction=0)) > 0
-    mean, scale = mean_and_scale(values)
-    assert (mean.item(), scale.item()) == (0.1, 1.0)
+    profile = measure_features([values])
+    assert (profile.mean.item(), profile.scale.item()) == (0.1, 1.0)
 
 
 def test_a_spread_too_small_to_square_is_left_alone() -> None:
-    _, scale = mean_and_scale(torch.tensor([[0.0], [1e-200]], dtype=torch.float64))
-    assert scale.item() == 1.0
+    profile = measure_features([torch.tensor([[0.0], [1e-200]], dtype=torch.float64)])
+    assert profile.scale.item() == 1.0
 
 
 def test_seconds_survive_beside_a_large_mean() -> None:
     times = np.array([[1_700_000_000.0], [1_700_000_001.0], [1_700_000_002.0]])
     encoder = ArrayEncoder(input_shape=(1,), target="real", num_outputs=1)
-    fitted = encoder.standardised(torch.from_numpy(times))
+    fitted = encoder.standardised(measure_features([torch.from_numpy(times)]))
     # The spread of 0, 1, 2 is the root of 2/3; float32 would have made all three times equal.
     wanted = torch.tensor([-1.0, 0.0, 1.0]) * 1.5**0.5
     torch.testing.assert_close(fitted.encode(times).flatten(), wanted)
@@ -152,7 +153,7 @@ def test_refuses_a_spread_beyond_all_numbers() -> None:
     values = torch.tensor([[1e200], [-1e200]], dtype=torch.float64)
     sentence = r"^the scale of the training inputs must be finite, got inf at \[0\] \(1 in all\)$"
     with pytest.raises(DataError, match=sentence):
-        mean_and_scale(values)
+        measure_features([values])
 
 
 def test_a_frame_must_have_the_columns_that_were_learned_from() -> None:
@@ -167,7 +168,8 @@ def test_a_frame_must_have_the_columns_that_were_learned_from() -> None:
 
 def test_decoding_undoes_the_standardisation() -> None:
     raw = torch.tensor([[1.0, 200.0], [3.0, 400.0], [8.0, 900.0]])
-    encoder = ArrayEncoder(input_shape=(2,), target="real", num_outputs=1).standardised(raw)
+    plain = ArrayEncoder(input_shape=(2,), target="real", num_outputs=1)
+    encoder = plain.standardised(measure_features([raw.double()]))
     assert encoder.decode(encoder.encode(raw))[1] == {"x0": "3", "x1": "400"}
     offset, scale = encoder.units()
     torch.testing.assert_close(encoder.encode(raw).double() * scale + offset, raw.double())

@@ -81,11 +81,14 @@ FILES: tuple[tuple[str, tuple[str | int, ...], Any], ...] = (
 )
 
 
-class StopHere(Callback):
+class StopAt(Callback):
     """Ends a run in the middle, so that it can be resumed."""
 
+    def __init__(self, epoch: int) -> None:
+        self.epoch = epoch
+
     def on_epoch_end(self, state: TrainState) -> None:
-        if state.epoch == 2:
+        if state.epoch == self.epoch:
             raise RuntimeError("stopped")
 
 
@@ -97,7 +100,7 @@ def prepared_runs(folder: Path) -> tuple[Path, Path]:
     whole, half = folder / "whole", folder / "half"
     nw.fit("mlp", table, target="y", hidden=(3,), epochs=1, out=whole, quiet=True)
     with pytest.raises(RuntimeError, match="stopped"):
-        nw.fit("softmax", "xor", epochs=4, out=half, quiet=True, callbacks=[StopHere()])
+        nw.fit("softmax", "xor", epochs=4, out=half, quiet=True, callbacks=[StopAt(2)])
     return whole, half
 
 
@@ -123,7 +126,7 @@ def opened(run: Path, file: str) -> str:
     """Use the run: "refused", "ignored", or the name of a raw error."""
     try:
         if file == STATE:
-            nw.fit("softmax", "xor", epochs=4, resume=run, quiet=True)
+            nw.fit("softmax", "xor", epochs=4, resume=run, quiet=True, callbacks=[StopAt(9)])
         else:
             nw.open_run(run).predict([{"size": 1.5, "colour": "red"}])
         return "ignored"

@@ -217,6 +217,12 @@ def test_a_frame_names_features_and_target(blobs: Rows, tmp_path: Path) -> None:
         ({"model": "ridge"}, "ridge predicts real, got a target of kind 'class'"),
         ({"seed": 3}, "'seed' is no setting of NetClassifier: give random_state"),
         ({"out": "x"}, "'out' is no setting of NetClassifier: give run_folder"),
+        ({"run_folder": 3}, "run_folder must be a path, got 3"),
+        (
+            {"random_state": -1},
+            "random_state must be a whole number from 0 to 2**32 - 1, a RandomState or None, "
+            "got -1",
+        ),
         ({"data": 3}, "'data' is no setting of NetClassifier: give X and y to fit"),
         ({"kind": "real"}, "'kind' is no setting of NetClassifier: it is the estimator's own"),
         (

@@ -40,6 +40,7 @@ def program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Program:
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     monkeypatch.setattr(tempfile, "tempdir", None)  # it remembers the folder it found first
     (tmp_path / "netwright").mkdir()
+    (tmp_path / "netwright" / "__init__.py").touch()
 
     def write(code: str) -> None:
         monkeypatch.setenv("PYTHONPATH", str(tmp_path))

@@ -14,8 +14,9 @@ from typing import Any, ClassVar
 import torch
 from torch import Tensor
 
-from netwright.core.checks import check_finite, check_shape
+from netwright.core.checks import check_shape
 from netwright.core.errors import DataError
+from netwright.data.input_profile import FeatureProfile
 from netwright.data.preprocessing import Preprocessor, readable
 from netwright.data.raw_arrays import column_names, read_numbers, to_float32, to_floats
 from netwright.data.targets import ArrayTarget, encode_classes, encode_labels, encode_reals
@@ -47,10 +48,10 @@ class ArrayEncoder(Preprocessor):
     factor: float = 1.0
     columns: tuple[str, ...] = ()
 
-    def standardised(self, values: Tensor) -> "ArrayEncoder":
-        """The same encoder with the mean and scale of these training rows (N, F)."""
-        mean, scale = mean_and_scale(values)
-        return replace(self, mean=tuple(mean.tolist()), scale=tuple(scale.tolist()))
+    def standardised(self, profile: FeatureProfile) -> "ArrayEncoder":
+        """The same encoder with the mean and scale of the training rows."""
+        mean, scale = tuple(profile.mean.tolist()), tuple(profile.scale.tolist())
+        return replace(self, mean=mean, scale=scale)
 
     def encode(self, source: Any, name: str = "inputs") -> Tensor:
         """Arrays, tensors, lists or frames (N, ...) -> float32 (N, ...), never in place."""
@@ -116,14 +117,3 @@ class ArrayEncoder(Preprocessor):
             for name, value in values.items()
         }
         return cls(**settings)
-
-
-def mean_and_scale(values: Tensor) -> tuple[Tensor, Tensor]:
-    """Mean and standard deviation of each feature (N, F), float64; a constant has scale 1."""
-    values = values.double()
-    mean, scale = values.mean(dim=0), values.std(dim=0, correction=0)
-    check_finite("the mean of the training inputs", mean)
-    check_finite("the scale of the training inputs", scale)
-    # Rounding can give a constant a spread of 1e-17; dividing by that would make noise of it.
-    constant = (values == values[0]).all(dim=0) | (scale == 0)
-    return mean.where(~constant, values[0]), scale.where(~constant, 1.0)

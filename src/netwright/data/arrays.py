@@ -121,8 +121,7 @@ def from_arrays(
         profile = measure_features(seen)
         notes += _notes_on_features(profile, spec)
         if config.standardize:
-            mean, scale = tuple(profile.mean.tolist()), tuple(profile.scale.tolist())
-            encoder = replace(encoder, mean=mean, scale=scale)
+            encoder = encoder.standardised(profile)
     else:
         notes += _notes_on_images(*measure_largest(seen), config)
     whole = _split(values, encoder, encoded, _read_weights(weights, len(values)))

@@ -12,6 +12,7 @@ import torch
 from torch import Tensor
 
 from netwright.data.dataset import Split
+from netwright.data.stored import StoredSplit
 
 CHUNK = 4096  # rows at a time
 
@@ -23,16 +24,17 @@ def fingerprint(split: Split) -> dict[str, str | int]:
     for part in _row_bytes(split):  # (n, B)
         order.update(part.numpy().data)
         total += _row_numbers(part).sum()
-    return {
-        "count": len(split),
-        "rows": f"{int(total) % 2**64:016x}",
-        "order": order.hexdigest()[:16],
-    }
+    rows = f"{int(total) % 2**64:016x}"
+    if isinstance(split, StoredSplit):
+        rows = f"{rows} {split.stored.fingerprint()[:16]}"
+    return {"count": len(split), "rows": rows, "order": order.hexdigest()[:16]}
 
 
 def _row_bytes(split: Split) -> Iterator[Tensor]:
     """Inputs, target and weight side by side as bytes (n, B), some rows at a time; 4 divides B."""
-    parts = [split.inputs, split.targets]
+    # Stored inputs are too many to be read for this: their places stand for them.
+    inputs = split.rows if isinstance(split, StoredSplit) else split.inputs
+    parts = [inputs, split.targets]
     if split.weights is not None:
         parts.append(split.weights)
     for start in range(0, len(split), CHUNK):

@@ -16,7 +16,6 @@ import itertools
 import math
 import mmap
 import multiprocessing
-import random
 import signal
 import warnings
 import weakref
@@ -26,17 +25,16 @@ from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from typing import Any, NamedTuple, NoReturn
 
-import numpy as np
 import torch
 from torch import Tensor
 
 from netwright.core.checks import check_shape
 from netwright.core.errors import ConfigError, RunError
-from netwright.core.seeding import derive_seed, seeded
+from netwright.core.seeding import derive_seed, seed_all, seeded
 from netwright.data.stored import StoredInputs
 
 AHEAD = 2  # batches that each worker is asked for at a time
-PATIENCE = 8.0  # seconds without an answer after which a worker counts as hung
+PATIENCE = 60.0  # seconds without an answer after which a worker counts as hung; disks are slow
 ROWS_NAMED = 8
 
 
@@ -219,11 +217,7 @@ def _work(
 
 def _fill(slot: Tensor, inputs: StoredInputs, reading: Reading, seed: int) -> str:
     """Read a batch into its slot; gives why that failed, or nothing."""
-    # As `seeded` does, but a worker has no caller, and looking at CUDA's generators would start it.
-    own = _seed_of(reading, seed)
-    random.seed(own)
-    np.random.seed(own % 2**32)
-    torch.manual_seed(own)
+    seed_all(_seed_of(reading, seed))  # a worker has no caller whose states should come back
     try:
         values = inputs.read(reading.rows)
         check_shape("what was read", values, *slot.shape)

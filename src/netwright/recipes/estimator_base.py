@@ -145,6 +145,8 @@ class NetEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn ha
         """Make the recipe for these rows: their encoding, an untrained model, its task."""
         if not isinstance(self.model, str):
             raise ConfigError(f"model must be a name, got {type(self.model).__name__}")
+        if not isinstance(self.run_folder, str | Path | None):
+            raise ConfigError(f"run_folder must be a path, got {self.run_folder!r}")
         target_names = column_names(y)
         X, y, weights = self._read(X, y, sample_weight, first=True, classes=classes)
         kind, class_names = self._kind()
@@ -211,7 +213,11 @@ class NetEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn ha
 
     def _seed(self) -> int:
         """The number that was given itself, as in `nw.fit`; else one from the generator."""
-        generator = check_random_state(self.random_state)
+        try:
+            generator = check_random_state(self.random_state)
+        except ValueError:
+            wanted = "a whole number from 0 to 2**32 - 1, a RandomState or None"
+            raise ConfigError(f"random_state must be {wanted}, got {self.random_state!r}") from None
         if isinstance(self.random_state, Integral):
             return int(self.random_state)
         return int(generator.randint(np.iinfo(np.int32).max))

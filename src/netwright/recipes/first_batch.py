@@ -19,7 +19,8 @@ from netwright.core.outputs import Output, logits_of
 from netwright.core.seeding import seeded
 from netwright.core.trees import map_tensors, tensors_of
 from netwright.data.dataset import Data
-from netwright.data.loader import Batch, BatchLoader
+from netwright.data.loader import Batch
+from netwright.data.worker_loader import build_loader
 from netwright.train.tasks.task import Task
 
 TIMED_STEPS = 5
@@ -109,7 +110,7 @@ def time_step(model: nn.Module, data: Data, task: Task, rows: int) -> float:
 
 
 def _first(model: nn.Module, data: Data, rows: int) -> Batch:
-    loader = BatchLoader(data.train, min(rows, len(data.train)), shuffle=False)
+    loader = build_loader(data.train, min(rows, len(data.train)), shuffle=False)
     batch: Batch = map_tensors(lambda tensor: tensor.to(device_of(model)), next(loader.epoch(0)))
     return batch
 

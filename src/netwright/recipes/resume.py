@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from netwright.core.errors import ConfigError, DataError
 from netwright.core.storage import read_json
@@ -11,6 +12,7 @@ from netwright.recipes.recipe import Recipe
 from netwright.recipes.recipe_file import read_recipe_file
 from netwright.recipes.run_folder import automatic_folders, is_empty
 from netwright.train.checkpoint_store import check_checkpoint, newest_good
+from netwright.train.conditions import FREE
 
 AUTO, NEVER = "auto", "never"
 
@@ -94,8 +96,16 @@ def is_finished(folder: Path) -> bool:
 
 def _unfinished(names: tuple[str, str], recipe: Recipe) -> Iterator[Path]:
     """The unfinished runs of this recipe, newest first."""
-    wanted = recipe.to_mapping()
+    wanted = _course(recipe.to_mapping())
     for folder in reversed(automatic_folders(*names)):
         config = folder / "config.yaml"
-        if config.is_file() and not is_finished(folder) and read_recipe_file(config) == wanted:
+        if not config.is_file() or is_finished(folder):
+            continue
+        if _course(read_recipe_file(config)) == wanted:
             yield folder
+
+
+def _course(recipe: dict[str, Any]) -> dict[str, Any]:
+    """A recipe without the settings that do not change the way a run takes."""
+    settings = recipe.get("train", {})
+    return {**recipe, "train": {k: v for k, v in settings.items() if k not in FREE}}

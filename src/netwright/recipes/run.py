@@ -19,6 +19,7 @@ from netwright.core.storage import read_json
 from netwright.data.dataset import Data, Split
 from netwright.data.preprocessing import Preprocessor
 from netwright.data.spec import DataSpec
+from netwright.data.stored import sample_stored
 from netwright.data.tables.array_reading import (
     is_tabular,
     read_input_array,
@@ -186,7 +187,7 @@ class Run:
     def _data_at_hand(self) -> tuple[Data | None, str]:
         """The run's data, or why there is none; where it lay is the owner's business."""
         try:
-            return self.data, ""
+            return sample_stored(self.data), ""
         except NetwrightError as error:
             path = str(self.config["data"].get("path") or "")
             return None, str(error).replace(path, Path(path).name) if path else str(error)

@@ -4,7 +4,6 @@ import shlex
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from netwright.recipes.recipe import TABLE
 from netwright.recipes.same_run import changed_settings
 
 Settings = Mapping[str, Any]
@@ -22,7 +21,7 @@ def comparison_as_command(configs: Sequence[Settings], *, seeds: int, metric: st
     if not section["name"]:
         return ""
     words = ["netwright", "compare", *_entries(configs), "--data"]
-    words.append(str(section["path"] if section["name"] == TABLE else section["name"]))
+    words.append(str(section.get("path") or section["name"]))
     for part, settings in (("data", _data_settings(configs)), ("train", _common(configs))):
         for word in setting_words(settings):
             words += ["--set", f"{part}.{word}"]
@@ -34,7 +33,7 @@ def comparison_as_python(configs: Sequence[Settings], *, seeds: int, metric: str
     """The `nw.compare` that gives it; `data` stands for what came from Python."""
     section = configs[0]["data"]
     given = {"name": section["name"], **_data_settings(configs)}
-    if section["name"] == TABLE:
+    if section.get("path"):
         given["path"] = section["path"]
     data = "data" if not section["name"] else repr(given if len(given) > 1 else section["name"])
     arguments = [repr(entry) for entry in _entries(configs)]

@@ -8,7 +8,6 @@ from typing import Any
 from netwright.core.config import Config, describe
 from netwright.data.catalog import SOURCES
 from netwright.models.catalog import MODELS
-from netwright.recipes.recipe import TABLE
 from netwright.recipes.recipe_file import to_yaml
 from netwright.train.settings import TrainConfig
 
@@ -95,7 +94,7 @@ def without_folders(config: Settings) -> dict[str, Any]:
 def _data_word(config: Settings) -> str:
     """A file is named by its path, everything else by its name."""
     data = config["data"]
-    return str(data["path"] if data["name"] == TABLE else data["name"])
+    return str(data.get("path") or data["name"])
 
 
 def _options(section: str, name: str, value: Any) -> list[str]:

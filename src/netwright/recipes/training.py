@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from netwright.core.console import warn
+from netwright.core.console import say, warn
 from netwright.core.devices import device_of
 from netwright.core.folder_lock import FolderLock
 from netwright.core.learner import Learner
@@ -101,6 +101,8 @@ def _train(prepared: Prepared, here: Circumstances) -> Run:
         data=data,
         guess=task.baseline(data.train),
     )
+    if not outcome.finished and here.folder is not None and not here.quiet:
+        say(f"the run is saved; go on with: netwright train --resume {here.folder}")
     if outcome.exit_code == 130:
         saved = f"the run is saved in {here.folder}" if here.folder else "nothing is saved"
         raise KeyboardInterrupt(saved)
