@@ -161,6 +161,12 @@ def test_a_model_in_training_can_be_measured() -> None:
             "predicted must have shape (N,) or (N, K), got (1, 2, 3)",
         ),
         (
+            torch.ones(2),
+            torch.ones(2) * 1j,
+            DataError,
+            "targets must be real numbers, got torch.complex64",
+        ),
+        (
             torch.tensor([1.0, float("inf")]),
             torch.ones(2),
             DataError,

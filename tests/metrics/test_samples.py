@@ -94,6 +94,21 @@ SCORES, CLASSES = torch.tensor([[0.5, 0.5], [0.5, 0.5]]), torch.tensor([0, 1])
         ),
         (lambda: check_weights(torch.zeros(2), 2), DataError, "weights must not all be zero"),
         (
+            lambda: check_weights(torch.ones(2) * 1j, 2),
+            DataError,
+            "weights must be real numbers, got torch.complex64",
+        ),
+        (
+            lambda: check_class_samples("scores", SCORES * 1j, CLASSES, None),
+            DataError,
+            "scores must be real numbers, got torch.complex64",
+        ),
+        (
+            lambda: check_label_samples("scores", SCORES * 1j, torch.ones(2, 2), None),
+            DataError,
+            "scores must be real numbers, got torch.complex64",
+        ),
+        (
             lambda: check_classes("targets", torch.tensor([0.0, 1.0]), 2),
             DataError,
             "targets must be int64, got torch.float32",

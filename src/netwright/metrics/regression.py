@@ -11,7 +11,13 @@ from torch import Tensor
 
 from netwright.core.checks import check_finite
 from netwright.core.errors import ShapeError
-from netwright.metrics.samples import check_not_empty, check_weights, exact_dtype, weighted_mean
+from netwright.metrics.samples import (
+    check_not_empty,
+    check_real,
+    check_weights,
+    exact_dtype,
+    weighted_mean,
+)
 
 
 def mse(predicted: Tensor, targets: Tensor, weights: Tensor | None = None) -> float:
@@ -69,8 +75,9 @@ def _exact_pair(
             f"got {tuple(predicted.shape)} and {tuple(targets.shape)}"
         )
     check_not_empty("predicted", predicted)
-    check_finite("predicted", predicted.detach())
-    check_finite("targets", targets.detach())
+    for name, values in (("predicted", predicted), ("targets", targets)):
+        check_real(name, values)
+        check_finite(name, values.detach())
     check_weights(weights, len(targets))
     exact = exact_dtype(predicted.device)
     return predicted.detach().to(exact), targets.detach().to(exact)

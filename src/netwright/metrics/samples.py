@@ -36,11 +36,18 @@ def check_not_empty(name: str, tensor: Tensor) -> None:
         raise ShapeError(f"{name} must not be empty, got shape {tuple(tensor.shape)}")
 
 
+def check_real(name: str, tensor: Tensor) -> None:
+    """Refuse complex numbers: they have no order, and half of each would be dropped."""
+    if tensor.is_complex():
+        raise DataError(f"{name} must be real numbers, got {tensor.dtype}")
+
+
 def check_weights(weights: Tensor | None, num_samples: int) -> None:
     """Refuse weights that are not (N,), not finite, negative, or all zero."""
     if weights is None:
         return
     check_shape("weights", weights, num_samples)
+    check_real("weights", weights)
     check_finite("weights", weights.detach())
     low, high = weights.detach().aminmax()
     if low < 0:
@@ -65,6 +72,7 @@ def check_class_samples(name: str, scores: Tensor, targets: Tensor, weights: Ten
     check_not_empty(name, scores)
     check_shape("targets", targets, scores.shape[0])
     check_classes("targets", targets, scores.shape[1])
+    check_real(name, scores)
     check_finite(name, scores.detach())
     check_weights(weights, scores.shape[0])
 
@@ -77,6 +85,7 @@ def check_label_samples(name: str, scores: Tensor, targets: Tensor, weights: Ten
     wrong = (targets != 0) & (targets != 1)  # NaN is neither, so it is caught too
     if wrong.any():
         raise DataError(f"targets must be 0 or 1, got {targets[wrong][0].item()}")
+    check_real(name, scores)
     check_finite(name, scores.detach())
     check_weights(weights, scores.shape[0])
 

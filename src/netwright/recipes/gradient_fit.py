@@ -1,6 +1,7 @@
 """Learning by gradients: the trainer with the callbacks that every run has."""
 
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 from netwright.core.checks import nearest
 from netwright.core.console import say, warn
@@ -33,9 +34,14 @@ def gradient_fit(prepared: Prepared, here: Circumstances) -> Outcome:
     with Interrupt() as interrupt:
         best = _early_stopping(config, data)
         watched = [*here.extra] if best is None else [*here.extra, best]
-        callbacks = _callbacks(config, here, watched, best, interrupt)
+        callbacks = _callbacks(config, here, watched, interrupt)
+        save = _saving(config, here.folder, watched, best)
         trainer = Trainer(
-            config, task, callbacks=callbacks, seed=prepared.recipe.seed, ranks=here.ranks
+            config,
+            task,
+            callbacks=callbacks if save is None else [*callbacks, save],
+            seed=prepared.recipe.seed,
+            ranks=here.ranks,
         )
         state = trainer.start(prepared.model, data)
         if here.checkpoint is not None:
@@ -44,8 +50,10 @@ def gradient_fit(prepared: Prepared, here: Circumstances) -> Outcome:
                 say(f"going on from {here.checkpoint}: epoch {state.epoch + 1}, step {state.step}")
                 for remark in remarks:
                     warn(remark)
-        if here.folder is not None and here.ranks.is_first:
-            write_recipe(here.folder, prepared.recipe)
+        if save is not None and here.ranks.is_first:
+            write_recipe(save.store.run, prepared.recipe)
+            if here.checkpoint is not None:
+                save.store.take_over(here.checkpoint)
         trainer.fit(state, data)
     return Outcome(
         history=state.history,
@@ -63,7 +71,6 @@ def _callbacks(
     config: TrainConfig,
     here: Circumstances,
     watched: Sequence[Callback],
-    best: EarlyStopping | None,
     interrupt: Interrupt,
 ) -> list[Callback]:
     """What every run has, in the order in which it is called."""
@@ -75,19 +82,26 @@ def _callbacks(
         callbacks.append(StepLimit(config.max_steps))
     if config.max_time is not None:
         callbacks.append(TimeLimit(config.max_time))
-    if here.folder is not None:
-        save = SaveCheckpoints(
-            here.folder,
-            watched=watched,
-            best=best,
-            every=config.save_every,
-            every_steps=config.save_steps,
-            keep=config.keep,
-        )
-        if here.checkpoint is not None:
-            save.store.take_over(here.checkpoint)
-        callbacks.append(save)
     return callbacks
+
+
+def _saving(
+    config: TrainConfig,
+    folder: Path | None,
+    watched: Sequence[Callback],
+    best: EarlyStopping | None,
+) -> SaveCheckpoints | None:
+    """What saves the run; nothing does where it is kept in memory."""
+    if folder is None:
+        return None
+    return SaveCheckpoints(
+        folder,
+        watched=watched,
+        best=best,
+        every=config.save_every,
+        every_steps=config.save_steps,
+        keep=config.keep,
+    )
 
 
 def _describe_passed_over(state: TrainState) -> Iterator[str]:

@@ -117,8 +117,9 @@ def load_checkpoint(
     _restore_optimizer(folder, state, saved, changes)
     if state.scaler is not None:
         state.scaler.load_state_dict(saved["scaler"])
-    for name, call in _by_name(callbacks).items():
-        call.load_state_dict(saved["callbacks"][name])
+    named = _by_name(callbacks)
+    for name, kept in saved["callbacks"].items():
+        named[name].load_state_dict(kept)
     state.passed_over = [(epoch, position) for epoch, position in saved["passed_over"]]
     state.elapsed_before = values["elapsed"]
     state.history = History([Row(**row) for row in values["history"]])
@@ -134,18 +135,25 @@ def _parts(state: TrainState, callbacks: Sequence[Callback]) -> dict[str, Any]:
         "schedule": state.schedule.state_dict(),
         "scaler": None if state.scaler is None else state.scaler.state_dict(),
         "passed_over": state.passed_over,
-        "callbacks": {name: call.state_dict() for name, call in _by_name(callbacks).items()},
+        "callbacks": {
+            name: kept for name, call in _by_name(callbacks).items() if (kept := call.state_dict())
+        },
     }
 
 
 def _own_parts(state: TrainState) -> dict[str, Any]:
     """What each rank has for itself: generators, running sums, gradients that wait."""
-    waiting = state.model.named_parameters() if state.accumulated else ()
     return {
         "random": random_state(),
         "running": state.running.state_dict(),
-        "gradients": {name: part.grad for name, part in waiting if part.grad is not None},
+        "gradients": waiting_gradients(state),
     }
+
+
+def waiting_gradients(state: TrainState) -> dict[str, Tensor]:
+    """The gradients that wait for the rest of their update, by the weight's name."""
+    named = state.model.named_parameters() if state.accumulated else ()
+    return {name: weight.grad for name, weight in named if weight.grad is not None}
 
 
 def _find_changes(
@@ -213,6 +221,7 @@ def _restore_place(
     state.random = None if own is None else own["random"]
     if changes.keys() & set(READING):
         state.position = state.accumulated = 0
+        state.passed_over = [place for place in state.passed_over if place[0] < state.epoch]
         remarks.append(f"epoch {state.epoch + 1} begins again, since its batches are others now")
     elif "processes" not in changes and own is not None:
         state.running.load_state_dict(own["running"])

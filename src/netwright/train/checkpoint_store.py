@@ -8,6 +8,7 @@ best.json                    {"checkpoint": the best of those that were saved}
 import re
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 from netwright.core.errors import DataError, NetwrightError
 from netwright.core.storage import MANIFEST, check_folder, read_json, write_json
@@ -27,9 +28,8 @@ class CheckpointStore:
     def __init__(self, run: Path, *, keep: int = 2) -> None:
         self.run, self.keep = run, keep
         self.path = run / "checkpoints"
-        last, best = run / "last.json", run / "best.json"
-        self.saved: list[str] = read_json(last)["saved"] if last.is_file() else []
-        self.best: str | None = read_json(best)["checkpoint"] if best.is_file() else None
+        self.saved = list_saved(run)
+        self.best = _pointer(run / "best.json").get("checkpoint")
 
     def place_for(self, step: int) -> Path:
         """Where the next checkpoint goes: beside, not over, what is there of the same step."""
@@ -51,9 +51,13 @@ class CheckpointStore:
         self._point_to_last()
 
     def take_over(self, place: Path) -> None:
-        """Count a checkpoint as the run's own that was written just before a kill."""
-        if place.parent == self.path and place.name not in self.saved:
-            self.saved.append(place.name)
+        """Let a checkpoint be the newest: the run goes on from there, whatever it did afterwards.
+
+        It may be one that a killed process had no time left to point to.
+        """
+        if place.parent == self.path:
+            self.saved = [*(name for name in self.saved if name != place.name), place.name]
+            self._point_to_last()
 
     def _point_to_last(self) -> None:
         pointer = {"checkpoint": self.saved[-1], "saved": self.saved}
@@ -79,9 +83,33 @@ def newest_good(run: Path) -> tuple[Path | None, list[str]]:
 
 
 def list_checkpoints(run: Path) -> list[Path]:
-    """The checkpoints of a run by age, good or not."""
+    """The checkpoints of a run, good or not, in the order in which they were written.
+
+    The pointer knows it; what it does not list is newer if its step is, for a process may have been
+    killed before it could point there.
+    """
     places = [place for place in (run / "checkpoints").glob("step-*") if place.is_dir()]
-    return sorted((place for place in places if NAME.fullmatch(place.name)), key=_age)
+    named = sorted((place for place in places if NAME.fullmatch(place.name)), key=_age)
+    saved = list_saved(run)
+    listed = [place for name in saved for place in named if place.name == name]
+    others = [place for place in named if place.name not in saved]
+    older = [place for place in others if listed and _age(place) < _age(listed[-1])]
+    return [*older, *listed, *(place for place in others if place not in older)]
+
+
+def list_saved(run: Path) -> list[str]:
+    """The names of the checkpoints that a run wrote and kept, in order."""
+    saved = _pointer(run / "last.json").get("saved")
+    return [str(name) for name in saved] if isinstance(saved, list) else []
+
+
+def _pointer(path: Path) -> dict[str, Any]:
+    """What a pointer holds; one that is not there, or was damaged, points to nothing."""
+    try:
+        values = read_json(path)
+    except DataError:
+        return {}
+    return values if isinstance(values, dict) else {}
 
 
 def _age(place: Path) -> tuple[int, int]:

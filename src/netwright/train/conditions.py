@@ -55,6 +55,10 @@ def describe_conditions(
             name: f"{'x'.join(map(str, tensor.shape)) or 'one number'} {tensor.dtype}"
             for name, tensor in model.state_dict().items()
         },
+        "layers": {
+            name or "model": f"{type(part).__name__}({part.extra_repr()})"
+            for name, part in model.named_modules()
+        },
         "classes": list(data.spec.class_names),
         "data": {name: fingerprint(split) for name, split in splits.items()},
         "processes": processes,
@@ -76,7 +80,7 @@ def find_changes(before: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str,
             continue
         if name == "data":
             changes[name] = _data_change(was, present)
-        elif name == "model":
+        elif name in {"model", "layers"}:
             changes[name] = f"the model has changed: {_first_change(was, present)}"
         elif name == "classes":
             changes[name] = f"the classes were {_listed(was)}, are {_listed(present)}"

@@ -11,12 +11,14 @@ import itertools
 import json
 import os
 import sys
+import threading
 import time
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import cache
+from typing import Any
 
 import numpy as np
 import torch
@@ -157,24 +159,32 @@ class Ranks:
 
     def _find_lost(self, store: Store, work: str, error: str) -> str:
         """One sentence: which ranks are lost, and in what."""
-        note = {"work": work, "timed_out": "imed out" in error}
-        store.set(f"note/{self.rank}", json.dumps(note))
+        notes = {self.rank: {"work": work, "timed_out": "timed out" in error.lower()}}
+        # In a thread: a store that lives with a rank that hangs does not answer either.
+        exchange = threading.Thread(target=self._exchange, args=(store, notes), daemon=True)
+        exchange.start()
         dist.destroy_process_group()
-        others = [rank for rank in range(self.world) if rank != self.rank]
-        until = time.monotonic() + GRACE
-        while lost := [rank for rank in others if not store.check([f"note/{rank}"])]:
-            if time.monotonic() > until:
-                break
-            time.sleep(0.02)
-        notes = {r: json.loads(store.get(f"note/{r}")) for r in range(self.world) if r not in lost}
+        exchange.join(GRACE)
+        lost = [rank for rank in range(self.world) if rank not in notes]
         if not lost:
-            places = ", ".join(f"rank {rank} in {note['work']}" for rank, note in notes.items())
+            places = ", ".join(f"rank {rank} in {notes[rank]['work']}" for rank in sorted(notes))
             return f"the ranks lost each other: {places}"
         who = " and ".join(f"rank {rank}" for rank in lost)
         if any(note["timed_out"] for note in notes.values()):
             verb = "does" if len(lost) == 1 else "do"
             return f"{who} {verb} not answer since {self.timeout:g} s, in {work}"
         return f"{who} {'is' if len(lost) == 1 else 'are'} gone, in {work}"
+
+    def _exchange(self, store: Store, notes: dict[int, dict[str, Any]]) -> None:
+        """Leave the note of this rank, and take those of the others while there is time."""
+        until = time.monotonic() + GRACE
+        with suppress(RuntimeError):  # the store is lost too
+            store.set(f"note/{self.rank}", json.dumps(notes[self.rank]))
+            while len(notes) < self.world and time.monotonic() < until:
+                for rank in set(range(self.world)) - set(notes):
+                    if store.check([f"note/{rank}"]):
+                        notes[rank] = json.loads(store.get(f"note/{rank}"))
+                time.sleep(0.02)
 
 
 ALONE = Ranks()

@@ -7,7 +7,7 @@ from typing import Any
 from netwright.core.seeding import random_state, set_random_state
 from netwright.core.trees import map_tensors
 from netwright.train.callback import Callback
-from netwright.train.checkpoint import COUNTERS
+from netwright.train.checkpoint import COUNTERS, waiting_gradients
 from netwright.train.history import History, Row
 from netwright.train.state import TrainState
 
@@ -19,6 +19,7 @@ class Snapshot:
     Args:
         counters: epoch, position, step ...
         parts: weights, optimizer, schedule, scaler, running sums, by name.
+        gradients: those that wait for their update.
         random: the generators' states.
         history: the rows so far.
         callbacks: the states of those that were watched, in order.
@@ -26,6 +27,7 @@ class Snapshot:
 
     counters: dict[str, int]
     parts: dict[str, Any]
+    gradients: dict[str, Any]
     random: dict[str, Any]
     history: list[Row]
     callbacks: list[dict[str, Any]]
@@ -36,6 +38,7 @@ class Snapshot:
         return cls(
             counters={name: getattr(state, name) for name in COUNTERS},
             parts={name: _copy(part.state_dict()) for name, part in _moving(state).items()},
+            gradients=_copy(waiting_gradients(state)),
             random=_copy(random_state()),
             history=list(state.history.rows),
             callbacks=[_copy(call.state_dict()) for call in callbacks],
@@ -47,6 +50,8 @@ class Snapshot:
             setattr(state, name, value)
         for name, part in _moving(state).items():
             part.load_state_dict(_copy(self.parts[name]))
+        for name, parameter in state.model.named_parameters():
+            parameter.grad = _copy(self.gradients.get(name))
         set_random_state(self.random)
         state.history = History(list(self.history))
         for call, values in zip(callbacks, self.callbacks, strict=True):

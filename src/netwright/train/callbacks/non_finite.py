@@ -22,7 +22,7 @@ class GuardNonFinite(Callback):
     """Looks at the loss and the gradients before each update, and does what the policy says.
 
     stop: the run ends with the guilty batch named; the weights stay as they were.
-    skip: the update is left out, and what its forward pass did to buffers is undone.
+    skip: the update is left out, and what its batches did to buffers and measures is undone.
     roll-back: everything goes back to the start of the epoch (or to where the run went on), from
     where it takes the same way without the guilty batches.
 
@@ -41,55 +41,84 @@ class GuardNonFinite(Callback):
         self.learned: list[Tensor] = []
         self.buffers: list[Tensor] = []
         self.before: list[Tensor] = []
+        self.measured: dict[str, Any] = {}
         self.snapshot: Snapshot | None = None
-        self.in_a_row = 0
+        self.found = ""  # what is wrong with a batch whose update is still to come
+        self.in_a_row, self.last_bad = 0, (0, 0)
 
     def on_fit_start(self, state: TrainState) -> None:
         """Collect the weights once: walking through a model costs as much as looking at it."""
-        self.suspect, self.in_a_row = None, 0
+        self.suspect, self.found, self.in_a_row, self.last_bad = None, "", 0, (0, 0)
         self.learned = [
             weight for group in state.optimizer.param_groups for weight in group["params"]
         ]
-        self.buffers = list(state.model.buffers()) if self.policy == "skip" else []
+        self.buffers = list(state.model.buffers())
 
     def on_epoch_start(self, state: TrainState) -> None:
         """Keep what there may be a way back to."""
         if self.policy == "roll-back":
             self.snapshot = Snapshot.of(state, self.watched)
-        self._keep_buffers()
+        self._keep(state)
 
     def on_before_update(self, state: TrainState) -> None:
         """Refuse to step on what is not finite."""
+        here = (state.epoch, state.position)
         if not self._looks_bad(state):
-            self.in_a_row = 0
+            if here > self.last_bad:  # not where a roll-back takes the same way again
+                self.in_a_row = 0
             return
-        if self.policy == "stop":
-            raise RunError(_diagnosis(state))
-        self.in_a_row += 1
-        if self.in_a_row > MOST_IN_A_ROW:
-            raise RunError(f"{MOST_IN_A_ROW} updates were left out in a row; {_diagnosis(state)}")
+        if self.policy == "stop" or self.in_a_row == MOST_IN_A_ROW:
+            many = f"{self.in_a_row} updates were left out in a row; " if self.in_a_row else ""
+            sentence = many + (self.found or _diagnosis(state))
+            self._put_back(state)
+            raise RunError(sentence)
+        self.in_a_row, self.last_bad, self.found = self.in_a_row + 1, here, ""
         state.skips_update = True
         first = state.position - state.accumulated
         state.passed_over += [(state.epoch, place) for place in range(first, state.position)]
 
     def on_batch_end(self, state: TrainState) -> None:
-        """Undo what the batch did, or keep it."""
-        if not state.skips_update:
-            self._keep_buffers()
-        elif self.snapshot is not None:
-            self.snapshot.restore(state, self.watched)
-            state.goes_back = True
-        elif self.buffers:
+        """Undo what bad batches did; between those of one update the loss is looked at here."""
+        if state.skips_update:
+            self._go_back(state)
+        elif not state.accumulated:
+            self._keep(state)
+        elif self._waits(state) and not math.isfinite(state.loss.item()):
+            self.found = self.found or _diagnosis(state)
+            self._put_back(state)  # the run may be saved before the update is left out
+
+    def _go_back(self, state: TrainState) -> None:
+        if self.snapshot is None:
+            self._put_back(state)
+            return
+        self.snapshot.restore(state, self.watched)
+        state.goes_back = True
+        if (state.epoch, state.position - 1) in state.passed_over:
+            # The run went on in the middle of the update that is left out.
+            state.optimizer.zero_grad()
+            state.accumulated = 0
+
+    def _keep(self, state: TrainState) -> None:
+        if self._waits(state):
+            self.before = [buffer.detach().clone() for buffer in self.buffers]
+            if self.policy == "skip":
+                self.measured = state.running.state_dict()
+
+    def _put_back(self, state: TrainState) -> None:
+        if self.before:
             with torch.no_grad():
                 torch._foreach_copy_(self.buffers, self.before)
+        if self.measured:
+            state.running.load_state_dict(self.measured)
 
-    def _keep_buffers(self) -> None:
-        if self.buffers:
-            self.before = [buffer.detach().clone() for buffer in self.buffers]
+    def _waits(self, state: TrainState) -> bool:
+        """Whether every number is looked at: on an accelerator the loop has to wait for it."""
+        return state.device.type == "cpu" or self.policy != "stop"
 
     def _looks_bad(self, state: TrainState) -> bool:
-        if state.device.type == "cpu" or self.policy != "stop":
-            finite = math.isfinite(state.loss.item()) and self._gradients_finite(state)
+        if self._waits(state):
+            finite = not self.found and math.isfinite(state.loss.item())
+            finite = finite and self._gradients_finite(state)
             return state.ranks.any(not finite)
         bad = ~state.loss.isfinite()
         self.suspect = bad if self.suspect is None else self.suspect | bad
@@ -157,7 +186,8 @@ def _first_bad_layer(model: nn.Module, inputs: Tensor) -> str | None:
         part.register_forward_hook(watch(name or "model")) for name, part in model.named_modules()
     ]
     try:
-        with torch.no_grad():
+        devices = [inputs.device] if inputs.is_cuda else []
+        with torch.no_grad(), torch.random.fork_rng(devices):  # the run may go on: draw nothing
             model(inputs)
     finally:
         for handle in handles:

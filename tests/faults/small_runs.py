@@ -1,0 +1,89 @@
+"""Short runs that use everything a run can depend on, and all that they leave behind."""
+
+import json
+import random
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from netwright.core.storage import read_folder, read_json
+from netwright.recipes.fit import fit
+from netwright.train.callback import Callback
+from netwright.train.packing import unpack
+from netwright.train.state import TrainState
+from tests.train.toy_runs import toy_data, toy_net
+
+EPOCHS, BATCHES = 3, 7
+
+
+class Witness(Callback):
+    """Notes the rows of each batch and a draw of each generator; what it noted is saved too."""
+
+    def __init__(self) -> None:
+        self.notes: list[list[float]] = []
+
+    def on_step_end(self, state: TrainState) -> None:
+        assert state.batch is not None
+        draws = [random.random(), float(np.random.rand()), torch.rand(()).item()]
+        self.notes.append([*state.batch.rows.tolist(), *draws])
+
+    def state_dict(self) -> dict[str, Any]:
+        return {"notes": self.notes}
+
+    def load_state_dict(self, values: dict[str, Any]) -> None:
+        self.notes = values["notes"]
+
+
+def train_small(folder: Path) -> None:
+    """A run of 20 steps in this folder, or what is left of it."""
+    fit(
+        toy_net(batch_norm=True, dropout=0.4),
+        toy_data(rows=4 * BATCHES, test=8),
+        out=folder,
+        resume="auto",
+        callbacks=[Witness()],
+        quiet=True,
+        epochs=EPOCHS,
+        batch_size=4,
+        optimizer="adamw",
+        seed=2,
+        lr=0.5,
+        schedule="cosine",
+        patience=3,
+        save_steps=2,
+        save_every=1,
+        device="cpu",
+    )
+
+
+def left_behind(folder: Path) -> dict[str, Any]:
+    """Everything that a finished run leaves, to the last bit, but for its clock."""
+    newest = folder / "checkpoints" / read_json(folder / "last.json")["checkpoint"]
+    state = read_json(newest / "state.json")
+    del state["elapsed"]
+    results = read_json(folder / "results.json")
+    del results["seconds"]
+    metrics = [json.loads(line) for line in (folder / "metrics.jsonl").read_text().splitlines()]
+    for row in [*metrics, *state["history"]]:
+        del row["time"]
+    return {
+        "state": state,
+        "weights": (newest / "model.safetensors").read_bytes(),
+        "memory": (newest / "state.safetensors").read_bytes(),
+        "metrics": metrics,
+        "results": results,
+        "model": read_folder(folder / "model"),
+        "last": newest.name,
+        "best": read_json(folder / "best.json"),
+    }
+
+
+def saw_every_row_once(folder: Path) -> bool:
+    """Whether each epoch of a small run was a pass over all rows."""
+    last = read_json(folder / "last.json")["checkpoint"]
+    callbacks = read_json(folder / "checkpoints" / last / "state.json")["callbacks"]
+    rows = [row for note in unpack(callbacks, {})["Witness"]["notes"] for row in note[:-3]]
+    epochs = [sorted(rows[start::EPOCHS]) for start in range(EPOCHS)]
+    return epochs

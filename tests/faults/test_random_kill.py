@@ -1,0 +1,257 @@
+"""Kill -9 at a random moment, resume, and again: the run ends as if nothing had happened."""
+
+import atexit
+import json
+import mmap
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+import traceback
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from functools import cache
+from itertools import count
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import NamedTuple, NoReturn
+
+import torch
+
+from netwright.core.storage import read_json
+from netwright.train.callbacks.save_checkpoints import SaveCheckpoints
+from netwright.train.checkpoint_store import newest_good
+from netwright.train.state import TrainState
+from tests.faults.scenario import Figures, Scenario
+from tests.faults.small_runs import BATCHES, left_behind, saw_every_row_once, train_small
+
+KILLS = 100
+EARLIEST, LATEST = 0.02, 0.6  # of the time that a whole run takes
+MOST_IN_A_RUN = 10  # kills; a machine that has become slow meanwhile gets through after them
+TOO_LONG = 60.0  # seconds after which a run that nobody wanted to kill is taken for hung
+ROOT = Path(__file__).parents[2]
+
+
+def raise_children() -> None:
+    """Read (folder, bug, seconds); fork a child that trains there; kill it when its time is over.
+
+    A process of its own, warm and without threads: importing torch takes seconds, and a fork beside
+    threads may never run. It answers with the child's exit code, the seconds that it lived, and
+    whether it was saving at its end.
+    """
+    torch.set_num_threads(1)
+    os.fsync = lambda handle: None  # what is written survives a kill without it, and disks are slow
+    is_saving = mmap.mmap(-1, 1)  # shared with the children
+    note_saves(is_saving)
+    with TemporaryDirectory() as folder:
+        train_small(Path(folder) / "run")
+    for line in sys.stdin:
+        folder, bug, seconds = json.loads(line)
+        is_saving[0] = False
+        started = time.monotonic()
+        child = os.fork() or train_and_exit(Path(folder), bug)
+        while not (ended := os.waitpid(child, os.WNOHANG))[0]:
+            if time.monotonic() - started > seconds:
+                os.kill(child, signal.SIGKILL)
+            time.sleep(0.001)
+        lived = time.monotonic() - started
+        answer = os.waitstatus_to_exitcode(ended[1]), lived, bool(is_saving[0])
+        sys.stdout.write(f"{json.dumps(answer)}\n")
+        sys.stdout.flush()
+
+
+def train_and_exit(folder: Path, bug: str) -> NoReturn:
+    try:
+        exec(bug, {})
+        train_small(folder)
+    except BaseException:
+        traceback.print_exc()
+        os._exit(1)
+    os._exit(0)
+
+
+def note_saves(is_saving: mmap.mmap) -> None:
+    """Let the flag say whether a checkpoint is being written, or the pointers to it."""
+    save = SaveCheckpoints.save
+
+    def noted(self: SaveCheckpoints, state: TrainState) -> None:
+        is_saving[0] = True
+        save(self, state)
+        is_saving[0] = False
+
+    SaveCheckpoints.save = noted  # type: ignore[method-assign]
+
+
+class Ended(NamedTuple):
+    """How a child ended."""
+
+    code: int
+    seconds: float
+    was_saving: bool
+
+
+class Nursery:
+    """The warm process and the pipe to it."""
+
+    def __init__(self) -> None:
+        program = "from tests.faults.test_random_kill import raise_children; raise_children()"
+        self.process = subprocess.Popen(
+            [sys.executable, "-c", program],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            cwd=ROOT,
+            env={**os.environ, "CUDA_VISIBLE_DEVICES": ""},  # its threads do not survive a fork
+        )
+        atexit.register(self.process.kill)
+
+    def train(self, folder: Path, bug: str = "", seconds: float = TOO_LONG) -> Ended:
+        """Train in a new child, for at most so many seconds."""
+        assert self.process.stdin is not None
+        assert self.process.stdout is not None
+        self.process.stdin.write(f"{json.dumps([str(folder), bug, seconds])}\n")
+        self.process.stdin.flush()
+        return Ended(*json.loads(self.process.stdout.readline()))
+
+
+@cache
+def nursery() -> Nursery:
+    return Nursery()
+
+
+def look_at(run: Path, counts: Counter[str]) -> None:
+    """Count where the next child goes on."""
+    checkpoint, _ = newest_good(run)
+    if checkpoint is not None:
+        place = read_json(checkpoint / "state.json")["position"]
+        counts["mid-epoch resumes"] += 0 < place < BATCHES
+
+
+def end_of(run: Path, bug: str, moments: Iterable[float], counts: Counter[str]) -> int:
+    """Train, kill at these moments and resume until the run ends by itself: its exit code."""
+    for seconds in moments:
+        ended = nursery().train(run, bug, seconds)
+        if ended.code != -signal.SIGKILL:
+            return ended.code
+        counts["kills"] += 1
+        counts["inside a save"] += ended.was_saving
+        look_at(run, counts)
+    return nursery().train(run, bug).code
+
+
+def outcomes(folder: Path, bug: str, kills: int, counts: Counter[str]) -> Iterator[bool]:
+    """Run after run with kills on the way: whether it ends as the one that was never killed."""
+    chance = random.Random(0)
+    time_of_all = nursery().train(folder / "whole").seconds
+    wanted = left_behind(folder / "whole")
+    for number in count():
+        if counts["kills"] >= kills:
+            return
+        run = folder / f"run-{number}"
+        moments = [chance.uniform(EARLIEST, LATEST) * time_of_all for _ in range(MOST_IN_A_RUN)]
+        is_whole = end_of(run, bug, moments, counts) == 0
+        yield is_whole and left_behind(run) == wanted and saw_every_row_once(run)
+
+
+def measure(folder: Path) -> Figures:
+    counts: Counter[str] = Counter()
+    results = list(outcomes(folder, "", KILLS, counts))
+    return Figures(n=len(results), passed=sum(results), counts=dict(counts))
+
+
+SCENARIO = Scenario(code="T01", title="Killed at random moments", measure=measure)
+
+
+def test_a_run_that_is_killed_at_random_ends_as_if_it_had_not_been(tmp_path: Path) -> None:
+    figures = measure(tmp_path)
+    assert figures.passed == figures.n > 0, figures
+    assert figures.counts["kills"] >= KILLS
+    assert figures.counts["inside a save"] >= 30
+    assert figures.counts["mid-epoch resumes"] >= 50
+
+
+STRIKE = """
+import os, signal
+
+def striking(call):
+    def strike(source, target):
+        if os.path.basename(target) == {name!r}:
+            if {after!r}:
+                call(source, target)
+            os.kill(os.getpid(), signal.SIGKILL)
+        call(source, target)
+    return strike
+
+os.rename, os.replace = striking(os.rename), striking(os.replace)
+"""
+
+
+@pytest.mark.parametrize("when", ["before", "after"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "config.yaml",
+        "env.json",
+        "metrics.jsonl",
+        "step-000002",
+        "last.json",
+        "best.json",
+        "step-000014-2",  # of the best epoch
+        "step-000021",  # the last
+        "model",
+        "results.json",
+    ],
+)
+def test_a_kill_beside_the_moment_when_a_file_gets_its_name_is_survived(
+    tmp_path: Path, name: str, when: str
+) -> None:
+    nursery().train(tmp_path / "whole")
+    killed = nursery().train(tmp_path / "run", STRIKE.format(name=name, after=when == "after"))
+    assert killed.code == -signal.SIGKILL
+    assert nursery().train(tmp_path / "run").code == 0
+    assert left_behind(tmp_path / "run") == left_behind(tmp_path / "whole")
+
+
+BUGS = {
+    "generators are not restored": """
+from netwright.train import trainer
+trainer.set_random_state = lambda state: None
+""",
+    "the schedule is not restored": """
+from torch.optim.lr_scheduler import LambdaLR
+LambdaLR.load_state_dict = lambda self, values: None
+""",
+    "the place in the data is not restored": """
+from netwright.train import checkpoint
+restore = checkpoint._restore_place
+def forget(state, ranks, changes):
+    remarks = restore(state, ranks, changes)
+    state.position = 0
+    return remarks
+checkpoint._restore_place = forget
+""",
+    "the optimizer's moments are dropped": """
+from netwright.train import checkpoint
+checkpoint.restore_optimizer = lambda optimizer, saved, with_settings: None
+""",
+    "a save is not atomic": """
+from contextlib import contextmanager
+from netwright.core.storage import Staging
+from netwright.train import checkpoint, checkpoint_store
+@contextmanager
+def in_place(path, *, needs):
+    path.mkdir()
+    staging = Staging(path, path)
+    yield staging
+    staging.write("manifest.json", b'{"sha256": {"model.safetensors": "", "state.safetensors": "", "state.json": ""}}')
+checkpoint.new_folder = in_place
+checkpoint.check_folder = checkpoint_store.check_checkpoint = lambda path: None
+""",
+}
+
+
+@pytest.mark.parametrize("bug", BUGS)
+def test_a_planted_bug_is_found(tmp_path: Path, bug: str) -> None:
+    assert not all(outcomes(tmp_path, BUGS[bug], KILLS, Counter()))
