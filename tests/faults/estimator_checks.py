@@ -1,4 +1,3 @@
-# ruff: noqa: N803, N806 - scikit-learn calls the inputs X
 """What scikit-learn asks of an estimator: checks that pass without an error.
 
 A check takes a way to make an estimator and targets that it can learn. scikit-learn's own list is

@@ -15,7 +15,8 @@ from netwright.train.packing import unpack
 from netwright.train.state import TrainState
 from tests.train.toy_runs import toy_data, toy_net
 
-EPOCHS, BATCHES = 3, 7
+EPOCHS, BATCHES, ROWS = 3, 11, 44
+DRAWS = 3
 
 
 class Witness(Callback):
@@ -37,19 +38,19 @@ class Witness(Callback):
 
 
 def train_small(folder: Path) -> None:
-    """A run of 20 steps in this folder, or what is left of it."""
+    """A run of 33 steps in this folder, or what is left of it."""
     fit(
         toy_net(batch_norm=True, dropout=0.4),
-        toy_data(rows=4 * BATCHES, test=8),
+        toy_data(rows=ROWS, test=8),
         out=folder,
         resume="auto",
         callbacks=[Witness()],
         quiet=True,
         epochs=EPOCHS,
-        batch_size=4,
+        batch_size=ROWS // BATCHES,
         optimizer="adamw",
-        seed=2,
-        lr=0.5,
+        seed=3,
+        lr=0.2,
         schedule="cosine",
         patience=3,
         save_steps=2,
@@ -58,9 +59,15 @@ def train_small(folder: Path) -> None:
     )
 
 
+def last_checkpoint(folder: Path) -> Path:
+    """Where `last.json` points to."""
+    name: str = read_json(folder / "last.json")["checkpoint"]
+    return folder / "checkpoints" / name
+
+
 def left_behind(folder: Path) -> dict[str, Any]:
     """Everything that a finished run leaves, to the last bit, but for its clock."""
-    newest = folder / "checkpoints" / read_json(folder / "last.json")["checkpoint"]
+    newest = last_checkpoint(folder)
     state = read_json(newest / "state.json")
     del state["elapsed"]
     results = read_json(folder / "results.json")
@@ -69,9 +76,9 @@ def left_behind(folder: Path) -> dict[str, Any]:
     for row in [*metrics, *state["history"]]:
         del row["time"]
     return {
-        "state": state,
         "weights": (newest / "model.safetensors").read_bytes(),
         "memory": (newest / "state.safetensors").read_bytes(),
+        "state": state,
         "metrics": metrics,
         "results": results,
         "model": read_folder(folder / "model"),
@@ -82,8 +89,8 @@ def left_behind(folder: Path) -> dict[str, Any]:
 
 def saw_every_row_once(folder: Path) -> bool:
     """Whether each epoch of a small run was a pass over all rows."""
-    last = read_json(folder / "last.json")["checkpoint"]
-    callbacks = read_json(folder / "checkpoints" / last / "state.json")["callbacks"]
-    rows = [row for note in unpack(callbacks, {})["Witness"]["notes"] for row in note[:-3]]
-    epochs = [sorted(rows[start::EPOCHS]) for start in range(EPOCHS)]
-    return epochs
+    callbacks = read_json(last_checkpoint(folder) / "state.json")["callbacks"]["$pairs"]
+    notes = unpack(dict(callbacks)["Witness"], {})["notes"]
+    rows = [row for note in notes for row in note[:-DRAWS]]
+    epochs = [sorted(rows[start : start + ROWS]) for start in range(0, len(rows), ROWS)]
+    return epochs == [list(range(ROWS))] * EPOCHS

@@ -18,6 +18,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import NamedTuple, NoReturn
 
+import pytest
 import torch
 
 from netwright.core.storage import read_json
@@ -198,8 +199,8 @@ os.rename, os.replace = striking(os.rename), striking(os.replace)
         "step-000002",
         "last.json",
         "best.json",
-        "step-000014-2",  # of the best epoch
-        "step-000021",  # the last
+        "step-000022-2",  # of the best epoch
+        "step-000033",  # the last
         "model",
         "results.json",
     ],

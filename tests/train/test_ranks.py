@@ -1,11 +1,9 @@
 """Ranks: sums and words reach every process, and a lost one is named by all the others.
 
-Each test lets a function of this file run in processes of their own, forked from one that has
-imported torch already.
+Each test lets a function of this file run in processes of their own.
 """
 
 import json
-import multiprocessing
 import os
 import signal
 import socket
@@ -22,46 +20,33 @@ from torch import nn
 from netwright.core.errors import ConfigError
 from netwright.train import ranks as ranks_file
 from netwright.train.ranks import ALONE, LOOPBACK, PeerError, Ranks, joined
+from tests.forked_ranks import start_ranks
 
-FORKS = multiprocessing.get_context("forkserver")
-FORKS.set_forkserver_preload([__name__])
 TIMEOUT = 1.0
 Work = Callable[..., Any]
 
 
-def be_rank(folder: Path, environment: dict[str, str], work: Work, given: tuple[Any, ...]) -> None:
-    """One process: do the work, write down what came of it."""
-    torch.set_num_threads(1)
-    os.environ.update(environment)
+def note_down(folder: Path, work: Work, given: tuple[Any, ...]) -> None:
+    """Do the work, write down what came of it."""
     began = time.monotonic()
     try:
         done = {"gives": work(*given)}
     except (PeerError, ValueError) as error:
         done = {"error": type(error).__name__, "says": str(error)}
     done["seconds"] = time.monotonic() - began
-    (folder / environment["RANK"]).write_text(json.dumps(done))
+    (folder / os.environ["RANK"]).write_text(json.dumps(done))
 
 
 def run_ranks(
     folder: Path, world: int, work: Work, *given: Any, lost: int | None = None
 ) -> list[dict[str, Any]]:
     """What came of the work on every rank that is not lost on purpose."""
-    everywhere = {"WORLD_SIZE": str(world), "LOCAL_WORLD_SIZE": str(world)}
-    everywhere["NETWRIGHT_RENDEZVOUS"] = str(folder / "meeting")
-    processes = [
-        FORKS.Process(
-            target=be_rank,
-            args=(folder, {**everywhere, "RANK": str(rank), "LOCAL_RANK": str(rank)}, work, given),
-        )
-        for rank in range(world)
-    ]
-    for process in processes:
-        process.start()
+    processes = start_ranks(folder, world, note_down, folder, work, given)
     others = [rank for rank in range(world) if rank != lost]
     try:
         for rank in others:
             processes[rank].join(60)
-            assert processes[rank].exitcode == 0
+            assert processes[rank].exitcode == 0, (folder / f"errors-{rank}").read_text()
     finally:
         for process in processes:
             process.kill()

@@ -205,7 +205,7 @@ def remove_leftovers(folder: Path) -> None:
     removed stays.
     """
     with _one_sentence(folder):
-        leftovers = sorted(folder.glob(f"{PREFIX}*{SUFFIX}"))
+        leftovers = sorted(filter(is_left_over, folder.glob("*")))
     for left in leftovers:
         with suppress(OSError):
             if not left.is_dir():
@@ -216,6 +216,11 @@ def remove_leftovers(folder: Path) -> None:
                 if old.is_dir() and not (folder / old.name).exists():
                     os.rename(old, folder / old.name)
             shutil.rmtree(left)
+
+
+def is_left_over(path: Path) -> bool:
+    """Whether this is a temporary name of ours."""
+    return path.name.startswith(PREFIX) and path.name.endswith(SUFFIX)
 
 
 def check_folder(path: Path) -> None:

@@ -1,8 +1,6 @@
 """Learning by gradients: the trainer with the callbacks that every run has."""
 
 from collections.abc import Iterator, Sequence
-from pathlib import Path
-
 from netwright.core.checks import nearest
 from netwright.core.console import say, warn
 from netwright.core.errors import ConfigError
@@ -35,7 +33,7 @@ def gradient_fit(prepared: Prepared, here: Circumstances) -> Outcome:
         best = _early_stopping(config, data)
         watched = [*here.extra] if best is None else [*here.extra, best]
         callbacks = _callbacks(config, here, watched, interrupt)
-        save = _saving(config, here.folder, watched, best)
+        save = _saving(config, here, watched, best)
         trainer = Trainer(
             config,
             task,
@@ -52,8 +50,6 @@ def gradient_fit(prepared: Prepared, here: Circumstances) -> Outcome:
                     warn(remark)
         if save is not None and here.ranks.is_first:
             write_recipe(save.store.run, prepared.recipe)
-            if here.checkpoint is not None:
-                save.store.take_over(here.checkpoint)
         trainer.fit(state, data)
     return Outcome(
         history=state.history,
@@ -87,20 +83,21 @@ def _callbacks(
 
 def _saving(
     config: TrainConfig,
-    folder: Path | None,
+    here: Circumstances,
     watched: Sequence[Callback],
     best: EarlyStopping | None,
 ) -> SaveCheckpoints | None:
     """What saves the run; nothing does where it is kept in memory."""
-    if folder is None:
+    if here.folder is None:
         return None
     return SaveCheckpoints(
-        folder,
+        here.folder,
         watched=watched,
         best=best,
         every=config.save_every,
         every_steps=config.save_steps,
         keep=config.keep,
+        origin=here.checkpoint,
     )
 
 

@@ -22,6 +22,7 @@ from netwright.core.folder_lock import LOCK
 from netwright.core.storage import (
     as_json,
     check_folder,
+    is_left_over,
     new_folder,
     read_json,
     write_json,
@@ -65,10 +66,12 @@ def automatic_folders(model: str, data: str) -> list[Path]:
 
 
 def is_empty(folder: Path) -> bool:
-    """Whether a run may begin here: there is nothing, or an empty folder (or a former lock)."""
+    """Whether a run may begin here: there is nothing, or what a kill left before it had begun."""
     if not folder.exists():
         return True
-    return folder.is_dir() and all(file.name == LOCK for file in folder.iterdir())
+    return folder.is_dir() and all(
+        file.name == LOCK or is_left_over(file) for file in folder.iterdir()
+    )
 
 
 def claim_folder(wanted: Path) -> Path:

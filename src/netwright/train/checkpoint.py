@@ -12,12 +12,12 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from safetensors.torch import load_file, save
+from safetensors.torch import load, save
 from torch import Tensor
 
 from netwright.core.errors import ConfigError, DataError, RunError
 from netwright.core.seeding import random_state
-from netwright.core.storage import MANIFEST, check_folder, new_folder, read_json
+from netwright.core.storage import new_folder, read_folder
 from netwright.train.callback import Callback
 from netwright.train.conditions import READING, STEERING, SURROUNDINGS, find_changes
 from netwright.train.history import History, Row
@@ -89,17 +89,16 @@ def load_checkpoint(
     Returns:
         What should be said: surroundings that differ, and what the allowed changes mean.
     """
-    check_folder(folder)
-    listed = read_json(folder / MANIFEST)["sha256"]
-    values = read_json(folder / "state.json")
+    files = read_folder(folder)
+    values = json.loads(files.get("state.json", b"{}"))
     fresh = _parts(state, callbacks)
     wanted = ("format", *COUNTERS, "elapsed", "history", *fresh, "ranks")
-    lacking = [*(f for f in FILES if f not in listed), *(n for n in wanted if n not in values)]
+    lacking = [*(f for f in FILES if f not in files), *(n for n in wanted if n not in values)]
     if lacking:
         raise _lacks(folder, lacking[0])
     if values["format"] != FORMAT:
         raise DataError(f"{folder} has format {values['format']!r}, this version reads {FORMAT}")
-    tensors = load_file(folder / "state.safetensors")
+    tensors = load(files["state.safetensors"])
     saved = {name: unpack(values[name], tensors) for name in (*fresh, "ranks")}
     changes = _find_changes(folder, saved["conditions"], fresh["conditions"], allow)
     fresh["ranks"] = [_own_parts(state)] * len(saved["ranks"])
@@ -113,7 +112,7 @@ def load_checkpoint(
         setattr(state, name, values[name])
     if state.accumulated and not saved["ranks"][0]["gradients"]:
         raise _lacks(folder, "ranks/0/gradients")
-    _restore_model(folder, state)
+    _restore_model(folder, state, load(files["model.safetensors"]))
     _restore_optimizer(folder, state, saved, changes)
     if state.scaler is not None:
         state.scaler.load_state_dict(saved["scaler"])
@@ -175,8 +174,7 @@ def _find_changes(
     return changes
 
 
-def _restore_model(folder: Path, state: TrainState) -> None:
-    weights = load_file(folder / "model.safetensors")
+def _restore_model(folder: Path, state: TrainState, weights: dict[str, Tensor]) -> None:
     lacking = [name for name in state.model.state_dict() if name not in weights]
     if lacking:  # torch lets a batch norm without its counter pass
         raise DataError(f"{folder} does not fit the model: it has no {lacking[0]!r}")

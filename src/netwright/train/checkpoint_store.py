@@ -39,8 +39,14 @@ class CheckpointStore:
         return self.path / step_name(step, max(numbers, default=0) + 1)
 
     def add(self, place: Path, *, is_best: bool) -> None:
-        """Move the pointers to a checkpoint that is written, then drop what is not wanted."""
-        self.saved.append(place.name)
+        """Move the pointers to a checkpoint that is there, then drop what is not wanted.
+
+        It may also be an older one that the run goes on from, or one that a killed process had no
+        time left to point to: it is the newest from now on. One of another run stays there.
+        """
+        if place.parent != self.path:
+            return
+        self.saved = [*(name for name in self.saved if name != place.name), place.name]
         self._point_to_last()
         if is_best:
             self.best = place.name
@@ -49,15 +55,6 @@ class CheckpointStore:
             if name != self.best and _remove(self.path / name):
                 self.saved.remove(name)
         self._point_to_last()
-
-    def take_over(self, place: Path) -> None:
-        """Let a checkpoint be the newest: the run goes on from there, whatever it did afterwards.
-
-        It may be one that a killed process had no time left to point to.
-        """
-        if place.parent == self.path:
-            self.saved = [*(name for name in self.saved if name != place.name), place.name]
-            self._point_to_last()
 
     def _point_to_last(self) -> None:
         pointer = {"checkpoint": self.saved[-1], "saved": self.saved}

@@ -1,21 +1,39 @@
-"""NaN and infinity: caught before the update, told with the place, and never a false alarm."""
+"""NaN and infinity: caught before the update, told with the place, and never a false alarm.
+
+Where the run may go on, it is the run that never saw the guilty batches.
+"""
 
 import re
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import asdict, replace
+from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
 from torch import Tensor, nn
+from torch.nn import functional as F
 
 from netwright.core.errors import RunError
 from netwright.data.dataset import Data
+from netwright.data.loader import BatchLoader
 from netwright.train.callback import Callback
-from netwright.train.callbacks.non_finite import LOOK_EVERY, GuardNonFinite
+from netwright.train.callbacks.early_stopping import EarlyStopping
+from netwright.train.callbacks.non_finite import LOOK_EVERY, MOST_IN_A_ROW, GuardNonFinite
+from netwright.train.checkpoint import load_checkpoint, save_checkpoint
+from netwright.train.settings import Policy
 from netwright.train.state import TrainState
 from netwright.train.tasks.regression import Regression
-from tests.train.toy_runs import assert_same, copy_of, toy_data, toy_fit, toy_net, toy_start
+from tests.train.toy_runs import (
+    assert_close,
+    assert_same,
+    copy_of,
+    toy_data,
+    toy_fit,
+    toy_net,
+    toy_start,
+    toy_trainer,
+)
 
 NAN = float("nan")
 
@@ -54,7 +72,7 @@ class Logarithm(Root):
         return logs
 
 
-def spoil(data: Data, what: str, row: int, value: float) -> Data:
+def spoil(data: Data, what: str, row: int | list[int], value: float) -> Data:
     values = getattr(data.train, what).clone()
     values[row] = value
     return replace(data, train=replace(data.train, **{what: values}))
@@ -65,8 +83,7 @@ def caught(model: nn.Module, data: Data, **settings: Any) -> tuple[str, Remember
     remember = Remember()
     with pytest.raises(RunError) as refusal:
         toy_fit(model, data, callbacks=[GuardNonFinite(), remember], **settings)
-    assert_same(dict(model.named_parameters()), remember.weights)
-    assert all(bool(parameter.isfinite().all()) for parameter in model.parameters())
+    assert_same(copy_of(model), remember.weights)  # with batch norm's buffers
     return str(refusal.value), remember
 
 
@@ -74,7 +91,7 @@ def caught(model: nn.Module, data: Data, **settings: Any) -> tuple[str, Remember
 @pytest.mark.parametrize("optimizer", ["adam", "momentum", "lbfgs"])
 def test_a_bad_input_is_told_with_its_row_and_nothing_moves(value: float, optimizer: str) -> None:
     data = spoil(toy_data(), "inputs", 13, value)
-    sentence, remember = caught(toy_net(), data, optimizer=optimizer)
+    sentence, remember = caught(toy_net(batch_norm=True), data, optimizer=optimizer)
     state = remember.state
     assert state.batch is not None
     rows = state.batch.rows.tolist()
@@ -142,9 +159,15 @@ def test_later_steps_and_epochs_are_counted() -> None:
         toy_fit(toy_net(), data, callbacks=[GuardNonFinite(), Poison()])
 
 
-def test_gradients_added_up_over_batches_are_looked_at() -> None:
-    sentence, _ = caught(toy_net(), spoil(toy_data(), "inputs", 13, NAN), accumulate=5)
-    assert "step 1, epoch 1, batch 5" in sentence
+@pytest.mark.parametrize("precision", ["fp32", "fp16-mixed"])
+@pytest.mark.parametrize("place", [0, 3, 4])
+def test_of_batches_that_are_added_up_the_guilty_one_is_named(place: int, precision: str) -> None:
+    row = first_rows(toy_data(), 0, [place])[0]
+    data = spoil(toy_data(), "inputs", row, NAN)
+    settings = {"accumulate": 5, "precision": precision}
+    sentence, _ = caught(toy_net(batch_norm=True), data, **settings)
+    assert f"at step 1, epoch 1, batch {place + 1} (rows [{row}, " in sentence
+    assert f"the inputs of row {row} hold it" in sentence
 
 
 @pytest.mark.parametrize("optimizer", ["adam", "sgd", "lbfgs"])
@@ -191,3 +214,170 @@ def test_on_an_accelerator_a_bad_loss_is_seen_at_the_next_look() -> None:
     assert on_an_accelerator(lambda step: NAN if step == 3 else 1.0) == LOOK_EVERY - 1
     assert on_an_accelerator(lambda step: NAN if step == LOOK_EVERY else 1.0) == 2 * LOOK_EVERY - 1
     assert on_an_accelerator(lambda step: 1.0) == 0
+
+
+def first_rows(data: Data, epoch: int, places: list[int]) -> list[int]:
+    """The first row of each of these batches of 4 in an epoch."""
+    order = BatchLoader(data.train, 4).order(epoch)
+    return [int(order[4 * place]) for place in places]
+
+
+def run(data: Data, policy: Policy, passed_over: Any = (), **settings: Any) -> dict[str, Any]:
+    """All that a run leaves, with the draws that would come next."""
+    early, draws = EarlyStopping(restore_best=False), list[float]()
+
+    class Draw(Callback):
+        def on_fit_end(self, state: TrainState) -> None:
+            draws.append(torch.rand(()).item())
+
+    calls = [GuardNonFinite(policy, [early]), early, Draw()]
+    dropout = settings.pop("dropout", 0.0)
+    trainer = toy_trainer(data, callbacks=calls, **{"schedule": "cosine", **settings})
+    state = trainer.start(toy_net(batch_norm=True, dropout=dropout), data)
+    state.passed_over = list(passed_over)
+    trainer.fit(state, data)
+    return {
+        "model": copy_of(state.model),
+        "optimizer": state.optimizer.state_dict(),
+        "schedule": state.schedule.state_dict(),
+        "history": [{**asdict(row), "time": 0} for row in state.history],
+        "early": early.state_dict(),
+        "counts": [state.epoch, state.step, state.samples],
+        "passed_over": state.passed_over,
+        "draws": draws,
+    }
+
+
+# In epochs 1, 2, 3 the row is in batch 2, 0, 3: at accumulate 2 the first or the second of a pair.
+GUILTY = [(0, 2), (1, 0), (2, 3)]
+PAIRS = [(0, 2), (0, 3), (1, 0), (1, 1), (2, 2), (2, 3)]
+
+
+@pytest.mark.parametrize(("accumulate", "left_out"), [(1, GUILTY), (2, PAIRS)])
+@pytest.mark.parametrize(("policy", "dropout"), [("skip", 0.0), ("roll-back", 0.4)])
+def test_a_run_that_goes_on_is_the_one_that_passes_the_batches_over_from_the_start(
+    policy: Policy, dropout: float, accumulate: int, left_out: list[tuple[int, int]]
+) -> None:
+    data = toy_data()
+    row = first_rows(data, 0, [2])[0]
+    settings = {"accumulate": accumulate, "dropout": dropout}
+    got = run(spoil(data, "inputs", row, NAN), policy, **settings)
+    assert got["passed_over"] == left_out
+    assert_same(got, run(data, "stop", left_out, **settings))
+
+
+@pytest.mark.parametrize("accumulate", [1, 2])
+@pytest.mark.parametrize("policy", ["skip", "roll-back"])
+def test_a_loop_written_by_hand_without_those_batches_ends_with_the_same_weights(
+    policy: Policy, accumulate: int
+) -> None:
+    data, net, by_hand = toy_data(), toy_net(), toy_net()
+    row = first_rows(data, 0, [2])[0]
+    calls = [GuardNonFinite(policy)]
+    spoilt = spoil(data, "inputs", row, NAN)
+    toy_fit(net, spoilt, callbacks=calls, accumulate=accumulate, optimizer="sgd", lr=0.1)
+    sgd = torch.optim.SGD(by_hand.parameters(), lr=0.1)
+    for epoch in range(3):
+        for rows in BatchLoader(data.train, 4).order(epoch).split(4 * accumulate):
+            if row not in rows:
+                sgd.zero_grad()
+                F.cross_entropy(by_hand(data.train.inputs[rows]), data.train.targets[rows]).backward()
+                sgd.step()
+    assert_close(net, by_hand, 1e-6)
+
+
+@pytest.mark.parametrize("policy", ["skip", "roll-back"])
+def test_ten_updates_may_be_left_out_in_a_row_and_no_more(policy: Policy) -> None:
+    data, most = toy_data(rows=100, val=0), MOST_IN_A_ROW  # 25 batches
+    ten_twice = first_rows(data, 0, [*range(1, 1 + most), *range(2 + most, 2 + 2 * most)])
+    settings: dict[str, Any] = {"callbacks": [GuardNonFinite(policy)], "epochs": 1}
+    state = toy_fit(toy_net(), spoil(data, "inputs", ten_twice, NAN), **settings)
+    assert (len(state.passed_over), state.step) == (2 * most, 25 - 2 * most)
+
+    eleven = first_rows(data, 0, list(range(1, 2 + most)))
+    net = toy_net(batch_norm=True)
+    with pytest.raises(RunError) as refusal:
+        toy_fit(net, spoil(data, "inputs", eleven, NAN), **settings)
+    assert str(refusal.value).startswith(
+        f"10 updates were left out in a row; not a finite number at step 2, epoch 1, batch 12 "
+        f"(rows [{eleven[-1]}, "
+    )
+    assert all(bool(tensor.isfinite().all()) for tensor in net.state_dict().values())
+
+
+@pytest.mark.parametrize("policy", ["skip", "roll-back"])
+def test_float16_goes_on_too_and_its_overflows_are_left_to_the_scaler(policy: Policy) -> None:
+    data = toy_data()
+    row = first_rows(data, 0, [2])[0]
+    settings: dict[str, Any] = {"precision": "fp16-mixed", "epochs": 1}
+
+    def fit(given: Data) -> TrainState:
+        guard = GuardNonFinite(policy)
+        return toy_fit(toy_net(batch_norm=True), given, callbacks=[guard], **settings)
+
+    state = fit(spoil(data, "inputs", row, NAN))
+    assert (state.passed_over, state.step) == ([(0, 2)], 4)
+    assert state.scaler is not None
+    assert state.scaler.get_scale() == 2.0 ** (15 if policy == "skip" else 16)
+    assert all(bool(tensor.isfinite().all()) for tensor in state.model.state_dict().values())
+
+    class Overflow(Callback):
+        def on_fit_start(self, state: TrainState) -> None:
+            weight = next(state.model.parameters())
+            weight.register_hook(  # type: ignore[no-untyped-call]
+                lambda grad: grad * torch.inf if state.samples == 8 else grad
+            )
+
+    calls = [Overflow(), GuardNonFinite(policy)]
+    state = toy_fit(toy_net(), data, callbacks=calls, **settings)
+    assert (state.passed_over, state.step) == ([], 4)
+
+
+class StopAfter(Callback):
+    """Ends after so many examples, also between two batches of one update."""
+
+    def __init__(self, samples: int) -> None:
+        self.samples = samples
+
+    def on_batch_end(self, state: TrainState) -> None:
+        if state.samples == self.samples:
+            state.cut_short("enough")
+
+
+@pytest.mark.parametrize("place", [1, 3])  # in the update that waits, in a later one
+@pytest.mark.parametrize("policy", ["skip", "roll-back"])
+def test_a_run_that_goes_on_between_two_batches_of_an_update_leaves_out_the_same(
+    tmp_path: Path, policy: Policy, place: int
+) -> None:
+    data = spoil(toy_data(), "inputs", first_rows(toy_data(), 0, [place])[0], NAN)
+
+    def trained(*calls: Callback, go_on: Path | None = None) -> TrainState:
+        calls = (GuardNonFinite(policy), *calls)
+        trainer = toy_trainer(data, callbacks=calls, accumulate=2)
+        state = trainer.start(toy_net(), data)
+        if go_on is not None:
+            load_checkpoint(go_on, state)
+        trainer.fit(state, data)
+        return state
+
+    stopped = trained(StopAfter(4))
+    assert stopped.accumulated == 1
+    save_checkpoint(tmp_path / "between", stopped)
+    whole, resumed = trained(), trained(go_on=tmp_path / "between")
+    assert resumed.passed_over == whole.passed_over
+    assert_same(copy_of(resumed.model), copy_of(whole.model))
+    assert_same(resumed.optimizer.state_dict(), whole.optimizer.state_dict())
+
+
+@pytest.mark.parametrize("policy", ["stop", "skip", "roll-back"])
+def test_a_run_that_is_saved_before_a_bad_update_is_left_out_has_finite_buffers(
+    tmp_path: Path, policy: Policy
+) -> None:
+    data = spoil(toy_data(), "inputs", first_rows(toy_data(), 0, [0])[0], NAN)
+    net, calls = toy_net(batch_norm=True), [GuardNonFinite(policy), StopAfter(4)]
+    trainer = toy_trainer(data, callbacks=calls, accumulate=2)
+    state = trainer.start(net, data)
+    before = copy_of(net)
+    with pytest.raises(RunError, match="train/loss is nan") if policy != "skip" else nullcontext():
+        trainer.fit(state, data)
+    assert_same(copy_of(net), before)

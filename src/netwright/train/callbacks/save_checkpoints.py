@@ -25,6 +25,7 @@ class SaveCheckpoints(Callback):
         every: epochs between two saves; None: as often as saving takes little of the time.
         every_steps: updates between two saves, beside those at the end of epochs.
         keep: how many of the newest to keep, beside the best.
+        origin: the checkpoint that the run goes on from; it becomes the newest.
     """
 
     def __init__(
@@ -36,17 +37,20 @@ class SaveCheckpoints(Callback):
         every: int | None = None,
         every_steps: int | None = None,
         keep: int = 2,
+        origin: Path | None = None,
     ) -> None:
         self.store = CheckpointStore(folder, keep=keep)
         self.watched, self.best = tuple(watched), best
-        self.every, self.every_steps = every, every_steps
+        self.every, self.every_steps, self.origin = every, every_steps, origin
         self.saved_at: tuple[int, int] | None = None
         self.saved_when, self.cost = time.monotonic(), 0.0
 
     def on_fit_start(self, state: TrainState) -> None:
-        """What the run starts from need not be saved again."""
+        """What the run goes on from need not be saved again; a kill may have kept its pointers."""
         self.saved_at = _moment(state) if state.samples else None
         self.saved_when = time.monotonic()
+        if self.origin is not None and state.ranks.is_first:
+            self.store.add(self.origin, is_best=self._is_best(state))
 
     def on_step_end(self, state: TrainState) -> None:
         """Save when so many updates are made, or when the last save is long ago."""
@@ -75,15 +79,19 @@ class SaveCheckpoints(Callback):
         if self.saved_at == _moment(state):
             return
         started = time.monotonic()
+        self._write(state)
+        self.saved_at, self.saved_when = _moment(state), time.monotonic()
+        self.cost = self.saved_when - started
+
+    def _write(self, state: TrainState) -> None:
         place = self.store.place_for(state.step)
         save_checkpoint(place, state, self.watched)
         if state.ranks.is_first:
-            is_best = self.best is None or (
-                self.best.best_step == state.step and not state.position
-            )
-            self.store.add(place, is_best=is_best)
-        self.saved_at, self.saved_when = _moment(state), time.monotonic()
-        self.cost = self.saved_when - started
+            self.store.add(place, is_best=self._is_best(state))
+
+    def _is_best(self, state: TrainState) -> bool:
+        """Whether the weights are those of the best epoch so far."""
+        return self.best is None or (self.best.best_step == state.step and not state.position)
 
     def _is_due(self, state: TrainState, least: float = 0.0) -> bool:
         """Whether saving again keeps its share of the time small; the first rank's clock counts."""

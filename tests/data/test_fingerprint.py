@@ -1,0 +1,136 @@
+"""Fingerprints tell rows and their order apart, see every bit, and read nothing that is stored."""
+
+from dataclasses import replace
+
+import pytest
+import torch
+from torch import Tensor
+
+from netwright.core.seeding import random_state
+from netwright.data import fingerprint as module
+from netwright.data.dataset import Split
+from netwright.data.fingerprint import fingerprint
+from netwright.data.stored import StoredSplit
+from tests.data.stored_inputs import Noisy, Numbered, split_of
+from tests.train.toy_runs import assert_same
+
+
+def table(rows: int = 10, features: int = 3, **kinds: torch.dtype) -> Split:
+    random = torch.Generator().manual_seed(0)
+    inputs = torch.randint(0, 200, (rows, features), generator=random)
+    targets = torch.randint(0, 3, (rows,), generator=random)
+    return Split(inputs=inputs.to(kinds.get("inputs", torch.float32)), targets=targets)
+
+
+def changed(split: Split, name: str, place: tuple[int, ...], by: float) -> Split:
+    values = getattr(split, name).clone()
+    values[place] += by
+    return replace(split, **{name: values})
+
+
+def test_equal_rows_give_equal_texts() -> None:
+    assert fingerprint(table()) == fingerprint(table())
+    assert fingerprint(table())["count"] == 10
+
+
+def test_another_order_changes_the_order_and_not_the_rows() -> None:
+    split = table()
+    turned = fingerprint(split.take(torch.arange(10).flip(0)))
+    straight = fingerprint(split)
+    assert turned["rows"] == straight["rows"]
+    assert turned["order"] != straight["order"]
+
+
+@pytest.mark.parametrize(
+    ("name", "place", "by"),
+    [("inputs", (0, 0), 1e-5), ("inputs", (9, 2), -1.0), ("targets", (4,), 1)],
+)
+def test_one_number_changes_both(name: str, place: tuple[int, ...], by: float) -> None:
+    split = table()
+    before, after = fingerprint(split), fingerprint(changed(split, name, place, by))
+    assert before["rows"] != after["rows"]
+    assert before["order"] != after["order"]
+
+
+def test_weights_count() -> None:
+    split = table()
+    ones = replace(split, weights=torch.ones(10))
+    texts = [fingerprint(part)["rows"] for part in (split, ones, changed(ones, "weights", (3,), 1))]
+    assert len(set(texts)) == 3
+
+
+def test_two_rows_that_exchange_a_value_are_other_rows() -> None:
+    split = table()
+    inputs = split.inputs.clone()
+    inputs[2, 1], inputs[7, 1] = split.inputs[7, 1], split.inputs[2, 1]
+    assert fingerprint(replace(split, inputs=inputs))["rows"] != fingerprint(split)["rows"]
+
+
+def test_two_columns_that_change_places_are_other_rows() -> None:
+    split = table()
+    turned = replace(split, inputs=split.inputs.flip(1))
+    assert fingerprint(turned)["rows"] != fingerprint(split)["rows"]
+
+
+def test_how_often_a_row_is_there_counts() -> None:
+    split = table()
+    often, rarely = split.take(torch.tensor([0, 0, 1])), split.take(torch.tensor([0, 1, 1]))
+    assert fingerprint(often)["rows"] != fingerprint(rarely)["rows"]
+
+
+@pytest.mark.parametrize("kind", [torch.uint8, torch.float16, torch.float32, torch.float64])
+def test_every_width_of_number_will_do(kind: torch.dtype) -> None:
+    split = table(inputs=kind)
+    assert fingerprint(split) == fingerprint(table(inputs=kind))
+    assert fingerprint(split) != fingerprint(changed(split, "inputs", (5, 1), 1))
+
+
+@pytest.mark.parametrize("chunk", [1, 3, 10, 11])
+def test_how_many_rows_are_taken_at_a_time_does_not_matter(
+    monkeypatch: pytest.MonkeyPatch, chunk: int
+) -> None:
+    whole = fingerprint(table())
+    monkeypatch.setattr(module, "CHUNK", chunk)
+    assert fingerprint(table()) == whole
+
+
+def test_memory_layout_does_not_matter() -> None:
+    split = table()
+    strided = replace(split, inputs=split.inputs.t().contiguous().t())
+    assert not strided.inputs.is_contiguous()
+    assert fingerprint(strided) == fingerprint(split)
+
+
+class Unread(Numbered):
+    def read(self, rows: Tensor) -> Tensor:
+        raise AssertionError("stored inputs may be larger than memory")
+
+
+def test_stored_inputs_are_not_read() -> None:
+    assert fingerprint(split_of(Unread(10)))["count"] == 10
+
+
+def test_stored_inputs_that_are_read_at_random_have_one_fingerprint_and_draw_nothing() -> None:
+    before = random_state()
+    assert fingerprint(split_of(Noisy(10))) == fingerprint(split_of(Noisy(10)))
+    assert_same(random_state(), before)
+
+
+def test_other_stored_inputs_are_other_rows() -> None:
+    class Renamed(Numbered):
+        def fingerprint(self) -> str:
+            return "other"
+
+    assert fingerprint(split_of(Renamed(10)))["rows"] != fingerprint(split_of(Numbered(10)))["rows"]
+
+
+def test_places_targets_and_order_of_stored_rows_count() -> None:
+    split = split_of(Numbered(10))
+    whole = fingerprint(split)
+    part = fingerprint(split.take(torch.arange(9)))
+    assert (part["count"], part["rows"] == whole["rows"]) == (9, False)
+    turned = fingerprint(split.take(torch.arange(10).flip(0)))
+    assert turned["rows"] == whole["rows"]
+    assert turned["order"] != whole["order"]
+    other = fingerprint(StoredSplit(stored=split.stored, targets=split.targets + 1))
+    assert other["rows"] != whole["rows"]

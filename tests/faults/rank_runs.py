@@ -1,0 +1,186 @@
+"""One small run of two ranks, to be hurt: forked from a warm process, or started by the command."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, Protocol
+
+from netwright.core.console import complain
+from netwright.core.errors import NetwrightError
+from netwright.recipes.fit import fit
+from netwright.train.callback import Callback
+from tests.forked_ranks import start_ranks
+
+# Every kind of state: dropout draws, batch norm counts, Adam remembers, validation chooses.
+MODEL: dict[str, Any] = {"hidden": (16, 8), "dropout": 0.2, "batch_norm": True}
+TRAIN: dict[str, Any] = {"epochs": 12, "batch_size": 25, "save_steps": 2, "rank_timeout": 3.0}
+STEPS = 12 * 12  # 280 rows
+LIMIT = 60.0  # seconds for what should take a few
+Bug = Callable[[], None]
+
+
+def train_rank(
+    out: Path, allow: Sequence[str], callbacks: Sequence[Callback], bug: Bug | None
+) -> None:
+    """Train or go on; end as the command does."""
+    if bug is not None:
+        bug()
+    try:
+        fit(
+            "mlp",
+            "moons",
+            out=out,
+            resume="auto",
+            allow=allow,
+            callbacks=callbacks,
+            quiet=True,
+            **MODEL,
+            **TRAIN,
+        )
+    except NetwrightError as error:
+        complain(str(error))
+        sys.exit(error.exit_code)
+
+
+class RankRun(Protocol):
+    """A run of two ranks under way; `pids` are theirs, in their order."""
+
+    out: Path
+
+    @property
+    def pids(self) -> list[int]: ...
+
+    def wait(self, lost: int | None = None) -> bool:
+        """Whether all ranks but a lost one end in time."""
+        ...
+
+    def said(self) -> str:
+        """What they wrote to standard error."""
+        ...
+
+    def close(self, lost: int | None = None) -> int:
+        """Kill what still works; how many those were, beside a lost one that nobody watches."""
+        ...
+
+
+class ForkedRun:
+    """Two or more ranks with nobody who watches over them."""
+
+    def __init__(
+        self,
+        out: Path,
+        *,
+        world: int = 2,
+        allow: Sequence[str] = (),
+        callbacks: Sequence[Callback] = (),
+        bug: Bug | None = None,
+    ) -> None:
+        self.out, self.notes = out, new_notes(out)
+        self.ranks = start_ranks(self.notes, world, train_rank, out, allow, callbacks, bug)
+
+    @property
+    def pids(self) -> list[int]:
+        return [rank.pid or 0 for rank in self.ranks]
+
+    def wait(self, lost: int | None = None) -> bool:
+        until = time.monotonic() + LIMIT
+        others = [rank for number, rank in enumerate(self.ranks) if number != lost]
+        for rank in others:
+            rank.join(max(0.0, until - time.monotonic()))
+        return not any(rank.is_alive() for rank in others)
+
+    def said(self) -> str:
+        return "".join(file.read_text() for file in sorted(self.notes.glob("errors-*")))
+
+    def close(self, lost: int | None = None) -> int:
+        left = [number for number, rank in enumerate(self.ranks) if rank.is_alive()]
+        for rank in self.ranks:
+            rank.kill()
+            rank.join()
+        return len([number for number in left if number != lost])
+
+
+class LaunchedRun:
+    """Two ranks of `netwright train --nproc 2`."""
+
+    def __init__(self, out: Path) -> None:
+        self.out, self.errors = out, new_notes(out) / "errors"
+        settings = [
+            f"{section}.{name}={','.join(map(str, value)) if isinstance(value, tuple) else value}"
+            for section, values in (("model", MODEL), ("train", TRAIN))
+            for name, value in values.items()
+        ]
+        options = [part for setting in settings for part in ("--set", setting)]
+        command = ["train", "mlp", "moons", "--nproc", "2", "--out", str(out), "--resume", "auto"]
+        with self.errors.open("wb") as file:
+            self.launcher = subprocess.Popen(
+                [sys.executable, "-m", "netwright", *command, "-q", "--no-report", *options],
+                stdout=subprocess.DEVNULL,
+                stderr=file,
+                env={**os.environ, "OMP_NUM_THREADS": "1"},
+            )
+        self.known: dict[int, int] = {}
+
+    @property
+    def pids(self) -> list[int]:
+        return [self.known[rank] for rank in sorted(self.known)]
+
+    def find_ranks(self) -> None:
+        """Look for the launcher's children; each says in its environment which rank it is."""
+        launcher = self.launcher.pid
+        listed = Path(f"/proc/{launcher}/task/{launcher}/children").read_text().split()
+        for pid in listed:
+            environment = Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
+            rank = next(line for line in environment if line.startswith(b"RANK="))
+            self.known[int(rank[5:])] = int(pid)
+
+    def wait(self, lost: int | None = None) -> bool:
+        try:
+            self.launcher.wait(LIMIT)
+        except subprocess.TimeoutExpired:
+            return False
+        return True
+
+    def said(self) -> str:
+        return self.errors.read_text()
+
+    def close(self, lost: int | None = None) -> int:
+        left = [pid for pid in self.pids if Path(f"/proc/{pid}").exists()]
+        for pid in left:
+            os.kill(pid, signal.SIGKILL)
+        self.launcher.kill()
+        self.launcher.wait()
+        return len(left)
+
+
+def new_notes(out: Path) -> Path:
+    """An empty folder beside a run folder."""
+    number = len(list(out.parent.glob(f"{out.name}-notes-*")))
+    folder = out.parent / f"{out.name}-notes-{number}"
+    folder.mkdir()
+    return folder
+
+
+def wait_for_step(run: RankRun, step: int) -> None:
+    """Wait until a checkpoint of this step or a later one is there."""
+    until = time.monotonic() + LIMIT
+    while newest_step(run.out) < step:
+        assert time.monotonic() < until, run.said()
+        time.sleep(0.005)
+    if isinstance(run, LaunchedRun):
+        run.find_ranks()
+
+
+def newest_step(out: Path) -> int:
+    found = [int(path.name[5:]) for path in (out / "checkpoints").glob("step-*")]
+    return max(found, default=0)
+
+
+def finish(run: RankRun) -> bool:
+    """Let a run come to its end; whether it did."""
+    ended = run.wait()
+    return run.close() == 0 and ended and (run.out / "results.json").exists()
