@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import torch
+import torch._dynamo  # the first optimizer would import it, in every rank anew
 
-import netwright.recipes.fit  # noqa: F401 - for the process that all are forked from
+import netwright.recipes.fit  # noqa: F401 - likewise
 
 FORKS = multiprocessing.get_context("forkserver")
 FORKS.set_forkserver_preload([__name__])

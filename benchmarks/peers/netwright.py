@@ -9,9 +9,9 @@ from contest import Problem, Turn
 from netwright.data.array_encoder import ArrayEncoder
 from netwright.data.dataset import Data, Split
 from netwright.data.spec import DataSpec
+from netwright.recipes.fit import prepare
 from netwright.recipes.gradient_fit import gradient_fit
-from netwright.train.settings import TrainConfig
-from netwright.train.tasks.catalog import task_for
+from netwright.recipes.prepared import Circumstances
 
 
 def netwright_epoch(problem: Problem) -> Turn:
@@ -25,13 +25,17 @@ def netwright_epoch(problem: Problem) -> Turn:
     encoder = ArrayEncoder(input_shape=(784,), target="class", num_outputs=10)
     train = Split(inputs=problem.inputs, targets=problem.labels)
     data = Data(name="mnist", spec=spec, train=train, preprocessor=encoder)
-    config = TrainConfig(
-        epochs=1, batch_size=problem.batch_size, lr=problem.lr, kernel=problem.kernel
+    prepared = prepare(
+        network,
+        data,
+        epochs=1,
+        batch_size=problem.batch_size,
+        lr=problem.lr,
+        kernel=problem.kernel,
     )
-    task = task_for(data)
     folder = Path(tempfile.mkdtemp())
     return Turn(
-        lambda: gradient_fit(network, data, task, config, seed=0, folder=folder),
+        lambda: gradient_fit(prepared, Circumstances(folder=folder)),
         network,
         lambda: shutil.rmtree(folder),
     )

@@ -17,14 +17,15 @@ from tests.forked_ranks import start_ranks
 
 # Every kind of state: dropout draws, batch norm counts, Adam remembers, validation chooses.
 MODEL: dict[str, Any] = {"hidden": (16, 8), "dropout": 0.2, "batch_norm": True}
-TRAIN: dict[str, Any] = {"epochs": 12, "batch_size": 25, "save_steps": 2, "rank_timeout": 3.0}
-STEPS = 12 * 12  # 280 rows
+TRAIN: dict[str, Any] = {"epochs": 6, "batch_size": 25, "save_steps": 6}
+STEPS = 6 * 12  # 280 rows
+TIMEOUT = 2.0  # seconds that a rank may let the other wait
 LIMIT = 60.0  # seconds for what should take a few
 Bug = Callable[[], None]
 
 
 def train_rank(
-    out: Path, allow: Sequence[str], callbacks: Sequence[Callback], bug: Bug | None
+    out: Path, timeout: float, allow: Sequence[str], callbacks: Sequence[Callback], bug: Bug | None
 ) -> None:
     """Train or go on; end as the command does."""
     if bug is not None:
@@ -38,6 +39,7 @@ def train_rank(
             allow=allow,
             callbacks=callbacks,
             quiet=True,
+            rank_timeout=timeout,
             **MODEL,
             **TRAIN,
         )
@@ -75,12 +77,13 @@ class ForkedRun:
         out: Path,
         *,
         world: int = 2,
+        timeout: float = TIMEOUT,
         allow: Sequence[str] = (),
         callbacks: Sequence[Callback] = (),
         bug: Bug | None = None,
     ) -> None:
         self.out, self.notes = out, new_notes(out)
-        self.ranks = start_ranks(self.notes, world, train_rank, out, allow, callbacks, bug)
+        self.ranks = start_ranks(self.notes, world, train_rank, out, timeout, allow, callbacks, bug)
 
     @property
     def pids(self) -> list[int]:
@@ -107,11 +110,11 @@ class ForkedRun:
 class LaunchedRun:
     """Two ranks of `netwright train --nproc 2`."""
 
-    def __init__(self, out: Path) -> None:
+    def __init__(self, out: Path, *, timeout: float = TIMEOUT) -> None:
         self.out, self.errors = out, new_notes(out) / "errors"
         settings = [
             f"{section}.{name}={','.join(map(str, value)) if isinstance(value, tuple) else value}"
-            for section, values in (("model", MODEL), ("train", TRAIN))
+            for section, values in (("model", MODEL), ("train", {**TRAIN, "rank_timeout": timeout}))
             for name, value in values.items()
         ]
         options = [part for setting in settings for part in ("--set", setting)]
@@ -176,7 +179,7 @@ def wait_for_step(run: RankRun, step: int) -> None:
 
 
 def newest_step(out: Path) -> int:
-    found = [int(path.name[5:]) for path in (out / "checkpoints").glob("step-*")]
+    found = [int(path.name.split("-")[1]) for path in (out / "checkpoints").glob("step-*")]
     return max(found, default=0)
 
 

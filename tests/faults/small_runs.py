@@ -11,9 +11,10 @@ import torch
 from netwright.core.storage import read_folder, read_json
 from netwright.recipes.fit import fit
 from netwright.train.callback import Callback
+from netwright.train.checkpoint import FILES
 from netwright.train.packing import unpack
 from netwright.train.state import TrainState
-from tests.train.toy_runs import toy_data, toy_net
+from tests.train.toy_runs import assert_same, toy_data, toy_net
 
 EPOCHS, BATCHES, ROWS = 3, 11, 44
 DRAWS = 3
@@ -65,20 +66,26 @@ def last_checkpoint(folder: Path) -> Path:
     return folder / "checkpoints" / name
 
 
+def content(checkpoint: Path) -> dict[str, Any]:
+    """What a checkpoint holds, to the last bit, but for its clock."""
+    state = read_json(checkpoint / "state.json")
+    del state["elapsed"]
+    for row in state["history"]:
+        del row["time"]
+    tensors = {name: (checkpoint / name).read_bytes() for name in FILES if name != "state.json"}
+    return {**tensors, "state": state}
+
+
 def left_behind(folder: Path) -> dict[str, Any]:
     """Everything that a finished run leaves, to the last bit, but for its clock."""
     newest = last_checkpoint(folder)
-    state = read_json(newest / "state.json")
-    del state["elapsed"]
     results = read_json(folder / "results.json")
     del results["seconds"]
     metrics = [json.loads(line) for line in (folder / "metrics.jsonl").read_text().splitlines()]
-    for row in [*metrics, *state["history"]]:
+    for row in metrics:
         del row["time"]
     return {
-        "weights": (newest / "model.safetensors").read_bytes(),
-        "memory": (newest / "state.safetensors").read_bytes(),
-        "state": state,
+        **content(newest),
         "metrics": metrics,
         "results": results,
         "model": read_folder(folder / "model"),
@@ -94,3 +101,12 @@ def saw_every_row_once(folder: Path) -> bool:
     rows = [row for note in notes for row in note[:-DRAWS]]
     epochs = [sorted(rows[start : start + ROWS]) for start in range(0, len(rows), ROWS)]
     return epochs == [list(range(ROWS))] * EPOCHS
+
+
+def is_same(got: Any, wanted: Any) -> bool:
+    """Whether two trees of tensors and plain values are equal to the last bit."""
+    try:
+        assert_same(got, wanted)
+    except AssertionError:
+        return False
+    return True

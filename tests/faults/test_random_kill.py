@@ -16,7 +16,7 @@ from functools import cache
 from itertools import count
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import NamedTuple, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 import pytest
 import torch
@@ -43,7 +43,7 @@ def raise_children() -> None:
     whether it was saving at its end.
     """
     torch.set_num_threads(1)
-    os.fsync = lambda handle: None  # what is written survives a kill without it, and disks are slow
+    os.fsync = lambda fd: None  # what is written survives a kill without it, and disks are slow
     is_saving = mmap.mmap(-1, 1)  # shared with the children
     note_saves(is_saving)
     with TemporaryDirectory() as folder:
@@ -106,7 +106,7 @@ class Nursery:
             cwd=ROOT,
             env={**os.environ, "CUDA_VISIBLE_DEVICES": ""},  # its threads do not survive a fork
         )
-        atexit.register(self.process.kill)
+        atexit.register(self.close)
 
     def train(self, folder: Path, bug: str = "", seconds: float = TOO_LONG) -> Ended:
         """Train in a new child, for at most so many seconds."""
@@ -115,6 +115,10 @@ class Nursery:
         self.process.stdin.write(f"{json.dumps([str(folder), bug, seconds])}\n")
         self.process.stdin.flush()
         return Ended(*json.loads(self.process.stdout.readline()))
+
+    def close(self) -> None:
+        self.process.kill()
+        self.process.communicate()
 
 
 @cache
@@ -189,6 +193,14 @@ os.rename, os.replace = striking(os.rename), striking(os.replace)
 """
 
 
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """What a run that is not killed leaves."""
+    run = tmp_path_factory.mktemp("whole") / "run"
+    nursery().train(run)
+    return left_behind(run)
+
+
 @pytest.mark.parametrize("when", ["before", "after"])
 @pytest.mark.parametrize(
     "name",
@@ -206,13 +218,12 @@ os.rename, os.replace = striking(os.rename), striking(os.replace)
     ],
 )
 def test_a_kill_beside_the_moment_when_a_file_gets_its_name_is_survived(
-    tmp_path: Path, name: str, when: str
+    tmp_path: Path, whole: dict[str, Any], name: str, when: str
 ) -> None:
-    nursery().train(tmp_path / "whole")
     killed = nursery().train(tmp_path / "run", STRIKE.format(name=name, after=when == "after"))
     assert killed.code == -signal.SIGKILL
     assert nursery().train(tmp_path / "run").code == 0
-    assert left_behind(tmp_path / "run") == left_behind(tmp_path / "whole")
+    assert left_behind(tmp_path / "run") == whole
 
 
 BUGS = {
@@ -239,14 +250,14 @@ checkpoint.restore_optimizer = lambda optimizer, saved, with_settings: None
 """,
     "a save is not atomic": """
 from contextlib import contextmanager
-from netwright.core.storage import Staging
+from netwright.core.storage import MANIFEST, Staging, as_json
 from netwright.train import checkpoint, checkpoint_store
 @contextmanager
 def in_place(path, *, needs):
     path.mkdir()
     staging = Staging(path, path)
     yield staging
-    staging.write("manifest.json", b'{"sha256": {"model.safetensors": "", "state.safetensors": "", "state.json": ""}}')
+    staging.write(MANIFEST, as_json({"sha256": dict.fromkeys(checkpoint.FILES, "")}))
 checkpoint.new_folder = in_place
 checkpoint.check_folder = checkpoint_store.check_checkpoint = lambda path: None
 """,

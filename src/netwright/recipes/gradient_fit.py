@@ -1,6 +1,7 @@
 """Learning by gradients: the trainer with the callbacks that every run has."""
 
 from collections.abc import Iterator, Sequence
+
 from netwright.core.checks import nearest
 from netwright.core.console import say, warn
 from netwright.core.errors import ConfigError
@@ -48,8 +49,8 @@ def gradient_fit(prepared: Prepared, here: Circumstances) -> Outcome:
                 say(f"going on from {here.checkpoint}: epoch {state.epoch + 1}, step {state.step}")
                 for remark in remarks:
                     warn(remark)
-        if save is not None and here.ranks.is_first:
-            write_recipe(save.store.run, prepared.recipe)
+            if here.folder is not None and here.ranks.is_first:
+                write_recipe(here.folder, prepared.recipe)  # what was changed was allowed
         trainer.fit(state, data)
     return Outcome(
         history=state.history,

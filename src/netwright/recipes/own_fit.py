@@ -12,7 +12,6 @@ from netwright.core.interrupts import Interrupt
 from netwright.core.learner import Learner
 from netwright.recipes.outcome import Outcome
 from netwright.recipes.prepared import Circumstances, Prepared
-from netwright.recipes.run_folder import write_recipe
 from netwright.train.evaluate import measure_quickly
 from netwright.train.history import History, Row, append_rows, write_rows
 
@@ -30,7 +29,6 @@ def own_fit(prepared: Prepared, here: Circumstances) -> Outcome:
         raise ConfigError(f"{prepared.recipe.model} learns in one process, by a rule of its own")
     folder = here.folder
     if folder is not None:
-        write_recipe(folder, prepared.recipe)
         write_rows(folder / "metrics.jsonl", [])  # what an interrupted run left
     data = prepared.data.to(device_of(module))
     history, bar, started = History(), Bar(None, quiet=here.quiet), time.monotonic()

@@ -16,7 +16,7 @@ from netwright.recipes.own_fit import own_fit
 from netwright.recipes.prepared import Circumstances, Prepared
 from netwright.recipes.resume import NEVER, Origin, find_origin
 from netwright.recipes.run import Run
-from netwright.recipes.run_folder import create_run_folder, save_model
+from netwright.recipes.run_folder import create_run_folder, save_model, write_recipe
 from netwright.train.callback import Callback
 from netwright.train.evaluate import evaluate, evaluate_baseline
 from netwright.train.ranks import Ranks, joined
@@ -75,6 +75,8 @@ def _run_folder(
     with FolderLock(origin.folder):
         remove_leftovers(origin.folder)
         remove_leftovers(origin.folder / "checkpoints")
+        if origin.checkpoint is None:
+            write_recipe(origin.folder, prepared.recipe)
         ranks.tell(origin.as_text())
         yield origin
 

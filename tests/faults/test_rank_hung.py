@@ -1,0 +1,126 @@
+"""One of two ranks hangs, stopped or in an endless loop: the other names it after the timeout."""
+
+import os
+import signal
+import time
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+from unittest import mock
+
+import pytest
+
+from netwright.recipes import training
+from netwright.train.callback import Callback
+from netwright.train.ranks import joined
+from netwright.train.state import TrainState
+from tests.faults.rank_runs import LIMIT, Bug, ForkedRun, LaunchedRun, RankRun, wait_for_step
+from tests.faults.scenario import Figures, Scenario
+
+TIMEOUT, SHORT_TIMEOUT = 10.0, 2.0
+REACTION = 5.0  # seconds after the timeout in which the rank must be named
+STEP = 12
+Hang = Callable[[Path, float, int], tuple[RankRun, float]]  # the run, and when its rank hung
+
+
+class EndlessLoop(Callback):
+    """One rank never comes back from a step; it leaves a sign when that begins."""
+
+    def __init__(self, rank: int, sign: Path) -> None:
+        self.rank, self.sign = rank, sign
+
+    def on_step_end(self, state: TrainState) -> None:
+        while state.ranks.rank == self.rank and state.step > STEP:
+            self.sign.touch()
+
+
+def stop(run: RankRun, victim: int) -> tuple[RankRun, float]:
+    wait_for_step(run, STEP)
+    os.kill(run.pids[victim], signal.SIGSTOP)
+    return run, time.monotonic()
+
+
+def launched_and_stopped(out: Path, timeout: float, victim: int) -> tuple[RankRun, float]:
+    return stop(LaunchedRun(out, timeout=timeout), victim)
+
+
+def forked_and_stopped(
+    out: Path, timeout: float, victim: int, bug: Bug | None = None
+) -> tuple[RankRun, float]:
+    return stop(ForkedRun(out, timeout=timeout, bug=bug), victim)
+
+
+def forked_and_looping(out: Path, timeout: float, victim: int) -> tuple[RankRun, float]:
+    sign = out.with_name(f"{out.name}-loops")
+    run = ForkedRun(out, timeout=timeout, callbacks=[EndlessLoop(victim, sign)])
+    wait_for_step(run, STEP)
+    while not sign.exists():
+        time.sleep(0.01)
+    return run, time.monotonic()
+
+
+def measure_hangs(folder: Path, timeout: float, hangs: Sequence[tuple[Hang, int]]) -> Figures:
+    """Let ranks hang; the other says which one it is, and in what, and the run is over."""
+    seconds, ended, orphans = [], [], []
+    for number, (hang, victim) in enumerate(hangs):
+        run, began = hang(folder / f"hung-{number}", timeout, victim)
+        sentence = f"error: rank {victim} does not answer since {timeout:g} s, in "
+        while sentence not in run.said() and time.monotonic() < began + LIMIT:
+            time.sleep(0.02)
+        seconds.append(time.monotonic() - began)
+        ended.append(run.wait(lost=victim))
+        orphans.append(run.close(lost=victim))
+    in_time = [timeout - 1 <= taken <= timeout + REACTION for taken in seconds]
+    return Figures(
+        n=len(hangs),
+        passed=sum(
+            good and over and not left
+            for good, over, left in zip(in_time, ended, orphans, strict=True)
+        ),
+        counts={
+            "named in time": sum(in_time),
+            "ended": sum(ended),
+            "orphans": sum(orphans),
+            "timeout in seconds": timeout,
+            "worst detection in seconds": round(max(seconds), 1),
+        },
+    )
+
+
+def measure(folder: Path) -> Figures:
+    """Ranks of the command that are stopped, and ranks in a loop."""
+    hangs: list[tuple[Hang, int]] = [
+        (hang, victim) for hang in (launched_and_stopped, forked_and_looping) for victim in (0, 1)
+    ]
+    return measure_hangs(folder, TIMEOUT, hangs)
+
+
+SCENARIO = Scenario(code="T32", title="One of two ranks hung", measure=measure, slow=True)
+
+
+def test_a_rank_that_hangs_is_named_after_the_timeout(tmp_path: Path) -> None:
+    hangs: list[tuple[Hang, int]] = [(forked_and_stopped, 0), (forked_and_looping, 1)]
+    figures = measure_hangs(tmp_path, SHORT_TIMEOUT, hangs)
+    assert figures.passed == figures.n == 2, figures.counts
+
+
+def test_the_command_names_a_rank_that_hangs_and_ends_it(tmp_path: Path) -> None:
+    figures = measure_hangs(tmp_path, SHORT_TIMEOUT, [(launched_and_stopped, 1)])
+    assert figures.passed == figures.n == 1, figures.counts
+
+
+@pytest.mark.slow
+def test_hung_ranks_of_the_command_are_named_after_ten_seconds(tmp_path: Path) -> None:
+    figures = measure(tmp_path)
+    assert figures.passed == figures.n == 4, figures.counts
+
+
+def patience_without_end() -> None:
+    long = SHORT_TIMEOUT + REACTION + 1
+    mock.patch.object(training, "joined", lambda timeout: joined(long)).start()
+
+
+def test_planted_bug_a_timeout_that_nobody_keeps_is_found(tmp_path: Path) -> None:
+    hang = partial(forked_and_stopped, bug=patience_without_end)
+    figures = measure_hangs(tmp_path, SHORT_TIMEOUT, [(hang, 1)])
+    assert figures.passed == 0
