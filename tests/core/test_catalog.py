@@ -68,3 +68,9 @@ def test_a_later_change_of_the_rows_does_not_reach_the_table() -> None:
     catalog: Catalog[object] = Catalog("function", rows)
     rows["system"] = "os:system"
     assert "system" not in catalog
+
+
+def test_what_is_no_text_is_no_name() -> None:
+    sentence = "unknown function {'root': 1}; there are root, sine, gone"
+    with pytest.raises(UnknownNameError, match=f"^{re.escape(sentence)}$"):
+        table().check({"root": 1})  # type: ignore[arg-type]

@@ -2,13 +2,18 @@
 
 import json
 import random
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
+from torch import Tensor
 
 from netwright.core.storage import read_folder, read_json
+from netwright.data.dataset import Data, Split
+from netwright.data.stored import StoredInputs, StoredSplit
 from netwright.recipes.fit import fit
 from netwright.train.callback import Callback
 from netwright.train.checkpoint import FILES
@@ -36,6 +41,42 @@ class Witness(Callback):
 
     def load_state_dict(self, values: dict[str, Any]) -> None:
         self.notes = values["notes"]
+
+
+class NoisyInputs(StoredInputs):
+    """A mapped array whose rows are read with noise of every generator."""
+
+    def __init__(self, array: NDArray[np.float32]) -> None:
+        self.array = array
+
+    def __len__(self) -> int:
+        return len(self.array)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return self.array.shape[1:]
+
+    def read(self, rows: Tensor) -> Tensor:
+        inputs = torch.from_numpy(self.array[rows.numpy()])
+        return inputs + 0.1 * (torch.randn(inputs.shape) + random.random() + np.random.rand())
+
+    def fingerprint(self) -> str:
+        return str(self.array.tobytes())
+
+
+def stored(path: Path, split: Split) -> StoredSplit:
+    """The split with its inputs in a file; what reading it gives depends on random numbers."""
+    if not path.exists():
+        np.save(path, split.inputs.numpy())
+    return StoredSplit(stored=NoisyInputs(np.load(path, mmap_mode="r")), targets=split.targets)
+
+
+def stored_data(folder: Path, rows: int) -> Data:
+    """The toy data, in files of this folder."""
+    data = toy_data(rows=rows)
+    assert data.val is not None
+    val = stored(folder / "val.npy", data.val)
+    return replace(data, train=stored(folder / "train.npy", data.train), val=val)
 
 
 def train_small(folder: Path) -> None:

@@ -1,23 +1,16 @@
 """Stops at every kind of place, with and without data workers: what follows is the same run."""
 
 import os
-import random
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import numpy as np
 import pytest
-import torch
-from numpy.typing import NDArray
-from torch import Tensor
 
 from netwright.data import worker_loader, worker_pool
-from netwright.data.dataset import Data, Split
-from netwright.data.stored import StoredInputs, StoredSplit
 from netwright.data.worker_loader import build_loader
 from netwright.train import checkpoint, trainer
 from netwright.train.callback import Callback
@@ -28,9 +21,9 @@ from netwright.train.checkpoint_store import newest_good
 from netwright.train.running import RunningMeasures
 from netwright.train.state import TrainState
 from tests.faults.scenario import Figures, Scenario
-from tests.faults.small_runs import is_same
+from tests.faults.small_runs import is_same, stored_data
 from tests.faults.test_io_faults import quick_disk
-from tests.train.toy_runs import copy_of, toy_data, toy_net, toy_trainer
+from tests.train.toy_runs import copy_of, toy_net, toy_trainer
 
 EPOCHS, ROWS, BATCH_SIZE = 3, 20, 4  # 5 batches an epoch; with two an update, the last has one
 START, BATCH, VALIDATION, EPOCH = "start", "batch end", "validation", "epoch end"
@@ -107,44 +100,9 @@ class Rows(Callback):
         self.seen += state.batch.rows.tolist()
 
 
-class NoisyInputs(StoredInputs):
-    """A mapped array whose rows are read with noise of every generator."""
-
-    def __init__(self, array: NDArray[np.float32]) -> None:
-        self.array = array
-
-    def __len__(self) -> int:
-        return len(self.array)
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        return self.array.shape[1:]
-
-    def read(self, rows: Tensor) -> Tensor:
-        inputs = torch.from_numpy(self.array[rows.numpy()])
-        return inputs + 0.1 * (torch.randn(inputs.shape) + random.random() + np.random.rand())
-
-    def fingerprint(self) -> str:
-        return str(self.array.tobytes())
-
-
-def stored(path: Path, split: Split) -> StoredSplit:
-    """The split with its inputs in a file; what reading it gives depends on random numbers."""
-    if not path.exists():
-        np.save(path, split.inputs.numpy())
-    return StoredSplit(stored=NoisyInputs(np.load(path, mmap_mode="r")), targets=split.targets)
-
-
-def stored_data(folder: Path) -> Data:
-    data = toy_data(rows=ROWS)
-    assert data.val is not None
-    val = stored(folder / "val.npy", data.val)
-    return replace(data, train=stored(folder / "train.npy", data.train), val=val)
-
-
 def live(run: Path, mode: Mode, place: Place | None, seen: list[int]) -> dict[str, Any]:
     """Begin a run, or go on with it, all of it built anew; nothing comes back where it stops."""
-    data = stored_data(run.parent)
+    data = stored_data(run.parent, ROWS)
     early = EarlyStopping(restore_best=False)
     goes_on, _ = newest_good(run)
     save = SaveCheckpoints(run, watched=[early], best=early, every=1, every_steps=1, origin=goes_on)

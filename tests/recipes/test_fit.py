@@ -187,3 +187,8 @@ def test_a_label_out_of_range_is_named() -> None:
     broken = replace(data, train=replace(data.train, targets=wrong))
     with pytest.raises(DataError, match="label 7 in row 3 of the train split of moons is out of"):
         fit_in_memory("mlp", broken)
+
+
+def test_a_width_that_no_machine_has_room_for_is_refused() -> None:
+    with pytest.raises(ConfigError, match="^mlp cannot be built: .*memory"):
+        prepare("mlp", "moons", hidden=(10**15,))

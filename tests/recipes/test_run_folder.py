@@ -7,6 +7,7 @@ import pytest
 
 import netwright as nw
 from netwright.core.errors import ConfigError, DataError
+from netwright.core.storage import as_json, new_folder
 from netwright.recipes.run_folder import (
     SavedModel,
     check_run_folder,
@@ -90,3 +91,12 @@ def test_a_taken_name_gets_a_number(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("x")
     with pytest.raises(ConfigError, match=r"^no run folder can be made at .*file/net: Not a dir"):
         claim_folder(tmp_path / "file" / "net")
+
+
+def test_a_forged_model_is_refused_by_its_folder(moons_run: nw.Run, tmp_path: Path) -> None:
+    assert moons_run.folder is not None
+    described = json.loads((moons_run.folder / "model" / "config.json").read_text())
+    with new_folder(tmp_path / "model") as staging:
+        staging.write("config.json", as_json({**described, "spec": [1, 2]}))
+    with pytest.raises(DataError, match=r"model does not hold a model as it is saved: .*list"):
+        SavedModel(tmp_path / "model")

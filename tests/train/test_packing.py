@@ -58,3 +58,12 @@ def test_packed_trees_come_back_as_they_were(tree: Any) -> None:
 def test_what_is_not_plain_is_refused_by_its_place(tree: Any, sentence: str) -> None:
     with pytest.raises(DataError, match=f"^{re.escape(sentence)}"):
         pack(tree, "part", {})
+
+
+@pytest.mark.parametrize(
+    "tree",
+    [{"$set": [1]}, {"$float": "import os"}, {"$list": 3}, {"$list": [], "$tuple": []}, [1], {}],
+)
+def test_what_was_not_packed_is_refused(tree: Any) -> None:
+    with pytest.raises(DataError, match="is not part of a saved state$"):
+        unpack(tree, {})

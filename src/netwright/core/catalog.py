@@ -36,8 +36,8 @@ class Catalog(Generic[Part]):
 
     def check(self, name: str) -> None:
         """Refuse a name that is not in the table."""
-        if name not in self._rows:
-            hint = nearest(name, self._rows) or f"; there are {', '.join(self._rows)}"
+        if not isinstance(name, str) or name not in self._rows:  # a file may hold anything
+            hint = nearest(str(name), self._rows) or f"; there are {', '.join(self._rows)}"
             raise UnknownNameError(f"unknown {self.kind} {name!r}{hint}")
 
     def load(self, name: str) -> Part:

@@ -85,7 +85,7 @@ def build_optimizer(
         raise ConfigError("the model has no parameters to learn")
     try:
         return entry.make(learned, **settings)
-    except (ValueError, TypeError, IndexError, RuntimeError) as error:
+    except (ValueError, TypeError, LookupError, RuntimeError) as error:
         raise ConfigError(f"{entry.make.__name__}: {error}") from None
 
 

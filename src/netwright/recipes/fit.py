@@ -126,8 +126,12 @@ def put_together(
     if module is None:
         kind = MODELS.load(recipe.model)
         check_fits(kind, recipe.model, data.spec)
-        with seeded(derive_seed(recipe.seed, "weights")):
-            module = kind.build(recipe.model_settings, data.spec)
+        try:
+            with seeded(derive_seed(recipe.seed, "weights")):
+                module = kind.build(recipe.model_settings, data.spec)
+        except (RuntimeError, MemoryError) as error:  # a width that no machine has room for
+            reason = str(error).partition("\n")[0]
+            raise ConfigError(f"{recipe.model} cannot be built: {reason:.200}") from None
     if recipe.start_from:
         take_weights(module, Path(recipe.start_from))
     module.to(pick_device(recipe.train.device))

@@ -17,7 +17,7 @@ from safetensors.torch import load_file, save
 from torch import Tensor, nn
 
 from netwright.core.devices import pick_device
-from netwright.core.errors import ConfigError, DataError
+from netwright.core.errors import ConfigError, DataError, NetwrightError
 from netwright.core.folder_lock import LOCK
 from netwright.core.storage import (
     as_json,
@@ -143,9 +143,16 @@ class SavedModel:
         self.described: Mapping[str, Any] = read_json(folder / "config.json")
         if self.described.get("format") != FORMAT:
             raise DataError(f"{folder} has format {self.described.get('format')}, not {FORMAT}")
-        self.spec = DataSpec.from_json(self.described["spec"])
-        self.task: Task = task_from_json(self.described["task"])
-        self.preprocessor = _preprocessor(read_json(folder / "preprocessor.json"))
+        try:
+            self.spec = DataSpec.from_json(self.described["spec"])
+            self.task: Task = task_from_json(self.described["task"])
+            self.preprocessor = _preprocessor(read_json(folder / "preprocessor.json"))
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            if isinstance(error, NetwrightError):
+                raise
+            raise DataError(
+                f"{folder} does not hold a model as it is saved: {error!r:.100}"
+            ) from None
         try:
             self.weights = load_file(folder / "model.safetensors")
         except SafetensorError as error:

@@ -44,20 +44,23 @@ def pack(tree: Any, path: str, tensors: dict[str, Tensor]) -> Any:
 
 
 def unpack(tree: Any, tensors: dict[str, Tensor]) -> Any:
-    """The tree that `pack` took apart."""
-    if not isinstance(tree, dict):
-        return tree
-    ((kind, content),) = tree.items()
-    if kind == "$tensor":
-        if content not in tensors:
-            raise DataError(f"the tensor {content!r} is missing")
-        return tensors[content]
-    if kind == "$pairs":
-        return {key: unpack(value, tensors) for key, value in content}
-    if kind == "$float":
-        return float(content)
-    items = [unpack(value, tensors) for value in content]
-    return items if kind == "$list" else tuple(items)
+    """The tree that `pack` took apart; what it could not have written is refused."""
+    match tree:
+        case None | bool() | int() | float() | str():
+            return tree
+        case {"$tensor": str(path), **rest} if not rest:
+            if path not in tensors:
+                raise DataError(f"the tensor {path!r} is missing")
+            return tensors[path]
+        case {"$pairs": list(pairs), **rest} if not rest:
+            return {key: unpack(value, tensors) for key, value in pairs}
+        case {"$float": "nan" | "inf" | "-inf" as number, **rest} if not rest:
+            return float(number)
+        case {"$list": list(items), **rest} if not rest:
+            return [unpack(item, tensors) for item in items]
+        case {"$tuple": list(items), **rest} if not rest:
+            return tuple(unpack(item, tensors) for item in items)
+    raise DataError(f"{tree!r:.60} is not part of a saved state")
 
 
 def _plain_key(key: Any, path: str) -> int | str:

@@ -122,7 +122,7 @@ class Trainer:
                         state.running.begin()
                         self._call("on_epoch_end", state)
                         self._agree_to_stop(state)
-                if state.position and not len(state.history):
+                if state.position and state.running.rows and not len(state.history):
                     self._measure(state, data.val)  # stopped in the first epoch: show something
                     state.unfinished_rows = len(state.history)
             except BaseException:

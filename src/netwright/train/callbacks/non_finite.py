@@ -101,8 +101,7 @@ class GuardNonFinite(Callback):
     def _keep(self, state: TrainState) -> None:
         if self._waits(state):
             self.before = [buffer.detach().clone() for buffer in self.buffers]
-            if self.policy == "skip":
-                self.measured = state.running.state_dict()
+            self.measured = state.running.state_dict()
 
     def _put_back(self, state: TrainState) -> None:
         if self.before:
