@@ -65,5 +65,5 @@ def test_what_is_not_plain_is_refused_by_its_place(tree: Any, sentence: str) -> 
     [{"$set": [1]}, {"$float": "import os"}, {"$list": 3}, {"$list": [], "$tuple": []}, [1], {}],
 )
 def test_what_was_not_packed_is_refused(tree: Any) -> None:
-    with pytest.raises(DataError, match="is not part of a saved state$"):
+    with pytest.raises(DataError, match=r"is not part of a saved state$"):
         unpack(tree, {})
