@@ -21,7 +21,7 @@ from netwright.train.packing import unpack
 from netwright.train.state import TrainState
 from tests.train.toy_runs import assert_same, toy_data, toy_net
 
-EPOCHS, BATCHES, ROWS = 3, 11, 44
+EPOCHS, BATCHES, ROWS = 3, 15, 60
 DRAWS = 3
 
 
@@ -80,7 +80,7 @@ def stored_data(folder: Path, rows: int) -> Data:
 
 
 def train_small(folder: Path) -> None:
-    """A run of 33 steps in this folder, or what is left of it."""
+    """A run of 45 steps in this folder, or what is left of it."""
     fit(
         toy_net(batch_norm=True, dropout=0.4),
         toy_data(rows=ROWS, test=8),
@@ -91,7 +91,7 @@ def train_small(folder: Path) -> None:
         epochs=EPOCHS,
         batch_size=ROWS // BATCHES,
         optimizer="adamw",
-        seed=3,
+        seed=2,  # its second epoch is the best
         lr=0.2,
         schedule="cosine",
         patience=3,

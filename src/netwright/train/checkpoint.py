@@ -102,8 +102,8 @@ def load_checkpoint(
     saved = {name: unpack(values[name], tensors) for name in (*fresh, "ranks")}
     changes = _find_changes(folder, saved["conditions"], fresh["conditions"], allow)
     fresh["ranks"] = [_own_parts(state)] * len(saved["ranks"])
-    if "precision" in changes:
-        saved["scaler"] = fresh["scaler"]
+    for name in _begun_anew(changes):
+        saved[name] = fresh[name]
     _check_whole(folder, {**saved, "conditions": {}}, {**fresh, "conditions": {}})
     for name in saved["callbacks"]:
         if name not in fresh["callbacks"]:
@@ -174,6 +174,17 @@ def _find_changes(
     return changes
 
 
+def _begun_anew(changes: Mapping[str, str]) -> list[str]:
+    """The parts that allowed changes make void: the freshly started ones stay."""
+    steered = changes.keys() & {"optimizer", *STEERING}
+    void = {
+        "optimizer": "optimizer" in changes,
+        "schedule": bool(steered),
+        "scaler": "precision" in changes,
+    }
+    return [name for name, is_void in void.items() if is_void]
+
+
 def _restore_model(folder: Path, state: TrainState, weights: dict[str, Tensor]) -> None:
     lacking = [name for name in state.model.state_dict() if name not in weights]
     if lacking:  # torch lets a batch norm without its counter pass
@@ -189,18 +200,19 @@ def _restore_optimizer(
     folder: Path, state: TrainState, saved: dict[str, Any], changes: Mapping[str, str]
 ) -> None:
     """The optimizer's memory and the schedule; where settings were changed, the new ones hold."""
-    steered = bool(changes.keys() & set(STEERING))
-    if "optimizer" not in changes:
+    anew = _begun_anew(changes)
+    if "optimizer" not in anew:
         missing = state.step and find_missing_memory(
             state.model, state.optimizer, saved["optimizer"], unmoved=saved["unmoved"]
         )
         if missing:
             raise _lacks(folder, missing)
         try:
-            restore_optimizer(state.optimizer, saved["optimizer"], with_settings=not steered)
+            with_settings = "schedule" not in anew
+            restore_optimizer(state.optimizer, saved["optimizer"], with_settings=with_settings)
         except ValueError as error:
             raise DataError(f"{folder} does not fit the optimizer: {error}") from None
-    if "optimizer" in changes or steered:
+    if "schedule" in anew:
         advance_schedule(state.schedule, state.step)
     else:
         state.schedule.load_state_dict(saved["schedule"])

@@ -95,9 +95,10 @@ def list_checkpoints(run: Path) -> list[Path]:
 
 
 def list_saved(run: Path) -> list[str]:
-    """The names of the checkpoints that a run wrote and kept, in order."""
+    """The names of the checkpoints that a run wrote and kept, in order; nothing else is a name."""
     saved = _pointer(run / "last.json").get("saved")
-    return [str(name) for name in saved] if isinstance(saved, list) else []
+    names = saved if isinstance(saved, list) else []
+    return [name for name in names if isinstance(name, str) and NAME.fullmatch(name)]
 
 
 def _pointer(path: Path) -> dict[str, Any]:

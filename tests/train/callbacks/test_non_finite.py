@@ -4,7 +4,6 @@ Where the run may go on, it is the run that never saw the guilty batches.
 """
 
 import re
-from collections.abc import Callable
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -19,7 +18,7 @@ from netwright.data.dataset import Data
 from netwright.data.loader import BatchLoader
 from netwright.train.callback import Callback
 from netwright.train.callbacks.early_stopping import EarlyStopping
-from netwright.train.callbacks.non_finite import LOOK_EVERY, MOST_IN_A_ROW, GuardNonFinite
+from netwright.train.callbacks.non_finite import MOST_IN_A_ROW, GuardNonFinite
 from netwright.train.checkpoint import load_checkpoint, save_checkpoint
 from netwright.train.settings import Policy
 from netwright.train.state import TrainState
@@ -31,7 +30,6 @@ from tests.train.toy_runs import (
     toy_data,
     toy_fit,
     toy_net,
-    toy_start,
     toy_trainer,
 )
 
@@ -195,25 +193,6 @@ def test_large_gradients_are_no_alarm_although_their_squares_are_infinite() -> N
 
     toy_fit(toy_net(), huge, callbacks=[Norms(), GuardNonFinite()], **settings)
     assert any(bool(norm.isinf()) for norm in norms)
-
-
-def on_an_accelerator(losses: Callable[[int], float]) -> int:
-    """The step at which a run on a device that must not be waited for is stopped; 0 for never."""
-    state, watch = toy_start(), GuardNonFinite()
-    state.device = torch.device("cuda")
-    for step in range(3 * LOOK_EVERY):
-        state.step, state.loss = step, torch.tensor(losses(step))
-        try:
-            watch.on_before_update(state)
-        except RunError:
-            return step
-    return 0
-
-
-def test_on_an_accelerator_a_bad_loss_is_seen_at_the_next_look() -> None:
-    assert on_an_accelerator(lambda step: NAN if step == 3 else 1.0) == LOOK_EVERY - 1
-    assert on_an_accelerator(lambda step: NAN if step == LOOK_EVERY else 1.0) == 2 * LOOK_EVERY - 1
-    assert on_an_accelerator(lambda step: 1.0) == 0
 
 
 def first_rows(data: Data, epoch: int, places: list[int]) -> list[int]:

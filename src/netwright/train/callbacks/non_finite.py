@@ -14,7 +14,6 @@ from netwright.train.settings import Policy
 from netwright.train.snapshot import Snapshot
 from netwright.train.state import TrainState
 
-LOOK_EVERY = 50  # steps, on devices where looking means waiting
 MOST_IN_A_ROW = 10  # updates that may be left out one after the other
 
 
@@ -26,9 +25,8 @@ class GuardNonFinite(Callback):
     roll-back: everything goes back to the start of the epoch (or to where the run went on), from
     where it takes the same way without the guilty batches.
 
-    On the CPU the weights never see such a number. On an accelerator reading a number makes the
-    loop wait: with "stop" the loss is looked at every 50 steps; there the weights may be spoilt,
-    and the last checkpoint is the newest good one.
+    The weights never see such a number, on any device. All is added up to one number that is read
+    once an update; for that an accelerator is waited for.
 
     Args:
         policy: what to do.
@@ -37,7 +35,6 @@ class GuardNonFinite(Callback):
 
     def __init__(self, policy: Policy = "stop", watched: Sequence[Callback] = ()) -> None:
         self.policy, self.watched = policy, tuple(watched)
-        self.suspect: Tensor | None = None
         self.learned: list[Tensor] = []
         self.buffers: list[Tensor] = []
         self.before: list[Tensor] = []
@@ -48,7 +45,7 @@ class GuardNonFinite(Callback):
 
     def on_fit_start(self, state: TrainState) -> None:
         """Collect the weights once: walking through a model costs as much as looking at it."""
-        self.suspect, self.found, self.in_a_row, self.last_bad = None, "", 0, (0, 0)
+        self.found, self.in_a_row, self.last_bad = "", 0, (0, 0)
         self.learned = [
             weight for group in state.optimizer.param_groups for weight in group["params"]
         ]
@@ -83,7 +80,7 @@ class GuardNonFinite(Callback):
             self._go_back(state)
         elif not state.accumulated:
             self._keep(state)
-        elif self._waits(state) and not math.isfinite(state.loss.item()):
+        elif not math.isfinite(state.loss.item()):
             self.found = self.found or _diagnosis(state)
             self._put_back(state)  # the run may be saved before the update is left out
 
@@ -99,9 +96,8 @@ class GuardNonFinite(Callback):
             state.accumulated = 0
 
     def _keep(self, state: TrainState) -> None:
-        if self._waits(state):
-            self.before = [buffer.detach().clone() for buffer in self.buffers]
-            self.measured = state.running.state_dict()
+        self.before = [buffer.detach().clone() for buffer in self.buffers]
+        self.measured = state.running.state_dict()
 
     def _put_back(self, state: TrainState) -> None:
         if self.before:
@@ -110,27 +106,19 @@ class GuardNonFinite(Callback):
         if self.measured:
             state.running.load_state_dict(self.measured)
 
-    def _waits(self, state: TrainState) -> bool:
-        """Whether every number is looked at: on an accelerator the loop has to wait for it."""
-        return state.device.type == "cpu" or self.policy != "stop"
-
     def _looks_bad(self, state: TrainState) -> bool:
-        if self._waits(state):
-            finite = not self.found and math.isfinite(state.loss.item())
-            finite = finite and self._gradients_finite(state)
-            return state.ranks.any(not finite)
-        bad = ~state.loss.isfinite()
-        self.suspect = bad if self.suspect is None else self.suspect | bad
-        return state.step % LOOK_EVERY == LOOK_EVERY - 1 and bool(self.suspect)
+        """Whether the loss or a gradient is not finite, on any rank."""
+        return state.ranks.any(bool(self.found) or not self._is_finite(state))
 
-    def _gradients_finite(self, state: TrainState) -> bool:
-        if state.scaler is not None:  # the scaler looks itself, and skips the step
-            return True
+    def _is_finite(self, state: TrainState) -> bool:
+        if state.scaler is not None:  # it looks at the gradients itself, and skips the step
+            return math.isfinite(state.loss.item())
         grads = [weight.grad for weight in self.learned if weight.grad is not None]
-        norms = torch._foreach_norm(grads)
-        if math.isfinite(sum(norm.item() for norm in norms)):
+        sizes = [size.float() for size in (state.loss, *torch._foreach_norm(grads))]
+        if math.isfinite(torch.stack(sizes).sum().item()):
             return True
-        return all(bool(grad.isfinite().all()) for grad in grads)  # the square of 1e20 is infinite
+        # The square of 1e20 is infinite in float32: look closer before anything is refused.
+        return all(bool(values.isfinite().all()) for values in (state.loss, *grads))
 
 
 def _diagnosis(state: TrainState) -> str:
