@@ -1,7 +1,7 @@
 """T23: NaN and infinity in inputs, targets, the loss or a gradient: no weight ever sees them.
 
-The guilty batch is found in its own step, whatever the policy; what the run leaves, in memory and on
-disk, is finite.
+The guilty batch is found in its own step, whatever the policy; what the run leaves, in memory and
+on disk, is finite.
 """
 
 from collections.abc import Callable
@@ -299,7 +299,8 @@ class LooksAfterwards(GuardNonFinite):
         pass
 
     def on_step_end(self, state: TrainState) -> None:
-        super().on_before_update(state)
+        if count_bad(state.model.state_dict()):
+            raise RunError("too late")
 
 
 class LooksAtTheLoss(GuardNonFinite):
@@ -322,7 +323,7 @@ class LeavesBuffers(GuardNonFinite):
     ("guard", "case"),
     [
         (LooksAfterwards, Case("input NaN", "stop")),
-        (LooksAfterwards, Case("gradient", "skip")),
+        (LooksAfterwards, Case("gradient", "stop")),
         (LooksAtTheLoss, Case("gradient", "stop")),
         (LooksAtTheLoss, Case("gradient", "roll-back")),
         (LeavesBuffers, Case("input Inf", "skip")),

@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 
+import netwright
 from netwright.core.errors import ConfigError
 from netwright.recipes.launch import ADVICE, LOST_PEER, launch
 from netwright.train.ranks import PeerError
@@ -51,7 +52,8 @@ def program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Program:
 
 def start_launcher() -> subprocess.Popen[bytes]:
     """A launcher in a process of its own, to be sent signals."""
-    environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    source = Path(netwright.__file__).parents[1]
+    environment = {**os.environ, "PYTHONPATH": str(source)}
     return subprocess.Popen([sys.executable, "-c", LAUNCHER], env=environment)
 
 

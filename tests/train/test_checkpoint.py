@@ -80,7 +80,7 @@ def refused(folder: Path, sentence: str, **settings: Any) -> None:
 def test_every_key_is_needed_and_is_named_when_it_is_lacking(checkpoint: Path) -> None:
     whole = (checkpoint / "state.json").read_text()
     keys = list(json.loads(whole))
-    assert len(keys) == 16
+    assert len(keys) == 17
     for key in keys:
         rewrite(checkpoint, lambda values, key=key: values.pop(key))  # type: ignore[misc]
         refused(checkpoint, f"{checkpoint} lacks {key!r}: it cannot be resumed exactly")
@@ -138,6 +138,38 @@ def test_every_part_of_a_part_is_needed_too(checkpoint: Path, path: str) -> None
 
     rewrite(checkpoint, drop)
     refused(checkpoint, f"{checkpoint} lacks {path!r}: it cannot be resumed exactly")
+
+
+def test_a_piece_that_only_a_run_on_its_way_has_is_needed_too(tmp_path: Path) -> None:
+    """A fresh state has no waiting gradients and no average: what is listed has to be there."""
+
+    class Average(Callback):
+        kept: dict[str, Any] = {}
+
+        def state_dict(self) -> dict[str, Any]:
+            return dict(self.kept)
+
+    class Stop(Callback):
+        def on_batch_end(self, state: TrainState) -> None:
+            if state.samples == 4:
+                average.kept = {"weights": torch.ones(2)}
+                save_checkpoint(tmp_path / "mid", state, [average])
+
+    average = Average()
+    toy_fit(toy_net(), toy_data(), accumulate=2, callbacks=[Stop()])
+    for path in ("ranks/0/gradients/0.weight", "callbacks/Average"):
+
+        def drop(values: dict[str, Any], path: str = path) -> None:
+            first, *way, last = path.split("/")
+            tree = values[first]
+            for key in way:
+                tree = tree["$list"][0] if key == "0" else dict(tree["$pairs"])[key]
+            tree["$pairs"] = [pair for pair in tree["$pairs"] if pair[0] != last]
+
+        copy = Path(shutil.copytree(tmp_path / "mid", tmp_path / path.replace("/", " ")))
+        rewrite(copy, drop)
+        with pytest.raises(DataError, match=re.escape(f"lacks {path!r}: it cannot be resumed")):
+            load_checkpoint(copy, toy_start(accumulate=2), [Average()])
 
 
 def test_every_tensor_is_needed_and_is_named_when_it_is_lacking(checkpoint: Path) -> None:
@@ -211,6 +243,7 @@ def test_an_optimizer_that_remembers_nothing_at_all_is_not_taken_for_a_whole_one
         pairs = dict(values["optimizer"]["$pairs"])
         pairs["state"]["$pairs"] = []
         values["unmoved"] = {"$list": names}
+        values["pieces"] = [p for p in values["pieces"] if not p.startswith("optimizer/state/")]
 
     rewrite(checkpoint, forget)
     refused(checkpoint, f"{checkpoint} lacks 'optimizer/state': it cannot be resumed exactly")

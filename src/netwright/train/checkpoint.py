@@ -7,7 +7,7 @@ step-000100/manifest.json       the sha256 of the three
 """
 
 import json
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -57,6 +57,7 @@ def save_checkpoint(folder: Path, state: TrainState, callbacks: Sequence[Callbac
         **{name: getattr(state, name) for name in COUNTERS},
         "elapsed": state.elapsed,
         "history": [asdict(row) for row in state.history.rows[:whole]],
+        "pieces": list(_pieces(parts)),
         **{name: pack(part, name, tensors) for name, part in parts.items()},
     }
     files = {
@@ -92,7 +93,7 @@ def load_checkpoint(
     files = read_folder(folder)
     values = json.loads(files.get("state.json", b"{}"))
     fresh = _parts(state, callbacks)
-    wanted = ("format", *COUNTERS, "elapsed", "history", *fresh, "ranks")
+    wanted = ("format", *COUNTERS, "elapsed", "history", "pieces", *fresh, "ranks")
     lacking = [*(f for f in FILES if f not in files), *(n for n in wanted if n not in values)]
     if lacking:
         raise _lacks(folder, lacking[0])
@@ -100,6 +101,10 @@ def load_checkpoint(
         raise DataError(f"{folder} has format {values['format']!r}, this version reads {FORMAT}")
     tensors = load(files["state.safetensors"])
     saved = {name: unpack(values[name], tensors) for name in (*fresh, "ranks")}
+    there = set(_pieces(saved))
+    lacking = [piece for piece in values["pieces"] if piece not in there]
+    if lacking:
+        raise _lacks(folder, lacking[0])
     changes = _find_changes(folder, saved["conditions"], fresh["conditions"], allow)
     fresh["ranks"] = [_own_parts(state)] * len(saved["ranks"])
     for name in _begun_anew(changes):
@@ -262,6 +267,15 @@ def _check_whole(folder: Path, saved: Any, fresh: Any, path: str = "") -> None:
     elif isinstance(fresh, list):
         for index, (old, new) in enumerate(zip(saved, fresh, strict=False)):
             _check_whole(folder, old, new, f"{path}/{index}")
+
+
+def _pieces(tree: Any, path: str = "") -> Iterator[str]:
+    """The path of every key in a tree."""
+    if isinstance(tree, dict | list | tuple):
+        for key, value in tree.items() if isinstance(tree, dict) else enumerate(tree):
+            here = f"{path}/{key}" if path else str(key)
+            yield here
+            yield from _pieces(value, here)
 
 
 def _lacks(folder: Path, name: str) -> DataError:

@@ -12,6 +12,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from netwright.core.errors import RunError
 from netwright.core.outputs import Output, logits_of
 from netwright.core.trees import map_tensors
 from netwright.data.loader import Batch
@@ -76,6 +77,8 @@ class RunningMeasures:
         loss, headline = self._settled()
         sums = torch.cat([part.cpu().double().reshape(-1) for part in (loss, headline)])
         sums = ranks.sum(torch.cat([sums, sums.new_tensor([self.rows])]))
+        if not sums[-1]:
+            raise RunError("there is nothing to measure: every batch of the epoch was left out")
         means = sums[:-1] / sums[-1]
         shape = self.task.headline_shape
         return {
