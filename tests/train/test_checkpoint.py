@@ -144,7 +144,8 @@ def test_a_piece_that_only_a_run_on_its_way_has_is_needed_too(tmp_path: Path) ->
     """A fresh state has no waiting gradients and no average: what is listed has to be there."""
 
     class Average(Callback):
-        kept: dict[str, Any] = {}
+        def __init__(self) -> None:
+            self.kept: dict[str, Any] = {}
 
         def state_dict(self) -> dict[str, Any]:
             return dict(self.kept)
