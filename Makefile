@@ -28,6 +28,7 @@ lint: $(READY)
 
 bench: $(READY)
 	$(BIN)/python benchmarks/cli_start.py
+	$(BIN)/python benchmarks/checkpoint_cost.py
 	$(BIN)/python benchmarks/training_loop.py
 	$(BIN)/python benchmarks/mnist_table.py
 

@@ -288,6 +288,15 @@ def test_ten_updates_may_be_left_out_in_a_row_and_no_more(policy: Policy) -> Non
 
 
 @pytest.mark.parametrize("policy", ["skip", "roll-back"])
+def test_an_epoch_of_which_nothing_is_left_ends_the_run_by_that_reason(policy: Policy) -> None:
+    data = toy_data()
+    data.train.inputs[:] = NAN
+    sentence = "there is nothing to measure: every batch of the epoch was left out"
+    with pytest.raises(RunError, match=f"^{sentence}$"):
+        toy_fit(toy_net(), data, callbacks=[GuardNonFinite(policy)])
+
+
+@pytest.mark.parametrize("policy", ["skip", "roll-back"])
 def test_float16_goes_on_too_and_its_overflows_are_left_to_the_scaler(policy: Policy) -> None:
     data = toy_data()
     row = first_rows(data, 0, [2])[0]
