@@ -123,3 +123,76 @@ def test_a_run_is_evaluated_from_another_folder(
     elsewhere.mkdir()
     monkeypatch.chdir(elsewhere)
     assert type_in("evaluate", "../run", "--json").code == 0
+
+
+def test_an_unfinished_run_is_gone_on_with(type_in: Type, tmp_path: Path) -> None:
+    words = ("train", "mlp", "moons", "--epochs", 3, "--set", "model.hidden=4", "--no-report")
+    cut = type_in(*words, "--set", "train.max_steps=10")
+    assert "the run is saved; go on with: netwright train --resume runs/mlp-moons-001" in cut.err
+    again = type_in(*words, "--resume", "auto")
+    assert "going on from runs/mlp-moons-001/checkpoints/step-000010: epoch 2, step 10" in again.err
+    assert again.out.splitlines()[-1] == "run: runs/mlp-moons-001"
+    whole = type_in(*words, "--json")
+    shown = json.loads(whole.out)
+    stored = json.loads((tmp_path / "runs/mlp-moons-001/results.json").read_text())
+    assert shown["metrics"] == stored["metrics"]
+    assert shown["run"] == "runs/mlp-moons-002"  # nothing unfinished is left: a new one began
+
+
+def test_a_run_is_gone_on_with_by_its_folder_alone(type_in: Type, tmp_path: Path) -> None:
+    type_in("train", "mlp", "xor", "--epochs", 3, "--set", "train.max_steps=4", "--no-report")
+    answer = type_in(
+        "train", "--resume", "runs/mlp-xor-001", "--set", "train.max_steps=9", "--json"
+    )
+    assert json.loads(answer.out)["run"] == "runs/mlp-xor-001"
+    other = type_in("train", "--resume", "runs/mlp-xor-001", "--lr", 0.5)
+    assert other.code == 2
+    assert "lr was not set, is 0.5; to go on all the same, allow lr\n" in other.err
+    allowed = type_in("train", "--resume", "runs/mlp-xor-001", "--lr", 0.5, "--allow", "lr", "-q")
+    assert allowed.code == 0
+    config = yaml.safe_load((tmp_path / "runs/mlp-xor-001/config.yaml").read_text())
+    assert config["train"]["lr"] == 0.5
+
+
+def test_a_new_run_begins_with_old_weights(type_in: Type, tmp_path: Path) -> None:
+    type_in("train", "mlp", "xor", "--epochs", 2, "--no-report", "-q")
+    answer = type_in("train", "mlp", "xor", "--epochs", 1, "--from", "runs/mlp-xor-001", "-q")
+    assert answer.code == 0
+    config = yaml.safe_load((tmp_path / "runs/mlp-xor-002/config.yaml").read_text())
+    assert config["from"] == str(tmp_path / "runs/mlp-xor-001")
+    same = type_in("train", "-c", "runs/mlp-xor-002/config.yaml", "--json", "--no-report")
+    first = json.loads((tmp_path / "runs/mlp-xor-002/results.json").read_text())
+    assert json.loads(same.out)["metrics"] == first["metrics"]
+
+
+def test_what_cannot_be_gone_on_with_is_refused(type_in: Type, tmp_path: Path) -> None:
+    answer = type_in("train", "--resume", "nowhere")
+    assert answer.code == 2
+    sentence = "--resume must be auto, never or the folder of a run, got 'nowhere'"
+    assert answer.err == f"error: {sentence}\n"
+    (tmp_path / "own").mkdir()
+    (tmp_path / "own" / "config.yaml").write_text("model: {name: ''}\ndata: {name: moons}\n")
+    answer = type_in("train", "--resume", "own")
+    assert answer.err == (
+        "error: own was trained with a module of your own: go on in Python, "
+        "with nw.fit(..., resume='own')\n"
+    )
+
+
+def test_several_processes_are_launched_with_the_same_words(
+    type_in: Type, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[object] = []
+
+    def launch(words: list[str], processes: int, timeout: float) -> int:
+        asked.extend((words, processes, timeout))
+        return 7
+
+    monkeypatch.setattr("netwright.recipes.launch.launch", launch)
+    words = ["train", "mlp", "xor", "--nproc", "3", "--set", "train.rank_timeout=9"]
+    monkeypatch.setattr("sys.argv", ["netwright", *words])
+    assert type_in(*words).code == 7
+    assert asked == [words, 3, 9.0]
+    answer = type_in(*words, "--lr", "nonsense")
+    assert answer.code == 2
+    assert len(asked) == 3  # a mistake is told once, by one process
