@@ -85,6 +85,25 @@ def test_every_width_of_number_will_do(kind: torch.dtype) -> None:
     assert fingerprint(split) != fingerprint(changed(split, "inputs", (5, 1), 1))
 
 
+def test_inverted_bits_are_other_rows() -> None:
+    split = table(features=8, inputs=torch.uint8)
+    inverted = replace(split, inputs=255 - split.inputs)
+    assert fingerprint(inverted)["rows"] != fingerprint(split)["rows"]
+
+
+def test_no_flipped_bit_goes_unseen() -> None:
+    split = table()
+    whole, words = fingerprint(split), split.inputs.view(torch.int32)
+    for place in range(words.numel()):
+        for bit in range(32):
+            flipped = words.flatten().clone()
+            flipped[place] ^= -(2**31) if bit == 31 else 1 << bit
+            inputs = flipped.view(torch.float32).reshape(split.inputs.shape)
+            other = fingerprint(replace(split, inputs=inputs))
+            assert other["rows"] != whole["rows"]
+            assert other["order"] != whole["order"]
+
+
 @pytest.mark.parametrize("chunk", [1, 3, 10, 11])
 def test_how_many_rows_are_taken_at_a_time_does_not_matter(
     monkeypatch: pytest.MonkeyPatch, chunk: int

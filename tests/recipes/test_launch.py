@@ -16,9 +16,8 @@ from pathlib import Path
 import pytest
 
 import netwright
-from netwright.core.errors import ConfigError
+from netwright.core.errors import ConfigError, PeerError
 from netwright.recipes.launch import ADVICE, LOST_PEER, launch
-from netwright.train.ranks import PeerError
 
 START = """
 import os, pathlib, signal, subprocess, sys, time

@@ -203,9 +203,26 @@ def test_one_that_cannot_be_deleted_does_not_keep_the_others_and_is_tried_again(
         for step in (2, 3, 4):
             save(store, step)
         assert names(tmp_path) == ["step-000001", "step-000004"]
-        check_folder(stuck)  # the manifest goes first, so half a checkpoint is never a whole one
+        check_folder(stuck)
     save(store, 5)
     assert names(tmp_path) == ["step-000005"]
+
+
+def test_the_manifest_goes_first_so_that_a_rest_is_never_taken_for_a_checkpoint(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = CheckpointStore(tmp_path, keep=1)
+    cut_off = tmp_path / "checkpoints" / save(store, 1)
+    unlink = os.unlink
+
+    def once(path: Any, **options: Any) -> None:
+        if len(list(cut_off.iterdir())) <= len(FILES):
+            raise OSError(5, "Input/output error")
+        unlink(path, **options)
+
+    monkeypatch.setattr(os, "unlink", once)
+    save(store, 2)
+    assert {file.name for file in cut_off.iterdir()} == set(FILES)
 
 
 @pytest.mark.parametrize("content", ["", "{", "[]", "{}", '{"saved": 3}', "\0\0"])

@@ -17,9 +17,9 @@ import torch
 import torch.distributed as dist
 from torch import nn
 
-from netwright.core.errors import ConfigError
+from netwright.core.errors import ConfigError, PeerError
 from netwright.train import ranks as ranks_file
-from netwright.train.ranks import ALONE, LOOPBACK, PeerError, Ranks, joined
+from netwright.train.ranks import ALONE, LOOPBACK, Ranks, joined
 from tests.forked_ranks import start_ranks
 
 TIMEOUT = 1.0

@@ -8,6 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from netwright.core.outputs import Output, logits_of
+from netwright.core.seeding import seeded
 from netwright.data.array_encoder import ArrayEncoder
 from netwright.data.dataset import Data, Split
 from netwright.data.loader import Batch
@@ -81,8 +82,7 @@ def doubled(data: Data) -> Data:
 
 def toy_net(*, seed: int = 0, batch_norm: bool = False, dropout: float = 0.0) -> nn.Sequential:
     """Two layers; the same seed gives the same weights, and the caller's generator stays."""
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(seed)
+    with seeded(seed):
         layers: list[nn.Module] = [nn.Linear(FEATURES, 5)]
         layers += [nn.BatchNorm1d(5)] if batch_norm else []
         layers += [nn.ReLU(), nn.Dropout(dropout), nn.Linear(5, OUTPUTS)]

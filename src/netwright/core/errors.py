@@ -33,5 +33,11 @@ class RunError(NetwrightError, RuntimeError):
     """A run failed after it had started."""
 
 
+class PeerError(RunError):
+    """Another rank is lost; this one did nothing wrong."""
+
+    exit_code = 75  # EX_TEMPFAIL of sysexits: try again
+
+
 class DownloadError(NetwrightError, OSError):
     """A data set could not be fetched, or arrived damaged."""

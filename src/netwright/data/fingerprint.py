@@ -44,7 +44,7 @@ def _row_numbers(values: Tensor, part: int) -> Tensor:
     random = torch.Generator().manual_seed(part)
     factors = torch.randint(-(2**62), 2**62, (width,), generator=random) | 1
     words = (_words(rows) for rows in chunks)  # (n, W)
-    sums = [((word ^ (word >> 32)) * factors).sum(dim=1) for word in words]  # modulo 2**64
+    sums = [(_folded(word, 32) * factors).sum(dim=1) for word in words]  # modulo 2**64
     return _mixed(torch.cat(sums) + part + 1)
 
 
@@ -58,5 +58,10 @@ def _words(rows: Tensor) -> Tensor:
 
 def _mixed(numbers: Tensor) -> Tensor:
     """Each bit of a number reaches many others."""
-    numbers = (numbers ^ (numbers >> 31)) * ODD
-    return numbers ^ (numbers >> 29)
+    return _folded(_folded(numbers, 31) * ODD, 29)
+
+
+def _folded(numbers: Tensor, by: int) -> Tensor:
+    """The upper bits added to the lower ones; no two numbers become the same."""
+    upper = (numbers >> by) & (2 ** (64 - by) - 1)  # torch shifts the sign in, which is masked
+    return numbers ^ upper

@@ -16,10 +16,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from netwright.core.console import complain, say
-from netwright.core.errors import ConfigError
+from netwright.core.errors import ConfigError, PeerError
 from netwright.core.interrupts import EXIT_CODES, Interrupt
 
-LOST_PEER = 75  # the exit code of a rank that lost another one, and is not to blame
+LOST_PEER = PeerError.exit_code  # of a rank that lost another one, and is not to blame
 ENDED_WELL = {0, *EXIT_CODES.values()}
 LAST_WORDS = 1.5  # seconds in which the others may end by themselves after one has failed
 PR_SET_PDEATHSIG = 1  # <linux/prctl.h>

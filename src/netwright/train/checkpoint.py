@@ -90,21 +90,8 @@ def load_checkpoint(
     Returns:
         What should be said: surroundings that differ, and what the allowed changes mean.
     """
-    files = read_folder(folder)
-    values = json.loads(files.get("state.json", b"{}"))
     fresh = _parts(state, callbacks)
-    wanted = ("format", *COUNTERS, "elapsed", "history", "pieces", *fresh, "ranks")
-    lacking = [*(f for f in FILES if f not in files), *(n for n in wanted if n not in values)]
-    if lacking:
-        raise _lacks(folder, lacking[0])
-    if values["format"] != FORMAT:
-        raise DataError(f"{folder} has format {values['format']!r}, this version reads {FORMAT}")
-    tensors = load(files["state.safetensors"])
-    saved = {name: unpack(values[name], tensors) for name in (*fresh, "ranks")}
-    there = set(_pieces(saved))
-    lacking = [piece for piece in values["pieces"] if piece not in there]
-    if lacking:
-        raise _lacks(folder, lacking[0])
+    values, saved, weights = _read(folder, fresh)
     changes = _find_changes(folder, saved["conditions"], fresh["conditions"], allow)
     fresh["ranks"] = [_own_parts(state)] * len(saved["ranks"])
     for name in _begun_anew(changes):
@@ -117,7 +104,7 @@ def load_checkpoint(
         setattr(state, name, values[name])
     if state.accumulated and not saved["ranks"][0]["gradients"]:
         raise _lacks(folder, "ranks/0/gradients")
-    _restore_model(folder, state, load(files["model.safetensors"]))
+    _restore_model(folder, state, weights)
     _restore_optimizer(folder, state, saved, changes)
     if state.scaler is not None:
         state.scaler.load_state_dict(saved["scaler"])
@@ -128,6 +115,27 @@ def load_checkpoint(
     state.elapsed_before = values["elapsed"]
     state.history = History([Row(**row) for row in values["history"]])
     return _restore_place(state, saved["ranks"], changes)
+
+
+def _read(
+    folder: Path, fresh: dict[str, Any]
+) -> tuple[dict[str, Any], dict[str, Any], dict[str, Tensor]]:
+    """The plain values, the trees and the weights of a checkpoint that has all of its pieces."""
+    files = read_folder(folder)
+    values = json.loads(files.get("state.json", b"{}"))
+    wanted = ("format", *COUNTERS, "elapsed", "history", "pieces", *fresh, "ranks")
+    lacking = [*(f for f in FILES if f not in files), *(n for n in wanted if n not in values)]
+    if lacking:
+        raise _lacks(folder, lacking[0])
+    if values["format"] != FORMAT:
+        raise DataError(f"{folder} has format {values['format']!r}, this version reads {FORMAT}")
+    tensors = load(files["state.safetensors"])
+    saved = {name: unpack(values[name], tensors) for name in (*fresh, "ranks")}
+    there = set(_pieces(saved))
+    lacking = [piece for piece in values["pieces"] if piece not in there]
+    if lacking:
+        raise _lacks(folder, lacking[0])
+    return values, saved, load(files["model.safetensors"])
 
 
 def _parts(state: TrainState, callbacks: Sequence[Callback]) -> dict[str, Any]:

@@ -27,7 +27,7 @@ from torch import Tensor, nn
 from torch.distributed import FileStore, PrefixStore, Store  # type: ignore[attr-defined]
 from torch.distributed.rendezvous import rendezvous
 
-from netwright.core.errors import ConfigError, RunError
+from netwright.core.errors import ConfigError, PeerError
 
 RENDEZVOUS = "NETWRIGHT_RENDEZVOUS"  # the file in which the ranks of `launch` meet
 START = 120.0  # seconds in which all ranks must be there; importing torch alone takes some
@@ -35,12 +35,6 @@ GRACE = 1.0  # seconds in which the ranks that still work leave their notes
 LOOPBACK = "lo0" if sys.platform == "darwin" else "lo"
 
 _joins = itertools.count()  # a process may train several times: each has keys of its own
-
-
-class PeerError(RunError):
-    """Another rank is lost; this one did nothing wrong."""
-
-    exit_code = 75  # EX_TEMPFAIL of sysexits: try again
 
 
 @dataclass(frozen=True)
