@@ -64,4 +64,4 @@ def _mixed(numbers: Tensor) -> Tensor:
 def _folded(numbers: Tensor, by: int) -> Tensor:
     """The upper bits added to the lower ones; no two numbers become the same."""
     upper = (numbers >> by) & (2 ** (64 - by) - 1)  # torch shifts the sign in, which is masked
-    return numbers ^ upper
+    return torch.bitwise_xor(numbers, upper)
