@@ -102,7 +102,7 @@ def verify_resume(run: Path, *, steps: int = 200, seed: int | None = None) -> Ve
 def _settings(run: Path, state: dict[str, Any], steps: int) -> dict[str, Any]:
     """The run's recipe, with room to go on where it had ended."""
     recipe = read_recipe_file(run / "config.yaml")
-    train = {**recipe["train"], "patience": None, "max_time": None}
+    train = {**recipe["train"], "patience": None}
     if is_finished(run):
         train["epochs"] = state["epoch"] + steps
     return {**recipe, "train": train}
@@ -110,12 +110,12 @@ def _settings(run: Path, state: dict[str, Any], steps: int) -> dict[str, Any]:
 
 def _go_on(copy: Path, recipe: dict[str, Any], last: int) -> int:
     """Let a new process go on with a copy until this step; gives the step it reached."""
-    limited = {**recipe, "train": {**recipe["train"], "max_steps": last}}
-    write_text(copy / "config.yaml", to_yaml(limited))
+    write_text(copy / "config.yaml", to_yaml(recipe))
     checkpoint, _ = newest_good(copy)
     processes = 1 if checkpoint is None else _plain(checkpoint)["conditions/processes"]
     command = [sys.executable, "-m", "netwright", "train", "--resume", str(copy), "--no-report"]
     command += ["--quiet", "--nproc", str(processes), "--allow", "epochs"]
+    command += ["--set", f"train.max_steps={last}"]
     # Another order of hashes: nothing may depend on it.
     environment = {**os.environ, "PYTHONHASHSEED": str(random.randrange(2**32))}
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)

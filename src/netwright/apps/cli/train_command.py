@@ -11,7 +11,7 @@ import typer
 from netwright.apps.cli.dry_run import show_dry_run
 from netwright.apps.cli.learning_rate_table import show_learning_rates
 from netwright.apps.cli.results_table import show_results, write_report
-from netwright.apps.cli.typed_recipe import parse_seconds, resumed_recipe, typed_recipe
+from netwright.apps.cli.typed_recipe import first_recipe, parse_seconds, typed_recipe
 
 
 def train(  # noqa: PLR0913, PLR0917 - one argument an option
@@ -125,10 +125,18 @@ def train(  # noqa: PLR0913, PLR0917 - one argument an option
     }
     if drop_missing_target:
         given_data["drop_missing_target"] = True
-    files = [*resumed_recipe(resume), *(config or [])]
     is_rank = "RANK" in os.environ  # of `launch` below or of torchrun
     recipe = parse_recipe(
-        typed_recipe(files, model, data, seed, settings or [], given_data, given_train)
+        typed_recipe(
+            config or [],
+            model,
+            data,
+            seed,
+            settings or [],
+            given_data,
+            given_train,
+            first=first_recipe(resume),
+        )
     )
     if start_from is not None:
         recipe = replace(recipe, start_from=run_path(start_from))

@@ -1,9 +1,11 @@
 """What a person types as a recipe: defaults, then files, then the command line."""
 
 import re
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+DEFAULTS = {"model": {"name": "mlp"}, "data": {"name": "digits"}}
 UNITS = {"": 1, "s": 1, "m": 60, "h": 3600}
 
 
@@ -39,12 +41,14 @@ def typed_recipe(
     settings: list[str],
     given_data: dict[str, Any],
     given_train: dict[str, Any],
+    *,
+    first: Mapping[str, Any] = DEFAULTS,
 ) -> dict[str, Any]:
-    """Defaults, then files in order, then the command line: the last one wins."""
+    """The first recipe, then files in order, then the command line: the last one wins."""
     from netwright.recipes.recipe import data_section, merge
     from netwright.recipes.recipe_file import read_recipe_file, typed_value
 
-    values: dict[str, Any] = {"model": {"name": "mlp"}, "data": {"name": "digits"}}
+    values = dict(first)
     for file in files:
         values = merge(values, normal_form(read_recipe_file(file)))
     typed: dict[str, dict[str, Any]] = {"model": {}, "data": {}, "train": {}}
@@ -64,26 +68,30 @@ def typed_recipe(
     return values if seed is None else {**values, "seed": seed}
 
 
-def resumed_recipe(resume: str) -> list[Path]:
-    """The recipe of the run to go on with, as the first of the recipe files; none for auto."""
+def first_recipe(resume: str) -> dict[str, Any]:
+    """What holds unless something else is said: the recipe of the run to go on with, or defaults.
+
+    The limits that ended the run before do not end it again.
+    """
     from netwright.core.errors import ConfigError
+    from netwright.recipes.recipe import merge
     from netwright.recipes.recipe_file import read_recipe_file
     from netwright.recipes.resume import AUTO, NEVER, run_of
 
     if resume in {AUTO, NEVER}:
-        return []
+        return dict(DEFAULTS)
     folder = run_of(Path(resume))
     config = folder / "config.yaml"
     if not config.is_file():
         raise ConfigError(f"--resume must be auto, never or the folder of a run, got {resume!r}")
-    values = read_recipe_file(config)
+    values = normal_form(read_recipe_file(config))
     for part, what in (("model", "a module"), ("data", "arrays")):
         if not values.get(part, {}).get("name"):
             raise ConfigError(
                 f"{folder} was trained with {what} of your own: go on in Python, with nw.fit(..., "
                 f"resume={str(folder)!r})"
             )
-    return [config]
+    return merge(values, {"train": {"max_steps": None, "max_time": None}})
 
 
 def normal_form(values: dict[str, Any]) -> dict[str, Any]:
