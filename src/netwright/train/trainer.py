@@ -29,10 +29,10 @@ from netwright.train.tasks.task import Task
 
 
 class Trainer:
-    """Trains any `nn.Module` on data in memory.
+    """Trains any `nn.Module`, on data in memory or on disk.
 
-    The data is moved to the device once; in the loop nothing waits for the device and no example is
-    touched by Python alone. The order of examples and every random draw follow from the seed.
+    Data in memory is moved to the device once, and no example is touched by Python alone. The order
+    of examples and every random draw follow from the seed.
 
     Args:
         config: how to train.
