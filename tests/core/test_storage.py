@@ -15,9 +15,11 @@ from netwright.core import storage
 from netwright.core.errors import ConfigError, DataError, RunError
 from netwright.core.storage import (
     MANIFEST,
+    append_text,
     as_json,
     check_folder,
     check_space,
+    make_folder,
     new_folder,
     read_folder,
     read_json,
@@ -510,3 +512,14 @@ def test_a_folder_that_is_not_there_is_refused_in_one_sentence(tmp_path: Path) -
             write_text(path, "x")
         with pytest.raises(ConfigError, match=f"^{re.escape(f'{path} cannot be written: {why}')}$"):
             fill(path)
+
+
+def test_what_cannot_be_added_or_made_is_one_sentence(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(ConfigError, match=r"log cannot be written: Not a directory$"):
+        append_text(tmp_path / "file" / "log", "x")
+    with pytest.raises(RunError, match=r"file cannot be written: File exists$"):
+        make_folder(tmp_path / "file")
+    append_text(tmp_path / "log", "a\n")
+    append_text(tmp_path / "log", "b\n")
+    assert (tmp_path / "log").read_text() == "a\nb\n"

@@ -1,6 +1,7 @@
 """Arrays as data: what is inferred, that held-out rows stay unseen, and what is refused."""
 
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from netwright.core.errors import ConfigError, DataError, NetwrightError, ShapeE
 from netwright.data.array_encoder import ArrayEncoder
 from netwright.data.arrays import ArraysConfig, Names, arrays_config, from_arrays
 from netwright.data.dataset import Data, Split
+from netwright.data.fingerprint import fingerprint
 from netwright.data.raw_arrays import to_floats
 from netwright.data.source import DataConfig
 from netwright.data.stored import StoredSplit
@@ -379,6 +381,36 @@ def test_a_mapped_array_is_never_read_as_a_whole(
     monkeypatch.setattr("netwright.data.mapped_inputs.to_floats", watched)
     from_arrays(mapped(tmp_path, features(100)), np.arange(100) % 2)
     assert sizes == [30] * 10
+
+
+def test_no_changed_number_of_a_mapped_array_goes_unseen(tmp_path: Path) -> None:
+    inputs, targets = features(5000), np.arange(5000) % 2
+
+    def prints(values: NDArray[Any], **settings: Any) -> dict[str, Any]:
+        data = from_arrays(mapped(tmp_path, values), targets, config=replace(RAW, **settings))
+        return fingerprint(data.train)
+
+    before = prints(inputs)
+    assert prints(inputs) == before
+    for row in (0, 3, 2500, 4999):
+        other = inputs.copy()
+        other[row, -1] = np.nextafter(other[row, -1], 9)
+        assert prints(other)["rows"] != before["rows"]
+    assert prints(inputs, factor=10.0)["rows"] != before["rows"]
+    assert prints(inputs, standardize=True)["rows"] != before["rows"]
+
+
+def test_mapped_parts_that_are_given_are_known_by_their_content(tmp_path: Path) -> None:
+    inputs, targets = features(20), np.arange(20) % 2
+
+    def print_of(part: NDArray[Any]) -> Any:
+        given = (mapped(tmp_path, part, "part"), targets[:5])
+        data = from_arrays(inputs, targets, validation=given)
+        assert data.val is not None
+        return fingerprint(data.val)["rows"]
+
+    assert print_of(inputs[:5]) == print_of(inputs[:5])
+    assert print_of(inputs[:5]) != print_of(inputs[1:6])
 
 
 def test_mapped_parts_that_are_given_stay_on_disk_and_are_checked(tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 """The profile of inputs: the same however they are cut into stretches, and as NumPy computes it."""
 
+import hashlib
 import re
 
 import numpy as np
@@ -56,6 +57,23 @@ def test_stretches_give_the_wanted_rows_in_order(
     parts = list(stretches("inputs", values, rows))
     assert [part[:, 0].tolist() for part in parts] == [[0, 4], [16], [18]]
     assert [len(part) for part in stretches("inputs", values)] == [3, 3, 3, 1]
+
+
+@pytest.mark.parametrize("dtype", ["<f4", ">f8", "<f2", "|u1", "|b1"])
+@pytest.mark.parametrize("layout", ["rows", "columns", "every other"])
+def test_all_bytes_are_shown_in_the_order_of_the_rows(
+    dtype: str, layout: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("netwright.data.input_profile.STRETCH", 12)
+    array = np.arange(80).reshape(20, 1, 2, 2).astype(dtype)
+    if layout == "columns":
+        array = np.asfortranarray(array)
+    elif layout == "every other":
+        array = array[::2, :, :, 1:]
+    digest = hashlib.sha256()
+    for _ in stretches("inputs", array, torch.tensor([3]), watch=digest.update):
+        pass  # only one row is given, all of them are shown
+    assert digest.hexdigest() == hashlib.sha256(array.tobytes()).hexdigest()
 
 
 def test_every_row_is_checked_also_those_that_are_not_wanted(

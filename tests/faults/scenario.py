@@ -1,6 +1,6 @@
 """A scenario: one kind of fault, made many times, and how often the library kept its promise."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -28,10 +28,18 @@ class Scenario:
         code: "T07".
         title: the fault in a few words.
         measure: takes an empty folder, makes the faults, counts what held.
-        slow: whether its test runs in `make test-slow` only.
+        least: the counts without which the faults were not real, with their floors.
     """
 
     code: str
     title: str
     measure: Callable[[Path], Figures]
-    slow: bool = False
+    least: Mapping[str, float]
+
+    def shortfalls(self, figures: Figures) -> dict[str, float]:
+        """The floors that the counts did not reach."""
+        return {name: floor for name, floor in self.least.items() if figures.counts[name] < floor}
+
+    def is_green(self, figures: Figures) -> bool:
+        """Whether the promise held after every fault, and the faults were real."""
+        return figures.passed == figures.n > 0 and not self.shortfalls(figures)

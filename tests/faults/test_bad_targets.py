@@ -179,13 +179,15 @@ def measure(folder: Path) -> Figures:
     )
 
 
-SCENARIO = Scenario(code="T20", title="targets that cannot be learned", measure=measure)
+SCENARIO = Scenario(
+    code="T20", title="targets that cannot be learned", measure=measure, least={"refused": 11}
+)
 
 
 def test_bad_targets_are_refused_before_the_first_step(tmp_path: Path) -> None:
     figures = measure(tmp_path)
-    assert (figures.n, figures.passed) == (11, 11)
-    assert (figures.counts["refused"], figures.counts["steps taken"]) == (11, 0)
+    assert SCENARIO.is_green(figures), figures
+    assert (figures.n, figures.counts["steps taken"]) == (11, 0)
 
 
 def test_good_targets_are_learned(tmp_path: Path) -> None:

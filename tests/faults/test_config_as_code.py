@@ -186,13 +186,18 @@ def measure(folder: Path) -> Figures:
     )
 
 
-SCENARIO = Scenario(code="T22", title="code hidden in settings and files", measure=measure)
+SCENARIO = Scenario(
+    code="T22",
+    title="code hidden in settings and files",
+    measure=measure,
+    least={"refused": 36},  # the others are keys that nothing reads
+)
 
 
 def test_code_in_settings_and_files_is_never_run(tmp_path: Path) -> None:
     figures = measure(tmp_path)
-    assert (figures.n, figures.passed, figures.counts["marks"]) == (40, 40, 0)
-    assert figures.counts["refused"] >= 36  # the others are keys that nothing reads
+    assert SCENARIO.is_green(figures), figures
+    assert (figures.n, figures.counts["marks"]) == (40, 0)
 
 
 def test_the_same_files_without_a_payload_are_read(

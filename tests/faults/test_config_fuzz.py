@@ -237,14 +237,19 @@ def measure(folder: Path, count: int = RECIPES) -> Figures:
     )
 
 
-SCENARIO = Scenario(code="T21", title="recipes that are broken or made to harm", measure=measure)
+SCENARIO = Scenario(
+    code="T21",
+    title="recipes that are broken or made to harm",
+    measure=measure,
+    least={"valid": 200, "refused": 200},
+)
 
 
 def test_every_recipe_is_valid_or_refused_in_one_sentence(tmp_path: Path) -> None:
     figures = measure(tmp_path)
-    assert (figures.n, figures.passed) == (RECIPES + len(HARMFUL) + 1, figures.n)
+    assert SCENARIO.is_green(figures), figures
+    assert figures.n == RECIPES + len(HARMFUL) + 1
     assert figures.counts["crashes"] == figures.counts["left behind"] == 0
-    assert min(figures.counts["valid"], figures.counts["refused"]) >= 200
 
 
 def test_planted_bug_of_a_loader_that_makes_objects_is_seen(

@@ -183,15 +183,20 @@ def measure(folder: Path, each: int = EACH) -> Figures:
     )
 
 
-SCENARIO = Scenario(code="T15", title="Damaged checkpoints", measure=measure)
+SCENARIO = Scenario(
+    code="T15",
+    title="Damaged checkpoints",
+    measure=measure,
+    # Of 500 flips and zeroed tails of such files most load without an error.
+    least={"safetensors lets pass": 251, "whole files and folders": 18},
+)
 
 
 def test_no_damage_is_loaded_and_the_newest_good_checkpoint_is(tmp_path: Path) -> None:
     figures = measure(tmp_path)
-    assert figures.passed == figures.n == 3 * EACH + 18, figures.counts
+    assert SCENARIO.is_green(figures), figures
+    assert figures.n == 3 * EACH + 18
     assert figures.counts["silent wrong loads"] == 0
-    # Non-vacuity: of 500 flips and zeroed tails of such files most load without an error.
-    assert figures.counts["safetensors lets pass"] > 250
 
 
 def test_planted_bug_a_check_of_presence_is_found(

@@ -258,13 +258,18 @@ def measure(folder: Path) -> Figures:
     )
 
 
-SCENARIO = Scenario(code="T23", title="Numbers that are not finite", measure=measure)
+SCENARIO = Scenario(
+    code="T23",
+    title="Numbers that are not finite",
+    measure=measure,
+    least={"caught in their step": 25},
+)
 
 
 def test_no_weight_sees_a_number_that_is_not_finite(tmp_path: Path) -> None:
     figures = measure(tmp_path)
-    assert figures.passed == figures.n == 25, figures.counts
-    assert figures.counts == {"caught in their step": 25, "poisoned tensors": 0}
+    assert SCENARIO.is_green(figures), figures
+    assert (figures.n, figures.counts["poisoned tensors"]) == (25, 0)
 
 
 def unguarded(folder: Path) -> Path | None:

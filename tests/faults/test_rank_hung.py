@@ -95,7 +95,9 @@ def measure(folder: Path) -> Figures:
     return measure_hangs(folder, TIMEOUT, hangs)
 
 
-SCENARIO = Scenario(code="T32", title="One of two ranks hung", measure=measure, slow=True)
+SCENARIO = Scenario(
+    code="T32", title="One of two ranks hung", measure=measure, least={"named in time": 4}
+)
 
 
 def test_a_rank_that_hangs_is_named_after_the_timeout(tmp_path: Path) -> None:
@@ -112,7 +114,7 @@ def test_the_command_names_a_rank_that_hangs_and_ends_it(tmp_path: Path) -> None
 @pytest.mark.slow
 def test_hung_ranks_of_the_command_are_named_after_ten_seconds(tmp_path: Path) -> None:
     figures = measure(tmp_path)
-    assert figures.passed == figures.n == 4, figures.counts
+    assert SCENARIO.is_green(figures), figures
 
 
 def patience_without_end() -> None:

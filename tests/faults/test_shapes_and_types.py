@@ -242,15 +242,18 @@ def measure(folder: Path, draws: int = DRAWS) -> Figures:
     )
 
 
-SCENARIO = Scenario(code="T29", title="tensors of any shape and dtype", measure=measure)
+SCENARIO = Scenario(
+    code="T29",
+    title="tensors of any shape and dtype",
+    measure=measure,
+    least={"functions": 25, "least right of one": 0.1 * DRAWS, "least refused of one": 0.1 * DRAWS},
+)
 
 
 def test_any_tensor_gives_the_right_number_or_a_refusal(tmp_path: Path) -> None:
     figures = measure(tmp_path)
-    assert figures.n == figures.passed == DRAWS * figures.counts["functions"]
-    assert figures.counts["functions"] >= 25
-    assert figures.counts["least right of one"] >= 0.1 * DRAWS
-    assert figures.counts["least refused of one"] >= 0.1 * DRAWS
+    assert SCENARIO.is_green(figures), figures
+    assert figures.n == DRAWS * figures.counts["functions"]
 
 
 def test_planted_bug_of_samples_that_nobody_checks_is_seen(

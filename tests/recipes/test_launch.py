@@ -221,6 +221,23 @@ def test_a_rank_that_does_not_end_with_the_others_is_named(
     assert all_gone(pid)
 
 
+def test_the_first_rank_may_write_for_as_long_as_it_wants_when_the_others_have_ended(
+    program: Program, capfd: pytest.CaptureFixture[str]
+) -> None:
+    program("time.sleep([2, 0, 0.3][rank])")
+    assert launch([], 3, 0.8) == 0
+    assert capfd.readouterr().err == ""
+
+
+def test_another_rank_is_late_while_the_first_works_too(
+    program: Program, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    program("time.sleep([60, 60, 0][rank])")
+    assert launch([], 3, 0.5) == 1
+    pid = int((tmp_path / "pid-1").read_text())
+    assert f"error: rank 1 (process {pid}) did not end within 0.5 s" in capfd.readouterr().err
+
+
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_a_signal_reaches_every_rank_once_and_their_code_is_given(
     number: signal.Signals, code: int, program: Program, tmp_path: Path

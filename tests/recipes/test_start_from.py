@@ -2,6 +2,7 @@
 
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -72,3 +73,14 @@ def test_where_there_are_no_weights(tmp_path: Path) -> None:
     sentence = f"{tmp_path} holds no weights: it has neither a model nor a checkpoint"
     with pytest.raises(ConfigError, match=f"^{re.escape(sentence)}$"):
         take_weights(prepare("mlp", "moons").model, tmp_path)
+
+
+def test_a_run_that_goes_on_needs_the_old_run_no_more(tmp_path: Path) -> None:
+    settings: dict[str, Any] = {"hidden": (3,), "epochs": 3, "quiet": True}
+    nw.fit("mlp", "moons", out=tmp_path / "old", **settings)
+    new = {**settings, "out": tmp_path / "new", "start_from": tmp_path / "old"}
+    nw.fit("mlp", "moons", max_steps=4, **new)
+    (tmp_path / "old").rename(tmp_path / "moved")
+    assert nw.fit("mlp", "moons", resume="auto", **new).results["finished"]
+    with pytest.raises(ConfigError, match=r"^a run that goes on has its own weights: give resume"):
+        nw.fit("mlp", "moons", resume=tmp_path / "new", start_from=tmp_path / "moved", **settings)

@@ -124,6 +124,19 @@ def test_other_settings_are_refused_and_the_run_stays_as_it_was(tmp_path: Path) 
     assert "batch_size: 16" in (place / "config.yaml").read_text()
 
 
+def test_names_that_are_allowed_may_be_one_text(tmp_path: Path) -> None:
+    fit(tmp_path / "run", max_steps=5)
+    again = fit(tmp_path / "run", resume="auto", batch_size=16, lr=0.5, allow="batch_size, lr")
+    assert again.results["finished"]
+
+
+def test_a_run_of_another_model_is_not_written_over(tmp_path: Path) -> None:
+    first = fit(tmp_path / "run")
+    with pytest.raises(ConfigError, match="holds a run of another recipe"):
+        nw.fit("ridge", "line", out=tmp_path / "run", resume="auto", quiet=True)
+    assert nw.open_run(tmp_path / "run").evaluate() == first.results["metrics"]
+
+
 def test_one_owner_at_a_time(tmp_path: Path) -> None:
     place = tmp_path / "run"
     fit(place, max_steps=5)

@@ -19,6 +19,7 @@ from netwright.data.dataset import Data
 from netwright.train.callback import Callback
 from netwright.train.callbacks.early_stopping import EarlyStopping
 from netwright.train.checkpoint import load_checkpoint, save_checkpoint
+from netwright.train.ranks import Ranks
 from netwright.train.state import TrainState
 from tests.train.toy_runs import (
     assert_same,
@@ -281,6 +282,31 @@ def test_changed_settings_are_refused_with_the_difference_or_allowed_by_name(
     assert state.epoch == 3
     if name == "lr":
         assert state.lr == 0.5
+
+
+def test_only_what_there_is_can_be_allowed(checkpoint: Path) -> None:
+    state = toy_start(toy_net(batch_norm=True))
+    with pytest.raises(ConfigError, match="'batchsize' is allowed to change; did you mean 'batch"):
+        load_checkpoint(checkpoint, state, [EarlyStopping()], allow=["batchsize"])
+
+
+def test_gradients_that_wait_are_the_first_ranks_when_others_join(tmp_path: Path) -> None:
+    class Save(Callback):
+        def on_batch_end(self, state: TrainState) -> None:
+            if state.samples == 4:
+                save_checkpoint(tmp_path / "mid", state)
+
+    toy_fit(toy_net(), toy_data(), accumulate=2, callbacks=[Save()])
+    waiting = []
+    for rank in range(2):
+        state = toy_start(accumulate=2)
+        state.ranks = Ranks(rank, 2)
+        before = state.conditions()
+        state.conditions = lambda before=before: {**before, "processes": 2}  # type: ignore[misc]
+        load_checkpoint(tmp_path / "mid", state, allow=["processes"])
+        assert state.accumulated == 1
+        waiting.append(len(state.gradients))
+    assert waiting == [4, 0]
 
 
 def test_a_longer_run_is_the_same_run_where_the_schedule_does_not_know_its_end(

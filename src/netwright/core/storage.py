@@ -88,6 +88,18 @@ def write_text(path: Path, text: str) -> None:
     write_bytes(path, text.encode())
 
 
+def append_text(path: Path, text: str) -> None:
+    """Add to the end of a text file; a kill may leave part of it."""
+    with _one_sentence(path), path.open("a", encoding="utf-8") as file:
+        file.write(text)
+
+
+def make_folder(path: Path) -> None:
+    """Make a folder unless it is there."""
+    with _one_sentence(path):
+        path.mkdir(exist_ok=True)
+
+
 def write_json(path: Path, value: Any) -> None:
     """Replace a JSON file in one step; NaN and infinity are refused, since they are not JSON."""
     write_bytes(path, as_json(value))

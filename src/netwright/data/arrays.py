@@ -6,6 +6,7 @@ through once, a stretch at a time, and then read a batch at a time.
 Shapes: N examples, F features, C channels, I/J image height and width, K outputs.
 """
 
+import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Annotated, Any, Literal
@@ -116,7 +117,8 @@ def from_arrays(
         classes=encoded if kind == "class" else None,
     )
     notes = [note]
-    seen = stretches("inputs", values, train)
+    content = hashlib.sha256()
+    seen = stretches("inputs", values, train, watch=content.update)
     if spec.inputs == "features":
         profile = measure_features(seen)
         notes += _notes_on_features(profile, spec)
@@ -124,7 +126,8 @@ def from_arrays(
             encoder = encoder.standardised(profile)
     else:
         notes += _notes_on_images(*measure_largest(seen), config)
-    whole = _split(values, encoder, encoded, _read_weights(weights, len(values)))
+    row_weights = _read_weights(weights, len(values))
+    whole = _split(values, encoder, content.hexdigest(), encoded, row_weights)
     data = Data(
         name=name,
         spec=spec,
@@ -154,11 +157,14 @@ def _read_inputs(source: Any, name: str = "inputs") -> Inputs:
     return array if is_mapped(source) else to_floats(name, array)
 
 
-def _split(values: Inputs, encoder: ArrayEncoder, targets: Tensor, weights: Tensor | None) -> Split:
+def _split(
+    values: Inputs, encoder: ArrayEncoder, content: str, targets: Tensor, weights: Tensor | None
+) -> Split:
     """Inputs encoded now where they are in memory, else as they are read."""
     if isinstance(values, Tensor):
         return Split(inputs=encoder.scaled(values), targets=targets, weights=weights)
-    return StoredSplit(stored=MappedInputs(values, encoder), targets=targets, weights=weights)
+    stored = MappedInputs(values, encoder, content)
+    return StoredSplit(stored=stored, targets=targets, weights=weights)
 
 
 def _check_rows(name: str, inputs: Inputs, targets: NDArray[Any], config: ArraysConfig) -> None:
@@ -240,9 +246,10 @@ def _part(
     values = _read_inputs(inputs, f"{name} inputs")
     shaped = torch.empty(values.shape, device="meta")  # of that shape, without its numbers
     check_shape(f"{name} inputs", shaped, "N", *encoder.input_shape)
-    for _ in stretches(f"{name} inputs", values):
+    content = hashlib.sha256()
+    for _ in stretches(f"{name} inputs", values, watch=content.update):
         pass  # what is not finite is refused on the way
-    return _split(values, encoder, encoded, None)
+    return _split(values, encoder, content.hexdigest(), encoded, None)
 
 
 def _notes_on_features(profile: FeatureProfile, spec: DataSpec) -> Iterator[str]:

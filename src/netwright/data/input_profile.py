@@ -12,10 +12,11 @@ variances" (1979).
 """
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
@@ -42,7 +43,11 @@ class FeatureProfile:
 
 
 def stretches(
-    name: str, values: Tensor | NDArray[Any], rows: Tensor | None = None
+    name: str,
+    values: Tensor | NDArray[Any],
+    rows: Tensor | None = None,
+    *,
+    watch: Callable[[memoryview], object] | None = None,
 ) -> Iterator[Tensor]:
     """All values as floats, a stretch of rows after the other; what is not finite is refused.
 
@@ -50,6 +55,7 @@ def stretches(
         name: what refusals call the values.
         values: floats in memory that are known to be finite, or an array that may be mapped.
         rows: of these alone something is given, in the order of the values; by default of all.
+        watch: is shown the bytes of every stretch of an array: a file is then read once only.
     """
     wanted = torch.ones(len(values), dtype=torch.bool)
     if rows is not None:
@@ -58,6 +64,9 @@ def stretches(
     for start in range(0, len(values), size):
         part = values[start : start + size]
         if not isinstance(part, Tensor):
+            part = np.ascontiguousarray(part)
+            if watch is not None:
+                watch(part.data)
             part = to_floats(f"{name}[{start}:{start + len(part)}]", part)
         chosen = part[wanted[start : start + size]]
         if len(chosen):

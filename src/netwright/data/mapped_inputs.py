@@ -4,6 +4,7 @@ Shapes: N examples, B rows read together.
 """
 
 import hashlib
+import json
 from typing import Any
 
 import numpy as np
@@ -12,9 +13,7 @@ from torch import Tensor
 
 from netwright.data.array_encoder import ArrayEncoder
 from netwright.data.raw_arrays import to_floats
-from netwright.data.stored import StoredInputs, evenly_spaced
-
-FINGERPRINT_ROWS = 4096
+from netwright.data.stored import StoredInputs
 
 
 class MappedInputs(StoredInputs):
@@ -23,10 +22,11 @@ class MappedInputs(StoredInputs):
     Args:
         array: (N, ...), real numbers.
         encoder: how a row is scaled.
+        content: a digest of all bytes of the array, taken when its rows were looked through.
     """
 
-    def __init__(self, array: NDArray[Any], encoder: ArrayEncoder) -> None:
-        self.array, self.encoder = array, encoder
+    def __init__(self, array: NDArray[Any], encoder: ArrayEncoder, content: str) -> None:
+        self.array, self.encoder, self.content = array, encoder, content
 
     def __len__(self) -> int:
         return len(self.array)
@@ -44,11 +44,15 @@ class MappedInputs(StoredInputs):
         return self.encoder.scaled(to_floats("inputs", self.array[rows.numpy()]))
 
     def fingerprint(self) -> str:
-        """The sha256 of shape, dtype, size and up to 4,096 evenly spaced rows."""
-        array = self.array
-        digest = hashlib.sha256(f"{array.shape} {array.dtype.str} {array.nbytes}".encode())
-        digest.update(array[evenly_spaced(len(array), FINGERPRINT_ROWS).numpy()].tobytes())
-        return digest.hexdigest()
+        """The sha256 of shape, dtype, content and scaling; nothing is read for it."""
+        array, encoder = self.array, self.encoder
+        # To six digits: the number of threads may change the last ones, and the sign of a zero (z).
+        units = [
+            f"{mean / scale:z.6f} {scale:.6g}"
+            for mean, scale in zip(encoder.mean, encoder.scale, strict=True)
+        ]
+        parts = [array.shape, array.dtype.str, self.content, encoder.factor, units]
+        return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 
 
 def is_mapped(source: Any) -> bool:

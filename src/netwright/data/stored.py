@@ -42,7 +42,7 @@ class StoredInputs(ABC):
 
     @abstractmethod
     def fingerprint(self) -> str:
-        """A digest that changes when what is stored changes."""
+        """A digest that changes when what `read` returns changes."""
 
 
 class StoredSplit(Split):

@@ -20,9 +20,9 @@ from netwright.recipes.first_batch import try_first_batch
 from netwright.recipes.gradient_fit import check_monitor
 from netwright.recipes.prepared import Prepared
 from netwright.recipes.recipe import Recipe, check_seed
+from netwright.recipes.resume import AUTO, NEVER
 from netwright.recipes.run import Run
 from netwright.recipes.sources import load_source, settings_type
-from netwright.recipes.start_from import take_weights
 from netwright.recipes.training import train
 from netwright.train.callback import Callback
 from netwright.train.settings import TrainConfig, pace_for
@@ -37,7 +37,7 @@ def fit(  # noqa: PLR0913 - the one door, with a name for each question
     seed: int = 0,
     out: str | Path | None = None,
     resume: str | Path = "never",
-    allow: Sequence[str] = (),
+    allow: str | Sequence[str] = (),
     start_from: str | Path | Run = "",
     callbacks: Sequence[Callback] = (),
     quiet: bool = False,
@@ -59,6 +59,7 @@ def fit(  # noqa: PLR0913 - the one door, with a name for each question
         **settings: of training (epochs, lr ...), of the model (hidden, dropout ...) or of the data
             (target, noise ...), each by its name.
     """
+    check_one_beginning(resume, start_from)
     recipe, loaded, module = resolve(model, data, seed=seed, **settings)
     recipe = replace(recipe, start_from=run_path(start_from))
     return train(
@@ -132,8 +133,6 @@ def put_together(
         except (RuntimeError, MemoryError) as error:  # a width that no machine has room for
             reason = str(error).partition("\n")[0]
             raise ConfigError(f"{recipe.model} cannot be built: {reason:.200}") from None
-    if recipe.start_from:
-        take_weights(module, Path(recipe.start_from))
     module.to(pick_device(recipe.train.device))
     check_last_batch(module, rows, pace.batch_size)
     learns_by_itself = isinstance(module, Learner)
@@ -144,6 +143,12 @@ def put_together(
         Trainer(recipe.train, task).start(module, data)  # refuses settings before a folder is made
     first = try_first_batch(module, data, task, pace.batch_size)
     return Prepared(recipe=recipe, model=module, data=data, task=task, first_batch=first)
+
+
+def check_one_beginning(resume: str | Path, start_from: object) -> None:
+    """Refuse two answers to the question where the weights come from."""
+    if start_from and resume not in {AUTO, NEVER}:
+        raise ConfigError("a run that goes on has its own weights: give resume or from, not both")
 
 
 def run_path(run: str | Path | Run) -> str:

@@ -5,6 +5,7 @@ they start at once. See `netwright.train.ranks` for what they are to each other.
 """
 
 import ctypes
+import math
 import os
 import signal
 import subprocess
@@ -56,9 +57,11 @@ def launch(arguments: list[str], processes: int, timeout: float) -> int:
     and SIGTERM are passed on once; a second one ends all at once.
 
     Args:
-        arguments: of the command, without those that ask for several processes.
+        arguments: of the command, as they were typed; one that asks for several processes is
+            for the command to ignore where RANK is set.
         processes: how many.
-        timeout: seconds that the others may need when the first has come to its end.
+        timeout: seconds that the others may need when the first has come to its end; rank 0, which
+            writes for all, has as many as it wants when only it is left.
     """
     if processes < 1:
         raise ConfigError(f"there must be 1 process or more, got {processes}")
@@ -115,21 +118,30 @@ def _bind_to_launcher() -> Callable[[], None] | None:
 def _watch(ranks: list[Rank], interrupt: Interrupt, timeout: float) -> list[Rank]:
     """Wait for all; give those that are late when another has failed, or ended long ago."""
     is_passed_on = False
-    until: float | None = None
+    patience = until = math.inf
     while working := [rank for rank in ranks if rank.code is None]:
         if interrupt.signal is not None and not is_passed_on:
             is_passed_on = True
             for rank in working:
                 rank.process.send_signal(interrupt.signal)
-        ended = [rank.code for rank in ranks if rank.code is not None]
-        if ended:
-            failed = any(code not in ENDED_WELL for code in ended)
-            now = time.monotonic()
-            until = min(until or now + timeout, now + (LAST_WORDS if failed else timeout))
-            if now >= until:
-                break
+        before, patience = patience, _patience(ranks, timeout)
+        now = time.monotonic()
+        if patience != before:
+            until = now + patience
+        if now >= until:
+            break
         time.sleep(0.05)
     return working
+
+
+def _patience(ranks: list[Rank], timeout: float) -> float:
+    """Seconds that the ranks which still work may need, from the moment that this changes."""
+    codes = [rank.code for rank in ranks]
+    ended = {code for code in codes if code is not None}
+    if ended - ENDED_WELL:
+        return LAST_WORDS
+    only_first_works = None not in codes[1:]
+    return timeout if ended and not only_first_works else math.inf
 
 
 def _conclude(ranks: list[Rank], late: list[Rank], timeout: float) -> int:
@@ -150,8 +162,8 @@ def _conclude(ranks: list[Rank], late: list[Rank], timeout: float) -> int:
     if bereft:
         say(ADVICE)
         return 1
-    if late:
-        complain(f"{late[0]} did not end within {timeout:g} s after the others; {ADVICE}")
+    if late:  # the last of them: rank 0 is never late alone
+        complain(f"{late[-1]} did not end within {timeout:g} s after the others; {ADVICE}")
         return 1
     return max(codes.values())
 

@@ -7,7 +7,7 @@ from typing import NamedTuple, cast
 
 from netwright.core.console import Bar
 from netwright.core.devices import device_of
-from netwright.core.errors import ConfigError, RunError
+from netwright.core.errors import RunError
 from netwright.core.interrupts import Interrupt
 from netwright.core.learner import Learner
 from netwright.recipes.outcome import Outcome
@@ -25,8 +25,6 @@ def own_fit(prepared: Prepared, here: Circumstances) -> Outcome:
     """
     module, task, config = prepared.model, prepared.task, prepared.recipe.train
     model = cast(Learner, module)
-    if not here.ranks.is_alone:
-        raise ConfigError(f"{prepared.recipe.model} learns in one process, by a rule of its own")
     folder = here.folder
     if folder is not None:
         write_rows(folder / "metrics.jsonl", [])  # what an interrupted run left

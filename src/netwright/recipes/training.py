@@ -7,6 +7,7 @@ from typing import Any
 
 from netwright.core.console import say, warn
 from netwright.core.devices import device_of
+from netwright.core.errors import ConfigError
 from netwright.core.folder_lock import FolderLock
 from netwright.core.learner import Learner
 from netwright.core.storage import remove_leftovers, write_json
@@ -14,12 +15,14 @@ from netwright.recipes.gradient_fit import gradient_fit
 from netwright.recipes.outcome import Outcome
 from netwright.recipes.own_fit import own_fit
 from netwright.recipes.prepared import Circumstances, Prepared
-from netwright.recipes.resume import NEVER, Origin, find_origin
+from netwright.recipes.resume import NEVER, Origin, find_origin, find_run, run_of
 from netwright.recipes.run import Run
 from netwright.recipes.run_folder import create_run_folder, save_model, write_recipe
+from netwright.recipes.start_from import take_weights
 from netwright.train.callback import Callback
 from netwright.train.evaluate import evaluate, evaluate_baseline
 from netwright.train.ranks import Ranks, joined
+from netwright.train.trainer import Trainer
 
 
 def train(
@@ -27,7 +30,7 @@ def train(
     *,
     out: Path | None = None,
     resume: str | Path = NEVER,
-    allow: Sequence[str] = (),
+    allow: str | Sequence[str] = (),
     extra: Sequence[Callback] = (),
     quiet: bool = False,
     keep_folder: bool = True,
@@ -40,6 +43,7 @@ def train(
     """
     with joined(prepared.recipe.train.rank_timeout) as ranks:
         quiet = quiet or not ranks.is_first
+        _check_together(prepared, ranks)
         if not keep_folder:
             return _train(prepared, Circumstances(ranks=ranks, extra=extra, quiet=quiet))
         with _run_folder(prepared, ranks, out, resume) as origin:
@@ -48,12 +52,27 @@ def train(
             here = Circumstances(
                 folder=origin.folder,
                 checkpoint=origin.checkpoint,
-                allow=allow,
+                allow=_names(allow),
                 ranks=ranks,
                 extra=extra,
                 quiet=quiet,
             )
             return _train(prepared, here)
+
+
+def _check_together(prepared: Prepared, ranks: Ranks) -> None:
+    """Refuse what several processes cannot train, before a folder is made."""
+    if ranks.is_alone:
+        return
+    if isinstance(prepared.model, Learner):
+        raise ConfigError(f"{prepared.recipe.model} learns in one process, by a rule of its own")
+    trainer = Trainer(prepared.recipe.train, prepared.task, ranks=ranks)
+    trainer.start(prepared.model, prepared.data)
+
+
+def _names(allow: str | Sequence[str]) -> tuple[str, ...]:
+    names = allow.split(",") if isinstance(allow, str) else allow
+    return tuple(name.strip() for name in names if name.strip())
 
 
 @contextmanager
@@ -62,23 +81,33 @@ def _run_folder(
 ) -> Iterator[Origin]:
     """The folder to work in, new or found again; the first rank owns it for the block."""
     if not ranks.is_first:
-        yield Origin.from_text(ranks.tell(""))
+        origin = Origin.from_text(ranks.tell(""))
+        _take_first_weights(prepared, origin.checkpoint)
+        yield origin
         return
-    names = (prepared.recipe.model or type(prepared.model).__name__, prepared.data.name)
-    origin = find_origin(resume, out, prepared.recipe, names)
-    if origin is None:
-        origin = Origin(folder=create_run_folder(out, *names))
-    elif isinstance(prepared.model, Learner):
-        origin = Origin(
-            folder=origin.folder, remarks=(f"{names[0]} learns in one go: it starts over",)
-        )
-    with FolderLock(origin.folder):
-        remove_leftovers(origin.folder)
-        remove_leftovers(origin.folder / "checkpoints")
+    recipe, model = prepared.recipe, prepared.model
+    names = (recipe.model or type(model).__name__, prepared.data.name)
+    place = find_run(resume, out, recipe, names)
+    if place is None:
+        _take_first_weights(prepared, None)  # which may be refused, before a folder is made
+    folder = create_run_folder(out, *names) if place is None else run_of(place)
+    with FolderLock(folder):
+        remove_leftovers(folder)
+        remove_leftovers(folder / "checkpoints")
+        origin = Origin(folder=folder)
+        if place is not None:
+            origin = find_origin(place, recipe, starts_over=isinstance(model, Learner))
+            _take_first_weights(prepared, origin.checkpoint)
         if origin.checkpoint is None:
-            write_recipe(origin.folder, prepared.recipe)
+            write_recipe(folder, recipe)
         ranks.tell(origin.as_text())
         yield origin
+
+
+def _take_first_weights(prepared: Prepared, checkpoint: Path | None) -> None:
+    """Where a run begins, give it the weights it is to start from."""
+    if prepared.recipe.start_from and checkpoint is None:
+        take_weights(prepared.model, Path(prepared.recipe.start_from))
 
 
 def _train(prepared: Prepared, here: Circumstances) -> Run:
@@ -87,9 +116,10 @@ def _train(prepared: Prepared, here: Circumstances) -> Run:
         own_fit(prepared, here) if isinstance(model, Learner) else gradient_fit(prepared, here)
     )
     model.eval()
+    if here.folder is not None and here.ranks.is_first:
+        save_model(here.folder, model, prepared.recipe, data, task)  # before measuring can fail
     results = _results(prepared, outcome)
     if here.folder is not None and here.ranks.is_first:
-        save_model(here.folder, model, prepared.recipe, data, task)
         write_json(here.folder / "results.json", results)
     run = Run(
         model=model,

@@ -22,7 +22,7 @@ from torch import Tensor
 from netwright.core.errors import ConfigError, RunError
 from netwright.core.storage import read_json, write_text
 from netwright.recipes.recipe_file import read_recipe_file, to_yaml
-from netwright.recipes.resume import is_finished, origin_at
+from netwright.recipes.resume import check_named, is_finished, run_of
 from netwright.train.checkpoint_store import newest_good
 
 MOST_NAMED = 5
@@ -72,7 +72,11 @@ def verify_resume(run: Path, *, steps: int = 200, seed: int | None = None) -> Ve
     """
     if steps < 2:
         raise ConfigError(f"steps must be at least 2, to stop between them, got {steps}")
-    checkpoint = origin_at(run).checkpoint
+    run = run_of(run)
+    if not (run / "config.yaml").is_file():
+        raise ConfigError(f"{run} is not a run folder: it has no config.yaml")
+    check_named(run)
+    checkpoint, _ = newest_good(run)
     if checkpoint is None:
         raise ConfigError(f"{run} has no checkpoint to go on from")
     state = read_json(checkpoint / "state.json")
@@ -113,8 +117,8 @@ def _go_on(copy: Path, recipe: dict[str, Any], last: int) -> int:
     write_text(copy / "config.yaml", to_yaml(recipe))
     checkpoint, _ = newest_good(copy)
     processes = 1 if checkpoint is None else _plain(checkpoint)["conditions/processes"]
-    command = [sys.executable, "-m", "netwright", "train", "--resume", str(copy), "--no-report"]
-    command += ["--quiet", "--nproc", str(processes), "--allow", "epochs"]
+    command = [sys.executable, "-P", "-m", "netwright", "train", "--resume", str(copy)]
+    command += ["--no-report", "--quiet", "--nproc", str(processes), "--allow", "epochs"]
     command += ["--set", f"train.max_steps={last}"]
     # Another order of hashes: nothing may depend on it.
     environment = {**os.environ, "PYTHONHASHSEED": str(random.randrange(2**32))}

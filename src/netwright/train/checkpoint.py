@@ -15,6 +15,7 @@ from typing import Any
 from safetensors.torch import load, save
 from torch import Tensor
 
+from netwright.core.checks import nearest
 from netwright.core.errors import ConfigError, DataError, RunError
 from netwright.core.seeding import random_state
 from netwright.core.storage import new_folder, read_folder
@@ -172,6 +173,10 @@ def _find_changes(
     folder: Path, before: dict[str, Any], now: dict[str, Any], allow: Collection[str]
 ) -> dict[str, str]:
     """What has changed, in words; refused where it is not allowed."""
+    for name in allow:
+        if name not in {*before, *now, "epochs"}:
+            hint = nearest(name, now) or f"; there are {', '.join(now)}"
+            raise ConfigError(f"unknown condition {name!r} is allowed to change{hint}")
     for name in now:
         if name not in before and name != "epochs":  # which a constant schedule does not depend on
             raise _lacks(folder, f"conditions/{name}")
@@ -251,6 +256,7 @@ def _restore_place(
         state.gradients = own["gradients"]
     elif state.ranks.is_first:
         state.running.load_states([rank["running"] for rank in ranks])
+        state.gradients = ranks[0]["gradients"]  # several ranks have none: they save after updates
     return remarks
 
 

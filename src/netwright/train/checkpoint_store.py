@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from netwright.core.errors import DataError, NetwrightError
-from netwright.core.storage import MANIFEST, check_folder, read_json, write_json
+from netwright.core.storage import MANIFEST, check_folder, make_folder, read_json, write_json
 from netwright.train.checkpoint import FILES
 
 NAME = re.compile(r"step-(\d{6,})(?:-(\d+))?")
@@ -33,7 +33,7 @@ class CheckpointStore:
 
     def place_for(self, step: int) -> Path:
         """Where the next checkpoint goes: beside, not over, what is there of the same step."""
-        self.path.mkdir(exist_ok=True)
+        make_folder(self.path)
         taken = [_age(place) for place in self.path.iterdir()]
         numbers = [number for other, number in taken if other == step]
         return self.path / step_name(step, max(numbers, default=0) + 1)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from netwright.core.checks import nearest
 from netwright.core.errors import DataError
-from netwright.core.storage import write_text
+from netwright.core.storage import append_text, write_text
 from netwright.inspection.curves import measure_curves
 from netwright.inspection.wording import short_name
 
@@ -89,8 +89,7 @@ def write_rows(path: Path, rows: list[Row]) -> None:
 
 def append_rows(path: Path, rows: list[Row]) -> None:
     """Add rows to a JSON-lines file, one line each."""
-    with path.open("a", encoding="utf-8") as file:
-        file.writelines(_line(row) for row in rows)
+    append_text(path, "".join(_line(row) for row in rows))
 
 
 def read_history(path: Path) -> History:

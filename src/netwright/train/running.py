@@ -20,6 +20,7 @@ from netwright.train.ranks import ALONE, Ranks
 from netwright.train.tasks.task import Task
 
 MOST_HELD = 2**16  # numbers
+MOST_BATCHES = 64  # what is held is copied and saved batch by batch
 
 
 class RunningMeasures:
@@ -47,7 +48,7 @@ class RunningMeasures:
         self.held.append((logits, batch.targets, batch.weights, loss))
         self.rows += len(logits)
         self.held_numbers += logits.numel()
-        if self.held_numbers >= MOST_HELD:
+        if self.held_numbers >= MOST_HELD or len(self.held) >= MOST_BATCHES:
             self.settle()
 
     def settle(self) -> None:

@@ -62,9 +62,9 @@ def train(  # noqa: PLR0913, PLR0917 - one argument an option
         ),
     ] = "never",
     allow: Annotated[
-        str | None,
+        str,
         typer.Option(metavar="NAME,...", help="What may have changed since: batch_size, data ..."),
-    ] = None,
+    ] = "",
     start_from: Annotated[
         Path | None,
         typer.Option(
@@ -100,8 +100,9 @@ def train(  # noqa: PLR0913, PLR0917 - one argument an option
     netwright train --resume runs/mlp-mnist-001
     """
     from netwright.core.console import give, say
+    from netwright.core.errors import ConfigError
     from netwright.recipes.find_lr import find_prepared_lr
-    from netwright.recipes.fit import put_together, run_path
+    from netwright.recipes.fit import check_one_beginning, put_together, run_path
     from netwright.recipes.launch import launch
     from netwright.recipes.recipe import parse_recipe
     from netwright.recipes.recipe_file import to_yaml
@@ -125,7 +126,8 @@ def train(  # noqa: PLR0913, PLR0917 - one argument an option
     }
     if drop_missing_target:
         given_data["drop_missing_target"] = True
-    is_rank = "RANK" in os.environ  # of `launch` below or of torchrun
+    rank = os.environ.get("RANK")  # given by `launch` below or by torchrun
+    quiet = quiet or rank not in {None, "0"}
     recipe = parse_recipe(
         typed_recipe(
             config or [],
@@ -138,12 +140,15 @@ def train(  # noqa: PLR0913, PLR0917 - one argument an option
             first=first_recipe(resume),
         )
     )
+    if nproc < 1:
+        raise ConfigError(f"--nproc must be 1 or more, got {nproc}")
+    check_one_beginning(resume, start_from)
     if start_from is not None:
         recipe = replace(recipe, start_from=run_path(start_from))
     if print_config:
         give(to_yaml(recipe.to_mapping()))
         return
-    if nproc > 1 and not (is_rank or dry_run or find_lr):
+    if nproc > 1 and rank is None and not (dry_run or find_lr):
         raise typer.Exit(launch(sys.argv[1:], nproc, recipe.train.rank_timeout))
     loaded = load_configured(recipe)
     for note in () if quiet or as_json else loaded.notes:
@@ -160,11 +165,11 @@ def train(  # noqa: PLR0913, PLR0917 - one argument an option
             prepared,
             out=out,
             resume=resume,
-            allow=allow.split(",") if allow else (),
+            allow=allow,
             quiet=quiet or as_json,
         )
     except KeyboardInterrupt as interrupt:  # typer would swallow what it says
         say(f"interrupted; {interrupt}")
         raise typer.Exit(130) from None
-    if int(os.environ.get("RANK", "0")) == 0:
+    if rank in {None, "0"}:
         show_results(run, as_json=as_json, report=None if no_report else write_report(run))

@@ -76,7 +76,7 @@ def first_recipe(resume: str) -> dict[str, Any]:
     from netwright.core.errors import ConfigError
     from netwright.recipes.recipe import merge
     from netwright.recipes.recipe_file import read_recipe_file
-    from netwright.recipes.resume import AUTO, NEVER, run_of
+    from netwright.recipes.resume import AUTO, NEVER, check_named, run_of
 
     if resume in {AUTO, NEVER}:
         return dict(DEFAULTS)
@@ -84,13 +84,8 @@ def first_recipe(resume: str) -> dict[str, Any]:
     config = folder / "config.yaml"
     if not config.is_file():
         raise ConfigError(f"--resume must be auto, never or the folder of a run, got {resume!r}")
+    check_named(folder)
     values = normal_form(read_recipe_file(config))
-    for part, what in (("model", "a module"), ("data", "arrays")):
-        if not values.get(part, {}).get("name"):
-            raise ConfigError(
-                f"{folder} was trained with {what} of your own: go on in Python, with nw.fit(..., "
-                f"resume={str(folder)!r})"
-            )
     return merge(values, {"train": {"max_steps": None, "max_time": None}})
 
 

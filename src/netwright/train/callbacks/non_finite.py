@@ -1,5 +1,6 @@
 """Before NaN or infinity reaches the weights: name its batch and layer; stop, skip or go back."""
 
+import json
 import math
 from collections.abc import Sequence
 from typing import Any
@@ -66,7 +67,7 @@ class GuardNonFinite(Callback):
             return
         if self.policy == "stop" or self.in_a_row == MOST_IN_A_ROW:
             many = f"{self.in_a_row} updates were left out in a row; " if self.in_a_row else ""
-            sentence = many + (self.found or _diagnosis(state))
+            sentence = many + _first_cause(state, self.found or _diagnosis(state))
             self._put_back(state)
             raise RunError(sentence)
         self.in_a_row, self.last_bad, self.found = self.in_a_row + 1, here, ""
@@ -119,6 +120,15 @@ class GuardNonFinite(Callback):
             return True
         # The square of 1e20 is infinite in float32: look closer before anything is refused.
         return all(bool(values.isfinite().all()) for values in (state.loss, *grads))
+
+
+def _first_cause(state: TrainState, sentence: str) -> str:
+    """What the first rank says that has the cause: gradients are bad on all, a loss on its own."""
+    own = json.dumps([not bool(state.loss.isfinite()), sentence])
+    told = [json.loads(part) for part in state.ranks.gather(own.encode())]
+    guilty = next((rank for rank, (is_guilty, _) in enumerate(told) if is_guilty), 0)
+    cause: str = told[guilty][1]
+    return cause if state.ranks.is_alone else f"rank {guilty}: {cause}"
 
 
 def _diagnosis(state: TrainState) -> str:

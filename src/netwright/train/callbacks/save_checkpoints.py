@@ -84,7 +84,8 @@ class SaveCheckpoints(Callback):
         self.cost = self.saved_when - started
 
     def _write(self, state: TrainState) -> None:
-        place = self.store.place_for(state.step)
+        # The other ranks hand over their part; they may be where there is no such folder.
+        place = self.store.place_for(state.step) if state.ranks.is_first else self.store.path
         save_checkpoint(place, state, self.watched)
         if state.ranks.is_first:
             self.store.add(place, is_best=self._is_best(state))
