@@ -183,7 +183,7 @@ def test_what_cannot_be_gone_on_with_is_refused(type_in: Type, tmp_path: Path) -
 def test_fewer_than_one_process_is_refused(type_in: Type, count: int) -> None:
     answer = type_in("train", "mlp", "xor", "--nproc", count)
     assert answer.code == 2
-    assert answer.err == f"error: --nproc must be 1 or more, got {count}\n"
+    assert answer.err == f"error: there must be 1 process or more, got {count}\n"
 
 
 def test_several_processes_are_launched_with_the_same_words(

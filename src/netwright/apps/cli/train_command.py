@@ -100,7 +100,6 @@ def train(  # noqa: PLR0913, PLR0917 - one argument an option
     netwright train --resume runs/mlp-mnist-001
     """
     from netwright.core.console import give, say
-    from netwright.core.errors import ConfigError
     from netwright.recipes.find_lr import find_prepared_lr
     from netwright.recipes.fit import check_one_beginning, put_together, run_path
     from netwright.recipes.launch import launch
@@ -140,15 +139,13 @@ def train(  # noqa: PLR0913, PLR0917 - one argument an option
             first=first_recipe(resume),
         )
     )
-    if nproc < 1:
-        raise ConfigError(f"--nproc must be 1 or more, got {nproc}")
     check_one_beginning(resume, start_from)
     if start_from is not None:
         recipe = replace(recipe, start_from=run_path(start_from))
     if print_config:
         give(to_yaml(recipe.to_mapping()))
         return
-    if nproc > 1 and rank is None and not (dry_run or find_lr):
+    if nproc != 1 and rank is None and not (dry_run or find_lr):
         raise typer.Exit(launch(sys.argv[1:], nproc, recipe.train.rank_timeout))
     loaded = load_configured(recipe)
     for note in () if quiet or as_json else loaded.notes:
