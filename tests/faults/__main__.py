@@ -40,8 +40,8 @@ MODULES = {
 def counted(scenario: Scenario, figures: Figures) -> str:
     """The counts in one line, such as `kills 100, inside a save 12 < 30`: too few to mean much."""
     floors = {name: f" < {floor:g}" for name, floor in scenario.shortfalls(figures).items()}
-    counts = figures.counts.items()
-    return ", ".join(f"{name} {value:g}{floors.get(name, '')}" for name, value in counts)
+    counts = {**dict.fromkeys(floors, 0), **figures.counts}
+    return ", ".join(f"{name} {value:g}{floors.get(name, '')}" for name, value in counts.items())
 
 
 def measured(scenario: Scenario) -> tuple[Figures, float]:

@@ -38,7 +38,8 @@ class Scenario:
 
     def shortfalls(self, figures: Figures) -> dict[str, float]:
         """The floors that the counts did not reach."""
-        return {name: floor for name, floor in self.least.items() if figures.counts[name] < floor}
+        counts, floors = figures.counts, self.least.items()
+        return {name: floor for name, floor in floors if counts.get(name, 0) < floor}
 
     def is_green(self, figures: Figures) -> bool:
         """Whether the promise held after every fault, and the faults were real."""

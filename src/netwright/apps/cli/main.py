@@ -1,5 +1,6 @@
 """The `netwright` command: its verbs, and how refusals become one sentence and an exit code."""
 
+import gc
 import re
 import sys
 from collections.abc import Callable
@@ -66,7 +67,9 @@ def _options(
 
 def main(arguments: list[str] | None = None) -> None:
     """Run one command and end the process: 0 ok, 1 failed, 2 usage or config, 130 Ctrl-C."""
-    sys.exit(run(sys.argv[1:] if arguments is None else arguments))
+    code = run(sys.argv[1:] if arguments is None else arguments)
+    gc.freeze()  # Python's last collection would walk through all of torch: half a second
+    sys.exit(code)
 
 
 def run(arguments: list[str]) -> int:
