@@ -1,4 +1,4 @@
-"""What safe checkpoints cost: the share of a run's time that goes into hashing, flushing and saving.
+"""What safe checkpoints cost: the share of a run's time that hashing, flushing and saving take.
 
 Measured: runs with the default interval in a fresh folder on this disk; wall seconds of the whole
 training, of all saves in it, and within them of sha256 and of fsync. The promise is that hashing

@@ -99,6 +99,8 @@ def _sentence(error: BaseException) -> str:
     text = str(error.format_message() if hasattr(error, "format_message") else error)
     text = " ".join(text.split()).rstrip(".")
     text = re.sub(
-        r"\.? \(?(?:Did you mean|Possible options:) ([^?)]+)\??\)?$", r"; did you mean \1?", text
+        r"\.? \(?(?:Did you mean|Possible options:) ([^,?)]+)[^?)]*\??\)?$",
+        r"; did you mean \1?",
+        text,
     )
     return text[:1].lower() + text[1:]
