@@ -48,7 +48,8 @@ def test_a_second_lock_in_the_same_process_is_refused(tmp_path: Path) -> None:
 def test_two_folders_have_two_locks(tmp_path: Path) -> None:
     (tmp_path / "a").mkdir()
     with FolderLock(tmp_path), FolderLock(tmp_path / "a"):
-        pass
+        owners = [(tmp_path / name / ".lock").read_text() for name in (".", "a")]
+    assert all(f'"pid": {os.getpid()}' in owner for owner in owners)
 
 
 def test_the_lock_ends_with_the_block_and_lets_its_error_through(tmp_path: Path) -> None:
@@ -89,7 +90,7 @@ def test_a_file_system_without_locks_is_used_without(
 
     monkeypatch.setattr(fcntl, "flock", unknown)
     with FolderLock(tmp_path):
-        pass
+        assert (tmp_path / ".lock").exists()
 
 
 def test_a_lock_that_fails_is_refused_and_its_file_closed(

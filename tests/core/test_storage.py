@@ -440,6 +440,7 @@ def test_a_leftover_that_cannot_be_removed_does_not_stop_the_rest(
 
 def test_a_folder_that_is_not_there_has_no_leftovers(tmp_path: Path) -> None:
     remove_leftovers(tmp_path / "nowhere")
+    assert names(tmp_path) == []
 
 
 def flipped(content: bytes, bit: int) -> bytes:

@@ -62,7 +62,7 @@ def exchange() -> dict[str, Any]:
     with joined(20) as ranks:
         first = [torch.full((2,), float(ranks.rank)), torch.tensor(ranks.rank)]
         ranks.follow_first(first)
-        ranks.wait()
+        ranks.any(False)
         return {
             "place": [ranks.rank, ranks.world, ranks.is_first, ranks.is_alone],
             "sum": ranks.sum(torch.tensor([1.0, ranks.rank])).tolist(),
@@ -99,7 +99,7 @@ def test_alone_everything_is_itself_and_no_group_is_made(monkeypatch: pytest.Mon
         assert (ranks.any(True), ranks.any(False)) == (True, False)
         assert ranks.gather(b"abc") == [b"abc"]
         assert ranks.tell("word") == "word"
-        ranks.wait()
+        ranks.any(False)
         ranks.follow_first(model.buffers())
         ranks.sum_gradients(model)
     assert model.weight.grad is not None
@@ -179,10 +179,10 @@ def lose(mode: str, victim: int, where: str) -> None:
 
 def loop(victim: int, where: str) -> None:
     with joined(TIMEOUT) as ranks:
-        ranks.wait()
+        ranks.any(False)
         while ranks.rank == victim:
             pass
-        ranks.wait(where)
+        ranks.any(False, where)
 
 
 @pytest.mark.parametrize(
@@ -240,7 +240,7 @@ def own_faults() -> list[str]:
                     fault()
             except (RuntimeError, ValueError) as error:
                 said.append(f"{type(error).__name__} {error}")
-        ranks.wait()  # the group is still whole
+        ranks.any(False)  # the group is still whole
     return said
 
 
@@ -296,7 +296,7 @@ def by_address(port: int, victim: int | None) -> str:
         told = ranks.tell("hello" if ranks.is_first else "")
         if ranks.rank == victim:
             os.kill(os.getpid(), signal.SIGSTOP)
-        ranks.wait()
+        ranks.any(False)
         return told
 
 
@@ -312,7 +312,7 @@ def test_ranks_meet_at_an_address_too(tmp_path: Path) -> None:
 
 def test_a_store_that_hangs_with_its_rank_does_not_hang_the_others(tmp_path: Path) -> None:
     (one,) = run_ranks(tmp_path, 2, by_address, free_port(), 0, lost=0)
-    assert one["says"] == "rank 0 does not answer since 1 s, in a wait for all"
+    assert one["says"] == "rank 0 does not answer since 1 s, in an agreement"
 
 
 def test_a_place_that_is_no_number_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -137,10 +137,6 @@ class Ranks:
             dist.broadcast(content, 0)
         return content.numpy().tobytes().decode()
 
-    def wait(self, work: str = "a wait for all") -> None:
-        """Go on when every rank is here."""
-        self.any(False, work)
-
     @contextmanager
     def guarded(self, work: str) -> Iterator[None]:
         """Turn a broken or silent connection in the block into a `PeerError`; no other error."""
