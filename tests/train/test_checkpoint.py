@@ -151,6 +151,9 @@ def test_a_piece_that_only_a_run_on_its_way_has_is_needed_too(tmp_path: Path) ->
         def state_dict(self) -> dict[str, Any]:
             return dict(self.kept)
 
+        def load_state_dict(self, values: dict[str, Any]) -> None:
+            self.kept = values
+
     class Stop(Callback):
         def on_batch_end(self, state: TrainState) -> None:
             if state.samples == 4:
@@ -159,6 +162,9 @@ def test_a_piece_that_only_a_run_on_its_way_has_is_needed_too(tmp_path: Path) ->
 
     average = Average()
     toy_fit(toy_net(), toy_data(), accumulate=2, callbacks=[Stop()])
+    again = Average()  # has nothing to keep yet, and takes back what was kept
+    load_checkpoint(tmp_path / "mid", toy_start(accumulate=2), [again])
+    assert_same(again.kept, average.kept)
     for path in ("ranks/0/gradients/0.weight", "callbacks/Average"):
 
         def drop(values: dict[str, Any], path: str = path) -> None:

@@ -15,7 +15,7 @@ def take_weights(module: nn.Module, run: Path) -> None:
     difference = _first_difference(weights, module.state_dict())
     if difference:
         raise ConfigError(f"the weights of {run} do not fit this model: {difference}")
-    module.load_state_dict(weights)  # onto whatever device it is on
+    module.load_state_dict(weights)
 
 
 def _first_difference(there: Mapping[str, Tensor], here: Mapping[str, Tensor]) -> str:

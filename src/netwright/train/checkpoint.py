@@ -98,8 +98,9 @@ def load_checkpoint(
     for name in _begun_anew(changes):
         saved[name] = fresh[name]
     _check_whole(folder, {**saved, "conditions": {}}, {**fresh, "conditions": {}})
+    named = _by_name(callbacks)
     for name in saved["callbacks"]:
-        if name not in fresh["callbacks"]:
+        if name not in named:
             raise DataError(f"{folder} holds the state of {name}, which is not among the callbacks")
     for name in COUNTERS:
         setattr(state, name, values[name])
@@ -109,7 +110,6 @@ def load_checkpoint(
     _restore_optimizer(folder, state, saved, changes)
     if state.scaler is not None:
         state.scaler.load_state_dict(saved["scaler"])
-    named = _by_name(callbacks)
     for name, kept in saved["callbacks"].items():
         named[name].load_state_dict(kept)
     state.passed_over = [(epoch, position) for epoch, position in saved["passed_over"]]
