@@ -26,6 +26,7 @@ PUBLIC = [
     "metrics",
     "models",
     "open_run",
+    "theory",
     "train",
 ]
 

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from netwright import inspection as inspection
     from netwright import metrics as metrics
     from netwright import models as models
+    from netwright import theory as theory
     from netwright import train as train
     from netwright.core.errors import NetwrightError as NetwrightError
     from netwright.data.dataset import Data as Data
@@ -44,6 +45,7 @@ _HOMES = {
     "metrics": "netwright.metrics",
     "models": "netwright.models",
     "open_run": "netwright.recipes.run",
+    "theory": "netwright.theory",
     "train": "netwright.train",
 }
 

@@ -86,3 +86,14 @@ def test_closed_form_through_the_ordinary_door(tmp_path: Path) -> None:
     assert run.results["metrics"]["rmse"] < run.results["baseline"]["rmse"] / 2
     again = nw.open_run(tmp_path / "run")
     assert again.evaluate() == run.evaluate() == run.results["metrics"]
+
+
+def test_settings_of_training_that_have_no_part_are_named(
+    moons: Data, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    settings: dict[str, Any] = {"lr": 0.1, "patience": 3, "max_time": 60.0, "device": "cpu"}
+    nw.fit(Counter([1.0]), moons, out=tmp_path / "a", epochs=4, **settings)
+    said = capsys.readouterr().err
+    assert "note: Counter learns by a rule of its own, without epochs, lr, patience\n" in said
+    nw.fit(Counter([1.0]), moons, out=tmp_path / "b", max_time=60.0)
+    assert "without" not in capsys.readouterr().err

@@ -120,3 +120,14 @@ def test_views_of_a_large_stored_split_show_a_sample_of_it(
     assert list(few) == list(whole)
     assert np.sum(whole["confusion"].to_json()["counts"]) == run.results["rows"] == 40
     assert np.sum(few["confusion"].to_json()["counts"]) == 10
+
+
+def test_a_model_has_views_of_its_own_and_the_report_shows_them(tmp_path: Path) -> None:
+    run = nw.fit("hopfield", "digits", quiet=True)
+    own = {"recalled-patterns", "energy-descent"}
+    assert own <= run.views().keys()
+    page = run.report(tmp_path / "page.html").read_text(encoding="utf-8")
+    assert ">Inside</h2>" in page
+    assert all(f"<h3>{run.views()[name].title}</h3>" in page for name in own)
+    bare = run.report(tmp_path / "bare.html", examples=False).read_text(encoding="utf-8")
+    assert run.views()["recalled-patterns"].title not in bare

@@ -97,9 +97,20 @@ def note(words: str) -> Html:
     return Html(f'<p class="note">{_escape(words)}</p>')
 
 
-def heading(words: str) -> Html:
-    """A heading within a section."""
-    return Html(f"<h3>{_escape(words)}</h3>")
+def heading(words: str, *, anchor: str = "", beside: Html | None = None) -> Html:
+    """A heading within a section, which a link may lead to; a badge may stand beside it."""
+    place = f' id="{_escape(anchor)}"' if anchor else ""
+    return Html(f"<h3{place}>{_escape(words)}{f' {beside}' if beside else ''}</h3>")
+
+
+def link(words: str, anchor: str) -> Html:
+    """Words that lead to a heading of the same page."""
+    return Html(f'<a href="#{_escape(anchor)}">{_escape(words)}</a>')
+
+
+def badge(words: str, mood: Literal["good", "bad", "plain"]) -> Html:
+    """One or two words in a coloured frame."""
+    return Html(f'<span class="badge {mood}">{_escape(words)}</span>')
 
 
 def code(lines: str) -> Html:

@@ -1,6 +1,7 @@
 """What every model of the catalog is: an `nn.Module` with settings, a spec and a card."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from typing import Any, ClassVar, Self
 
 from torch import nn
@@ -8,7 +9,9 @@ from torch import nn
 from netwright.core.card import Card
 from netwright.core.config import Config
 from netwright.core.errors import ConfigError
+from netwright.core.learner import Examples
 from netwright.data.spec import DataSpec, InputKind, TargetKind
+from netwright.inspection.view import View
 
 
 class Model(nn.Module, ABC):
@@ -30,6 +33,14 @@ class Model(nn.Module, ABC):
     @abstractmethod
     def build(cls, config: Any, spec: DataSpec) -> Self:
         """The model for this data; weights are drawn from torch's generator."""
+
+    def own_views(self, examples: Examples) -> Mapping[str, View]:
+        """The pictures that only this kind of model has, by name; the report shows them.
+
+        Args:
+            examples: encoded, of the split that the results tell of.
+        """
+        return {}
 
 
 def check_fits(model: type[Model], name: str, spec: DataSpec) -> None:

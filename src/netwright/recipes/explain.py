@@ -37,6 +37,8 @@ from netwright.models.model import Model
 from netwright.optimizers.catalog import OPTIMIZERS
 from netwright.optimizers.optimizer import OptimizerEntry
 from netwright.optimizers.schedules import SCHEDULES, Schedule
+from netwright.theory.catalog import CLAIMS
+from netwright.theory.claims import Claim
 
 MOST_OPEN_LINES = 60  # longer code is folded on a page
 
@@ -181,6 +183,10 @@ def _of_schedule(schedule: Schedule) -> Parts:
     return Parts(schedule.card, (), [schedule.shape])
 
 
+def _of_claim(claim: Claim) -> Parts:
+    return Parts(claim.card, describe(claim.settings), [claim.experiment])
+
+
 def _of_data(source: Source) -> Parts:
     origin = f"{source.origin}; licence: {source.licence}"
     card = Card(sentence=source.sentence, formula="", source=origin)
@@ -194,6 +200,7 @@ KINDS: dict[str, Rows] = {
     "metric": Rows(METRICS, METRICS.__getitem__, _of_metric),
     "activation": Rows(ACTIVATIONS, ACTIVATIONS.load, _of_activation),
     "initializer": Rows(INITIALIZERS, INITIALIZERS.load, _of_initializer),
+    "claim": Rows(CLAIMS, CLAIMS.load, _of_claim),
     "data set": Rows(SOURCES, SOURCES.load, _of_data),
 }
 

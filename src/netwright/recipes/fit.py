@@ -18,8 +18,9 @@ from netwright.models.catalog import MODELS
 from netwright.models.model import check_fits
 from netwright.recipes.first_batch import try_first_batch
 from netwright.recipes.gradient_fit import check_monitor
+from netwright.recipes.own_fit import unused_settings
 from netwright.recipes.prepared import Prepared
-from netwright.recipes.recipe import Recipe, check_seed
+from netwright.recipes.recipe import Recipe, check_seed, has_own_rule
 from netwright.recipes.resume import AUTO, NEVER
 from netwright.recipes.run import Run
 from netwright.recipes.sources import load_source, settings_type
@@ -85,7 +86,9 @@ def resolve(
     """The recipe of these names and settings, its data, and the user's own module if it is one."""
     check_seed(seed)
     name, kind = _model_type(model)
-    own, for_data, for_train = _sort_settings(settings, kind, settings_type(data))
+    own, for_data, for_train = _sort_settings(
+        settings, kind, settings_type(data), own_rule=has_own_rule(name)
+    )
     train_config = parse(TrainConfig, for_train, "train")
     if own and not isinstance(model, str):
         raise ConfigError(f"{next(iter(own))!r} is given beside a model that is already configured")
@@ -121,9 +124,6 @@ def put_together(
             f"batch_size {size} is more than the {rows} training rows of {data.name}; "
             f"give {rows} or less"
         )
-    pace = pace_for(recipe.train, rows)
-    chosen = replace(recipe.train, batch_size=pace.batch_size, epochs=pace.epochs)
-    recipe = replace(recipe, train=chosen)
     if module is None:
         kind = MODELS.load(recipe.model)
         check_fits(kind, recipe.model, data.spec)
@@ -134,15 +134,24 @@ def put_together(
             reason = str(error).partition("\n")[0]
             raise ConfigError(f"{recipe.model} cannot be built: {reason:.200}") from None
     module.to(pick_device(recipe.train.device))
+    pace = pace_for(recipe.train, rows)
     check_last_batch(module, rows, pace.batch_size)
     learns_by_itself = isinstance(module, Learner)
     balanced = recipe.train.class_weight == "balanced"
     task = task_for(data, balanced=balanced, scale_targets=not learns_by_itself)
     if not learns_by_itself:
+        chosen = replace(recipe.train, batch_size=pace.batch_size, epochs=pace.epochs)
+        recipe = replace(recipe, train=chosen)
         check_monitor(recipe.train, data, task)
         Trainer(recipe.train, task).start(module, data)  # refuses settings before a folder is made
-    first = try_first_batch(module, data, task, pace.batch_size)
-    return Prepared(recipe=recipe, model=module, data=data, task=task, first_batch=first)
+    return Prepared(
+        recipe=recipe,
+        model=module,
+        data=data,
+        task=task,
+        first_batch=try_first_batch(module, data, task, pace.batch_size),
+        unused=unused_settings(recipe.train) if learns_by_itself else (),
+    )
 
 
 def check_one_beginning(resume: str | Path, start_from: object) -> None:
@@ -187,7 +196,11 @@ def _model_type(model: str | Config | nn.Module) -> tuple[str, type[Config] | No
 
 
 def _sort_settings(
-    settings: dict[str, Any], model: type[Config] | None, data: type[Config] | None
+    settings: dict[str, Any],
+    model: type[Config] | None,
+    data: type[Config] | None,
+    *,
+    own_rule: bool,
 ) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:
     """Settings for the model, the data and training; each name belongs to one of them."""
     known = {
@@ -201,6 +214,8 @@ def _sort_settings(
             everything = [name for names in known.values() for name in names]
             hint = nearest(name, everything) or f"; there are {', '.join(everything)}"
             raise ConfigError(f"unknown setting {name!r}{hint}")
+        if parts == ["model", "train"] and own_rule:
+            parts = ["model"]  # gradient steps have no part in it
         if len(parts) > 1:
             raise ConfigError(f"{name!r} is a setting of {' and of '.join(parts)}; use a recipe")
         sorted_out[parts[0]][name] = value

@@ -3,9 +3,10 @@
 import math
 import time
 from contextlib import closing
+from dataclasses import fields
 from typing import NamedTuple, cast
 
-from netwright.core.console import Bar
+from netwright.core.console import Bar, warn
 from netwright.core.devices import device_of
 from netwright.core.errors import RunError
 from netwright.core.interrupts import Interrupt
@@ -14,6 +15,19 @@ from netwright.recipes.outcome import Outcome
 from netwright.recipes.prepared import Circumstances, Prepared
 from netwright.train.evaluate import measure_quickly
 from netwright.train.history import History, Row, append_rows, write_rows
+from netwright.train.settings import TrainConfig
+
+FOR_ALL = frozenset({"max_time", "device", "rank_timeout"})  # settings that any rule heeds
+
+
+def unused_settings(config: TrainConfig) -> tuple[str, ...]:
+    """The settings of training that were given, and that a rule of its own does not heed."""
+    default = TrainConfig()
+    return tuple(
+        field.name
+        for field in fields(config)
+        if field.name not in FOR_ALL and getattr(config, field.name) != getattr(default, field.name)
+    )
 
 
 def own_fit(prepared: Prepared, here: Circumstances) -> Outcome:
@@ -39,6 +53,9 @@ def own_fit(prepared: Prepared, here: Circumstances) -> Outcome:
         if folder is not None:
             append_rows(folder / "metrics.jsonl", rows)
 
+    if prepared.unused and not here.quiet:
+        name = prepared.recipe.model or type(module).__name__
+        warn(f"{name} learns by a rule of its own, without {', '.join(prepared.unused)}")
     with Interrupt() as interrupt, closing(bar):
         for numbers in model.fit_steps(data.train, prepared.recipe.seed):
             steps += 1

@@ -16,13 +16,23 @@ from netwright.train.tasks.task import Task
 
 @dataclass(frozen=True, kw_only=True)
 class Prepared:
-    """A recipe put together and tried on one batch; nothing is learned or written yet."""
+    """A recipe put together and tried on one batch; nothing is learned or written yet.
+
+    Args:
+        recipe: with what was not given chosen.
+        model: built for the data.
+        data: what it learns from.
+        task: what it learns.
+        first_batch: what came of one batch.
+        unused: settings of training that were given, and have no part in the model's own rule.
+    """
 
     recipe: Recipe
     model: nn.Module
     data: Data
     task: Task
     first_batch: FirstBatch
+    unused: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from netwright.core.checks import nearest
-from netwright.core.config import Config, parse, to_mapping
+from netwright.core.config import Config, describe, parse, to_mapping
 from netwright.core.errors import ConfigError
+from netwright.core.learner import Learner
 from netwright.data.catalog import SOURCES
 from netwright.data.npy import is_npy_folder
 from netwright.models.catalog import MODELS
@@ -72,6 +73,7 @@ def parse_recipe(values: Mapping[str, Any]) -> Recipe:
     train = values.get("train", {})
     if not isinstance(train, Mapping):
         raise ConfigError(f"train must be a mapping of settings, got {train!r}")
+    model_settings, train = _own_settings(model, model_settings, train)
     return Recipe(
         model=model,
         model_settings=parse(MODELS.load(model).settings, model_settings, "model"),
@@ -81,6 +83,21 @@ def parse_recipe(values: Mapping[str, Any]) -> Recipe:
         seed=seed,
         start_from=_start_from(values.get("from", "")),
     )
+
+
+def has_own_rule(model: str) -> bool:
+    """Whether the model of this name learns by a rule of its own, not by gradient steps."""
+    return bool(model) and issubclass(MODELS.load(model), Learner)
+
+
+def _own_settings(
+    model: str, settings: Mapping[str, Any], train: Mapping[str, Any]
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Give a model with a rule of its own the epochs, lr ... that were said of training."""
+    names = {field.name for field in describe(MODELS.load(model).settings)}
+    moved = names & train.keys() if has_own_rule(model) else set()
+    rest = {name: value for name, value in train.items() if name not in moved}
+    return {**{name: train[name] for name in moved}, **settings}, rest
 
 
 def _start_from(value: Any) -> str:

@@ -41,6 +41,7 @@ from netwright.recipes.same_run import as_command, as_python, as_yaml, without_f
 from netwright.train.tasks.task import Task
 
 FORMAT = 1
+# Where the views that every run may have are shown; the others are its model's own.
 PREDICTIONS = (
     "confusion",
     "label-errors",
@@ -50,6 +51,7 @@ PREDICTIONS = (
     "fitted-curve",
     "prediction-surface",
 )
+ELSEWHERE = ("curves", "wrong-examples", "worst-errors", "model", "class-balance", "target-spread")
 # Beside the headline, the first two that the run has.
 TILES = ("balanced_accuracy", "roc_auc", "f1", "log_loss", "mae", "r2")
 MOST_CELLS = 8  # columns of an example that are shown
@@ -99,6 +101,9 @@ def write_report(
     shown = [titled(views[name]) for name in PREDICTIONS if name in views]
     if shown:
         page.section("Predictions", side_by_side(*shown))
+    inside = [titled(view) for name, view in views.items() if name not in PREDICTIONS + ELSEWHERE]
+    if inside:
+        page.section("Inside", *inside)
     for name in ("wrong-examples", "worst-errors"):
         if name in views and data is not None:
             page.section("Examples", *_examples(run, views[name], data))

@@ -28,13 +28,21 @@ from netwright.inspection.target_spread import measure_target_spread
 from netwright.inspection.view import View
 from netwright.inspection.worst_errors import measure_worst_errors
 from netwright.inspection.wrong_examples import measure_wrong_examples
+from netwright.models.model import Model
 from netwright.train.evaluate import predict
 from netwright.train.history import History
 from netwright.train.tasks.task import Task
 
 # Views that show examples of the data.
 EXAMPLES = frozenset(
-    {"decision-regions", "fitted-curve", "prediction-surface", "wrong-examples", "worst-errors"}
+    {
+        "decision-regions",
+        "fitted-curve",
+        "prediction-surface",
+        "recalled-patterns",
+        "wrong-examples",
+        "worst-errors",
+    }
 )
 BATCH = 32  # examples that go through the model for its summary
 
@@ -64,6 +72,8 @@ def measure_views(run: Measured, data: Data | None) -> dict[str, View]:
         predictions = predict(run.model, split.inputs.to(device_of(run.model)), run.task)
         views |= _BY_TARGET[run.task.target](run, split, predictions)
         views |= _target_views(data)
+        if isinstance(run.model, Model):
+            views |= run.model.own_views(split.to(device_of(run.model)))
     example = torch.zeros(1, *run.spec.input_shape) if data is None else data.train.inputs[:BATCH]
     views["model"] = measure_summary(run.model, example.to(device_of(run.model)))
     return views

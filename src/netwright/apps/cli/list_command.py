@@ -1,10 +1,20 @@
 """`netwright list`: what can be named."""
 
+import importlib
 from typing import Annotated, Any
 
 import typer
 
-KINDS = ("models", "data", "optimizers", "schedules", "activations", "initializers", "metrics")
+TABLES = {
+    "models": "netwright.models.catalog:MODELS",
+    "data": "netwright.data.catalog:SOURCES",
+    "optimizers": "netwright.optimizers.catalog:OPTIMIZERS",
+    "schedules": "netwright.optimizers.schedules:SCHEDULES",
+    "activations": "netwright.layers.activations:ACTIVATIONS",
+    "initializers": "netwright.layers.initializers:INITIALIZERS",
+    "claims": "netwright.theory.catalog:CLAIMS",
+}
+KINDS = (*TABLES, "metrics")
 
 
 def list_names(
@@ -48,29 +58,8 @@ def _sentences(kind: str) -> list[tuple[str, str]]:
 
 
 def _catalog(kind: str) -> Any:
-    if kind == "models":
-        from netwright.models.catalog import MODELS
-
-        return MODELS
-    if kind == "data":
-        from netwright.data.catalog import SOURCES
-
-        return SOURCES
-    if kind == "optimizers":
-        from netwright.optimizers.catalog import OPTIMIZERS
-
-        return OPTIMIZERS
-    if kind == "schedules":
-        from netwright.optimizers.schedules import SCHEDULES
-
-        return SCHEDULES
-    if kind == "activations":
-        from netwright.layers.activations import ACTIVATIONS
-
-        return ACTIVATIONS
-    from netwright.layers.initializers import INITIALIZERS
-
-    return INITIALIZERS
+    module, _, name = TABLES[kind].partition(":")
+    return getattr(importlib.import_module(module), name)
 
 
 def _sentence(part: Any) -> str:

@@ -15,6 +15,7 @@ from netwright.apps.cli.explain_command import explain
 from netwright.apps.cli.list_command import list_names
 from netwright.apps.cli.predict_command import predict
 from netwright.apps.cli.report_command import report
+from netwright.apps.cli.theory_command import theory
 from netwright.apps.cli.train_command import train
 from netwright.apps.cli.verify_resume_command import verify_resume
 from netwright.core.errors import NetwrightError
@@ -27,6 +28,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "predict": predict,
     "report": report,
     "compare": compare,
+    "theory": theory,
     "explain": explain,
     "list": list_names,
     "verify-resume": verify_resume,

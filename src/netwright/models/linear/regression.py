@@ -15,7 +15,8 @@ from netwright.core.card import Card
 from netwright.core.config import Config, Doc, NotNegative
 from netwright.core.learner import Examples, Learner
 from netwright.data.spec import DataSpec, InputKind, TargetKind
-from netwright.models.linear.least_squares import solve_least_squares
+from netwright.metrics.samples import weighted_mean
+from netwright.models.linear.least_squares import Solver, solve_least_squares
 from netwright.models.model import Model
 
 SYMBOLS = {
@@ -60,36 +61,63 @@ class LinearRegression(Model):
         return reals
 
 
+class ClosedForm(LinearRegression, Learner):
+    """The same map, fitted in one step; `l2` and `solver` say how."""
+
+    l2: float = 0.0
+    solver: Solver = "svd"
+
+    def design(self, x: Tensor) -> Tensor:
+        """What the map is applied to: (B, ...) -> (B, D)."""
+        return x.flatten(1)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """(B, ...) -> (B, K)."""
+        reals: Tensor = self.affine(self.design(x))
+        return reals
+
+    def fit_steps(self, data: Examples, seed: int) -> Iterator[dict[str, float]]:
+        """One step: the solution. The seed has no part in it."""
+        slope, bias = solve_least_squares(
+            self.design(data.inputs),
+            data.targets,
+            l2=self.l2,
+            weights=data.weights,
+            solver=self.solver,
+        )
+        with torch.no_grad():
+            self.affine.weight.copy_(slope)
+            self.affine.bias.copy_(bias)
+            errors = (self(data.inputs) - data.targets).square().mean(dim=1)  # (N,)
+        yield {"loss": float(weighted_mean(errors, data.weights))}
+
+
 @dataclass(frozen=True, kw_only=True)
 class LeastSquaresConfig(Config):
-    """Least squares has nothing to set: its solution is the data's."""
+    """Settings of least squares."""
+
+    solver: Annotated[
+        Solver,
+        Doc("svd takes any columns; qr is quicker where there are many, and wants independent ones"),
+    ] = "svd"
 
 
-class LeastSquares(LinearRegression, Learner):
-    """The same map, fitted in one step by the singular value decomposition."""
+class LeastSquares(ClosedForm):
+    """The solution that leaves the least squared error, and of those the one of least norm."""
 
     settings: ClassVar[type[Config]] = LeastSquaresConfig
     card: ClassVar[Card] = Card(
         sentence="Linear regression in closed form: the least-squares solution in one step.",
         formula=r"(W, b) = \arg\min \sum_i \|y_i - W x_i - b\|^2",
         symbols=SYMBOLS,
-        source="Gauss (1809); solved by the singular value decomposition",
+        source="Gauss (1809); solved by the QR and the singular value decomposition",
+        misprint="With examples as rows of X it is w = (X^T X)^{-1} X^T y; with examples as "
+        "columns, often printed beside that formula, it is w = (X X^T)^{-1} X y.",
     )
-    l2: float = 0.0
 
-    def fit_steps(self, data: Examples, seed: int) -> Iterator[dict[str, float]]:
-        """One step: the solution. The seed has no part in it."""
-        x = data.inputs.flatten(1).cpu()
-        y = data.targets.cpu()
-        weights = None if data.weights is None else data.weights.cpu()
-        slope, bias = solve_least_squares(x, y, l2=self.l2, weights=weights)
-        with torch.no_grad():
-            self.affine.weight.copy_(slope)
-            self.affine.bias.copy_(bias)
-            errors = (self(data.inputs) - data.targets).square().mean(dim=1)  # (N,)
-            counted = errors if data.weights is None else errors * data.weights
-            count = len(errors) if data.weights is None else data.weights.sum()
-        yield {"loss": float(counted.sum() / count)}
+    def __init__(self, config: LeastSquaresConfig, spec: DataSpec) -> None:
+        super().__init__(config, spec)
+        self.solver = config.solver
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -101,7 +129,7 @@ class RidgeConfig(Config):
     ] = 1e-3
 
 
-class Ridge(LeastSquares):
+class Ridge(ClosedForm):
     """Least squares with a penalty that pulls the weights, not the bias, toward zero."""
 
     settings: ClassVar[type[Config]] = RidgeConfig

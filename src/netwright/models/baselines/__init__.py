@@ -1,0 +1,1 @@
+"""Baselines that scikit-learn learns and torch evaluates: LDA, SVM, trees and forests."""

@@ -1,0 +1,85 @@
+"""Decision trees as arrays of nodes, and all trees walked at once.
+
+A node sends an input left where its feature is at most its threshold, else right. A leaf sends it
+to itself, so that all inputs take as many steps as the deepest tree has levels.
+
+Shapes: B batch, D inputs, T trees, M nodes of all trees, V values a leaf.
+"""
+
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from netwright.models.grown_buffers import GrownBuffers
+
+
+class NodeArrays(GrownBuffers):
+    """The trees of a model: (B, D) -> (B, T, V), the values of the leaf reached in each tree.
+
+    Args:
+        num_values: V; before any tree is planted, a tree is one leaf of zeros.
+        num_trees: T before any tree is planted.
+    """
+
+    grown: ClassVar[tuple[str, ...]] = ("roots", "branches", "feature", "threshold", "value")
+    roots: Tensor
+    branches: Tensor
+    feature: Tensor
+    threshold: Tensor
+    value: Tensor
+    depth: Tensor
+
+    def __init__(self, num_values: int, num_trees: int = 1) -> None:
+        super().__init__()
+        self.register_buffer("roots", torch.zeros(num_trees, dtype=torch.int64))  # (T,)
+        self.register_buffer("branches", torch.zeros(1, 2, dtype=torch.int64))  # (M, 2)
+        self.register_buffer("feature", torch.zeros(1, dtype=torch.int64))  # (M,)
+        self.register_buffer("threshold", torch.zeros(1))  # (M,)
+        self.register_buffer("value", torch.zeros(1, num_values))  # (M, V)
+        self.register_buffer("depth", torch.tensor(0))
+
+    def forward(self, x: Tensor) -> Tensor:
+        """(B, D) -> (B, T, V)."""
+        x = x.float()  # scikit-learn compares in float32
+        node = self.roots.expand(len(x), -1)  # (B, T)
+        for _ in range(int(self.depth)):
+            goes_right = x.gather(1, self.feature[node]) > self.threshold[node]
+            node = self.branches[node, goes_right.long()]
+        return self.value[node]
+
+    def plant(self, trees: Sequence[Any], values: Sequence[NDArray[np.float64]]) -> None:
+        """Put the fitted trees of scikit-learn (their `tree_`) in the place of all that was here.
+
+        Args:
+            trees: T of them.
+            values: of each tree's nodes, (nodes, V).
+        """
+        sizes = np.array([tree.node_count for tree in trees])
+        roots = np.cumsum(sizes) - sizes
+        branches = [_branches(tree, root) for tree, root in zip(trees, roots, strict=True)]
+        feature = np.concatenate([tree.feature for tree in trees]).clip(min=0)  # a leaf has -2
+        threshold = _round_down(np.concatenate([tree.threshold for tree in trees]))
+        self.roots = torch.tensor(roots).to(self.roots)
+        self.branches = torch.tensor(np.concatenate(branches)).to(self.branches)
+        self.feature = torch.tensor(feature).to(self.feature)
+        self.threshold = torch.tensor(threshold).to(self.threshold)
+        self.value = torch.tensor(np.concatenate(values)).to(self.value)
+        self.depth.fill_(max(tree.max_depth for tree in trees))
+
+
+def _branches(tree: Any, root: int) -> NDArray[np.int64]:
+    """Left and right child of each node (nodes, 2), counted from the first node of all trees."""
+    own = np.arange(tree.node_count)[:, None]
+    children = np.stack((tree.children_left, tree.children_right), axis=1)
+    return np.where(children < 0, own, children) + root
+
+
+def _round_down(threshold: NDArray[np.float64]) -> NDArray[np.float32]:
+    """The largest float32 that is not above: a float32 input passes it exactly as it did before."""
+    nearest = threshold.astype(np.float32)
+    below = np.nextafter(nearest, np.float32(-np.inf))
+    return np.where(nearest > threshold, below, nearest)

@@ -1,0 +1,277 @@
+"""Decision tree, random forest and gradient boosting: scikit-learn grows, torch walks.
+
+Shapes: B batch, D inputs, T trees, S classes seen, C classes, K outputs.
+Source: Breiman, Friedman, Olshen and Stone, "Classification and Regression Trees" (1984); Breiman,
+"Random Forests" (2001); Friedman, "Greedy Function Approximation" (2001).
+"""
+
+from abc import abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any, ClassVar, Self
+
+import numpy as np
+import torch
+from annotated_types import Interval
+from numpy.typing import NDArray
+from torch import Tensor
+from torch.nn import functional as F
+
+from netwright.core.card import Card
+from netwright.core.config import Config, Doc, Positive, Size
+from netwright.core.learner import Examples, Learner
+from netwright.data.spec import DataSpec, InputKind, TargetKind
+from netwright.inspection.feature_importance import measure_feature_importance
+from netwright.inspection.view import View
+from netwright.models.baselines.node_arrays import NodeArrays
+from netwright.models.baselines.seen_classes import log_probability, spread_scores
+from netwright.models.baselines.training_rows import fit_estimator, training_loss, training_rows
+from netwright.models.grown_buffers import GrownBuffers
+from netwright.models.model import Model
+
+STAGES_A_STEP = 10  # going on costs scikit-learn a pass over the rows: one a stage would double it
+
+MaxDepth = Annotated[Size | None, Doc("most questions on the way to a leaf; nothing: no limit")]
+MinSamplesLeaf = Annotated[Size, Doc("fewest training rows in a leaf")]
+
+
+class TreeModel(GrownBuffers, Model, Learner):
+    """What a tree, a forest and boosting share: their nodes, and how much each feature counts."""
+
+    inputs: ClassVar[frozenset[InputKind]] = frozenset({"features", "image"})
+    targets: ClassVar[frozenset[TargetKind]] = frozenset({"class", "real"})
+    grown: ClassVar[tuple[str, ...]] = ("classes",)
+    classes: Tensor
+    importances: Tensor
+
+    def __init__(self, config: Config, spec: DataSpec, trees: NodeArrays) -> None:
+        super().__init__(config, spec)
+        self.trees = trees
+        self.register_buffer("classes", torch.arange(spec.num_outputs))
+        self.register_buffer("importances", torch.zeros(spec.num_features))
+
+    def own_views(self, examples: Examples) -> Mapping[str, View]:
+        """How much each feature, or pixel, took part in the splits."""
+        return {"feature-importance": measure_feature_importance(self.importances, self.spec)}
+
+    def _keep(self, fitted: Sequence[Any]) -> None:
+        """The classes that were there, and the importance of each feature."""
+        if self.spec.target == "class":
+            self.classes = torch.tensor(fitted[0].classes_).to(self.classes)
+        shares = np.mean([estimator.feature_importances_ for estimator in fitted], axis=0)
+        self.importances.copy_(torch.tensor(shares))
+
+
+class AveragedTrees(TreeModel):
+    """Trees that each answer for themselves; the answer is their mean."""
+
+    def __init__(self, config: Config, spec: DataSpec) -> None:
+        super().__init__(config, spec, NodeArrays(spec.num_outputs))
+
+    @classmethod
+    def build(cls, config: Config, spec: DataSpec) -> Self:
+        """Trees with as many outputs as the data has."""
+        return cls(config, spec)
+
+    @abstractmethod
+    def _estimator(self, seed: int) -> Any:
+        """Scikit-learn's, not yet fitted."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        """(B, ...) -> log-probabilities (B, C) or reals (B, K)."""
+        means: Tensor = self.trees(x.flatten(1)).mean(dim=1)
+        if self.spec.target == "real":
+            return means
+        return spread_scores(log_probability(means), self.classes, self.spec.num_outputs)
+
+    def fit_steps(self, data: Examples, seed: int) -> Iterator[dict[str, float]]:
+        """One step: the trees, grown by scikit-learn."""
+        fitted = fit_estimator(self._estimator(seed % 2**32), training_rows(data))
+        trees = [member.tree_ for member in getattr(fitted, "estimators_", [fitted])]
+        # (nodes, 1, S) of shares for classes, (nodes, K, 1) of means for reals
+        self.trees.plant(trees, [tree.value.reshape(tree.node_count, -1) for tree in trees])
+        self._keep([fitted])
+        yield {"loss": training_loss(self, data)}
+
+
+@dataclass(frozen=True, kw_only=True)
+class DecisionTreeConfig(Config):
+    """Settings of a decision tree."""
+
+    max_depth: MaxDepth = None
+    min_samples_leaf: MinSamplesLeaf = 1
+
+
+class DecisionTree(AveragedTrees):
+    """One tree of questions about single features."""
+
+    settings: ClassVar[type[Config]] = DecisionTreeConfig
+    config: DecisionTreeConfig
+    card: ClassVar[Card] = Card(
+        sentence="Split the rows by one feature at a time, each time by what makes the parts "
+        "purest; a leaf answers with the shares or the mean of its rows.",
+        formula=r"(j, t) = \arg\min \frac{n_L}{n} H(L) + \frac{n_R}{n} H(R), \quad"
+        r" L = \{i : x_{ij} \le t\}, \quad H = 1 - \sum_c p_c^2 \;\text{or}\;"
+        r" \operatorname{var}(y)",
+        symbols={
+            "x_{ij}": "feature j of row i",
+            "t": "threshold of the split",
+            "L, R": "the rows that go left and right, n_L and n_R of n",
+            "H": "impurity: Gini's for classes, the variance for reals",
+            "p_c": "share of class c among the rows of a node",
+        },
+        source="Breiman, Friedman, Olshen and Stone (1984), Classification and Regression Trees; "
+        "learned by scikit-learn",
+    )
+
+    def _estimator(self, seed: int) -> Any:
+        from sklearn import tree  # noqa: PLC0415 - slow
+
+        by_target = {"class": tree.DecisionTreeClassifier, "real": tree.DecisionTreeRegressor}
+        return by_target[self.spec.target](
+            max_depth=self.config.max_depth,
+            min_samples_leaf=self.config.min_samples_leaf,
+            random_state=seed,
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class RandomForestConfig(Config):
+    """Settings of a random forest."""
+
+    trees: Annotated[Size, Doc("how many trees")] = 100
+    max_depth: MaxDepth = None
+    min_samples_leaf: MinSamplesLeaf = 1
+    max_features: Annotated[
+        Annotated[float, Interval(gt=0, le=1)] | None,
+        Doc(
+            "share of the features tried at each split; nothing: sqrt(D) for classes, all for reals"
+        ),
+    ] = None
+
+
+class RandomForest(AveragedTrees):
+    """Trees grown on rows drawn with replacement, with few features to choose from."""
+
+    settings: ClassVar[type[Config]] = RandomForestConfig
+    config: RandomForestConfig
+    card: ClassVar[Card] = Card(
+        sentence="The mean of many trees, each grown on rows drawn with replacement, each split "
+        "chosen among a few features drawn at random.",
+        formula=r"f(x) = \frac{1}{T} \sum_{t=1}^{T} h_t(x)",
+        symbols={
+            "x": "one input, flattened, (D)",
+            "h_t": "tree t: probabilities (C) or reals (K)",
+            "T": "number of trees",
+        },
+        source="Breiman (2001), Machine Learning 45, 5-32; learned by scikit-learn",
+        misprint="Features are drawn anew at each split, not once for each tree.",
+    )
+
+    def _estimator(self, seed: int) -> Any:
+        from sklearn import ensemble  # noqa: PLC0415 - slow
+
+        config, is_class = self.config, self.spec.target == "class"
+        return (ensemble.RandomForestClassifier if is_class else ensemble.RandomForestRegressor)(
+            n_estimators=config.trees,
+            max_depth=config.max_depth,
+            min_samples_leaf=config.min_samples_leaf,
+            max_features=config.max_features or ("sqrt" if is_class else 1.0),
+            random_state=seed,
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class GradientBoostingConfig(Config):
+    """Settings of gradient boosting."""
+
+    stages: Annotated[Size, Doc("how many times trees are added, one an output")] = 100
+    learning_rate: Annotated[Positive, Doc("how much of each tree is added")] = 0.1
+    max_depth: MaxDepth = 3
+    min_samples_leaf: MinSamplesLeaf = 1
+
+
+class GradientBoosting(TreeModel):
+    """Small trees, each fitted to what those before it still miss."""
+
+    settings: ClassVar[type[Config]] = GradientBoostingConfig
+    config: GradientBoostingConfig
+    card: ClassVar[Card] = Card(
+        sentence="Add small trees one after the other, each fitted to the negative gradient of the "
+        "loss: the residuals of what there is so far.",
+        formula=r"F_m = F_{m-1} + \nu h_m, \quad"
+        r" h_m \approx -\frac{\partial \ell(y, F_{m-1})}{\partial F_{m-1}}",
+        symbols={
+            "F_m": "logits or reals after m stages; F_0 is constant",
+            "h_m": "tree of stage m, one an output",
+            r"\nu": "the learning rate",
+            r"\ell": "cross-entropy, or half the squared error",
+        },
+        source="Friedman (2001), Annals of Statistics 29, 1189-1232; learned by scikit-learn",
+    )
+    grown: ClassVar[tuple[str, ...]] = ("classes", "start")
+    start: Tensor
+
+    def __init__(self, config: GradientBoostingConfig, spec: DataSpec) -> None:
+        is_binary = spec.target == "class" and spec.num_outputs == 2
+        scores = 1 if is_binary else spec.num_outputs
+        super().__init__(config, spec, NodeArrays(1, num_trees=scores))
+        self.register_buffer("start", torch.zeros(scores))
+
+    @classmethod
+    def build(cls, config: GradientBoostingConfig, spec: DataSpec) -> Self:
+        """Trees for as many outputs as the data has."""
+        return cls(config, spec)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """(B, ...) -> logits (B, C) or reals (B, K)."""
+        by_stage = self.trees(x.flatten(1)).reshape(len(x), -1, len(self.start))
+        scores: Tensor = self.start + by_stage.sum(dim=1)
+        if self.spec.target == "real":
+            return scores
+        if scores.shape[1] < len(self.classes):  # two classes: the first has log-odds 0
+            scores = F.pad(scores, (1, 0))
+        return spread_scores(scores, self.classes, self.spec.num_outputs)
+
+    def fit_steps(self, data: Examples, seed: int) -> Iterator[dict[str, float]]:
+        """Some stages a step, grown by scikit-learn."""
+        rows = training_rows(data)
+        parts = [rows]
+        if rows.targets.ndim == 2:  # scikit-learn boosts one output at a time
+            parts = [rows._replace(targets=column) for column in rows.targets.T]
+        boosters = [self._estimator(seed % 2**32) for _ in parts]
+        stages = 0
+        while stages < self.config.stages:
+            stages = min(stages + STAGES_A_STEP, self.config.stages)
+            for booster, part in zip(boosters, parts, strict=True):
+                fit_estimator(booster.set_params(n_estimators=stages), part)
+            self._copy(boosters, rows.inputs[:1])
+            yield {"loss": training_loss(self, data)}
+
+    def _estimator(self, seed: int) -> Any:
+        from sklearn import ensemble  # noqa: PLC0415 - slow
+
+        by_target = {
+            "class": ensemble.GradientBoostingClassifier,
+            "real": ensemble.GradientBoostingRegressor,
+        }
+        return by_target[self.spec.target](
+            learning_rate=self.config.learning_rate,
+            max_depth=self.config.max_depth,
+            min_samples_leaf=self.config.min_samples_leaf,
+            random_state=seed,
+            warm_start=True,
+        )
+
+    def _copy(self, boosters: Sequence[Any], row: NDArray[np.float64]) -> None:
+        """Take over the trees; what they do not add to the score of a row is the start."""
+        rate = self.config.learning_rate
+        members = np.concatenate([booster.estimators_ for booster in boosters], axis=1)
+        trees = [member.tree_ for member in members.flat]  # stage after stage
+        self.trees.plant(trees, [rate * tree.value[:, 0] for tree in trees])
+        added = rate * np.array([tree.predict(row.astype(np.float32)).item() for tree in trees])
+        is_class = self.spec.target == "class"
+        scores = [(one.decision_function if is_class else one.predict)(row) for one in boosters]
+        start = np.ravel(scores) - added.reshape(members.shape).sum(axis=0)
+        self.start = torch.tensor(start).to(self.start)
+        self._keep(boosters)

@@ -1,0 +1,92 @@
+"""Newton's method on a log loss: few steps, each a linear system of all weights.
+
+Shapes: N examples, D inputs, P scores, Q = P (D + 1) weights.
+Source: Green, "Iteratively Reweighted Least Squares for Maximum Likelihood Estimation" (1984);
+Byrd, Chin, Neveitt and Nocedal (2011) for the curvature of a sample.
+"""
+
+import math
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from netwright.models.linear.log_loss import LogLoss
+
+MOST_STEPS = 100
+SAMPLE_A_WEIGHT = 100  # examples for which their curvature is that of all within a tenth
+COARSE = 1e-3  # the gradient of a sample is off by more
+SERVES = 0.3  # a step that leaves more of the gradient asks for the curvature of all examples
+ROUNDING = 1e-14  # of the loss, a sum over all examples
+HALVES = tuple(0.5**k for k in range(30))
+
+
+class Step(NamedTuple):
+    """Where a step led."""
+
+    theta: Tensor  # weights and bias of each score, (P, D + 1)
+    misfit: float  # the mean log loss there, without the penalty
+    slope: float  # the largest entry of the gradient before the step
+
+
+def newton_direction(curvature: Tensor, gradient: Tensor) -> Tensor:
+    """-H^{-1} g, (Q,); H is scaled to a diagonal of ones, so that units of inputs do not matter.
+
+    The trace of damping stands in for directions that change nothing, as where all classes get
+    the same bias more. The gradient has no part along them.
+    """
+    scale = curvature.diagonal().clamp_min(torch.finfo(torch.float64).tiny).rsqrt()
+    scaled = curvature * scale[:, None] * scale
+    scaled.diagonal().add_(1e-12)
+    found = torch.cholesky_solve((scale * gradient)[:, None], torch.linalg.cholesky(scaled))
+    return -scale * found[:, 0]
+
+
+def newton_steps(loss: LogLoss, theta: Tensor, tol: float, stride: int = 1) -> Iterator[Step]:
+    """Step along -H^{-1} g, halved until the loss falls, until no entry of g is above tol.
+
+    Args:
+        loss: what is minimised.
+        theta: where to start, (P, D + 1).
+        tol: the gradient at which to stop.
+        stride: the curvature is that of every so-many-th example as long as that serves: the
+            gradient is of all, so that the end is the same.
+    """
+    scores, last = loss.scores(theta), math.inf
+    misfit = loss.misfit(scores)
+    for _ in range(MOST_STEPS):
+        chances = loss.link.chances(scores)
+        gradient = loss.gradient(chances, theta)
+        slope = float(gradient.abs().max())
+        if slope <= tol and last < math.inf:
+            return
+        if slope > SERVES * last:
+            stride = 1
+        curvature = loss.every(stride).curvature(chances[::stride])
+        direction = newton_direction(curvature, gradient.flatten()).view_as(theta)
+        if loss.link.shift_free:
+            direction = direction - direction.mean(dim=0)  # of all shifts the one that sums to 0
+        move = loss.scores(direction)
+        value, fall = misfit + loss.penalty(theta), float((gradient * direction).sum())
+        for size in HALVES:
+            further = theta + size * direction
+            misfit = loss.misfit(scores + size * move)
+            if misfit + loss.penalty(further) <= value + 1e-4 * size * fall + ROUNDING * value:
+                break
+        theta, scores = further, scores + size * move
+        yield Step(theta, misfit, slope)
+        if slope > last and -fall < ROUNDING * value:
+            return
+        last = slope
+
+
+def minimise_log_loss(loss: LogLoss, tol: float) -> Iterator[Step]:
+    """Newton steps from 0; where there are many examples, from the optimum of a sample."""
+    num_scores, num_inputs = loss.truth.shape[1], loss.inputs.shape[1]
+    theta = loss.inputs.new_zeros(num_scores, num_inputs + 1)
+    stride = max(1, len(loss.inputs) // (SAMPLE_A_WEIGHT * theta.numel()))
+    if stride > 1:
+        for step in newton_steps(loss.every(stride), theta, max(tol, COARSE)):
+            theta = step.theta
+    yield from newton_steps(loss, theta, tol, stride)

@@ -1,0 +1,1 @@
+"""Memories: Hopfield networks, dense and modern, and the restricted Boltzmann machine."""

@@ -1,0 +1,121 @@
+"""The ledger as one offline page: each claim with its formula, numbers, picture and verdict."""
+
+from collections.abc import Sequence
+from itertools import groupby
+from typing import Literal
+
+from netwright.inspection.formula import formula_block
+from netwright.inspection.page import (
+    Html,
+    Page,
+    badge,
+    code,
+    heading,
+    link,
+    note,
+    picture,
+    side_by_side,
+    table,
+    text,
+    tiles,
+)
+from netwright.theory.claims import Effort
+from netwright.theory.ledger import Entry
+
+KINDS = {"theorem": "theorem", "empirical": "measured", "false": "often said"}
+
+
+def ledger_page(entries: Sequence[Entry], *, seed: int, size: Effort) -> str:
+    """The page, as HTML; claims of one topic stand together."""
+    seconds = sum(entry.seconds for entry in entries)
+    page = Page(
+        "The ledger",
+        subtitle=f"Every claim is an experiment · {size} · seed {seed} · {seconds:.0f} s",
+    )
+    if len(entries) > 1:
+        page.section("Verdicts", _totals(entries), _overview(entries))
+    for topic, group in groupby(entries, key=lambda entry: entry.claim.topic):
+        page.section(topic, *(block for entry in group for block in _blocks(entry)))
+    return page.render()
+
+
+def _totals(entries: Sequence[Entry]) -> Html:
+    holding = sum(entry.verdict.holds for entry in entries)
+    unexpected = sum(not entry.is_as_expected for entry in entries)
+    turned = [
+        verdict.holds != entry.verdict.holds
+        for entry in entries
+        for verdict in entry.without.values()
+    ]
+    return tiles(
+        [
+            ("claims", f"{len(entries)}", "each with its experiment"),
+            ("hold", f"{holding}", "as measured here"),
+            ("fail", f"{len(entries) - holding}", "statements that are often made"),
+            ("not as expected", f"{unexpected}", "verdicts"),
+            ("assumptions", f"{sum(turned)} of {len(turned)}", "turn the verdict when dropped"),
+        ]
+    )
+
+
+def _overview(entries: Sequence[Entry]) -> Html:
+    rows = [
+        {
+            "verdict": _badge(entry),
+            "claim": link(entry.claim.statement, entry.name),
+            "kind": KINDS[entry.claim.kind],
+            "n": f"{entry.verdict.n:,}",
+            "seconds": f"{entry.seconds:.2f}",
+        }
+        for entry in entries
+    ]
+    return table(rows, numbers=["n", "seconds"])
+
+
+def _blocks(entry: Entry) -> list[Html]:
+    card = entry.claim.card
+    findings = [
+        {
+            "what was measured": finding.what,
+            "predicted": finding.wanted,
+            "measured": finding.found,
+            "n": f"{finding.n:,}",
+            "": "✓" if finding.holds else "✗",
+        }
+        for finding in entry.verdict.findings
+    ]
+    words = [
+        formula_block(card.formula),
+        table(findings, numbers=["predicted", "measured", "n"]),
+        *([text(f"Often misprinted: {card.misprint}")] if card.misprint else []),
+        *_switches(entry),
+        note(f"Source: {card.source}"),
+    ]
+    return [
+        heading(card.sentence, anchor=entry.name, beside=_badge(entry)),
+        side_by_side(Html("".join(words)), picture(entry.verdict.chart)),
+    ]
+
+
+def _switches(entry: Entry) -> list[Html]:
+    """What becomes of the claim without each assumption, and the command that shows it."""
+    set_by_hand = "".join(f" --set {name}={value}" for name, value in entry.settings.items())
+    command = f"netwright theory {entry.name}{set_by_hand}"
+    if not entry.without:
+        return [code(command)]
+    rows = [
+        {
+            "without the assumption that": entry.claim.assumptions[name],
+            "it": badge("holds" if verdict.holds else "fails", "good" if verdict.holds else "bad"),
+            "switch": f"--set {name}=false",
+        }
+        for name, verdict in entry.without.items()
+    ]
+    return [table(rows), code(command)]
+
+
+def _badge(entry: Entry) -> Html:
+    if not entry.is_as_expected:
+        return badge(f"{entry.answer}, unexpectedly", "bad")
+    mood: Literal["good", "bad"] = "good" if entry.verdict.holds else "bad"
+    return badge(entry.answer, mood)

@@ -1,0 +1,229 @@
+"""A verdict: what a claim predicts beside what was measured, with a count behind every number.
+
+    at_most("updates over the bound, the most of all sets", 1.0, 0.2, n=100)
+
+A finding holds where its margin is not negative:
+
+    equals      margin = within - |measured - predicted|
+    at most     margin = predicted - measured
+    at least    margin = measured - predicted
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from netwright.core.errors import ConfigError
+from netwright.inspection.claim_chart import ClaimChart
+from netwright.inspection.view import plain
+from netwright.metrics.paired import half_width
+
+Rule = Literal["equals", "at most", "at least"]
+Interval = tuple[float, float]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Finding:
+    """One number that a claim predicts, and what was measured.
+
+    Args:
+        what: what the number is, with its unit.
+        rule: how the measured number should lie to the predicted one.
+        predicted: by the claim.
+        measured: by the experiment.
+        within: how far they may differ, where they are to be equal.
+        n: how many cases were counted or averaged.
+        interval: where the measured mean may lie (95 %), where it is one of several tries.
+    """
+
+    what: str
+    rule: Rule
+    predicted: float
+    measured: float
+    within: float = 0.0
+    n: int
+    interval: Interval | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse a number that nothing was counted for."""
+        if self.n < 1:
+            raise ConfigError(f"{self.what!r} must count at least one case, got n = {self.n}")
+
+    @property
+    def margin(self) -> float:
+        """How far it lies from where the verdict would turn; negative where it has turned."""
+        if self.rule == "at most":
+            return self.predicted - self.measured
+        if self.rule == "at least":
+            return self.measured - self.predicted
+        return self.within - abs(self.measured - self.predicted)
+
+    @property
+    def holds(self) -> bool:
+        """Whether the measured number is as predicted; one that is not a number never is."""
+        return self.margin >= 0
+
+    @property
+    def wanted(self) -> str:
+        """What was predicted, in words."""
+        if self.rule != "equals":
+            return f"{self.rule} {self.predicted:.6g}"
+        return f"{self.predicted:.6g}" + (f" ± {self.within:.2g}" if self.within else "")
+
+    @property
+    def found(self) -> str:
+        """What was measured, in words."""
+        if self.interval is None:
+            return f"{self.measured:.6g}"
+        low, high = self.interval
+        return f"{self.measured:.4g} ({low:.4g} to {high:.4g})"
+
+
+def equals(
+    what: str,
+    predicted: float,
+    measured: float,
+    *,
+    within: float = 0.0,
+    n: int,
+    interval: Interval | None = None,
+) -> Finding:
+    """The measured number is the predicted one, up to `within`."""
+    return Finding(
+        what=what,
+        rule="equals",
+        predicted=float(predicted),
+        measured=float(measured),
+        within=within,
+        n=n,
+        interval=interval,
+    )
+
+
+def at_most(
+    what: str, predicted: float, measured: float, *, n: int, interval: Interval | None = None
+) -> Finding:
+    """The measured number is not above the predicted one."""
+    return Finding(
+        what=what,
+        rule="at most",
+        predicted=float(predicted),
+        measured=float(measured),
+        n=n,
+        interval=interval,
+    )
+
+
+def at_least(
+    what: str, predicted: float, measured: float, *, n: int, interval: Interval | None = None
+) -> Finding:
+    """The measured number is not below the predicted one."""
+    return Finding(
+        what=what,
+        rule="at least",
+        predicted=float(predicted),
+        measured=float(measured),
+        n=n,
+        interval=interval,
+    )
+
+
+def no_violations(what: str, violations: int, *, n: int) -> Finding:
+    """Not one of n cases breaks the claim."""
+    return at_most(what, 0, violations, n=n)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Estimate:
+    """The mean of several tries, and the interval that holds the true one in 95 of 100 cases."""
+
+    mean: float
+    interval: Interval
+    n: int
+
+
+def estimate(values: Sequence[float]) -> Estimate:
+    """The mean with Student's interval; at least two tries."""
+    n, mean = len(values), math.fsum(values) / len(values)
+    std = math.sqrt(math.fsum((value - mean) ** 2 for value in values) / (n - 1))
+    half = half_width(std, n)
+    return Estimate(mean=mean, interval=(mean - half, mean + half), n=n)
+
+
+def estimate_share(successes: int, n: int) -> Estimate:
+    """A share of n tries with Wilson's interval, which is right also near 0 and 1."""
+    z = 1.959964
+    share, spread = successes / n, z * z / n
+    centre = (share + spread / 2) / (1 + spread)
+    half = z * math.sqrt(share * (1 - share) / n + spread / (4 * n)) / (1 + spread)
+    return Estimate(mean=share, interval=(max(0.0, centre - half), min(1.0, centre + half)), n=n)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Verdict:
+    """What an experiment says about a claim.
+
+    Args:
+        findings: one or more; the claim holds where all of them do.
+        chart: what was predicted and measured, as a picture.
+    """
+
+    findings: tuple[Finding, ...]
+    chart: ClaimChart
+
+    @property
+    def holds(self) -> bool:
+        """Whether every finding is as the claim says."""
+        return all(finding.holds for finding in self.findings)
+
+    @property
+    def decisive(self) -> Finding:
+        """The first finding that is not as predicted; the first one where all are."""
+        return next((finding for finding in self.findings if not finding.holds), self.findings[0])
+
+    @property
+    def predicted(self) -> float:
+        """The predicted number of the decisive finding."""
+        return self.decisive.predicted
+
+    @property
+    def measured(self) -> float:
+        """The measured number of the decisive finding."""
+        return self.decisive.measured
+
+    @property
+    def margin(self) -> float:
+        """How far the decisive finding lies from where the verdict would turn."""
+        return self.decisive.margin
+
+    @property
+    def n(self) -> int:
+        """The cases behind the decisive finding."""
+        return self.decisive.n
+
+    def __str__(self) -> str:
+        decisive = self.decisive
+        return (
+            f"{'holds' if self.holds else 'fails'}: {decisive.what}: {decisive.found}, "
+            f"predicted {decisive.wanted} (n = {decisive.n})"
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain numbers and text; what is not finite as text, since JSON has no infinity."""
+        findings = [
+            {**plain(finding), "margin": finding.margin, "holds": finding.holds}
+            for finding in self.findings
+        ]
+        told = {"holds": self.holds, "findings": findings, "chart": self.chart.to_json()}
+        return _finite(told)  # type: ignore[no-any-return]
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _finite(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_finite(item) for item in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)
+    return value

@@ -1,0 +1,97 @@
+"""Verdicts: margins worked by hand, intervals that cover, and no number without a count."""
+
+import json
+import math
+
+import pytest
+import torch
+
+from netwright.core.errors import ConfigError
+from netwright.inspection.claim_chart import ClaimChart, measured
+from netwright.theory.verdict import (
+    Finding,
+    Verdict,
+    at_least,
+    at_most,
+    equals,
+    estimate,
+    estimate_share,
+    no_violations,
+)
+
+CHART = ClaimChart(
+    x_label="x", y_label="y", series=(measured("dots", [1, 2], [1, math.inf]),), explanation="Dots."
+)
+
+
+def verdict(*findings: Finding) -> Verdict:
+    return Verdict(findings=findings, chart=CHART)
+
+
+@pytest.mark.parametrize(
+    ("finding", "margin"),
+    [
+        (equals("a", 3.0, 3.25, within=0.5, n=1), 0.25),
+        (equals("a", 3.0, 3.0, n=1), 0.0),
+        (equals("a", 3.0, 3.25, n=1), -0.25),
+        (at_most("a", 3.0, 2.5, n=1), 0.5),
+        (at_most("a", 3.0, 3.5, n=1), -0.5),
+        (at_least("a", 3.0, 3.5, n=1), 0.5),
+        (no_violations("a", 0, n=9), 0.0),
+        (no_violations("a", 2, n=9), -2.0),
+    ],
+)
+def test_a_finding_holds_where_its_margin_is_not_negative(finding: Finding, margin: float) -> None:
+    assert finding.margin == margin
+    assert finding.holds == (margin >= 0)
+
+
+def test_what_is_not_a_number_never_holds() -> None:
+    for make in (equals, at_most, at_least):
+        assert not make("a", 1.0, math.nan, n=1).holds
+
+
+def test_a_number_without_a_count_is_refused() -> None:
+    with pytest.raises(ConfigError) as refusal:
+        at_most("errors", 1.0, 0.0, n=0)
+    assert str(refusal.value) == "'errors' must count at least one case, got n = 0"
+
+
+def test_one_finding_that_fails_decides() -> None:
+    good, bad = at_most("good", 1, 0, n=5), at_most("bad", 1, 2, n=7)
+    assert verdict(good).holds
+    assert (verdict(good).measured, verdict(good).n) == (0.0, 5)
+    turned = verdict(good, bad)
+    assert not turned.holds
+    assert (turned.predicted, turned.measured, turned.margin, turned.n) == (1.0, 2.0, -1.0, 7)
+    assert str(turned) == "fails: bad: 2, predicted at most 1 (n = 7)"
+
+
+def test_words_of_a_finding() -> None:
+    finding = equals("a", 0.5, 0.51, within=0.02, n=9, interval=(0.48, 0.54))
+    assert (finding.wanted, finding.found) == ("0.5 ± 0.02", "0.51 (0.48 to 0.54)")
+    assert equals("a", 58, 58, n=1).wanted == "58"
+
+
+def test_infinity_becomes_text_in_json() -> None:
+    told = verdict(at_least("grows", 1.0, math.inf, n=3)).to_json()
+    assert told["findings"][0]["measured"] == "inf"
+    assert told["findings"][0]["holds"] is True
+    assert told["chart"]["series"][0]["y"] == [1.0, "inf"]
+    json.dumps(told, allow_nan=False)
+
+
+def test_the_interval_of_a_mean_covers_it_in_95_of_100_cases() -> None:
+    draws = torch.randn(2000, 6, generator=torch.Generator().manual_seed(0)).tolist()
+    estimates = [estimate(row) for row in draws]
+    covered = sum(e.interval[0] <= 0 <= e.interval[1] for e in estimates)
+    assert covered / 2000 == pytest.approx(0.95, abs=0.015)
+    assert estimates[0].n == 6
+
+
+def test_the_interval_of_a_share_by_hand() -> None:
+    one = estimate_share(5, 10)
+    assert one.mean == 0.5
+    assert one.interval == pytest.approx((0.2366, 0.7634), abs=1e-4)
+    assert estimate_share(0, 20).interval == pytest.approx((0, 0.1611), abs=1e-4)
+    assert estimate_share(20, 20).interval[1] == 1.0
