@@ -1,6 +1,7 @@
 """Where tensors live: choosing a device by name and saying what it is."""
 
 import platform
+from itertools import chain
 
 import torch
 from torch import nn
@@ -26,8 +27,9 @@ def pick_device(name: str = "auto") -> torch.device:
 
 
 def device_of(module: nn.Module) -> torch.device:
-    """Where a module's parameters are; the CPU for one that has none."""
-    return next((parameter.device for parameter in module.parameters()), torch.device("cpu"))
+    """Where a module's parameters or else its buffers are; the CPU for one that has neither."""
+    parts = chain(module.parameters(), module.buffers())
+    return next((part.device for part in parts), torch.device("cpu"))
 
 
 def describe_device(device: torch.device) -> str:

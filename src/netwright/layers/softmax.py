@@ -13,7 +13,7 @@ from torch import Tensor
 
 
 def log_sum_exp(logits: Tensor) -> Tensor:
-    """log sum_k e^{o_k}, (B, C) -> (B,); the largest logit is taken out, so that no e^o overflows.
+    """The log of sum_k e^{o_k}, (B, C) -> (B,); e^o cannot overflow: the largest o is taken out.
 
     Cross-entropy with targets y that sum to 1 is this minus sum_k y_k o_k.
     """

@@ -106,7 +106,8 @@ class KernelRegression(GrownBuffers, Model, Learner):
         if self.config.width:
             unit, factors = self.width.new_tensor(self.config.width), [1.0]
         else:
-            unit, factors = _spread(self.keys), _width_factors(self.spec.num_features)
+            unit = _spread(self.keys, is_image=self.spec.inputs == "image")
+            factors = _width_factors(self.spec.num_features)
         errors = self._leave_one_out(unit, factors, seed)  # one a factor
         best = errors.index(min(errors))
         self.width.copy_(unit * factors[best])
@@ -137,9 +138,14 @@ class KernelRegression(GrownBuffers, Model, Learner):
         return errors
 
 
-def _spread(keys: Tensor) -> Tensor:
-    """The standard deviation of each coordinate (D,); 1 where it does not vary."""
+def _spread(keys: Tensor, *, is_image: bool) -> Tensor:
+    """The standard deviation of each coordinate (D,); 1 where it does not vary.
+
+    Pixels have one unit, and so one spread: else the few that hardly vary would decide.
+    """
     spread = keys.std(dim=0, correction=0)
+    if is_image:
+        spread = spread.square().mean().sqrt().expand_as(spread)
     return spread.where(spread > 0, 1.0)
 
 

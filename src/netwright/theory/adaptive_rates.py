@@ -113,7 +113,7 @@ def effective_rates(name: str, gradients: Tensor) -> Tensor:
         name, lambda _: next(coming), gradients[0] * 0, lr=RATE, steps=len(gradients)
     )
     return -path.diff() / RATE / gradients * gradients[0].abs()
-    
+
 
 def measure_adagrad_decay(given: AdagradDecayConfig, seed: int, effort: Effort) -> Verdict:
     """The same gradient again and again: how long AdaGrad's and RMSProp's steps are."""
@@ -125,7 +125,13 @@ def measure_adagrad_decay(given: AdagradDecayConfig, seed: int, effort: Effort) 
     shown = sorted({int(t) - 1 for t in torch.logspace(0, float(times[-1].log10()), 30).round()})
     return Verdict(
         findings=(
-            equals("AdaGrad's last step over lr", float(fading[-1]), float(adagrad[-1]), within=1e-6, n=len(times)),
+            equals(
+                "AdaGrad's last step over lr",
+                float(fading[-1]),
+                float(adagrad[-1]),
+                within=1e-6,
+                n=len(times),
+            ),
             no_violations(
                 "AdaGrad's steps that are not lr / √t",
                 int(((adagrad - fading).abs() > 1e-6).sum()),

@@ -111,11 +111,13 @@ def alpha_beta(
 
 
 def random_board(moves: int, rng: torch.Generator) -> tuple[int, int]:
-    """The squares of the player to move and of the other, after so many random moves."""
-    own = other = 0
-    for square in torch.randperm(SQUARES, generator=rng)[:moves].tolist():
-        own, other = other, own | 1 << square
-    return own, other
+    """The squares of the player to move and of the other, in a game that is not yet won."""
+    while True:
+        own = other = 0
+        for square in torch.randperm(SQUARES, generator=rng)[:moves].tolist():
+            own, other = other, own | 1 << square
+        if not WON[own] and not WON[other]:
+            return own, other
 
 
 @dataclass(frozen=True, kw_only=True)

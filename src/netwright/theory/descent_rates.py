@@ -124,8 +124,15 @@ def _rate_verdict(what: str, reached: Tensor, bound: Tensor, explanation: str, l
     closest = int(ratio.amax(0).argmax())
     return Verdict(
         findings=(
-            no_violations(f"steps with a {what} above the bound", int((ratio > 1).sum()), n=ratio.numel()),
-            at_most(f"{what} over its bound, the largest of all steps", 1, float(ratio.max()), n=ratio.numel()),
+            no_violations(
+                f"steps with a {what} above the bound", int((ratio > 1).sum()), n=ratio.numel()
+            ),
+            at_most(
+                f"{what} over its bound, the largest of all steps",
+                1,
+                float(ratio.max()),
+                n=ratio.numel(),
+            ),
         ),
         chart=ClaimChart(
             x_label="steps k",

@@ -167,9 +167,7 @@ def weights_from_copies(
     """Least squares on noisy copies of the inputs."""
     rows, own = given.copies * len(x), given.features if given.independent else 1
     noise = spread * torch.randn(rows, own, generator=random, dtype=torch.float64)
-    slope, _ = solve_least_squares(
-        x.repeat(given.copies, 1) + noise, y.repeat(given.copies, 1)
-    )
+    slope, _ = solve_least_squares(x.repeat(given.copies, 1) + noise, y.repeat(given.copies, 1))
     return slope.flatten()
 
 
@@ -192,7 +190,9 @@ def measure_input_noise(given: InputNoiseConfig, seed: int, effort: Effort) -> V
     return Verdict(
         findings=(
             at_most(
-                "largest difference of a weight, over the largest weight", 0.01, max(gaps),
+                "largest difference of a weight, over the largest weight",
+                0.01,
+                max(gaps),
                 n=len(gaps),
             ),
         ),

@@ -91,9 +91,7 @@ def measure_residual_decay(given: ResidualDecayConfig, seed: int, effort: Effort
         rest = torch.full_like(x, value_at_zero(build_activation(activation)))
         for i in range(NETS[effort]):
             own = derive_seed(seed, "net", i)
-            to_input.append(
-                distances(given, build_net(given, activation, given.skip, own), x, x)
-            )
+            to_input.append(distances(given, build_net(given, activation, given.skip, own), x, x))
             to_rest.append(distances(given, build_net(given, activation, False, own), x, rest))
     residual, plain = torch.stack(to_input), torch.stack(to_rest)  # (nets, looks)
     factor = 1 - given.lr * given.weight_decay

@@ -30,6 +30,7 @@ STARTS = {"quick": 4, "full": 20}
 STEPS = {"quick": 300, "full": 1000}
 CORNERS = torch.tensor([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]], dtype=torch.float64)
 XOR = torch.tensor([[0.0], [1.0], [1.0], [0.0]], dtype=torch.float64)
+SIGNS = torch.tensor([1, -1, -1, 1])  # of weights and biases, as in 2/3 - 2/3 (x_1 + x_2 - 1)_+
 FLOOR, ROUNDING = 1 / 6, 1e-9
 
 
@@ -45,11 +46,11 @@ class EqualWeightsConfig(Config):
 
 
 def starting_net(given: EqualWeightsConfig, seed: int) -> MLP:
-    """A network for XOR; equal ones have one number between 0 and 1 a layer."""
+    """A network for XOR; equal units have the signs of the best one, so that some starts find it."""
     net = random_net(2, [given.units], "relu", seed)
     if given.equal_start:
-        values = torch.rand(4, generator=generator(seed, "values")).tolist()
-        for parameter, value in zip(net.parameters(), values, strict=True):
+        values = torch.rand(4, generator=generator(seed, "values")) * SIGNS
+        for parameter, value in zip(net.parameters(), values.tolist(), strict=True):
             nn.init.constant_(parameter, value)
     return net
 

@@ -67,9 +67,11 @@ class CoordinateDescent:
         shrink = np.minimum(1.0, self.l1 / np.maximum(largest, self.l1))  # into the dual's bounds
         primal = residual / 2 + self.l1 * np.abs(self.weights).sum(axis=1)
         dual = shrink * (self.power - aligned) - shrink**2 * residual / 2
-        return primal - dual
+        gap: Array = primal - dual
+        return gap
 
     def mean_squares(self, l2: float) -> Array:
         """The mean squared error of each problem, (R,)."""
         both = (self.weights * (self.alignment + self.slack)).sum(axis=1)
-        return self.power - both - l2 * (self.weights**2).sum(axis=1)
+        squares: Array = self.power - both - l2 * (self.weights**2).sum(axis=1)
+        return squares

@@ -24,7 +24,7 @@ from netwright.models.linear.residual_density import measure_residual_density
 
 
 def normal_log_density(y: Tensor, mean: Tensor, sigma: Tensor) -> Tensor:
-    """log N(y; mean, sigma^2) = -1/2 log(2 pi sigma^2) - (y - mean)^2 / (2 sigma^2)."""
+    """The log of N(y; mean, sigma^2) = -1/2 log(2 pi sigma^2) - (y - mean)^2 / (2 sigma^2)."""
     return -0.5 * math.log(2 * math.pi) - sigma.log() - ((y - mean) / sigma).square() / 2
 
 

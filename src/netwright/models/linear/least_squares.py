@@ -108,8 +108,10 @@ def _orthogonal(rows: Tensor, columns: int, penalty: float, solver: Solver) -> T
                 f"solver 'qr' wants {columns} columns that do not depend on each other, got some "
                 "that do; solver 'svd' takes them"
             )
-        return torch.linalg.solve_triangular(left, right, upper=True)
+        slope: Tensor = torch.linalg.solve_triangular(left, right, upper=True)
+        return slope
     if penalty:
         left = torch.cat((left, penalty**0.5 * torch.eye(columns, dtype=torch.float64)))
         right = torch.cat((right, right.new_zeros(columns, right.shape[1])))
-    return torch.linalg.lstsq(left, right, rcond=rounding, driver="gelsd").solution
+    least: Tensor = torch.linalg.lstsq(left, right, rcond=rounding, driver="gelsd").solution
+    return least

@@ -44,6 +44,12 @@ class Link(ABC):
         """The sum of s A''(z) over the examples, for all weights: (N, D + 1) -> (Q, Q)."""
 
 
+def label_curvatures(x: Tensor, chances: Tensor, share: Tensor) -> list[Tensor]:
+    """X^T diag(s p (1 - p)) X for each score by itself: P of (D + 1, D + 1)."""
+    roots = (share[:, None] * chances * (1 - chances)).sqrt()  # (N, P)
+    return [gram(root[:, None] * x) for root in roots.unbind(dim=1)]
+
+
 class Sigmoid(Link):
     """Each score is the log-odds of a label of its own."""
 
@@ -56,9 +62,9 @@ class Sigmoid(Link):
         return scores.sigmoid()
 
     def curvature(self, x: Tensor, chances: Tensor, share: Tensor) -> Tensor:
-        """X^T diag(s p (1 - p)) X, a block a label."""
-        roots = (share[:, None] * chances * (1 - chances)).sqrt()  # (N, P)
-        return torch.block_diag(*(gram(root[:, None] * x) for root in roots.unbind(dim=1)))
+        """A block a label."""
+        joined: Tensor = torch.block_diag(*label_curvatures(x, chances, share))  # type: ignore[no-untyped-call]
+        return joined
 
 
 class Softmax(Link):
@@ -75,11 +81,16 @@ class Softmax(Link):
         return scores.softmax(dim=1)
 
     def curvature(self, x: Tensor, chances: Tensor, share: Tensor) -> Tensor:
-        """The sum of s (diag(p) - p p^T) times x x^T, entry by entry of the former."""
+        """The sum of s (diag(p) - p p^T) times x x^T, entry by entry of the former.
+
+        On the diagonal it is that of labels: p - p^2 would lose its digits where p is near 1.
+        """
         products = (chances[:, :, None] * x[:, None, :]).flatten(1)  # (N, Q)
-        weighted = share[:, None] * x
-        diagonal = (products.T @ weighted).unflatten(0, (-1, x.shape[1]))  # (P, D + 1, D + 1)
-        return torch.block_diag(*diagonal) - gram(share.sqrt()[:, None] * products)
+        apart = -gram(share.sqrt()[:, None] * products).view(2 * (chances.shape[1], x.shape[1]))
+        alike = label_curvatures(x, chances, share)
+        for place, block in enumerate(alike):
+            apart[place, :, place, :] = block
+        return apart.flatten(2).flatten(0, 1)
 
 
 class AgainstFirst(Softmax):
@@ -138,17 +149,15 @@ class LogLoss:
         penalty = torch.full((chances.shape[1], self.inputs.shape[1] + 1), self.l2).double()
         penalty[:, -1] = 0.0
         total = penalty.flatten().diag()
-        parts = (self.inputs, chances, self.share)
-        for inputs, *rest in zip(*(part.split(BLOCK) for part in parts), strict=True):
-            total += self.link.curvature(F.pad(inputs, (0, 1), value=1.0), *rest)
+        for start in range(0, len(chances), BLOCK):
+            rows = slice(start, start + BLOCK)
+            with_one = F.pad(self.inputs[rows], (0, 1), value=1.0)
+            total += self.link.curvature(with_one, chances[rows], self.share[rows])
         return total
 
-    def every(self, stride: int) -> "LogLoss":
-        """The loss of every so-many-th example alone."""
-        share = self.share[::stride]
+    def take(self, rows: Tensor) -> "LogLoss":
+        """The loss of these examples alone."""
+        share = self.share[rows]
         return replace(
-            self,
-            inputs=self.inputs[::stride],
-            truth=self.truth[::stride],
-            share=share / share.sum(),
+            self, inputs=self.inputs[rows], truth=self.truth[rows], share=share / share.sum()
         )

@@ -51,8 +51,9 @@ class NewtonConfig(Config):
 class NewtonLearner(Learner):
     """Learns the linear scores of a classifier; mixed in before it."""
 
-    config: NewtonConfig
     spec: DataSpec
+    l2: float
+    tol: float
 
     @property
     @abstractmethod
@@ -63,8 +64,9 @@ class NewtonLearner(Learner):
     def likelihood(self, targets: Tensor) -> tuple[Link, Tensor]:
         """How scores become chances, and what is true, (N, P)."""
 
-    def check_size(self) -> None:
-        """Refuse more weights than a system of them all can be solved for."""
+    def take(self, config: NewtonConfig) -> None:
+        """Keep the settings; refuse more weights than a system of them all can be solved for."""
+        self.l2, self.tol = config.l2, config.tol
         count = self.linear.weight.numel() + self.linear.bias.numel()
         if count > MOST_WEIGHTS:
             raise ConfigError(
@@ -81,10 +83,10 @@ class NewtonLearner(Learner):
             inputs=data.inputs.flatten(1).cpu().double(),
             truth=truth.double(),
             share=weights.double() / weights.double().sum(),
-            l2=self.config.l2,
+            l2=self.l2,
         )
         labels = self.spec.num_outputs if self.spec.target == "labels" else 1
-        for step in minimise_log_loss(loss, self.config.tol):
+        for step in minimise_log_loss(loss, self.tol):
             with torch.no_grad():
                 self.linear.weight.copy_(step.theta[:, :-1])
                 self.linear.bias.copy_(step.theta[:, -1])
@@ -104,7 +106,7 @@ class LogisticNewton(NewtonLearner, LogisticRegression):
 
     def __init__(self, config: NewtonConfig, spec: DataSpec) -> None:
         super().__init__(config, spec)
-        self.check_size()
+        self.take(config)
 
     @property
     def linear(self) -> nn.Linear:
@@ -134,7 +136,7 @@ class SoftmaxNewton(NewtonLearner, SoftmaxRegression):
 
     def __init__(self, config: NewtonConfig, spec: DataSpec) -> None:
         super().__init__(config, spec)
-        self.check_size()
+        self.take(config)
 
     @property
     def linear(self) -> nn.Linear:

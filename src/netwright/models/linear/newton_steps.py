@@ -34,24 +34,29 @@ def newton_direction(curvature: Tensor, gradient: Tensor) -> Tensor:
     """-H^{-1} g, (Q,); H is scaled to a diagonal of ones, so that units of inputs do not matter.
 
     The trace of damping stands in for directions that change nothing, as where all classes get
-    the same bias more. The gradient has no part along them.
+    the same bias more. The gradient has no part along them. Rounding may ask for more of it.
     """
-    scale = curvature.diagonal().clamp_min(torch.finfo(torch.float64).tiny).rsqrt()
+    scale = curvature.diagonal().clamp_min(1e-30).rsqrt()
     scaled = curvature * scale[:, None] * scale
-    scaled.diagonal().add_(1e-12)
-    found = torch.cholesky_solve((scale * gradient)[:, None], torch.linalg.cholesky(scaled))
-    return -scale * found[:, 0]
+    damping, failed = 1e-12, True
+    while failed:
+        damped = scaled + damping * torch.eye(len(scaled), dtype=torch.float64)
+        factor, failed = torch.linalg.cholesky_ex(damped)
+        damping *= 100
+    return -scale * torch.cholesky_solve((scale * gradient)[:, None], factor)[:, 0]
 
 
-def newton_steps(loss: LogLoss, theta: Tensor, tol: float, stride: int = 1) -> Iterator[Step]:
+def newton_steps(
+    loss: LogLoss, theta: Tensor, tol: float, sample: Tensor | None = None
+) -> Iterator[Step]:
     """Step along -H^{-1} g, halved until the loss falls, until no entry of g is above tol.
 
     Args:
         loss: what is minimised.
         theta: where to start, (P, D + 1).
         tol: the gradient at which to stop.
-        stride: the curvature is that of every so-many-th example as long as that serves: the
-            gradient is of all, so that the end is the same.
+        sample: examples whose curvature is taken as long as it serves; the gradient is of all
+            examples, so that the end is the same.
     """
     scores, last = loss.scores(theta), math.inf
     misfit = loss.misfit(scores)
@@ -62,8 +67,12 @@ def newton_steps(loss: LogLoss, theta: Tensor, tol: float, stride: int = 1) -> I
         if slope <= tol and last < math.inf:
             return
         if slope > SERVES * last:
-            stride = 1
-        curvature = loss.every(stride).curvature(chances[::stride])
+            sample = None
+        curvature = (
+            loss.curvature(chances)
+            if sample is None
+            else loss.take(sample).curvature(chances[sample])
+        )
         direction = newton_direction(curvature, gradient.flatten()).view_as(theta)
         if loss.link.shift_free:
             direction = direction - direction.mean(dim=0)  # of all shifts the one that sums to 0
@@ -74,6 +83,8 @@ def newton_steps(loss: LogLoss, theta: Tensor, tol: float, stride: int = 1) -> I
             misfit = loss.misfit(scores + size * move)
             if misfit + loss.penalty(further) <= value + 1e-4 * size * fall + ROUNDING * value:
                 break
+        else:
+            return
         theta, scores = further, scores + size * move
         yield Step(theta, misfit, slope)
         if slope > last and -fall < ROUNDING * value:
@@ -85,8 +96,11 @@ def minimise_log_loss(loss: LogLoss, tol: float) -> Iterator[Step]:
     """Newton steps from 0; where there are many examples, from the optimum of a sample."""
     num_scores, num_inputs = loss.truth.shape[1], loss.inputs.shape[1]
     theta = loss.inputs.new_zeros(num_scores, num_inputs + 1)
-    stride = max(1, len(loss.inputs) // (SAMPLE_A_WEIGHT * theta.numel()))
-    if stride > 1:
-        for step in newton_steps(loss.every(stride), theta, max(tol, COARSE)):
+    counted, size = loss.share.nonzero()[:, 0], SAMPLE_A_WEIGHT * theta.numel()
+    sample = None
+    if len(counted) > 2 * size:
+        order = torch.randperm(len(counted), generator=torch.Generator().manual_seed(0))
+        sample = counted[order[:size]]
+        for step in newton_steps(loss.take(sample), theta, max(tol, COARSE)):
             theta = step.theta
-    yield from newton_steps(loss, theta, tol, stride)
+    yield from newton_steps(loss, theta, tol, sample)

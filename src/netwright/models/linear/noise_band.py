@@ -13,12 +13,12 @@ from netwright.inspection.figure_style import COLOURS
 from netwright.inspection.shown_rows import dot_size, shown_rows
 from netwright.inspection.view import View
 from netwright.inspection.wording import number, percent, quoted, short_name, shown_of
+from netwright.models.linear.residual_density import WITHIN_TWO
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 MOST_POINTS = 2_000
-WITHIN_TWO = 0.9545  # of a normal distribution, within two standard deviations
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,9 +60,13 @@ class NoiseBand(View):
         axes = figure.subplots()
         x, mean = zip(*self.ends, strict=True)
         low, high = ([value + side * 2 * self.sigma for value in mean] for side in (-1, 1))
-        axes.fill_between(x, low, high, color=COLOURS[1], alpha=0.18, linewidth=0, label="± 2 σ")
+        axes.fill_between(
+            x, low, high, color=COLOURS[1], alpha=0.18, linewidth=0, label="± 2 deviations"
+        )
+        across, up = zip(*self.points, strict=True)
         axes.scatter(
-            *zip(*self.points, strict=True),
+            across,
+            up,
             s=dot_size(len(self.points)),
             alpha=0.6,
             color=COLOURS[0],

@@ -89,7 +89,8 @@ def monomials(x: Tensor, degree: int) -> Tensor:
 
     Two columns to degree 2: x1, x2, x1^2, x1 x2, x2^2.
     """
-    parts, places = [x], {(column,): column for column in range(x.shape[1])}
+    places: dict[tuple[int, ...], int] = {(column,): column for column in range(x.shape[1])}
+    parts = [x]
     for power in range(2, degree + 1):
         factors = list(combinations_with_replacement(range(x.shape[1]), power))
         shorter = [places[chosen[:-1]] for chosen in factors]

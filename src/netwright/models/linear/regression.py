@@ -98,7 +98,9 @@ class LeastSquaresConfig(Config):
 
     solver: Annotated[
         Solver,
-        Doc("svd takes any columns; qr is quicker where there are many, and wants independent ones"),
+        Doc(
+            "svd takes any columns; qr is quicker where there are many, and wants independent ones"
+        ),
     ] = "svd"
 
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 MOST_OUTPUTS = 4
-WITHIN_TWO = 0.9545
+WITHIN_TWO = 0.9545  # of a normal distribution lies within two standard deviations
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,10 +65,10 @@ class ResidualDensity(View):
     def caption(self) -> str:
         """How many residuals lie where normal noise would."""
         shares = "; ".join(
-            f"{quoted(output.name)}: {percent(output.inside)} within 2 σ" for output in self.outputs
+            f"{quoted(output.name)}: {percent(output.inside)} within two" for output in self.outputs
         )
         return (
-            f"What the line leaves, in standard deviations σ of the noise ({self.num_examples:,} "
+            f"What the line leaves, in standard deviations of the noise ({self.num_examples:,} "
             f"examples). {shares}; of normal noise {percent(WITHIN_TWO)} would be. Bars far from "
             "the dashed curve say that the noise is not normal, or not the same everywhere."
         )
@@ -89,7 +89,7 @@ class ResidualDensity(View):
             bell = np.exp(-(z**2) / 2) / math.sqrt(2 * math.pi)
             axes.plot(z, bell, color=COLOURS[1], linestyle="--", label="normal density")
             axes.set(
-                xlabel="(true - predicted) / σ",
+                xlabel="(true - predicted) / deviation",
                 ylabel="density",
                 title=short_name(output.name, 30),
             )

@@ -1,0 +1,151 @@
+r"""Double descent: the test error peaks where parameters equal examples, and falls again beyond.
+
+Targets depend on all D features, with |w| = 1; the first p of them are used. With normal features,
+u = 1 - p/D + sigma^2 of what they cannot explain, and the fit of least norm, the mean test error is
+
+    p <= n - 2    u (1 + p / (n - p - 1))
+    p >= n + 2    p/D (1 - n/p) + u (1 + n / (p - n - 1))
+
+and has no bound between. The bias is the p-th parameter here.
+
+Shapes: n examples, p parameters, D features.
+Source: Belkin, Hsu and Xu, "Two Models of Double Descent for Weak Features" (2020).
+"""
+
+import math
+import statistics
+from dataclasses import dataclass
+from typing import Annotated
+
+import torch
+from annotated_types import Ge
+from torch import Tensor
+
+from netwright.core.card import Card
+from netwright.core.config import Config, Doc, NotNegative
+from netwright.core.seeding import generator
+from netwright.inspection.claim_chart import ClaimChart, measured, predicted
+from netwright.models.linear.least_squares import solve_least_squares
+from netwright.theory.claims import Assumption, Claim, Effort
+from netwright.theory.verdict import Verdict, at_least, at_most, equals
+
+TRIES = {"quick": 20, "full": 200}
+FRESH = 500
+SHARES = (0.25, 0.5, 0.75, 1, 1.25, 1.5, 2, 4, 10)  # parameters over examples
+PENALTY = 0.5
+
+Data = tuple[Tensor, Tensor]
+
+
+@dataclass(frozen=True, kw_only=True)
+class DoubleDescentConfig(Config):
+    """The regression."""
+
+    examples: Annotated[int, Ge(8), Doc("n, training examples; the most features are 10 n")] = 40
+    noise: Annotated[NotNegative, Doc("sigma, standard deviation of the targets' noise")] = 0.2
+    unpenalised: Annotated[
+        bool, Assumption("the fit has no penalty: it passes through all examples once it can")
+    ] = True
+
+
+def expected_error(given: DoubleDescentConfig, parameters: int) -> float:
+    """The mean test error by the formula; infinite next to the peak, where there is no mean."""
+    n, share = given.examples, parameters / (10 * given.examples)
+    unexplained = 1 - share + given.noise**2
+    if parameters <= n - 2:
+        return unexplained * (1 + parameters / (n - parameters - 1))
+    if parameters >= n + 2:
+        return share * (1 - n / parameters) + unexplained * (1 + n / (parameters - n - 1))
+    return math.inf
+
+
+def draw(given: DoubleDescentConfig, rows: int, weights: Tensor, random: torch.Generator) -> Data:
+    """Normal features (rows, D) and their noisy targets (rows, 1)."""
+    x = torch.randn(rows, len(weights), generator=random, dtype=torch.float64)
+    noise = torch.randn(rows, 1, generator=random, dtype=torch.float64)
+    return x, x @ weights + given.noise * noise
+
+
+def errors_on_fresh_examples(
+    given: DoubleDescentConfig, sizes: list[int], random: torch.Generator
+) -> list[float]:
+    """Mean squared errors on fresh examples, one a number of parameters, on one data set."""
+    weights = torch.randn(10 * given.examples, 1, generator=random, dtype=torch.float64)
+    weights = weights / weights.norm()
+    x, y = draw(given, given.examples, weights, random)
+    fresh, wanted = draw(given, FRESH, weights, random)
+    errors = []
+    for size in sizes:
+        used = size - 1  # the bias is a parameter too
+        l2 = 0.0 if given.unpenalised else PENALTY
+        slope, bias = solve_least_squares(x[:, :used], y, l2=l2)
+        errors.append(float((fresh[:, :used] @ slope.T + bias - wanted).square().mean()))
+    return errors
+
+
+def measure_double_descent(given: DoubleDescentConfig, seed: int, effort: Effort) -> Verdict:
+    """Fit with fewer and with more parameters than examples, on many data sets."""
+    random = generator(seed, "double descent")
+    n = given.examples
+    sizes = [round(share * n) for share in SHARES]
+    few, most = sizes[SHARES.index(0.5)], sizes[-1]
+    tries = [errors_on_fresh_examples(given, sizes, random) for _ in range(TRIES[effort])]
+    medians = dict(zip(sizes, map(statistics.median, zip(*tries, strict=True)), strict=True))
+    grid = [size for size in range(sizes[0], most + 1) if abs(size - n) >= 2]
+    return Verdict(
+        findings=(
+            equals(
+                "parameters with the largest median test error",
+                n,
+                max(sizes, key=medians.__getitem__),
+                n=len(tries),
+            ),
+            at_least(
+                f"median test error at {n} parameters, over that at {few}",
+                10,
+                medians[n] / medians[few],
+                n=len(tries),
+            ),
+            at_most(
+                f"median test error at {most} parameters, over that at {few}",
+                1,
+                medians[most] / medians[few],
+                n=len(tries),
+            ),
+        ),
+        chart=ClaimChart(
+            x_label=f"parameters, for {n} training examples",
+            y_label="mean squared test error",
+            series=(
+                predicted(
+                    "formula for the mean", grid, [expected_error(given, size) for size in grid]
+                ),
+                measured(f"median of {len(tries)} data sets", medians, medians.values()),
+            ),
+            explanation="The error first rises to a peak where the parameters just suffice to fit "
+            "every example, then falls again, below where it was.",
+            log="xy",
+        ),
+    )
+
+
+DOUBLE_DESCENT = Claim(
+    card=Card(
+        sentence="The test error of the least-squares fit of least norm peaks where there are as"
+        " many parameters as examples, and falls again beyond.",
+        formula=r"E = \begin{cases} u\left(1 + \frac{p}{n-p-1}\right) & p \le n-2 \\"
+        r" \frac{p}{D}\left(1 - \frac{n}{p}\right) + u\left(1 + \frac{n}{p-n-1}\right)"
+        r" & p \ge n+2 \end{cases}",
+        symbols={
+            "E": "mean squared test error, averaged over data sets",
+            "n": "training examples",
+            "p": "parameters, of D that the targets depend on",
+            "u": "1 - p/D + sigma^2, the variance that p features leave unexplained",
+        },
+        source="Belkin, Hsu and Xu (2020), SIAM Journal on Mathematics of Data Science 2, 1167-1180",
+    ),
+    topic="Regularisation",
+    kind="empirical",
+    settings=DoubleDescentConfig,
+    experiment=measure_double_descent,
+)

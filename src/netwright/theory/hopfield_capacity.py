@@ -1,0 +1,380 @@
+r"""How much a Hopfield network holds: lost bits, the collapse, perfect patterns, steeper energies.
+
+A bit of a stored pattern is lost where the cross-talk of the other s - 1 patterns, a sum of many
+signs with variance s/n, outweighs it:
+
+    P = P(C < -1) = (1 - erf(sqrt(n / 2s))) / 2
+
+Shapes: n units, s patterns.
+Source: Amit, Gutfreund and Sompolinsky (1985), Physical Review Letters 55, 1530-1533; McEliece et
+al. (1987), IEEE Transactions on Information Theory 33, 461-482; Krotov and Hopfield (2016).
+"""
+
+import math
+from dataclasses import dataclass
+from typing import Annotated
+
+import torch
+from torch import Tensor
+
+from netwright.core.card import Card
+from netwright.core.config import Config, Doc, Size
+from netwright.core.seeding import generator
+from netwright.inspection.claim_chart import ClaimChart, measured, predicted
+from netwright.models.memory.dense_energy import dense_sweep
+from netwright.models.memory.hopfield_dynamics import (
+    asynchronous_sweep,
+    overlap,
+    synchronous_update,
+)
+from netwright.models.memory.hopfield_weights import hebbian_weights
+from netwright.theory.claims import Assumption, Claim, Effort
+from netwright.theory.verdict import (
+    Estimate,
+    Verdict,
+    at_least,
+    at_most,
+    equals,
+    estimate,
+    estimate_share,
+)
+
+FairBits = Annotated[bool, Assumption("the bits of the patterns are independent fair coins")]
+BIASED = 0.75  # share of +1 where they are not fair
+SEEDS = {"quick": 3, "full": 10}
+LOADS = (0.138, 0.2)
+BIT_ERROR_WITHIN = 8e-4  # n is finite: the sum is not quite normal
+HELD, COLLAPSED = (0.10, 0.13), {0.17: 0.75, 0.20: 0.5}  # loads, and the most overlap there
+CRITICAL = (0.138, 0.15)  # loads where one try differs much from the next: drawn, not judged
+COLLAPSE_WITHIN = 0.01
+CAPACITY_WITHIN = 0.005  # beside the spread of a share
+FOLLOWED = 50  # stored patterns whose fate is followed in each network
+MOST_SWEEPS = 100
+PERFECT_SEEDS = {"quick": 10, "full": 100}
+NOISE = 0.05  # share of flipped bits to recall from
+
+
+@dataclass(frozen=True, kw_only=True)
+class NetworkConfig(Config):
+    """The network and its patterns."""
+
+    units: Annotated[Size, Doc("n, units of the network")] = 1000
+    fair_bits: FairBits = True
+
+
+def random_patterns(count: int, units: int, numbers: torch.Generator, *, fair: bool) -> Tensor:
+    """Patterns of -1 and +1, (s, n)."""
+    draws = torch.rand(count, units, generator=numbers)
+    return torch.where(draws < (0.5 if fair else BIASED), 1.0, -1.0)
+
+
+def bit_error(load: float) -> float:
+    """(1 - erf(sqrt(n / 2s))) / 2, the chance that a bit is lost in one step, with load s/n."""
+    return math.erfc(math.sqrt(1 / (2 * load))) / 2
+
+
+@dataclass(frozen=True, kw_only=True)
+class BitErrorConfig(NetworkConfig):
+    """The network, its patterns, and its diagonal."""
+
+    zero_diagonal: Annotated[bool, Assumption("no unit holds itself: w_ii = 0, not s/n")] = True
+
+
+def measure_bit_error(given: BitErrorConfig, seed: int, effort: Effort) -> Verdict:
+    """Update every stored pattern once and count the bits that turned."""
+    numbers = generator(seed, "hopfield bit error")
+    shares: list[Estimate] = []
+    for load in LOADS:
+        count = round(load * given.units)
+        lost = 0
+        for _ in range(SEEDS[effort]):
+            patterns = random_patterns(count, given.units, numbers, fair=given.fair_bits)
+            weights = hebbian_weights(patterns)
+            if not given.zero_diagonal:
+                weights.fill_diagonal_(count / given.units)
+            lost += int((synchronous_update(patterns, weights) != patterns).sum())
+        shares.append(estimate_share(lost, SEEDS[effort] * count * given.units))
+    curve = [0.05 + 0.005 * step for step in range(41)]
+    return Verdict(
+        findings=tuple(
+            equals(
+                f"share of bits that are lost in one step at s/n = {load:g}",
+                bit_error(load),
+                share.mean,
+                within=BIT_ERROR_WITHIN,
+                n=share.n,
+                interval=share.interval,
+            )
+            for load, share in zip(LOADS, shares, strict=True)
+        ),
+        chart=ClaimChart(
+            x_label="load, patterns per unit s/n",
+            y_label="share of bits lost in one step",
+            series=(
+                predicted("(1 − erf √(n/2s)) / 2", curve, map(bit_error, curve)),
+                measured(
+                    f"{given.units:,} units",
+                    LOADS,
+                    [share.mean for share in shares],
+                    [share.interval for share in shares],
+                ),
+            ),
+            explanation="The more patterns are stored, the more often the cross-talk of the "
+            "others turns a bit of a pattern that the network is shown without a fault.",
+            log="y",
+        ),
+    )
+
+
+BIT_ERROR = Claim(
+    card=Card(
+        sentence="A bit of a stored pattern is lost in one step with the chance that a normal"
+        " number of variance s/n lies below -1.",
+        formula=r"P = \frac{1}{2}\left(1 - \mathrm{erf}\sqrt{\frac{n}{2 s}}\right)"
+        r" = \int_{-\infty}^{-1} \frac{e^{-z^2 n / 2s}}{\sqrt{2 \pi s / n}} \, dz",
+        symbols={"n": "units", "s": "stored random patterns", "z": "the cross-talk"},
+        source="Hertz, Krogh and Palmer (1991), Introduction to the Theory of Neural Computation,"
+        " section 2.2",
+        misprint="The integral is often printed without its factor 1/sqrt(2 pi s/n).",
+    ),
+    topic="Memories",
+    kind="theorem",
+    settings=BitErrorConfig,
+    experiment=measure_bit_error,
+)
+
+
+def retrieved_overlap(load: float) -> float:
+    """The overlap at which the dynamics rests when n is large; 0 where there is no such place.
+
+    m = erf(y), with y the largest solution of y (sqrt(2 s/n) + 2/sqrt(pi) exp(-y^2)) = erf(y).
+    """
+    y = 10.0
+    for _ in range(10_000):  # falls to the largest solution, or to 0
+        y = math.erf(y) / (math.sqrt(2 * load) + 2 / math.sqrt(math.pi) * math.exp(-y * y))
+    return math.erf(y)
+
+
+def mean_overlap(given: NetworkConfig, load: float, numbers: torch.Generator) -> float:
+    """Start at stored patterns, sweep until nothing moves, and compare with them."""
+    count = round(load * given.units)
+    patterns = random_patterns(count, given.units, numbers, fair=given.fair_bits)
+    weights, followed = hebbian_weights(patterns), patterns[:FOLLOWED]
+    states = followed
+    for _ in range(MOST_SWEEPS):
+        order = torch.randperm(given.units, generator=numbers)
+        before, states = states, asynchronous_sweep(states, weights, order=order)
+        if torch.equal(before, states):
+            break
+    return float(overlap(states, followed).mean())
+
+
+def measure_collapse(given: NetworkConfig, seed: int, effort: Effort) -> Verdict:
+    """The overlap that is left of stored patterns, below and above the critical load."""
+    numbers = generator(seed, "hopfield collapse")
+    loads = (*HELD, *(CRITICAL if effort == "full" else ()), *COLLAPSED)
+    tries = {
+        load: estimate([mean_overlap(given, load, numbers) for _ in range(SEEDS[effort])])
+        for load in loads
+    }
+    kept = [
+        equals(
+            _left_at(load),
+            retrieved_overlap(load),
+            tries[load].mean,
+            within=COLLAPSE_WITHIN,
+            n=tries[load].n,
+            interval=tries[load].interval,
+        )
+        for load in HELD
+    ]
+    lost = [
+        at_most(
+            _left_at(load), most, tries[load].mean, n=tries[load].n, interval=tries[load].interval
+        )
+        for load, most in COLLAPSED.items()
+    ]
+    curve = [0.05 + 0.001 * step for step in range(161)]
+    return Verdict(
+        findings=(*kept, *lost),
+        chart=ClaimChart(
+            x_label="load, patterns per unit s/n",
+            y_label="overlap with the stored pattern",
+            series=(
+                predicted("theory for many units", curve, map(retrieved_overlap, curve)),
+                measured(
+                    f"{given.units:,} units",
+                    loads,
+                    [tries[load].mean for load in loads],
+                    [tries[load].interval for load in loads],
+                ),
+            ),
+            explanation="Each network starts at a stored pattern and runs until it rests. Up to "
+            "0.138 it stays; beyond, one lost bit pulls the next, and hardly anything is left.",
+        ),
+    )
+
+
+def _left_at(load: float) -> str:
+    return f"overlap that is left at s/n = {load:g}"
+
+
+COLLAPSE = Claim(
+    card=Card(
+        sentence="Retrieval from a Hopfield network collapses when the patterns are more than"
+        " about 0.138 of the units.",
+        formula=r"m = \mathrm{erf}(y), \quad y \left(\sqrt{2 s / n}"
+        r" + \frac{2}{\sqrt{\pi}} e^{-y^2}\right) = \mathrm{erf}(y);"
+        r" \quad m = 0 \;\text{ if }\; s/n > 0.138",
+        symbols={"m": "overlap with the stored pattern, at rest", "n": "units", "s": "patterns"},
+        source="Amit, Gutfreund and Sompolinsky (1985), Physical Review Letters 55, 1530-1533",
+    ),
+    topic="Memories",
+    kind="empirical",
+    settings=NetworkConfig,
+    experiment=measure_collapse,
+)
+
+
+def measure_capacity(given: NetworkConfig, seed: int, effort: Effort) -> Verdict:
+    """Count the patterns of which no bit is lost, at n/(4 ln n), n/(2 log2 n) and n/(2 ln n)."""
+    numbers, n = generator(seed, "hopfield capacity"), given.units
+    counts = [int(n / scale) for scale in (4 * math.log(n), 2 * math.log2(n), 2 * math.log(n))]
+    shares: list[Estimate] = []
+    for count in counts:
+        perfect = 0
+        for _ in range(PERFECT_SEEDS[effort]):
+            patterns = random_patterns(count, n, numbers, fair=given.fair_bits)
+            after = synchronous_update(patterns, hebbian_weights(patterns))
+            perfect += int((after == patterns).all(dim=1).sum())
+        shares.append(estimate_share(perfect, PERFECT_SEEDS[effort] * count))
+    curve = [counts[0] / 2 * 1.05**step for step in range(40)]
+    return Verdict(
+        findings=tuple(
+            equals(
+                f"share of patterns without a lost bit, of {count} in {n:,} units",
+                chance := perfect_share(count, n),
+                share.mean,
+                within=CAPACITY_WITHIN + 3 * math.sqrt(chance * (1 - chance) / share.n),
+                n=share.n,
+                interval=share.interval,
+            )
+            for count, share in zip(counts, shares, strict=True)
+        ),
+        chart=ClaimChart(
+            x_label="stored patterns s",
+            y_label="share without a lost bit",
+            series=(
+                predicted("(1 − P)ⁿ", curve, [perfect_share(count, n) for count in curve]),
+                measured(
+                    f"{n:,} units, at n/(4 ln n), n/(2 log₂ n) and n/(2 ln n)",
+                    counts,
+                    [share.mean for share in shares],
+                    [share.interval for share in shares],
+                ),
+            ),
+            explanation="A pattern is stored perfectly if none of its n bits turns in one step. "
+            "Up to n/(4 ln n) patterns all are, up to n/(2 ln n) most of them.",
+        ),
+    )
+
+
+def perfect_share(count: float, units: int) -> float:
+    """(1 - P)^n, the chance that no bit of a pattern is lost."""
+    return (1 - bit_error(count / units)) ** units
+
+
+CAPACITY = Claim(
+    card=Card(
+        sentence="A Hopfield network of n units stores n/(2 ln n) random patterns so that most,"
+        " and n/(4 ln n) so that all, are without a lost bit.",
+        formula=r"P(\text{no bit is lost}) = \left(1 - \frac{1}{2}"
+        r"\,\mathrm{erfc}\sqrt{\frac{n}{2 s}}\right)^n, \quad"
+        r" s \le \frac{n}{2 \ln n} \;\text{ or }\; \frac{n}{4 \ln n}",
+        symbols={"n": "units", "s": "stored random patterns"},
+        source="McEliece, Posner, Rodemich and Venkatesh (1987), IEEE Transactions on Information"
+        " Theory 33, 461-482",
+        misprint="Often printed with log_2 n, which is a smaller number of patterns; the logarithm"
+        " of the theorem is the natural one.",
+    ),
+    topic="Memories",
+    kind="empirical",
+    settings=NetworkConfig,
+    experiment=measure_capacity,
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class HigherOrderConfig(Config):
+    """Twice as many patterns as units."""
+
+    units: Annotated[Size, Doc("n, units; there are 2n patterns")] = 100
+    fair_bits: FairBits = True
+
+
+def recalled_share(
+    given: HigherOrderConfig, power: int | None, tries: int, numbers: torch.Generator
+) -> Estimate:
+    """Flip some bits of each of 2n patterns, make one sweep, and count those that are back."""
+    right = 0
+    for _ in range(tries):
+        patterns = random_patterns(2 * given.units, given.units, numbers, fair=given.fair_bits)
+        flipped = torch.rand(patterns.shape, generator=numbers) < NOISE
+        recalled = dense_sweep(torch.where(flipped, -patterns, patterns), patterns, power)
+        right += int((recalled == patterns).all(dim=1).sum())
+    return estimate_share(right, tries * 2 * given.units)
+
+
+def measure_higher_order(given: HigherOrderConfig, seed: int, effort: Effort) -> Verdict:
+    """Recall with the three energies, far above what the quadratic one can hold."""
+    numbers = generator(seed, "hopfield higher order")
+    shares = [recalled_share(given, power, SEEDS[effort], numbers) for power in (2, 3, None)]
+    square, cube, exponential = shares
+    rules = ((at_most, "z²", 0.0, square), (at_least, "z³", 0.95, cube))
+    rules = (*rules, (at_least, "exp z", 1.0, exponential))
+    names = tuple(f"F(z) = {name}" for _, name, _, _ in rules)
+    return Verdict(
+        findings=tuple(
+            rule(
+                f"share of {2 * given.units} patterns recalled from {NOISE:.0%} noise, {name}",
+                wanted,
+                share.mean,
+                n=share.n,
+                interval=share.interval,
+            )
+            for name, (rule, _, wanted, share) in zip(names, rules, strict=True)
+        ),
+        chart=ClaimChart(
+            x_label=f"energy −Σ F(overlap), {given.units} units and {2 * given.units} patterns",
+            y_label="share of patterns recalled",
+            series=(
+                predicted("at most, at least, all", range(3), [wanted for _, _, wanted, _ in rules]),
+                measured(
+                    "one sweep from 5 % noise",
+                    range(3),
+                    [share.mean for share in shares],
+                    [share.interval for share in shares],
+                ),
+            ),
+            explanation="Twice as many patterns as units are 14 times what the square can hold. "
+            "A steeper F lets the nearest pattern outweigh the cross-talk of all others.",
+            categories=names,
+        ),
+    )
+
+
+HIGHER_ORDER = Claim(
+    card=Card(
+        sentence="An energy of higher order than the square lets a Hopfield network hold more"
+        " patterns than it has units.",
+        formula=r"E(x) = -\sum_t F(x_t^T x), \quad F(z) = z^k: s \sim n^{k-1}, \quad"
+        r" F(z) = e^z: s \sim 2^{n/2}",
+        symbols={"n": "units", "s": "patterns that can be stored", "x_t": "pattern t, (n)"},
+        source="Krotov and Hopfield (2016), NeurIPS 29; Demircigil et al. (2017), Journal of"
+        " Statistical Physics 168, 288-299",
+    ),
+    topic="Memories",
+    kind="empirical",
+    settings=HigherOrderConfig,
+    experiment=measure_higher_order,
+)

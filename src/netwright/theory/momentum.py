@@ -1,0 +1,296 @@
+r"""Momentum: how long its steps get, what it is good for, and a sign that ruins Nesterov's.
+
+    heavy ball    v <- beta v + eta grad h(w),                w <- w - v
+    Nesterov      v <- beta v + eta grad h(w - beta v),       w <- w - v
+
+Under a constant gradient the heavy ball's step is eta (1 + beta + beta^2 + ...) times it, which
+tends to eta / (1 - beta). On h = 1/2 sum_i lambda_i w_i^2, with c = eta lambda, both are recurrences
+of two terms:
+
+    heavy ball    w_{k+1} = (1 + beta - c) w_k - beta w_{k-1}
+    Nesterov      w_{k+1} = (1 + beta)(1 - c) w_k - beta (1 - c) w_{k-1},   at the look-ahead
+
+Looking back instead, at w + beta v, is stable only up to c = 1 / beta - 1.
+
+Shapes: P starts, D coordinates, T steps.
+Source: Polyak, "Some Methods of Speeding up the Convergence of Iteration Methods" (1964);
+Nesterov (1983); Sutskever et al., "On the Importance of Initialization and Momentum" (2013).
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Annotated
+
+import torch
+from torch import Tensor
+
+from netwright.core.card import Card
+from netwright.core.config import Config, Doc, Fraction, Positive, Size
+from netwright.core.seeding import generator
+from netwright.inspection.claim_chart import ClaimChart, line, measured, predicted
+from netwright.theory.claims import Assumption, Claim, Effort
+from netwright.theory.descent_rates import optimizer_path
+from netwright.theory.verdict import Verdict, at_most, equals, estimate, no_violations
+
+STARTS = {"quick": 100, "full": 1000}
+EVERY = 5  # steps between two dots of a chart
+
+
+@dataclass(frozen=True, kw_only=True)
+class HeavyBallConfig(Config):
+    """Momentum, and how often to step."""
+
+    momentum: Annotated[Fraction, Doc("beta, the share of a step that the next one keeps")] = 0.9
+    steps: Annotated[Size, Doc("T, steps")] = 400
+    constant_gradient: Annotated[
+        bool, Assumption("every gradient is the same; without it, each turns the last one round")
+    ] = True
+
+
+@dataclass(frozen=True, kw_only=True)
+class QuadraticConfig(Config):
+    """A narrow valley, and how often to step."""
+
+    condition: Annotated[Positive, Doc("the largest curvature over the smallest")] = 100.0
+    momentum: Annotated[Fraction, Doc("beta, the share of a step that the next one keeps")] = 0.9
+    steps: Annotated[Size, Doc("T, steps")] = 200
+
+
+@dataclass(frozen=True, kw_only=True)
+class IllConditionedConfig(QuadraticConfig):
+    """A narrow valley, or a round bowl."""
+
+    ill_conditioned: Annotated[
+        bool, Assumption("some directions are much flatter; without it, all bend alike")
+    ] = True
+
+
+@dataclass(frozen=True, kw_only=True)
+class NesterovMisprintConfig(QuadraticConfig):
+    """The step of gradient descent, or a tenth of it."""
+
+    usual_step: Annotated[
+        bool, Assumption("the step is 1/L, which suits gradient descent; without it, a tenth")
+    ] = True
+
+
+def measure_heavy_ball_limit(given: HeavyBallConfig, seed: int, effort: Effort) -> Verdict:
+    """The same gradients again and again: how long the steps of momentum get."""
+    count, beta, lr = STARTS[effort], given.momentum, 0.01
+    times = torch.arange(1, given.steps + 1, dtype=torch.float64)
+    rng = generator(seed, "heavy-ball-limit")
+    gradient = torch.randn(count, generator=rng, dtype=torch.float64)
+    turns = torch.ones_like(times) if given.constant_gradient else -((-1) ** times)
+    coming = iter(turns)
+    path = optimizer_path(
+        "momentum",
+        lambda _: next(coming) * gradient,
+        torch.zeros_like(gradient),
+        lr=lr,
+        steps=given.steps,
+        momentum=beta,
+    )
+    factors = -path.diff(dim=0) / (lr * gradient)  # (T, P)
+    sums = torch.cumsum(beta ** (times - 1), 0)
+    last = factors[-1]
+    worst = float(last[(last - sums[-1]).abs().argmax()])
+    wrong = (factors - sums[:, None]).abs() > 1e-6
+    shown = slice(0, 60)
+    return Verdict(
+        findings=(
+            equals("last step over lr times gradient", 1 / (1 - beta), worst, within=1e-6, n=count),
+            no_violations(
+                "steps that are not the sum of powers from 0", int(wrong.sum()), n=wrong.numel()
+            ),
+        ),
+        chart=ClaimChart(
+            x_label="step t",
+            y_label="step over learning rate times gradient",
+            series=(
+                predicted("sum of βᵏ from k = 0", times[shown].tolist(), sums[shown].tolist()),
+                measured("momentum", times[shown].tolist(), factors[shown, 0].tolist()),
+                line("sum from k = 1", times[shown].tolist(), (sums - 1)[shown].tolist()),
+            ),
+            explanation="Steady directions gain speed until friction holds it: the step tends to "
+            "1 / (1 - β). A sum that starts at 1 forgets the gradient at hand.",
+        ),
+    )
+
+
+def two_term_losses(
+    curvatures: Tensor, start: Tensor, factors: tuple[Tensor, Tensor, Tensor], steps: int
+) -> list[float]:
+    """Losses of w_{k+1} = a w_k + b w_{k-1} with w_1 = f w_0, for factors (a, b, f), each (D)."""
+    a, b, first = factors
+    places = [start, first * start]
+    for _ in range(steps - 1):
+        places.append(a * places[-1] + b * places[-2])
+    return [float(curvatures @ place.square()) / 2 for place in places]
+
+
+def _valley(given: QuadraticConfig, seed: int, effort: Effort) -> tuple[Tensor, Tensor]:
+    """Curvatures (D) and starts (P, D); the first start is (1, 1)."""
+    curvatures = torch.tensor([1.0, given.condition], dtype=torch.float64)
+    rng = generator(seed, "valley")
+    starts = 0.5 + torch.rand(STARTS[effort], 2, generator=rng, dtype=torch.float64)
+    starts[0] = 1.0
+    return curvatures, starts
+
+
+def measure_ill_conditioned(given: IllConditionedConfig, seed: int, effort: Effort) -> Verdict:
+    """A narrow valley from many starts: last losses of three optimizers with the same step."""
+    curvatures, starts = _valley(given, seed, effort)
+    if not given.ill_conditioned:
+        curvatures = curvatures.amax().expand(2)
+    lr, beta = 1 / given.condition, given.momentum
+    options = {"sgd": {}, "momentum": {"momentum": beta}, "nesterov": {"momentum": beta}}
+    losses = {
+        name: optimizer_path(
+            name, lambda w: curvatures * w, starts, lr=lr, steps=given.steps, **option
+        ).square()
+        @ curvatures
+        / 2
+        for name, option in options.items()
+    }  # (T + 1, P) each
+    c = lr * curvatures
+    recurrences = {
+        "sgd": (1 - c, 0 * c, 1 - c),
+        "momentum": (1 + beta - c, -beta * torch.ones_like(c), 1 - c),
+        "nesterov": ((1 + beta) * (1 - c), -beta * (1 - c), 1 - (1 + beta) * c),
+    }
+    names = {"sgd": "gradient descent", "momentum": "heavy ball", "nesterov": "Nesterov"}
+    shown = slice(0, given.steps + 1, EVERY)
+    steps = list(range(given.steps + 1))[shown]
+    series, findings = [], []
+    for key, name in names.items():
+        closed = two_term_losses(curvatures, starts[0], recurrences[key], given.steps)
+        series.append(predicted(f"{name}, recurrence", steps, closed[shown]))
+        series.append(measured(name, steps, losses[key][shown, 0].tolist()))
+        if key != "sgd":
+            findings += _against(name, losses["sgd"][-1], losses[key][-1])
+    return Verdict(
+        findings=tuple(findings),
+        chart=ClaimChart(
+            x_label="steps",
+            y_label="loss",
+            series=tuple(series),
+            explanation="The step must be short for the steep direction, and then the flat one "
+            "takes gradient descent forever; momentum gains speed along it.",
+            log="y",
+        ),
+    )
+
+
+def _against(name: str, plain: Tensor, loss: Tensor):  # type: ignore[no-untyped-def]
+    mean = estimate(loss.tolist())
+    return [
+        no_violations(
+            f"starts from which {name} ends above gradient descent",
+            int((loss > plain).sum()),
+            n=mean.n,
+        ),
+        at_most(
+            f"mean loss of {name}, against gradient descent's",
+            float(plain.mean()),
+            mean.mean,
+            n=mean.n,
+            interval=mean.interval,
+        ),
+    ]
+
+
+def look_back(
+    gradient: Callable[[Tensor], Tensor], start: Tensor, *, lr: float, momentum: float, steps: int
+) -> Tensor:
+    """Nesterov's method with the wrong sign: the gradient where the last step came from."""
+    place, velocity, path = start, torch.zeros_like(start), [start]
+    for _ in range(steps):
+        velocity = momentum * velocity + lr * gradient(place + momentum * velocity)
+        place = place - velocity
+        path.append(place)
+    return torch.stack(path)
+
+
+def measure_nesterov_misprint(given: NesterovMisprintConfig, seed: int, effort: Effort) -> Verdict:
+    """A narrow valley from many starts: does looking back get down?"""
+    curvatures, starts = _valley(given, seed, effort)
+    lr = (1.0 if given.usual_step else 0.1) / given.condition
+    beta, steps = given.momentum, given.steps
+
+    def gradient(w: Tensor) -> Tensor:
+        return curvatures * w
+
+    wrong = look_back(gradient, starts, lr=lr, momentum=beta, steps=steps).square() @ curvatures / 2
+    right = optimizer_path("nesterov", gradient, starts, lr=lr, steps=steps, momentum=beta)
+    ratio = wrong[-1] / wrong[0]
+    shown = slice(0, steps + 1, EVERY)
+    times = list(range(steps + 1))[shown]
+    return Verdict(
+        findings=(
+            at_most("last loss over the first, the largest", 1, float(ratio.max()), n=len(ratio)),
+        ),
+        chart=ClaimChart(
+            x_label="steps",
+            y_label="loss",
+            series=(
+                predicted(
+                    "looking ahead, w - βv",
+                    times,
+                    (right[shown, 0].square() @ curvatures / 2).tolist(),
+                ),
+                measured("looking back, w + βv", times, wrong[shown, 0].tolist()),
+            ),
+            explanation="The step is w - v, so the place ahead is w - βv. With the other sign the "
+            "correction comes too late, and every swing is larger than the last.",
+            log="y",
+        ),
+    )
+
+
+_SYMBOLS = {
+    r"\eta": "the learning rate",
+    r"\beta": "momentum, 0.9",
+    "v": "the velocity, a running sum of gradients, from 0",
+}
+HEAVY_BALL_LIMIT = Claim(
+    card=Card(
+        sentence="Under a constant gradient momentum's step tends to the learning rate over one "
+        "minus momentum.",
+        formula=r"v_t = \eta \sum_{k=0}^{t-1} \beta^k g \;\to\; \frac{\eta}{1-\beta}\, g",
+        symbols={**_SYMBOLS, "g": "the gradient, the same at each step"},
+        source="Polyak (1964), USSR Computational Mathematics 4(5), 1-17",
+        misprint="Often printed with a sum from k = 1, which loses the gradient at hand and would "
+        "tend to beta / (1 - beta): 9 in place of 10.",
+    ),
+    topic="Optimizers",
+    kind="theorem",
+    settings=HeavyBallConfig,
+    experiment=measure_heavy_ball_limit,
+)
+ILL_CONDITIONED = Claim(
+    card=Card(
+        sentence="Along a narrow valley momentum, Nesterov's too, ends far below gradient descent "
+        "with the same step.",
+        formula=r"w_{k+1} = w_k - \eta \nabla h(w_k) + \beta (w_k - w_{k-1})",
+        symbols={**_SYMBOLS, "h": "a quadratic with curvatures 1 and 100"},
+        source="Polyak (1964), USSR Computational Mathematics 4(5), 1-17",
+    ),
+    topic="Optimizers",
+    kind="empirical",
+    settings=IllConditionedConfig,
+    experiment=measure_ill_conditioned,
+)
+NESTEROV_MISPRINT = Claim(
+    card=Card(
+        sentence="Nesterov's method takes the gradient at w + βv and steps to w - v.",
+        formula=r"v \leftarrow \beta v + \eta \nabla h(w + \beta v), \quad w \leftarrow w - v",
+        symbols=_SYMBOLS,
+        source="Nesterov (1983), Soviet Mathematics Doklady 27, 372-376, has the other sign",
+        misprint="A velocity that is subtracted leads to w - beta v: the gradient belongs there. "
+        "With the plus sign the method runs away at steps that suit gradient descent.",
+    ),
+    topic="Optimizers",
+    kind="false",
+    settings=NesterovMisprintConfig,
+    experiment=measure_nesterov_misprint,
+)

@@ -1,0 +1,37 @@
+"""Trees as arrays: a walk by hand, thresholds to the last bit, and trees of different depth."""
+
+import numpy as np
+import torch
+from sklearn.tree import DecisionTreeRegressor
+
+from netwright.models.baselines.node_arrays import NodeArrays
+
+
+def test_before_any_tree_every_input_reaches_a_leaf_of_zeros() -> None:
+    assert torch.equal(NodeArrays(2, num_trees=3)(torch.randn(4, 5)), torch.zeros(4, 3, 2))
+
+
+def test_trees_of_different_depth_are_walked_at_once() -> None:
+    numbers = np.random.default_rng(0)
+    x, y = numbers.normal(size=(60, 3)).astype(np.float32), numbers.normal(size=60)
+    grown = [DecisionTreeRegressor(max_depth=depth).fit(x, y) for depth in (1, 5, 2)]
+    trees = [one.tree_ for one in grown]
+    arrays = NodeArrays(1)
+    arrays.plant(trees, [tree.value[:, 0] for tree in trees])
+    assert int(arrays.depth) == 5
+    by_tree = arrays(torch.tensor(x))[..., 0]
+    np.testing.assert_allclose(by_tree.T, [one.predict(x) for one in grown], rtol=1e-6)
+
+
+def test_an_input_at_the_threshold_goes_left_and_the_next_number_goes_right() -> None:
+    left = np.nextafter(np.float32(1000.0), np.float32(2000.0))
+    right = np.nextafter(left, np.float32(2000.0))
+    grown = DecisionTreeRegressor().fit([[left], [right]], [0.0, 1.0])
+    assert left < grown.tree_.threshold[0] < right
+    assert np.float32(grown.tree_.threshold[0]) == right  # rounded to the nearest it would be wrong
+    arrays = NodeArrays(1)
+    arrays.plant([grown.tree_], [grown.tree_.value[:, 0]])
+    below, above = np.float32(1000.0), np.float32(1001.0)
+    x = torch.tensor([[below], [left], [right], [above]])
+    assert arrays(x).flatten().tolist() == [0.0, 0.0, 1.0, 1.0]
+    assert arrays(x.double()).flatten().tolist() == [0.0, 0.0, 1.0, 1.0]
