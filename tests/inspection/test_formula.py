@@ -55,6 +55,7 @@ def test_the_cards_of_every_table_are_among_them() -> None:
         (r"\phi(W_l f_l + b_l)", "φ(Wₗ fₗ + bₗ)"),
         (r"f_{l+1}, \quad f(x)", "fₗ₊₁,   f(x)"),
         (r"a\quad b \qquad c", "a   b   c"),
+        (r"w^\top x \Rightarrow \binom{s-1}{i}", "wᵀ x ⇒ C(s-1, i)"),
         ("W_L", "W_L"),
         ("W_{L+1}", "W_{L+1}"),
         (r"\sum_{j,k} n_{jk}", "Σ_{j,k} nⱼₖ"),

@@ -134,6 +134,10 @@ def test_blocks_give_what_all_at_once_gives(monkeypatch: pytest.MonkeyPatch) -> 
     at_once = kernel_pooling(q, k, v)
     monkeypatch.setattr(kernels, "BLOCK_BYTES", 3 * 7 * kernels.BYTES_A_PAIR)
     torch.testing.assert_close(kernel_pooling(q, k, v), at_once, rtol=0, atol=1e-15)
+    direct = scaled_distances(q, k, 0.5)
+    monkeypatch.setattr(kernels, "MOST_DIRECT", 1)
+    monkeypatch.setattr(kernels, "BLOCK_NUMBERS", 6)  # two keys at a time
+    torch.testing.assert_close(scaled_distances(q, k, 0.5), direct, rtol=0, atol=1e-7)
 
 
 @pytest.mark.parametrize(

@@ -92,6 +92,11 @@ def test_closed_forms_are_learners_and_networks_are_not() -> None:
     assert not {"mlp", "linear-regression", "logistic", "softmax"} & names
 
 
+def test_a_config_says_which_model_it_is_of() -> None:
+    configs = [MODELS.load(name).settings for name in MODELS]
+    assert len(set(configs)) == len(configs)
+
+
 @pytest.mark.parametrize("name", MODELS)
 def test_every_model_takes_some_data_of_ours(name: str) -> None:
     found = list(specs(name))

@@ -42,7 +42,8 @@ class EnergyDescent(View):
         """From where to where, and whether it ever rose."""
         start = sum(row[0] for row in self.energies) / len(self.energies)
         end = sum(row[-1] for row in self.energies) / len(self.energies)
-        rises = f"rose at {self.num_rises:,} steps" if self.num_rises else "never rose"
+        steps = "1 step" if self.num_rises == 1 else f"{self.num_rises:,} steps"
+        rises = f"rose at {steps}" if self.num_rises else "never rose"
         return (
             "Each line is a disturbed pattern on its way to rest; in one sweep every unit is "
             f"updated once. The energy went from {number(start)} to {number(end)} in the mean, "

@@ -62,7 +62,8 @@ class Filters(View):
 
     def draw(self, figure: "Figure") -> None:
         """One image holds them all: a set of axes for each would take ten times as long."""
-        tall, wide, *channels = np.shape(self.pictures[0])
+        tall, wide = np.shape(self.pictures[0])[:2]
+        channels = np.shape(self.pictures[0])[2:]
         rows = math.ceil(len(self.pictures) / self._columns)
         shape = (rows * (tall + GAP) - GAP, self._columns * (wide + GAP) - GAP, *channels)
         sheet = np.full(shape, 255, dtype=np.uint8)
@@ -86,6 +87,4 @@ def measure_filters(weights: Tensor) -> Filters:
     check_finite("weights", weights)
     lengths = weights.flatten(1).norm(dim=1)
     strongest = lengths.argsort(descending=True, stable=True)[:MOST_SHOWN]
-    return Filters(
-        pictures=tuple(map(pixels_of, weights[strongest])), num_units=len(weights)
-    )
+    return Filters(pictures=tuple(map(pixels_of, weights[strongest])), num_units=len(weights))

@@ -30,7 +30,8 @@ lambda λ  mu μ  nu ν  xi ξ  pi π  rho ρ  sigma σ  tau τ  upsilon υ  phi
 omega ω  Gamma Γ  Delta Δ  Theta Θ  Lambda Λ  Xi Ξ  Pi Π  Sigma Σ  Phi Φ  Psi Ψ  Omega Ω  ell ℓ
 sum Σ  prod Π  int ∫  partial ∂  nabla ∇  infty ∞  leftarrow ←  rightarrow →  to →  mapsto ↦
 sim ~  approx ≈  le ≤  leq ≤  ge ≥  geq ≥  ne ≠  neq ≠  in ∈  mid |  cdot ·  times ×  odot ⊙
-circ ∘  pm ±  top ᵀ  ldots …  dots …  cdots ⋯  lfloor ⌊  rfloor ⌋
+circ ∘  pm ±  top ᵀ  ldots …  dots …  cdots ⋯  lfloor ⌊  rfloor ⌋  Rightarrow ⇒  forall ∀  exists ∃
+oplus ⊕  otimes ⊗  vee ∨  wedge ∧  star ⋆  succ ≻  emptyset ∅
 """.split()
 _SYMBOLS = dict(zip(_TABLE[::2], _TABLE[1::2], strict=True)) | {"left": "", "right": ""}
 _ACCENTS = {"hat": "\u0302", "bar": "\u0304", "tilde": "\u0303", "dot": "\u0307"}
@@ -43,6 +44,7 @@ _RAISED = dict(
         strict=True,
     )
 )
+_RAISED["ᵀ"] = "ᵀ"  # of \top, which is raised already
 _LOWERED = dict(
     zip(
         "0123456789+-=()aehijklmnoprstuvx",
@@ -141,6 +143,8 @@ class _Reader:
         if name in {"frac", "tfrac"}:
             over, under = _bracketed(self.argument()), _bracketed(self.argument())
             return f"{_THIN}{over}/{under}{_THIN}"
+        if name == "binom":
+            return f"C({self.argument()}, {self.argument()})"
         if name == "sqrt":
             return "√" + _bracketed(self.argument())
         if name in {"quad", "qquad"}:

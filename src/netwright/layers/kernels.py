@@ -20,8 +20,9 @@ from netwright.core.checks import check_shape
 from netwright.core.errors import ConfigError
 
 BLOCK_BYTES = 2**26  # of what pooling holds at a time, beside its result
-BYTES_A_PAIR = 32  # of a query and a key: distance, logarithm, weight and one copy
+BYTES_A_PAIR = 16  # of a query and a key: distance, logarithm, weight and one copy
 MOST_DIRECT = 32  # coordinates: with more, distances by a matrix product are faster
+BLOCK_NUMBERS = 2**20  # of the keys that are copied to float64 at a time
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -116,12 +117,16 @@ KERNELS: Catalog[Kernel] = Catalog(
 
 def scaled_distances(queries: Tensor, keys: Tensor, width: float | Tensor) -> Tensor:
     """Distances (B, N) between queries (B, D) and keys (N, D), in widths (one, or (D,))."""
-    queries, keys = queries / width, keys / width
+    scaled = queries / width
     if queries.shape[1] <= MOST_DIRECT:
-        return torch.cdist(queries, keys, compute_mode="donot_use_mm_for_euclid_dist")
+        return torch.cdist(scaled, keys / width, compute_mode="donot_use_mm_for_euclid_dist")
     # |q|^2 - 2 q k + |k|^2 cancels where keys are near: float64 has digits to lose.
-    exact = torch.cdist(queries.double(), keys.double(), compute_mode="use_mm_for_euclid_dist")
-    return exact.to(queries.dtype)
+    parts = torch.split(keys, max(1, BLOCK_NUMBERS // keys.shape[1]))
+    return torch.cat([_by_product(scaled.double(), part / width).to(scaled) for part in parts], 1)
+
+
+def _by_product(queries: Tensor, keys: Tensor) -> Tensor:
+    return torch.cdist(queries, keys.double(), compute_mode="use_mm_for_euclid_dist")
 
 
 def kernel_pooling(

@@ -25,7 +25,7 @@ def hesse_normal_form(weight: Tensor, bias: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def signed_distance(inputs: Tensor, signs: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
-    """y (w^T x + b) / |w|, (N,): above zero where a point lies on the side of its class.
+    """Y (w^T x + b) / |w|, (N,): above zero where a point lies on the side of its class.
 
     Args:
         inputs: points, (N, D).

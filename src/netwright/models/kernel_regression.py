@@ -125,7 +125,7 @@ class KernelRegression(GrownBuffers, Model, Learner):
         order = torch.randperm(count, generator=generator(seed, "leave-one-out"))
         tried = order[: max(1, MOST_TRIED // count)].to(self.keys.device)
         distances = scaled_distances(self.keys[tried], self.keys, unit)
-        distances[torch.arange(len(tried)), tried] = math.inf  # an example does not foretell itself
+        distances.scatter_(1, tried[:, None], math.inf)  # an example does not foretell itself
         centred = self.values - self.weights @ self.values / self.weights.sum()
         variance = (self.weights @ centred.square() / self.weights.sum()).clamp_min(1e-12)
         log_kernel = KERNELS.load(self.config.kernel).log_weight

@@ -6,6 +6,7 @@ def test_keeps_the_claim_contract(check):
 """
 
 import json
+import math
 
 from netwright.core.card import Card
 from netwright.core.config import describe
@@ -43,9 +44,15 @@ def check_verdict_is_as_expected(claim: Claim) -> None:
 
 
 def check_same_seed_same_verdict(claim: Claim) -> None:
-    """Chance comes from the seed alone."""
-    first, second = claim.check(seed=7), claim.check(seed=7)
-    assert repr(first.findings) == repr(second.findings), "two checks of one seed differ"
+    """Chance comes from the seed alone; linear algebra may differ in its last bits."""
+    for first, second in zip(
+        claim.check(seed=7).findings, claim.check(seed=7).findings, strict=True
+    ):
+        same = (first.what, first.n) == (second.what, second.n) and all(
+            math.isclose(getattr(first, part), getattr(second, part), rel_tol=1e-6, abs_tol=1e-9)
+            for part in ("predicted", "measured")
+        )
+        assert same, f"two checks of one seed differ: {first} and {second}"
 
 
 def check_each_assumption_turns_it(claim: Claim) -> None:

@@ -26,8 +26,8 @@ from netwright.core.config import Config, Doc, Fraction
 from netwright.core.seeding import generator
 from netwright.inspection.claim_chart import ClaimChart, measured, predicted
 from netwright.theory.claims import Assumption, Claim, Effort
-from netwright.theory.descent_rates import optimizer_path
-from netwright.theory.verdict import Verdict, equals, no_violations
+from netwright.theory.optimizer_path import optimizer_path
+from netwright.theory.verdict import Finding, Verdict, equals, no_violations
 
 GRADIENTS = {"quick": 50, "full": 1000}
 STEPS = {"quick": 1000, "full": 10_000}
@@ -79,6 +79,8 @@ def measure_adam_first_step(given: AdamFirstStepConfig, seed: int, effort: Effor
     corrected = -path[1] / RATE * gradient.sign()
     plain = uncorrected_step(gradient, betas, from_zero=given.from_zero) * gradient.sign()
     factor = (1 - given.beta1) / (1 - given.beta2) ** 0.5
+    shown = slice(0, None, count // 12)
+    places = sizes[shown].tolist()
     return Verdict(
         findings=(
             _farthest("first step over lr, uncorrected", factor, plain),
@@ -88,10 +90,10 @@ def measure_adam_first_step(given: AdamFirstStepConfig, seed: int, effort: Effor
             x_label="size of the gradient, |g|",
             y_label="first step over the learning rate",
             series=(
-                predicted("(1 - β₁) / √(1 - β₂)", sizes.tolist(), [factor] * count),
-                measured("without bias correction", sizes.tolist(), plain.tolist()),
-                predicted("1", sizes.tolist(), [1.0] * count),
-                measured("Adam", sizes.tolist(), corrected.tolist()),
+                predicted("(1 - β₁) / √(1 - β₂)", places, [factor] * len(places)),
+                measured("without bias correction", places, plain[shown].tolist()),
+                predicted("1", places, [1.0] * len(places)),
+                measured("Adam", places, corrected[shown].tolist()),
             ),
             explanation="Adam's first step is the learning rate, whatever the gradient. Without "
             "the correction for starting at zero it would be several times as long.",
@@ -100,7 +102,7 @@ def measure_adam_first_step(given: AdamFirstStepConfig, seed: int, effort: Effor
     )
 
 
-def _farthest(what: str, expected: float, values: Tensor):  # type: ignore[no-untyped-def]
+def _farthest(what: str, expected: float, values: Tensor) -> Finding:
     """The value that lies farthest from what is expected."""
     worst = float(values[(values - expected).abs().argmax()])
     return equals(f"{what}, the farthest", expected, worst, within=1e-3 * expected, n=len(values))
@@ -177,7 +179,7 @@ ADAGRAD_DECAY = Claim(
     card=Card(
         sentence="Under a constant gradient AdaGrad's steps fall as one over the root of their "
         "number, RMSProp's do not.",
-        formula=r"\frac{g}{\sqrt{\sum_{k \leq t} g^2}} = \frac{\mathrm{sign}(g)}{\sqrt t},"
+        formula=r"\frac{g}{\sqrt{\sum_{k \leq t} g^2}} = \frac{\mathrm{sign}(g)}{\sqrt{t}},"
         r" \quad \frac{g}{\sqrt{s_t}} \to \mathrm{sign}(g)",
         symbols={"g": "the gradient, the same at each step", "s_t": "a running mean of g^2"},
         source="Duchi, Hazan and Singer (2011), JMLR 12, 2121-2159",

@@ -17,6 +17,7 @@ from typing import Annotated
 
 import torch
 from torch import Tensor
+from torch.nn import functional
 
 from netwright.core.card import Card
 from netwright.core.config import Config, Doc, Positive, Size
@@ -26,7 +27,7 @@ from netwright.theory.claims import Assumption, Claim, Effort
 from netwright.theory.verdict import Verdict, at_most, estimate, no_violations
 
 UNITS = (4, 8, 16, 32, 64, 128, 256)
-PLACES, CHOICE = 1000, 2500
+PLACES, CHOICE = 1000, 2000
 TARGETS = {"quick": 2, "full": 30}
 SIGNS = (1.0, -1.0, 1.0, -1.0)  # of the bumps
 
@@ -49,14 +50,14 @@ def barron_constant(inputs: int, bump: float) -> float:
 
 def ball_places(count: int, inputs: int, rng: torch.Generator) -> Tensor:
     """Places spread evenly over the unit ball, (N, D)."""
-    radii = torch.rand(count, 1, generator=rng, dtype=torch.float64) ** (1 / inputs)
+    radii = torch.rand(count, 1, generator=rng, dtype=torch.float64).pow(1 / inputs)
     return radii * directions(count, inputs, rng)
 
 
 def directions(count: int, inputs: int, rng: torch.Generator) -> Tensor:
     """Random vectors of length 1, (N, D)."""
     drawn = torch.randn(count, inputs, generator=rng, dtype=torch.float64)
-    return drawn / drawn.norm(dim=1, keepdim=True)
+    return functional.normalize(drawn, dim=1)
 
 
 def bumps(x: Tensor, width: float, rng: torch.Generator) -> Tensor:

@@ -18,16 +18,15 @@ from dataclasses import dataclass
 from typing import Annotated, Any
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 from torch.nn.functional import softplus
 
 from netwright.core.card import Card
 from netwright.core.config import Config, Doc, Positive, Size
 from netwright.core.seeding import generator
 from netwright.inspection.claim_chart import ClaimChart, measured, predicted
-from netwright.optimizers.catalog import OPTIMIZERS
-from netwright.optimizers.optimizer import build_optimizer
 from netwright.theory.claims import Assumption, Claim, Effort
+from netwright.theory.optimizer_path import optimizer_path
 from netwright.theory.verdict import Verdict, at_least, at_most, no_violations
 
 LOSSES = {"quick": 20, "full": 200}
@@ -42,7 +41,7 @@ class DescentConfig(Config):
     """The curvature of the losses, and how often to step."""
 
     curvature: Annotated[Positive, Doc("L, the largest curvature of each loss")] = 4.0
-    steps: Annotated[Size, Doc("T, steps of gradient descent")] = 300
+    steps: Annotated[Size, Doc("T, steps of gradient descent")] = 100
     short_step: Annotated[bool, Assumption("the step is 1/L; without it, it is 3/L")] = True
 
     @property
@@ -76,28 +75,6 @@ class ConvexConfig(DescentConfig):
     convex: Annotated[bool, Assumption("the loss lies below its chords")] = True
 
 
-def optimizer_path(
-    name: str,
-    gradient: Callable[[Tensor], Tensor],
-    start: Tensor,
-    *,
-    lr: float,
-    steps: int,
-    **options: Any,
-) -> Tensor:
-    """The places of a named optimizer, the first included, (T + 1, ...)."""
-    place = nn.Parameter(start.clone())
-    optimizer = build_optimizer(
-        OPTIMIZERS.load(name), nn.ParameterList([place]), lr=lr, options=options
-    )
-    path = [start]
-    for _ in range(steps):
-        place.grad = gradient(place.detach())
-        optimizer.step()
-        path.append(place.detach().clone())
-    return torch.stack(path)
-
-
 def gradient_of(loss: Loss) -> Callable[[Tensor], Tensor]:
     """The gradients of all losses at once: each depends on its own coordinates only."""
     return torch.func.grad(lambda x: loss(x).sum())
@@ -109,7 +86,7 @@ def random_inputs(count: int, rank: int, curvature: float, rng: torch.Generator)
     right = torch.randn(count, rank, COORDINATES, generator=rng, dtype=torch.float64)
     inputs = left @ right
     largest = torch.linalg.matrix_norm(inputs, ord=2).square() / EXAMPLES  # (P)
-    return inputs * (curvature / largest).sqrt()[:, None, None]
+    return inputs * (curvature / largest).sqrt()[:, None, None]  # type: ignore[no-any-return]
 
 
 def random_start(count: int, rng: torch.Generator, scale: float) -> Tensor:
@@ -252,7 +229,7 @@ def pseudo_huber(residuals: Tensor) -> Tensor:
 
 def smallest_curvature(inputs: Tensor, rank: int) -> Tensor:
     """The smallest eigenvalue of X^T X / N that is not zero, (P)."""
-    return torch.linalg.svdvals(inputs)[:, rank - 1].square() / inputs.shape[1]
+    return torch.linalg.svdvals(inputs)[:, rank - 1].square() / inputs.shape[1]  # type: ignore[no-any-return]
 
 
 def measure_convex_rate(given: ConvexConfig, seed: int, effort: Effort) -> Verdict:
@@ -290,7 +267,7 @@ _SYMBOLS = {
 SUFFICIENT_DECREASE = Claim(
     card=Card(
         sentence="A step of 1/L decreases the loss by at least the squared gradient over 2L.",
-        formula=r"h\left(x - \tfrac{1}{L}\nabla h(x)\right) \leq"
+        formula=r"h\left(x - \frac{1}{L}\nabla h(x)\right) \leq"
         r" h(x) - \frac{\|\nabla h(x)\|^2}{2L}",
         symbols=_SYMBOLS,
         source="Nesterov (2004), Introductory Lectures on Convex Optimization, section 1.2.3",
@@ -317,7 +294,7 @@ CRITICAL_POINT = Claim(
 POLYAK_LOJASIEWICZ = Claim(
     card=Card(
         sentence="Where a small gradient means a small gap, the gap falls by a factor each step.",
-        formula=r"\tfrac12\|\nabla h\|^2 \geq \mu\,(h - h^*) \;\Rightarrow\;"
+        formula=r"\frac{1}{2}\|\nabla h\|^2 \geq \mu\,(h - h^*) \;\Rightarrow\;"
         r" h(x_k) - h^* \leq \left(1 - \frac{\mu}{L}\right)^k (h(x_0) - h^*)",
         symbols={
             **_SYMBOLS,

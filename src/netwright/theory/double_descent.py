@@ -91,7 +91,11 @@ def measure_double_descent(given: DoubleDescentConfig, seed: int, effort: Effort
     few, most = sizes[SHARES.index(0.5)], sizes[-1]
     tries = [errors_on_fresh_examples(given, sizes, random) for _ in range(TRIES[effort])]
     medians = dict(zip(sizes, map(statistics.median, zip(*tries, strict=True)), strict=True))
-    grid = [size for size in range(sizes[0], most + 1) if abs(size - n) >= 2]
+    below, above = range(sizes[0], n - 1), range(n + 2, most + 1)
+
+    def expect(parameters: int) -> float:
+        return expected_error(given, parameters)
+
     return Verdict(
         findings=(
             equals(
@@ -117,9 +121,8 @@ def measure_double_descent(given: DoubleDescentConfig, seed: int, effort: Effort
             x_label=f"parameters, for {n} training examples",
             y_label="mean squared test error",
             series=(
-                predicted(
-                    "formula for the mean", grid, [expected_error(given, size) for size in grid]
-                ),
+                predicted("mean below n, formula", below, map(expect, below)),
+                predicted("mean above n, formula", above, map(expect, above)),
                 measured(f"median of {len(tries)} data sets", medians, medians.values()),
             ),
             explanation="The error first rises to a peak where the parameters just suffice to fit "
@@ -133,16 +136,16 @@ DOUBLE_DESCENT = Claim(
     card=Card(
         sentence="The test error of the least-squares fit of least norm peaks where there are as"
         " many parameters as examples, and falls again beyond.",
-        formula=r"E = \begin{cases} u\left(1 + \frac{p}{n-p-1}\right) & p \le n-2 \\"
-        r" \frac{p}{D}\left(1 - \frac{n}{p}\right) + u\left(1 + \frac{n}{p-n-1}\right)"
-        r" & p \ge n+2 \end{cases}",
+        formula=r"E = u\left(1 + \frac{p}{n-p-1}\right) \; (p \le n-2), \quad"
+        r" E = \frac{p}{D}\left(1 - \frac{n}{p}\right) + u\left(1 + \frac{n}{p-n-1}\right)"
+        r" \; (p \ge n+2)",
         symbols={
             "E": "mean squared test error, averaged over data sets",
             "n": "training examples",
             "p": "parameters, of D that the targets depend on",
             "u": "1 - p/D + sigma^2, the variance that p features leave unexplained",
         },
-        source="Belkin, Hsu and Xu (2020), SIAM Journal on Mathematics of Data Science 2, 1167-1180",
+        source="Belkin, Hsu and Xu (2020), SIAM J. on Mathematics of Data Science 2, 1167-1180",
     ),
     topic="Regularisation",
     kind="empirical",

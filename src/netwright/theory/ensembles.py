@@ -10,6 +10,8 @@ Source: Krogh and Vedelsby, "Neural Network Ensembles, Cross Validation, and Act
 Application to Boosting" (1997).
 """
 
+# ruff: noqa: RUF001 - the Greek letters are meant
+
 import math
 from dataclasses import dataclass
 from typing import Annotated
@@ -47,7 +49,7 @@ class EnsembleConfig(Config):
 
 @torch.no_grad()
 def member_outputs(members: int, seed: int) -> tuple[Tensor, Tensor]:
-    """Networks with random hidden units, each fitted to a bootstrap sample: (M, N), targets (N,)."""
+    """Random hidden units, their sums fitted to a bootstrap sample: (M, N), and targets (N,)."""
     random = generator(seed, "members")
     x = 6 * torch.rand(60, 1, generator=random, dtype=torch.float64) - 3
     y = x.sin() + 0.3 * torch.randn(x.shape, generator=random, dtype=torch.float64)
@@ -119,7 +121,7 @@ def measure_ensembles(given: EnsembleConfig, seed: int, effort: Effort) -> Verdi
             x_label="members, M",
             y_label="variance of their mean",
             series=(
-                predicted("ρv + (1 − ρ)v/M", counts, formula),
+                predicted("ρv + (1 - ρ)v/M", counts, formula),
                 measured(f"measured, ρ = {rho:g}, v = {v:g}", counts, found),
                 line("v/M, if errors were independent", counts, [v / count for count in counts]),
             ),
@@ -185,7 +187,7 @@ def stump_votes(points: Tensor) -> Tensor:
 def boost(given: BoostingConfig, points: Tensor, labels: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     """AdaBoost: shares of wrong votes, bounds and mean exponential losses, (T, R) each."""
     votes = stump_votes(points)
-    weights = torch.full_like(labels, 1 / given.examples)
+    weights = torch.full_like(labels, 1 / labels.shape[1])
     total, bound = torch.zeros_like(labels), torch.ones(len(labels), dtype=torch.float64)
     wrong, bounds, losses = [], [], []
     for _ in range(given.rounds):
@@ -227,7 +229,7 @@ def measure_boosting(given: BoostingConfig, seed: int, effort: Effort) -> Verdic
             x_label="rounds, t",
             y_label="share of training points",
             series=(
-                predicted("bound: product of 2√(e(1 − e))", rounds, bounds.mean(dim=1)),
+                predicted("bound: product of 2√(e(1 - e))", rounds, bounds.mean(dim=1)),
                 measured("wrong after t rounds", rounds, wrong.mean(dim=1)),
             ),
             explanation=f"Means over {wrong.shape[1]} data sets of {given.examples} points, "
@@ -240,8 +242,8 @@ BOOSTING = Claim(
     card=Card(
         sentence="Boosting drives the training error down at least as fast as the product of"
         " 2 sqrt(e (1 - e)) over its rounds.",
-        formula=r"\frac{1}{n}\sum_i 1\{y_i F(x_i) \le 0\} \le \prod_t 2\sqrt{e_t(1-e_t)},"
-        r" \quad F = \sum_t \tfrac12 \ln\frac{1-e_t}{e_t}\, h_t",
+        formula=r"\frac{1}{n}\sum_i 1\{y_i F(x_i) \le 0\} \le \prod_t 2\sqrt{(1-e_t) e_t},"
+        r" \quad F = \sum_t \frac{1}{2} \ln\frac{1-e_t}{e_t}\, h_t",
         symbols={
             "e_t": "weighted error of the stump of round t",
             "h_t": "its vote, -1 or 1",

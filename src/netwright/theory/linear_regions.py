@@ -55,12 +55,14 @@ def count_regions(normals: Tensor, offsets: Tensor) -> int:
     for last in range(len(planes)):
         split = []
         for signs, place in regions:
-            here = np.sign(planes[last] @ place + heights[last])
-            split.append((np.append(signs, here), place))
-            across = np.append(signs, -here)
-            beyond = _place_inside(across, planes[: last + 1], heights[: last + 1])
-            if beyond is not None:
-                split.append((across, beyond))
+            height = planes[last] @ place + heights[last]
+            for side in (1.0, -1.0):
+                now = np.append(signs, side)
+                inside: Array | None = place
+                if side * height < 1e-9:  # the place is not on this side: look for another
+                    inside = _place_inside(now, planes[: last + 1], heights[: last + 1])
+                if inside is not None:
+                    split.append((now, inside))
         regions = split
     return len(regions)
 
@@ -80,7 +82,7 @@ def _place_inside(signs: Array, normals: Array, offsets: Array) -> Array | None:
         b_ub=signs * offsets,
         bounds=[(None, None)] * inputs + [(None, 1.0)],
     )
-    return found.x[:-1] if found.x[-1] > 1e-9 else None
+    return found.x[:-1] if found.x is not None and found.x[-1] > 1e-9 else None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -121,7 +123,7 @@ def measure_zaslavsky(given: ZaslavskyConfig, seed: int, effort: Effort) -> Verd
             series=(
                 predicted("sum of binom(m, i), i = 0 ... n", places, formula),
                 measured(
-                    f"counted, mean of {draws}", places, [sum(drawn) / draws for drawn in counts]
+                    "counted by linear programs", places, [sum(drawn) / draws for drawn in counts]
                 ),
             ),
             explanation="Fewer than 2^m: not every pattern of ReLUs that are on and off can occur.",
@@ -249,7 +251,7 @@ def measure_montufar(given: MontufarConfig, seed: int, effort: Effort) -> Verdic
     return Verdict(
         findings=(
             *(
-                equals(f"pieces of {which} of {depth} layers", least, count, n=1)
+                equals(f"pieces of {which}, L = {depth}", least, count, n=1)
                 for depth, least, count in zip(depths, formula, counts, strict=True)
             ),
             equals("pieces after two folds", width**2, count_pieces(two_folds, 0, 1), n=1),

@@ -1,24 +1,19 @@
-r"""The noise of mini-batches: how large it is, what it spoils, what it finds, and how to remove it.
+r"""The noise of mini-batches: how large it is, what it spoils, and how to remove it.
 
-A batch of B examples drawn independently gives g = (1/B) sum_j grad h_{i_j}, with
-
-    E g = grad h,    E |g - grad h|^2 = s^2 / B,    s^2 the mean of |grad h_i - grad h|^2.
-
-With a constant step this noise keeps stochastic gradient descent at a distance from the minimum.
-SVRG subtracts what the noise was at a snapshot w~ whose full gradient is known,
+The mean gradient g of B examples drawn independently has E g = grad h and, with s^2 the mean of
+|grad h_i - grad h|^2, the variance s^2 / B. With a constant step eta this noise keeps SGD, to first
+order, eta s^2 / 4 above the least loss. SVRG subtracts what the noise was at a snapshot w~,
 
     g = grad h_i(w) - grad h_i(w~) + grad h(w~),
 
 which is as right on average, and whose noise vanishes as w and w~ meet at the minimum.
 
 Shapes: R runs, N examples, D weights, B examples a batch, T steps.
-Source: Robbins and Monro (1951); Hochreiter and Schmidhuber, "Flat Minima" (1997), for wide minima;
-Johnson and Zhang, "Accelerating Stochastic Gradient Descent using Predictive Variance Reduction"
-(2013).
+Source: Robbins and Monro (1951); Johnson and Zhang, "Accelerating Stochastic Gradient Descent using
+Predictive Variance Reduction" (2013).
 """
 
 import itertools
-import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Annotated
@@ -32,23 +27,13 @@ from netwright.core.config import Config, Doc, Positive, Size
 from netwright.core.seeding import generator
 from netwright.inspection.claim_chart import ClaimChart, line, measured, predicted
 from netwright.theory.claims import Assumption, Claim, Effort
-from netwright.theory.descent_rates import optimizer_path
-from netwright.theory.verdict import (
-    Verdict,
-    at_least,
-    at_most,
-    equals,
-    estimate,
-    estimate_share,
-    no_violations,
-)
+from netwright.theory.optimizer_path import optimizer_path
+from netwright.theory.verdict import Verdict, at_least, at_most, equals, estimate
 
 DRAWS = {"quick": 4000, "full": 40_000}
 RUNS = {"quick": 10, "full": 50}
-WALKERS = {"quick": 500, "full": 5000}
-EPOCHS = {"quick": 40, "full": 60}
-EXAMPLES, WEIGHTS = 100, 5
-WIDE_RATE, WIDE_NOISE = 0.05, 4.0  # step and spread of the gradient between two wells
+EPOCHS = {"quick": 30, "full": 60}
+EXAMPLES, WEIGHTS = 100, 10
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,18 +57,6 @@ class SmootherConfig(Config):
 
 
 @dataclass(frozen=True, kw_only=True)
-class WideMinimaConfig(Config):
-    """Two wells, and the noise of the gradient."""
-
-    sharpness: Annotated[Positive, Doc("curvature of the sharp well; the wide one has 1")] = 25.0
-    steps: Annotated[Size, Doc("steps, all from the bottom of the sharp well")] = 3000
-    noise: Annotated[bool, Assumption("the gradient is noisy, with a spread of 4")] = True
-    one_well_wider: Annotated[
-        bool, Assumption("the wells differ in width; without it, both have the curvature 1")
-    ] = True
-
-
-@dataclass(frozen=True, kw_only=True)
 class SvrgConfig(Config):
     """The step, and what it is spoilt or helped by."""
 
@@ -98,21 +71,25 @@ class SvrgConfig(Config):
 
 @dataclass(frozen=True, kw_only=True)
 class Regressions:
-    """Least squares on random examples, R of them side by side: inputs (R, N, D), targets (R, N)."""
+    """Least squares, R of them side by side: inputs (R, N, D) and targets (R, N)."""
 
     inputs: Tensor
     targets: Tensor
 
     def gradient(self, weights: Tensor, of: slice = slice(None)) -> Tensor:
-        """The mean gradient of these examples at the weights, (R, D) -> (R, D)."""
+        """The mean gradient of these examples at the weights, (..., R, D) -> (..., R, D)."""
         inputs, targets = self.inputs[:, of], self.targets[:, of]
         residuals = (inputs @ weights[..., None])[..., 0] - targets
-        return (residuals[:, None] @ inputs)[:, 0] / residuals.shape[1]
+        return (residuals[..., None, :] @ inputs)[..., 0, :] / targets.shape[1]
 
-    def losses(self, weights: Tensor) -> Tensor:
-        """Half the mean squared error, (T, R, D) -> (T, R)."""
-        predictions = torch.einsum("rnd,trd->trn", self.inputs, weights)
-        return (predictions - self.targets).square().mean(-1) / 2
+    def best(self) -> Tensor:
+        """The weights of the least loss, (R, D)."""
+        return torch.linalg.lstsq(self.inputs, self.targets[..., None]).solution[..., 0]  # type: ignore[no-any-return]
+
+    def gaps(self, weights: Tensor) -> Tensor:
+        """How far half the mean squared error is above the least, (T, R, D) -> (T, R)."""
+        away = torch.einsum("rnd,trd->trn", self.inputs, weights - self.best())
+        return away.square().mean(-1) / 2
 
     def drawn(self, count: int, rng: torch.Generator) -> "Regressions":
         """So many examples of each, drawn independently."""
@@ -147,7 +124,7 @@ def measure_variance(given: VarianceConfig, seed: int, effort: Effort) -> Verdic
     gradients = -task.targets[0, :, None] * task.inputs[0]  # of each example at zero, (N, D)
     chances = gradients.norm(dim=-1) ** (0 if given.uniform else 1)
     few = mean_over_batches(gradients[:6], 3, chances[:6], repeat=given.independent)
-    full, sizes, spreads = gradients.mean(0), [1, 2, 4, 8, 16, 32], []
+    full, sizes, spreads = gradients.mean(0), (1, 2, 4, 8, 16, 32), []
     for size in sizes:
         chosen = torch.multinomial(
             chances.expand(draws, -1), size, replacement=given.independent, generator=rng
@@ -155,6 +132,7 @@ def measure_variance(given: VarianceConfig, seed: int, effort: Effort) -> Verdic
         spreads.append(float((gradients[chosen].mean(1) - full).square().sum(-1).mean()))
     slope = float(np.polyfit(np.log(sizes), np.log(spreads), 1)[0])
     bias = float((few - gradients[:6].mean(0)).norm())
+    single = float((gradients - full).square().sum(-1).mean())
     return Verdict(
         findings=(
             at_most("bias of the mean over all batches of 3 from 6", 1e-12, bias, n=6**3),
@@ -164,7 +142,7 @@ def measure_variance(given: VarianceConfig, seed: int, effort: Effort) -> Verdic
             x_label="batch size B",
             y_label="mean squared distance to the full gradient",
             series=(
-                predicted("s² / B", sizes, [_scatter(gradients) / size for size in sizes]),
+                predicted("s² / B", sizes, (single / size for size in sizes)),
                 measured("mini-batches", sizes, spreads),
             ),
             explanation="Twice the batch has half the variance, and so 0.7 of the noise.",
@@ -173,13 +151,9 @@ def measure_variance(given: VarianceConfig, seed: int, effort: Effort) -> Verdic
     )
 
 
-def _scatter(gradients: Tensor) -> float:
-    return float((gradients - gradients.mean(0)).square().sum(-1).mean())
-
-
-def turns(losses: Tensor) -> Tensor:
-    """How often a loss changes between falling and rising, (T, R) -> (R)."""
-    change = losses.diff(dim=0)
+def turns(values: Tensor) -> Tensor:
+    """How often a curve changes between falling and rising, (T, R) -> (R)."""
+    change = torch.nn.functional.hardshrink(values.diff(dim=0), 1e-12)  # less is rounding
     return (change[1:] * change[:-1] < 0).sum(0)
 
 
@@ -188,112 +162,28 @@ def measure_smoother(given: SmootherConfig, seed: int, effort: Effort) -> Verdic
     rng, steps = generator(seed, "minibatch-smoother"), 100
     task = random_regressions(RUNS[effort], rng)
     if not given.examples_differ:
-        task = Regressions(
-            inputs=task.inputs[:, :1].expand_as(task.inputs),
-            targets=task.targets[:, :1].expand_as(task.targets),
-        )
+        task = task.drawn(1, rng).drawn(EXAMPLES, rng)
     start = torch.zeros(RUNS[effort], WEIGHTS, dtype=torch.float64)
 
-    def losses(gradient: Callable[[Tensor], Tensor]) -> Tensor:
-        return task.losses(optimizer_path("sgd", gradient, start, lr=0.05, steps=steps))
+    def gaps(gradient: Callable[[Tensor], Tensor]) -> Tensor:
+        return task.gaps(optimizer_path("sgd", gradient, start, lr=0.05, steps=steps))
 
-    whole = losses(task.gradient)
-    batches = losses(lambda w: task.drawn(given.batch_size, rng).gradient(w))
-    extra = estimate((turns(batches) - turns(whole)).tolist())
-    times = range(steps + 1)
+    whole = gaps(task.gradient)
+    batches = gaps(lambda w: task.drawn(given.batch_size, rng).gradient(w))
+    more = estimate((turns(batches) - turns(whole)).tolist())
+    what, times = "turns of the loss, batches minus whole set", range(steps + 1)
     return Verdict(
-        findings=(
-            at_most(
-                f"turns of the loss in {steps} steps, batches minus whole set",
-                0,
-                extra.mean,
-                n=extra.n,
-                interval=extra.interval,
-            ),
-        ),
+        findings=(at_most(what, 0, more.mean, n=more.n, interval=more.interval),),
         chart=ClaimChart(
             x_label="steps",
-            y_label="loss on all examples",
+            y_label="loss on all examples, above the least",
             series=(
                 predicted("whole set", times, whole[:, 0].tolist()),
                 line(f"batches of {given.batch_size}", times, batches[:, 0].tolist()),
             ),
             explanation="With batches the loss goes up and down. With the whole set it only falls, "
             f"but each step costs {EXAMPLES} gradients in place of {given.batch_size}.",
-        ),
-    )
-
-
-def wells(x: Tensor, sharpness: float) -> tuple[Tensor, Tensor]:
-    """The slope of min((x + 2)^2, sharpness (x - 2)^2) / 2, and whether x is in the wide well."""
-    wide = (x + 2).square() < sharpness * (x - 2).square()
-    return torch.where(wide, x + 2, sharpness * (x - 2)), wide
-
-
-def expected_shares(sharpness: float, steps: int) -> list[float]:
-    """The chance to be in the wide well after each step, by the Markov chain on a fine grid."""
-    grid = torch.linspace(-7, 5, 241, dtype=torch.float64)
-    slope, wide = wells(grid, sharpness)
-    away = (grid - (grid - WIDE_RATE * slope)[:, None]) / (WIDE_RATE * WIDE_NOISE)
-    moves = torch.softmax(-away.square() / 2, dim=-1)  # from row to column
-    chance = ((grid - 2).abs() < 0.5).double()
-    chance, shares = chance / chance.sum(), [0.0]
-    for _ in range(steps):
-        chance = chance @ moves
-        shares.append(float(chance[wide].sum()))
-    return shares
-
-
-def measure_wide_minima(given: WideMinimaConfig, seed: int, effort: Effort) -> Verdict:
-    """From the sharp of two wells, with noise and without: who ends in the wide one."""
-    rng, n = generator(seed, "wide-minima"), WALKERS[effort]
-    sharpness = given.sharpness if given.one_well_wider else 1.0
-    noisy = calm = 1.5 + torch.rand(n, generator=rng, dtype=torch.float64)
-    spread = WIDE_NOISE if given.noise else 0.0
-    counts = [0]
-    for _ in range(given.steps):
-        noise = spread * torch.randn(n, generator=rng, dtype=torch.float64)
-        noisy = noisy - WIDE_RATE * (wells(noisy, sharpness)[0] + noise)
-        calm = calm - WIDE_RATE * wells(calm, sharpness)[0]
-        counts.append(int(wells(noisy, sharpness)[1].sum()))
-    expected = expected_shares(sharpness, given.steps)
-    last, left = estimate_share(counts[-1], n), int(wells(calm, sharpness)[1].sum())
-    within = 4 * math.sqrt(expected[-1] * (1 - expected[-1]) / n)
-    shown = range(0, given.steps + 1, max(1, given.steps // 15))
-    shares = [estimate_share(counts[step], n) for step in shown]
-    return Verdict(
-        findings=(
-            at_least(
-                "share with noise that ends in the wide well",
-                0.7,
-                last.mean,
-                n=n,
-                interval=last.interval,
-            ),
-            equals(
-                "the same beside its Markov chain",
-                expected[-1],
-                last.mean,
-                within=within,
-                n=n,
-                interval=last.interval,
-            ),
-            no_violations("runs without noise that leave the sharp well", left, n=n),
-        ),
-        chart=ClaimChart(
-            x_label="steps",
-            y_label="share of runs in the wide well",
-            series=(
-                predicted("Markov chain", shown, [expected[step] for step in shown]),
-                measured(
-                    "noisy descent",
-                    shown,
-                    [share.mean for share in shares],
-                    [share.interval for share in shares],
-                ),
-            ),
-            explanation="All start in the sharp well. Noise throws them out of it more often than "
-            "out of the wide one, so most end there; without noise none moves.",
+            log="y",
         ),
     )
 
@@ -302,33 +192,31 @@ def measure_svrg(given: SvrgConfig, seed: int, effort: Effort) -> Verdict:
     """Least squares, one example a step: the gap of SGD and of SVRG after each epoch."""
     rng, runs = generator(seed, "svrg-noise-floor"), RUNS[effort]
     task = random_regressions(runs, rng, noise=1.0 if given.examples_disagree else 0.0)
-    best = torch.linalg.lstsq(task.inputs, task.targets[..., None]).solution[..., 0]
-    plain = reduced = snapshot = torch.zeros_like(best)
+    plain = reduced = snapshot = torch.zeros(runs, WEIGHTS, dtype=torch.float64)
     gaps = []
     for _ in range(EPOCHS[effort]):
         drawn, full = task.drawn(EXAMPLES, rng), task.gradient(snapshot)
         for t in range(EXAMPLES):
-            one = slice(t, t + 1)
-            plain = plain - given.lr * drawn.gradient(plain, one)
-            noise = drawn.gradient(snapshot, one) - full
-            reduced = reduced - given.lr * (drawn.gradient(reduced, one) - noise)
+            places = torch.stack([plain, reduced, snapshot])
+            at_plain, at_reduced, at_snapshot = drawn.gradient(places, slice(t, t + 1))
+            plain = plain - given.lr * at_plain
+            reduced = reduced - given.lr * (at_reduced - at_snapshot + full)
         snapshot = reduced if given.fresh_snapshots else snapshot
-        away = torch.stack([plain, reduced]) - best
-        gaps.append(torch.einsum("rnd,krd->krn", task.inputs, away).square().mean(-1) / 2)
-    epochs, (sgd, svrg) = range(1, len(gaps) + 1), torch.stack(gaps, 1)  # (epochs, R) each
+        gaps.append(task.gaps(torch.stack([plain, reduced])))
+    sgd, svrg = torch.stack(gaps, 1)  # (epochs, R) each
+    epochs = range(1, len(gaps) + 1)
+    noise = ((task.inputs @ task.best()[..., None])[..., 0] - task.targets).square()
+    floor = given.lr / 4 * float((noise * task.inputs.square().sum(-1)).mean())
     return Verdict(
         findings=(
-            at_most(
-                "gap of SVRG to the least loss, the largest", 1e-10, float(svrg[-1].max()), n=runs
-            ),
-            at_least(
-                "gap of SGD to the least loss, the smallest", 1e-4, float(sgd[-1].min()), n=runs
-            ),
+            at_most("gap of SVRG, the largest", 1e-10, float(svrg[-1].max()), n=runs),
+            at_least("gap of SGD, the smallest", 1e-4, float(sgd[-1].min()), n=runs),
         ),
         chart=ClaimChart(
             x_label="epochs",
-            y_label="gap to the least loss",
+            y_label="gap to the least loss, median of the runs",
             series=(
+                predicted("noise of SGD, ηs² / 4", epochs, [floor] * len(epochs)),
                 measured("SGD", epochs, sgd.median(1).values.tolist()),
                 measured("SVRG", epochs, svrg.median(1).values.tolist()),
             ),
@@ -356,9 +244,8 @@ VARIANCE = Claim(
 SMOOTHER = Claim(
     card=Card(
         sentence="Mini-batches make the loss fall more smoothly than the whole set does.",
-        formula=r"\#\{k : \Delta_k \Delta_{k+1} < 0\}_{\mathrm{batch}} \leq"
-        r" \#\{k : \Delta_k \Delta_{k+1} < 0\}_{\mathrm{all}}",
-        symbols={r"\Delta_k": "the change of the loss on all examples in step k"},
+        formula=r"\mathrm{turns}(h_{\mathrm{batches}}) \leq \mathrm{turns}(h_{\mathrm{all}})",
+        symbols={r"\mathrm{turns}": "how often the loss changes between falling and rising"},
         source="Bottou, Curtis and Nocedal (2018), arXiv 1606.04838, section 4, has the contrary",
         misprint="Mini-batches are noisier, not smoother; they win because a step costs less.",
     ),
@@ -366,18 +253,6 @@ SMOOTHER = Claim(
     kind="false",
     settings=SmootherConfig,
     experiment=measure_smoother,
-)
-WIDE_MINIMA = Claim(
-    card=Card(
-        sentence="Noisy gradients leave sharp minima for wide ones; exact gradients stay.",
-        formula=r"h(x) = \tfrac12\min\left((x+2)^2,\; 25\,(x-2)^2\right)",
-        symbols={"h": "a loss with a wide well at -2 and a sharp one at 2"},
-        source="Hochreiter and Schmidhuber (1997), Neural Computation 9(1), 1-42",
-    ),
-    topic="Gradient descent",
-    kind="empirical",
-    settings=WideMinimaConfig,
-    experiment=measure_wide_minima,
 )
 SVRG = Claim(
     card=Card(

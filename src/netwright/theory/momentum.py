@@ -4,8 +4,8 @@ r"""Momentum: how long its steps get, what it is good for, and a sign that ruins
     Nesterov      v <- beta v + eta grad h(w - beta v),       w <- w - v
 
 Under a constant gradient the heavy ball's step is eta (1 + beta + beta^2 + ...) times it, which
-tends to eta / (1 - beta). On h = 1/2 sum_i lambda_i w_i^2, with c = eta lambda, both are recurrences
-of two terms:
+tends to eta / (1 - beta). On h = 1/2 sum_i lambda_i w_i^2, with c = eta lambda, both are
+recurrences of two terms:
 
     heavy ball    w_{k+1} = (1 + beta - c) w_k - beta w_{k-1}
     Nesterov      w_{k+1} = (1 + beta)(1 - c) w_k - beta (1 - c) w_{k-1},   at the look-ahead
@@ -29,11 +29,12 @@ from netwright.core.config import Config, Doc, Fraction, Positive, Size
 from netwright.core.seeding import generator
 from netwright.inspection.claim_chart import ClaimChart, line, measured, predicted
 from netwright.theory.claims import Assumption, Claim, Effort
-from netwright.theory.descent_rates import optimizer_path
-from netwright.theory.verdict import Verdict, at_most, equals, estimate, no_violations
+from netwright.theory.optimizer_path import optimizer_path
+from netwright.theory.verdict import Finding, Verdict, at_most, equals, estimate, no_violations
 
 STARTS = {"quick": 100, "full": 1000}
 EVERY = 5  # steps between two dots of a chart
+NAMES = {"sgd": "gradient descent", "momentum": "heavy ball", "nesterov": "Nesterov"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -117,14 +118,18 @@ def measure_heavy_ball_limit(given: HeavyBallConfig, seed: int, effort: Effort) 
     )
 
 
-def two_term_losses(
-    curvatures: Tensor, start: Tensor, factors: tuple[Tensor, Tensor, Tensor], steps: int
+def recurrence_losses(
+    name: str, curvatures: Tensor, start: Tensor, c: Tensor, beta: float, steps: int
 ) -> list[float]:
-    """Losses of w_{k+1} = a w_k + b w_{k-1} with w_1 = f w_0, for factors (a, b, f), each (D)."""
-    a, b, first = factors
+    """Losses of the recurrence w_{k+1} = a w_k - b w_{k-1} that an optimizer is, c = eta lambda."""
+    a, b, first = {
+        "sgd": (1 - c, 0 * c, 1 - c),
+        "momentum": (1 + beta - c, beta + 0 * c, 1 - c),
+        "nesterov": ((1 + beta) * (1 - c), beta * (1 - c), 1 - (1 + beta) * c),
+    }[name]
     places = [start, first * start]
     for _ in range(steps - 1):
-        places.append(a * places[-1] + b * places[-2])
+        places.append(a * places[-1] - b * places[-2])
     return [float(curvatures @ place.square()) / 2 for place in places]
 
 
@@ -142,34 +147,23 @@ def measure_ill_conditioned(given: IllConditionedConfig, seed: int, effort: Effo
     curvatures, starts = _valley(given, seed, effort)
     if not given.ill_conditioned:
         curvatures = curvatures.amax().expand(2)
-    lr, beta = 1 / given.condition, given.momentum
-    options = {"sgd": {}, "momentum": {"momentum": beta}, "nesterov": {"momentum": beta}}
-    losses = {
-        name: optimizer_path(
-            name, lambda w: curvatures * w, starts, lr=lr, steps=given.steps, **option
-        ).square()
-        @ curvatures
-        / 2
-        for name, option in options.items()
-    }  # (T + 1, P) each
-    c = lr * curvatures
-    recurrences = {
-        "sgd": (1 - c, 0 * c, 1 - c),
-        "momentum": (1 + beta - c, -beta * torch.ones_like(c), 1 - c),
-        "nesterov": ((1 + beta) * (1 - c), -beta * (1 - c), 1 - (1 + beta) * c),
-    }
-    names = {"sgd": "gradient descent", "momentum": "heavy ball", "nesterov": "Nesterov"}
-    shown = slice(0, given.steps + 1, EVERY)
-    steps = list(range(given.steps + 1))[shown]
-    series, findings = [], []
-    for key, name in names.items():
-        closed = two_term_losses(curvatures, starts[0], recurrences[key], given.steps)
-        series.append(predicted(f"{name}, recurrence", steps, closed[shown]))
-        series.append(measured(name, steps, losses[key][shown, 0].tolist()))
-        if key != "sgd":
-            findings += _against(name, losses["sgd"][-1], losses[key][-1])
+    lr, beta, steps = 1 / given.condition, given.momentum, given.steps
+    shown = slice(0, steps + 1, EVERY)
+    times = range(steps + 1)[shown]
+    last, series = {}, []
+    for name, title in NAMES.items():
+        options = {} if name == "sgd" else {"momentum": beta}
+        path = optimizer_path(name, lambda w: curvatures * w, starts, lr=lr, steps=steps, **options)
+        losses = path.square() @ curvatures / 2  # (T + 1, P)
+        expected = recurrence_losses(name, curvatures, starts[0], lr * curvatures, beta, steps)
+        series.append(predicted(f"{title}, recurrence", times, expected[shown]))
+        series.append(measured(title, times, losses[shown, 0].tolist()))
+        last[name] = losses[-1]
     return Verdict(
-        findings=tuple(findings),
+        findings=(
+            *_against(last["sgd"], last["momentum"], "heavy ball"),
+            *_against(last["sgd"], last["nesterov"], "Nesterov"),
+        ),
         chart=ClaimChart(
             x_label="steps",
             y_label="loss",
@@ -181,14 +175,10 @@ def measure_ill_conditioned(given: IllConditionedConfig, seed: int, effort: Effo
     )
 
 
-def _against(name: str, plain: Tensor, loss: Tensor):  # type: ignore[no-untyped-def]
-    mean = estimate(loss.tolist())
-    return [
-        no_violations(
-            f"starts from which {name} ends above gradient descent",
-            int((loss > plain).sum()),
-            n=mean.n,
-        ),
+def _against(plain: Tensor, loss: Tensor, name: str) -> tuple[Finding, Finding]:
+    mean, above = estimate(loss.tolist()), int((loss > plain).sum())
+    return (
+        no_violations(f"starts from which {name} ends above gradient descent", above, n=mean.n),
         at_most(
             f"mean loss of {name}, against gradient descent's",
             float(plain.mean()),
@@ -196,7 +186,7 @@ def _against(name: str, plain: Tensor, loss: Tensor):  # type: ignore[no-untyped
             n=mean.n,
             interval=mean.interval,
         ),
-    ]
+    )
 
 
 def look_back(
@@ -224,7 +214,7 @@ def measure_nesterov_misprint(given: NesterovMisprintConfig, seed: int, effort: 
     right = optimizer_path("nesterov", gradient, starts, lr=lr, steps=steps, momentum=beta)
     ratio = wrong[-1] / wrong[0]
     shown = slice(0, steps + 1, EVERY)
-    times = list(range(steps + 1))[shown]
+    times = range(steps + 1)[shown]
     return Verdict(
         findings=(
             at_most("last loss over the first, the largest", 1, float(ratio.max()), n=len(ratio)),

@@ -11,7 +11,7 @@ Source: Hecht-Nielsen, "On the Algebraic Structure of Feedforward Network Weight
 
 import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, NamedTuple
 
@@ -23,12 +23,11 @@ from netwright.core.card import Card
 from netwright.core.config import Config, Doc, Size
 from netwright.core.seeding import derive_seed, generator, seeded
 from netwright.data.spec import DataSpec
-from netwright.inspection.claim_chart import ClaimChart, line, measured, predicted
+from netwright.inspection.claim_chart import ClaimChart, measured, predicted
 from netwright.models.mlp import MLP, MLPConfig
 from netwright.theory.claims import Assumption, Claim, Effort
 from netwright.theory.verdict import Verdict, equals, no_violations
 
-Weights = dict[str, Tensor]
 ROUNDING = 1e-12  # outputs are of size 1, in float64
 NETS = {"quick": 20, "full": 200}
 
@@ -151,7 +150,7 @@ class OwnActivations(nn.Module):
         return torch.cat((z[:, :1].tanh(), z[:, 1:]), dim=1)
 
 
-def permuted(weights: Weights, orders: Sequence[Sequence[int]]) -> Weights:
+def permuted(weights: Mapping[str, Tensor], orders: Sequence[Sequence[int]]) -> dict[str, Tensor]:
     """The weights of an MLP after its hidden units are put into these orders, one a layer."""
     changed = dict(weights)
     for depth, order in enumerate(orders):
@@ -179,8 +178,8 @@ def count_permutations(given: PermutationsConfig, units: int, seed: int) -> tupl
     """How many different sets of weights the permutations give, and how many change the output."""
     net = random_net(2, [units] * given.layers, "tanh", seed)
     if not given.same_activation:
-        for layer in net.hidden:
-            layer[1] = OwnActivations()  # type: ignore[index]
+        maps = affine_maps(net)[:-1]
+        net.hidden = nn.Sequential(*(nn.Sequential(layer, OwnActivations()) for layer in maps))
     if not given.distinct_units:
         for parameter in net.parameters():
             parameter.fill_(0.5)
@@ -188,7 +187,7 @@ def count_permutations(given: PermutationsConfig, units: int, seed: int) -> tupl
     weights, expected = dict(net.named_parameters()), net(x)
     found, changed = set(), 0
     for orders in itertools.product(itertools.permutations(range(units)), repeat=given.layers):
-        other: Weights = permuted(weights, orders)
+        other = permuted(weights, orders)
         found.add(torch.cat([part.flatten() for part in other.values()]).numpy().tobytes())
         changed += int((functional_call(net, other, x) - expected).abs().max() > ROUNDING)
     return len(found), changed
@@ -199,6 +198,7 @@ def measure_permutations(given: PermutationsConfig, seed: int, effort: Effort) -
     widths = range(1, given.units + (2 if effort == "full" else 1))
     formula = [math.factorial(n) ** given.layers for n in widths]
     counts = [count_permutations(given, n, seed) for n in widths]
+    places = range(len(widths))
     differences = [count - wanted for (count, _), wanted in zip(counts, formula, strict=True)]
     return Verdict(
         findings=(
@@ -219,17 +219,18 @@ def measure_permutations(given: PermutationsConfig, seed: int, effort: Effort) -
             x_label="units of a hidden layer, n",
             y_label="sets of weights for one function",
             series=(
-                predicted(f"(n!)^{given.layers}", widths, formula),
-                measured("different, and the same outputs", widths, [n for n, _ in counts]),
-                line(
-                    f"n! · {given.layers}, a misprint",
-                    widths,
+                predicted(f"(n!)^{given.layers}", places, formula),
+                predicted(
+                    f"n! · {given.layers}, often misprinted",
+                    places,
                     [math.factorial(n) * given.layers for n in widths],
                 ),
+                measured("different, and the same outputs", places, [n for n, _ in counts]),
             ),
             explanation="Every order of the units of every hidden layer was tried; all of them "
             "compute the same function.",
             log="y",
+            categories=tuple(map(str, widths)),
         ),
     )
 

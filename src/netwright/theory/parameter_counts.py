@@ -48,7 +48,7 @@ NETWORKS = (
     Dense(name="two layers\n65,536 wide", picture=(1, 256, 256), widths=(65536,) * 2),
     Dense(name="two layers\n196,608 wide", picture=(3, 256, 256), widths=(196608,) * 2),
 )
-UNIT = Dense(name="one unit on\n200 × 200 × 3", picture=(3, 200, 200), widths=(1,))
+UNIT = Dense(name="one unit on\n200 x 200 x 3", picture=(3, 200, 200), widths=(1,))
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -22,8 +22,8 @@ from netwright.core.config import Config, Doc, Fraction, Positive, Size
 from netwright.core.seeding import derive_seed, generator, seeded
 from netwright.data.spec import DataSpec
 from netwright.inspection.claim_chart import ClaimChart, line, predicted
-from netwright.layers.residual import Residual, value_at_zero
 from netwright.layers.activations import build_activation
+from netwright.layers.residual import Residual, value_at_zero
 from netwright.models.mlp import MLP, MLPConfig
 from netwright.optimizers.catalog import OPTIMIZERS
 from netwright.optimizers.optimizer import build_optimizer

@@ -72,7 +72,7 @@ def count_cost(width: int, layers: int, *, one_output: bool) -> Cost:
     with counting_flops() as forward:
         outputs = net(x)
     with counting_flops() as backward:
-        nn.functional.mse_loss(outputs, x).backward()
+        nn.functional.mse_loss(outputs, x).backward()  # type: ignore[no-untyped-call]
     passes = 1 if one_output else width  # a pass costs the same, whichever output it starts from
     return Cost(
         parameters=sum(parameter.numel() for parameter in net.parameters()),
@@ -107,7 +107,7 @@ def measure_reverse_mode(given: ReverseModeConfig, seed: int, effort: Effort) ->
             y_label=f"operations for {BATCH} examples",
             series=(
                 predicted(
-                    "3 × forward - first layer",
+                    "3 · forward - first layer",
                     parameters,
                     [3 * cost.forward - cost.first for cost in costs],
                 ),

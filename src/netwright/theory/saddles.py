@@ -2,12 +2,12 @@ r"""Saddles: Newton's method runs into them, and in many dimensions they are all
 
 Newton's step x - H^{-1} grad h goes to the place where the local quadratic is flat, be it a minimum
 or not: from anywhere on h = 1/2 x^T H x it lands on 0. Gradient descent multiplies the part along
-an eigenvector by 1 - eta lambda, which grows where lambda is negative. Newton's method with |H|, the
-eigenvalues without their signs, leaves as well.
+an eigenvector by 1 - eta lambda, which grows where lambda is negative. Newton's method with |H|,
+the eigenvalues without their signs, leaves as well.
 
-A critical point is a minimum if all eigenvalues of its Hessian are positive. Were they independent,
-a symmetric choice would make that 2^{-N} likely. Eigenvalues of a random symmetric matrix repel each
-other, and it is far less: 1/2, (2 - sqrt 2) / 4, 1/4 - sqrt 2 / (2 pi) for N = 1, 2, 3.
+A critical point is a minimum if all eigenvalues of its Hessian are positive. Were their signs
+independent coins, that would have the chance 2^{-N}. But eigenvalues of a random symmetric matrix
+repel each other, and it is far less: 1/2, (2 - sqrt 2) / 4, 1/4 - sqrt 2 / (2 pi) for N = 1, 2, 3.
 
 Shapes: P places, D or N coordinates.
 Source: Dauphin et al., "Identifying and Attacking the Saddle Point Problem" (2014); Dean and
@@ -28,7 +28,7 @@ from netwright.core.config import Config, Doc
 from netwright.core.seeding import generator
 from netwright.inspection.claim_chart import ClaimChart, measured, predicted
 from netwright.theory.claims import Assumption, Claim, Effort
-from netwright.theory.descent_rates import optimizer_path
+from netwright.theory.optimizer_path import optimizer_path
 from netwright.theory.verdict import Finding, Verdict, at_least, at_most, equals, estimate_share
 
 SADDLES = {"quick": 100, "full": 1000}
@@ -62,16 +62,17 @@ class SaddlesOutnumberConfig(Config):
 
 def newton_step(loss: Callable[[Tensor], Tensor], place: Tensor, *, signed: bool = True) -> Tensor:
     """Where the quadratic around the place is flat, (D) -> (D); unsigned, away from saddles."""
-    curvatures, directions = torch.linalg.eigh(torch.func.hessian(loss)(place))
-    slopes = directions.mT @ torch.func.grad(loss)(place)
-    return place - directions @ (slopes / (curvatures if signed else curvatures.abs()))
+    gradient = torch.func.grad(loss)
+    curvatures, directions = torch.linalg.eigh(torch.func.jacrev(gradient)(place))
+    slopes = directions.mT @ gradient(place)
+    return place - directions @ (slopes / (curvatures if signed else curvatures.abs()))  # type: ignore[no-any-return]
 
 
 def random_hessians(count: int, curvatures: Tensor, rng: torch.Generator) -> Tensor:
     """Symmetric matrices with these eigenvalues in random directions, (P, D, D)."""
     shape = (count, len(curvatures), len(curvatures))
     turned = torch.linalg.qr(torch.randn(*shape, generator=rng, dtype=torch.float64)).Q
-    return turned @ (curvatures[:, None] * turned.mT)
+    return turned @ (curvatures[:, None] * turned.mT)  # type: ignore[no-any-return]
 
 
 def measure_newton_saddle(given: NewtonSaddleConfig, seed: int, effort: Effort) -> Verdict:
@@ -150,8 +151,9 @@ def measure_saddles_outnumber(given: SaddlesOutnumberConfig, seed: int, effort: 
         minima = torch.linalg.cholesky_ex(hessians).info == 0
         shares[size] = estimate_share(int(minima.sum()), n)
     findings: list[Finding] = []
+    places = range(len(DIMENSIONS))
     for size, share in shares.items():
-        what = f"share of minima in {size} dimensions"
+        what = f"share of minima for N = {size}"
         if size in POSITIVE_SHARES:
             exact = POSITIVE_SHARES[size]
             within = 4 * math.sqrt(exact * (1 - exact) / n)
@@ -166,12 +168,10 @@ def measure_saddles_outnumber(given: SaddlesOutnumberConfig, seed: int, effort: 
             x_label="dimensions N",
             y_label="share of critical points that are minima",
             series=(
-                predicted(
-                    "independent signs, 2⁻ᴺ", DIMENSIONS, [2.0**-size for size in DIMENSIONS]
-                ),
+                predicted("independent signs, 2⁻ᴺ", places, [2.0**-size for size in DIMENSIONS]),
                 measured(
                     "random symmetric Hessians",
-                    DIMENSIONS,
+                    places,
                     [share.mean for share in shares.values()],
                     [share.interval for share in shares.values()],
                 ),
@@ -179,6 +179,7 @@ def measure_saddles_outnumber(given: SaddlesOutnumberConfig, seed: int, effort: 
             explanation="A minimum must curve up in every direction. Its share falls faster than "
             "tossing a coin for each, because eigenvalues repel each other.",
             log="y",
+            categories=tuple(str(size) for size in DIMENSIONS),
         ),
     )
 
@@ -186,7 +187,7 @@ def measure_saddles_outnumber(given: SaddlesOutnumberConfig, seed: int, effort: 
 NEWTON_SADDLE = Claim(
     card=Card(
         sentence="Newton's method jumps to the saddle that gradient descent leaves.",
-        formula=r"x - H^{-1} \nabla h(x) = 0 \quad \text{for}\quad h(x) = \tfrac12 x^\top H x",
+        formula=r"x - H^{-1} \nabla h(x) = 0 \quad \text{for}\quad h(x) = \frac{1}{2} x^\top H x",
         symbols={"x": "the place, (D)", "H": "the Hessian at the saddle, (D, D)"},
         source="Dauphin et al. (2014), arXiv 1406.2572",
     ),
@@ -199,7 +200,7 @@ SADDLES_OUTNUMBER = Claim(
     card=Card(
         sentence="In many dimensions saddles vastly outnumber minima: fewer than one in 2^N "
         "random critical points is a minimum.",
-        formula=r"P(H \succ 0) \leq 2^{-N}, \quad H = \tfrac12 (A + A^\top)",
+        formula=r"P(H \succ 0) \leq 2^{-N}, \quad H = \frac{1}{2} (A + A^\top)",
         symbols={
             "A": "independent standard normal numbers, (N, N)",
             "H": "the Hessian of a random critical point, (N, N)",

@@ -26,8 +26,8 @@ from netwright.theory.claims import Assumption, Claim, Effort
 from netwright.theory.network_symmetries import affine_maps, random_net
 from netwright.theory.verdict import Verdict, at_least, equals
 
-STARTS = {"quick": 4, "full": 20}
-STEPS = {"quick": 300, "full": 1000}
+STARTS = {"quick": 3, "full": 20}
+STEPS = {"quick": 200, "full": 1000}
 CORNERS = torch.tensor([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]], dtype=torch.float64)
 XOR = torch.tensor([[0.0], [1.0], [1.0], [0.0]], dtype=torch.float64)
 SIGNS = torch.tensor([1, -1, -1, 1])  # of weights and biases, as in 2/3 - 2/3 (x_1 + x_2 - 1)_+
@@ -39,17 +39,17 @@ class EqualWeightsConfig(Config):
     """The network that learns XOR."""
 
     units: Annotated[Size, Doc("n, hidden ReLU units")] = 8
-    lr: Annotated[Positive, Doc("step size of gradient descent")] = 0.1
+    lr: Annotated[Positive, Doc("step size of gradient descent")] = 0.05
     equal_start: Annotated[
         bool, Assumption("the weights of a layer start with one common value")
     ] = True
 
 
 def starting_net(given: EqualWeightsConfig, seed: int) -> MLP:
-    """A network for XOR; equal units have the signs of the best one, so that some starts find it."""
+    """A network for XOR; equal units have the signs of the best one, which some then find."""
     net = random_net(2, [given.units], "relu", seed)
     if given.equal_start:
-        values = torch.rand(4, generator=generator(seed, "values")) * SIGNS
+        values = torch.rand(4, generator=generator(seed, "values")) * SIGNS / 2
         for parameter, value in zip(net.parameters(), values.tolist(), strict=True):
             nn.init.constant_(parameter, value)
     return net
@@ -81,7 +81,7 @@ def measure_equal_weights(given: EqualWeightsConfig, seed: int, effort: Effort) 
     nets = [starting_net(given, derive_seed(seed, "start", i)) for i in range(STARTS[effort])]
     errors = [train(net, given.lr, STEPS[effort]) for net in nets]
     best, worst = (choose(errors, key=lambda path: path[-1]) for choose in (min, max))
-    steps = range(STEPS[effort])
+    steps = range(1, STEPS[effort] + 1)
     return Verdict(
         findings=(
             equals(
@@ -108,7 +108,7 @@ def measure_equal_weights(given: EqualWeightsConfig, seed: int, effort: Effort) 
             ),
             explanation="All units of a layer started with one common value: they remain copies "
             "of one unit, and one unit cannot compute XOR.",
-            log="y",
+            log="x",
         ),
     )
 

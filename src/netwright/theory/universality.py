@@ -213,7 +213,7 @@ class PiecesConfig(Config):
 
 
 def relu_sum(x: Tensor, kinks: Tensor, slopes: Tensor, start: Tensor) -> Tensor:
-    """start + slopes_0 x + sum_i (slopes_i - slopes_{i-1}) relu(x - kinks_i), (N)."""
+    """The sum start + slopes_0 x + sum_i (slopes_i - slopes_{i-1}) relu(x - kinks_i), (N)."""
     relus: Tensor = build_activation("relu")(x[:, None] - kinks)
     return start + slopes[0] * x + relus @ slopes.diff()
 

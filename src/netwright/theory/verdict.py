@@ -68,16 +68,22 @@ class Finding:
     def wanted(self) -> str:
         """What was predicted, in words."""
         if self.rule != "equals":
-            return f"{self.rule} {self.predicted:.6g}"
-        return f"{self.predicted:.6g}" + (f" ± {self.within:.2g}" if self.within else "")
+            return f"{self.rule} {_told(self.predicted)}"
+        return _told(self.predicted) + (f" ± {self.within:.2g}" if self.within else "")
 
     @property
     def found(self) -> str:
         """What was measured, in words."""
         if self.interval is None:
-            return f"{self.measured:.6g}"
+            return _told(self.measured)
         low, high = self.interval
         return f"{self.measured:.4g} ({low:.4g} to {high:.4g})"
+
+
+def _told(number: float) -> str:
+    """Counts in full, everything else in six digits."""
+    is_count = float(number).is_integer() and abs(number) < 1e12
+    return f"{number:,.0f}" if is_count else f"{number:.6g}"
 
 
 def equals(
@@ -210,20 +216,21 @@ class Verdict:
         )
 
     def to_json(self) -> dict[str, Any]:
-        """Plain numbers and text; what is not finite as text, since JSON has no infinity."""
+        """Plain numbers and text."""
         findings = [
             {**plain(finding), "margin": finding.margin, "holds": finding.holds}
             for finding in self.findings
         ]
         told = {"holds": self.holds, "findings": findings, "chart": self.chart.to_json()}
-        return _finite(told)  # type: ignore[no-any-return]
+        return infinite_as_text(told)  # type: ignore[no-any-return]
 
 
-def _finite(value: Any) -> Any:
+def infinite_as_text(value: Any) -> Any:
+    """The same tree with "inf" and "nan" as text: JSON has no such numbers."""
     if isinstance(value, dict):
-        return {key: _finite(item) for key, item in value.items()}
+        return {key: infinite_as_text(item) for key, item in value.items()}
     if isinstance(value, list):
-        return [_finite(item) for item in value]
+        return [infinite_as_text(item) for item in value]
     if isinstance(value, float) and not math.isfinite(value):
         return str(value)
     return value

@@ -9,6 +9,8 @@ Source: Hoerl and Kennard (1970) for ridge; Tibshirani (1996) for the lasso; Bis
 Recognition and Machine Learning" (2006), sections 3.3 and 5.5.2.
 """
 
+# ruff: noqa: RUF001 - the Greek letters are meant
+
 from dataclasses import dataclass
 from typing import Annotated
 
@@ -87,7 +89,7 @@ def measure_gaussian_prior(given: GaussianPriorConfig, seed: int, effort: Effort
         regression(given.examples, truth, given.noise, random) for _ in range(PRIOR_SETS[effort])
     ]
     cases = [(x, y, spread) for x, y in sets for spread in SPREADS]
-    x, y = (torch.stack([case[part] for case in cases]) for part in (0, 1))
+    x, y = torch.stack([x for x, _, _ in cases]), torch.stack([y for _, y, _ in cases])
     spreads = torch.tensor([spread for _, _, spread in cases], dtype=torch.float64)
     modes = most_probable_weights(given, x, y.squeeze(2), spreads)
     ridges = torch.cat(
@@ -215,7 +217,6 @@ def measure_zeros(given: ZerosConfig, seed: int, effort: Effort) -> Verdict:
             ),
             explanation="L1 sets the weights of idle features to 0, and in the end all of them; "
             "L2 makes all weights small and none 0.",
-            log="x",
         ),
     )
 

@@ -47,8 +47,8 @@ def weighted(data: Split) -> Split:
 def fitted(name: str, data: Split, spec: DataSpec, seed: int = 0, **settings: Any) -> Any:
     """The model of this name after all of its steps."""
     kind = MODELS.load(name)
-    model = kind.build(kind.settings(**settings), spec)
-    for _ in model.fit_steps(data, seed):  # type: ignore[attr-defined]
+    model: Any = kind.build(kind.settings(**settings), spec)
+    for _ in model.fit_steps(data, seed):
         pass
     return model.eval()
 

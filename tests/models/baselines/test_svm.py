@@ -12,7 +12,7 @@ from torch import Tensor
 
 from netwright.core.errors import DataError
 from netwright.data.dataset import Split
-from netwright.models.baselines.svm import pair_votes
+from netwright.models.baselines.svm import SVM, SVMConfig, pair_votes
 from tests.models.baselines.fitted import CLASSES, arrays, fitted, spec_of, table, weighted
 
 SETTINGS: tuple[dict[str, Any], ...] = ({}, {"kernel": "linear", "C": 0.1}, {"gamma": 0.01, "C": 9})
@@ -90,7 +90,9 @@ def test_the_margin_is_the_widest_there_is() -> None:
     y = torch.tensor([0, 0, 1, 1])
     signs = 2.0 * y - 1
     data = Split(inputs=x, targets=y)
-    model = fitted("svm", data, spec_of(2, outputs=2), kernel="linear", C=1e6)
+    model = SVM.build(SVMConfig(kernel="linear", C=1e6), spec_of(2, outputs=2))
+    (step,) = model.fit_steps(data, seed=0)
+    assert step["support_vectors"] == len(model.vectors) <= 3  # (3, 1) is far from the border
 
     def margin(normal: Tensor, offset: Tensor) -> float:
         return float((signs * (x @ normal + offset)).min() / normal.norm())

@@ -12,8 +12,8 @@ from scipy.optimize import minimize
 from sklearn.linear_model import LinearRegression, Ridge
 from torch import Tensor
 
-from netwright.core.errors import ShapeError
-from netwright.models.linear.least_squares import solve_least_squares
+from netwright.core.errors import DataError, ShapeError
+from netwright.models.linear.least_squares import centred, gram, solve_least_squares
 
 
 def problem(rows: int, columns: int, outputs: int = 1, seed: int = 0) -> tuple[Tensor, Tensor]:
@@ -218,3 +218,88 @@ def test_shapes_that_would_broadcast_are_refused(
 ) -> None:
     with pytest.raises(ShapeError, match=f"^{re.escape(sentence)}$"):
         solve_least_squares(torch.ones(x_shape), torch.ones(y_shape))
+
+
+def test_qr_gives_what_svd_gives() -> None:
+    x, y = problem(40, 6, 2)
+    weights = torch.arange(40) % 3
+    by_svd = solve_least_squares(x, y, weights=weights)
+    by_qr = solve_least_squares(x, y, weights=weights, solver="qr")
+    close(by_qr[0], by_svd[0], 1e-12)
+    close(by_qr[1], by_svd[1], 1e-12)
+
+
+@pytest.mark.parametrize(("rows", "columns"), [(4, 9), (20, 5)])
+def test_qr_refuses_columns_that_depend_on_each_other(rows: int, columns: int) -> None:
+    x, y = problem(rows, columns)
+    x[:, -1] = x[:, 0] + x[:, 1]
+    sentence = (
+        f"solver 'qr' wants {columns} columns that do not depend on each other, got some that do; "
+        "solver 'svd' takes them"
+    )
+    with pytest.raises(DataError, match=f"^{re.escape(sentence)}$"):
+        solve_least_squares(x, y, solver="qr")
+
+
+@pytest.mark.parametrize("l2", [1e-12, 1e-6, 1e-3])
+def test_ridge_keeps_its_digits_where_columns_nearly_depend_on_each_other(l2: float) -> None:
+    """X^T X is formed only where the penalty is large enough; else all is orthogonal."""
+    x, y = problem(200, 4)
+    x[:, 1] = x[:, 0] + 1e-6 * x[:, 1]
+    slope, _ = solve_least_squares(x, y, l2=l2)
+    centred_x, centred_y = (x - x.mean(dim=0)).numpy(), (y - y.mean(dim=0)).numpy()
+    u, sizes, v = np.linalg.svd(centred_x, full_matrices=False)
+    expected = v.T @ ((sizes / (sizes**2 + 200 * l2))[:, None] * (u.T @ centred_y))
+    close(slope, expected.T, 1e-5)
+
+
+def test_gram_is_the_product_of_all_columns() -> None:
+    x, y = problem(30, 3, 2)
+    rows, mean, total = centred(x, y)
+    close(gram(rows), (rows.T @ rows).numpy(), 1e-12)
+    close(mean, torch.cat((x, y), dim=1).mean(dim=0).numpy(), 1e-12)
+    assert total == 30.0
+    close(rows.sum(dim=0), np.zeros(5), 1e-12)
+
+
+@pytest.mark.covers("conditional-expectation-optimum")
+def test_squared_error_is_least_at_the_mean_of_each_group() -> None:
+    numbers = torch.Generator().manual_seed(0)
+    group = torch.randint(4, (60,), generator=numbers)
+    y = group.double().square() + torch.randn(60, generator=numbers, dtype=torch.float64)
+    one_hot = torch.nn.functional.one_hot(group, 4).double()
+    slope, bias = solve_least_squares(one_hot, y[:, None])
+    for value in range(4):
+        fitted = (slope[0, value] + bias[0]).item()
+        assert fitted == pytest.approx(y[group == value].mean().item(), abs=1e-10)
+
+
+@pytest.mark.covers("linear-basis-model")
+def test_fixed_features_span_a_linear_space_that_least_squares_fits() -> None:
+    numbers = torch.Generator().manual_seed(0)
+    x = torch.linspace(-3, 3, 200, dtype=torch.float64)[:, None]
+    w, b = 2 * torch.randn(2, 1, 40, generator=numbers, dtype=torch.float64)
+    features = torch.tanh(x * w + b)  # (200, 40), of fixed weights
+    first, second = torch.randn(2, 40, generator=numbers, dtype=torch.float64)
+    together = features @ first + features @ second
+    close(features @ (first + second), together.numpy(), 1e-12)  # the sum needs no new unit
+    slope, bias = solve_least_squares(features, together[:, None])
+    close(features @ slope[0] + bias, together.numpy(), 1e-8)
+
+    # Networks that learn their inner weights form no such space: a sum of two has all their units.
+    other = torch.tanh(x * w.flip(1) * 0.7 + b.flip(1) + 0.3)[:, :5]
+    mine = features[:, :5]
+    sums = (mine @ first[:5] + other @ second[:5])[:, None]
+    errors = {}
+    for units, design in {5: mine, 10: torch.cat((mine, other), dim=1)}.items():
+        slope, bias = solve_least_squares(design, sums)
+        errors[units] = (design @ slope.T + bias - sums).square().mean().item()
+    assert errors[10] < 1e-20
+    assert errors[5] > 1e-6
+
+    misses = []
+    for units in (2, 5, 10, 20, 40):
+        slope, bias = solve_least_squares(features[:, :units], x.sin())
+        misses.append((features[:, :units] @ slope.T + bias - x.sin()).square().mean().item())
+    assert misses == sorted(misses, reverse=True)
+    assert misses[-1] < 1e-6 * misses[0]

@@ -1,5 +1,6 @@
 """Linear regression: the true weights found by steps and in closed form, and the laws of a map."""
 
+import math
 import re
 from itertools import product
 
@@ -10,12 +11,13 @@ from sklearn.linear_model import LinearRegression as Reference
 from sklearn.linear_model import Ridge as RidgeReference
 from torch import Tensor, nn
 
-from netwright.core.errors import ConfigError
+from netwright.core.errors import ConfigError, DataError
 from netwright.core.seeding import seeded
 from netwright.data.dataset import Split
 from netwright.data.loader import BatchLoader
 from netwright.data.spec import DataSpec
 from netwright.models.linear.regression import (
+    ClosedForm,
     LeastSquares,
     LeastSquaresConfig,
     LinearRegression,
@@ -184,7 +186,7 @@ def test_closed_form_agrees_with_scikit_learn(weighted: bool, l2: float | None) 
     x = torch.randn(30, 2, 3, generator=numbers)  # images: flattened to 6
     y = torch.randn(30, 2, generator=numbers)
     weights = torch.rand(30, generator=numbers) if weighted else None
-    model: LeastSquares = (
+    model: ClosedForm = (
         LeastSquares.build(LeastSquaresConfig(), spec(2, 3, outputs=2))
         if l2 is None
         else Ridge.build(RidgeConfig(l2=l2), spec(2, 3, outputs=2))
@@ -237,3 +239,50 @@ def test_ridge_takes_its_penalty_from_its_config() -> None:
 def test_penalty_is_refused_below_zero(l2: float, sentence: str) -> None:
     with pytest.raises(ConfigError, match=f"^{re.escape(sentence)}$"):
         RidgeConfig(l2=l2)
+
+
+def test_least_squares_takes_its_solver_from_its_config() -> None:
+    data = noisy_line(30)
+    doubled = Split(inputs=data.inputs[:, [0, 0]], targets=data.targets)
+    by_svd = LeastSquares.build(LeastSquaresConfig(), spec(2))
+    list(by_svd.fit_steps(doubled, seed=0))
+    first, second = by_svd.affine.weight[0].tolist()
+    assert first == pytest.approx(second)  # of all solutions the one of least norm
+    by_qr = LeastSquares.build(LeastSquaresConfig(solver="qr"), spec(2))
+    with pytest.raises(DataError, match=r"^solver 'qr' wants 2 columns"):
+        list(by_qr.fit_steps(doubled, seed=0))
+    with pytest.raises(ConfigError, match=r"^solver must be 'svd' or 'qr', got 'lu'$"):
+        LeastSquaresConfig(solver="lu")  # type: ignore[arg-type]
+
+
+@pytest.mark.covers("squared-error-loss")
+def test_half_the_mean_square_has_the_mean_error_as_its_slope() -> None:
+    numbers = torch.Generator().manual_seed(0)
+    predicted, true = torch.randn(2, 7, 1, generator=numbers, dtype=torch.float64)
+    predicted.requires_grad_()
+
+    def loss(values: Tensor) -> Tensor:
+        return half_squares(nn.Identity(), values, true)
+
+    assert loss(predicted).item() == pytest.approx(((predicted - true) ** 2 / 2).sum().item() / 7)
+    (slope,) = torch.autograd.grad(loss(predicted), predicted)
+    torch.testing.assert_close(slope, (predicted - true).detach() / 7, rtol=0, atol=1e-15)
+    assert torch.autograd.gradcheck(loss, (predicted,))
+
+
+@pytest.mark.covers("vector-norms")
+def test_norms_take_absolute_values_and_keep_the_triangle() -> None:
+    numbers = torch.Generator().manual_seed(0)
+    for p in (1, 2, 3):
+        for _ in range(20):
+            x, y = torch.randn(2, 5, generator=numbers, dtype=torch.float64)
+            size = torch.linalg.vector_norm(x, ord=p).item()
+            assert size == pytest.approx(np.linalg.norm(x.numpy(), ord=p))
+            assert size == pytest.approx((x.abs() ** p).sum().item() ** (1 / p))
+            assert torch.linalg.vector_norm(-3 * x, ord=p).item() == pytest.approx(3 * size)
+            other = torch.linalg.vector_norm(y, ord=p).item()
+            assert torch.linalg.vector_norm(x + y, ord=p).item() <= size + other + 1e-12
+        assert torch.linalg.vector_norm(torch.zeros(5), ord=p).item() == 0
+    # Without the absolute value (-1, 0) would have the cube root of -1 as its norm.
+    assert torch.linalg.vector_norm(torch.tensor([-1.0, 0.0]), ord=3).item() == 1.0
+    assert torch.tensor([1.0, 1.0]).norm().item() == pytest.approx(math.sqrt(2))  # not 1 + 1

@@ -5,6 +5,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from netwright.apps.cli.misprints_list import show_misprints
+
 if TYPE_CHECKING:
     from netwright.theory.ledger import Entry
 
@@ -42,7 +44,9 @@ def theory(
     if size not in SIZES:
         raise ConfigError(f"size must be quick or full, got {size!r}")
     if misprints:
-        _show_misprints(html, as_json=as_json)
+        if names or every or settings:
+            raise ConfigError("--misprints goes without claims and settings")
+        show_misprints(html, as_json=as_json)
         return
     if every and names:
         raise ConfigError(f"give the names of claims or --all, not both: got {names[0]!r}")

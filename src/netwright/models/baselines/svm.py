@@ -118,7 +118,7 @@ class SVM(GrownBuffers, Model, Learner):
             self._fit_classes(rows, settings)
         else:
             self._fit_reals(rows, settings)
-        yield {"loss": training_loss(self, data)}
+        yield {"loss": training_loss(self, data), "support_vectors": float(len(self.vectors))}
 
     def _fit_classes(self, rows: TrainingRows, settings: dict[str, Any]) -> None:
         from sklearn.svm import SVC  # noqa: PLC0415 - slow

@@ -178,6 +178,7 @@ class RandomForest(AveragedTrees):
             min_samples_leaf=config.min_samples_leaf,
             max_features=config.max_features or ("sqrt" if is_class else 1.0),
             random_state=seed,
+            n_jobs=torch.get_num_threads(),  # the trees are the same, however many
         )
 
 

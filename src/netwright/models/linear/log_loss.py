@@ -20,7 +20,7 @@ from torch import Tensor
 
 from netwright.models.linear.least_squares import gram
 
-BLOCK = 2_048  # examples whose curvature is worked out at a time: it takes P times their memory
+BLOCK = 4_096  # examples whose curvature is worked out at a time: it takes P times their memory
 
 
 class Link(ABC):

@@ -48,6 +48,16 @@ class NewtonConfig(Config):
     tol: Annotated[Positive, Doc("stop where no entry of the gradient is larger")] = 1e-6
 
 
+@dataclass(frozen=True, kw_only=True)
+class LogisticNewtonConfig(NewtonConfig):
+    """Settings of logistic regression by Newton's method."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class SoftmaxNewtonConfig(NewtonConfig):
+    """Settings of softmax regression by Newton's method."""
+
+
 class NewtonLearner(Learner):
     """Learns the linear scores of a classifier; mixed in before it."""
 
@@ -96,7 +106,7 @@ class NewtonLearner(Learner):
 class LogisticNewton(NewtonLearner, LogisticRegression):
     """Linear log-odds of each class against the first, or of each label, at their optimum."""
 
-    settings: ClassVar[type[Config]] = NewtonConfig
+    settings: ClassVar[type[Config]] = LogisticNewtonConfig
     card: ClassVar[Card] = Card(
         sentence="Logistic regression solved by Newton's method: a few exact steps.",
         formula=FORMULA + r"p_i (1 - p_i) \tilde x_i \tilde x_i^T + \lambda I",
@@ -125,7 +135,7 @@ class LogisticNewton(NewtonLearner, LogisticRegression):
 class SoftmaxNewton(NewtonLearner, SoftmaxRegression):
     """One linear score a class, at their optimum."""
 
-    settings: ClassVar[type[Config]] = NewtonConfig
+    settings: ClassVar[type[Config]] = SoftmaxNewtonConfig
     card: ClassVar[Card] = Card(
         sentence="Softmax regression solved by Newton's method: a few exact steps.",
         formula=FORMULA

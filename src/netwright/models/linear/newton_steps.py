@@ -16,9 +16,10 @@ from netwright.models.linear.log_loss import LogLoss
 
 MOST_STEPS = 100
 SAMPLE_A_WEIGHT = 100  # examples for which their curvature is that of all within a tenth
+LEAST_SAMPLE = 5_000  # so that rare classes are in it too
 COARSE = 1e-3  # the gradient of a sample is off by more
-SERVES = 0.3  # a step that leaves more of the gradient asks for the curvature of all examples
-ROUNDING = 1e-14  # of the loss, a sum over all examples
+SERVES = 0.5  # a step that leaves more of the gradient asks for the curvature of all examples
+ROUNDING = 1e-12  # of the loss, a sum over all examples
 HALVES = tuple(0.5**k for k in range(30))
 
 
@@ -58,15 +59,17 @@ def newton_steps(
         sample: examples whose curvature is taken as long as it serves; the gradient is of all
             examples, so that the end is the same.
     """
-    scores, last = loss.scores(theta), math.inf
-    misfit = loss.misfit(scores)
+    scores, last, fall = loss.scores(theta), math.inf, -math.inf
+    misfit = value = loss.misfit(scores)
     for _ in range(MOST_STEPS):
         chances = loss.link.chances(scores)
         gradient = loss.gradient(chances, theta)
         slope = float(gradient.abs().max())
-        if slope <= tol and last < math.inf:
+        stalled = slope > SERVES * last
+        rounded = stalled and sample is None and -fall < ROUNDING * value
+        if last < math.inf and (slope <= tol or rounded):
             return
-        if slope > SERVES * last:
+        if stalled:
             sample = None
         curvature = (
             loss.curvature(chances)
@@ -87,8 +90,6 @@ def newton_steps(
             return
         theta, scores = further, scores + size * move
         yield Step(theta, misfit, slope)
-        if slope > last and -fall < ROUNDING * value:
-            return
         last = slope
 
 
@@ -96,7 +97,8 @@ def minimise_log_loss(loss: LogLoss, tol: float) -> Iterator[Step]:
     """Newton steps from 0; where there are many examples, from the optimum of a sample."""
     num_scores, num_inputs = loss.truth.shape[1], loss.inputs.shape[1]
     theta = loss.inputs.new_zeros(num_scores, num_inputs + 1)
-    counted, size = loss.share.nonzero()[:, 0], SAMPLE_A_WEIGHT * theta.numel()
+    counted = loss.share.nonzero()[:, 0]
+    size = max(LEAST_SAMPLE, SAMPLE_A_WEIGHT * theta.numel())
     sample = None
     if len(counted) > 2 * size:
         order = torch.randperm(len(counted), generator=torch.Generator().manual_seed(0))

@@ -13,6 +13,8 @@ from torch import Tensor
 
 from netwright.models.memory.hopfield_dynamics import sign
 
+LOWEST = -80.0  # exponents below leave the range in which single precision is quick
+
 
 def dense_energy(states: Tensor, patterns: Tensor, power: int | None) -> Tensor:
     """-sum_t (z_t/n)^k, or -log sum_t exp(z_t) where `power` is None; z = x_t^T x, (B,).
@@ -33,7 +35,7 @@ def gain(rest: Tensor, power: int | None) -> Tensor:
         power: k of F(z) = z^k; None is F(z) = exp(z).
     """
     if power is None:  # 2 sinh(1) exp(a), and the largest exponent is taken out
-        return (rest - rest.amax(dim=1, keepdim=True)).exp()
+        return (rest - rest.amax(dim=1, keepdim=True)).clamp_min(LOWEST).exp()
     reach = rest.abs().amax(dim=1, keepdim=True) + 1  # taken out first: no power overflows
     steps = ((rest + 1) / reach).pow(power) - ((rest - 1) / reach).pow(power)
     return steps / steps.abs().amax(dim=1, keepdim=True)

@@ -25,9 +25,9 @@ class DenseMemoryConfig(DiscreteMemoryConfig):
     patterns: Annotated[Size, Doc("training examples that are stored, spread over the classes")] = (
         200
     )
-    form: Annotated[
-        Literal["power", "exponential"], Doc("F(z) of the energy: z^k, or exp(z)")
-    ] = "exponential"
+    form: Annotated[Literal["power", "exponential"], Doc("F(z) of the energy: z^k, or exp(z)")] = (
+        "exponential"
+    )
     power: Annotated[int, Interval(ge=2, le=100), Doc("k of z^k; 2 is the Hebbian network")] = 3
 
 

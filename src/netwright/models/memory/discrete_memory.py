@@ -140,7 +140,9 @@ class DiscreteMemory(GrownBuffers, Model, Learner):
         shape = (-1, *self.spec.input_shape)
         if as_images(start.view(shape), None) is not None:
             views["recalled-patterns"] = measure_recalled_patterns(
-                *(states.view(shape) for states in (self.patterns, start, end)),
+                self.patterns.view(shape),
+                start.view(shape),
+                end.view(shape),
                 (end == self.patterns).all(dim=1),
                 num_shown=SHOWN,
                 disturbance=f"{FLIPPED:.0%} of its bits flipped",

@@ -9,6 +9,9 @@ Source: Hopfield, "Neural networks and physical systems with emergent collective
 abilities" (1982).
 """
 
+from collections.abc import Iterable
+
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -35,8 +38,11 @@ def local_field(states: Tensor, weights: Tensor, bias: Tensor | None = None) -> 
 
 def sign(fields: Tensor) -> Tensor:
     """-1 or +1, with sgn(0) = +1; what rounding leaves of 0 counts as 0."""
-    rounding = 64 * torch.finfo(fields.dtype).eps
-    return torch.where(fields >= -rounding, 1.0, -1.0).to(fields)
+    return torch.ones_like(fields).copysign(fields + _rounding(fields))
+
+
+def _rounding(fields: Tensor) -> float:
+    return 64 * torch.finfo(fields.dtype).eps
 
 
 def synchronous_update(states: Tensor, weights: Tensor, bias: Tensor | None = None) -> Tensor:
@@ -58,21 +64,41 @@ def asynchronous_sweep(
         bias: b, (n,); none is 0.
         order: different units, in the order of their updates; all from 0 where None.
     """
-    if order is None:
-        order = torch.arange(states.shape[1], device=states.device)
     states, fields = states.clone(), local_field(states, weights, bias)
-    for units in order.split(BLOCK):
-        before, field = states[:, units], fields[:, units]  # (B, block), copies
-        after, inside = before.clone(), weights[units][:, units]
-        for place in range(len(units)):
-            turned = sign(field[:, place])
-            field.addr_(turned - after[:, place], inside[:, place])
-            after[:, place] = turned
-        states[:, units] = after
+    for units in _blocks(states.shape[1], order):
+        before, field = states[:, units], fields[:, units]
+        if torch.equal(sign(field), before):
+            continue  # no unit of the block moves, so that none is moved by another
+        after = _one_by_one(before, field, weights[units][:, units])
         fields.addmm_(after - before, weights[:, units].T)
+        states[:, units] = after
     return states
 
 
+def _blocks(num_units: int, order: Tensor | None) -> Iterable[slice | Tensor]:
+    """The units, some at a time; those in a row as slices, which need no copy of the weights."""
+    if order is not None:
+        return torch.split(order, BLOCK)
+    return (slice(start, start + BLOCK) for start in range(0, num_units, BLOCK))
+
+
+def _one_by_one(states: Tensor, fields: Tensor, weights: Tensor) -> Tensor:
+    """A few units, each after the other: (B, block) -> (B, block).
+
+    So many steps on so few numbers are ten times as quick in NumPy, which starts each at once.
+    """
+    bits = states.T.cpu().numpy().copy()  # (block, B)
+    pulls = fields.T.cpu().numpy() + _rounding(fields)
+    one = bits.dtype.type(1)
+    for unit, column in enumerate(weights.T.cpu().numpy()):
+        turned = np.copysign(one, pulls[unit])
+        change = turned - bits[unit]
+        if change.any():
+            pulls += np.multiply.outer(column, change)
+            bits[unit] = turned
+    return torch.from_numpy(bits.T).to(states)
+
+
 def overlap(states: Tensor, patterns: Tensor) -> Tensor:
-    """m = x^T y / n of rows in pairs (...): 1 where they are equal, 0 by chance, -1 for opposites."""
+    """The mean of x_i y_i of rows in pairs: 1 for equals, 0 by chance, -1 for opposites."""
     return (states * patterns).mean(dim=-1)

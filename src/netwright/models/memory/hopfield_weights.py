@@ -21,11 +21,12 @@ def pseudo_inverse_weights(patterns: Tensor) -> Tensor:
     W x_t = x_t for every stored pattern, however alike they are. The diagonal stays: it lies in
     [0, 1], which lets the energy fall, and without it patterns that span everything are lost.
     """
-    return torch.linalg.pinv(patterns) @ patterns
+    projection: Tensor = torch.linalg.pinv(patterns) @ patterns
+    return projection
 
 
 def cross_talk(patterns: Tensor) -> Tensor:
-    """C_ti = (1/n) sum_{j != i} sum_{r != t} x_ri x_rj x_tj, what the others add to a field, (s, n).
+    """C_ti = (1/n) sum_{j != i} sum_{r != t} x_ri x_rj x_tj, what the others add, (s, n).
 
     The field of unit i in pattern t is (1 - 1/n) x_ti + C_ti: the bit is lost where x_ti C_ti lies
     below that, at about -1. Its variance is (s - 1)/n for random patterns. Often printed with the

@@ -150,7 +150,9 @@ class ModernHopfield(GrownBuffers, Model, Learner):
         places = torch.arange(len(stored), device=stored.device)
         right = torch.cdist(recalled, self.patterns).argmin(dim=1) == places
         recalled_view = measure_recalled_patterns(
-            *(images.view(shape) for images in (stored, noisy, recalled)),
+            stored.view(shape),
+            noisy.view(shape),
+            recalled.view(shape),
             right,
             num_shown=SHOWN,
             disturbance=f"noise of spread {NOISE} on its pixels",

@@ -1,4 +1,4 @@
-"""The restricted Boltzmann machine: hidden units learn features without classes, a softmax reads them.
+"""The restricted Boltzmann machine: features learned without classes, read by a softmax.
 
 Shapes: B batch, N examples, D visible units, U hidden units, C classes.
 Source: Smolensky, "Information Processing in Dynamical Systems" (1986); Hinton (2002) for the rule.
@@ -42,9 +42,13 @@ class RBMConfig(Config):
     epochs: Annotated[Size, Doc("passes of contrastive divergence")] = 20
     lr: Annotated[Positive, Doc("step size of contrastive divergence")] = 0.05
     batch_size: Annotated[Size, Doc("examples a step")] = 32
-    momentum: Annotated[Fraction, Doc("of the steps, after five passes; before them at most 0.5")] = 0.9
+    momentum: Annotated[
+        Fraction, Doc("of the steps, after five passes; before them at most 0.5")
+    ] = 0.9
     weight_decay: Annotated[NotNegative, Doc("pulls the weights to 0 in each step")] = 2e-4
-    dropout: Annotated[Fraction, Doc("share of the hidden units that an example does without")] = 0.0
+    dropout: Annotated[Fraction, Doc("share of the hidden units that an example does without")] = (
+        0.0
+    )
     readout_steps: Annotated[Size, Doc("steps of L-BFGS for the softmax, after each pass")] = 20
 
 
@@ -60,8 +64,8 @@ class RBM(Model, Learner):
     card: ClassVar[Card] = Card(
         sentence="Learns features without classes by contrastive divergence; a softmax on them"
         " tells the classes.",
-        formula=r"E(v, h) = -a^T v - b^T h - v^T W h, \quad p(h_j = 1 \mid v) = \sigma(b + W^T v)_j,"
-        r" \quad \Delta W = \eta \left(v_0 h_0^T - v_k h_k^T\right)",
+        formula=r"E(v, h) = -a^T v - b^T h - v^T W h, \quad p(h_j = 1 \mid v) = \sigma(b + W^T v)_j"
+        r", \quad \Delta W = \eta \left(v_0 h_0^T - v_k h_k^T\right)",
         symbols={
             "v": "visible units, (D): pixels, or sigmoids of features",
             "h": "hidden units, 0 or 1, (U)",
@@ -114,7 +118,9 @@ class RBM(Model, Learner):
         self._start(visible, numbers)
         velocity = Machine(*(torch.zeros_like(part) for part in self.machine))
         for epoch in range(self.how.epochs):
-            momentum = min(self.how.momentum, EARLY_MOMENTUM) if epoch < EARLY else self.how.momentum
+            momentum = (
+                min(self.how.momentum, EARLY_MOMENTUM) if epoch < EARLY else self.how.momentum
+            )
             error = self._pass(visible, data.weights, velocity, momentum, numbers)
             hidden = hidden_probabilities(self.machine, visible)
             loss = self._read(hidden, data.targets, data.weights)
@@ -140,7 +146,7 @@ class RBM(Model, Learner):
         how, machine = self.how, self.machine
         error = visible.new_zeros(())
         order = torch.randperm(len(visible), generator=numbers, device=visible.device)
-        for rows in order.split(how.batch_size):
+        for rows in torch.split(order, how.batch_size):
             batch = visible[rows]
             contrast = contrastive_divergence(
                 machine,
@@ -160,7 +166,9 @@ class RBM(Model, Learner):
     def _read(self, hidden: Tensor, targets: Tensor, weights: Tensor | None) -> float:
         """Move the softmax towards the classes; gives its loss."""
         optimizer = torch.optim.LBFGS(
-            self.readout.parameters(), max_iter=self.how.readout_steps, line_search_fn="strong_wolfe"
+            self.readout.parameters(),
+            max_iter=self.how.readout_steps,
+            line_search_fn="strong_wolfe",
         )
 
         def losses() -> Tensor:
@@ -173,7 +181,7 @@ class RBM(Model, Learner):
             return float(mean.detach())
 
         with torch.enable_grad():
-            optimizer.step(slope)
+            optimizer.step(slope)  # type: ignore[no-untyped-call]
         with torch.no_grad():
             return float(weighted_mean(losses(), weights))
 

@@ -81,8 +81,8 @@ class DeltaRule(Model, Learner):
             "n": "number of examples",
         },
         source="Widrow and Hoff (1960), IRE WESCON Convention Record 4, 96-104",
-        misprint="Often printed as e^{-wx+b}, and without the minus sign of the step; the sigmoid "
-        "is 1 / (1 + e^{-(wx+b)}), and the step is against the slope (y - t) y (1 - y) x.",
+        misprint="e^{-wx+b} in the sigmoid, which is 1 / (1 + e^{-(wx+b)}), and the slope "
+        "(y - t) y (1 - y) x as the step, which goes against it.",
     )
 
     def __init__(self, config: DeltaRuleConfig, spec: DataSpec) -> None:

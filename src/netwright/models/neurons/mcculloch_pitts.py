@@ -122,7 +122,7 @@ class McCullochPitts(Model, Learner):
         An example of a neuron's class is a gain, any other a loss: the best neuron wins the most.
         """
         binary = (data.inputs > self.cut).double()
-        seen, place = binary.unique(dim=0, return_inverse=True)
+        seen, place = torch.unique(binary, dim=0, return_inverse=True)
         classes = torch.arange(self.spec.num_outputs, device=seen.device)
         member = (data.targets[:, None] == classes).double()  # (N, C)
         if self.spec.num_outputs == 2:

@@ -35,7 +35,7 @@ class MulticlassConfig(Config):
     base_settings: Annotated[dict[str, Any], Doc("settings of each such model")] = field(
         default_factory=dict
     )
-    epochs: Annotated[Size, Doc("passes, of a base that learns by gradient steps")] = 30
+    epochs: Annotated[Size, Doc("passes, of a base that learns by gradient steps")] = 100
 
 
 class Multiclass(Model, Learner):

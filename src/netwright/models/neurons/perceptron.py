@@ -59,7 +59,7 @@ class Perceptron(GrownBuffers, Model, Learner):
         r" y (w^T x + b) \le 0 \;\Rightarrow\; w \leftarrow w + y x, \; b \leftarrow b + y",
         symbols=SYMBOLS,
         source="Rosenblatt (1958), Psychological Review 65, 386-408",
-        misprint="The bias is often called the threshold; the unit fires above the threshold -b.",
+        misprint="b is called the threshold, but the unit fires above the threshold -b.",
     )
     grown: ClassVar[tuple[str, ...]] = ("mistakes",)
     keeper: ClassVar[type[Keeper]] = Pocket
@@ -114,10 +114,14 @@ class Perceptron(GrownBuffers, Model, Learner):
                 yield numbers
                 continue
             self.separable.fill_(_decide(problem) if count else YES)
-            yield numbers if self.separable == UNKNOWN else {
-                **numbers,
-                "separable": float(self.separable),
-            }
+            yield (
+                numbers
+                if self.separable == UNKNOWN
+                else {
+                    **numbers,
+                    "separable": float(self.separable),
+                }
+            )
             return
 
     def own_views(self, examples: Examples) -> Mapping[str, View]:

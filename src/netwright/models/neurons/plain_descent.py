@@ -11,7 +11,7 @@ from netwright.core.outputs import logits_of
 from netwright.core.seeding import generator, seeded
 from netwright.data.dataset import Split
 
-BATCH, RATE = 64, 3e-3
+BATCH, RATE = 32, 1e-2
 
 
 def descend(model: nn.Module, data: Split, epochs: int, seed: int) -> None:
@@ -37,6 +37,6 @@ def descend(model: nn.Module, data: Split, epochs: int, seed: int) -> None:
                 )
                 loss = losses.mean() if batch.weights is None else (losses * batch.weights).mean()
                 optimizer.zero_grad()
-                loss.backward()
+                torch.autograd.backward(loss)
                 optimizer.step()
     model.train(was_training)

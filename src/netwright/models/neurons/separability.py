@@ -5,7 +5,7 @@
 S is separable where V(S) is not empty. A bias is the weight of a constant feature: `with_ones`.
 
 Shapes: N points, D features.
-Source: Lawson and Hanson, "Solving Least Squares Problems" (1974), chapter 23, for the widest plane.
+Source: Lawson and Hanson, "Solving Least Squares Problems" (1974), chapter 23 (the widest plane).
 """
 
 from typing import NamedTuple

@@ -1,0 +1,31 @@
+"""The misprints as lines, as JSON or as a page."""
+
+from itertools import groupby
+from pathlib import Path
+
+
+def show_misprints(html: Path | None, *, as_json: bool) -> None:
+    """Check every misprint and tell what its two forms give."""
+    from netwright.core.console import give, give_json
+    from netwright.core.storage import write_text
+    from netwright.inspection.formula import formula_text
+    from netwright.theory.misprints.catalog import MISPRINTS
+    from netwright.theory.misprints.page import check_misprints, misprints_page
+
+    checked = check_misprints(MISPRINTS)
+    if html is not None:
+        write_text(html, misprints_page(checked))
+    if as_json:
+        give_json([entry.to_json() for entry in checked])
+        return
+    for topic, group in groupby(checked, key=lambda entry: entry.misprint.topic):
+        give(topic)
+        for entry in group:
+            misprint = entry.misprint
+            give(f"  {misprint.name}: {misprint.difference}")
+            give(f"    right  {formula_text(misprint.right)}")
+            give(f"    wrong  {formula_text(misprint.wrong)}")
+            give(f"    {entry.sentence}")
+            give("")
+    if html is not None:
+        give(f"page: {html}")

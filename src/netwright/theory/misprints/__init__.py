@@ -1,0 +1,1 @@
+"""Misprints: formulas that are often printed wrong, with a number that tells the forms apart."""

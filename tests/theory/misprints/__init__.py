@@ -1,0 +1,1 @@
+"""Tests of the misprints, one file a family of formulas."""

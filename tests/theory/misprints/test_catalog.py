@@ -1,0 +1,45 @@
+"""Every misprint: its formulas can be drawn, its sentence is one, and its experiment tells."""
+
+import pytest
+
+from netwright.inspection.formula import formula_svg
+from netwright.theory.misprints.catalog import MISPRINTS
+from netwright.theory.misprints.entry import Misprint
+
+MEASURED = [entry for entry in MISPRINTS if entry.experiment is not None]
+
+
+def name(entry: Misprint) -> str:
+    return entry.name
+
+
+def test_names_are_unique_and_topics_stay_together() -> None:
+    assert len({entry.name for entry in MISPRINTS}) == len(MISPRINTS) >= 40
+    topics = [entry.topic for entry in MISPRINTS]
+    starts = [topic for i, topic in enumerate(topics) if i == 0 or topics[i - 1] != topic]
+    assert len(starts) == len(set(starts)) == 10
+
+
+def test_nearly_all_have_an_experiment() -> None:
+    assert len(MEASURED) >= 30
+    assert len(MISPRINTS) - len(MEASURED) <= 6
+
+
+@pytest.mark.parametrize("entry", MISPRINTS, ids=name)
+def test_both_formulas_can_be_drawn_and_differ(entry: Misprint) -> None:
+    assert entry.right != entry.wrong
+    assert formula_svg(rf"{entry.right} \quad {entry.wrong}").startswith(b"<?xml")
+
+
+@pytest.mark.parametrize("entry", MISPRINTS, ids=name)
+def test_the_difference_is_one_sentence(entry: Misprint) -> None:
+    assert entry.difference.endswith(".")
+    assert ". " not in entry.difference
+
+
+@pytest.mark.parametrize("entry", MEASURED, ids=name)
+def test_the_right_form_passes_and_the_wrong_one_does_not(entry: Misprint) -> None:
+    assert entry.experiment is not None
+    telling = entry.experiment()
+    assert telling.finding(telling.right).holds, f"right: {telling.right}, wanted {telling.wanted}"
+    assert not telling.finding(telling.wrong).holds, f"wrong: {telling.wrong} passes too"

@@ -1,0 +1,84 @@
+"""Momentum: the limit of its step, the losses in a narrow valley, and the sign that runs away."""
+
+import pytest
+import torch
+
+from netwright.testing.claim_contract import CLAIM_CHECKS
+from netwright.theory.claims import Claim
+from netwright.theory.momentum import (
+    HEAVY_BALL_LIMIT,
+    ILL_CONDITIONED,
+    NESTEROV_MISPRINT,
+    look_back,
+    recurrence_losses,
+)
+from netwright.theory.optimizer_path import optimizer_path
+
+CURVATURES = torch.tensor([1.0, 100.0], dtype=torch.float64)
+START = torch.ones(2, dtype=torch.float64)
+
+
+@pytest.mark.parametrize("check", CLAIM_CHECKS, ids=lambda check: check.__name__)
+@pytest.mark.parametrize(
+    "claim",
+    [HEAVY_BALL_LIMIT, ILL_CONDITIONED, NESTEROV_MISPRINT],
+    ids=["heavy-ball-limit", "momentum-ill-conditioned", "nesterov-misprint"],
+)
+def test_keeps_the_claim_contract(claim: Claim, check) -> None:  # type: ignore[no-untyped-def]
+    check(claim)
+
+
+@pytest.mark.parametrize(("momentum", "limit"), [(0.9, 10.0), (0.5, 2.0), (0.0, 1.0)])
+def test_the_step_tends_to_one_over_one_minus_momentum(momentum: float, limit: float) -> None:
+    last, sums = HEAVY_BALL_LIMIT.check(momentum=momentum).findings
+    assert last.measured == pytest.approx(limit, abs=1e-6)
+    assert sums.measured == 0
+
+
+def test_the_first_four_steps_are_partial_sums() -> None:
+    chart = HEAVY_BALL_LIMIT.check().chart
+    steps = next(series for series in chart.series if series.role == "measured")
+    assert steps.y[:4] == pytest.approx([1, 1.9, 2.71, 3.439])
+
+
+def _path(name: str, **options: float) -> torch.Tensor:
+    return optimizer_path(name, lambda w: CURVATURES * w, START, lr=0.01, steps=200, **options)
+
+
+@pytest.mark.parametrize(
+    ("name", "last"), [("sgd", 9e-3), ("momentum", 1.5e-8), ("nesterov", 3e-11)]
+)
+def test_losses_in_the_valley_are_those_of_the_recurrences(name: str, last: float) -> None:
+    losses = _path(name).square() @ CURVATURES / 2
+    assert losses[-1].item() == pytest.approx(last, rel=0.25)
+    expected = recurrence_losses(name, CURVATURES, START, 0.01 * CURVATURES, 0.9, 200)
+    assert losses.tolist() == pytest.approx(expected, rel=1e-6)
+
+
+def test_looking_back_by_hand() -> None:
+    path = look_back(lambda w: w, torch.tensor([1.0]), lr=0.1, momentum=0.5, steps=2)
+    # v = 0.1, w = 0.9; then v = 0.05 + 0.1 (0.9 + 0.05) = 0.145, w = 0.755
+    assert path.flatten().tolist() == pytest.approx([1, 0.9, 0.755])
+
+
+def test_looking_back_runs_away_from_one_over_momentum_minus_one_on() -> None:
+    def last(product: float) -> float:
+        path = look_back(lambda w: w, torch.ones(1), lr=product, momentum=0.9, steps=500)
+        return float(path[-1].abs())
+
+    assert last(0.105) < 1
+    assert last(0.117) > 1
+
+
+def test_the_wrong_sign_ends_above_1e50_where_the_right_one_arrives() -> None:
+    (ratio,) = NESTEROV_MISPRINT.check().findings
+    assert ratio.measured > 1e50
+    assert _path("nesterov")[-1].abs().max() < 1e-5
+
+
+def test_the_right_sign_turns_the_verdict(monkeypatch: pytest.MonkeyPatch) -> None:
+    def look_ahead(gradient, start, *, lr, momentum, steps):  # type: ignore[no-untyped-def]
+        return optimizer_path("nesterov", gradient, start, lr=lr, steps=steps, momentum=momentum)
+
+    monkeypatch.setattr("netwright.theory.momentum.look_back", look_ahead)
+    assert NESTEROV_MISPRINT.check().holds
