@@ -1,5 +1,7 @@
 """`netwright theory --misprints`: lines, JSON and a page."""
 
+# ruff: noqa: RUF001 - the Greek letters are meant
+
 import json
 from pathlib import Path
 
