@@ -102,7 +102,7 @@ def duels(examples: int) -> list[Duel]:
         ),
         Duel(
             name="perceptron",
-            settings={"max_epochs": 5},
+            settings={"epochs": 5},
             peer=lambda: peers.Perceptron(max_iter=5, tol=None),
             classes=True,
             optimum=False,

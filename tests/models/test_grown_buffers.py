@@ -27,7 +27,7 @@ def test_a_grown_buffer_comes_back_in_its_size_also_inside_another_module() -> N
 
 def test_a_parameter_of_another_size_is_still_refused() -> None:
     state = {**Memory().state_dict(), "affine.weight": torch.zeros(5, 3)}
-    with pytest.raises(RuntimeError, match="size mismatch for affine.weight"):
+    with pytest.raises(RuntimeError, match=r"size mismatch for affine\.weight"):
         Memory().load_state_dict(state)
 
 

@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 
+from netwright.core.config import to_mapping
 from netwright.core.errors import ConfigError
 from netwright.models.mlp import MLPConfig
-from netwright.recipes.recipe import data_section, merge, parse_recipe
+from netwright.recipes.recipe import Recipe, data_section, merge, parse_recipe
 
 
 def test_names_alone_are_a_recipe() -> None:
@@ -102,3 +103,24 @@ def test_refuses_in_one_sentence(values: dict[str, Any], sentence: str) -> None:
 def test_only_names_in_the_table_resolve(name: str) -> None:
     with pytest.raises(ConfigError):
         parse_recipe({"model": {"name": name}, "data": "digits"})
+
+
+def own(recipe: Recipe) -> dict[str, Any]:
+    assert recipe.model_settings is not None
+    return to_mapping(recipe.model_settings)
+
+
+def test_a_model_with_a_rule_of_its_own_takes_settings_said_of_training() -> None:
+    values = {"model": {"name": "delta-rule"}, "data": "iris"}
+    recipe = parse_recipe({**values, "train": {"epochs": 7, "lr": 0.5, "max_time": 60}})
+    assert own(recipe)["epochs"] == 7
+    assert own(recipe)["lr"] == 0.5
+    assert (recipe.train.epochs, recipe.train.lr, recipe.train.max_time) == (None, None, 60)
+    said_twice = {**values, "model": {"name": "delta-rule", "epochs": 9}}
+    kept = parse_recipe({**said_twice, "train": {"epochs": 7}})
+    assert own(kept)["epochs"] == 9  # what is said of the model itself
+
+
+def test_a_resolved_recipe_of_such_a_model_parses_to_itself() -> None:
+    recipe = parse_recipe({"model": "perceptron", "data": "iris", "train": {"epochs": 7}})
+    assert parse_recipe(recipe.to_mapping()) == recipe

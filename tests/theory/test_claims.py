@@ -69,5 +69,5 @@ def test_bad_settings_are_refused() -> None:
         ({"size": "huge"}, "size must be quick or full, got 'huge'"),
     ):
         with pytest.raises(ConfigError) as refusal:
-            toy().check(**settings)  # type: ignore[arg-type]
+            toy().check(**settings)
         assert str(refusal.value) == sentence

@@ -31,6 +31,11 @@ class Learner(ABC):
     always in a usable state.
     """
 
+    @property
+    def kept_step(self) -> int | None:
+        """The step whose state the model keeps, from 1; None for the last one."""
+        return None
+
     @abstractmethod
     def fit_steps(self, data: Examples, seed: int) -> Iterator[dict[str, float]]:
         """Learn from the data, one step an item."""

@@ -100,8 +100,12 @@ class Curves(View):
 
     @property
     def measures(self) -> tuple[str, ...]:
-        """Names of the panels: the loss, then the others as they came."""
-        names = dict.fromkeys(curve.name for curve in self.curves)
+        """Names of the panels: the loss, then the others as they came.
+
+        What was measured once has none, beside curves that move.
+        """
+        moving = dict.fromkeys(curve.name for curve in self.curves if len(curve.value) > 1)
+        names = moving or dict.fromkeys(curve.name for curve in self.curves)
         return tuple(sorted(names, key=lambda name: name != "loss"))
 
     @property
@@ -115,17 +119,15 @@ class Curves(View):
     def caption(self) -> str:
         """Where each curve of the first measure began and ended, and the best epoch."""
         first = self.measures[0]
-        moves = [
-            f"{_move(curve.value)} on {short_name(curve.split)}"
-            for curve in self.curves
-            if curve.name == first
-        ]
-        words = f"{short_name(first)}: {', '.join(moves)}, against {AXIS_LABELS[self.axis]}."
+        words = f"{self._moves(first)}, against {AXIS_LABELS[self.axis]}."
         if self._is_log(first):
             words += " Its axis is logarithmic."
         if self.best_epoch is not None:
             words += f" The best epoch, {self.best_epoch}, is marked; its weights were kept."
-        if {"train", "val"} <= {curve.split for curve in self.curves}:
+        once = dict.fromkeys(curve.name for curve in self.curves if curve.name not in self.measures)
+        if once:
+            words += f" Measured once: {'; '.join(map(self._moves, once))}."
+        if {"train", "val"} <= {curve.split for curve in self.curves if curve.name == first}:
             words += " Where train improves and val gets worse, the model learns by heart."
         if self._ends_with_val_below_train:
             words += (
@@ -134,6 +136,15 @@ class Curves(View):
                 "dropout off."
             )
         return words
+
+    def _moves(self, name: str) -> str:
+        """Where each curve of a measure began and ended."""
+        moves = [
+            f"{_move(curve.value)} on {short_name(curve.split)}"
+            for curve in self.curves
+            if curve.name == name
+        ]
+        return f"{short_name(name)}: {', '.join(moves)}"
 
     def draw(self, figure: "Figure") -> None:
         """One panel a measure; splits share it, in their colours."""

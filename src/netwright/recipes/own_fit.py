@@ -75,7 +75,7 @@ def own_fit(prepared: Prepared, here: Circumstances) -> Outcome:
         history=history,
         status=status,
         epochs=steps,
-        best_epoch=steps,
+        best_epoch=model.kept_step or steps,
         seconds=time.monotonic() - started,
         finished=status == "done",
         exit_code=interrupt.exit_code,

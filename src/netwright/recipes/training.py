@@ -5,6 +5,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from torch import nn
+
 from netwright.core.console import say, warn
 from netwright.core.devices import device_of
 from netwright.core.errors import ConfigError
@@ -159,9 +161,15 @@ def _results(prepared: Prepared, outcome: Outcome) -> dict[str, Any]:
         "baseline_rule": task.describe_baseline(
             data.train, data.spec.class_names or data.spec.target_names
         ),
-        "parameters": prepared.first_batch.parameters,
+        "parameters": _size(prepared.model),
         "epochs": outcome.epochs,
         "best_epoch": outcome.best_epoch,
         "seconds": round(outcome.seconds, 3),
         "notes": [*data.notes, *outcome.notes],
     }
+
+
+def _size(model: nn.Module) -> int:
+    """How many parameters it has; where a rule fills buffers alone, the numbers in them."""
+    parameters = sum(part.numel() for part in model.parameters())
+    return parameters or sum(part.numel() for part in model.buffers())

@@ -215,9 +215,9 @@ def measure_random_layer(given: RandomLayerConfig, seed: int, effort: Effort) ->
     bare, layered = 0, 0
     for index in range(SEEDS[effort]):
         own = derive_seed(seed, "random layer", index)
-        plain = Perceptron.build(PerceptronConfig(max_epochs=given.passes), spec("class", 2))
+        plain = Perceptron.build(PerceptronConfig(epochs=given.passes), spec("class", 2))
         bare += solves_xor(plain, own)
-        config = RosenblattConfig(units=given.units, max_epochs=given.passes)
+        config = RosenblattConfig(units=given.units, epochs=given.passes)
         with seeded(own):
             model = Rosenblatt.build(config, spec("class", 2))
         layered += solves_xor(model, own) if given.hidden_layer else False

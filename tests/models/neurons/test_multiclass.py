@@ -32,9 +32,9 @@ def blobs(classes: int, count: int = 300) -> Split:
     return load("blobs", n=count, centres=classes, features=5, separation=10, seed=3).train
 
 
-def fitted(kind: type[OneVsRest | OneVsOne], data: Split, classes: int, **settings: Any) -> Any:
+def fitted(kind: Any, data: Split, classes: int, **settings: Any) -> Any:
     with seeded(0):
-        model = kind.build(MulticlassConfig(**settings), spec(classes, data.inputs.shape[1]))
+        model = kind.build(kind.settings(**settings), spec(classes, data.inputs.shape[1]))
     steps = list(model.fit_steps(data, seed=0))
     assert len(steps) == len(model.members)
     return model.eval()
@@ -49,8 +49,8 @@ def accuracy(model: Any, data: Split) -> float:
 @pytest.mark.parametrize("base", ["perceptron", "mlp"])
 @pytest.mark.parametrize("check", MODEL_CHECKS + LEARNER_CHECKS, ids=lambda check: check.__name__)
 def test_keeps_the_contracts(kind: Any, base: str, check: Callable[[Any], None]) -> None:
-    settings = {"hidden": [8]} if base == "mlp" else {"max_epochs": 10}
-    config = MulticlassConfig(base=base, base_settings=settings, epochs=10)
+    settings = {"hidden": [8]} if base == "mlp" else {"epochs": 10}
+    config = kind.settings(base=base, base_settings=settings, epochs=10)
     check(lambda: kind.build(config, spec(3, 4)))
 
 
@@ -107,7 +107,7 @@ def test_weights_reach_the_members() -> None:
     data = Split(
         inputs=torch.eye(2), targets=torch.tensor([0, 1]), weights=torch.tensor([1.0, 3.0])
     )
-    model = fitted(OneVsOne, data, 2, base_settings={"max_epochs": 1})
+    model = fitted(OneVsOne, data, 2, base_settings={"epochs": 1})
     assert 3.0 in model.members[0].scores.weight.abs().flatten().tolist()
 
 
@@ -117,8 +117,8 @@ def test_unfit_bases_are_refused() -> None:
     sentence = "ridge predicts real, got a target of kind 'class'"
     with pytest.raises(ConfigError, match=f"^{re.escape(sentence)}$"):
         OneVsRest.build(MulticlassConfig(base="ridge"), spec(3))
-    with pytest.raises(ConfigError, match=r"^unknown setting 'base_settings.max_epoch'; did you"):
-        OneVsRest.build(MulticlassConfig(base_settings={"max_epoch": 3}), spec(3))
+    with pytest.raises(ConfigError, match=r"^unknown setting 'base_settings.epoch'; did you"):
+        OneVsRest.build(MulticlassConfig(base_settings={"epoch": 3}), spec(3))
 
 
 def test_class_without_examples_is_refused() -> None:

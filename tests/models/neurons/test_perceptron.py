@@ -9,6 +9,7 @@ import torch
 from sklearn.datasets import load_iris
 from torch import Tensor
 
+from netwright.core.config import parse
 from netwright.core.errors import ConfigError
 from netwright.core.seeding import seeded
 from netwright.data.catalog import load
@@ -30,7 +31,7 @@ def spec(width: int, classes: int = 2) -> DataSpec:
 def fitted(
     data: Split, classes: int = 2, kind: type[Perceptron] = Perceptron, **settings: Any
 ) -> tuple[Perceptron, list[dict[str, float]]]:
-    model = kind.build(PerceptronConfig(**settings), spec(data.inputs.shape[1], classes))
+    model = kind.build(parse(kind.settings, settings), spec(data.inputs.shape[1], classes))
     return model, list(model.fit_steps(data, seed=0))
 
 
@@ -47,7 +48,7 @@ def grid() -> Tensor:
 @pytest.mark.parametrize("kind", [Perceptron, AveragedPerceptron])
 @pytest.mark.parametrize("check", MODEL_CHECKS + LEARNER_CHECKS, ids=lambda check: check.__name__)
 def test_keeps_the_contracts(kind: type[Perceptron], check: Callable[[Any], None]) -> None:
-    check(lambda: kind.build(PerceptronConfig(max_epochs=20), spec(4, 3)))
+    check(lambda: kind.build(parse(kind.settings, {"epochs": 20}), spec(4, 3)))
 
 
 @pytest.mark.covers("perceptron")
@@ -77,7 +78,7 @@ def test_random_perceptron_on_a_grid_is_learned_without_an_error() -> None:
     assert answers.shape == (14_400, 1)
     assert set(answers.flatten().tolist()) == {0.0, 1.0}
     data = Split(inputs=grid(), targets=answers[:, 0].long())
-    model = Perceptron.build(PerceptronConfig(max_epochs=1000), spec(2)).double()
+    model = Perceptron.build(PerceptronConfig(epochs=1000), spec(2)).double()
     *_, last = model.fit_steps(data, seed=0)
     assert last["mistakes"] == 0
     assert last["separable"] == 1
@@ -110,7 +111,7 @@ def test_setosa_is_separable_from_the_rest_of_the_irises() -> None:
 
 def test_xor_is_told_apart_in_bounded_time() -> None:
     data = Split(inputs=CORNERS, targets=torch.tensor([0, 1, 1, 0]))
-    model, steps = fitted(data, max_epochs=30)
+    model, steps = fitted(data, epochs=30)
     assert len(steps) == 30
     assert all(step["mistakes"] > 0 for step in steps)
     assert steps[-1]["separable"] == 0
@@ -130,7 +131,7 @@ def test_iris_has_one_row_a_class() -> None:
 def test_stopped_early_it_says_that_a_plane_exists() -> None:
     x = torch.linspace(-1, 1, 40)[:, None] + 0.9
     data = Split(inputs=x, targets=(x[:, 0] > 1.4).long())
-    model, steps = fitted(data, max_epochs=1)
+    model, steps = fitted(data, epochs=1)
     assert steps[-1]["mistakes"] > 0
     assert steps[-1]["separable"] == 1
     assert "more passes find it" in model.own_views(data)["hyperplane"].caption
@@ -139,7 +140,7 @@ def test_stopped_early_it_says_that_a_plane_exists() -> None:
 def test_too_much_data_for_a_linear_program_is_left_open(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("netwright.models.neurons.perceptron.MOST_NUMBERS", 7)
     data = Split(inputs=CORNERS, targets=torch.tensor([0, 1, 1, 0]))
-    model, steps = fitted(data, max_epochs=3)
+    model, steps = fitted(data, epochs=3)
     assert "separable" not in steps[-1]
     assert "may or may not" in model.own_views(data)["hyperplane"].caption
 
@@ -167,8 +168,8 @@ def test_averaging_wavers_less_on_noisy_labels() -> None:
     noisy = torch.where(torch.rand(600, generator=numbers) < 0.2, 1 - truth.targets, truth.targets)
     seen = Split(inputs=x[:400], targets=noisy[:400])
     unseen = Split(inputs=x[400:], targets=truth.targets[400:])
-    plain, _ = fitted(seen, max_epochs=10)
-    averaged, _ = fitted(seen, kind=AveragedPerceptron, max_epochs=10)
+    plain, _ = fitted(seen, epochs=10)
+    averaged, _ = fitted(seen, kind=AveragedPerceptron, epochs=10)
     assert accuracy(averaged, unseen) > accuracy(plain, unseen)
 
 
@@ -189,12 +190,12 @@ def test_another_seed_visits_in_another_order() -> None:
         data = Split(inputs=torch.randn(50, 3), targets=torch.randint(2, (50,)))
     runs = []
     for seed in (0, 1):
-        model = Perceptron.build(PerceptronConfig(max_epochs=5), spec(3))
+        model = Perceptron.build(PerceptronConfig(epochs=5), spec(3))
         runs.append([step["mistakes"] for step in model.fit_steps(data, seed)])
     assert runs[0] != runs[1]
 
 
 def test_no_pass_at_all_is_refused() -> None:
-    sentence = "max_epochs must be greater than 0, got 0"
+    sentence = "epochs must be greater than 0, got 0"
     with pytest.raises(ConfigError, match=f"^{re.escape(sentence)}$"):
-        PerceptronConfig(max_epochs=0)
+        PerceptronConfig(epochs=0)

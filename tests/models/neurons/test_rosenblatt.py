@@ -30,19 +30,19 @@ def learns_xor(model: Perceptron) -> bool:
 
 def machine(seed: int, units: int = 20) -> Rosenblatt:
     with seeded(seed):
-        return Rosenblatt.build(RosenblattConfig(units=units, max_epochs=50), SPEC)
+        return Rosenblatt.build(RosenblattConfig(units=units, epochs=50), SPEC)
 
 
 @pytest.mark.parametrize("check", MODEL_CHECKS + LEARNER_CHECKS, ids=lambda check: check.__name__)
 def test_keeps_the_contracts(check: Callable[[Any], None]) -> None:
     spec = DataSpec(inputs="image", input_shape=(1, 2, 3), target="class", num_outputs=3)
-    check(lambda: Rosenblatt.build(RosenblattConfig(units=50, max_epochs=20), spec))
+    check(lambda: Rosenblatt.build(RosenblattConfig(units=50, epochs=20), spec))
 
 
 @pytest.mark.covers("rosenblatt-mlp")
 def test_twenty_random_units_solve_xor_and_none_do_not() -> None:
     assert sum(learns_xor(machine(seed)) for seed in range(200)) >= 180
-    assert not learns_xor(Perceptron.build(PerceptronConfig(max_epochs=50), SPEC))
+    assert not learns_xor(Perceptron.build(PerceptronConfig(epochs=50), SPEC))
 
 
 def test_units_fire_or_do_not_and_never_learn() -> None:

@@ -38,10 +38,19 @@ class MulticlassConfig(Config):
     epochs: Annotated[Size, Doc("passes, of a base that learns by gradient steps")] = 100
 
 
+@dataclass(frozen=True, kw_only=True)
+class OneVsRestConfig(MulticlassConfig):
+    """Settings of one against the rest."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class OneVsOneConfig(MulticlassConfig):
+    """Settings of one against one."""
+
+
 class Multiclass(Model, Learner):
     """The abstract kind: which two-class problems there are, and what their scores say together."""
 
-    settings: ClassVar[type[Config]] = MulticlassConfig
     inputs: ClassVar[frozenset[InputKind]] = frozenset({"features", "image"})
     targets: ClassVar[frozenset[TargetKind]] = frozenset({"class"})
 
@@ -92,6 +101,7 @@ class Multiclass(Model, Learner):
 class OneVsRest(Multiclass):
     """K members, each for one class against all others; the highest score wins."""
 
+    settings: ClassVar[type[Config]] = OneVsRestConfig
     card: ClassVar[Card] = Card(
         sentence="One model a class, which tells it from the rest; the highest score wins.",
         formula=r"f(x) = \arg\max_k s_k(x)",
@@ -111,6 +121,7 @@ class OneVsRest(Multiclass):
 class OneVsOne(Multiclass):
     """K (K - 1) / 2 members, one a pair of classes; the class with the most votes wins."""
 
+    settings: ClassVar[type[Config]] = OneVsOneConfig
     card: ClassVar[Card] = Card(
         sentence="One model a pair of classes; the class with the most votes wins.",
         formula=r"f(x) = \arg\max_k \sum_{j \ne k} 1[s_{kj}(x) > 0]",

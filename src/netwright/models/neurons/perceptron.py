@@ -42,9 +42,12 @@ SYMBOLS = {
 class PerceptronConfig(Config):
     """Settings of the perceptron."""
 
-    max_epochs: Annotated[
-        Size, Doc("passes at most; a pass without a mistake ends the learning")
-    ] = 100
+    epochs: Annotated[Size, Doc("passes at most; a pass without a mistake ends the learning")] = 100
+
+
+@dataclass(frozen=True, kw_only=True)
+class AveragedPerceptronConfig(PerceptronConfig):
+    """Settings of the averaged perceptron."""
 
 
 class Perceptron(GrownBuffers, Model, Learner):
@@ -69,7 +72,7 @@ class Perceptron(GrownBuffers, Model, Learner):
 
     def __init__(self, config: PerceptronConfig, spec: DataSpec, width: int | None = None) -> None:
         super().__init__(config, spec)
-        self.max_epochs = config.max_epochs
+        self.epochs = config.epochs
         rows = 1 if spec.num_outputs == 2 else spec.num_outputs
         self.scores = nn.Linear(width or spec.num_features, rows)
         nn.init.zeros_(self.scores.weight)
@@ -102,7 +105,7 @@ class Perceptron(GrownBuffers, Model, Learner):
         keeper = self.keeper(problem)
         rows = _zeros(problem)
         self.mistakes, updates = self.mistakes[:0], 0
-        for epoch in range(1, self.max_epochs + 1):
+        for epoch in range(1, self.epochs + 1):
             order = torch.randperm(len(problem.inputs), generator=generator(seed, "pass", epoch))
             mistakes = perceptron_pass(*rows, *problem, order)
             self._keep(keeper.after_pass(rows, mistakes, order), epoch)
@@ -110,7 +113,7 @@ class Perceptron(GrownBuffers, Model, Learner):
             self.mistakes = torch.cat((self.mistakes, self.mistakes.new_tensor([count])))
             updates += count
             numbers = {"mistakes": float(count), "updates": float(updates)}
-            if count and epoch < self.max_epochs:
+            if count and epoch < self.epochs:
                 yield numbers
                 continue
             self.separable.fill_(_decide(problem) if count else YES)
@@ -124,6 +127,11 @@ class Perceptron(GrownBuffers, Model, Learner):
             )
             return
 
+    @property
+    def kept_step(self) -> int:
+        """The pass whose weights answer."""
+        return int(self.kept_pass)
+
     def own_views(self, examples: Examples) -> Mapping[str, View]:
         """How learning went, and how far the examples lie from the plane of their class."""
         if len(self.mistakes) == 0:
@@ -136,7 +144,7 @@ class Perceptron(GrownBuffers, Model, Learner):
             self.scores.weight.detach(),
             self.scores.bias.detach(),
             mistakes=self.mistakes,
-            kept_pass=int(self.kept_pass),
+            kept_pass=self.kept_step,
             separable=None if self.separable == UNKNOWN else bool(self.separable),
         )
         return {"hyperplane": view}
@@ -168,6 +176,7 @@ class Perceptron(GrownBuffers, Model, Learner):
 class AveragedPerceptron(Perceptron):
     """The same rule; the mean of the weights over all visits answers, which wavers less."""
 
+    settings: ClassVar[type[Config]] = AveragedPerceptronConfig
     card: ClassVar[Card] = Card(
         sentence="A perceptron that answers with the mean of all the weights that it ever had.",
         formula=r"f(x) = \operatorname{sgn}(\bar w^T x + \bar b), \quad"

@@ -25,7 +25,8 @@ class Checked(NamedTuple):
         right, wrong = (
             self.telling.finding(value).found for value in (self.telling.right, self.telling.wrong)
         )
-        return f"Measured, {self.telling.what}: {right} with the right form, {wrong} with the wrong one."
+        what = self.telling.what
+        return f"Measured, {what}: {right} with the right form, {wrong} with the wrong one."
 
     def to_json(self) -> dict[str, Any]:
         """Formulas, sentence and numbers; the experiment is null where there is none."""
