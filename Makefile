@@ -31,6 +31,7 @@ bench: $(READY)
 	$(BIN)/python benchmarks/checkpoint_cost.py
 	$(BIN)/python benchmarks/training_loop.py
 	$(BIN)/python benchmarks/mnist_table.py
+	$(BIN)/python benchmarks/linear.py
 
 pictures: $(READY)
 	$(BIN)/python -m docs.make_pictures

@@ -1,6 +1,7 @@
 """Make the pictures of the lessons and of the README again: `make pictures` (needs Chromium).
 
-The lessons' own code draws theirs; the README shows a real report in a real browser.
+The lessons' own code draws theirs; the README shows a real report and a part of the
+ledger in a real browser.
 """
 
 import contextlib
@@ -12,6 +13,9 @@ from pathlib import Path
 from tests.browser import browsing
 
 import netwright as nw
+from netwright.theory.catalog import CLAIMS
+from netwright.theory.ledger import check_claim
+from netwright.theory.ledger_page import ledger_page
 
 DOCS = Path(__file__).parent
 PICTURES = DOCS / "pictures"
@@ -36,6 +40,16 @@ def draw_report(desk: Path) -> None:
         browser.screenshot(PICTURES / "report.png", height=1480)
 
 
+def draw_ledger(desk: Path) -> None:
+    """Two claims of the ledger, one that holds and one that does not."""
+    entries = [check_claim(name, CLAIMS.load(name)) for name in ("novikoff", "nesterov-misprint")]
+    page = desk / "ledger.html"
+    page.write_text(ledger_page(entries, seed=0, size="quick"), encoding="utf-8")
+    with browsing() as browser:
+        browser.open(page, width=1200, height=900)
+        browser.screenshot(PICTURES / "ledger.png", height=1480)
+
+
 def main() -> None:
     """Draw everything in a folder of its own."""
     PICTURES.mkdir(exist_ok=True)
@@ -43,6 +57,7 @@ def main() -> None:
         for lesson in sorted(DOCS.glob("[0-9]-*.md")):
             draw_lesson(lesson, Path(folder))
         draw_report(Path(folder))
+        draw_ledger(Path(folder))
 
 
 if __name__ == "__main__":

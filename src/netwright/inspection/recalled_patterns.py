@@ -56,11 +56,13 @@ class RecalledPatterns(View):
     @property
     def caption(self) -> str:
         """How many came back."""
-        share = percent(self.num_recalled / self.num_tried)
+        share = self.num_recalled / self.num_tried
+        full = " It holds more than it can recall: store fewer patterns." if share < 0.5 else ""
         return (
             f"Each column is a stored pattern: as it was stored, with {self.disturbance}, and as "
             f"the memory recalled it from there. Of {self.num_tried:,} patterns that were tried "
-            f"{self.num_recalled:,} came back ({share}); a thick frame marks one that did not."
+            f"{self.num_recalled:,} came back ({percent(share)}); a thick frame marks one that did "
+            f"not.{full}"
         )
 
     def draw(self, figure: "Figure") -> None:

@@ -198,7 +198,7 @@ def _thinned(names: list[str]) -> list[str]:
 
 COUNTING = Claim(
     card=Card(
-        sentence="A plane through the origin gives 2 (binom(s-1, 0) + ... + binom(s-1, n-1)) "
+        sentence="A plane through the origin gives 2 [C(s-1, 0) + ... + C(s-1, n-1)] "
         "labelings of s points in general position in n dimensions.",
         formula=r"C(s, n) = 2 \sum_{i=0}^{n-1} \binom{s-1}{i}",
         symbols=SYMBOLS,
@@ -212,7 +212,7 @@ COUNTING = Claim(
 CAPACITY = Claim(
     card=Card(
         sentence="A plane gives half of all labelings of 2n points in n dimensions; the share "
-        "falls from 1 to 0 around there, within a width of the order of 1/sqrt(n).",
+        "falls from 1 to 0 around there, within a width of the order of 1/√n.",
         formula=r"\frac{C(2n, n)}{2^{2n}} = \frac{1}{2}",
         symbols=SYMBOLS,
         source=SOURCE,

@@ -241,7 +241,7 @@ def measure_boosting(given: BoostingConfig, seed: int, effort: Effort) -> Verdic
 BOOSTING = Claim(
     card=Card(
         sentence="Boosting drives the training error down at least as fast as the product of"
-        " 2 sqrt(e (1 - e)) over its rounds.",
+        " 2 √(e (1 - e)) over its rounds.",
         formula=r"\frac{1}{n}\sum_i 1\{y_i F(x_i) \le 0\} \le \prod_t 2\sqrt{(1-e_t) e_t},"
         r" \quad F = \sum_t \frac{1}{2} \ln\frac{1-e_t}{e_t}\, h_t",
         symbols={

@@ -219,7 +219,7 @@ def measure_input_noise(given: InputNoiseConfig, seed: int, effort: Effort) -> V
 INPUT_NOISE = Claim(
     card=Card(
         sentence="Adding Gaussian noise to the inputs of a linear model is ridge regression with"
-        " the penalty n sigma^2.",
+        " the penalty nσ².",
         formula=r"E\|y - (X + E)w\|^2 = \|y - Xw\|^2 + n \sigma^2 \|w\|^2",
         symbols={
             "X": "inputs, (n, D)",

@@ -260,7 +260,7 @@ def _one_flipped(points: LabelledPoints) -> LabelledPoints:
 
 NOVIKOFF = Claim(
     card=Card(
-        sentence="On separable data a perceptron makes at most R^2/gamma^2 updates, then halts.",
+        sentence="On separable data a perceptron makes at most R²/γ² updates, then halts.",
         formula=r"t \le \left\lfloor \frac{R^2}{\gamma^2} \right\rfloor",
         symbols={**SYMBOLS, "t": "updates until a pass has no mistake"},
         source=SOURCE,

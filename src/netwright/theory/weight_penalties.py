@@ -321,7 +321,7 @@ def measure_early_stopping(given: EarlyStoppingConfig, seed: int, effort: Effort
 EARLY_STOPPING = Claim(
     card=Card(
         sentence="Stopping gradient descent early shrinks the weights much as an L2 penalty of"
-        " 1/(eta t) would, where eta lambda t is small.",
+        " 1/(ηt) would, where ηλt is small.",
         formula=r"1 - (1 - \eta\lambda_i)^t \approx \frac{\lambda_i}{\lambda_i + \alpha},"
         r" \quad \alpha = \frac{1}{\eta t}",
         symbols={
