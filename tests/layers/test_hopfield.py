@@ -62,7 +62,7 @@ def test_energy_is_never_negative() -> None:
 
 def test_a_hundred_thousand_patterns_take_little_memory_beside_themselves() -> None:
     patterns, queries = torch.zeros(100_000, 16), torch.zeros(256, 16)
-    with profile(activities=[ProfilerActivity.CPU], profile_memory=True) as seen:
+    with profile(activities=[ProfilerActivity.CPU], profile_memory=True, acc_events=True) as seen:
         hopfield_retrieval(queries, patterns, 1.0)
     held = most = 0
     for event in sorted(seen.events(), key=lambda event: event.time_range.start):

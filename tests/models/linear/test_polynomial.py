@@ -21,7 +21,7 @@ from netwright.models.linear.polynomial import (
 
 def build(inputs: int, **settings: float) -> PolynomialRegression:
     spec = DataSpec(inputs="features", input_shape=(inputs,), target="real", num_outputs=1)
-    config = PolynomialRegressionConfig(**settings)  # type: ignore[arg-type]
+    config = PolynomialRegressionConfig(**{"l2": 0.0, **settings})  # type: ignore[arg-type]
     return PolynomialRegression.build(config, spec).double()
 
 

@@ -9,7 +9,6 @@ import pytest
 import torch
 from torch import Tensor
 
-from netwright.core.errors import DataError
 from netwright.data.bundled import load_digits
 from netwright.data.dataset import Split
 from netwright.data.idx import read_idx
@@ -83,18 +82,16 @@ def test_with_dropout_the_thinned_machines_become_likely() -> None:
     assert mean_likelihood() > before
 
 
-def test_features_of_a_table_are_squashed_and_pixels_stay() -> None:
-    x = torch.tensor([[0.0] * 6])
-    assert RBM.build(RBMConfig(), SPEC).encode(x).tolist() == [[0.5] * 6]
-    image = DataSpec(inputs="image", input_shape=(1, 2, 3), target="class", num_outputs=3)
-    assert RBM.build(RBMConfig(), image).encode(x.view(1, 1, 2, 3)).tolist() == [[0.0] * 6]
-
-
-def test_pixels_outside_of_0_to_1_are_refused() -> None:
+def test_inputs_from_0_to_1_stay_and_others_are_squashed() -> None:
     data = bars_and_stripes()
-    wrong = Split(inputs=255 * data.inputs, targets=data.targets)
-    with pytest.raises(DataError, match=r"^rbm wants pixels from 0 to 1, got 0 to 255$"):
-        next(RBM.build(RBMConfig(), IMAGES).fit_steps(wrong, 0))
+    kept, squashed = (RBM.build(RBMConfig(), IMAGES) for _ in range(2))
+    next(kept.fit_steps(data, 0))
+    next(squashed.fit_steps(Split(inputs=4 * data.inputs - 2, targets=data.targets), 0))
+    assert torch.equal(kept.encode(data.inputs), data.inputs.flatten(1))
+    assert torch.equal(squashed.encode(data.inputs), data.inputs.flatten(1).sigmoid())
+    opened = RBM.build(RBMConfig(), IMAGES)
+    opened.load_state_dict(squashed.state_dict())
+    assert torch.equal(opened(data.inputs), squashed(data.inputs))
 
 
 def test_weighted_examples_decide_the_readout() -> None:

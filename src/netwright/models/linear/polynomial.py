@@ -29,7 +29,7 @@ class PolynomialRegressionConfig(Config):
     """Settings of polynomial regression."""
 
     degree: Annotated[Size, Doc("the highest power, and the most features in a product")] = 3
-    l2: Annotated[NotNegative, Doc("penalty on the weights of the monomials")] = 0.0
+    l2: Annotated[NotNegative, Doc("penalty on the weights of the monomials")] = 1e-3
 
 
 class PolynomialRegression(ClosedForm):

@@ -14,7 +14,6 @@ from torch.nn import functional as F
 
 from netwright.core.card import Card
 from netwright.core.config import Config, Doc, Fraction, NotNegative, Positive, Size
-from netwright.core.errors import DataError
 from netwright.core.learner import Examples, Learner
 from netwright.core.seeding import derive_seed
 from netwright.data.spec import DataSpec, InputKind, TargetKind
@@ -55,7 +54,8 @@ class RBMConfig(Config):
 class RBM(Model, Learner):
     """Features by contrastive divergence, then a softmax on the chances of the hidden units.
 
-    Pixels are chances that lie in [0, 1]; features of a table are brought there by the sigmoid.
+    Training inputs that all lie in [0, 1] are chances to be on; others are brought there by the
+    sigmoid.
     """
 
     settings: ClassVar[type[Config]] = RBMConfig
@@ -67,7 +67,7 @@ class RBM(Model, Learner):
         formula=r"E(v, h) = -a^T v - b^T h - v^T W h, \quad p(h_j = 1 \mid v) = \sigma(b + W^T v)_j"
         r", \quad \Delta W = \eta \left(v_0 h_0^T - v_k h_k^T\right)",
         symbols={
-            "v": "visible units, (D): pixels, or sigmoids of features",
+            "v": "visible units, (D): inputs from 0 to 1, or sigmoids of others",
             "h": "hidden units, 0 or 1, (U)",
             "W": "weights, (D, U)",
             "a, b": "biases, (D) and (U)",
@@ -79,6 +79,7 @@ class RBM(Model, Learner):
     weights: Tensor
     visible_bias: Tensor
     hidden_bias: Tensor
+    squashes: Tensor
 
     def __init__(self, config: RBMConfig, spec: DataSpec) -> None:
         super().__init__(config, spec)
@@ -86,6 +87,7 @@ class RBM(Model, Learner):
         self.register_buffer("weights", torch.zeros(spec.num_features, config.units))
         self.register_buffer("visible_bias", torch.zeros(spec.num_features))
         self.register_buffer("hidden_bias", torch.zeros(config.units))
+        self.register_buffer("squashes", torch.tensor(False))
         self.readout = nn.Linear(config.units, spec.num_outputs)
 
     @classmethod
@@ -101,7 +103,7 @@ class RBM(Model, Learner):
     def encode(self, x: Tensor) -> Tensor:
         """Inputs (B, ...) as visible units, (B, D)."""
         flat = x.flatten(1)
-        return flat if self.spec.inputs == "image" else flat.sigmoid()
+        return torch.where(self.squashes, flat.sigmoid(), flat)
 
     def forward(self, x: Tensor) -> Tensor:
         """(B, ...) -> logits (B, C)."""
@@ -110,10 +112,9 @@ class RBM(Model, Learner):
 
     def fit_steps(self, data: Examples, seed: int) -> Iterator[dict[str, float]]:
         """One pass of contrastive divergence a step, and some steps of the softmax after it."""
+        low, high = data.inputs.aminmax()
+        self.squashes.copy_((low < 0) | (high > 1))
         visible = self.encode(data.inputs)
-        low, high = (float(end) for end in visible.aminmax())
-        if low < 0 or high > 1:
-            raise DataError(f"rbm wants pixels from 0 to 1, got {low:g} to {high:g}")
         numbers = torch.Generator(visible.device).manual_seed(derive_seed(seed, "rbm"))
         self._start(visible, numbers)
         velocity = Machine(*(torch.zeros_like(part) for part in self.machine))
