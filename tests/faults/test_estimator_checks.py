@@ -30,6 +30,12 @@ from tests.faults.estimator_checks import (
 from tests.faults.scenario import Figures, Scenario
 
 QUICK = {"epochs": 2, "batch_size": 10, "random_state": 0}
+SMALL: dict[str, dict[str, Any]] = {
+    "mlp": {"hidden": (4,)},
+    "rbm": {"units": 8},
+    "random-forest": {"trees": 5},
+    "gradient-boosting": {"stages": 5},
+}
 SKIPPED = "skipped (a model with a rule of its own watches no measure)"
 OWN_ARGUMENTS: dict[str, tuple[Any, ...]] = {
     "model": (3, "no such value"),
@@ -42,7 +48,7 @@ OWN_ARGUMENTS: dict[str, tuple[Any, ...]] = {
 def subjects() -> Iterator[Subject]:
     """Every model of the catalog, as a classifier and as a regressor where it is one."""
     for name in MODELS:
-        settings = {**QUICK, "hidden": (4,)} if name == "mlp" else QUICK
+        settings = {**QUICK, **SMALL.get(name, {})}
         if "class" in MODELS.load(name).targets:
             make = partial(nw.NetClassifier, name, **settings)
             yield Subject(name=f"classifier {name}", make=make, y=CLASSES, is_classifier=True)

@@ -16,4 +16,4 @@ def test_a_card_without_formula_symbols_or_misprint_is_short() -> None:
     shown = "".join(card_blocks(Card(sentence="What.", formula="", source="A book")))
     assert shown == '<p>What.</p><p class="note">Source: A book</p>'
     wrong = Card(sentence="What.", formula="", source="A book", misprint="Not 3, but 4.")
-    assert "<p>Often misprinted: Not 3, but 4.</p>" in "".join(card_blocks(wrong))
+    assert "<p>Beware: Not 3, but 4.</p>" in "".join(card_blocks(wrong))

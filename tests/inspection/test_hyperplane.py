@@ -17,6 +17,7 @@ def view(
     *,
     targets: torch.Tensor = TARGETS,
     separable: bool | None = True,
+    is_mean: bool = False,
 ) -> Hyperplane:
     return measure_hyperplane(
         INPUTS,
@@ -24,7 +25,7 @@ def view(
         weight,
         bias,
         mistakes=torch.tensor(mistakes),
-        kept_pass=len(mistakes),
+        kept_pass=None if is_mean else len(mistakes),
         separable=separable,
     )
 
@@ -70,6 +71,18 @@ def test_caption_says_whether_a_plane_is_enough(
     assert words in shown.caption
     assert "5 in the first of 2 passes" in shown.caption
     assert shown.image("svg").startswith(b"<?xml")
+
+
+def test_a_mean_of_all_passes_keeps_none_of_them() -> None:
+    plane = (torch.tensor([[2.0, 0.0]]), torch.tensor([0.0]))
+    shown = view(*plane, (5, 0), is_mean=True)
+    assert "The mean of the weights of all passes answers." in shown.caption
+    assert "the last weights separate the training data, the mean of all may not" in shown.caption
+    assert "are kept" not in shown.caption
+    assert b"kept" not in shown.image("svg")
+    stopped = view(*plane, (5, 3), is_mean=True)
+    assert "a plane does separate the data; more passes find it." in stopped.caption
+    assert "The weights of pass 2 are kept." in view(*plane, (5, 0)).caption
 
 
 def test_weights_of_zero_have_no_plane() -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from netwright.core.config import describe
+from netwright.core.config import describe, parse
 from netwright.core.errors import UnknownNameError
 from netwright.core.learner import Learner
 from netwright.data.spec import DataSpec, InputKind, TargetKind
@@ -48,6 +48,10 @@ def label(value: Any) -> str | None:
     return getattr(value, "__name__", None)
 
 
+SMALLER: dict[str, dict[str, int]] = {  # as many trees as a forest has take seconds
+    "random-forest": {"trees": 10},
+    "gradient-boosting": {"stages": 20},
+}
 CASES = [(name, spec) for name in MODELS for spec in specs(name)]
 LEARNERS = [(name, spec) for name, spec in CASES if issubclass(MODELS.load(name), Learner)]
 MLPS = (
@@ -65,7 +69,7 @@ def test_keeps_the_model_contract(
     name: str, spec: DataSpec, check: Callable[[Build], None]
 ) -> None:
     kind = MODELS.load(name)
-    check(lambda: kind.build(kind.settings(), spec))
+    check(lambda: kind.build(parse(kind.settings, SMALLER.get(name, {})), spec))
 
 
 @pytest.mark.parametrize("config", MLPS, ids=range(len(MLPS)))
@@ -83,7 +87,7 @@ def test_keeps_the_learner_contract(
     name: str, spec: DataSpec, check: Callable[[Callable[[], Any]], None]
 ) -> None:
     kind = MODELS.load(name)
-    check(lambda: kind.build(kind.settings(), spec))
+    check(lambda: kind.build(parse(kind.settings, SMALLER.get(name, {})), spec))
 
 
 def test_closed_forms_are_learners_and_networks_are_not() -> None:

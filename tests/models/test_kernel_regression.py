@@ -1,6 +1,7 @@
 """Kernel regression: the stored mean by hand, widths that the data choose, weights, refusals."""
 
 import re
+from typing import Literal
 
 import pytest
 import torch
@@ -13,7 +14,9 @@ from netwright.core.errors import ConfigError, UnknownNameError
 from netwright.data.dataset import Split
 from netwright.data.spec import DataSpec, TargetKind
 from netwright.layers.kernels import KERNELS, kernel_pooling
-from netwright.models.kernel_regression import KernelRegression, KernelRegressionConfig
+from netwright.models.kernel_regression import KernelRegression, KernelRegressionConfig, _spread
+
+ROW = torch.tensor([0])
 
 
 def spec(*shape: int, target: TargetKind = "real", outputs: int = 1) -> DataSpec:
@@ -117,6 +120,29 @@ def test_a_weight_of_two_is_an_example_that_is_there_twice() -> None:
     once, _ = learned(weighted, spec(1), width=(0.3,))
     twice, _ = learned(data.take(rows), spec(1), width=(0.3,))
     torch.testing.assert_close(once(data.inputs), twice(data.inputs))
+
+
+@pytest.mark.parametrize("shape", ["features", "image"])
+def test_widths_are_chosen_by_what_counts(shape: Literal["features", "image"]) -> None:
+    data = wave(20)
+    rows = torch.cat((torch.arange(20), torch.arange(5)))
+    counted = torch.ones(21).index_fill(0, torch.arange(1, 6), 2.0).index_fill(0, ROW, 0.0)
+    weighted = Split(
+        inputs=torch.cat((torch.full((1, 1), 1e4), data.inputs)),
+        targets=torch.cat((torch.zeros(1, 1), data.targets)),
+        weights=counted,
+    )
+    what = DataSpec(inputs=shape, input_shape=(1,), target="real", num_outputs=1)
+    once, _ = learned(weighted, what, kernel="boxcar")
+    alone = Split(inputs=data.inputs, targets=data.targets, weights=counted[1:])
+    torch.testing.assert_close(once.width, learned(alone, what, kernel="boxcar")[0].width)
+    ours = _spread(data.inputs, counted[1:], is_image=shape == "image")
+    torch.testing.assert_close(ours, data.inputs[rows].std(dim=0, correction=0))
+
+
+def test_a_constant_input_has_no_spread_whatever_the_weights() -> None:
+    weights = torch.rand(50, generator=torch.Generator().manual_seed(0))
+    assert _spread(torch.full((50, 1), 0.1), weights, is_image=False).tolist() == [1.0]
 
 
 def test_a_fitted_model_comes_back_from_its_state() -> None:

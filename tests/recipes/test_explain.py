@@ -71,7 +71,7 @@ def test_a_model_is_its_forward_and_what_makes_its_layers() -> None:
 def test_a_learner_is_also_its_own_rule() -> None:
     forward, init, rule = only("ridge").code
     file = "netwright/models/linear/regression.py"
-    assert forward.place == f"{file}:{inspect.getsourcelines(LinearRegression.forward)[1]}"
+    assert forward.place == f"{file}:{inspect.getsourcelines(Ridge.forward)[1]}"
     # Where the layers of `forward` are made, not Ridge's own, which only keeps its penalty.
     assert init.place == f"{file}:{inspect.getsourcelines(LinearRegression.__init__)[1]}"
     assert rule.place == f"{file}:{inspect.getsourcelines(Ridge.fit_steps)[1]}"
@@ -186,7 +186,7 @@ def test_the_page_holds_everything() -> None:
     assert "Source: Hoerl and Kennard" in page
     assert "netwright/models/linear/regression.py:" in page
     assert "def fit_steps(self" in page
-    assert "Often misprinted" not in page
+    assert "Beware" not in page
     assert re.findall("<h2>(.*?)</h2>", page) == ["What it is", "Settings", "Code"]
 
 
@@ -195,7 +195,7 @@ def test_a_page_leaves_out_what_there_is_not() -> None:
     iris = only("iris").page()
     assert 'class="formula"' not in iris
     assert "<th>symbol</th>" not in iris
-    assert "Often misprinted: Its slope" in only("sigmoid").page()
+    assert "Beware: Its slope" in only("sigmoid").page()
 
 
 def test_long_code_is_folded() -> None:

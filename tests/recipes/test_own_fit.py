@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
 from torch import nn
 
 import netwright as nw
@@ -97,3 +98,51 @@ def test_settings_of_training_that_have_no_part_are_named(
     assert "note: Counter learns by a rule of its own, without epochs, lr, patience\n" in said
     nw.fit(Counter([1.0]), moons, out=tmp_path / "b", max_time=60.0)
     assert "without" not in capsys.readouterr().err
+
+
+class Listener(Counter):
+    """Keeps what it was shown, and has something to say of it."""
+
+    def fit_steps(self, data: Examples, seed: int) -> Iterator[dict[str, float]]:
+        self.seen = data
+        yield {"loss": 1.0}
+
+    @property
+    def kept_step(self) -> int:
+        return 7
+
+    @property
+    def verdict(self) -> str:
+        return "nothing was learned"
+
+
+def test_rows_of_weight_zero_are_not_shown(moons: Data) -> None:
+    weights = torch.ones(len(moons.train))
+    weights[::3] = 0
+    model = Listener([1.0])
+    learn(model, replace(moons, train=replace(moons.train, weights=weights)))
+    assert torch.equal(model.seen.inputs, moons.train.inputs[weights > 0])
+    learn(model, moons)
+    assert model.seen.inputs is moons.train.inputs
+
+
+def test_the_verdict_and_the_step_that_was_kept_are_told(
+    moons: Data, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    run = nw.fit(Listener([1.0]), moons, out=tmp_path / "run")
+    assert "1 step of its own rule: done; nothing was learned\n" in capsys.readouterr().err
+    assert run.results["best_epoch"] == 7
+
+
+def test_of_many_training_rows_a_part_is_measured(
+    moons: Data, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[int] = []
+    monkeypatch.setattr("netwright.recipes.own_fit.MOST_MEASURED", 50)
+    monkeypatch.setattr(
+        "netwright.recipes.own_fit.measure_quickly",
+        lambda model, split, task: seen.append(len(split)) or {"loss": 0.0},
+    )
+    learn(Counter([1.0]), moons)
+    assert len(moons.train) > 50
+    assert seen == [50, len(moons.split("val"))]

@@ -104,7 +104,7 @@ def test_measuring_leaves_the_model_as_it_was() -> None:
 
 def test_the_views_with_examples_are_named_rightly() -> None:
     every = {name for _, _, names in RUNS.values() for name in names}
-    every |= {"label-errors", "recalled-patterns"}
+    every |= {"label-errors", "noise-band", "recalled-patterns"}
     assert EXAMPLES < every
 
 

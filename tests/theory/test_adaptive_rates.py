@@ -3,12 +3,14 @@
 import pytest
 import torch
 
+from netwright.core.errors import ConfigError
+from netwright.optimizers.optimizer import build_optimizer
 from netwright.testing.claim_contract import CLAIM_CHECKS
 from netwright.theory.adaptive_rates import (
     ADAGRAD_DECAY,
     ADAM_FIRST_STEP,
     effective_rates,
-    uncorrected_step,
+    first_steps,
 )
 from netwright.theory.claims import Claim
 
@@ -32,8 +34,49 @@ def test_the_factor_follows_from_the_betas() -> None:
 
 
 def test_means_that_start_at_the_gradient_need_no_correction() -> None:
-    step = uncorrected_step(torch.tensor([-2.0, 5.0]), (0.9, 0.999), from_zero=False)
-    assert step.tolist() == pytest.approx([-1, 1])
+    plain, corrected = first_steps(torch.tensor([-2.0, 5.0]), (0.9, 0.999), from_zero=False)
+    assert plain.tolist() == pytest.approx([-1, 1])
+    assert corrected.tolist() == pytest.approx([-(1e-3**0.5) / 0.1, 1e-3**0.5 / 0.1])
+
+
+def test_first_steps_are_those_of_adam_and_of_its_means() -> None:
+    gradient = torch.tensor([-2.0, 5.0], dtype=torch.float64)
+    plain, corrected = first_steps(gradient, (0.9, 0.999), from_zero=True)
+    assert plain.tolist() == pytest.approx([-(10**0.5), 10**0.5])
+    assert corrected.tolist() == pytest.approx([-1, 1])
+
+
+def test_an_adam_that_forgets_faster_turns_the_verdict(monkeypatch: pytest.MonkeyPatch) -> None:
+    def forgetful(entry, model, *, lr, options):  # type: ignore[no-untyped-def]
+        return build_optimizer(entry, model, lr=lr, options={**options, "betas": (0.5, 0.999)})
+
+    monkeypatch.setattr("netwright.theory.adaptive_rates.build_optimizer", forgetful)
+    assert not ADAM_FIRST_STEP.check().holds
+
+
+@pytest.mark.parametrize("settings", [{"beta1": 0.0}, {"beta2": 0.0}, {"beta2": 0.99999}])
+def test_the_first_steps_hold_for_any_betas(settings: dict[str, float]) -> None:
+    assert ADAM_FIRST_STEP.check(**settings).holds
+
+
+def test_a_memory_so_long_that_eps_counts_is_refused() -> None:
+    with pytest.raises(ConfigError, match=r"^beta2 must be at most 0\.99999, got 0\.9999999$"):
+        ADAM_FIRST_STEP.check(beta2=0.9999999)
+
+
+@pytest.mark.parametrize(
+    ("claim", "switch", "only_with_it"),
+    [
+        (ADAM_FIRST_STEP, "from_zero", "whatever the gradient"),
+        (ADAM_FIRST_STEP, "large_gradients", "whatever the gradient"),
+        (ADAGRAD_DECAY, "constant_gradient", "slows down for good"),
+    ],
+)
+def test_the_chart_says_what_it_shows_without_the_assumption_too(
+    claim: Claim, switch: str, only_with_it: str
+) -> None:
+    assert only_with_it in claim.check().chart.explanation
+    assert only_with_it not in claim.check(**{switch: False}).chart.explanation
 
 
 def test_adagrad_slows_down_to_one_over_the_root_of_the_steps_and_rmsprop_does_not() -> None:

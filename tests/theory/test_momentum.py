@@ -3,6 +3,7 @@
 import pytest
 import torch
 
+from netwright.core.errors import ConfigError
 from netwright.testing.claim_contract import CLAIM_CHECKS
 from netwright.theory.claims import Claim
 from netwright.theory.momentum import (
@@ -71,8 +72,9 @@ def test_looking_back_runs_away_from_one_over_momentum_minus_one_on() -> None:
 
 
 def test_the_wrong_sign_ends_above_1e50_where_the_right_one_arrives() -> None:
-    (ratio,) = NESTEROV_MISPRINT.check().findings
+    ratio, plain = NESTEROV_MISPRINT.check().findings
     assert ratio.measured > 1e50
+    assert plain.measured < 0.01
     assert _path("nesterov")[-1].abs().max() < 1e-5
 
 
@@ -82,3 +84,66 @@ def test_the_right_sign_turns_the_verdict(monkeypatch: pytest.MonkeyPatch) -> No
 
     monkeypatch.setattr("netwright.theory.momentum.look_back", look_ahead)
     assert NESTEROV_MISPRINT.check().holds
+
+
+@pytest.mark.parametrize(
+    "settings", [{"momentum": 0.99, "steps": 1604}, {"momentum": 0.999, "steps": 20_000}]
+)
+def test_the_limit_is_reached_by_much_momentum_in_enough_steps(settings: dict[str, float]) -> None:
+    assert HEAVY_BALL_LIMIT.check(**settings).holds
+
+
+def test_too_few_steps_for_the_limit_are_refused() -> None:
+    with pytest.raises(
+        ConfigError, match=r"^steps must be at least 1604 for a momentum of 0\.99, got 400$"
+    ):
+        HEAVY_BALL_LIMIT.check(momentum=0.99)
+    with pytest.raises(
+        ConfigError, match=r"^steps must be at least 153 for a momentum of 0\.9, got 3$"
+    ):
+        HEAVY_BALL_LIMIT.check(steps=3)
+
+
+@pytest.mark.parametrize("momentum", [0.7, 0.9])
+@pytest.mark.parametrize("condition", [100.0, 123.4, 1000.0])
+def test_momentum_ends_below_a_thousandth_in_every_narrow_valley(
+    condition: float, momentum: float
+) -> None:
+    assert ILL_CONDITIONED.check(condition=condition, momentum=momentum).holds
+
+
+def test_a_valley_that_is_not_narrow_is_refused() -> None:
+    with pytest.raises(ConfigError, match=r"^condition must be at least 100\.0, got 10"):
+        ILL_CONDITIONED.check(condition=10)
+
+
+@pytest.mark.parametrize("steps", [100, 400])
+@pytest.mark.parametrize("momentum", [0.6, 0.9])
+@pytest.mark.parametrize("condition", [1.0, 7.0, 1e6])
+def test_looking_back_is_refuted_at_all_its_settings(
+    condition: float, momentum: float, steps: int
+) -> None:
+    settings = {"condition": condition, "momentum": momentum, "steps": steps}
+    assert not NESTEROV_MISPRINT.check(**settings).holds
+
+
+def test_momentum_at_which_looking_back_gets_down_is_refused() -> None:
+    with pytest.raises(ConfigError, match=r"^momentum must be at least 0\.6, got 0\.49$"):
+        NESTEROV_MISPRINT.check(momentum=0.49)
+    with pytest.raises(ConfigError, match=r"^steps must be at least 100, got 1$"):
+        NESTEROV_MISPRINT.check(steps=1)
+
+
+@pytest.mark.parametrize(
+    ("claim", "switch", "only_with_it"),
+    [
+        (HEAVY_BALL_LIMIT, "constant_gradient", "gain speed"),
+        (ILL_CONDITIONED, "ill_conditioned", "the flat one"),
+        (NESTEROV_MISPRINT, "usual_step", "larger than the last"),
+    ],
+)
+def test_the_chart_says_what_it_shows_without_the_assumption_too(
+    claim: Claim, switch: str, only_with_it: str
+) -> None:
+    assert only_with_it in claim.check().chart.explanation
+    assert only_with_it not in claim.check(**{switch: False}).chart.explanation

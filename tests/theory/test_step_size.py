@@ -1,8 +1,11 @@
 """The step size: the losses on both sides of 2 / L, and a function that does not run away."""
 
+import math
+
 import pytest
 import torch
 
+from netwright.core.errors import ConfigError
 from netwright.testing.claim_contract import CLAIM_CHECKS
 from netwright.theory.step_size import STEP_SIZE, descend
 
@@ -30,3 +33,25 @@ def test_a_wrong_gradient_turns_the_verdict(monkeypatch: pytest.MonkeyPatch) -> 
 
     monkeypatch.setattr("netwright.theory.step_size.descend", half_a_step)
     assert not STEP_SIZE.check().holds
+
+
+def test_steps_that_overflow_have_run_away() -> None:
+    verdict = STEP_SIZE.check(steps=3000)
+    assert verdict.holds
+    assert math.inf in verdict.chart.series[1].y
+    assert not any(math.isnan(value) for value in verdict.chart.series[1].y)
+
+
+@pytest.mark.parametrize("curvature", [1.0, 1.5, 1e9])
+def test_any_largest_curvature_has_its_two_over_l(curvature: float) -> None:
+    assert STEP_SIZE.check(size="full", curvature=curvature, steps=50).holds
+
+
+def test_a_largest_curvature_below_the_smallest_is_refused() -> None:
+    with pytest.raises(ConfigError, match=r"^curvature must be at least 1.0, got 0.5$"):
+        STEP_SIZE.check(curvature=0.5)
+
+
+def test_without_the_quadratic_the_chart_does_not_speak_of_running_away() -> None:
+    assert "without bound" in STEP_SIZE.check().chart.explanation
+    assert "without bound" not in STEP_SIZE.check(quadratic=False).chart.explanation

@@ -13,7 +13,7 @@ class Card:
         formula: LaTeX, without dollar signs.
         symbols: symbol -> meaning, with its shape where it has one.
         source: the paper or book.
-        misprint: the wrong form that is often printed, and the right one; empty if there is none.
+        misprint: what is often printed or said wrong, and what is right; empty if there is nothing.
     """
 
     sentence: str

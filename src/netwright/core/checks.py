@@ -2,6 +2,7 @@
 
 import difflib
 from collections.abc import Iterable
+from typing import Any
 
 from torch import Tensor
 
@@ -31,6 +32,12 @@ def check_fraction(name: str, value: float) -> None:
     """Refuse what lies outside [0, 1)."""
     if not 0 <= value < 1:
         raise ConfigError(f"{name} must lie in [0, 1), got {value!r}")
+
+
+def check_seed(seed: Any) -> None:
+    """Refuse a seed that is not a whole number, 0 or more."""
+    if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
+        raise ConfigError(f"seed must be a whole number, 0 or more, got {seed!r}")
 
 
 def check_shape(name: str, tensor: Tensor, *wanted: int | str) -> None:

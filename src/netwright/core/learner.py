@@ -36,6 +36,11 @@ class Learner(ABC):
         """The step whose state the model keeps, from 1; None for the last one."""
         return None
 
+    @property
+    def verdict(self) -> str:
+        """What learning found out about the data, in a few words; empty where it says nothing."""
+        return ""
+
     @abstractmethod
     def fit_steps(self, data: Examples, seed: int) -> Iterator[dict[str, float]]:
         """Learn from the data, one step an item."""

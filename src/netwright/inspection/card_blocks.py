@@ -16,5 +16,5 @@ def card_blocks(card: Card) -> list[Html]:
     ]
     blocks.append(table(symbols))
     if card.misprint:
-        blocks.append(text(f"Often misprinted: {card.misprint}"))
+        blocks.append(text(f"Beware: {card.misprint}"))
     return [*blocks, note(f"Source: {card.source}")]

@@ -114,7 +114,7 @@ class ClaimChart(View):
         if self.categories:
             axes.set_xticks(range(len(self.categories)), self.categories)
             axes.set_xlim(-0.6, len(self.categories) - 0.4)
-        if len(self.series) > MOST_INSIDE:
+        if self.categories or len(self.series) > MOST_INSIDE:
             figure.legend(loc="outside lower center", ncol=2, fontsize=9)
         else:
             axes.legend(fontsize=9)
@@ -125,9 +125,9 @@ class ClaimChart(View):
         # Of several predictions the k-th has the colour of the k-th measurement.
         colour = INK if len(several) == 1 else colour_of(several.index(series))
         if self.categories:  # a line between names would mean nothing
-            axes.scatter(
-                x, y, marker="_", s=900, linewidths=2.2, color=colour, label=series.name, zorder=2
-            )
+            axes.scatter(x, y, marker="_", s=900, linewidths=2.2, color=colour, zorder=2)
+            # The legend shows a short line: a bar as wide as these would look like data.
+            axes.plot([], [], color=colour, linewidth=2.2, label=series.name)
         elif len(x) == 1:
             axes.axhline(y[0], color=colour, linestyle="--", linewidth=1.6, label=series.name)
         else:

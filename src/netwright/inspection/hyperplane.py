@@ -31,7 +31,8 @@ class Hyperplane(View):
 
     Args:
         mistakes: of each pass over the training data, (P,).
-        kept_pass: the one whose weights are shown on the right, counted from 1.
+        kept_pass: the one whose weights are shown on the right, counted from 1; None where the
+            mean of all is.
         separable: whether the training data is linearly separable; None where nobody knows.
         edges: of the histogram of distances, (E,); empty where all weights are zero.
         amounts: examples between the edges, (E - 1,).
@@ -44,7 +45,7 @@ class Hyperplane(View):
     title: ClassVar[str] = "The separating hyperplane"
 
     mistakes: tuple[int, ...]
-    kept_pass: int
+    kept_pass: int | None
     separable: bool | None
     edges: tuple[float, ...]
     amounts: tuple[float, ...]
@@ -65,10 +66,10 @@ class Hyperplane(View):
         learned = (
             f"Left: mistakes while learning, {amount(self.mistakes[0])} in the first of {passes} "
             f"and {amount(self.mistakes[-1])} in the last. {self._verdict} "
-            f"The weights of pass {self.kept_pass} are kept."
+            f"{self._kept}"
         )
         if not self.edges:
-            return f"{learned} All their weights are zero: there is no plane to measure from."
+            return f"{learned} Those weights are all zero: there is no plane to measure from."
         which = "the plane" if self.num_planes == 1 else "the plane of their class"
         return (
             f"{learned} Right: distances of {amount(self.num_examples)} examples from {which}, "
@@ -77,8 +78,19 @@ class Hyperplane(View):
         )
 
     @property
+    def _kept(self) -> str:
+        if self.kept_pass is None:
+            return "The mean of the weights of all passes answers."
+        return f"The weights of pass {self.kept_pass} are kept."
+
+    @property
     def _verdict(self) -> str:
         by = "a plane" if self.num_planes == 1 else "one plane a class"
+        if self.mistakes[-1] == 0 and self.kept_pass is None:
+            return (
+                "A pass without a mistake: the last weights separate the training data, the mean "
+                "of all may not."
+            )
         if self.mistakes[-1] == 0:
             return f"A pass without a mistake: {by} separates the training data."
         if self.separable is None:
@@ -119,20 +131,21 @@ class Hyperplane(View):
         passes = range(1, len(self.mistakes) + 1)
         marker = "o" if len(self.mistakes) <= MOST_MARKERS else None
         axes.plot(passes, self.mistakes, color=COLOURS[0], marker=marker, markersize=3.5)
-        axes.plot(
-            self.kept_pass,
-            self.mistakes[self.kept_pass - 1],
-            "o",
-            markersize=9,
-            markerfacecolor="none",
-            color=COLOURS[1],
-            label=f"kept: pass {self.kept_pass}",
-        )
+        if self.kept_pass is not None:
+            axes.plot(
+                self.kept_pass,
+                self.mistakes[self.kept_pass - 1],
+                "o",
+                markersize=9,
+                markerfacecolor="none",
+                color=COLOURS[1],
+                label=f"kept: pass {self.kept_pass}",
+            )
+            axes.legend()
         axes.set(xlabel="pass", ylabel="mistakes in the pass")
         axes.set_ylim(bottom=0, top=1.08 * max(self.mistakes) + 0.5)
         axes.xaxis.set_major_locator(MaxNLocator(integer=True, nbins=6))
         whole_ticks(axes)
-        axes.legend()
 
 
 def measure_hyperplane(
@@ -142,7 +155,7 @@ def measure_hyperplane(
     bias: Tensor,
     *,
     mistakes: Tensor,
-    kept_pass: int,
+    kept_pass: int | None,
     separable: bool | None,
 ) -> Hyperplane:
     """Measure the distances of examples from the plane of their class.
@@ -153,7 +166,7 @@ def measure_hyperplane(
         weight: (R, D); a single row parts class 1 from class 0.
         bias: (R,).
         mistakes: of each pass, (P,).
-        kept_pass: whose weights these are, from 1.
+        kept_pass: whose weights these are, from 1; None where they are the mean of all.
         separable: whether the training data is linearly separable; None where nobody knows.
     """
     check_shape("weight", weight, "R", "D")

@@ -97,16 +97,17 @@ class KernelRegression(GrownBuffers, Model, Learner):
 
     def fit_steps(self, data: Examples, seed: int) -> Iterator[dict[str, float]]:
         """One step: store the examples and choose the width, unless it is given."""
-        self.keys = data.inputs.flatten(1).to(self.keys)
+        weights = torch.ones(len(data.inputs)) if data.weights is None else data.weights
+        counts = weights > 0  # the others foretell nothing, and are not there to be foretold
+        self.keys = data.inputs[counts].flatten(1).to(self.keys)
         is_class = self.spec.target == "class"
         targets = F.one_hot(data.targets, self.spec.num_outputs) if is_class else data.targets
-        self.values = targets.to(self.values)
-        weights = torch.ones(len(self.keys)) if data.weights is None else data.weights
-        self.weights = weights.to(self.weights)
+        self.values = targets[counts].to(self.values)
+        self.weights = weights[counts].to(self.weights)
         if self.config.width:
             unit, factors = self.width.new_tensor(self.config.width), [1.0]
         else:
-            unit = _spread(self.keys, is_image=self.spec.inputs == "image")
+            unit = _spread(self.keys, self.weights, is_image=self.spec.inputs == "image")
             factors = _width_factors(self.spec.num_features)
         errors = self._leave_one_out(unit, factors, seed)  # one a factor
         best = errors.index(min(errors))
@@ -138,12 +139,14 @@ class KernelRegression(GrownBuffers, Model, Learner):
         return errors
 
 
-def _spread(keys: Tensor, *, is_image: bool) -> Tensor:
+def _spread(keys: Tensor, weights: Tensor, *, is_image: bool) -> Tensor:
     """The standard deviation of each coordinate (D,); 1 where it does not vary.
 
     Pixels have one unit, and so one spread: else the few that hardly vary would decide.
     """
-    spread = keys.std(dim=0, correction=0)
+    shares = weights / weights.sum()
+    shifted = keys - keys[0]  # exactly 0 where a coordinate does not vary
+    spread = (shares @ (shifted - shares @ shifted).square()).sqrt()
     if is_image:
         spread = spread.square().mean().sqrt().expand_as(spread)
     return spread.where(spread > 0, 1.0)

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from netwright.core.checks import nearest
+from netwright.core.checks import check_seed, nearest
 from netwright.core.config import Config, describe
 from netwright.core.console import say
 from netwright.core.errors import ConfigError, DataError, NetwrightError
@@ -22,7 +22,6 @@ from netwright.recipes.contenders import Contender, build_contenders
 from netwright.recipes.entries import Settings, choose_data, read_entry
 from netwright.recipes.fit import put_together
 from netwright.recipes.gap_verdict import GapVerdict, judge_gap
-from netwright.recipes.recipe import check_seed
 from netwright.recipes.sources import load_source, settings_type
 from netwright.recipes.training import train
 from netwright.train.evaluate import evaluate_baseline

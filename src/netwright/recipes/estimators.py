@@ -5,7 +5,8 @@
     GridSearchCV(NetRegressor("ridge"), {"l2": [1e-3, 1e-1]}).fit(X, y)
 
 They learn in the way of `nw.fit`, with the same settings by the same names, and give the same bits
-for the same seed. They write nothing unless a run folder is asked for, and keep no training rows.
+for the same seed. They write nothing unless a run folder is asked for, and keep no training rows,
+but for models that are made of their examples (kernel-regression, svm, the memories).
 
 Shapes: N rows, F features, C classes or labels, K reals.
 Source: Buitinck et al., "API design for machine learning software" (2013).

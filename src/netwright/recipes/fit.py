@@ -7,7 +7,7 @@ from typing import Any
 
 from torch import nn
 
-from netwright.core.checks import nearest
+from netwright.core.checks import check_seed, nearest
 from netwright.core.config import Config, describe, parse
 from netwright.core.devices import pick_device
 from netwright.core.errors import ConfigError
@@ -20,7 +20,7 @@ from netwright.recipes.first_batch import try_first_batch
 from netwright.recipes.gradient_fit import check_monitor
 from netwright.recipes.own_fit import unused_settings
 from netwright.recipes.prepared import Prepared
-from netwright.recipes.recipe import Recipe, check_seed, has_own_rule
+from netwright.recipes.recipe import Recipe, has_own_rule
 from netwright.recipes.resume import AUTO, NEVER
 from netwright.recipes.run import Run
 from netwright.recipes.sources import load_source, settings_type

@@ -6,17 +6,21 @@ from contextlib import closing
 from dataclasses import fields
 from typing import NamedTuple, cast
 
+import torch
+
 from netwright.core.console import Bar, warn
 from netwright.core.devices import device_of
 from netwright.core.errors import RunError
 from netwright.core.interrupts import Interrupt
 from netwright.core.learner import Learner
+from netwright.data.dataset import Split
 from netwright.recipes.outcome import Outcome
 from netwright.recipes.prepared import Circumstances, Prepared
 from netwright.train.evaluate import measure_quickly
 from netwright.train.history import History, Row, append_rows, write_rows
 from netwright.train.settings import TrainConfig
 
+MOST_MEASURED = 10_000  # rows of a split, while learning; the results are of all rows
 FOR_ALL = frozenset({"max_time", "device", "rank_timeout"})  # settings that any rule heeds
 
 
@@ -33,7 +37,9 @@ def unused_settings(config: TrainConfig) -> tuple[str, ...]:
 def own_fit(prepared: Prepared, here: Circumstances) -> Outcome:
     """Let the model learn in place; each of its steps is a row of the history.
 
-    At the end train and validation are measured side by side, as in any other run.
+    Rows of weight 0 are not shown to it: they count as not there. At the end train and validation
+    are measured side by side, as in any other run; of many training rows a part, evenly spread,
+    since a memory takes long over each.
     Only the time limit of the settings applies: everything else is the model's own affair. It
     leaves no checkpoints: a run that is gone on with starts over.
     """
@@ -57,7 +63,7 @@ def own_fit(prepared: Prepared, here: Circumstances) -> Outcome:
         name = prepared.recipe.model or type(module).__name__
         warn(f"{name} learns by a rule of its own, without {', '.join(prepared.unused)}")
     with Interrupt() as interrupt, closing(bar):
-        for numbers in model.fit_steps(data.train, prepared.recipe.seed):
+        for numbers in model.fit_steps(_counted(data.train), prepared.recipe.seed):
             steps += 1
             record("train", numbers)
             if interrupt.signal is not None:
@@ -68,9 +74,10 @@ def own_fit(prepared: Prepared, here: Circumstances) -> Outcome:
                 break
     told = {row.name for row in history.rows}
     for split in (name for name, _ in data.splits() if name != "test"):
-        measures = measure_quickly(module, data.split(split), task)
+        measures = measure_quickly(module, _part(data.split(split)), task)
         record(split, {k: v for k, v in measures.items() if split == "val" or k not in told})
-    bar.line(f"{steps} step{'' if steps == 1 else 's'} of its own rule: {status}")
+    found = f"; {model.verdict}" if model.verdict else ""
+    bar.line(f"{steps} step{'' if steps == 1 else 's'} of its own rule: {status}{found}")
     return Outcome(
         history=history,
         status=status,
@@ -80,6 +87,21 @@ def own_fit(prepared: Prepared, here: Circumstances) -> Outcome:
         finished=status == "done",
         exit_code=interrupt.exit_code,
     )
+
+
+def _counted(train: Split) -> Split:
+    """The rows that count something."""
+    if train.weights is None or bool((train.weights > 0).all()):
+        return train
+    return train.take((train.weights > 0).nonzero()[:, 0])
+
+
+def _part(split: Split) -> Split:
+    """At most so many rows, evenly spread over the split."""
+    if len(split) <= MOST_MEASURED:
+        return split
+    rows = torch.linspace(0, len(split) - 1, MOST_MEASURED, dtype=torch.float64)
+    return split.take(rows.long().to(split.targets.device))
 
 
 class Moment(NamedTuple):

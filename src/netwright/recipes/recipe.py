@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from netwright.core.checks import nearest
+from netwright.core.checks import check_seed, nearest
 from netwright.core.config import Config, describe, parse, to_mapping
 from netwright.core.errors import ConfigError
 from netwright.core.learner import Learner
@@ -104,12 +104,6 @@ def _start_from(value: Any) -> str:
     if not isinstance(value, str):
         raise ConfigError(f"from must be the folder of a run, got {value!r}")
     return str(Path(value).resolve()) if value else ""
-
-
-def check_seed(seed: Any) -> None:
-    """Refuse a seed that is not a whole number, 0 or more."""
-    if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
-        raise ConfigError(f"seed must be a whole number, 0 or more, got {seed!r}")
 
 
 def merge(first: Mapping[str, Any], second: Mapping[str, Any]) -> dict[str, Any]:

@@ -38,6 +38,7 @@ EXAMPLES = frozenset(
     {
         "decision-regions",
         "fitted-curve",
+        "noise-band",
         "prediction-surface",
         "recalled-patterns",
         "wrong-examples",

@@ -19,12 +19,15 @@ from dataclasses import dataclass
 from typing import Annotated
 
 import torch
-from torch import Tensor
+from annotated_types import Interval
+from torch import Tensor, nn
 
 from netwright.core.card import Card
 from netwright.core.config import Config, Doc, Fraction
 from netwright.core.seeding import generator
 from netwright.inspection.claim_chart import ClaimChart, measured, predicted
+from netwright.optimizers.catalog import OPTIMIZERS
+from netwright.optimizers.optimizer import build_optimizer
 from netwright.theory.claims import Assumption, Claim, Effort
 from netwright.theory.optimizer_path import optimizer_path
 from netwright.theory.verdict import Finding, Verdict, equals, no_violations
@@ -40,7 +43,9 @@ class AdamFirstStepConfig(Config):
     """How long Adam remembers, and what it starts from."""
 
     beta1: Annotated[Fraction, Doc("b1, how long the mean of gradients remembers")] = 0.9
-    beta2: Annotated[Fraction, Doc("b2, how long the mean of squares remembers")] = 0.999
+    beta2: Annotated[
+        float, Interval(ge=0, le=0.99999), Doc("b2, how long the mean of squares remembers")
+    ] = 0.999
     from_zero: Annotated[
         bool, Assumption("both means start at 0; without it, at g and g squared")
     ] = True
@@ -58,12 +63,24 @@ class AdagradDecayConfig(Config):
     ] = True
 
 
-def uncorrected_step(gradient: Tensor, betas: tuple[float, float], *, from_zero: bool) -> Tensor:
-    """Adam's first step over lr when its running means are taken as they are."""
-    before = 0.0 if from_zero else 1.0
-    mean = (betas[0] * before + 1 - betas[0]) * gradient
-    square = (betas[1] * before + 1 - betas[1]) * gradient.square()
-    return mean / (square.sqrt() + EPS)
+def first_steps(
+    gradient: Tensor, betas: tuple[float, float], *, from_zero: bool
+) -> tuple[Tensor, Tensor]:
+    """Adam's first step over lr by its running means as they are, and the one that it takes."""
+    place = nn.Parameter(torch.zeros_like(gradient))
+    adam = build_optimizer(
+        OPTIMIZERS.load("adam"),
+        nn.ParameterList([place]),
+        lr=RATE,
+        options={"betas": betas, "eps": EPS},
+    )
+    if not from_zero:
+        means = {"exp_avg": gradient.clone(), "exp_avg_sq": gradient.square()}
+        adam.state[place] = {"step": torch.tensor(0.0), **means}
+    place.grad = gradient
+    adam.step()
+    after = adam.state[place]
+    return after["exp_avg"] / (after["exp_avg_sq"].sqrt() + EPS), -place.detach() / RATE
 
 
 def measure_adam_first_step(given: AdamFirstStepConfig, seed: int, effort: Effort) -> Verdict:
@@ -72,12 +89,10 @@ def measure_adam_first_step(given: AdamFirstStepConfig, seed: int, effort: Effor
     low, high = (-2.0, 2.0) if given.large_gradients else (-12.0, -9.0)
     sizes = torch.logspace(low, high, count, dtype=torch.float64)
     rng = generator(seed, "adam-first-step")
-    gradient = sizes * (torch.randint(2, (count,), generator=rng) * 2 - 1)
-    path = optimizer_path(
-        "adam", lambda _: gradient, torch.zeros_like(sizes), lr=RATE, steps=1, betas=betas, eps=EPS
+    signs = torch.randint(2, (count,), generator=rng) * 2 - 1
+    plain, corrected = (
+        step * signs for step in first_steps(sizes * signs, betas, from_zero=given.from_zero)
     )
-    corrected = -path[1] / RATE * gradient.sign()
-    plain = uncorrected_step(gradient, betas, from_zero=given.from_zero) * gradient.sign()
     factor = (1 - given.beta1) / (1 - given.beta2) ** 0.5
     shown = slice(0, None, count // 12)
     places = sizes[shown].tolist()
@@ -95,10 +110,26 @@ def measure_adam_first_step(given: AdamFirstStepConfig, seed: int, effort: Effor
                 predicted("1", places, [1.0] * len(places)),
                 measured("Adam", places, corrected[shown].tolist()),
             ),
-            explanation="Adam's first step is the learning rate, whatever the gradient. Without "
-            "the correction for starting at zero it would be several times as long.",
+            explanation=_first_step_told(given),
             log="x",
         ),
+    )
+
+
+def _first_step_told(given: AdamFirstStepConfig) -> str:
+    if not given.from_zero:
+        return (
+            "Means that start at g and g² are right from the first step on: as they are they give "
+            "the learning rate, and the correction for starting at zero spoils it."
+        )
+    if not given.large_gradients:
+        return (
+            "Gradients below ε = 1e-8 are lost beside it: the smaller they are, the shorter the "
+            "first step, with the correction and without."
+        )
+    return (
+        "Adam's first step is the learning rate, whatever the gradient. Without the correction "
+        "for starting at zero it would be (1 - β₁) / √(1 - β₂) times as long."
     )
 
 
@@ -151,7 +182,10 @@ def measure_adagrad_decay(given: AdagradDecayConfig, seed: int, effort: Effort) 
                 measured("RMSProp", times[shown].tolist(), rmsprop[shown].tolist()),
             ),
             explanation="AdaGrad counts every gradient that it has seen and slows down for good; "
-            "RMSProp forgets, and settles at the learning rate.",
+            "RMSProp forgets, and settles at the learning rate."
+            if given.constant_gradient
+            else "The squares of gradients that fall as 1/t have a finite sum, so that AdaGrad "
+            "stops slowing down; RMSProp forgets the large ones, and speeds up.",
             log="xy",
         ),
     )

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, get_args, get_type_hints
 
 from netwright.core.card import Card
+from netwright.core.checks import check_seed
 from netwright.core.config import Config, Doc, parse
 from netwright.core.errors import ConfigError
 from netwright.theory.verdict import Verdict
@@ -88,6 +89,7 @@ class Claim:
             size: "quick" takes about a second, "full" repeats more often.
             **settings: parameters, and assumptions to switch off (`separable=False`).
         """
+        check_seed(seed)
         if size not in get_args(Effort):
             raise ConfigError(f"size must be quick or full, got {size!r}")
         return self.experiment(parse(self.settings, settings), seed, size)

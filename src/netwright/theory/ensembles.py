@@ -21,7 +21,7 @@ from annotated_types import Ge, Interval
 from torch import Tensor
 
 from netwright.core.card import Card
-from netwright.core.config import Config, Doc, Fraction, Positive, Size
+from netwright.core.config import Config, Doc, Size
 from netwright.core.seeding import derive_seed, generator
 from netwright.inspection.claim_chart import ClaimChart, line, measured, predicted
 from netwright.models.linear.least_squares import solve_least_squares
@@ -38,12 +38,22 @@ ROUNDING = 1e-9
 class EnsembleConfig(Config):
     """The members, and how alike their errors are."""
 
-    members: Annotated[Size, Doc("M, predictors of the largest ensemble")] = 16
-    correlation: Annotated[Fraction, Doc("rho, between the errors of two members")] = 0.3
-    variance: Annotated[Positive, Doc("v, of the error of one member")] = 1.0
+    members: Annotated[
+        int, Interval(ge=2, le=64), Doc("M, predictors of the largest ensemble")
+    ] = 16
+    correlation: Annotated[
+        float, Interval(ge=0.1, lt=1), Doc("rho, between the errors of two members")
+    ] = 0.3
+    variance: Annotated[
+        float, Interval(gt=0, le=1e6), Doc("v, of the error of one member")
+    ] = 1.0
     convex_loss: Annotated[bool, Assumption("the loss is convex, as the squared error is")] = True
-    correlated: Annotated[
-        bool, Assumption("the errors of any two members have the correlation rho, and not 0")
+    equal_correlation: Annotated[
+        bool,
+        Assumption(
+            "all pairs of members have the correlation rho; without it, only pairs from the same "
+            "half of the ensemble"
+        ),
     ] = True
 
 
@@ -77,9 +87,10 @@ def count_worse_means(given: EnsembleConfig, seed: int, ensembles: int) -> tuple
 
 def variances_of_means(given: EnsembleConfig, random: torch.Generator, draws: int) -> Tensor:
     """The variance of the mean of the first 1, 2 ... M errors, (M,)."""
-    shared = given.correlation if given.correlated else 0.0
+    shared, halves = given.correlation, 1 if given.equal_correlation else 2
     own = torch.randn(draws, given.members, generator=random, dtype=torch.float64)
-    common = torch.randn(draws, 1, generator=random, dtype=torch.float64)
+    common = torch.randn(draws, halves, generator=random, dtype=torch.float64)
+    common = common[:, torch.arange(given.members) * halves // given.members]
     errors = math.sqrt(given.variance) * (math.sqrt(shared) * common + math.sqrt(1 - shared) * own)
     counts = torch.arange(1, given.members + 1)
     return (errors.cumsum(dim=1) / counts).var(dim=0)
@@ -91,13 +102,14 @@ def measure_ensembles(given: EnsembleConfig, seed: int, effort: Effort) -> Verdi
     found = variances_of_means(given, generator(seed, "errors"), DRAWS[effort])
     counts = range(1, given.members + 1)
     rho, v = given.correlation, given.variance
+    loss = "squared error" if given.convex_loss else "root of the error"
     formula = [rho * v + (1 - rho) * v / count for count in counts]
     # A variance from n normal draws is off by a share of sqrt(2 / n); four of them are allowed.
     within = 4 * math.sqrt(2 / DRAWS[effort])
     return Verdict(
         findings=(
             no_violations(
-                "examples where the mean's squared error is above the members' mean",
+                f"examples where the mean's {loss} is above the members' mean",
                 worse,
                 n=total,
             ),
@@ -125,8 +137,8 @@ def measure_ensembles(given: EnsembleConfig, seed: int, effort: Effort) -> Verdi
                 measured(f"measured, ρ = {rho:g}, v = {v:g}", counts, found),
                 line("v/M, if errors were independent", counts, [v / count for count in counts]),
             ),
-            explanation="Averaging removes what members get wrong each by itself; what they "
-            "share, ρv, remains however many there are.",
+            explanation="Averaging removes what members get wrong each by itself; what all of them "
+            "share, ρv with equal correlations, remains however many there are.",
         ),
     )
 

@@ -13,11 +13,12 @@ from dataclasses import dataclass
 from typing import Annotated
 
 import torch
+from annotated_types import Interval
 from torch import Tensor
 from torch.nn import functional as F
 
 from netwright.core.card import Card
-from netwright.core.config import Config, Doc, Size
+from netwright.core.config import Config, Doc
 from netwright.core.seeding import generator
 from netwright.inspection.claim_chart import ClaimChart, line, measured, predicted
 from netwright.layers.hopfield import hopfield_energy, hopfield_retrieval
@@ -37,8 +38,10 @@ MOST_SWEEPS = 100
 class EnergyConfig(Config):
     """A network of random weights, and what its weights and updates are like."""
 
-    units: Annotated[Size, Doc("n, units of the network")] = 100
-    updates: Annotated[Size, Doc("updates of a random unit, from each starting state")] = 1000
+    units: Annotated[int, Interval(ge=1, le=1000), Doc("n, units of the network")] = 100
+    updates: Annotated[
+        int, Interval(ge=1, le=10_000), Doc("updates of a random unit, from each starting state")
+    ] = 1000
     symmetric: Annotated[bool, Assumption("two units pull each other alike: w_ij = w_ji")] = True
     zero_diagonal: Annotated[bool, Assumption("no unit pushes itself away: w_ii = 0")] = True
     one_at_a_time: Annotated[bool, Assumption("one unit moves at a time, not all at once")] = True
@@ -78,7 +81,7 @@ def measure_energy(given: EnergyConfig, seed: int, effort: Effort) -> Verdict:
         findings=(
             at_most(
                 "change of the energy at an update, the largest",
-                ROUNDING,
+                ROUNDING * given.units,  # the energy is a sum over all units
                 float(changes.max()),
                 n=changes.numel(),
             ),
@@ -89,12 +92,22 @@ def measure_energy(given: EnergyConfig, seed: int, effort: Effort) -> Verdict:
         chart=ClaimChart(
             x_label="updates of a random unit" if given.one_at_a_time else "updates of all units",
             y_label="energy",
-            series=tuple(
-                line(f"from random state {index + 1}", range(len(path)), path[:, index].tolist())
-                for index in range(DRAWN)
+            series=(
+                *(
+                    line(f"from random state {index + 1}", range(len(path)), path[:, index])
+                    for index in range(DRAWN)
+                ),
+                predicted(
+                    "at most: the lowest so far of state 1",
+                    range(len(path)),
+                    path[:, 0].cummin(dim=0).values,
+                ),
             ),
             explanation="Each update lowers the energy or leaves it: there are finitely many "
-            "states, so that the network comes to rest.",
+            "states, so that the network comes to rest."
+            if given.symmetric and given.zero_diagonal and given.one_at_a_time
+            else "The energy rises at some updates: where a full line is above its dashed one, it "
+            "has been lower before.",
         ),
     )
 
@@ -124,8 +137,8 @@ ENERGY = Claim(
 class AttentionConfig(Config):
     """Random patterns and queries."""
 
-    patterns: Annotated[Size, Doc("S, stored patterns: the keys and values")] = 50
-    features: Annotated[Size, Doc("D, features of a pattern and of a query")] = 64
+    patterns: Annotated[int, Interval(ge=2, le=1000), Doc("S, stored patterns: the keys and values")] = 50
+    features: Annotated[int, Interval(ge=2, le=1000), Doc("D, features of a pattern and of a query")] = 64
     scaled: Annotated[bool, Assumption("beta is 1/sqrt(D), the scale of attention; else 1")] = True
 
 
@@ -158,7 +171,10 @@ def measure_attention(given: AttentionConfig, seed: int, effort: Effort) -> Verd
             y_label="Hopfield update of ξ",
             series=(predicted("they are equal", ends, ends), measured("components", x, y)),
             explanation="Each dot is one component of one query. The update of the memory and the "
-            "attention of a transformer are computed by different code, and agree.",
+            "attention of a transformer are computed by different code, and agree."
+            if given.scaled
+            else "Each dot is one component of one query. With another β than the scale of "
+            "attention the memory weighs its patterns differently: the dots leave the line.",
         ),
     )
 

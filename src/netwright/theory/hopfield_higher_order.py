@@ -9,9 +9,10 @@ from dataclasses import dataclass
 from typing import Annotated
 
 import torch
+from annotated_types import Interval
 
 from netwright.core.card import Card
-from netwright.core.config import Config, Doc, Size
+from netwright.core.config import Config, Doc
 from netwright.core.seeding import generator
 from netwright.inspection.claim_chart import ClaimChart, measured, predicted
 from netwright.models.memory.dense_energy import dense_sweep
@@ -27,7 +28,7 @@ NOISE = 0.05  # share of flipped bits to recall from
 class HigherOrderConfig(Config):
     """Twice as many patterns as units."""
 
-    units: Annotated[Size, Doc("n, units; there are 2n patterns")] = 100
+    units: Annotated[int, Interval(ge=100, le=500), Doc("n, units; there are 2n patterns")] = 100
     fair_bits: FairBits = True
 
 
@@ -70,9 +71,7 @@ def measure_higher_order(given: HigherOrderConfig, seed: int, effort: Effort) ->
             x_label=f"energy -Σ F(overlap), {given.units} units and {2 * given.units} patterns",
             y_label="share of patterns recalled",
             series=(
-                predicted(
-                    "at most, at least, all", range(3), [wanted for _, _, wanted, _ in rules]
-                ),
+                predicted("what is claimed", range(3), [wanted for _, _, wanted, _ in rules]),
                 measured(
                     "one sweep from 5 % noise",
                     range(3),
@@ -81,7 +80,10 @@ def measure_higher_order(given: HigherOrderConfig, seed: int, effort: Effort) ->
                 ),
             ),
             explanation="Twice as many patterns as units are 14 times what the square can hold. "
-            "A steeper F lets the nearest pattern outweigh the cross-talk of all others.",
+            "A steeper F lets the nearest pattern outweigh the cross-talk of all others."
+            if given.fair_bits
+            else "Here three bits of four are +1: the patterns resemble each other, and the nearest "
+            "one outweighs the many others only where F is very steep.",
             categories=names,
         ),
     )

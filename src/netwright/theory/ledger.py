@@ -38,6 +38,13 @@ class Entry:
         return bool(self.settings) or self.verdict.holds == self.claim.expected
 
     @property
+    def warning(self) -> str:
+        """What is often printed wrong; of a claim that is false, what is true; or nothing."""
+        words = self.claim.card.misprint
+        label = "What is true" if self.claim.kind == "false" else "Beware"
+        return f"{label}: {words}" if words else ""
+
+    @property
     def answer(self) -> str:
         """The verdict in one word."""
         return "holds" if self.verdict.holds else "fails"
@@ -52,7 +59,7 @@ class Entry:
             "formula": self.claim.card.formula,
             "source": self.claim.card.source,
             "expected": "holds" if self.claim.expected else "fails",
-            "as_expected": self.is_as_expected,
+            "as_expected": None if self.settings else self.is_as_expected,
             "settings": dict(self.settings),
             "seconds": round(self.seconds, 3),
             **self.verdict.to_json(),

@@ -64,12 +64,12 @@ def _overview(entries: Sequence[Entry]) -> Html:
             "verdict": _badge(entry),
             "claim": link(entry.claim.statement, entry.name),
             "kind": KINDS[entry.claim.kind],
-            "n": f"{entry.verdict.n:,}",
+            "cases": f"{entry.verdict.n:,}",
             "seconds": f"{entry.seconds:.2f}",
         }
         for entry in entries
     ]
-    return table(rows, numbers=["n", "seconds"])
+    return table(rows, numbers=["cases", "seconds"])
 
 
 def _blocks(entry: Entry) -> list[Html]:
@@ -87,7 +87,7 @@ def _blocks(entry: Entry) -> list[Html]:
     words = [
         formula_block(card.formula),
         table(findings, numbers=["predicted", "measured", "n"]),
-        *([text(f"Often misprinted: {card.misprint}")] if card.misprint else []),
+        *([text(entry.warning)] if entry.warning else []),
         *_switches(entry),
         note(f"Source: {card.source}"),
     ]

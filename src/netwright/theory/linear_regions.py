@@ -20,11 +20,13 @@ from typing import Annotated
 
 import numpy as np
 import torch
+from annotated_types import Interval
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from netwright.core.card import Card
-from netwright.core.config import Config, Doc, Size
+from netwright.core.config import Config, Doc
+from netwright.core.errors import ConfigError
 from netwright.core.seeding import derive_seed, generator, seeded
 from netwright.data.spec import DataSpec
 from netwright.inspection.claim_chart import ClaimChart, measured, predicted
@@ -37,6 +39,7 @@ Array = NDArray[np.float64]
 ARRANGEMENTS = ((3, 2), (5, 2), (10, 2), (4, 3))  # m hyperplanes in R^n
 DRAWS = {"quick": 1, "full": 20}
 RANDOM_NETS = {"quick": 10, "full": 200}
+MOST_PIECES = 100_000  # that are counted
 FAR = 1000.0  # random networks are looked at from -FAR to FAR; their kinks are of size 1
 
 
@@ -226,11 +229,26 @@ def count_pieces(net: MLP, low: float, high: float) -> int:
 class MontufarConfig(Config):
     """The networks, of one input."""
 
-    width: Annotated[Size, Doc("m, units of a layer")] = 4
-    layers: Annotated[Size, Doc("L, hidden layers of the deepest network")] = 4
+    width: Annotated[int, Interval(ge=1, le=64), Doc("m, units of a layer")] = 4
+    layers: Annotated[
+        int, Interval(ge=1, le=16), Doc("L, hidden layers of the deepest network")
+    ] = 4
     folding: Annotated[
         bool, Assumption("the weights fold the input onto itself; without it, they are random")
     ] = True
+
+    def __post_init__(self) -> None:
+        """Refuse networks with more pieces than can be counted in a while."""
+        super().__post_init__()
+        if (pieces := self.pieces(self.layers)) > MOST_PIECES:
+            raise ConfigError(
+                f"width and layers must give at most {MOST_PIECES:,} pieces, (m + 1) m^(L-1), "
+                f"got {pieces:,}"
+            )
+
+    def pieces(self, layers: int) -> int:
+        """What a folding network of so many layers has."""
+        return most_regions(self.width, 1) * self.width ** (layers - 1)
 
 
 def measure_montufar(given: MontufarConfig, seed: int, effort: Effort) -> Verdict:
@@ -245,7 +263,7 @@ def measure_montufar(given: MontufarConfig, seed: int, effort: Effort) -> Verdic
     folded = [count_pieces(build_folding_net(width, depth), 0, 1) for depth in depths]
     two_folds = build_sawtooth(width, 2)
     counts = folded if given.folding else [max(drawn) for drawn in random]
-    formula = [most_regions(width, 1) * width ** (depth - 1) for depth in depths]
+    formula = [given.pieces(depth) for depth in depths]
     places = range(len(depths))
     which = "the folding network" if given.folding else "the best random network"
     return Verdict(
@@ -279,8 +297,8 @@ def measure_montufar(given: MontufarConfig, seed: int, effort: Effort) -> Verdic
 
 MONTUFAR = Claim(
     card=Card(
-        sentence="Depth multiplies: the best network of L layers of m ReLUs has at least "
-        "exponentially many linear regions in L.",
+        sentence="Depth multiplies: L layers of m ReLUs whose weights fold the input reach a "
+        "number of linear regions that is exponential in L.",
         formula=r"\max_{\theta} R(\theta) \geq \left\lfloor \frac{m}{n} \right\rfloor^{n (L-1)}"
         r" \sum_{i=0}^{n} \binom{m}{i}",
         symbols={

@@ -48,7 +48,7 @@ NETWORKS = (
     Dense(name="two layers\n65,536 wide", picture=(1, 256, 256), widths=(65536,) * 2),
     Dense(name="two layers\n196,608 wide", picture=(3, 256, 256), widths=(196608,) * 2),
 )
-UNIT = Dense(name="one unit on\n200 x 200 x 3", picture=(3, 200, 200), widths=(1,))
+UNIT = Dense(name="weights of one unit\non 200 x 200 x 3", picture=(3, 200, 200), widths=(1,))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,26 +74,27 @@ def measure_parameter_counts(given: ParameterCountsConfig, seed: int, effort: Ef
     """Build the networks without memory and count."""
     nets = [build_dense(network, plain=given.plain) for network in NETWORKS]
     counted = [sum(parameter.numel() for parameter in net.parameters()) for net in nets]
-    counted = [build_dense(UNIT).head.weight.numel(), *counted]
+    counted = [build_dense(UNIT).head.weight.numel(), *counted]  # the weights, without the bias
     formula = [math.prod(UNIT.picture), *(network.formula for network in NETWORKS)]
-    names = [UNIT.name, *(network.name for network in NETWORKS)]
+    names = [UNIT.name, *(f"weights and biases,\n{network.name}" for network in NETWORKS)]
     places = range(len(names))
     return Verdict(
         findings=tuple(
-            equals("parameters, " + name.replace("\n", " "), told, count, n=1)
+            equals(name.replace("\n", " "), told, count, n=1)
             for name, told, count in zip(names, formula, counted, strict=True)
         ),
         chart=ClaimChart(
             x_label="network",
-            y_label="weights and biases",
+            y_label="parameters",
             series=(
                 predicted("formula", places, formula),
                 measured("allocated", places, counted),
             ),
-            explanation="A dense layer on a picture has a weight for each pair of a pixel and a "
+            explanation="Weights and biases of three networks, and the weights of one unit. A dense "
+            "layer on a picture has a weight for each pair of a pixel and a "
             "unit: twice the side length is four times the weights of each unit.",
             log="y",
-            categories=tuple(names),
+            categories=(UNIT.name, *(network.name for network in NETWORKS)),
         ),
     )
 

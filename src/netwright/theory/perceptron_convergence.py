@@ -17,11 +17,13 @@ from dataclasses import dataclass
 from typing import Annotated, NamedTuple
 
 import torch
-from annotated_types import Lt
+from annotated_types import Interval
+from scipy.special import betainc
 from torch import Tensor
 
 from netwright.core.card import Card
-from netwright.core.config import Config, Doc, Positive, Size
+from netwright.core.config import Config, Doc
+from netwright.core.errors import ConfigError
 from netwright.core.seeding import generator
 from netwright.inspection.claim_chart import ClaimChart, Series, line, measured, predicted
 from netwright.models.neurons.mistake_driven import perceptron_pass
@@ -31,6 +33,8 @@ from netwright.theory.verdict import Verdict, at_most, equals, no_violations
 
 REPEATS = {"quick": 1, "full": 10}
 SPREAD = 4.0  # the widest generated margin over the least
+LEAST_ROOM = 0.01  # share of random points that lie far enough from a plane
+ROUNDING = 1e-9  # of a bound that may be a whole number
 ORTHOGONAL = (4, 16, 64)
 SYMBOLS = {
     "x, y": "a point, (D), and its class, +1 or -1",
@@ -46,10 +50,31 @@ SOURCE = "Novikoff (1962), Symposium on the Mathematical Theory of Automata 12, 
 class SetsConfig(Config):
     """The random sets."""
 
-    margin: Annotated[Positive, Lt(0.25), Doc("the least margin that sets are made with")] = 0.1
-    dimension: Annotated[Size, Doc("D, features of a point")] = 5
-    points: Annotated[Size, Doc("N, points a set, in the unit ball")] = 50
-    sets: Annotated[Size, Doc("random sets of points; ten times as many at full size")] = 100
+    margin: Annotated[
+        float, Interval(ge=0.01, lt=0.25), Doc("the least margin that sets are made with")
+    ] = 0.1
+    dimension: Annotated[int, Interval(ge=1, le=1000), Doc("D, features of a point")] = 5
+    points: Annotated[int, Interval(ge=1, le=1000), Doc("N, points a set, in the unit ball")] = 50
+    sets: Annotated[
+        int, Interval(ge=1, le=1000), Doc("random sets of points; ten times as many at full size")
+    ] = 100
+
+    def __post_init__(self) -> None:
+        """Refuse a margin that leaves the ball too thin for random points."""
+        super().__post_init__()
+        room = room_beyond(SPREAD * self.margin, self.dimension)
+        if room < LEAST_ROOM:
+            raise ConfigError(
+                f"margin and dimension must leave {LEAST_ROOM:.0%} of the unit ball further than "
+                f"{SPREAD:g} margins from a plane, got {room:.2g} with margin {self.margin:g} in "
+                f"{self.dimension} dimensions"
+            )
+
+
+def room_beyond(gap: float, dimension: int) -> float:
+    """The share of the unit ball that lies further than this from a plane through its centre."""
+    # The squared height of a random point of the ball has the beta law of 1/2 and (D + 1)/2.
+    return 1 - float(betainc(0.5, (dimension + 1) / 2, gap**2))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,6 +84,15 @@ class NovikoffConfig(SetsConfig):
     separable: Annotated[
         bool, Assumption("a plane separates the data; off: one label of each set is flipped")
     ] = True
+
+    def __post_init__(self) -> None:
+        """Refuse points that a plane separates whatever their labels are."""
+        super().__post_init__()
+        if not self.separable and self.points <= self.dimension + 1:
+            raise ConfigError(
+                "points must be more than dimension + 1 for a flipped label to break separability,"
+                f" got {self.points} points in {self.dimension} dimensions"
+            )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -109,16 +143,20 @@ def separable_sets(
         gap = given.margin * SPREAD ** (index / max(count - 1, 1))
         plane = torch.randn(given.dimension, generator=random, dtype=torch.float64)
         plane /= plane.norm()
-        candidates = torch.randn(
-            20 * given.points, given.dimension, generator=random, dtype=torch.float64
-        )
-        radius = torch.rand(len(candidates), 1, generator=random, dtype=torch.float64)
-        candidates *= radius ** (1 / given.dimension) / candidates.norm(dim=1, keepdim=True)
-        heights = candidates @ plane
-        kept = (heights.abs() >= gap).nonzero().flatten()[: given.points]
-        points = LabelledPoints(candidates[kept], heights[kept].sign())
+        inputs = plane.new_zeros(0, given.dimension)
+        while len(inputs) < given.points:
+            drawn = _in_the_ball(20 * given.points, given.dimension, random)
+            inputs = torch.cat((inputs, drawn[(drawn @ plane).abs() >= gap]))
+        points = LabelledPoints(inputs[: given.points], (inputs[: given.points] @ plane).sign())
         found.append((points, widest_plane(with_ones(points.inputs), points.signs)))
     return found
+
+
+def _in_the_ball(count: int, dimension: int, random: torch.Generator) -> Tensor:
+    """Points that are uniform in the unit ball, (count, D)."""
+    directions = torch.randn(count, dimension, generator=random, dtype=torch.float64)
+    radius = torch.rand(count, 1, generator=random, dtype=torch.float64)
+    return directions * radius ** (1 / dimension) / directions.norm(dim=1, keepdim=True)
 
 
 def walk(points: LabelledPoints, seed: int, most: int, start: Tensor | None = None) -> Tensor:
@@ -156,11 +194,11 @@ def measure_novikoff(given: NovikoffConfig, seed: int, effort: Effort) -> Verdic
     """Count the updates on random sets, and on orthogonal points, which need them all."""
     bounds, counts = [], []
     for points, plane in separable_sets(given, seed, effort):
-        bound = points.longest**2 / plane.margin**2
+        # No update is a fraction, and rounding may leave a whole bound a little below itself.
+        bound = points.longest**2 / plane.margin**2 * (1 + ROUNDING)
         learned = points if given.separable else _one_flipped(points)
         bounds.append(bound)
         counts.append(len(walk(learned, seed, most=math.floor(bound))))
-    # No update is a fraction: the bound is a whole number.
     wrong = sum(count > math.floor(bound) for count, bound in zip(counts, bounds, strict=True))
     share = max(count / bound for count, bound in zip(counts, bounds, strict=True))
     met = [len(walk(orthogonal_points(size), seed, most=2 * size)) for size in ORTHOGONAL]
@@ -178,14 +216,19 @@ def measure_novikoff(given: NovikoffConfig, seed: int, effort: Effort) -> Verdic
         ),
         chart=ClaimChart(
             x_label="bound, R²/γ²",
-            y_label="updates until no mistake is left",
+            y_label="updates until no mistake is left"
+            if given.separable
+            else "updates until the walk was stopped",
             series=(
                 predicted("at most: the bound", ends, ends),
                 measured("random sets", bounds, counts),
                 measured("orthogonal points", ORTHOGONAL, met),
             ),
             explanation="Each dot is a set of points; none may lie above the line. Random sets "
-            "need far fewer updates than the bound, orthogonal points need all of them.",
+            "need far fewer updates than the bound, orthogonal points need all of them."
+            if given.separable
+            else "Each dot is a set of points, of which one has the wrong label. A walk that no "
+            "plane can end is stopped after the pass that took it above the line.",
             log="xy",
         ),
     )
@@ -212,7 +255,10 @@ def measure_alignment(given: AlignmentConfig, seed: int, effort: Effort) -> Verd
             "alignment with the widest plane, w*ᵀw",
             predicted("at least: t times the margin", range(1, len(margins) + 1), margins),
             line("the longest walk", range(1, len(margins) + 1), alignments),
-            "Every update adds at least the margin: the weights turn towards the widest plane.",
+            "Every update adds at least the margin: the weights turn towards the widest plane."
+            if given.start_at_zero
+            else "Every update adds at least the margin, but the walk starts at -1: it has to make "
+            "up for its start before it is above the line.",
         ),
     )
 
@@ -239,7 +285,10 @@ def measure_norm(given: NormConfig, seed: int, effort: Effort) -> Verdict:
             predicted("at most: t R²", range(1, len(limits) + 1), limits),
             line("the longest walk", range(1, len(limits) + 1), squares),
             "The example of a mistake never points along the weights, so that an update adds at "
-            "most its own squared length: the weights grow slowly.",
+            "most its own squared length: the weights grow slowly."
+            if given.mistakes_only
+            else "Examples that are right already point along the weights: adding them too makes "
+            "the weights grow with the visits, not with their root.",
         ),
     )
 
@@ -273,7 +322,8 @@ NOVIKOFF = Claim(
 )
 ALIGNMENT = Claim(
     card=Card(
-        sentence="Each update of a perceptron brings it nearer to the widest plane by the margin.",
+        sentence="After t updates from zero, a perceptron's weights reach at least t margins along "
+        "the normal of the widest plane.",
         formula=r"w_0 = 0 \;\Rightarrow\; (w^*)^T w_t \ge t \gamma",
         symbols=SYMBOLS,
         source=SOURCE,
@@ -285,7 +335,8 @@ ALIGNMENT = Claim(
 )
 NORM = Claim(
     card=Card(
-        sentence="The weights of a perceptron grow no faster than the root of its updates.",
+        sentence="From zero, the weights of a perceptron grow no faster than the root of its "
+        "updates.",
         formula=r"w_0 = 0 \;\Rightarrow\; \|w_t\| \le R \sqrt{t}",
         symbols=SYMBOLS,
         source=SOURCE,

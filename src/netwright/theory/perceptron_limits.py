@@ -13,10 +13,11 @@ from dataclasses import dataclass
 from typing import Annotated
 
 import torch
+from annotated_types import Interval
 from torch import Tensor
 
 from netwright.core.card import Card
-from netwright.core.config import Config, Doc, Size
+from netwright.core.config import Config, Doc
 from netwright.core.seeding import generator
 from netwright.inspection.claim_chart import ClaimChart, line, measured, predicted
 from netwright.models.neurons.mistake_driven import perceptron_pass
@@ -28,7 +29,7 @@ from netwright.theory.xor_networks import CORNERS, OR, XOR
 PASSES = {"quick": 2_000, "full": 10_000}
 SHOWN = 50  # passes in the picture
 SETS = {"quick": 20, "full": 200}
-RATES = (0.01, 1.0, 100.0)
+RATES = (1 / 128, 1.0, 128.0)  # powers of two: they scale without rounding
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,9 +45,9 @@ class CyclesConfig(Config):
 class LearningRateConfig(Config):
     """The random sets of points."""
 
-    dimension: Annotated[Size, Doc("D, features of a point")] = 5
-    points: Annotated[Size, Doc("N, points a set")] = 50
-    passes: Annotated[Size, Doc("over each set")] = 10
+    dimension: Annotated[int, Interval(ge=1, le=1000), Doc("D, features of a point")] = 5
+    points: Annotated[int, Interval(ge=2, le=1000), Doc("N, points a set")] = 50
+    passes: Annotated[int, Interval(ge=2, le=1000), Doc("over each set")] = 10
     start_at_zero: Annotated[
         bool, Assumption("all weights are zero at the start; off: they are random")
     ] = True
@@ -98,7 +99,10 @@ def measure_cycles(given: CyclesConfig, seed: int, effort: Effort) -> Verdict:
                 line("length of (w, b) after it", shown, lengths[:SHOWN]),
             ),
             explanation="No pass is free of mistakes, and the weights come back to where they "
-            "were: they stay bounded for ever.",
+            "were: they stay bounded for ever."
+            if given.inseparable
+            else "After a few passes no mistake is left, and the weights rest: a plane separates "
+            "this table.",
         ),
     )
 
@@ -116,7 +120,7 @@ def answers(
 
 
 def measure_learning_rate(given: LearningRateConfig, seed: int, effort: Effort) -> Verdict:
-    """Compare the answers at every visit for rates a hundred times larger and smaller than 1."""
+    """Compare the answers at every visit for rates far larger and smaller than 1."""
     random = generator(seed, "learning rate")
     different, visits = dict.fromkeys(RATES, 0), 0
     for index in range(SETS[effort]):
@@ -149,7 +153,10 @@ def measure_learning_rate(given: LearningRateConfig, seed: int, effort: Effort) 
                 measured(f"of {visits:,} visits", RATES, [different[rate] for rate in RATES]),
             ),
             explanation="From weights of zero every rate gives the same answers, example after "
-            "example: the weights are multiples of each other.",
+            "example: the weights are multiples of each other."
+            if given.start_at_zero
+            else "From random weights the rate matters: it decides how soon the start is "
+            "forgotten.",
             log="x",
         ),
     )
@@ -174,12 +181,17 @@ CYCLES = Claim(
 )
 LEARNING_RATE = Claim(
     card=Card(
-        sentence="The choice of the learning rate affects how a perceptron converges.",
-        formula=r"w \leftarrow w + \eta y x, \quad w_0 = 0 \;\Rightarrow\; w_t(\eta) = \eta w_t(1)",
-        symbols={r"\eta": "learning rate", "w_t": "weights after t updates, (D)"},
+        sentence="From weights of zero, the learning rate affects how a perceptron converges.",
+        formula=r"\exists\, x, t: \quad \operatorname{sgn}(w_t(\eta)^T x)"
+        r" \ne \operatorname{sgn}(w_t(1)^T x)",
+        symbols={
+            r"\eta": "learning rate",
+            r"w_t(\eta)": "weights after t visits with this rate, (D + 1)",
+            "x": "the example of a visit, and a 1 for the bias, (D + 1)",
+        },
         source="Rosenblatt (1962), Principles of Neurodynamics, chapter 5",
-        misprint="It does not, from weights of zero: the rate scales the weights, and the sign of "
-        "w x + b stays the same.",
+        misprint="It does not: the weights of rate eta are eta times those of rate 1, so that "
+        "every sign of w x + b, and with it every mistake, is the same.",
     ),
     topic="Neurons",
     kind="false",

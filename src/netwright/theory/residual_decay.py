@@ -11,14 +11,17 @@ Shapes: B inputs, D features of every layer.
 Source: He et al., "Identity Mappings in Deep Residual Networks" (2016).
 """
 
+import math
 from dataclasses import dataclass
 from typing import Annotated
 
 import torch
+from annotated_types import Interval
 from torch import Tensor
 
 from netwright.core.card import Card
-from netwright.core.config import Config, Doc, Fraction, Positive, Size
+from netwright.core.config import Config, Doc, Fraction, Positive
+from netwright.core.errors import ConfigError
 from netwright.core.seeding import derive_seed, generator, seeded
 from netwright.data.spec import DataSpec
 from netwright.inspection.claim_chart import ClaimChart, line, predicted
@@ -33,22 +36,42 @@ from netwright.theory.verdict import Verdict, at_most, equals
 NETS = {"quick": 2, "full": 20}  # of each activation
 ACTIVATIONS = ("relu", "tanh", "sigmoid")
 CLOSE = 1e-3
-EVERY = 10  # steps between two looks at the network
+LEFT = 1e-5  # of a weight at the end
+LOOKS = 12  # at the network, while it decays
+SLOWEST, FASTEST = 0.005, 0.5  # share of a weight that a step takes
 
 
 @dataclass(frozen=True, kw_only=True)
 class ResidualDecayConfig(Config):
     """The network, and how fast it decays."""
 
-    width: Annotated[Size, Doc("D, units of every layer")] = 16
-    depth: Annotated[Size, Doc("hidden layers")] = 6
+    width: Annotated[int, Interval(ge=1, le=256), Doc("D, units of every layer")] = 16
+    depth: Annotated[int, Interval(ge=1, le=50), Doc("hidden layers")] = 6
     lr: Annotated[Positive, Doc("eta, the step size")] = 0.1
     weight_decay: Annotated[Fraction, Doc("lambda")] = 0.9
-    steps: Annotated[Size, Doc("steps that only decay")] = 120
     skip: Annotated[bool, Assumption("each layer adds to its input")] = True
     rest_subtracted: Annotated[
         bool, Assumption("phi(0) is subtracted, so that a layer of zero weights adds nothing")
     ] = True
+
+    def __post_init__(self) -> None:
+        """Refuse a decay that takes for ever, or is over at once."""
+        super().__post_init__()
+        if not SLOWEST <= self.lr * self.weight_decay <= FASTEST:
+            raise ConfigError(
+                f"lr times weight_decay must be from {SLOWEST:g} to {FASTEST:g}, "
+                f"got {self.lr * self.weight_decay:g}"
+            )
+
+    @property
+    def factor(self) -> float:
+        """What a step leaves of a weight."""
+        return 1 - self.lr * self.weight_decay
+
+    @property
+    def every(self) -> int:
+        """Steps between two looks at the network; after LOOKS of them next to nothing is left."""
+        return math.ceil(math.log(LEFT) / math.log(self.factor) / LOOKS)
 
 
 def build_net(given: ResidualDecayConfig, activation: str, residual: bool, seed: int) -> MLP:
@@ -75,8 +98,8 @@ def distances(given: ResidualDecayConfig, net: MLP, x: Tensor, end: Tensor) -> T
     for parameter in net.parameters():
         parameter.grad = torch.zeros_like(parameter)  # nothing to learn: the decay alone is left
     found = []
-    for step in range(given.steps + 1):
-        if step % EVERY == 0:
+    for step in range(LOOKS * given.every + 1):
+        if step % given.every == 0:
             with torch.no_grad():
                 found.append(((net.hidden(x) - end).norm(dim=1) / x.norm(dim=1)).mean())
         optimizer.step()
@@ -94,10 +117,9 @@ def measure_residual_decay(given: ResidualDecayConfig, seed: int, effort: Effort
             to_input.append(distances(given, build_net(given, activation, given.skip, own), x, x))
             to_rest.append(distances(given, build_net(given, activation, False, own), x, rest))
     residual, plain = torch.stack(to_input), torch.stack(to_rest)  # (nets, looks)
-    factor = 1 - given.lr * given.weight_decay
-    steps = range(0, given.steps + 1, EVERY)
+    factor, steps = given.factor, [look * given.every for look in range(LOOKS + 1)]
     mean = residual.mean(dim=0)
-    last_factors = (residual[:, -1] / residual[:, -2]).pow(1 / EVERY)
+    last_factors = (residual[:, -1] / residual[:, -2]).pow(1 / given.every)
     return Verdict(
         findings=(
             at_most(
@@ -129,11 +151,11 @@ def measure_residual_decay(given: ResidualDecayConfig, seed: int, effort: Effort
                     steps,
                     [float(mean[-1]) * factor ** (step - steps[-1]) for step in steps],
                 ),
-                line("residual networks, to the input x", steps, mean.tolist()),
+                line("residual networks, to the input x" if given.skip else "no skip, to the input x", steps, mean.tolist()),
                 line("plain networks, to φ(0)", steps, plain.mean(dim=0).tolist()),
             ),
-            explanation="Without a loss, weight decay takes a residual network to the identity, "
-            "and a plain network to a constant.",
+            explanation="Without a loss, weight decay takes all weights to 0: what is left is the skip "
+            "connection, if there is one, and φ(0), if it is not subtracted.",
             log="y",
         ),
     )

@@ -22,10 +22,11 @@ from itertools import pairwise
 from typing import Annotated
 
 import torch
+from annotated_types import Interval
 from torch import Tensor
 
 from netwright.core.card import Card
-from netwright.core.config import Config, Doc, Size
+from netwright.core.config import Config, Doc
 from netwright.core.seeding import generator
 from netwright.inspection.claim_chart import ClaimChart, measured, predicted
 from netwright.layers.activations import build_activation
@@ -36,8 +37,9 @@ Curve = Callable[[Tensor], Tensor]
 
 PLACES = 20_001  # where the error is looked for
 STEEPNESS = 40.0  # k in units of one cell: the tails of a sigmoid in the next cell are 2e-9
+# pieces a wave: as many for each of them
 WIDTHS = {"quick": (4, 8, 16, 32, 64, 128), "full": (4, 8, 16, 32, 64, 128, 256, 512)}
-FIRST = 2  # where the rate is looked at: with 4 or 8 pieces a wave is not yet nearly a parabola
+NEARLY_PARABOLAS = 16  # pieces a wave, from which on the rate is looked at
 RANDOM_FUNCTIONS = {"quick": 50, "full": 1000}
 
 
@@ -118,7 +120,9 @@ def sup_error(net: Curve, curve: Curve) -> float:
 class UniversalityConfig(Config):
     """The function, and what the units do."""
 
-    waves: Annotated[Size, Doc("full waves of the sine that is approximated on [0, 1]")] = 1
+    waves: Annotated[
+        int, Interval(ge=1, le=4), Doc("full waves of the sine that is approximated on [0, 1]")
+    ] = 1
     non_polynomial: Annotated[
         bool, Assumption("the activation is not a polynomial; without it, it is the square")
     ] = True
@@ -126,7 +130,8 @@ class UniversalityConfig(Config):
 
 def measure_universality(given: UniversalityConfig, seed: int, effort: Effort) -> Verdict:
     """Double the width and watch the largest error of both constructions."""
-    speed, widths = 2 * math.pi * given.waves, WIDTHS[effort]
+    speed = 2 * math.pi * given.waves
+    widths = [given.waves * pieces for pieces in WIDTHS[effort]]
 
     def curve(x: Tensor) -> Tensor:
         return (speed * x).sin()
@@ -147,7 +152,8 @@ def measure_universality(given: UniversalityConfig, seed: int, effort: Effort) -
     step_bounds = [speed / width + tail for width in widths]
     over = [value > bound for value, bound in zip(errors, bounds, strict=True)]
     over_steps = [value > bound for value, bound in zip(steps, step_bounds, strict=True)]
-    gains = [before / after for before, after in pairwise(errors[FIRST:])]
+    first = widths.index(NEARLY_PARABOLAS * given.waves)
+    gains = [before / after for before, after in pairwise(errors[first:])]
     pieces = "pieces of ReLUs" if given.non_polynomial else "squares, best weights"
     return Verdict(
         findings=(
@@ -206,7 +212,9 @@ UNIVERSAL_APPROXIMATION = Claim(
 class PiecesConfig(Config):
     """The function that is to be written as ReLUs."""
 
-    pieces: Annotated[Size, Doc("m, straight pieces of the function")] = 10
+    pieces: Annotated[
+        int, Interval(ge=2, le=1000), Doc("m, straight pieces of the function")
+    ] = 10
     continuous: Annotated[
         bool, Assumption("the pieces meet; without it, each may start at a height of its own")
     ] = True

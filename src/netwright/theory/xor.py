@@ -12,10 +12,11 @@ from dataclasses import dataclass
 from typing import Annotated
 
 import torch
+from annotated_types import Interval
 from torch import Tensor
 
 from netwright.core.card import Card
-from netwright.core.config import Config, Doc, Positive, Size, parse
+from netwright.core.config import Config, Doc, parse
 from netwright.core.seeding import derive_seed, seeded
 from netwright.data.dataset import Split
 from netwright.inspection.claim_chart import ClaimChart, measured, predicted
@@ -40,6 +41,7 @@ ROWS = ("0, 0", "0, 1", "1, 0", "1, 1")
 GRID = {"quick": 21, "full": 61}  # values of each weight and of the bias
 NETWORKS = {"quick": 40, "full": 400}
 SEEDS = {"quick": 100, "full": 400}
+FEW = 2  # hidden units that can represent it
 WITHOUT = 10  # seeds without the layer, which all fail alike and take the longest
 HALF = 0.5
 SYMBOLS = {"x": "a row of the truth table, (2)", "y": "1 where the two differ, else 0"}
@@ -95,7 +97,9 @@ def measure_linear(given: LinearConfig, seed: int, effort: Effort) -> Verdict:
                 predicted("truth table", range(4), targets),
                 measured("best linear fit", range(4), answers),
             ),
-            explanation="The best linear fit says one half everywhere: it has learned nothing.",
+            explanation="The best linear fit says one half everywhere: it has learned nothing."
+            if given.exclusive
+            else "The best linear fit rises where the table does: a line at one half separates it.",
             categories=ROWS,
         ),
     )
@@ -124,7 +128,10 @@ def measure_two_relus(given: TwoReLUsConfig, seed: int, effort: Effort) -> Verdi
                 measured("two hidden units", range(4), answers),
             ),
             explanation="One unit answers where both inputs are on, the other where both are off; "
-            "each takes the 1 away.",
+            "each takes the 1 away."
+            if given.relu
+            else "Units that are not bent only add up to another linear map: it gives the same "
+            "answer everywhere.",
             categories=ROWS,
         ),
     )
@@ -132,12 +139,15 @@ def measure_two_relus(given: TwoReLUsConfig, seed: int, effort: Effort) -> Verdi
 
 @dataclass(frozen=True, kw_only=True)
 class HardToTrainConfig(Config):
-    """Two widths, and how they are trained."""
+    """A second width, and how both are trained."""
 
-    few: Annotated[Size, Doc("hidden units of the narrow networks")] = 2
-    many: Annotated[Size, Doc("hidden units of the wide networks")] = 8
-    lr: Annotated[Positive, Doc("step size")] = 0.5
-    steps: Annotated[Size, Doc("of gradient descent on all four rows")] = 1000
+    many: Annotated[
+        int, Interval(ge=8, le=100), Doc("hidden units of the wide networks; the narrow have 2")
+    ] = 8
+    lr: Annotated[float, Interval(ge=0.1, le=2), Doc("step size")] = 0.5
+    steps: Annotated[
+        int, Interval(ge=500, le=10_000), Doc("of gradient descent on all four rows")
+    ] = 1000
     random_start: Annotated[
         bool, Assumption("weights start at random; off: near a solution that is known")
     ] = True
@@ -146,7 +156,7 @@ class HardToTrainConfig(Config):
 def measure_hard_to_train(given: HardToTrainConfig, seed: int, effort: Effort) -> Verdict:
     """How many networks of each width get all four rows right."""
     shares = []
-    for width in (given.few, given.many):
+    for width in (FEW, given.many):
         models = random_networks(width, NETWORKS[effort], seed)
         if not given.random_start:
             models = [near_solution(model) for model in models]
@@ -158,7 +168,7 @@ def measure_hard_to_train(given: HardToTrainConfig, seed: int, effort: Effort) -
     return Verdict(
         findings=(
             at_most(
-                f"share of networks of {given.few} units that learn XOR",
+                f"share of networks of {FEW} units that learn XOR",
                 HALF,
                 few.mean,
                 n=few.n,
@@ -176,7 +186,7 @@ def measure_hard_to_train(given: HardToTrainConfig, seed: int, effort: Effort) -
             x_label="hidden ReLU units",
             y_label="share of networks that learn XOR",
             series=(
-                predicted("at most, at least", places, (HALF, 0.9)),
+                predicted("what is claimed", places, (HALF, 0.9)),
                 measured(
                     f"{few.n} random starts each",
                     places,
@@ -185,8 +195,11 @@ def measure_hard_to_train(given: HardToTrainConfig, seed: int, effort: Effort) -
                 ),
             ),
             explanation="Two units can represent XOR, but descent rarely finds how: units die or "
-            "fall together. With more units some pair is nearly always well placed.",
-            categories=(str(given.few), str(given.many)),
+            "fall together. With more units some pair is nearly always well placed."
+            if given.random_start
+            else "From next to a solution descent finds it with two units too: it is the random "
+            "start that is hard to leave.",
+            categories=(str(FEW), str(given.many)),
         ),
     )
 
@@ -195,8 +208,10 @@ def measure_hard_to_train(given: HardToTrainConfig, seed: int, effort: Effort) -
 class RandomLayerConfig(Config):
     """The random layer."""
 
-    units: Annotated[Size, Doc("random threshold units")] = 20
-    passes: Annotated[Size, Doc("of the perceptron behind them, at most")] = 50
+    units: Annotated[int, Interval(ge=20, le=1000), Doc("random threshold units")] = 20
+    passes: Annotated[
+        int, Interval(ge=20, le=1000), Doc("of the perceptron behind them, at most")
+    ] = 50
     hidden_layer: Annotated[
         bool, Assumption("a random hidden layer comes first; off: the perceptron sees the inputs")
     ] = True
@@ -240,7 +255,7 @@ def measure_random_layer(given: RandomLayerConfig, seed: int, effort: Effort) ->
             x_label="random threshold units",
             y_label="share of seeds that learn XOR",
             series=(
-                predicted("none; at least 0.9", (0, 1), (0, 0.9)),
+                predicted("what is claimed", (0, 1), (0, 0.9)),
                 measured(
                     f"{without.n} and {behind.n} seeds",
                     (0, 1),
@@ -249,8 +264,10 @@ def measure_random_layer(given: RandomLayerConfig, seed: int, effort: Effort) ->
                 ),
             ),
             explanation="A layer that never learns is enough: among many random units some cut "
-            "the square so that a plane behind them can finish the work.",
-            categories=("0", str(given.units)),
+            "the square so that a plane behind them can finish the work."
+            if given.hidden_layer
+            else "Without the layer the perceptron sees the inputs alone, and never learns XOR.",
+            categories=("0", str(given.units) if given.hidden_layer else "0, layer switched off"),
         ),
     )
 
@@ -287,7 +304,8 @@ HARD_TO_TRAIN = Claim(
         formula=r"P(\text{learned} \mid H = 2) \le \tfrac{1}{2}, \quad"
         r" P(\text{learned} \mid H = 8) \ge 0.9",
         symbols={**SYMBOLS, "H": "hidden ReLU units"},
-        source="Goodfellow, Bengio and Courville (2016), Deep Learning, section 6.1",
+        source="Measured here; the two units: Goodfellow, Bengio and Courville (2016), Deep "
+        "Learning, section 6.1",
     ),
     topic="Neurons",
     kind="empirical",

@@ -38,8 +38,8 @@ def test_parts_stand_apart_by_one_empty_line(type_in: Type) -> None:
 
 
 def test_a_misprint_is_told_where_there_is_one(type_in: Type) -> None:
-    assert "\nOften misprinted: Its slope" in type_in("explain", "sigmoid").out
-    assert "Often misprinted" not in type_in("explain", "tanh").out
+    assert "\nBeware: Its slope" in type_in("explain", "sigmoid").out
+    assert "Beware" not in type_in("explain", "tanh").out
 
 
 def test_data_is_shown_without_a_formula(type_in: Type) -> None:

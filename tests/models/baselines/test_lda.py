@@ -1,5 +1,7 @@
 """Linear discriminant analysis: scikit-learn's probabilities, and the border that Bayes draws."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
@@ -8,7 +10,7 @@ from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 
 from netwright.core.errors import DataError
 from netwright.data.dataset import Split
-from tests.models.baselines.fitted import CLASSES, arrays, fitted, spec_of, table, weighted
+from tests.models.baselines.fitted import CLASSES, arrays, fitted, spec_of, table
 
 
 @pytest.mark.parametrize("name", CLASSES)
@@ -33,8 +35,9 @@ def test_two_gaussians_are_parted_by_the_line_of_bayes() -> None:
     inverse = torch.linalg.inv(mixing @ mixing.T)
     slope = inverse @ (means[1] - means[0])
     offset = -means[1] @ inverse @ means[1] / 2 + np.log(0.3 / 0.7)
-    torch.testing.assert_close(model.weight[1], slope, rtol=0, atol=0.03)
-    torch.testing.assert_close(model.bias[1], offset.float(), rtol=0, atol=0.03)
+    odds, bias = model.weight[1] - model.weight[0], model.bias[1] - model.bias[0]
+    torch.testing.assert_close(odds, slope, rtol=0, atol=0.03)
+    torch.testing.assert_close(bias, offset.float(), rtol=0, atol=0.03)
 
     apart = float((slope @ (means[1] - means[0])).sqrt())  # of the means, in standard deviations
     cut = np.log(0.7 / 0.3) / apart
@@ -43,10 +46,17 @@ def test_two_gaussians_are_parted_by_the_line_of_bayes() -> None:
     assert accuracy == pytest.approx(best, abs=0.01)
 
 
-def test_sample_weights_are_refused() -> None:
+def test_a_weight_of_two_is_a_row_that_comes_twice_and_one_of_zero_is_none() -> None:
     data, spec = table("iris")
-    with pytest.raises(DataError, match=r"^lda counts every example the same, got sample weights$"):
-        fitted("lda", weighted(data), spec)
+    twice, none = torch.arange(0, 20), torch.arange(100, 110)
+    weights = torch.ones(len(data))
+    weights[twice], weights[none] = 2.0, 0.0
+    left = torch.tensor([row for row in range(len(data)) if row not in none.tolist()])
+    repeated = data.take(torch.cat((left, twice)))
+    ours = fitted("lda", replace(data, weights=weights), spec)
+    other = fitted("lda", repeated, spec)
+    torch.testing.assert_close(ours.weight, other.weight, rtol=0.02, atol=1e-3)
+    assert torch.equal(ours(data.inputs).argmax(dim=1), other(data.inputs).argmax(dim=1))
 
 
 def test_a_single_class_is_always_the_answer() -> None:
@@ -61,3 +71,9 @@ def test_classes_that_are_not_among_the_rows_are_never_predicted() -> None:
     logits = fitted("lda", known, spec)(data.inputs)
     assert logits.shape == (len(data), 3)
     assert set(logits.argmax(dim=1).tolist()) == {0, 2}
+
+
+def test_features_that_vary_within_no_class_are_refused() -> None:
+    x, y = torch.tensor([[0.0, 1.0]] * 5 + [[1.0, 0.0]] * 5), torch.tensor([0] * 5 + [1] * 5)
+    with pytest.raises(DataError, match=r"^lda wants features that vary within the classes, got"):
+        fitted("lda", Split(inputs=x, targets=y), spec_of(2, outputs=2))

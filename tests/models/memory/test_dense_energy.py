@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from netwright.models.memory.dense_energy import dense_energy, dense_sweep
+from netwright.models.memory.dense_energy import dense_energy, dense_sweep, gain
 from netwright.models.memory.hopfield_dynamics import asynchronous_sweep
 from netwright.models.memory.hopfield_weights import hebbian_weights
 
@@ -71,3 +71,12 @@ def test_the_exponential_holds_ten_times_as_many_patterns_as_units() -> None:
 def test_large_overlaps_do_not_overflow(power: int | None) -> None:
     patterns = random_signs(5, 2000).float()
     assert torch.equal(dense_sweep(noisy(patterns, 0.2), patterns, power), patterns)
+
+
+@pytest.mark.parametrize("power", [2, 3, 4])
+def test_a_unit_that_no_overlap_moves_goes_up(power: int) -> None:
+    assert gain(torch.zeros(2, 3), power).isfinite().all()
+    patterns = torch.tensor([[1.0, 1.0, 1.0], [-1.0, 1.0, 1.0]])
+    state = torch.tensor([[-1.0, 1.0, -1.0]])  # without its first unit both overlaps are 0
+    moved = dense_sweep(state, patterns, power, torch.tensor([0]))
+    assert moved.tolist() == [[1.0, 1.0, -1.0]]

@@ -13,6 +13,7 @@ from netwright.data.dataset import Split
 from netwright.data.idx import read_idx
 from netwright.data.source import DataConfig
 from netwright.data.spec import DataSpec
+from netwright.inspection.pictures import pixels_of
 from netwright.layers.hopfield import hopfield_retrieval
 from netwright.models.memory.modern_hopfield import (
     ModernHopfield,
@@ -56,6 +57,36 @@ def test_a_weight_is_so_many_copies() -> None:
     list(copied.fit_steps(Split(inputs=x[copies], targets=y[copies]), 0))
     queries = torch.randn(4, 5, generator=numbers)
     torch.testing.assert_close(weighted(queries), copied(queries))
+
+
+def test_patterns_far_from_0_lose_no_digits() -> None:
+    numbers = torch.Generator().manual_seed(0)
+    x, y = torch.randn(60, 5, generator=numbers) + 1e3, torch.arange(60) % 3
+    queries = torch.randn(20, 5, generator=numbers) + 1e3
+    single = ModernHopfield.build(ModernHopfieldConfig(), CLASSES)
+    double = ModernHopfield.build(ModernHopfieldConfig(), CLASSES).double()
+    list(single.fit_steps(Split(inputs=x, targets=y), 0))
+    list(double.fit_steps(Split(inputs=x.double(), targets=y), 0))
+    assert single.beta.item() == pytest.approx(double.beta.item(), rel=1e-5)
+    expected = double(queries.double()).softmax(dim=1)
+    torch.testing.assert_close(single(queries).softmax(dim=1).double(), expected, rtol=0, atol=1e-5)
+    # The kernel itself, without a centre.
+    kernel = (-double.beta / 2 * torch.cdist(queries.double(), x.double()).square()).exp()
+    mass = torch.stack([kernel[:, y == c].sum(dim=1) for c in range(3)], dim=1)
+    torch.testing.assert_close(expected, mass / mass.sum(dim=1, keepdim=True), rtol=0, atol=1e-6)
+    opened = ModernHopfield.build(ModernHopfieldConfig(), CLASSES)
+    opened.load_state_dict(single.state_dict())
+    assert torch.equal(opened(queries), single(queries))
+
+
+def test_pictures_are_shown_as_they_were_stored() -> None:
+    data = load_digits(DataConfig()).train.take(torch.arange(5))
+    model = ModernHopfield.build(ModernHopfieldConfig(beta=10.0), load_digits(DataConfig()).spec)
+    list(model.fit_steps(data, 0))
+    shown = model.own_views(data)["recalled-patterns"].to_json()
+    assert shown["stored"][0] == [list(row) for row in pixels_of(data.inputs[0])]
+    assert shown["recalled"][0] == shown["stored"][0]
+    assert shown["disturbed"][0] != shown["stored"][0]
 
 
 def test_a_left_out_pattern_is_infinitely_far_from_itself() -> None:

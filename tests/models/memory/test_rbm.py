@@ -104,6 +104,32 @@ def test_weighted_examples_decide_the_readout() -> None:
     assert chances == pytest.approx([0.75, 0.25, 0.0], abs=0.02)
 
 
+def test_an_example_of_weight_0_is_not_there() -> None:
+    data = bars_and_stripes()
+    far = Split(
+        inputs=torch.cat((torch.full((20, 1, 4, 4), 9.0), data.inputs)),
+        targets=torch.cat((torch.zeros(20, dtype=torch.int64), data.targets)),
+        weights=torch.cat((torch.zeros(20), torch.ones(30))),
+    )
+    config = RBMConfig(units=8, epochs=3, batch_size=2)  # small batches: some would weigh 0
+    without, beside = (RBM.build(config, IMAGES) for _ in range(2))
+    assert list(without.fit_steps(data, 0)) == list(beside.fit_steps(far, 0))
+    assert torch.equal(without(data.inputs), beside(data.inputs))
+
+
+def test_weights_count_in_the_first_biases_and_in_the_error() -> None:
+    x = torch.zeros(40, 6)
+    x[::2] = 1.0
+    weights = torch.where(x[:, 0] == 1, 3.0, 1.0)
+    config = RBMConfig(units=4, epochs=1, lr=1e-9, readout_steps=1)
+    model = RBM.build(config, SPEC)
+    data = Split(inputs=x, targets=torch.zeros(40, dtype=torch.int64), weights=weights)
+    (step,) = model.fit_steps(data, 0)
+    assert model.visible_bias.sigmoid().tolist() == pytest.approx([0.75] * 6, abs=1e-5)
+    by_hand = 0.75 * 0.25**2 + 0.25 * 0.75**2  # each unit is rebuilt as 0.75, but for small weights
+    assert step["reconstruction_error"] == pytest.approx(by_hand, rel=0.02)
+
+
 def test_digits_are_read_from_the_features() -> None:
     data = load_digits(DataConfig())
     assert data.test is not None

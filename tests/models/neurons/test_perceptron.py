@@ -10,7 +10,7 @@ from sklearn.datasets import load_iris
 from torch import Tensor
 
 from netwright.core.config import parse
-from netwright.core.errors import ConfigError
+from netwright.core.errors import ConfigError, RunError
 from netwright.core.seeding import seeded
 from netwright.data.catalog import load
 from netwright.data.dataset import Split
@@ -143,6 +143,51 @@ def test_too_much_data_for_a_linear_program_is_left_open(monkeypatch: pytest.Mon
     model, steps = fitted(data, epochs=3)
     assert "separable" not in steps[-1]
     assert "may or may not" in model.own_views(data)["hyperplane"].caption
+
+
+def test_a_linear_program_that_is_given_up_leaves_it_open(monkeypatch: pytest.MonkeyPatch) -> None:
+    def give_up(*_: object) -> bool:
+        raise RunError("the linear program has no answer: Numerical difficulties.")
+
+    monkeypatch.setattr("netwright.models.neurons.perceptron.is_separable", give_up)
+    data = Split(inputs=CORNERS, targets=torch.tensor([0, 1, 1, 0]))
+    model, steps = fitted(data, epochs=3)
+    assert "separable" not in steps[-1]
+    assert model.verdict == "no pass was free of mistakes in 3"
+
+
+def test_verdict_says_whether_a_plane_is_enough() -> None:
+    gate = Split(inputs=CORNERS, targets=torch.tensor([0, 1, 1, 1]))
+    xor = Split(inputs=CORNERS, targets=torch.tensor([0, 1, 1, 0]))
+    assert Perceptron.build(PerceptronConfig(), spec(2)).verdict == ""
+    model, steps = fitted(gate)
+    assert model.verdict == (f"the data is linearly separable: pass {len(steps)} had no mistake")
+    assert fitted(gate, epochs=1)[0].verdict == (
+        "the data is linearly separable: no pass was free of mistakes in 1, more of them find it"
+    )
+    next(model.fit_steps(xor, seed=0))  # what another fit found is forgotten
+    assert model.verdict == "no pass was free of mistakes in 1"
+    assert fitted(xor, epochs=5)[0].verdict == (
+        "the data is not linearly separable: no pass is free of mistakes"
+    )
+    three = Split(inputs=torch.eye(3), targets=torch.arange(3))
+    model, steps = fitted(three, classes=3)
+    assert model.verdict == (
+        f"one plane a class separates the data: pass {len(steps)} had no mistake"
+    )
+    line = Split(inputs=torch.tensor([[-1.0], [0.0], [1.0]]), targets=torch.arange(3))
+    assert fitted(line, classes=3)[0].verdict == (
+        "one plane a class cannot separate the data: no pass is free of mistakes"
+    )
+
+
+def test_of_the_averaged_no_pass_is_kept() -> None:
+    data = Split(inputs=CORNERS, targets=torch.tensor([0, 1, 1, 1]))
+    model, _ = fitted(data, kind=AveragedPerceptron)
+    assert model.kept_step is None
+    caption = model.own_views(data)["hyperplane"].caption
+    assert "The mean of the weights of all passes answers." in caption
+    assert fitted(data)[0].kept_step is not None
 
 
 def test_weight_of_zero_leaves_an_example_out_and_others_scale_its_step() -> None:

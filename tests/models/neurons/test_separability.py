@@ -2,6 +2,7 @@
 
 import re
 from itertools import pairwise
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -9,7 +10,7 @@ import torch
 from sklearn.svm import SVC
 from torch import Tensor
 
-from netwright.core.errors import DataError
+from netwright.core.errors import DataError, RunError
 from netwright.models.neurons.mistake_driven import perceptron_pass
 from netwright.models.neurons.separability import (
     is_separable,
@@ -50,6 +51,26 @@ def test_linear_program_agrees_with_the_gates_and_with_the_perceptron() -> None:
         assert separable == halts(points, signs, passes=300 if separable else 50)
         verdicts.append(separable)
     assert 20 < sum(verdicts) < 180  # both cases occur
+
+
+@pytest.mark.parametrize("scale", [1e-30, 1e-9, 1e12])
+def test_units_of_the_features_do_not_matter(scale: float) -> None:
+    numbers = torch.Generator().manual_seed(0)
+    points = torch.randn(40, 2, generator=numbers, dtype=torch.float64)
+    sides = points[:, 0].sign()
+    mixed = sides.index_fill(0, points[:, 0].argmax()[None], -1.0)
+    for by in (torch.tensor([scale, scale]), torch.tensor([scale, 1.0])):
+        assert is_separable(points * by.double(), sides)
+        assert not is_separable(points * by.double(), mixed)
+    assert is_separable(points * torch.tensor([1.0, 0.0]), sides)  # a feature that says nothing
+
+
+def test_a_program_that_is_given_up_is_no_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    given_up = SimpleNamespace(status=4, message="Numerical difficulties.")
+    monkeypatch.setattr("scipy.optimize.linprog", lambda **_: given_up)
+    sentence = "the linear program has no answer: Numerical difficulties."
+    with pytest.raises(RunError, match=f"^{re.escape(sentence)}$"):
+        is_separable(CORNERS, AND)
 
 
 def test_a_bias_can_be_left_out() -> None:

@@ -59,7 +59,7 @@ def _show(explanation: "Explanation") -> None:
             give("")
             give_table(rows)
     if card.misprint:
-        give(f"\nOften misprinted: {card.misprint}")
+        give(f"\nBeware: {card.misprint}")
     give(f"\nSource: {card.source}")
     for code in explanation.code:
         count = code.lines.count("\n") + 1

@@ -153,7 +153,11 @@ def _show(entry: "Entry") -> None:
     )
     surprise = "" if entry.is_as_expected else ", which was not expected"
     give(f"\nverdict: it {entry.answer}{surprise} ({entry.seconds:.2f} s)")
+    if entry.settings:
+        give("settings were given: nothing is expected of the verdict")
     for name, verdict in entry.without.items():
         text = entry.claim.assumptions[name]
         give(f"without {name} ({text}): it {verdict}")
+    if entry.warning:
+        give(entry.warning)
     give(f"source: {entry.claim.card.source}\n")

@@ -18,9 +18,11 @@ from netwright.core.errors import DataError
 from netwright.core.learner import Examples, Learner
 from netwright.data.spec import DataSpec, InputKind, TargetKind
 from netwright.models.baselines.seen_classes import spread_scores
-from netwright.models.baselines.training_rows import fit_estimator, training_loss, training_rows
+from netwright.models.baselines.training_rows import training_loss
 from netwright.models.grown_buffers import GrownBuffers
 from netwright.models.model import Model
+
+RANK = 1e-4  # a direction of less spread counts as none; scikit-learn's own limit
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,7 +31,7 @@ class LDAConfig(Config):
 
 
 class LDA(GrownBuffers, Model, Learner):
-    """The logarithm of each class's posterior, up to a constant; scikit-learn finds it."""
+    """The logarithm of each class's posterior, up to a constant, in closed form."""
 
     settings: ClassVar[type[Config]] = LDAConfig
     inputs: ClassVar[frozenset[InputKind]] = frozenset({"features", "image"})
@@ -46,7 +48,7 @@ class LDA(GrownBuffers, Model, Learner):
             r"\pi_c": "share of class c in the training rows",
             r"\delta_c": "logit of class c",
         },
-        source="Fisher (1936), Annals of Eugenics 7, 179-188; learned by scikit-learn",
+        source="Fisher (1936), Annals of Eugenics 7, 179-188",
     )
     classes: Tensor
     weight: Tensor
@@ -70,14 +72,41 @@ class LDA(GrownBuffers, Model, Learner):
 
     def fit_steps(self, data: Examples, seed: int) -> Iterator[dict[str, float]]:
         """One step: the solution. The seed has no part in it."""
-        from sklearn.discriminant_analysis import LinearDiscriminantAnalysis  # noqa: PLC0415 - slow
-
-        if data.weights is not None:
-            raise DataError("lda counts every example the same, got sample weights")
-        fitted = fit_estimator(LinearDiscriminantAnalysis(), training_rows(data))
-        weight, bias = torch.tensor(fitted.coef_), torch.tensor(fitted.intercept_)
-        if len(fitted.classes_) == 2:  # the log-odds of the second class: the first has 0
-            weight, bias = F.pad(weight, (0, 0, 1, 0)), F.pad(bias, (1, 0))
+        rows = data.inputs.flatten(1).double()
+        share = torch.ones_like(rows[:, 0]) if data.weights is None else data.weights.double()
+        counted = share > 0
+        classes, place = data.targets[counted].unique(return_inverse=True)
+        weight, bias = discriminants(rows[counted], place, share[counted] / share[counted].mean())
         self.weight, self.bias = weight.to(self.weight), bias.to(self.bias)
-        self.classes = torch.tensor(fitted.classes_).to(self.classes)
+        self.classes = classes.to(self.classes)
         yield {"loss": training_loss(self, data)}
+
+
+def discriminants(rows: Tensor, place: Tensor, share: Tensor) -> tuple[Tensor, Tensor]:
+    """Weights (S, D) and biases (S) of the classes' log posteriors, up to a common constant.
+
+    Directions in which no class has a spread say nothing and are left out, as scikit-learn does:
+    features are first scaled by their spread within the classes.
+
+    Args:
+        rows: (N, D), float64.
+        place: the class of each row, 0 to S - 1, (N,).
+        share: how much each row counts, of mean 1, (N,).
+    """
+    belongs = F.one_hot(place).to(rows) * share[:, None]  # (N, S)
+    sizes = belongs.sum(dim=0)
+    means = belongs.T @ rows / sizes[:, None]  # (S, D)
+    centre = sizes / sizes.sum() @ means  # taken off, so that large means do not cost digits
+    within = (rows - means[place]) * share.sqrt()[:, None]
+    spread = (within.square().sum(dim=0) / sizes.sum()).sqrt()
+    spread = torch.where(spread > 0, spread, torch.ones_like(spread))
+    scaled = within / spread
+    values, directions = torch.linalg.eigh(scaled.T @ scaled / sizes.sum())
+    varies = values > RANK**2
+    if not bool(varies.any()):
+        raise DataError("lda wants features that vary within the classes, got none")
+    kept = directions[:, varies] / values[varies].sqrt()  # whitens
+    white = (means - centre) / spread @ kept  # (S, rank)
+    weight = white @ kept.T / spread
+    bias = (sizes / sizes.sum()).log() - white.square().sum(dim=1) / 2 - weight @ centre
+    return weight, bias

@@ -19,6 +19,7 @@ from netwright.core.card import Card
 from netwright.core.config import Config, Doc, Positive
 from netwright.core.learner import Examples, Learner
 from netwright.data.spec import DataSpec, InputKind, TargetKind
+from netwright.layers.kernels import scaled_distances
 from netwright.models.baselines.seen_classes import spread_scores
 from netwright.models.baselines.training_rows import (
     TrainingRows,
@@ -70,6 +71,7 @@ class SVM(GrownBuffers, Model, Learner):
         },
         source="Cortes and Vapnik (1995), Machine Learning 20, 273-297; learned by scikit-learn",
     )
+    centre: Tensor
     classes: Tensor
     vectors: Tensor
     coefficients: Tensor
@@ -80,6 +82,8 @@ class SVM(GrownBuffers, Model, Learner):
         super().__init__(config, spec)
         count = spec.num_outputs
         sums = count * (count - 1) // 2 if spec.target == "class" else count
+        # Rows are seen from their mean: far from 0 the products of `linear` would cancel.
+        self.register_buffer("centre", torch.zeros(spec.num_features))  # (D,)
         self.register_buffer("classes", torch.arange(count))
         self.register_buffer("vectors", torch.zeros(1, spec.num_features))  # (S, D)
         self.register_buffer("coefficients", torch.zeros(sums, 1))  # (P or K, S)
@@ -93,7 +97,7 @@ class SVM(GrownBuffers, Model, Learner):
 
     def forward(self, x: Tensor) -> Tensor:
         """(B, ...) -> logits (B, C) or reals (B, K)."""
-        sums = F.linear(self._kernel(x.flatten(1)), self.coefficients, self.bias)
+        sums = F.linear(self._kernel(x.flatten(1) - self.centre), self.coefficients, self.bias)
         if self.spec.target == "real":
             return sums
         scores = F.pad(sums, (1, 0)) if len(self.classes) == 2 else pair_votes(sums)
@@ -101,15 +105,15 @@ class SVM(GrownBuffers, Model, Learner):
 
     def _kernel(self, x: Tensor) -> Tensor:
         """(B, D) -> (B, S)."""
-        products = x @ self.vectors.T
         if self.config.kernel == "linear":
-            return products
-        squares = x.square().sum(dim=1, keepdim=True) + self.vectors.square().sum(dim=1)
-        return torch.exp(-self.gamma * (squares - 2 * products))
+            return x @ self.vectors.T
+        return torch.exp(-self.gamma * scaled_distances(x, self.vectors, 1.0).square())
 
     def fit_steps(self, data: Examples, seed: int) -> Iterator[dict[str, float]]:
         """One step: the solution. The seed has no part in it."""
         rows = training_rows(data)
+        self.centre.copy_(torch.from_numpy(rows.inputs.mean(axis=0)))
+        rows = rows._replace(inputs=rows.inputs - self.centre.double().cpu().numpy())
         spread = rows.inputs.var() * rows.inputs.shape[1]
         gamma = self.config.gamma or (1 / spread if spread > 0 else 1.0)
         self.gamma.fill_(gamma)

@@ -13,6 +13,7 @@ from torch.nn import functional as F
 
 from netwright.core.errors import DataError
 from netwright.core.learner import Examples
+from netwright.core.seeding import seeded
 
 BLOCK = 1024  # rows that go through a model at a time
 
@@ -45,7 +46,8 @@ def fit_estimator(estimator: Any, rows: TrainingRows) -> Any:
     """Let an estimator of scikit-learn learn; what it refuses is told as one sentence."""
     weighted = {} if rows.weights is None else {"sample_weight": rows.weights}
     try:
-        return estimator.fit(rows.inputs, rows.targets, **weighted)
+        with seeded(0):  # support vector machines draw from NumPy's own generator, to no effect
+            return estimator.fit(rows.inputs, rows.targets, **weighted)
     except ValueError as error:
         reason = " ".join(str(error).split())
         raise DataError(f"scikit-learn refuses the training rows: {reason}") from error

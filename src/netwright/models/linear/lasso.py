@@ -62,11 +62,14 @@ class Lasso(LinearRegression, Learner):
     )
     path_penalties: Tensor
     path_weights: Tensor
+    gap_left: Tensor
 
     def __init__(self, config: LassoConfig, spec: DataSpec) -> None:
         super().__init__(config, spec)
         self.l1, self.l2, self.tol = config.l1, config.l2, config.tol
         outputs = spec.num_outputs
+        # How far a loss may be above the least, where the steps ended before it was reached; else 0.
+        self.register_buffer("gap_left", torch.zeros(outputs))
         self.register_buffer("path_penalties", torch.zeros(PATH, outputs))
         self.register_buffer("path_weights", torch.zeros(PATH, outputs, spec.num_features))
 
@@ -79,14 +82,17 @@ class Lasso(LinearRegression, Learner):
         for _ in range(MOST_STEPS):
             for _ in range(SWEEPS):
                 descent.sweep()
+            descent.settle()
+            gap = descent.gap()[-outputs:]
+            closed = gap <= self.tol * descent.power[-outputs:]
             self._keep(descent, mean)
-            gap = descent.gap()
+            self.gap_left.copy_(torch.from_numpy(np.where(closed, 0.0, gap)))
             yield {
                 "loss": float(descent.mean_squares(self.l2)[-outputs:].mean()),
-                "gap": float(gap[-outputs:].max()),
+                "gap": float(gap.max()),
                 "weights": float(np.count_nonzero(descent.weights[-outputs:])),
             }
-            if (gap <= self.tol * descent.power).all():
+            if closed.all():
                 return
 
     def _descent(self, products: np.ndarray, columns: int) -> CoordinateDescent:

@@ -38,7 +38,8 @@ def gain(rest: Tensor, power: int | None) -> Tensor:
         return (rest - rest.amax(dim=1, keepdim=True)).clamp_min(LOWEST).exp()
     reach = rest.abs().amax(dim=1, keepdim=True) + 1  # taken out first: no power overflows
     steps = ((rest + 1) / reach).pow(power) - ((rest - 1) / reach).pow(power)
-    return steps / steps.abs().amax(dim=1, keepdim=True)
+    largest = steps.abs().amax(dim=1, keepdim=True)  # 0 for an even power where all rests are 0
+    return steps / largest.clamp_min(torch.finfo(steps.dtype).tiny)
 
 
 def dense_sweep(

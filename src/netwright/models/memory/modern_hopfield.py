@@ -70,6 +70,7 @@ class ModernHopfield(GrownBuffers, Model, Learner):
         source="Ramsauer et al. (2020), arXiv:2008.02217",
     )
     grown: ClassVar[tuple[str, ...]] = ("patterns", "values", "offsets")
+    centre: Tensor
     patterns: Tensor
     values: Tensor
     offsets: Tensor
@@ -78,6 +79,9 @@ class ModernHopfield(GrownBuffers, Model, Learner):
     def __init__(self, config: ModernHopfieldConfig, spec: DataSpec) -> None:
         super().__init__(config, spec)
         self.wanted_beta = config.beta
+        # Patterns are kept from their mean: far from 0 the digits of single precision would go
+        # into lengths that cancel.
+        self.register_buffer("centre", torch.zeros(spec.num_features))  # (D,)
         # Before it learns it knows one pattern, which stands for nothing.
         self.register_buffer("patterns", torch.zeros(1, spec.num_features))  # (N, D)
         self.register_buffer("values", torch.zeros(1, spec.num_outputs))  # (N, E)
@@ -91,11 +95,14 @@ class ModernHopfield(GrownBuffers, Model, Learner):
 
     def forward(self, x: Tensor) -> Tensor:
         """(B, ...) -> logits (B, C), the log of the attention on each class; or reals (B, K)."""
-        scaled = self.beta * x.flatten(1)
-        answer = hopfield_retrieval(
-            scaled, self.patterns, 1.0, values=self.values, offsets=self.offsets
-        )
+        answer = self._recall(x.flatten(1) - self.centre, self.values)
         return _log(answer) if self.spec.target == "class" else answer
+
+    def _recall(self, queries: Tensor, values: Tensor) -> Tensor:
+        """The values (N, E) by the attention of queries (B, D), seen from the centre."""
+        return hopfield_retrieval(
+            self.beta * queries, self.patterns, 1.0, values=values, offsets=self.offsets
+        )
 
     def fit_steps(self, data: Examples, seed: int) -> Iterator[dict[str, float]]:
         """Store everything, then one step a beta that is tried; the best so far is kept.
@@ -123,7 +130,9 @@ class ModernHopfield(GrownBuffers, Model, Learner):
         counts = weights > 0
         one_a_class = self.spec.target == "class"
         answers = F.one_hot(targets, self.spec.num_outputs) if one_a_class else targets
-        self.patterns, self.values = inputs[counts], answers[counts].to(inputs)
+        kept = inputs[counts]
+        self.centre = kept.mean(dim=0)
+        self.patterns, self.values = kept - self.centre, answers[counts].to(inputs)
         return weights[counts].to(inputs)
 
     def _loss(self, answers: Tensor, rows: Tensor, weights: Tensor) -> float:
@@ -144,15 +153,11 @@ class ModernHopfield(GrownBuffers, Model, Learner):
             return {}
         draws = torch.randn(stored.shape, generator=generator(0, "noise")).to(stored)
         noisy = stored + NOISE * draws
-        recalled = hopfield_retrieval(
-            self.beta * noisy, self.patterns, 1.0, values=self.patterns, offsets=self.offsets
-        )
+        recalled = self._recall(noisy, self.patterns)
         places = torch.arange(len(stored), device=stored.device)
         right = torch.cdist(recalled, self.patterns).argmin(dim=1) == places
         recalled_view = measure_recalled_patterns(
-            stored.view(shape),
-            noisy.view(shape),
-            recalled.view(shape),
+            *((part + self.centre).view(shape) for part in (stored, noisy, recalled)),
             right,
             num_shown=SHOWN,
             disturbance=f"noise of spread {NOISE} on its pixels",

@@ -30,6 +30,7 @@ from netwright.models.model import Model
 
 EARLY, EARLY_MOMENTUM = 5, 0.5  # passes with little momentum, while the gradient still turns much
 SPREAD = 0.01  # of the first weights
+READOUT_L2 = 1e-5  # keeps the softmax finite where its classes are separable
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -112,25 +113,26 @@ class RBM(Model, Learner):
 
     def fit_steps(self, data: Examples, seed: int) -> Iterator[dict[str, float]]:
         """One pass of contrastive divergence a step, and some steps of the softmax after it."""
-        low, high = data.inputs.aminmax()
+        inputs, targets, weights = _counted(data)
+        low, high = inputs.aminmax()
         self.squashes.copy_((low < 0) | (high > 1))
-        visible = self.encode(data.inputs)
+        visible = self.encode(inputs)
         numbers = torch.Generator(visible.device).manual_seed(derive_seed(seed, "rbm"))
-        self._start(visible, numbers)
+        self._start(weights @ visible / weights.sum(), numbers)
         velocity = Machine(*(torch.zeros_like(part) for part in self.machine))
         for epoch in range(self.how.epochs):
             momentum = (
                 min(self.how.momentum, EARLY_MOMENTUM) if epoch < EARLY else self.how.momentum
             )
-            error = self._pass(visible, data.weights, velocity, momentum, numbers)
+            error = self._pass(visible, weights, velocity, momentum, numbers)
             hidden = hidden_probabilities(self.machine, visible)
-            loss = self._read(hidden, data.targets, data.weights)
+            loss = self._read(hidden, targets, weights)
             yield {"loss": loss, "reconstruction_error": error}
 
-    def _start(self, visible: Tensor, numbers: torch.Generator) -> None:
+    def _start(self, chances: Tensor, numbers: torch.Generator) -> None:
         """Small weights, visible biases that say how often each unit is on, and a blank readout."""
         self.weights.normal_(0.0, SPREAD, generator=numbers)
-        self.visible_bias.copy_(visible.mean(dim=0).clamp(0.01, 0.99).logit())
+        self.visible_bias.copy_(chances.clamp(0.01, 0.99).logit())
         self.hidden_bias.zero_()
         nn.init.zeros_(self.readout.weight)
         nn.init.zeros_(self.readout.bias)
@@ -138,7 +140,7 @@ class RBM(Model, Learner):
     def _pass(
         self,
         visible: Tensor,
-        weights: Tensor | None,
+        weights: Tensor,
         velocity: Machine,
         momentum: float,
         numbers: torch.Generator,
@@ -155,16 +157,16 @@ class RBM(Model, Learner):
                 numbers=numbers,
                 gibbs_steps=how.gibbs_steps,
                 dropout=how.dropout,
-                weights=None if weights is None else weights[rows],
+                weights=weights[rows],
             )
             contrast.direction.weights.sub_(machine.weights, alpha=how.weight_decay)
             for part, speed, push in zip(machine, velocity, contrast.direction, strict=True):
                 speed.mul_(momentum).add_(push, alpha=how.lr)
                 part.add_(speed)
-            error += (contrast.reconstruction - batch).square().sum()
-        return float(error / visible.numel())
+            error += weights[rows] @ (contrast.reconstruction - batch).square().mean(dim=1)
+        return float(error / weights.sum())
 
-    def _read(self, hidden: Tensor, targets: Tensor, weights: Tensor | None) -> float:
+    def _read(self, hidden: Tensor, targets: Tensor, weights: Tensor) -> float:
         """Move the softmax towards the classes; gives its loss."""
         optimizer = torch.optim.LBFGS(
             self.readout.parameters(),
@@ -177,9 +179,10 @@ class RBM(Model, Learner):
 
         def slope() -> float:
             optimizer.zero_grad()
-            mean = losses().mean() if weights is None else weights @ losses() / weights.sum()
-            mean.backward()  # type: ignore[no-untyped-call]
-            return float(mean.detach())
+            mean = weights @ losses() / weights.sum()
+            total = mean + READOUT_L2 / 2 * self.readout.weight.square().sum()
+            total.backward()  # type: ignore[no-untyped-call]
+            return float(total.detach())
 
         with torch.enable_grad():
             optimizer.step(slope)  # type: ignore[no-untyped-call]
@@ -190,3 +193,12 @@ class RBM(Model, Learner):
         """The weights of the hidden units as pictures, where inputs are pictures."""
         filters = as_images(self.weights.T.reshape(-1, *self.spec.input_shape), None)
         return {} if filters is None else {"filters": measure_filters(filters)}
+
+
+def _counted(data: Examples) -> tuple[Tensor, Tensor, Tensor]:
+    """Inputs, targets and weights (N,) of what counts: a batch of weight 0 has no mean."""
+    inputs, targets = data.inputs, data.targets
+    if data.weights is None:
+        return inputs, targets, inputs.new_ones(len(inputs))
+    counts = data.weights > 0
+    return inputs[counts], targets[counts], data.weights[counts].to(inputs)

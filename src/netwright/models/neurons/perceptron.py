@@ -16,6 +16,7 @@ from torch import Tensor, nn
 
 from netwright.core.card import Card
 from netwright.core.config import Config, Doc, Size
+from netwright.core.errors import RunError
 from netwright.core.learner import Examples, Learner
 from netwright.core.seeding import generator
 from netwright.data.spec import DataSpec, InputKind, TargetKind
@@ -66,6 +67,7 @@ class Perceptron(GrownBuffers, Model, Learner):
     )
     grown: ClassVar[tuple[str, ...]] = ("mistakes",)
     keeper: ClassVar[type[Keeper]] = Pocket
+    met: ClassVar[str] = "the data"  # what the weights meet, in words
     mistakes: Tensor
     kept_pass: Tensor
     separable: Tensor
@@ -105,6 +107,7 @@ class Perceptron(GrownBuffers, Model, Learner):
         keeper = self.keeper(problem)
         rows = _zeros(problem)
         self.mistakes, updates = self.mistakes[:0], 0
+        self.separable.fill_(UNKNOWN)
         for epoch in range(1, self.epochs + 1):
             order = torch.randperm(len(problem.inputs), generator=generator(seed, "pass", epoch))
             mistakes = perceptron_pass(*rows, *problem, order)
@@ -128,9 +131,29 @@ class Perceptron(GrownBuffers, Model, Learner):
             return
 
     @property
-    def kept_step(self) -> int:
+    def kept_step(self) -> int | None:
         """The pass whose weights answer."""
         return int(self.kept_pass)
+
+    @property
+    def verdict(self) -> str:
+        """Whether planes can tell the classes apart, as far as it is known."""
+        passes, is_one_plane = len(self.mistakes), self.scores.out_features == 1
+        if passes == 0:
+            return ""
+        if self.separable == UNKNOWN:
+            return f"no pass was free of mistakes in {passes}"
+        if self.separable == NO:
+            never = "no pass is free of mistakes"
+            if is_one_plane:
+                return f"{self.met} is not linearly separable: {never}"
+            return f"one plane a class cannot separate {self.met}: {never}"
+        found = f"pass {passes} had no mistake"
+        if self.mistakes[-1]:
+            found = f"no pass was free of mistakes in {passes}, more of them find it"
+        if is_one_plane:
+            return f"{self.met} is linearly separable: {found}"
+        return f"one plane a class separates {self.met}: {found}"
 
     def own_views(self, examples: Examples) -> Mapping[str, View]:
         """How learning went, and how far the examples lie from the plane of their class."""
@@ -186,6 +209,11 @@ class AveragedPerceptron(Perceptron):
     )
     keeper: ClassVar[type[Keeper]] = Average
 
+    @property
+    def kept_step(self) -> None:
+        """None: the mean over all passes answers."""
+        return
+
 
 def _zeros(problem: Problem) -> Rows:
     rows, width = problem.pulls.shape[1], problem.inputs.shape[1]
@@ -199,4 +227,7 @@ def _decide(problem: Problem) -> int:
     if problem.inputs.numel() > MOST_NUMBERS:
         return UNKNOWN
     sides = problem.pulls.sign().T
-    return YES if all(is_separable(problem.inputs, side) for side in sides) else NO
+    try:
+        return YES if all(is_separable(problem.inputs, side) for side in sides) else NO
+    except RunError:
+        return UNKNOWN

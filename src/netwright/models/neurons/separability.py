@@ -14,9 +14,10 @@ import torch
 from torch import Tensor
 
 from netwright.core.checks import check_shape
-from netwright.core.errors import DataError
+from netwright.core.errors import DataError, RunError
 from netwright.metrics.samples import check_not_empty
 
+SOLVED, INFEASIBLE = 0, 2  # what `linprog` says of a program
 UNREACHABLE = 1e-7  # of a residual that is 1 at most: planes thinner than this are rounding
 
 
@@ -35,7 +36,9 @@ def with_ones(points: Tensor) -> Tensor:
 def is_separable(points: Tensor, signs: Tensor, *, bias: bool = True) -> bool:
     """Whether a plane has all points on the sides of their classes: a linear program.
 
-    It looks for (w, b) with y_i (w^T x_i + b) >= 1, which exists where one with > 0 does.
+    It looks for (w, b) with y_i (w^T x_i + b) >= 1, which exists where one with > 0 does. Each
+    feature is measured in its largest value: a weight may be of any size, the solver's steps not.
+    Where the solver gives up, nobody knows: RunError.
 
     Args:
         points: (N, D).
@@ -45,6 +48,8 @@ def is_separable(points: Tensor, signs: Tensor, *, bias: bool = True) -> bool:
     from scipy.optimize import linprog  # noqa: PLC0415 - it costs half a second
 
     turned = _turned(with_ones(points) if bias else points, signs)
+    largest = turned.abs().amax(dim=0)
+    turned = turned / largest.where(largest > 0, 1.0)
     found = linprog(
         c=torch.zeros(turned.shape[1]).numpy(),
         A_ub=-turned.numpy(),
@@ -52,7 +57,9 @@ def is_separable(points: Tensor, signs: Tensor, *, bias: bool = True) -> bool:
         bounds=(None, None),
         method="highs",
     )
-    return bool(found.status == 0)
+    if found.status not in {SOLVED, INFEASIBLE}:
+        raise RunError(f"the linear program has no answer: {found.message}")
+    return bool(found.status == SOLVED)
 
 
 def widest_plane(points: Tensor, signs: Tensor) -> WidestPlane:
