@@ -61,8 +61,14 @@ def test_names_stand_where_there_are_no_numbers() -> None:
         measured("seen", [0, 1], [1, 2], [(0.5, 1.5), (1.5, 2.5)]),
         categories=("plain", "with momentum"),
     )
-    (axes,) = view.plot().axes
+    figure = view.plot()
+    (axes,) = figure.axes
     assert [text.get_text() for text in axes.get_xticklabels()] == ["plain", "with momentum"]
+    # Below the axes, with a short line for the prediction: nothing there looks like data.
+    assert axes.get_legend() is None
+    (legend,) = figure.legends
+    assert [text.get_text() for text in legend.get_texts()] == ["wanted", "seen"]
+    assert to_hex(legend.get_lines()[0].get_color()) == INK
 
 
 def test_error_bars_reach_from_low_to_high() -> None:

@@ -32,3 +32,9 @@ def test_kin_of_the_relu_fail(activation: str) -> None:
 def test_unknown_activation_is_refused() -> None:
     with pytest.raises(UnknownNameError, match=r"unknown activation 'rleu'"):
         RELU_BOUNDED.check(activation="rleu")
+
+
+def test_the_chart_calls_one_the_bound_of_the_sigmoid() -> None:
+    bound, _, sigmoid = RELU_BOUNDED.check().chart.series
+    assert bound.name == "1, the bound of the sigmoid"
+    assert max(sigmoid.y) == pytest.approx(bound.y[0])

@@ -56,7 +56,7 @@ def test_an_adam_that_forgets_faster_turns_the_verdict(monkeypatch: pytest.Monke
 
 @pytest.mark.parametrize("settings", [{"beta1": 0.0}, {"beta2": 0.0}, {"beta2": 0.99999}])
 def test_the_first_steps_hold_for_any_betas(settings: dict[str, float]) -> None:
-    assert ADAM_FIRST_STEP.check(**settings).holds
+    assert ADAM_FIRST_STEP.check(0, "quick", **settings).holds
 
 
 def test_a_memory_so_long_that_eps_counts_is_refused() -> None:
@@ -76,7 +76,7 @@ def test_the_chart_says_what_it_shows_without_the_assumption_too(
     claim: Claim, switch: str, only_with_it: str
 ) -> None:
     assert only_with_it in claim.check().chart.explanation
-    assert only_with_it not in claim.check(**{switch: False}).chart.explanation
+    assert only_with_it not in claim.check(0, "quick", **{switch: False}).chart.explanation
 
 
 def test_adagrad_slows_down_to_one_over_the_root_of_the_steps_and_rmsprop_does_not() -> None:

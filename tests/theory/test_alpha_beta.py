@@ -78,3 +78,8 @@ def test_a_search_that_stops_too_early_turns_the_verdict(monkeypatch: pytest.Mon
 
     monkeypatch.setattr(module, "alpha_beta", narrow)
     assert not ALPHA_BETA.check().holds
+
+
+def test_the_chart_speaks_of_the_same_value_only_where_it_is() -> None:
+    assert "same value" in ALPHA_BETA.check().chart.explanation
+    assert "same value" not in ALPHA_BETA.check(zero_sum=False).chart.explanation

@@ -1,12 +1,21 @@
 """Barron's rate: the constant, the greedy choice, and a function that has none."""
 
+import math
+
 import pytest
 import torch
 
+from netwright.core.errors import ConfigError
 from netwright.core.seeding import generator
 from netwright.testing.claim_contract import CLAIM_CHECKS
 from netwright.theory import barron
-from netwright.theory.barron import BARRON_RATE, ball_places, barron_constant, greedy_errors
+from netwright.theory.barron import (
+    BARRON_RATE,
+    ball_places,
+    barron_constant,
+    greedy_errors,
+    opposite_bumps,
+)
 
 
 @pytest.mark.parametrize("check", CLAIM_CHECKS, ids=lambda check: check.__name__)
@@ -21,15 +30,38 @@ def test_m_times_the_error_is_bounded_and_falls_faster_than_with_fixed_units() -
     units, errors = series["measured"].x, series["measured"].y
     assert (units[0], units[-1]) == (4, 256)
     products = [count * error for count, error in zip(units, errors, strict=True)]
-    assert max(products) < 4 * products[0]
-    assert verdict.findings[1].measured < 0.8
-    # Fixed units in five dimensions: m^(-2/5), that is to 19 hundredths from 4 to 256 units.
-    assert errors[-1] / errors[0] < 64 ** (-2 / 5)
+    most = (2 * barron_constant(3, 1.5)) ** 2
+    assert max(products) < most
+    assert series["predicted"].y[-1] == pytest.approx(most / 256)
+    assert verdict.findings[1].measured < -1
+    # Fixed units in three dimensions: m^(-2/3), that is to a sixteenth from 4 to 256 units.
+    assert errors[-1] / errors[0] < 64 ** (-2 / 3)
 
 
-def test_the_constant_is_the_mean_length_of_a_gaussian_vector() -> None:
-    drawn = torch.randn(100_000, 5, generator=generator(0, "length"), dtype=torch.float64) / 0.5
-    assert barron_constant(5, 0.5) == pytest.approx(float(drawn.norm(dim=1).mean()), rel=0.01)
+def test_the_bound_falls_below_the_spread_of_the_target() -> None:
+    rng = generator(0, "spread")
+    spread = float(opposite_bumps(ball_places(5000, 3, rng), 1.5, rng).var())
+    assert (2 * barron_constant(3, 1.5)) ** 2 / 256 < spread / 3
+
+
+@pytest.mark.parametrize(("inputs", "bump"), [(1, 1.0), (5, 1.0), (5, 2.0)])
+def test_the_rate_does_not_ask_for_the_number_of_inputs(inputs: int, bump: float) -> None:
+    assert BARRON_RATE.check(inputs=inputs, bump=bump).holds
+
+
+def test_inputs_and_bumps_out_of_range_are_refused() -> None:
+    with pytest.raises(ConfigError, match=r"^inputs must be at most 5, got 400$"):
+        BARRON_RATE.check(inputs=400)
+    with pytest.raises(ConfigError, match=r"^bump must be at least 1.0, got 1e-06$"):
+        BARRON_RATE.check(bump=1e-6)
+
+
+@pytest.mark.parametrize("bump", [1.0, 1.5])
+def test_the_constant_is_the_moment_of_the_spectrum(bump: float) -> None:
+    w = torch.linspace(-12, 12, 200_001, dtype=torch.float64) / bump
+    density = (-(w * bump).square() / 2).exp() * bump / math.sqrt(2 * math.pi)
+    moment = torch.trapezoid(density * w.abs() * 2 * w.sin().abs(), w)
+    assert barron_constant(1, bump) == pytest.approx(float(moment), rel=0.01)
 
 
 def test_places_fill_the_ball_evenly() -> None:
@@ -43,7 +75,8 @@ def test_the_greedy_choice_finds_the_units_that_made_the_target() -> None:
     target = 3 * units[:, 7] - 2 * units[:, 21] + 5
     errors = greedy_errors(units, target, 4)
     assert errors[0] > errors[1]
-    assert errors[1] < 1e-20
+    assert errors[1] < 1e-12
+    assert errors[3] < 1e-12
 
 
 def test_errors_are_those_of_least_squares() -> None:

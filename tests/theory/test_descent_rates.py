@@ -4,6 +4,7 @@ import pytest
 import torch
 from torch.nn.functional import softplus
 
+from netwright.core.errors import ConfigError
 from netwright.core.seeding import generator
 from netwright.testing.claim_contract import CLAIM_CHECKS
 from netwright.theory.claims import Claim
@@ -124,3 +125,14 @@ def test_a_step_up_the_gradient_turns_the_verdict(
 
     monkeypatch.setattr("netwright.theory.descent_rates.optimizer_path", climb)
     assert not claim.check().holds
+
+
+@pytest.mark.parametrize("claim", CLAIMS, ids=NAMES)
+def test_bounds_hold_from_the_first_step_and_the_chart_owns_up_to_a_broken_one(
+    claim: Claim,
+) -> None:
+    assert claim.check(steps=1).holds
+    broken = claim.check(short_step=False).chart.explanation
+    assert broken == "With an assumption off, the promise need not be kept."
+    with pytest.raises(ConfigError, match=r"^steps must be at most 1000, got 100000$"):
+        claim.check(steps=100_000)

@@ -72,3 +72,9 @@ def test_points_on_a_line_have_fewer_dichotomies() -> None:
     points = torch.tensor([[1.0, 2.0], [2.0, 4.0], [1.0, 0.0]])
     assert not in_general_position(points)
     assert count_dichotomies(points) == 4 < cover_count(3, 2)
+
+
+def test_the_labelings_that_were_drawn_are_the_first_finding() -> None:
+    drawn, counted, _ = CAPACITY.check().findings
+    assert (drawn.n, counted.n) == (100, 20)
+    assert (counted.measured, counted.holds) == (0, True)

@@ -9,6 +9,7 @@ from netwright.core.errors import ConfigError
 from netwright.core.seeding import generator
 from netwright.models.linear.least_squares import solve_least_squares
 from netwright.testing.claim_contract import CLAIM_CHECKS
+from netwright.theory import double_descent
 from netwright.theory.double_descent import (
     DOUBLE_DESCENT,
     DoubleDescentConfig,
@@ -36,6 +37,13 @@ def test_median_errors_on_both_sides_of_the_peak() -> None:
     assert most == pytest.approx(0.9, abs=0.1)
 
 
+def test_a_wrong_formula_turns_the_verdict(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(
+        double_descent, "expected_error", lambda given, size: 1.5 * expected_error(given, size)
+    )
+    assert not DOUBLE_DESCENT.check().findings[0].holds
+
+
 @pytest.mark.parametrize("parameters", [10, 25, 80, 400])
 def test_mean_error_is_that_of_the_formula(parameters: int) -> None:
     given, random = DoubleDescentConfig(noise=0.5), generator(0, "test")
@@ -45,8 +53,12 @@ def test_mean_error_is_that_of_the_formula(parameters: int) -> None:
 
 def test_formula_by_hand_and_without_a_mean_at_the_peak() -> None:
     given = DoubleDescentConfig(examples=40, noise=0.5)
-    assert expected_error(given, 20) == pytest.approx((1 - 0.05 + 0.25) * (1 + 20 / 19))
-    assert expected_error(given, 400) == pytest.approx(0.9 + 0.25 * (1 + 40 / 359))
+    assert expected_error(given, 20) == pytest.approx(
+        41 / 40 * (1 - 19 / 400 + 0.25) * (1 + 19 / 19)
+    )
+    assert expected_error(given, 400) == pytest.approx(
+        41 / 40 * (0.9 + (1 / 400 + 0.25) * (1 + 39 / 359))
+    )
     assert [expected_error(given, size) for size in (39, 40, 41)] == [math.inf] * 3
 
 
@@ -68,5 +80,5 @@ def test_weights_are_most_sensitive_where_parameters_equal_examples() -> None:
 
 
 def test_too_few_examples_are_refused() -> None:
-    with pytest.raises(ConfigError, match=r"^examples must be at least 8, got 2$"):
+    with pytest.raises(ConfigError, match=r"^examples must be at least 20, got 2$"):
         DOUBLE_DESCENT.check(examples=2)

@@ -38,12 +38,25 @@ def test_error_of_the_mean_is_the_mean_error_less_the_spread() -> None:
 
 
 @pytest.mark.covers("ensemble-methods")
-@pytest.mark.parametrize("correlation", [0.0, 0.3, 0.9])
+@pytest.mark.parametrize("correlation", [0.1, 0.3, 0.9])
 def test_variance_of_a_mean_of_correlated_errors(correlation: float) -> None:
     given = EnsembleConfig(members=10, correlation=correlation, variance=2.0)
     found = variances_of_means(given, generator(0, "test"), 50_000)
     wanted = [2 * correlation + 2 * (1 - correlation) / m for m in range(1, 11)]
     assert found.tolist() == pytest.approx(wanted, rel=4 * math.sqrt(2 / 50_000))
+
+
+def test_errors_shared_within_halves_leave_half_of_what_is_shared() -> None:
+    given = EnsembleConfig(members=10, correlation=0.4, equal_correlation=False)
+    found = variances_of_means(given, generator(0, "test"), 50_000)
+    assert float(found[-1]) == pytest.approx(0.4 / 2 + 0.6 / 10, rel=4 * math.sqrt(2 / 50_000))
+
+
+def test_the_loss_is_named_and_independent_errors_are_refused() -> None:
+    whats = [ENSEMBLES.check(convex_loss=convex).findings[0].what for convex in (True, False)]
+    assert ["squared error" in what for what in whats] == [True, False]
+    with pytest.raises(ConfigError, match=r"^correlation must be at least 0.1, got 0.0$"):
+        ENSEMBLES.check(correlation=0.0)
 
 
 def test_stumps_compare_one_coordinate_with_one_point() -> None:

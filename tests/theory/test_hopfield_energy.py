@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 import torch
 
+from netwright.core.errors import ConfigError
 from netwright.testing.claim_contract import CLAIM_CHECKS
 from netwright.theory.hopfield_energy import ATTENTION, ENERGY
 
@@ -37,3 +38,22 @@ def test_a_sweep_against_the_field_turns_the_verdict(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr("netwright.theory.hopfield_energy.asynchronous_sweep", against)
     monkeypatch.setattr("netwright.theory.hopfield_energy.MOST_SWEEPS", 3)
     assert not ENERGY.check().holds
+
+
+def test_the_prediction_is_the_lowest_energy_so_far() -> None:
+    *_, bound = ENERGY.check().chart.series
+    assert bound.role == "predicted"
+    assert list(bound.y) == sorted(bound.y, reverse=True)
+    path = ENERGY.check().chart.series[0].y
+    assert path == pytest.approx(bound.y, abs=1e-10)
+    assert ENERGY.check(symmetric=False).chart.series[0].y != pytest.approx(bound.y, abs=1.0)
+
+
+@pytest.mark.parametrize("settings", [{"units": 1}, {"units": 500, "updates": 50}, {"updates": 1}])
+def test_energy_never_rises_at_any_size(settings: dict[str, Any]) -> None:
+    assert ENERGY.check(**settings).holds
+
+
+def test_one_pattern_that_any_scale_recalls_is_refused() -> None:
+    with pytest.raises(ConfigError, match=r"^patterns must be at least 2, got 1$"):
+        ATTENTION.check(patterns=1)

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from netwright.core.errors import ConfigError
 from netwright.testing.claim_contract import CLAIM_CHECKS
 from netwright.theory.hopfield_higher_order import HIGHER_ORDER
 
@@ -19,3 +20,12 @@ def test_three_energies_recall_none_nearly_all_and_all() -> None:
     assert square.measured == 0.0
     assert cube.measured >= 0.95
     assert exponential.measured == 1.0
+
+
+def test_too_few_units_are_refused() -> None:
+    with pytest.raises(ConfigError, match=r"^units must be at least 100, got 10$"):
+        HIGHER_ORDER.check(units=10)
+
+
+def test_the_chart_of_alike_patterns_says_that_they_are() -> None:
+    assert "resemble" in HIGHER_ORDER.check(fair_bits=False).chart.caption

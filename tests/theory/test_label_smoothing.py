@@ -33,6 +33,7 @@ def test_best_probabilities_are_the_targets_and_their_gap_is_log_81() -> None:
     verdict = LABEL_SMOOTHING.check()
     assert verdict.predicted == pytest.approx(4.394, abs=5e-4)
     assert verdict.measured == pytest.approx(4.394, abs=0.05)
+    assert verdict.n == 5
 
 
 def test_torchs_share_is_k_over_k_minus_one_of_ours() -> None:

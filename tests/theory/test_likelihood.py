@@ -5,6 +5,7 @@ import pytest
 import torch
 from torch import Tensor
 
+from netwright.core.errors import ConfigError
 from netwright.testing.claim_contract import CLAIM_CHECKS
 from netwright.theory.claims import Claim
 from netwright.theory.likelihood import (
@@ -78,3 +79,24 @@ def test_a_wrong_likelihood_turns_the_verdict(monkeypatch: pytest.MonkeyPatch) -
         lambda x, y, sigma: most_likely_normal(x, y, sigma) * (1 + 1e-4 * sigma),
     )
     assert not GAUSSIAN_NOISE.check().holds
+
+
+@pytest.mark.parametrize(("examples", "inputs"), [(4, 1), (8, 3), (40, 19)])
+def test_few_examples_are_enough_for_the_likelihood(examples: int, inputs: int) -> None:
+    assert GAUSSIAN_NOISE.check(examples=examples, inputs=inputs).holds
+
+
+def test_fewer_examples_than_tell_the_weights_are_refused() -> None:
+    with pytest.raises(
+        ConfigError,
+        match=r"^examples must be at least 8, twice the weights and the bias, got 3$",
+    ):
+        GAUSSIAN_NOISE.check(examples=3)
+
+
+def test_an_outlier_holds_from_where_it_stands_out_and_is_refused_below() -> None:
+    assert OUTLIERS.check(examples=20, height=50).holds
+    with pytest.raises(
+        ConfigError, match=r"^height must be at least 500 times the noise of 0\.1, got 3$"
+    ):
+        OUTLIERS.check(height=3)

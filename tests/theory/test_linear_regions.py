@@ -1,11 +1,13 @@
 """Linear regions: counted exactly, in width and in depth."""
 
 import itertools
+import re
 
 import pytest
 import torch
 from torch import Tensor
 
+from netwright.core.errors import ConfigError
 from netwright.core.seeding import generator, seeded
 from netwright.testing.claim_contract import CLAIM_CHECKS
 from netwright.theory import linear_regions
@@ -112,6 +114,14 @@ def test_two_inputs_folded_once_have_forty_four_regions() -> None:
     halves = [(side > 0.5)[:, None].expand(1000, 1000), (side > 0.5)[None].expand(1000, 1000)]
     code = sum(2**i * pattern.long() for i, pattern in enumerate(itertools.chain(patterns, halves)))
     assert len(set(torch.as_tensor(code).flatten().tolist())) == most_regions(4, 2) * 2**2 == 44
+
+
+def test_more_pieces_than_can_be_counted_are_refused() -> None:
+    sentence = "width and layers must give at most 100,000 pieces, (m + 1) m^(L-1), got 1,310,720"
+    with pytest.raises(ConfigError, match=f"^{re.escape(sentence)}$"):
+        MONTUFAR.check(width=4, layers=10)
+    with pytest.raises(ConfigError, match=r"^layers must be at most 16, got 40$"):
+        MONTUFAR.check(layers=40)
 
 
 def test_a_fold_that_forgets_to_turn_changes_the_verdict(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,6 +3,7 @@
 import pytest
 import torch
 
+from netwright.core.errors import ConfigError
 from netwright.core.seeding import generator
 from netwright.testing.claim_contract import CLAIM_CHECKS
 from netwright.theory.claims import Claim
@@ -76,3 +77,34 @@ def test_svrg_goes_on_where_sgd_stalls_at_its_predicted_noise() -> None:
     assert sum(sgd.y[10:]) / len(sgd.y[10:]) == pytest.approx(floor.y[0], rel=0.25)
     factors = [after / before for before, after in zip(svrg.y[5:], svrg.y[6:], strict=False)]
     assert max(factors) < 1  # linear: a factor each epoch
+
+
+def test_the_variance_itself_is_that_of_one_example_over_the_batch_size() -> None:
+    bias, _, share = VARIANCE.check().findings
+    assert bias.n == 6**3
+    assert share.measured == pytest.approx(1, abs=share.within)
+    assert share.within < 0.1
+
+
+def test_batches_without_repeats_are_counted_as_such_and_vary_less() -> None:
+    bias, _, share = VARIANCE.check(independent=False).findings
+    assert bias.n == 120
+    sizes = torch.tensor([1.0, 2, 4, 8, 16, 32])
+    assert share.measured == pytest.approx(float(((100 - sizes) / 99).mean()), abs=share.within)
+    assert not share.holds
+
+
+@pytest.mark.parametrize("lr", [0.01, 0.03])
+def test_svrg_arrives_with_any_step_in_its_range(lr: float) -> None:
+    assert SVRG.check(lr=lr).holds
+
+
+def test_a_step_too_long_or_a_batch_too_large_is_refused() -> None:
+    with pytest.raises(ConfigError, match=r"^lr must be at most 0\.03, got 0\.1$"):
+        SVRG.check(lr=0.1)
+    with pytest.raises(ConfigError, match=r"^batch_size must be at most 100, got 1000$"):
+        SMOOTHER.check(batch_size=1000)
+
+
+def test_batches_as_large_as_the_set_are_still_not_smoother() -> None:
+    assert not SMOOTHER.check(batch_size=100).holds

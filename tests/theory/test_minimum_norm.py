@@ -3,6 +3,7 @@
 import pytest
 import torch
 
+from netwright.core.errors import ConfigError
 from netwright.core.seeding import generator
 from netwright.testing.claim_contract import CLAIM_CHECKS
 from netwright.theory.minimum_norm import MINIMUM_NORM, row_part
@@ -42,3 +43,19 @@ def test_one_equation_by_hand() -> None:
     matrix = torch.tensor([[[3.0, 4.0]]], dtype=torch.float64)
     inside = row_part(matrix, torch.tensor([[1.0, 0.0]], dtype=torch.float64))
     assert inside.tolist() == [pytest.approx([0.36, 0.48])]
+
+
+@pytest.mark.parametrize(("equations", "unknowns"), [(1, 2), (2, 4), (10, 20), (40, 80)])
+def test_systems_of_any_size_end_at_their_shortest_solutions(equations: int, unknowns: int) -> None:
+    assert MINIMUM_NORM.check(equations=equations, unknowns=unknowns).holds
+
+
+def test_systems_with_too_many_equations_are_refused() -> None:
+    with pytest.raises(
+        ConfigError, match=r"^equations must be at most half of the 20 unknowns, got 19$"
+    ):
+        MINIMUM_NORM.check(equations=19)
+    with pytest.raises(
+        ConfigError, match=r"^equations must be at most half of the 3 unknowns, got 5$"
+    ):
+        MINIMUM_NORM.check(unknowns=3)

@@ -86,11 +86,8 @@ def test_the_right_sign_turns_the_verdict(monkeypatch: pytest.MonkeyPatch) -> No
     assert NESTEROV_MISPRINT.check().holds
 
 
-@pytest.mark.parametrize(
-    "settings", [{"momentum": 0.99, "steps": 1604}, {"momentum": 0.999, "steps": 20_000}]
-)
-def test_the_limit_is_reached_by_much_momentum_in_enough_steps(settings: dict[str, float]) -> None:
-    assert HEAVY_BALL_LIMIT.check(**settings).holds
+def test_the_limit_is_reached_by_much_momentum_in_enough_steps() -> None:
+    assert HEAVY_BALL_LIMIT.check(momentum=0.99, steps=1604).holds
 
 
 def test_too_few_steps_for_the_limit_are_refused() -> None:
@@ -124,7 +121,7 @@ def test_looking_back_is_refuted_at_all_its_settings(
     condition: float, momentum: float, steps: int
 ) -> None:
     settings = {"condition": condition, "momentum": momentum, "steps": steps}
-    assert not NESTEROV_MISPRINT.check(**settings).holds
+    assert not NESTEROV_MISPRINT.check(0, "quick", **settings).holds
 
 
 def test_momentum_at_which_looking_back_gets_down_is_refused() -> None:
@@ -146,4 +143,4 @@ def test_the_chart_says_what_it_shows_without_the_assumption_too(
     claim: Claim, switch: str, only_with_it: str
 ) -> None:
     assert only_with_it in claim.check().chart.explanation
-    assert only_with_it not in claim.check(**{switch: False}).chart.explanation
+    assert only_with_it not in claim.check(0, "quick", **{switch: False}).chart.explanation

@@ -1,8 +1,11 @@
 """Symmetries of networks: rewritten and permuted weights, by hand and by count."""
 
+import re
+
 import pytest
 import torch
 
+from netwright.core.errors import ConfigError
 from netwright.testing.claim_contract import CLAIM_CHECKS
 from netwright.theory import network_symmetries
 from netwright.theory.network_symmetries import (
@@ -83,6 +86,16 @@ def test_three_units_in_two_layers_have_36_equal_sets_of_weights() -> None:
 @pytest.mark.parametrize(("units", "layers"), [(1, 3), (2, 3), (3, 1)])
 def test_layers_multiply_the_orders(units: int, layers: int) -> None:
     assert PERMUTATIONS.check(units=units, layers=layers).holds
+
+
+def test_more_orders_than_can_be_tried_are_refused() -> None:
+    sentence = "units and layers must give at most 50,000 orders, (n!)^l, got 1,679,616"
+    with pytest.raises(ConfigError, match=f"^{re.escape(sentence)}$"):
+        PERMUTATIONS.check(units=3, layers=8)
+    with pytest.raises(ConfigError, match=r"^units must be at most 8, got 30$"):
+        PERMUTATIONS.check(units=30)
+    with pytest.raises(ConfigError, match=r"^layers must be at most 15, got 20$"):
+        PERMUTATIONS.check(layers=20)
 
 
 def test_permuting_one_side_alone_turns_the_verdict(monkeypatch: pytest.MonkeyPatch) -> None:

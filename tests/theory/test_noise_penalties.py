@@ -99,3 +99,15 @@ def test_another_penalty_turns_the_verdict(monkeypatch: pytest.MonkeyPatch) -> N
 def test_more_masks_than_fit_are_refused() -> None:
     with pytest.raises(ConfigError, match=r"^features must be at most 12, got 30$"):
         DROPOUT_L2.check(features=30)
+
+
+def test_more_noisy_rows_than_fit_are_refused() -> None:
+    with pytest.raises(
+        ConfigError, match=r"^examples times copies must be at most 400000, got 1000 times 4000$"
+    ):
+        INPUT_NOISE.check(examples=1000)
+
+
+def test_the_chart_of_shared_masks_counts_those() -> None:
+    _, found = DROPOUT_L2.check(independent=False).chart.series
+    assert found.name == "mean over all 16 masks"

@@ -22,6 +22,8 @@ def test_counts_are_exact() -> None:
     counts = [120_000, 235_146, 8_590_065_664, 77_309_804_544]
     assert [finding.measured for finding in findings] == counts
     assert [finding.predicted for finding in findings] == counts
+    assert findings[0].what == "weights of one unit on 200 x 200 x 3"
+    assert findings[1].what == "weights and biases, MNIST network 784-256-128-10"
     assert findings[-1].measured > 70e9  # more than a large Llama
     assert count_parameters([196_608] * 3) == 77_309_804_544
     assert count_parameters([65_536] * 3) == 8_590_065_664

@@ -15,6 +15,7 @@ from netwright.theory.perceptron_convergence import (
     NOVIKOFF,
     SetsConfig,
     orthogonal_points,
+    room_beyond,
     separable_sets,
     walk,
 )
@@ -95,3 +96,40 @@ def test_points_are_of_the_dimension_that_is_asked_for() -> None:
     assert points.inputs.shape == (50, 3)
     assert plane.normal.shape == (4,)
     assert torch.equal(points.signs.abs(), torch.ones(50, dtype=torch.float64))
+
+
+@pytest.mark.parametrize("points", [1, 2, 3])
+def test_a_whole_bound_that_is_rounded_down_is_no_violation(points: int) -> None:
+    assert NOVIKOFF.check(points=points).holds
+
+
+def test_sets_without_room_are_refused_with_margin_and_dimension() -> None:
+    wanted = (
+        r"^margin and dimension must leave 1%% of the unit ball further than 4 margins from a "
+        r"plane, got %s with margin %s in %s dimensions$"
+    )
+    with pytest.raises(ConfigError, match=wanted % (r"\S+", "0.24", "5")):
+        NOVIKOFF.check(margin=0.24)
+    with pytest.raises(ConfigError, match=wanted % (r"\S+", "0.1", "1000")):
+        ALIGNMENT.check(dimension=1000)
+
+
+def test_too_few_points_for_a_flipped_label_to_matter_are_refused() -> None:
+    with pytest.raises(
+        ConfigError,
+        match=r"^points must be more than dimension \+ 1 for a flipped label to break separability,"
+        r" got 6 points in 5 dimensions$",
+    ):
+        NOVIKOFF.check(points=6, separable=False)
+
+
+@pytest.mark.parametrize(("gap", "dimension", "room"), [(0.5, 1, 0.5), (0.4, 5, 0.326), (0, 9, 1)])
+def test_room_beyond_a_gap_is_the_share_of_the_ball(
+    gap: float, dimension: int, room: float
+) -> None:
+    assert room_beyond(gap, dimension) == pytest.approx(room, abs=1e-3)
+
+
+def test_the_chart_says_so_when_a_walk_was_stopped() -> None:
+    assert "none may lie above" in NOVIKOFF.check(sets=5).chart.caption
+    assert "stopped" in NOVIKOFF.check(sets=5, separable=False).chart.caption

@@ -44,3 +44,14 @@ def test_answers_are_the_same_for_every_rate_from_zero_alone() -> None:
     assert slow.shape == (150,)
     slow, fast = (answers(points, signs, rate, start, 5, seed=0) for rate in (0.01, 100.0))
     assert not torch.equal(slow, fast)
+
+
+@pytest.mark.parametrize(("points", "dimension"), [(2, 1), (3, 1), (50, 1)])
+def test_rounding_makes_no_difference_between_rates(points: int, dimension: int) -> None:
+    verdict = LEARNING_RATE.check(points=points, dimension=dimension, passes=20)
+    assert [finding.measured for finding in verdict.findings] == [0, 0]
+
+
+def test_the_chart_of_a_separable_table_does_not_speak_of_cycles() -> None:
+    assert CYCLES.check().chart.caption.startswith("No pass is free of mistakes")
+    assert "no mistake is left" in CYCLES.check(inseparable=False).chart.caption

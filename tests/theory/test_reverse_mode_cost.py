@@ -2,6 +2,7 @@
 
 import pytest
 
+from netwright.core.errors import ConfigError
 from netwright.testing.claim_contract import CLAIM_CHECKS
 from netwright.theory.reverse_mode_cost import BATCH, REVERSE_MODE_COST, count_cost
 
@@ -37,3 +38,8 @@ def test_a_jacobian_costs_a_pass_for_each_output() -> None:
 
 def test_the_card_says_that_the_literal_statement_is_wrong() -> None:
     assert "independent of the number of parameters" in REVERSE_MODE_COST.card.misprint
+
+
+def test_more_layers_than_are_soon_counted_are_refused() -> None:
+    with pytest.raises(ConfigError, match=r"^layers must be at most 50, got 1000$"):
+        REVERSE_MODE_COST.check(layers=1000)

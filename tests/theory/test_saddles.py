@@ -6,6 +6,7 @@ import pytest
 import torch
 from torch import Tensor
 
+from netwright.core.errors import ConfigError
 from netwright.core.seeding import generator
 from netwright.testing.claim_contract import CLAIM_CHECKS
 from netwright.theory.claims import Claim
@@ -99,3 +100,15 @@ def test_noise_leaves_the_saddle_on_which_descent_stays() -> None:
     )
     assert (calm == 0).all()
     assert ((noisy[-1, :, 1].abs() - 0.5**0.5).abs() < 0.2).float().mean() > 0.95
+
+
+def test_the_chart_of_a_minimum_speaks_of_no_saddle() -> None:
+    chart = NEWTON_SADDLE.check(saddle=False).chart
+    assert "saddle" not in chart.explanation + chart.y_label
+    assert "leaves along y, as descent" in NEWTON_SADDLE.check(signed=False).chart.explanation
+
+
+def test_many_dimensions_hold_and_too_many_are_refused() -> None:
+    assert NEWTON_SADDLE.check(dimensions=50).holds
+    with pytest.raises(ConfigError, match=r"^dimensions must be at most 50, got 51$"):
+        NEWTON_SADDLE.check(dimensions=51)

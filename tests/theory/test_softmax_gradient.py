@@ -3,6 +3,7 @@
 import pytest
 import torch
 
+from netwright.core.errors import ConfigError
 from netwright.layers.softmax import softmax
 from netwright.testing.claim_contract import CLAIM_CHECKS
 from netwright.theory.softmax_gradient import SOFTMAX_GRADIENT, central_differences, cross_entropy
@@ -31,3 +32,10 @@ def test_without_a_sum_of_one_the_chances_count_that_often() -> None:
 def test_a_softmax_that_is_off_turns_the_verdict(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("netwright.theory.softmax_gradient.softmax", lambda o: softmax(1.001 * o))
     assert not SOFTMAX_GRADIENT.check().holds
+
+
+def test_two_classes_and_many_hold_and_one_is_refused() -> None:
+    assert SOFTMAX_GRADIENT.check(classes=2).holds
+    assert SOFTMAX_GRADIENT.check(classes=100).holds
+    with pytest.raises(ConfigError, match=r"^classes must be at least 2, got 1$"):
+        SOFTMAX_GRADIENT.check(classes=1)

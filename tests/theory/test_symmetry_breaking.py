@@ -3,6 +3,7 @@
 import pytest
 import torch
 
+from netwright.core.errors import ConfigError
 from netwright.testing.claim_contract import CLAIM_CHECKS
 from netwright.theory.network_symmetries import affine_maps, random_net
 from netwright.theory.symmetry_breaking import (
@@ -59,3 +60,9 @@ def test_difference_is_that_of_the_units() -> None:
     with torch.no_grad():
         net.head.weight[0, 3] += 0.25
     assert largest_difference(net) == pytest.approx(0.25)
+
+
+def test_a_step_so_long_that_weights_overflow_is_refused() -> None:
+    assert EQUAL_WEIGHTS.check(lr=0.3).holds
+    with pytest.raises(ConfigError, match=r"^lr must be at most 0\.3, got 39"):
+        EQUAL_WEIGHTS.check(lr=39)

@@ -7,6 +7,7 @@ import pytest
 import torch
 from torch import Tensor
 
+from netwright.core.errors import ConfigError
 from netwright.core.seeding import generator
 from netwright.layers.activations import build_activation
 from netwright.testing.claim_contract import CLAIM_CHECKS
@@ -47,6 +48,18 @@ def test_relu_error_falls_to_a_quarter_with_each_doubling() -> None:
         assert error <= (2 * math.pi) ** 2 / (8 * pieces**2)
     for before, after in pairwise(errors):
         assert before / after == pytest.approx(4, abs=0.1)
+
+
+@pytest.mark.parametrize("waves", [2, 3])
+def test_the_rate_holds_for_several_waves(waves: int) -> None:
+    assert UNIVERSAL_APPROXIMATION.check(waves=waves).holds
+
+
+def test_too_many_waves_and_a_single_piece_are_refused() -> None:
+    with pytest.raises(ConfigError, match=r"^waves must be at most 4, got 10$"):
+        UNIVERSAL_APPROXIMATION.check(waves=10)
+    with pytest.raises(ConfigError, match=r"^pieces must be at least 2, got 1$"):
+        PIECEWISE_LINEAR.check(pieces=1)
 
 
 @pytest.mark.covers("relu-universality")

@@ -1,29 +1,27 @@
-"""Penalties on the weights: priors, zeros and early stopping, against scikit-learn and by hand."""
+"""Penalties on the weights: priors and zeros, against scikit-learn and by hand."""
 
 import numpy as np
 import pytest
 import torch
 from sklearn.linear_model import Lasso, Ridge
 
+from netwright.core.errors import ConfigError
 from netwright.core.seeding import generator
 from netwright.models.linear.least_squares import solve_least_squares
 from netwright.testing.claim_contract import CLAIM_CHECKS
 from netwright.theory import weight_penalties
 from netwright.theory.weight_penalties import (
-    EARLY_STOPPING,
     GAUSSIAN_PRIOR,
     L1_ZEROS,
-    EarlyStoppingConfig,
     GaussianPriorConfig,
     ZerosConfig,
     fit_lasso,
     most_probable_weights,
     regression,
-    shrinkages,
     subgradient_weights,
 )
 
-CLAIMS = {"prior": GAUSSIAN_PRIOR, "zeros": L1_ZEROS, "stopping": EARLY_STOPPING}
+CLAIMS = {"prior": GAUSSIAN_PRIOR, "zeros": L1_ZEROS}
 
 
 @pytest.mark.parametrize("claim", CLAIMS.values(), ids=CLAIMS)
@@ -57,7 +55,7 @@ def test_l1_leaves_ten_of_a_hundred_features_and_l2_all() -> None:
     given = ZerosConfig()
     truth = (torch.arange(100) < 10).double()
     x, y = regression(200, truth, given.noise, generator(0, "test"))
-    weights = fit_lasso(given, x, y).affine.weight.detach()
+    weights = fit_lasso(given.penalty, x, y).affine.weight.detach()
     assert int((weights == 0).sum()) >= 80
     assert (weights[0, :10] != 0).all()
     assert (solve_least_squares(x, y, l2=given.penalty)[0] != 0).all()
@@ -73,9 +71,8 @@ def test_orthonormal_inputs_are_thresholded_by_l1_and_scaled_by_l2() -> None:
     x = q * 40**0.5  # X^T X = n I, and no mean
     y = torch.randn(40, 1, generator=random, dtype=torch.float64)
     least = (x.T @ y / 40).squeeze(1)
-    given = ZerosConfig(features=8, penalty=0.1)
     soft = least.sign() * (least.abs() - 0.1).clamp(min=0)
-    lasso = fit_lasso(given, x, y).affine.weight.detach()[0]
+    lasso = fit_lasso(0.1, x, y).affine.weight.detach()[0]
     torch.testing.assert_close(lasso, soft, rtol=0, atol=1e-12)
     assert 0 < int((lasso == 0).sum()) < 8
     ridge = solve_least_squares(x, y, l2=0.1)[0][0]
@@ -83,26 +80,24 @@ def test_orthonormal_inputs_are_thresholded_by_l1_and_scaled_by_l2() -> None:
 
 
 def test_subgradient_steps_come_near_the_lasso_without_zeros() -> None:
-    given = ZerosConfig(features=20, relevant=5)
     x, y = regression(200, (torch.arange(20) < 5).double(), 1.0, generator(0, "test"))
-    jumping = subgradient_weights(given, x - x.mean(dim=0), y - y.mean())
-    lasso = fit_lasso(given, x, y).affine.weight.detach()[0]
+    jumping = subgradient_weights(0.15, x - x.mean(dim=0), y - y.mean())
+    lasso = fit_lasso(0.15, x, y).affine.weight.detach()[0]
     assert (jumping != 0).all()
     assert float((jumping - lasso).abs().max()) < 0.01
 
 
-@pytest.mark.covers("early-stopping-l2")
-def test_descent_and_ridge_agree_in_flat_directions() -> None:
-    given = EarlyStoppingConfig()
-    curvatures, stopped, ridge = shrinkages(given, generator(0, "test"))
-    product = given.lr * given.steps * curvatures
-    flat = product <= 0.2
-    assert int(flat.sum()) >= 10
-    assert float((stopped / ridge - 1).abs()[flat].max()) < 0.1
-    torch.testing.assert_close(ridge, product / (1 + product))
-    torch.testing.assert_close(stopped, 1 - (1 - given.lr * curvatures) ** given.steps)
+def test_zeros_are_counted_among_idle_features() -> None:
+    assert L1_ZEROS.check(relevant=30).holds
 
 
-def test_the_two_differ_by_thirty_per_cent_at_most() -> None:
-    largest = EARLY_STOPPING.check(early=False).measured
-    assert largest == pytest.approx(0.3, abs=0.01)  # the largest of (1 + x)(1 - e^-x) / x - 1
+def test_settings_without_idle_features_or_with_too_small_a_penalty_are_refused() -> None:
+    with pytest.raises(
+        ConfigError, match=r"^relevant must be at most features - 20 = 80, got 100$"
+    ):
+        L1_ZEROS.check(relevant=100)
+    with pytest.raises(
+        ConfigError,
+        match=r"^penalty must be at least 0.115 for so few examples and so much noise, got 0.05$",
+    ):
+        L1_ZEROS.check(penalty=0.05)

@@ -3,6 +3,7 @@
 import pytest
 import torch
 
+from netwright.core.errors import ConfigError
 from netwright.testing.claim_contract import CLAIM_CHECKS
 from netwright.theory.wide_minima import WIDE_MINIMA, expected_shares, wells
 
@@ -30,3 +31,13 @@ def test_between_equal_wells_the_chain_tends_to_one_half() -> None:
     shares = expected_shares(1.0, 10_000)
     assert shares[-1] == pytest.approx(0.5, abs=0.02)
     assert shares[3000] < 0.5
+
+
+def test_a_well_just_below_the_limit_of_descent_holds_and_one_above_is_refused() -> None:
+    assert WIDE_MINIMA.check(sharpness=39.9).holds
+    with pytest.raises(ConfigError, match=r"^sharpness must be less than 40\.0, got 50$"):
+        WIDE_MINIMA.check(sharpness=50)
+
+
+def test_the_chart_of_calm_descent_speaks_of_no_noise() -> None:
+    assert "none leaves" in WIDE_MINIMA.check(noise=False).chart.explanation

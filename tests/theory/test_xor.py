@@ -2,6 +2,7 @@
 
 import pytest
 
+from netwright.core.errors import ConfigError
 from netwright.models.neurons.separability import is_separable
 from netwright.testing.claim_contract import CLAIM_CHECKS
 from netwright.theory.claims import Claim
@@ -43,3 +44,15 @@ def test_few_units_learn_it_rarely_and_many_nearly_always() -> None:
 
 def test_linear_hidden_units_are_no_help() -> None:
     assert TWO_RELUS.check(relu=False).measured > 0.5
+
+
+def test_a_line_that_fits_or_is_not_said_to_have_learned_nothing() -> None:
+    assert "one half everywhere" in LINEAR.check().chart.caption
+    assert "separates" in LINEAR.check(exclusive=False).chart.caption
+
+
+def test_settings_at_which_the_claims_are_not_meant_are_refused() -> None:
+    with pytest.raises(ConfigError, match=r"^many must be at least 8, got 4$"):
+        HARD_TO_TRAIN.check(many=4)
+    with pytest.raises(ConfigError, match=r"^units must be at least 20, got 1$"):
+        RANDOM_LAYER.check(units=1)

@@ -25,7 +25,9 @@ SCALES = tuple(10.0**power for power in range(7))
 class BoundConfig(Config):
     """The function that is said to be bounded."""
 
-    activation: Annotated[str, OneOf(ACTIVATIONS), Doc("an activation of the library")] = "relu"
+    activation: Annotated[str, OneOf(ACTIVATIONS), Doc("what stands in the place of the ReLU")] = (
+        "relu"
+    )
 
 
 def largest_outputs(activation: str, seed: int, count: int) -> list[float]:
@@ -52,12 +54,12 @@ def measure_bound(given: BoundConfig, seed: int, effort: Effort) -> Verdict:
             x_label="largest input",
             y_label="largest output",
             series=(
-                predicted("the bound that is claimed", SCALES, [1.0] * len(SCALES)),
+                predicted("1, the bound of the sigmoid", SCALES, [1.0] * len(SCALES)),
                 measured(given.activation, SCALES, largest),
                 measured("sigmoid", SCALES, largest_outputs("sigmoid", seed, INPUTS[effort])),
             ),
-            explanation="A bounded activation levels off; the ReLU passes every positive number "
-            "on, so its outputs grow as its inputs do.",
+            explanation="A bounded activation levels off, as the sigmoid does. One without a "
+            "bound, as the ReLU is, has outputs that grow with its inputs.",
             log="xy",
         ),
     )

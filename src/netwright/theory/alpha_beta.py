@@ -169,7 +169,10 @@ def measure_alpha_beta(given: AlphaBetaConfig, seed: int, effort: Effort) -> Ver
                 measured("alpha-beta", places, seen),
             ),
             explanation="Both give the same value. The longer the game still is, the more of its "
-            "tree is never looked at.",
+            "tree is never looked at."
+            if given.zero_sum
+            else "Where a draw has points for both, pruning leaves out moves that matter, and some "
+            "boards get another value.",
             log="y",
             categories=tuple(str(moves) for moves in played),
         ),

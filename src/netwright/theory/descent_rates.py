@@ -9,8 +9,9 @@ where the Polyak-Lojasiewicz inequality says |grad h|^2 / 2 >= mu (h - h*): a sm
 small gap. Many losses go down at once: their sum has the gradients of all.
 
 Shapes: P losses, D coordinates, N examples, T steps.
-Source: Nesterov, "Introductory Lectures on Convex Optimization" (2004), sections 1.2 and 2.1;
-Polyak, "Gradient Methods for Minimizing Functionals" (1963).
+Source: Nesterov, "Introductory Lectures on Convex Optimization" (2004), section 1.2; Beck and
+Teboulle, "A Fast Iterative Shrinkage-Thresholding Algorithm" (2009), theorem 3.1; Polyak, "Gradient
+Methods for Minimizing Functionals" (1963).
 """
 
 from collections.abc import Callable
@@ -18,11 +19,12 @@ from dataclasses import dataclass
 from typing import Annotated, Any
 
 import torch
+from annotated_types import Interval
 from torch import Tensor
 from torch.nn.functional import softplus
 
 from netwright.core.card import Card
-from netwright.core.config import Config, Doc, Positive, Size
+from netwright.core.config import Config, Doc, Positive
 from netwright.core.seeding import generator
 from netwright.inspection.claim_chart import ClaimChart, measured, predicted
 from netwright.theory.claims import Assumption, Claim, Effort
@@ -41,13 +43,18 @@ class DescentConfig(Config):
     """The curvature of the losses, and how often to step."""
 
     curvature: Annotated[Positive, Doc("L, the largest curvature of each loss")] = 4.0
-    steps: Annotated[Size, Doc("T, steps of gradient descent")] = 100
+    steps: Annotated[int, Interval(ge=1, le=1000), Doc("T, steps of gradient descent")] = 100
     short_step: Annotated[bool, Assumption("the step is 1/L; without it, it is 3/L")] = True
 
     @property
     def rate(self) -> float:
         """The step size."""
         return (1 if self.short_step else 3) / self.curvature
+
+    def told(self, text: str) -> str:
+        """The text on a chart, which speaks of what is assumed."""
+        switches = [value for value in vars(self).values() if isinstance(value, bool)]
+        return text if all(switches) else "With an assumption off, the promise need not be kept."
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -163,8 +170,10 @@ def measure_sufficient_decrease(given: SmoothConfig, seed: int, effort: Effort) 
                 predicted("as promised", *2 * [sorted(promised[shown].tolist())]),
                 measured("gradient descent", promised[shown].tolist(), decrease[shown].tolist()),
             ),
-            explanation="Every dot is a step of a logistic regression. None lies below the line: "
-            "a step of 1/L never gains less than the gradient promises.",
+            explanation=given.told(
+                "Every dot is a step of a logistic regression. None lies below the line: "
+                "a step of 1/L never gains less than the gradient promises."
+            ),
             log="xy",
         ),
     )
@@ -188,7 +197,9 @@ def measure_critical_point(given: SmoothConfig, seed: int, effort: Effort) -> Ve
         "smallest gradient so far",
         gradient(path[:-1]).norm(dim=-1).cummin(0).values,
         (2 * given.curvature * loss(start) / k).sqrt(),
-        "The bound says by which step a gradient below ε has been seen: 2L(h₀ - h*) / ε².",
+        given.told(
+            "The bound says by which step a gradient below ε has been seen: 2L(h₀ - h*) / ε²."
+        ),
         log="xy",
     )
 
@@ -216,8 +227,10 @@ def measure_polyak_lojasiewicz(
         "gap to the best loss",
         loss(path[1:]),
         (factor.pow(k) + ROUNDING**2) * loss(start),  # residuals are known to so many digits
-        "The gap falls at least by the factor 1 - μ/L a step, though the loss has a whole flat "
-        "space of minima and is not strongly convex.",
+        given.told(
+            "The gap falls at least by the factor 1 - μ/L a step, though the loss has a whole flat "
+            "space of minima and is not strongly convex."
+        ),
         log="y",
     )
 
@@ -253,8 +266,10 @@ def measure_convex_rate(given: ConvexConfig, seed: int, effort: Effort) -> Verdi
         "gap to the best loss",
         loss(path[1:]),
         given.curvature * distance / (2 * k),
-        "Where directions are nearly flat the gap need not fall by a factor a step, but it is "
-        "never above c/k: half the gap may cost twice the steps.",
+        given.told(
+            "Where directions are nearly flat the gap need not fall by a factor a step, but it is "
+            "never above c/k: half the gap may cost twice the steps."
+        ),
         log="xy",
     )
 
@@ -314,7 +329,8 @@ CONVEX_RATE = Claim(
         sentence="On a convex loss the gap after k steps is at most L|x0 - x*|²/(2k).",
         formula=r"h(x_k) - h^* \leq \frac{L\,\|x_0 - x^*\|^2}{2k}",
         symbols={**_SYMBOLS, "x^*": "the nearest best place, with the loss h*"},
-        source="Nesterov (2004), Introductory Lectures on Convex Optimization, section 2.1.5",
+        source="Beck and Teboulle (2009), SIAM Journal on Imaging Sciences 2(1), 183-202, theorem "
+        "3.1, for a loss that is all smooth",
     ),
     topic="Gradient descent",
     kind="theorem",

@@ -38,15 +38,13 @@ ROUNDING = 1e-9
 class EnsembleConfig(Config):
     """The members, and how alike their errors are."""
 
-    members: Annotated[
-        int, Interval(ge=2, le=64), Doc("M, predictors of the largest ensemble")
-    ] = 16
+    members: Annotated[int, Interval(ge=2, le=64), Doc("M, predictors of the largest ensemble")] = (
+        16
+    )
     correlation: Annotated[
         float, Interval(ge=0.1, lt=1), Doc("rho, between the errors of two members")
     ] = 0.3
-    variance: Annotated[
-        float, Interval(gt=0, le=1e6), Doc("v, of the error of one member")
-    ] = 1.0
+    variance: Annotated[float, Interval(gt=0, le=1e6), Doc("v, of the error of one member")] = 1.0
     convex_loss: Annotated[bool, Assumption("the loss is convex, as the squared error is")] = True
     equal_correlation: Annotated[
         bool,

@@ -42,8 +42,8 @@ from netwright.theory.verdict import (
 FairBits = Annotated[bool, Assumption("the bits of the patterns are independent fair coins")]
 BIASED = 0.75  # share of +1 where they are not fair
 BIASED_TEXT = (
-    "Here three bits of four are +1: the patterns resemble each other, their cross-talk adds up "
-    "instead of cancelling, and far more is lost than the line says."
+    "Here three bits of four are +1: the patterns resemble each other, and their cross-talk adds "
+    "up instead of cancelling, so that the dots leave the line."
 )
 SEEDS = {"quick": 12, "full": 20}
 LOADS = (0.138, 0.2)
@@ -54,9 +54,10 @@ COLLAPSED = 0.20
 MOST_LEFT = 0.5  # the overlap that may be left there
 COLLAPSE_WITHIN = 0.02  # just below the fall a finite network loses some patterns
 CAPACITY_BIAS = 0.5  # times 1/sqrt(n), beside the spread of a share: there are s - 1 others, not s
-NETWORKS = {"quick": 6, "full": 10}
-FOLLOWED = {"quick": 10, "full": None}  # stored patterns whose fate is followed; None is all
-MOST_SWEEPS = 100
+NETWORKS = {"quick": 5, "full": 10}
+# Stored patterns whose fate is followed, by load; all of them where there is no number.
+FOLLOWED: dict[Effort, dict[float, int]] = {"quick": {0.10: 20, 0.12: 20, 0.20: 5}, "full": {}}
+MOST_SWEEPS = {"quick": 20, "full": 100}  # a state that still moves then is on its way down
 PERFECT_SEEDS = {"quick": 10, "full": 100}
 
 
@@ -140,8 +141,8 @@ def lost_bits(given: BitErrorConfig, count: int, numbers: torch.Generator) -> fl
 
 BIT_ERROR = Claim(
     card=Card(
-        sentence="With many units, a bit of a stored pattern is lost in one step with the chance that"
-        " a normal number of variance s/n lies below -1.",
+        sentence="With many units, a bit of a stored pattern is lost in one step with the chance"
+        " that a normal number of variance s/n lies below -1.",
         formula=r"P = \frac{1}{2}\left(1 - \mathrm{erf}\sqrt{\frac{n}{2 s}}\right)"
         r" = \int_{-\infty}^{-1} \frac{e^{-z^2 n / 2s}}{\sqrt{2 \pi s / n}} \, dz",
         symbols={"n": "units", "s": "stored random patterns", "z": "the cross-talk"},
@@ -175,14 +176,14 @@ class CollapseConfig(NetworkConfig):
 
 
 def mean_overlap(
-    given: NetworkConfig, load: float, followed: int | None, numbers: torch.Generator
+    given: NetworkConfig, load: float, effort: Effort, numbers: torch.Generator
 ) -> float:
     """Start at stored patterns, sweep until nothing moves, and compare with them."""
-    count = round(load * given.units)
+    count, followed = round(load * given.units), FOLLOWED[effort].get(load)
     patterns = random_patterns(count, given.units, numbers, fair=given.fair_bits)
     weights, stored = hebbian_weights(patterns), patterns[:followed]
     states, moving = stored.clone(), torch.arange(len(stored))
-    for _ in range(MOST_SWEEPS):
+    for _ in range(MOST_SWEEPS[effort]):
         before = states[moving]
         after = asynchronous_sweep(before, weights)  # no bit is like another
         states[moving] = after
@@ -198,12 +199,14 @@ def measure_collapse(given: CollapseConfig, seed: int, effort: Effort) -> Verdic
     loads = (*HELD[effort], *(CRITICAL if effort == "full" else ()), COLLAPSED)
     tries = {
         load: estimate(
-            [mean_overlap(given, load, FOLLOWED[effort], numbers) for _ in range(NETWORKS[effort])]
+            [mean_overlap(given, load, effort, numbers) for _ in range(NETWORKS[effort])]
         )
         for load in loads
     }
     # An interval around 0.998 may reach beyond 1; an overlap does not.
-    intervals = {load: (found.interval[0], min(1.0, found.interval[1])) for load, found in tries.items()}
+    intervals = {
+        load: (found.interval[0], min(1.0, found.interval[1])) for load, found in tries.items()
+    }
     kept = [
         equals(
             _left_at(load),
@@ -234,9 +237,9 @@ def measure_collapse(given: CollapseConfig, seed: int, effort: Effort) -> Verdic
                     [intervals[load] for load in loads],
                 ),
             ),
-            explanation="Each network starts at a stored pattern and runs until it rests. Up to "
-            "about 0.138 it stays near; beyond, each lost bit pulls others along. What is left "
-            "there shrinks with the number of units."
+            explanation="Each network starts at a stored pattern and runs until it rests, for at "
+            f"most {MOST_SWEEPS[effort]} sweeps. Up to about 0.138 it stays near; beyond, each "
+            "lost bit pulls others along. What is left there shrinks with the number of units."
             if given.fair_bits
             else BIASED_TEXT,
         ),
@@ -283,7 +286,8 @@ def measure_capacity(given: NetworkConfig, seed: int, effort: Effort) -> Verdict
                 f"share of patterns without a lost bit, of {count} in {n:,} units",
                 chance := perfect_share(count, n),
                 share.mean,
-                within=CAPACITY_BIAS / math.sqrt(n) + 3 * math.sqrt(chance * (1 - chance) / share.n),
+                within=CAPACITY_BIAS / math.sqrt(n)
+                + 3 * math.sqrt(chance * (1 - chance) / share.n),
                 n=share.n,
                 interval=share.interval,
             )

@@ -106,8 +106,8 @@ def measure_energy(given: EnergyConfig, seed: int, effort: Effort) -> Verdict:
             explanation="Each update lowers the energy or leaves it: there are finitely many "
             "states, so that the network comes to rest."
             if given.symmetric and given.zero_diagonal and given.one_at_a_time
-            else "The energy rises at some updates: where a full line is above its dashed one, it "
-            "has been lower before.",
+            else "The energy rises at some updates: a line that goes up has left a lower energy "
+            "behind, and the network need not come to rest.",
         ),
     )
 
@@ -137,8 +137,12 @@ ENERGY = Claim(
 class AttentionConfig(Config):
     """Random patterns and queries."""
 
-    patterns: Annotated[int, Interval(ge=2, le=1000), Doc("S, stored patterns: the keys and values")] = 50
-    features: Annotated[int, Interval(ge=2, le=1000), Doc("D, features of a pattern and of a query")] = 64
+    patterns: Annotated[
+        int, Interval(ge=2, le=1000), Doc("S, stored patterns: the keys and values")
+    ] = 50
+    features: Annotated[
+        int, Interval(ge=2, le=1000), Doc("D, features of a pattern and of a query")
+    ] = 64
     scaled: Annotated[bool, Assumption("beta is 1/sqrt(D), the scale of attention; else 1")] = True
 
 

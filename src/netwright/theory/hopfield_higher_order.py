@@ -82,8 +82,8 @@ def measure_higher_order(given: HigherOrderConfig, seed: int, effort: Effort) ->
             explanation="Twice as many patterns as units are 14 times what the square can hold. "
             "A steeper F lets the nearest pattern outweigh the cross-talk of all others."
             if given.fair_bits
-            else "Here three bits of four are +1: the patterns resemble each other, and the nearest "
-            "one outweighs the many others only where F is very steep.",
+            else "Here three bits of four are +1: the patterns resemble each other, and the "
+            "nearest one outweighs the many others only where F is very steep.",
             categories=names,
         ),
     )

@@ -10,7 +10,8 @@ log 2 = 0.69 each time that the number of steps doubles.
 
 Shapes: N examples, D features, K classes.
 Source: Szegedy et al., "Rethinking the Inception Architecture for Computer Vision" (2016), section
-7, for the idea, with eps / K for all K classes; Soudry et al., "The Implicit Bias of Gradient Descent on Separable Data" (2018), for log t.
+7, for the idea, with eps / K for all K classes; Soudry et al., "The Implicit Bias of Gradient
+Descent on Separable Data" (2018), for log t.
 """
 
 import math
@@ -149,8 +150,7 @@ LABEL_SMOOTHING = Claim(
             r"\epsilon": "the share of a label that is spread over the other classes",
             "K": "classes",
         },
-        source="after Szegedy et al. (2016), CVPR, 2818-2826, who spread epsilon over all K classes;"
-        " here it is spread over the K - 1 others",
+        source="after Szegedy et al. (2016), CVPR, 2818-2826, who spread it over all K classes",
         misprint="The loss is -sum p log q; without the minus its minimum drives q to 0. torch's"
         " `label_smoothing` spreads over all K classes, as the paper does: it is K / (K - 1) times"
         " this epsilon.",

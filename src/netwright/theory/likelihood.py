@@ -17,10 +17,12 @@ from dataclasses import dataclass
 from typing import Annotated
 
 import torch
+from annotated_types import Interval
 from torch import Tensor
 
 from netwright.core.card import Card
-from netwright.core.config import Config, Doc, Positive, Size
+from netwright.core.config import Config, Doc, Positive
+from netwright.core.errors import ConfigError
 from netwright.core.seeding import generator
 from netwright.inspection.claim_chart import ClaimChart, measured, predicted
 from netwright.models.linear.gaussian import normal_log_density
@@ -30,6 +32,7 @@ from netwright.theory.verdict import Verdict, at_least, at_most, equals, estimat
 
 SETS = {"quick": 6, "full": 100}
 SIGMAS = (0.5, 3.0)
+FAR_OFF = 500  # times the noise is where one target stands out
 HEIGHTS = 11  # of the outlier, in the chart
 
 
@@ -81,9 +84,18 @@ def most_likely_normal(x: Tensor, y: Tensor, sigma: float) -> Tensor:
 class GaussianNoiseConfig(Config):
     """The data, and its noise."""
 
-    examples: Annotated[Size, Doc("N, examples of a set")] = 40
-    inputs: Annotated[Size, Doc("D, inputs of an example")] = 3
+    examples: Annotated[int, Interval(ge=1, le=500), Doc("N, examples of a set")] = 40
+    inputs: Annotated[int, Interval(ge=1, le=50), Doc("D, inputs of an example")] = 3
     gaussian: Annotated[bool, Assumption("the noise is normal; off, it is Laplace's")] = True
+
+    def __post_init__(self) -> None:
+        """Refuse so few examples that weights are not told, or hardly."""
+        super().__post_init__()
+        if self.examples < 2 * (self.inputs + 1):
+            raise ConfigError(
+                f"examples must be at least {2 * (self.inputs + 1)}, twice the weights and the "
+                f"bias, got {self.examples}"
+            )
 
 
 def measure_gaussian_noise(given: GaussianNoiseConfig, seed: int, effort: Effort) -> Verdict:
@@ -125,7 +137,10 @@ def measure_gaussian_noise(given: GaussianNoiseConfig, seed: int, effort: Effort
                 ),
             ),
             explanation="Each dot is a weight of one data set. On the dashed line both ways find "
-            "the same weight, whatever size of noise is assumed.",
+            "the same weight, whatever size of noise is assumed."
+            if given.gaussian
+            else "Each dot is a weight of one data set. Off the dashed line the least absolute "
+            "error, which Laplace's noise asks for, finds another weight.",
         ),
     )
 
@@ -167,12 +182,23 @@ GAUSSIAN_NOISE = Claim(
 class OutliersConfig(Config):
     """The clean data, and the one outlier."""
 
-    examples: Annotated[Size, Doc("N, clean examples; their inputs lie between 0 and 1")] = 50
+    examples: Annotated[
+        int, Interval(ge=20, le=200), Doc("N, clean examples; their inputs lie between 0 and 1")
+    ] = 50
     height: Annotated[Positive, Doc("how far the outlier lies above the line")] = 100.0
     noise: Annotated[Positive, Doc("size of the noise of the clean targets")] = 0.1
     within_range: Annotated[
         bool, Assumption("the outlier's input lies among the others; off, it lies far away")
     ] = True
+
+    def __post_init__(self) -> None:
+        """Refuse an outlier that is none."""
+        super().__post_init__()
+        if self.height < FAR_OFF * self.noise:
+            raise ConfigError(
+                f"height must be at least {FAR_OFF} times the noise of {self.noise:g}, "
+                f"got {self.height:g}"
+            )
 
 
 def measure_outliers(given: OutliersConfig, seed: int, effort: Effort) -> Verdict:
@@ -251,7 +277,10 @@ def _outlier_chart(given: OutliersConfig, seed: int, place: float) -> ClaimChart
             measured("least absolute error", heights, shifts(least_absolute_deviations)),
         ),
         explanation="The further off one target lies, the more it turns the line of least squares, "
-        "without end. The line of the least absolute error only asks on which side it lies.",
+        "without end. The line of the least absolute error only asks on which side it lies."
+        if given.within_range
+        else "An outlier whose input is far from the others is a lever: it turns the line of the "
+        "least absolute error as well.",
     )
 
 

@@ -19,6 +19,7 @@ from torch import Tensor
 
 from netwright.core.card import Card
 from netwright.core.config import Config, Doc, Positive, Size
+from netwright.core.errors import ConfigError
 from netwright.core.seeding import generator
 from netwright.inspection.claim_chart import ClaimChart, measured, predicted
 from netwright.models.linear.least_squares import solve_least_squares
@@ -28,6 +29,7 @@ from netwright.theory.verdict import Verdict, at_most, no_violations
 CASES = {"quick": 200, "full": 5000}
 SETS = {"quick": 1, "full": 10}
 ROUNDING = 1e-12
+MOST_ROWS = 400_000
 STANDARD_ERRORS = 5  # chance alone goes further once in a million weights
 KEPT = tuple(i / 20 for i in range(2, 21))  # p of the chart
 SPREADS = (0.1, 0.2, 0.4, 0.6, 0.8, 1.0)  # sigma of the noise
@@ -38,7 +40,7 @@ class DropoutConfig(Config):
     """A linear unit whose inputs are dropped."""
 
     features: Annotated[int, Interval(ge=2, le=12), Doc("D; all 2^D masks are summed over")] = 8
-    examples: Annotated[Size, Doc("N, examples of the regression")] = 30
+    examples: Annotated[int, Interval(ge=1, le=200), Doc("N, examples of the regression")] = 30
     keep: Annotated[
         float, Interval(gt=0, lt=1), Doc("p, the probability that a feature is kept")
     ] = 0.5
@@ -98,6 +100,7 @@ def measure_dropout(given: DropoutConfig, seed: int, effort: Effort) -> Verdict:
     found = expected_errors(given, given.keep, weights, hidden, targets)
     wrong = int(((found - wanted).abs() > ROUNDING * wanted).sum())
     first = (weights[:1], hidden[:1])
+    masks = len(factors_and_odds(given, given.keep)[1])
     return Verdict(
         findings=(
             no_violations(
@@ -120,14 +123,26 @@ def measure_dropout(given: DropoutConfig, seed: int, effort: Effort) -> Verdict:
                     [float(plain[0] + penalty(*first, keep)) for keep in KEPT],
                 ),
                 measured(
-                    f"mean over all {2**given.features} masks",
+                    f"mean over all {masks} masks",
                     KEPT,
                     [float(expected_errors(given, keep, *first, targets[:1])) for keep in KEPT],
                 ),
             ),
-            explanation="One linear unit, one example: dropping inputs adds a penalty on the "
-            "squares of its weights, each weighed by the square of its own input.",
+            explanation=_dropout_told(given),
         ),
+    )
+
+
+def _dropout_told(given: DropoutConfig) -> str:
+    if not given.rescaled:
+        return (
+            "Inputs that are not divided by p are smaller on average: more changes than a penalty."
+        )
+    if not given.independent:
+        return "Inputs that are dropped together add products of their weights to the penalty."
+    return (
+        "One linear unit, one example: dropping inputs adds a penalty on the squares of its "
+        "weights, each weighed by the square of its own input."
     )
 
 
@@ -157,10 +172,19 @@ class InputNoiseConfig(Config):
     """The regression whose inputs are noisy."""
 
     examples: Annotated[Size, Doc("n, examples")] = 40
-    features: Annotated[Size, Doc("D, features of one example")] = 5
+    features: Annotated[int, Interval(ge=2, le=20), Doc("D, features of one example")] = 5
     copies: Annotated[Size, Doc("noisy copies of every example")] = 4000
     target_noise: Annotated[Positive, Doc("standard deviation of the targets' own noise")] = 0.5
     independent: Annotated[bool, Assumption("each feature has noise of its own")] = True
+
+    def __post_init__(self) -> None:
+        """Refuse more noisy rows than fit in memory with ease."""
+        super().__post_init__()
+        if self.examples * self.copies > MOST_ROWS:
+            raise ConfigError(
+                f"examples times copies must be at most {MOST_ROWS}, "
+                f"got {self.examples} times {self.copies}"
+            )
 
 
 def weights_from_copies(
@@ -211,7 +235,10 @@ def measure_input_noise(given: InputNoiseConfig, seed: int, effort: Effort) -> V
                 measured(f"least squares on {given.copies} noisy copies", SPREADS, copies[shown]),
             ),
             explanation="The noisier the inputs, the less the model relies on any of them: its "
-            "weights shrink as those of ridge regression do.",
+            "weights shrink as those of ridge regression do."
+            if given.independent
+            else "One noise for all inputs punishes the sum of the weights alone: they do not "
+            "shrink as those of ridge regression do.",
         ),
     )
 

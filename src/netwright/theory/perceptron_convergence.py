@@ -156,7 +156,7 @@ def _in_the_ball(count: int, dimension: int, random: torch.Generator) -> Tensor:
     """Points that are uniform in the unit ball, (count, D)."""
     directions = torch.randn(count, dimension, generator=random, dtype=torch.float64)
     radius = torch.rand(count, 1, generator=random, dtype=torch.float64)
-    return directions * radius ** (1 / dimension) / directions.norm(dim=1, keepdim=True)
+    return directions.mul(radius ** (1 / dimension)) / directions.norm(dim=1, keepdim=True)
 
 
 def walk(points: LabelledPoints, seed: int, most: int, start: Tensor | None = None) -> Tensor:
@@ -227,8 +227,8 @@ def measure_novikoff(given: NovikoffConfig, seed: int, effort: Effort) -> Verdic
             explanation="Each dot is a set of points; none may lie above the line. Random sets "
             "need far fewer updates than the bound, orthogonal points need all of them."
             if given.separable
-            else "Each dot is a set of points, of which one has the wrong label. A walk that no "
-            "plane can end is stopped after the pass that took it above the line.",
+            else "One label of each random set is flipped. A walk that no plane can end is stopped "
+            "after the pass that took it above the line.",
             log="xy",
         ),
     )

@@ -151,11 +151,17 @@ def measure_residual_decay(given: ResidualDecayConfig, seed: int, effort: Effort
                     steps,
                     [float(mean[-1]) * factor ** (step - steps[-1]) for step in steps],
                 ),
-                line("residual networks, to the input x" if given.skip else "no skip, to the input x", steps, mean.tolist()),
+                line(
+                    "residual networks, to the input x"
+                    if given.skip
+                    else "no skip, to the input x",
+                    steps,
+                    mean.tolist(),
+                ),
                 line("plain networks, to φ(0)", steps, plain.mean(dim=0).tolist()),
             ),
-            explanation="Without a loss, weight decay takes all weights to 0: what is left is the skip "
-            "connection, if there is one, and φ(0), if it is not subtracted.",
+            explanation="Without a loss, weight decay takes all weights to 0: what is left is the "
+            "skip connection, if there is one, and φ(0), if it is not subtracted.",
             log="y",
         ),
     )

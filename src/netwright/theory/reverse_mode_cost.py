@@ -16,10 +16,11 @@ from dataclasses import dataclass
 from typing import Annotated
 
 import torch
+from annotated_types import Interval
 from torch import nn
 
 from netwright.core.card import Card
-from netwright.core.config import Config, Doc, Size
+from netwright.core.config import Config, Doc
 from netwright.data.spec import DataSpec
 from netwright.inspection.claim_chart import ClaimChart, measured, predicted
 from netwright.inspection.flops import counting_flops
@@ -38,7 +39,11 @@ BATCH = 32
 class ReverseModeConfig(Config):
     """The network and what is differentiated."""
 
-    layers: Annotated[Size, Doc("L, hidden layers; inputs and outputs are as wide as they")] = 3
+    layers: Annotated[
+        int,
+        Interval(ge=1, le=50),
+        Doc("L, hidden layers; inputs and outputs are as wide as they"),
+    ] = 3
     one_output: Annotated[
         bool,
         Assumption("one number is differentiated, the loss; without it, every output by itself"),
@@ -115,7 +120,10 @@ def measure_reverse_mode(given: ReverseModeConfig, seed: int, effort: Effort) ->
                 measured("with its gradient", parameters, [cost.gradient for cost in costs]),
             ),
             explanation="The two lie the same distance apart at every size: the ratio is constant. "
-            "Both grow with the number of parameters.",
+            "Both grow with the number of parameters."
+            if given.one_output
+            else "Each output takes a pass of its own: the wider the network, the further the two "
+            "lie apart.",
             log="xy",
         ),
     )

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from typing import Annotated
 
 import torch
-from annotated_types import Ge
+from annotated_types import Interval
 from torch import Tensor
 
 from netwright.core.card import Card
@@ -42,7 +42,9 @@ POSITIVE_SHARES = {1: 1 / 2, 2: (2 - math.sqrt(2)) / 4, 3: 1 / 4 - math.sqrt(2) 
 class NewtonSaddleConfig(Config):
     """The saddles, and how Newton's method treats them."""
 
-    dimensions: Annotated[int, Ge(2), Doc("D, coordinates; half of them curve down")] = 6
+    dimensions: Annotated[
+        int, Interval(ge=2, le=50), Doc("D, coordinates; half of them curve down")
+    ] = 6
     saddle: Annotated[
         bool, Assumption("some curvatures are negative; without it, the place is a minimum")
     ] = True
@@ -95,7 +97,7 @@ def measure_newton_saddle(given: NewtonSaddleConfig, seed: int, effort: Effort) 
     return Verdict(
         findings=(
             at_most(
-                "distance from the saddle after one step of Newton's, the largest",
+                "distance from where it is flat after one step of Newton's, the largest",
                 1e-10,
                 float(jumped.norm(dim=-1).max()),
                 n=count,
@@ -127,14 +129,27 @@ def _one_saddle(given: NewtonSaddleConfig) -> ClaimChart:
     closed = [math.hypot((1 - 2 * rate) ** k, 0.1 * (1 - 2 * sign * rate) ** k) for k in times]
     return ClaimChart(
         x_label="steps",
-        y_label="distance from the saddle",
+        y_label="distance from the saddle" if given.saddle else "distance from the minimum",
         series=(
             predicted("gradient descent, closed form", times, closed),
             measured("gradient descent", times, path.norm(dim=-1).tolist()),
             measured("Newton's method", times, [float(place.norm()) for place in newton]),
         ),
-        explanation="x² - y² from (1, 0.1): Newton's method lands on the saddle in one step and "
-        "stays; gradient descent comes close, and then leaves along y.",
+        explanation=_saddle_told(given),
+    )
+
+
+def _saddle_told(given: NewtonSaddleConfig) -> str:
+    if not given.saddle:
+        return (
+            "x² + y² from (1, 0.1): Newton's method lands on the minimum in one step, and gradient "
+            "descent goes there too."
+        )
+    if not given.signed:
+        return "x² - y² from (1, 0.1): with |H| Newton's method leaves along y, as descent does."
+    return (
+        "x² - y² from (1, 0.1): Newton's method lands on the saddle in one step and stays; "
+        "gradient descent comes close, and then leaves along y."
     )
 
 
@@ -177,7 +192,9 @@ def measure_saddles_outnumber(given: SaddlesOutnumberConfig, seed: int, effort: 
                 ),
             ),
             explanation="A minimum must curve up in every direction. Its share falls faster than "
-            "tossing a coin for each, because eigenvalues repel each other.",
+            "tossing a coin for each, because eigenvalues repel each other."
+            if given.centred
+            else "Hessians that are lifted curve up more often than down: most are minima.",
             log="y",
             categories=tuple(str(size) for size in DIMENSIONS),
         ),

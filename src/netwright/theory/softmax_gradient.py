@@ -13,10 +13,11 @@ from dataclasses import dataclass
 from typing import Annotated
 
 import torch
+from annotated_types import Interval
 from torch import Tensor
 
 from netwright.core.card import Card
-from netwright.core.config import Config, Doc, Size
+from netwright.core.config import Config, Doc
 from netwright.core.seeding import generator
 from netwright.inspection.claim_chart import ClaimChart, measured, predicted
 from netwright.layers.softmax import softmax
@@ -33,7 +34,7 @@ TOLERANCE = 1e-6
 class SoftmaxGradientConfig(Config):
     """The classes, and the targets."""
 
-    classes: Annotated[Size, Doc("C, the number of classes")] = 5
+    classes: Annotated[int, Interval(ge=2, le=100), Doc("C, the number of classes")] = 5
     sum_to_one: Annotated[
         bool, Assumption("the targets sum to 1; off, each is 0 or 1 by itself, as labels are")
     ] = True

@@ -54,7 +54,7 @@ def descend(
 
 def drawn(losses: Tensor) -> list[float]:
     """The losses, without an end where no axis reaches."""
-    return losses.masked_fill(losses > OFF_THE_CHART, torch.inf).tolist()  # type: ignore[no-any-return]
+    return losses.masked_fill(losses > OFF_THE_CHART, torch.inf).tolist()
 
 
 def measure_step_size(given: StepSizeConfig, seed: int, effort: Effort) -> Verdict:

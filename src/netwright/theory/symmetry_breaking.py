@@ -12,11 +12,12 @@ from dataclasses import dataclass
 from typing import Annotated
 
 import torch
+from annotated_types import Interval
 from torch import nn
 from torch.nn import functional as F
 
 from netwright.core.card import Card
-from netwright.core.config import Config, Doc, Positive, Size
+from netwright.core.config import Config, Doc
 from netwright.core.seeding import derive_seed, generator
 from netwright.inspection.claim_chart import ClaimChart, line, predicted
 from netwright.models.mlp import MLP
@@ -38,8 +39,8 @@ FLOOR, ROUNDING = 1 / 6, 1e-9
 class EqualWeightsConfig(Config):
     """The network that learns XOR."""
 
-    units: Annotated[Size, Doc("n, hidden ReLU units")] = 8
-    lr: Annotated[Positive, Doc("step size of gradient descent")] = 0.05
+    units: Annotated[int, Interval(ge=2, le=1000), Doc("n, hidden ReLU units")] = 8
+    lr: Annotated[float, Interval(gt=0, le=0.3), Doc("step size of gradient descent")] = 0.05
     equal_start: Annotated[
         bool, Assumption("the weights of a layer start with one common value")
     ] = True
@@ -107,7 +108,10 @@ def measure_equal_weights(given: EqualWeightsConfig, seed: int, effort: Effort) 
                 line("worst", steps, worst),
             ),
             explanation="All units of a layer started with one common value: they remain copies "
-            "of one unit, and one unit cannot compute XOR.",
+            "of one unit, and one unit cannot compute XOR."
+            if given.equal_start
+            else "Units that start apart learn apart, and together they can get below what equal "
+            "units can do.",
             log="x",
         ),
     )

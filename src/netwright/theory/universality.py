@@ -212,9 +212,7 @@ UNIVERSAL_APPROXIMATION = Claim(
 class PiecesConfig(Config):
     """The function that is to be written as ReLUs."""
 
-    pieces: Annotated[
-        int, Interval(ge=2, le=1000), Doc("m, straight pieces of the function")
-    ] = 10
+    pieces: Annotated[int, Interval(ge=2, le=1000), Doc("m, straight pieces of the function")] = 10
     continuous: Annotated[
         bool, Assumption("the pieces meet; without it, each may start at a height of its own")
     ] = True

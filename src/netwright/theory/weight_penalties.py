@@ -1,25 +1,25 @@
-r"""Penalties on the weights: what L2 and L1 stand for, and what early stopping has in common.
+r"""Penalties on the weights: what L2 and L1 stand for.
 
-    L2              -log N(w; 0, tau^2) = |w|^2 / (2 tau^2) + const: a Gaussian prior
-    L1              a corner at 0, where weights stay
-    early stopping  1 - (1 - eta lambda_i)^t, close to ridge's lambda_i / (lambda_i + 1 / (eta t))
+    L2  -log N(w; 0, tau^2) = |w|^2 / (2 tau^2) + const: a Gaussian prior
+    L1  a corner at 0, where weights stay
 
 Shapes: N examples, D features, R regressions side by side.
 Source: Hoerl and Kennard (1970) for ridge; Tibshirani (1996) for the lasso; Bishop, "Pattern
-Recognition and Machine Learning" (2006), sections 3.3 and 5.5.2.
+Recognition and Machine Learning" (2006), section 3.3.
 """
 
-# ruff: noqa: RUF001 - the Greek letters are meant
-
+import math
 from dataclasses import dataclass
 from typing import Annotated
 
 import torch
+from annotated_types import Interval
 from torch import Tensor
 from torch.func import grad, jacrev, vmap
 
 from netwright.core.card import Card
 from netwright.core.config import Config, Doc, Positive, Size
+from netwright.core.errors import ConfigError
 from netwright.core.seeding import generator
 from netwright.data.dataset import Split
 from netwright.data.spec import DataSpec
@@ -142,16 +142,19 @@ GAUSSIAN_PRIOR = Claim(
     experiment=measure_gaussian_prior,
 )
 
-ZERO_SETS = {"quick": 2, "full": 20}
+ZERO_SETS = {"quick": 5, "full": 20}
 SUBGRADIENT_STEPS = 2000
+MOST = 0.8  # of the idle features are to have no weight
+FEWEST_IDLE = 20
+DEVIATIONS = 1.6  # of an idle feature's correlation by chance; 1 in 9 is larger
 
 
 @dataclass(frozen=True, kw_only=True)
 class ZerosConfig(Config):
     """A regression in which few features matter."""
 
-    examples: Annotated[Size, Doc("n, examples")] = 200
-    features: Annotated[Size, Doc("D, features")] = 100
+    examples: Annotated[int, Interval(ge=1, le=5000), Doc("n, examples")] = 200
+    features: Annotated[int, Interval(ge=1, le=500), Doc("D, features")] = 100
     relevant: Annotated[Size, Doc("features that the targets depend on, with weight 1")] = 10
     noise: Annotated[Positive, Doc("standard deviation of the targets' noise")] = 1.0
     penalty: Annotated[Positive, Doc("lambda, of the L1 and of the L2 penalty")] = 0.15
@@ -159,60 +162,80 @@ class ZerosConfig(Config):
         bool, Assumption("the solver may stop at 0: a proximal or coordinate step, not a gradient")
     ] = True
 
+    def __post_init__(self) -> None:
+        """Refuse too few idle features, and a penalty that is below their correlations by chance.
 
-def fit_lasso(given: ZerosConfig, x: Tensor, y: Tensor) -> Lasso:
+        What the fit leaves has the noise and the penalty's own shrinking of the relevant weights.
+        """
+        super().__post_init__()
+        if self.features - self.relevant < FEWEST_IDLE:
+            raise ConfigError(
+                f"relevant must be at most features - {FEWEST_IDLE} = "
+                f"{self.features - FEWEST_IDLE}, got {self.relevant}"
+            )
+        left = math.hypot(self.noise, self.penalty * math.sqrt(self.relevant))
+        least = DEVIATIONS * left / math.sqrt(self.examples)
+        if self.penalty < least:
+            raise ConfigError(
+                f"penalty must be at least {least:.3g} for so few examples and so much noise, "
+                f"got {self.penalty:g}"
+            )
+
+
+def fit_lasso(penalty: float, x: Tensor, y: Tensor) -> Lasso:
     """The library's lasso, with its path of penalties."""
-    spec = DataSpec(inputs="features", input_shape=(given.features,), target="real", num_outputs=1)
-    model = Lasso.build(LassoConfig(l1=given.penalty), spec).double()
+    spec = DataSpec(inputs="features", input_shape=(x.shape[1],), target="real", num_outputs=1)
+    model = Lasso.build(LassoConfig(l1=penalty), spec).double()
     for _ in model.fit_steps(Split(inputs=x, targets=y), seed=0):
         pass
     return model
 
 
-def subgradient_weights(given: ZerosConfig, x: Tensor, y: Tensor) -> Tensor:
+def subgradient_weights(penalty: float, x: Tensor, y: Tensor) -> Tensor:
     """The same loss by gradient steps with sign(w), which jump over 0 for ever."""
     gram, aligned = x.T @ x / len(x), (x.T @ y / len(x)).squeeze(1)
     weights = torch.zeros_like(aligned)
     for _ in range(SUBGRADIENT_STEPS):
-        weights = weights - 0.01 * (gram @ weights - aligned + given.penalty * weights.sign())
+        weights = weights - 0.01 * (gram @ weights - aligned + penalty * weights.sign())
     return weights
 
 
 def measure_zeros(given: ZerosConfig, seed: int, effort: Effort) -> Verdict:
-    """Count the weights that are exactly 0."""
+    """Count the weights of idle features that are exactly 0."""
     random = generator(seed, "zeros")
     truth = (torch.arange(given.features) < given.relevant).double()
-    lasso_zeros, ridge_zeros = [], []
+    idle = truth == 0
+    lasso_zeros = ridge_zeros = 0
     for _ in range(ZERO_SETS[effort]):
         x, y = regression(given.examples, truth, given.noise, random)
-        lasso = fit_lasso(given, x, y)
+        lasso = fit_lasso(given.penalty, x, y)
         weights = (
-            lasso.affine.weight if given.solved_at_the_corner else subgradient_weights(given, x, y)
+            lasso.affine.weight[0]
+            if given.solved_at_the_corner
+            else subgradient_weights(given.penalty, x, y)
         )
-        lasso_zeros.append(int((weights == 0).sum()))
-        ridge_zeros.append(int((solve_least_squares(x, y, l2=given.penalty)[0] == 0).sum()))
+        lasso_zeros += int((weights[idle] == 0).sum())
+        ridge_zeros += int((solve_least_squares(x, y, l2=given.penalty)[0] == 0).sum())
     penalties = lasso.path_penalties[:, 0].tolist()  # of the last set
     path = (lasso.path_weights[:, 0] == 0).sum(dim=1).tolist()
     ridges = [int((solve_least_squares(x, y, l2=l2)[0] == 0).sum()) for l2 in penalties]
-    idle = given.features - given.relevant
+    sets, idle_count = ZERO_SETS[effort], int(idle.sum())
     return Verdict(
         findings=(
             at_least(
-                f"weights that are 0 with L1, of {given.features}, the fewest",
-                0.8 * given.features,
-                min(lasso_zeros),
-                n=len(lasso_zeros),
+                "share of idle features whose weight is 0 with L1",
+                MOST,
+                lasso_zeros / (sets * idle_count),
+                n=sets * idle_count,
             ),
-            at_most(
-                "weights that are 0 with L2, the most", 0, max(ridge_zeros), n=len(ridge_zeros)
-            ),
+            no_violations("weights that are 0 with L2", ridge_zeros, n=sets * given.features),
         ),
         chart=ClaimChart(
             x_label="penalty, λ",
             y_label=f"weights that are exactly 0, of {given.features}",
             series=(
-                predicted("features that do not matter", penalties, [idle] * len(penalties)),
-                measured("L1 (lasso)", penalties, path),
+                predicted("features that do not matter", penalties, [idle_count] * len(penalties)),
+                measured("L1 (lasso by coordinate steps)", penalties, path),
                 measured("L2 (ridge)", penalties, ridges),
             ),
             explanation="L1 sets the weights of idle features to 0, and in the end all of them; "
@@ -235,105 +258,7 @@ L1_ZEROS = Claim(
         " or coordinate step does.",
     ),
     topic="Regularisation",
-    kind="theorem",
+    kind="empirical",
     settings=ZerosConfig,
     experiment=measure_zeros,
-)
-
-STOPPING_SETS = {"quick": 5, "full": 50}
-SMALL = 0.2  # eta lambda t of the directions that are compared
-
-
-@dataclass(frozen=True, kw_only=True)
-class EarlyStoppingConfig(Config):
-    """The regression, and when its descent is stopped."""
-
-    features: Annotated[Size, Doc("D, directions, with curvatures from 1 down to 1e-4")] = 40
-    examples: Annotated[Size, Doc("N, examples, more than D")] = 100
-    lr: Annotated[Positive, Doc("eta, the step size")] = 0.1
-    steps: Annotated[Size, Doc("t, steps of gradient descent")] = 300
-    early: Annotated[
-        bool, Assumption(f"stopped early: eta lambda t is at most {SMALL} in a direction compared")
-    ] = True
-    from_zero: Annotated[bool, Assumption("the descent starts at 0, where ridge pulls to")] = True
-
-
-def shrinkages(
-    given: EarlyStoppingConfig, random: torch.Generator
-) -> tuple[Tensor, Tensor, Tensor]:
-    """Curvatures (D,), and what is left of the least-squares weights by descent and by ridge."""
-    x = torch.randn(given.examples, given.features, generator=random, dtype=torch.float64)
-    left, _, right = torch.linalg.svd(x - x.mean(dim=0), full_matrices=False)
-    curvatures = torch.logspace(0, -4, given.features, dtype=torch.float64)
-    x = (left * (given.examples * curvatures).sqrt()) @ right  # X^T X / n has these curvatures
-    y = torch.randn(given.examples, 1, generator=random, dtype=torch.float64)
-    least = right @ solve_least_squares(x, y)[0].T  # (D, 1), in the directions of the curvatures
-    weights = torch.zeros_like(least)
-    if not given.from_zero:
-        weights = torch.randn(weights.shape, generator=random, dtype=torch.float64)
-    for _ in range(given.steps):
-        weights = weights - given.lr * x.T @ (x @ weights - y) / given.examples
-    ridge = solve_least_squares(x, y, l2=1 / (given.lr * given.steps))[0].T
-    return (
-        curvatures,
-        (right @ weights / least).squeeze(1),
-        (right @ ridge / least).squeeze(1),
-    )
-
-
-def measure_early_stopping(given: EarlyStoppingConfig, seed: int, effort: Effort) -> Verdict:
-    """Descend for a while, and compare with ridge direction by direction."""
-    random = generator(seed, "early stopping")
-    sets = [shrinkages(given, random) for _ in range(STOPPING_SETS[effort])]
-    curvatures, stopped, ridge = (torch.stack(part) for part in zip(*sets, strict=True))
-    products = given.lr * given.steps * curvatures
-    formula = 1 - (1 - given.lr * curvatures) ** given.steps
-    wrong = int(((stopped - formula).abs() > 1e-8).sum())
-    compared = products <= SMALL if given.early else torch.ones_like(products, dtype=torch.bool)
-    return Verdict(
-        findings=(
-            at_most(
-                "share by which descent and ridge differ in a direction, the largest",
-                0.1,
-                float((stopped / ridge - 1).abs()[compared].max()),
-                n=int(compared.sum()),
-            ),
-            no_violations(
-                "directions in which descent has not 1 - (1 - eta lambda)^t of its way behind it",
-                wrong,
-                n=stopped.numel(),
-            ),
-        ),
-        chart=ClaimChart(
-            x_label="step size times curvature times steps, ηλt",
-            y_label="share of the least-squares weight",
-            series=(
-                predicted("ridge with α = 1/(ηt)", products[0], products[0] / (1 + products[0])),
-                measured(f"gradient descent after {given.steps} steps", products[0], stopped[0]),
-            ),
-            explanation="One dot for each direction of one data set. Both leave flat directions "
-            "near 0 and fit steep ones; they agree where ηλt is small.",
-            log="x",
-        ),
-    )
-
-
-EARLY_STOPPING = Claim(
-    card=Card(
-        sentence="Stopping gradient descent early shrinks the weights much as an L2 penalty of"
-        " 1/(ηt) would, where ηλt is small.",
-        formula=r"1 - (1 - \eta\lambda_i)^t \approx \frac{\lambda_i}{\lambda_i + \alpha},"
-        r" \quad \alpha = \frac{1}{\eta t}",
-        symbols={
-            r"\lambda_i": "curvature of direction i, an eigenvalue of X^T X / n",
-            r"\eta": "step size",
-            "t": "steps",
-            r"\alpha": "the L2 penalty, beside half the mean squared error",
-        },
-        source="Bishop (2006), Pattern Recognition and Machine Learning, section 5.5.2",
-    ),
-    topic="Regularisation",
-    kind="empirical",
-    settings=EarlyStoppingConfig,
-    experiment=measure_early_stopping,
 )

@@ -12,10 +12,11 @@ from dataclasses import dataclass
 from typing import Annotated
 
 import torch
+from annotated_types import Interval
 from torch import Tensor
 
 from netwright.core.card import Card
-from netwright.core.config import Config, Doc, Positive, Size
+from netwright.core.config import Config, Doc
 from netwright.core.seeding import generator
 from netwright.inspection.claim_chart import ClaimChart, measured, predicted
 from netwright.theory.claims import Assumption, Claim, Effort
@@ -29,8 +30,14 @@ RATE, NOISE = 0.05, 4.0  # step and spread of the gradient
 class WideMinimaConfig(Config):
     """Two wells, and the noise of the gradient."""
 
-    sharpness: Annotated[Positive, Doc("curvature of the sharp well; the wide one has 1")] = 25.0
-    steps: Annotated[Size, Doc("T, steps, all from the sharp well")] = 3000
+    sharpness: Annotated[
+        float,
+        Interval(ge=25, lt=2 / RATE),  # from there on exact descent leaves the well as well
+        Doc("curvature of the sharp well; the wide one has 1"),
+    ] = 25.0
+    steps: Annotated[
+        int, Interval(ge=3000, le=20_000), Doc("T, steps, all from the sharp well")
+    ] = 3000
     noise: Annotated[bool, Assumption("the gradient is noisy, with a spread of 4")] = True
     one_well_wider: Annotated[
         bool, Assumption("the wells differ in width; without it, both have the curvature 1")
@@ -86,9 +93,19 @@ def measure_wide_minima(given: WideMinimaConfig, seed: int, effort: Effort) -> V
                 predicted("Markov chain", range(given.steps + 1), chain),
                 measured("noisy descent", shown, means, intervals),
             ),
-            explanation="All start in the sharp well. Noise throws them out of it more often than "
-            "out of the wide one, so most end there; without noise none moves.",
+            explanation=_told(given),
         ),
+    )
+
+
+def _told(given: WideMinimaConfig) -> str:
+    if not given.noise:
+        return "All start in the sharp well. Without noise none leaves it."
+    if not given.one_well_wider:
+        return "Noise throws runs out of equal wells equally often: they tend to half and half."
+    return (
+        "All start in the sharp well. Noise throws them out of it more often than out of the wide "
+        "one, so most end there; without noise none moves."
     )
 
 

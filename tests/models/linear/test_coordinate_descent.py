@@ -94,3 +94,57 @@ def test_a_column_of_zeros_gets_no_weight() -> None:
     x, y = problem()
     x[:, 2] = 0.0
     assert solved(descent(x, y, [0.01]), 50)[0, 2] == 0.0
+
+
+def test_settling_finds_the_optimum_of_alike_columns_where_sweeps_creep() -> None:
+    x, y = problem()
+    x[:, 1] = x[:, 0] + 0.01 * x[:, 1]
+    swept, settled = descent(x, y, [1e-3]), descent(x, y, [1e-3])
+    solved(swept, 40)
+    for _ in range(4):
+        solved(settled, 10)
+        settled.settle()
+    assert swept.gap()[0] > 1e-6 * swept.power[0]
+    assert settled.gap()[0] < 1e-10 * settled.power[0]
+    np.testing.assert_allclose(settled.slack[0], (y - x @ settled.weights[0]) @ x / 40, atol=1e-12)
+
+
+def test_settling_never_lets_the_loss_rise_also_with_more_columns_than_rows() -> None:
+    x, y = problem(rows=15, columns=30)
+    x = np.hstack((x, x[:, :5]))
+    found = descent(x, y, [0.001])
+
+    def loss() -> float:
+        weights = found.weights[0]
+        return float(np.mean((y - x @ weights) ** 2) / 2 + 0.001 * np.abs(weights).sum())
+
+    for _ in range(20):
+        found.sweep()
+        before, signs = loss(), np.sign(found.weights)
+        found.settle()
+        assert loss() <= before + 1e-12
+        assert np.isin(np.sign(found.weights) * signs, (0, 1)).all()  # a sign stays, or it is 0
+
+
+def test_settling_ends_where_a_weight_reaches_zero() -> None:
+    # From (1, 1) the least loss of these signs is (4 - 1, 0 - 1) = (3, -1): half way there the
+    # second weight is 0, and stays; the first goes on to 3.
+    found = CoordinateDescent(
+        gram=np.eye(2),
+        alignment=np.array([[4.0, 0.0]]),
+        power=np.array([20.0]),
+        l1=np.array([1.0]),
+    )
+    found.weights = np.array([[1.0, 1.0]])
+    found.slack = found.alignment - found.weights
+    found.settle()
+    np.testing.assert_allclose(found.weights, [[3.0, 0.0]], rtol=1e-12)
+    assert found.weights[0, 1] == 0.0
+
+
+def test_settling_leaves_no_weights_alone() -> None:
+    x, y = problem()
+    found = descent(x, y, [1e6])
+    found.sweep()
+    found.settle()
+    assert not found.weights.any()

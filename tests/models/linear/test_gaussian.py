@@ -91,11 +91,22 @@ def test_a_weight_of_two_is_the_row_twice() -> None:
     assert numbers == pytest.approx(again)
 
 
-def test_a_perfect_line_has_a_finite_likelihood() -> None:
-    x = torch.arange(5.0, dtype=torch.float64)[:, None]
-    model, numbers = fitted(x, torch.zeros(5, 1, dtype=torch.float64))
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+@pytest.mark.parametrize(("slope", "height"), [(0.0, 0.0), (0.0, 1e6), (2.0, 1.0)])
+def test_a_perfect_line_has_a_finite_likelihood(
+    slope: float, height: float, dtype: torch.dtype
+) -> None:
+    x = torch.arange(5, dtype=dtype)[:, None]
+    y = slope * x + height
+    spec = DataSpec(inputs="features", input_shape=(1,), target="real", num_outputs=1)
+    model = GaussianRegression.build(GaussianRegressionConfig(), spec).to(dtype)
+    (numbers,) = model.fit_steps(Split(inputs=x, targets=y), seed=0)
     assert math.isfinite(numbers["nll"])
-    assert model.sigma.item() > 0
+    largest = y.abs().max().item() or 1.0
+    least = torch.finfo(dtype).eps * largest
+    assert 0.99 * least <= model.sigma.item() <= 10 * least
+    (view,) = model.own_views(Split(inputs=x, targets=y)).values()
+    assert "holds 100.0 % of the examples" in view.caption
 
 
 def test_band_is_drawn_for_one_input_and_residuals_for_more() -> None:

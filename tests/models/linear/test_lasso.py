@@ -12,6 +12,8 @@ from torch import Tensor
 from netwright.core.errors import ConfigError
 from netwright.data.dataset import Split
 from netwright.data.spec import DataSpec
+from netwright.inspection.wording import number
+from netwright.models.linear import lasso
 from netwright.models.linear.lasso import PATH, Lasso, LassoConfig
 from netwright.models.linear.least_squares import solve_least_squares
 from netwright.models.linear.weight_path import WeightPath
@@ -51,6 +53,41 @@ def test_agrees_with_scikit_learn(l1: float, weighted: bool) -> None:
     assert zeros == (reference.coef_ == 0).sum() == x.shape[1] - steps[-1]["weights"]
     errors = (y.numpy()[:, 0] - reference.predict(x.numpy())) ** 2
     assert steps[-1]["loss"] == pytest.approx(np.average(errors, weights=weights), rel=1e-7)
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_agrees_with_scikit_learn_where_columns_are_almost_the_same(seed: int) -> None:
+    numbers = np.random.default_rng(seed)
+    x = numbers.standard_normal((100, 8))
+    x[:, 5] = x[:, 4] + 0.02 * x[:, 5]
+    y = x[:, :5] @ numbers.standard_normal(5) + numbers.standard_normal(100)
+    model, steps = fitted(torch.from_numpy(x), torch.from_numpy(y)[:, None], l1=1e-4, tol=1e-10)
+    reference = Reference(alpha=1e-4, tol=1e-12, max_iter=1_000_000).fit(x, y)
+    np.testing.assert_allclose(model.affine.weight[0].detach(), reference.coef_, atol=1e-5)
+    assert len(steps) < 10  # sweeps alone need hundreds
+    assert not model.gap_left.any()
+
+
+def test_more_columns_than_rows_that_share_few_causes_are_solved_in_few_steps() -> None:
+    numbers = torch.Generator().manual_seed(0)
+    causes = torch.randn(50, 5, generator=numbers, dtype=torch.float64)
+    x = causes @ torch.randn(5, 80, generator=numbers, dtype=torch.float64)
+    x = x + 0.05 * torch.randn(50, 80, generator=numbers, dtype=torch.float64)
+    y = x[:, :3].sum(dim=1, keepdim=True)
+    _, steps = fitted(x, y)
+    assert steps[-1]["gap"] <= 1e-8 * y.var(unbiased=False).item()
+    assert len(steps) < 20
+
+
+def test_an_optimum_that_was_not_reached_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lasso, "MOST_STEPS", 1)
+    x, y = diabetes()
+    model, steps = fitted(x, torch.cat((y, torch.zeros_like(y)), dim=1), l1=0.01, tol=1e-300)
+    assert model.gap_left.tolist() == [steps[-1]["gap"], 0.0]
+    assert steps[-1]["gap"] > 0
+    view = model.own_views(Split(inputs=x, targets=y))["weight-path"]
+    gap = number(steps[-1]["gap"])
+    assert view.caption.endswith(f" The optimum was not reached; the gap is {gap}.")
 
 
 @pytest.mark.covers("lasso-regression")
@@ -113,6 +150,8 @@ def test_a_target_that_never_changes_asks_for_no_weight() -> None:
     model, _ = fitted(x, torch.full_like(y, 3.0))
     assert not model.affine.weight.any()
     assert model.affine.bias.item() == 3.0
+    view = model.own_views(Split(inputs=x, targets=y))["weight-path"]
+    assert view.caption.endswith(" There 0 of 10 weights are not 0.")
 
 
 def test_elastic_net_shares_the_weight_of_twins() -> None:

@@ -69,6 +69,24 @@ def test_scale_is_of_the_training_data_and_travels_with_the_state() -> None:
     assert torch.equal(other(x + 3), model(x + 3))
 
 
+def test_rows_of_no_weight_do_not_widen_the_scale() -> None:
+    x, y = cubic(20, seed=0)
+    far = torch.cat((x, torch.tensor([[1_000.0]], dtype=torch.float64)))
+    weights = torch.ones(21)
+    weights[-1] = 0
+    model = build(1, degree=3)
+    split = Split(inputs=far, targets=torch.cat((y, y[:1])), weights=weights)
+    list(model.fit_steps(split, seed=0))
+    alone = fitted(x, y, degree=3)
+    assert torch.equal(model.centre, alone.centre)
+    assert torch.equal(model.half_width, alone.half_width)
+    torch.testing.assert_close(model(x), alone(x))
+
+
+def test_penalty_is_small_unless_told() -> None:
+    assert PolynomialRegressionConfig().l2 == 1e-3
+
+
 def test_a_constant_feature_does_no_harm() -> None:
     x, y = cubic(20, seed=0)
     with_constant = torch.cat((x, torch.full_like(x, 7.0)), dim=1)

@@ -22,6 +22,16 @@ def test_the_largest_last_weights_are_named_in_their_order() -> None:
     assert view.image("svg").startswith(b"<?xml")
 
 
+def test_caption_names_no_largest_weight_where_none_is_left_and_tells_an_open_gap() -> None:
+    view = measure_weight_path(PENALTIES, torch.zeros(3, 2), ("a", "b"), "y")
+    assert view.caption.endswith("There 0 of 2 weights are not 0.")
+    assert view.image("svg").startswith(b"<?xml")
+    view = measure_weight_path(PENALTIES, torch.ones(3, 2), ("a", "b"), "y", gap_left=0.25)
+    assert view.caption.endswith(
+        'the largest is that of "a", 1. The optimum was not reached; the gap is 0.25.'
+    )
+
+
 def test_of_many_inputs_the_rest_is_drawn_without_names() -> None:
     weights = torch.arange(60.0).reshape(3, 20)
     view = measure_weight_path(PENALTIES, weights, [f"x{place}" for place in range(20)], "y")

@@ -34,3 +34,8 @@ def test_capacity_with_the_binary_logarithm_is_too_small() -> None:
 
 def test_or_differs_from_exclusive_or_where_both_are_on() -> None:
     assert forms.exclusive_or().wrong == 1
+
+
+def test_one_example_needs_as_many_updates_as_the_bound_allows() -> None:
+    telling = forms.perceptron_bound()
+    assert (telling.right, telling.wrong) == (0, -1)

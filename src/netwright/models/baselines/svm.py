@@ -112,9 +112,9 @@ class SVM(GrownBuffers, Model, Learner):
     def fit_steps(self, data: Examples, seed: int) -> Iterator[dict[str, float]]:
         """One step: the solution. The seed has no part in it."""
         rows = training_rows(data)
+        spread = rows.inputs.var() * rows.inputs.shape[1]
         self.centre.copy_(torch.from_numpy(rows.inputs.mean(axis=0)))
         rows = rows._replace(inputs=rows.inputs - self.centre.double().cpu().numpy())
-        spread = rows.inputs.var() * rows.inputs.shape[1]
         gamma = self.config.gamma or (1 / spread if spread > 0 else 1.0)
         self.gamma.fill_(gamma)
         settings = {"kernel": self.config.kernel, "C": self.config.C, "gamma": gamma}

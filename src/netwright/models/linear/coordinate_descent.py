@@ -64,21 +64,28 @@ class CoordinateDescent:
                 self.weights[:, column] = new
 
     def settle(self) -> None:
-        """Move the weights that are not 0 together to where the loss is least, their signs held.
+        """Move the weights that are not 0 together to where the loss is least, their signs held."""
+        for problem in range(len(self.weights)):
+            while self._newton_step(problem) < 1.0:
+                pass  # a weight became 0, so that this ends
 
-        The step ends where the first weight reaches 0, which then is 0. No loss can rise by it.
+    def _newton_step(self, problem: int) -> float:
+        """Go to the least loss of these signs, or to where the first weight reaches 0.
+
+        Returns the part of the step that was made; no part of it lets the loss rise.
         """
-        for weights, slack, l1 in zip(self.weights, self.slack, self.l1, strict=True):
-            on = np.flatnonzero(weights)
-            old = weights[on]
-            curvature = self.gram[np.ix_(on, on)]  # (S, S)
-            curvature.flat[:: len(on) + 1] += RIDGE * curvature.trace()
-            step = np.linalg.solve(curvature, slack[on] - l1 * np.sign(old))
-            reach = np.full(len(on), np.inf)  # the part of the step that takes a weight to 0
-            np.divide(-old, step, out=reach, where=old * step < 0)
-            part = reach.min(initial=1.0)
-            weights[on] = np.where(reach <= part, 0.0, old + part * step)
-        self.slack = self.alignment - self.weights @ self.gram
+        weights, slack = self.weights[problem], self.slack[problem]
+        on = np.flatnonzero(weights)
+        old = weights[on]
+        curvature = self.gram[np.ix_(on, on)]  # (S, S)
+        curvature.flat[:: len(on) + 1] += RIDGE * curvature.trace()
+        step = np.linalg.solve(curvature, slack[on] - self.l1[problem] * np.sign(old))
+        reach = np.full(len(on), np.inf)  # the part of the step that takes a weight to 0
+        np.divide(-old, step, out=reach, where=old * step < 0)
+        part = float(reach.min(initial=1.0))
+        weights[on] = np.where(reach <= part, 0.0, old + part * step)
+        slack[:] = self.alignment[problem] - self.gram @ weights
+        return part
 
     def gap(self) -> Array:
         """How far each loss is above the least at most, (R,): primal minus a dual value."""

@@ -28,6 +28,15 @@ def normal_log_density(y: Tensor, mean: Tensor, sigma: Tensor) -> Tensor:
     return -0.5 * math.log(2 * math.pi) - sigma.log() - ((y - mean) / sigma).square() / 2
 
 
+def rounding(y: Tensor) -> Tensor:
+    """The least noise of each output, (N, K) -> (K).
+
+    A perfect line has none, and then no finite likelihood: it is given that of its last digit.
+    """
+    largest = y.abs().amax(dim=0)
+    return torch.finfo(y.dtype).eps * torch.where(largest > 0, largest, 1.0)
+
+
 @dataclass(frozen=True, kw_only=True)
 class GaussianRegressionConfig(Config):
     """Gaussian regression has nothing to set: line and noise are those of highest likelihood."""
@@ -59,9 +68,7 @@ class GaussianRegression(ClosedForm):
             with torch.no_grad():
                 means = self(data.inputs)
                 variance = weighted_mean((data.targets - means).square(), data.weights)
-                # A perfect line has no noise, and no finite likelihood.
-                smallest = torch.finfo(self.sigma.dtype).tiny
-                self.sigma.copy_(variance.sqrt().clamp_min(smallest))
+                self.sigma.copy_(variance.sqrt().clamp_min(rounding(data.targets)))
                 logs = normal_log_density(data.targets, means, self.sigma).sum(dim=1)  # (N,)
             yield {**numbers, "nll": -float(weighted_mean(logs, data.weights))}
 

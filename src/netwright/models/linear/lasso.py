@@ -23,7 +23,7 @@ from netwright.models.linear.regression import SYMBOLS, LinearRegression
 from netwright.models.linear.weight_path import measure_weight_path
 
 PATH = 30  # penalties, from the one that leaves no weight to the one that is asked for
-SWEEPS = 10  # a step
+SWEEPS = 10  # a step, before the weights that are left are solved together
 MOST_STEPS = 500
 
 
@@ -68,13 +68,13 @@ class Lasso(LinearRegression, Learner):
         super().__init__(config, spec)
         self.l1, self.l2, self.tol = config.l1, config.l2, config.tol
         outputs = spec.num_outputs
-        # How far a loss may be above the least, where the steps ended before it was reached; else 0.
+        # How far a loss may be above the least, where the steps ended before that; else 0.
         self.register_buffer("gap_left", torch.zeros(outputs))
         self.register_buffer("path_penalties", torch.zeros(PATH, outputs))
         self.register_buffer("path_weights", torch.zeros(PATH, outputs, spec.num_features))
 
     def fit_steps(self, data: Examples, seed: int) -> Iterator[dict[str, float]]:
-        """Ten sweeps over all weights an item, until the duality gap is closed."""
+        """Ten sweeps over all weights an item, until the duality gap of the model is closed."""
         inputs = data.inputs.flatten(1)
         rows, mean, total = centred(inputs, data.targets, data.weights)
         descent = self._descent((gram(rows) / total).numpy(), inputs.shape[1])
@@ -127,6 +127,10 @@ class Lasso(LinearRegression, Learner):
         target = self.spec.target_names[0] if self.spec.target_names else "target"
         return {
             "weight-path": measure_weight_path(
-                self.path_penalties[:, 0], self.path_weights[:, 0], names, target
+                self.path_penalties[:, 0],
+                self.path_weights[:, 0],
+                names,
+                target,
+                float(self.gap_left[0]),
             )
         }

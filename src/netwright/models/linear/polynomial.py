@@ -41,9 +41,11 @@ class PolynomialRegression(ClosedForm):
 
     settings: ClassVar[type[Config]] = PolynomialRegressionConfig
     card: ClassVar[Card] = Card(
-        sentence="Least squares on all products of the features up to a degree.",
+        sentence="Least squares, with a small L2 penalty, on all products of the features up to a "
+        "degree.",
         formula=r"f(x) = b + \sum_{1 \le |k| \le d} w_k \prod_j z_j^{k_j}, \quad"
-        r" z_j = \frac{x_j - c_j}{h_j}",
+        r" z_j = \frac{x_j - c_j}{h_j}, \quad"
+        r" \min_{w,b} \frac{1}{2n}\sum_i \|y_i - f(x_i)\|^2 + \frac{\lambda}{2}\|w\|^2",
         symbols={
             "x": "one input, flattened, (D)",
             "z": "the input scaled to [-1, 1], (D)",
@@ -51,6 +53,9 @@ class PolynomialRegression(ClosedForm):
             "k": "powers of the features, whole numbers from 0, (D)",
             "w_k": "weight of a monomial, (K)",
             "d": "the highest degree",
+            "y_i": "target of example i, (K)",
+            "n": "number of examples",
+            r"\lambda": "the penalty, `l2`",
         },
         source="Gergonne (1815), Annales de Mathematiques pures et appliquees 6, 242-252",
     )
@@ -77,7 +82,10 @@ class PolynomialRegression(ClosedForm):
 
     def fit_steps(self, data: Examples, seed: int) -> Iterator[dict[str, float]]:
         """One step: the scale of the features, and the solution."""
-        low, high = data.inputs.flatten(1).aminmax(dim=0)
+        inputs = data.inputs.flatten(1)
+        if data.weights is not None:
+            inputs = inputs[data.weights > 0]  # the rows that count
+        low, high = inputs.aminmax(dim=0)
         width = (high - low) / 2
         self.centre.copy_((low + high) / 2)
         self.half_width.copy_(torch.where(width > 0, width, torch.ones_like(width)))

@@ -41,6 +41,7 @@ class WeightPath(View):
         others: the weights of further inputs, each (L,).
         num_kept: weights that are not 0 at the end.
         num_inputs: all inputs.
+        gap_left: how far the loss may be above the least, where that was not reached; else 0.
     """
 
     title: ClassVar[str] = "Weight path"
@@ -51,6 +52,7 @@ class WeightPath(View):
     others: tuple[tuple[float, ...], ...]
     num_kept: int
     num_inputs: int
+    gap_left: float
 
     @property
     def size(self) -> tuple[float, float]:
@@ -59,14 +61,18 @@ class WeightPath(View):
 
     @property
     def caption(self) -> str:
-        """How many weights are left, and which is the largest."""
-        largest = self.named[0]
-        return (
+        """How many weights are left, which is the largest, and whether they are the best ones."""
+        sentence = (
             f"Weights of the inputs for {quoted(self.target_name)} as the penalty falls to the "
             f"model's own, {number(self.penalties[-1])}, at the right edge. There {self.num_kept} "
-            f"of {self.num_inputs} weights are not 0; the largest is that of "
-            f"{quoted(largest.name)}, {number(largest.weights[-1])}."
+            f"of {self.num_inputs} weights are not 0"
         )
+        if self.num_kept:
+            name, weight = self.named[0].name, self.named[0].weights[-1]
+            sentence += f"; the largest is that of {quoted(name)}, {number(weight)}"
+        if self.gap_left:
+            sentence += f". The optimum was not reached; the gap is {number(self.gap_left)}"
+        return f"{sentence}."
 
     def draw(self, figure: "Figure") -> None:
         """A line an input; names beside the lines of the largest weights."""
@@ -89,7 +95,11 @@ class WeightPath(View):
 
 
 def measure_weight_path(
-    penalties: Tensor, weights: Tensor, names: Sequence[str], target_name: str
+    penalties: Tensor,
+    weights: Tensor,
+    names: Sequence[str],
+    target_name: str,
+    gap_left: float = 0.0,
 ) -> WeightPath:
     """Pick the inputs to name.
 
@@ -98,6 +108,7 @@ def measure_weight_path(
         weights: at each penalty, (L, D).
         names: of the inputs, D.
         target_name: what is predicted.
+        gap_left: how far the loss may be above the least, where that was not reached; else 0.
     """
     check_shape("penalties", penalties, "L")
     check_shape("weights", weights, len(penalties), "D")
@@ -114,4 +125,5 @@ def measure_weight_path(
         others=tuple(tuple(paths[place].tolist()) for place in order[MOST_NAMED:MOST_FAINT]),
         num_kept=int(paths[:, -1].count_nonzero()),
         num_inputs=len(paths),
+        gap_left=gap_left,
     )

@@ -156,8 +156,14 @@ class ModernHopfield(GrownBuffers, Model, Learner):
         recalled = self._recall(noisy, self.patterns)
         places = torch.arange(len(stored), device=stored.device)
         right = torch.cdist(recalled, self.patterns).argmin(dim=1) == places
+
+        def picture(rows: Tensor) -> Tensor:
+            return (rows + self.centre).view(shape)
+
         recalled_view = measure_recalled_patterns(
-            *((part + self.centre).view(shape) for part in (stored, noisy, recalled)),
+            picture(stored),
+            picture(noisy),
+            picture(recalled),
             right,
             num_shown=SHOWN,
             disturbance=f"noise of spread {NOISE} on its pixels",

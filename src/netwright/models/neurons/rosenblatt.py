@@ -44,6 +44,7 @@ class Rosenblatt(Perceptron):
         },
         source="Rosenblatt (1962), Principles of Neurodynamics, chapter 5",
     )
+    met: ClassVar[str] = "the output of its units"
     unit_weight: Tensor
     unit_bias: Tensor
 

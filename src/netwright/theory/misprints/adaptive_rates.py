@@ -51,19 +51,19 @@ def adam_moment() -> Telling:
 
 
 def adam_correction() -> Telling:
-    """The very first step, in units of the learning rate."""
-
-    def first(*, corrected: bool) -> float:
-        m, v = 1 - FIRST, 1 - SECOND  # after a gradient of 1
-        return m / (1 - FIRST) / math.sqrt(v / (1 - SECOND)) if corrected else m / math.sqrt(v)
-
+    """The very first step, from the running means that torch's Adam holds after a gradient of 1."""
+    weight = torch.zeros(1, dtype=torch.float64, requires_grad=True)
+    optimizer = OPTIMIZERS.load("adam").make([weight], lr=1.0)
+    weight.grad = torch.ones(1, dtype=torch.float64)
+    optimizer.step()
+    m, v = (float(optimizer.state[weight][name]) for name in ("exp_avg", "exp_avg_sq"))
     return Telling(
         what="length of the first step over the learning rate",
         rule="equals",
-        bound=abs(torch_steps("adam", (1.0,), lr=1.0)),
+        bound=abs(float(weight.detach())),
         within=1e-6,
-        right=first(corrected=True),
-        wrong=first(corrected=False),
+        right=m / (1 - FIRST) / math.sqrt(v / (1 - SECOND)),
+        wrong=m / math.sqrt(v),
     )
 
 

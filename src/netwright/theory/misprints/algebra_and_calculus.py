@@ -1,25 +1,25 @@
 """Misprints in what everything else is written with: norms, maps, derivatives, distributions."""
 
 import math
+from itertools import product
 
 import torch
 from torch import Tensor
 from torch.autograd.functional import jacobian
 
-from netwright.core.seeding import generator
 from netwright.theory.misprints.entry import Misprint, Telling
 
 
 def triangle() -> Telling:
-    """The two unit vectors (1, 0) and (0, 1)."""
+    """The two unit vectors (1, 0) and (0, 1): by how much they break either statement."""
     x, y = torch.eye(2, dtype=torch.float64)
+    excess = float((x + y).norm() - x.norm() - y.norm())
     return Telling(
-        what="length of (1, 0) + (0, 1)",
-        rule="equals",
-        bound=math.sqrt(2),
-        within=1e-12,
-        right=float((x + y).norm()),
-        wrong=float(x.norm() + y.norm()),
+        what="how far the lengths of (1, 0), (0, 1) and their sum are from what is stated",
+        rule="at most",
+        bound=1e-12,
+        right=max(0.0, excess),
+        wrong=abs(excess),
     )
 
 
@@ -42,31 +42,31 @@ def lp_norm() -> Telling:
 
 def map_shape() -> Telling:
     """A map from R^3 to R^2 as the matrix that torch's linear layer holds."""
-    inputs, outputs = 3, 2
-    held = torch.nn.Linear(inputs, outputs).weight.shape
+    layer = torch.nn.Linear(3, 2)
+    outputs = layer(torch.zeros(3))
     return Telling(
-        what="rows of the matrix of a map from R^3 to R^2",
+        what="entries of the output less the rows, or the columns, of the matrix, from R^3 to R^2",
         rule="equals",
-        bound=held[0],
-        right=outputs,
-        wrong=inputs,
+        bound=0,
+        right=len(outputs) - layer.weight.shape[0],
+        wrong=len(outputs) - layer.weight.shape[1],
     )
 
 
 def jacobian_shape() -> Telling:
     """A function from R^3 to R^2, differentiated by torch."""
-    inputs, outputs = 3, 2
 
     def function(x: Tensor) -> Tensor:
         return torch.stack([x.sum(), x.prod()])
 
-    matrix = jacobian(function, torch.ones(inputs))  # type: ignore[no-untyped-call]
+    x = torch.ones(3)
+    matrix = jacobian(function, x)  # type: ignore[no-untyped-call]
     return Telling(
-        what="rows of the Jacobian of a function from R^3 to R^2",
+        what="rows of the Jacobian less outputs, or inputs, of a function from R^3 to R^2",
         rule="equals",
-        bound=len(matrix),
-        right=outputs,
-        wrong=inputs,
+        bound=0,
+        right=len(matrix) - len(function(x)),
+        wrong=len(matrix) - len(x),
     )
 
 
@@ -90,7 +90,7 @@ def taylor_point() -> Telling:
     between = math.log(2 * (math.e - 2))  # where exp'' / 2 is the remainder e - 2
     remainder = math.e - 1 - 1
     return Telling(
-        what="remainder less than second derivative / 2, of exp from 0 to 1",
+        what="remainder minus half the second derivative, of exp from 0 to 1",
         rule="equals",
         bound=0.0,
         within=1e-12,
@@ -131,19 +131,17 @@ def gaussian_area() -> Telling:
 
 
 def permutation_matrix() -> Telling:
-    """A matrix that copies one entry three times has rows that sum to 1, and loses the others."""
-    copies = torch.zeros(3, 3, dtype=torch.float64)
-    copies[:, 0] = 1
-    shuffles = torch.eye(3, dtype=torch.float64)[
-        torch.randperm(3, generator=generator(0, "permutation"))
-    ]
-    # Both keep to the misprinted rule; the columns tell them apart.
+    """All 512 matrices of zeros and ones; some of them copy one entry and lose another."""
+    every = torch.tensor(list(product((0.0, 1.0), repeat=9)), dtype=torch.float64).view(-1, 3, 3)
+    rows = (every.sum(dim=2) == 1).all(dim=1)
+    columns = (every.sum(dim=1) == 1).all(dim=1)
+    ranks = torch.linalg.matrix_rank(every)
     return Telling(
-        what="rank of a 3 x 3 matrix of zeros and ones that keeps to the rule, the lowest",
+        what="rank of a 3 x 3 matrix of zeros and ones that keeps to the rule, the lowest of all",
         rule="equals",
         bound=3,
-        right=int(torch.linalg.matrix_rank(shuffles)),
-        wrong=int(torch.linalg.matrix_rank(copies)),
+        right=int(ranks[rows & columns].min()),
+        wrong=int(ranks[rows].min()),
     )
 
 

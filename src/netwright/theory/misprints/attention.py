@@ -4,9 +4,11 @@ Shapes: T positions, D features, H heads.
 """
 
 import math
+from collections.abc import Callable
 
 import torch
 from torch import Tensor, nn
+from torch.utils.flop_counter import FlopCounterMode
 
 from netwright.core.seeding import generator
 from netwright.theory.misprints.entry import Misprint, Telling
@@ -150,16 +152,28 @@ def scaled_scores() -> Telling:
     )
 
 
+def counted_flops(work: Callable[[], object]) -> int:
+    """The operations of its products of matrices, as torch counts them."""
+    with FlopCounterMode(display=False) as counter:
+        work()
+    return int(counter.get_total_flops())
+
+
 def cheaper() -> Telling:
-    """A thousand positions of 64 features."""
-    positions, features = 1000, 64
-    attention, recurrence = positions**2 * features, positions * features**2
+    """Sequences of 16 to 256 positions, 64 features: the products of matrices, counted."""
+    lengths, features = (16, 32, 128, 256), 64
+
+    def ratio(positions: int) -> float:
+        x, weights = torch.zeros(positions, features), torch.zeros(features, features)
+        attention = counted_flops(lambda: x @ x.T)
+        return attention / counted_flops(lambda: [state @ weights for state in x[:, None]])
+
     return Telling(
-        what="cost of attention over that of recurrence at the largest n of which it is said",
+        what="cost of the scores over that of recurrence, the largest of the lengths it is said of",
         rule="at most",
         bound=1.0,
-        right=(features**2 * features) / (features * features**2),  # n < d: up to n = d
-        wrong=attention / recurrence,  # for every n
+        right=max(ratio(length) for length in lengths if length < features),
+        wrong=max(ratio(length) for length in lengths),
     )
 
 

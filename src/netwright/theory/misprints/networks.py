@@ -25,13 +25,14 @@ def equivalent_weights() -> Telling:
 
 def bias_size() -> Telling:
     """A layer from three inputs to two units."""
-    inputs, units = 3, 2
+    layer = torch.nn.Linear(3, 2)
+    x = torch.zeros(3)
     return Telling(
-        what="biases of a layer from 3 inputs to 2 units",
+        what="biases less units, or inputs, of a layer from 3 inputs to 2 units",
         rule="equals",
-        bound=len(torch.nn.Linear(inputs, units).bias),
-        right=units,
-        wrong=inputs,
+        bound=0,
+        right=len(layer.bias) - len(layer(x)),
+        wrong=len(layer.bias) - len(x),
     )
 
 
@@ -106,15 +107,21 @@ def gradient_path() -> Telling:
     for _ in range(depth):
         y = scale * y
     (wanted,) = torch.autograd.grad(y, x)
-    passed = 1.0
-    for _ in range(depth):
-        passed *= scale
+
+    def signal_below(*, renewed: bool) -> float:
+        signal = 1.0
+        for _ in range(depth):
+            passed_on = scale * signal
+            if renewed:
+                signal = passed_on
+        return signal
+
     return Telling(
         what="signal that reaches the first of 8 layers",
         rule="equals",
         bound=float(wanted),
-        right=passed,
-        wrong=1.0,  # p_l is never written: it stays what it was at the top
+        right=signal_below(renewed=True),
+        wrong=signal_below(renewed=False),
     )
 
 

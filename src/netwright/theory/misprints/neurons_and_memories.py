@@ -24,17 +24,19 @@ def threshold_sign() -> Telling:
 
 
 def perceptron_bound() -> Telling:
-    """The one example (1): radius and margin are 1, and one update is needed."""
-    updates, w, x = 0, 0.0, 1.0
-    while w * x <= 0:
+    """One example (3, 4) of class 1: its margin is its own length, and one update is needed."""
+    x = torch.tensor([3.0, 4.0], dtype=torch.float64)
+    updates, w = 0, torch.zeros_like(x)
+    while w @ x <= 0:
         w, updates = w + x, updates + 1
-    bound = 1  # R^2 / gamma^2
+    radius, margin = x.norm(), w @ x / w.norm()  # w is along x: no plane is farther from it
+    bound = math.floor(radius.square() / margin.square() + 1e-9)
     return Telling(
-        what="updates that the bound allows on one example of radius and margin 1",
+        what="updates that are allowed less those needed, on one example",
         rule="at least",
-        bound=updates,
-        right=bound,
-        wrong=bound - 1,  # the largest whole number less than the bound
+        bound=0,
+        right=bound - updates,
+        wrong=bound - 1 - updates,  # the largest whole number below the bound
     )
 
 
