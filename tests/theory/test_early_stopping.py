@@ -1,5 +1,7 @@
 """Early stopping: descent against ridge, direction by direction."""
 
+from typing import Any
+
 import pytest
 import torch
 
@@ -56,7 +58,7 @@ def test_they_agree_in_two_directions_and_with_steps_of_one() -> None:
     ids=["rank", "one", "rate", "late"],
 )
 def test_settings_that_cannot_be_compared_are_refused(
-    settings: dict[str, float], sentence: str
+    settings: dict[str, Any], sentence: str
 ) -> None:
     with pytest.raises(ConfigError) as refusal:
         EARLY_STOPPING.check(**settings)

@@ -52,7 +52,7 @@ CLAIMS: Catalog[Claim] = Catalog(
         "input-noise-ridge": "netwright.theory.noise_penalties:INPUT_NOISE",
         "l2-gaussian-prior": "netwright.theory.weight_penalties:GAUSSIAN_PRIOR",
         "l1-zeros": "netwright.theory.weight_penalties:L1_ZEROS",
-        "early-stopping-l2": "netwright.theory.weight_penalties:EARLY_STOPPING",
+        "early-stopping-l2": "netwright.theory.early_stopping:EARLY_STOPPING",
         "ensembles": "netwright.theory.ensembles:ENSEMBLES",
         "boosting-bound": "netwright.theory.ensembles:BOOSTING",
         "label-smoothing": "netwright.theory.label_smoothing:LABEL_SMOOTHING",

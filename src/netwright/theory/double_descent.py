@@ -114,7 +114,7 @@ def measure_double_descent(given: DoubleDescentConfig, seed: int, effort: Effort
         return expected_error(given, parameters)
 
     def standard_errors_off(size: int) -> float:
-        return abs(means[size] - expect(size)) / standard_error(errors[size])
+        return float(abs(means[size] - expect(size)) / standard_error(errors[size]))
 
     explanation = (
         "The error first rises to a peak where the parameters just suffice to fit every example, "

@@ -248,7 +248,7 @@ class MontufarConfig(Config):
 
     def pieces(self, layers: int) -> int:
         """What a folding network of so many layers has."""
-        return most_regions(self.width, 1) * self.width ** (layers - 1)
+        return int(most_regions(self.width, 1) * self.width ** (layers - 1))
 
 
 def measure_montufar(given: MontufarConfig, seed: int, effort: Effort) -> Verdict:

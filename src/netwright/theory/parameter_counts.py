@@ -91,7 +91,8 @@ def measure_parameter_counts(given: ParameterCountsConfig, seed: int, effort: Ef
                 measured("allocated", places, counted),
             ),
             explanation="Weights and biases of three networks, and the weights of one unit. A "
-            "dense layer on a picture has a weight for each pair of a pixel and a unit: twice the side length is four times the weights of each unit.",
+            "dense layer on a picture has a weight for each pair of a pixel and a unit: "
+            "twice the side length is four times the weights of each unit.",
             log="y",
             categories=(UNIT.name, *(network.name for network in NETWORKS)),
         ),

@@ -156,7 +156,7 @@ def _in_the_ball(count: int, dimension: int, random: torch.Generator) -> Tensor:
     """Points that are uniform in the unit ball, (count, D)."""
     directions = torch.randn(count, dimension, generator=random, dtype=torch.float64)
     radius = torch.rand(count, 1, generator=random, dtype=torch.float64)
-    return directions.mul(radius ** (1 / dimension)) / directions.norm(dim=1, keepdim=True)
+    return torch.nn.functional.normalize(directions) * radius.pow(1 / dimension)
 
 
 def walk(points: LabelledPoints, seed: int, most: int, start: Tensor | None = None) -> Tensor:

@@ -53,7 +53,8 @@ def adam_moment() -> Telling:
 def adam_correction() -> Telling:
     """The very first step, from the running means that torch's Adam holds after a gradient of 1."""
     weight = torch.zeros(1, dtype=torch.float64, requires_grad=True)
-    optimizer = OPTIMIZERS.load("adam").make([weight], lr=1.0)
+    rule: Any = OPTIMIZERS.load("adam")
+    optimizer = rule.make([weight], lr=1.0)
     weight.grad = torch.ones(1, dtype=torch.float64)
     optimizer.step()
     m, v = (float(optimizer.state[weight][name]) for name in ("exp_avg", "exp_avg_sq"))
