@@ -16,7 +16,7 @@ import netwright as nw
 from netwright.core.errors import RunError
 from netwright.core.learner import Examples, Learner
 from netwright.data.catalog import SOURCES
-from netwright.data.dataset import Data
+from netwright.data.dataset import Data, Split
 from netwright.recipes.fit import put_together
 from netwright.recipes.outcome import Outcome
 from netwright.recipes.own_fit import own_fit
@@ -24,6 +24,7 @@ from netwright.recipes.prepared import Circumstances
 from netwright.recipes.recipe import Recipe
 from netwright.train.history import read_history
 from netwright.train.settings import TrainConfig
+from netwright.train.tasks.task import Task
 
 
 class Counter(nn.Linear, Learner):
@@ -139,10 +140,12 @@ def test_of_many_training_rows_a_part_is_measured(
 ) -> None:
     seen: list[int] = []
     monkeypatch.setattr("netwright.recipes.own_fit.MOST_MEASURED", 50)
-    monkeypatch.setattr(
-        "netwright.recipes.own_fit.measure_quickly",
-        lambda model, split, task: seen.append(len(split)) or {"loss": 0.0},
-    )
+
+    def measure(model: nn.Module, split: Split, task: Task) -> dict[str, float]:
+        seen.append(len(split))
+        return {"loss": 0.0}
+
+    monkeypatch.setattr("netwright.recipes.own_fit.measure_quickly", measure)
     learn(Counter([1.0]), moons)
     assert len(moons.train) > 50
     assert seen == [50, len(moons.split("val"))]

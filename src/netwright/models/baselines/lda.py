@@ -75,7 +75,7 @@ class LDA(GrownBuffers, Model, Learner):
         rows = data.inputs.flatten(1).double()
         share = torch.ones_like(rows[:, 0]) if data.weights is None else data.weights.double()
         counted = share > 0
-        classes, place = data.targets[counted].unique(return_inverse=True)
+        classes, place = torch.unique(data.targets[counted], return_inverse=True)
         weight, bias = discriminants(rows[counted], place, share[counted] / share[counted].mean())
         self.weight, self.bias = weight.to(self.weight), bias.to(self.bias)
         self.classes = classes.to(self.classes)
