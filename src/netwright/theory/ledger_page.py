@@ -76,11 +76,11 @@ def _blocks(entry: Entry) -> list[Html]:
     card = entry.claim.card
     findings = [
         {
+            "": "✓" if finding.holds else "✗",
             "what was measured": finding.what,
             "predicted": finding.wanted,
             "measured": finding.found,
             "n": f"{finding.n:,}",
-            "": "✓" if finding.holds else "✗",
         }
         for finding in entry.verdict.findings
     ]
