@@ -27,7 +27,7 @@ def test_a_claim_is_checked_with_and_without_its_assumptions(type_in: Type) -> N
 
 
 def test_an_assumption_is_a_switch_and_a_parameter_a_number(type_in: Type) -> None:
-    answer = type_in("theory", "step-size", "--set", "quadratic=false", "--set", "steps=30")
+    answer = type_in("theory", "step-size", "--set", "quadratic=false", "--set", "steps=60")
     assert answer.code == 0  # what was set by hand surprises nobody
     assert "verdict: it fails (" in answer.out
     assert "\nwithout" not in answer.out
