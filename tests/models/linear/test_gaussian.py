@@ -10,13 +10,13 @@ from torch import Tensor
 
 from netwright.data.dataset import Split
 from netwright.data.spec import DataSpec
+from netwright.inspection.noise_band import NoiseBand
+from netwright.inspection.residual_density import ResidualDensity
 from netwright.models.linear.gaussian import (
     GaussianRegression,
     GaussianRegressionConfig,
     normal_log_density,
 )
-from netwright.models.linear.noise_band import NoiseBand
-from netwright.models.linear.residual_density import ResidualDensity
 
 
 def line(rows: int, inputs: int, sigmas: list[float]) -> tuple[Tensor, Tensor]:

@@ -16,11 +16,11 @@ from netwright.core.card import Card
 from netwright.core.config import Config
 from netwright.core.learner import Examples
 from netwright.data.spec import DataSpec
+from netwright.inspection.noise_band import measure_noise_band
+from netwright.inspection.residual_density import measure_residual_density
 from netwright.inspection.view import View
 from netwright.metrics.samples import weighted_mean
-from netwright.models.linear.noise_band import measure_noise_band
 from netwright.models.linear.regression import SYMBOLS, ClosedForm
-from netwright.models.linear.residual_density import measure_residual_density
 
 
 def normal_log_density(y: Tensor, mean: Tensor, sigma: Tensor) -> Tensor:

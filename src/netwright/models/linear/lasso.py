@@ -17,10 +17,10 @@ from netwright.core.config import Config, Doc, NotNegative, Positive
 from netwright.core.learner import Examples, Learner
 from netwright.data.spec import DataSpec
 from netwright.inspection.view import View
+from netwright.inspection.weight_path import measure_weight_path
 from netwright.models.linear.coordinate_descent import CoordinateDescent
 from netwright.models.linear.least_squares import centred, gram
 from netwright.models.linear.regression import SYMBOLS, LinearRegression
-from netwright.models.linear.weight_path import measure_weight_path
 
 PATH = 30  # penalties, from the one that leaves no weight to the one that is asked for
 SWEEPS = 10  # a step, before the weights that are left are solved together

@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from netwright.core.errors import DataError, ShapeError
-from netwright.models.linear.weight_path import MOST_NAMED, measure_weight_path
+from netwright.inspection.weight_path import MOST_NAMED, measure_weight_path
 
 PENALTIES = torch.tensor([4.0, 2.0, 1.0])
 

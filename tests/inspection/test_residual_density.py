@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from netwright.core.errors import DataError
-from netwright.models.linear.residual_density import (
+from netwright.inspection.residual_density import (
     MOST_OUTPUTS,
     WITHIN_TWO,
     measure_residual_density,

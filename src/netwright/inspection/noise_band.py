@@ -10,10 +10,10 @@ from torch import Tensor
 
 from netwright.core.checks import check_shape
 from netwright.inspection.figure_style import COLOURS
+from netwright.inspection.residual_density import WITHIN_TWO
 from netwright.inspection.shown_rows import dot_size, shown_rows
 from netwright.inspection.view import View
 from netwright.inspection.wording import number, percent, quoted, short_name, shown_of
-from netwright.models.linear.residual_density import WITHIN_TWO
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

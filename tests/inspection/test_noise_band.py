@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from netwright.core.errors import ShapeError
-from netwright.models.linear.noise_band import measure_noise_band
+from netwright.inspection.noise_band import measure_noise_band
 
 
 def test_examples_within_two_deviations_are_counted() -> None:
