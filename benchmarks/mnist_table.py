@@ -1,4 +1,4 @@
-"""The MNIST results of the lecture notes beside ours: test error in per cent.
+"""The MNIST results that courses print, beside ours: test error in per cent.
 
 Measured: each model trains by netwright on the first 50,000 images of MNIST's training part, once a
 seed; the last 10,000 choose the settings (beforehand) and the best epoch (during training); the
