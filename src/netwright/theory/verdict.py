@@ -11,7 +11,7 @@ A finding holds where its margin is not negative:
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Literal
 
 from netwright.core.errors import ConfigError
@@ -23,7 +23,7 @@ Rule = Literal["equals", "at most", "at least"]
 Interval = tuple[float, float]
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Finding:
     """One number that a claim predicts, and what was measured.
 
@@ -41,12 +41,15 @@ class Finding:
     rule: Rule
     predicted: float
     measured: float
+    _: KW_ONLY
     within: float = 0.0
     n: int
     interval: Interval | None = None
 
     def __post_init__(self) -> None:
-        """Refuse a number that nothing was counted for."""
+        """Take counts as numbers too, and refuse one that nothing was counted for."""
+        object.__setattr__(self, "predicted", float(self.predicted))
+        object.__setattr__(self, "measured", float(self.measured))
         if self.n < 1:
             raise ConfigError(f"{self.what!r} must count at least one case, got n = {self.n}")
 
@@ -82,7 +85,7 @@ class Finding:
 
 def _told(number: float) -> str:
     """Counts in full, everything else in six digits."""
-    is_count = float(number).is_integer() and abs(number) < 1e12
+    is_count = number.is_integer() and abs(number) < 1e12
     return f"{number:,.0f}" if is_count else f"{number:.6g}"
 
 
@@ -96,43 +99,21 @@ def equals(
     interval: Interval | None = None,
 ) -> Finding:
     """The measured number is the predicted one, up to `within`."""
-    return Finding(
-        what=what,
-        rule="equals",
-        predicted=float(predicted),
-        measured=float(measured),
-        within=within,
-        n=n,
-        interval=interval,
-    )
+    return Finding(what, "equals", predicted, measured, within=within, n=n, interval=interval)
 
 
 def at_most(
     what: str, predicted: float, measured: float, *, n: int, interval: Interval | None = None
 ) -> Finding:
     """The measured number is not above the predicted one."""
-    return Finding(
-        what=what,
-        rule="at most",
-        predicted=float(predicted),
-        measured=float(measured),
-        n=n,
-        interval=interval,
-    )
+    return Finding(what, "at most", predicted, measured, n=n, interval=interval)
 
 
 def at_least(
     what: str, predicted: float, measured: float, *, n: int, interval: Interval | None = None
 ) -> Finding:
     """The measured number is not below the predicted one."""
-    return Finding(
-        what=what,
-        rule="at least",
-        predicted=float(predicted),
-        measured=float(measured),
-        n=n,
-        interval=interval,
-    )
+    return Finding(what, "at least", predicted, measured, n=n, interval=interval)
 
 
 def no_violations(what: str, violations: int, *, n: int) -> Finding:

@@ -161,4 +161,9 @@ def test_a_single_class_is_answered_by_a_tree() -> None:
 
 def test_a_seed_of_64_bits_is_taken() -> None:
     data, spec = table("iris")
-    fitted("random-forest", data, spec, seed=2**40 + 1, trees=2)
+    first, again, other = (
+        fitted("random-forest", data, spec, seed=seed, trees=2)(data.inputs)
+        for seed in (2**40 + 1, 2**40 + 1, 2**40 + 2)
+    )
+    assert torch.equal(first, again)
+    assert not torch.equal(first, other)
