@@ -127,6 +127,17 @@ def test_rows_of_weight_zero_are_not_shown(moons: Data) -> None:
     assert model.seen.inputs is moons.train.inputs
 
 
+def test_class_weights_are_the_weights_of_rows(moons: Data, tmp_path: Path) -> None:
+    few = moons.train.take(torch.cat([torch.where(moons.train.targets == 0)[0], torch.arange(40)]))
+    data = replace(moons, train=few)
+    model = Listener([1.0])
+    nw.fit(model, data, out=tmp_path / "run", class_weight="balanced", quiet=True)
+    assert model.seen.weights is not None
+    totals = [model.seen.weights[few.targets == c].sum().item() for c in (0, 1)]
+    assert totals[0] == pytest.approx(totals[1])
+    assert (few.targets == 0).sum() > (few.targets == 1).sum()
+
+
 def test_the_verdict_and_the_step_that_was_kept_are_told(
     moons: Data, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:

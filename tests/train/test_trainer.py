@@ -328,7 +328,7 @@ def test_a_weight_of_two_is_the_row_twice(target: Any, balanced: bool) -> None:
     often = replace(data, train=repeated(data.train, times))
     models = [toy_net().double(), toy_net().double()]
     for model, given in zip(models, (heavy, often), strict=True):
-        task = task_for(given, balanced=balanced)
+        task = task_for(given, TrainConfig(class_weight="balanced" if balanced else None))
         size = len(given.train)
         toy_fit(model, given, optimizer="sgd", lr=0.5, epochs=6, batch_size=size, task=task)
     assert_close(models[0], models[1], 1e-6 if target == "real" else 1e-7)

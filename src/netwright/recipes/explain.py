@@ -31,6 +31,8 @@ from netwright.inspection.card_blocks import card_blocks
 from netwright.inspection.page import Html, Page, code, folded, heading, table
 from netwright.layers.activations import ACTIVATIONS, Activation
 from netwright.layers.initializers import INITIALIZERS, TORCH, Initializer
+from netwright.losses.catalog import LOSSES
+from netwright.losses.loss import Loss
 from netwright.metrics.catalog import METRICS, Metric
 from netwright.models.catalog import MODELS
 from netwright.models.model import Model
@@ -179,6 +181,10 @@ def _of_initializer(initializer: Initializer) -> Parts:
     return Parts(initializer.card, (), [fill])
 
 
+def _of_loss(loss: Loss) -> Parts:
+    return Parts(loss.card, (), list(loss.of.values()))
+
+
 def _of_schedule(schedule: Schedule) -> Parts:
     return Parts(schedule.card, (), [schedule.shape])
 
@@ -197,6 +203,7 @@ KINDS: dict[str, Rows] = {
     "model": Rows(MODELS, MODELS.load, _of_model),
     "optimizer": Rows(OPTIMIZERS, OPTIMIZERS.load, _of_optimizer),
     "schedule": Rows(SCHEDULES, SCHEDULES.load, _of_schedule),
+    "loss": Rows(LOSSES, LOSSES.load, _of_loss),
     "metric": Rows(METRICS, METRICS.__getitem__, _of_metric),
     "activation": Rows(ACTIVATIONS, ACTIVATIONS.load, _of_activation),
     "initializer": Rows(INITIALIZERS, INITIALIZERS.load, _of_initializer),

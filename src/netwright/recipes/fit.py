@@ -137,8 +137,12 @@ def put_together(
     pace = pace_for(recipe.train, rows)
     check_last_batch(module, rows, pace.batch_size)
     learns_by_itself = isinstance(module, Learner)
-    balanced = recipe.train.class_weight == "balanced"
-    task = task_for(data, balanced=balanced, scale_targets=not learns_by_itself)
+    weighing = TrainConfig(class_weight=recipe.train.class_weight)
+    task = task_for(
+        data,
+        weighing if learns_by_itself else recipe.train,  # a rule of its own has its own loss
+        scale_targets=not learns_by_itself,
+    )
     if not learns_by_itself:
         chosen = replace(recipe.train, batch_size=pace.batch_size, epochs=pace.epochs)
         recipe = replace(recipe, train=chosen)

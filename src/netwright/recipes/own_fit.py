@@ -3,7 +3,7 @@
 import math
 import time
 from contextlib import closing
-from dataclasses import fields
+from dataclasses import fields, replace
 from typing import NamedTuple, cast
 
 import torch
@@ -19,9 +19,11 @@ from netwright.recipes.prepared import Circumstances, Prepared
 from netwright.train.evaluate import measure_quickly
 from netwright.train.history import History, Row, append_rows, write_rows
 from netwright.train.settings import TrainConfig
+from netwright.train.tasks.classification import Classification
+from netwright.train.tasks.task import Task
 
 MOST_MEASURED = 10_000  # rows of a split, while learning; the results are of all rows
-FOR_ALL = frozenset({"max_time", "device", "rank_timeout"})  # settings that any rule heeds
+FOR_ALL = frozenset({"max_time", "device", "rank_timeout", "class_weight"})  # settings that any rule heeds
 
 
 def unused_settings(config: TrainConfig) -> tuple[str, ...]:
@@ -40,7 +42,7 @@ def own_fit(prepared: Prepared, here: Circumstances) -> Outcome:
     Rows of weight 0 are not shown to it: they count as not there. At the end train and validation
     are measured side by side, as in any other run; of many training rows a part, evenly spread,
     since a memory takes long over each.
-    Only the time limit of the settings applies: everything else is the model's own affair. It
+    Only the time limit and class weights of the settings apply: everything else is the model's own affair. It
     leaves no checkpoints: a run that is gone on with starts over.
     """
     module, task, config = prepared.model, prepared.task, prepared.recipe.train
@@ -63,7 +65,7 @@ def own_fit(prepared: Prepared, here: Circumstances) -> Outcome:
         name = prepared.recipe.model or type(module).__name__
         warn(f"{name} learns by a rule of its own, without {', '.join(prepared.unused)}")
     with Interrupt() as interrupt, closing(bar):
-        for numbers in model.fit_steps(_counted(data.train), prepared.recipe.seed):
+        for numbers in model.fit_steps(_counted(data.train, task), prepared.recipe.seed):
             steps += 1
             record("train", numbers)
             if interrupt.signal is not None:
@@ -89,8 +91,13 @@ def own_fit(prepared: Prepared, here: Circumstances) -> Outcome:
     )
 
 
-def _counted(train: Split) -> Split:
-    """The rows that count something."""
+def _counted(train: Split, task: Task) -> Split:
+    """The rows that count something; where classes have weights, they are the rows' weights."""
+    if isinstance(task, Classification) and task.class_weights is not None:
+        of_class = task.class_weights.to(train.targets.device)[train.targets]
+        train = replace(
+            train, weights=of_class if train.weights is None else train.weights * of_class
+        )
     if train.weights is None or bool((train.weights > 0).all()):
         return train
     return train.take((train.weights > 0).nonzero()[:, 0])

@@ -11,6 +11,7 @@ Hook = Callable[[TrainState], None]
 EVENTS = (
     "on_fit_start",
     "on_epoch_start",
+    "on_batch_start",
     "on_before_update",
     "on_step_end",
     "on_batch_end",
@@ -32,6 +33,9 @@ class Callback:
 
     def on_epoch_start(self, state: TrainState) -> None:
         """Before the first batch of a pass, or of what is left of one."""
+
+    def on_batch_start(self, state: TrainState) -> None:
+        """`state.batch` is about to be used; another may be put in its place."""
 
     def on_before_update(self, state: TrainState) -> None:
         """Gradients are there, the weights have not moved yet; L-BFGS calls it several times."""

@@ -4,14 +4,18 @@ import math
 from dataclasses import dataclass, field
 from typing import Annotated, Any, Literal, NamedTuple
 
-from netwright.core.config import Config, Count, Doc, NotNegative, OneOf, Positive, Size
+from netwright.core.config import Config, Count, Doc, Fraction, NotNegative, OneOf, Positive, Size
 from netwright.core.errors import ConfigError
+from netwright.losses.catalog import LOSSES
+from netwright.losses.penalty import Penalized
+from netwright.losses.smoothing import SmoothOver
 from netwright.optimizers.catalog import OPTIMIZERS
 from netwright.optimizers.optimizer import Kernel
 from netwright.optimizers.schedules import SCHEDULES
 from netwright.train.precision import Precision
 
 Policy = Literal["stop", "skip", "roll-back"]
+Averaging = Literal["none", "exponential", "equal"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,12 +37,50 @@ class TrainConfig(Config):
     ] = field(default_factory=dict)
     kernel: Annotated[Kernel, Doc("torch's fused or foreach optimizer step")] = "auto"
     schedule: Annotated[str, OneOf(SCHEDULES), Doc("how the learning rate moves")] = "constant"
+    schedule_options: Annotated[
+        dict[str, Any], Doc("further settings of the schedule: every, factor, patience ...")
+    ] = field(default_factory=dict)
     warmup: Annotated[Count, Doc("steps over which the learning rate rises from near 0")] = 0
     accumulate: Annotated[Size, Doc("batches whose gradients are added up for one step")] = 1
     precision: Annotated[Precision, Doc("number format of the matrix work")] = "fp32"
     compile: Annotated[
         bool, Doc("torch.compile the forward pass: the first step takes up to a minute")
     ] = False
+    loss: Annotated[
+        str | None, OneOf(LOSSES), Doc("what is made small; if not given, what suits the target")
+    ] = None
+    label_smoothing: Annotated[
+        Fraction, Doc("share of the certainty that is taken from the right class")
+    ] = 0.0
+    smooth_over: Annotated[
+        SmoothOver, Doc("who gets that share: all classes (as torch does), or the others alone")
+    ] = "all"
+    aux_weight: Annotated[NotNegative, Doc("how much the loss of an auxiliary head counts")] = 0.3
+    l1: Annotated[NotNegative, Doc("lambda of lambda |w|: small weights become exactly 0")] = 0.0
+    l2: Annotated[NotNegative, Doc("lambda of lambda / 2 w^2, a term of the loss")] = 0.0
+    penalize: Annotated[
+        Penalized, Doc("what weight_decay, l1 and l2 pull on: all, or matrices and kernels alone")
+    ] = "all"
+    clip_norm: Annotated[
+        Positive | None, Doc("a gradient longer than this is cut to this length")
+    ] = None
+    clip_value: Annotated[
+        Positive | None, Doc("each number of the gradient is cut to this size")
+    ] = None
+    input_noise: Annotated[NotNegative, Doc("standard deviation of noise on inputs")] = 0.0
+    label_noise: Annotated[
+        Fraction, Doc("share of labels replaced by another class, anew each time")
+    ] = 0.0
+    weight_noise: Annotated[NotNegative, Doc("standard deviation of noise on weights")] = 0.0
+    gradient_noise: Annotated[NotNegative, Doc("standard deviation of noise on gradients")] = 0.0
+    output_noise: Annotated[NotNegative, Doc("standard deviation of noise on outputs")] = 0.0
+    augment: Annotated[
+        tuple[str, ...], Doc("changes of images, drawn anew each time: flip, crop=4, mixup=0.2 ...")
+    ] = ()
+    average: Annotated[
+        Averaging, Doc("use the mean of the weights: exponential, or equal over the last quarter")
+    ] = "none"
+    average_decay: Annotated[Fraction, Doc("what the exponential mean keeps each step")] = 0.999
     class_weight: Annotated[
         Literal["balanced"] | None, Doc("'balanced' lets every class count the same")
     ] = None

@@ -3,14 +3,16 @@
 Shapes: B batch.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 
 import torch
 from torch import Tensor, nn
 
 from netwright.core.errors import RunError
-from netwright.core.outputs import Output
+from netwright.core.outputs import Output, logits_of
 from netwright.data.loader import Batch
+from netwright.losses.penalty import Penalty, penalized
 from netwright.optimizers.catalog import OPTIMIZERS
 from netwright.train.callback import Hook
 from netwright.train.precision import autocast
@@ -23,12 +25,21 @@ class UpdateStep:
 
     Args:
         state: the run.
-        config: precision, accumulation, compilation and the kind of optimizer.
-        before_update: called when gradients are there and the weights have not moved.
+        config: precision, accumulation, compilation, penalties and the kind of optimizer.
+        hooks: event -> what is called then.
     """
 
-    def __init__(self, state: TrainState, config: TrainConfig, before_update: list[Hook]) -> None:
-        self.state, self.before_update = state, before_update
+    def __init__(
+        self, state: TrainState, config: TrainConfig, hooks: Mapping[str, list[Hook]]
+    ) -> None:
+        self.state = state
+        self.batch_start, self.before_update = hooks["on_batch_start"], hooks["on_before_update"]
+        self.output_noise = config.output_noise
+        self.penalty = (
+            Penalty(parameters=penalized(state.model, config.penalize), l2=config.l2)
+            if config.l2
+            else None
+        )
         self.precision, self.accumulate = config.precision, config.accumulate
         self.forward = compiled(state.model) if config.compile else state.model
         self.by_closure = OPTIMIZERS.load(config.optimizer).closure
@@ -47,6 +58,9 @@ class UpdateStep:
         """
         state = self.state
         state.batch, state.skips_update = batch, False
+        for hook in self.batch_start:
+            hook(state)
+        batch = state.batch
         if self.by_closure:
             return self._closure_update(batch)
         state.is_updating = last
@@ -77,8 +91,10 @@ class UpdateStep:
         state = self.state
         with autocast(self.precision, state.device):
             output: Tensor | Output = self.forward(batch.inputs)
-            loss = state.task.loss(output, batch)
+            loss = state.task.loss(with_noise(output, self.output_noise), batch)
         state.loss = loss.detach()
+        if self.penalty is not None:
+            loss = loss + self.penalty()
         if share != 1.0:
             loss = loss * share
         if state.scaler is not None:
@@ -128,6 +144,15 @@ class UpdateStep:
         state.optimizer.zero_grad()
         state.is_updating = False
         return output
+
+
+def with_noise(output: Tensor | Output, deviation: float) -> Tensor | Output:
+    """The output with normal noise on its logits; 0 leaves it as it is."""
+    if not deviation:
+        return output
+    logits = logits_of(output)
+    noisy = logits + deviation * torch.randn_like(logits)
+    return replace(output, logits=noisy) if isinstance(output, Output) else noisy
 
 
 def compiled(model: nn.Module) -> Callable[[Tensor], Tensor | Output]:

@@ -109,7 +109,7 @@ class Trainer:
         """
         data = data.to(state.device)
         loader = self._loader(data.train)
-        step = UpdateStep(state, self.config, self._hooks["on_before_update"])
+        step = UpdateStep(state, self.config, self._hooks)
         rank = self.ranks.rank
         with seeded(derive_seed(self.seed, "train", *([rank] if rank else []))):
             try:

@@ -9,12 +9,16 @@ import pytest
 import torch
 
 from netwright.core.errors import ConfigError
+from netwright.data.loader import BatchLoader
+from netwright.train.settings import TrainConfig
 from netwright.train.tasks.catalog import task_for, task_from_json
 from netwright.train.tasks.classification import Classification
 from netwright.train.tasks.multi_label import MultiLabel
 from netwright.train.tasks.regression import Regression
 from netwright.train.tasks.task import Task
 from tests.train.toy_runs import assert_same, toy_data, toy_net
+
+BALANCED = TrainConfig(class_weight="balanced")
 
 
 @pytest.mark.parametrize(
@@ -38,7 +42,7 @@ def test_a_task_from_json_predicts_the_same(target: Any) -> None:
 
 
 def test_classes_are_balanced_when_asked_for() -> None:
-    plain, balanced = (task_for(toy_data(), balanced=choice) for choice in (False, True))
+    plain, balanced = (task_for(toy_data(), config) for config in (None, BALANCED))
     assert isinstance(plain, Classification)
     assert isinstance(balanced, Classification)
     assert plain.class_weights is None
@@ -60,7 +64,7 @@ def test_reals_are_scaled_unless_the_model_finds_its_own_scale() -> None:
 def test_only_classes_can_be_balanced(target: Any) -> None:
     sentence = f"class_weight is for one class of several, the target is {target!r}"
     with pytest.raises(ConfigError, match=f"^{re.escape(sentence)}$"):
-        task_for(toy_data(target), balanced=True)
+        task_for(toy_data(target), BALANCED)
 
 
 def test_a_target_without_a_task_is_refused() -> None:
@@ -76,10 +80,58 @@ def test_an_unknown_task_in_a_file_is_refused() -> None:
 
 
 def test_class_weights_travel_with_the_task() -> None:
-    task = task_for(toy_data("class"), balanced=True)
+    task = task_for(toy_data("class"), BALANCED)
     again = task_from_json(json.loads(json.dumps(task.to_json())))
     assert isinstance(task, Classification)
     assert isinstance(again, Classification)
     assert task.class_weights is not None
     assert again.class_weights is not None
     assert_same(again.class_weights, task.class_weights)
+
+
+@pytest.mark.parametrize(
+    ("target", "loss"),
+    [
+        ("class", "hinge"),
+        ("class", "perceptron"),
+        ("labels", "hinge"),
+        ("labels", "perceptron"),
+        ("real", "absolute-error"),
+        ("real", "huber"),
+    ],
+)
+def test_a_named_loss_is_computed_and_comes_back(target: Any, loss: str) -> None:
+    data = toy_data(target)
+    task = task_for(data, TrainConfig(loss=loss))
+    again = task_from_json(json.loads(json.dumps(task.to_json())))
+    batch = next(BatchLoader(data.train, 8).epoch(0))
+    logits = toy_net()(batch.inputs)
+    assert torch.equal(task.loss(logits, batch), again.loss(logits, batch))
+    assert not torch.equal(task.loss(logits, batch), task_for(data).loss(logits, batch))
+
+
+def test_a_loss_for_another_kind_of_target_is_refused() -> None:
+    sentence = "the loss 'huber' is for a target of kind 'real', not 'class'"
+    with pytest.raises(ConfigError, match=re.escape(sentence)):
+        task_for(toy_data("class"), TrainConfig(loss="huber"))
+    sentence = "the loss 'hinge' is for a target of kind 'class' or 'labels', not 'real'"
+    with pytest.raises(ConfigError, match=re.escape(sentence)):
+        task_for(toy_data("real"), TrainConfig(loss="hinge"))
+
+
+def test_label_smoothing_is_for_cross_entropy_of_classes() -> None:
+    smoothed = TrainConfig(label_smoothing=0.1)
+    with pytest.raises(ConfigError, match="label_smoothing is for one class of several, the targe"):
+        task_for(toy_data("real"), smoothed)
+    with pytest.raises(ConfigError, match="label_smoothing is for cross-entropy, the loss is 'hin"):
+        task_for(toy_data("class"), replace(smoothed, loss="hinge"))
+
+
+def test_smoothing_survives_the_run_folder() -> None:
+    data = toy_data("class")
+    task = task_for(data, TrainConfig(label_smoothing=0.1, smooth_over="others"))
+    again = task_from_json(json.loads(json.dumps(task.to_json())))
+    assert isinstance(again, Classification)
+    assert again.smoothing == pytest.approx(
+        0.1 * data.spec.num_outputs / (data.spec.num_outputs - 1)
+    )

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from torch import Tensor
 from torch.nn import functional as F
 
+from netwright.core.errors import ConfigError
 from netwright.core.outputs import Output
 from netwright.data.dataset import Split
 from netwright.data.loader import Batch, BatchLoader
@@ -38,6 +39,31 @@ def test_class_and_sample_weights_multiply() -> None:
     assert loss.item() == pytest.approx((30 * math.log(4 / 3) + math.log(4)) / 2)
     only_classes = task.loss(LOGITS, batch_of([1, 0]))
     assert only_classes.item() == pytest.approx((10 * math.log(4 / 3) + 2 * math.log(4)) / 2)
+
+
+def test_soft_targets_are_weighed_by_the_classes_in_them() -> None:
+    soft = torch.tensor([[0.25, 0.75], [1.0, 0.0]])
+    task = Classification(2, torch.tensor([2.0, 10.0]))
+    loss = task.loss(LOGITS, batch_of([1, 0])._replace(targets=soft))
+    mixed = 0.75 * math.log(4 / 3) + 0.25 * math.log(4)
+    assert loss.item() == pytest.approx(((0.75 * 10 + 0.25 * 2) * mixed + 2 * math.log(4)) / 2)
+
+
+def test_smoothing_gives_every_class_its_share() -> None:
+    loss = Classification(2, smoothing=0.5).loss(LOGITS, batch_of([1, 1]))
+    assert loss.item() == pytest.approx(0.75 * math.log(4 / 3) + 0.25 * math.log(4))
+
+
+def test_likelihoods_are_of_log_probabilities() -> None:
+    task = Classification(2, loss="nll")
+    task.check_logits(LOGITS.log_softmax(dim=1))
+    sentence = (
+        "the loss 'nll' takes the logs of probabilities, which add up to 1, not to 4; "
+        "for logits there is 'cross-entropy'"
+    )
+    with pytest.raises(ConfigError, match=f"^{sentence}$"):
+        task.check_logits(LOGITS)
+    Classification(2).check_logits(LOGITS)
 
 
 def test_without_weights_it_is_torchs_own_with_its_gradient() -> None:

@@ -3,6 +3,7 @@
 import pytest
 import torch
 
+from netwright.core.outputs import Output
 from netwright.metrics.catalog import measure_all
 from netwright.train.tasks.classification import Classification
 from netwright.train.tasks.multi_label import MultiLabel
@@ -59,3 +60,13 @@ def test_the_headline_is_a_metric_of_the_table_by_the_same_name(task: Task) -> N
 def test_the_abstract_kind_cannot_be_made() -> None:
     with pytest.raises(TypeError, match="abstract"):
         Task()  # type: ignore[abstract]
+
+
+@pytest.mark.parametrize("task", TASKS, ids=lambda task: type(task).__name__)
+def test_an_auxiliary_head_adds_its_share_of_its_own_loss(task: Task) -> None:
+    batch = whole_batch(toy_data(task.target).train)
+    main, early, middle = (toy_net(seed=seed)(batch.inputs) for seed in range(3))
+    whole = task.loss(Output(logits=main, aux=(early, middle)), batch)
+    parts = [task.loss(logits, batch) for logits in (main, early, middle)]
+    torch.testing.assert_close(whole, parts[0] + 0.3 * (parts[1] + parts[2]))
+    torch.testing.assert_close(task.loss(Output(logits=main), batch), parts[0])

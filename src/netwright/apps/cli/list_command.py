@@ -10,6 +10,7 @@ TABLES = {
     "data": "netwright.data.catalog:SOURCES",
     "optimizers": "netwright.optimizers.catalog:OPTIMIZERS",
     "schedules": "netwright.optimizers.schedules:SCHEDULES",
+    "losses": "netwright.losses.catalog:LOSSES",
     "activations": "netwright.layers.activations:ACTIVATIONS",
     "initializers": "netwright.layers.initializers:INITIALIZERS",
     "claims": "netwright.theory.catalog:CLAIMS",

@@ -6,32 +6,53 @@ import torch
 
 from netwright.core.errors import ConfigError
 from netwright.data.dataset import Data
+from netwright.losses.smoothing import as_torch_smoothing
+from netwright.train.settings import TrainConfig
 from netwright.train.tasks.classification import Classification, balanced_weights
 from netwright.train.tasks.multi_label import MultiLabel
 from netwright.train.tasks.regression import Regression
 from netwright.train.tasks.task import Task
 
 
-def task_for(data: Data, *, balanced: bool = False, scale_targets: bool = True) -> Task:
+def task_for(data: Data, config: TrainConfig | None = None, *, scale_targets: bool = True) -> Task:
     """The task that the data's targets ask for.
 
     Args:
         data: what is to be learned.
-        balanced: weigh classes so that each counts the same.
+        config: its loss, smoothing and weights; None takes what suits the target.
         scale_targets: standardise real targets while training.
     """
+    config = config or TrainConfig()
     kind = data.spec.target
-    if balanced and kind != "class":
-        raise ConfigError(f"class_weight is for one class of several, the target is {kind!r}")
+    if kind != "class":
+        if config.class_weight is not None:
+            raise ConfigError(f"class_weight is for one class of several, the target is {kind!r}")
+        if config.label_smoothing:
+            raise ConfigError(
+                f"label_smoothing is for one class of several, the target is {kind!r}"
+            )
+    task = _task(data, config, scale_targets=scale_targets)
+    task.aux_weight = config.aux_weight
+    return task
+
+
+def _task(data: Data, config: TrainConfig, *, scale_targets: bool) -> Task:
+    kind = data.spec.target
     if kind == "class":
         classes = data.spec.num_outputs
-        weights = balanced_weights(data.train, classes) if balanced else None
-        return Classification(classes, weights)
+        balanced = config.class_weight == "balanced"
+        return Classification(
+            classes,
+            balanced_weights(data.train, classes) if balanced else None,
+            loss=config.loss or "cross-entropy",
+            smoothing=as_torch_smoothing(config.label_smoothing, classes, config.smooth_over),
+        )
     if kind == "labels":
-        return MultiLabel()
+        return MultiLabel(loss=config.loss or "binary-cross-entropy")
     if kind == "real":
+        loss = config.loss or "squared-error"
         return (
-            Regression.fitted(data.train)
+            Regression.fitted(data.train, loss=loss)
             if scale_targets
             else Regression.plain(data.spec.num_outputs)
         )
@@ -40,14 +61,16 @@ def task_for(data: Data, *, balanced: bool = False, scale_targets: bool = True) 
 
 def task_from_json(values: dict[str, Any]) -> Task:
     """The task that `to_json` gave."""
-    kind = values.get("kind")
+    settings = dict(values)
+    kind = settings.pop("kind", None)
     if kind == "classification":
-        weights = values["class_weights"]
+        weights = settings.pop("class_weights")
         return Classification(
-            values["num_classes"], None if weights is None else torch.tensor(weights)
+            class_weights=None if weights is None else torch.tensor(weights), **settings
         )
     if kind == "multi-label":
-        return MultiLabel()
+        return MultiLabel(**settings)
     if kind == "regression":
-        return Regression(torch.tensor(values["center"]), torch.tensor(values["scale"]))
+        center, scale = torch.tensor(settings.pop("center")), torch.tensor(settings.pop("scale"))
+        return Regression(center, scale, **settings)
     raise ConfigError(f"unknown task {kind!r}")

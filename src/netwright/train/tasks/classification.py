@@ -1,47 +1,71 @@
-"""One class of several: cross-entropy, accuracy, probabilities by the softmax.
+"""One class of several: cross-entropy or a margin, accuracy, probabilities by the softmax.
 
 Shapes: B batch, C classes.
 """
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any, ClassVar
 
 import torch
 from torch import Tensor
-from torch.nn import functional as F
 
+from netwright.core.errors import ConfigError
 from netwright.core.outputs import Output, logits_of
 from netwright.data.dataset import Split
 from netwright.data.loader import Batch
+from netwright.losses.catalog import LOSSES
+from netwright.losses.classification import cross_entropy
 from netwright.metrics.catalog import Kind
-from netwright.train.tasks.task import Task, exact, weighted
+from netwright.train.tasks.task import Task, exact, mean_loss, weighted
 
 
 class Classification(Task):
-    """Cross-entropy -log p(y | x), where p is the softmax of the logits.
+    """Cross-entropy -log p(y | x), where p is the softmax of the logits, or another loss.
 
     Args:
         num_classes: C.
         class_weights: how much each class counts (C,), or None; see `balanced_weights`.
+        loss: a name in the catalog of losses.
+        smoothing: eps of label smoothing, as torch has it: eps / C for every class.
     """
 
     target: ClassVar[Kind] = "class"
     headline: ClassVar[str] = "accuracy"
 
-    def __init__(self, num_classes: int, class_weights: Tensor | None = None) -> None:
-        self.num_classes = num_classes
-        self.class_weights = class_weights
+    def __init__(
+        self,
+        num_classes: int,
+        class_weights: Tensor | None = None,
+        *,
+        loss: str = "cross-entropy",
+        smoothing: float = 0.0,
+    ) -> None:
+        self.num_classes, self.class_weights = num_classes, class_weights
+        self.loss_name, self.smoothing = loss, smoothing
+        self._loss = LOSSES.load(loss).function(loss, "class")
+        if smoothing:
+            if loss != "cross-entropy":
+                raise ConfigError(f"label_smoothing is for cross-entropy, the loss is {loss!r}")
+            self._loss = partial(cross_entropy, smoothing=smoothing)
 
-    def loss(self, output: Tensor | Output, batch: Batch) -> Tensor:
-        """Mean cross-entropy; class and sample weights multiply."""
-        logits = exact(logits_of(output))
-        if self.class_weights is None and batch.weights is None:
-            return F.cross_entropy(logits, batch.targets)
-        weights = batch.weights
+    def loss_of(self, logits: Tensor, batch: Batch) -> Tensor:
+        """The mean loss; class and sample weights multiply. Targets may be soft, (B, C)."""
+        targets, weights = batch.targets, batch.weights
         if self.class_weights is not None:
-            of_class = self.class_weights.to(logits.device)[batch.targets]
-            weights = of_class if weights is None else weights * of_class
-        return weighted(F.cross_entropy(logits, batch.targets, reduction="none"), weights).mean()
+            of_class = self.class_weights.to(logits.device)
+            counts = of_class[targets] if targets.ndim == 1 else targets @ of_class
+            weights = counts if weights is None else weights * counts
+        return mean_loss(self._loss, logits, targets, weights)
+
+    def check_logits(self, logits: Tensor) -> None:
+        """Log-likelihoods are of log-probabilities, which logits are not."""
+        total = float(exact(logits[0]).exp().sum())
+        if self.loss_name == "nll" and abs(total - 1) > 1e-2:
+            raise ConfigError(
+                "the loss 'nll' takes the logs of probabilities, which add up to 1, not to "
+                f"{total:.4g}; for logits there is 'cross-entropy'"
+            )
 
     def headline_sum(
         self, output: Tensor | Output, targets: Tensor, weights: Tensor | None
@@ -64,12 +88,14 @@ class Classification(Task):
         return f"always {names[int(place)]!r}, {float(share):.2%} of the training rows"
 
     def to_json(self) -> dict[str, Any]:
-        """The number of classes, and how much each counts."""
+        """The number of classes, how much each counts, and the loss."""
         weights = None if self.class_weights is None else self.class_weights.tolist()
         return {
             "kind": "classification",
             "num_classes": self.num_classes,
             "class_weights": weights,
+            "loss": self.loss_name,
+            "smoothing": self.smoothing,
         }
 
 

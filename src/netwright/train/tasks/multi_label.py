@@ -7,29 +7,33 @@ from collections.abc import Sequence
 from typing import Any, ClassVar
 
 from torch import Tensor
-from torch.nn import functional as F
 
 from netwright.core.outputs import Output, logits_of
 from netwright.data.dataset import Split
 from netwright.data.loader import Batch
+from netwright.losses.catalog import LOSSES
 from netwright.metrics.catalog import Kind
 from netwright.metrics.samples import weighted_mean
-from netwright.train.tasks.task import Task, exact, weighted
+from netwright.train.tasks.task import Task, exact, mean_loss, weighted
 
 
 class MultiLabel(Task):
-    """The mean over labels of -y log p - (1 - y) log(1 - p), where p is the sigmoid of a logit."""
+    """The mean over labels of -y log p - (1 - y) log(1 - p), where p is the sigmoid of a logit.
+
+    Args:
+        loss: a name in the catalog of losses.
+    """
 
     target: ClassVar[Kind] = "labels"
     headline: ClassVar[str] = "accuracy"
 
-    def loss(self, output: Tensor | Output, batch: Batch) -> Tensor:
-        """Mean binary cross-entropy over labels and examples."""
-        logits = exact(logits_of(output))
-        each = F.binary_cross_entropy_with_logits(
-            logits, batch.targets.type_as(logits), reduction="none"
-        )
-        return weighted(each.mean(dim=1), batch.weights).mean()
+    def __init__(self, *, loss: str = "binary-cross-entropy") -> None:
+        self.loss_name = loss
+        self._loss = LOSSES.load(loss).function(loss, "labels")
+
+    def loss_of(self, logits: Tensor, batch: Batch) -> Tensor:
+        """The mean loss over labels and examples."""
+        return mean_loss(self._loss, logits, batch.targets, batch.weights)
 
     def headline_sum(
         self, output: Tensor | Output, targets: Tensor, weights: Tensor | None
@@ -51,5 +55,5 @@ class MultiLabel(Task):
         return "each label as often as in the training rows"
 
     def to_json(self) -> dict[str, Any]:
-        """Nothing but the kind."""
-        return {"kind": "multi-label"}
+        """The kind and the loss."""
+        return {"kind": "multi-label", "loss": self.loss_name}

@@ -1,4 +1,4 @@
-"""One or several reals: squared error on standardised targets, measured in their own units.
+"""One or several reals: a loss of standardised targets, measured in their own units.
 
 Shapes: B batch, K reals.
 """
@@ -9,19 +9,19 @@ from typing import Any, ClassVar, Self
 import torch
 from torch import Tensor
 
-from netwright.core.checks import check_shape
 from netwright.core.outputs import Output, logits_of
 from netwright.data.dataset import Split
 from netwright.data.loader import Batch
+from netwright.losses.catalog import LOSSES
 from netwright.metrics.catalog import Kind
 from netwright.metrics.samples import weighted_mean
-from netwright.train.tasks.task import Task, exact, weighted
+from netwright.train.tasks.task import Task, exact, mean_loss, weighted
 
 MOST_MEANS = 5  # told of a baseline
 
 
 class Regression(Task):
-    """Mean squared error of the model's output against (y - center) / scale.
+    """Mean squared error of the model's output against (y - center) / scale, or another loss.
 
     A model starts out near 0 with steps of about 1, whatever the units of the target; predictions
     and metrics are in the target's own units.
@@ -29,33 +29,34 @@ class Regression(Task):
     Args:
         center: what is subtracted from the targets (K,).
         scale: what they are then divided by (K,).
+        loss: a name in the catalog of losses.
     """
 
     target: ClassVar[Kind] = "real"
     headline: ClassVar[str] = "rmse"
 
-    def __init__(self, center: Tensor, scale: Tensor) -> None:
-        self.center, self.scale = center, scale
+    def __init__(self, center: Tensor, scale: Tensor, *, loss: str = "squared-error") -> None:
+        self.center, self.scale, self.loss_name = center, scale, loss
+        self._loss = LOSSES.load(loss).function(loss, "real")
 
     @classmethod
-    def fitted(cls, train: Split) -> Self:
+    def fitted(cls, train: Split, *, loss: str = "squared-error") -> Self:
         """Mean and standard deviation of the training targets; a constant target has scale 1."""
         center = weighted_mean(train.targets, train.weights)
         scale = weighted_mean((train.targets - center).square(), train.weights).sqrt()
         varies = scale > 1e-12 * center.abs()  # the mean of equal numbers may be off by a rounding
-        return cls(center.float(), torch.where(varies, scale, torch.ones_like(scale)).float())
+        scale = torch.where(varies, scale, torch.ones_like(scale))
+        return cls(center.float(), scale.float(), loss=loss)
 
     @classmethod
     def plain(cls, num_outputs: int) -> Self:
         """Targets as they are, for models that find their own scale."""
         return cls(torch.zeros(num_outputs), torch.ones(num_outputs))
 
-    def loss(self, output: Tensor | Output, batch: Batch) -> Tensor:
-        """Mean squared error in standardised units."""
-        reals = exact(logits_of(output))
-        check_shape("the model's output", reals, *batch.targets.shape)  # never broadcast silently
-        wanted = (batch.targets - self.center.to(reals.device)) / self.scale.to(reals.device)
-        return weighted((reals - wanted).square().mean(dim=1), batch.weights).mean()
+    def loss_of(self, logits: Tensor, batch: Batch) -> Tensor:
+        """The mean loss in standardised units."""
+        wanted = (batch.targets - self.center.to(logits.device)) / self.scale.to(logits.device)
+        return mean_loss(self._loss, logits, wanted, batch.weights)
 
     def headline_sum(
         self, output: Tensor | Output, targets: Tensor, weights: Tensor | None
@@ -89,9 +90,10 @@ class Regression(Task):
         return f"always the mean of the training rows, {', '.join(means[:MOST_MEANS])}{rest}"
 
     def to_json(self) -> dict[str, Any]:
-        """Center and scale, exactly."""
+        """Center and scale, exactly, and the loss."""
         return {
             "kind": "regression",
             "center": self.center.tolist(),
             "scale": self.scale.tolist(),
+            "loss": self.loss_name,
         }

@@ -10,9 +10,10 @@ from typing import Any, ClassVar
 import torch
 from torch import Tensor
 
-from netwright.core.outputs import Output
+from netwright.core.outputs import Output, logits_of
 from netwright.data.dataset import Split
 from netwright.data.loader import Batch
+from netwright.losses.loss import LossFunction
 from netwright.metrics.catalog import Kind, measure_all
 
 _EXACT = (torch.float32, torch.float64)
@@ -27,10 +28,25 @@ class Task(ABC):
 
     target: ClassVar[Kind]
     headline: ClassVar[str]
+    aux_weight: float = 0.3
+
+    def loss(self, output: Tensor | Output, batch: Batch) -> Tensor:
+        """The mean of weight times loss over a batch; without weights all count 1.
+
+        Auxiliary heads, where the model has some, add `aux_weight` times their own loss each
+        (Szegedy et al., 2015), so that layers near the input are taught without a long way.
+        """
+        loss = self.loss_of(exact(logits_of(output)), batch)
+        for logits in output.aux if isinstance(output, Output) else ():
+            loss = loss + self.aux_weight * self.loss_of(exact(logits), batch)
+        return loss
 
     @abstractmethod
-    def loss(self, output: Tensor | Output, batch: Batch) -> Tensor:
-        """The mean of weight times loss over a batch; without weights all count 1."""
+    def loss_of(self, logits: Tensor, batch: Batch) -> Tensor:
+        """The loss of one head, as in `loss`."""
+
+    def check_logits(self, logits: Tensor) -> None:  # noqa: B027 - most losses take any reals
+        """Refuse outputs (B, ...) that the loss is not for; asked once, of the first batch."""
 
     @abstractmethod
     def headline_sum(
@@ -68,6 +84,15 @@ class Task(ABC):
     ) -> dict[str, float]:
         """Every metric that is defined for these predictions."""
         return measure_all(self.target, predictions, targets, weights)
+
+
+def mean_loss(
+    loss: LossFunction, outputs: Tensor, targets: Tensor, weights: Tensor | None
+) -> Tensor:
+    """The mean of weight times loss; without weights in one go."""
+    if weights is None:
+        return loss(outputs, targets, "mean")
+    return weighted(loss(outputs, targets, "none"), weights).mean()
 
 
 def weighted(values: Tensor, weights: Tensor | None) -> Tensor:

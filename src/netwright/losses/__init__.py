@@ -1,0 +1,1 @@
+"""Losses: how far outputs are from targets, and what else is to be small."""

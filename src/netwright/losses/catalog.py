@@ -1,0 +1,18 @@
+"""The losses that can be named."""
+
+from netwright.core.catalog import Catalog
+from netwright.losses.loss import Loss
+
+LOSSES: Catalog[Loss] = Catalog(
+    "loss",
+    {
+        "squared-error": "netwright.losses.regression:SQUARED_ERROR",
+        "absolute-error": "netwright.losses.regression:ABSOLUTE_ERROR",
+        "huber": "netwright.losses.regression:HUBER",
+        "cross-entropy": "netwright.losses.classification:CROSS_ENTROPY",
+        "nll": "netwright.losses.classification:NLL",
+        "binary-cross-entropy": "netwright.losses.classification:BINARY_CROSS_ENTROPY",
+        "hinge": "netwright.losses.classification:HINGE",
+        "perceptron": "netwright.losses.classification:PERCEPTRON",
+    },
+)

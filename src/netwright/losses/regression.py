@@ -1,0 +1,65 @@
+"""Losses of reals: squared, absolute, and Huber's, which is squared near zero and absolute far off.
+
+Shapes: B batch, K reals; the loss of an example is the mean over its K reals.
+Source: Gauss (1809); Laplace (1774); Huber, "Robust Estimation of a Location Parameter" (1964).
+"""
+
+from torch import Tensor
+from torch.nn import functional as F
+
+from netwright.core.card import Card
+from netwright.core.checks import check_shape
+from netwright.losses.loss import Loss, Reduction, reduce
+
+
+def squared_error(outputs: Tensor, targets: Tensor, reduction: Reduction = "none") -> Tensor:
+    """(y - t)^2, (B, K) and (B, K) -> (B,)."""
+    check_shape("the model's output", outputs, *targets.shape)  # never broadcast silently
+    return reduce((outputs - targets).square().mean(dim=1), reduction)
+
+
+def absolute_error(outputs: Tensor, targets: Tensor, reduction: Reduction = "none") -> Tensor:
+    """|y - t|, (B, K) and (B, K) -> (B,)."""
+    check_shape("the model's output", outputs, *targets.shape)
+    return reduce((outputs - targets).abs().mean(dim=1), reduction)
+
+
+def huber(outputs: Tensor, targets: Tensor, reduction: Reduction = "none") -> Tensor:
+    """r^2 / 2 up to |r| = 1, then |r| - 1/2, for r = y - t; (B, K) and (B, K) -> (B,)."""
+    check_shape("the model's output", outputs, *targets.shape)
+    return reduce(F.huber_loss(outputs, targets, reduction="none").mean(dim=1), reduction)
+
+
+_REALS = {
+    "y": "the model's output",
+    "t": "the target; while training both are in standard deviations of the targets",
+}
+
+SQUARED_ERROR = Loss(
+    of={"real": squared_error},
+    card=Card(
+        sentence="The square of the error: the likelihood of Gaussian noise, led by outliers.",
+        formula=r"\ell = (y - t)^2",
+        symbols=_REALS,
+        source="Gauss (1809), Theoria motus corporum coelestium",
+    ),
+)
+ABSOLUTE_ERROR = Loss(
+    of={"real": absolute_error},
+    card=Card(
+        sentence="The size of the error: its best constant is the median, which no outlier moves.",
+        formula=r"\ell = |y - t|",
+        symbols=_REALS,
+        source="Laplace (1774), Mémoires de l'Académie Royale des Sciences 6, 621-656",
+    ),
+)
+HUBER = Loss(
+    of={"real": huber},
+    card=Card(
+        sentence="Squared for small errors, so smooth; absolute for large ones, so robust.",
+        formula=r"\ell = \begin{cases} \frac{1}{2} r^2 & |r| \leq 1 \\"
+        r" |r| - \frac{1}{2} & |r| > 1 \end{cases}, \quad r = y - t",
+        symbols={**_REALS, "r": "the error"},
+        source="Huber (1964), Annals of Mathematical Statistics 35, 73-101",
+    ),
+)
