@@ -1,6 +1,7 @@
 """One class of several: cross-entropy by hand, weights as repetition, balanced classes."""
 
 import math
+from pathlib import Path
 
 import pytest
 import torch
@@ -13,6 +14,7 @@ from netwright.core.errors import ConfigError
 from netwright.core.outputs import Output
 from netwright.data.dataset import Split
 from netwright.data.loader import Batch, BatchLoader
+from netwright.data.tables.table import TableConfig, load_table
 from netwright.train.tasks.classification import Classification, balanced_weights, class_sums
 from tests.train.toy_runs import repeated, toy_data, toy_net, weighed, whole_batch
 
@@ -122,6 +124,21 @@ def test_a_balanced_loss_is_that_of_rare_classes_repeated() -> None:
     logits_often = logits.repeat_interleave(torch.tensor([3, 3, 1, 1, 1, 1, 1, 1]), dim=0)
     wanted = Classification(2).loss(logits_often, whole_batch(often))
     torch.testing.assert_close(task.loss(logits, whole_batch(split)), wanted)
+
+
+@pytest.mark.covers("dataset-object")
+def test_rows_without_a_label_are_left_out_and_classes_then_count_the_same(tmp_path: Path) -> None:
+    cells = [
+        f"{k % 7},{'' if k % 10 == 9 else 'rare' if k % 10 == 0 else 'common'}\n"
+        for k in range(100)
+    ]
+    file = tmp_path / "t.csv"
+    file.write_text("x,y\n" + "".join(cells), encoding="utf-8")
+    data = load_table(TableConfig(path=str(file), target=("y",), drop_missing_target=True))
+    assert sum(len(split) for _, split in data.splits()) == 90
+    of_row = balanced_weights(data.train, 2)[data.train.targets]
+    totals = [of_row[data.train.targets == label].sum().item() for label in (0, 1)]
+    assert totals == pytest.approx([len(data.train) / 2] * 2)
 
 
 def test_a_class_without_rows_has_a_weight_that_is_finite() -> None:
