@@ -159,6 +159,13 @@ def test_refuses_other_features_later(blobs: Any) -> None:
         estimator.partial_fit(inputs[:, :1], y)
 
 
+def test_refuses_an_average_that_needs_a_last_pass(blobs: Any) -> None:
+    estimator = NetClassifier(**SETTINGS, average="equal")
+    sentence = "average must be 'none' where no pass is the last, got 'equal'"
+    with pytest.raises(ConfigError, match=f"^{re.escape(sentence)}$"):
+        estimator.partial_fit(*blobs, classes=[0, 1, 2])
+
+
 def test_refuses_a_schedule_that_needs_a_last_pass(blobs: Any) -> None:
     estimator = NetClassifier(**SETTINGS, schedule="cosine")
     sentence = "schedule must be 'constant' where no pass is the last, got 'cosine'"

@@ -96,7 +96,7 @@ def parse(cls: type[ConfigT], settings: Mapping[str, Any], where: str = "") -> C
     for key in settings:
         if key not in known:
             path = f"{where}.{key}" if where else str(key)
-            hint = nearest(str(key), known) or f"; there are {', '.join(known)}"
+            hint = nearest(str(key), known) or f"; there are {', '.join(known) or 'none'}"
             raise ConfigError(f"unknown setting {path!r}{hint}")
     missing = [
         field.name

@@ -96,6 +96,10 @@ def learn_one_pass(
         batch_size: examples a step, or fewer where there are fewer; None: as many as suit the rows.
     """
     recipe, data = prepared.recipe, prepared.data
+    if recipe.train.average != "none":
+        raise ConfigError(
+            f"average must be 'none' where no pass is the last, got {recipe.train.average!r}"
+        )
     if recipe.train.schedule != "constant":
         raise ConfigError(
             f"schedule must be 'constant' where no pass is the last, got {recipe.train.schedule!r}"
