@@ -32,6 +32,8 @@ bench: $(READY)
 	$(BIN)/python benchmarks/training_loop.py
 	$(BIN)/python benchmarks/mnist_table.py
 	$(BIN)/python benchmarks/linear.py
+	$(BIN)/python benchmarks/augmentation.py
+	$(BIN)/python benchmarks/optimizers.py
 
 pictures: $(READY)
 	$(BIN)/python -m docs.make_pictures

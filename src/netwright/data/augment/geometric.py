@@ -1,0 +1,169 @@
+"""Flip, crop, rotation and zoom: pixels move, by other numbers in every image.
+
+Each is a rule of where a pixel of the new image comes from. Several in a row are put together as
+rules, and the images are read once: as whole pixels where all of them move whole pixels, exactly,
+and else between four pixels, with one loss of sharpness instead of several.
+
+Shapes: B images (B, C, I, J); places as `Places` has them.
+Source: Krizhevsky, Sutskever and Hinton (2012), section 4.1; Simard, Steinkraus and Platt (2003).
+"""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from netwright.core.card import Card
+from netwright.data.augment.augmentation import Augmentation, uniform
+from netwright.data.augment.places import Places, own_places, read_between, read_whole
+
+Move = Callable[[Places, float, torch.Generator], Places]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Warp(Augmentation):
+    """Moves the pixels of an image.
+
+    Args:
+        move: places in the new images, strength, generator -> the places that they come from.
+        is_whole: whether it moves whole pixels by whole pixels, rows and columns for themselves.
+    """
+
+    move: Move
+    is_whole: bool = False
+
+    def apply(
+        self,
+        images: Tensor,
+        strength: float,
+        generator: torch.Generator,
+        out: Tensor | None = None,
+    ) -> Tensor:
+        """See `Augmentation.apply`."""
+        return apply_warps(images, [(self, strength)], generator, out)
+
+
+def apply_warps(
+    images: Tensor,
+    warps: Sequence[tuple[Warp, float]],
+    generator: torch.Generator,
+    out: Tensor | None = None,
+) -> Tensor:
+    """Images changed by warps one after the other, each with its strength, in one reading."""
+    places = own_places(images)
+    for warp, strength in reversed(warps):  # what was changed last is undone first
+        places = warp.move(places, strength, generator)
+    if all(warp.is_whole for warp, _ in warps):
+        return read_whole(images, places, out)
+    return read_between(images, places)
+
+
+def mirrored(places: Places, is_mirrored: Tensor) -> Places:
+    """Left and right change sides where the number of an image is 1, not where it is 0."""
+    columns = torch.addcmul(places.columns, places.columns, is_mirrored, value=-2)
+    return Places(places.rows, columns)
+
+
+def shifted(places: Places, down: Tensor, right: Tensor) -> Places:
+    """Read further down and further right by so many pixels."""
+    return Places(places.rows + down, places.columns + right)
+
+
+def turned(places: Places, angle: Tensor) -> Places:
+    """Images turned against the clock by an angle in radians."""
+    cos, sin, (rows, columns) = angle.cos(), angle.sin(), places
+    return Places(
+        torch.addcmul(cos * rows, sin, columns), torch.addcmul(cos * columns, sin, rows, value=-1)
+    )
+
+
+def zoomed(places: Places, factor: Tensor) -> Places:
+    """Images enlarged by a factor around their middle."""
+    return Places(places.rows / factor, places.columns / factor)
+
+
+def flip(places: Places, strength: float, generator: torch.Generator) -> Places:
+    """Mirror with a probability."""
+    chosen = places.rows.new_empty(len(places.rows), 1, 1)
+    return mirrored(places, chosen.bernoulli_(strength, generator=generator))
+
+
+def crop(places: Places, strength: float, generator: torch.Generator) -> Places:
+    """Shift by up to so many pixels, down or up and right or left."""
+    most, shape, device = int(strength), (2, len(places.rows), 1, 1), places.rows.device
+    down, right = torch.randint(-most, most + 1, shape, generator=generator, device=device)
+    return shifted(places, down, right)
+
+
+def rotation(places: Places, strength: float, generator: torch.Generator) -> Places:
+    """Turn by up to so many degrees either way."""
+    most = math.radians(strength)
+    return turned(places, uniform(places.rows, -most, most, generator))
+
+
+def zoom(places: Places, strength: float, generator: torch.Generator) -> Places:
+    """Enlarge by a factor between 1 - strength and 1 + strength."""
+    return zoomed(places, uniform(places.rows, 1 - strength, 1 + strength, generator))
+
+
+_IMAGE = {
+    "x": "an image (C, I, J); outside of it lies its nearest border pixel",
+    "i, j": "row and column from the middle of the image",
+}
+
+FLIP = Warp(
+    move=flip,
+    is_whole=True,
+    strength=0.5,
+    most=1,
+    card=Card(
+        sentence="Left and right change sides in some of the images; letters and digits do not "
+        "stay what they are.",
+        formula=r"x'_{ij} = x_{i, -j} \quad \text{with probability } s",
+        symbols={**_IMAGE, "s": "the strength: the share of images that are mirrored"},
+        source="Krizhevsky, Sutskever and Hinton (2012), NIPS 25, section 4.1",
+    ),
+)
+CROP = Warp(
+    move=crop,
+    is_whole=True,
+    strength=2,
+    in_pixels=True,
+    card=Card(
+        sentence="The image is widened by a border and cut back to its size at a random place, so "
+        "what it shows moves by a few pixels.",
+        formula=r"x'_{ij} = x_{i + u, j + v} \qquad u, v \sim U\{-s, ..., s\}",
+        symbols={
+            **_IMAGE,
+            "u, v": "the shift of one image",
+            "s": "the strength: the width of the border in pixels",
+        },
+        source="He, Zhang, Ren and Sun (2016), CVPR, 770-778, section 4.2",
+    ),
+)
+ROTATION = Warp(
+    move=rotation,
+    strength=10,
+    most=180,
+    card=Card(
+        sentence="The image is turned around its middle, against the clock where the angle is "
+        "positive, and read between its pixels.",
+        formula=r"x'_{ij} = x_{i \cos a + j \sin a, \; j \cos a - i \sin a} "
+        r"\qquad a \sim U(-s, s)",
+        symbols={**_IMAGE, "a": "the angle of one image", "s": "the strength: in degrees"},
+        source="Simard, Steinkraus and Platt (2003), ICDAR 7, 958-963",
+    ),
+)
+ZOOM = Warp(
+    move=zoom,
+    strength=0.2,
+    most=0.9,
+    card=Card(
+        sentence="The image is enlarged or shrunk around its middle, and read between its pixels.",
+        formula=r"x'_{ij} = x_{i / z, j / z} \qquad z \sim U(1 - s, 1 + s)",
+        symbols={**_IMAGE, "z": "the factor of one image", "s": "the strength"},
+        source="Simard, Steinkraus and Platt (2003), ICDAR 7, 958-963",
+    ),
+)

@@ -1,0 +1,94 @@
+"""Mixup: every example is blended with another one, inputs and targets alike.
+
+    x' = l x_p + (1 - l) x_q        y' = l y_p + (1 - l) y_q        l ~ Beta(s, s)
+
+q runs through the batch in a random order, and each example has its own l; with a small s most of
+them stay nearly what they were. A target becomes the probabilities of two classes.
+
+Shapes: B examples, C classes.
+Source: Zhang, Cisse, Dauphin and Lopez-Paz, "mixup: beyond empirical risk minimization" (2018).
+"""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+
+from netwright.core.card import Card
+from netwright.data.augment.augmentation import Augmentation
+from netwright.data.loader import Batch
+
+
+class Partners(NamedTuple):
+    """With whom each example is mixed: partner's place in the batch (B,), and own share (B,)."""
+
+    places: Tensor
+    shares: Tensor
+
+    def mix(self, values: Tensor, out: Tensor | None = None) -> Tensor:
+        """Blend values (B, ...) with those of their partners."""
+        shares = self.shares.to(values.dtype).view(-1, *(1 for _ in values.shape[1:]))
+        return torch.index_select(values, 0, self.places, out=out).lerp_(values, shares)
+
+
+def draw_partners(images: Tensor, strength: float, generator: torch.Generator) -> Partners:
+    """A random order of the batch, and shares from Beta(strength, strength)."""
+    count, device = len(images), images.device
+    dtype = torch.promote_types(images.dtype, torch.float32)
+    pairs = torch.full((count, 2), strength, dtype=dtype, device=device)
+    # What torch.distributions.Beta calls; that one takes no generator.
+    shares = torch._sample_dirichlet(pairs, generator=generator)[:, 0]
+    return Partners(torch.randperm(count, generator=generator, device=device), shares)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Mixup(Augmentation):
+    """Blends examples; the one augmentation that changes targets."""
+
+    def apply(
+        self,
+        images: Tensor,
+        strength: float,
+        generator: torch.Generator,
+        out: Tensor | None = None,
+    ) -> Tensor:
+        """See `Augmentation.apply`; for the targets too, `mix`."""
+        return draw_partners(images, strength, generator).mix(images, out)
+
+    def mix(
+        self,
+        batch: Batch,
+        strength: float,
+        generator: torch.Generator,
+        num_classes: int,
+        out: Tensor | None = None,
+    ) -> Batch:
+        """Blend inputs, targets and weights; classes (B,) become probabilities (B, C)."""
+        partners = draw_partners(batch.inputs, strength, generator)
+        targets = F.one_hot(batch.targets, num_classes).to(partners.shares.dtype)
+        return batch._replace(
+            inputs=partners.mix(batch.inputs, out),
+            targets=partners.mix(targets),
+            weights=None if batch.weights is None else partners.mix(batch.weights),
+        )
+
+
+MIXUP = Mixup(
+    strength=0.2,
+    card=Card(
+        sentence="Every example is blended with another of its batch, and its target likewise, so "
+        "that the network goes straight from class to class.",
+        formula=r"x' = l x_p + (1 - l) x_q, \quad y' = l y_p + (1 - l) y_q "
+        r"\qquad l \sim \mathrm{Beta}(s, s)",
+        symbols={
+            "x": "an image (C, I, J)",
+            "y": "its class as probabilities (C,)",
+            "l": "the share of the example itself, drawn for each by itself",
+            "p, q": "the example and its partner in the batch",
+            "s": "the strength: below 1 most examples stay nearly as they were",
+        },
+        source="Zhang, Cisse, Dauphin and Lopez-Paz (2018), arXiv 1710.09412",
+    ),
+)

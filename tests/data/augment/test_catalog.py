@@ -1,0 +1,81 @@
+"""Laws that every augmentation of the table keeps."""
+
+import pytest
+import torch
+from torch import Tensor
+
+from netwright.data.augment.augmentation import Augmentation
+from netwright.data.augment.catalog import AUGMENTATIONS
+
+NAMES = list(AUGMENTATIONS)
+
+
+def stream(seed: int = 0) -> torch.Generator:
+    return torch.Generator().manual_seed(seed)
+
+
+def images(count: int = 16, dtype: torch.dtype = torch.float32) -> Tensor:
+    return torch.rand(count, 3, 9, 8, generator=stream(), dtype=torch.float64).to(dtype)
+
+
+@pytest.fixture(params=NAMES)
+def augmentation(request: pytest.FixtureRequest) -> Augmentation:
+    return AUGMENTATIONS.load(request.param)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.bfloat16])
+def test_shape_and_dtype_are_kept_and_the_images_themselves_untouched(
+    augmentation: Augmentation, dtype: torch.dtype
+) -> None:
+    x = images(dtype=dtype)
+    before = x.clone()
+    changed = augmentation.apply(x, augmentation.strength, stream())
+    assert (changed.shape, changed.dtype) == (x.shape, dtype)
+    assert torch.equal(x, before)
+    assert not torch.equal(changed, x)
+    assert changed.isfinite().all()
+
+
+def test_one_channel_or_several(augmentation: Augmentation) -> None:
+    for channels in (1, 2, 5):
+        if augmentation.channels in (None, channels):
+            x = images()[:, :1].repeat(1, channels, 1, 1)
+            assert augmentation.apply(x, augmentation.strength, stream()).shape == x.shape
+
+
+def test_the_same_generator_gives_the_same_and_another_does_not(augmentation: Augmentation) -> None:
+    x, strength = images(), augmentation.strength
+    first = augmentation.apply(x, strength, stream(1))
+    assert torch.equal(augmentation.apply(x, strength, stream(1)), first)
+    assert not torch.equal(augmentation.apply(x, strength, stream(2)), first)
+
+
+def test_images_of_a_batch_are_changed_by_numbers_of_their_own(augmentation: Augmentation) -> None:
+    x = images(1).expand(16, -1, -1, -1).clone()
+    x[8:] = images(2)[1]  # mixup needs two kinds
+    changed = augmentation.apply(x, augmentation.strength, stream())[:8]
+    least = 2 if augmentation is AUGMENTATIONS.load("flip") else 3
+    assert len(torch.unique(changed, dim=0)) >= least
+
+
+def test_the_generators_of_the_process_stay_as_they_are(augmentation: Augmentation) -> None:
+    before = torch.get_rng_state()
+    augmentation.apply(images(), augmentation.strength, stream())
+    assert torch.equal(torch.get_rng_state(), before)
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if name != "mixup"])
+def test_without_strength_nothing_changes(name: str) -> None:
+    x = images(dtype=torch.float64)
+    assert torch.allclose(AUGMENTATIONS.load(name).apply(x, 0, stream()), x, atol=1e-12)
+
+
+def test_cards_say_what_the_strength_is(augmentation: Augmentation) -> None:
+    assert "s" in augmentation.card.symbols
+    assert augmentation.card.sentence.endswith(".")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_default_strength_is_allowed(name: str) -> None:
+    augmentation = AUGMENTATIONS.load(name)
+    augmentation.check(name, augmentation.strength, (3, 8, 8))

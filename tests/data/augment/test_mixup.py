@@ -1,0 +1,69 @@
+"""Mixup: convex blends of two examples, whose targets are probabilities."""
+
+import pytest
+import torch
+from scipy import stats
+
+from netwright.data.augment.mixup import MIXUP, Partners, draw_partners
+from netwright.data.loader import Batch
+
+
+def stream(seed: int = 0) -> torch.Generator:
+    return torch.Generator().manual_seed(seed)
+
+
+def batch(count: int = 64, *, weights: bool = False) -> Batch:
+    return Batch(
+        torch.rand(count, 1, 4, 4, generator=stream(1)),
+        torch.randint(5, (count,), generator=stream(2)),
+        torch.rand(count, generator=stream(3)) if weights else None,
+        torch.arange(count),
+    )
+
+
+def test_a_blend_by_hand() -> None:
+    partners = Partners(torch.tensor([1, 0]), torch.tensor([0.75, 0.5]))
+    assert partners.mix(torch.tensor([[0.0, 8.0], [4.0, 0.0]])).tolist() == [[1, 6], [2, 4]]
+    assert partners.mix(torch.tensor([4.0, 8.0])).tolist() == [5, 6]
+
+
+def test_targets_are_probabilities_and_inputs_convex() -> None:
+    plain = batch(weights=True)
+    assert plain.weights is not None
+    mixed = MIXUP.mix(plain, 1.0, stream(), 5)
+    places, shares = draw_partners(plain.inputs, 1.0, stream())
+    assert torch.allclose(mixed.targets.sum(dim=1), torch.ones(64))
+    assert (mixed.targets.shape, mixed.targets.dtype) == ((64, 5), torch.float32)
+    for one in range(64):
+        other, share = int(places[one]), float(shares[one])
+        wanted = share * plain.inputs[one] + (1 - share) * plain.inputs[other]
+        assert torch.allclose(mixed.inputs[one], wanted, atol=1e-6)
+        probabilities = torch.zeros(5)
+        probabilities[plain.targets[one]] += share
+        probabilities[plain.targets[other]] += 1 - share
+        assert torch.allclose(mixed.targets[one], probabilities, atol=1e-6)
+    assert mixed.weights is not None
+    assert torch.allclose(mixed.weights, partners_mean(plain.weights, places, shares))
+    assert torch.equal(mixed.rows, plain.rows)
+
+
+def partners_mean(values: torch.Tensor, places: torch.Tensor, shares: torch.Tensor) -> torch.Tensor:
+    return shares * values + (1 - shares) * values[places]
+
+
+def test_partners_are_a_new_order_of_the_batch() -> None:
+    places, shares = draw_partners(batch(50).inputs, 0.3, stream())
+    assert places.sort().values.tolist() == list(range(50))
+    assert len(torch.unique(shares)) == 50
+
+
+@pytest.mark.parametrize("strength", [0.2, 1.0, 4.0])
+def test_shares_are_of_the_beta_distribution(strength: float) -> None:
+    shares = draw_partners(torch.zeros(4000, 1, dtype=torch.float64), strength, stream())[1]
+    assert stats.kstest(shares.numpy(), stats.beta(strength, strength).cdf).pvalue > 0.01
+
+
+def test_images_alone_are_mixed_the_same() -> None:
+    plain = batch()
+    alone = MIXUP.apply(plain.inputs, 0.4, stream())
+    assert torch.equal(alone, MIXUP.mix(plain, 0.4, stream(), 5).inputs)

@@ -1,0 +1,52 @@
+"""Places: reading where nothing moved is the identity, outside lies the border."""
+
+import pytest
+import torch
+from torch import Tensor
+
+from netwright.data.augment.places import Places, own_places, read_between, read_whole
+
+
+def images(*shape: int, dtype: torch.dtype = torch.float64) -> Tensor:
+    return torch.rand(*shape, generator=torch.Generator().manual_seed(0), dtype=dtype)
+
+
+@pytest.mark.parametrize("shape", [(2, 3, 4, 4), (2, 1, 5, 8), (1, 2, 1, 3), (3, 3, 33, 32)])
+def test_own_places_give_the_image_itself(shape: tuple[int, ...]) -> None:
+    x = images(*shape)
+    places = own_places(x)
+    assert torch.equal(read_whole(x, places), x)
+    assert torch.allclose(read_between(x, places), x, atol=1e-13, rtol=0)
+    single = x.float()
+    assert torch.allclose(read_between(single, own_places(single)), single, atol=1e-5, rtol=0)
+
+
+def test_places_are_counted_from_the_middle() -> None:
+    rows, columns = own_places(images(2, 1, 4, 3))
+    assert rows.flatten(1).tolist() == [[-1.5, -0.5, 0.5, 1.5]] * 2
+    assert columns.flatten(1).tolist() == [[-1, 0, 1]] * 2
+
+
+def test_half_way_between_two_pixels_lies_their_mean() -> None:
+    x = torch.tensor([[[[0.0, 2.0], [4.0, 10.0]]]])
+    middle = Places(torch.zeros(1, 2, 1), torch.zeros(1, 1, 2))
+    assert torch.unique(read_between(x, middle)).tolist() == [4.0]
+    right = Places(torch.zeros(1, 2, 1), torch.full((1, 1, 2), 0.5))
+    assert torch.unique(read_between(x, right)).tolist() == [6.0]
+
+
+@pytest.mark.parametrize("read", [read_whole, read_between])
+def test_outside_lies_the_nearest_border_pixel(read: object) -> None:
+    x = torch.tensor([[[[1.0, 2.0, 3.0], [4.0, 5.0, 6.0], [7.0, 8.0, 9.0]]]])
+    far = own_places(x)._replace(rows=own_places(x).rows - 9)
+    assert callable(read)
+    assert torch.allclose(read(x, far), x[:, :, :1].expand_as(x))
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.bfloat16])
+def test_the_dtype_is_kept(dtype: torch.dtype) -> None:
+    x = images(2, 1, 300, 2).to(dtype)  # bfloat16 itself could not count these rows
+    assert torch.equal(read_whole(x, own_places(x)), x)
+    between = read_between(x, own_places(x))
+    assert between.dtype == dtype
+    assert torch.allclose(between, x, atol=1e-4)
