@@ -12,18 +12,25 @@ from netwright.optimizers.catalog import OPTIMIZERS
 from netwright.optimizers.optimizer import build_optimizer
 from netwright.testing.optimizer_contract import OPTIMIZER_CHECKS, Build
 
-# Rates that suit a bowl of curvatures 2 and 20; L-BFGS is held back so that it does not arrive
-# in its first step, and Adadelta's first steps are of the size sqrt(eps).
+# Rates that suit a bowl of curvatures 2 and 20; L-BFGS and Newton are held back so that they do
+# not arrive in their first step, and Adadelta's first steps are of the size sqrt(eps).
 SETTINGS: dict[str, dict[str, Any]] = {
     "adam": {"lr": 0.1},
     "adamw": {"lr": 0.1},
+    "gradient-descent": {"lr": 0.02},
     "sgd": {"lr": 0.02},
     "momentum": {"lr": 0.01},
+    "heavy-ball": {"lr": 0.01},
     "nesterov": {"lr": 0.01},
     "rmsprop": {"lr": 0.05},
     "adagrad": {"lr": 0.5},
     "adadelta": {"lr": 1.0, "options": {"eps": 1e-2}},
     "nadam": {"lr": 0.1},
+    "lion": {"lr": 0.02},
+    "muon": {"options": {"adam_lr": 0.1}},  # the bowl has no matrix
+    "svrg": {"lr": 0.02, "options": {"period": 4}},
+    "newton": {"lr": 0.5},
+    "hessian-free": {"lr": 0.5},
     "lbfgs": {"lr": 1.0, "options": {"max_iter": 1, "line_search_fn": None}},
 }
 

@@ -68,7 +68,7 @@ def test_descent_on_a_bowl_is_a_power_of_a_matrix() -> None:
     turn = torch.linalg.qr(torch.tensor([[1.0, 2.0], [3.0, 4.0]], dtype=torch.float64))[0]
     matrix = turn @ torch.diag(torch.tensor([1.0, 4.0], dtype=torch.float64)) @ turn.T
     for rate, converges in ((0.49, True), (0.51, False)):  # 2 / lambda_max = 0.5
-        places = path("sgd", [1.0, 1.0], lambda weight: matrix @ weight, 200, lr=rate)
+        places = path("gradient-descent", [1.0, 1.0], lambda weight: matrix @ weight, 200, lr=rate)
         step = torch.eye(2, dtype=torch.float64) - rate * matrix
         for count in (0, 1, 7, 50):
             expected = torch.linalg.matrix_power(step, count) @ places[0]
@@ -104,12 +104,13 @@ def test_momentum_sums_gradients_and_beats_descent() -> None:
 @pytest.mark.covers("heavy-ball")
 def test_heavy_ball_is_momentum() -> None:
     # w+ = w - eta g + beta (w - w-): no velocity is kept, only the place before.
-    places = path("momentum", [1.0, -2.0], bowl_gradient, 50, lr=0.005)
+    places = path("heavy-ball", [1.0, -2.0], bowl_gradient, 50, lr=0.005)
+    close(places, path("momentum", [1.0, -2.0], bowl_gradient, 50, lr=0.005))
     here, before = places[0], places[0]
     for place in places[1:]:
         here, before = here - 0.005 * bowl_gradient(here) + 0.9 * (here - before), here
         close(place, here)
-    steady = path("momentum", [0.0], constant(1.0), 300, lr=0.01)
+    steady = path("heavy-ball", [0.0], constant(1.0), 300, lr=0.01)
     assert (steady[-2] - steady[-1]).item() == pytest.approx(0.01 / (1 - 0.9), rel=1e-9)
 
 
@@ -192,6 +193,29 @@ def test_adam_first_steps() -> None:
         corrected = math.sqrt(square / (1 - 0.999**step))
         weight -= 0.1 * mean / (1 - 0.9**step) / (corrected + 1e-8)
         assert places[step].item() == pytest.approx(weight, rel=1e-12)
+
+
+@pytest.mark.covers("nadam")
+def test_nadam_first_step_and_its_limit_without_momentum() -> None:
+    # Often printed: b1 m^ + (1 - b1) g / (1 - b1^t). At t = 1, m^ = g: (0.9 + 1) g.
+    for g in (7.0, -0.01):
+        m, v = 0.1 * g, 0.001 * g**2
+        bracket = 0.9 * (m / (1 - 0.9)) + 0.1 * g / (1 - 0.9)
+        printed = 0.1 * bracket / math.sqrt(v / (1 - 0.999))
+        assert printed == pytest.approx(math.copysign(1.9 * 0.1, g), rel=1e-12)
+    # Right is b1 m / (1 - b1^2), the momentum of the next step: 0.9 * 0.1 / 0.19 + 1.
+    steady = {"eps": 0.0, "momentum_decay": 1e6}  # the momentum is 0.9 from the first step on
+    first = path("nadam", [0.0, 0.0], constant(7.0, -0.01), 1, lr=0.1, options=steady)[1]
+    length = 0.1 * (0.9 * 0.1 / 0.19 + 1)
+    close(first, torch.tensor([-length, length], dtype=torch.float64), 1e-7)
+    # Without momentum it is RMSProp with its mean corrected, g / sqrt(v^).
+    places = path("nadam", [1.0, -2.0], bowl_gradient, 20, lr=0.1, options={"betas": (0.0, 0.9)})
+    weight, square = places[0], torch.zeros(2, dtype=torch.float64)
+    for step, place in enumerate(places[1:], start=1):
+        gradient = bowl_gradient(weight)
+        square = 0.9 * square + 0.1 * gradient**2
+        weight = weight - 0.1 * gradient / ((square / (1 - 0.9**step)).sqrt() + 1e-8)
+        close(place, weight)
 
 
 @pytest.mark.covers("l2-weight-decay")

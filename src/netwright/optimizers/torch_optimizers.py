@@ -130,8 +130,8 @@ RMSPROP = OptimizerEntry(
             **_SMALL,
         },
         source="Tieleman and Hinton (2012), lecture 6.5",
-        misprint="It divides by the root of a running mean; without the root the step would grow "
-        "as the gradient falls, and with a sum in place of the mean it is AdaGrad.",
+        misprint="It divides by the root of the running mean, not by the mean: without the root "
+        "the step would grow as the gradient falls.",
     ),
 )
 ADAM = OptimizerEntry(

@@ -1,0 +1,54 @@
+"""Torch's optimizers under our names: which class each is, and what its card warns of."""
+
+from typing import Any
+
+import pytest
+import torch
+
+from netwright.optimizers.catalog import OPTIMIZERS
+from netwright.optimizers.optimizer import OptimizerEntry
+
+MEANT: dict[str, tuple[type[torch.optim.Optimizer], float, dict[str, Any]]] = {
+    "gradient-descent": (torch.optim.SGD, 0.1, {}),
+    "sgd": (torch.optim.SGD, 0.1, {}),
+    "momentum": (torch.optim.SGD, 0.05, {"momentum": 0.9}),
+    "nesterov": (torch.optim.SGD, 0.05, {"momentum": 0.9, "nesterov": True}),
+    "adagrad": (torch.optim.Adagrad, 0.01, {}),
+    "adadelta": (torch.optim.Adadelta, 1.0, {}),
+    "rmsprop": (torch.optim.RMSprop, 1e-3, {}),
+    "adam": (torch.optim.Adam, 1e-3, {}),
+    "adamw": (torch.optim.AdamW, 1e-3, {}),
+    "nadam": (torch.optim.NAdam, 2e-3, {}),
+    "lbfgs": (torch.optim.LBFGS, 1.0, {"line_search_fn": "strong_wolfe"}),
+}
+
+
+@pytest.mark.parametrize("name", MEANT)
+def test_name_means_this_class_with_this_rate(name: str) -> None:
+    entry = OPTIMIZERS.load(name)
+    assert (entry.make, entry.lr, dict(entry.presets)) == MEANT[name]
+
+
+def test_only_gradient_descent_takes_all_rows_at_each_step() -> None:
+    assert [name for name in MEANT if OPTIMIZERS.load(name).full_batch] == ["gradient-descent"]
+
+
+@pytest.mark.parametrize(
+    ("name", "warning"),
+    [
+        ("sgd", "the weights have to move"),
+        ("momentum", "plain gradient descent"),
+        ("heavy-ball", "9 in place of 10 times eta"),
+        ("nesterov", "the steps run away"),
+        ("adagrad", "called the learning rate"),
+        ("rmsprop", "not by the mean"),
+        ("adadelta", "without the update of the mean of squared steps"),
+        ("adam", "3.16 times too long"),
+        ("adamw", "an L2 penalty"),
+        ("nadam", "1.9 times eta"),
+        ("lion", "evolutionary search"),
+    ],
+)
+def test_card_warns_of_the_form_that_is_printed_wrong(name: str, warning: str) -> None:
+    entry: OptimizerEntry = OPTIMIZERS.load(name)
+    assert warning in entry.card.misprint
