@@ -23,6 +23,7 @@ from netwright.train.ranks import Ranks
 from netwright.train.state import TrainState
 from tests.train.toy_runs import (
     assert_same,
+    copy_of,
     toy_data,
     toy_fit,
     toy_net,
@@ -81,7 +82,7 @@ def refused(folder: Path, sentence: str, **settings: Any) -> None:
 def test_every_key_is_needed_and_is_named_when_it_is_lacking(checkpoint: Path) -> None:
     whole = (checkpoint / "state.json").read_text()
     keys = list(json.loads(whole))
-    assert len(keys) == 17
+    assert len(keys) == 18
     for key in keys:
         rewrite(checkpoint, lambda values, key=key: values.pop(key))  # type: ignore[misc]
         refused(checkpoint, f"{checkpoint} lacks {key!r}: it cannot be resumed exactly")
@@ -407,3 +408,60 @@ def test_weights_that_are_not_finite_are_not_saved(tmp_path: Path) -> None:
     with pytest.raises(RunError, match="a checkpoint must hold finite weights"):
         save_checkpoint(tmp_path / "bad", state)
     assert list(tmp_path.iterdir()) == []
+
+
+class SaveEpoch(Callback):
+    """Saves after the first epoch; notes what training had learned, and what the model held."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.learned: dict[str, Any] = {}
+        self.held: dict[str, Any] = {}
+
+    def on_step_end(self, state: TrainState) -> None:
+        if state.step == 5:
+            self.learned = copy_of(state.model)
+
+    def on_epoch_end(self, state: TrainState) -> None:
+        if state.epoch == 1:
+            self.held = copy_of(state.model)
+            save_checkpoint(self.folder, state)
+
+
+def test_weights_are_those_of_training_though_the_model_holds_their_average(tmp_path: Path) -> None:
+    save = SaveEpoch(tmp_path / "mean")
+    toy_fit(toy_net(), toy_data(), average="exponential", callbacks=[save])
+    saved = load_file(tmp_path / "mean" / "model.safetensors")
+    for name, tensor in save.learned.items():
+        assert torch.equal(saved[name], tensor)
+        assert not torch.equal(save.held[name], tensor)
+    again = toy_start(average="exponential")
+    load_checkpoint(tmp_path / "mean", again)
+    assert again.average is not None
+    assert again.average.count == 5
+    assert_same(again.average.mean, save.held)
+
+    rewrite(tmp_path / "mean", lambda values: values["average"]["$pairs"].pop(0))
+    with pytest.raises(DataError, match=r"lacks 'average/mean': it cannot be resumed exactly$"):
+        load_checkpoint(tmp_path / "mean", toy_start(average="exponential"))
+
+
+def test_an_average_that_was_not_there_before_begins_where_it_is_allowed(tmp_path: Path) -> None:
+    save = SaveEpoch(tmp_path / "plain")
+    toy_fit(toy_net(), toy_data(), callbacks=[save])
+    again = toy_start(average="exponential")
+    with pytest.raises(ConfigError, match=r"average was none, is exponential"):
+        load_checkpoint(tmp_path / "plain", again)
+    load_checkpoint(tmp_path / "plain", again, allow=["average"])
+    assert again.average is not None
+    assert (again.step, again.average.count) == (5, 0)
+    assert_same(copy_of(again.model), save.learned)
+
+
+def test_other_groups_of_weights_let_the_optimizer_begin_anew(tmp_path: Path) -> None:
+    toy_fit(toy_net(), toy_data(), weight_decay=0.1, callbacks=[SaveEpoch(tmp_path / "all")])
+    again = toy_start(weight_decay=0.1, penalize="weights")
+    load_checkpoint(tmp_path / "all", again, allow=["penalize"])
+    assert again.step == 5
+    assert not again.optimizer.state
+    assert len(again.optimizer.param_groups) == 2

@@ -61,9 +61,10 @@ def test_the_same_world_has_no_changes() -> None:
     assert changes() == {}
 
 
-def test_a_longer_run_differs_only_where_the_schedule_knows_the_end() -> None:
+@pytest.mark.parametrize("settings", [{"schedule": "cosine"}, {"average": "equal"}])
+def test_a_longer_run_differs_only_where_something_knows_the_end(settings: dict[str, Any]) -> None:
     assert changes(epochs=9) == {}
-    before, now = describe(schedule="cosine"), describe(schedule="cosine", epochs=9)
+    before, now = describe(**settings), describe(**settings, epochs=9)
     assert find_changes(before, now) == {"epochs": "epochs was 3, is 9"}
 
 

@@ -26,6 +26,16 @@ SETTINGS: dict[str, dict[str, Any]] = {
     "adam": {"optimizer": "adam", "lr": 0.05, "schedule": "cosine"},
     "momentum": {"optimizer": "momentum", "lr": 0.1},
     "accumulated": {"optimizer": "adam", "lr": 0.05, "accumulate": 2},
+    "regularized": {
+        "optimizer": "momentum",
+        "l1": 0.01,
+        "l2": 0.01,
+        "clip_norm": 0.5,
+        "weight_noise": 0.1,
+        "gradient_noise": 0.01,
+        "average": "exponential",
+        "average_decay": 0.8,
+    },
     "tiny last batch": {"optimizer": "sgd", "lr": 0.5, "batch_size": 11},  # its row is one rank's
 }
 
@@ -129,15 +139,16 @@ def test_several_processes_learn_what_one_learns(tmp_path: Path, kind: str, worl
     assert len(set(seen)) == len(seen) == 3 * 23
 
 
-def test_ranks_go_on_exactly_each_with_its_own_random_numbers(tmp_path: Path) -> None:
+@pytest.mark.parametrize("kind", ["adam", "regularized"])
+def test_ranks_go_on_exactly_each_with_its_own_random_numbers(tmp_path: Path, kind: str) -> None:
     """With dropout each rank draws for itself: its generators are in the checkpoint."""
     places = [tmp_path / name for name in ("whole", "parted")]
     for place in places:
         place.mkdir()
-    more = {"dropout": 0.5}
-    whole = live_together("adam", places[0], 2, saves=True, **more)
-    live_together("adam", places[1], 2, saves=True, stop_at=4, **more)
-    again = live_together("adam", places[1], 2, saves=True, **more)
+    more = {"dropout": 0.5, "input_noise": 0.1, "label_noise": 0.1}
+    whole = live_together(kind, places[0], 2, saves=True, **more)
+    live_together(kind, places[1], 2, saves=True, stop_at=4, **more)
+    again = live_together(kind, places[1], 2, saves=True, **more)
     for ours, theirs in zip(again, whole, strict=True):
         assert_same(ours["weights"], theirs["weights"])
         assert ours["history"] == theirs["history"]

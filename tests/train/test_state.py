@@ -4,9 +4,10 @@ import re
 import time
 
 import pytest
+import torch
 
 from netwright.core.errors import RunError
-from tests.train.toy_runs import toy_start
+from tests.train.toy_runs import toy_net, toy_start
 
 NAN, INFINITY = float("nan"), float("inf")
 
@@ -65,3 +66,23 @@ def test_a_new_run_stands_at_its_beginning() -> None:
     )
     assert (state.epochs, state.steps_per_epoch, state.stop_reason) == (3, 2, "")
     assert len(state.history) == 0
+
+
+def test_weights_without_a_gradient_have_no_part_in_an_update() -> None:
+    state = toy_start()
+    first, *rest = state.learned_weights()
+    first.grad = torch.ones_like(first)
+    assert [grad is first.grad for grad in state.whole_gradients()] == [True]
+    assert len(rest) == 3
+
+
+def test_buffers_are_the_models_and_those_of_its_average_wherever_they_are() -> None:
+    state = toy_start(toy_net(batch_norm=True), average="exponential")
+    assert state.average is not None
+    state.average.add(1)
+    own = list(state.model.buffers())
+    assert len(own) == 3  # mean, variance, and a count that has no average
+    assert len(state.buffers()) == 5
+    with state.averaged():
+        assert len(state.buffers()) == 7
+    assert all(one is other for one, other in zip(state.buffers(), own, strict=False))

@@ -1,6 +1,7 @@
 """One update: accumulation, closures and float16 leave exactly the weights that they should."""
 
 import copy
+import itertools
 import re
 from collections.abc import Callable
 from dataclasses import replace
@@ -12,12 +13,16 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from netwright.core.errors import RunError
+from netwright.core.errors import ConfigError, RunError
 from netwright.core.outputs import Output
+from netwright.core.seeding import seeded
 from netwright.train.callback import Callback
+from netwright.train.callbacks.non_finite import GuardNonFinite
 from netwright.train.checkpoint import load_checkpoint, save_checkpoint
 from netwright.train.evaluate import measure_quickly
+from netwright.train.settings import Pace, TrainConfig, pace_for
 from netwright.train.state import TrainState
+from netwright.train.tasks.classification import Classification
 from netwright.train.tasks.regression import Regression
 from tests.train.toy_runs import (
     assert_close,
@@ -210,6 +215,228 @@ def test_an_error_in_the_middle_of_a_line_search_puts_the_weights_back() -> None
     with pytest.raises(RunError, match="enough"):
         toy_fit(model, data, callbacks=[Refuse()], **settings)
     assert_same(copy_of(model), first)
+
+
+SECOND_ORDER: dict[str, dict[str, Any]] = {
+    "newton": {"optimizer_options": {"damping": 0.0}},
+    "hessian-free": {"optimizer_options": {"damping": 0.0, "tol": 1e-10}},
+}
+
+
+@pytest.mark.parametrize("name", SECOND_ORDER)
+def test_a_second_order_step_finds_the_penalized_least_squares(name: str) -> None:
+    model, data, settings = quadratic()
+    settings |= {"optimizer": name, "epochs": 1 if name == "newton" else 8, **SECOND_ORDER[name]}
+    settings.pop("batch_size")
+    losses: list[float] = []
+
+    class Look(Callback):
+        def on_before_update(self, state: TrainState) -> None:
+            losses.append(state.loss.item())
+            assert gradients_of(state.model).norm() > 0
+
+    trainer = toy_trainer(data, callbacks=[Look()], l2=0.1, **{**settings, "batch_size": None})
+    state = trainer.start(model, data)
+    start = task_loss(model, data, settings)
+    trainer.fit(state, data)
+    assert state.steps_per_epoch == 1
+    assert losses[0] == pytest.approx(start, rel=1e-12)  # reported without the penalty
+    # mean over rows and outputs of squares, and 0.05 w^2 on weights and bias alike
+    inputs = torch.cat((data.train.inputs, torch.ones(20, 1, dtype=torch.float64)), dim=1)
+    curvature = 2 / 60 * inputs.T @ inputs + 0.1 * torch.eye(4, dtype=torch.float64)
+    best = torch.linalg.solve(curvature, 2 / 60 * inputs.T @ data.train.targets)
+    weights = torch.cat([p.detach().reshape(3, -1) for p in model.parameters()], dim=1)
+    torch.testing.assert_close(weights, best.T, rtol=0, atol=1e-12 if name == "newton" else 1e-3)
+
+
+def task_loss(model: nn.Module, data: Any, settings: dict[str, Any]) -> float:
+    with torch.no_grad():
+        loss: Tensor = settings["task"].loss(model(data.train.inputs), whole_batch(data.train))
+    return loss.item()
+
+
+def test_lbfgs_is_told_the_loss_with_its_penalty() -> None:
+    model, data, settings = quadratic()
+    state = toy_fit(model, data, l2=0.1, **{**settings, "epochs": 8})
+    inputs = torch.cat((data.train.inputs, torch.ones(20, 1, dtype=torch.float64)), dim=1)
+    curvature = 2 / 60 * inputs.T @ inputs + 0.1 * torch.eye(4, dtype=torch.float64)
+    best = torch.linalg.solve(curvature, 2 / 60 * inputs.T @ data.train.targets)
+    weights = torch.cat([p.detach().reshape(3, -1) for p in model.parameters()], dim=1)
+    torch.testing.assert_close(weights, best.T, rtol=0, atol=1e-5)
+    assert state.loss.item() == pytest.approx(task_loss(model, data, settings), rel=1e-6)
+
+
+def test_svrg_is_given_the_gradient_of_all_rows_once_an_epoch() -> None:
+    model, data = toy_net().double(), doubled(toy_data(rows=18, val=0))
+    amounts = torch.rand(18, generator=torch.Generator().manual_seed(1), dtype=torch.float64)
+    data = replace(data, train=weighed(data.train, amounts.tolist()))
+    twin, kept = copy.deepcopy(model), []
+
+    class Keep(Callback):
+        def on_step_end(self, state: TrainState) -> None:
+            kept.append([state.optimizer.state[w]["full"] for w in model.parameters()])
+            assert state.batch is not None
+            assert len(state.batch.rows) == [4, 4, 4, 4, 2][(state.step - 1) % 5]
+
+    toy_fit(model, data, optimizer="svrg", epochs=2, l2=0.1, callbacks=[Keep()])
+    whole = replace(data.train, weights=amounts / amounts.mean())
+    loss = Classification(3).loss(twin(whole.inputs), whole_batch(whole))
+    loss = loss + 0.05 * sum(w.square().sum() for w in twin.parameters())
+    torch.testing.assert_close(kept[0], list(torch.autograd.grad(loss, list(twin.parameters()))))
+    same = [torch.equal(one[0], other[0]) for one, other in itertools.pairwise(kept)]
+    assert same == [True, True, True, True, False, True, True, True, True]
+
+
+def test_with_one_batch_an_epoch_svrg_is_gradient_descent() -> None:
+    data, settings = doubled(toy_data(val=0)), {"batch_size": 20, "lr": 0.3, "epochs": 5}
+    ours, theirs = toy_net().double(), toy_net().double()
+    toy_fit(ours, data, optimizer="svrg", **settings)
+    toy_fit(theirs, data, optimizer="sgd", **settings)
+    assert_close(ours, theirs, 1e-12)
+
+
+class Masks(nn.Module):
+    """Notes the masks that dropout draws."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.net, self.drop = nn.Linear(3, 3), nn.Dropout(0.5)
+        self.seen: list[Tensor] = []
+
+    def forward(self, x: Tensor) -> Tensor:
+        hidden = self.drop(torch.ones_like(x))
+        self.seen.append(hidden)
+        output: Tensor = self.net(x * hidden)
+        return output
+
+
+@pytest.mark.parametrize("optimizer", ["svrg", "lbfgs", "hessian-free"])
+def test_every_look_of_a_step_draws_the_same_masks_and_every_step_new_ones(optimizer: str) -> None:
+    model, data = Masks(), toy_data(rows=20, val=0)
+    ends: list[int] = []
+
+    class Note(Callback):
+        def on_step_end(self, state: TrainState) -> None:
+            ends.append(len(model.seen))
+
+    settings = {"optimizer": optimizer, "batch_size": 20, "epochs": 2}
+    toy_fit(model, data, callbacks=[Note()], **settings)
+    first, second = model.seen[: ends[0]], model.seen[ends[0] : ends[1]]
+    if optimizer == "svrg":  # the pass over all rows comes before the step
+        first, second = first[1:], second[1:]
+    assert len(first) >= 2
+    assert all(torch.equal(mask, first[0]) for mask in first)
+    assert all(torch.equal(mask, second[0]) for mask in second)
+    assert not torch.equal(first[0], second[0])
+
+
+def test_masks_of_the_pass_over_all_rows_are_not_drawn_again() -> None:
+    model, data = Masks(), toy_data(rows=4, val=0)
+    toy_fit(model, data, optimizer="svrg", batch_size=4, epochs=1)
+    whole, here, there = model.seen
+    assert torch.equal(here, there)
+    assert not torch.equal(whole, here)
+
+
+def test_a_row_that_is_not_finite_is_found_before_svrg_moves() -> None:
+    data = toy_data(rows=20, val=0)
+    data.train.inputs[7] = torch.nan
+    model = toy_net()
+    first = copy_of(model)
+    with pytest.raises(RunError, match=r"the inputs of row 7 hold it"):
+        toy_fit(model, data, optimizer="svrg", callbacks=[GuardNonFinite()])
+    assert_same(copy_of(model), first)
+
+
+class TwoHeads(nn.Module):
+    """Has an auxiliary head."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        with seeded(0):
+            self.main, self.other = nn.Linear(3, 3), nn.Linear(3, 3)
+
+    def forward(self, x: Tensor) -> Output:
+        return Output(logits=self.main(x), aux=(self.other(x),))
+
+
+def test_hessian_free_learns_auxiliary_heads_too() -> None:
+    model = TwoHeads()
+    before = copy_of(model)
+    toy_fit(model, toy_data("class", val=0), optimizer="hessian-free", batch_size=None, epochs=3)
+    assert not torch.equal(model.other.weight, before["other.weight"])
+    assert not torch.equal(model.main.weight, before["main.weight"])
+
+
+RESUMED: dict[str, dict[str, Any]] = {
+    "svrg": {"optimizer": "svrg", "lr": 0.1},
+    "newton": {"optimizer": "newton", "batch_size": None, "epochs": 6},
+    "hessian-free": {"optimizer": "hessian-free", "batch_size": None, "epochs": 6},
+}
+
+
+@pytest.mark.parametrize("settings", RESUMED.values(), ids=RESUMED.keys())
+def test_a_run_goes_on_bit_for_bit_also_in_the_middle_of_a_period(
+    settings: dict[str, Any], tmp_path: Path
+) -> None:
+    class Save(Callback):
+        def on_step_end(self, state: TrainState) -> None:
+            save_checkpoint(tmp_path / f"{state.step}", state)
+
+    data = toy_data(rows=10)
+    settings = {"schedule": "cosine", "l2": 0.01, **settings}
+    trainer = toy_trainer(data, callbacks=[Save()], **settings)
+    whole = trainer.start(toy_net(dropout=0.4), data)
+    trainer.fit(whole, data)
+    for step in (1, 3, 5):
+        again = toy_trainer(data, **settings)
+        state = again.start(toy_net(dropout=0.4), data)
+        load_checkpoint(tmp_path / f"{step}", state)
+        again.fit(state, data)
+        assert_same(copy_of(state.model), copy_of(whole.model))
+        assert_same(state.optimizer.state_dict(), whole.optimizer.state_dict())
+        assert state.history.as_dict() == whole.history.as_dict()
+
+
+@pytest.mark.parametrize("optimizer", ["lbfgs", "svrg", "newton", "hessian-free"])
+@pytest.mark.parametrize("name", ["l1", "clip_norm", "clip_value", "weight_noise", "gradient_noise"])
+def test_what_changes_gradients_or_weights_is_refused_where_steps_are_searched(
+    optimizer: str, name: str
+) -> None:
+    sentence = f"{name} must be left out with {optimizer}: it steps by itself"
+    with pytest.raises(ConfigError, match=f"^{re.escape(sentence)}$"):
+        TrainConfig(optimizer=optimizer, **{name: 0.1})
+
+
+def test_code_that_cannot_be_differentiated_twice_is_not_compiled() -> None:
+    sentence = "compile must be left out with newton: it differentiates twice"
+    with pytest.raises(ConfigError, match=f"^{sentence}$"):
+        TrainConfig(optimizer="newton", compile=True)
+    TrainConfig(optimizer="lbfgs", compile=True)
+
+
+@pytest.mark.parametrize(
+    ("optimizer", "pace"),
+    [
+        ("gradient-descent", Pace(200, 1, 300)),
+        ("newton", Pace(200, 1, 100)),
+        ("hessian-free", Pace(200, 1, 100)),
+        ("lbfgs", Pace(200, 1, 100)),
+        ("svrg", Pace(32, 7, 143)),
+        ("adam", Pace(32, 7, 143)),
+    ],
+)
+def test_optimizers_that_search_take_all_rows_unless_told(optimizer: str, pace: Pace) -> None:
+    assert pace_for(TrainConfig(optimizer=optimizer), 200) == pace
+    assert pace_for(TrainConfig(optimizer=optimizer, batch_size=200), 200).batch_size == 200
+
+
+@pytest.mark.parametrize("optimizer", ["gradient-descent", "newton", "hessian-free"])
+def test_a_part_of_the_rows_is_refused_where_a_step_takes_all(optimizer: str) -> None:
+    sentence = f"batch_size must be left out with {optimizer}: a step takes all 200 rows, got 32"
+    with pytest.raises(ConfigError, match=f"^{sentence}$"):
+        pace_for(TrainConfig(optimizer=optimizer, batch_size=32), 200)
+    assert pace_for(TrainConfig(optimizer="lbfgs", batch_size=32), 200).batch_size == 32
 
 
 @pytest.mark.parametrize(

@@ -18,6 +18,7 @@ from netwright.data.loader import Batch
 from netwright.train.callback import Callback
 from netwright.train.callbacks.early_stopping import EarlyStopping
 from netwright.train.evaluate import measure_quickly
+from netwright.train.settings import TrainConfig
 from netwright.train.state import TrainState
 from netwright.train.tasks.catalog import task_for
 from netwright.train.tasks.classification import Classification

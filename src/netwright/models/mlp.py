@@ -14,6 +14,7 @@ from torch import Tensor, nn
 
 from netwright.core.card import Card
 from netwright.core.config import Config, Doc, Fraction, OneOf, Size
+from netwright.core.errors import ConfigError
 from netwright.data.spec import DataSpec, InputKind, TargetKind
 from netwright.layers.activations import ACTIVATIONS, build_activation
 from netwright.layers.initializers import INITIALIZERS, initialize
@@ -31,8 +32,15 @@ class MLPConfig(Config):
     )
     dropout: Annotated[Fraction, Doc("share of hidden units dropped while training")] = 0.2
     batch_norm: Annotated[bool, Doc("normalise each hidden layer over the batch")] = False
+    layer_norm: Annotated[bool, Doc("normalise each hidden layer over its units")] = False
     residual: Annotated[bool, Doc("each hidden layer adds to its input")] = False
     initializer: Annotated[str, OneOf(INITIALIZERS), Doc("how the weights start")] = "torch"
+
+    def __post_init__(self) -> None:
+        """Check the fields, then what they mean together."""
+        super().__post_init__()
+        if self.batch_norm and self.layer_norm:
+            raise ConfigError("batch_norm and layer_norm do the same work: give one of them")
 
 
 class MLP(Model):
@@ -80,12 +88,16 @@ def _hidden_layer(config: MLPConfig, before: int, after: int) -> nn.Module:
     Dropout comes last, so that weights have the same names with and without it.
     """
     activation = build_activation(config.activation)
-    norm = [nn.BatchNorm1d(after)] if config.batch_norm else []
+    norm = [_norm(config, after)] if config.batch_norm or config.layer_norm else []
     drop = [nn.Dropout(config.dropout)] if config.dropout else []
     if not config.residual:
         return nn.Sequential(nn.Linear(before, after), *norm, activation, *drop)
     body = nn.Sequential(nn.Linear(before, after), *norm, activation)
     return Residual(body, before, after, rest=value_at_zero(activation), dropout=config.dropout)
+
+
+def _norm(config: MLPConfig, width: int) -> nn.Module:
+    return nn.BatchNorm1d(width) if config.batch_norm else nn.LayerNorm(width)
 
 
 def count_parameters(widths: Sequence[int]) -> int:

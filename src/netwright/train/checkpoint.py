@@ -1,7 +1,7 @@
 """A run's whole state as files: safetensors for tensors, JSON for the rest, sha256 for both.
 
 step-000100/model.safetensors   the weights
-step-000100/state.safetensors   optimizer, scaler, generators, best weights: their tensors
+step-000100/state.safetensors   optimizer, scaler, average, generators, best weights: their tensors
 step-000100/state.json          the same trees, each tensor a reference; counters, history
 step-000100/manifest.json       the sha256 of the three
 """
@@ -44,8 +44,9 @@ def save_checkpoint(folder: Path, state: TrainState, callbacks: Sequence[Callbac
     """
     if state.is_updating:
         raise RunError("a checkpoint must wait for the update: its gradients are there")
-    for name, parameter in state.model.named_parameters():
-        if not bool(parameter.isfinite().all()):
+    weights = state.training_weights()
+    for name, _ in state.model.named_parameters():
+        if not bool(weights[name].isfinite().all()):
             raise RunError(f"a checkpoint must hold finite weights: {name!r} are not")
     parts = _parts(state, callbacks)
     parts["ranks"] = [from_bytes(part) for part in state.ranks.gather(to_bytes(_own_parts(state)))]
@@ -62,7 +63,7 @@ def save_checkpoint(folder: Path, state: TrainState, callbacks: Sequence[Callbac
         **{name: pack(part, name, tensors) for name, part in parts.items()},
     }
     files = {
-        "model.safetensors": save(stored_tensors(state.model.state_dict())),
+        "model.safetensors": save(stored_tensors(weights)),
         "state.safetensors": save(stored_tensors(tensors)),
         "state.json": json.dumps(values, allow_nan=False).encode(),
     }
@@ -110,6 +111,8 @@ def load_checkpoint(
     _restore_optimizer(folder, state, saved, changes)
     if state.scaler is not None:
         state.scaler.load_state_dict(saved["scaler"])
+    if state.average is not None:
+        state.average.load_state_dict(saved["average"])
     for name, kept in saved["callbacks"].items():
         named[name].load_state_dict(kept)
     state.passed_over = [(epoch, position) for epoch, position in saved["passed_over"]]
@@ -147,6 +150,7 @@ def _parts(state: TrainState, callbacks: Sequence[Callback]) -> dict[str, Any]:
         "unmoved": unmoved_weights(state.model, state.optimizer),
         "schedule": state.schedule.state_dict(),
         "scaler": None if state.scaler is None else state.scaler.state_dict(),
+        "average": None if state.average is None else state.average.state_dict(),
         "passed_over": state.passed_over,
         "callbacks": {
             name: kept for name, call in _by_name(callbacks).items() if (kept := call.state_dict())
@@ -194,11 +198,12 @@ def _find_changes(
 
 def _begun_anew(changes: Mapping[str, str]) -> list[str]:
     """The parts that allowed changes make void: the freshly started ones stay."""
-    steered = changes.keys() & {"optimizer", *STEERING}
+    steered = changes.keys() & {"optimizer", "penalize", *STEERING}
     void = {
-        "optimizer": "optimizer" in changes,
+        "optimizer": bool(changes.keys() & {"optimizer", "penalize"}),  # which decides on groups
         "schedule": bool(steered),
         "scaler": "precision" in changes,
+        "average": bool(changes.keys() & {"average", "epochs"}),
     }
     return [name for name, is_void in void.items() if is_void]
 

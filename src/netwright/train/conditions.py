@@ -11,6 +11,7 @@ from torch import nn
 from netwright.core.config import to_mapping
 from netwright.data.dataset import Data
 from netwright.data.fingerprint import fingerprint
+from netwright.optimizers.schedules import SCHEDULES
 from netwright.train.settings import TrainConfig
 
 # These say when a run ends, what it keeps and where it computes, not which way it takes.
@@ -33,6 +34,7 @@ STEERING = (  # a change of these is a change of the optimizer's settings, its m
     "lr",
     "optimizer_options",
     "schedule",
+    "schedule_options",
     "warmup",
     "weight_decay",
 )
@@ -45,7 +47,7 @@ def describe_conditions(
 ) -> dict[str, Any]:
     """The conditions of a run, plain values by name; hashing the data takes a moment."""
     settings = {name: value for name, value in to_mapping(config).items() if name not in FREE}
-    if config.schedule == "constant":
+    if not SCHEDULES.load(config.schedule).depends_on_length and config.average != "equal":
         del settings["epochs"]  # a longer run begins with the shorter one
     splits = {name: split for name, split in data.splits() if name != "test"}
     return {

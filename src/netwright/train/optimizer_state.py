@@ -74,9 +74,9 @@ def _kept_after_a_step(optimizer: torch.optim.Optimizer, weight: Tensor) -> list
     taken = inspect.signature(kind).parameters  # AdamW keeps a default that it does not take
     twin = kind([number], **{name: settings[name] for name in settings if name in taken})
 
-    def closure() -> float:
+    def closure() -> Any:
         number.grad = torch.ones_like(number)
-        return 1.0
+        return (number.sum(), (number,)) if getattr(kind, "needs_graph", False) else 1.0
 
     closure()
     twin.step(closure)

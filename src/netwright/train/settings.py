@@ -115,13 +115,23 @@ class TrainConfig(Config):
     def __post_init__(self) -> None:
         """Check the fields, then what they mean together."""
         super().__post_init__()
-        if OPTIMIZERS.load(self.optimizer).closure:
+        optimizer = OPTIMIZERS.load(self.optimizer)
+        if optimizer.closure:
             if self.accumulate > 1:
                 raise ConfigError(f"accumulate must be 1 with {self.optimizer}: it steps by itself")
             if self.on_non_finite != "stop":
                 raise ConfigError(f"on_non_finite must be stop with {self.optimizer}")
             if self.precision == "fp16-mixed":
                 raise ConfigError(f"precision must not be fp16-mixed with {self.optimizer}")
+            for name in ("l1", "clip_norm", "clip_value", "weight_noise", "gradient_noise"):
+                if getattr(self, name):
+                    raise ConfigError(
+                        f"{name} must be left out with {self.optimizer}: it steps by itself"
+                    )
+            if self.compile and optimizer.graph:
+                raise ConfigError(
+                    f"compile must be left out with {self.optimizer}: it differentiates twice"
+                )
 
 
 class Pace(NamedTuple):
@@ -136,11 +146,22 @@ def pace_for(config: TrainConfig, rows: int) -> Pace:
     """The pace of these settings on so many rows, with what was not given chosen.
 
     A few hundred rows are a handful of updates an epoch, and thirty epochs of them would leave a
-    model half learned: so there are 30 epochs, or as many as make 1,000 updates, at most 300.
+    model half learned: so there are 30 epochs, or as many as make 1,000 updates, at most 300. An
+    optimizer that searches within a step would learn a small batch by heart, and its steps go far:
+    it takes all rows, and at most 100 epochs.
     """
-    batch_size = config.batch_size or batch_size_for(rows)
+    optimizer = OPTIMIZERS.load(config.optimizer)
+    searches = optimizer.closure and not optimizer.full_gradient
+    chosen = rows if optimizer.full_batch or searches else batch_size_for(rows)
+    batch_size = config.batch_size or chosen
+    if optimizer.full_batch and batch_size < rows:
+        raise ConfigError(
+            f"batch_size must be left out with {config.optimizer}: a step takes all {rows} rows, "
+            f"got {batch_size}"
+        )
     updates = math.ceil(math.ceil(rows / batch_size) / config.accumulate)
-    return Pace(batch_size, updates, config.epochs or min(300, max(30, math.ceil(1000 / updates))))
+    most = 100 if searches else 300
+    return Pace(batch_size, updates, config.epochs or min(most, max(30, math.ceil(1000 / updates))))
 
 
 def batch_size_for(count: int) -> int:

@@ -3,6 +3,7 @@
 import math
 import time
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -16,6 +17,7 @@ from netwright.train.history import History, Row
 from netwright.train.ranks import ALONE, Ranks
 from netwright.train.running import RunningMeasures
 from netwright.train.tasks.task import Task
+from netwright.train.weight_average import WeightAverage
 
 
 @dataclass(kw_only=True)
@@ -35,6 +37,7 @@ class TrainState:
         conditions: gives what has to be the same for the run to go on exactly; worked out when it
             is first asked for, since the data is hashed.
         ranks: the processes that train this model together.
+        average: of the weights along the way, or None; it is what is measured and kept.
         epoch: passes made.
         position: batches of the present pass already used.
         accumulated: batches whose gradients wait for their update.
@@ -68,6 +71,7 @@ class TrainState:
     steps_per_epoch: int
     conditions: Callable[[], dict[str, Any]] = dict
     ranks: Ranks = ALONE
+    average: WeightAverage | None = None
     epoch: int = 0
     position: int = 0
     accumulated: int = 0
@@ -97,6 +101,29 @@ class TrainState:
     def lr(self) -> float:
         """The learning rate of the next step."""
         return float(self.optimizer.param_groups[0]["lr"])
+
+    def learned_weights(self) -> list[Tensor]:
+        """What the optimizer moves."""
+        return [weight for group in self.optimizer.param_groups for weight in group["params"]]
+
+    def whole_gradients(self) -> list[Tensor]:
+        """The gradients of the update at hand; weights that had no part in the loss have none."""
+        return [weight.grad for weight in self.learned_weights() if weight.grad is not None]
+
+    def averaged(self) -> AbstractContextManager[None]:
+        """For a block, the model holds the average of its weights where there is one."""
+        return nullcontext() if self.average is None else self.average.in_model()
+
+    def buffers(self) -> list[Tensor]:
+        """What is measured and not learned: the model's, and the same of its average."""
+        kept = () if self.average is None else (self.average.mean, self.average.aside)
+        named = dict(self.model.named_buffers())
+        return [*named.values(), *(part[name] for part in kept for name in named if name in part)]
+
+    def training_weights(self) -> dict[str, Tensor]:
+        """What training goes on with: the model's tensors, also while it holds their average."""
+        aside = {} if self.average is None else self.average.aside
+        return {**self.model.state_dict(), **aside}
 
     def cut_short(self, reason: str) -> None:
         """End after this batch though there is more to learn."""

@@ -4,19 +4,24 @@ Shapes: B batch.
 """
 
 from collections.abc import Callable, Mapping
+from contextlib import closing
 from dataclasses import replace
+from functools import cache, partial
+from typing import Any
 
 import torch
 from torch import Tensor, nn
 
 from netwright.core.errors import RunError
 from netwright.core.outputs import Output, logits_of
+from netwright.data.dataset import Split
 from netwright.data.loader import Batch
+from netwright.data.worker_loader import build_loader
 from netwright.losses.penalty import Penalty, penalized
 from netwright.optimizers.catalog import OPTIMIZERS
 from netwright.train.callback import Hook
 from netwright.train.precision import autocast
-from netwright.train.settings import TrainConfig
+from netwright.train.settings import TrainConfig, pace_for
 from netwright.train.state import TrainState
 
 
@@ -27,12 +32,17 @@ class UpdateStep:
         state: the run.
         config: precision, accumulation, compilation, penalties and the kind of optimizer.
         hooks: event -> what is called then.
+        train: all rows, for an optimizer that asks for their gradient.
     """
 
     def __init__(
-        self, state: TrainState, config: TrainConfig, hooks: Mapping[str, list[Hook]]
+        self,
+        state: TrainState,
+        config: TrainConfig,
+        hooks: Mapping[str, list[Hook]],
+        train: Split,
     ) -> None:
-        self.state = state
+        self.state, self.config, self.train = state, config, train
         self.batch_start, self.before_update = hooks["on_batch_start"], hooks["on_before_update"]
         self.output_noise = config.output_noise
         self.penalty = (
@@ -42,7 +52,7 @@ class UpdateStep:
         )
         self.precision, self.accumulate = config.precision, config.accumulate
         self.forward = compiled(state.model) if config.compile else state.model
-        self.by_closure = OPTIMIZERS.load(config.optimizer).closure
+        self.optimizer = OPTIMIZERS.load(config.optimizer)
         if state.scaler is not None:
             # torch's fused SGD, told to skip its first step, keeps a momentum that was never set:
             # let the scaler not call it at all.
@@ -57,11 +67,9 @@ class UpdateStep:
             last: the update's last batch: the weights move.
         """
         state = self.state
-        state.batch, state.skips_update = batch, False
-        for hook in self.batch_start:
-            hook(state)
-        batch = state.batch
-        if self.by_closure:
+        state.skips_update = False
+        batch = self._begin(batch)
+        if self.optimizer.closure:
             return self._closure_update(batch)
         state.is_updating = last
         output = self._backward(batch, share)
@@ -69,6 +77,14 @@ class UpdateStep:
         if last:
             self._update()
         return output
+
+    def _begin(self, batch: Batch) -> Batch:
+        """The batch at hand, or what the hooks put in its place."""
+        state = self.state
+        state.batch = batch
+        for hook in self.batch_start:
+            hook(state)
+        return state.batch
 
     def _update(self) -> None:
         """Gradients are whole: look at them, move the weights, forget them."""
@@ -87,18 +103,21 @@ class UpdateStep:
         state.optimizer.zero_grad()
         state.accumulated, state.is_updating = 0, False
 
-    def _backward(self, batch: Batch, share: float) -> Tensor | Output:
+    def _forward(self, batch: Batch) -> tuple[Tensor | Output, Tensor]:
+        """The output, and the loss with its penalty; without it, it is left in the state."""
         state = self.state
         with autocast(self.precision, state.device):
             output: Tensor | Output = self.forward(batch.inputs)
             loss = state.task.loss(with_noise(output, self.output_noise), batch)
         state.loss = loss.detach()
-        if self.penalty is not None:
-            loss = loss + self.penalty()
+        return output, loss if self.penalty is None else loss + self.penalty()
+
+    def _backward(self, batch: Batch, share: float) -> Tensor | Output:
+        output, loss = self._forward(batch)
         if share != 1.0:
             loss = loss * share
-        if state.scaler is not None:
-            loss = state.scaler.scale(loss)
+        if self.state.scaler is not None:
+            loss = self.state.scaler.scale(loss)
         loss.backward()  # type: ignore[no-untyped-call]
         return output
 
@@ -116,24 +135,32 @@ class UpdateStep:
     def _closure_update(self, batch: Batch) -> Tensor | Output:
         """L-BFGS and its kin evaluate the loss several times a step; the first output counts.
 
-        They try weights on the way; an error puts the step's first weights back.
+        They try weights on the way; an error puts the step's first weights back. Every look draws
+        the same dropout masks, so that losses differ by the weights alone.
         """
         state = self.state
         state.is_updating = True
         learned = [w for group in state.optimizer.param_groups for w in group["params"]]
         first = [weight.detach().clone() for weight in learned]
         seen: list[tuple[Tensor | Output, Tensor]] = []
+        draws = cache(partial(draws_to_come, state.device))  # those of the first look
 
-        def closure() -> float:
+        def closure() -> Any:
+            draw_again(draws(), state.device)
             state.optimizer.zero_grad()
-            output = self._backward(batch, 1.0)
-            for hook in self.before_update:
-                hook(state)
-            seen.append((output, state.loss))
-            return float(state.loss)
+            output, loss = self._forward(batch)
+            if not seen:
+                seen.append((output, state.loss))
+            if torch.is_grad_enabled():  # for weights that are only tried, the loss is enough
+                torch.autograd.backward(loss, retain_graph=self.optimizer.graph)
+                for hook in self.before_update:
+                    hook(state)
+            return (loss, heads_of(output)) if self.optimizer.graph else loss.item()
 
+        step: Any = state.optimizer.step  # torch's types know of no second closure
+        closures = (closure, self._full_gradient) if self.optimizer.full_gradient else (closure,)
         try:
-            state.optimizer.step(closure)
+            step(*closures)
         except BaseException:
             with torch.no_grad():
                 torch._foreach_copy_(learned, first)
@@ -144,6 +171,39 @@ class UpdateStep:
         state.optimizer.zero_grad()
         state.is_updating = False
         return output
+
+    def _full_gradient(self) -> None:
+        """Leave the gradient of the mean loss over all rows in the weights, batch by batch."""
+        state, at_hand = self.state, self.state.batch
+        state.optimizer.zero_grad()
+        size = pace_for(self.config, len(self.train)).batch_size
+        loader = build_loader(
+            self.train, size, shuffle=False, workers=self.config.workers, persistent=False
+        )
+        with closing(loader):
+            for batch in loader.epoch(0):
+                self._backward(self._begin(batch), len(batch.rows) / loader.rows)
+                for hook in self.before_update:
+                    hook(state)
+        state.batch = at_hand
+
+
+def draws_to_come(device: torch.device) -> tuple[Tensor, ...]:
+    """The states of the generators from which layers on this device draw."""
+    states = (torch.get_rng_state(),)
+    return (*states, torch.cuda.get_rng_state(device)) if device.type == "cuda" else states
+
+
+def draw_again(states: tuple[Tensor, ...], device: torch.device) -> None:
+    """Put the generators back to what `draws_to_come` gave."""
+    torch.set_rng_state(states[0])
+    for state in states[1:]:
+        torch.cuda.set_rng_state(state, device)
+
+
+def heads_of(output: Tensor | Output) -> tuple[Tensor, ...]:
+    """Everything that the loss is computed from: the main output and those of auxiliary heads."""
+    return (output.logits, *output.aux) if isinstance(output, Output) else (output,)
 
 
 def with_noise(output: Tensor | Output, deviation: float) -> Tensor | Output:

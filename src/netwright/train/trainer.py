@@ -15,12 +15,15 @@ from netwright.data.loader import Loader
 from netwright.data.worker_loader import build_loader
 from netwright.optimizers.catalog import OPTIMIZERS
 from netwright.optimizers.optimizer import build_optimizer
+from netwright.optimizers.plateau import PlateauRates
 from netwright.optimizers.schedules import build_schedule
 from netwright.train.callback import Callback, collect_hooks
+from netwright.train.callbacks.early_stopping import is_lower_better
 from netwright.train.conditions import describe_conditions
 from netwright.train.evaluate import measure_quickly
 from netwright.train.precision import build_scaler
 from netwright.train.ranks import ALONE, Ranks
+from netwright.train.regularization import build_average, regularizing_callbacks
 from netwright.train.running import RunningMeasures
 from netwright.train.settings import TrainConfig, pace_for
 from netwright.train.state import TrainState
@@ -62,16 +65,19 @@ class Trainer:
         device = pick_device(self.config.device)
         model.to(device)
         config = self.config
+        entry, pace = OPTIMIZERS.load(config.optimizer), pace_for(config, len(data.train))
+        snapshots = {"period": pace.updates} if entry.full_gradient else {}
         optimizer = build_optimizer(
-            OPTIMIZERS.load(config.optimizer),
+            entry,
             model,
             lr=config.lr,
             weight_decay=config.weight_decay,
+            penalize=config.penalize,
             kernel=config.kernel,
-            options=config.optimizer_options,
+            options={**snapshots, **config.optimizer_options},
         )
-        pace = pace_for(config, len(data.train))
         self._loader(data.train)  # refuses a batch of more rows than there are
+        regularizing_callbacks(config, self.seed, data.spec)  # refuses what does not fit the data
 
         @cache
         def conditions() -> dict[str, Any]:
@@ -89,7 +95,9 @@ class Trainer:
                 config.schedule,
                 optimizer,
                 steps=pace.updates * pace.epochs,
+                steps_per_epoch=pace.updates,
                 warmup=config.warmup,
+                options=config.schedule_options,
             ),
             scaler=build_scaler(config.precision, device),
             device=device,
@@ -98,6 +106,7 @@ class Trainer:
             steps_per_epoch=pace.updates,
             conditions=conditions,
             ranks=self.ranks,
+            average=build_average(config, model, updates=pace.updates * pace.epochs),
         )
 
     def fit(self, state: TrainState, data: Data) -> None:
@@ -109,7 +118,9 @@ class Trainer:
         """
         data = data.to(state.device)
         loader = self._loader(data.train)
-        step = UpdateStep(state, self.config, self._hooks)
+        first, last = regularizing_callbacks(self.config, self.seed, data.spec)
+        self._hooks = collect_hooks([*first, *self.callbacks, *last])
+        step = UpdateStep(state, self.config, self._hooks, data.train)
         rank = self.ranks.rank
         with seeded(derive_seed(self.seed, "train", *([rank] if rank else []))):
             try:
@@ -118,23 +129,26 @@ class Trainer:
                 while state.epoch < state.epochs and not state.stop_reason:
                     if self._run_epoch(state, loader, step):
                         state.epoch, state.position = state.epoch + 1, 0
-                        self._measure(state, data.val)
-                        state.running.begin()
-                        self._call("on_epoch_end", state)
+                        self._end_epoch(state, data.val)
                         self._agree_to_stop(state)
                 if state.position and state.running.rows and not len(state.history):
-                    self._measure(state, data.val)  # stopped in the first epoch: show something
+                    with state.averaged():
+                        self._measure(state, data.val)  # stopped in the first epoch: show something
                     state.unfinished_rows = len(state.history)
             except BaseException:
                 self._call("on_abort", state)
                 raise
             finally:
                 loader.close()
+            if state.average is not None:
+                state.average.put_in()
             for hook in reversed(self._hooks["on_fit_end"]):
                 hook(state)
 
     def _take_up(self, state: TrainState) -> None:
         """Training mode, and what a checkpoint left to be put in place."""
+        if state.average is not None:
+            state.average.take_out()  # where the state has ended a run before
         state.model.train()
         state.optimizer.zero_grad()  # whatever the caller computed before is not ours
         for name, parameter in state.model.named_parameters():
@@ -180,6 +194,14 @@ class Trainer:
             del batch, output
         return True
 
+    def _end_epoch(self, state: TrainState, val: Split | None) -> None:
+        """Measure and tell, with the average of the weights in the model where there is one."""
+        with state.averaged():
+            self._measure(state, val)
+            self._show_schedule(state, val)
+            state.running.begin()
+            self._call("on_epoch_end", state)
+
     def _agree_to_stop(self, state: TrainState) -> None:
         """One rank's reason to stop is every rank's."""
         if self.ranks.any(bool(state.stop_reason)) and not state.stop_reason:
@@ -189,12 +211,21 @@ class Trainer:
         """Record train and validation side by side."""
         state.record("train", state.running.values(self.ranks))
         if val is not None:
-            self.ranks.follow_first(state.model.buffers())  # batch norm's are those of its rank
+            self.ranks.follow_first(state.buffers())  # batch norm's are those of its rank
             workers = self.config.workers
             measures = measure_quickly(
                 state.model, val, self.task, workers=workers, ranks=self.ranks
             )
             state.record("val", measures)
+
+    def _show_schedule(self, state: TrainState, val: Split | None) -> None:
+        """Show the monitored measure, without validation the loss, to a schedule that looks."""
+        if isinstance(state.schedule, PlateauRates):
+            monitor = self.config.monitor
+            if val is None and monitor.startswith("val/"):
+                monitor = "train/loss"
+            value = state.history.latest(monitor)
+            state.schedule.see(value if is_lower_better(monitor) else -value)
 
     def _loader(self, train: Split) -> Loader:
         pace = pace_for(self.config, len(train))

@@ -1,0 +1,75 @@
+"""The regularizers that a training config asks for, as callbacks of the trainer and as an average.
+
+A batch first gets its noisy labels, then is augmented, then gets noise on its inputs. What changes
+batches or weights comes before all other callbacks, so that these see the outcome and save it; what
+changes gradients comes after them, so that a guard has seen the gradients as they were.
+"""
+
+from typing import NamedTuple
+
+from torch import nn
+
+from netwright.data.augment.pipeline import parse_augmentations
+from netwright.data.spec import DataSpec
+from netwright.train.callback import Callback
+from netwright.train.callbacks.augment_batches import AugmentBatches
+from netwright.train.callbacks.average_weights import AverageWeights
+from netwright.train.callbacks.clip_gradients import ClipGradients
+from netwright.train.callbacks.gradient_noise import GradientNoise
+from netwright.train.callbacks.input_noise import InputNoise
+from netwright.train.callbacks.label_noise import LabelNoise
+from netwright.train.callbacks.proximal_l1 import ProximalL1
+from netwright.train.callbacks.weight_noise import WeightNoise
+from netwright.train.settings import TrainConfig
+from netwright.train.weight_average import WeightAverage
+
+
+class Regularizers(NamedTuple):
+    """The callbacks before the user's own, and those after."""
+
+    first: list[Callback]
+    last: list[Callback]
+
+
+def regularizing_callbacks(config: TrainConfig, seed: int, spec: DataSpec) -> Regularizers:
+    """What the config asks for; data of another kind than a regularizer is for is refused.
+
+    Args:
+        config: how to train.
+        seed: of the run; every noise is a stream of its own.
+        spec: what inputs and targets are.
+    """
+    first = _batch_callbacks(config, seed, spec)
+    last: list[Callback] = []
+    if config.weight_noise:
+        first.append(WeightNoise(config.weight_noise, seed=seed))
+    if config.l1:
+        first.append(ProximalL1(config.l1, penalize=config.penalize))
+    if config.average != "none":
+        first.append(AverageWeights())
+    if config.clip_norm is not None or config.clip_value is not None:
+        last.append(ClipGradients(norm=config.clip_norm, value=config.clip_value))
+    if config.gradient_noise:
+        last.append(GradientNoise(config.gradient_noise, seed=seed))  # unclipped, or it is no noise
+    return Regularizers(first, last)
+
+
+def _batch_callbacks(config: TrainConfig, seed: int, spec: DataSpec) -> list[Callback]:
+    """What changes batches, in order."""
+    callbacks: list[Callback] = []
+    if config.label_noise:
+        callbacks.append(LabelNoise(config.label_noise, spec, seed=seed))
+    if config.augment:
+        callbacks.append(AugmentBatches(parse_augmentations(config.augment, spec), seed))
+    if config.input_noise:
+        callbacks.append(InputNoise(config.input_noise, spec, seed=seed))
+    return callbacks
+
+
+def build_average(config: TrainConfig, model: nn.Module, *, updates: int) -> WeightAverage | None:
+    """The average that the config asks for, if any, for a run of so many updates."""
+    if config.average == "none":
+        return None
+    if config.average == "exponential":
+        return WeightAverage(model, decay=config.average_decay)
+    return WeightAverage(model, decay=None, start=updates - (updates + 3) // 4)
