@@ -90,6 +90,8 @@ def test_every_optimizer_trains_with_its_own_learning_rate(optimizer: str) -> No
     data = toy_data("real", rows=40, val=0)
     options = {"max_iter": 3} if optimizer == "lbfgs" else {}
     settings: dict[str, Any] = {"optimizer": optimizer, "epochs": 5, "optimizer_options": options}
+    if OPTIMIZERS.load(optimizer).full_batch:
+        settings["batch_size"] = None
     losses = toy_fit(toy_net(), data, **settings).history.series("train/loss")
     assert losses[-1] < losses[0]
 

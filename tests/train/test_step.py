@@ -399,7 +399,9 @@ def test_a_run_goes_on_bit_for_bit_also_in_the_middle_of_a_period(
 
 
 @pytest.mark.parametrize("optimizer", ["lbfgs", "svrg", "newton", "hessian-free"])
-@pytest.mark.parametrize("name", ["l1", "clip_norm", "clip_value", "weight_noise", "gradient_noise"])
+@pytest.mark.parametrize(
+    "name", ["l1", "clip_norm", "clip_value", "weight_noise", "gradient_noise"]
+)
 def test_what_changes_gradients_or_weights_is_refused_where_steps_are_searched(
     optimizer: str, name: str
 ) -> None:

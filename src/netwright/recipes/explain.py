@@ -17,7 +17,6 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import torch
 from torch import nn
 
 from netwright.core.card import Card
@@ -25,6 +24,8 @@ from netwright.core.checks import nearest
 from netwright.core.config import Field, describe
 from netwright.core.errors import UnknownNameError
 from netwright.core.learner import Learner
+from netwright.data.augment.augmentation import Augmentation
+from netwright.data.augment.catalog import AUGMENTATIONS
 from netwright.data.catalog import SOURCES
 from netwright.data.source import Source
 from netwright.inspection.card_blocks import card_blocks
@@ -37,8 +38,11 @@ from netwright.metrics.catalog import METRICS, Metric
 from netwright.models.catalog import MODELS
 from netwright.models.model import Model
 from netwright.optimizers.catalog import OPTIMIZERS
+from netwright.optimizers.foreach_optimizer import ForeachOptimizer
 from netwright.optimizers.optimizer import OptimizerEntry
 from netwright.optimizers.schedules import SCHEDULES, Schedule
+from netwright.recipes.regularizer import Regularizer
+from netwright.recipes.regularizers import REGULARIZERS
 from netwright.theory.catalog import CLAIMS
 from netwright.theory.claims import Claim
 
@@ -160,7 +164,7 @@ def _of_optimizer(entry: OptimizerEntry) -> Parts:
         Field(name=name, kind="", default=ours.get(name, known[name].default), doc="")
         for name in names
     ]
-    return Parts(entry.card, settings, [_update_rule(entry.make)])
+    return Parts(entry.card, settings, [_update_rule(entry)])
 
 
 def _of_metric(metric: Metric) -> Parts:
@@ -189,6 +193,17 @@ def _of_schedule(schedule: Schedule) -> Parts:
     return Parts(schedule.card, (), [schedule.shape])
 
 
+def _of_regularizer(regularizer: Regularizer) -> Parts:
+    return Parts(regularizer.card, regularizer.settings(), regularizer.code)
+
+
+def _of_augmentation(augmentation: Augmentation) -> Parts:
+    change = getattr(augmentation, "move", None) or getattr(augmentation, "change", None)
+    doc = "where `augment` names it without one; else NAME=STRENGTH"
+    strength = Field(name="strength", kind="", default=augmentation.strength, doc=doc)
+    return Parts(augmentation.card, [strength], [change or augmentation.apply])
+
+
 def _of_claim(claim: Claim) -> Parts:
     return Parts(claim.card, describe(claim.settings), [claim.experiment])
 
@@ -207,6 +222,8 @@ KINDS: dict[str, Rows] = {
     "metric": Rows(METRICS, METRICS.__getitem__, _of_metric),
     "activation": Rows(ACTIVATIONS, ACTIVATIONS.load, _of_activation),
     "initializer": Rows(INITIALIZERS, INITIALIZERS.load, _of_initializer),
+    "regularizer": Rows(REGULARIZERS, REGULARIZERS.__getitem__, _of_regularizer),
+    "augmentation": Rows(AUGMENTATIONS, AUGMENTATIONS.load, _of_augmentation),
     "claim": Rows(CLAIMS, CLAIMS.load, _of_claim),
     "data set": Rows(SOURCES, SOURCES.load, _of_data),
 }
@@ -231,13 +248,13 @@ def _called_neighbours(function: Callable[..., Any]) -> list[Callable[..., Any]]
     return [other for other in found if other.__module__ == function.__module__]
 
 
-def _update_rule(make: type[torch.optim.Optimizer]) -> Callable[..., Any]:
-    """The plain loop over parameters that torch keeps beside its faster kernels."""
-    for kind in make.__mro__:  # AdamW's is Adam's
+def _update_rule(entry: OptimizerEntry) -> Callable[..., Any]:
+    """The plain loop over parameters that torch keeps beside its faster kernels, or our own."""
+    for kind in entry.make.__mro__:  # AdamW's is Adam's
         for name, function in inspect.getmembers(sys.modules[kind.__module__], inspect.isfunction):
             if name.startswith("_single_tensor_") and function.__module__ == kind.__module__:
                 return function
-    return make.step
+    return entry.make.update if issubclass(entry.make, ForeachOptimizer) else entry.make.step
 
 
 def _code_of(function: Callable[..., Any]) -> Code:

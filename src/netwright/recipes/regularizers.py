@@ -11,6 +11,7 @@ from netwright.core.card import Card
 from netwright.data.augment.pipeline import Pipeline
 from netwright.losses.classification import cross_entropy
 from netwright.losses.penalty import Penalty, soft_threshold
+from netwright.models.ensembles.averaging import average_outputs
 from netwright.recipes.regularizer import Regularizer
 from netwright.train.callbacks.clip_gradients import clip_by_norm, clip_by_value
 from netwright.train.callbacks.early_stopping import EarlyStopping
@@ -261,7 +262,7 @@ REGULARIZERS: dict[str, Regularizer] = {
         ),
         acts="ensemble",
         first={"model.of": "mlp", "model.members": 10},
-        code=(),
+        code=(average_outputs,),
         model="bagging",
     ),
 }

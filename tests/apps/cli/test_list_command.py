@@ -4,12 +4,12 @@ import json
 
 import pytest
 
-from netwright.apps.cli.list_command import KINDS
+from netwright.apps.cli.list_command import TABLES
 from netwright.models.catalog import MODELS
 from tests.apps.cli.conftest import Type
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", TABLES)
 def test_every_row_has_a_sentence(type_in: Type, kind: str) -> None:
     shown = json.loads(type_in("list", kind, "--json").out)
     assert shown

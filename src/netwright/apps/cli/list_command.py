@@ -1,6 +1,7 @@
 """`netwright list`: what can be named."""
 
 import importlib
+from collections.abc import Mapping
 from typing import Annotated, Any
 
 import typer
@@ -11,15 +12,17 @@ TABLES = {
     "optimizers": "netwright.optimizers.catalog:OPTIMIZERS",
     "schedules": "netwright.optimizers.schedules:SCHEDULES",
     "losses": "netwright.losses.catalog:LOSSES",
+    "regularizers": "netwright.recipes.regularizers:REGULARIZERS",
+    "augmentations": "netwright.data.augment.catalog:AUGMENTATIONS",
     "activations": "netwright.layers.activations:ACTIVATIONS",
     "initializers": "netwright.layers.initializers:INITIALIZERS",
     "claims": "netwright.theory.catalog:CLAIMS",
+    "metrics": "netwright.metrics.catalog:METRICS",
 }
-KINDS = (*TABLES, "metrics")
 
 
 def list_names(
-    kind: Annotated[str, typer.Argument(help=f"One of: {', '.join(KINDS)}.")] = "models",
+    kind: Annotated[str, typer.Argument(help=f"One of: {', '.join(TABLES)}.")] = "models",
     as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
 ) -> None:
     """List models, data sets, optimizers ..., each with one sentence.
@@ -31,8 +34,8 @@ def list_names(
     from netwright.core.console import give_json, give_table
     from netwright.core.errors import ConfigError
 
-    if kind not in KINDS:
-        hint = nearest(kind, KINDS) or f"; there are {', '.join(KINDS)}"
+    if kind not in TABLES:
+        hint = nearest(kind, TABLES) or f"; there are {', '.join(TABLES)}"
         raise ConfigError(f"unknown kind {kind!r}{hint}")
     rows = [{"name": name, "what it is": sentence} for name, sentence in _sentences(kind)]
     if as_json:
@@ -43,15 +46,12 @@ def list_names(
 
 def _sentences(kind: str) -> list[tuple[str, str]]:
     """Name and sentence of every row; a part that cannot be loaded says so in its own row."""
-    if kind == "metrics":
-        from netwright.metrics.catalog import METRICS
-
-        return [(name, metric.card.sentence) for name, metric in METRICS.items()]
     catalog = _catalog(kind)
+    load = catalog.__getitem__ if isinstance(catalog, Mapping) else catalog.load
     found = []
     for name in catalog:
         try:
-            sentence = _sentence(catalog.load(name))
+            sentence = _sentence(load(name))
         except Exception as error:
             sentence = f"cannot be loaded: {type(error).__name__}: {error}"
         found.append((name, sentence))
