@@ -35,6 +35,14 @@ SMALL: dict[str, dict[str, Any]] = {
     "rbm": {"units": 8},
     "random-forest": {"trees": 5},
     "gradient-boosting": {"stages": 5},
+    "restarts": {"members": 2, "settings": {"hidden": [4]}},
+    "bagging": {"members": 2, "settings": {"hidden": [4]}},
+    "boosting": {"members": 3},
+    "stacking": {
+        "folds": 2,
+        "of": ("mlp", "decision-tree"),
+        "settings": {"mlp": {"hidden": [4]}},
+    },
 }
 SKIPPED = "skipped (a model with a rule of its own watches no measure)"
 OWN_ARGUMENTS: dict[str, tuple[Any, ...]] = {

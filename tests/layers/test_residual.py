@@ -6,9 +6,10 @@ import pytest
 import torch
 from torch import Tensor, nn
 
+from netwright.core.errors import ConfigError
 from netwright.core.seeding import seeded
 from netwright.layers.activations import ACTIVATIONS, build_activation
-from netwright.layers.residual import Residual, value_at_zero
+from netwright.layers.residual import Residual, divide_branches, value_at_zero
 from netwright.testing.layer_contract import LAYER_CHECKS, Build
 
 
@@ -133,3 +134,18 @@ def test_decay_alone_makes_a_residual_net_the_identity_and_a_plain_net_zero() ->
         optimizer.step()
     assert (net(x) - x).norm() < 1e-3 * x.norm()
     assert plain(x).norm() < 1e-3 * x.norm()
+
+
+def test_branches_are_divided_by_their_number_and_projections_are_not() -> None:
+    net = nn.Sequential(layer("tanh", 2, 3), layer("tanh", 3, 3), nn.Linear(3, 1))
+    before = {name: value.clone() for name, value in net.state_dict().items()}
+    divide_branches(net)
+    for name, value in net.state_dict().items():
+        parts = 2 if ".body." in name else 1
+        torch.testing.assert_close(value, before[name] / parts, rtol=0, atol=0)
+    assert any(".skip." in name for name in before)
+
+
+def test_a_model_without_branches_is_refused() -> None:
+    with pytest.raises(ConfigError, match=r"^near-identity needs residual layers \(residual=true"):
+        divide_branches(nn.Linear(2, 2))

@@ -51,6 +51,7 @@ def label(value: Any) -> str | None:
 SMALLER: dict[str, dict[str, int]] = {  # as many trees as a forest has take seconds
     "random-forest": {"trees": 10},
     "gradient-boosting": {"stages": 20},
+    "boosting": {"members": 10},
 }
 CASES = [(name, spec) for name in MODELS for spec in specs(name)]
 LEARNERS = [(name, spec) for name, spec in CASES if issubclass(MODELS.load(name), Learner)]

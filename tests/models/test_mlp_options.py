@@ -1,4 +1,4 @@
-"""Dropout and batch normalisation inside the MLP: where they stand and the laws they keep."""
+"""Dropout and normalisation inside the MLP: where they stand and the laws they keep."""
 
 import math
 
@@ -6,6 +6,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
+from netwright.core.errors import ConfigError
 from netwright.core.seeding import seeded
 from netwright.data.spec import DataSpec
 from netwright.models.mlp import MLP, MLPConfig
@@ -126,6 +127,51 @@ def test_batch_norm() -> None:
         first.bias.add_(100.0)  # in eval mode the running statistics stay, so this is seen
     expected = norm.weight * shifted + norm.bias
     torch.testing.assert_close(model.hidden(x), expected, rtol=1e-9, atol=0)
+
+
+@pytest.mark.covers("layer-norm")
+def test_layer_norm() -> None:
+    config = MLPConfig(hidden=(6,), layer_norm=True, activation="identity", dropout=0.0)
+    model, x = mlp(config).double(), inputs(50)
+    norm = only(model, nn.LayerNorm)
+    assert isinstance(norm, nn.LayerNorm)
+    first = only(model.hidden, nn.Linear)
+    assert isinstance(first, nn.Linear)
+    z, h = first(x), model.train().hidden(x)  # its gain is 1 and its bias 0 so far
+    torch.testing.assert_close(h.mean(dim=1), torch.zeros(50).double(), rtol=0, atol=1e-12)
+    spread = z.var(dim=1, correction=0)
+    # Variance v becomes v / (v + eps): a little below 1.
+    torch.testing.assert_close(h.var(dim=1, correction=0), spread / (spread + norm.eps))
+
+    with torch.no_grad():
+        norm.weight.copy_(torch.arange(6.0))
+        norm.bias.fill_(-1.0)
+    torch.testing.assert_close(model.hidden(x), h * norm.weight - 1)
+
+    together, alone = model.hidden(x), torch.cat([model.hidden(row[None]) for row in x])
+    torch.testing.assert_close(together, alone, rtol=0, atol=1e-12)
+    model.eval()
+    torch.testing.assert_close(model.hidden(x), together, rtol=0, atol=0)
+
+    values = (x[:6].clone().requires_grad_(), norm.weight, norm.bias, first.weight)
+    assert torch.autograd.gradcheck(lambda x, *unused: model.hidden(x), values)
+
+
+def test_layer_norm_stands_where_batch_norm_does_and_gives_no_other_names() -> None:
+    model = mlp(MLPConfig(hidden=(5,), layer_norm=True, dropout=0.5, activation="tanh"))
+    assert leaves(model) == [nn.Linear, nn.LayerNorm, nn.Tanh, nn.Dropout, nn.Linear]
+    with_batch_norm = mlp(MLPConfig(hidden=(5,), batch_norm=True))
+    assert [name for name, _ in model.named_parameters()] == [
+        name for name, _ in with_batch_norm.named_parameters()
+    ]
+    names = list(mlp(MLPConfig(hidden=(5,))).state_dict())
+    assert names == ["hidden.0.0.weight", "hidden.0.0.bias", "head.weight", "head.bias"]
+
+
+def test_two_norms_in_one_place_are_refused() -> None:
+    sentence = "^batch_norm and layer_norm do the same work: give one of them$"
+    with pytest.raises(ConfigError, match=sentence):
+        MLPConfig(batch_norm=True, layer_norm=True)
 
 
 @pytest.mark.parametrize("residual", [False, True])

@@ -1,5 +1,6 @@
 """Building an optimizer: settings, presets, kernels, what is learned, and every refusal."""
 
+import inspect
 import re
 from typing import Any
 
@@ -53,7 +54,11 @@ def test_options_from_yaml_become_what_torch_wants(eps: Any) -> None:
     assert group("lbfgs", options={"line_search_fn": "strong_wolfe"})["line_search_fn"]
 
 
-@pytest.mark.parametrize("name", OPTIMIZERS)
+def has_kernels(name: str) -> bool:
+    return "foreach" in inspect.signature(OPTIMIZERS.load(name).make).parameters
+
+
+@pytest.mark.parametrize("name", [name for name in OPTIMIZERS if has_kernels(name)])
 def test_kernel_is_fused_where_torch_has_it_and_foreach_elsewhere(name: str) -> None:
     entry = OPTIMIZERS.load(name)
     automatic, many = group(name), group(name, kernel="foreach")
@@ -62,7 +67,7 @@ def test_kernel_is_fused_where_torch_has_it_and_foreach_elsewhere(name: str) -> 
         assert group(name, kernel="fused")["fused"] is True
         assert many["foreach"] is True
         assert not many["fused"]
-    elif not entry.closure:
+    else:
         assert automatic["foreach"] is many["foreach"] is True
         assert not automatic.get("fused")
 
@@ -159,3 +164,54 @@ def test_anybodys_torch_optimizer_can_be_an_entry() -> None:
     assert isinstance(optimizer, torch.optim.Rprop)
     assert optimizer.param_groups[0]["etas"] == (0.4, 1.3)
     assert optimizer.param_groups[0]["lr"] == 0.01
+
+
+class Normed(nn.Module):
+    """Has a matrix, a kernel, biases and a gain."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.dense, self.kernel = nn.Linear(2, 1), nn.Conv1d(1, 1, 2)
+        self.norm = nn.LayerNorm(2)
+
+
+@pytest.mark.parametrize("weight_decay", [0.1, 0.0])  # resumed runs may raise it from 0
+def test_biases_and_gains_can_be_spared_from_weight_decay(weight_decay: float) -> None:
+    net = Normed()
+    settings: dict[str, Any] = {"weight_decay": weight_decay, "penalize": "weights", "lr": 0.5}
+    weights, rest = build_optimizer(OPTIMIZERS.load("adamw"), net, **settings).param_groups
+    assert [tensor.ndim for tensor in weights["params"]] == [2, 3]
+    assert len(rest["params"]) == 4
+    assert all(tensor.ndim == 1 for tensor in rest["params"])
+    assert (weights["weight_decay"], rest["weight_decay"]) == (weight_decay, 0.0)
+    assert weights["lr"] == rest["lr"] == 0.5
+
+
+def test_what_is_spared_does_not_shrink() -> None:
+    net = nn.Linear(2, 1)
+    nn.init.ones_(net.weight)
+    nn.init.ones_(net.bias)
+    entry = OPTIMIZERS.load("sgd")
+    optimizer = build_optimizer(entry, net, lr=0.1, weight_decay=0.5, penalize="weights")
+    net.weight.grad, net.bias.grad = torch.zeros(1, 2), torch.zeros(1)
+    optimizer.step()
+    assert net.weight.tolist() == [[pytest.approx(0.95)] * 2]
+    assert net.bias.item() == 1.0
+
+
+def test_no_empty_group_is_made() -> None:
+    net = nn.Linear(2, 1, bias=False)
+    settings: dict[str, Any] = {"weight_decay": 0.1, "penalize": "weights"}
+    (only,) = build_optimizer(OPTIMIZERS.load("adam"), net, **settings).param_groups
+    assert only["weight_decay"] == 0.1
+    (only,) = build_optimizer(OPTIMIZERS.load("adam"), nn.LayerNorm(2), **settings).param_groups
+    assert only["weight_decay"] == 0.0
+    assert group("lbfgs", penalize="weights")["params"]
+
+
+def test_a_graph_is_asked_for_where_the_class_says_so() -> None:
+    class Curious(torch.optim.SGD):
+        needs_graph = True
+
+    assert OptimizerEntry(make=Curious, lr=0.1, card=CARD).graph
+    assert not OptimizerEntry(make=torch.optim.SGD, lr=0.1, card=CARD).graph

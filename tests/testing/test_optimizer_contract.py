@@ -39,6 +39,30 @@ class Sound(Optimizer):
             param.sub_(lr * state["speed"])
 
 
+class Curvature(Optimizer):
+    """Newton steps along each weight by itself, from the graph of the loss."""
+
+    needs_graph = True
+
+    def __init__(self, params: list[nn.Parameter]) -> None:
+        super().__init__(params, {"lr": 0.5})
+
+    def step(self, closure: Any = None) -> Any:
+        with torch.enable_grad():
+            loss, outputs = closure()
+        for group in self.param_groups:
+            for param in group["params"]:
+                if any(param is output for output in outputs):
+                    self.move(loss, param, group["lr"])
+        return loss
+
+    def move(self, loss: Tensor, param: nn.Parameter, lr: float) -> None:
+        (slope,) = torch.autograd.grad(loss, param, create_graph=True)
+        (bend,) = torch.autograd.grad(slope.sum(), param)
+        with torch.no_grad():
+            param.sub_(lr * slope / bend)
+
+
 class NotTorchs:
     def __init__(self, params: list[nn.Parameter]) -> None:
         self.param_groups = [{"params": params, "lr": 0.1}]
@@ -109,11 +133,12 @@ class SingleOnly(Sound):
     "build",
     [
         Sound,
+        Curvature,
         lambda params: torch.optim.Adam(params, lr=0.1),
         lambda params: torch.optim.LBFGS(params, max_iter=2),
         lambda params: torch.optim.Rprop(params, lr=0.1),
     ],
-    ids=["Sound", "Adam", "LBFGS", "Rprop"],
+    ids=["Sound", "Curvature", "Adam", "LBFGS", "Rprop"],
 )
 def test_sound_optimizer_passes(build: Build, check: Check) -> None:
     check(build)

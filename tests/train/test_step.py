@@ -16,6 +16,7 @@ from torch import Tensor, nn
 from netwright.core.errors import ConfigError, RunError
 from netwright.core.outputs import Output
 from netwright.core.seeding import seeded
+from netwright.data.dataset import Data
 from netwright.train.callback import Callback
 from netwright.train.callbacks.non_finite import GuardNonFinite
 from netwright.train.checkpoint import load_checkpoint, save_checkpoint
@@ -161,7 +162,20 @@ def quadratic() -> tuple[nn.Module, Any, dict[str, Any]]:
     settings = {"optimizer": "lbfgs", "batch_size": 20, "epochs": 3, "task": task}
     model = nn.Linear(3, 3, dtype=torch.float64)
     nn.init.zeros_(model.weight)
+    nn.init.zeros_(model.bias)
     return model, data, settings
+
+
+def ridge(data: Data, l2: float) -> Tensor:
+    """Weights and bias of the least mean squared error plus l2 / 2 times their squares, (3, 4)."""
+    inputs = torch.cat((data.train.inputs, torch.ones(20, 1, dtype=torch.float64)), dim=1)
+    curvature = 2 / 60 * inputs.T @ inputs + l2 * torch.eye(4, dtype=torch.float64)
+    best: Tensor = torch.linalg.solve(curvature, 2 / 60 * inputs.T @ data.train.targets)
+    return best.T
+
+
+def learned_weights(model: nn.Module) -> Tensor:
+    return torch.cat([p.detach().reshape(3, -1) for p in model.parameters()], dim=1)
 
 
 @pytest.mark.covers("empirical-risk")
@@ -169,10 +183,7 @@ def test_lbfgs_finds_the_least_squares_where_the_mean_of_the_losses_is_smallest(
     model, data, settings = quadratic()
     count = Count()
     state = toy_fit(model, data, callbacks=[count], **settings)
-    inputs = torch.cat((data.train.inputs, torch.ones(20, 1, dtype=torch.float64)), dim=1)
-    best = torch.linalg.lstsq(inputs, data.train.targets).solution  # (4, 3)
-    weights = torch.cat([p.reshape(3, -1) for p in model.parameters()], dim=1)
-    torch.testing.assert_close(weights, best.T, rtol=0, atol=1e-4)
+    torch.testing.assert_close(learned_weights(model), ridge(data, 0.0), rtol=0, atol=1e-4)
     with torch.no_grad():
         losses = (model(data.train.inputs) - data.train.targets).square().mean(dim=1)
     risk = measure_quickly(model, data.train, settings["task"])["loss"]
@@ -227,7 +238,7 @@ SECOND_ORDER: dict[str, dict[str, Any]] = {
 def test_a_second_order_step_finds_the_penalized_least_squares(name: str) -> None:
     model, data, settings = quadratic()
     settings |= {"optimizer": name, "epochs": 1 if name == "newton" else 8, **SECOND_ORDER[name]}
-    settings.pop("batch_size")
+    settings["batch_size"] = None
     losses: list[float] = []
 
     class Look(Callback):
@@ -235,18 +246,12 @@ def test_a_second_order_step_finds_the_penalized_least_squares(name: str) -> Non
             losses.append(state.loss.item())
             assert gradients_of(state.model).norm() > 0
 
-    trainer = toy_trainer(data, callbacks=[Look()], l2=0.1, **{**settings, "batch_size": None})
-    state = trainer.start(model, data)
     start = task_loss(model, data, settings)
-    trainer.fit(state, data)
+    state = toy_fit(model, data, callbacks=[Look()], l2=0.1, **settings)
     assert state.steps_per_epoch == 1
     assert losses[0] == pytest.approx(start, rel=1e-12)  # reported without the penalty
-    # mean over rows and outputs of squares, and 0.05 w^2 on weights and bias alike
-    inputs = torch.cat((data.train.inputs, torch.ones(20, 1, dtype=torch.float64)), dim=1)
-    curvature = 2 / 60 * inputs.T @ inputs + 0.1 * torch.eye(4, dtype=torch.float64)
-    best = torch.linalg.solve(curvature, 2 / 60 * inputs.T @ data.train.targets)
-    weights = torch.cat([p.detach().reshape(3, -1) for p in model.parameters()], dim=1)
-    torch.testing.assert_close(weights, best.T, rtol=0, atol=1e-12 if name == "newton" else 1e-3)
+    tolerance = 1e-12 if name == "newton" else 1e-3
+    torch.testing.assert_close(learned_weights(model), ridge(data, 0.1), rtol=0, atol=tolerance)
 
 
 def task_loss(model: nn.Module, data: Any, settings: dict[str, Any]) -> float:
@@ -258,11 +263,7 @@ def task_loss(model: nn.Module, data: Any, settings: dict[str, Any]) -> float:
 def test_lbfgs_is_told_the_loss_with_its_penalty() -> None:
     model, data, settings = quadratic()
     state = toy_fit(model, data, l2=0.1, **{**settings, "epochs": 8})
-    inputs = torch.cat((data.train.inputs, torch.ones(20, 1, dtype=torch.float64)), dim=1)
-    curvature = 2 / 60 * inputs.T @ inputs + 0.1 * torch.eye(4, dtype=torch.float64)
-    best = torch.linalg.solve(curvature, 2 / 60 * inputs.T @ data.train.targets)
-    weights = torch.cat([p.detach().reshape(3, -1) for p in model.parameters()], dim=1)
-    torch.testing.assert_close(weights, best.T, rtol=0, atol=1e-5)
+    torch.testing.assert_close(learned_weights(model), ridge(data, 0.1), rtol=0, atol=1e-4)
     assert state.loss.item() == pytest.approx(task_loss(model, data, settings), rel=1e-6)
 
 
@@ -407,7 +408,7 @@ def test_what_changes_gradients_or_weights_is_refused_where_steps_are_searched(
 ) -> None:
     sentence = f"{name} must be left out with {optimizer}: it steps by itself"
     with pytest.raises(ConfigError, match=f"^{re.escape(sentence)}$"):
-        TrainConfig(optimizer=optimizer, **{name: 0.1})
+        TrainConfig(**{"optimizer": optimizer, name: 0.1})  # type: ignore[arg-type]
 
 
 def test_code_that_cannot_be_differentiated_twice_is_not_compiled() -> None:

@@ -8,6 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from netwright.core.checks import check_fraction
+from netwright.core.errors import ConfigError
 
 
 class Residual(nn.Module):
@@ -54,3 +55,14 @@ def value_at_zero(activation: nn.Module) -> float:
     """phi(0), the output of an activation at rest."""
     with torch.no_grad():
         return float(activation(torch.zeros(1, dtype=torch.float64)))
+
+
+@torch.no_grad()
+def divide_branches(module: nn.Module) -> None:
+    """Divide the weights of the bodies of L residual layers by L, so that they add up to little."""
+    layers = [part for part in module.modules() if isinstance(part, Residual)]
+    if not layers:
+        raise ConfigError("near-identity needs residual layers (residual=true), the model has none")
+    for layer in layers:
+        for parameter in layer.body.parameters():
+            parameter.div_(len(layers))

@@ -34,5 +34,9 @@ MODELS: Catalog[type[Model]] = Catalog(
         "decision-tree": "netwright.models.baselines.trees:DecisionTree",
         "random-forest": "netwright.models.baselines.trees:RandomForest",
         "gradient-boosting": "netwright.models.baselines.trees:GradientBoosting",
+        "restarts": "netwright.models.ensembles.restarts:Restarts",
+        "bagging": "netwright.models.ensembles.bagging:Bagging",
+        "boosting": "netwright.models.ensembles.boosting:Boosting",
+        "stacking": "netwright.models.ensembles.stacking:Stacking",
     },
 )

@@ -13,6 +13,7 @@ from netwright.core.checks import nearest
 from netwright.core.errors import ConfigError
 
 Kernel = Literal["auto", "fused", "foreach"]
+Penalized = Literal["all", "weights"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -25,6 +26,8 @@ class OptimizerEntry:
         presets: settings that go with the name (momentum for "momentum"); options override them.
         fused: torch has a fused kernel for it.
         closure: a step asks for the loss again, so it needs a function that computes it.
+        full_gradient: a step may also ask for the gradient over all rows.
+        full_batch: a step takes all rows.
         card: sentence, formula, symbols, source.
     """
 
@@ -33,7 +36,14 @@ class OptimizerEntry:
     presets: Mapping[str, Any] = field(default_factory=dict)
     fused: bool = False
     closure: bool = False
+    full_gradient: bool = False
+    full_batch: bool = False
     card: Card
+
+    @property
+    def graph(self) -> bool:
+        """Whether the closure is to give (loss, outputs) with their graph in place of the loss."""
+        return getattr(self.make, "needs_graph", False)
 
     def options(self) -> list[str]:
         """The settings that may be given beside lr and weight_decay."""
@@ -48,6 +58,7 @@ def build_optimizer(
     *,
     lr: float | None = None,
     weight_decay: float = 0.0,
+    penalize: Penalized = "all",
     kernel: Kernel = "auto",
     options: Mapping[str, Any] | None = None,
 ) -> torch.optim.Optimizer:
@@ -58,17 +69,15 @@ def build_optimizer(
         model: whose parameters.
         lr: the learning rate; None takes the entry's.
         weight_decay: as torch's class of this name understands it.
+        penalize: what weight_decay pulls on: all, or the weights without biases and gains.
         kernel: "fused" does a step in one kernel a tensor list, "foreach" in a few; "auto" takes
             the fused one where torch has it.
         options: further settings of torch's class (betas, eps, momentum ...).
     """
-    known = entry.options()
-    for name in options or {}:
-        if name not in known:
-            hint = nearest(name, known) or f"; there are {', '.join(known)}"
-            raise ConfigError(f"unknown option {name!r} of {entry.make.__name__}{hint}")
+    options = options or {}
+    _check_options(entry, options)
     settings: dict[str, Any] = {"lr": entry.lr if lr is None else lr, **entry.presets}
-    settings.update({name: _as_torch(value) for name, value in (options or {}).items()})
+    settings.update({name: _as_torch(value) for name, value in options.items()})
     accepted = inspect.signature(entry.make).parameters
     if weight_decay and "weight_decay" not in accepted:
         raise ConfigError(f"{entry.make.__name__} has no weight_decay, got {weight_decay}")
@@ -84,9 +93,33 @@ def build_optimizer(
     if not learned:
         raise ConfigError("the model has no parameters to learn")
     try:
+        if penalize == "weights" and "weight_decay" in accepted:
+            return entry.make(_weights_and_rest(learned), **settings)
         return entry.make(learned, **settings)
     except (ValueError, TypeError, LookupError, RuntimeError) as error:
         raise ConfigError(f"{entry.make.__name__}: {error}") from None
+
+
+def check_one_group(optimizer: torch.optim.Optimizer) -> None:
+    """Refuse groups with settings of their own where one step is solved for all weights."""
+    if len(optimizer.param_groups) > 1:
+        raise ValueError(f"one group of parameters is moved, got {len(optimizer.param_groups)}")
+
+
+def _check_options(entry: OptimizerEntry, options: Mapping[str, Any]) -> None:
+    known = entry.options()
+    for name in options:
+        if name not in known:
+            hint = nearest(name, known) or f"; there are {', '.join(known)}"
+            raise ConfigError(f"unknown option {name!r} of {entry.make.__name__}{hint}")
+
+
+def _weights_and_rest(learned: list[nn.Parameter]) -> list[dict[str, Any]]:
+    """Two groups: matrices and kernels, which decay, and biases and gains, which do not."""
+    weights = [parameter for parameter in learned if parameter.ndim >= 2]
+    rest = [parameter for parameter in learned if parameter.ndim < 2]
+    groups: list[dict[str, Any]] = [{"params": weights}, {"params": rest, "weight_decay": 0.0}]
+    return [group for group in groups if group["params"]]
 
 
 def _as_torch(value: Any) -> Any:

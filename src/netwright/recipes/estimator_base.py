@@ -28,6 +28,7 @@ from netwright.data.dataset import Split
 from netwright.data.raw_arrays import column_names
 from netwright.data.targets import ArrayTarget
 from netwright.models.catalog import MODELS
+from netwright.models.ensembles.ensemble import Ensemble
 from netwright.recipes.estimator_passes import KeepStanding, Standing, learn_one_pass
 from netwright.recipes.fit import put_together, resolve
 from netwright.recipes.prepared import Prepared
@@ -50,8 +51,8 @@ INSTEAD = {  # what `nw.fit` takes and an estimator does not
 
 
 def learns_by_passes(estimator: "NetEstimator") -> bool:
-    """Whether `partial_fit` is there; a model with a rule of its own says why it is not."""
-    if issubclass(MODELS.load(estimator.model), Learner):
+    """Whether `partial_fit` is there; a model with a rule of its own, or of several, says why not."""
+    if issubclass(MODELS.load(estimator.model), Learner | Ensemble):
         raise AttributeError(f"{estimator.model} learns from all rows at once: use fit")
     return True
 
@@ -112,7 +113,7 @@ class NetEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn ha
         folder = None if self.run_folder is None else claim_folder(Path(self.run_folder))
         keep = KeepStanding()
         run = train(prepared, out=folder, extra=[keep], quiet=True, keep_folder=folder is not None)
-        by_passes = not isinstance(run.model, Learner)
+        by_passes = not isinstance(run.model, Learner | Ensemble)
         self._settle(prepared, run.history, keep.standing if by_passes else None)
         return self
 

@@ -36,11 +36,13 @@ from netwright.losses.catalog import LOSSES
 from netwright.losses.loss import Loss
 from netwright.metrics.catalog import METRICS, Metric
 from netwright.models.catalog import MODELS
+from netwright.models.ensembles.ensemble import Ensemble
 from netwright.models.model import Model
 from netwright.optimizers.catalog import OPTIMIZERS
 from netwright.optimizers.foreach_optimizer import ForeachOptimizer
 from netwright.optimizers.optimizer import OptimizerEntry
-from netwright.optimizers.schedules import SCHEDULES, Schedule
+from netwright.optimizers.schedule import Schedule
+from netwright.optimizers.schedules import SCHEDULES
 from netwright.recipes.regularizer import Regularizer
 from netwright.recipes.regularizers import REGULARIZERS
 from netwright.theory.catalog import CLAIMS
@@ -153,6 +155,8 @@ def _of_model(model: type[Model]) -> Parts:
     ]
     if issubclass(model, Learner):
         functions.append(model.fit_steps)
+    if issubclass(model, Ensemble):
+        functions = [model.forward, model.combine, model.lessons]
     return Parts(model.card, describe(model.settings), functions)
 
 
@@ -190,7 +194,7 @@ def _of_loss(loss: Loss) -> Parts:
 
 
 def _of_schedule(schedule: Schedule) -> Parts:
-    return Parts(schedule.card, (), [schedule.shape])
+    return Parts(schedule.card, describe(schedule.settings), [schedule.shape])
 
 
 def _of_regularizer(regularizer: Regularizer) -> Parts:

@@ -12,6 +12,7 @@ from netwright.core.config import Config
 from netwright.core.errors import ConfigError
 from netwright.core.learner import Learner
 from netwright.inspection.learning_rate_range import LearningRateRange
+from netwright.models.ensembles.ensemble import Ensemble
 from netwright.recipes.fit import prepare
 from netwright.recipes.prepared import Prepared
 from netwright.train.learning_rate_range import try_learning_rates
@@ -27,6 +28,8 @@ def find_lr(
 def find_prepared_lr(prepared: Prepared) -> LearningRateRange:
     """Try learning rates on a prepared recipe; it can be trained afterwards as if never tried."""
     recipe, model = prepared.recipe, prepared.model
+    if isinstance(model, Ensemble):
+        raise ConfigError(f"{recipe.model} has no learning rate of its own: find that of a member")
     if isinstance(model, Learner):
         name = recipe.model or type(model).__name__
         raise ConfigError(f"{name} learns by a rule of its own: it has no learning rate to find")

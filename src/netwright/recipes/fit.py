@@ -15,7 +15,9 @@ from netwright.core.learner import Learner
 from netwright.core.seeding import derive_seed, seeded
 from netwright.data.dataset import Data, check_data
 from netwright.models.catalog import MODELS
+from netwright.models.ensembles.ensemble import Ensemble
 from netwright.models.model import check_fits
+from netwright.recipes.ensemble_fit import prepare_ensemble
 from netwright.recipes.first_batch import try_first_batch
 from netwright.recipes.gradient_fit import check_monitor
 from netwright.recipes.own_fit import unused_settings
@@ -136,7 +138,7 @@ def put_together(
     module.to(pick_device(recipe.train.device))
     pace = pace_for(recipe.train, rows)
     check_last_batch(module, rows, pace.batch_size)
-    learns_by_itself = isinstance(module, Learner)
+    learns_by_itself = isinstance(module, Learner | Ensemble)
     weighing = TrainConfig(class_weight=recipe.train.class_weight)
     task = task_for(
         data,
@@ -148,7 +150,7 @@ def put_together(
         recipe = replace(recipe, train=chosen)
         check_monitor(recipe.train, data, task)
         Trainer(recipe.train, task).start(module, data)  # refuses settings before a folder is made
-    return Prepared(
+    prepared = Prepared(
         recipe=recipe,
         model=module,
         data=data,
@@ -156,6 +158,7 @@ def put_together(
         first_batch=try_first_batch(module, data, task, pace.batch_size),
         unused=unused_settings(recipe.train) if learns_by_itself else (),
     )
+    return prepare_ensemble(prepared, put_together) if isinstance(module, Ensemble) else prepared
 
 
 def check_one_beginning(resume: str | Path, start_from: object) -> None:

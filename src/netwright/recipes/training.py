@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,8 @@ from netwright.core.errors import ConfigError
 from netwright.core.folder_lock import FolderLock
 from netwright.core.learner import Learner
 from netwright.core.storage import remove_leftovers, write_json
+from netwright.models.ensembles.ensemble import Ensemble
+from netwright.recipes.ensemble_fit import PreparedEnsemble, ensemble_fit
 from netwright.recipes.gradient_fit import gradient_fit
 from netwright.recipes.outcome import Outcome
 from netwright.recipes.own_fit import own_fit
@@ -68,6 +71,8 @@ def _check_together(prepared: Prepared, ranks: Ranks) -> None:
         return
     if isinstance(prepared.model, Learner):
         raise ConfigError(f"{prepared.recipe.model} learns in one process, by a rule of its own")
+    if isinstance(prepared.model, Ensemble):
+        raise ConfigError(f"{prepared.recipe.model} learns in one process, member by member")
     trainer = Trainer(prepared.recipe.train, prepared.task, ranks=ranks)
     trainer.start(prepared.model, prepared.data)
 
@@ -99,6 +104,8 @@ def _run_folder(
         origin = Origin(folder=folder)
         if place is not None:
             origin = find_origin(place, recipe, starts_over=isinstance(model, Learner))
+            if isinstance(model, Ensemble):  # its lessons are kept instead of checkpoints
+                origin = replace(origin, remarks=())
             _take_first_weights(prepared, origin.checkpoint)
         if origin.checkpoint is None:
             write_recipe(folder, recipe)
@@ -114,9 +121,7 @@ def _take_first_weights(prepared: Prepared, checkpoint: Path | None) -> None:
 
 def _train(prepared: Prepared, here: Circumstances) -> Run:
     model, data, task = prepared.model, prepared.data, prepared.task
-    outcome = (
-        own_fit(prepared, here) if isinstance(model, Learner) else gradient_fit(prepared, here)
-    )
+    outcome = _learn(prepared, here)
     model.eval()
     if here.folder is not None and here.ranks.is_first:
         save_model(here.folder, model, prepared.recipe, data, task)  # before measuring can fail
@@ -143,6 +148,15 @@ def _train(prepared: Prepared, here: Circumstances) -> Run:
     if outcome.exit_code:
         raise SystemExit(outcome.exit_code)
     return run
+
+
+def _learn(prepared: Prepared, here: Circumstances) -> Outcome:
+    """Let the model learn in place: member by member, by a rule of its own, or by gradients."""
+    if isinstance(prepared, PreparedEnsemble):
+        return ensemble_fit(prepared, here)
+    if isinstance(prepared.model, Learner):
+        return own_fit(prepared, here)
+    return gradient_fit(prepared, here)
 
 
 def _results(prepared: Prepared, outcome: Outcome) -> dict[str, Any]:

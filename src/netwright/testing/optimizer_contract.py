@@ -5,7 +5,9 @@
         check(lambda params: MyOptimizer(params, lr=0.02))
 
 Every step is given a closure, so that optimizers which ask for the loss again (L-BFGS) keep the
-same contract as those that do not. Choose a rate that suits a bowl of curvatures 2 and 20.
+same contract as those that do not. One whose class says `needs_graph = True` (Newton) is given a
+closure that takes no gradients and gives (loss, outputs) with their graph. Choose a rate that suits
+a bowl of curvatures 2 and 20.
 """
 
 import copy
@@ -29,10 +31,13 @@ def bowl(weight: Tensor) -> Tensor:
 
 def take_steps(optimizer: Optimizer, weight: nn.Parameter, count: int) -> list[float]:
     """Step down the bowl; gives what each step returned."""
+    needs_graph = getattr(optimizer, "needs_graph", False)
 
-    def closure() -> Tensor:
+    def closure() -> Any:
         optimizer.zero_grad()
         loss = bowl(weight)
+        if needs_graph:
+            return loss, (weight,)
         torch.autograd.backward(loss)
         return loss
 

@@ -17,17 +17,19 @@ import itertools
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Annotated
 
 import numpy as np
 import torch
 from annotated_types import Interval
-from torch import Tensor
+from torch import Tensor, nn
 
 from netwright.core.card import Card
 from netwright.core.config import Config, Doc
 from netwright.core.seeding import generator
 from netwright.inspection.claim_chart import ClaimChart, line, measured, predicted
+from netwright.optimizers import svrg as svrg_optimizer
 from netwright.theory.claims import Assumption, Claim, Effort
 from netwright.theory.optimizer_path import optimizer_path
 from netwright.theory.verdict import Verdict, at_least, at_most, equals, estimate
@@ -216,17 +218,20 @@ def measure_svrg(given: SvrgConfig, seed: int, effort: Effort) -> Verdict:
     """Least squares, one example a step: the gap of SGD and of SVRG after each epoch."""
     rng, runs = generator(seed, "svrg-noise-floor"), RUNS[effort]
     task = random_regressions(runs, rng, noise=1.0 if given.examples_disagree else 0.0)
-    plain = reduced = snapshot = torch.zeros(runs, WEIGHTS, dtype=torch.float64)
-    gaps = []
+    period = EXAMPLES if given.fresh_snapshots else EXAMPLES * EPOCHS[effort]
+    plain = torch.zeros(runs, WEIGHTS, dtype=torch.float64)
+    reduced = nn.Parameter(plain)
+    optimizer, gaps = svrg_optimizer.SVRG([reduced], lr=given.lr, period=period), []
+
+    def leave_gradient(task: Regressions, of: slice = slice(None)) -> None:
+        reduced.grad = task.gradient(reduced.detach(), of)
+
     for _ in range(EPOCHS[effort]):
-        drawn, full = task.drawn(EXAMPLES, rng), task.gradient(snapshot)
-        for t in range(EXAMPLES):
-            places = torch.stack([plain, reduced, snapshot])
-            at_plain, at_reduced, at_snapshot = drawn.gradient(places, slice(t, t + 1))
-            plain = plain - given.lr * at_plain
-            reduced = reduced - given.lr * (at_reduced - at_snapshot + full)
-        snapshot = reduced if given.fresh_snapshots else snapshot
-        gaps.append(task.gaps(torch.stack([plain, reduced])))
+        drawn = task.drawn(EXAMPLES, rng)
+        for one in (slice(t, t + 1) for t in range(EXAMPLES)):
+            plain = plain - given.lr * drawn.gradient(plain, one)
+            optimizer.step(partial(leave_gradient, drawn, one), partial(leave_gradient, task))
+        gaps.append(task.gaps(torch.stack([plain, reduced.detach()])))
     sgd, svrg = torch.stack(gaps, 1)  # (epochs, R) each
     epochs = range(1, len(gaps) + 1)
     noise = ((task.inputs @ task.best()[..., None])[..., 0] - task.targets).square()

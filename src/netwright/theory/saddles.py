@@ -27,6 +27,7 @@ from netwright.core.card import Card
 from netwright.core.config import Config, Doc
 from netwright.core.seeding import generator
 from netwright.inspection.claim_chart import ClaimChart, measured, predicted
+from netwright.optimizers.newton import newton_direction
 from netwright.theory.claims import Assumption, Claim, Effort
 from netwright.theory.optimizer_path import optimizer_path
 from netwright.theory.verdict import Finding, Verdict, at_least, at_most, equals, estimate_share
@@ -65,9 +66,11 @@ class SaddlesOutnumberConfig(Config):
 def newton_step(loss: Callable[[Tensor], Tensor], place: Tensor, *, signed: bool = True) -> Tensor:
     """Where the quadratic around the place is flat, (D) -> (D); unsigned, away from saddles."""
     gradient = torch.func.grad(loss)
-    curvatures, directions = torch.linalg.eigh(torch.func.jacrev(gradient)(place))
-    slopes = directions.mT @ gradient(place)
-    return place - directions @ (slopes / (curvatures if signed else curvatures.abs()))  # type: ignore[no-any-return]
+    hessian = torch.func.jacrev(gradient)(place)
+    if not signed:
+        curvatures, directions = torch.linalg.eigh(hessian)
+        hessian = directions @ (curvatures.abs()[:, None] * directions.mT)
+    return place + newton_direction(hessian, gradient(place))
 
 
 def random_hessians(count: int, curvatures: Tensor, rng: torch.Generator) -> Tensor:

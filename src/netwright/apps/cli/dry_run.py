@@ -11,13 +11,14 @@ def show_dry_run(prepared: "Prepared", *, as_json: bool) -> None:
     """Print the layers with their shapes, the loss of one batch, and the cost."""
     from netwright.core.console import give, give_json, give_table
     from netwright.core.learner import Learner
+    from netwright.models.ensembles.ensemble import Ensemble
     from netwright.recipes.first_batch import time_step
     from netwright.train.settings import pace_for
 
     first, model, data = prepared.first_batch, prepared.model, prepared.data
     rows = {name: len(split) for name, split in data.splits()}
     pace = pace_for(prepared.recipe.train, rows["train"])
-    by_itself = isinstance(model, Learner)
+    by_itself = isinstance(model, Learner | Ensemble)
     batches = 0 if by_itself else math.ceil(rows["train"] / pace.batch_size) * pace.epochs
     seconds = batches * time_step(model, data, prepared.task, pace.batch_size) if batches else 0.0
     if as_json:
@@ -45,7 +46,9 @@ def show_dry_run(prepared: "Prepared", *, as_json: bool) -> None:
     )
     give(f"rows: {', '.join(f'{name} {count:,}' for name, count in rows.items())}")
     give(f"{first.parameters:,} parameters; loss of the first batch {first.loss:.4f}")
-    if by_itself:
+    if isinstance(model, Ensemble):
+        give("its members learn one after the other: see what one of them costs")
+    elif by_itself:
         give("it learns by a rule of its own: epochs and batches do not apply")
     else:
         size = f"{batches:,} batches of {pace.batch_size}"

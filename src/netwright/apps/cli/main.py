@@ -9,12 +9,15 @@ from typing import Annotated
 import typer
 
 from netwright.apps.cli.compare_command import compare
+from netwright.apps.cli.cross_validate_command import cross_validate
 from netwright.apps.cli.env_command import env
 from netwright.apps.cli.evaluate_command import evaluate
 from netwright.apps.cli.explain_command import explain
 from netwright.apps.cli.list_command import list_names
 from netwright.apps.cli.predict_command import predict
+from netwright.apps.cli.race_command import race
 from netwright.apps.cli.report_command import report
+from netwright.apps.cli.search_command import search
 from netwright.apps.cli.theory_command import theory
 from netwright.apps.cli.train_command import train
 from netwright.apps.cli.verify_resume_command import verify_resume
@@ -28,7 +31,10 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "predict": predict,
     "report": report,
     "compare": compare,
+    "cross-validate": cross_validate,
+    "search": search,
     "theory": theory,
+    "race": race,
     "explain": explain,
     "list": list_names,
     "verify-resume": verify_resume,

@@ -1,0 +1,1 @@
+"""Ensembles: several models that answer together."""

@@ -1,0 +1,169 @@
+"""The rows of a data set as folds: each fold's inputs are encoded by its own training rows.
+
+A mean, a scale or a list of categories that was found with the help of the held-out rows lets them
+leak into training. So tables are encoded anew for every fold, and features are standardised anew.
+
+Shapes: N rows that are divided.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from netwright.core.config import Config
+from netwright.core.errors import DataError
+from netwright.data.array_encoder import ArrayEncoder
+from netwright.data.dataset import Data, Split
+from netwright.data.input_profile import measure_features, stretches
+from netwright.data.source import DataConfig
+from netwright.data.stored import StoredSplit
+from netwright.data.tables.encoding import TableEncoder
+from netwright.data.tables.raw_table import RawTable
+from netwright.data.tables.reading import read_table
+from netwright.data.tables.splitting import divide_by_column
+from netwright.data.tables.table import TableConfig, from_frame
+from netwright.data.tables.targets import TargetEncoder
+
+ENCODED_BEFORE = (
+    "the inputs were encoded before they were divided into folds: what the encoding was fitted on "
+    "is held out later, so scores may be a little too good"
+)
+
+Build = Callable[[Tensor, Tensor, Tensor], Data]
+
+
+@dataclass(frozen=True, kw_only=True)
+class FoldableData:
+    """Rows to divide, and how some of them become data.
+
+    Args:
+        data: the data as it was loaded.
+        count: N.
+        classes: the class of each row (N,), or None where the target is no class.
+        val_share: share of the learning rows that is held out to choose by.
+        build: places of the training, validation and held-out rows, together all of them -> data
+            with these as train, val and test, encoded by the training rows alone.
+        notes: what should be known of the scores, one sentence each.
+    """
+
+    data: Data
+    count: int
+    classes: Tensor | None
+    val_share: float
+    build: Build
+    notes: tuple[str, ...] = ()
+
+
+def foldable(source: Any, config: Config | None, data: Data) -> FoldableData:
+    """All rows of a source, but for a test split that comes with it.
+
+    Args:
+        source: what the caller calls data: a name, a path, a frame, arrays or `Data`.
+        config: its settings; None for arrays and `Data`.
+        data: what was loaded from it.
+    """
+    if isinstance(config, TableConfig) and isinstance(data.preprocessor, TableEncoder):
+        return _fold_table(read_table(config.path or source), config, data, data.preprocessor)
+    comes_with_test = isinstance(source, Data) or not (
+        config is None or isinstance(config, DataConfig)
+    )
+    return _fold_splits(data, comes_with_test=comes_with_test)
+
+
+def _fold_table(
+    raw: RawTable, config: TableConfig, data: Data, encoder: TableEncoder
+) -> FoldableData:
+    """Read the table again for every fold, with a column that says who trains."""
+    table = raw.with_missing(config.missing)
+    targets = zip(*(table.column(column) for column in config.target), strict=True)
+    table = table.take([row for row, cells in enumerate(targets) if "" not in cells])
+    column = next((seen.name for seen in encoder.summaries if seen.kind == "split"), None)
+    if column is not None:
+        division = divide_by_column(table, column, named=config.split_column is not None)
+        table = table.take(torch.cat([division["train"], division["val"]]).sort().values.tolist())
+    else:
+        column = _new_name(table)
+    kind = encoder.target.kind
+    settings = replace(config, split_column=column, target_kind=kind, val_size=0.0)
+
+    def build(train: Tensor, val: Tensor, held_out: Tensor) -> Data:
+        marks = [""] * len(table)
+        for mark, rows in (("train", train), ("val", val), ("test", held_out)):
+            for row in rows.tolist():
+                marks[row] = mark
+        return from_frame(replace(table, columns={**table.columns, column: marks}), settings)
+
+    classes = (
+        TargetEncoder.fit(table, config.target, kind).encode(table) if kind == "class" else None
+    )
+    return FoldableData(
+        data=data,
+        count=len(table),
+        classes=classes,
+        val_share=_val_share(data, len(table)),
+        build=build,
+    )
+
+
+def _fold_splits(data: Data, *, comes_with_test: bool) -> FoldableData:
+    """Put the splits together again, and standardise anew for every fold."""
+    whole = _join([split for name, split in data.splits() if name != "test" or not comes_with_test])
+    encoder = data.preprocessor
+    fitted = not isinstance(encoder, ArrayEncoder) or bool(encoder.mean)
+    in_memory = not isinstance(whole, StoredSplit)
+    raw = None
+    if isinstance(encoder, ArrayEncoder) and encoder.mean and in_memory:
+        offset, scale = encoder.units()
+        raw = whole.inputs.double() * scale + offset
+
+    def build(train: Tensor, val: Tensor, held_out: Tensor) -> Data:
+        rows, own = whole, encoder
+        if raw is not None and isinstance(encoder, ArrayEncoder):
+            own = encoder.standardised(measure_features(stretches("inputs", raw, train)))
+            rows = replace(whole, inputs=own.scaled(raw))
+        return replace(
+            data,
+            train=rows.take(train),
+            val=rows.take(val) if len(val) else None,
+            test=rows.take(held_out),
+            preprocessor=own,
+        )
+
+    return FoldableData(
+        data=data,
+        count=len(whole),
+        classes=whole.targets if data.spec.target == "class" else None,
+        val_share=_val_share(data, len(whole)),
+        build=build,
+        notes=(ENCODED_BEFORE,) if fitted and raw is None else (),
+    )
+
+
+def _val_share(data: Data, count: int) -> float:
+    return 0.0 if data.val is None else len(data.val) / count
+
+
+def _join(parts: list[Split]) -> Split:
+    """The rows of several splits, one after the other."""
+    targets = torch.cat([part.targets for part in parts])
+    known = [part.weights for part in parts if part.weights is not None]
+    weights = torch.cat(known) if len(known) == len(parts) else None
+    if not isinstance(parts[0], StoredSplit):
+        inputs = torch.cat([part.inputs for part in parts])
+        return Split(inputs=inputs, targets=targets, weights=weights)
+    stored = [part for part in parts if isinstance(part, StoredSplit)]
+    if any(part.stored is not stored[0].stored for part in stored) or len(stored) < len(parts):
+        raise DataError("splits that are stored in different places cannot be divided anew")
+    rows = torch.cat([part.rows for part in stored])
+    return StoredSplit(stored=stored[0].stored, targets=targets, weights=weights, rows=rows)
+
+
+def _new_name(table: RawTable) -> str:
+    """A name that no column has."""
+    name = "fold"
+    while name in table.columns:
+        name += "_"
+    return name

@@ -1,0 +1,284 @@
+"""`search`: try settings of a recipe, and keep those that do best on the validation rows.
+
+The test rows have no part in it: they are set aside before the first trial.
+
+Source: Bergstra et al., "Algorithms for Hyper-Parameter Optimization" (2011), for the sampler; Li
+et al., "Hyperband" (2018), for stopping early.
+"""
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from copy import deepcopy
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from torch import nn
+
+from netwright.core.checks import check_positive
+from netwright.core.config import Config
+from netwright.core.console import say
+from netwright.core.errors import ConfigError, DataError
+from netwright.core.learner import Learner
+from netwright.data.dataset import Data
+from netwright.data.fingerprint import fingerprint
+from netwright.recipes.chosen_metric import choose_metric
+from netwright.recipes.fit import put_together, resolve
+from netwright.recipes.recipe import Recipe, has_own_rule
+from netwright.recipes.search_folder import enter_search_folder
+from netwright.recipes.search_plan import SearchPlan, read_plan
+from netwright.recipes.search_report import write_search_report
+from netwright.recipes.search_space import Value, apply, read_space, usual_space
+from netwright.recipes.sources import load_configured
+from netwright.recipes.study import Study
+from netwright.recipes.study_storage import import_optuna
+from netwright.recipes.trial_desk import TrialDesk, Tried
+from netwright.recipes.trial_training import TrialTraining
+from netwright.train.tasks.catalog import task_for
+from netwright.train.tasks.task import Task
+
+if TYPE_CHECKING:
+    from optuna.trial import Trial
+
+TRIALS = 20
+Objective = Callable[["Trial", Mapping[str, Value]], Tried | None]
+
+
+@dataclass(frozen=True, kw_only=True)
+class SearchRequest:
+    """How a search is to be done; see `search`."""
+
+    space: Sequence[str] | Mapping[str, Any] | None = None
+    trials: int = TRIALS
+    metric: str = "val/loss"
+    sampler: str = "tpe"
+    pruner: str | None = None
+    storage: str = "journal"
+    seed: int = 0
+
+
+def search(  # noqa: PLR0913 - the one door, with a name for each question
+    model: str | Config | nn.Module = "mlp",
+    data: Any = "digits",
+    *,
+    space: Mapping[str, Any] | Sequence[str] | None = None,
+    trials: int = TRIALS,
+    metric: str = "val/loss",
+    sampler: str = "tpe",
+    pruner: str | None = None,
+    storage: str = "journal",
+    max_time: float | None = None,
+    seed: int = 0,
+    out: str | Path | None = None,
+    quiet: bool = False,
+    **settings: Any,
+) -> Study:
+    """Search settings of a recipe, and leave a folder that can be joined and gone on with.
+
+    Args:
+        model: a name, a config, or a module of your own.
+        data: what `nw.fit` takes; it needs validation rows.
+        space: {"train.lr": "log:1e-4..1e-1", "model.hidden": [(64,), (128, 64)]}; by default what
+            is usual for the model.
+        trials: how many are finished in the end, by all processes together.
+        metric: "val/loss", "val/accuracy" ...
+        sampler: "tpe" learns from the trials before, "random" does not, "grid" tries everything.
+        pruner: "median", "hyperband" or "none"; by default median, where epochs are measured.
+        storage: "journal" or "sqlite".
+        max_time: seconds; the trial at hand is then cut short, and queued for the next time.
+        seed: of weights, order and dropout in every trial, and of the sampler.
+        out: the folder; where it holds this very search, it is joined. By default the next free
+            searches/MODEL-DATA-NNN.
+        quiet: print nothing.
+        **settings: of training, of the model or of the data, as for `nw.fit`.
+    """
+    recipe, loaded, module = resolve(model, data, seed=seed, **settings)
+    asked = SearchRequest(
+        space=space,
+        trials=trials,
+        metric=metric,
+        sampler=sampler,
+        pruner=pruner,
+        storage=storage,
+        seed=seed,
+    )
+    place = None if out is None else Path(out)
+    return start_search(recipe, loaded, asked, module, out=place, max_time=max_time, quiet=quiet)
+
+
+def start_search(
+    recipe: Recipe,
+    data: Data,
+    asked: SearchRequest,
+    module: nn.Module | None = None,
+    *,
+    out: Path | None = None,
+    max_time: float | None = None,
+    quiet: bool = False,
+) -> Study:
+    """Search around a recipe in a new folder, or in one that holds this very search."""
+    _check_time(max_time)
+    plan = plan_search(recipe, data, asked, module)
+    folder = enter_search_folder(out, plan, data.name)
+    return run_search(folder, plan, data, module, max_time=max_time, quiet=quiet)
+
+
+def resume_search(
+    folder: Path, *, trials: int | None = None, max_time: float | None = None, quiet: bool = False
+) -> Study:
+    """Go on with the search of a folder, also beside other processes.
+
+    Args:
+        folder: what a search has left.
+        trials: how many are finished in the end; by default as many as before.
+        max_time: seconds.
+        quiet: print nothing.
+    """
+    _check_time(max_time)
+    import_optuna()
+    plan = read_plan(folder)
+    data = load_configured(plan.recipe)
+    now = replace(plan, data=digests(data), trials=plan.trials if trials is None else trials)
+    return run_search(
+        enter_search_folder(folder, now, data.name), now, data, max_time=max_time, quiet=quiet
+    )
+
+
+def plan_search(
+    recipe: Recipe, data: Data, asked: SearchRequest, module: nn.Module | None = None
+) -> SearchPlan:
+    """Resolve and refuse everything before the first trial, at the ends of the space too."""
+    import_optuna()
+    if data.val is None:
+        raise DataError(f"a search chooses by validation rows, {data.name} has none")
+    own_rule = isinstance(module, Learner) or has_own_rule(recipe.model)
+    put_together(recipe, data, deepcopy(module))
+    task = task_for(data)
+    _check_metric(asked.metric, task)
+    space = (
+        usual_space(recipe, len(data.train))
+        if asked.space is None
+        else read_space(asked.space, recipe)
+    )
+    if not space:
+        raise ConfigError("the space is empty: there is nothing to search")
+    for name, values in space.items():
+        for end in values.ends:
+            put_together(apply(recipe, {name: end}), data, deepcopy(module))
+    return SearchPlan(
+        recipe=recipe,
+        space=space,
+        metric=asked.metric,
+        trials=asked.trials,
+        sampler=asked.sampler,
+        pruner=_choose_pruner(asked, task, own_rule),
+        storage=asked.storage,
+        seed=asked.seed,
+        data=digests(data),
+    )
+
+
+def digests(data: Data) -> dict[str, Any]:
+    """What tells these training and validation rows from others."""
+    return {name: fingerprint(split) for name, split in data.splits() if name != "test"}
+
+
+def run_search(
+    folder: Path,
+    plan: SearchPlan,
+    data: Data,
+    module: nn.Module | None = None,
+    *,
+    max_time: float | None = None,
+    quiet: bool = False,
+) -> Study:
+    """Work on the search of a folder until its trials are done, or the time is up."""
+    deadline = None if max_time is None else time.monotonic() + max_time
+    command = f"netwright search --resume {folder}"
+    if not quiet:
+        say(f"searching in {folder}; to help from another terminal: {command}")
+    desk = TrialDesk(folder, plan)
+    study = Study(folder, plan, desk.study, data, module)
+    training = TrialTraining(
+        plan=plan, data=replace(data, test=None), module=module, deadline=deadline
+    )
+
+    def told(number: int) -> None:
+        with desk.guard:
+            study.write()
+        if not quiet:
+            say(study.line(number))
+
+    try:
+        work(desk, training, told=told, is_over=lambda: training.is_late)
+    except (KeyboardInterrupt, SystemExit):
+        if not quiet:
+            say(f"the study is kept, and the trial at hand is queued again; go on with: {command}")
+        raise
+    if training.is_late and not quiet:
+        over = f"the time limit of {max_time:g} s; a trial that it cut short is queued again"
+        say(f"{over}; go on with: {command}")
+    with desk.guard:
+        study.write()
+        write_search_report(study)
+    return study
+
+
+def work(
+    desk: TrialDesk,
+    objective: Objective,
+    *,
+    told: Callable[[int], None] = lambda number: None,
+    is_over: Callable[[], bool] = lambda: False,
+) -> None:
+    """Make trials until none is left, or it is over.
+
+    Args:
+        desk: hands them out.
+        objective: (trial, settings) -> what came of it; None where it has to be made again.
+        told: is called with the number of each trial that is finished.
+        is_over: no more trials are begun.
+    """
+    with desk:
+        while not is_over() and (taken := desk.take()) is not None:
+            trial, settings = taken
+            tried = None
+            try:
+                tried = objective(trial, settings)
+            finally:
+                if tried is None:
+                    desk.give_back(trial)
+            if tried is not None:
+                desk.finish(trial, tried)
+                told(trial.number)
+
+
+def _check_time(seconds: float | None) -> None:
+    if seconds is not None:
+        check_positive("max_time", seconds)
+
+
+def _check_metric(metric: str, task: Task) -> None:
+    split, _, name = metric.partition("/")
+    if split != "val" or not name:
+        raise ConfigError(
+            f"a search chooses by validation rows: metric must be like val/loss, got {metric!r}"
+        )
+    if name != "loss":
+        choose_metric(name, task)
+
+
+def _choose_pruner(asked: SearchRequest, task: Task, own_rule: bool) -> str:
+    """What was asked for, or median; only what is measured after every epoch can be judged."""
+    watched = (f"val/{task.headline}", "val/loss")
+    can_prune = not own_rule and asked.metric in watched
+    if asked.pruner is None:
+        return "median" if can_prune else "none"
+    if asked.pruner != "none" and not can_prune:
+        what = (
+            "a model with a rule of its own has no epochs to judge by"
+            if own_rule
+            else f"{asked.metric} is not measured after every epoch, as {' and '.join(watched)} are"
+        )
+        raise ConfigError(f"{what}: pruner must be none, got {asked.pruner!r}")
+    return asked.pruner

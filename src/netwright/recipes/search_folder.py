@@ -1,0 +1,58 @@
+"""The folder of a search: a new one, or one that another process works in already."""
+
+import re
+from itertools import count
+from pathlib import Path
+
+from netwright.core.errors import ConfigError
+from netwright.core.storage import make_folder
+from netwright.recipes.process_lock import ProcessLock
+from netwright.recipes.search_plan import FILE, SearchPlan, check_same_search, write_plan
+from netwright.recipes.study_storage import LOCKS
+
+PARENT = "searches"
+
+
+def enter_search_folder(out: Path | None, plan: SearchPlan, data: str) -> Path:
+    """Write the plan into a new folder, or join the search of one; another search is refused.
+
+    Args:
+        out: the folder; by default the next free searches/MODEL-DATA-NNN.
+        plan: what is searched.
+        data: what the data is called.
+    """
+    folder = _next_free(plan.recipe.model or "module", data) if out is None else out
+    if out is not None and not _may_be_entered(out):
+        raise ConfigError(f"{out} is already there and holds no search; give another folder")
+    _made(folder)
+    make_folder(folder / LOCKS)
+    with ProcessLock(folder / LOCKS / "study"):  # of several that start at once, one writes
+        if (folder / FILE).exists():
+            check_same_search(folder, plan)
+        write_plan(folder, plan)  # which may have more trials than before
+    return folder
+
+
+def _may_be_entered(folder: Path) -> bool:
+    """Whether there is a search, or nothing but what another process has just begun with."""
+    if not folder.exists():
+        return True
+    names = {file.name for file in folder.iterdir()} if folder.is_dir() else {""}
+    return FILE in names or names <= {LOCKS}
+
+
+def _next_free(model: str, data: str) -> Path:
+    plain = re.sub(r"[^A-Za-z0-9]+", "-", f"{model}-{data}").strip("-").lower()[:80]
+    folders = (Path(PARENT) / f"{plain}-{number:03d}" for number in count(1))
+    return next(folder for folder in folders if _made(folder))
+
+
+def _made(folder: Path) -> bool:
+    """Make the folder; False where it was there."""
+    try:
+        folder.mkdir(parents=True)
+    except FileExistsError:
+        return False
+    except OSError as error:
+        raise ConfigError(f"no folder can be made at {folder}: {error.strerror}") from None
+    return True

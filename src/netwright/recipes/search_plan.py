@@ -1,0 +1,123 @@
+"""What a search is: a recipe to start from, a space around it, and how it is looked through.
+
+It stands in `search.yaml`, so that another process, or the same one after a kill, goes on with the
+very same search.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from netwright.core.checks import check_seed
+from netwright.core.errors import ConfigError
+from netwright.core.storage import write_text
+from netwright.recipes.entries import FROM_ARRAYS
+from netwright.recipes.recipe import Recipe, parse_recipe
+from netwright.recipes.recipe_file import read_recipe_file, to_yaml
+from netwright.recipes.search_space import Choices, Space, read_space
+from netwright.train.callbacks.early_stopping import is_lower_better
+
+FORMAT = 1
+FILE = "search.yaml"
+PLAIN = ("metric", "trials", "sampler", "pruner", "storage", "seed", "data")
+KINDS = {
+    "sampler": ("tpe", "random", "grid"),
+    "pruner": ("median", "hyperband", "none"),
+    "storage": ("journal", "sqlite"),
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class SearchPlan:
+    """Everything that decides which trials a search makes.
+
+    Args:
+        recipe: what is searched around; its seed is that of every trial.
+        space: the settings that may change.
+        metric: what decides: "val/loss", "val/accuracy" ...
+        trials: how many are finished in the end, by all processes together.
+        sampler: how settings are chosen.
+        pruner: which trials are stopped early.
+        storage: where trials are written down.
+        seed: of the sampler.
+        data: the digests of the training and validation rows.
+    """
+
+    recipe: Recipe
+    space: Space
+    metric: str
+    trials: int
+    sampler: str
+    pruner: str
+    storage: str
+    seed: int
+    data: Mapping[str, Any]
+
+    def __post_init__(self) -> None:
+        for name, kinds in KINDS.items():
+            value = getattr(self, name)
+            if value not in kinds:
+                raise ConfigError(f"{name} must be one of {', '.join(kinds)}, got {value!r}")
+        if isinstance(self.trials, bool) or not isinstance(self.trials, int) or self.trials < 1:
+            raise ConfigError(f"trials must be a whole number, 1 or more, got {self.trials!r}")
+        check_seed(self.seed)
+        for name, values in self.space.items():
+            if self.sampler == "grid" and values.options() is None:
+                raise ConfigError(
+                    f"a grid is of choices and whole numbers, {name} has the range {values.text}"
+                )
+
+    @property
+    def is_lower_better(self) -> bool:
+        """Whether the metric is to fall."""
+        return is_lower_better(self.metric)
+
+    def to_mapping(self) -> dict[str, Any]:
+        """The plan as it stands in `search.yaml`."""
+        return {
+            "format": FORMAT,
+            **{name: getattr(self, name) for name in PLAIN},
+            "space": {
+                name: list(values.values) if isinstance(values, Choices) else values.text
+                for name, values in self.space.items()
+            },
+            "recipe": self.recipe.to_mapping(),
+        }
+
+
+def write_plan(folder: Path, plan: SearchPlan) -> None:
+    """Write `search.yaml`."""
+    write_text(folder / FILE, to_yaml(plan.to_mapping()))
+
+
+def check_same_search(folder: Path, plan: SearchPlan) -> None:
+    """Refuse to join a search that is another one; more or fewer trials are the same search."""
+    before, now = read_plan_file(folder), plan.to_mapping()
+    for name, value in now.items():
+        if name != "trials" and before.get(name) != value:
+            raise ConfigError(f"{folder} holds another search: its {name} is not the same")
+
+
+def read_plan(folder: Path) -> SearchPlan:
+    """The plan of a search that is named by its folder."""
+    values = read_plan_file(folder)
+    section = values["recipe"]
+    if section.get("data") == FROM_ARRAYS or not section["model"].get("name"):
+        raise ConfigError(
+            f"{folder} is a search on what came from Python: "
+            "call nw.search again with it, and with this folder as out"
+        )
+    recipe = parse_recipe(section)
+    plain = {name: values[name] for name in PLAIN}
+    return SearchPlan(recipe=recipe, space=read_space(values["space"], recipe), **plain)
+
+
+def read_plan_file(folder: Path) -> Mapping[str, Any]:
+    """The mapping in `search.yaml`; a folder that holds no search is refused."""
+    if not (folder / FILE).is_file():
+        raise ConfigError(f"{folder} holds no search: it has no {FILE}")
+    values = read_recipe_file(folder / FILE)
+    if values.get("format") != FORMAT or not {*PLAIN, "space", "recipe"} <= values.keys():
+        raise ConfigError(f"{folder / FILE} is not a search of format {FORMAT}")
+    return values

@@ -1,0 +1,235 @@
+"""What a search may change: settings of a recipe, each with a range or with choices.
+
+train.lr=log:1e-4..1e-1          a range, drawn evenly on a logarithmic scale
+model.dropout=0..0.6             a range of reals; of whole numbers where the setting is one
+model.hidden=64|128,64|256,128   choices, each as one would type it
+
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from netwright.core.checks import nearest
+from netwright.core.config import Config, describe, parse, to_mapping
+from netwright.core.errors import ConfigError
+from netwright.models.catalog import MODELS
+from netwright.recipes.recipe import Recipe, has_own_rule
+from netwright.recipes.recipe_file import typed_value
+from netwright.recipes.same_comparison import typed_settings
+from netwright.train.settings import TrainConfig
+
+if TYPE_CHECKING:
+    from optuna.trial import Trial
+
+NUMBER = r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
+RANGE = re.compile(rf"(log:)?\s*({NUMBER})\s*\.\.\s*({NUMBER})")
+LIKE = "train.lr=log:1e-4..1e-1 or model.hidden=64|128,64"
+BATCH_SIZES = (16, 32, 64, 128)
+# For a model that learns by gradients: settings that it has, and where good values tend to lie.
+USUAL = {
+    "train.lr": "log:1e-4..1e-1",
+    "train.weight_decay": "log:1e-6..1e-2",
+    "model.dropout": "0..0.6",
+    "model.hidden": "64|128|128,64|256,128",
+}
+
+Value = int | float | str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Range:
+    """Numbers from low to high, both included."""
+
+    low: float
+    high: float
+    is_log: bool
+    is_whole: bool
+
+    @property
+    def ends(self) -> tuple[Value, ...]:
+        """Its lowest and its highest value."""
+        return (int(self.low), int(self.high)) if self.is_whole else (self.low, self.high)
+
+    @property
+    def text(self) -> str:
+        """The range as one types it."""
+        low, high = self.ends
+        return f"{'log:' if self.is_log else ''}{low}..{high}"
+
+    def suggest(self, name: str, trial: "Trial") -> Value:
+        """A value for this trial."""
+        if self.is_whole:
+            return trial.suggest_int(name, int(self.low), int(self.high), log=self.is_log)
+        return trial.suggest_float(name, self.low, self.high, log=self.is_log)
+
+    def options(self) -> tuple[Value, ...] | None:
+        """Every value; None where there is no end of them."""
+        return tuple(range(int(self.low), int(self.high) + 1)) if self.is_whole else None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Choices:
+    """Values as one types them."""
+
+    values: tuple[str, ...]
+
+    @property
+    def ends(self) -> tuple[Value, ...]:
+        """All of them."""
+        return self.values
+
+    @property
+    def text(self) -> str:
+        """The choices as one types them."""
+        return "|".join(self.values)
+
+    def suggest(self, name: str, trial: "Trial") -> Value:
+        """A value for this trial."""
+        return trial.suggest_categorical(name, self.values)
+
+    def options(self) -> tuple[Value, ...]:
+        """Every value."""
+        return self.values
+
+
+Space = dict[str, Range | Choices]
+
+
+def read_space(written: Sequence[str] | Mapping[str, Any], recipe: Recipe) -> Space:
+    """The space that a person wrote; what the recipe's settings refuse is refused.
+
+    Args:
+        written: ["train.lr=log:1e-4..1e-1"], or {"train.lr": "log:1e-4..1e-1",
+            "model.hidden": [(64,), (128, 64)]}.
+        recipe: what is searched around.
+    """
+    space: Space = {}
+    for name, values in _pairs(written):
+        kind = _kind_of(name, recipe)
+        if name in space:
+            raise ConfigError(f"{name!r} comes twice in the space")
+        space[name] = _read_values(name, values, kind)
+        for end in space[name].ends:
+            apply(recipe, {name: end})
+    return space
+
+
+def usual_space(recipe: Recipe, rows: int) -> Space:
+    """The space that is searched where none is given."""
+    if has_own_rule(recipe.model) or not recipe.model:
+        names = ", ".join(_known("model", recipe))
+        raise ConfigError(
+            f"there is no usual space for {recipe.model or 'a module of your own'}; "
+            f"give one{f', of its settings {names}' if names else ''}"
+        )
+    own = _known("model", recipe)
+    written = {
+        name: text
+        for name, text in USUAL.items()
+        if name.startswith("train.") or name.partition(".")[2] in own
+    }
+    sizes = [str(size) for size in BATCH_SIZES if 2 * size <= rows]
+    if len(sizes) > 1:
+        written["train.batch_size"] = "|".join(sizes)
+    return read_space(written, recipe)
+
+
+def apply(recipe: Recipe, values: Mapping[str, Value]) -> Recipe:
+    """The recipe with these settings, checked."""
+    sections: dict[str, dict[str, Any]] = {"train": to_mapping(recipe.train)}
+    if recipe.model_settings is not None:
+        sections["model"] = to_mapping(recipe.model_settings)
+    for name, value in values.items():
+        section, *way, key = name.split(".")
+        place = sections[section]
+        for step in way:
+            place[step] = dict(place.get(step) or {})
+            place = place[step]
+        place[key] = typed_value(value) if way and isinstance(value, str) else value
+    recipe = replace(recipe, train=parse(TrainConfig, sections["train"], "train"))
+    if recipe.model_settings is None:
+        return recipe
+    settings = parse(type(recipe.model_settings), sections["model"], "model")
+    return replace(recipe, model_settings=settings)
+
+
+def _pairs(written: Sequence[str] | Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    if isinstance(written, Mapping):
+        yield from written.items()
+        return
+    for text in written:
+        name, equals, values = text.partition("=")
+        if not equals:
+            raise ConfigError(f"a space is written like {LIKE}, got {text!r}")
+        section, *rest = name.strip().split(".")
+        yield ".".join([section, *(part.replace("-", "_") for part in rest[:1]), *rest[1:]]), values
+
+
+def _kind_of(name: str, recipe: Recipe) -> str:
+    """What the setting is declared to be; empty where it lies deeper and nobody declares it."""
+    section, _, rest = name.partition(".")
+    key, *deeper = rest.split(".")
+    if section == "data":
+        raise ConfigError(f"a space is of model. and train. settings: {name!r} changes the rows")
+    if section not in {"model", "train"} or not key:
+        raise ConfigError(f"a space is written like {LIKE}, got {name!r}")
+    if section == "train" and has_own_rule(recipe.model):
+        raise ConfigError(
+            f"{recipe.model} learns by a rule of its own: its space is of model. settings, "
+            f"got {name!r}"
+        )
+    known = _known(section, recipe)
+    if key not in known:
+        names = [f"{section}.{other}" for other in known]
+        hint = nearest(name, names) or f"; there are {', '.join(names)}"
+        raise ConfigError(f"unknown setting {name!r}{hint}")
+    return "" if deeper else known[key]
+
+
+def _known(section: str, recipe: Recipe) -> dict[str, str]:
+    """Setting -> its type in words."""
+    if section == "train":
+        kind: type[Config] | None = TrainConfig
+    else:
+        kind = MODELS.load(recipe.model).settings if recipe.model else None
+    return {} if kind is None else {field.name: field.kind for field in describe(kind)}
+
+
+def _read_values(name: str, values: Any, kind: str) -> Range | Choices:
+    if not isinstance(values, str):
+        return _read_choices(name, _typed(name, values))
+    match = RANGE.fullmatch(values.strip())
+    if match is None:
+        return _read_choices(name, [value.strip() for value in values.split("|")])
+    texts = match[2], match[3]
+    low, high = map(float, texts)
+    is_whole = "int" in kind.split() or (not kind and all(text.isdecimal() for text in texts))
+    if is_whole and not (low.is_integer() and high.is_integer()):
+        raise ConfigError(f"{name} is a whole number, got the range {values.strip()!r}")
+    if not low < high:
+        raise ConfigError(f"the range of {name} must rise, got {values.strip()!r}")
+    if match[1] and low <= 0:
+        raise ConfigError(f"a log range must lie above 0, got {values.strip()!r} for {name}")
+    return Range(low=low, high=high, is_log=bool(match[1]), is_whole=is_whole)
+
+
+def _typed(name: str, values: Any) -> list[str]:
+    """Choices that were given as Python values."""
+    if not isinstance(values, list | tuple):
+        raise ConfigError(
+            f"{name} takes a range like '0..0.6' or a list of choices, got {values!r}"
+        )
+    plain = [list(value) if isinstance(value, tuple) else value for value in values]
+    return [typed_settings({name: value})[name] for value in plain]
+
+
+def _read_choices(name: str, values: list[str]) -> Choices:
+    if len(values) < 2 or "" in values:
+        raise ConfigError(
+            f"{name} needs a range like 0..0.6, or two choices or more, got {'|'.join(values)!r}"
+        )
+    if len(set(values)) < len(values):
+        raise ConfigError(f"a choice of {name} comes twice, got {'|'.join(values)!r}")
+    return Choices(values=tuple(values))

@@ -1,0 +1,148 @@
+"""A study: the folder that a search leaves, and the object that tells what was found.
+
+search.yaml      the recipe, the space and how it is searched
+study.journal    every trial, as Optuna writes it; study.db with SQLite
+trials.json      the same in plain values        best.yaml   the best recipe, to train with
+report.html      the search on one page          locks/      which processes are at work
+"""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from torch import nn
+
+from netwright.core.errors import RunError
+from netwright.core.storage import write_json, write_text
+from netwright.data.dataset import Data
+from netwright.inspection.view import plain
+from netwright.recipes.fit import put_together
+from netwright.recipes.recipe import Recipe
+from netwright.recipes.recipe_file import to_yaml
+from netwright.recipes.run import Run
+from netwright.recipes.same_comparison import setting_words
+from netwright.recipes.search_plan import SearchPlan
+from netwright.recipes.search_space import Value, apply
+from netwright.recipes.training import train
+from netwright.recipes.trial_result import TrialResult, read_trial
+
+if TYPE_CHECKING:
+    import optuna
+
+FORMAT = 1
+BEST, TRIALS = "best.yaml", "trials.json"
+
+
+class Study:
+    """Trials of a search, made by `nw.search`.
+
+    Args:
+        folder: where it lies.
+        plan: what was searched.
+        record: Optuna's own study.
+        data: what was searched on.
+        module: the user's own, where the recipe has no model.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        plan: SearchPlan,
+        record: "optuna.Study",
+        data: Data,
+        module: nn.Module | None = None,
+    ) -> None:
+        self.folder, self.plan, self.record = folder, plan, record
+        self.data, self.module = data, module
+
+    def __repr__(self) -> str:
+        return f"Study({self.folder}: {self.sentence})"
+
+    @property
+    def trials(self) -> tuple[TrialResult, ...]:
+        """All of them, by number; read anew each time, since other processes may add some."""
+        return tuple(map(read_trial, self.record.get_trials(deepcopy=False)))
+
+    @property
+    def best(self) -> TrialResult:
+        """The complete trial with the best value; the first of equals."""
+        done = {trial.number: trial.value for trial in self.trials if trial.value is not None}
+        if not done:
+            reasons = [f": {trial.why}" for trial in self.trials if trial.why]
+            raise RunError(f"{self.folder} has no complete trial{reasons[0] if reasons else ''}")
+        choose = min if self.plan.is_lower_better else max
+        return self.trials[choose(done, key=lambda number: done[number])]
+
+    @property
+    def best_value(self) -> float:
+        """The best value of the metric, on the validation rows."""
+        value = self.best.value
+        return float("nan") if value is None else value
+
+    @property
+    def best_recipe(self) -> Recipe:
+        """The recipe of the best trial, which trains to the same weights again."""
+        return apply(self.plan.recipe, self.best.settings)
+
+    @property
+    def sentence(self) -> str:
+        """How many trials there are, and the best of them."""
+        counts = [trial.state for trial in self.trials]
+        done = f"{counts.count('complete')} complete and {counts.count('pruned')} pruned trials"
+        if "complete" not in counts:
+            return done
+        return f"{done}, best {self.plan.metric} {self.best_value:.6g} in trial {self.best.number}"
+
+    def line(self, number: int) -> str:
+        """What came of one trial, in one line."""
+        trials = self.trials
+        done = sum(trial.state in {"complete", "pruned"} for trial in trials)
+        trial = trials[number]
+        value = trial.why if trial.value is None else f"{self.plan.metric} {trial.value:.4g}"
+        settings = ", ".join(setting_words(readable(trial.settings)))
+        best = f"; best {self.best_value:.4g}" if (self.folder / BEST).exists() else ""
+        return f"{done}/{self.plan.trials}  trial {number}: {value}{best}; {settings}"
+
+    @property
+    def command(self) -> str:
+        """What trains the best recipe again."""
+        return f"netwright train -c {self.folder / BEST}"
+
+    def best_rows(self) -> list[dict[str, str]]:
+        """The settings of the best trial beside what was searched: one row a setting."""
+        best = readable(self.best.settings)
+        return [
+            {"setting": name, "best": str(best[name]), "searched": values.text}
+            for name, values in self.plan.space.items()
+        ]
+
+    def fit_best(self, *, out: str | Path | None = None, quiet: bool = False) -> Run:
+        """Train the best recipe, and leave a run folder."""
+        prepared = put_together(self.best_recipe, self.data, self.module)
+        return train(prepared, out=None if out is None else Path(out), quiet=quiet)
+
+    def to_json(self) -> dict[str, Any]:
+        """The best trial and all others, as plain values."""
+        best = self.best
+        return {
+            "format": FORMAT,
+            "metric": self.plan.metric,
+            "best": best.number,
+            "best_value": best.value,
+            "trials": plain(self.trials),
+        }
+
+    def write(self) -> None:
+        """Write `trials.json`, and `best.yaml` where a trial is complete."""
+        trials = self.trials
+        write_json(self.folder / TRIALS, {"format": FORMAT, "trials": plain(trials)})
+        if any(trial.state == "complete" for trial in trials):
+            write_text(self.folder / BEST, to_yaml(self.best_recipe.to_mapping()))
+
+
+def readable(settings: Mapping[str, Value]) -> dict[str, Value]:
+    """Numbers with four digits: for the eye, not to train with."""
+    return {
+        name: float(f"{value:.4g}") if isinstance(value, float) else value
+        for name, value in settings.items()
+    }

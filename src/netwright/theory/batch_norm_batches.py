@@ -1,0 +1,142 @@
+r"""Batch normalisation and the size of a batch: the mean of few examples is mostly noise.
+
+A batch of B independent examples has the mean of a unit right up to sigma / sqrt B. With two
+examples a batch each unit is left with little but the sign of their difference, while the
+network that is tested uses means over many batches: what was learned does not fit them.
+
+Shapes: B examples a batch, D units, T steps.
+Source: Ioffe and Szegedy, "Batch Normalization" (2015); Wu and He, "Group Normalization" (2018),
+figure 1, for small batches.
+"""
+
+import math
+from dataclasses import dataclass
+from typing import Annotated
+
+import torch
+from torch import nn
+
+from netwright.core.card import Card
+from netwright.core.config import Config
+from netwright.core.seeding import derive_seed, generator
+from netwright.inspection.claim_chart import ClaimChart, line, measured, predicted
+from netwright.theory.claims import Assumption, Claim, Effort
+from netwright.theory.held_out import digits, held_out
+from netwright.theory.verdict import Estimate, Finding, Verdict, at_least, at_most, equals, estimate
+
+SIZES = (2, 8, 64, 512)
+COMPARED = (2, 64)  # with networks without batch normalisation
+UNITS = {"quick": 2000, "full": 50_000}
+TRIES = {"quick": 2, "full": 10}
+STEPS = {"quick": 120, "full": 200}
+SPREAD = 3.0  # sigma of a unit
+
+
+@dataclass(frozen=True, kw_only=True)
+class BatchNormBatchesConfig(Config):
+    """How the examples of a batch are drawn."""
+
+    independent: Annotated[
+        bool, Assumption("the examples of a batch are independent; without it, each comes twice")
+    ] = True
+
+
+def spread_of_means(size: int, units: int, rng: torch.Generator, *, independent: bool) -> float:
+    """The spread over units of the mean that batch normalisation takes from one batch, in sigma."""
+    rows = size if independent else size // 2
+    batch = SPREAD * torch.randn(rows, units, generator=rng)
+    normalise = nn.BatchNorm1d(units, momentum=1.0)  # its running mean is that of the last batch
+    normalise(batch if independent else batch.repeat(2, 1))
+    return float(normalise.running_mean.square().mean().sqrt()) / SPREAD  # type: ignore[operator]
+
+
+def test_loss(size: int, seed: int, effort: Effort, *, batch_norm: bool) -> float:
+    """Of a network that learns digits in batches of this size, equally many steps for all."""
+    settings = {"hidden": (32, 32), "dropout": 0.0, "batch_norm": batch_norm}
+    steps = STEPS[effort]
+    train = {"lr": 3e-3, "batch_size": size, "epochs": steps, "max_steps": steps}
+    data = digits(max(SIZES), seed % 2**31)
+    return held_out("mlp", data, seed=seed, settings=settings, train=train).loss
+
+
+def measure_batch_norm_batches(given: BatchNormBatchesConfig, seed: int, effort: Effort) -> Verdict:
+    """The spread of batch means, and the test loss of networks, for each size of a batch."""
+    rng, units = generator(seed, "batch-norm-batches"), UNITS[effort]
+    spreads = [spread_of_means(B, units, rng, independent=given.independent) for B in SIZES]
+    tries = [derive_seed(seed, "batch-norm-batches", i) for i in range(TRIES[effort])]
+    normed, plain = (
+        {B: estimate([test_loss(B, one, effort, batch_norm=on) for one in tries]) for B in sizes}
+        for on, sizes in ((True, SIZES), (False, COMPARED))
+    )
+    return Verdict(
+        findings=(*_spread_findings(spreads, units), *_loss_findings(normed, plain)),
+        chart=ClaimChart(
+            x_label="examples a batch, B",
+            y_label="spread in σ; test loss",
+            series=(
+                predicted("1 / √B", SIZES, [B**-0.5 for B in SIZES]),
+                measured("spread of the batch's mean", SIZES, spreads),
+                line("test loss with batch norm", normed, [e.mean for e in normed.values()]),
+                line("test loss without", plain, [e.mean for e in plain.values()]),
+            ),
+            explanation=f"Networks on digits after {STEPS[effort]} steps. With batches of 64 batch "
+            "norm helps; with two examples a batch their mean says next to nothing, and it harms."
+            if given.independent
+            else "Where each example comes twice, a batch has half as many to average over, and "
+            "its mean is off by √2 more than the formula says.",
+            log="xy",
+        ),
+    )
+
+
+def _spread_findings(spreads: list[float], units: int) -> list[Finding]:
+    """A spread over n units is known up to a share of 1 / sqrt(2 n); four of them are allowed."""
+    return [
+        equals(
+            f"spread of the mean of {size} examples over σ/√{size}",
+            1,
+            spread * math.sqrt(size),
+            within=4 / math.sqrt(2 * units),
+            n=units,
+        )
+        for size, spread in zip(SIZES, spreads, strict=True)
+    ]
+
+
+def _loss_findings(normed: dict[int, Estimate], plain: dict[int, Estimate]) -> list[Finding]:
+    few, many = COMPARED
+    worst_other = max(found.mean for size, found in normed.items() if size != few)
+    with_norm, n = "test loss with batch norm", normed[few].n
+    return [
+        at_least(
+            f"{with_norm}, B = {few} over the worst other B", 1, normed[few].mean / worst_other, n=n
+        ),
+        at_least(
+            f"{with_norm} over without, B = {few}", 1, normed[few].mean / plain[few].mean, n=n
+        ),
+        at_most(
+            f"{with_norm} over without, B = {many}", 1, normed[many].mean / plain[many].mean, n=n
+        ),
+    ]
+
+
+BATCH_NORM_BATCHES = Claim(
+    card=Card(
+        sentence="Batch normalisation helps with batches of 64, and harms with batches of two: "
+        "their means are off by σ/√B.",
+        formula=r"\hat\mu_B = \frac{1}{B}\sum_{i \in \mathrm{batch}} x_i, \quad"
+        r" \mathrm{std}(\hat\mu_B) = \frac{\sigma}{\sqrt{B}}",
+        symbols={
+            r"\hat\mu_B": "the mean of a unit over a batch",
+            r"\sigma": "the spread of the unit over all examples",
+            "B": "examples a batch",
+        },
+        source="Ioffe and Szegedy (2015), arXiv 1502.03167; Wu and He (2018), arXiv 1803.08494",
+        misprint="Often said to be best with 50 to 100 examples a batch. Larger batches are no "
+        "worse at equally many steps; it is small ones that harm.",
+    ),
+    topic="Regularisation",
+    kind="empirical",
+    settings=BatchNormBatchesConfig,
+    experiment=measure_batch_norm_batches,
+)

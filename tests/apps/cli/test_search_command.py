@@ -1,0 +1,136 @@
+"""`netwright search`: alone, with another process at once, killed and gone on with."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+from tests.apps.cli.conftest import Type
+
+SMALL = ("--set", "data.n=60", "--set", "model.hidden=4", "--epochs", 3)
+LR = ("--space", "train.lr=log:1e-3..1e-1")
+SLOW = ("--epochs", 40, "--pruner", "none")  # so that a signal comes within a trial
+QUICK = ("search", "mlp", "moons", *SMALL, *LR)
+
+
+def started(folder: Path, *words: object) -> "subprocess.Popen[str]":
+    """The command in a process of its own."""
+    return subprocess.Popen(
+        [sys.executable, "-m", "netwright", *map(str, words)],
+        cwd=folder,
+        env={**os.environ, "OMP_NUM_THREADS": "1"},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def trials_of(folder: Path) -> list[dict[str, Any]]:
+    path = folder / "trials.json"
+    found: list[dict[str, Any]] = json.loads(path.read_text())["trials"] if path.exists() else []
+    return found
+
+
+def wait_for(folder: Path, count: int, process: "subprocess.Popen[str]") -> None:
+    until = time.monotonic() + 120
+    while len(trials_of(folder)) < count:
+        if process.poll() is not None or time.monotonic() > until:
+            process.kill()
+            raise RuntimeError(process.communicate()[1])
+        time.sleep(0.02)
+
+
+def test_prints_the_best_and_the_command_that_trains_it_again(
+    type_in: Type, tmp_path: Path
+) -> None:
+    answer = type_in(*QUICK, "--trials", 3)
+    assert answer.code == 0, answer.err
+    lines = answer.out.splitlines()
+    assert lines[0].split() == ["setting", "best", "searched"]
+    assert lines[1].split()[::2] == ["train.lr", "log:0.001..0.1"]
+    assert lines[2].startswith("3 complete and 0 pruned trials, best val/loss ")
+    assert lines[3] == "report: searches/mlp-moons-001/report.html"
+    assert (tmp_path / "searches/mlp-moons-001/report.html").is_file()
+    again = lines[4].removeprefix("to train the best again: ")
+    assert again == "netwright train -c searches/mlp-moons-001/best.yaml"
+    trained = type_in(*again.split()[1:], "--no-report", "-q", "--out", "run")
+    assert trained.code == 0
+    measured = type_in("evaluate", "run", "--split", "val", "--json")
+    best = min(trial["value"] for trial in trials_of(tmp_path / "searches/mlp-moons-001"))
+    assert best in json.loads(measured.out)["metrics"].values()
+
+
+def test_json_and_resume(type_in: Type, tmp_path: Path) -> None:
+    first = json.loads(type_in(*QUICK, "--trials", 2, "--out", "s", "--json").out)
+    assert (first["folder"], len(first["trials"])) == ("s", 2)
+    more = json.loads(type_in("search", "--resume", "s", "--trials", 3, "--json").out)
+    assert more["trials"][:2] == first["trials"]
+    assert len(more["trials"]) == 3
+    refused = type_in("search", "mlp", "--resume", "s")
+    assert (refused.code, refused.err) == (
+        2,
+        "error: s says itself what is searched: with --resume give --trials and --max-time only\n",
+    )
+    assert type_in("search", "--resume", "nowhere").err == (
+        "error: nowhere holds no search: it has no search.yaml\n"
+    )
+
+
+def test_refusals_leave_nothing(type_in: Type, tmp_path: Path) -> None:
+    answer = type_in("search", "mlp", "moons", "--space", "model.droput=0..0.5")
+    assert (answer.code, answer.err) == (
+        2,
+        "error: unknown setting 'model.droput'; did you mean 'model.dropout'?\n",
+    )
+    assert type_in("search", "mlp", "moons", "--sampler", "tp").code == 2
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_two_processes_at_once_share_one_study(type_in: Type, tmp_path: Path) -> None:
+    words = (*QUICK, "--epochs", 20, "--trials", 16, "--out", "s", "--json")
+    other = started(tmp_path, *words)
+    wait_for(tmp_path / "s", 1, other)
+    here = type_in(*words)
+    _, err = other.communicate(timeout=200)
+    assert (here.code, other.returncode) == (0, 0), here.err + err
+    trials = trials_of(tmp_path / "s")
+    assert [trial["number"] for trial in trials] == list(range(16))
+    assert {trial["state"] for trial in trials} <= {"complete", "pruned"}
+    made = Counter(int(trial["process"].partition("-")[0]) for trial in trials)
+    assert set(made) == {os.getpid(), other.pid}
+    assert len({trial["settings"]["train.lr"] for trial in trials}) == 16
+
+
+def test_killed_in_the_middle_it_goes_on_and_loses_nothing(type_in: Type, tmp_path: Path) -> None:
+    victim = started(tmp_path, *QUICK, *SLOW, "--trials", 5, "--out", "s")
+    wait_for(tmp_path / "s", 2, victim)
+    victim.kill()
+    victim.communicate()
+    done = [trial for trial in trials_of(tmp_path / "s") if trial["state"] == "complete"]
+    assert 2 <= len(done) < 5
+    trials = json.loads(type_in("search", "--resume", "s", "--json").out)["trials"]
+    assert trials[: len(done)] == done
+    states = Counter(trial["state"] for trial in trials)
+    assert states["complete"] == 5
+    assert set(states) <= {"complete", "interrupted"}
+    for lost in (trial for trial in trials if trial["state"] == "interrupted"):
+        again = [trial for trial in trials if trial["settings"] == lost["settings"]]
+        assert [trial["state"] for trial in again] == ["interrupted", "complete"]
+
+
+def test_ctrl_c_keeps_the_study_and_says_how_to_go_on(type_in: Type, tmp_path: Path) -> None:
+    process = started(tmp_path, *QUICK, *SLOW, "--out", "s")
+    wait_for(tmp_path / "s", 1, process)
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=120)
+    assert process.returncode == 130
+    assert err.splitlines()[-1] == (
+        "the study is kept, and the trial at hand is queued again; "
+        "go on with: netwright search --resume s"
+    )
+    assert type_in("search", "--resume", "s", "--trials", 1, "-q").code == 0

@@ -1,0 +1,69 @@
+"""Members kept in the run folder: taken up again bit for bit, not if damaged or of other rows."""
+
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import torch
+
+from netwright.core.errors import ConfigError
+from netwright.data.catalog import SOURCES
+from netwright.data.dataset import Data
+from netwright.models.baselines.trees import DecisionTreeConfig
+from netwright.models.ensembles.ensemble import Member
+from netwright.recipes.kept_members import KeptMembers
+
+
+@pytest.fixture(scope="module")
+def iris() -> Data:
+    source = SOURCES.load("iris")
+    return source.load(source.config())
+
+
+def tree(data: Data) -> Member:
+    return Member("decision-tree", DecisionTreeConfig(max_depth=2), data.spec)
+
+
+def taught(data: Data) -> Member:
+    member = tree(data)
+    list(member.model.fit_steps(data.train, 0))  # type: ignore[operator]
+    return member
+
+
+def test_what_is_kept_is_taken_up_again(iris: Data, tmp_path: Path) -> None:
+    member, empty = taught(iris), tree(iris)
+    KeptMembers(tmp_path, iris, ()).keep(3, member)
+    kept = KeptMembers(tmp_path, iris, ())
+    assert kept.restore(3, empty)
+    assert torch.equal(empty(iris.train.inputs), member(iris.train.inputs))
+    assert not kept.restore(2, empty)
+
+
+def test_a_damaged_member_is_named_and_learns_again(
+    iris: Data, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    kept = KeptMembers(tmp_path, iris, ())
+    kept.keep(1, taught(iris))
+    file = tmp_path / "members" / "001" / "member.safetensors"
+    content = bytearray(file.read_bytes())
+    content[-1] ^= 1
+    file.write_bytes(content)
+    assert not kept.restore(1, tree(iris))
+    said = " ".join(capsys.readouterr().err.split())
+    assert "is damaged: its sha256 is not the one in the manifest: the member learns again" in said
+    kept.keep(1, taught(iris))
+    assert kept.restore(1, tree(iris))
+
+
+def test_other_rows_are_refused_unless_allowed(iris: Data, tmp_path: Path) -> None:
+    KeptMembers(tmp_path, iris, ())
+    fewer = replace(iris, train=iris.train.take(torch.arange(50)))
+    sentence = (
+        f"{tmp_path} cannot be gone on from exactly: the train split had "
+        f"{len(iris.train)} rows, has 50; to go on all the same, allow data"
+    )
+    with pytest.raises(ConfigError, match=f"^{re.escape(sentence)}$"):
+        KeptMembers(tmp_path, fewer, ())
+    KeptMembers(tmp_path, fewer, ("data",))
+    KeptMembers(tmp_path, fewer, ())  # these are now the rows

@@ -1,0 +1,38 @@
+"""The folder of a search: the next free one, or the one that holds the same search."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from netwright.core.errors import ConfigError
+from netwright.recipes.search_folder import enter_search_folder
+from netwright.recipes.search_plan import read_plan
+from tests.recipes.search_plans import plan
+
+
+def test_without_a_name_it_is_the_next_free_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    first = enter_search_folder(None, plan(), "My Data.csv")
+    assert first == Path("searches/mlp-my-data-csv-001")
+    assert enter_search_folder(None, plan(), "My Data.csv").name == "mlp-my-data-csv-002"
+
+
+def test_the_same_search_is_joined_and_may_ask_for_more_trials(tmp_path: Path) -> None:
+    folder = enter_search_folder(tmp_path / "a/b", plan(), "moons")
+    assert enter_search_folder(folder, replace(plan(), trials=9), "moons") == folder
+    assert read_plan(folder).trials == 9
+    with pytest.raises(ConfigError, match=r"holds another search: its seed is not the same$"):
+        enter_search_folder(folder, plan(seed=4), "moons")
+
+
+def test_a_folder_of_something_else_is_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "letter.txt").write_text("dear", encoding="utf-8")
+    for place in (tmp_path, tmp_path / "letter.txt"):
+        with pytest.raises(ConfigError, match="is already there and holds no search; give another"):
+            enter_search_folder(place, plan(), "moons")
+    assert [file.name for file in tmp_path.iterdir()] == ["letter.txt"]
+    with pytest.raises(ConfigError, match=r"^no folder can be made at .*/letter\.txt/x: Not a dir"):
+        enter_search_folder(tmp_path / "letter.txt/x", plan(), "moons")

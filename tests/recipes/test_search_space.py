@@ -1,0 +1,155 @@
+"""How a space is written, what it refuses, and what it does to a recipe."""
+
+from typing import Any
+
+import pytest
+from torch import nn
+
+from netwright.core.errors import ConfigError, NetwrightError
+from netwright.recipes.fit import resolve
+from netwright.recipes.recipe import Recipe, parse_recipe
+from netwright.recipes.search_space import Choices, Range, apply, read_space, usual_space
+
+
+def recipe(model: str = "mlp", **train: Any) -> Recipe:
+    return parse_recipe({"model": model, "data": "moons", "train": train})
+
+
+def test_ranges_and_choices_are_read_as_they_are_written() -> None:
+    space = read_space(
+        [
+            "train.lr=log:1e-4..1e-1",
+            "model.dropout=0..0.6",
+            "model.hidden=64|128,64",
+            "train.batch-size = 8..64",
+            "train.optimizer_options.momentum=0.5..0.9",
+        ],
+        recipe(optimizer="sgd"),
+    )
+    assert space == {
+        "train.lr": Range(low=1e-4, high=0.1, is_log=True, is_whole=False),
+        "model.dropout": Range(low=0.0, high=0.6, is_log=False, is_whole=False),
+        "model.hidden": Choices(values=("64", "128,64")),
+        "train.batch_size": Range(low=8.0, high=64.0, is_log=False, is_whole=True),
+        "train.optimizer_options.momentum": Range(low=0.5, high=0.9, is_log=False, is_whole=False),
+    }
+    assert [values.text for values in space.values()] == [
+        "log:0.0001..0.1",
+        "0.0..0.6",
+        "64|128,64",
+        "8..64",
+        "0.5..0.9",
+    ]
+
+
+def test_a_range_is_whole_where_the_setting_is_a_whole_number() -> None:
+    space = read_space({"model.hidden": "log:2..64", "model.dropout": "0..0.5"}, recipe())
+    assert [values.options() is not None for values in space.values()] == [True, False]
+    deeper = read_space({"train.optimizer_options.x": "1..3"}, recipe())
+    assert deeper["train.optimizer_options.x"].options() == (1, 2, 3)
+
+
+def test_python_values_are_choices() -> None:
+    space = read_space(
+        {"model.hidden": [(64,), (128, 64)], "model.batch_norm": [True, False]}, recipe()
+    )
+    assert space == {
+        "model.hidden": Choices(values=("64", "128,64")),
+        "model.batch_norm": Choices(values=("true", "false")),
+    }
+
+
+def test_a_space_survives_being_written_down() -> None:
+    space = read_space(["train.lr=log:1e-4..1e-1", "model.hidden=64|128,64"], recipe())
+    assert read_space({name: values.text for name, values in space.items()}, recipe()) == space
+
+
+def test_settings_go_into_the_recipe_and_nothing_else_changes() -> None:
+    base = recipe(optimizer="sgd", optimizer_options={"nesterov": False})
+    tried = apply(
+        base,
+        {"model.hidden": "32,16", "train.lr": 0.01, "train.optimizer_options.momentum": "0.5"},
+    )
+    before, after = base.to_mapping(), tried.to_mapping()
+    assert after["model"] == {**before["model"], "hidden": [32, 16]}
+    options = {"nesterov": False, "momentum": 0.5}
+    assert after["train"] == {**before["train"], "lr": 0.01, "optimizer_options": options}
+    assert before == base.to_mapping()
+    own, _, _ = resolve(nn.Linear(2, 2), "moons")
+    assert apply(own, {"train.lr": 0.5}).train.lr == 0.5
+
+
+@pytest.mark.parametrize(
+    ("written", "sentence"),
+    [
+        (
+            "train.lr",
+            "a space is written like train.lr=log:1e-4..1e-1 or model.hidden=64|128,64, "
+            "got 'train.lr'",
+        ),
+        (
+            "lr=0..1",
+            "a space is written like train.lr=log:1e-4..1e-1 or model.hidden=64|128,64, got 'lr'",
+        ),
+        ("model.droput=0..0.5", "unknown setting 'model.droput'; did you mean 'model.dropout'?"),
+        (
+            "data.noise=0..1",
+            "a space is of model. and train. settings: 'data.noise' changes the rows",
+        ),
+        ("train.lr=0.1..0.001", "the range of train.lr must rise, got '0.1..0.001'"),
+        ("train.lr=0.1..0.1", "the range of train.lr must rise, got '0.1..0.1'"),
+        (
+            "train.weight_decay=log:0..0.1",
+            "a log range must lie above 0, got 'log:0..0.1' for train.weight_decay",
+        ),
+        (
+            "train.batch_size=1.5..4",
+            "train.batch_size is a whole number, got the range '1.5..4'",
+        ),
+        ("model.dropout=0..1", "model.dropout must be less than 1.0, got 1.0"),
+        ("model.hidden=64|-1", "model.hidden[0] must be greater than 0, got '-1'"),
+        (
+            "train.optimizer=adm|sgd",
+            "unknown optimizer 'adm'; did you mean 'adam'?",
+        ),
+        (
+            "model.hidden=64",
+            "model.hidden needs a range like 0..0.6, or two choices or more, got '64'",
+        ),
+        (
+            "model.hidden=64|",
+            "model.hidden needs a range like 0..0.6, or two choices or more, got '64|'",
+        ),
+        ("model.hidden=64|64", "a choice of model.hidden comes twice, got '64|64'"),
+    ],
+)
+def test_what_cannot_be_searched_is_refused(written: str, sentence: str) -> None:
+    with pytest.raises(NetwrightError) as refused:
+        read_space([written], recipe())
+    assert str(refused.value) == sentence
+
+
+def test_more_refusals() -> None:
+    with pytest.raises(ConfigError, match=r"^'train.lr' comes twice in the space$"):
+        read_space(["train.lr=0.1..0.2", "train.lr=0.1..0.3"], recipe())
+    with pytest.raises(ConfigError, match=r"^model.dropout takes a range like '0..0.6' or a list"):
+        read_space({"model.dropout": 0.5}, recipe())
+    with pytest.raises(ConfigError, match=r"^ridge learns by a rule of its own: its space is of "):
+        read_space(["train.lr=0.1..0.2"], recipe("ridge"))
+
+
+def test_usual_space_is_of_settings_that_the_model_has() -> None:
+    assert list(usual_space(recipe(), 280)) == [
+        "train.lr",
+        "train.weight_decay",
+        "model.dropout",
+        "model.hidden",
+        "train.batch_size",
+    ]
+    assert list(usual_space(recipe("logistic"), 20)) == ["train.lr", "train.weight_decay"]
+    assert usual_space(recipe("logistic"), 70)["train.batch_size"].text == "16|32"
+    with pytest.raises(ConfigError, match=r"^there is no usual space for ridge; give one, of its "):
+        usual_space(recipe("ridge"), 280)
+    own, _, _ = resolve(nn.Linear(2, 2), "moons")
+    with pytest.raises(ConfigError, match=r"usual space for a module of your own; give one$"):
+        usual_space(own, 280)
