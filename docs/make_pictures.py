@@ -6,6 +6,7 @@ ledger in a real browser.
 
 import contextlib
 import re
+import shlex
 import shutil
 import tempfile
 from pathlib import Path
@@ -13,6 +14,7 @@ from pathlib import Path
 from tests.browser import browsing
 
 import netwright as nw
+from netwright.apps.cli.main import run
 from netwright.theory.catalog import CLAIMS
 from netwright.theory.ledger import check_claim
 from netwright.theory.ledger_page import ledger_page
@@ -22,12 +24,16 @@ PICTURES = DOCS / "pictures"
 
 
 def draw_lesson(lesson: Path, desk: Path) -> None:
-    """Run the Python of a page and keep the pictures that it shows."""
+    """Run the code and the commands of a page, and keep the pictures that it shows."""
     page = lesson.read_text(encoding="utf-8")
     wanted = re.findall(r"\(pictures/(\S+)\)", page)
     names: dict[str, object] = {}
-    for block in re.findall(r"```python\n(.*?)```", page, re.DOTALL) if wanted else []:
-        exec(compile(block, lesson.name, "exec"), names)
+    for language, block in re.findall(r"```(python|console)\n(.*?)```", page, re.DOTALL):
+        if wanted and language == "python":
+            exec(compile(block, lesson.name, "exec"), names)
+        elif wanted:
+            for line in block.splitlines():
+                run(shlex.split(line)[2:])
     for name in wanted:
         shutil.copy(desk / name, PICTURES / name)
 

@@ -18,6 +18,7 @@ PUBLIC = [
     "NetwrightError",
     "Run",
     "compare",
+    "cross_validate",
     "data",
     "explain",
     "find_lr",
@@ -26,6 +27,7 @@ PUBLIC = [
     "metrics",
     "models",
     "open_run",
+    "search",
     "theory",
     "train",
 ]

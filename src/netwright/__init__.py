@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from netwright.data.dataset import Data as Data
     from netwright.data.spec import DataSpec as DataSpec
     from netwright.recipes.compare import compare as compare
+    from netwright.recipes.cross_validate import cross_validate as cross_validate
     from netwright.recipes.estimators import NetClassifier as NetClassifier
     from netwright.recipes.estimators import NetRegressor as NetRegressor
     from netwright.recipes.explain import explain as explain
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from netwright.recipes.fit import fit as fit
     from netwright.recipes.run import Run as Run
     from netwright.recipes.run import open_run as open_run
+    from netwright.recipes.search.search import search as search
 
 _HOMES = {
     "Data": "netwright.data.dataset",
@@ -37,6 +39,7 @@ _HOMES = {
     "NetwrightError": "netwright.core.errors",
     "Run": "netwright.recipes.run",
     "compare": "netwright.recipes.compare",
+    "cross_validate": "netwright.recipes.cross_validate",
     "data": "netwright.data",
     "explain": "netwright.recipes.explain",
     "find_lr": "netwright.recipes.find_lr",
@@ -45,6 +48,7 @@ _HOMES = {
     "metrics": "netwright.metrics",
     "models": "netwright.models",
     "open_run": "netwright.recipes.run",
+    "search": "netwright.recipes.search.search",
     "theory": "netwright.theory",
     "train": "netwright.train",
 }

@@ -54,7 +54,7 @@ def test_two_folders_have_two_locks(tmp_path: Path) -> None:
 
 def test_the_lock_ends_with_the_block_and_lets_its_error_through(tmp_path: Path) -> None:
     with pytest.raises(KeyError, match="first"), FolderLock(tmp_path) as lock:
-        os.close(lock._handle)  # the release fails too
+        os.close(lock._lock.handle)  # the release fails too
         raise KeyError("first")
     with FolderLock(tmp_path):
         pass

@@ -86,7 +86,8 @@ def argument_checks(one: Subject) -> Iterator[Check]:
 
 def has_meaning(one: Subject, check: Check) -> bool:
     """Whether a check can be asked: what a rule of its own does not watch may have any name."""
-    by_itself = issubclass(MODELS.load(one.make().model), Learner)
+    model = one.make().model
+    by_itself = issubclass(MODELS.load(model), Learner) or model == "boosting"  # of trees
     keywords = check.keywords if isinstance(check, partial) else {}
     return not (by_itself and keywords == {"name": "monitor", "value": "no such value"})
 

@@ -2,7 +2,9 @@
 
 import pytest
 import torch
+from torch.nn.functional import cross_entropy
 
+from netwright.models.mlp import MLP, MLPConfig
 from netwright.theory.held_out import DIGITS, digits, held_out
 
 QUICK = {"batch_size": 50, "epochs": 3, "lr": 0.01}
@@ -35,3 +37,18 @@ def test_training_helps_and_a_limit_of_steps_ends_it() -> None:
 
 def test_a_model_with_a_rule_of_its_own_learns_by_it() -> None:
     assert held_out("lda", digits(600, 0), seed=0).error == pytest.approx(0.06, abs=0.03)
+
+
+@pytest.mark.covers("parallel-minibatch")
+def test_the_gradients_of_equal_shards_have_the_gradient_of_the_batch_as_their_mean() -> None:
+    data = digits(600, 0)
+    model = MLP(MLPConfig(hidden=(16,), dropout=0.0), data.spec).double()
+    weights = tuple(model.parameters())
+    inputs, targets = data.train.inputs.double(), data.train.targets
+
+    def gradient(rows: slice) -> torch.Tensor:
+        loss = cross_entropy(model(inputs[rows]), targets[rows])
+        return torch.cat([part.flatten() for part in torch.autograd.grad(loss, weights)])
+
+    shards = torch.stack([gradient(slice(at, at + 150)) for at in range(0, 600, 150)])
+    assert (shards.mean(0) - gradient(slice(None))).abs().max() < 1e-12

@@ -38,8 +38,8 @@ def test_with_mnist_at_hand_order_and_errors_are_checked(monkeypatch: pytest.Mon
     verdict = MNIST_ORDERING.check(size="full")
     assert verdict.holds
     assert len(verdict.findings) == 7
-    for name in printed:
-        faked(monkeypatch, {**printed, name: printed[name] + 0.6})
+    for name, error in printed.items():
+        faked(monkeypatch, {**printed, name: error + 0.6})
         assert not MNIST_ORDERING.check(size="full").holds
 
 

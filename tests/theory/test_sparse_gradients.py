@@ -66,7 +66,7 @@ def test_rates_side_by_side_are_runs_one_by_one(name: str, power: float) -> None
 
     def gradient(weights: torch.Tensor) -> torch.Tensor:
         step, (inputs, labels) = next(coming)
-        return inputs.mT @ ((inputs @ weights).sigmoid() - labels) / (BATCH * step**power)
+        return inputs.mT @ ((inputs @ weights).sigmoid() - labels) / (BATCH * float(step) ** power)  # type: ignore[no-any-return]
 
     alone = optimizer_path(name, gradient, torch.zeros(2, 2, 1), lr=rate, steps=20)[-1]
     assert torch.allclose(together[3], alone, atol=1e-5)

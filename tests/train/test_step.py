@@ -15,14 +15,15 @@ from torch import Tensor, nn
 
 from netwright.core.errors import ConfigError, RunError
 from netwright.core.outputs import Output
-from netwright.core.seeding import seeded
 from netwright.data.dataset import Data
+from netwright.data.loader import BatchLoader
 from netwright.train.callback import Callback
 from netwright.train.callbacks.non_finite import GuardNonFinite
 from netwright.train.checkpoint import load_checkpoint, save_checkpoint
 from netwright.train.evaluate import measure_quickly
 from netwright.train.settings import Pace, TrainConfig, pace_for
 from netwright.train.state import TrainState
+from netwright.train.step import heads_of
 from netwright.train.tasks.classification import Classification
 from netwright.train.tasks.regression import Regression
 from tests.train.toy_runs import (
@@ -341,32 +342,19 @@ def test_masks_of_the_pass_over_all_rows_are_not_drawn_again() -> None:
 
 def test_a_row_that_is_not_finite_is_found_before_svrg_moves() -> None:
     data = toy_data(rows=20, val=0)
-    data.train.inputs[7] = torch.nan
+    last = int(BatchLoader(data.train, 4).order(0)[-1])
+    data.train.inputs[last] = torch.nan
     model = toy_net()
     first = copy_of(model)
-    with pytest.raises(RunError, match=r"the inputs of row 7 hold it"):
+    with pytest.raises(RunError, match=f"the inputs of row {last} hold it"):
         toy_fit(model, data, optimizer="svrg", callbacks=[GuardNonFinite()])
     assert_same(copy_of(model), first)
 
 
-class TwoHeads(nn.Module):
-    """Has an auxiliary head."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        with seeded(0):
-            self.main, self.other = nn.Linear(3, 3), nn.Linear(3, 3)
-
-    def forward(self, x: Tensor) -> Output:
-        return Output(logits=self.main(x), aux=(self.other(x),))
-
-
-def test_hessian_free_learns_auxiliary_heads_too() -> None:
-    model = TwoHeads()
-    before = copy_of(model)
-    toy_fit(model, toy_data("class", val=0), optimizer="hessian-free", batch_size=None, epochs=3)
-    assert not torch.equal(model.other.weight, before["other.weight"])
-    assert not torch.equal(model.main.weight, before["main.weight"])
+def test_the_loss_is_computed_from_all_heads() -> None:
+    main, other = torch.zeros(2, 3), torch.ones(2, 3)
+    assert heads_of(main) == (main,)
+    assert heads_of(Output(logits=main, aux=(other,))) == (main, other)
 
 
 RESUMED: dict[str, dict[str, Any]] = {

@@ -79,7 +79,7 @@ class Newton(torch.optim.Optimizer):
 NEWTON = OptimizerEntry(
     make=Newton,
     lr=1.0,
-    presets={"damping": 3.0},
+    presets={"damping": 1.0},
     closure=True,
     full_batch=True,
     card=Card(
@@ -90,7 +90,7 @@ NEWTON = OptimizerEntry(
             r"\eta": "the learning rate, `lr`: 1 is Newton's step",
             "g": "the gradient of the loss at w, (P)",
             "H": "its Hessian, (P, P): it may have any signs, so saddles attract as minima do",
-            r"\lambda": "`damping`: 3 keeps a network out of most saddles, 0 is Newton's own",
+            r"\lambda": "`damping`: 1 keeps a network out of most saddles, 0 is Newton's own",
         },
         source="Nocedal and Wright (2006), Numerical Optimization, sections 2.2 and 3.3",
     ),

@@ -15,8 +15,9 @@ from netwright.core.config import Config, describe
 from netwright.core.console import say
 from netwright.core.errors import ConfigError, DataError, NetwrightError
 from netwright.data.dataset import Data
-from netwright.metrics.catalog import Metric, find_metric, metrics_for
+from netwright.metrics.catalog import Metric
 from netwright.metrics.paired import paired_gap
+from netwright.recipes.chosen_metric import choose_metric
 from netwright.recipes.comparison import ComparedEntry, Comparison
 from netwright.recipes.contenders import Contender, build_contenders
 from netwright.recipes.entries import Settings, choose_data, read_entry
@@ -190,12 +191,7 @@ def _sort_settings(
 def _choose_metric(name: str | None, data: Data) -> Metric:
     """The metric by its name, or the task's own; it must have a value on the rows it is for."""
     task = task_for(data)
-    metric = find_metric(name or task.headline)
-    if task.target not in metric.targets:
-        known = ", ".join(other.name for other in metrics_for(task.target))
-        raise ConfigError(
-            f"{metric.name} is not for a target of kind {task.target!r}; there are {known}"
-        )
+    metric = choose_metric(name, task)
     split, examples = list(data.splits())[-1]
     if metric.name not in evaluate_baseline(examples, task.baseline(data.train), task):
         raise DataError(f"{metric.name} has no value on the {split} rows of {data.name}")

@@ -51,7 +51,7 @@ INSTEAD = {  # what `nw.fit` takes and an estimator does not
 
 
 def learns_by_passes(estimator: "NetEstimator") -> bool:
-    """Whether `partial_fit` is there; a model with a rule of its own, or of several, says why not."""
+    """Whether `partial_fit` is there; a model that takes all rows at once says why it is not."""
     if issubclass(MODELS.load(estimator.model), Learner | Ensemble):
         raise AttributeError(f"{estimator.model} learns from all rows at once: use fit")
     return True

@@ -23,7 +23,7 @@ from netwright.train.tasks.classification import Classification
 from netwright.train.tasks.task import Task
 
 MOST_MEASURED = 10_000  # rows of a split, while learning; the results are of all rows
-FOR_ALL = frozenset({"max_time", "device", "rank_timeout", "class_weight"})  # settings that any rule heeds
+FOR_ALL = frozenset({"class_weight", "device", "max_time", "rank_timeout"})  # any rule heeds them
 
 
 def unused_settings(config: TrainConfig) -> tuple[str, ...]:
@@ -42,8 +42,8 @@ def own_fit(prepared: Prepared, here: Circumstances) -> Outcome:
     Rows of weight 0 are not shown to it: they count as not there. At the end train and validation
     are measured side by side, as in any other run; of many training rows a part, evenly spread,
     since a memory takes long over each.
-    Only the time limit and class weights of the settings apply: everything else is the model's own affair. It
-    leaves no checkpoints: a run that is gone on with starts over.
+    Only the time limit and class weights of the settings apply: everything else is the model's own
+    affair. It leaves no checkpoints: a run that is gone on with starts over.
     """
     module, task, config = prepared.model, prepared.task, prepared.recipe.train
     model = cast(Learner, module)

@@ -9,6 +9,8 @@ Source: Ioffe and Szegedy, "Batch Normalization" (2015); Wu and He, "Group Norma
 figure 1, for small batches.
 """
 
+# ruff: noqa: RUF001 - the Greek letters are meant
+
 import math
 from dataclasses import dataclass
 from typing import Annotated
@@ -47,7 +49,8 @@ def spread_of_means(size: int, units: int, rng: torch.Generator, *, independent:
     batch = SPREAD * torch.randn(rows, units, generator=rng)
     normalise = nn.BatchNorm1d(units, momentum=1.0)  # its running mean is that of the last batch
     normalise(batch if independent else batch.repeat(2, 1))
-    return float(normalise.running_mean.square().mean().sqrt()) / SPREAD  # type: ignore[operator]
+    means = normalise.get_buffer("running_mean")
+    return float(means.square().mean().sqrt()) / SPREAD
 
 
 def test_loss(size: int, seed: int, effort: Effort, *, batch_norm: bool) -> float:

@@ -38,9 +38,7 @@ class JensenConfig(Config):
 
     points: Annotated[int, Interval(ge=2, le=100), Doc("K, points that are averaged")] = 5
     convex: Annotated[bool, Assumption("the function is convex: exp; without it, the sine")] = True
-    weights_sum_to_one: Annotated[
-        bool, Assumption("the weights sum to 1; without it, to 2")
-    ] = True
+    weights_sum_to_one: Annotated[bool, Assumption("the weights sum to 1; without it, to 2")] = True
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,9 +46,7 @@ class LocalIsGlobalConfig(Config):
     """The loss that is descended."""
 
     steps: Annotated[int, Interval(ge=300, le=10_000), Doc("of descent with momentum")] = 400
-    convex: Annotated[
-        bool, Assumption("the loss is convex; without it, waves lie on it")
-    ] = True
+    convex: Annotated[bool, Assumption("the loss is convex; without it, waves lie on it")] = True
 
 
 def chord_violations(

@@ -68,16 +68,14 @@ def classify(loss: Callable[[Tensor], Tensor], place: Tensor) -> Kind:
     return "saddle" if both else "undecided"
 
 
-def measure_second_derivative(
-    given: SecondDerivativeConfig, seed: int, effort: Effort
-) -> Verdict:
+def measure_second_derivative(given: SecondDerivativeConfig, seed: int, effort: Effort) -> Verdict:
     """Random polynomials a x^2 + b x^3 + c x^4: the sign of a, and what is seen near 0."""
     rng, count = generator(seed, "second-derivative-test"), FUNCTIONS[effort]
     a, b, c = torch.randn(3, count, generator=rng, dtype=torch.float64)
     a = a + 0.1 * a.sign() if given.curved else torch.zeros_like(a)
 
     def height(x: float) -> Tensor:
-        return a * x**2 + b * x**3 + c * x**4
+        return a * x**2 + b * x**3 + c * x**4  # type: ignore[no-any-return]
 
     left, right = height(-STEP), height(STEP)
     is_minimum, is_maximum = (left > 0) & (right > 0), (left < 0) & (right < 0)

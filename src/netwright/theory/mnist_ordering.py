@@ -1,8 +1,11 @@
-r"""Four classifiers of handwritten digits: a network with dropout, one with L2, and two linear ones.
+r"""Four classifiers of handwritten digits: networks with dropout and with L2, and two linear ones.
 
 On MNIST the test errors that courses print fall in this order: 1.8, 2.3, 7.2 and 12.7 per cent. The
 last is linear discriminant analysis, which takes pixels for Gaussian; they are not. Where they
 are, it is the best that there can be.
+
+One network of each kind does not tell the first two apart for certain: 10,000 test images leave
+0.4 points to chance, and an order is refuted only where it is reversed by more.
 
 MNIST is used by the full check where it lies on this machine, never downloaded. Elsewhere the small
 digits that come with scikit-learn are used, on which only the last place is certain: 600 images
@@ -12,6 +15,7 @@ Shapes: N images, D pixels, C classes.
 Source: LeCun et al., "Gradient-based learning applied to document recognition" (1998).
 """
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Annotated, Any
@@ -32,6 +36,7 @@ from netwright.theory.verdict import Estimate, Finding, Verdict, at_least, equal
 
 TRIES = {"quick": 2, "full": 5}
 WITHIN = 0.5  # points
+TEST_IMAGES = 10_000  # of MNIST
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,7 +72,7 @@ RIDGE = Classifier(
     settings={"hidden": HIDDEN, "dropout": 0.0},
     train={"weight_decay": 3e-4},
 )
-SOFTMAX = Classifier(name="softmax\nregression", model="softmax", printed=7.2)
+SOFTMAX = Classifier(name="softmax\nregression", model="softmax", printed=7.2, train={"epochs": 20})
 LDA = Classifier(name="linear\ndiscriminants", model="lda", printed=12.7)
 CLASSIFIERS = (DROPOUT, RIDGE, SOFTMAX, LDA)
 ON_MNIST = {"lr": 1e-3, "schedule": "cosine", "batch_size": 128, "epochs": 10}
@@ -139,20 +144,26 @@ def measure_mnist_ordering(given: MnistOrderingConfig, seed: int, effort: Effort
     )
 
 
+def chance(first: float, second: float) -> float:
+    """Two standard errors of the difference of two test errors on MNIST, all in per cent."""
+    variance = first * (100 - first) + second * (100 - second)
+    return 2 * math.sqrt(variance / TEST_IMAGES)
+
+
 def _mnist_findings(errors: list[float]) -> tuple[Finding, ...]:
     names = [one.name.replace("\n", " ") for one in CLASSIFIERS]
     return (
         *(
             at_least(
-                f"test error, {names[i + 1]} less {names[i]}, points",
-                0,
+                f"test error, {names[i + 1]} less {names[i]}, points beyond chance",
+                -chance(errors[i], errors[i + 1]),
                 errors[i + 1] - errors[i],
-                n=10_000,
+                n=TEST_IMAGES,
             )
             for i in range(len(errors) - 1)
         ),
         *(
-            equals(f"test error of {name}, %", one.printed, error, within=WITHIN, n=10_000)
+            equals(f"test error of {name}, %", one.printed, error, within=WITHIN, n=TEST_IMAGES)
             for name, one, error in zip(names, CLASSIFIERS, errors, strict=True)
         ),
     )
@@ -172,9 +183,7 @@ def _digits_findings(errors: list[Estimate]) -> tuple[Finding, ...]:
     )
 
 
-def _chart(
-    given: MnistOrderingConfig, errors: list[list[float]], *, on_mnist: bool
-) -> ClaimChart:
+def _chart(given: MnistOrderingConfig, errors: list[list[float]], *, on_mnist: bool) -> ClaimChart:
     places, tries = range(len(CLASSIFIERS)), len(errors[0])
     if on_mnist:
         told = "MNIST, 50,000 images to learn from and 10,000 to test on."
@@ -204,7 +213,7 @@ def _chart(
 MNIST_ORDERING = Claim(
     card=Card(
         sentence="On handwritten digits a network with dropout or L2 and softmax regression are "
-        "better than linear discriminants; on MNIST in this order.",
+        "better than linear discriminants; on MNIST no later one beats an earlier one.",
         formula=r"\mathrm{error}: \; \mathrm{dropout}\; 1.8\% < L_2\; 2.3\% <"
         r" \mathrm{softmax}\; 7.2\% < \mathrm{LDA}\; 12.7\%",
         symbols={

@@ -48,6 +48,7 @@ class NadamSpeedConfig(Config):
         float, Interval(ge=1e-9, le=1e-3), Doc("how far above the least loss is close enough")
     ] = 1e-6
 
+
 @dataclass(frozen=True, kw_only=True)
 class Problem:
     """A loss of places (..., D) with one minimum at `best`; starts lie `spread` from it."""
@@ -129,9 +130,7 @@ def measure_nadam_speed(given: NadamSpeedConfig, seed: int, effort: Effort) -> V
     }
     adam, nadam, ratios = [], [], []
     for problem in problems.values():
-        away = torch.randn(
-            STARTS[effort], len(problem.best), generator=rng, dtype=torch.float64
-        )
+        away = torch.randn(STARTS[effort], len(problem.best), generator=rng, dtype=torch.float64)
         start = problem.best + problem.spread * away
         ours, theirs = (
             steps_needed(name, problem, start, given.tolerance, steps) for name in ("nadam", "adam")

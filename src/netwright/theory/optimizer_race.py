@@ -38,7 +38,10 @@ RACERS = (
 )
 GUESTS = ("heavy-ball", "gradient-descent", "adamw", "newton")  # they race when they are asked
 # Newton's own step, and one update of L-BFGS a step: else a step is a whole minimisation.
-OPTIONS = {"newton": {"damping": 0.0}, "lbfgs": {"max_iter": 1, "max_eval": 25}}
+OPTIONS: dict[str, dict[str, Any]] = {
+    "newton": {"damping": 0.0},
+    "lbfgs": {"max_iter": 1, "max_eval": 25},
+}
 RATES = torch.logspace(-4, 2, 49, dtype=torch.float64)[:, None]
 CLOSE = 1e-3  # a height below it is close to a minimum, whose height is 0
 
@@ -94,7 +97,6 @@ class Race:
             }
             for lap in sorted(self.laps, key=_place)
         ]
-
 
     def to_json(self) -> dict[str, Any]:
         """Plain numbers and text, the soonest first."""

@@ -101,7 +101,7 @@ def trained(
     def gradient(scaled: Tensor) -> Tensor:
         step, (inputs, labels) = next(coming)
         residuals = (inputs @ (rates * scaled)).sigmoid() - labels
-        return inputs.mT @ residuals / (BATCH * step**power)
+        return inputs.mT @ residuals / (BATCH * float(step) ** power)  # type: ignore[no-any-return]
 
     path = optimizer_path(optimizer, gradient, start, lr=1.0, steps=len(batches))
     return rates * path[-1]

@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal, NamedTuple
 
 from netwright.core.config import Config, Count, Doc, Fraction, NotNegative, OneOf, Positive, Size
 from netwright.core.errors import ConfigError
+from netwright.data.augment.catalog import AUGMENTATIONS
 from netwright.losses.catalog import LOSSES
 from netwright.losses.penalty import Penalized
 from netwright.losses.smoothing import SmoothOver
@@ -115,6 +116,8 @@ class TrainConfig(Config):
     def __post_init__(self) -> None:
         """Check the fields, then what they mean together."""
         super().__post_init__()
+        for augmentation in self.augment:
+            AUGMENTATIONS.check(augmentation.partition("=")[0].strip())
         optimizer = OPTIMIZERS.load(self.optimizer)
         if optimizer.closure:
             if self.accumulate > 1:

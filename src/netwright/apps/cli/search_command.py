@@ -8,7 +8,7 @@ import typer
 from netwright.apps.cli.typed_recipe import parse_seconds, typed_recipe
 
 if TYPE_CHECKING:
-    from netwright.recipes.study import Study
+    from netwright.recipes.search.study import Study
 
 
 def search(  # noqa: PLR0913, PLR0917 - one argument an option
@@ -75,7 +75,7 @@ def search(  # noqa: PLR0913, PLR0917 - one argument an option
     """
     from netwright.core.errors import ConfigError
     from netwright.recipes.recipe import parse_recipe
-    from netwright.recipes.search import TRIALS, SearchRequest, resume_search, start_search
+    from netwright.recipes.search.search import TRIALS, SearchRequest, resume_search, start_search
     from netwright.recipes.sources import load_configured
 
     seconds = None if max_time is None else parse_seconds(max_time)
@@ -119,7 +119,7 @@ def search(  # noqa: PLR0913, PLR0917 - one argument an option
 
 def _show(study: "Study", *, as_json: bool) -> None:
     from netwright.core.console import give, give_json, give_table
-    from netwright.recipes.search_report import FILE
+    from netwright.recipes.search.report import FILE
 
     if as_json:
         give_json({"folder": str(study.folder), **study.to_json()})

@@ -8,7 +8,7 @@ from torch import nn
 from netwright.core.errors import ConfigError, NetwrightError
 from netwright.recipes.fit import resolve
 from netwright.recipes.recipe import Recipe, parse_recipe
-from netwright.recipes.search_space import Choices, Range, apply, read_space, usual_space
+from netwright.recipes.search.space import Choices, Range, apply, read_space, usual_space
 
 
 def recipe(model: str = "mlp", **train: Any) -> Recipe:

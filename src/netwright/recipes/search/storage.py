@@ -9,8 +9,8 @@ from types import ModuleType
 from typing import TYPE_CHECKING, cast
 
 from netwright.core.errors import ConfigError
-from netwright.recipes.process_lock import ProcessLock
-from netwright.recipes.search_plan import SearchPlan
+from netwright.core.process_lock import ProcessLock
+from netwright.recipes.search.plan import SearchPlan
 
 if TYPE_CHECKING:
     import optuna

@@ -1,15 +1,19 @@
 """A file that one process holds at a time; the kernel lets go of it when the process ends.
 
 So a killed owner never blocks the others, and whether a file is held tells whether its owner lives.
-Windows has no such locks: there a study is for one process at a time.
+Windows, and file systems without locks, have none to give: there everybody may have it.
 """
 
+import errno
 import os
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 if sys.platform != "win32":
     import fcntl
+
+HAS_NO_LOCKS = {errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP}
 
 _held: set[int] = set()  # the open files of all locks that this process holds
 
@@ -24,28 +28,34 @@ class ProcessLock:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._handle = -1
+        self.handle = -1
+
+    @property
+    def is_held(self) -> bool:
+        """Whether this process holds it; a forked child does not."""
+        return self.handle in _held
 
     def acquire(self, *, wait: bool = True) -> bool:
         """Take the lock; False where another process has it and nobody is to wait."""
         handle = os.open(self.path, os.O_RDWR | os.O_CREAT, 0o644)
-        if sys.platform != "win32":
-            try:
-                fcntl.flock(handle, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
-            except BaseException as error:
-                os.close(handle)
-                if isinstance(error, BlockingIOError):
-                    return False
-                raise
-        self._handle = handle
+        try:
+            _lock(handle, wait=wait)
+        except BlockingIOError:
+            os.close(handle)
+            return False
+        except BaseException:
+            os.close(handle)
+            raise
+        self.handle = handle
         _held.add(handle)
         return True
 
     def release(self) -> None:
-        """Let go; nothing happens where it is not held, as in a forked child."""
-        if self._handle in _held:
-            _held.remove(self._handle)
-            os.close(self._handle)
+        """Let go; nothing happens where it is not held."""
+        if self.is_held:
+            _held.remove(self.handle)
+            with suppress(OSError):
+                os.close(self.handle)
 
     def __enter__(self) -> "ProcessLock":
         self.acquire()
@@ -53,6 +63,16 @@ class ProcessLock:
 
     def __exit__(self, *error: object) -> None:
         self.release()
+
+
+def _lock(handle: int, *, wait: bool) -> None:
+    if sys.platform == "win32":
+        return
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+    except OSError as error:
+        if error.errno not in HAS_NO_LOCKS:
+            raise
 
 
 def _let_go_in_child() -> None:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from netwright.recipes.search_space import Value
+from netwright.recipes.search.space import Value
 
 if TYPE_CHECKING:
     from optuna.trial import FrozenTrial

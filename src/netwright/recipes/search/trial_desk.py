@@ -17,12 +17,12 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
+from netwright.core.process_lock import ProcessLock
 from netwright.core.seeding import derive_seed
 from netwright.core.storage import make_folder
-from netwright.recipes.process_lock import ProcessLock
-from netwright.recipes.search_plan import SearchPlan
-from netwright.recipes.search_space import Value
-from netwright.recipes.study_storage import LOCKS, import_optuna, open_study
+from netwright.recipes.search.plan import SearchPlan
+from netwright.recipes.search.space import Value
+from netwright.recipes.search.storage import LOCKS, import_optuna, open_study
 
 if TYPE_CHECKING:
     from optuna.samplers import BaseSampler

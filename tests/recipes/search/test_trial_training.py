@@ -7,11 +7,11 @@ from pathlib import Path
 import optuna
 
 import netwright as nw
-from netwright.recipes.search_space import apply
+from netwright.recipes.search.space import apply
+from netwright.recipes.search.trial_desk import Tried
+from netwright.recipes.search.trial_training import TrialTraining
 from netwright.recipes.sources import load_configured
-from netwright.recipes.trial_desk import Tried
-from netwright.recipes.trial_training import TrialTraining
-from tests.recipes.search_plans import plan
+from tests.recipes.search.search_plans import plan
 
 
 def training(**settings: object) -> TrialTraining:

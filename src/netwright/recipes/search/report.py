@@ -14,9 +14,9 @@ from netwright.inspection.setting_effects import (
 from netwright.inspection.wording import number
 from netwright.recipes.recipe_file import to_yaml
 from netwright.recipes.same_run import without_folders
-from netwright.recipes.search_space import Choices, Range, Value
-from netwright.recipes.study import Study, readable
-from netwright.recipes.trial_result import TrialResult
+from netwright.recipes.search.space import Choices, Range, Value
+from netwright.recipes.search.study import Study, readable
+from netwright.recipes.search.trial_result import TrialResult
 
 FILE = "report.html"
 SHOWN = 20  # trials in the table

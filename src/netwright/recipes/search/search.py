@@ -25,15 +25,15 @@ from netwright.data.fingerprint import fingerprint
 from netwright.recipes.chosen_metric import choose_metric
 from netwright.recipes.fit import put_together, resolve
 from netwright.recipes.recipe import Recipe, has_own_rule
-from netwright.recipes.search_folder import enter_search_folder
-from netwright.recipes.search_plan import SearchPlan, read_plan
-from netwright.recipes.search_report import write_search_report
-from netwright.recipes.search_space import Value, apply, read_space, usual_space
+from netwright.recipes.search.folder import enter_search_folder
+from netwright.recipes.search.plan import SearchPlan, read_plan
+from netwright.recipes.search.report import write_search_report
+from netwright.recipes.search.space import Value, apply, read_space, usual_space
+from netwright.recipes.search.storage import import_optuna
+from netwright.recipes.search.study import Study
+from netwright.recipes.search.trial_desk import TrialDesk, Tried
+from netwright.recipes.search.trial_training import TrialTraining
 from netwright.recipes.sources import load_configured
-from netwright.recipes.study import Study
-from netwright.recipes.study_storage import import_optuna
-from netwright.recipes.trial_desk import TrialDesk, Tried
-from netwright.recipes.trial_training import TrialTraining
 from netwright.train.tasks.catalog import task_for
 from netwright.train.tasks.task import Task
 

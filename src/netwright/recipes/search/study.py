@@ -21,10 +21,10 @@ from netwright.recipes.recipe import Recipe
 from netwright.recipes.recipe_file import to_yaml
 from netwright.recipes.run import Run
 from netwright.recipes.same_comparison import setting_words
-from netwright.recipes.search_plan import SearchPlan
-from netwright.recipes.search_space import Value, apply
+from netwright.recipes.search.plan import SearchPlan
+from netwright.recipes.search.space import Value, apply
+from netwright.recipes.search.trial_result import TrialResult, read_trial
 from netwright.recipes.training import train
-from netwright.recipes.trial_result import TrialResult, read_trial
 
 if TYPE_CHECKING:
     import optuna

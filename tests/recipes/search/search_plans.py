@@ -3,8 +3,8 @@
 from typing import Any
 
 from netwright.recipes.recipe import parse_recipe
-from netwright.recipes.search_plan import SearchPlan
-from netwright.recipes.search_space import read_space
+from netwright.recipes.search.plan import SearchPlan
+from netwright.recipes.search.space import read_space
 
 RECIPE = {
     "model": {"name": "mlp", "hidden": [4]},

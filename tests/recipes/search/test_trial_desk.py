@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from netwright.recipes.search_space import Value
-from netwright.recipes.trial_desk import TrialDesk, Tried
-from tests.recipes.search_plans import plan
+from netwright.recipes.search.space import Value
+from netwright.recipes.search.trial_desk import TrialDesk, Tried
+from tests.recipes.search.search_plans import plan
 
 DONE = Tried(value=1.0, notes={"seconds": 0.5})
 

@@ -15,7 +15,7 @@ from netwright.core.storage import write_text
 from netwright.recipes.entries import FROM_ARRAYS
 from netwright.recipes.recipe import Recipe, parse_recipe
 from netwright.recipes.recipe_file import read_recipe_file, to_yaml
-from netwright.recipes.search_space import Choices, Space, read_space
+from netwright.recipes.search.space import Choices, Space, read_space
 from netwright.train.callbacks.early_stopping import is_lower_better
 
 FORMAT = 1

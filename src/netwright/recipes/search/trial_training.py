@@ -12,11 +12,11 @@ from netwright.core.errors import NetwrightError
 from netwright.data.dataset import Data
 from netwright.recipes.fit import put_together
 from netwright.recipes.recipe import Recipe
-from netwright.recipes.search_plan import SearchPlan
-from netwright.recipes.search_space import Value, apply
+from netwright.recipes.search.plan import SearchPlan
+from netwright.recipes.search.space import Value, apply
+from netwright.recipes.search.trial_desk import Tried
+from netwright.recipes.search.trial_pruning import PruneTrial
 from netwright.recipes.training import train
-from netwright.recipes.trial_desk import Tried
-from netwright.recipes.trial_pruning import PruneTrial
 
 if TYPE_CHECKING:
     from optuna.trial import Trial

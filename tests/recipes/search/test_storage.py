@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from netwright.core.errors import ConfigError
-from netwright.recipes.study_storage import JOURNAL, LOCKS, import_optuna, open_study
-from tests.recipes.search_plans import plan
+from netwright.recipes.search.storage import JOURNAL, LOCKS, import_optuna, open_study
+from tests.recipes.search.search_plans import plan
 
 
 def test_a_study_is_found_again_with_its_direction(tmp_path: Path) -> None:

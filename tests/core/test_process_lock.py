@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from netwright.recipes.process_lock import ProcessLock
+from netwright.core.process_lock import ProcessLock
 
 HOLD = """
 import sys, time
 from pathlib import Path
-from netwright.recipes.process_lock import ProcessLock
+from netwright.core.process_lock import ProcessLock
 with ProcessLock(Path(sys.argv[1])):
     print("held", flush=True)
     time.sleep(60)

@@ -5,8 +5,8 @@ import pytest
 
 import netwright as nw
 from netwright.recipes.fit import prepare
+from netwright.recipes.search.trial_pruning import PruneTrial
 from netwright.recipes.training import train
-from netwright.recipes.trial_pruning import PruneTrial
 
 
 class AfterTwo(optuna.pruners.BasePruner):

@@ -6,14 +6,14 @@ from pathlib import Path
 import pytest
 
 from netwright.core.errors import ConfigError
-from netwright.recipes.search_plan import (
+from netwright.recipes.search.plan import (
     FILE,
     check_same_search,
     read_plan,
     read_plan_file,
     write_plan,
 )
-from tests.recipes.search_plans import plan
+from tests.recipes.search.search_plans import plan
 
 
 def test_a_plan_is_the_same_after_it_was_written(tmp_path: Path) -> None:

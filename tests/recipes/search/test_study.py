@@ -7,12 +7,12 @@ import pytest
 
 from netwright.core.errors import RunError
 from netwright.recipes.recipe_file import read_recipe_file
-from netwright.recipes.search_folder import enter_search_folder
-from netwright.recipes.search_plan import SearchPlan
+from netwright.recipes.search.folder import enter_search_folder
+from netwright.recipes.search.plan import SearchPlan
+from netwright.recipes.search.study import Study, readable
+from netwright.recipes.search.trial_desk import TrialDesk, Tried
 from netwright.recipes.sources import load_configured
-from netwright.recipes.study import Study, readable
-from netwright.recipes.trial_desk import TrialDesk, Tried
-from tests.recipes.search_plans import plan
+from tests.recipes.search.search_plans import plan
 
 
 def study_of(folder: Path, values: list[float | None], planned: SearchPlan) -> Study:

@@ -5,10 +5,10 @@ from itertools import count
 from pathlib import Path
 
 from netwright.core.errors import ConfigError
+from netwright.core.process_lock import ProcessLock
 from netwright.core.storage import make_folder
-from netwright.recipes.process_lock import ProcessLock
-from netwright.recipes.search_plan import FILE, SearchPlan, check_same_search, write_plan
-from netwright.recipes.study_storage import LOCKS
+from netwright.recipes.search.plan import FILE, SearchPlan, check_same_search, write_plan
+from netwright.recipes.search.storage import LOCKS
 
 PARENT = "searches"
 

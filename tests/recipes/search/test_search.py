@@ -13,10 +13,10 @@ import pytest
 import netwright as nw
 from netwright.core.errors import ConfigError, DataError, RunError
 from netwright.recipes.recipe_file import read_recipe_file
-from netwright.recipes.search import TRIALS, SearchRequest, resume_search, search, work
-from netwright.recipes.search_space import Value
-from netwright.recipes.trial_desk import TrialDesk, Tried
-from tests.recipes.search_plans import plan
+from netwright.recipes.search.search import TRIALS, SearchRequest, resume_search, search, work
+from netwright.recipes.search.space import Value
+from netwright.recipes.search.trial_desk import TrialDesk, Tried
+from tests.recipes.search.search_plans import plan
 
 SMALL: dict[str, Any] = {"n": 60, "hidden": (4,), "epochs": 3, "quiet": True}
 LR = {"train.lr": "log:1e-3..1e-1"}
@@ -25,7 +25,7 @@ LR = {"train.lr": "log:1e-3..1e-1"}
 @pytest.fixture(autouse=True)
 def no_page(monkeypatch: pytest.MonkeyPatch) -> None:
     """Figures take longer than these trials; `test_search_report` draws them."""
-    monkeypatch.setattr("netwright.recipes.search.write_search_report", lambda study: None)
+    monkeypatch.setattr("netwright.recipes.search.search.write_search_report", lambda study: None)
 
 
 def distance(trial: object, settings: Mapping[str, Value]) -> Tried:

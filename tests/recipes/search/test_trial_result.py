@@ -2,7 +2,7 @@
 
 import optuna
 
-from netwright.recipes.trial_result import TrialResult, read_trial
+from netwright.recipes.search.trial_result import TrialResult, read_trial
 
 
 def test_states_have_plain_names_and_only_complete_trials_a_value() -> None:

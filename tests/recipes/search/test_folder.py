@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from netwright.core.errors import ConfigError
-from netwright.recipes.search_folder import enter_search_folder
-from netwright.recipes.search_plan import read_plan
-from tests.recipes.search_plans import plan
+from netwright.recipes.search.folder import enter_search_folder
+from netwright.recipes.search.plan import read_plan
+from tests.recipes.search.search_plans import plan
 
 
 def test_without_a_name_it_is_the_next_free_one(

@@ -1,0 +1,1 @@
+"""Searching settings: trials of a recipe in a study that several processes share."""
