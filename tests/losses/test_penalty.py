@@ -85,7 +85,7 @@ def test_a_penalty_on_the_two_last_coefficients_leaves_a_quadratic() -> None:
         torch.autograd.backward(loss)
         return float(loss.detach())
 
-    optimizer.step(closure)
+    optimizer.step(closure)  # type: ignore[no-untyped-call]
     quadratic = torch.linalg.lstsq(powers[:, :3], y[:, None]).solution[:, 0]
     assert high.abs().max() < 1e-4
     torch.testing.assert_close(low.detach(), quadratic, rtol=0, atol=1e-3)

@@ -1,5 +1,7 @@
 """Momentum: the limit of its step, the losses in a narrow valley, and the sign that runs away."""
 
+from typing import Any
+
 import pytest
 import torch
 
@@ -42,7 +44,7 @@ def test_the_first_four_steps_are_partial_sums() -> None:
     assert steps.y[:4] == pytest.approx([1, 1.9, 2.71, 3.439])
 
 
-def _path(name: str, **options: float) -> torch.Tensor:
+def _path(name: str, **options: Any) -> torch.Tensor:
     return optimizer_path(name, lambda w: CURVATURES * w, START, lr=0.01, steps=200, **options)
 
 

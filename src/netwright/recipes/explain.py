@@ -31,7 +31,8 @@ from netwright.data.source import Source
 from netwright.inspection.card_blocks import card_blocks
 from netwright.inspection.page import Html, Page, code, folded, heading, table
 from netwright.layers.activations import ACTIVATIONS, Activation
-from netwright.layers.initializers import INITIALIZERS, TORCH, Initializer
+from netwright.layers.initializer import Initializer
+from netwright.layers.initializers import INITIALIZERS, TORCH
 from netwright.losses.catalog import LOSSES
 from netwright.losses.loss import Loss
 from netwright.metrics.catalog import METRICS, Metric

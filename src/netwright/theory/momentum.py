@@ -20,7 +20,7 @@ Nesterov (1983); Sutskever et al., "On the Importance of Initialization and Mome
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, Any
 
 import torch
 from annotated_types import Ge, Interval
@@ -180,7 +180,7 @@ def measure_ill_conditioned(given: IllConditionedConfig, seed: int, effort: Effo
     times = range(steps + 1)[shown]
     last, series = {}, []
     for name, title in NAMES.items():
-        options = {} if name == "sgd" else {"momentum": beta}
+        options: dict[str, Any] = {} if name == "sgd" else {"momentum": beta}
         path = optimizer_path(name, lambda w: curvatures * w, starts, lr=lr, steps=steps, **options)
         losses = path.square() @ curvatures / 2  # (T + 1, P)
         expected = recurrence_losses(name, curvatures, starts[0], lr * curvatures, beta, steps)

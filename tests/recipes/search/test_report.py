@@ -4,7 +4,7 @@ from pathlib import Path
 
 from netwright.recipes.search.report import CAUTION, write_search_report
 from tests.recipes.search.search_plans import plan
-from tests.recipes.test_study import study_of
+from tests.recipes.search.test_study import study_of
 
 SPACE = ("train.lr=log:1e-4..1e-1", "model.hidden=4|8,4", "train.batch_size=8..16")
 

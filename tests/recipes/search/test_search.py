@@ -166,7 +166,7 @@ def test_time_that_is_up_cuts_the_trial_and_queues_it_again(
 def test_an_interrupted_trial_is_given_back_and_the_study_is_kept(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    from netwright.recipes import trial_training
+    from netwright.recipes.search import trial_training
 
     def interrupted(*words: object, **more: object) -> None:
         raise KeyboardInterrupt
