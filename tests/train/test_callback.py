@@ -22,6 +22,9 @@ class Everything(Callback):
     def on_epoch_start(self, state: TrainState) -> None:
         self.told.append("epoch_start")
 
+    def on_batch_start(self, state: TrainState) -> None:
+        self.told.append("batch_start")
+
     def on_before_update(self, state: TrainState) -> None:
         self.told.append("before_update")
 
@@ -53,14 +56,16 @@ class Heir(Base):
 def test_events_come_in_their_order() -> None:
     everything = Everything()
     toy_fit(toy_net(), toy_data(rows=8), epochs=2, callbacks=[everything])
-    epoch = ["epoch_start", *["before_update", "step_end", "batch_end"] * 2, "epoch_end"]
+    batch = ["batch_start", "before_update", "step_end", "batch_end"]
+    epoch = ["epoch_start", *batch * 2, "epoch_end"]
     assert everything.told == ["fit_start", *epoch, *epoch, "fit_end"]
 
 
 def test_a_batch_that_only_adds_up_gradients_is_a_batch_and_no_step() -> None:
     everything = Everything()
     toy_fit(toy_net(), toy_data(rows=8), epochs=1, accumulate=2, callbacks=[everything])
-    epoch = ["epoch_start", "batch_end", "before_update", "step_end", "batch_end", "epoch_end"]
+    last = ["batch_start", "before_update", "step_end", "batch_end"]
+    epoch = ["epoch_start", "batch_start", "batch_end", *last, "epoch_end"]
     assert everything.told == ["fit_start", *epoch, "fit_end"]
 
 

@@ -233,5 +233,5 @@ def test_rate_schedule_warm_up_and_compilation_of_the_config_are_not_used(
 
 
 def test_an_optimizer_that_searches_its_step_is_refused() -> None:
-    with pytest.raises(ConfigError, match=r"^lbfgs searches its own step: it has no rate to find$"):
+    with pytest.raises(ConfigError, match=r"^lbfgs looks at the loss several times a step: its"):
         tried(toy_net(), toy_data(), optimizer="lbfgs")

@@ -57,8 +57,8 @@ HUBER = Loss(
     of={"real": huber},
     card=Card(
         sentence="Squared for small errors, so smooth; absolute for large ones, so robust.",
-        formula=r"\ell = \begin{cases} \frac{1}{2} r^2 & |r| \leq 1 \\"
-        r" |r| - \frac{1}{2} & |r| > 1 \end{cases}, \quad r = y - t",
+        formula=r"\ell = \frac{1}{2} r^2 \;\text{ if } |r| \leq 1, \quad"
+        r"\ell = |r| - \frac{1}{2} \;\text{ else}, \qquad r = y - t",
         symbols={**_REALS, "r": "the error"},
         source="Huber (1964), Annals of Mathematical Statistics 35, 73-101",
     ),

@@ -189,7 +189,8 @@ LBFGS = OptimizerEntry(
     presets={"line_search_fn": "strong_wolfe"},
     closure=True,
     card=Card(
-        sentence="A quasi-Newton step from the last few gradients, with a line search.",
+        sentence="A quasi-Newton step from the last few gradients, with a line search; dropout "
+        "and other noise confuse its memory.",
         formula=r"w \leftarrow w - \eta H g",
         symbols={
             **_STEP,

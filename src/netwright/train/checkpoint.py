@@ -182,7 +182,7 @@ def _find_changes(
             hint = nearest(name, now) or f"; there are {', '.join(now)}"
             raise ConfigError(f"unknown condition {name!r} is allowed to change{hint}")
     for name in now:
-        if name not in before and name != "epochs":  # which a constant schedule does not depend on
+        if name not in before and name != "epochs":  # which not every schedule depends on
             raise _lacks(folder, f"conditions/{name}")
     changes = find_changes(before, now)
     if "model" in changes:

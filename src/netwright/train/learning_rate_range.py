@@ -39,7 +39,9 @@ def try_learning_rates(
     the generators stay as they were. The config's own rate, schedule and epochs are not used.
     """
     if OPTIMIZERS.load(config.optimizer).closure:
-        raise ConfigError(f"{config.optimizer} searches its own step: it has no rate to find")
+        raise ConfigError(
+            f"{config.optimizer} looks at the loss several times a step: its rate cannot be tried so"
+        )
     watch = _Watch()
     config = replace(config, lr=LOWEST_RATE, epochs=UPDATES, compile=False)
     trainer = _Trial(config, task, callbacks=[watch], seed=seed)

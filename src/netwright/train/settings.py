@@ -28,7 +28,8 @@ class TrainConfig(Config):
         Doc("passes over the training data; if not given 30, more where few rows make few updates"),
     ] = None
     batch_size: Annotated[
-        Size | None, Doc("examples a step; if not given 32, from 10,000 rows on 128")
+        Size | None,
+        Doc("examples a step; if not given 32, from 10,000 rows on 128; all for newton, lbfgs ..."),
     ] = None
     optimizer: Annotated[str, OneOf(OPTIMIZERS), Doc("how weights move")] = "adam"
     lr: Annotated[Positive | None, Doc("learning rate; if not given, the optimizer's own")] = None

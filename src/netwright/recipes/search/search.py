@@ -22,9 +22,10 @@ from netwright.core.errors import ConfigError, DataError
 from netwright.core.learner import Learner
 from netwright.data.dataset import Data
 from netwright.data.fingerprint import fingerprint
+from netwright.models.ensembles.ensemble import Ensemble
 from netwright.recipes.chosen_metric import choose_metric
 from netwright.recipes.fit import put_together, resolve
-from netwright.recipes.recipe import Recipe, has_own_rule
+from netwright.recipes.recipe import Recipe
 from netwright.recipes.search.folder import enter_search_folder
 from netwright.recipes.search.plan import SearchPlan, read_plan
 from netwright.recipes.search.report import write_search_report
@@ -151,8 +152,8 @@ def plan_search(
     import_optuna()
     if data.val is None:
         raise DataError(f"a search chooses by validation rows, {data.name} has none")
-    own_rule = isinstance(module, Learner) or has_own_rule(recipe.model)
-    put_together(recipe, data, deepcopy(module))
+    prepared = put_together(recipe, data, deepcopy(module))
+    own_rule = isinstance(prepared.model, Learner | Ensemble)  # it reports nothing on its way
     task = task_for(data)
     _check_metric(asked.metric, task)
     space = (
