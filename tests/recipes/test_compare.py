@@ -319,3 +319,34 @@ def test_a_fit_that_fails_is_told_with_its_entry_and_seed() -> None:
             seed=5,
             quiet=True,
         )
+
+
+@pytest.mark.covers("experiment-factors")
+def test_one_factor_at_a_time_each_with_its_mean_and_spread_over_seeds() -> None:
+    factors = ("hidden=4,4", "activation=tanh", "lr=0.05", "loss=hinge")
+    found = compare(
+        "mlp:hidden=4",
+        *(
+            f"mlp:hidden=4:{factor}" if "hidden" not in factor else f"mlp:{factor}"
+            for factor in factors
+        ),
+        data={"name": "moons", "n": 120},
+        seeds=3,
+        epochs=5,
+        quiet=True,
+    )
+    assert len(found.rows) == 5
+    for row in found.rows:
+        assert len(row.scores) == 3
+        assert row.mean == pytest.approx(sum(row.scores) / 3)
+        assert row.std is not None
+    first = found.rows[0].recipe
+    for row, factor in zip(found.rows[1:], factors, strict=True):
+        setting = factor.partition("=")[0]
+        changed = [
+            key
+            for section in ("model", "train")
+            for key in first[section]
+            if first[section][key] != row.recipe[section][key]
+        ]
+        assert changed == [setting]

@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 from netwright.core.config import parse
+from netwright.core.seeding import generator
 from netwright.models.catalog import MODELS
 from netwright.recipes.fit import fit
 from netwright.recipes.regularizers import REGULARIZERS
@@ -80,3 +81,31 @@ def test_all_at_once_train_through_the_front_door_and_again_the_same(tmp_path: P
     assert one.evaluate()["accuracy"] > 0.8
     for mine, yours in zip(one.model.parameters(), other.model.parameters(), strict=True):
         assert torch.equal(mine, yours)
+
+
+def noisy_wave(rows: int, seed: int) -> tuple[Tensor, Tensor]:
+    rng = generator(seed, "wave")
+    x = 2 * torch.rand(rows, 1, generator=rng) - 1
+    return x, torch.sin(3 * x) + 0.4 * torch.randn(rows, 1, generator=rng)
+
+
+@pytest.mark.covers("regularization-general")
+def test_twenty_noisy_points_and_two_hundred_units_call_for_any_of_them(tmp_path: Path) -> None:
+    inputs, targets = noisy_wave(20, 0)
+    fresh, truth = noisy_wave(500, 1)
+
+    def error(name: str, **settings: Any) -> float:
+        run = fit(
+            "mlp",
+            (inputs.numpy(), targets.numpy()),
+            **{**SMALL, "hidden": (200,), "lr": 1.0, "optimizer": "lbfgs", **settings},
+            val_size=0.0,
+            test_size=0.0,
+            out=tmp_path / name,
+        )
+        answers = torch.as_tensor(run.predict(fresh.numpy())).reshape(truth.shape)
+        return float((answers - truth).square().mean())
+
+    plain = error("plain", epochs=40)
+    assert error("l2", epochs=40, l2=0.003) < 0.6 * plain
+    assert error("early", epochs=1) < 0.6 * plain

@@ -9,6 +9,7 @@ from sklearn.preprocessing import PolynomialFeatures
 from torch import Tensor
 
 from netwright.core.errors import ConfigError
+from netwright.core.seeding import generator
 from netwright.data.dataset import Split
 from netwright.data.spec import DataSpec
 from netwright.models.linear.least_squares import solve_least_squares
@@ -123,3 +124,23 @@ def test_too_many_monomials_are_refused() -> None:
     sentence = "degree 4 of 64 features makes 814384 monomials, wanted at most 5000"
     with pytest.raises(ConfigError, match=f"^{re.escape(sentence)}$"):
         build(64, degree=4)
+
+
+@pytest.mark.covers("model-complexity")
+def test_the_gap_falls_with_the_rows_and_rises_with_the_degree() -> None:
+    # With noise of variance s^2 and p weights the expected gap is about 2 s^2 p / n.
+    def gap(degree: int, rows: int) -> float:
+        found = []
+        for repeat in range(60):
+            rng = generator(repeat, "complexity", rows)
+            x = 2 * torch.rand(2 * rows, 1, generator=rng, dtype=torch.float64) - 1
+            y = torch.sin(2 * x) + 0.5 * torch.randn(x.shape, generator=rng, dtype=x.dtype)
+            model = fitted(x[:rows], y[:rows], degree=degree)
+            errors = (model(x) - y).square().detach()
+            found.append(float(errors[rows:].mean() - errors[:rows].mean()))
+        return float(np.mean(found))
+
+    rows = [40, 80, 160, 320]
+    slope = np.polyfit(np.log(rows), np.log([gap(3, count) for count in rows]), 1)[0]
+    assert slope == pytest.approx(-1, abs=0.35)
+    assert gap(1, 80) < gap(3, 80) < gap(6, 80) < gap(9, 80)
