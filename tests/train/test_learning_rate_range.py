@@ -233,5 +233,7 @@ def test_rate_schedule_warm_up_and_compilation_of_the_config_are_not_used(
 
 
 def test_an_optimizer_that_searches_its_step_is_refused() -> None:
-    with pytest.raises(ConfigError, match=r"^lbfgs looks at the loss several times a step: its"):
+    with pytest.raises(
+        ConfigError, match=r"^lbfgs looks at the loss several times a step: no rate"
+    ):
         tried(toy_net(), toy_data(), optimizer="lbfgs")

@@ -80,7 +80,9 @@ class SettingEffects(View):
         """A panel a setting, all with the same height of values."""
         columns = min(COLUMNS, len(self.settings))
         rows = ceil(len(self.settings) / COLUMNS)
-        grid = figure.subplots(rows, columns, sharey=True, squeeze=False)
+        grid = figure.subplots(
+            rows, columns, sharey=True, squeeze=False, gridspec_kw={"hspace": 0.15}
+        )
         for place, axes in enumerate(grid.flat):
             if place < len(self.settings):
                 self._draw_setting(axes, self.settings[place])

@@ -36,6 +36,7 @@ from netwright.inspection.view import View
 from netwright.inspection.worst_errors import WorstErrors
 from netwright.inspection.wrong_examples import WrongExamples
 from netwright.models.catalog import MODELS
+from netwright.models.ensembles.ensemble import Ensemble
 from netwright.recipes.metric_table import metric_rows
 from netwright.recipes.same_run import as_command, as_python, as_yaml, without_folders
 from netwright.train.tasks.task import Task
@@ -142,8 +143,9 @@ def _title(run: Reported, config: Mapping[str, Any]) -> str:
 def _subtitle(run: Reported) -> str:
     results = run.results
     ended = "" if results["status"] == "done" else f" · ended by {results['status']}"
-    epochs = f"{results['epochs']} epoch{'' if results['epochs'] == 1 else 's'}"
-    return f"{epochs} in {_duration(results['seconds'])} · seed {run.config['seed']}{ended}"
+    word = "lesson" if isinstance(run.model, Ensemble) else "epoch"  # a member may learn twice
+    count = f"{results['epochs']} {word}{'' if results['epochs'] == 1 else 's'}"
+    return f"{count} in {_duration(results['seconds'])} · seed {run.config['seed']}{ended}"
 
 
 def _results(run: Reported) -> list[Html]:
@@ -157,7 +159,9 @@ def _results(run: Reported) -> list[Html]:
     numbers += [
         ("measured on", f"{results['rows']:,}", f"{results['split']} rows"),
         ("parameters", f"{results['parameters']:,}", ""),
-        ("best epoch", f"{results['best_epoch']}", f"of {results['epochs']}"),
+        ("members", f"{len(run.model.members)}", "")
+        if isinstance(run.model, Ensemble)
+        else ("best epoch", f"{results['best_epoch']}", f"of {results['epochs']}"),
     ]
     rows = metric_rows(metrics, baseline)
     return [

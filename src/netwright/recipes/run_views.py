@@ -28,6 +28,7 @@ from netwright.inspection.target_spread import measure_target_spread
 from netwright.inspection.view import View
 from netwright.inspection.worst_errors import measure_worst_errors
 from netwright.inspection.wrong_examples import measure_wrong_examples
+from netwright.models.ensembles.ensemble import Ensemble
 from netwright.models.model import Model
 from netwright.train.evaluate import predict
 from netwright.train.history import History
@@ -67,7 +68,9 @@ def measure_views(run: Measured, data: Data | None) -> dict[str, View]:
     data = None if data is None else sample_stored(data)
     views: dict[str, View] = {}
     if len(run.history):
-        views["curves"] = measure_curves(run.history, best_epoch=run.results["best_epoch"])
+        every = isinstance(run.model, Ensemble)  # all of its members are kept
+        best = None if every else run.results["best_epoch"]
+        views["curves"] = measure_curves(run.history, best_epoch=best)
     if data is not None:
         split = data.split(run.results["split"])
         predictions = predict(run.model, split.inputs.to(device_of(run.model)), run.task)

@@ -40,7 +40,7 @@ def try_learning_rates(
     """
     if OPTIMIZERS.load(config.optimizer).closure:
         raise ConfigError(
-            f"{config.optimizer} looks at the loss several times a step: its rate cannot be tried so"
+            f"{config.optimizer} looks at the loss several times a step: no rate is tried"
         )
     watch = _Watch()
     config = replace(config, lr=LOWEST_RATE, epochs=UPDATES, compile=False)

@@ -83,7 +83,7 @@ def test_a_loss_that_falls_to_the_end_is_told(capsys: pytest.CaptureFixture[str]
         (("ridge",), "ridge learns by a rule of its own: it has no learning rate to find"),
         (
             ("linear-regression", "--optimizer", "lbfgs"),
-            "lbfgs looks at the loss several times a step: its rate cannot be tried so",
+            "lbfgs looks at the loss several times a step: no rate is tried",
         ),
     ],
 )
