@@ -136,8 +136,8 @@ def _loss(model: nn.Module, batch: Batch, task: Task, data: Data, inside: list[s
             f"the model's output must have shape {wanted} for the {data.spec.num_outputs} "
             f"{_outputs_in_words(data)} of {data.name}, got {tuple(logits.shape)}"
         )
-    task.check_logits(logits)
     try:
+        task.check_logits(logits)
         return task.loss(output, batch)
     except NetwrightError:
         raise
