@@ -40,7 +40,7 @@ MLP = {**SHARED, "hidden": (256, 128), "epochs": 30}
 
 @dataclass(frozen=True, kw_only=True)
 class Row:
-    """A line of the notes' table: its model, its error there, and how we train it."""
+    """A line of the textbook's table: its model, its error there, and how we train it."""
 
     name: str
     notes: float
@@ -100,7 +100,7 @@ def _line(row: Row, errors: list[float]) -> dict[str, Any]:
 
 
 def order_holds(rows: list[dict[str, Any]]) -> bool:
-    """For every seed: dropout before L2 before softmax regression before LDA, as in the notes."""
+    """For every seed: dropout before L2 before softmax regression before LDA, as in the book."""
     *trained, lda = [row["errors"] for row in rows]
     by_seed = [[*errors, lda[0]] for errors in zip(*trained, strict=True)]
     return all(errors == sorted(set(errors)) for errors in by_seed)
@@ -118,7 +118,7 @@ def main() -> None:
     rows = measure_table(load_source("mnist", {})[2], options.seeds)
     show(rows, COLUMNS, title="MNIST, test error in per cent", as_json=options.json)
     if not options.json:
-        print(f"order of the notes kept for every seed: {'yes' if order_holds(rows) else 'NO'}")
+        print(f"order of the book kept for every seed: {'yes' if order_holds(rows) else 'NO'}")
 
 
 if __name__ == "__main__":
