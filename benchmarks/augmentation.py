@@ -13,9 +13,10 @@ turn is as many calls as take a twentieth of a second, and the accelerator is wa
     ratio = median over rounds of (wall seconds of torchvision / wall seconds of netwright)
 
 `copies` is netwright's time over that of copying the batch once, which is the least that any change
-can take. Some single changes are hardly more than a copy on either side (flip, crop, cutout, and a
-flip of torchvision's batch does nothing half of the time): there is nothing to win there by the
-batch, and what counts is the pipeline, in which netwright reads the images fewer times.
+can take. By their nature six single changes cannot be faster than v2's whole batch: flip, crop,
+brightness, contrast, noise and cutout are one or two passes over the memory on either side (and a
+flip of torchvision's batch does nothing half of the time). What counts there is the pipeline, in
+which netwright reads the images fewer times.
 torchvision stays out of netwright's own environment; where it is absent its columns stay empty.
 """
 

@@ -156,7 +156,8 @@ def main() -> None:
     listed = contestants(options.only)
     box = measure_box(options.threads)
     device = options.device or ("cuda" if torch.cuda.is_available() else "cpu")
-    place = torch.cuda.get_device_name() if device == "cuda" else f"{options.threads} thread(s)"
+    is_gpu = device.startswith("cuda")
+    place = torch.cuda.get_device_name(device) if is_gpu else f"{options.threads} thread(s)"
     weights = draw_weights(device)
     rows = [
         {**row, "device": place, "box": box}

@@ -210,7 +210,8 @@ def answers(folder: Path, count: int) -> Iterator[Answer]:
         drawn.append((put_together if len(drawn) % 10 else typed)(str(file)))
 
     file.write_text("data: xor", encoding="utf-8")
-    typed(str(file))  # imports take time
+    for way in (typed, put_together):
+        way(str(file))  # imports take time
     read_one()
     yield from drawn
     for text in HARMFUL.values():

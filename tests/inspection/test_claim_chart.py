@@ -31,6 +31,12 @@ def test_predictions_are_dashed_in_ink_and_measurements_are_dots() -> None:
     assert (axes.get_xlabel(), axes.get_ylabel(), view.caption) == ("steps", "loss", "It falls.")
 
 
+def test_predictions_lie_above_the_dots_that_would_hide_them() -> None:
+    view = chart(predicted("bound", [1, 2], [3, 4]), measured("seen", [1, 2], [3, 4]))
+    bound, seen = view.plot().axes[0].lines
+    assert bound.get_zorder() > seen.get_zorder()
+
+
 def test_of_several_predictions_each_has_the_colour_of_its_measurement() -> None:
     view = chart(
         predicted("a", [1, 2], [1, 2]),

@@ -47,6 +47,12 @@ def test_a_path_that_runs_away_is_drawn_as_long_as_it_is_finite() -> None:
     check_sound(shown)
 
 
+def test_a_path_that_ends_above_its_start_ran_away() -> None:
+    shown = view(wild=[[1.0, 1.0], [5.0, 5.0]], level=[[1.0, 1.0], [-1.0, 1.0]])
+    assert [descent.value for descent in shown.descents] == [None, 2.0]
+    assert len(shown.descents[0].places) == 2
+
+
 def test_the_picture_is_clipped_to_the_part_that_is_shown() -> None:
     (axes,) = view(far=[[1.0, 1.0], [50.0, -50.0]]).plot().axes
     assert (axes.get_xlim(), axes.get_ylim()) == ((-2.0, 2.0), (-1.0, 3.0))

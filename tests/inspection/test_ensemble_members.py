@@ -53,21 +53,27 @@ def test_members_of_several_kinds_are_named_with_what_they_count() -> None:
     assert "first members together" not in words_on(view)
 
 
+def one() -> EnsembleMembers:
+    return measure_ensemble_members(
+        [torch.eye(2)],
+        [torch.eye(2)],
+        torch.eye(2),
+        torch.tensor([0, 1]),
+        target="class",
+        names=["tree"],
+        weights=torch.ones(1),
+    )
+
+
+def test_one_member_is_no_company_and_members_are_counted_in_whole_numbers() -> None:
+    assert one().caption == "The only member: accuracy 100.00 %. Higher is better."
+    for view in (one(), reals()):
+        assert all(tick == int(tick) for tick in view.plot().axes[0].get_xticks())
+
+
 @pytest.mark.parametrize(
     "view",
-    [
-        reals(),
-        reals(grown=False, names=(HOSTILE[0], HOSTILE[1])),
-        measure_ensemble_members(
-            [],
-            [torch.eye(2)],
-            torch.eye(2),
-            torch.tensor([0, 1]),
-            target="class",
-            names=["tree"],
-            weights=torch.ones(1),
-        ),
-    ],
+    [reals(), reals(grown=False, names=(HOSTILE[0], HOSTILE[1])), one()],
     ids=["reals", "kinds", "one"],
 )
 def test_every_picture_is_sound(view: EnsembleMembers) -> None:

@@ -20,7 +20,9 @@ def test_the_best_so_far_never_gets_worse() -> None:
 def test_caption_names_the_best_trial() -> None:
     view = measure_search_history(VALUES, metric="val/loss", better="lower", pruned=(3,))
     assert view.caption.startswith("The best val/loss, 1, is that of trial 2.")
-    assert view.caption.endswith("Ticks at the foot are the 1 pruned trials.")
+    assert view.caption.endswith("The tick at the foot is the pruned trial.")
+    view = measure_search_history(VALUES, metric="val/loss", better="lower", pruned=(3, 4))
+    assert view.caption.endswith("Ticks at the foot are the 2 pruned trials.")
 
 
 def test_values_far_apart_are_drawn_on_a_logarithmic_axis() -> None:

@@ -35,3 +35,10 @@ def test_what_does_not_fit_together_is_refused() -> None:
         measure_setting_effects([1.0, 2.0], [LR], metric="a", better="lower")
     with pytest.raises(DataError, match="need a complete trial and a setting, got none"):
         measure_setting_effects([], [LR], metric="a", better="lower")
+
+
+def test_whole_numbers_have_whole_ticks() -> None:
+    layers = SearchedSetting(name="layers", values=(1.0, 2.0, 2.0), ends=(1.0, 2.0), is_whole=True)
+    view = measure_setting_effects([0.5, 0.9, 0.7], [layers], metric="acc", better="higher")
+    ticks = view.plot().axes[0].get_xticks()
+    assert [tick for tick in ticks if 1 <= tick <= 2] == [1.0, 2.0]

@@ -429,7 +429,7 @@ def test_gradients_flow_through_fifty_relu_layers() -> None:
     out = net(x)
     upstream = normals(16, 256)
     (grad,) = torch.autograd.grad(out, x, upstream)
-    assert 1 / 5 < (grad.norm() / upstream.norm()).item() < 5
+    assert 0.3 < (grad.norm() / upstream.norm()).item() < 3.3
     first = nn.Sequential(*list(net.children())[:1])(x)
     assert (first > 0).float().mean().item() == pytest.approx(0.5, abs=0.03)
     squashed = stack("xavier-normal", 256, 50, nn.Sigmoid())

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from torch import Tensor, nn
 
 from netwright.core.seeding import generator
-from netwright.losses.penalty import Penalty, penalized, soft_threshold
+from netwright.losses.penalty import Penalty, add_l2_slope, penalized, soft_threshold
 
 WEIGHTS = [torch.tensor([[1.0, -2.0]]), torch.tensor([3.0])]
 
@@ -24,6 +24,15 @@ def test_gradients_are_sign_and_weight() -> None:
     torch.autograd.backward(Penalty(parameters=[weight], l1=0.1, l2=0.5)())
     assert weight.grad is not None
     torch.testing.assert_close(weight.grad, torch.tensor([0.6, -1.1, 0.0]))
+
+
+def test_its_slope_is_added_to_the_gradients() -> None:
+    used, unused = (nn.Parameter(torch.tensor([1.0, -2.0])) for _ in range(2))
+    used.grad = torch.tensor([10.0, 10.0])
+    add_l2_slope([used, unused], 0.5)
+    assert used.grad.tolist() == [10.5, 9.0]
+    assert unused.grad is not None
+    assert unused.grad.tolist() == [0.5, -1.0]
 
 
 def test_biases_and_gains_may_be_spared() -> None:

@@ -51,6 +51,17 @@ def measure(name: str, kind: Kind, *arguments: Tensor | None) -> float:
     return METRICS[name].measures[kind](*cast(Any, arguments))
 
 
+def test_no_value_is_beyond_its_bounds() -> None:
+    for name, kind in ROWS:
+        least, most = METRICS[name].bounds
+        for predictions, targets in (samples(kind), perfect(kind)):
+            assert least <= measure(name, kind, predictions, targets, None) <= most
+    bounds = {METRICS[name].bounds for name in ("accuracy", "f1", "roc_auc")}
+    assert bounds == {(0.0, 1.0)}
+    assert METRICS["rmse"].bounds == (0.0, math.inf)
+    assert METRICS["r2"].bounds == (-math.inf, 1.0)
+
+
 def test_kinds_and_names() -> None:
     names = {kind: [metric.name for metric in metrics_for(kind)] for kind in KINDS}
     assert names["class"] == [*CLASS_NAMES, "top_5_accuracy"]

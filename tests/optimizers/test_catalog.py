@@ -1,5 +1,6 @@
 """The named optimizers: the contract, their cards, and that a name means what it says."""
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -62,6 +63,8 @@ def test_entry_has_a_full_card_and_a_rate(name: str) -> None:
     assert entry.card.formula
     assert "$" not in entry.card.formula
     assert entry.card.source
+    for symbol in ", ".join(entry.card.symbols).split(", "):
+        assert re.search(re.escape(symbol) + "(?!_)", entry.card.formula), symbol
 
 
 @pytest.mark.parametrize("name", OPTIMIZERS)

@@ -11,6 +11,7 @@ from sklearn.datasets import load_digits
 from torch import Tensor, nn
 from torch.utils.flop_counter import FlopCounterMode
 
+from netwright.core.errors import ConfigError
 from netwright.core.seeding import seeded
 from netwright.optimizers.conjugate_gradient import conjugate_gradient
 from netwright.optimizers.curvature import GaussNewton, flatten, gradient_of
@@ -160,6 +161,12 @@ def test_damping_is_kept_in_the_state_and_not_in_the_settings() -> None:
 def test_refusals_and_what_the_entry_asks_for() -> None:
     with pytest.raises(ValueError, match=r"^damping must not be negative, got -0.1$"):
         HessianFree([nn.Parameter(torch.zeros(1))], damping=-0.1)
+    with pytest.raises(ConfigError, match=r"^cg_steps must be positive, got 0$"):
+        HessianFree([nn.Parameter(torch.zeros(1))], cg_steps=0)
+    with pytest.raises(ConfigError, match=r"^tol must be positive, got nan$"):
+        HessianFree([nn.Parameter(torch.zeros(1))], tol=float("nan"))
+    with pytest.raises(ConfigError, match=r"^lr must not be negative, got -1$"):
+        HessianFree([nn.Parameter(torch.zeros(1))], lr=-1)
     groups = [{"params": [nn.Parameter(torch.zeros(1))]} for _ in range(3)]
     with pytest.raises(ValueError, match=r"^one group of parameters is moved, got 3$"):
         HessianFree(groups)  # type: ignore[arg-type]

@@ -6,6 +6,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
+from netwright.core.errors import ConfigError
 from netwright.core.seeding import seeded
 from netwright.optimizers.newton import NEWTON, Newton, newton_direction
 from netwright.testing.optimizer_contract import OPTIMIZER_CHECKS
@@ -109,6 +110,8 @@ def test_groups_and_negative_damping_are_refused() -> None:
         Newton(groups)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match=r"^damping must not be negative, got -1$"):
         Newton([nn.Parameter(torch.zeros(1))], damping=-1)
+    with pytest.raises(ConfigError, match=r"^lr must not be negative, got nan$"):
+        Newton([nn.Parameter(torch.zeros(1))], lr=float("nan"))
 
 
 def test_entry_asks_for_what_the_step_needs() -> None:

@@ -7,6 +7,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
+from netwright.core.errors import ConfigError
 from netwright.core.seeding import generator
 from netwright.optimizers.svrg import SVRG, SVRG_ENTRY
 from netwright.testing.optimizer_contract import OPTIMIZER_CHECKS
@@ -136,6 +137,8 @@ def test_an_error_at_the_snapshot_puts_the_weights_back() -> None:
 def test_refusals_and_what_the_entry_asks_for() -> None:
     with pytest.raises(ValueError, match=r"^period must be at least 1, got 0$"):
         SVRG([weight()], period=0)
+    with pytest.raises(ConfigError, match=r"^lr must not be negative, got -0.1$"):
+        SVRG([weight()], lr=-0.1)
     with pytest.raises(ValueError, match=r"^one group of parameters is moved, got 2$"):
         SVRG([{"params": [weight()]}, {"params": [weight()]}])  # type: ignore[list-item]
     assert SVRG_ENTRY.closure

@@ -77,6 +77,23 @@ def test_gradient_models_keep_rows_to_choose_by_and_the_same_seed_gives_the_same
     assert [fold.trained_on for fold in first.folds] == [40, 40, 40]
 
 
+def test_an_ensemble_of_models_with_a_rule_of_their_own_keeps_no_rows_back(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    seen: list[int | None] = []
+
+    def looked(prepared: Prepared, **more: Any) -> Any:
+        val = prepared.data.val
+        seen.append(None if val is None else len(val))
+        return train(prepared, **more)
+
+    monkeypatch.setattr("netwright.recipes.cross_validate.train", looked)
+    for of in ("decision-tree", "logistic"):
+        cross_validate("bagging", "moons", of=of, members=2, n=60, epochs=1, folds=2, quiet=True)
+    assert seen[:2] == [None, None]
+    assert all(seen[2:])
+
+
 def test_the_held_out_rows_choose_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     # They are the test split of the fold, beside 2 rows that the best epoch is chosen by.
     seen: list[Prepared] = []

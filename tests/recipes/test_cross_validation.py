@@ -2,6 +2,7 @@
 
 import json
 import math
+from dataclasses import replace
 
 import pytest
 
@@ -57,6 +58,22 @@ def test_equal_scores_have_no_interval_since_their_spread_is_not_known() -> None
     assert found.interval is None
     assert found.sentence == "accuracy 1 (std 0 over 3 folds); trivial baseline 0.5"
     assert found.to_json()["interval"] is None
+
+
+def test_the_interval_is_cut_to_the_range_of_the_metric_and_says_so() -> None:
+    high = result(1.0, 0.9, 1.0, 1.0, 0.8)
+    assert high.interval is not None
+    assert 0.5 < high.interval[0] < high.interval[1] == 1.0
+    assert f"{high.interval[0]:.4g} to 1, cut to the metric's range);" in high.sentence
+    assert "cut" not in result(0.5, 0.6, 0.5, 0.5).sentence
+    folds = tuple(
+        replace(fold, metrics={"rmse": score}, baseline={"rmse": 9.0})
+        for fold, score in zip(result(0.1, 5.0, 0.2).folds, (0.1, 5.0, 0.2), strict=True)
+    )
+    errors = replace(high, metric="rmse", better="lower", folds=folds)
+    assert errors.interval is not None
+    assert errors.interval[0] == 0.0
+    assert errors.interval[1] > 5.0
 
 
 def test_words_and_numbers() -> None:

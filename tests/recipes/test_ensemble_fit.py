@@ -20,6 +20,7 @@ from netwright.recipes.training import _check_together
 from netwright.train.callback import Callback
 from netwright.train.ranks import Ranks
 from netwright.train.state import TrainState
+from tests.models.ensembles.test_stacking import complementary
 
 SMALL: dict[str, Any] = {
     "of": "mlp",
@@ -32,6 +33,16 @@ SMALL: dict[str, Any] = {
 
 class KilledError(RuntimeError):
     """Stands for a kill."""
+
+
+class CountFits(Callback):
+    """Counts the members that learn."""
+
+    def __init__(self) -> None:
+        self.fits = 0
+
+    def on_fit_start(self, state: TrainState) -> None:
+        self.fits += 1
 
 
 class StopInFit(Callback):
@@ -106,33 +117,33 @@ def test_the_same_seed_gives_the_same_ensemble_and_another_one_another(tmp_path:
 
 
 @pytest.mark.parametrize(
-    ("name", "data", "settings", "killed_in"),
+    ("name", "data", "settings", "killed_in", "left"),
     [
-        ("bagging", "diabetes", SMALL, 3),
-        ("boosting", "iris", {**SMALL, "epochs": 5, "lr": 0.05}, 2),
-        ("boosting", "diabetes", SMALL, 3),
+        ("bagging", "diabetes", SMALL, 3, 1),
+        ("boosting", "iris", {**SMALL, "epochs": 5, "lr": 0.05}, 2, 2),
+        ("boosting", "diabetes", SMALL, 3, 1),
         (
             "stacking",
             "diabetes",
             {"of": ("mlp", "least-squares"), "epochs": 1, "folds": 2, "quiet": True},
             3,
+            1,
         ),
     ],
     ids=["bagging", "votes", "residuals", "stacking"],
 )
 def test_a_killed_run_goes_on_to_the_same_ensemble_bit_for_bit(
-    name: str, data: str, settings: dict[str, Any], killed_in: int, tmp_path: Path
+    name: str, data: str, settings: dict[str, Any], killed_in: int, left: int, tmp_path: Path
 ) -> None:
     whole, parted = tmp_path / "whole", tmp_path / "parted"
     nw.fit(name, data, out=whole, **settings)
     with pytest.raises(KilledError):
         nw.fit(name, data, out=parted, callbacks=[StopInFit(killed_in)], **settings)
-    done = sorted(path.name for path in (parted / "members").glob("0*"))
-    assert done
-    times = {path: (parted / "members" / path).stat().st_mtime_ns for path in done}
-    run = nw.fit(name, data, resume=parted, **settings)
+    assert list((parted / "members").glob("0*"))
+    learned = CountFits()
+    run = nw.fit(name, data, resume=parted, callbacks=[learned], **settings)
     assert run.results["finished"]
-    assert times == {path: (parted / "members" / path).stat().st_mtime_ns for path in done}
+    assert learned.fits == left
     assert_same(whole, parted)
     kept = {row.name: row.value for row in run.history}
     assert kept == {row.name: row.value for row in nw.open_run(whole).history}
@@ -166,6 +177,56 @@ def test_the_time_limit_is_that_of_all_members_together(tmp_path: Path) -> None:
 def test_steps_are_limited_for_each_member(tmp_path: Path) -> None:
     run = nw.fit("restarts", "iris", out=tmp_path / "run", max_steps=2, **SMALL)
     assert (run.results["finished"], run.results["epochs"]) == (True, 3)
+
+
+def test_a_refused_change_leaves_the_recipe_as_it_was(tmp_path: Path) -> None:
+    out = tmp_path / "run"
+    with pytest.raises(KilledError):
+        nw.fit("bagging", "iris", out=out, max_steps=2, callbacks=[StopInFit(3)], **SMALL)
+    before = (out / "config.yaml").read_text(encoding="utf-8")
+    sentence = (
+        f"{out} cannot be gone on from exactly: max_steps was 2, is 5; "
+        "to go on all the same, allow max_steps"
+    )
+    with pytest.raises(ConfigError, match=f"^{re.escape(sentence)}$"):
+        nw.fit("bagging", "iris", resume=out, max_steps=5, **SMALL)
+    assert (out / "config.yaml").read_text(encoding="utf-8") == before
+    nw.fit("bagging", "iris", resume=out, max_steps=5, allow="max_steps", **SMALL)
+    assert "max_steps: 5" in (out / "config.yaml").read_text(encoding="utf-8")
+
+
+def test_a_finished_run_keeps_its_weights_once_and_ends_the_same_again(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    out, settings = tmp_path / "run", {**SMALL, "quiet": False}
+    first = nw.fit("bagging", "iris", out=out, **settings)
+    assert [path.name for path in (out / "members").iterdir()] == ["conditions.json"]
+    before, learned = weights_of(out), CountFits()
+    capsys.readouterr()
+    again = nw.fit("bagging", "iris", resume=out, callbacks=[learned], **settings)
+    said = " ".join(capsys.readouterr().err.split())
+    assert f"going on from {out}: all of its members have learned" in said
+    assert learned.fits == 0
+    assert all(torch.equal(before[name], value) for name, value in weights_of(out).items())
+    assert again.results == first.results
+    assert again.history.rows == first.history.rows
+
+
+def test_stacked_members_that_count_nothing_are_kept(tmp_path: Path) -> None:
+    rows = complementary(60)
+    run = nw.fit(
+        "stacking",
+        (rows.inputs.numpy(), rows.targets.numpy()),
+        kind="real",
+        of=("least-squares", "ridge"),
+        folds=2,
+        out=tmp_path / "run",
+        quiet=True,
+    )
+    model = cast(Ensemble, run.model)
+    assert (float(model.weights[1]), len(model.members)) == (0, 2)
+    assert len(cast(Ensemble, nw.open_run(tmp_path / "run").model).members) == 2
+    assert "ridge 0.00" in run.views()["ensemble-members"].caption
 
 
 def test_settings_that_no_member_heeds_are_named(

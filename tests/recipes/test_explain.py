@@ -79,20 +79,33 @@ def test_a_learner_is_also_its_own_rule() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "file", "function"),
+    ("name", "file", "functions"),
     [
-        ("sgd", "sgd", "_single_tensor_sgd"),
-        ("momentum", "sgd", "_single_tensor_sgd"),
-        ("adam", "adam", "_single_tensor_adam"),
-        ("adamw", "adam", "_single_tensor_adam"),  # torch's AdamW is an Adam
-        ("nadam", "nadam", "_single_tensor_nadam"),
-        ("lbfgs", "lbfgs", "step"),
+        ("sgd", "netwright/optimizers/rules", ["gradient_descent"]),
+        ("adam", "netwright/optimizers/rules", ["adam"]),
+        ("adamw", "netwright/optimizers/rules", ["adamw"]),
+        ("lion", "netwright/optimizers/rules", ["lion"]),
+        ("muon", "netwright/optimizers/muon", ["orthogonalized", "muon_step"]),
+        ("newton", "netwright/optimizers/newton", ["newton_direction", "step"]),
+        ("svrg", "netwright/optimizers/svrg", ["step"]),
+        ("lbfgs", "torch/optim/lbfgs", ["step"]),
     ],
 )
-def test_an_optimizer_is_torchs_plain_update(name: str, file: str, function: str) -> None:
-    (code,) = only(name).code
-    assert code.place.startswith(f"torch/optim/{file}.py:")
-    assert f"def {function}(" in code.lines
+def test_an_optimizer_is_its_rule_in_readable_form(
+    name: str, file: str, functions: list[str]
+) -> None:
+    found = only(name).code
+    assert all(code.place.startswith(f"{file}.py:") for code in found)
+    for code, function in zip(found, functions, strict=True):
+        assert f"def {function}(" in code.lines
+
+
+def test_a_regularizers_strength_is_one_to_begin_with_and_no_default() -> None:
+    decay = only("weight-decay")
+    assert "def adamw(" in decay.code[0].lines
+    assert setting_rows(decay.settings)[0]["to begin with"] == "0.01"
+    assert "<th>default</th>" not in decay.page()
+    assert "<th>to begin with</th>" in decay.page()
 
 
 def test_an_optimizers_settings_are_those_we_start_it_with() -> None:
@@ -145,8 +158,8 @@ def test_of_a_long_docstring_only_the_first_line_is_shown() -> None:
     assert code.lines.endswith("return _no_grad_normal_(tensor, 0.0, std, generator)")
     (gelu,) = only("gelu").code  # its docstring begins with an empty line
     assert '    """Runs the forward pass."""\n' in gelu.lines
-    (adam,) = only("adam").code  # it has none
-    assert adam.lines.startswith("def _single_tensor_adam(\n    params: list[Tensor],")
+    (zeros,) = only("torch").code  # it has none
+    assert zeros.lines.startswith("def reset_parameters(")
 
 
 @pytest.mark.parametrize(
@@ -200,7 +213,7 @@ def test_a_page_leaves_out_what_there_is_not() -> None:
 
 def test_long_code_is_folded() -> None:
     assert re.search(
-        r"<summary>torch/optim/adam\.py:\d+ \(\d+ lines\)</summary>", only("adam").page()
+        r"<summary>torch/optim/lbfgs\.py:\d+ \(\d+ lines\)</summary>", only("lbfgs").page()
     )
     assert "<details>" not in only("mlp").page()
 

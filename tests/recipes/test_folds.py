@@ -127,6 +127,16 @@ def test_a_test_split_that_comes_with_data_is_kept_out_and_weights_go_along() ->
     assert rows.build(torch.arange(5), NONE, torch.arange(5, 10)).train.weights is not None
 
 
+def test_rows_of_a_split_without_weights_count_once() -> None:
+    data = nw.data.load("moons", n=50)
+    assert data.val is not None
+    weighted = replace(data, train=replace(data.train, weights=torch.full((len(data.train),), 3.0)))
+    rows = foldable(weighted, None, weighted)
+    known = rows.build(torch.arange(rows.count), NONE, torch.arange(1)).train.weights
+    assert known is not None
+    assert known.tolist() == [3.0] * len(data.train) + [1.0] * len(data.val)
+
+
 def test_encoding_that_cannot_be_done_again_is_said() -> None:
     config = TableConfig(target=("kind",))
     data = from_frame(table(), config)

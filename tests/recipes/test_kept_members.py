@@ -3,6 +3,7 @@
 import re
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -12,7 +13,10 @@ from netwright.data.catalog import SOURCES
 from netwright.data.dataset import Data
 from netwright.models.baselines.trees import DecisionTreeConfig
 from netwright.models.ensembles.ensemble import Member
-from netwright.recipes.kept_members import KeptMembers
+from netwright.recipes.kept_members import KeptMembers, let_go_of_members
+from netwright.train.settings import TrainConfig
+
+PLAIN = TrainConfig()
 
 
 @pytest.fixture(scope="module")
@@ -33,8 +37,8 @@ def taught(data: Data) -> Member:
 
 def test_what_is_kept_is_taken_up_again(iris: Data, tmp_path: Path) -> None:
     member, empty = taught(iris), tree(iris)
-    KeptMembers(tmp_path, iris, ()).keep(3, member)
-    kept = KeptMembers(tmp_path, iris, ())
+    KeptMembers(tmp_path, iris, PLAIN, ()).keep(3, member)
+    kept = KeptMembers(tmp_path, iris, PLAIN, ())
     assert kept.restore(3, empty)
     assert torch.equal(empty(iris.train.inputs), member(iris.train.inputs))
     assert not kept.restore(2, empty)
@@ -43,7 +47,7 @@ def test_what_is_kept_is_taken_up_again(iris: Data, tmp_path: Path) -> None:
 def test_a_damaged_member_is_named_and_learns_again(
     iris: Data, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    kept = KeptMembers(tmp_path, iris, ())
+    kept = KeptMembers(tmp_path, iris, PLAIN, ())
     kept.keep(1, taught(iris))
     file = tmp_path / "members" / "001" / "member.safetensors"
     content = bytearray(file.read_bytes())
@@ -57,13 +61,45 @@ def test_a_damaged_member_is_named_and_learns_again(
 
 
 def test_other_rows_are_refused_unless_allowed(iris: Data, tmp_path: Path) -> None:
-    KeptMembers(tmp_path, iris, ())
+    KeptMembers(tmp_path, iris, PLAIN, ())
     fewer = replace(iris, train=iris.train.take(torch.arange(50)))
     sentence = (
         f"{tmp_path} cannot be gone on from exactly: the train split had "
         f"{len(iris.train)} rows, has 50; to go on all the same, allow data"
     )
     with pytest.raises(ConfigError, match=f"^{re.escape(sentence)}$"):
-        KeptMembers(tmp_path, fewer, ())
-    KeptMembers(tmp_path, fewer, ("data",))
-    KeptMembers(tmp_path, fewer, ())  # these are now the rows
+        KeptMembers(tmp_path, fewer, PLAIN, ())
+    KeptMembers(tmp_path, fewer, PLAIN, ("data",))
+    KeptMembers(tmp_path, fewer, PLAIN, ())  # these are now the rows
+
+
+@pytest.mark.parametrize(
+    ("settings", "sentence"),
+    [
+        ({"max_steps": 2}, "max_steps was not set, is 2"),
+        ({"patience": 3}, "patience was not set, is 3"),
+        ({"restore_best": False}, "restore_best was True, is False"),
+        ({"on_non_finite": "skip"}, "on_non_finite was stop, is skip"),
+    ],
+    ids=lambda value: next(iter(value)) if isinstance(value, dict) else "",
+)
+def test_other_settings_of_each_member_are_refused_unless_allowed(
+    settings: dict[str, Any], sentence: str, iris: Data, tmp_path: Path
+) -> None:
+    KeptMembers(tmp_path, iris, PLAIN, ())
+    (name,), other = settings, TrainConfig(**settings)
+    advised = f"{sentence}; to go on all the same, allow {name}"
+    with pytest.raises(ConfigError, match=f"cannot be gone on from exactly: {advised}$"):
+        KeptMembers(tmp_path, iris, other, ())
+    KeptMembers(tmp_path, iris, other, (name,))
+    KeptMembers(tmp_path, iris, replace(PLAIN, max_time=1.0), settings)  # of the run, not of each
+
+
+def test_members_of_a_finished_run_are_let_go_and_its_conditions_stay(
+    iris: Data, tmp_path: Path
+) -> None:
+    kept = KeptMembers(tmp_path, iris, PLAIN, ())
+    kept.keep(1, taught(iris))
+    let_go_of_members(tmp_path)
+    assert [path.name for path in (tmp_path / "members").iterdir()] == ["conditions.json"]
+    assert not kept.restore(1, tree(iris))

@@ -1,5 +1,6 @@
 """The table of regularizers: every row is whole, can be set, and does what its card says."""
 
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -29,6 +30,8 @@ def test_every_row_is_whole_and_its_first_settings_are_taken(name: str) -> None:
     assert row.card.sentence
     assert row.card.formula
     assert row.card.source
+    for symbol in ", ".join(row.card.symbols).split(", "):
+        assert re.search(re.escape(symbol) + "(?!_)", row.card.formula), symbol
     assert [field.name for field in row.settings()] == list(row.first)
     assert all(field.doc for field in row.settings())
     parse(TrainConfig, part(row.first, "train"))

@@ -102,9 +102,48 @@ def test_measuring_leaves_the_model_as_it_was() -> None:
     assert all(torch.equal(before[name], value) for name, value in run.model.state_dict().items())
 
 
+@pytest.fixture
+def pictures() -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+    rng = np.random.default_rng(0)
+    return rng.random((40, 1, 6, 6)).astype("float32"), np.arange(40) % 2
+
+
+def test_augmented_images_are_shown_as_examples(tmp_path: Path, pictures: Any) -> None:
+    run = nw.fit("softmax", pictures, epochs=1, augment=("flip", "crop=2"), quiet=True)
+    sheet = run.views()["contact-sheet"].to_json()
+    assert [strip["name"] for strip in sheet["strips"]] == ["flip", "crop=2", "all together"]
+    page = run.report(tmp_path / "page.html").read_text(encoding="utf-8")
+    learning, _, rest = page.partition(">Predictions</h2>")
+    assert "<h3>Augmentations</h3>" in learning
+    assert "<h3>Augmentations</h3>" not in rest
+    bare = run.report(tmp_path / "bare.html", examples=False).read_text(encoding="utf-8")
+    assert "<h3>Augmentations</h3>" not in bare
+
+
+@pytest.mark.parametrize(("of", "shown"), [("softmax", True), ("decision-tree", False)])
+def test_members_that_learn_by_a_rule_of_their_own_see_no_changed_images(
+    of: str, shown: bool, pictures: Any
+) -> None:
+    run = nw.fit("bagging", pictures, of=of, members=1, epochs=1, augment=("flip",), quiet=True)
+    assert ("contact-sheet" in run.views()) is shown
+
+
+def test_the_lessons_of_an_ensemble_are_shown_by_its_members_and_not_as_a_curve(
+    tmp_path: Path,
+) -> None:
+    run = nw.fit("bagging", "iris", of="decision-tree", members=2, quiet=True)
+    views = run.views()
+    assert "curves" not in views
+    assert "ensemble-members" in views
+    page = run.report(tmp_path / "page.html").read_text(encoding="utf-8")
+    learning = page.partition(">Learning</h2>")[2].partition(">Predictions</h2>")[0]
+    assert "<h3>Ensemble and its members</h3>" in learning
+    assert page.count("<h3>Ensemble and its members</h3>") == 1
+
+
 def test_the_views_with_examples_are_named_rightly() -> None:
     every = {name for _, _, names in RUNS.values() for name in names}
-    every |= {"label-errors", "noise-band", "recalled-patterns"}
+    every |= {"contact-sheet", "label-errors", "noise-band", "recalled-patterns"}
     assert EXAMPLES < every
 
 

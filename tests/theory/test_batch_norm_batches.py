@@ -4,6 +4,7 @@ import pytest
 
 from netwright.core.seeding import generator
 from netwright.testing.claim_contract import CLAIM_CHECKS
+from netwright.theory import batch_norm_batches
 from netwright.theory.batch_norm_batches import BATCH_NORM_BATCHES, spread_of_means
 
 
@@ -23,10 +24,31 @@ def test_copies_in_a_batch_count_once() -> None:
     assert spread == pytest.approx(4**-0.5, rel=0.02)
 
 
-def test_a_network_that_ignores_its_batches_turns_the_verdict(
-    monkeypatch: pytest.MonkeyPatch,
+@pytest.mark.covers("bn-noise-batch-size")
+def test_two_examples_a_batch_are_clearly_the_worst_and_their_mean_the_noisiest() -> None:
+    sizes, rng = (2, 8, 64, 512), generator(0, "test")
+    spreads = {B: spread_of_means(B, 20_000, rng, independent=True) for B in sizes}
+    assert [spreads[B] * B**0.5 for B in sizes] == pytest.approx([1] * 4, rel=0.03)
+    losses = {B: batch_norm_batches.test_loss(B, 0, "quick", batch_norm=True) for B in sizes}
+    assert losses[2] > 1.5 * max(losses[B] for B in (8, 64, 512))
+
+
+@pytest.mark.parametrize(
+    ("losses", "failing"),
+    [
+        ({2: (3, 2), 64: (1, 2)}, []),
+        ({2: (1, 2), 64: (1, 2)}, [2]),
+        ({2: (3, 2), 64: (3, 2)}, [64]),
+    ],
+)
+def test_each_loss_that_is_not_as_claimed_turns_the_verdict(
+    monkeypatch: pytest.MonkeyPatch, losses: dict[int, tuple[float, float]], failing: list[int]
 ) -> None:
     monkeypatch.setattr(
-        "netwright.theory.batch_norm_batches.test_loss", lambda size, *_, **__: 1 + size
+        "netwright.theory.batch_norm_batches.test_loss",
+        lambda size, *_, batch_norm: losses[size][0 if batch_norm else 1],
     )
-    assert not BATCH_NORM_BATCHES.check().holds
+    findings = BATCH_NORM_BATCHES.check().findings
+    assert [one.what for one in findings if not one.holds] == [
+        f"test loss with batch norm over without, B = {size}" for size in failing
+    ]

@@ -6,7 +6,8 @@ from torch import nn
 
 from netwright.core.seeding import seeded
 from netwright.testing.claim_contract import CLAIM_CHECKS
-from netwright.theory.dropout_rate import DROPOUT_RATE
+from netwright.theory.dropout_rate import DROPOUT_RATE, mislabelled
+from netwright.theory.held_out import digits
 
 
 @pytest.mark.parametrize("check", CLAIM_CHECKS, ids=lambda check: check.__name__)
@@ -14,15 +15,42 @@ def test_keeps_the_claim_contract(check) -> None:  # type: ignore[no-untyped-def
     check(DROPOUT_RATE)
 
 
-def test_the_loss_at_one_half_is_compared_with_the_best(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_loss_at_one_half_is_compared_with_the_best_and_with_no_dropout(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    found = {0.25: 2.0, 0.5: 1.15, 0.8: 1.0, 1.0: 1.61}
+
     def losses(given, kept, seed):  # type: ignore[no-untyped-def]
-        return [1 + abs(p - 0.35) for p in kept]
+        return [found[p] for p in kept]
 
     monkeypatch.setattr("netwright.theory.dropout_rate.test_losses", losses)
-    verdict = DROPOUT_RATE.check()
-    assert verdict.measured == pytest.approx(1.15)
-    assert not verdict.holds
+    near, helps = DROPOUT_RATE.check().findings
+    assert (near.measured, helps.measured) == pytest.approx((1.15, 1.4))
+    assert (near.holds, helps.holds) == (False, True)
+    assert (near.n, helps.n) == (2, 2)
     assert DROPOUT_RATE.check(tolerance=0.2).holds
+    found[1.0] = 1.16  # as good without dropout
+    assert not DROPOUT_RATE.check(tolerance=0.2).holds
+
+
+def test_losses_are_compared_within_a_try(monkeypatch: pytest.MonkeyPatch) -> None:
+    scales = iter([1.0, 10.0])  # one try has digits that are hard for all
+
+    def losses(given, kept, seed):  # type: ignore[no-untyped-def]
+        scale = next(scales)
+        return [scale * (2.0 if p == 1 else 1 + abs(p - 0.5)) for p in kept]
+
+    monkeypatch.setattr("netwright.theory.dropout_rate.test_losses", losses)
+    helps = DROPOUT_RATE.check().findings[1]
+    assert helps.interval == pytest.approx((2.0, 2.0))
+
+
+def test_a_fifth_of_the_labels_to_learn_from_is_drawn_anew_and_none_of_the_test() -> None:
+    clean = digits(1500, 0)
+    wrong = mislabelled(clean, 0)
+    changed = (wrong.train.targets != clean.train.targets).float().mean()
+    assert changed.item() == pytest.approx(0.2 * 0.9, abs=0.03)  # one in ten draws is the old one
+    assert wrong.split("test") is clean.split("test")
 
 
 @pytest.mark.covers("co-adaptation")

@@ -16,6 +16,7 @@ from netwright.theory.minibatch_noise import (
     random_regressions,
     turns,
 )
+from netwright.train.settings import TrainConfig, pace_for
 
 
 @pytest.mark.parametrize("check", CLAIM_CHECKS, ids=lambda check: check.__name__)
@@ -84,6 +85,16 @@ def test_the_variance_itself_is_that_of_one_example_over_the_batch_size() -> Non
     assert bias.n == 6**3
     assert share.measured == pytest.approx(1, abs=share.within)
     assert share.within < 0.1
+
+
+# The row asks for time an epoch: counted are the updates, on which it depends, and no clock.
+@pytest.mark.covers("batch-size-tuning")
+def test_larger_batches_have_less_noise_and_fewer_updates_an_epoch() -> None:
+    _, slope, _ = VARIANCE.check().findings
+    assert slope.measured == pytest.approx(-1, abs=0.05)
+    sizes = (1, 8, 32, 256, 1000)
+    updates = [pace_for(TrainConfig(batch_size=B), 1000).updates for B in sizes]
+    assert updates == [1000, 125, 32, 4, 1]
 
 
 def test_batches_without_repeats_are_counted_as_such_and_vary_less() -> None:

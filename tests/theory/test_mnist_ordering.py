@@ -1,5 +1,8 @@
 """Four classifiers of digits: the small digits, the Gaussian ones, and MNIST's findings."""
 
+from collections.abc import Callable
+from pathlib import Path
+
 import pytest
 import torch
 
@@ -41,6 +44,36 @@ def test_with_mnist_at_hand_order_and_errors_are_checked(monkeypatch: pytest.Mon
     for name, error in printed.items():
         faked(monkeypatch, {**printed, name: error + 0.6})
         assert not MNIST_ORDERING.check(size="full").holds
+
+
+def test_an_order_that_is_reversed_by_more_than_chance_fails_alone(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    printed = [one.printed for one in CLASSIFIERS]
+    reversed_ = [2.3, 1.8, *printed[2:]]
+    faked(monkeypatch, dict(zip([one.name for one in CLASSIFIERS], reversed_, strict=True)))
+    (failed,) = (one for one in MNIST_ORDERING.check(size="full").findings if not one.holds)
+    assert failed.what == "test error, L2 less dropout, points"
+    assert failed.measured == pytest.approx(-0.5)
+
+
+def test_each_try_draws_gaussian_images_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    drawn = []
+    monkeypatch.setattr(mnist_ordering, "gaussian", lambda data, seed: drawn.append(seed) or data)
+    monkeypatch.setattr(mnist_ordering, "test_error", lambda *_: 1.0)
+    MNIST_ORDERING.check(handwritten=False)
+    assert len(set(drawn)) == len(drawn) == 2
+
+
+@pytest.mark.slow
+@pytest.mark.covers("mnist-results-table")
+def test_on_mnist_no_later_one_beats_an_earlier_one_by_more_than_chance(
+    real_data: Callable[[str], Path],
+) -> None:
+    real_data("mnist/train-images-idx3-ubyte.gz")
+    verdict = MNIST_ORDERING.check(size="full")
+    assert verdict.holds, verdict
+    assert verdict.n == 10_000
 
 
 def test_without_mnist_the_full_check_uses_the_small_digits(

@@ -1,5 +1,7 @@
 """The path of an optimizer: a closed form, options, and a start that is left alone."""
 
+from typing import Any
+
 import pytest
 import torch
 
@@ -23,9 +25,19 @@ def test_a_path_hands_options_on_and_leaves_the_start_alone() -> None:
     assert start.item() == 0.0
 
 
+def test_the_last_place_alone_is_that_of_the_path() -> None:
+    start = torch.tensor([2.0, -1.0])
+    path, last = (
+        optimizer_path("adam", torch.clone, start, lr=0.1, steps=9, only_last=only)
+        for only in (False, True)
+    )
+    assert last.shape == (1, 2)
+    assert torch.equal(last[0], path[-1])
+
+
 @pytest.mark.parametrize(("name", "options"), [("lbfgs", {}), ("newton", {"damping": 0.0})])
 def test_a_method_that_asks_for_the_value_finds_the_minimum_of_a_quadratic(
-    name: str, options: dict[str, float]
+    name: str, options: dict[str, Any]
 ) -> None:
     curvatures = torch.tensor([1.0, 100.0], dtype=torch.float64)
     path = optimizer_path(

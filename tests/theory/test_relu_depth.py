@@ -5,8 +5,10 @@ from typing import Any
 import pytest
 import torch
 
+from netwright.core.seeding import derive_seed
 from netwright.layers.initializers import INITIALIZERS
 from netwright.testing.claim_contract import CLAIM_CHECKS
+from netwright.theory.gradient_depth import geometric_mean, relative_norms
 from netwright.theory.relu_depth import HE_INIT
 
 
@@ -21,6 +23,13 @@ def test_xavier_loses_half_a_bit_a_layer() -> None:
     assert verdict.findings[2].measured == pytest.approx(4.0, abs=1e-6)
     he, xavier = verdict.chart.series[2:]
     assert xavier.y[0] / he.y[0] == pytest.approx(2**-4, rel=1e-6)
+
+
+def test_through_fifty_layers_he_keeps_gradients_within_a_factor_of_three() -> None:
+    seeds = [derive_seed(0, "he", i) for i in range(30)]
+    norms = relative_norms(256, 50, activation="relu", initializer="he-normal", seeds=seeds)
+    assert 0.3 < geometric_mean(norms[:, 0])[0] < 3.3
+    assert 0.3 < norms[:, 0].mean() < 3.3
 
 
 @pytest.mark.parametrize("settings", [{"width": 40, "depth": 10}, {"width": 128, "depth": 30}])

@@ -76,7 +76,9 @@ def test_the_share_for_two_dimensions_is_a_cone_of_matrices() -> None:
     assert POSITIVE_SHARES[2] == pytest.approx((1 - math.cos(math.pi / 4)) / 2)
 
 
-def test_matrices_that_are_not_symmetric_turn_the_verdict(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_hessians_without_negative_entries_turn_the_verdict(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     real = torch.linalg.cholesky_ex
     monkeypatch.setattr(torch.linalg, "cholesky_ex", lambda hessians: real(hessians.abs()))
     assert not SADDLES_OUTNUMBER.check().holds

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 import torch
 
+from netwright.core.errors import ConfigError
 from netwright.layers.initializers import INITIALIZERS
 from netwright.testing.claim_contract import CLAIM_CHECKS
 from netwright.theory.claims import Claim
@@ -46,6 +47,22 @@ def test_a_negative_mean_keeps_gradients_through_ten_and_fifteen_layers() -> Non
     for depth in (10, 15):
         assert smaller(measured_norms(given, depth, "yilmaz-poli", 0, "quick")) < 100
         assert smaller(measured_norms(given, depth, "xavier-normal", 0, "quick")) > 1e5
+
+
+def test_a_negative_mean_loses_gradients_in_wide_layers_and_with_centred_inputs() -> None:
+    def lost(width: int, **options: bool) -> float:
+        given = SigmoidDepthConfig(width=width)
+        return smaller(measured_norms(given, 15, "yilmaz-poli", 0, "quick", **options))
+
+    assert lost(100) < 100 < lost(100, centred=True) < 1500
+    assert 100 < lost(400) < 1500
+    with pytest.raises(ConfigError, match=r"^width must be at most 100, got 101$"):
+        NEGATIVE_MEAN_INIT.check(width=101)
+
+
+@pytest.mark.parametrize("width", [20, 50])
+def test_a_negative_mean_keeps_gradients_of_narrower_layers(width: int) -> None:
+    assert NEGATIVE_MEAN_INIT.check(width=width).holds
 
 
 def test_the_steepest_slopes() -> None:

@@ -44,17 +44,21 @@ def test_features_occur_as_often_as_they_should() -> None:
 
 def test_the_gap_is_zero_at_the_truth_and_a_divergence_elsewhere() -> None:
     stream = small_stream()
-    assert torch.allclose(stream.gap(stream.truth[None]), torch.zeros(1, 2))
-    other = torch.zeros(1, 2, 2, 1)
-    state = stream.rng.get_state()
-    gap = stream.gap(other)
-    stream.rng.set_state(state)
-    logits = stream.inputs(1000) @ stream.truth
+    inputs = stream.inputs(1000)
+    assert torch.allclose(stream.gap(stream.truth[None], inputs), torch.zeros(1, 2))
+    logits = inputs @ stream.truth
     chance, zero = logits.sigmoid(), torch.zeros_like(logits)
     extra = binary_cross_entropy_with_logits(
         zero, chance, reduction="none"
     ) - binary_cross_entropy_with_logits(logits, chance, reduction="none")
+    gap = stream.gap(torch.zeros(1, 2, 2, 1), inputs)
     assert torch.allclose(gap[0], extra.mean((-2, -1)), atol=1e-6)
+
+
+def test_all_rivals_are_judged_on_the_same_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    same = {name: ("sgd", 0.0) for name in "abc"}
+    monkeypatch.setattr("netwright.theory.sparse_gradients.RIVALS", same)
+    assert SPARSE_GRADIENTS.check().measured == pytest.approx(1)
 
 
 @pytest.mark.parametrize(("name", "power"), [("sgd", 0.0), ("sgd", 0.5), ("adagrad", 0.0)])

@@ -15,6 +15,7 @@ from netwright.theory.verdict import (
     at_most,
     equals,
     estimate,
+    estimate_ratio,
     estimate_share,
     no_violations,
 )
@@ -95,3 +96,10 @@ def test_the_interval_of_a_share_by_hand() -> None:
     assert one.interval == pytest.approx((0.2366, 0.7634), abs=1e-4)
     assert estimate_share(0, 20).interval == pytest.approx((0, 0.1611), abs=1e-4)
     assert estimate_share(20, 20).interval[1] == 1.0
+
+
+def test_the_mean_of_ratios_is_geometric_and_so_is_its_interval() -> None:
+    found, inverse = estimate_ratio([0.5, 4.0]), estimate_ratio([2.0, 0.25])
+    assert found.mean == pytest.approx(math.sqrt(2))
+    assert inverse.mean == pytest.approx(1 / found.mean)
+    assert inverse.interval == pytest.approx((1 / found.interval[1], 1 / found.interval[0]))

@@ -465,3 +465,25 @@ def test_other_groups_of_weights_let_the_optimizer_begin_anew(tmp_path: Path) ->
     assert again.step == 5
     assert not again.optimizer.state
     assert len(again.optimizer.param_groups) == 2
+
+
+@pytest.mark.parametrize(("average", "count"), [("exponential", 5), ("equal", 0)])
+def test_a_longer_run_voids_only_a_mean_over_its_last_quarter(
+    average: str, count: int, tmp_path: Path
+) -> None:
+    settings: dict[str, Any] = {"average": average, "schedule": "cosine"}
+    toy_fit(toy_net(), toy_data(), epochs=1, callbacks=[SaveEpoch(tmp_path / "short")], **settings)
+    again = toy_start(epochs=9, **settings)
+    load_checkpoint(tmp_path / "short", again, allow=["epochs"])
+    assert again.average is not None
+    assert again.average.count == count
+
+
+def test_svrg_takes_a_snapshot_an_epoch_also_with_other_batches(tmp_path: Path) -> None:
+    toy_fit(toy_net(), toy_data(), optimizer="svrg", callbacks=[SaveEpoch(tmp_path / "svrg")])
+    again = toy_start(optimizer="svrg", batch_size=10)
+    load_checkpoint(tmp_path / "svrg", again, allow=["batch_size"])
+    assert again.optimizer.param_groups[0]["period"] == again.steps_per_epoch == 2
+    same = toy_start(optimizer="svrg")
+    load_checkpoint(tmp_path / "svrg", same)
+    assert same.optimizer.param_groups[0]["period"] == 5

@@ -14,6 +14,8 @@ from netwright.core.seeding import random_state
 from netwright.data.dataset import Data
 from netwright.data.loader import BatchLoader
 from netwright.inspection.learning_rate_range import LearningRateRange
+from netwright.optimizers.catalog import OPTIMIZERS
+from netwright.optimizers.optimizer import build_optimizer
 from netwright.train.learning_rate_range import try_learning_rates
 from netwright.train.settings import TrainConfig
 from netwright.train.tasks.catalog import task_for
@@ -59,6 +61,23 @@ def test_the_losses_are_those_of_a_loop_written_by_hand(seed: int) -> None:
     data = doubled(toy_data(rows=18))  # the last batch of an epoch has two rows
     found = tried(toy_net().double(), data, seed=seed, optimizer="sgd")
     assert found.loss == pytest.approx(by_hand(toy_net().double(), data, len(found.loss), seed))
+
+
+def test_with_muon_the_rate_of_biases_stays_and_that_of_matrices_is_tried() -> None:
+    data, model = doubled(toy_data(rows=20)), toy_net().double()
+    found = tried(model, data, optimizer="muon")
+    optimizer = build_optimizer(OPTIMIZERS.load("muon"), model)
+    matrices, biases = optimizer.param_groups
+    batches = [batch for epoch in range(20) for batch in BatchLoader(data.train, 4).epoch(epoch)]
+    losses = []
+    for lr, batch in zip(found.lr, batches, strict=False):
+        matrices["lr"], biases["lr"] = lr, 3e-4
+        optimizer.zero_grad()
+        loss = task_for(data).loss(model(batch.inputs), batch)
+        torch.autograd.backward(loss)
+        optimizer.step()
+        losses.append(loss.item())
+    assert found.loss == pytest.approx(losses)
 
 
 def test_rates_rise_by_the_same_factor_from_1e_minus_7_to_10() -> None:

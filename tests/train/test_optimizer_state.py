@@ -12,6 +12,7 @@ from netwright.optimizers.schedules import SCHEDULES, build_schedule
 from netwright.train.optimizer_state import (
     advance_schedule,
     find_missing_memory,
+    follow_new_batches,
     restore_optimizer,
     unmoved_weights,
 )
@@ -125,3 +126,13 @@ def test_a_schedule_brought_forward_is_where_it_would_be(name: str) -> None:
     advance_schedule(brought, 7)
     assert brought.get_last_lr() == stepped.get_last_lr()
     assert brought.last_epoch == 7
+
+
+def test_only_the_period_follows_new_batches() -> None:
+    old, new = build(Branches(), "svrg", period=3), build(Branches(), "svrg", period=8)
+    old.param_groups[0]["lr"] = 0.5
+    follow_new_batches(old, new.state_dict())
+    assert (old.param_groups[0]["period"], old.param_groups[0]["lr"]) == (8, 0.5)
+    plain = build(Branches(), "sgd")
+    follow_new_batches(plain, plain.state_dict())
+    assert "period" not in plain.param_groups[0]

@@ -158,6 +158,14 @@ def test_l2_is_weight_decay_for_sgd_and_is_not_for_adam() -> None:
     assert (decoupled - coupled).abs().max().item() > 0.01
 
 
+@pytest.mark.parametrize("settings", [{"accumulate": 3}, {"precision": "fp16-mixed"}])
+def test_l2_counts_once_an_update_and_is_not_scaled(settings: dict[str, Any]) -> None:
+    nets = [toy_net(), toy_net()]
+    for net, penalty in zip(nets, ("l2", "weight_decay"), strict=True):
+        toy_fit(net, toy_data(), optimizer="sgd", lr=0.5, **{penalty: 0.5}, **settings)
+    assert_close(nets[0], nets[1], 1e-5)
+
+
 @pytest.mark.parametrize("setting", ["weight_decay", "l2", "l1"])
 def test_biases_may_be_left_out_of_every_penalty(setting: str) -> None:
     class Biased(nn.Module):

@@ -54,6 +54,17 @@ NAN, INFINITY = float("nan"), float("inf")
             {"optimizer": "lbfgs", "precision": "fp16-mixed"},
             "precision must not be fp16-mixed with lbfgs",
         ),
+        *(
+            (
+                {"optimizer": "svrg", name: value},
+                f"{name} must be left out with svrg: its two gradients must be of the same rows",
+            )
+            for name, value in (("augment", ("flip",)), ("input_noise", 0.1), ("label_noise", 0.1))
+        ),
+        (
+            {"augment": ("flip", "mixup=0.4"), "loss": "hinge"},
+            "mixup mixes classes: it needs the loss cross-entropy, got 'hinge'",
+        ),
     ],
 )
 def test_a_wrong_setting_is_refused_in_one_sentence(

@@ -22,8 +22,9 @@ class ProcessLock:
     """A lock on a file, taken and let go as often as one likes.
 
     Args:
-        path: the file, made where it is not there; it is never removed, since who has just opened
-            it would then hold a file that nobody else sees.
+        path: the file, made where it is not there; letting go does not remove it, since who has
+            just opened it would then hold a file that nobody else sees. Only an owner whose lock
+            nobody waits for may remove it.
     """
 
     def __init__(self, path: Path) -> None:

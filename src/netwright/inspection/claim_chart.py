@@ -124,14 +124,22 @@ class ClaimChart(View):
         several = [other for other in self.series if other.role == "predicted"]
         # Of several predictions the k-th has the colour of the k-th measurement.
         colour = INK if len(several) == 1 else colour_of(several.index(series))
+        # Above the dots, which would hide it where they lie on it.
+        look: dict[str, Any] = {
+            "color": colour,
+            "linestyle": "--",
+            "linewidth": 1.6,
+            "label": series.name,
+            "zorder": 4,
+        }
         if self.categories:  # a line between names would mean nothing
             axes.scatter(x, y, marker="_", s=900, linewidths=2.2, color=colour, zorder=2)
             # The legend shows a short line: a bar as wide as these would look like data.
             axes.plot([], [], color=colour, linewidth=2.2, label=series.name)
         elif len(x) == 1:
-            axes.axhline(y[0], color=colour, linestyle="--", linewidth=1.6, label=series.name)
+            axes.axhline(y[0], **look)
         else:
-            axes.plot(x, y, color=colour, linestyle="--", linewidth=1.6, label=series.name)
+            axes.plot(x, y, **look)
 
     def _draw_measured(self, axes: "Axes", series: Series, colour: str) -> None:
         x, y = self._shown(series)

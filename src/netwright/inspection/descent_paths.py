@@ -34,7 +34,7 @@ class Descent:
     Args:
         name: whose it is.
         places: the places that it visits, the start included, as long as they are finite.
-        value: the height of the last one; None where it ran away.
+        value: the height of the last one; None where it ran away, above the start.
     """
 
     name: str
@@ -172,5 +172,6 @@ def _descent(name: str, path: Tensor, height: Callable[[Tensor], Tensor]) -> Des
     heights = height(path)
     lasting = int(heights.isfinite().cumprod(0).sum())  # places before the first that is not
     places: tuple[Place, ...] = tuple((x, y) for x, y in path[:lasting].tolist())
-    value = float(heights[-1]) if lasting == len(path) else None
+    stayed = lasting == len(path) and bool(heights[-1] <= heights[0])
+    value = float(heights[-1]) if stayed else None
     return Descent(name=name, places=places, value=value)

@@ -78,17 +78,17 @@ class EnsembleMembers(View):
     @property
     def caption(self) -> str:
         """The ensemble against the mean and the best of its members."""
-        words = (
-            f"All {len(self.names)} members together: {self.metric} {self._told(self.together)}."
-        )
-        if self.alone:
+        count = len(self.names)
+        who = f"All {count} members together" if count > 1 else "The only member"
+        words = f"{who}: {self.metric} {self._told(self.together)}."
+        if self.alone and count > 1:
             mean = sum(self.alone) / len(self.alone)
             best = max(self.alone) if self.better == "higher" else min(self.alone)
             words += (
                 f" One member alone (dots): {self._told(mean)} on average, {self._told(best)} at "
                 f"best."
             )
-        if self.first:
+        if self.first and count > 1:
             words += " The line is what the first members, up to this one, score together."
         elif len(set(self.names)) > 1:
             shares = zip(self.names, self.weights, strict=True)
@@ -122,8 +122,8 @@ class EnsembleMembers(View):
             name_ticks(axes, "x", self.names, WIDTH)
         else:
             axes.set_xlabel(f"member ({self.names[0]})")
-            axes.xaxis.set_major_locator(MaxNLocator(nbins=10, integer=True))
-        axes.margins(x=0.06)
+            axes.xaxis.set_major_locator(MaxNLocator(nbins=10, integer=True, min_n_ticks=1))
+        axes.set_xlim(places[0] - 0.5, places[-1] + 0.5)
         axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
 
     def _told(self, value: float) -> str:

@@ -46,7 +46,11 @@ class SearchHistory(View):
     def caption(self) -> str:
         """The best trial, and how to read the figure."""
         winner = self.numbers[self.values.index(self.best[-1])]
-        ticks = f" Ticks at the foot are the {len(self.pruned)} pruned trials." * bool(self.pruned)
+        count = len(self.pruned)
+        trials = (
+            "The tick at the foot is the" if count == 1 else f"Ticks at the foot are the {count}"
+        )
+        ticks = f" {trials} pruned trial{'s' * (count > 1)}." if count else ""
         return (
             f"The best {self.metric}, {number(self.best[-1])}, is that of trial {winner}. A point "
             f"is a trial that ran to its end, the line is the best so far.{ticks}"

@@ -33,6 +33,7 @@ class SearchedSetting:
         choices: their names; empty for numbers.
         ends: the lowest and the highest number that was searched.
         is_log: whether it was drawn on a logarithmic scale.
+        is_whole: whether it is a whole number.
     """
 
     name: str
@@ -40,6 +41,7 @@ class SearchedSetting:
     choices: tuple[str, ...] = ()
     ends: tuple[float, float] = (0.0, 1.0)
     is_log: bool = False
+    is_whole: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -105,6 +107,8 @@ class SettingEffects(View):
             return
         if setting.is_log:
             log_scale(axes, "x")
+        elif setting.is_whole:
+            axes.locator_params(axis="x", integer=True)
         axes.set_xlim(*setting.ends)
 
 

@@ -47,6 +47,17 @@ class Penalty:
         return total
 
 
+@torch.no_grad()
+def add_l2_slope(weights: Sequence[Tensor], l2: float) -> None:
+    """Add lambda w, the gradient of lambda / 2 w^2, to the gradients of the weights."""
+    gradients = []
+    for weight in weights:
+        if weight.grad is None:
+            weight.grad = torch.zeros_like(weight)
+        gradients.append(weight.grad)
+    torch._foreach_add_(gradients, list(weights), alpha=l2)
+
+
 def penalized(model: nn.Module, which: Penalized) -> list[nn.Parameter]:
     """The learned parameters of a model: all, or matrices and kernels without biases and gains."""
     learned = [parameter for parameter in model.parameters() if parameter.requires_grad]

@@ -55,17 +55,24 @@ class Metric:
         measures: kind of target -> (predictions, targets, weights or None) -> value, NaN where it
             has none.
         card: what it is, its formula and its source.
+        least: no value is lower.
     """
 
     name: str
     better: Literal["higher", "lower"]
     measures: Mapping[Kind, Measure]
     card: Card
+    least: float = 0.0
 
     @property
     def targets(self) -> tuple[Kind, ...]:
         """The kinds of target that it is for."""
         return tuple(self.measures)
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """Its lowest and its highest value: what is to rise rises to 1, an error has no end."""
+        return self.least, 1.0 if self.better == "higher" else math.inf
 
 
 def measure_all(
@@ -204,6 +211,7 @@ _ROWS: tuple[Metric, ...] = (
         better="higher",
         measures={"real": r2},
         card=cards.R2,
+        least=-math.inf,
     ),
 )
 

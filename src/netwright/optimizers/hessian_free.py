@@ -22,6 +22,7 @@ import torch
 from torch import Tensor
 
 from netwright.core.card import Card
+from netwright.core.checks import check_not_negative, check_positive
 from netwright.optimizers.conjugate_gradient import conjugate_gradient
 from netwright.optimizers.curvature import GaussNewton, gradient_of, unflatten
 from netwright.optimizers.optimizer import OptimizerEntry, check_one_group
@@ -47,7 +48,7 @@ class HessianFree(torch.optim.Optimizer):
     Args:
         params: what to move.
         lr: how much of the step is taken; 1 is Newton's.
-        damping: lambda of the first step.
+        damping: lambda of the first step; 0 stays 0.
         cg_steps: products with the curvature that a step may cost.
         tol: the part of the gradient that conjugate gradients may leave unexplained.
     """
@@ -63,8 +64,10 @@ class HessianFree(torch.optim.Optimizer):
         cg_steps: int = 50,
         tol: float = 1e-3,
     ) -> None:
-        if damping < 0:
-            raise ValueError(f"damping must not be negative, got {damping}")
+        check_not_negative("lr", lr)
+        check_not_negative("damping", damping)
+        check_positive("cg_steps", cg_steps)
+        check_positive("tol", tol)
         super().__init__(params, {"lr": lr, "damping": damping, "cg_steps": cg_steps, "tol": tol})
         check_one_group(self)
 

@@ -126,16 +126,17 @@ class Muon(ForeachOptimizer):
         states: list[dict[str, Any]],
     ) -> None:
         """Matrices by Muon; a group of other parameters by torch's AdamW."""
-        step = _muon_step if weights[0].ndim >= 2 else _adamw_step
+        step = muon_step if weights[0].ndim >= 2 else _adamw_step
         step(group, weights, gradients, states)
 
 
-def _muon_step(
+def muon_step(
     group: dict[str, Any],
     weights: list[Tensor],
     gradients: list[Tensor],
     states: list[dict[str, Any]],
 ) -> None:
+    """Step along the momentum, looking ahead, with all singular values brought near 1."""
     means = [state["momentum_buffer"] for state in states]
     torch._foreach_lerp_(means, gradients, 1 - group["momentum"])
     aheads = torch._foreach_lerp(gradients, means, group["momentum"])  # Nesterov's look-ahead

@@ -17,6 +17,7 @@ import torch
 from torch import Tensor
 
 from netwright.core.card import Card
+from netwright.core.checks import check_not_negative
 from netwright.optimizers.curvature import gradient_of, hessian_of, unflatten
 from netwright.optimizers.optimizer import OptimizerEntry, check_one_group
 
@@ -51,8 +52,8 @@ class Newton(torch.optim.Optimizer):
         damping: float = 0.0,
         max_parameters: int = 5000,
     ) -> None:
-        if damping < 0:
-            raise ValueError(f"damping must not be negative, got {damping}")
+        check_not_negative("lr", lr)
+        check_not_negative("damping", damping)
         super().__init__(params, {"lr": lr, "damping": damping, "max_parameters": max_parameters})
         check_one_group(self)
         count = sum(weight.numel() for weight in self.param_groups[0]["params"])

@@ -1,7 +1,9 @@
 """A named optimizer: torch's class, what it may be given, and its card."""
 
 import inspect
+import math
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -48,7 +50,7 @@ class OptimizerEntry:
     def options(self) -> list[str]:
         """The settings that may be given beside lr and weight_decay."""
         hidden = {"self", "params", "lr", "weight_decay", "foreach", "fused", "capturable"}
-        hidden |= {"maximize", "differentiable"}
+        hidden |= {"maximize", "differentiable", "decoupled_weight_decay"}
         return [name for name in inspect.signature(self.make).parameters if name not in hidden]
 
 
@@ -75,9 +77,8 @@ def build_optimizer(
         options: further settings of torch's class (betas, eps, momentum ...).
     """
     options = options or {}
-    _check_options(entry, options)
     settings: dict[str, Any] = {"lr": entry.lr if lr is None else lr, **entry.presets}
-    settings.update({name: _as_torch(value) for name, value in options.items()})
+    settings.update({name: _read_option(entry, name, value) for name, value in options.items()})
     accepted = inspect.signature(entry.make).parameters
     if weight_decay and "weight_decay" not in accepted:
         raise ConfigError(f"{entry.make.__name__} has no weight_decay, got {weight_decay}")
@@ -106,12 +107,44 @@ def check_one_group(optimizer: torch.optim.Optimizer) -> None:
         raise ValueError(f"one group of parameters is moved, got {len(optimizer.param_groups)}")
 
 
-def _check_options(entry: OptimizerEntry, options: Mapping[str, Any]) -> None:
-    known = entry.options()
-    for name in options:
-        if name not in known:
-            hint = nearest(name, known) or f"; there are {', '.join(known)}"
-            raise ConfigError(f"unknown option {name!r} of {entry.make.__name__}{hint}")
+def _read_option(entry: OptimizerEntry, name: str, value: Any) -> Any:
+    """An option as torch wants it; an unknown one, or one of another kind, is refused."""
+    known, kind = entry.options(), entry.make.__name__
+    if name in {"lr", "weight_decay"}:
+        raise ConfigError(f"{name} is no option of {kind}: set train.{name}")
+    if name not in known:
+        hint = nearest(name, known) or f"; there are {', '.join(known)}"
+        raise ConfigError(f"unknown option {name!r} of {kind}{hint}")
+    read = _as_torch(value)
+    wanted = _what_is_wanted(inspect.signature(entry.make).parameters[name], read)
+    if wanted:
+        raise ConfigError(f"{name} of {kind} must be {wanted}, got {value!r}")
+    return read
+
+
+def _what_is_wanted(parameter: inspect.Parameter, value: Any) -> str:
+    """What such a setting must be, in words, where the value is something else; else nothing."""
+    default, hint = parameter.default, parameter.annotation
+    if parameter.name == "line_search_fn":
+        fits, wanted = value in (None, "strong_wolfe"), "'strong_wolfe' or none"
+    elif isinstance(default, bool):
+        fits, wanted = isinstance(value, bool), "true or false"
+    elif isinstance(default, tuple):
+        as_long = isinstance(value, tuple) and len(value) == len(default)
+        fits, wanted = as_long and all(map(_is_number, value)), f"{len(default)} numbers"
+    elif hint is int:
+        fits, wanted = type(value) is int, "a whole number"
+    elif hint == int | None:
+        fits, wanted = value is None or type(value) is int, "a whole number or none"
+    elif isinstance(default, int | float):  # torch writes `momentum: float = 0`
+        fits, wanted = _is_number(value), "a finite number"
+    else:
+        return ""
+    return "" if fits else wanted
+
+
+def _is_number(value: Any) -> bool:
+    return type(value) in {int, float} and math.isfinite(value)
 
 
 def _weights_and_rest(learned: list[nn.Parameter]) -> list[dict[str, Any]]:
@@ -126,7 +159,8 @@ def _as_torch(value: Any) -> Any:
     """YAML has lists where torch wants tuples (betas), and reads 1e-8 as text."""
     if isinstance(value, list | tuple):
         return tuple(_as_torch(item) for item in value)
-    try:
-        return float(value) if isinstance(value, str) else value
-    except ValueError:
-        return value
+    if isinstance(value, str):
+        for number in (int, float):
+            with suppress(ValueError):
+                return number(value)
+    return value

@@ -18,6 +18,7 @@ import torch
 from torch import Tensor
 
 from netwright.core.card import Card
+from netwright.core.checks import check_not_negative
 from netwright.optimizers.optimizer import OptimizerEntry, check_one_group
 
 
@@ -31,6 +32,7 @@ class SVRG(torch.optim.Optimizer):
     """
 
     def __init__(self, params: Iterable[Tensor], lr: float = 0.1, *, period: int = 100) -> None:
+        check_not_negative("lr", lr)
         if period < 1:
             raise ValueError(f"period must be at least 1, got {period}")
         super().__init__(params, {"lr": lr, "period": period})

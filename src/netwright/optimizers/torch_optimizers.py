@@ -109,7 +109,8 @@ ADADELTA = OptimizerEntry(
         symbols={
             **_STEP,
             r"\Delta": "the step before it is scaled",
-            r"\mathrm{RMS}": "running root mean square, that of the steps one step behind",
+            r"\mathrm{RMS}": "the root of a running mean square plus `eps`; that of the steps is "
+            "one step behind",
         },
         source="Zeiler (2012), arXiv 1212.5701",
         misprint="Often printed without the update of the mean of squared steps, which then stays "
@@ -179,8 +180,9 @@ NADAM = OptimizerEntry(
         },
         source="Dozat (2016), ICLR workshop",
         misprint="m is that of the next step and is corrected as such; often printed with the "
-        "product up to t alone, with which the first step is 1.9 times eta. It is not the "
-        "look-ahead but the correction that mends the bias of the first steps.",
+        "product up to t alone: the first step is then 1.08 times eta in place of 1.06, and with "
+        "a constant mu of 0.9 it is 1.9 in place of 1.47. It is not the look-ahead but the "
+        "correction that mends the bias of the first steps.",
     ),
 )
 LBFGS = OptimizerEntry(

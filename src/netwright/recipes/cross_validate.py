@@ -7,7 +7,7 @@ Source: Stone, "Cross-Validatory Choice and Assessment of Statistical Prediction
 from collections.abc import Mapping
 from copy import deepcopy
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
 from torch import Tensor, nn
 
@@ -15,12 +15,16 @@ from netwright.core.config import Config, describe, parse
 from netwright.core.console import say
 from netwright.core.errors import ConfigError, DataError, NetwrightError
 from netwright.core.learner import Learner
+from netwright.core.seeding import seeded
+from netwright.data.spec import DataSpec
 from netwright.data.split import hold_out, k_folds
+from netwright.models.catalog import MODELS
+from netwright.models.ensembles.ensemble import Ensemble, Member
 from netwright.recipes.chosen_metric import choose_metric
 from netwright.recipes.cross_validation import CrossValidation, Fold
 from netwright.recipes.fit import put_together, resolve
 from netwright.recipes.folds import FoldableData, foldable
-from netwright.recipes.recipe import Recipe, has_own_rule
+from netwright.recipes.recipe import Recipe
 from netwright.recipes.sources import is_frame, settings_type
 from netwright.recipes.training import train
 from netwright.train.tasks.catalog import task_for
@@ -44,7 +48,7 @@ def cross_validate(
     the data (MNIST's, a table's split column, `Data` with a test) is kept out and not looked at.
     Inputs are encoded by each fold's own training rows. A model that learns by gradients keeps the
     share `val_size` of them to choose its best epoch by, as in `nw.fit`; a model with a rule of its
-    own learns from all of them.
+    own, and an ensemble of such models, learns from all of them.
 
     Args:
         model: a name, a config, or a module of your own, which starts every fold as it is.
@@ -87,15 +91,15 @@ def cross_validate_recipe(
     if stratify and rows.classes is None:
         raise ConfigError(f"stratify is for classes, {rows.data.name} has none to predict")
     classes = None if stratify is False else rows.classes
-    own_rule = isinstance(module, Learner) or has_own_rule(recipe.model)
+    own_rule = _learns_by_rules(recipe, module, rows.data.spec)
     chosen = choose_metric(metric, task_for(rows.data))
     done: list[Fold] = []
     for repeat in range(1, repeats + 1):
-        seeded = replace(recipe, seed=recipe.seed + repeat - 1)
-        divided = k_folds(rows.count, folds, seed=seeded.seed, classes=classes)
+        again = replace(recipe, seed=recipe.seed + repeat - 1)
+        divided = k_folds(rows.count, folds, seed=again.seed, classes=classes)
         for place, (learned, held_out) in enumerate(divided, start=1):
-            parts = (*_keep_back(learned, rows, seeded.seed, classes, own_rule), held_out)
-            done.append(_measure(seeded, rows, module, parts, (repeat, place)))
+            parts = (*_keep_back(learned, rows, again.seed, classes, own_rule), held_out)
+            done.append(_measure(again, rows, module, parts, (repeat, place)))
             score = done[-1].metrics.get(chosen.name)
             if score is None:
                 raise DataError(
@@ -114,6 +118,18 @@ def cross_validate_recipe(
         folds=tuple(done),
         notes=rows.notes,
     )
+
+
+def _learns_by_rules(recipe: Recipe, module: nn.Module | None, spec: DataSpec) -> bool:
+    """Whether nothing in the model learns by gradients, so that there is no epoch to choose."""
+    kind = MODELS.load(recipe.model) if module is None else type(module)
+    if not issubclass(kind, Ensemble):
+        return issubclass(kind, Learner)
+    if module is None:
+        with seeded(recipe.seed):
+            module = kind.build(recipe.model_settings, spec)
+    members = cast(Ensemble, module).members
+    return all(isinstance(cast(Member, member).model, Learner) for member in members)
 
 
 def _keep_back(

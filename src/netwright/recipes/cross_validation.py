@@ -5,7 +5,8 @@ their standard error is too small. The interval here corrects for it:
 
     mean +- t std sqrt(1 / n + held out / trained on),    t of Student's distribution, n - 1 degrees
 
-It covers other training sets of this size, roughly: an unbiased estimate does not exist.
+It covers other training sets of this size, roughly: an unbiased estimate does not exist. Where it
+would leave the range of the metric, it is cut.
 
 Source: Nadeau and Bengio, "Inference for the Generalization Error" (2003); Bengio and Grandvalet,
 "No Unbiased Estimator of the Variance of K-Fold Cross-Validation" (2004).
@@ -21,6 +22,7 @@ from scipy.special import stdtrit
 
 from netwright.inspection.page import Html, note, table, text
 from netwright.inspection.view import plain
+from netwright.metrics.catalog import find_metric
 from netwright.recipes.same_run import without_folders
 
 FORMAT = 1
@@ -102,7 +104,19 @@ class CrossValidation:
 
     @property
     def interval(self) -> tuple[float, float] | None:
-        """Where the mean may lie, at 95 %; None where all scores are equal: nothing says so."""
+        """Where the mean may lie, at 95 %, within what the metric can be.
+
+        None where all scores are equal: nothing says so.
+        """
+        reach = self._reach
+        if reach is None:
+            return None
+        least, most = find_metric(self.metric).bounds
+        return max(least, reach[0]), min(most, reach[1])
+
+    @property
+    def _reach(self) -> tuple[float, float] | None:
+        """The interval by its formula, which knows no bounds."""
         n = len(self.folds)
         if self.std == 0:
             return None
@@ -135,6 +149,7 @@ class CrossValidation:
         """The mean with its spread and interval."""
         sure = self.interval
         where = f", 95 % interval {sure[0]:.4g} to {sure[1]:.4g}" if sure else ""
+        where += ", cut to the metric's range" if sure != self._reach else ""
         return (
             f"{self.metric} {self.mean:.4g} (std {self.std:.2g} over {len(self.folds)} folds"
             f"{where}); trivial baseline {self.baseline:.4g}"

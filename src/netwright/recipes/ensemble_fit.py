@@ -4,29 +4,30 @@ import time
 from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import cast
 
 import torch
 
-from netwright.core.console import Bar, warn
+from netwright.core.console import Bar, say, warn
 from netwright.core.devices import device_of
 from netwright.core.errors import ConfigError
 from netwright.core.interrupts import Interrupt
 from netwright.core.learner import Learner
-from netwright.data.dataset import Split
-from netwright.data.stored import evenly_spaced
+from netwright.core.storage import read_json
 from netwright.models.ensembles.ensemble import Ensemble, Lesson, Member
 from netwright.recipes.gradient_fit import gradient_fit
 from netwright.recipes.kept_members import KeptMembers
 from netwright.recipes.outcome import Outcome
-from netwright.recipes.own_fit import own_fit
+from netwright.recipes.own_fit import measured_part, own_fit
 from netwright.recipes.prepared import Circumstances, Prepared
+from netwright.recipes.resume import is_finished
+from netwright.recipes.run_folder import read_weights, write_recipe
 from netwright.train.evaluate import measure_quickly
-from netwright.train.history import History, Row, append_rows, write_rows
+from netwright.train.history import History, Row, append_rows, read_history, write_rows
 from netwright.train.tasks.regression import Regression
 
 SHORTEST = 1e-9  # seconds: a member whose time is up before it begins makes one step
-MOST_MEASURED = 10_000  # rows of a split, while learning; the results are of all rows
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,15 +65,22 @@ def ensemble_fit(prepared: PreparedEnsemble, here: Circumstances) -> Outcome:
     and ends with the same ensemble, bit for bit. Stopped on the way, the ensemble consists of the
     members that had learned; of the first, where it was stopped in its lesson, what it knew.
     """
-    model, recipe = cast(Ensemble, prepared.model), prepared.recipe
-    course = _Course(prepared, here)
+    model, recipe, kept = cast(Ensemble, prepared.model), prepared.recipe, None
+    if here.folder is not None:
+        kept = KeptMembers(here.folder, prepared.data, recipe.train, here.allow)
+        write_recipe(here.folder, recipe)  # what was changed was allowed
+        if is_finished(here.folder):
+            if not here.quiet:
+                say(f"going on from {here.folder}: all of its members have learned")
+            return _as_it_ended(prepared, here.folder)
+    course = _Course(prepared, here, kept)
     stopped: Outcome | None = None
     with Interrupt() as interrupt, closing(course.bar):
         for lesson in model.lessons(course.data.train, course.data.val, recipe.seed):
             stopped = course.go_through(lesson)
             if stopped is not None or interrupt.signal is not None:
+                model.prune()
                 break
-        model.prune()
         course.measure_together()
     status, exit_code = "done", interrupt.exit_code
     if interrupt.signal is not None:
@@ -93,21 +101,37 @@ def ensemble_fit(prepared: PreparedEnsemble, here: Circumstances) -> Outcome:
     )
 
 
+def _as_it_ended(prepared: Prepared, folder: Path) -> Outcome:
+    """The ensemble of a finished run, and what its run had found."""
+    prepared.model.load_state_dict(read_weights(folder))
+    results = read_json(folder / "results.json")
+    return Outcome(
+        history=read_history(folder / "metrics.jsonl"),
+        status=results["status"],
+        epochs=results["epochs"],
+        best_epoch=results["best_epoch"],
+        seconds=results["seconds"],
+        notes=tuple(note for note in results["notes"] if note not in prepared.data.notes),
+    )
+
+
 class _Course:
     """The way through the lessons: what is learned, kept, measured and told.
 
     Args:
         prepared: the ensemble.
         here: where it learns.
+        kept: lessons that are done; None for a run kept in memory.
     """
 
-    def __init__(self, prepared: PreparedEnsemble, here: Circumstances) -> None:
-        self.prepared, self.here, self.folder = prepared, here, here.folder
+    def __init__(
+        self, prepared: PreparedEnsemble, here: Circumstances, kept: KeptMembers | None
+    ) -> None:
+        self.prepared, self.here, self.folder, self.kept = prepared, here, here.folder, kept
         self.data = prepared.data.to(device_of(prepared.model))
         self.history, self.bar, self.lessons = History(), Bar(None, quiet=here.quiet), 0
-        self.started, self.kept = time.monotonic(), None
+        self.started = time.monotonic()
         if self.folder is not None:
-            self.kept = KeptMembers(self.folder, prepared.data, here.allow)
             write_rows(self.folder / "metrics.jsonl", [])  # lessons that are kept are told again
         if prepared.unused and not here.quiet:
             members = cast(list[Member], list(cast(Ensemble, prepared.model).members))
@@ -162,7 +186,7 @@ class _Course:
     def _tell(self, lesson: Lesson, remark: str) -> None:
         """How the member does on what it was to learn."""
         name, split = ("train", lesson.train) if lesson.val is None else ("val", lesson.val)
-        measures = measure_quickly(lesson.member, _part(split), self.prepared.task)
+        measures = measure_quickly(lesson.member, measured_part(split), self.prepared.task)
         self._record(name, {f"member_{key}": value for key, value in measures.items()})
         self.bar.line(f"{lesson.title}{remark}: {name} {_listed(measures)}")
 
@@ -170,7 +194,9 @@ class _Course:
         """How the ensemble does on train and validation, and what it found out."""
         for name, split in self.data.splits():
             if name != "test":
-                measures = measure_quickly(self.prepared.model, _part(split), self.prepared.task)
+                measures = measure_quickly(
+                    self.prepared.model, measured_part(split), self.prepared.task
+                )
                 self._record(name, measures)
                 self.bar.line(f"together: {name} {_listed(measures)}")
         for remark in cast(Ensemble, self.prepared.model).remarks:
@@ -196,8 +222,3 @@ class _Course:
 
 def _listed(measures: dict[str, float]) -> str:
     return ", ".join(f"{name} {value:.4g}" for name, value in measures.items())
-
-
-def _part(split: Split) -> Split:
-    """At most so many rows, evenly spread over the split."""
-    return split.take(evenly_spaced(len(split), MOST_MEASURED).to(split.targets.device))

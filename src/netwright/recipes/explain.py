@@ -40,11 +40,13 @@ from netwright.models.catalog import MODELS
 from netwright.models.ensembles.ensemble import Ensemble
 from netwright.models.model import Model
 from netwright.optimizers.catalog import OPTIMIZERS
-from netwright.optimizers.foreach_optimizer import ForeachOptimizer
+from netwright.optimizers.muon import muon_step, orthogonalized
+from netwright.optimizers.newton import newton_direction
 from netwright.optimizers.optimizer import OptimizerEntry
+from netwright.optimizers.rules import RULES
 from netwright.optimizers.schedule import Schedule
 from netwright.optimizers.schedules import SCHEDULES
-from netwright.recipes.regularizer import Regularizer
+from netwright.recipes.regularizer import FirstSetting, Regularizer
 from netwright.recipes.regularizers import REGULARIZERS
 from netwright.theory.catalog import CLAIMS
 from netwright.theory.claims import Claim
@@ -57,7 +59,7 @@ class Code:
     """Lines of a function.
 
     Args:
-        place: file and first line, "netwright/models/mlp.py:70" or "torch/optim/adam.py:347".
+        place: file and first line, "netwright/models/mlp.py:70" or "torch/optim/lbfgs.py:347".
         lines: its source; of a long docstring only the first line.
     """
 
@@ -117,11 +119,13 @@ def explanation_page(explanations: Sequence[Explanation]) -> str:
 
 def setting_rows(settings: Sequence[Field]) -> list[dict[str, str]]:
     """One row a setting; a column that is empty in all of them is left out."""
+    is_first = any(isinstance(field, FirstSetting) for field in settings)
+    value = "to begin with" if is_first else "default"
     rows = [
         {
             "setting": field.name,
             "type": field.kind,
-            "default": _shown(field.default),
+            value: _shown(field.default),
             "what it is": field.doc,
         }
         for field in settings
@@ -161,15 +165,16 @@ def _of_model(model: type[Model]) -> Parts:
     return Parts(model.card, describe(model.settings), functions)
 
 
-def _of_optimizer(entry: OptimizerEntry) -> Parts:
+def _of_optimizer(name: str) -> Parts:
+    entry = OPTIMIZERS.load(name)
     known = inspect.signature(entry.make).parameters
     names = ["lr", *(["weight_decay"] if "weight_decay" in known else []), *entry.options()]
     ours = {"lr": entry.lr, "weight_decay": 0.0, **entry.presets}
     settings = [
-        Field(name=name, kind="", default=ours.get(name, known[name].default), doc="")
-        for name in names
+        Field(name=setting, kind="", default=ours.get(setting, known[setting].default), doc="")
+        for setting in names
     ]
-    return Parts(entry.card, settings, [_update_rule(entry)])
+    return Parts(entry.card, settings, _update_rule(name, entry))
 
 
 def _of_metric(metric: Metric) -> Parts:
@@ -221,7 +226,7 @@ def _of_data(source: Source) -> Parts:
 
 KINDS: dict[str, Rows] = {
     "model": Rows(MODELS, MODELS.load, _of_model),
-    "optimizer": Rows(OPTIMIZERS, OPTIMIZERS.load, _of_optimizer),
+    "optimizer": Rows(OPTIMIZERS, str, _of_optimizer),  # the name also finds its rule
     "schedule": Rows(SCHEDULES, SCHEDULES.load, _of_schedule),
     "loss": Rows(LOSSES, LOSSES.load, _of_loss),
     "metric": Rows(METRICS, METRICS.__getitem__, _of_metric),
@@ -253,13 +258,13 @@ def _called_neighbours(function: Callable[..., Any]) -> list[Callable[..., Any]]
     return [other for other in found if other.__module__ == function.__module__]
 
 
-def _update_rule(entry: OptimizerEntry) -> Callable[..., Any]:
-    """The plain loop over parameters that torch keeps beside its faster kernels, or our own."""
-    for kind in entry.make.__mro__:  # AdamW's is Adam's
-        for name, function in inspect.getmembers(sys.modules[kind.__module__], inspect.isfunction):
-            if name.startswith("_single_tensor_") and function.__module__ == kind.__module__:
-                return function
-    return entry.make.update if issubclass(entry.make, ForeachOptimizer) else entry.make.step
+def _update_rule(name: str, entry: OptimizerEntry) -> list[Callable[..., Any]]:
+    """The readable reference, with which the fast kernels agree; or what the class itself does."""
+    if name in RULES:
+        return [RULES[name].step]
+    if name == "muon":
+        return [orthogonalized, muon_step]
+    return [newton_direction, entry.make.step] if name == "newton" else [entry.make.step]
 
 
 def _code_of(function: Callable[..., Any]) -> Code:

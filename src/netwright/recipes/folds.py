@@ -149,8 +149,11 @@ def _val_share(data: Data, count: int) -> float:
 def _join(parts: list[Split]) -> Split:
     """The rows of several splits, one after the other."""
     targets = torch.cat([part.targets for part in parts])
-    known = [part.weights for part in parts if part.weights is not None]
-    weights = torch.cat(known) if len(known) == len(parts) else None
+    weights = None
+    if any(part.weights is not None for part in parts):  # a row without a weight counts once
+        weights = torch.cat(
+            [torch.ones(len(part)) if part.weights is None else part.weights for part in parts]
+        )
     if not isinstance(parts[0], StoredSplit):
         inputs = torch.cat([part.inputs for part in parts])
         return Split(inputs=inputs, targets=targets, weights=weights)

@@ -1,8 +1,10 @@
-"""The members of an ensemble that have learned, kept in the run folder until all have.
+"""The members of an ensemble that have learned, kept in the run folder until the run is finished.
 
-members/data.json   what rows they learn from      members/001/   the weights of the first lesson
+members/conditions.json   what they learn from and how long
+members/001/              the weights of the first lesson; at the end `model/` has them all
 """
 
+import shutil
 from collections.abc import Collection
 from pathlib import Path
 
@@ -23,31 +25,36 @@ from netwright.data.fingerprint import fingerprint
 from netwright.models.ensembles.ensemble import Member
 from netwright.train.conditions import find_changes
 from netwright.train.packing import stored_tensors
+from netwright.train.settings import TrainConfig
+
+# Other runs may change these when they are gone on with; here they are part of every lesson.
+OF_EACH_MEMBER = ("max_steps", "on_non_finite", "patience", "restore_best")
 
 
 class KeptMembers:
-    """Lessons that are done, by their number; other data than they learned from is refused.
+    """Lessons that are done, by their number; other conditions than theirs are refused.
 
     Args:
         run: the run folder.
         data: what is learned from now.
-        allow: conditions that may have changed ("data").
+        train: how each member learns now.
+        allow: conditions that may have changed ("data", "max_steps" ...).
     """
 
-    def __init__(self, run: Path, data: Data, allow: Collection[str]) -> None:
+    def __init__(self, run: Path, data: Data, train: TrainConfig, allow: Collection[str]) -> None:
         self.folder = run / "members"
         make_folder(self.folder)
         remove_leftovers(self.folder)
-        now = {name: fingerprint(split) for name, split in data.splits() if name != "test"}
-        seen = self.folder / "data.json"
-        if seen.is_file():
-            changes = find_changes({"data": read_json(seen)}, {"data": now})
-            if changes and "data" not in allow:
-                raise ConfigError(
-                    f"{run} cannot be gone on from exactly: {changes['data']}; "
-                    "to go on all the same, allow data"
-                )
-        write_json(seen, now)
+        splits = {name: fingerprint(split) for name, split in data.splits() if name != "test"}
+        now = {"data": splits, **{name: getattr(train, name) for name in OF_EACH_MEMBER}}
+        file = self.folder / "conditions.json"
+        changes = find_changes(read_json(file), now) if file.is_file() else {}
+        if any(name not in allow for name in changes):
+            raise ConfigError(
+                f"{run} cannot be gone on from exactly: {'; '.join(changes.values())}; "
+                f"to go on all the same, allow {','.join(changes)}"
+            )
+        write_json(file, now)
 
     def restore(self, number: int, member: Member) -> bool:
         """Give the member what it had learned; False where it has still to learn."""
@@ -68,3 +75,9 @@ class KeptMembers:
 
     def _place(self, number: int) -> Path:
         return self.folder / f"{number:03d}"
+
+
+def let_go_of_members(run: Path) -> None:
+    """Remove what was kept of a run that is finished; the conditions stay."""
+    for place in (run / "members").glob("[0-9]*"):
+        shutil.rmtree(place, ignore_errors=True)

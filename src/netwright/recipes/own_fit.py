@@ -6,14 +6,13 @@ from contextlib import closing
 from dataclasses import fields, replace
 from typing import NamedTuple, cast
 
-import torch
-
 from netwright.core.console import Bar, warn
 from netwright.core.devices import device_of
 from netwright.core.errors import RunError
 from netwright.core.interrupts import Interrupt
 from netwright.core.learner import Learner
 from netwright.data.dataset import Split
+from netwright.data.stored import evenly_spaced
 from netwright.recipes.outcome import Outcome
 from netwright.recipes.prepared import Circumstances, Prepared
 from netwright.train.evaluate import measure_quickly
@@ -76,7 +75,7 @@ def own_fit(prepared: Prepared, here: Circumstances) -> Outcome:
                 break
     told = {row.name for row in history.rows}
     for split in (name for name, _ in data.splits() if name != "test"):
-        measures = measure_quickly(module, _part(data.split(split)), task)
+        measures = measure_quickly(module, measured_part(data.split(split)), task)
         record(split, {k: v for k, v in measures.items() if split == "val" or k not in told})
     found = f"; {model.verdict}" if model.verdict else ""
     bar.line(f"{steps} step{'' if steps == 1 else 's'} of its own rule: {status}{found}")
@@ -103,12 +102,11 @@ def _counted(train: Split, task: Task) -> Split:
     return train.take((train.weights > 0).nonzero()[:, 0])
 
 
-def _part(split: Split) -> Split:
+def measured_part(split: Split) -> Split:
     """At most so many rows, evenly spread over the split."""
     if len(split) <= MOST_MEASURED:
         return split
-    rows = torch.linspace(0, len(split) - 1, MOST_MEASURED, dtype=torch.float64)
-    return split.take(rows.long().to(split.targets.device))
+    return split.take(evenly_spaced(len(split), MOST_MEASURED).to(split.targets.device))
 
 
 class Moment(NamedTuple):

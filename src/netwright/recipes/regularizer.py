@@ -1,7 +1,7 @@
 """A regularizer: where it acts, what to set for it, and its card."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Literal
 
 from netwright.core.card import Card
@@ -10,6 +10,10 @@ from netwright.models.catalog import MODELS
 from netwright.train.settings import TrainConfig
 
 Acts = Literal["loss term", "layer option", "callback", "data transform", "optimizer", "ensemble"]
+
+
+class FirstSetting(Field):
+    """A setting with a strength to begin with in the place of its default."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,8 +35,8 @@ class Regularizer:
     code: tuple[Callable[..., Any], ...]
     model: str = "mlp"
 
-    def settings(self) -> tuple[Field, ...]:
-        """What to set, with the strength to begin with in place of the default."""
+    def settings(self) -> tuple[FirstSetting, ...]:
+        """What to set, and the strengths to begin with."""
         known: dict[str, type[Config]] = {
             "train": TrainConfig,
             "model": MODELS.load(self.model).settings,
@@ -43,5 +47,6 @@ class Regularizer:
             for field in describe(config)
         }
         return tuple(
-            replace(fields[name], name=name, default=value) for name, value in self.first.items()
+            FirstSetting(name=name, kind=fields[name].kind, default=value, doc=fields[name].doc)
+            for name, value in self.first.items()
         )

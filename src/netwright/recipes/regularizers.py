@@ -5,13 +5,13 @@ by validation.
 """
 
 from torch import nn
-from torch.optim.adam import _single_tensor_adam
 
 from netwright.core.card import Card
 from netwright.data.augment.pipeline import Pipeline
 from netwright.losses.classification import cross_entropy
-from netwright.losses.penalty import Penalty, soft_threshold
+from netwright.losses.penalty import Penalty, add_l2_slope, soft_threshold
 from netwright.models.ensembles.averaging import average_outputs
+from netwright.optimizers.rules import adamw
 from netwright.recipes.regularizer import Regularizer
 from netwright.train.callbacks.clip_gradients import clip_by_norm, clip_by_value
 from netwright.train.callbacks.early_stopping import EarlyStopping
@@ -23,7 +23,8 @@ from netwright.train.callbacks.weight_noise import WeightNoise
 from netwright.train.step import with_noise
 from netwright.train.weight_average import WeightAverage
 
-_PENALTY = {r"\theta": "the weights", "R": "the loss", r"\lambda": "the strength"}
+_WEIGHTS, _LOSS = {r"\theta": "the weights"}, {"R": "the loss"}
+_STRENGTH = {r"\lambda": "the strength"}
 _RATE = {r"\eta": "the learning rate"}
 _NOISE = {r"\epsilon": r"normal numbers, N(0, \sigma^2)", r"\sigma": "the strength"}
 
@@ -33,13 +34,13 @@ REGULARIZERS: dict[str, Regularizer] = {
             sentence="Half the sum of squares of the weights, added to the loss: none grows large.",
             formula=r"R_\lambda = R + \frac{\lambda}{2} \|\theta\|^2, \quad "
             r"\theta \leftarrow (1 - \eta \lambda) \theta - \eta \nabla R",
-            symbols={**_PENALTY, **_RATE},
+            symbols={**_WEIGHTS, **_LOSS, **_STRENGTH, **_RATE},
             source="Hoerl and Kennard (1970), Technometrics 12, 55-67",
             misprint=r"The step is often printed without the factor (1 - \eta \lambda).",
         ),
         acts="loss term",
         first={"train.l2": 1e-4},
-        code=(Penalty.__call__,),
+        code=(add_l2_slope, Penalty.__call__),
     ),
     "weight-decay": Regularizer(
         card=Card(
@@ -47,13 +48,18 @@ REGULARIZERS: dict[str, Regularizer] = {
             "with sgd and adam it is L2, and with adam the step then divides it by the gradient's "
             "size, so that weights with large gradients decay less.",
             formula=r"\theta \leftarrow (1 - \eta \lambda) \theta - \eta d",
-            symbols={**_PENALTY, **_RATE, "d": "the optimizer's direction, without penalty"},
+            symbols={
+                **_WEIGHTS,
+                **_STRENGTH,
+                **_RATE,
+                "d": "the optimizer's direction, without penalty",
+            },
             source="Loshchilov and Hutter (2019), arXiv 1711.05101",
             misprint="Weight decay and L2 are often said to be the same: they are for sgd alone.",
         ),
         acts="optimizer",
         first={"train.weight_decay": 1e-2, "train.optimizer": "adamw"},
-        code=(_single_tensor_adam,),
+        code=(adamw,),
     ),
     "l1": Regularizer(
         card=Card(
@@ -61,7 +67,7 @@ REGULARIZERS: dict[str, Regularizer] = {
             "0. After sgd it is proximal descent, and 0.001 is much; beside adam, whose steps are "
             "as long as the rate whatever the gradient is, it is decoupled and needs more.",
             formula=r"\theta \leftarrow \mathrm{sign}(\theta) \max(|\theta| - \eta \lambda, 0)",
-            symbols={**_PENALTY, **_RATE},
+            symbols={**_WEIGHTS, **_STRENGTH, **_RATE},
             source="Tibshirani (1996); Parikh and Boyd (2014), Proximal Algorithms, section 6.5.2",
             misprint=r"Steps by the subgradient \lambda sign(\theta) give no exact zeros.",
         ),
@@ -73,12 +79,12 @@ REGULARIZERS: dict[str, Regularizer] = {
         card=Card(
             sentence="L1 and L2 together: zeros, and correlated inputs share their weight.",
             formula=r"R + \lambda_1 \sum_j |\theta_j| + \frac{\lambda_2}{2} \|\theta\|^2",
-            symbols={**_PENALTY, r"\lambda_1, \lambda_2": "the strengths"},
+            symbols={**_WEIGHTS, **_LOSS, r"\lambda_1, \lambda_2": "the strengths"},
             source="Zou and Hastie (2005), Journal of the Royal Statistical Society B 67, 301-320",
         ),
         acts="callback",
         first={"train.l1": 0.1, "train.l2": 1e-4},
-        code=(soft_threshold, Penalty.__call__),
+        code=(soft_threshold, add_l2_slope),
     ),
     "dropout": Regularizer(
         card=Card(
@@ -156,7 +162,7 @@ REGULARIZERS: dict[str, Regularizer] = {
     "gradient-noise": Regularizer(
         card=Card(
             sentence="Each update follows the gradient and a little chance.",
-            formula=r"w \leftarrow w - \eta (g + \epsilon)",
+            formula=r"w \leftarrow w - \eta (g + \epsilon), \quad \epsilon \sim N(0, \sigma^2)",
             symbols={**_NOISE, **_RATE, "g": "the gradient"},
             source="Welling and Teh (2011); Neelakantan et al. (2015), arXiv 1511.06807",
             misprint="Often printed under noise on weights: there the loss is taken elsewhere.",

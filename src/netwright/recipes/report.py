@@ -52,6 +52,7 @@ PREDICTIONS = (
     "fitted-curve",
     "prediction-surface",
 )
+LEARNING = ("ensemble-members", "contact-sheet")
 ELSEWHERE = ("curves", "wrong-examples", "worst-errors", "model", "class-balance", "target-spread")
 # Beside the headline, the first two that the run has.
 TILES = ("balanced_accuracy", "roc_auc", "f1", "log_loss", "mae", "r2")
@@ -96,13 +97,14 @@ def write_report(
         *_results(run),
         *([note(f"Without views of predictions and data: {absent}.")] if absent else []),
     )
-    curves = views.get("curves")
-    if isinstance(curves, Curves):
-        page.section("Learning", _curves(curves))
+    learning = _learning(views)
+    if learning:
+        page.section("Learning", *learning)
     shown = [titled(views[name]) for name in PREDICTIONS if name in views]
     if shown:
         page.section("Predictions", side_by_side(*shown))
-    inside = [titled(view) for name, view in views.items() if name not in PREDICTIONS + ELSEWHERE]
+    known = PREDICTIONS + LEARNING + ELSEWHERE
+    inside = [titled(view) for name, view in views.items() if name not in known]
     if inside:
         page.section("Inside", *inside)
     for name in ("wrong-examples", "worst-errors"):
@@ -171,6 +173,13 @@ def _results(run: Reported) -> list[Html]:
         ),
         folded("All metrics", table(rows, numbers=["this run", "baseline"])),
     ]
+
+
+def _learning(views: Mapping[str, View]) -> list[Html]:
+    """How the measures moved; of an ensemble, what its members are worth."""
+    curves = views.get("curves")
+    blocks = [_curves(curves)] if isinstance(curves, Curves) else []
+    return blocks + [titled(views[name]) for name in LEARNING if name in views]
 
 
 def _curves(view: Curves) -> Html:

@@ -4,12 +4,13 @@ Shapes: N examples of the split that the results tell of, C classes or labels, K
 """
 
 from collections.abc import Callable
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
 import torch
 from torch import Tensor, nn
 
 from netwright.core.devices import device_of
+from netwright.core.learner import Learner
 from netwright.data.dataset import Data, Split
 from netwright.data.preprocessing import Preprocessor
 from netwright.data.spec import DataSpec
@@ -17,6 +18,7 @@ from netwright.data.stored import sample_stored
 from netwright.inspection.calibration import measure_calibration
 from netwright.inspection.class_balance import measure_class_balance
 from netwright.inspection.confusion import measure_confusion
+from netwright.inspection.contact_sheet import measure_contact_sheet
 from netwright.inspection.curves import measure_curves
 from netwright.inspection.decision_regions import measure_decision_regions
 from netwright.inspection.fitted_curve import measure_fitted_curve
@@ -28,7 +30,7 @@ from netwright.inspection.target_spread import measure_target_spread
 from netwright.inspection.view import View
 from netwright.inspection.worst_errors import measure_worst_errors
 from netwright.inspection.wrong_examples import measure_wrong_examples
-from netwright.models.ensembles.ensemble import Ensemble
+from netwright.models.ensembles.ensemble import Ensemble, Member
 from netwright.models.model import Model
 from netwright.train.evaluate import predict
 from netwright.train.history import History
@@ -37,6 +39,7 @@ from netwright.train.tasks.task import Task
 # Views that show examples of the data.
 EXAMPLES = frozenset(
     {
+        "contact-sheet",
         "decision-regions",
         "fitted-curve",
         "noise-band",
@@ -57,6 +60,7 @@ class Measured(Protocol):
     task: Task
     preprocessor: Preprocessor
     results: dict[str, Any]
+    config: dict[str, Any]
     history: History
 
 
@@ -67,20 +71,31 @@ def measure_views(run: Measured, data: Data | None) -> dict[str, View]:
     """
     data = None if data is None else sample_stored(data)
     views: dict[str, View] = {}
-    if len(run.history):
-        every = isinstance(run.model, Ensemble)  # all of its members are kept
-        best = None if every else run.results["best_epoch"]
-        views["curves"] = measure_curves(run.history, best_epoch=best)
+    if len(run.history) and not isinstance(run.model, Ensemble):  # whose lessons are no curve
+        views["curves"] = measure_curves(run.history, best_epoch=run.results["best_epoch"])
     if data is not None:
         split = data.split(run.results["split"])
         predictions = predict(run.model, split.inputs.to(device_of(run.model)), run.task)
         views |= _BY_TARGET[run.task.target](run, split, predictions)
         views |= _target_views(data)
+        views |= _augmentation_views(run, data)
         if isinstance(run.model, Model):
             views |= run.model.own_views(split.to(device_of(run.model)))
     example = torch.zeros(1, *run.spec.input_shape) if data is None else data.train.inputs[:BATCH]
     views["model"] = measure_summary(run.model, example.to(device_of(run.model)))
     return views
+
+
+def _augmentation_views(run: Measured, data: Data) -> dict[str, View]:
+    """What the run made of a training image, where anything in it learned by gradients."""
+    augment, model = run.config["train"].get("augment"), run.model
+    members = cast(list[Member], list(model.members)) if isinstance(model, Ensemble) else []
+    taught = [member.model for member in members] or [model]
+    if not augment or all(isinstance(one, Learner) for one in taught):
+        return {}
+    images = data.train.inputs[:BATCH].cpu()
+    sheet = measure_contact_sheet(images, augment, run.spec, seed=run.config["seed"])
+    return {"contact-sheet": sheet}
 
 
 def _class_views(run: Measured, split: Split, predictions: Tensor) -> dict[str, View]:

@@ -17,6 +17,7 @@ from netwright.core.storage import remove_leftovers, write_json
 from netwright.models.ensembles.ensemble import Ensemble
 from netwright.recipes.ensemble_fit import PreparedEnsemble, ensemble_fit
 from netwright.recipes.gradient_fit import gradient_fit
+from netwright.recipes.kept_members import let_go_of_members
 from netwright.recipes.outcome import Outcome
 from netwright.recipes.own_fit import own_fit
 from netwright.recipes.prepared import Circumstances, Prepared
@@ -107,7 +108,8 @@ def _run_folder(
             if isinstance(model, Ensemble):  # its lessons are kept instead of checkpoints
                 origin = replace(origin, remarks=())
             _take_first_weights(prepared, origin.checkpoint)
-        if origin.checkpoint is None:
+        # An ensemble that is found again checks first what its members learned from.
+        if place is None or (origin.checkpoint is None and not isinstance(model, Ensemble)):
             write_recipe(folder, recipe)
         ranks.tell(origin.as_text())
         yield origin
@@ -128,6 +130,8 @@ def _train(prepared: Prepared, here: Circumstances) -> Run:
     results = _results(prepared, outcome)
     if here.folder is not None and here.ranks.is_first:
         write_json(here.folder / "results.json", results)
+        if outcome.finished and isinstance(model, Ensemble):
+            let_go_of_members(here.folder)
     run = Run(
         model=model,
         spec=data.spec,

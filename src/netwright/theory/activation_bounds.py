@@ -71,8 +71,8 @@ RELU_BOUNDED = Claim(
         formula=r"\sup_z |\phi(z)| < \infty, \quad \phi(z) = \max(0, z)",
         symbols={"z": "what comes into a unit", r"\phi": "the activation"},
         source="Nair and Hinton (2010), ICML 27, 807-814",
-        misprint="The ReLU is often listed among the bounded activations; only its slope is"
-        " bounded, by 1, and its outputs grow with the inputs.",
+        misprint="The ReLU has no bound: its outputs grow with the inputs, and only its slope is"
+        " bounded, by 1. It is often listed among the bounded activations.",
     ),
     topic="Networks",
     kind="false",

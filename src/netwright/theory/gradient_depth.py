@@ -22,7 +22,7 @@ from netwright.core.seeding import derive_seed, generator, seeded
 from netwright.data.spec import DataSpec
 from netwright.layers.activations import build_activation
 from netwright.models.mlp import MLP, MLPConfig
-from netwright.theory.verdict import Interval, estimate
+from netwright.theory.verdict import Interval, estimate_ratio
 
 INPUTS = 16
 NODES = 100  # of the quadrature
@@ -38,10 +38,18 @@ def build_deep_net(width: int, depth: int, *, activation: str, initializer: str,
         return MLP.build(config, spec).double()
 
 
-def gradient_norms(net: MLP, seed: int) -> Tensor:
-    """The lengths of the gradients of the output by the pre-activations of each layer, (L)."""
+def gradient_norms(net: MLP, seed: int, *, centred: bool = False) -> Tensor:
+    """The lengths of the gradients of the output by the pre-activations of each layer, (L).
+
+    Args:
+        net: the network.
+        seed: of its standard normal inputs.
+        centred: whether the inputs of each example have their mean taken off.
+    """
     width = net.spec.num_features
     x = torch.randn(INPUTS, width, generator=generator(seed, "inputs"), dtype=torch.float64)
+    if centred:
+        x = x - x.mean(1, keepdim=True)
     before: list[Tensor] = []
     for layer in net.hidden:
         affine, activation = layer.children()
@@ -52,7 +60,13 @@ def gradient_norms(net: MLP, seed: int) -> Tensor:
 
 
 def relative_norms(
-    width: int, depth: int, *, activation: str, initializer: str, seeds: Sequence[int]
+    width: int,
+    depth: int,
+    *,
+    activation: str,
+    initializer: str,
+    seeds: Sequence[int],
+    centred: bool = False,
 ) -> Tensor:
     """|d_l| / |d_L| of several networks, (S, L)."""
     norms = torch.stack(
@@ -62,6 +76,7 @@ def relative_norms(
                     width, depth, activation=activation, initializer=initializer, seed=seed
                 ),
                 seed,
+                centred=centred,
             )
             for seed in seeds
         ]
@@ -93,6 +108,5 @@ def factor_per_layer(norms: Tensor) -> Tensor:
 
 def geometric_mean(values: Tensor) -> tuple[float, Interval]:
     """The geometric mean of S numbers, with the interval of the true one."""
-    logs = estimate(values.log().tolist())
-    low, high = logs.interval
-    return math.exp(logs.mean), (math.exp(low), math.exp(high))
+    found = estimate_ratio(values.tolist())
+    return found.mean, found.interval

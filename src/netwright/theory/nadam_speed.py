@@ -1,24 +1,19 @@
-r"""NAdam and Adam: who needs fewer steps to the minimum, each at its best rate.
+r"""NAdam and Adam: who comes to the minimum in fewer steps, each at its best rate.
 
-NAdam is Adam with Nesterov's look-ahead, which damps the swings about a minimum: it often touches
-the minimum first. But looking ahead also narrows the range of curvatures on which steps are stable:
-with the rate eta and the momentum b, in units of the root of the mean of squared gradients,
-
-    Adam    curvature < 2 (1 + b) / (eta (1 - b)) = 38 / eta
-    NAdam   curvature < 2 (1 + b) / (eta (1 - b) (1 + 2 b)) = 13.6 / eta      for b = 0.9.
-
-Near a minimum the gradients fade, their mean of squares follows, and the curvature in these units
-rises until steps are unstable again. NAdam is thrown out sooner, so that it takes longer to stay.
+NAdam is Adam with Nesterov's look-ahead: a step uses the mean of gradients that the next step would
+have used, which sees the newest gradient at once. Counted are the steps until the loss first comes
+close to the least one. Both have the same constant momentum: a NAdam whose momentum starts at half
+of its value, as torch's does, takes its first steps with another method than it is compared for.
 
 Shapes: G rates, R starts, D coordinates, T steps.
-Source: Dozat, "Incorporating Nesterov Momentum into Adam" (2016); Cohen et al., "Adaptive Gradient
-Methods at the Edge of Stability" (2022).
+Source: Dozat, "Incorporating Nesterov Momentum into Adam" (2016).
 """
 
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Annotated
+from functools import partial
+from typing import Annotated, Any
 
 import torch
 from annotated_types import Interval
@@ -29,24 +24,34 @@ from netwright.core.card import Card
 from netwright.core.config import Config, Doc
 from netwright.core.seeding import generator
 from netwright.inspection.claim_chart import ClaimChart, measured, predicted
-from netwright.theory.claims import Claim, Effort
+from netwright.theory.claims import Assumption, Claim, Effort
 from netwright.theory.optimizer_path import optimizer_path
 from netwright.theory.surfaces import BEALE, RAVINE, ROSENBROCK, Surface
 from netwright.theory.verdict import Verdict, at_least, at_most, estimate
 
-STARTS = {"quick": 6, "full": 12}
+STARTS = {"quick": 16, "full": 20}
 STEPS = {"quick": 300, "full": 3000}
 RATES = 2.0 ** torch.arange(-7, 1, dtype=torch.float64)[:, None, None]
 EXAMPLES, FEATURES, RIDGE = 50, 5, 0.01
+FEWER = 0.8  # of Adam's steps: clearly fewer
+CONSTANT: dict[str, Any] = {
+    "momentum_decay": 1e6
+}  # the momentum's rise is over before the first step
 
 
 @dataclass(frozen=True, kw_only=True)
 class NadamSpeedConfig(Config):
-    """When a run has converged."""
+    """When a run is close, and the momentum of NAdam."""
 
     tolerance: Annotated[
         float, Interval(ge=1e-9, le=1e-3), Doc("how far above the least loss is close enough")
     ] = 1e-6
+    constant_momentum: Annotated[
+        bool,
+        Assumption(
+            "the momentum is constant; without it, it rises from 0.45, as torch's default lets it"
+        ),
+    ] = True
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -101,20 +106,25 @@ def logistic(rng: torch.Generator) -> Problem:
 
 
 def steps_needed(
-    name: str, problem: Problem, start: Tensor, tolerance: float, steps: int
+    name: str, problem: Problem, start: Tensor, tolerance: float, steps: int, **options: Any
 ) -> Tensor:
-    """Steps until the loss is close and stays so, at the rate that is best for all starts, (R).
+    """Steps until the loss is first close, at the rate that is best for all starts, (R).
 
     A step is proportional to the rate, so places in units of the rate move as with the rate 1, and
-    one path has all rates side by side. A run that is not close in the end counts all its steps.
+    one path has all rates side by side. A run that never is close counts all its steps.
     """
     origin = torch.zeros(len(RATES), *start.shape, dtype=torch.float64)
     path = optimizer_path(
-        name, lambda moved: problem.gradient(start + RATES * moved), origin, lr=1.0, steps=steps
+        name,
+        lambda moved: problem.gradient(start + RATES * moved),
+        origin,
+        lr=1.0,
+        steps=steps,
+        **options,
     )
     gaps = problem.value(start + RATES * path) - problem.value(problem.best)  # (T + 1, G, R)
     is_far = ~(gaps < tolerance)  # so is a gap that is not a number
-    needed = is_far.flip(0).cummax(0).values.sum(0).clamp(max=steps).double()  # (G, R)
+    needed = is_far.cummin(0).values.sum(0).clamp(max=steps).double()  # (G, R)
     return needed[needed.mean(1).argmin()]
 
 
@@ -128,42 +138,55 @@ def measure_nadam_speed(given: NadamSpeedConfig, seed: int, effort: Effort) -> V
         "Rosenbrock": of_surface(ROSENBROCK, 0.5),
         "Beale": of_surface(BEALE, 0.5),
     }
-    adam, nadam, ratios = [], [], []
+    options = CONSTANT if given.constant_momentum else {}
+    adam, nadam = [], []
     for problem in problems.values():
         away = torch.randn(STARTS[effort], len(problem.best), generator=rng, dtype=torch.float64)
-        start = problem.best + problem.spread * away
-        ours, theirs = (
-            steps_needed(name, problem, start, given.tolerance, steps) for name in ("nadam", "adam")
+        race = partial(
+            steps_needed,
+            problem=problem,
+            start=problem.best + problem.spread * away,
+            tolerance=given.tolerance,
+            steps=steps,
         )
-        nadam.append(estimate(ours.tolist()))
-        adam.append(float(theirs.mean()))
-        ratios.append(nadam[-1].mean / adam[-1])
+        nadam.append(estimate(race("nadam", **options).tolist()))
+        adam.append(estimate(race("adam").tolist()))
+    # Where neither ever comes close nothing is learned about who is faster.
+    ratios = [
+        ours.mean / theirs.mean
+        for ours, theirs in zip(nadam, adam, strict=True)
+        if min(ours.mean, theirs.mean) < steps
+    ]
     places = range(len(problems))
     return Verdict(
         findings=(
             at_least(
-                "problems on which NAdam needs fewer steps than Adam, most",
-                len(problems) // 2 + 1,
+                "problems on which NAdam needs fewer steps than Adam, most of those that end",
+                len(ratios) // 2 + 1,
                 sum(ratio < 1 for ratio in ratios),
-                n=len(problems),
+                n=len(ratios),
             ),
             at_most(
                 "steps of NAdam over those of Adam, geometric mean of the problems",
-                1,
+                FEWER,
                 math.prod(ratios) ** (1 / len(ratios)),
-                n=len(ratios) * STARTS[effort],
+                n=len(ratios),
             ),
         ),
         chart=ClaimChart(
             x_label="",
-            y_label=f"steps until the gap stays below {given.tolerance:g}",
+            y_label=f"steps until the gap is below {given.tolerance:g}",
             series=(
-                predicted("Adam: NAdam should be below", places, adam),
+                predicted("Adam: NAdam should be below", places, [e.mean for e in adam]),
                 measured("NAdam", places, [e.mean for e in nadam], [e.interval for e in nadam]),
             ),
             explanation=f"Means over {STARTS[effort]} starts, each optimizer at its best rate; a "
-            f"run has {steps:,} steps. Near a minimum NAdam's steps become unstable sooner than "
-            "Adam's: it is thrown out again, and takes longer to stay.",
+            f"run has {steps:,} steps, which is where those stand that are not close by then. "
+            + (
+                "With equal, constant momentum NAdam is there first on most problems."
+                if given.constant_momentum
+                else "With a momentum that rises from 0.45 NAdam first has to gather speed."
+            ),
             categories=tuple(problems),
         ),
     )
@@ -171,21 +194,24 @@ def measure_nadam_speed(given: NadamSpeedConfig, seed: int, effort: Effort) -> V
 
 NADAM_SPEED = Claim(
     card=Card(
-        sentence="NAdam converges faster than Adam.",
+        sentence="NAdam comes within 1e-6 of the minimum in fewer steps than Adam on most of five "
+        "problems, each at its best rate.",
         formula=r"w \leftarrow w - \frac{\eta}{\sqrt{\hat v} + \epsilon}"
-        r" \left( \beta_1 \hat m + \frac{(1-\beta_1)\, g}{1 - \beta_1^t} \right)",
+        r" \left( \frac{\mu\, m}{1 - \mu^{t+1}} + \frac{(1-\mu)\, g}{1 - \mu^t} \right)",
         symbols={
-            r"\hat m, \hat v": "running means of g and g^2, corrected for starting at 0",
+            "m": "a running mean of g, from 0, as Adam's",
+            r"\hat v": "a running mean of g^2, corrected for starting at 0",
             "g": "the gradient at w",
             r"\eta": "the learning rate",
-            r"\beta_1": "how long the mean of gradients remembers, 0.9",
+            r"\mu": "the momentum, 0.9 at every step",
+            "t": "the step",
         },
         source="Dozat (2016), ICLR workshop",
-        misprint="Often said of NAdam in general. It often touches the minimum first, but its "
-        "look-ahead is stable for shorter steps only, and it takes longer to stay there.",
+        misprint="It is counted when a run first comes so close, not whether it stays; and it is "
+        "said of a constant momentum. Shown on problems of 2 to 10 variables without noise.",
     ),
     topic="Optimizers",
-    kind="false",
+    kind="empirical",
     settings=NadamSpeedConfig,
     experiment=measure_nadam_speed,
 )

@@ -22,6 +22,7 @@ def optimizer_path(
     lr: float | None = None,
     steps: int,
     value: Callable[[Tensor], Tensor] | None = None,
+    only_last: bool = False,
     **options: Any,
 ) -> Tensor:
     """The places of a named optimizer, the first included, (T + 1, ...).
@@ -33,6 +34,7 @@ def optimizer_path(
         lr: the learning rate; None takes the optimizer's own.
         steps: T.
         value: of the function, at a place; for optimizers that ask for it within a step.
+        only_last: whether to keep the last place alone, (1, ...), where a path is large.
         **options: further settings of the optimizer.
     """
     place, entry = nn.Parameter(start.clone()), OPTIMIZERS.load(name)
@@ -46,6 +48,7 @@ def optimizer_path(
     for _ in range(steps):
         place.grad = gradient(place.detach())
         optimizer.step(closure)
+        path = [] if only_last else path
         path.append(place.detach().clone())
     return torch.stack(path)
 

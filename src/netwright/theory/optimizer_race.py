@@ -24,19 +24,18 @@ from netwright.optimizers.catalog import OPTIMIZERS
 from netwright.theory.optimizer_path import optimizer_path
 from netwright.theory.surfaces import SURFACES, Surface
 
-RACERS = (
-    "sgd",
-    "momentum",
+RACERS = ("sgd", "momentum", "adagrad", "rmsprop", "adam", "lbfgs")
+# They race when they are asked: more than six paths in one picture are not told apart.
+GUESTS = (
     "nesterov",
-    "adagrad",
+    "heavy-ball",
+    "gradient-descent",
     "adadelta",
-    "rmsprop",
-    "adam",
     "nadam",
+    "adamw",
     "lion",
-    "lbfgs",
+    "newton",
 )
-GUESTS = ("heavy-ball", "gradient-descent", "adamw", "newton")  # they race when they are asked
 # Newton's own step, and one update of L-BFGS a step: else a step is a whole minimisation.
 OPTIONS: dict[str, dict[str, Any]] = {
     "newton": {"damping": 0.0},
@@ -54,7 +53,7 @@ class Lap:
         name: of the optimizer.
         lr: the rate that it ran at.
         path: the places, (T + 1, 2).
-        value: the height of the last one; None where it ran away.
+        value: the height of the last one; None where it ran away, above the start.
         close_after: steps after which it stays close to a minimum; None where it does not.
     """
 
@@ -171,11 +170,12 @@ def _judged(name: str, lr: float, path: Tensor, surface: Surface) -> Lap:
     is_far = ~(heights < CLOSE)  # so is a height that is not a number
     far = int(is_far.flip(0).cummax(0).values.sum())
     last = float(heights[-1])
+    stayed = bool(heights.isfinite().all()) and last <= float(heights[0])
     return Lap(
         name=name,
         lr=lr,
         path=path,
-        value=last if heights.isfinite().all() else None,
+        value=last if stayed else None,
         close_after=far if far < len(path) else None,
     )
 
@@ -209,7 +209,8 @@ def race_page(races: Sequence[Race], *, steps: int) -> str:
             note(
                 "Each runs at the best of a grid of learning rates, so that no one is handicapped: "
                 "the one that is close to a minimum soonest without leaving the picture. Methods "
-                "that choose the length of their steps themselves run at their own rate."
+                "that choose the length of their steps themselves run at their own rate. A step of "
+                "L-BFGS holds several evaluations of the surface, one of the others only one."
             ),
         )
     return page.render()

@@ -138,6 +138,13 @@ def estimate(values: Sequence[float]) -> Estimate:
     return Estimate(mean=mean, interval=(mean - half, mean + half), n=n)
 
 
+def estimate_ratio(ratios: Sequence[float]) -> Estimate:
+    """The geometric mean with its interval: a ratio and its inverse are equally far from 1."""
+    logs = estimate([math.log(ratio) for ratio in ratios])
+    low, high = logs.interval
+    return Estimate(mean=math.exp(logs.mean), interval=(math.exp(low), math.exp(high)), n=logs.n)
+
+
 def estimate_share(successes: int, n: int) -> Estimate:
     """A share of n tries with Wilson's interval, which is right also near 0 and 1."""
     z = 1.959964

@@ -25,6 +25,7 @@ from netwright.train.history import History, Row
 from netwright.train.optimizer_state import (
     advance_schedule,
     find_missing_memory,
+    follow_new_batches,
     restore_optimizer,
     unmoved_weights,
 )
@@ -96,7 +97,8 @@ def load_checkpoint(
     values, saved, weights = _read(folder, fresh)
     changes = _find_changes(folder, saved["conditions"], fresh["conditions"], allow)
     fresh["ranks"] = [_own_parts(state)] * len(saved["ranks"])
-    for name in _begun_anew(changes):
+    anew = _begun_anew(changes, averaging=fresh["conditions"]["average"])
+    for name in anew:
         saved[name] = fresh[name]
     _check_whole(folder, {**saved, "conditions": {}}, {**fresh, "conditions": {}})
     named = _by_name(callbacks)
@@ -108,7 +110,9 @@ def load_checkpoint(
     if state.accumulated and not saved["ranks"][0]["gradients"]:
         raise _lacks(folder, "ranks/0/gradients")
     _restore_model(folder, state, weights)
-    _restore_optimizer(folder, state, saved, changes)
+    _restore_optimizer(folder, state, saved, anew)
+    if changes.keys() & set(READING):
+        follow_new_batches(state.optimizer, fresh["optimizer"])
     if state.scaler is not None:
         state.scaler.load_state_dict(saved["scaler"])
     if state.average is not None:
@@ -196,14 +200,15 @@ def _find_changes(
     return changes
 
 
-def _begun_anew(changes: Mapping[str, str]) -> list[str]:
+def _begun_anew(changes: Mapping[str, str], *, averaging: str) -> list[str]:
     """The parts that allowed changes make void: the freshly started ones stay."""
     steered = changes.keys() & {"optimizer", "penalize", *STEERING}
     void = {
         "optimizer": bool(changes.keys() & {"optimizer", "penalize"}),  # which decides on groups
         "schedule": bool(steered),
         "scaler": "precision" in changes,
-        "average": bool(changes.keys() & {"average", "epochs"}),
+        # Only a mean over the last quarter knows how long the run is.
+        "average": "average" in changes or (averaging == "equal" and "epochs" in changes),
     }
     return [name for name, is_void in void.items() if is_void]
 
@@ -220,10 +225,9 @@ def _restore_model(folder: Path, state: TrainState, weights: dict[str, Tensor]) 
 
 
 def _restore_optimizer(
-    folder: Path, state: TrainState, saved: dict[str, Any], changes: Mapping[str, str]
+    folder: Path, state: TrainState, saved: dict[str, Any], anew: Collection[str]
 ) -> None:
     """The optimizer's memory and the schedule; where settings were changed, the new ones hold."""
-    anew = _begun_anew(changes)
     if "optimizer" not in anew:
         missing = state.step and find_missing_memory(
             state.model, state.optimizer, saved["optimizer"], unmoved=saved["unmoved"]

@@ -26,7 +26,7 @@ from netwright.train.tasks.task import Task
 from netwright.train.trainer import Trainer
 
 LOWEST_RATE, HIGHEST_RATE, UPDATES = 1e-7, 10.0, 100
-GROWTH = (HIGHEST_RATE / LOWEST_RATE) ** (1 / (UPDATES - 1))
+GROWTH: float = (HIGHEST_RATE / LOWEST_RATE) ** (1 / (UPDATES - 1))
 BLOWN_UP = 4.0  # times the smallest smoothed loss
 
 
@@ -46,12 +46,22 @@ def try_learning_rates(
     config = replace(config, lr=LOWEST_RATE, epochs=UPDATES, compile=False)
     trainer = _Trial(config, task, callbacks=[watch], seed=seed)
     state = trainer.start(copy.deepcopy(model), data)
-    state.schedule = LambdaLR(state.optimizer, lambda update: GROWTH**update)
+    groups = state.optimizer.param_groups  # Muon's biases and gains begin at a rate of their own
+    grows = [group["initial_lr"] == LOWEST_RATE for group in groups]
+    state.schedule = LambdaLR(state.optimizer, [_growth if one else _no_growth for one in grows])
     trainer.fit(state, data)
     if not watch.losses:
         raise RunError("the loss of the first batch is not a finite number: no rate can be tried")
     rates = [LOWEST_RATE * GROWTH**update for update in range(len(watch.losses))]
     return measure_learning_rate_range(rates, watch.losses)
+
+
+def _growth(update: int) -> float:
+    return GROWTH**update
+
+
+def _no_growth(update: int) -> float:
+    return 1.0
 
 
 class _Watch(Callback):

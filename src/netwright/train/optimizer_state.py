@@ -55,6 +55,13 @@ def restore_optimizer(
     optimizer.load_state_dict(saved)
 
 
+def follow_new_batches(optimizer: torch.optim.Optimizer, fresh: dict[str, Any]) -> None:
+    """An epoch has other batches now: SVRG renews its snapshot as often as a fresh one would."""
+    for group, new in zip(optimizer.param_groups, fresh["param_groups"], strict=True):
+        if "period" in new:
+            group["period"] = new["period"]
+
+
 def advance_schedule(schedule: LRScheduler, steps: int) -> None:
     """Bring a fresh schedule to where it would be after so many steps."""
     with warnings.catch_warnings():

@@ -118,24 +118,34 @@ class TrainConfig(Config):
         """Check the fields, then what they mean together."""
         super().__post_init__()
         for augmentation in self.augment:
-            AUGMENTATIONS.check(augmentation.partition("=")[0].strip())
-        optimizer = OPTIMIZERS.load(self.optimizer)
-        if optimizer.closure:
-            if self.accumulate > 1:
-                raise ConfigError(f"accumulate must be 1 with {self.optimizer}: it steps by itself")
-            if self.on_non_finite != "stop":
-                raise ConfigError(f"on_non_finite must be stop with {self.optimizer}")
-            if self.precision == "fp16-mixed":
-                raise ConfigError(f"precision must not be fp16-mixed with {self.optimizer}")
-            for name in ("l1", "clip_norm", "clip_value", "weight_noise", "gradient_noise"):
-                if getattr(self, name):
-                    raise ConfigError(
-                        f"{name} must be left out with {self.optimizer}: it steps by itself"
-                    )
-            if self.compile and optimizer.graph:
+            name = augmentation.partition("=")[0].strip()
+            AUGMENTATIONS.check(name)
+            if name == "mixup" and self.loss not in {None, "cross-entropy"}:
                 raise ConfigError(
-                    f"compile must be left out with {self.optimizer}: it differentiates twice"
+                    f"mixup mixes classes: it needs the loss cross-entropy, got {self.loss!r}"
                 )
+        if OPTIMIZERS.load(self.optimizer).closure:
+            self._check_closure()
+
+    def _check_closure(self) -> None:
+        """Refuse what does not go with an optimizer that asks for the loss again."""
+        optimizer = OPTIMIZERS.load(self.optimizer)
+        if self.accumulate > 1:
+            raise ConfigError(f"accumulate must be 1 with {self.optimizer}: it steps by itself")
+        if self.on_non_finite != "stop":
+            raise ConfigError(f"on_non_finite must be stop with {self.optimizer}")
+        if self.precision == "fp16-mixed":
+            raise ConfigError(f"precision must not be fp16-mixed with {self.optimizer}")
+        moving = ("l1", "clip_norm", "clip_value", "weight_noise", "gradient_noise")
+        reasons = dict.fromkeys(moving, "it steps by itself")
+        if optimizer.full_gradient:
+            changing = ("augment", "input_noise", "label_noise")
+            reasons |= dict.fromkeys(changing, "its two gradients must be of the same rows")
+        if optimizer.graph:
+            reasons["compile"] = "it differentiates twice"
+        for name, reason in reasons.items():
+            if getattr(self, name):
+                raise ConfigError(f"{name} must be left out with {self.optimizer}: {reason}")
 
 
 class Pace(NamedTuple):

@@ -3,7 +3,7 @@
 Shapes: B batch.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
 from functools import cache, partial
@@ -17,7 +17,7 @@ from netwright.core.outputs import Output, logits_of
 from netwright.data.dataset import Split
 from netwright.data.loader import Batch
 from netwright.data.worker_loader import build_loader
-from netwright.losses.penalty import Penalty, penalized
+from netwright.losses.penalty import Penalty, add_l2_slope, penalized
 from netwright.optimizers.catalog import OPTIMIZERS
 from netwright.train.callback import Hook
 from netwright.train.precision import autocast
@@ -45,11 +45,8 @@ class UpdateStep:
         self.state, self.config, self.train = state, config, train
         self.batch_start, self.before_update = hooks["on_batch_start"], hooks["on_before_update"]
         self.output_noise = config.output_noise
-        self.penalty = (
-            Penalty(parameters=penalized(state.model, config.penalize), l2=config.l2)
-            if config.l2
-            else None
-        )
+        self.l2 = config.l2
+        self.penalized = penalized(state.model, config.penalize) if config.l2 else []
         self.precision, self.accumulate = config.precision, config.accumulate
         self.forward = compiled(state.model) if config.compile else state.model
         self.optimizer = OPTIMIZERS.load(config.optimizer)
@@ -92,6 +89,7 @@ class UpdateStep:
         state.ranks.sum_gradients(state.model)
         if state.scaler is not None:
             state.scaler.unscale_(state.optimizer)  # hooks see the gradients as they are
+        self._add_penalty_slope()
         for hook in self.before_update:
             hook(state)
         if state.skips_update:
@@ -104,13 +102,18 @@ class UpdateStep:
         state.accumulated, state.is_updating = 0, False
 
     def _forward(self, batch: Batch) -> tuple[Tensor | Output, Tensor]:
-        """The output, and the loss with its penalty; without it, it is left in the state."""
+        """The output, and the loss without its penalty, which is left in the state too."""
         state = self.state
         with autocast(self.precision, state.device):
             output: Tensor | Output = self.forward(batch.inputs)
             loss = state.task.loss(with_noise(output, self.output_noise), batch)
         state.loss = loss.detach()
-        return output, loss if self.penalty is None else loss + self.penalty()
+        return output, loss
+
+    def _add_penalty_slope(self) -> None:
+        """L2 once an update: the gradient of a term of the loss, without its passes."""
+        if self.penalized:
+            add_l2_slope(self.penalized, self.l2)
 
     def _backward(self, batch: Batch, share: float) -> Tensor | Output:
         output, loss = self._forward(batch)
@@ -136,13 +139,15 @@ class UpdateStep:
         """L-BFGS and its kin evaluate the loss several times a step; the first output counts.
 
         They try weights on the way; an error puts the step's first weights back. Every look draws
-        the same dropout masks, so that losses differ by the weights alone.
+        the same dropout masks, so that losses differ by the weights alone; the first is the one
+        that batch norm's running statistics keep.
         """
         state = self.state
         state.is_updating = True
         learned = [w for group in state.optimizer.param_groups for w in group["params"]]
-        first = [weight.detach().clone() for weight in learned]
-        seen: list[tuple[Tensor | Output, Tensor]] = []
+        buffers = list(state.model.buffers())
+        before = copies_of([*learned, *buffers])
+        seen: list[tuple[Tensor | Output, Tensor, list[Tensor]]] = []
         draws = cache(partial(draws_to_come, state.device))  # those of the first look
 
         def closure() -> Any:
@@ -150,22 +155,26 @@ class UpdateStep:
             state.optimizer.zero_grad()
             output, loss = self._forward(batch)
             if not seen:
-                seen.append((output, state.loss))
+                seen.append((output, state.loss, copies_of(buffers)))
+            # The penalty's curvature counts where it is computed from outputs, as the loss is.
+            weights = [weight * 1 for weight in self.penalized]
+            if weights:
+                loss = loss + Penalty(parameters=weights, l2=self.l2)()
             if torch.is_grad_enabled():  # for weights that are only tried, the loss is enough
                 torch.autograd.backward(loss, retain_graph=self.optimizer.graph)
                 for hook in self.before_update:
                     hook(state)
-            return (loss, heads_of(output)) if self.optimizer.graph else loss.item()
+            return (loss, (*heads_of(output), *weights)) if self.optimizer.graph else loss.item()
 
         step: Any = state.optimizer.step  # torch's types know of no second closure
         closures = (closure, self._full_gradient) if self.optimizer.full_gradient else (closure,)
         try:
             step(*closures)
         except BaseException:
-            with torch.no_grad():
-                torch._foreach_copy_(learned, first)
+            put_back([*learned, *buffers], before)
             raise
-        output, state.loss = seen[0]
+        output, state.loss, statistics = seen[0]
+        put_back(buffers, statistics)
         state.schedule.step()
         state.step += 1
         state.optimizer.zero_grad()
@@ -175,6 +184,8 @@ class UpdateStep:
     def _full_gradient(self) -> None:
         """Leave the gradient of the mean loss over all rows in the weights, batch by batch."""
         state, at_hand = self.state, self.state.batch
+        buffers = list(state.model.buffers())
+        before = copies_of(buffers)
         state.optimizer.zero_grad()
         size = pace_for(self.config, len(self.train)).batch_size
         loader = build_loader(
@@ -185,7 +196,21 @@ class UpdateStep:
                 self._backward(self._begin(batch), len(batch.rows) / loader.rows)
                 for hook in self.before_update:
                     hook(state)
+        self._add_penalty_slope()
+        put_back(buffers, before)
         state.batch = at_hand
+
+
+def copies_of(tensors: Sequence[Tensor]) -> list[Tensor]:
+    """The numbers that they hold now."""
+    return [tensor.detach().clone() for tensor in tensors]
+
+
+@torch.no_grad()
+def put_back(tensors: Sequence[Tensor], numbers: Sequence[Tensor]) -> None:
+    """Let them hold again what `copies_of` gave."""
+    for tensor, values in zip(tensors, numbers, strict=True):
+        tensor.copy_(values)
 
 
 def draws_to_come(device: torch.device) -> tuple[Tensor, ...]:

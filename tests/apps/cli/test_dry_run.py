@@ -3,6 +3,8 @@
 import json
 from pathlib import Path
 
+import pytest
+
 from tests.apps.cli.conftest import Type
 
 
@@ -21,6 +23,12 @@ def test_as_json(type_in: Type) -> None:
     # Two log-odds of 4 features: 2 * 4 + 2.
     assert shown["parameters"] == 10
     assert shown["rows"] == {"train": 105, "val": 15, "test": 30}
+
+
+@pytest.mark.parametrize(("model", "data"), [("bagging", "iris"), ("ridge", "diabetes")])
+def test_what_is_not_known_beforehand_is_null(model: str, data: str, type_in: Type) -> None:
+    shown = json.loads(type_in("train", model, data, "--dry-run", "--json").out)
+    assert (shown["batches"], shown["estimated_seconds"]) == (None, None)
 
 
 def test_a_model_with_a_rule_of_its_own_has_no_steps(type_in: Type) -> None:

@@ -71,11 +71,21 @@ def test_json_and_resume(type_in: Type, tmp_path: Path) -> None:
     more = json.loads(type_in("search", "--resume", "s", "--trials", 3, "--json").out)
     assert more["trials"][:2] == first["trials"]
     assert len(more["trials"]) == 3
-    refused = type_in("search", "mlp", "--resume", "s")
-    assert (refused.code, refused.err) == (
-        2,
-        "error: s says itself what is searched: with --resume give --trials and --max-time only\n",
-    )
+    for words in (
+        ("mlp",),
+        ("--seed", 0),
+        ("--epochs", 0),
+        ("--metric", "val/loss"),
+        ("--sampler", "tpe"),
+        ("--pruner", "none"),
+        ("--storage", "journal"),
+    ):
+        refused = type_in("search", *words, "--resume", "s")
+        assert (refused.code, refused.err) == (
+            2,
+            "error: s says itself what is searched: "
+            "with --resume give --trials and --max-time only\n",
+        )
     assert type_in("search", "--resume", "nowhere").err == (
         "error: nowhere holds no search: it has no search.yaml\n"
     )

@@ -1,11 +1,14 @@
 """What a person types: times, settings, and their order of precedence."""
 
 import re
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+import netwright as nw
 from netwright.apps.cli.typed_recipe import (
+    first_recipe,
     normal_form,
     parse_seconds,
     parse_setting,
@@ -13,6 +16,7 @@ from netwright.apps.cli.typed_recipe import (
 )
 from netwright.core.errors import ConfigError
 from tests.apps.cli.conftest import Type
+from tests.recipes.test_ensemble_fit import SMALL, KilledError, StopInFit, assert_same
 
 
 @pytest.mark.parametrize(
@@ -41,6 +45,27 @@ def test_settings() -> None:
         parse_setting("a=1")
     with pytest.raises(ConfigError, match=r"--set takes model., data. and train. settings"):
         parse_setting("seed.x=1")
+
+
+def test_a_killed_ensemble_goes_on_with_the_steps_of_each_member(
+    type_in: Type, tmp_path: Path
+) -> None:
+    whole, parted = tmp_path / "whole", tmp_path / "parted"
+    settings: dict[str, Any] = {**SMALL, "members": 4, "max_steps": 2}
+    nw.fit("restarts", "iris", out=whole, **settings)
+    with pytest.raises(KilledError):
+        nw.fit("restarts", "iris", out=parted, callbacks=[StopInFit(3)], **settings)
+    answer = type_in("train", "--resume", parted, "--no-report")
+    assert answer.code == 0, answer.err
+    assert "member 2/4, from before: " in answer.err
+    assert_same(whole, parted)
+
+
+def test_a_single_model_goes_on_without_the_limits_that_ended_it(tmp_path: Path) -> None:
+    out = tmp_path / "run"
+    nw.fit("mlp", "iris", hidden=(2,), max_steps=2, max_time=60, out=out, quiet=True)
+    train = first_recipe(str(out))["train"]
+    assert (train["max_steps"], train["max_time"]) == (None, None)
 
 
 def test_short_sections_get_their_long_form() -> None:

@@ -1,9 +1,12 @@
 """Mixup: convex blends of two examples, whose targets are probabilities."""
 
+import re
+
 import pytest
 import torch
 from scipy import stats
 
+from netwright.core.errors import ConfigError
 from netwright.data.augment.mixup import MIXUP, Partners, draw_partners
 from netwright.data.loader import Batch
 
@@ -38,10 +41,11 @@ def test_targets_are_probabilities_and_inputs_convex() -> None:
         other, share = int(places[one]), float(shares[one])
         wanted = share * plain.inputs[one] + (1 - share) * plain.inputs[other]
         assert torch.allclose(mixed.inputs[one], wanted, atol=1e-6)
+        parts = share * plain.weights[one], (1 - share) * plain.weights[other]
         probabilities = torch.zeros(5)
-        probabilities[plain.targets[one]] += share
-        probabilities[plain.targets[other]] += 1 - share
-        assert torch.allclose(mixed.targets[one], probabilities, atol=1e-6)
+        probabilities[plain.targets[one]] += parts[0] / sum(parts)
+        probabilities[plain.targets[other]] += parts[1] / sum(parts)
+        assert torch.allclose(mixed.targets[one], probabilities, atol=1e-5)
     assert mixed.weights is not None
     assert torch.allclose(mixed.weights, partners_mean(plain.weights, places, shares))
     assert torch.equal(mixed.rows, plain.rows)
@@ -49,6 +53,32 @@ def test_targets_are_probabilities_and_inputs_convex() -> None:
 
 def partners_mean(values: torch.Tensor, places: torch.Tensor, shares: torch.Tensor) -> torch.Tensor:
     return shares * values + (1 - shares) * values[places]
+
+
+def test_examples_that_count_alike_are_mixed_as_without_weights() -> None:
+    plain = batch()
+    weighed = MIXUP.mix(plain._replace(weights=torch.full((64,), 3.0)), 1.0, stream(), 5)
+    torch.testing.assert_close(weighed.targets, MIXUP.mix(plain, 1.0, stream(), 5).targets)
+
+
+def test_an_example_of_weight_0_teaches_its_class_to_nobody() -> None:
+    plain = batch()._replace(weights=torch.tensor([0.0, 1.0]).repeat(32))
+    plain = plain._replace(targets=torch.arange(64) % 2)  # class 0 counts nothing
+    mixed = MIXUP.mix(plain, 1.0, stream(), 5)
+    assert mixed.weights is not None
+    counts = mixed.weights > 0
+    assert 0 < int((~counts).sum()) < 32
+    assert torch.equal(mixed.targets[counts, 1], torch.ones(int(counts.sum())))
+    assert torch.equal(mixed.targets[~counts], torch.zeros(int((~counts).sum()), 5))
+
+
+def test_a_strength_so_small_that_nothing_is_mixed_is_refused() -> None:
+    MIXUP.check("mixup", 0.01, (1, 4, 4))
+    sentence = "the strength of augmentation 'mixup' must be at least 0.01, got 0.009"
+    with pytest.raises(ConfigError, match=f"^{re.escape(sentence)}$"):
+        MIXUP.check("mixup", 0.009, (1, 4, 4))
+    with pytest.raises(ConfigError, match=r"must be at least 0.01, got nan$"):
+        MIXUP.check("mixup", float("nan"), (1, 4, 4))
 
 
 def test_partners_are_a_new_order_of_the_batch() -> None:

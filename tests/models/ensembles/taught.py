@@ -24,6 +24,5 @@ def teach(
         for _ in cast(Learner, lesson.member.model).fit_steps(lesson.train, lesson.seed):
             pass
         lessons.append(lesson)
-    model.prune()
     model.eval()
     return lessons

@@ -128,6 +128,18 @@ def test_where_no_member_helps_the_one_that_errs_least_stands_for_all() -> None:
     assert least_squares_weights(answers, targets, torch.ones(2)).tolist() == [0.0, 1.0]
 
 
+def test_a_member_that_counts_nothing_stays() -> None:
+    model = build(
+        "stacking",
+        spec_of(2, target="real", outputs=1),
+        of=("least-squares", "ridge"),
+        folds=2,
+    )
+    teach(model, complementary(60))
+    assert model.weights[0] > 0.9
+    assert (float(model.weights[1]), len(model.members)) == (0, 2)
+
+
 def test_held_out_answers_are_those_of_scikit_learn() -> None:
     data = complementary(60)
     model = build(

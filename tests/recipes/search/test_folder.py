@@ -8,6 +8,7 @@ import pytest
 from netwright.core.errors import ConfigError
 from netwright.recipes.search.folder import enter_search_folder
 from netwright.recipes.search.plan import read_plan
+from netwright.recipes.search.trial_desk import TrialDesk
 from tests.recipes.search.search_plans import plan
 
 
@@ -36,3 +37,21 @@ def test_a_folder_of_something_else_is_left_alone(tmp_path: Path) -> None:
     assert [file.name for file in tmp_path.iterdir()] == ["letter.txt"]
     with pytest.raises(ConfigError, match=r"^no folder can be made at .*/letter\.txt/x: Not a dir"):
         enter_search_folder(tmp_path / "letter.txt/x", plan(), "moons")
+
+
+def test_without_locks_a_search_that_may_be_at_work_is_not_joined(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = enter_search_folder(tmp_path / "s", plan(), "moons")
+    with TrialDesk(folder, plan()) as desk:
+        enter_search_folder(folder, plan(), "moons")
+        monkeypatch.setattr("sys.platform", "win32")
+        with pytest.raises(ConfigError) as refused:
+            enter_search_folder(folder, plan(), "moons")
+        monkeypatch.undo()
+    assert str(refused.value) == (
+        f"{folder} cannot be joined: on Windows one process at a time searches; "
+        f"where none does, delete {folder}/locks/{desk.process}"
+    )
+    monkeypatch.setattr("sys.platform", "win32")
+    enter_search_folder(folder, plan(), "moons")  # it has ended, and can be gone on with

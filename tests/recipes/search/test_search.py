@@ -226,6 +226,26 @@ def test_what_cannot_be_searched_is_refused_before_a_folder_is_made(
             "batch_size 64 is more than the 42 training rows of moons; give 42 or less",
         ),
         ("mlp", {"space": LR, "max_time": -1.0}, "max_time must be positive, got -1.0"),
+        (
+            "mlp",
+            {"space": LR, "max_time": "soon"},
+            "max_time must be like 90s, 10m or 2h, got 'soon'",
+        ),
+        (
+            "mlp",
+            {"space": LR, "max_time": [1]},
+            "max_time must be seconds, or like 90s, 10m or 2h, got [1]",
+        ),
+        (
+            "mlp",
+            {"space": LR, "metric": None},
+            "a search chooses by validation rows: metric must be like val/loss, got None",
+        ),
+        (
+            "boosting",
+            {"space": {"train.lr": "0.1..0.2"}},
+            "boosting learns without lr: leave train.lr out of the space",
+        ),
     ]
     for model, settings, sentence in cases:
         with pytest.raises(ConfigError) as refused:
@@ -243,3 +263,49 @@ def test_a_metric_that_epochs_do_not_show_is_searched_without_pruning(tmp_path: 
     study = search("mlp", "moons", space=LR, metric="val/f1", trials=1, out=tmp_path / "s", **SMALL)
     assert (study.plan.pruner, study.plan.is_lower_better) == ("none", False)
     assert SearchRequest().trials == TRIALS == 20
+
+
+def test_settings_are_trained_once_and_the_end_of_a_space_is_said(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    loud = {**SMALL, "quiet": False}
+    space = "train.lr=0.01|0.1|0.2"
+    study = search(
+        "mlp", "moons", space=space, trials=9, max_time="10m", out=tmp_path / "s", **loud
+    )
+    assert sorted(str(trial.settings["train.lr"]) for trial in study.trials) == [
+        "0.01",
+        "0.1",
+        "0.2",
+    ]
+    assert capsys.readouterr().err.splitlines()[-1] == (
+        "the space is exhausted: it has 3 settings, fewer than 9 trials"
+    )
+    search("mlp", "moons", space=space, trials=3, out=tmp_path / "s", **loud)
+    assert "exhausted" not in capsys.readouterr().err
+
+
+def test_members_that_learn_by_gradients_have_their_settings_searched(tmp_path: Path) -> None:
+    members: dict[str, Any] = {"of": "logistic", "members": 2, "n": 60, "epochs": 1, "quiet": True}
+    study = search("bagging", "moons", space=LR, trials=1, out=tmp_path / "s", **members)
+    assert study.best.number == 0
+
+
+def test_a_search_on_what_came_from_python_names_no_command(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    inputs = np.linspace(-1, 1, 40)[:, None]
+    study = search(
+        "polynomial-regression",
+        (inputs, inputs[:, 0] ** 2),
+        space={"model.degree": "1..2"},
+        trials=2,
+        max_time=1e-9,
+        out=tmp_path / "s",
+    )
+    assert capsys.readouterr().err.splitlines() == [
+        f"searching in {tmp_path}/s",
+        "the time limit of 1e-09 s; a trial that it cut short is queued again; "
+        f"go on with: the same nw.search, out='{tmp_path}/s'",
+    ]
+    assert study.command == "study.fit_best()"

@@ -8,7 +8,16 @@ from torch import nn
 from netwright.core.errors import ConfigError, NetwrightError
 from netwright.recipes.fit import resolve
 from netwright.recipes.recipe import Recipe, parse_recipe
-from netwright.recipes.search.space import Choices, Range, apply, read_space, usual_space
+from netwright.recipes.search.space import (
+    LIKE,
+    Choices,
+    Range,
+    apply,
+    cell_of,
+    count_cells,
+    read_space,
+    usual_space,
+)
 
 
 def recipe(model: str = "mlp", **train: Any) -> Recipe:
@@ -46,7 +55,7 @@ def test_a_range_is_whole_where_the_setting_is_a_whole_number() -> None:
     space = read_space({"model.hidden": "log:2..64", "model.dropout": "0..0.5"}, recipe())
     assert [values.options() is not None for values in space.values()] == [True, False]
     deeper = read_space({"train.optimizer_options.x": "1..3"}, recipe())
-    assert deeper["train.optimizer_options.x"].options() == (1, 2, 3)
+    assert deeper["train.optimizer_options.x"].options() == range(1, 4)
 
 
 def test_python_values_are_choices() -> None:
@@ -57,6 +66,46 @@ def test_python_values_are_choices() -> None:
         "model.hidden": Choices(values=("64", "128,64")),
         "model.batch_norm": Choices(values=("true", "false")),
     }
+
+
+def test_nothing_and_an_empty_list_are_choices() -> None:
+    space = read_space(
+        {
+            "train.clip_norm": [None, 1.0],
+            "model.hidden": [(), (4,)],
+            "train.average": ["none", "equal"],
+            "train.optimizer_options.x": [None, 2],
+        },
+        recipe(),
+    )
+    assert [values.text for values in space.values()] == [
+        "none|1.0",
+        "none|4",
+        "none|equal",
+        "none|2",
+    ]
+    tried = apply(recipe(clip_norm=3.0, average="equal"), dict.fromkeys(space, "none"))
+    assert tried.train.clip_norm is None
+    assert tried.train.average == "none"  # the name of one of its kinds
+    assert tried.train.optimizer_options == {"x": None}
+    assert tried.to_mapping()["model"]["hidden"] == []
+    assert read_space(["train.clip_norm=none|1.0"], recipe())["train.clip_norm"].text == "none|1.0"
+
+
+def test_one_text_is_one_entry() -> None:
+    written = "train.lr=log:1e-4..1e-1"
+    assert read_space(written, recipe()) == read_space([written], recipe())
+
+
+def test_cells_are_counted_and_numbered_without_being_built() -> None:
+    space = read_space(["model.hidden=1..3", "train.lr=0.1|0.2"], recipe())
+    assert count_cells(space) == 6
+    cells = [tuple(cell_of(space, number).values()) for number in range(6)]
+    assert cells == [(width, lr) for lr in ("0.1", "0.2") for width in (1, 2, 3)]
+    vast = read_space(["model.hidden=1..1000000000", "train.epochs=1..1000000000"], recipe())
+    assert count_cells(vast) == 10**18
+    assert cell_of(vast, 10**18 - 1) == {"model.hidden": 10**9, "train.epochs": 10**9}
+    assert count_cells(read_space(["model.dropout=0..0.5"], recipe())) is None
 
 
 def test_a_space_survives_being_written_down() -> None:
@@ -134,6 +183,13 @@ def test_more_refusals() -> None:
         read_space(["train.lr=0.1..0.2", "train.lr=0.1..0.3"], recipe())
     with pytest.raises(ConfigError, match=r"^model.dropout takes a range like '0..0.6' or a list"):
         read_space({"model.dropout": 0.5}, recipe())
+    choices: list[tuple[Any, str]] = [(5, "5"), ({3: [1, 2]}, "3"), ([7], "7"), ({4}, "{4}")]
+    for written, got in choices:
+        with pytest.raises(ConfigError) as refused:
+            read_space(written, recipe())
+        assert str(refused.value) == f"a space is written like {LIKE}, got {got}"
+    with pytest.raises(ConfigError, match=r"^train.optimizer_options takes a range like '0..0.6' "):
+        read_space({"train.optimizer_options": [{"eps": 1e-8}, {"eps": 1e-6}]}, recipe())
     with pytest.raises(ConfigError, match=r"^ridge learns by a rule of its own: its space is of "):
         read_space(["train.lr=0.1..0.2"], recipe("ridge"))
 
@@ -148,8 +204,21 @@ def test_usual_space_is_of_settings_that_the_model_has() -> None:
     ]
     assert list(usual_space(recipe("logistic"), 20)) == ["train.lr", "train.weight_decay"]
     assert usual_space(recipe("logistic"), 70)["train.batch_size"].text == "16|32"
+    with pytest.raises(ConfigError) as refused:
+        usual_space(recipe("boosting"), 280)
+    assert str(refused.value) == ("an ensemble has no usual space: give one, as model.members=5|20")
     with pytest.raises(ConfigError, match=r"^there is no usual space for ridge; give one, of its "):
         usual_space(recipe("ridge"), 280)
     own, _, _ = resolve(nn.Linear(2, 2), "moons")
     with pytest.raises(ConfigError, match=r"usual space for a module of your own; give one$"):
         usual_space(own, 280)
+
+
+def test_the_usual_space_leaves_alone_what_was_set_and_what_the_optimizer_has_not() -> None:
+    chosen = {"lr": 0.01, "weight_decay": 0.1, "batch_size": 7}
+    given = parse_recipe(
+        {"model": {"name": "mlp", "hidden": [9]}, "data": "moons", "train": chosen}
+    )
+    assert list(usual_space(given, 280)) == ["model.dropout"]
+    newton = usual_space(recipe("logistic", optimizer="newton"), 280)
+    assert list(newton) == ["train.lr"]  # it takes all rows at once, and has no weight_decay

@@ -1,6 +1,7 @@
 """A study: what was found, and the recipe that gives it again."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -47,6 +48,8 @@ def test_files_are_plain_and_best_yaml_is_a_recipe(tmp_path: Path) -> None:
     assert study.best_recipe.train.lr == listed[1]["settings"]["train.lr"]
     assert study.to_json()["best"] == 1
     assert study.command == f"netwright train -c {study.folder}/best.yaml"
+    study.plan = replace(plan(), recipe=replace(plan().recipe, data="", data_settings=None))
+    assert study.command == "study.fit_best()"  # no command has the arrays
 
 
 def test_lines_tell_what_came_of_a_trial(tmp_path: Path) -> None:

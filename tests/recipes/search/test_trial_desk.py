@@ -101,3 +101,32 @@ def test_a_grid_is_tried_once_each_and_ends_by_itself(tmp_path: Path) -> None:
             desk.finish(taken[0], DONE)
     assert seen[0] == tuple(first[1].values())
     assert sorted(seen) == list(itertools.product((1, 2, 3), ("0.1", "0.2")))
+
+
+@pytest.mark.parametrize("sampler", ["random", "tpe"])
+def test_the_same_settings_are_handed_out_once_and_an_exhausted_space_ends(
+    tmp_path: Path, sampler: str
+) -> None:
+    planned = plan(["model.hidden=1..4", "train.lr=0.1|0.2|0.3"], sampler=sampler, trials=50)
+    seen: list[tuple[Value, ...]] = []
+    with TrialDesk(tmp_path, planned) as desk, TrialDesk(tmp_path, planned) as other:
+        held = other.take()  # in the hands of another process: not handed out either
+        assert held is not None
+        while (taken := desk.take()) is not None:
+            assert not desk.is_exhausted or len(seen) == 10
+            seen.append(tuple(taken[1].values()))
+            desk.finish(taken[0], Tried(value=float(taken[1]["model.hidden"]), notes={}))
+        assert desk.is_exhausted
+        other.give_back(held[0])
+        assert not desk.is_exhausted
+        assert take(desk)[1] == held[1]
+    assert sorted([*seen, tuple(held[1].values())]) == list(
+        itertools.product((1, 2, 3, 4), ("0.1", "0.2", "0.3"))
+    )
+
+
+def test_a_vast_grid_is_not_built(tmp_path: Path) -> None:
+    space = [f"model.{name}=1..1000000" for name in ("hidden",)] + ["train.epochs=1..1000000000"]
+    with TrialDesk(tmp_path, plan(space, sampler="grid")) as desk:
+        assert take(desk)[1] != take(desk)[1]
+        assert not desk.is_exhausted

@@ -5,6 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import optuna
+import pytest
 
 import netwright as nw
 from netwright.recipes.search.space import apply
@@ -43,6 +44,20 @@ def test_settings_that_cannot_be_trained_end_the_trial_with_a_reason() -> None:
     assert wild is not None
     assert wild.value is None
     assert "not trained: " in wild.notes["why"]
+
+
+@pytest.mark.parametrize("kind", [RuntimeError, MemoryError])
+def test_a_model_that_has_no_room_ends_the_trial_and_not_the_search(
+    kind: type[Exception], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*words: object, **more: object) -> None:
+        raise kind("out of memory: tried to allocate 2 TB\nand much more")
+
+    monkeypatch.setattr("netwright.recipes.search.trial_training.train", full)
+    found = tried({}, training())
+    assert found is not None
+    assert found.value is None
+    assert found.notes["why"] == "not trained: out of memory: tried to allocate 2 TB"
 
 
 def test_a_metric_without_a_value_is_said() -> None:

@@ -29,7 +29,8 @@ class Diary(Callback):
 
     def on_batch_end(self, state: TrainState) -> None:
         assert state.batch is not None
-        self.shown.append(state.batch)
+        inputs = state.batch.inputs.clone()  # the next batch is made in the same memory
+        self.shown.append(state.batch._replace(inputs=inputs))
         if self.folder is not None and len(self.shown) == self.save_after:
             save_checkpoint(self.folder, state, [])
 

@@ -47,8 +47,30 @@ def test_soft_targets_are_weighed_by_the_classes_in_them() -> None:
     soft = torch.tensor([[0.25, 0.75], [1.0, 0.0]])
     task = Classification(2, torch.tensor([2.0, 10.0]))
     loss = task.loss(LOGITS, batch_of([1, 0])._replace(targets=soft))
-    mixed = 0.75 * math.log(4 / 3) + 0.25 * math.log(4)
-    assert loss.item() == pytest.approx(((0.75 * 10 + 0.25 * 2) * mixed + 2 * math.log(4)) / 2)
+    mixed = 10 * 0.75 * math.log(4 / 3) + 2 * 0.25 * math.log(4)
+    assert loss.item() == pytest.approx((mixed + 2 * math.log(4)) / 2)
+
+
+@pytest.mark.parametrize("smoothing", [0.0, 0.3])
+def test_a_soft_target_costs_what_its_classes_cost_and_without_smoothing_what_torch_says(
+    smoothing: float,
+) -> None:
+    numbers = torch.Generator().manual_seed(0)
+    logits, soft = torch.randn(6, 3, generator=numbers), torch.rand(6, 3, generator=numbers)
+    soft = soft / soft.sum(dim=1, keepdim=True)
+    task = Classification(3, torch.tensor([0.5, 2.0, 7.0]), smoothing=smoothing)
+    ours = task.loss(logits, batch_of([0] * 6)._replace(targets=soft))
+    parts = [task.loss(logits, batch_of([c] * 6, soft[:, c].tolist())) for c in range(3)]
+    torch.testing.assert_close(ours, torch.stack(parts).sum())
+    if not smoothing:
+        each = F.cross_entropy(logits, soft, weight=task.class_weights, reduction="none")
+        torch.testing.assert_close(ours, each.mean())
+
+
+def test_a_soft_target_of_nothing_costs_nothing() -> None:
+    task = Classification(2, torch.tensor([2.0, 10.0]))
+    loss = task.loss(LOGITS, batch_of([1, 0])._replace(targets=torch.zeros(2, 2)))
+    assert loss.item() == 0
 
 
 def test_smoothing_gives_every_class_its_share() -> None:

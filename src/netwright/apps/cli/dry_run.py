@@ -19,8 +19,10 @@ def show_dry_run(prepared: "Prepared", *, as_json: bool) -> None:
     rows = {name: len(split) for name, split in data.splits()}
     pace = pace_for(prepared.recipe.train, rows["train"])
     by_itself = isinstance(model, Learner | Ensemble)
-    batches = 0 if by_itself else math.ceil(rows["train"] / pace.batch_size) * pace.epochs
-    seconds = batches * time_step(model, data, prepared.task, pace.batch_size) if batches else 0.0
+    batches = seconds = None  # nobody knows beforehand
+    if not by_itself:
+        batches = math.ceil(rows["train"] / pace.batch_size) * pace.epochs
+        seconds = round(batches * time_step(model, data, prepared.task, pace.batch_size), 1)
     if as_json:
         give_json(
             {
@@ -29,7 +31,7 @@ def show_dry_run(prepared: "Prepared", *, as_json: bool) -> None:
                 "batch_size": pace.batch_size,
                 "batches": batches,
                 "first_loss": first.loss,
-                "estimated_seconds": round(seconds, 1),
+                "estimated_seconds": seconds,
             }
         )
         return

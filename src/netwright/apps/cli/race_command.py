@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 def race(
     optimizers: Annotated[
-        list[str] | None, typer.Argument(help="Who races; without any the ten best known do.")
+        list[str] | None, typer.Argument(help="Who races; without any the six best known do.")
     ] = None,
     surface: Annotated[
         str, typer.Option(help="rosenbrock, saddle, ravine, beale, or all of them.")
@@ -39,7 +39,7 @@ def race(
     names, rates = list(dict.fromkeys(optimizers or RACERS)), _rates(lr or [])
     surfaces = list(SURFACES) if surface == "all" else [surface]
     if out is not None:
-        _check_kind(out)
+        _check_out(out)
     races = [run_race(one, names, steps=steps, rates=rates) for one in surfaces]
     if as_json:
         give_json({"steps": steps, "races": [one.to_json() for one in races]})
@@ -55,9 +55,11 @@ def race(
 def _rates(typed: list[str]) -> dict[str, float]:
     from netwright.core.errors import ConfigError
 
-    rates = {}
+    rates: dict[str, float] = {}
     for pair in typed:
         name, _, value = pair.partition("=")
+        if name in rates:
+            raise ConfigError(f"--lr wants one rate for {name}, got two")
         try:
             rates[name] = float(value)
         except ValueError:
@@ -67,13 +69,15 @@ def _rates(typed: list[str]) -> dict[str, float]:
     return rates
 
 
-def _check_kind(out: Path) -> None:
+def _check_out(out: Path) -> None:
     """Before the race and not after it."""
     from netwright.core.errors import ConfigError
     from netwright.inspection.view import FORMATS
 
     if out.suffix.lower() not in FORMATS:
         raise ConfigError(f"a race is saved as {', '.join(FORMATS)}, got {out.name!r}")
+    if not out.parent.is_dir():
+        raise ConfigError(f"a race is saved in a folder that exists, got {str(out.parent)!r}")
 
 
 def _write(races: list["Race"], out: Path, steps: int) -> list[Path]:

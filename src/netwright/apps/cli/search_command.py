@@ -1,7 +1,7 @@
 """`netwright search`: try settings of a recipe, alone or with other processes."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -41,13 +41,16 @@ def search(  # noqa: PLR0913, PLR0917 - one argument an option
         int | None, typer.Option(help="Finished trials, of all processes together. (20)")
     ] = None,
     metric: Annotated[
-        str, typer.Option(help="What decides, on validation rows: val/loss, val/accuracy ...")
-    ] = "val/loss",
-    sampler: Annotated[str, typer.Option(help="tpe, random or grid.")] = "tpe",
+        str | None,
+        typer.Option(
+            help="What decides, on validation rows: val/loss, val/accuracy ... (val/loss)"
+        ),
+    ] = None,
+    sampler: Annotated[str | None, typer.Option(help="tpe, random or grid. (tpe)")] = None,
     pruner: Annotated[
         str | None, typer.Option(help="median, hyperband or none. (median, where it can)")
     ] = None,
-    storage: Annotated[str, typer.Option(help="journal or sqlite.")] = "journal",
+    storage: Annotated[str | None, typer.Option(help="journal or sqlite. (journal)")] = None,
     max_time: Annotated[
         str | None, typer.Option(help="Stop after this time: 90s, 10m, 2h.")
     ] = None,
@@ -66,7 +69,7 @@ def search(  # noqa: PLR0913, PLR0917 - one argument an option
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="All trials as JSON.")] = False,
 ) -> None:
-    """Search settings of a recipe; the same command in another terminal helps.
+    """Search settings of a recipe; the same command with --out in another terminal helps.
 
     netwright search mlp digits --trials 30
     netwright search mlp moons --space train.lr=log:1e-4..1e-1 --space model.hidden=16|64,32
@@ -75,14 +78,21 @@ def search(  # noqa: PLR0913, PLR0917 - one argument an option
     """
     from netwright.core.errors import ConfigError
     from netwright.recipes.recipe import parse_recipe
-    from netwright.recipes.search.search import TRIALS, SearchRequest, resume_search, start_search
+    from netwright.recipes.search.search import SearchRequest, resume_search, start_search
     from netwright.recipes.sources import load_configured
 
     seconds = None if max_time is None else parse_seconds(max_time)
     quiet = quiet or as_json
+    how: dict[str, Any] = {
+        "metric": metric,
+        "sampler": sampler,
+        "pruner": pruner,
+        "storage": storage,
+    }
     try:
         if resume is not None:
-            if any((model, data, config, settings, space, target, epochs, seed, out)):
+            said = (model, data, config, settings, space, target, epochs, seed, out, *how.values())
+            if any(word not in (None, []) for word in said):
                 raise ConfigError(
                     f"{resume} says itself what is searched: "
                     "with --resume give --trials and --max-time only"
@@ -100,15 +110,9 @@ def search(  # noqa: PLR0913, PLR0917 - one argument an option
                     {"epochs": epochs},
                 )
             )
-            asked = SearchRequest(
-                space=space,
-                trials=TRIALS if trials is None else trials,
-                metric=metric,
-                sampler=sampler,
-                pruner=pruner,
-                storage=storage,
-                seed=recipe.seed,
-            )
+            how |= {"space": space or None, "trials": trials}
+            given = {name: value for name, value in how.items() if value is not None}
+            asked = SearchRequest(seed=recipe.seed, **given)
             study = start_search(
                 recipe, load_configured(recipe), asked, out=out, max_time=seconds, quiet=quiet
             )

@@ -1,22 +1,17 @@
 """What a person types as a recipe: defaults, then files, then the command line."""
 
-import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 DEFAULTS = {"model": {"name": "mlp"}, "data": {"name": "digits"}}
-UNITS = {"": 1, "s": 1, "m": 60, "h": 3600}
 
 
 def parse_seconds(text: str) -> float:
     """90, 90s, 10m or 2h in seconds."""
-    from netwright.core.errors import ConfigError
+    from netwright.core.time_span import parse_time_span
 
-    match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([smh]?)", text.strip())
-    if not match:
-        raise ConfigError(f"--max-time must be like 90s, 10m or 2h, got {text!r}")
-    return float(match[1]) * UNITS[match[2]]
+    return parse_time_span("--max-time", text)
 
 
 def parse_setting(text: str) -> tuple[str, list[str], str]:
@@ -71,9 +66,12 @@ def typed_recipe(
 def first_recipe(resume: str) -> dict[str, Any]:
     """What holds unless something else is said: the recipe of the run to go on with, or defaults.
 
-    The limits that ended the run before do not end it again.
+    The limits that ended the run before do not end it again; that of the steps stays where it is
+    one of each member.
     """
     from netwright.core.errors import ConfigError
+    from netwright.models.catalog import MODELS
+    from netwright.models.ensembles.ensemble import Ensemble
     from netwright.recipes.recipe import merge
     from netwright.recipes.recipe_file import read_recipe_file
     from netwright.recipes.resume import AUTO, NEVER, check_named, run_of
@@ -86,7 +84,10 @@ def first_recipe(resume: str) -> dict[str, Any]:
         raise ConfigError(f"--resume must be auto, never or the folder of a run, got {resume!r}")
     check_named(folder)
     values = normal_form(read_recipe_file(config))
-    return merge(values, {"train": {"max_steps": None, "max_time": None}})
+    limits = {"max_time": None, "max_steps": None}
+    if issubclass(MODELS.load(values["model"]["name"]), Ensemble):
+        del limits["max_steps"]
+    return merge(values, {"train": limits})
 
 
 def normal_form(values: dict[str, Any]) -> dict[str, Any]:

@@ -27,6 +27,7 @@ class Augmentation(ABC):
     Args:
         card: sentence, formula, symbols (s is the strength), source.
         strength: where none is asked for.
+        least: the smallest strength; 0 for any above 0.
         most: the largest strength.
         in_pixels: the strength is a whole number of pixels, fewer than an image has on a side.
         channels: that images must have; None for any number.
@@ -35,6 +36,7 @@ class Augmentation(ABC):
 
     card: Card
     strength: float
+    least: float = 0.0
     most: float = math.inf
     in_pixels: bool = False
     channels: int | None = None
@@ -65,11 +67,12 @@ class Augmentation(ABC):
                 f"got {image_shape[0]}"
             )
         most = min(image_shape[1:]) - 1 if self.in_pixels else self.most
-        if not (0 < strength <= most and math.isfinite(strength)):  # NaN is refused too
-            bound = "" if math.isinf(most) else f" and at most {most:g}"
+        in_range = 0 < strength and self.least <= strength <= most
+        if not (in_range and math.isfinite(strength)):  # NaN is refused too
+            low = f"at least {self.least:g}" if self.least else "greater than 0"
+            high = "" if math.isinf(most) else f" and at most {most:g}"
             raise ConfigError(
-                f"the strength of augmentation {name!r} must be greater than 0{bound}, "
-                f"got {strength:g}"
+                f"the strength of augmentation {name!r} must be {low}{high}, got {strength:g}"
             )
         if self.in_pixels and strength != int(strength):
             raise ConfigError(

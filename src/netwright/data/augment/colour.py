@@ -6,7 +6,7 @@ a is the contrast around the image's mean m, b the brightness. M turns the colou
 around the axis of greys and stretches them away from it by the saturation s; greys stay as they
 are, since the rows of M add up to 1. So all of colour jitter is one small matrix an image, and one
 pass over the pixels; a turn by a third is what HSV's hue does to any colour, other turns differ by
-two degrees at most.
+2.3 degrees at most.
 
 Nothing here needs to know how pixels are encoded: brightness is a share of the range of the batch,
 and values are kept within that range. If all pixels are scaled and shifted (one scale for all

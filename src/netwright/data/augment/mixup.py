@@ -3,7 +3,10 @@
     x' = l x_p + (1 - l) x_q        y' = l y_p + (1 - l) y_q        l ~ Beta(s, s)
 
 q runs through the batch in a random order, and each example has its own l; with a small s most of
-them stay nearly what they were. A target becomes the probabilities of two classes.
+them stay nearly what they were. A target becomes the probabilities of two classes. Where examples
+have weights w, each teaches its class as much as it counts:
+
+    w' = l w_p + (1 - l) w_q        y' = (l w_p y_p + (1 - l) w_q y_q) / w'
 
 Shapes: B examples, C classes.
 Source: Zhang, Cisse, Dauphin and Lopez-Paz, "mixup: beyond empirical risk minimization" (2018).
@@ -65,18 +68,24 @@ class Mixup(Augmentation):
         num_classes: int,
         out: Tensor | None = None,
     ) -> Batch:
-        """Blend inputs, targets and weights; classes (B,) become probabilities (B, C)."""
+        """Blend inputs, targets and weights; classes (B,) become probabilities (B, C).
+
+        Where both count nothing the probabilities are 0.
+        """
         partners = draw_partners(batch.inputs, strength, generator)
+        inputs = partners.mix(batch.inputs, out)
         targets = F.one_hot(batch.targets, num_classes).to(partners.shares.dtype)
-        return batch._replace(
-            inputs=partners.mix(batch.inputs, out),
-            targets=partners.mix(targets),
-            weights=None if batch.weights is None else partners.mix(batch.weights),
-        )
+        if batch.weights is None:
+            return batch._replace(inputs=inputs, targets=partners.mix(targets))
+        weights = partners.mix(batch.weights)
+        total = weights.clamp_min(torch.finfo(weights.dtype).tiny)
+        targets = partners.mix(batch.weights[:, None] * targets) / total[:, None]
+        return batch._replace(inputs=inputs, targets=targets, weights=weights)
 
 
 MIXUP = Mixup(
     strength=0.2,
+    least=0.01,
     card=Card(
         sentence="Every example is blended with another of its batch, and its target likewise, so "
         "that the network goes straight from class to class.",

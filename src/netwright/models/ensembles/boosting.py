@@ -130,6 +130,7 @@ class Boosting(Ensemble):
             if error == 0:  # it would count without end: it outvotes the others
                 self.weights[place] = 1 + self.weights[:place].sum()
                 self.remarks = [f"boosting ends: {lesson.title} gets every row right"]
+                self.prune()
                 return
             counts = self.shrinkage * vote_weight(error, classes)
             self.weights[place] = counts
@@ -143,6 +144,7 @@ class Boosting(Ensemble):
             raise DataError(f"boosting needs members that are better than chance: {found}")
         title = f"member {place + 1}/{len(self.members)}"
         self.remarks = [f"boosting ends: {title} is no better than chance, {found}"]
+        self.prune()
 
     def _real_lessons(self, train: Split, val: Split | None, seed: int) -> Iterator[Lesson]:
         """The same rows, with what is left of their targets each time."""

@@ -143,7 +143,7 @@ class Ensemble(Model):
         self.weights[:number] = 1 / number
 
     def prune(self) -> None:
-        """Let go of the last members that do not count: they have learned nothing."""
+        """Let go of the last members that do not count yet, where the lessons end before them."""
         self._keep(int(self.weights.nonzero().max()) + 1)
 
     def lesson(self, place: int, train: Split, val: Split | None, seed: int) -> Lesson:

@@ -32,8 +32,8 @@ class Restarts(AveragedEnsemble):
     settings: ClassVar[type[Config]] = RestartsConfig
     targets: ClassVar[frozenset[TargetKind]] = frozenset({"class", "labels", "real"})
     card: ClassVar[Card] = Card(
-        sentence="Train the same model from several random starts and average the answers: never "
-        "worse than its members are on average.",
+        sentence="Train the same model from several random starts and average the answers: in "
+        "squared error never worse than its members are on average.",
         formula=r"f(x) = \frac{1}{M} \sum_{m=1}^{M} f_m(x), \quad"
         r" (f - y)^2 = \frac{1}{M} \sum_m (f_m - y)^2 - \frac{1}{M} \sum_m (f_m - f)^2",
         symbols={

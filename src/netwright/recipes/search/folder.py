@@ -1,6 +1,7 @@
 """The folder of a search: a new one, or one that another process works in already."""
 
 import re
+import sys
 from itertools import count
 from pathlib import Path
 
@@ -29,6 +30,7 @@ def enter_search_folder(out: Path | None, plan: SearchPlan, data: str) -> Path:
     with ProcessLock(folder / LOCKS / "study"):  # of several that start at once, one writes
         if (folder / FILE).exists():
             check_same_search(folder, plan)
+            _check_alone(folder)
         write_plan(folder, plan)  # which may have more trials than before
     return folder
 
@@ -39,6 +41,16 @@ def _may_be_entered(folder: Path) -> bool:
         return True
     names = {file.name for file in folder.iterdir()} if folder.is_dir() else {""}
     return FILE in names or names <= {LOCKS}
+
+
+def _check_alone(folder: Path) -> None:
+    """Refuse to join where a process that is at work cannot be told from one that was killed."""
+    at_work = sorted((folder / LOCKS).glob("*-*"))
+    if sys.platform == "win32" and at_work:
+        raise ConfigError(
+            f"{folder} cannot be joined: on Windows one process at a time searches; "
+            f"where none does, delete {at_work[0]}"
+        )
 
 
 def _next_free(model: str, data: str) -> Path:

@@ -73,6 +73,11 @@ class SearchPlan:
         """Whether the metric is to fall."""
         return is_lower_better(self.metric)
 
+    @property
+    def is_typed(self) -> bool:
+        """Whether a command can name its model and its data: they did not come from Python."""
+        return bool(self.recipe.model and self.recipe.data)
+
     def to_mapping(self) -> dict[str, Any]:
         """The plan as it stands in `search.yaml`."""
         return {

@@ -75,7 +75,9 @@ def _searched(name: str, values: Range | Choices, tried: list[Value]) -> Searche
         return SearchedSetting(name=name, values=places, choices=values.values)
     numbers = tuple(float(one) for one in tried)
     ends = (values.low, values.high)
-    return SearchedSetting(name=name, values=numbers, ends=ends, is_log=values.is_log)
+    return SearchedSetting(
+        name=name, values=numbers, ends=ends, is_log=values.is_log, is_whole=values.is_whole
+    )
 
 
 def _better(study: Study) -> Literal["higher", "lower"]:

@@ -20,16 +20,18 @@ from netwright.core.config import Config
 from netwright.core.console import say
 from netwright.core.errors import ConfigError, DataError
 from netwright.core.learner import Learner
+from netwright.core.time_span import parse_time_span
 from netwright.data.dataset import Data
 from netwright.data.fingerprint import fingerprint
 from netwright.models.ensembles.ensemble import Ensemble
 from netwright.recipes.chosen_metric import choose_metric
 from netwright.recipes.fit import put_together, resolve
+from netwright.recipes.prepared import Prepared
 from netwright.recipes.recipe import Recipe
 from netwright.recipes.search.folder import enter_search_folder
 from netwright.recipes.search.plan import SearchPlan, read_plan
 from netwright.recipes.search.report import write_search_report
-from netwright.recipes.search.space import Value, apply, read_space, usual_space
+from netwright.recipes.search.space import Value, apply, count_cells, read_space, usual_space
 from netwright.recipes.search.storage import import_optuna
 from netwright.recipes.search.study import Study
 from netwright.recipes.search.trial_desk import TrialDesk, Tried
@@ -49,7 +51,7 @@ Objective = Callable[["Trial", Mapping[str, Value]], Tried | None]
 class SearchRequest:
     """How a search is to be done; see `search`."""
 
-    space: Sequence[str] | Mapping[str, Any] | None = None
+    space: str | Sequence[str] | Mapping[str, Any] | None = None
     trials: int = TRIALS
     metric: str = "val/loss"
     sampler: str = "tpe"
@@ -62,13 +64,13 @@ def search(  # noqa: PLR0913 - the one door, with a name for each question
     model: str | Config | nn.Module = "mlp",
     data: Any = "digits",
     *,
-    space: Mapping[str, Any] | Sequence[str] | None = None,
+    space: Mapping[str, Any] | Sequence[str] | str | None = None,
     trials: int = TRIALS,
     metric: str = "val/loss",
     sampler: str = "tpe",
     pruner: str | None = None,
     storage: str = "journal",
-    max_time: float | None = None,
+    max_time: float | str | None = None,
     seed: int = 0,
     out: str | Path | None = None,
     quiet: bool = False,
@@ -81,12 +83,14 @@ def search(  # noqa: PLR0913 - the one door, with a name for each question
         data: what `nw.fit` takes; it needs validation rows.
         space: {"train.lr": "log:1e-4..1e-1", "model.hidden": [(64,), (128, 64)]}; by default what
             is usual for the model.
-        trials: how many are finished in the end, by all processes together.
+        trials: how many are finished in the end, by all processes together; fewer where the space
+            has no more.
         metric: "val/loss", "val/accuracy" ...
         sampler: "tpe" learns from the trials before, "random" does not, "grid" tries everything.
         pruner: "median", "hyperband" or "none"; by default median, where epochs are measured.
         storage: "journal" or "sqlite".
-        max_time: seconds; the trial at hand is then cut short, and queued for the next time.
+        max_time: seconds, or "10m"; the trial at hand is then cut short, and queued for the next
+            time.
         seed: of weights, order and dropout in every trial, and of the sampler.
         out: the folder; where it holds this very search, it is joined. By default the next free
             searches/MODEL-DATA-NNN.
@@ -114,34 +118,38 @@ def start_search(
     module: nn.Module | None = None,
     *,
     out: Path | None = None,
-    max_time: float | None = None,
+    max_time: float | str | None = None,
     quiet: bool = False,
 ) -> Study:
     """Search around a recipe in a new folder, or in one that holds this very search."""
-    _check_time(max_time)
+    seconds = _read_time(max_time)
     plan = plan_search(recipe, data, asked, module)
     folder = enter_search_folder(out, plan, data.name)
-    return run_search(folder, plan, data, module, max_time=max_time, quiet=quiet)
+    return run_search(folder, plan, data, module, max_time=seconds, quiet=quiet)
 
 
 def resume_search(
-    folder: Path, *, trials: int | None = None, max_time: float | None = None, quiet: bool = False
+    folder: Path,
+    *,
+    trials: int | None = None,
+    max_time: float | str | None = None,
+    quiet: bool = False,
 ) -> Study:
     """Go on with the search of a folder, also beside other processes.
 
     Args:
         folder: what a search has left.
         trials: how many are finished in the end; by default as many as before.
-        max_time: seconds.
+        max_time: seconds, or "10m".
         quiet: print nothing.
     """
-    _check_time(max_time)
+    seconds = _read_time(max_time)
     import_optuna()
     plan = read_plan(folder)
     data = load_configured(plan.recipe)
     now = replace(plan, data=digests(data), trials=plan.trials if trials is None else trials)
     return run_search(
-        enter_search_folder(folder, now, data.name), now, data, max_time=max_time, quiet=quiet
+        enter_search_folder(folder, now, data.name), now, data, max_time=seconds, quiet=quiet
     )
 
 
@@ -165,7 +173,8 @@ def plan_search(
         raise ConfigError("the space is empty: there is nothing to search")
     for name, values in space.items():
         for end in values.ends:
-            put_together(apply(recipe, {name: end}), data, deepcopy(module))
+            tried = put_together(apply(recipe, {name: end}), data, deepcopy(module))
+            _check_used(name, tried)
     return SearchPlan(
         recipe=recipe,
         space=space,
@@ -197,7 +206,9 @@ def run_search(
     deadline = None if max_time is None else time.monotonic() + max_time
     command = f"netwright search --resume {folder}"
     if not quiet:
-        say(f"searching in {folder}; to help from another terminal: {command}")
+        help_us = f"; to help from another terminal: {command}" if plan.is_typed else ""
+        say(f"searching in {folder}{help_us}")
+    go_on = command if plan.is_typed else f"the same nw.search, out={str(folder)!r}"
     desk = TrialDesk(folder, plan)
     study = Study(folder, plan, desk.study, data, module)
     training = TrialTraining(
@@ -214,11 +225,14 @@ def run_search(
         work(desk, training, told=told, is_over=lambda: training.is_late)
     except (KeyboardInterrupt, SystemExit):
         if not quiet:
-            say(f"the study is kept, and the trial at hand is queued again; go on with: {command}")
+            say(f"the study is kept, and the trial at hand is queued again; go on with: {go_on}")
         raise
     if training.is_late and not quiet:
         over = f"the time limit of {max_time:g} s; a trial that it cut short is queued again"
-        say(f"{over}; go on with: {command}")
+        say(f"{over}; go on with: {go_on}")
+    cells = count_cells(plan.space)
+    if cells is not None and cells < plan.trials and desk.is_exhausted and not quiet:
+        say(f"the space is exhausted: it has {cells} settings, fewer than {plan.trials} trials")
     with desk.guard:
         study.write()
         write_search_report(study)
@@ -254,13 +268,27 @@ def work(
                 told(trial.number)
 
 
-def _check_time(seconds: float | None) -> None:
-    if seconds is not None:
-        check_positive("max_time", seconds)
+def _read_time(written: float | str | None) -> float | None:
+    """Seconds, of a number or of "10m"."""
+    if written is None:
+        return None
+    seconds = parse_time_span("max_time", written) if isinstance(written, str) else written
+    if isinstance(seconds, bool) or not isinstance(seconds, int | float):
+        raise ConfigError(f"max_time must be seconds, or like 90s, 10m or 2h, got {written!r}")
+    check_positive("max_time", seconds)
+    return float(seconds)
+
+
+def _check_used(name: str, tried: Prepared) -> None:
+    """Refuse a setting of training that nothing in the model heeds."""
+    section, key, *_ = name.split(".")
+    if section == "train" and key in tried.unused:
+        model = tried.recipe.model or "the module"
+        raise ConfigError(f"{model} learns without {key}: leave {name} out of the space")
 
 
 def _check_metric(metric: str, task: Task) -> None:
-    split, _, name = metric.partition("/")
+    split, _, name = metric.partition("/") if isinstance(metric, str) else ("", "", "")
     if split != "val" or not name:
         raise ConfigError(
             f"a search chooses by validation rows: metric must be like val/loss, got {metric!r}"

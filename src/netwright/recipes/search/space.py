@@ -9,12 +9,16 @@ model.hidden=64|128,64|256,128   choices, each as one would type it
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from inspect import signature
+from math import prod
 from typing import TYPE_CHECKING, Any
 
 from netwright.core.checks import nearest
 from netwright.core.config import Config, describe, parse, to_mapping
 from netwright.core.errors import ConfigError
 from netwright.models.catalog import MODELS
+from netwright.models.ensembles.ensemble import Ensemble
+from netwright.optimizers.catalog import OPTIMIZERS
 from netwright.recipes.recipe import Recipe, has_own_rule
 from netwright.recipes.recipe_file import typed_value
 from netwright.recipes.same_comparison import typed_settings
@@ -26,6 +30,7 @@ if TYPE_CHECKING:
 NUMBER = r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
 RANGE = re.compile(rf"(log:)?\s*({NUMBER})\s*\.\.\s*({NUMBER})")
 LIKE = "train.lr=log:1e-4..1e-1 or model.hidden=64|128,64"
+NOTHING = "none"  # typed for None, and for an empty list
 BATCH_SIZES = (16, 32, 64, 128)
 # For a model that learns by gradients: settings that it has, and where good values tend to lie.
 USUAL = {
@@ -64,9 +69,9 @@ class Range:
             return trial.suggest_int(name, int(self.low), int(self.high), log=self.is_log)
         return trial.suggest_float(name, self.low, self.high, log=self.is_log)
 
-    def options(self) -> tuple[Value, ...] | None:
+    def options(self) -> Sequence[Value] | None:
         """Every value; None where there is no end of them."""
-        return tuple(range(int(self.low), int(self.high) + 1)) if self.is_whole else None
+        return range(int(self.low), int(self.high) + 1) if self.is_whole else None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -89,7 +94,7 @@ class Choices:
         """A value for this trial."""
         return trial.suggest_categorical(name, self.values)
 
-    def options(self) -> tuple[Value, ...]:
+    def options(self) -> Sequence[Value]:
         """Every value."""
         return self.values
 
@@ -97,12 +102,12 @@ class Choices:
 Space = dict[str, Range | Choices]
 
 
-def read_space(written: Sequence[str] | Mapping[str, Any], recipe: Recipe) -> Space:
+def read_space(written: str | Sequence[str] | Mapping[str, Any], recipe: Recipe) -> Space:
     """The space that a person wrote; what the recipe's settings refuse is refused.
 
     Args:
         written: ["train.lr=log:1e-4..1e-1"], or {"train.lr": "log:1e-4..1e-1",
-            "model.hidden": [(64,), (128, 64)]}.
+            "model.hidden": [(64,), (128, 64)]}; one text is one entry.
         recipe: what is searched around.
     """
     space: Space = {}
@@ -117,23 +122,40 @@ def read_space(written: Sequence[str] | Mapping[str, Any], recipe: Recipe) -> Sp
 
 
 def usual_space(recipe: Recipe, rows: int) -> Space:
-    """The space that is searched where none is given."""
+    """The space that is searched where none is given: of settings that are as they come."""
     if has_own_rule(recipe.model) or not recipe.model:
         names = ", ".join(_known("model", recipe))
         raise ConfigError(
             f"there is no usual space for {recipe.model or 'a module of your own'}; "
             f"give one{f', of its settings {names}' if names else ''}"
         )
-    own = _known("model", recipe)
-    written = {
-        name: text
-        for name, text in USUAL.items()
-        if name.startswith("train.") or name.partition(".")[2] in own
-    }
+    if issubclass(MODELS.load(recipe.model), Ensemble):
+        raise ConfigError("an ensemble has no usual space: give one, as model.members=5|20")
+    written = dict(USUAL)
+    optimizer = OPTIMIZERS.load(recipe.train.optimizer)
+    if "weight_decay" not in signature(optimizer.make).parameters:
+        del written["train.weight_decay"]
     sizes = [str(size) for size in BATCH_SIZES if 2 * size <= rows]
-    if len(sizes) > 1:
+    if len(sizes) > 1 and not optimizer.full_batch:
         written["train.batch_size"] = "|".join(sizes)
-    return read_space(written, recipe)
+    free = _as_they_come(recipe)
+    return read_space({name: text for name, text in written.items() if name in free}, recipe)
+
+
+def count_cells(space: Space) -> int | None:
+    """How many settings there are in all; None where there is no end of them."""
+    options = [values.options() for values in space.values()]
+    return None if None in options else prod(len(values or ()) for values in options)
+
+
+def cell_of(space: Space, number: int) -> dict[str, Value]:
+    """The settings of this number, from 0, in a space of so many; the first setting turns first."""
+    cell: dict[str, Value] = {}
+    for name, values in space.items():
+        options = values.options() or ()
+        number, place = divmod(number, len(options))
+        cell[name] = options[place]
+    return cell
 
 
 def apply(recipe: Recipe, values: Mapping[str, Value]) -> Recipe:
@@ -147,7 +169,7 @@ def apply(recipe: Recipe, values: Mapping[str, Value]) -> Recipe:
         for step in way:
             place[step] = dict(place.get(step) or {})
             place = place[step]
-        place[key] = typed_value(value) if way and isinstance(value, str) else value
+        place[key] = _untyped(name, value, recipe) if isinstance(value, str) else value
     recipe = replace(recipe, train=parse(TrainConfig, sections["train"], "train"))
     if recipe.model_settings is None:
         return recipe
@@ -155,12 +177,43 @@ def apply(recipe: Recipe, values: Mapping[str, Value]) -> Recipe:
     return replace(recipe, model_settings=settings)
 
 
-def _pairs(written: Sequence[str] | Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+def _as_they_come(recipe: Recipe) -> set[str]:
+    """The settings that have their default."""
+    parts: tuple[tuple[str, Config | None], ...] = (
+        ("train", recipe.train),
+        ("model", recipe.model_settings),
+    )
+    return {
+        f"{section}.{field.name}"
+        for section, config in parts
+        if config is not None
+        for field in describe(type(config))
+        if to_mapping(config)[field.name] == field.default
+    }
+
+
+def _untyped(name: str, value: str, recipe: Recipe) -> Any:
+    """The value of a choice; the config reads it further where the setting is declared."""
+    kind = _kind_of(name, recipe)
+    if value != NOTHING:
+        return value if kind else typed_value(value)
+    if not kind or "nothing" in kind.split():
+        return None
+    return () if kind.startswith("list of") else value
+
+
+def _pairs(written: str | Sequence[str] | Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
     if isinstance(written, Mapping):
-        yield from written.items()
+        for name, values in written.items():
+            if not isinstance(name, str):
+                raise ConfigError(f"a space is written like {LIKE}, got {name!r}")
+            yield name, values
         return
-    for text in written:
-        name, equals, values = text.partition("=")
+    texts = [written] if isinstance(written, str) else written
+    if not isinstance(texts, Sequence):
+        raise ConfigError(f"a space is written like {LIKE}, got {written!r}")
+    for text in texts:
+        name, equals, values = text.partition("=") if isinstance(text, str) else ("", "", "")
         if not equals:
             raise ConfigError(f"a space is written like {LIKE}, got {text!r}")
         section, *rest = name.strip().split(".")
@@ -217,12 +270,15 @@ def _read_values(name: str, values: Any, kind: str) -> Range | Choices:
 
 def _typed(name: str, values: Any) -> list[str]:
     """Choices that were given as Python values."""
-    if not isinstance(values, list | tuple):
+    if not isinstance(values, list | tuple) or any(isinstance(one, Mapping) for one in values):
         raise ConfigError(
             f"{name} takes a range like '0..0.6' or a list of choices, got {values!r}"
         )
     plain = [list(value) if isinstance(value, tuple) else value for value in values]
-    return [typed_settings({name: value})[name] for value in plain]
+    return [
+        NOTHING if value is None or value == [] else typed_settings({name: value})[name]
+        for value in plain
+    ]
 
 
 def _read_choices(name: str, values: list[str]) -> Choices:

@@ -105,8 +105,9 @@ class Study:
 
     @property
     def command(self) -> str:
-        """What trains the best recipe again."""
-        return f"netwright train -c {self.folder / BEST}"
+        """What trains the best recipe again; a line of Python where no command can."""
+        is_typed = self.plan.is_typed
+        return f"netwright train -c {self.folder / BEST}" if is_typed else "study.fit_best()"
 
     def best_rows(self) -> list[dict[str, str]]:
         """The settings of the best trial beside what was searched: one row a setting."""

@@ -3,14 +3,14 @@
 A process holds a lock as long as it lives. A trial that is running, and whose process holds none,
 was killed: it fails, and its settings are handed out again. Nothing else fails: what cannot be
 trained counts as pruned, so that the sampler keeps away from it. Trials are handed out one at a
-time, so that no two processes make the last one.
+time, so that no two processes make the last one. All trials have the same seed, so the same
+settings would give the same value: they are handed out once.
 """
 
-import itertools
 import os
 import random
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,7 +21,7 @@ from netwright.core.process_lock import ProcessLock
 from netwright.core.seeding import derive_seed
 from netwright.core.storage import make_folder
 from netwright.recipes.search.plan import SearchPlan
-from netwright.recipes.search.space import Value
+from netwright.recipes.search.space import Value, cell_of, count_cells
 from netwright.recipes.search.storage import LOCKS, import_optuna, open_study
 
 if TYPE_CHECKING:
@@ -29,6 +29,9 @@ if TYPE_CHECKING:
     from optuna.trial import FrozenTrial, Trial
 
 PROCESS = "process"  # noted with a trial: who makes it
+DRAWS = 10  # of the sampler, before settings that nobody has tried are drawn evenly
+
+Key = tuple[Value, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,7 +80,11 @@ class TrialDesk:
             self._alive.path.unlink()
 
     def take(self) -> "tuple[Trial, dict[str, Value]] | None":
-        """The next trial with its settings; None where all are done, or in the hands of others."""
+        """The next trial with its settings; None where all are done, or in the hands of others.
+
+        Settings that were tried, or are being tried, are not handed out again: a space that has no
+        others is exhausted, which ends the search too.
+        """
         states = import_optuna().trial.TrialState
         with self.guard:
             self._take_back()
@@ -85,19 +92,23 @@ class TrialDesk:
             done = (states.COMPLETE, states.PRUNED, states.RUNNING)
             if sum(trial.state in done for trial in trials) >= self.plan.trials:
                 return None
-            is_queued = any(trial.state == states.WAITING for trial in trials)
-            if self.plan.sampler == "grid" and not is_queued:
-                cell = self._next_cell(trials)
-                if cell is None:
+            if not any(trial.state == states.WAITING for trial in trials):
+                settings = self._untried(trials)
+                if settings is None:
                     return None
-                self.study.enqueue_trial(cell)
-            # Its own stream for every trial: two processes, or one that was killed, draw the same.
-            self.study.sampler = self._sampler(len(trials))
+                self.study.enqueue_trial(settings)
             trial = self.study.ask()
             trial.set_user_attr(PROCESS, self.process)
             return trial, {
                 name: values.suggest(name, trial) for name, values in self.plan.space.items()
             }
+
+    @property
+    def is_exhausted(self) -> bool:
+        """Whether everything in the space is tried, or being tried."""
+        return len(self._tried(self.study.get_trials(deepcopy=False))) == count_cells(
+            self.plan.space
+        )
 
     def finish(self, trial: "Trial", tried: Tried) -> None:
         """Write down what came of a trial."""
@@ -135,17 +146,48 @@ class TrialDesk:
 
     def _queue_again(self, number: int, settings: Mapping[str, Value]) -> None:
         self.study.tell(number, state=import_optuna().trial.TrialState.FAIL)
-        self.study.enqueue_trial(dict(settings))
+        if settings.keys() == self.plan.space.keys():  # else it was killed before it had them all
+            self.study.enqueue_trial(dict(settings))
 
-    def _next_cell(self, trials: "Sequence[FrozenTrial]") -> dict[str, Value] | None:
-        """The settings of the grid that nobody has tried, in an order drawn by the seed."""
-        names = list(self.plan.space)
-        options = [values.options() or () for values in self.plan.space.values()]
-        cells = [dict(zip(names, cell, strict=True)) for cell in itertools.product(*options)]
-        random.Random(derive_seed(self.plan.seed, "grid")).shuffle(cells)
-        lost = import_optuna().trial.TrialState.FAIL
-        tried = [trial.params for trial in trials if trial.state != lost]
-        return next((cell for cell in cells if cell not in tried), None)
+    def _untried(self, trials: "list[FrozenTrial]") -> dict[str, Value] | None:
+        """Settings by the sampler that nobody has tried; None where the space has no more."""
+        tried, cells = self._tried(trials), count_cells(self.plan.space)
+        if len(tried) == cells:
+            return None
+        if self.plan.sampler != "grid":
+            for settings in self._draws(trials):
+                if cells is None or self._key(settings) not in tried:
+                    return settings
+        # Among one more cell than were tried, one is new; the order is drawn by the seed.
+        order = random.Random(derive_seed(self.plan.seed, "grid"))
+        drawn = order.sample(range(cells or 0), len(tried) + 1)
+        new = (cell_of(self.plan.space, number) for number in drawn)
+        return next(settings for settings in new if self._key(settings) not in tried)
+
+    def _draws(self, trials: "list[FrozenTrial]") -> Iterator[dict[str, Value]]:
+        """What the sampler proposes, in a study beside this one: what is not taken leaves no trace.
+
+        It has its own stream for every trial: two processes, or one that was killed, draw the same.
+        """
+        optuna = import_optuna()
+        beside = optuna.create_study(
+            sampler=self._sampler(len(trials)), direction=self.study.direction
+        )
+        beside.add_trials([trial for trial in trials if trial.state.is_finished()])
+        for _ in range(DRAWS):
+            trial = beside.ask()
+            yield {name: values.suggest(name, trial) for name, values in self.plan.space.items()}
+
+    def _tried(self, trials: "list[FrozenTrial]") -> set[Key]:
+        lost, names = import_optuna().trial.TrialState.FAIL, self.plan.space.keys()
+        return {
+            self._key(trial.params)
+            for trial in trials
+            if trial.state != lost and trial.params.keys() == names  # a queued one has none yet
+        }
+
+    def _key(self, settings: Mapping[str, Value]) -> Key:
+        return tuple(settings[name] for name in self.plan.space)
 
     def _sampler(self, number: int) -> "BaseSampler":
         samplers = import_optuna().samplers

@@ -46,9 +46,11 @@ class TrialTraining:
             recipe = self._within_time(apply(self.plan.recipe, settings))
             prepared = put_together(recipe, self.data, deepcopy(self.module))
             results = train(prepared, extra=watch, quiet=True, keep_folder=False).results
-        except NetwrightError as error:  # settings that do not go together, or a loss of NaN
+        except (NetwrightError, RuntimeError, MemoryError) as error:
+            # Settings that do not go together, a loss of NaN, or no room for so large a model.
+            reason = str(error).partition("\n")[0] or type(error).__name__
             seconds = round(time.monotonic() - started, 3)
-            return Tried(value=None, notes={"why": f"not trained: {error}", "seconds": seconds})
+            return Tried(value=None, notes={"why": f"not trained: {reason}", "seconds": seconds})
         if not results["finished"] and self.is_late:
             return None
         notes = {"epochs": results["epochs"], "seconds": results["seconds"]}

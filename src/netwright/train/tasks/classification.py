@@ -50,11 +50,19 @@ class Classification(Task):
             self._loss = partial(cross_entropy, smoothing=smoothing)
 
     def loss_of(self, logits: Tensor, batch: Batch) -> Tensor:
-        """The mean loss; class and sample weights multiply. Targets may be soft, (B, C)."""
+        """The mean loss; class and sample weights multiply.
+
+        Targets may be soft, (B, C): each class counts by its weight, -sum_c w_c t_c log p_c.
+        """
         targets, weights = batch.targets, batch.weights
         if self.class_weights is not None:
             of_class = self.class_weights.to(logits.device)
-            counts = of_class[targets] if targets.ndim == 1 else targets @ of_class
+            if targets.ndim == 1:
+                counts = of_class[targets]
+            else:
+                parts = targets * of_class
+                counts = parts.sum(dim=1)
+                targets = parts / counts.clamp_min(torch.finfo(counts.dtype).tiny)[:, None]
             weights = counts if weights is None else weights * counts
         return mean_loss(self._loss, logits, targets, weights)
 
