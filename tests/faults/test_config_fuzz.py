@@ -209,7 +209,7 @@ def answers(folder: Path, count: int) -> Iterator[Answer]:
         file.write_text(yaml.safe_dump(values, allow_unicode=True), encoding="utf-8")
         drawn.append((put_together if len(drawn) % 10 else typed)(str(file)))
 
-    file.write_text("data: xor", encoding="utf-8")
+    file.write_text("model: mlp\ndata: xor", encoding="utf-8")
     for way in (typed, put_together):
         way(str(file))  # imports take time
     read_one()

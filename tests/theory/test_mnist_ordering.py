@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 import torch
 
+from netwright.data.dataset import Data
 from netwright.testing.claim_contract import CLAIM_CHECKS
 from netwright.theory import mnist_ordering
 from netwright.theory.held_out import digits
@@ -58,8 +59,13 @@ def test_an_order_that_is_reversed_by_more_than_chance_fails_alone(
 
 
 def test_each_try_draws_gaussian_images_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
-    drawn = []
-    monkeypatch.setattr(mnist_ordering, "gaussian", lambda data, seed: drawn.append(seed) or data)
+    drawn: list[int] = []
+
+    def noted(data: Data, seed: int) -> Data:
+        drawn.append(seed)
+        return data
+
+    monkeypatch.setattr(mnist_ordering, "gaussian", noted)
     monkeypatch.setattr(mnist_ordering, "test_error", lambda *_: 1.0)
     MNIST_ORDERING.check(handwritten=False)
     assert len(set(drawn)) == len(drawn) == 2

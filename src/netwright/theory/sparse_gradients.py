@@ -105,8 +105,8 @@ def trained(
         residuals = (inputs @ (rates * scaled)).sigmoid() - labels
         return inputs.mT @ residuals / (BATCH * float(step) ** power)  # type: ignore[no-any-return]
 
-    (end,) = optimizer_path(optimizer, gradient, start, lr=1.0, steps=len(batches), only_last=True)
-    return rates * end
+    path = optimizer_path(optimizer, gradient, start, lr=1.0, steps=len(batches), only_last=True)
+    return rates * path[-1]
 
 
 def measure_sparse_gradients(given: SparseGradientsConfig, seed: int, effort: Effort) -> Verdict:

@@ -15,6 +15,8 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
+MOST_EXACT = 2**22  # pixels whose numbers, and the halves between them, a float32 can tell apart
+
 
 class Places(NamedTuple):
     """Rows and columns to read from, in pixels from the middle of the image.
@@ -44,11 +46,13 @@ def _from_middle(side: int, dtype: torch.dtype, device: torch.device) -> Tensor:
 
 def read_whole(images: Tensor, places: Places, out: Tensor | None = None) -> Tensor:
     """The pixels at places (B, I, 1) and (B, 1, J) that are pixels themselves, exactly."""
-    rows, columns = (
-        (place + (side - 1) / 2).clamp_(0, side - 1).long()
-        for place, side in zip(places, images.shape[2:], strict=True)
-    )
-    flat = (rows * images.shape[3] + columns).flatten(1)[:, None]  # (B, 1, I J)
+    _, _, tall, wide = images.shape
+    down, right = (tall - 1) / 2, (wide - 1) / 2
+    rows, columns = places.rows.clamp(-down, down), places.columns.clamp(-right, right)
+    if tall * wide >= MOST_EXACT:
+        rows, columns = rows.double(), columns.double()
+    columns = columns.add_(down * wide + right)
+    flat = torch.add(columns, rows, alpha=wide).long().flatten(1)[:, None]  # (B, 1, I J)
     pixels = images.flatten(2)
     room = None if out is None else out.view_as(pixels)
     return torch.gather(pixels, 2, flat.expand_as(pixels), out=room).view_as(images)
