@@ -1,33 +1,27 @@
 """`netwright cross-validate`: how good a recipe is, measured on every row of the data."""
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from netwright.apps.cli.recipe_options import (
+    DataName,
+    DropMissingTarget,
+    ModelName,
+    RecipeFiles,
+    Settings,
+    Target,
+)
 from netwright.apps.cli.typed_recipe import typed_recipe
 
 
 def cross_validate(  # noqa: PLR0913, PLR0917 - one argument an option
-    model: Annotated[
-        str | None, typer.Argument(help="A model: see `netwright list models`. (mlp)")
-    ] = None,
-    data: Annotated[
-        str | None, typer.Argument(help="A data set or a CSV file: `netwright list data`. (digits)")
-    ] = None,
-    config: Annotated[
-        list[Path] | None, typer.Option("--config", "-c", help="A recipe in YAML; later ones win.")
-    ] = None,
-    settings: Annotated[
-        list[str] | None,
-        typer.Option("--set", metavar="SECTION.KEY=VALUE", help="Any setting of a recipe."),
-    ] = None,
-    target: Annotated[
-        list[str] | None, typer.Option(help="The column to predict; several are allowed.")
-    ] = None,
-    drop_missing_target: Annotated[
-        bool, typer.Option("--drop-missing-target", help="Leave out rows without a target.")
-    ] = False,
+    model: ModelName = None,
+    data: DataName = None,
+    config: RecipeFiles = None,
+    settings: Settings = None,
+    target: Target = None,
+    drop_missing_target: DropMissingTarget = False,
     folds: Annotated[int, typer.Option(help="Parts, each held out once.")] = 5,
     repeats: Annotated[int, typer.Option(help="How often the rows are divided anew.")] = 1,
     stratify: Annotated[

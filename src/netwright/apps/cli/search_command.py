@@ -5,6 +5,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from netwright.apps.cli.recipe_options import (
+    DataName,
+    ModelName,
+    RecipeFiles,
+    Settings,
+    Target,
+)
 from netwright.apps.cli.typed_recipe import parse_seconds, typed_recipe
 
 if TYPE_CHECKING:
@@ -12,19 +19,10 @@ if TYPE_CHECKING:
 
 
 def search(  # noqa: PLR0913, PLR0917 - one argument an option
-    model: Annotated[
-        str | None, typer.Argument(help="A model: see `netwright list models`. (mlp)")
-    ] = None,
-    data: Annotated[
-        str | None, typer.Argument(help="A data set or a CSV file: `netwright list data`. (digits)")
-    ] = None,
-    config: Annotated[
-        list[Path] | None, typer.Option("--config", "-c", help="A recipe in YAML; later ones win.")
-    ] = None,
-    settings: Annotated[
-        list[str] | None,
-        typer.Option("--set", metavar="SECTION.KEY=VALUE", help="Any setting of the recipe."),
-    ] = None,
+    model: ModelName = None,
+    data: DataName = None,
+    config: RecipeFiles = None,
+    settings: Settings = None,
     space: Annotated[
         list[str] | None,
         typer.Option(
@@ -33,9 +31,7 @@ def search(  # noqa: PLR0913, PLR0917 - one argument an option
             "model.hidden=64|128,64. (what is usual for the model)",
         ),
     ] = None,
-    target: Annotated[
-        list[str] | None, typer.Option(help="The column to predict; several are allowed.")
-    ] = None,
+    target: Target = None,
     epochs: Annotated[int | None, typer.Option(help="Passes over the data, in a trial.")] = None,
     trials: Annotated[
         int | None, typer.Option(help="Finished trials, of all processes together. (20)")

@@ -10,33 +10,28 @@ import typer
 
 from netwright.apps.cli.dry_run import show_dry_run
 from netwright.apps.cli.learning_rate_table import show_learning_rates
+from netwright.apps.cli.recipe_options import (
+    DataName,
+    DropMissingTarget,
+    ModelName,
+    RecipeFiles,
+    Settings,
+    Target,
+)
 from netwright.apps.cli.results_table import show_results, write_report
 from netwright.apps.cli.typed_recipe import first_recipe, parse_seconds, typed_recipe
 
 
 def train(  # noqa: PLR0913, PLR0917 - one argument an option
-    model: Annotated[
-        str | None, typer.Argument(help="A model: see `netwright list models`. (mlp)")
-    ] = None,
-    data: Annotated[
-        str | None, typer.Argument(help="A data set or a CSV file: `netwright list data`. (digits)")
-    ] = None,
-    config: Annotated[
-        list[Path] | None, typer.Option("--config", "-c", help="A recipe in YAML; later ones win.")
-    ] = None,
-    settings: Annotated[
-        list[str] | None,
-        typer.Option("--set", metavar="SECTION.KEY=VALUE", help="Any setting of a recipe."),
-    ] = None,
-    target: Annotated[
-        list[str] | None, typer.Option(help="The column to predict; several are allowed.")
-    ] = None,
+    model: ModelName = None,
+    data: DataName = None,
+    config: RecipeFiles = None,
+    settings: Settings = None,
+    target: Target = None,
     target_kind: Annotated[
         str | None, typer.Option(help="What the target is: class, real or labels. (guessed)")
     ] = None,
-    drop_missing_target: Annotated[
-        bool, typer.Option("--drop-missing-target", help="Leave out rows without a target.")
-    ] = False,
+    drop_missing_target: DropMissingTarget = False,
     epochs: Annotated[int | None, typer.Option(help="Passes over the data.")] = None,
     batch_size: Annotated[int | None, typer.Option(help="Examples a step.")] = None,
     optimizer: Annotated[str | None, typer.Option(help="How weights move.")] = None,

@@ -1,0 +1,26 @@
+"""What every command that takes a recipe lets a person type of it."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+ModelName = Annotated[
+    str | None, typer.Argument(help="A model: see `netwright list models`. (mlp)")
+]
+DataName = Annotated[
+    str | None, typer.Argument(help="A data set or a CSV file: `netwright list data`. (digits)")
+]
+RecipeFiles = Annotated[
+    list[Path] | None, typer.Option("--config", "-c", help="A recipe in YAML; later ones win.")
+]
+Settings = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="SECTION.KEY=VALUE", help="Any setting of a recipe."),
+]
+Target = Annotated[
+    list[str] | None, typer.Option(help="The column to predict; several are allowed.")
+]
+DropMissingTarget = Annotated[
+    bool, typer.Option("--drop-missing-target", help="Leave out rows without a target.")
+]
