@@ -11,7 +11,10 @@ from netwright.core.errors import ConfigError, UnknownNameError
 from netwright.data.catalog import PREPROCESSORS, SOURCES
 from netwright.data.dataset import check_data
 
-FROM_FILES = {"table", "npy", "mnist", "fashion-mnist"}
+FROM_FILES = {
+    *("table", "npy", "mnist", "fashion-mnist"),
+    *("images", "cifar10", "cifar100", "segmentation", "isbi2012"),
+}
 
 
 @pytest.mark.parametrize("name", SOURCES)

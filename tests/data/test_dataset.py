@@ -144,3 +144,49 @@ def test_a_part_may_be_of_one_class() -> None:
     check_data(data(split([1, 1])), is_part=True)
     with pytest.raises(DataError, match="one class only"):
         check_data(data(split([1, 1])))
+
+
+MASKS = DataSpec(
+    inputs="image", input_shape=(1, 2, 3), target="mask", num_outputs=2, class_names=("no", "yes")
+)
+
+
+def masks(targets: Tensor) -> Data:
+    return replace(data(Split(inputs=torch.zeros(2, 1, 2, 3), targets=targets)), spec=MASKS)
+
+
+def halves(dtype: torch.dtype = torch.uint8) -> Tensor:
+    """Two masks, in each of which one row is of class 1."""
+    return torch.tensor([[[0, 0, 0], [1, 1, 1]]] * 2, dtype=dtype)
+
+
+@pytest.mark.parametrize("dtype", [torch.uint8, torch.int64])
+def test_masks_may_be_bytes_or_whole_numbers(dtype: torch.dtype) -> None:
+    check_data(masks(halves(dtype)))
+    check_data(masks(torch.zeros_like(halves(dtype))), is_part=True)
+
+
+@pytest.mark.parametrize(
+    ("targets", "sentence"),
+    [
+        (
+            halves().float(),
+            "the train targets of toy must be masks (2, 2, 3) of dtype uint8 or int64, "
+            "got (2, 2, 3) of torch.float32",
+        ),
+        (
+            halves()[:, :1],
+            "the train targets of toy must be masks (2, 2, 3) of dtype uint8 or int64, "
+            "got (2, 1, 3) of torch.uint8",
+        ),
+        (
+            halves() + torch.tensor([0, 1], dtype=torch.uint8)[:, None, None],
+            "label 2 in row 1 of the train split of toy is out of range: "
+            "there are 2 classes, 0 to 1",
+        ),
+        (halves() * 0 + 1, "toy has one class only in its training masks, 'yes'"),
+    ],
+)
+def test_refuses_masks_that_do_not_fit(targets: Tensor, sentence: str) -> None:
+    with pytest.raises(DataError, match=f"^{re.escape(sentence)}$"):
+        check_data(masks(targets))

@@ -10,6 +10,7 @@ from netwright.core.seeding import random_state
 from netwright.data import fingerprint as module
 from netwright.data.dataset import Split
 from netwright.data.fingerprint import fingerprint
+from netwright.data.pixels import ChannelScaling, PixelSplit
 from netwright.data.stored import StoredSplit
 from tests.data.stored_inputs import Noisy, Numbered, split_of
 from tests.train.toy_runs import assert_same
@@ -153,3 +154,27 @@ def test_places_targets_and_order_of_stored_rows_count() -> None:
     assert turned["order"] != whole["order"]
     other = fingerprint(StoredSplit(stored=split.stored, targets=split.targets + 1))
     assert other["rows"] != whole["rows"]
+
+
+class Unscaled(PixelSplit):
+    @property
+    def inputs(self) -> Tensor:
+        raise AssertionError("no floats are made for a fingerprint")
+
+
+def images(pixels: Tensor, mean: float = 0.5, scale: float = 0.25) -> PixelSplit:
+    scaling = ChannelScaling(mean=(mean,), scale=(scale,))
+    return Unscaled(pixels=pixels, scaling=scaling, targets=torch.arange(len(pixels)))
+
+
+def test_images_are_told_apart_by_their_bytes_and_by_their_scaling() -> None:
+    pixels = torch.arange(90, dtype=torch.uint8).reshape(10, 1, 3, 3)
+    whole = fingerprint(images(pixels))
+    assert fingerprint(images(pixels.clone())) == whole
+    other = pixels.clone()
+    other[9, 0, 2, 2] += 1
+    changes = [images(other), images(pixels, mean=0.4), images(pixels, scale=0.5)]
+    assert len({whole["rows"], *(fingerprint(change)["rows"] for change in changes)}) == 4
+    turned = fingerprint(images(pixels).take(torch.arange(10).flip(0)))
+    assert turned["rows"] == whole["rows"]
+    assert turned["order"] != whole["order"]

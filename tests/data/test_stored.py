@@ -11,6 +11,7 @@ from netwright.core.errors import DataError
 from netwright.data.array_encoder import ArrayEncoder
 from netwright.data.dataset import Data, Split, check_data
 from netwright.data.loader import BatchLoader
+from netwright.data.pixels import ChannelScaling, PixelSplit
 from netwright.data.spec import DataSpec
 from netwright.data.stored import StoredSplit, evenly_spaced, sample_stored
 from tests.data.stored_inputs import Numbered, split_of
@@ -109,6 +110,34 @@ def test_a_small_stored_split_is_shown_as_a_whole() -> None:
     assert len(sample.train) == 5
     assert sample.train.weights is not None
     assert sample.notes == ()
+
+
+def images(count: int) -> PixelSplit:
+    """Images of 1 x 1 x 2 pixels that are their place."""
+    places = torch.arange(count, dtype=torch.uint8).reshape(-1, 1, 1, 1).expand(count, 1, 1, 2)
+    scaling = ChannelScaling(mean=(0.5,), scale=(0.5,))
+    return PixelSplit(pixels=places, scaling=scaling, targets=10 * torch.arange(count))
+
+
+def test_a_sample_of_images_is_spread_evenly_and_stays_bytes() -> None:
+    few = images(3)
+    sample = sample_stored(data(images(101), few), most=11)
+    assert isinstance(sample.train, PixelSplit)
+    assert sample.train.pixels[:, 0, 0, 0].tolist() == list(range(0, 101, 10))
+    assert sample.train.targets.tolist() == list(range(0, 1010, 100))
+    assert sample.test is few
+    assert sample.notes == ("the views show 11 of the 101 train rows",)
+
+
+@pytest.mark.parametrize("split", [images(101), split_of(Numbered(101))], ids=["bytes", "stored"])
+def test_fewer_large_rows_are_shown(monkeypatch: pytest.MonkeyPatch, split: Split) -> None:
+    room = 5 * 2 * torch.float32.itemsize  # five rows of two floats
+    monkeypatch.setattr("netwright.data.stored.MOST_SHOWN_BYTES", room)
+    sample = sample_stored(data(split))
+    assert sample.train.targets.tolist() == [0, 250, 500, 750, 1000]
+    assert sample.notes == ("the views show 5 of the 101 train rows",)
+    monkeypatch.setattr("netwright.data.stored.MOST_SHOWN_BYTES", 1)
+    assert len(sample_stored(data(split)).train) == 1
 
 
 @pytest.mark.parametrize(("total", "most"), [(1, 1), (5, 9), (5, 5), (100, 7), (10_001, 10_000)])

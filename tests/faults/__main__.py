@@ -23,6 +23,7 @@ MODULES = {
     "T14": "test_changed_world",
     "T15": "test_corruption",
     "T16": "test_retention",
+    "T18": "test_bad_images",
     "T19": "test_bad_tables",
     "T20": "test_bad_targets",
     "T21": "test_config_fuzz",

@@ -121,7 +121,8 @@ def left_behind(folder: Path) -> dict[str, Any]:
     """Everything that a finished run leaves, to the last bit, but for its clock."""
     newest = last_checkpoint(folder)
     results = read_json(folder / "results.json")
-    del results["seconds"]
+    for name in ("seconds", "load_seconds"):
+        del results[name]
     metrics = [json.loads(line) for line in (folder / "metrics.jsonl").read_text().splitlines()]
     for row in metrics:
         del row["time"]

@@ -1,12 +1,16 @@
 """Columns as they were seen: in the units they came in, with what was done to them."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
+from torch import Tensor
 
 from netwright.data.arrays import ArraysConfig, from_arrays
 from netwright.data.bundled import DIGITS
+from netwright.data.pixels import ChannelScaling, PixelSplit
 from netwright.data.tables.table import TableConfig, load_table
 from netwright.inspection.columns_seen import MOST_COLUMNS, describe_columns
 
@@ -26,10 +30,39 @@ def test_arrays_are_told_in_their_own_units() -> None:
     assert rows[2]["standard deviation"] == "0"
 
 
-def test_images_are_told_as_one() -> None:
+def test_grey_images_are_told_as_one() -> None:
     (row,) = describe_columns(DIGITS.load(DIGITS.config()))
-    assert row["column"] == "image of 1 x 8 x 8"
+    assert row["column"] == "pixels of 8 x 8"
     assert (row["smallest"], row["largest"]) == ("0", "16")
+
+
+def test_images_have_a_row_a_channel() -> None:
+    images = np.arange(2 * 3 * 4.0).reshape(2, 3, 2, 2)
+    data = from_arrays(images, [0, 1], config=ArraysConfig(val_size=0, test_size=0))
+    rows = describe_columns(data)
+    assert [row["column"] for row in rows] == [f"pixels of 2 x 2, channel {c}" for c in (1, 2, 3)]
+    for channel, row in enumerate(rows):
+        assert row["smallest"] == str(4 * channel)
+        assert row["mean"] == f"{images[:, channel].mean():g}"
+        assert row["largest"] == str(15 + 4 * channel)
+        assert row["standard deviation"] == f"{images[:, channel].std():.4g}"
+
+
+class Unscaled(PixelSplit):
+    @property
+    def inputs(self) -> Tensor:
+        raise AssertionError("pixels are described without floats")
+
+
+def test_bytes_are_told_as_the_same_numbers_without_making_floats() -> None:
+    images = np.random.default_rng(0).integers(3, 250, size=(6, 3, 5, 4), dtype=np.uint8)
+    data = from_arrays(
+        images, [0, 1] * 3, config=ArraysConfig(val_size=0, test_size=0, factor=1 / 255)
+    )
+    scaling = ChannelScaling(mean=(0.5,) * 3, scale=(0.25,) * 3)
+    pixels = torch.from_numpy(images)
+    held = Unscaled(pixels=pixels, scaling=scaling, targets=data.train.targets)
+    assert describe_columns(replace(data, train=held)) == describe_columns(data)
 
 
 def test_tables_tell_kinds_and_gaps(tmp_path: Path) -> None:

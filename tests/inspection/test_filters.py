@@ -1,4 +1,4 @@
-"""Filters: the strongest first, each on its own scale, and no more than a hundred."""
+"""Filters: the strongest first, each on its own scale, and no more than 81."""
 
 import pytest
 import torch
@@ -15,16 +15,24 @@ def test_strongest_come_first_from_black_to_white() -> None:
     assert view.num_units == 2
 
 
-def test_of_many_a_hundred_are_drawn_and_the_figure_is_sound() -> None:
+def test_of_many_81_are_drawn_and_the_figure_is_sound() -> None:
     weights = torch.randn(130, 1, 28, 28, generator=torch.Generator().manual_seed(0))
     view = measure_filters(weights)
     assert len(view.pictures) == MOST_SHOWN
-    assert "(100 of 130, the strongest first)" in view.caption
+    assert "(81 of 130, the strongest first)" in view.caption
     check_sound(view)
 
 
 def test_one_filter_in_colour_is_drawn_too() -> None:
     check_sound(measure_filters(torch.rand(1, 3, 4, 6)))
+
+
+def test_caption_says_whose_they_are_and_what_is_to_be_added() -> None:
+    weights = torch.rand(2, 1, 3, 3)
+    assert measure_filters(weights).caption.startswith("What the hidden units look for (2, ")
+    view = measure_filters(weights, whose="the edges", note="Seen from above.")
+    assert view.caption.startswith("What the edges look for (2, ")
+    assert view.caption.endswith(" a scale of its own. Seen from above.")
 
 
 def test_refusals() -> None:

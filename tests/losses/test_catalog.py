@@ -18,6 +18,9 @@ EACH = [(name, kind) for name in LOSSES for kind in KINDS if kind in LOSSES.load
 def examples(kind: TargetKind, rows: int = 7) -> tuple[Tensor, Tensor]:
     """Outputs (7, 4) and targets of a kind, in double precision."""
     rng = generator(3, kind)
+    if kind == "mask":
+        logits = torch.randn(rows, 4, 3, 2, generator=rng, dtype=torch.float64)
+        return logits, torch.randint(4, (rows, 3, 2), generator=rng).byte()
     outputs = torch.randn(rows, 4, generator=rng, dtype=torch.float64).log_softmax(dim=1)
     if kind == "class":
         return outputs, torch.randint(4, (rows,), generator=rng)

@@ -12,7 +12,7 @@ from netwright.core.errors import DataError, UnknownNameError
 from netwright.metrics.catalog import METRICS, Kind, find_metric, measure_all, metrics_for
 from netwright.metrics.probability import top_k_accuracy
 
-KINDS: tuple[Kind, ...] = ("class", "labels", "real")
+KINDS: tuple[Kind, ...] = ("class", "labels", "real", "mask")
 ROWS = [(metric.name, kind) for metric in METRICS.values() for kind in metric.targets]
 CLASS_NAMES = [
     "accuracy",
@@ -30,6 +30,10 @@ CLASS_NAMES = [
 def samples(kind: Kind, num_samples: int = 24, columns: int = 7) -> tuple[Tensor, Tensor]:
     """Predictions and targets of a kind, (N, 7) with every class or label present."""
     seed = torch.Generator().manual_seed(3)
+    if kind == "mask":
+        scores = torch.randn(num_samples, 4, 3, 5, generator=seed)
+        targets = torch.randint(0, 4, (num_samples, 3, 5), generator=seed)
+        return scores.softmax(dim=1), targets
     scores = torch.randn(num_samples, columns, generator=seed)
     if kind == "class":
         return scores.softmax(dim=1), torch.arange(num_samples) % columns
@@ -44,6 +48,8 @@ def perfect(kind: Kind) -> tuple[Tensor, Tensor]:
     _, targets = samples(kind)
     if kind == "class":
         return torch.eye(7)[targets], targets
+    if kind == "mask":
+        return torch.eye(4)[targets].movedim(-1, 1), targets
     return targets.float(), targets
 
 
@@ -75,6 +81,7 @@ def test_kinds_and_names() -> None:
         "brier",
     ]
     assert names["real"] == ["rmse", "mae", "r2"]
+    assert names["mask"] == ["dice", "mean_iou", "pixel_accuracy"]
 
 
 def test_losses_are_better_lower_and_shares_higher() -> None:
@@ -184,8 +191,9 @@ def test_inputs_stay_as_they_were_and_may_need_gradients(name: str, kind: Kind) 
 @pytest.mark.parametrize(("name", "kind"), ROWS)
 def test_a_model_that_fell_apart_is_refused_and_not_left_out(name: str, kind: Kind) -> None:
     predictions, targets = samples(kind)
-    predictions[4, 2] = float("nan")
-    with pytest.raises(DataError, match=re.escape("must be finite, got nan at [4, 2] (1 in all)")):
+    predictions[4, 2].reshape(-1)[0] = float("nan")
+    sentence = "must be finite, got nan at [4, 2"
+    with pytest.raises(DataError, match=re.escape(sentence) + r".*\(1 in all\)"):
         measure(name, kind, predictions, targets, None)
 
 
@@ -211,6 +219,6 @@ def test_find_metric_gives_the_row_or_the_nearest_name() -> None:
 
 
 def test_a_kind_that_is_not_there_is_refused() -> None:
-    sentence = "kind of target must be one of class, labels, real, got 'tokens'"
+    sentence = "kind of target must be one of class, labels, real, mask, got 'tokens'"
     with pytest.raises(UnknownNameError, match=f"^{sentence}$"):
         measure_all(cast(Kind, "tokens"), torch.ones(2, 2), torch.ones(2, 2))

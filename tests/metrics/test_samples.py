@@ -12,6 +12,7 @@ from netwright.metrics.samples import (
     check_class_samples,
     check_classes,
     check_label_samples,
+    check_mask_samples,
     check_not_empty,
     check_probabilities,
     check_rows_sum_to_one,
@@ -54,6 +55,9 @@ def test_what_is_right_passes() -> None:
     check_class_samples("scores", scores, torch.tensor([1, 0]), torch.tensor([0.0, 2.0]))
     check_probabilities(scores)
     check_rows_sum_to_one(scores)
+    for dtype in (torch.uint8, torch.int64):
+        masks = torch.tensor([[[0, 1]], [[1, 1]]], dtype=dtype)
+        check_mask_samples("scores", torch.zeros(2, 2, 1, 2), masks, None)
     for dtype in (torch.bool, torch.int64, torch.float32):
         check_label_samples("scores", scores, torch.eye(2, dtype=dtype), None)
 
@@ -67,6 +71,7 @@ def test_a_softmax_in_half_precision_is_a_distribution() -> None:
 
 NAN = float("nan")
 SCORES, CLASSES = torch.tensor([[0.5, 0.5], [0.5, 0.5]]), torch.tensor([0, 1])
+IMAGES = torch.zeros(1, 2, 4, 3)
 
 
 @pytest.mark.parametrize(
@@ -152,6 +157,26 @@ SCORES, CLASSES = torch.tensor([[0.5, 0.5], [0.5, 0.5]]), torch.tensor([0, 1])
             lambda: check_label_samples("scores", SCORES, torch.full((2, 2), NAN), None),
             DataError,
             "targets must be 0 or 1, got nan",
+        ),
+        (
+            lambda: check_mask_samples("scores", SCORES, CLASSES, None),
+            ShapeError,
+            "scores must have shape (N, C, I, J), got (2, 2)",
+        ),
+        (
+            lambda: check_mask_samples("scores", IMAGES, torch.zeros(1, 3, 4), None),
+            ShapeError,
+            "targets must have shape (1, 4, 3), got (1, 3, 4)",
+        ),
+        (
+            lambda: check_mask_samples("scores", IMAGES, torch.zeros(1, 4, 3), None),
+            DataError,
+            "targets must be int64, got torch.float32",
+        ),
+        (
+            lambda: check_mask_samples("scores", IMAGES, torch.full((1, 4, 3), 2).byte(), None),
+            DataError,
+            "targets must lie in [0, 2), got 2",
         ),
         (
             lambda: check_probabilities(torch.tensor([[0.5, 3.25]])),

@@ -17,19 +17,33 @@ from netwright.testing.learner_contract import LEARNER_CHECKS
 from netwright.testing.model_contract import MODEL_CHECKS, Build
 
 INPUTS: dict[InputKind, tuple[int, ...]] = {"features": (5,), "image": (2, 3, 4)}
+IMAGES = {  # networks that halve images need more pixels
+    "alexnet": (2, 63, 64),
+    "cnn": (2, 5, 4),
+    "resnet9": (2, 8, 9),
+    "unet": (2, 6, 5),
+    **{f"vgg{depth}": (2, 32, 33) for depth in (11, 13, 16, 19)},
+}
+DEEPER = {  # each differs from another of its family by depth alone: one kind of data will do
+    *("vgg11", "vgg13", "vgg19"),
+    *("resnet34", "resnet101", "resnet152", "resnet32", "resnet44", "resnet56", "resnet110"),
+}
 TARGETS: tuple[tuple[TargetKind, int], ...] = (
     ("class", 2),
     ("class", 3),
     ("labels", 3),
     ("real", 1),
     ("real", 2),
+    ("mask", 3),
 )
 
 
 def specs(name: str) -> Iterator[DataSpec]:
     """Every kind of data that the model of this name takes."""
     kind = MODELS.load(name)
-    for (inputs, shape), (target, count) in product(INPUTS.items(), TARGETS):
+    shapes = {**INPUTS, "image": IMAGES.get(name, INPUTS["image"])}
+    targets = (("class", 3),) if name in DEEPER else TARGETS
+    for (inputs, shape), (target, count) in product(shapes.items(), targets):
         if inputs in kind.inputs and target in kind.targets:
             names = tuple(f"name {index}" for index in range(count))
             yield DataSpec(
@@ -48,7 +62,12 @@ def label(value: Any) -> str | None:
     return getattr(value, "__name__", None)
 
 
-SMALLER: dict[str, dict[str, int]] = {  # as many trees as a forest has take seconds
+SMALLER: dict[str, dict[str, int]] = {  # as many trees or channels as they have take seconds
+    "alexnet": {"width": 2, "hidden": 4},
+    "unet": {"width": 2, "depth": 2},
+    **{f"vgg{depth}": {"width": 2, "hidden": 4} for depth in (11, 13, 16, 19)},
+    **{f"resnet{depth}": {"width": 2} for depth in (9, 18, 20, 32, 34, 44, 56, 110)},
+    **{f"resnet{depth}": {"width": 4} for depth in (50, 101, 152)},
     "random-forest": {"trees": 10},
     "gradient-boosting": {"stages": 20},
     "boosting": {"members": 10},

@@ -7,8 +7,10 @@ import torch
 from torch import Tensor, nn
 
 from netwright.core.errors import ShapeError
+from netwright.data.array_encoder import ArrayEncoder
 from netwright.data.catalog import SOURCES
-from netwright.data.dataset import Data
+from netwright.data.dataset import Data, Split
+from netwright.data.spec import DataSpec
 from netwright.models.mlp import MLP, MLPConfig
 from netwright.recipes.first_batch import time_step, try_first_batch
 from netwright.train.tasks.catalog import task_for
@@ -84,3 +86,24 @@ class FailsInTraining(nn.Module):
 def test_refuses_a_model_that_does_not_fit(iris: Data, model: nn.Module, sentence: str) -> None:
     with pytest.raises(ShapeError, match=f"^{re.escape(sentence)}$"):
         try_first_batch(model, iris, task_for(iris), 8)
+
+
+def masks_of(rows: int = 6) -> Data:
+    spec = DataSpec(
+        inputs="image", input_shape=(1, 4, 5), target="mask", num_outputs=2, class_names=("a", "b")
+    )
+    encoder = ArrayEncoder(input_shape=(1, 4, 5), target="class", num_outputs=2)
+    targets = torch.arange(rows * 20).view(rows, 4, 5).remainder(2).byte()
+    train = Split(inputs=torch.zeros(rows, 1, 4, 5), targets=targets)
+    return Data(name="toy", spec=spec, train=train, preprocessor=encoder)
+
+
+def test_a_model_of_masks_gives_a_logit_a_class_and_pixel() -> None:
+    data = masks_of()
+    first = try_first_batch(nn.Conv2d(1, 2, 1), data, task_for(data), 4)
+    assert first.layers[0].shape == (4, 2, 4, 5)
+    sentence = (
+        "the model's output must have shape (4, 2, 4, 5) for the 2 classes of toy, got (4, 2, 2, 3)"
+    )
+    with pytest.raises(ShapeError, match=f"^{re.escape(sentence)}$"):
+        try_first_batch(nn.Conv2d(1, 2, 3), data, task_for(data), 4)

@@ -62,7 +62,7 @@ def test_what_looks_like_a_file_is_one(source: str | Path, section: dict[str, An
 
 
 def test_a_folder_with_inputs_in_it_is_one_of_arrays(tmp_path: Path) -> None:
-    assert data_section(tmp_path) == {"name": "table", "path": str(tmp_path)}
+    assert data_section(tmp_path) == {"name": "images", "path": str(tmp_path)}
     (tmp_path / "inputs.npy").touch()
     for source in (tmp_path, str(tmp_path)):
         assert data_section(source) == {"name": "npy", "path": str(tmp_path)}

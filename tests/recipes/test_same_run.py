@@ -34,6 +34,12 @@ RECIPES: list[dict[str, Any]] = [
         },
         "seed": 7,
     },
+    {
+        "model": "mlp",
+        "data": "moons",
+        "train": {"freeze": "hidden.0", "unfreeze_every": 2, "layer_decay": 0.5},
+        "from": "/runs/old",
+    },
 ]
 
 

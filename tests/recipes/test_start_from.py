@@ -7,11 +7,15 @@ from typing import Any
 import pytest
 import torch
 import yaml
+from safetensors.torch import save_file
+from torch import Tensor, nn
 
 import netwright as nw
 from netwright.core.errors import ConfigError
+from netwright.data.dataset import Data
 from netwright.recipes.fit import prepare, put_together, resolve
-from netwright.recipes.start_from import take_weights
+from netwright.recipes.start_from import compare_scaling, take_weights
+from tests.train.toy_runs import assert_same, copy_of
 
 
 def test_the_first_weights_are_the_old_ones(moons_run: nw.Run, tmp_path: Path) -> None:
@@ -84,3 +88,148 @@ def test_a_run_that_goes_on_needs_the_old_run_no_more(tmp_path: Path) -> None:
     assert nw.fit("mlp", "moons", resume="auto", **new).results["finished"]
     with pytest.raises(ConfigError, match=r"^a run that goes on has its own weights: give resume"):
         nw.fit("mlp", "moons", resume=tmp_path / "new", start_from=tmp_path / "moved", **settings)
+
+
+class Conv(nn.Module):
+    """A kernel, a hidden layer and a head, as small as can be."""
+
+    def __init__(self, *, channels: int = 1, hidden: int = 2, outputs: int = 3) -> None:
+        super().__init__()
+        self.conv, self.norm = nn.Conv2d(channels, 2, 3), nn.BatchNorm2d(2)
+        self.features = nn.Sequential(nn.Linear(2, hidden), nn.ReLU())
+        self.fc = nn.Linear(hidden, outputs)
+
+    def forward(self, x: Tensor) -> Tensor:
+        out: Tensor = self.fc(self.features(self.norm(self.conv(x)).mean(dim=(2, 3))))
+        return out
+
+
+@pytest.fixture
+def weights(tmp_path: Path) -> Path:
+    path = tmp_path / "weights.safetensors"
+    save_file(Conv().state_dict(), path)
+    return path
+
+
+def test_a_file_of_weights_is_taken_whole(tmp_path: Path) -> None:
+    first, other, path = Conv(), Conv(), tmp_path / "weights.safetensors"
+    save_file(first.state_dict(), path)
+    assert take_weights(other, path) == ()
+    assert_same(copy_of(other), copy_of(first))
+
+
+def test_other_classes_get_a_new_head_and_all_else_is_kept(weights: Path) -> None:
+    old, module = Conv(), Conv(outputs=5)
+    take_weights(old, weights)
+    drawn = copy_of(module.fc)
+    assert take_weights(module, weights) == ("new head: fc has 5 outputs instead of 3",)
+    assert_same(copy_of(module.fc), drawn)
+    kept = {name: tensor for name, tensor in copy_of(old).items() if not name.startswith("fc.")}
+    assert_same({name: copy_of(module)[name] for name in kept}, kept)
+
+
+@pytest.mark.parametrize(
+    ("settings", "difference"),
+    [
+        ({"channels": 3}, "the channels of an image are 1 there and 3 here"),
+        ({"hidden": 4}, "'features.0.weight' is 2x2 there and 4x2 here"),
+        ({"hidden": 4, "outputs": 5}, "'features.0.weight' is 2x2 there and 4x2 here"),
+    ],
+)
+def test_nothing_but_the_outputs_of_the_head_may_differ(
+    weights: Path, settings: dict[str, int], difference: str
+) -> None:
+    module = Conv(**settings)
+    before = copy_of(module)
+    sentence = f"the weights of {weights} do not fit this model: {difference}"
+    with pytest.raises(ConfigError, match=f"^{re.escape(sentence)}$"):
+        take_weights(module, weights)
+    assert_same(copy_of(module), before)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "fault"),
+    [
+        (  # a head alone: nothing of the old weights would be kept
+            nn.Sequential(nn.Linear(4, 3)),
+            nn.Sequential(nn.Linear(4, 2)),
+            "'0.weight' is 3x4 there and 2x4 here",
+        ),
+        (
+            nn.Sequential(nn.Linear(4, 3), nn.Linear(3, 1, bias=False)),
+            nn.Sequential(nn.Linear(4, 3), nn.Linear(3, 2)),
+            "'1.bias' is missing",
+        ),
+        (
+            nn.Sequential(nn.Linear(4, 3), nn.Linear(3, 2)),
+            nn.Sequential(nn.Linear(4, 3), nn.Linear(6, 2)),
+            "'1.weight' is 2x3 there and 2x6 here",
+        ),
+    ],
+)
+def test_a_head_must_be_the_same_but_for_its_outputs_and_not_be_all(
+    old: nn.Module, new: nn.Module, fault: str, tmp_path: Path
+) -> None:
+    save_file(old.state_dict(), tmp_path / "a.safetensors")
+    with pytest.raises(ConfigError, match=f"do not fit this model: {re.escape(fault)}$"):
+        take_weights(new, tmp_path / "a.safetensors")
+
+
+def test_a_path_that_is_not_there_and_a_pickle_are_refused(tmp_path: Path) -> None:
+    sentence = f"from must be a run or a .safetensors file: there is no {tmp_path / 'a'}"
+    with pytest.raises(ConfigError, match=f"^{re.escape(sentence)}$"):
+        take_weights(Conv(), tmp_path / "a")
+    (tmp_path / "a.pth").touch()
+    with pytest.raises(ConfigError, match=r"a.pth is a pickle"):
+        take_weights(Conv(), tmp_path / "a.pth")
+
+
+def test_what_is_to_be_known_of_old_weights_is_told(
+    weights: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    settings: dict[str, Any] = {"start_from": weights, "epochs": 1}
+    nw.fit(Conv(outputs=2), images(classes=2), out=tmp_path / "loud", **settings)
+    assert "note: new head: fc has 2 outputs instead of 3\n" in capsys.readouterr().err
+    nw.fit(Conv(outputs=2), images(classes=2), out=tmp_path / "quiet", quiet=True, **settings)
+    assert capsys.readouterr().err == ""
+
+
+def images(factor: float = 1.0, channels: int = 1, classes: int = 3) -> Data:
+    random = torch.Generator().manual_seed(0)
+    pixels = torch.randint(256, (12, channels, 4, 4), generator=random, dtype=torch.uint8)
+    targets = [row % classes for row in range(12)]
+    _, data, _ = resolve("mlp", (pixels.numpy(), targets), factor=factor)
+    return data
+
+
+def test_pixels_on_another_scale_are_told(tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    nw.fit("mlp", images(1 / 255), hidden=(3,), epochs=1, out=run, quiet=True)
+    (told,) = compare_scaling(run, images())
+    assert (
+        told
+        == f"pixels are scaled otherwise than in {run}: by (x - 0) / 255 there, by (x - 0) / 1 here"
+    )
+    assert compare_scaling(run, images(1 / 250)) == ()
+    assert compare_scaling(run, images(channels=2)) == ()
+    assert compare_scaling(run, prepare("mlp", "moons").data) == ()
+    assert compare_scaling(tmp_path / "weights.safetensors", images()) == ()
+
+
+def test_frozen_parts_of_an_old_run_stay_its_own_bit_for_bit(tmp_path: Path) -> None:
+    settings: dict[str, Any] = {"hidden": (6, 5), "quiet": True, "batch_norm": True, "epochs": 2}
+    old = nw.fit("mlp", "moons", out=tmp_path / "old", **settings)
+    tuned = nw.fit(
+        "mlp",
+        "moons",
+        start_from=old,
+        freeze="hidden.0",
+        layer_decay=0.5,
+        out=tmp_path / "new",
+        **settings,
+    )
+    before, after = copy_of(old.model), copy_of(tuned.model)
+    same = [name for name in before if torch.equal(before[name], after[name])]
+    assert same == [name for name in before if name.startswith("hidden.0.")]
+    config = yaml.safe_load((tmp_path / "new" / "config.yaml").read_text())
+    assert (config["train"]["freeze"], config["train"]["layer_decay"]) == ("hidden.0", 0.5)

@@ -153,6 +153,11 @@ class HiddenState(Sound):
         return scores
 
 
+class OneAnswerAnImage(Sound):
+    inputs = frozenset({"image"})
+    targets = frozenset({"mask"})
+
+
 def built(kind: type[Sound]) -> Build:
     return lambda: kind.build(SoundConfig(), SPEC)
 
@@ -195,6 +200,14 @@ def test_broken_model_is_caught(check: Check, kind: type[Sound], message: str) -
     assert check in MODEL_CHECKS
     with pytest.raises(AssertionError, match=message):
         check(built(kind))
+
+
+def test_a_mask_that_is_not_as_large_as_its_image_is_caught() -> None:
+    spec = DataSpec(inputs="image", input_shape=(1, 4, 5), target="mask", num_outputs=3)
+    with pytest.raises(AssertionError, match=r"wanted \(1, 3, 4, 5\), got \(1, 3\)"):
+        contract.check_gives_one_output_a_class_or_real(
+            lambda: OneAnswerAnImage.build(SoundConfig(), spec)
+        )
 
 
 def test_model_that_is_more_than_its_config_is_caught() -> None:

@@ -458,10 +458,13 @@ def test_an_average_that_was_not_there_before_begins_where_it_is_allowed(tmp_pat
     assert_same(copy_of(again.model), save.learned)
 
 
-def test_other_groups_of_weights_let_the_optimizer_begin_anew(tmp_path: Path) -> None:
+@pytest.mark.parametrize("setting", [("penalize", "weights"), ("layer_decay", 0.5)])
+def test_other_groups_of_weights_let_the_optimizer_begin_anew(
+    setting: tuple[str, Any], tmp_path: Path
+) -> None:
     toy_fit(toy_net(), toy_data(), weight_decay=0.1, callbacks=[SaveEpoch(tmp_path / "all")])
-    again = toy_start(weight_decay=0.1, penalize="weights")
-    load_checkpoint(tmp_path / "all", again, allow=["penalize"])
+    again = toy_start(weight_decay=0.1, **dict([setting]))
+    load_checkpoint(tmp_path / "all", again, allow=[setting[0]])
     assert again.step == 5
     assert not again.optimizer.state
     assert len(again.optimizer.param_groups) == 2

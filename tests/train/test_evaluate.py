@@ -9,6 +9,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
+from netwright.core.errors import DataError
 from netwright.data.dataset import Split
 from netwright.data.stored import StoredInputs, StoredSplit
 from netwright.train.evaluate import (
@@ -225,3 +226,10 @@ def test_stored_inputs_are_measured_a_batch_at_a_time_with_the_same_result(
     )
     assert evaluate(model, stored, task, workers=workers) == evaluate(model, split, task)
     assert not multiprocessing.active_children()
+
+
+@pytest.mark.parametrize("measure", [evaluate, measure_quickly])
+def test_nothing_cannot_be_measured(measure: Any) -> None:
+    nothing = rows("class", weights=False).take(torch.arange(0))
+    with pytest.raises(DataError, match=r"^there are no examples to measure$"):
+        measure(toy_net(), nothing, TASKS["class"])

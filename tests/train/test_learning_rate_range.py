@@ -56,6 +56,12 @@ def by_hand(model: nn.Module, data: Data, count: int, seed: int) -> list[float]:
     return losses
 
 
+def test_the_rates_of_early_parts_grow_too() -> None:
+    early = tried(toy_net(), toy_data(), optimizer="sgd", layer_decay=0.99)
+    plain = tried(toy_net(), toy_data(), optimizer="sgd")
+    assert early.loss[:90] == pytest.approx(plain.loss[:90], rel=0.02)
+
+
 @pytest.mark.parametrize("seed", [0, 3])
 def test_the_losses_are_those_of_a_loop_written_by_hand(seed: int) -> None:
     data = doubled(toy_data(rows=18))  # the last batch of an epoch has two rows

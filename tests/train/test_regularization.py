@@ -44,12 +44,12 @@ def names(callbacks: list[Callback]) -> list[str]:
 
 def test_nothing_asked_for_is_nothing_to_call() -> None:
     config = TrainConfig(l2=0.1, output_noise=0.1, label_smoothing=0.1)  # these are in the loss
-    assert regularizing_callbacks(config, 0, toy_data().spec) == ([], [])
+    assert regularizing_callbacks(config, 0, toy_data().spec, toy_net()) == ([], [])
     assert build_average(config, toy_net(), updates=8) is None
 
 
 def test_batches_and_weights_come_before_the_users_own_and_gradients_after() -> None:
-    first, last = regularizing_callbacks(TrainConfig(**EVERYTHING), 0, toy_data().spec)
+    first, last = regularizing_callbacks(TrainConfig(**EVERYTHING), 0, toy_data().spec, toy_net())
     batches = ["LabelNoise", "InputNoise"]
     assert names(first) == [*batches, "WeightNoise", "ProximalL1", "AverageWeights"]
     assert names(last) == ["ClipGradients", "GradientNoise"]
@@ -58,7 +58,7 @@ def test_batches_and_weights_come_before_the_users_own_and_gradients_after() -> 
 def test_images_are_augmented_between_labels_and_noise() -> None:
     spec = replace(toy_data().spec, inputs="image", input_shape=(1, 8, 8))
     config = TrainConfig(augment=("flip",), label_noise=0.1, input_noise=0.1)
-    first, _ = regularizing_callbacks(config, 0, spec)
+    first, _ = regularizing_callbacks(config, 0, spec, toy_net())
     assert names(first) == ["LabelNoise", "AugmentBatches", "InputNoise"]
 
 

@@ -47,6 +47,12 @@ def test_time_goes_on_where_an_earlier_process_stopped() -> None:
     assert 50 < state.elapsed < 60
 
 
+def test_time_of_compiling_is_no_training() -> None:
+    state = toy_start()
+    state.elapsed_before, state.compile_seconds = 50.0, 20.0
+    assert 30 < state.elapsed < 40
+
+
 def test_learning_rate_is_that_of_the_next_step() -> None:
     state = toy_start(lr=0.5, schedule="linear", optimizer="sgd")  # 15 steps in all
     assert state.lr == 0.5

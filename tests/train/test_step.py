@@ -17,13 +17,13 @@ from netwright.core.errors import ConfigError, RunError
 from netwright.core.outputs import Output
 from netwright.data.dataset import Data
 from netwright.data.loader import BatchLoader
-from netwright.train.callback import Callback
+from netwright.train.callback import Callback, collect_hooks
 from netwright.train.callbacks.non_finite import GuardNonFinite
 from netwright.train.checkpoint import load_checkpoint, save_checkpoint
 from netwright.train.evaluate import measure_quickly
 from netwright.train.settings import Pace, TrainConfig, pace_for
 from netwright.train.state import TrainState
-from netwright.train.step import heads_of
+from netwright.train.step import UpdateStep, heads_of
 from netwright.train.tasks.classification import Classification
 from netwright.train.tasks.regression import Regression
 from tests.train.toy_runs import (
@@ -547,7 +547,8 @@ def test_every_training_batch_goes_through_the_compiled_model_and_no_other(
     model, data = toy_net(batch_norm=True), toy_data(rows=10, val=12)
     state = toy_fit(model, data, compile=True, epochs=2)
     assert compiler.given == [(model, {"dynamic": False})]
-    assert compiler.sizes == [4, 4, 2] * 2  # not the 12 rows of validation
+    looks, epoch = [4, 2], [4, 4, 2]  # each size once before the first step
+    assert compiler.sizes == [*looks, *epoch, *epoch]  # not the 12 rows of validation
     assert state.model is model
     assert list(model.state_dict()) == list(toy_net(batch_norm=True).state_dict())
 
@@ -556,6 +557,22 @@ def test_closures_compute_through_the_compiled_model(compiler: Compiler) -> None
     model, data, settings = quadratic()
     toy_fit(model, data, compile=True, **settings)
     assert len(compiler.sizes) > 6
+
+
+def test_compiling_leaves_gradients_statistics_and_draws_alone(compiler: Compiler) -> None:
+    model, data = toy_net(batch_norm=True, dropout=0.4), toy_data(rows=10)
+    trainer = toy_trainer(data, compile=True)
+    state = trainer.start(model, data)
+    step = UpdateStep(state, trainer.config, collect_hooks([]), data.train)
+    model(data.train.inputs).sum().backward()
+    buffers = {name: buffer.clone() for name, buffer in model.named_buffers()}
+    gradients = gradients_of(model)
+    draws = torch.get_rng_state()
+    step.compile(BatchLoader(data.train, 4))
+    assert compiler.sizes == [4, 2]
+    assert_same(dict(model.named_buffers()), buffers)
+    assert torch.equal(gradients_of(model), gradients)
+    assert torch.equal(torch.get_rng_state(), draws)
 
 
 def test_nothing_is_compiled_unless_asked_for(compiler: Compiler) -> None:

@@ -84,10 +84,11 @@ class Bar:
 
     Args:
         total: the number of steps; None where nobody knows it.
+        text: what is under way, until the first move says more.
         quiet: show nothing at all.
     """
 
-    def __init__(self, total: int | None, *, quiet: bool = False) -> None:
+    def __init__(self, total: int | None, *, text: str = "training", quiet: bool = False) -> None:
         self._console = _console()
         self._quiet = quiet
         self._progress: Progress | None = None
@@ -103,7 +104,7 @@ class Bar:
                 transient=True,
                 auto_refresh=False,  # drawn when it moves: a thread that draws costs as much CPU
             )
-            self._task = self._progress.add_task("training", total=total)
+            self._task = self._progress.add_task(text, total=total)
             self._progress.start()
 
     @property

@@ -29,6 +29,11 @@ SOURCES = Catalog[Source](
         "linnerud": "netwright.data.bundled:LINNERUD",
         "mnist": "netwright.data.mnist:MNIST",
         "fashion-mnist": "netwright.data.mnist:FASHION_MNIST",
+        "images": "netwright.data.images.folder:SOURCE",
+        "cifar10": "netwright.data.images.cifar:CIFAR10",
+        "cifar100": "netwright.data.images.cifar:CIFAR100",
+        "segmentation": "netwright.data.images.pairs:SOURCE",
+        "isbi2012": "netwright.data.images.isbi:SOURCE",
     },
 )
 
@@ -37,6 +42,7 @@ PREPROCESSORS: Catalog[type[Preprocessor]] = Catalog(
     {
         "arrays": "netwright.data.array_encoder:ArrayEncoder",
         "table": "netwright.data.tables.encoding:TableEncoder",
+        "images": "netwright.data.images.encoder:ImageEncoder",
     },
 )
 

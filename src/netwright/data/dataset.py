@@ -1,6 +1,6 @@
 """Data: named splits of inputs and targets, what they are, and how they were encoded.
 
-Shapes: N examples, K outputs.
+Shapes: N examples, K outputs, I rows, J columns.
 """
 
 from collections.abc import Iterator
@@ -21,7 +21,8 @@ class Split:
 
     Args:
         inputs: (N, ...), encoded.
-        targets: class indices (N,) int64; labels (N, K) float 0 or 1; reals (N, K) float.
+        targets: class indices (N,) int64; labels (N, K) float 0 or 1; reals (N, K) float; masks
+            (N, I, J) of class indices, uint8 or int64.
         weights: how much each example counts (N,), or None where all count the same.
     """
 
@@ -69,6 +70,7 @@ class Data:
         test: the examples to report on, or None.
         preprocessor: encodes new inputs exactly as these were encoded.
         notes: what was inferred or repaired on the way, one sentence each.
+        load_seconds: that reading it took; 0 for data that was at hand.
     """
 
     name: str
@@ -78,6 +80,7 @@ class Data:
     test: Split | None = None
     preprocessor: Preprocessor
     notes: tuple[str, ...] = ()
+    load_seconds: float = 0.0
 
     def splits(self) -> Iterator[tuple[str, Split]]:
         """The splits that are there, by name."""
@@ -125,24 +128,32 @@ def check_data(data: Data, *, is_part: bool = False) -> None:
             check_finite(f"the {name} weights of {data.name}", split.weights)
             if bool((split.weights < 0).any()) or not bool((split.weights > 0).any()):
                 raise DataError(f"the {name} weights of {data.name} must be >= 0 and not all zero")
-        if data.spec.target == "class":
+        if data.spec.target in {"class", "mask"}:
             _check_classes(data, name, split)
-    one_class = data.spec.target == "class" and len(torch.unique(data.train.targets)) < 2
+    targets = data.train.targets
+    one_class = data.spec.target in {"class", "mask"} and bool(targets.min() == targets.max())
     if one_class and not is_part:
-        only = data.spec.class_names[int(data.train.targets[0])]
-        raise DataError(f"{data.name} has one class only in its training rows, {only!r}")
+        rows = "rows" if data.spec.target == "class" else "masks"
+        only = data.spec.class_names[int(targets.min())]
+        raise DataError(f"{data.name} has one class only in its training {rows}, {only!r}")
 
 
 def _check_classes(data: Data, name: str, split: Split) -> None:
-    if split.targets.dtype != torch.int64 or split.targets.ndim != 1:
+    shape: tuple[int, ...] = (len(split),)
+    dtypes, wanted = [torch.int64], "class indices (N,) of dtype int64"
+    if data.spec.target == "mask":
+        dtypes.append(torch.uint8)
+        shape = (len(split), *data.spec.input_shape[1:])
+        wanted = f"masks {shape} of dtype uint8 or int64"
+    if tuple(split.targets.shape) != shape or split.targets.dtype not in dtypes:
         raise DataError(
-            f"the {name} targets of {data.name} must be class indices (N,) of dtype int64, "
+            f"the {name} targets of {data.name} must be {wanted}, "
             f"got {tuple(split.targets.shape)} of {split.targets.dtype}"
         )
     low, high = int(split.targets.min()), int(split.targets.max())
     wrong = low if low < 0 else high
     if low < 0 or high >= data.spec.num_outputs:
-        row = int((split.targets == wrong).nonzero()[0])
+        row = int((split.targets == wrong).nonzero()[0, 0])
         raise DataError(
             f"label {wrong} in row {row} of the {name} split of {data.name} is out of range: "
             f"there are {data.spec.num_outputs} classes, 0 to {data.spec.num_outputs - 1}"

@@ -38,7 +38,7 @@ class RemoteFile:
     """A file of a data set, as it was published.
 
     Args:
-        name: the file's name.
+        name: the file's name, below the data set's folder.
         addresses: where it can be had, the best first.
         size: in bytes.
         sha256: of the content, in hex.
@@ -74,7 +74,7 @@ def fetch(dataset: str, file: RemoteFile, *, timeout: float = TIMEOUT) -> Path:
         state = f"damaged ({damage})" if found else "not on this machine"
         raise DownloadError(
             f"{dataset} is {state} and NETWRIGHT_OFFLINE is set; put {file.name} into "
-            f"{cached.parent} or into {dataset}/ in a folder of NETWRIGHT_DATA"
+            f"{cache_folder(dataset)} or into {dataset}/ in a folder of NETWRIGHT_DATA"
         )
     _download(dataset, file, cached, timeout)
     return cached
@@ -96,12 +96,12 @@ def _download(dataset: str, file: RemoteFile, place: Path, timeout: float) -> No
     """Try the addresses in turn; the first whole file gets the final name."""
     try:
         place.parent.mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(dir=place.parent, prefix=f".{file.name}.")
+        handle, name = tempfile.mkstemp(dir=place.parent, prefix=f".{place.name}.")
         os.close(handle)
     except OSError as error:
         raise DownloadError(f"{place.parent} cannot be written to: {error.strerror}") from None
     temporary, failures = Path(name), []
-    bar = Bar(file.size)
+    bar = Bar(file.size, text=file.name)
     try:
         for address in file.addresses:
             bar.move(0, file.name)

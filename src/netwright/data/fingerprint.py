@@ -12,6 +12,7 @@ import torch
 from torch import Tensor
 
 from netwright.data.dataset import Split
+from netwright.data.pixels import PixelSplit
 from netwright.data.stored import StoredSplit
 
 CHUNK = 1024  # rows at a time: they stay in the processor's cache
@@ -20,17 +21,23 @@ ODD = 0x5851F42D4C957F2D  # a multiplier that spreads bits well (Knuth's MMIX ge
 
 def fingerprint(split: Split) -> dict[str, str | int]:
     """Its number of rows, and hashes of its rows without and with their order."""
-    # Stored inputs are too many to be read for this: their places stand for them.
-    inputs = split.rows if isinstance(split, StoredSplit) else split.inputs
+    inputs, reading = _kept(split)
     numbers = _row_numbers(inputs, 0) + _row_numbers(split.targets, 1)
     if split.weights is not None:
         numbers += _row_numbers(split.weights, 2)
     numbers = _mixed(numbers)
     rows = f"{int(numbers.sum()) % 2**64:016x}"
-    if isinstance(split, StoredSplit):
-        rows = f"{rows} {split.stored.fingerprint()[:16]}"
     order = hashlib.sha256(numbers.numpy().data).hexdigest()
-    return {"count": len(split), "rows": rows, "order": order[:16]}
+    return {"count": len(split), "rows": f"{rows} {reading}".rstrip(), "order": order[:16]}
+
+
+def _kept(split: Split) -> tuple[Tensor, str]:
+    """What is kept of the inputs (N, ...), and a digest of how inputs are made from it."""
+    if isinstance(split, StoredSplit):  # too many to be read for this: places stand for them
+        return split.rows, split.stored.fingerprint()[:16]
+    if isinstance(split, PixelSplit):
+        return split.pixels, hashlib.sha256(repr(split.scaling).encode()).hexdigest()[:16]
+    return split.inputs, ""
 
 
 def _row_numbers(values: Tensor, part: int) -> Tensor:

@@ -99,6 +99,10 @@ class Loader(ABC):
         the first row of that batch, which `sizes` does not count.
         """
 
+    def batch_of(self, rows: Tensor) -> Batch:
+        """The examples at these places (B,), read now."""
+        return self._batch(self.split.read(rows), rows)
+
     def close(self) -> None:  # noqa: B027 - data in memory holds nothing
         """Let go of what reading holds; another epoch takes it up again."""
 
@@ -129,7 +133,7 @@ class BatchLoader(Loader):
         """See `Loader.epoch`."""
         order = self.order(epoch).to(self.split.targets.device)
         for rows in self._parts(order, start):
-            yield self._batch(self.split.read(rows), rows)
+            yield self.batch_of(rows)
 
 
 def _with_mean_one(weights: Tensor) -> Tensor:

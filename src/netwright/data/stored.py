@@ -15,9 +15,11 @@ from torch import Tensor
 
 from netwright.core.errors import DataError
 from netwright.data.dataset import Data, Split
+from netwright.data.pixels import PixelSplit
 
 MOST_BYTES = 2**31  # of inputs that are read all together
-MOST_SHOWN = 10_000  # rows of a stored split that are looked at
+MOST_SHOWN = 10_000  # rows of a split that are looked at, where it is not held as floats
+MOST_SHOWN_BYTES = 2**28  # of floats that these rows are
 
 
 class StoredInputs(ABC):
@@ -116,27 +118,35 @@ class StoredSplit(Split):
 
 
 def sample_stored(data: Data, most: int = MOST_SHOWN) -> Data:
-    """The data with at most so many rows of each stored split, in memory, and a note that says so.
+    """The data with at most so many rows of each split that is not held as floats.
 
-    For looking at, not for measuring: the rows are spread evenly over the split.
+    For looking at, not for measuring: the rows are spread evenly over the split, fewer of them
+    where they are large, and a note says how many there are.
     """
-    parts: dict[str, Split] = {}
-    notes: list[str] = []
-    for name, split in data.splits():
-        parts[name] = split
-        if isinstance(split, StoredSplit):
-            count = min(most, len(split))
-            shown = split.take(evenly_spaced(len(split), count))
-            parts[name] = Split(inputs=shown.inputs, targets=shown.targets, weights=shown.weights)
-            if count < len(split):
-                notes.append(f"the views show {count:,} of the {len(split):,} {name} rows")
+    most = min(most, max(1, MOST_SHOWN_BYTES // (data.spec.num_features * torch.float32.itemsize)))
+    parts = {name: _shown(split, most) for name, split in data.splits()}
+    notes = tuple(
+        f"the views show {len(parts[name]):,} of the {len(split):,} {name} rows"
+        for name, split in data.splits()
+        if len(parts[name]) < len(split)
+    )
     return replace(
         data,
         train=parts["train"],
         val=parts.get("val"),
         test=parts.get("test"),
-        notes=(*data.notes, *notes),
+        notes=data.notes + notes,
     )
+
+
+def _shown(split: Split, most: int) -> Split:
+    """Stored rows are read; bytes stay bytes; a split in memory stays as it is."""
+    if isinstance(split, StoredSplit):
+        shown = split.take(evenly_spaced(len(split), most))
+        return Split(inputs=shown.inputs, targets=shown.targets, weights=shown.weights)
+    if isinstance(split, PixelSplit) and len(split) > most:
+        return split.take(evenly_spaced(len(split), most).to(split.pixels.device))
+    return split
 
 
 def evenly_spaced(total: int, most: int) -> Tensor:

@@ -1,11 +1,13 @@
 """The data as it was seen: every column with its kind, its gaps and its spread.
 
-Shapes: N rows, F numbers a row.
+Shapes: N rows, F numbers a row, C channels, I/J image height and width.
 """
 
 import torch
+from torch import Tensor
 
 from netwright.data.dataset import Data
+from netwright.data.pixels import PixelSplit
 from netwright.data.preprocessing import readable
 from netwright.data.tables.encoding import TableEncoder
 
@@ -13,7 +15,10 @@ MOST_COLUMNS = 60
 
 
 def describe_columns(data: Data) -> list[dict[str, str]]:
-    """One row a column of the training data, in the units it came in; at most 60."""
+    """One row a column of the training data, in the units it came in; at most 60.
+
+    Images have one row a channel.
+    """
     if isinstance(data.preprocessor, TableEncoder):
         return [
             {
@@ -25,20 +30,52 @@ def describe_columns(data: Data) -> list[dict[str, str]]:
             }
             for column in data.preprocessor.summaries[:MOST_COLUMNS]
         ]
+    spec, split = data.spec, data.train
+    if isinstance(split, PixelSplit):
+        spreads = [_byte_spread(channel) for channel in split.pixels.unbind(1)[:MOST_COLUMNS]]
+        return _channel_rows(spec.input_shape, spreads)
     offset, scale = data.preprocessor.units()
-    raw = data.train.inputs.flatten(1).cpu().double() * scale + offset  # (N, F)
-    if data.spec.inputs != "features":
-        shape = " x ".join(map(str, data.spec.input_shape))
-        return [{"column": f"{data.spec.inputs} of {shape}", **_spread(raw.flatten())}]
-    names = data.spec.feature_names or tuple(f"x{index}" for index in range(raw.shape[1]))
+    raw = split.inputs.flatten(1).cpu().double() * scale + offset  # (N, F)
+    if spec.inputs == "image":
+        channels = raw.reshape(-1, *spec.input_shape).unbind(1)[:MOST_COLUMNS]  # (N, I, J) each
+        return _channel_rows(spec.input_shape, [_spread(channel) for channel in channels])
+    if spec.inputs != "features":
+        shape = " x ".join(map(str, spec.input_shape))
+        return [{"column": f"{spec.inputs} of {shape}", **_spread(raw)}]
+    names = spec.feature_names or tuple(f"x{index}" for index in range(raw.shape[1]))
     return [
         {"column": name, **_spread(raw[:, index])}
         for index, name in enumerate(names[:MOST_COLUMNS])
     ]
 
 
-def _spread(values: torch.Tensor) -> dict[str, str]:
-    deviation = float(values.std(correction=0))
-    numbers = {"smallest": values.min(), "mean": values.mean(), "largest": values.max()}
-    told = {name: readable(float(value), deviation or 1.0) for name, value in numbers.items()}
-    return {**told, "standard deviation": f"{deviation:.4g}"}
+def _channel_rows(shape: tuple[int, ...], spreads: list[dict[str, str]]) -> list[dict[str, str]]:
+    """A row for each channel of images of this shape (C, I, J)."""
+    count, height, width = shape
+    return [
+        {
+            "column": f"pixels of {height} x {width}" + (f", channel {place}" if count > 1 else ""),
+            **spread,
+        }
+        for place, spread in enumerate(spreads, start=1)
+    ]
+
+
+def _byte_spread(channel: Tensor) -> dict[str, str]:
+    """The spread of bytes, from how often each is there: no float is made of a pixel."""
+    counts = torch.bincount(channel.flatten().cpu(), minlength=256).double()
+    levels, shares = torch.arange(256.0, dtype=torch.float64), counts / counts.sum()
+    mean = shares @ levels
+    seen = levels[counts > 0]
+    return _told(seen[0], mean, seen[-1], (shares @ (levels - mean) ** 2).sqrt())
+
+
+def _spread(values: Tensor) -> dict[str, str]:
+    return _told(values.min(), values.mean(), values.max(), values.std(correction=0))
+
+
+def _told(smallest: Tensor, mean: Tensor, largest: Tensor, deviation: Tensor) -> dict[str, str]:
+    spread = float(deviation)
+    numbers = {"smallest": smallest, "mean": mean, "largest": largest}
+    told = {name: readable(float(value), spread or 1.0) for name, value in numbers.items()}
+    return {**told, "standard deviation": f"{spread:.4g}"}

@@ -102,7 +102,13 @@ class ContactSheet(View):
 
 
 def measure_contact_sheet(
-    images: Tensor, specs: Sequence[str], spec: DataSpec, *, count: int = 6, seed: int = 0
+    images: Tensor,
+    specs: Sequence[str],
+    spec: DataSpec,
+    *,
+    count: int = 6,
+    seed: int = 0,
+    decode: tuple[Tensor, Tensor] | None = None,
 ) -> ContactSheet:
     """The first image under each augmentation; the others are what mixup mixes it with.
 
@@ -112,6 +118,7 @@ def measure_contact_sheet(
         spec: what the data is.
         count: fresh draws of each.
         seed: of the draws.
+        decode: offset and scale of every number of an image (F,), so that it is shown as it came.
     """
     check_shape("images", images, "N", *spec.input_shape)
     check_not_empty("images", images)
@@ -121,16 +128,24 @@ def measure_contact_sheet(
     images = torch.cat([images[:1].expand(count, -1, -1, -1), images[1:]])
     targets = torch.zeros(len(images), dtype=torch.int64, device=images.device)
     batch = Batch(images, targets, None, torch.arange(len(images), device=images.device))
-    low, high = float(images.min()), float(images.max())
+    original = _decoded(images[:1], decode)
+    low, high = (float(end) for end in _decoded(images, decode).aminmax())
     rows = [(text, [text]) for text in specs]
     if len(specs) > 1:
         rows.append(("all together", list(specs)))
     strips = []
     for name, chosen in rows:
         drawn = parse_augmentations(chosen, spec)(batch, seed, 0, 0).inputs[:count]
-        shown = torch.cat([images[:1], drawn])
+        shown = torch.cat([original, _decoded(drawn, decode)])
         strips.append(Strip(name=name, pictures=_levels(shown, low, high)))
     return ContactSheet(strips=tuple(strips))
+
+
+def _decoded(images: Tensor, decode: tuple[Tensor, Tensor] | None) -> Tensor:
+    if decode is None:
+        return images
+    offset, scale = (part.to(images) for part in decode)
+    return (images.flatten(1) * scale + offset).reshape(images.shape)
 
 
 def _levels(images: Tensor, low: float, high: float) -> tuple[Levels, ...]:

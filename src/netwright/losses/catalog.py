@@ -14,5 +14,7 @@ LOSSES: Catalog[Loss] = Catalog(
         "binary-cross-entropy": "netwright.losses.classification:BINARY_CROSS_ENTROPY",
         "hinge": "netwright.losses.classification:HINGE",
         "perceptron": "netwright.losses.classification:PERCEPTRON",
+        "dice": "netwright.losses.segmentation:DICE",
+        "cross-entropy-dice": "netwright.losses.segmentation:CROSS_ENTROPY_DICE",
     },
 )

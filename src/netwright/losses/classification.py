@@ -14,6 +14,7 @@ from torch.nn import functional as F
 from netwright.core.card import Card
 from netwright.core.errors import DataError
 from netwright.losses.loss import Loss, Reduction, reduce
+from netwright.losses.segmentation import pixel_cross_entropy
 
 
 def cross_entropy(
@@ -80,9 +81,10 @@ _LOGITS = {"z": "the logits, (C)", "y": "the right class"}
 _SIGN = {"s": "of labels: +1 for yes, -1 for no"}
 
 CROSS_ENTROPY = Loss(
-    of={"class": cross_entropy},
+    of={"class": cross_entropy, "mask": pixel_cross_entropy},
     card=Card(
-        sentence="Minus the log of the probability that the softmax gives the right class.",
+        sentence="Minus the log of the probability that the softmax gives the right class; of a "
+        "mask the mean over its pixels.",
         formula=r"\ell = -\sum_c t_c \log \frac{e^{z_c}}{\sum_j e^{z_j}}",
         symbols={
             "z": "the logits, (C)",

@@ -31,3 +31,10 @@ from netwright.metrics.regression import mae as mae
 from netwright.metrics.regression import mse as mse
 from netwright.metrics.regression import r2 as r2
 from netwright.metrics.regression import rmse as rmse
+from netwright.metrics.segmentation import Threshold as Threshold
+from netwright.metrics.segmentation import best_threshold as best_threshold
+from netwright.metrics.segmentation import class_dice as class_dice
+from netwright.metrics.segmentation import class_iou as class_iou
+from netwright.metrics.segmentation import dice as dice
+from netwright.metrics.segmentation import mask_tables as mask_tables
+from netwright.metrics.segmentation import mean_iou as mean_iou

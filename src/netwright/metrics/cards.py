@@ -123,6 +123,35 @@ TOP_5_ACCURACY = Card(
     source="Russakovsky et al., ImageNet Large Scale Visual Recognition Challenge (2015)",
 )
 
+_MASK_COUNTS = {
+    "n_{jk}": "pixels of class j that were called k, an entry of the table (C, C) of all images",
+}
+
+PIXEL_ACCURACY = Card(
+    sentence="The share of pixels whose class is right; large classes decide it.",
+    formula=r"\frac{\sum_k n_{kk}}{\sum_{j,k} n_{jk}}",
+    symbols=_MASK_COUNTS,
+    source="Long et al., Fully Convolutional Networks for Semantic Segmentation (2015)",
+)
+
+MEAN_IOU = Card(
+    sentence="What truth and answer share of a class, of what either of them has, averaged over "
+    "the classes that occur.",
+    formula=r"\frac{1}{C} \sum_k \frac{n_{kk}}{\sum_j n_{kj} + \sum_j n_{jk} - n_{kk}},"
+    r" \quad n_{jk} \text{ of all images}",
+    symbols={**_MASK_COUNTS, "C": "the number of classes that occur"},
+    source="Jaccard, The Distribution of the Flora in the Alpine Zone (1912)",
+)
+
+DICE = Card(
+    sentence="What truth and answer share of a class, of the mean of their sizes, averaged over "
+    "the classes that occur; of one class it is its F1.",
+    formula=r"\frac{1}{C} \sum_k \frac{2 n_{kk}}{\sum_j n_{kj} + \sum_j n_{jk}},"
+    r" \quad n_{jk} \text{ of all images}",
+    symbols={**_MASK_COUNTS, "C": "the number of classes that occur"},
+    source="Dice, Measures of the Amount of Ecologic Association between Species (1945)",
+)
+
 RMSE = Card(
     sentence="The root of the mean squared error, in the unit of the target.",
     formula=r"\sqrt{\frac{1}{N} \sum_i (\hat y_i - y_i)^2}",

@@ -7,6 +7,7 @@ Shapes: N samples, C classes, K labels or outputs. Kinds of target, and what is 
 "class"   probabilities (N, C) and int64 targets (N,)
 "labels"  probabilities (N, K) and targets (N, K) of 0 and 1
 "real"    predictions (N, K) or (N,) and targets of the same shape
+"mask"    probabilities (N, C, I, J) and targets (N, I, J), whole numbers
 """
 
 import math
@@ -39,9 +40,10 @@ from netwright.metrics.labels import (
 from netwright.metrics.probability import brier, log_loss, top_k_accuracy
 from netwright.metrics.ranking import average_precision, roc_auc
 from netwright.metrics.regression import mae, r2, rmse
-from netwright.metrics.samples import check_class_samples
+from netwright.metrics.samples import check_class_samples, check_mask_samples, weighted_mean
+from netwright.metrics.segmentation import MASK_FORMULAS, mask_tables
 
-Kind = Literal["class", "labels", "real"]
+Kind = Literal["class", "labels", "real", "mask"]
 Measure = Callable[[Tensor, Tensor, Tensor | None], float]
 
 
@@ -81,7 +83,7 @@ def measure_all(
     """Every metric of a kind of target that has a value on this data, in the order of the table.
 
     Args:
-        kind: "class", "labels" or "real".
+        kind: "class", "labels", "real" or "mask".
         predictions: probabilities or reals; see the head of this file.
         targets: what is true.
         weights: how much each sample counts, (N,).
@@ -117,6 +119,17 @@ def _of_confusion(formula: Callable[[Tensor], float]) -> Measure:
         check_class_samples("probabilities", probabilities, targets, weights)
         predicted = probabilities.argmax(dim=1)
         return formula(confusion_matrix(targets, predicted, probabilities.shape[1], weights))
+
+    return measure
+
+
+def _of_masks(formula: Callable[[Tensor], float]) -> Measure:
+    """Read a formula of the table of all pixels as one of probabilities."""
+
+    def measure(probabilities: Tensor, targets: Tensor, weights: Tensor | None) -> float:
+        check_mask_samples("probabilities", probabilities, targets, weights)
+        tables = mask_tables(targets, probabilities.argmax(dim=1), probabilities.shape[1])
+        return formula(weighted_mean(tables, weights))
 
     return measure
 
@@ -212,6 +225,24 @@ _ROWS: tuple[Metric, ...] = (
         measures={"real": r2},
         card=cards.R2,
         least=-math.inf,
+    ),
+    Metric(
+        name="dice",
+        better="higher",
+        measures={"mask": _of_masks(MASK_FORMULAS["dice"])},
+        card=cards.DICE,
+    ),
+    Metric(
+        name="mean_iou",
+        better="higher",
+        measures={"mask": _of_masks(MASK_FORMULAS["mean_iou"])},
+        card=cards.MEAN_IOU,
+    ),
+    Metric(
+        name="pixel_accuracy",
+        better="higher",
+        measures={"mask": _of_masks(MASK_FORMULAS["pixel_accuracy"])},
+        card=cards.PIXEL_ACCURACY,
     ),
 )
 

@@ -2,7 +2,7 @@
 
 A weight says how many times a sample counts: 2 is the sample twice, 0 is the sample not there.
 
-Shapes: N samples, C classes, K labels or outputs.
+Shapes: N samples, C classes, K labels or outputs, I rows, J columns.
 """
 
 import torch
@@ -85,6 +85,18 @@ def check_label_samples(name: str, scores: Tensor, targets: Tensor, weights: Ten
     wrong = (targets != 0) & (targets != 1)  # NaN is neither, so it is caught too
     if wrong.any():
         raise DataError(f"targets must be 0 or 1, got {targets[wrong][0].item()}")
+    check_real(name, scores)
+    check_finite(name, scores.detach())
+    check_weights(weights, scores.shape[0])
+
+
+def check_mask_samples(name: str, scores: Tensor, targets: Tensor, weights: Tensor | None) -> None:
+    """Refuse what is not finite scores (N, C, I, J), masks (N, I, J) of classes, weights (N,)."""
+    check_shape(name, scores, "N", "C", "I", "J")
+    check_not_empty(name, scores)
+    check_shape("targets", targets, scores.shape[0], *scores.shape[2:])
+    classes = targets.long() if targets.dtype == torch.uint8 else targets
+    check_classes("targets", classes, scores.shape[1])
     check_real(name, scores)
     check_finite(name, scores.detach())
     check_weights(weights, scores.shape[0])

@@ -19,6 +19,7 @@ from netwright.core.errors import ConfigError
 from netwright.data.dataset import Data
 from netwright.models.catalog import MODELS
 from netwright.recipes.fit import prepare, put_together
+from netwright.recipes.ready.catalog import recipe_path
 from netwright.recipes.recipe import Recipe, parse_recipe
 from netwright.recipes.recipe_file import read_recipe_file, typed_value
 from netwright.recipes.run_folder import check_run_folder
@@ -141,6 +142,7 @@ def _resolve_recipe(recipe: Recipe, data: Data, shared: Settings) -> Recipe:
 
 
 def _read_recipe(path: Path) -> Entry:
+    path = recipe_path(path)
     is_folder = path.is_dir() or not (path.suffix or path.is_file())
     if is_folder:
         check_run_folder(path)

@@ -108,7 +108,7 @@ def learn_one_pass(
     config = replace(recipe.train, batch_size=batch_size)  # looks at the size that was given
     size = min(pace_for(config, rows).batch_size, rows)
     config = replace(config, batch_size=size)
-    check_last_batch(prepared.model, rows, size)
+    check_last_batch(prepared.model, data, size)
     keep = KeepStanding()
     trainer = Trainer(config, prepared.task, callbacks=[GuardNonFinite(), keep], seed=recipe.seed)
     state = trainer.start(prepared.model, data)

@@ -130,7 +130,9 @@ def _loss(model: nn.Module, batch: Batch, task: Task, data: Data, inside: list[s
             f"the model must return a tensor or an Output, got {type(output).__name__}"
         )
     logits = logits_of(output)
-    wanted = (len(batch.inputs), data.spec.num_outputs)
+    # One output an example, or one a pixel of it.
+    pixels = data.spec.input_shape[1:] if data.spec.target == "mask" else ()
+    wanted = (len(batch.inputs), data.spec.num_outputs, *pixels)
     if tuple(logits.shape) != wanted:
         raise ShapeError(
             f"the model's output must have shape {wanted} for the {data.spec.num_outputs} "
@@ -147,7 +149,8 @@ def _loss(model: nn.Module, batch: Batch, task: Task, data: Data, inside: list[s
 
 
 def _outputs_in_words(data: Data) -> str:
-    return {"class": "classes", "labels": "labels"}.get(data.spec.target, "outputs")
+    words = {"class": "classes", "mask": "classes", "labels": "labels"}
+    return words.get(data.spec.target, "outputs")
 
 
 def _watch(path: str, part: nn.Module, layers: list[Layer], inside: list[str]) -> list[Any]:

@@ -1,19 +1,22 @@
 """`fit`: from a model and data, by name or in person, to a run."""
 
+import copy
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import torch
 from torch import nn
+from torch.nn.modules.batchnorm import _BatchNorm
 
 from netwright.core.checks import check_seed, nearest
 from netwright.core.config import Config, describe, parse
-from netwright.core.devices import pick_device
+from netwright.core.devices import device_of, pick_device
 from netwright.core.errors import ConfigError
 from netwright.core.learner import Learner
 from netwright.core.seeding import derive_seed, seeded
-from netwright.data.dataset import Data, check_data
+from netwright.data.dataset import Data, Split, check_data
 from netwright.models.catalog import MODELS
 from netwright.models.ensembles.ensemble import Ensemble
 from netwright.models.model import check_fits
@@ -56,7 +59,8 @@ def fit(  # noqa: PLR0913 - the one door, with a name for each question
         resume: "never"; "auto": go on in `out`, or in the newest unfinished run of the same
             recipe, and begin where there is none; or the folder of a run or checkpoint to go on in.
         allow: conditions that may have changed since the checkpoint ("batch_size", "data" ...).
-        start_from: a run whose weights are the first ones of this new run.
+        start_from: a run, or a .safetensors file, whose weights are the first ones of this new
+            run; the last part may have other outputs, and is then a new one.
         callbacks: your own, beside those that every run has.
         quiet: print nothing.
         **settings: of training (epochs, lr ...), of the model (hidden, dropout ...) or of the data
@@ -137,7 +141,7 @@ def put_together(
             raise ConfigError(f"{recipe.model} cannot be built: {reason:.200}") from None
     module.to(pick_device(recipe.train.device))
     pace = pace_for(recipe.train, rows)
-    check_last_batch(module, rows, pace.batch_size)
+    check_last_batch(module, data, pace.batch_size)
     learns_by_itself = isinstance(module, Learner | Ensemble)
     weighing = TrainConfig(class_weight=recipe.train.class_weight)
     task = task_for(
@@ -168,7 +172,7 @@ def check_one_beginning(resume: str | Path, start_from: object) -> None:
 
 
 def run_path(run: str | Path | Run) -> str:
-    """The folder of a run, in full; empty for none."""
+    """The folder of a run, or a file of weights, in full; empty for none."""
     if isinstance(run, Run):
         if run.folder is None:
             raise ConfigError("a run that is in memory only has no folder to start from")
@@ -176,16 +180,33 @@ def run_path(run: str | Path | Run) -> str:
     return str(Path(run).resolve()) if str(run) else ""
 
 
-def check_last_batch(module: nn.Module, rows: int, size: int) -> None:
-    """Refuse a batch of one row where batch norm would have to find its spread."""
-    normalises = any(isinstance(part, nn.BatchNorm1d) for part in module.modules())
-    if not normalises or (size > 1 and rows % size != 1):
+def check_last_batch(module: nn.Module, data: Data, size: int) -> None:
+    """Refuse a batch of one row where batch norm would have to find its spread in one number."""
+    rows = len(data.train)
+    if (size > 1 and rows % size != 1) or _can_normalise_one(module, data.train):
         return
     better = next(other for other in range(max(2, size - 1), rows + 1) if rows % other != 1)
     raise ConfigError(
         f"batch norm cannot normalise one row: batch_size {size} leaves a batch of one "
         f"of the {rows} training rows; give {better}"
     )
+
+
+def _can_normalise_one(module: nn.Module, train: Split) -> bool:
+    """Whether its batch norms have more than one number a channel, as they do in larger maps."""
+    if not any(isinstance(part, _BatchNorm) for part in module.modules()):
+        return True
+    was_training, before = module.training, copy.deepcopy(module.state_dict())
+    row = train.read(torch.zeros(1, dtype=torch.int64, device=train.targets.device))
+    try:
+        with torch.no_grad(), seeded(0):
+            module.train()(row.to(device_of(module)))
+    except ValueError:
+        return False
+    finally:
+        module.load_state_dict(before)
+        module.train(was_training)
+    return True
 
 
 def _model_type(model: str | Config | nn.Module) -> tuple[str, type[Config] | None]:

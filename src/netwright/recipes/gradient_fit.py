@@ -58,6 +58,7 @@ def gradient_fit(prepared: Prepared, here: Circumstances) -> Outcome:
         epochs=state.epoch,
         best_epoch=best.best_epoch if best is not None else state.epoch,
         seconds=state.elapsed,
+        compile_seconds=state.compile_seconds,
         finished=not state.is_cut_short,
         notes=tuple(_describe_passed_over(state)),
         exit_code=interrupt.exit_code,

@@ -15,6 +15,7 @@ class Outcome:
         epochs: passes, or steps of a model's own rule, that were made.
         best_epoch: the one whose weights were kept.
         seconds: of training.
+        compile_seconds: of compiling before it.
         finished: nothing is left to learn: it was neither interrupted nor ended by a limit.
         notes: what happened on the way and should be known, one sentence each.
         exit_code: 0, or what a signal asks the process to end with.
@@ -25,6 +26,7 @@ class Outcome:
     epochs: int
     best_epoch: int
     seconds: float
+    compile_seconds: float = 0.0
     finished: bool = True
     notes: tuple[str, ...] = ()
     exit_code: int = 0

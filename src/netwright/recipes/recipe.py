@@ -11,13 +11,15 @@ from netwright.core.config import Config, describe, parse, to_mapping
 from netwright.core.errors import ConfigError
 from netwright.core.learner import Learner
 from netwright.data.catalog import SOURCES
+from netwright.data.images.listing import is_image_name
+from netwright.data.images.pairs import is_pairs_folder
 from netwright.data.npy import is_npy_folder
 from netwright.models.catalog import MODELS
 from netwright.train.settings import TrainConfig
 
 SECTIONS = ("format", "seed", "model", "data", "train", "from")
 FORMAT = 1
-TABLE, ARRAYS = "table", "npy"  # the sources that read files
+TABLE, ARRAYS, IMAGES, PAIRS = "table", "npy", "images", "segmentation"  # these read files
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,7 +33,7 @@ class Recipe:
         data_settings: its config, or None for arrays handed over.
         train: how to train.
         seed: of weights, order and dropout.
-        start_from: the folder of a run whose weights are the first ones; empty: drawn by seed.
+        start_from: a run, or a file, whose weights are the first ones; empty: drawn by seed.
     """
 
     model: str
@@ -102,7 +104,7 @@ def _own_settings(
 
 def _start_from(value: Any) -> str:
     if not isinstance(value, str):
-        raise ConfigError(f"from must be the folder of a run, got {value!r}")
+        raise ConfigError(f"from must be a run or a .safetensors file, got {value!r}")
     return str(Path(value).resolve()) if value else ""
 
 
@@ -120,15 +122,21 @@ def merge(first: Mapping[str, Any], second: Mapping[str, Any]) -> dict[str, Any]
 
 
 def data_section(source: str | Path) -> dict[str, Any]:
-    """The data section for a name or a path; what looks like a file is one.
-
-    A folder of arrays is read by the source for those, everything else by the one for tables.
-    """
+    """The data section for a name or a path; what looks like a file is one."""
     text = str(source)
     looks_like_path = isinstance(source, Path) or "/" in text or "." in text or "\\" in text
     if text not in SOURCES and (looks_like_path or os.path.exists(text)):
-        return {"name": ARRAYS if is_npy_folder(source) else TABLE, "path": text}
+        return {"name": _reader(text), "path": text}
     return {"name": text}
+
+
+def _reader(path: str) -> str:
+    """The source that reads what lies there: a folder of arrays or of images, else a table."""
+    if is_npy_folder(path):
+        return ARRAYS
+    if is_pairs_folder(path):
+        return PAIRS
+    return IMAGES if os.path.isdir(path) or is_image_name(path) else TABLE
 
 
 def _section(values: Mapping[str, Any], name: str) -> tuple[str, dict[str, Any]]:

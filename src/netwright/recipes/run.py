@@ -130,7 +130,10 @@ class Run:
             labels = self._labels(values, threshold)
             return _like(source, labels, [*self.spec.target_names, "prediction"][:1])
         if threshold is not None and self.spec.target != "labels":
-            raise ConfigError("threshold is for classes and labels, this run predicts reals")
+            what = "masks" if self.spec.target == "mask" else "reals"
+            raise ConfigError(f"threshold is for classes and labels, this run predicts {what}")
+        if self.spec.target == "mask":
+            return values.argmax(dim=1).byte().numpy()
         if self.spec.target == "labels":
             cut = 0.5 if threshold is None else threshold
             if not 0 <= cut <= 1:

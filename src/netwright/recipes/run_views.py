@@ -19,12 +19,15 @@ from netwright.inspection.calibration import measure_calibration
 from netwright.inspection.class_balance import measure_class_balance
 from netwright.inspection.confusion import measure_confusion
 from netwright.inspection.contact_sheet import measure_contact_sheet
+from netwright.inspection.conv_filters import measure_conv_filters
 from netwright.inspection.curves import measure_curves
 from netwright.inspection.decision_regions import measure_decision_regions
+from netwright.inspection.feature_maps import measure_feature_maps
 from netwright.inspection.fitted_curve import measure_fitted_curve
 from netwright.inspection.label_errors import measure_label_errors
 from netwright.inspection.prediction_surface import measure_prediction_surface
 from netwright.inspection.residuals import measure_residuals
+from netwright.inspection.segmentation_overlay import measure_segmentation
 from netwright.inspection.summary import measure_summary
 from netwright.inspection.target_spread import measure_target_spread
 from netwright.inspection.view import View
@@ -41,15 +44,18 @@ EXAMPLES = frozenset(
     {
         "contact-sheet",
         "decision-regions",
+        "feature-maps",
         "fitted-curve",
         "noise-band",
         "prediction-surface",
         "recalled-patterns",
+        "segmentation",
         "wrong-examples",
         "worst-errors",
     }
 )
 BATCH = 32  # examples that go through the model for its summary
+MOST_NUMBERS = 1024  # of an input; beyond, a plane through the data says nothing
 
 
 class Measured(Protocol):
@@ -79,9 +85,10 @@ def measure_views(run: Measured, data: Data | None) -> dict[str, View]:
         views |= _BY_TARGET[run.task.target](run, split, predictions)
         views |= _target_views(data)
         views |= _augmentation_views(run, data)
+        views |= _convolution_views(run, split)
         if isinstance(run.model, Model):
             views |= run.model.own_views(split.to(device_of(run.model)))
-    example = torch.zeros(1, *run.spec.input_shape) if data is None else data.train.inputs[:BATCH]
+    example = torch.zeros(1, *run.spec.input_shape) if data is None else _first(data.train)
     views["model"] = measure_summary(run.model, example.to(device_of(run.model)))
     return views
 
@@ -93,9 +100,40 @@ def _augmentation_views(run: Measured, data: Data) -> dict[str, View]:
     taught = [member.model for member in members] or [model]
     if not augment or all(isinstance(one, Learner) for one in taught):
         return {}
-    images = data.train.inputs[:BATCH].cpu()
-    sheet = measure_contact_sheet(images, augment, run.spec, seed=run.config["seed"])
+    sheet = measure_contact_sheet(
+        _first(data.train).cpu(),
+        augment,
+        run.spec,
+        seed=run.config["seed"],
+        decode=run.preprocessor.units(),
+    )
     return {"contact-sheet": sheet}
+
+
+def _convolution_views(run: Measured, split: Split) -> dict[str, View]:
+    """What a model with convolutions looks for in images, and where it finds it."""
+    if run.spec.inputs != "image":
+        return {}
+    image = split.read(torch.zeros(1, dtype=torch.int64, device=split.targets.device))
+    found = {
+        "filters": measure_conv_filters(run.model),
+        "feature-maps": measure_feature_maps(run.model, image.to(device_of(run.model))),
+    }
+    return {name: view for name, view in found.items() if view is not None}
+
+
+def _first(split: Split) -> Tensor:
+    """The inputs of a few examples."""
+    rows = min(BATCH, len(split))
+    return split.read(torch.arange(rows, device=split.targets.device))
+
+
+def _as_they_came(run: Measured, inputs: Tensor) -> Tensor:
+    """Images in the units that they came in, so that colours are right; the rest as it is."""
+    if run.spec.inputs != "image":
+        return inputs
+    offset, scale = run.preprocessor.units()
+    return (inputs.flatten(1) * scale + offset).reshape(inputs.shape)
 
 
 def _class_views(run: Measured, split: Split, predictions: Tensor) -> dict[str, View]:
@@ -105,7 +143,7 @@ def _class_views(run: Measured, split: Split, predictions: Tensor) -> dict[str, 
         "confusion": measure_confusion(targets, predictions, names, weights),
         "calibration": measure_calibration(targets, predictions, weights, class_names=names),
     }
-    if run.spec.num_features > 1:
+    if 1 < run.spec.num_features <= MOST_NUMBERS:
         views["decision-regions"] = measure_decision_regions(
             _predictor(run),
             inputs,
@@ -114,7 +152,8 @@ def _class_views(run: Measured, split: Split, predictions: Tensor) -> dict[str, 
             run.spec.feature_names,
             decode=run.preprocessor.units(),
         )
-    views["wrong-examples"] = measure_wrong_examples(inputs, targets, predictions, names)
+    shown = _as_they_came(run, inputs)
+    views["wrong-examples"] = measure_wrong_examples(shown, targets, predictions, names)
     return views
 
 
@@ -146,7 +185,18 @@ def _real_views(run: Measured, split: Split, predictions: Tensor) -> dict[str, V
     return views
 
 
-_BY_TARGET = {"class": _class_views, "labels": _label_views, "real": _real_views}
+def _mask_views(run: Measured, split: Split, predictions: Tensor) -> dict[str, View]:
+    images = _as_they_came(run, split.inputs.cpu())
+    names, targets = run.spec.class_names, split.targets.cpu()
+    return {"segmentation": measure_segmentation(images, targets, predictions, names)}
+
+
+_BY_TARGET = {
+    "class": _class_views,
+    "labels": _label_views,
+    "real": _real_views,
+    "mask": _mask_views,
+}
 
 
 def _target_views(data: Data) -> dict[str, View]:

@@ -24,6 +24,9 @@ OPTIONS = {
         "precision",
         "device",
         "max_time",
+        "freeze",
+        "unfreeze_every",
+        "layer_decay",
     ),
     "data": ("target", "target_kind"),
 }
@@ -39,6 +42,8 @@ def as_command(config: Settings) -> str:
     for section in ("data", "model", "train"):
         for name, value in changed[section].items():
             words += _options(section, name, value)
+    if config.get("from"):
+        words += ["--from", config["from"]]
     if config["seed"]:
         words += ["--seed", str(config["seed"])]
     return shlex.join(words)
@@ -53,8 +58,10 @@ def as_python(config: Settings) -> str:
     load = f"data = nw.data.load({_arguments([repr(data)], drawn)})\n" if drawn else ""
     where = repr(_data_word(config)) if data and not drawn else "data"
     settings = {name: value for section in changed.values() for name, value in section.items()}
+    beginning = {"start_from": config["from"]} if config.get("from") else {}
     arguments = _arguments(
-        [repr(model) if model else "model", where], {**settings, "seed": config["seed"]}
+        [repr(model) if model else "model", where],
+        {**settings, **beginning, "seed": config["seed"]},
     )
     return f"import netwright as nw\n\n{load}run = nw.fit({arguments})\n"
 
@@ -88,7 +95,8 @@ def without_folders(config: Settings) -> dict[str, Any]:
     data = dict(config["data"])
     if "path" in data:
         data["path"] = Path(data["path"]).name
-    return {**config, "data": data}
+    beginning = {"from": Path(config["from"]).name} if config.get("from") else {}
+    return {**config, "data": data, **beginning}
 
 
 def _data_word(config: Settings) -> str:

@@ -1,5 +1,7 @@
 """From what a caller calls data (a name, a path, arrays, a frame) to data."""
 
+import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -8,6 +10,7 @@ from netwright.core.errors import ConfigError
 from netwright.data.arrays import ArraysConfig, from_arrays
 from netwright.data.catalog import SOURCES
 from netwright.data.dataset import Data
+from netwright.data.source import Source
 from netwright.data.tables.table import TableConfig, from_frame
 from netwright.recipes.recipe import Recipe, data_section
 
@@ -32,7 +35,7 @@ def load_source(source: Any, settings: dict[str, Any]) -> tuple[str, Config | No
         name = section.pop("name")
         entry = SOURCES.load(name)
         config = parse(entry.config, section, "data")
-        return name, config, entry.load(config)
+        return name, config, _timed(entry, config)
     if is_frame(source):
         return "", None, from_frame(source, parse(TableConfig, settings, "data"))
     if isinstance(source, tuple) and len(source) in {2, 3}:
@@ -48,7 +51,13 @@ def load_source(source: Any, settings: dict[str, Any]) -> tuple[str, Config | No
 
 def load_configured(recipe: Recipe) -> Data:
     """The data that a recipe names."""
-    return SOURCES.load(recipe.data).load(recipe.data_settings)
+    return _timed(SOURCES.load(recipe.data), recipe.data_settings)
+
+
+def _timed(source: Source, config: Any) -> Data:
+    started = time.monotonic()
+    data = source.load(config)
+    return replace(data, load_seconds=time.monotonic() - started)
 
 
 def is_frame(source: Any) -> bool:

@@ -1,32 +1,104 @@
-"""A new run from the weights of an old one."""
+"""A new run from weights that are there: those of an old run, or of a file.
 
-from collections.abc import Mapping
+All parts of the model must be among them, in their shapes. Only the last may have another number of
+outputs, for other classes: it is a new head, which stays as it was drawn.
+"""
+
+from collections.abc import Collection, Mapping
 from pathlib import Path
 
 from torch import Tensor, nn
 
 from netwright.core.errors import ConfigError
-from netwright.recipes.run_folder import read_weights
+from netwright.data.dataset import Data
+from netwright.data.preprocessing import Preprocessor
+from netwright.models.exchange.foreign_weights import read_foreign_weights
+from netwright.recipes.run_folder import SavedModel, read_weights
+from netwright.train.parts import parts_of
+
+CLOSE = 0.1  # of a channel's scale: two sets of photographs differ by less
 
 
-def take_weights(module: nn.Module, run: Path) -> None:
-    """Give a module the best weights of a run; all of its parts must be there, in their shapes."""
-    weights = read_weights(run)
-    difference = _first_difference(weights, module.state_dict())
+def take_weights(module: nn.Module, source: Path) -> tuple[str, ...]:
+    """Give a module the weights of a run or of a file; gives what should be said of them.
+
+    Args:
+        module: as it was drawn.
+        source: the folder of a run, or a .safetensors file with our names or those of torchvision
+            or timm.
+    """
+    if not source.exists():
+        raise ConfigError(f"from must be a run or a .safetensors file: there is no {source}")
+    weights = read_weights(source) if source.is_dir() else read_foreign_weights(source, module)
+    own, paths = module.state_dict(), [part.path for part in parts_of(module)]
+    head = paths[-1] if len(paths) > 1 else ""  # a head alone would keep nothing
+    new = [
+        name
+        for name, tensor in own.items()
+        if name.startswith(f"{head}.") and _has_other_outputs(weights.get(name), tensor)
+    ]
+    difference = _first_difference(weights, own, but_for=new)
     if difference:
-        raise ConfigError(f"the weights of {run} do not fit this model: {difference}")
-    module.load_state_dict(weights)
+        raise ConfigError(f"the weights of {source} do not fit this model: {difference}")
+    module.load_state_dict({**weights, **{name: own[name] for name in new}})
+    if not new:
+        return ()
+    was, wanted = (len(tensors[new[0]]) for tensors in (weights, own))
+    return (f"new head: {head} has {wanted} outputs instead of {was}",)
 
 
-def _first_difference(there: Mapping[str, Tensor], here: Mapping[str, Tensor]) -> str:
+def compare_scaling(source: Path, data: Data) -> tuple[str, ...]:
+    """What should be said where a run saw pixels on another scale than these data give."""
+    if not (source / "model").is_dir():
+        return ()
+    saved = SavedModel(source / "model")
+    kinds = {(spec.inputs, spec.input_shape[0]) for spec in (saved.spec, data.spec)}
+    channels = data.spec.input_shape[0]
+    if kinds != {("image", channels)}:
+        return ()
+    was, now = (_by_channel(kept, channels) for kept in (saved.preprocessor, data.preprocessor))
+    for before, here in zip(was, now, strict=True):
+        if max(abs(here[0] - before[0]), abs(here[1] - before[1])) > CLOSE * before[1]:
+            return (
+                f"pixels are scaled otherwise than in {source}: by (x - {before[0]:.4g}) / "
+                f"{before[1]:.4g} there, by (x - {here[0]:.4g}) / {here[1]:.4g} here",
+            )
+    return ()
+
+
+def _by_channel(preprocessor: Preprocessor, channels: int) -> list[tuple[float, float]]:
+    """Offset and scale of each channel."""
+    offset, scale = (unit.reshape(channels, -1)[:, 0].tolist() for unit in preprocessor.units())
+    return list(zip(offset, scale, strict=True))
+
+
+def _has_other_outputs(was: Tensor | None, wanted: Tensor) -> bool:
+    """Whether a weight differs in its number of outputs, and in nothing else."""
+    if was is None or was.shape == wanted.shape or was.ndim != wanted.ndim:
+        return False
+    return was.shape[1:] == wanted.shape[1:]
+
+
+def _first_difference(
+    there: Mapping[str, Tensor], here: Mapping[str, Tensor], *, but_for: Collection[str]
+) -> str:
     for name in [*here, *(name for name in there if name not in here)]:
-        was, wanted = _shape(there, name), _shape(here, name)
-        if was != wanted:
-            return f"{name!r} is {was} there and {wanted} here"
+        was, wanted = _shape(there.get(name)), _shape(here.get(name))
+        if was == wanted or name in but_for:
+            continue
+        channels = [_channels(weights.get(name)) for weights in (there, here)]
+        if name == next(iter(here)) and all(channels) and channels[0] != channels[1]:
+            return f"the channels of an image are {channels[0]} there and {channels[1]} here"
+        return f"{name!r} is {was} there and {wanted} here"
     return ""
 
 
-def _shape(weights: Mapping[str, Tensor], name: str) -> str:
-    if name not in weights:
+def _shape(weight: Tensor | None) -> str:
+    if weight is None:
         return "absent"
-    return "x".join(str(size) for size in weights[name].shape) or "one number"
+    return "x".join(map(str, weight.shape)) or "one number"
+
+
+def _channels(weight: Tensor | None) -> int:
+    """The channels of an image that a kernel takes; 0 of what is no kernel."""
+    return 0 if weight is None or weight.ndim != 4 else weight.shape[1]

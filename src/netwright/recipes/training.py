@@ -24,7 +24,7 @@ from netwright.recipes.prepared import Circumstances, Prepared
 from netwright.recipes.resume import NEVER, Origin, find_origin, find_run, run_of
 from netwright.recipes.run import Run
 from netwright.recipes.run_folder import create_run_folder, save_model, write_recipe
-from netwright.recipes.start_from import take_weights
+from netwright.recipes.start_from import compare_scaling, take_weights
 from netwright.train.callback import Callback
 from netwright.train.evaluate import evaluate, evaluate_baseline
 from netwright.train.ranks import Ranks, joined
@@ -88,6 +88,7 @@ def _run_folder(
     prepared: Prepared, ranks: Ranks, out: Path | None, resume: str | Path
 ) -> Iterator[Origin]:
     """The folder to work in, new or found again; the first rank owns it for the block."""
+    notes: tuple[str, ...] = ()
     if not ranks.is_first:
         origin = Origin.from_text(ranks.tell(""))
         _take_first_weights(prepared, origin.checkpoint)
@@ -97,17 +98,18 @@ def _run_folder(
     names = (recipe.model or type(model).__name__, prepared.data.name)
     place = find_run(resume, out, recipe, names)
     if place is None:
-        _take_first_weights(prepared, None)  # which may be refused, before a folder is made
+        notes = _take_first_weights(prepared, None)  # may be refused, before a folder is made
     folder = create_run_folder(out, *names) if place is None else run_of(place)
     with FolderLock(folder):
         remove_leftovers(folder)
         remove_leftovers(folder / "checkpoints")
-        origin = Origin(folder=folder)
+        origin = Origin(folder=folder, remarks=notes)
         if place is not None:
             origin = find_origin(place, recipe, starts_over=isinstance(model, Learner))
             if isinstance(model, Ensemble):  # its lessons are kept instead of checkpoints
                 origin = replace(origin, remarks=())
-            _take_first_weights(prepared, origin.checkpoint)
+            notes = _take_first_weights(prepared, origin.checkpoint)
+            origin = replace(origin, remarks=(*origin.remarks, *notes))
         # An ensemble that is found again checks first what its members learned from.
         if place is None or (origin.checkpoint is None and not isinstance(model, Ensemble)):
             write_recipe(folder, recipe)
@@ -115,10 +117,12 @@ def _run_folder(
         yield origin
 
 
-def _take_first_weights(prepared: Prepared, checkpoint: Path | None) -> None:
-    """Where a run begins, give it the weights it is to start from."""
-    if prepared.recipe.start_from and checkpoint is None:
-        take_weights(prepared.model, Path(prepared.recipe.start_from))
+def _take_first_weights(prepared: Prepared, checkpoint: Path | None) -> tuple[str, ...]:
+    """Where a run begins, give it the weights it is to start from; what should be said of them."""
+    if not prepared.recipe.start_from or checkpoint is not None:
+        return ()
+    source = Path(prepared.recipe.start_from)
+    return (*take_weights(prepared.model, source), *compare_scaling(source, prepared.data))
 
 
 def _train(prepared: Prepared, here: Circumstances) -> Run:
@@ -183,6 +187,8 @@ def _results(prepared: Prepared, outcome: Outcome) -> dict[str, Any]:
         "epochs": outcome.epochs,
         "best_epoch": outcome.best_epoch,
         "seconds": round(outcome.seconds, 3),
+        "load_seconds": round(data.load_seconds, 3),
+        "compile_seconds": round(outcome.compile_seconds, 3),
         "notes": [*data.notes, *outcome.notes],
     }
 

@@ -6,7 +6,7 @@
 
 `build` makes the model anew each time, with weights drawn from torch's generator.
 
-Shapes: B batch, C outputs.
+Shapes: B batch, C outputs, I rows, J columns.
 """
 
 import json
@@ -64,13 +64,14 @@ def check_works_on_what_it_says(build: Build) -> None:
 
 
 def check_gives_one_output_a_class_or_real(build: Build) -> None:
-    """(B, ...) -> (B, C), for one example as for several, and finite."""
+    """(B, ...) -> (B, C), or (B, C, I, J) of masks; for one example as for several, and finite."""
     model = build_with_seed(build)
     for count in (1, 7):
         output = outputs_of(model, sample_inputs(model.spec, count))
         assert len(output) == count, f"{count} examples gave {len(output)} outputs"
-        if model.spec.target in {"class", "labels", "real"}:
-            wanted = (count, model.spec.num_outputs)
+        if model.spec.target in {"class", "labels", "real", "mask"}:
+            pixels = model.spec.input_shape[1:] if model.spec.target == "mask" else ()
+            wanted = (count, model.spec.num_outputs, *pixels)
             assert tuple(output.shape) == wanted, f"wanted {wanted}, got {tuple(output.shape)}"
         assert bool(output.isfinite().all()), f"the output for {count} examples is not finite"
 

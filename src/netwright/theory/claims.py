@@ -27,6 +27,7 @@ Topic = Literal[
     "Optimizers",
     "Regularisation",
     "Approximation and depth",
+    "Images",
     "Counting and cost",
 ]
 

@@ -202,9 +202,10 @@ def _find_changes(
 
 def _begun_anew(changes: Mapping[str, str], *, averaging: str) -> list[str]:
     """The parts that allowed changes make void: the freshly started ones stay."""
-    steered = changes.keys() & {"optimizer", "penalize", *STEERING}
+    grouped = changes.keys() & {"layer_decay", "optimizer", "penalize", "unfreeze_every"}
+    steered = grouped | changes.keys() & set(STEERING)
     void = {
-        "optimizer": bool(changes.keys() & {"optimizer", "penalize"}),  # which decides on groups
+        "optimizer": bool(grouped),
         "schedule": bool(steered),
         "scaler": "precision" in changes,
         # Only a mean over the last quarter knows how long the run is.

@@ -1,6 +1,6 @@
 """What a model makes of examples: outputs in batches, the loss, and the measures.
 
-Shapes: N examples, C classes or labels, K reals.
+Shapes: N examples, C classes or labels, K reals, I rows and J columns of a mask.
 """
 
 from contextlib import closing
@@ -8,6 +8,7 @@ from contextlib import closing
 import torch
 from torch import Tensor, nn
 
+from netwright.core.errors import DataError
 from netwright.core.evaluation import evaluating
 from netwright.core.outputs import Output
 from netwright.data.dataset import Split
@@ -17,6 +18,7 @@ from netwright.train.ranks import ALONE, Ranks
 from netwright.train.tasks.task import Task
 
 EVALUATION_BATCH = 1024
+MOST_NUMBERS = 2**21  # of the inputs of a batch: layers make a hundred times as many of them
 
 
 def measure_quickly(
@@ -51,38 +53,46 @@ def measure_quickly(
 
 
 def predict(model: nn.Module, inputs: Tensor, task: Task) -> Tensor:
-    """Predictions for encoded inputs, on the CPU: probabilities (N, C) or reals (N, K)."""
+    """Predictions for encoded inputs, on the CPU: see `Task.predictions`."""
+    size = _batch_size(inputs[:1])
     with evaluating(model):
-        parts = [
-            task.predictions(model(part)).cpu() for part in torch.split(inputs, EVALUATION_BATCH)
-        ]
+        parts = [task.predictions(model(part)).cpu() for part in torch.split(inputs, size)]
     return torch.cat(parts)
 
 
 def evaluate(model: nn.Module, split: Split, task: Task, *, workers: int = 0) -> dict[str, float]:
     """The loss and every metric of a split; see `measure_quickly`."""
     loss = torch.zeros((), dtype=torch.float64)
-    predictions = []
+    compared = []
     with evaluating(model), closing(_loader(split, workers)) as loader:
         for batch in loader.epoch(0):
             output: Tensor | Output = model(batch.inputs)
             loss += len(batch.inputs) * task.loss(output, batch).cpu()
-            predictions.append(task.predictions(output).cpu())
+            compared.append(task.compared(task.predictions(output), batch.targets).cpu())
     weights = None if split.weights is None else split.weights.cpu()
-    measures = task.measure(torch.cat(predictions), split.targets.cpu(), weights)
+    measures = task.measure(torch.cat(compared), split.targets.cpu(), weights)
     return {"loss": float(loss) / len(split), **measures}
 
 
 def evaluate_baseline(split: Split, guess: Tensor, task: Task) -> dict[str, float]:
-    """The metrics of one guess (C,) for all examples: class shares, or the mean."""
+    """The metrics of one guess (C,) for all examples or pixels: class shares, or the mean."""
     weights = None if split.weights is None else split.weights.cpu()
-    return task.measure(guess.expand(len(split), -1), split.targets.cpu(), weights)
+    targets = split.targets.cpu()
+    return task.measure(task.guessed(guess, targets), targets, weights)
+
+
+def _batch_size(example: Tensor) -> int:
+    """As many examples as fit, fewer of large ones, by the size of the one given (1, ...)."""
+    return max(min(EVALUATION_BATCH, MOST_NUMBERS // max(example.numel(), 1)), 1)
 
 
 def _loader(split: Split, workers: int, ranks: Ranks = ALONE) -> Loader:
+    if len(split) == 0:
+        raise DataError("there are no examples to measure")
+    first = torch.zeros(1, dtype=torch.int64, device=split.targets.device)
     return build_loader(
         split,
-        min(EVALUATION_BATCH, len(split)),
+        min(max(_batch_size(split.read(first)), ranks.world), len(split)),
         shuffle=False,
         rank=ranks.rank,
         world=ranks.world,

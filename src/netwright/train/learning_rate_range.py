@@ -47,7 +47,7 @@ def try_learning_rates(
     trainer = _Trial(config, task, callbacks=[watch], seed=seed)
     state = trainer.start(copy.deepcopy(model), data)
     groups = state.optimizer.param_groups  # Muon's biases and gains begin at a rate of their own
-    grows = [group["initial_lr"] == LOWEST_RATE for group in groups]
+    grows = [group["initial_lr"] <= LOWEST_RATE for group in groups]  # early parts at lower ones
     state.schedule = LambdaLR(state.optimizer, [_growth if one else _no_growth for one in grows])
     trainer.fit(state, data)
     if not watch.losses:

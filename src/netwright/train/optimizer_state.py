@@ -9,6 +9,8 @@ import torch
 from torch import Tensor, nn
 from torch.optim.lr_scheduler import LRScheduler
 
+from netwright.train.memory_format import laid_out_like
+
 
 def unmoved_weights(model: nn.Module, optimizer: torch.optim.Optimizer) -> list[str]:
     """The names of the weights of which the optimizer remembers nothing: they had no gradient."""
@@ -53,6 +55,10 @@ def restore_optimizer(
         groups = optimizer.state_dict()["param_groups"]
         saved = {**saved, "param_groups": groups}
     optimizer.load_state_dict(saved)
+    for weight, kept in optimizer.state.items():
+        for name, value in kept.items():
+            if isinstance(value, Tensor):
+                kept[name] = laid_out_like(weight, value)
 
 
 def follow_new_batches(optimizer: torch.optim.Optimizer, fresh: dict[str, Any]) -> None:

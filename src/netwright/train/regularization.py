@@ -2,19 +2,23 @@
 
 A batch first gets its noisy labels, then is augmented, then gets noise on its inputs. What changes
 batches or weights comes before all other callbacks, so that these see the outcome and save it; what
-changes gradients comes after them, so that a guard has seen the gradients as they were.
+changes gradients comes after them, so that a guard has seen the gradients as they were. What does
+not learn at all is settled first of all.
 """
 
 from typing import NamedTuple
 
 from torch import nn
 
+from netwright.core.errors import ConfigError
 from netwright.data.augment.pipeline import parse_augmentations
 from netwright.data.spec import DataSpec
+from netwright.optimizers.catalog import OPTIMIZERS
 from netwright.train.callback import Callback
 from netwright.train.callbacks.augment_batches import AugmentBatches
 from netwright.train.callbacks.average_weights import AverageWeights
 from netwright.train.callbacks.clip_gradients import ClipGradients
+from netwright.train.callbacks.freeze_parts import FreezeParts
 from netwright.train.callbacks.gradient_noise import GradientNoise
 from netwright.train.callbacks.input_noise import InputNoise
 from netwright.train.callbacks.label_noise import LabelNoise
@@ -31,15 +35,19 @@ class Regularizers(NamedTuple):
     last: list[Callback]
 
 
-def regularizing_callbacks(config: TrainConfig, seed: int, spec: DataSpec) -> Regularizers:
-    """What the config asks for; data of another kind than a regularizer is for is refused.
+def regularizing_callbacks(
+    config: TrainConfig, seed: int, spec: DataSpec, model: nn.Module
+) -> Regularizers:
+    """What the config asks for; data or a model of another kind than it is for is refused.
 
     Args:
         config: how to train.
         seed: of the run; every noise is a stream of its own.
         spec: what inputs and targets are.
+        model: what learns.
     """
-    first = _batch_callbacks(config, seed, spec)
+    _check_one_step(config)
+    first = [*_freezing(config, model), *_batch_callbacks(config, seed, spec)]
     last: list[Callback] = []
     if config.weight_noise:
         first.append(WeightNoise(config.weight_noise, seed=seed))
@@ -52,6 +60,27 @@ def regularizing_callbacks(config: TrainConfig, seed: int, spec: DataSpec) -> Re
     if config.gradient_noise:
         last.append(GradientNoise(config.gradient_noise, seed=seed))  # unclipped, or it is no noise
     return Regularizers(first, last)
+
+
+def _check_one_step(config: TrainConfig) -> None:
+    """Refuse parts that learn differently where one step is found for all weights."""
+    given = {"freeze": bool(config.freeze), "layer_decay": config.layer_decay is not None}
+    for name, is_given in given.items():
+        if is_given and OPTIMIZERS.load(config.optimizer).closure:
+            raise ConfigError(
+                f"{name} must be left out with {config.optimizer}: it moves all weights together"
+            )
+
+
+def _freezing(config: TrainConfig, model: nn.Module) -> list[Callback]:
+    """What keeps parts of the model from learning."""
+    if not config.freeze:
+        if config.unfreeze_every is not None:
+            raise ConfigError("unfreeze_every must be left out without freeze: every part learns")
+        return []
+    if config.compile and config.unfreeze_every is not None:
+        raise ConfigError("unfreeze_every must be left out with compile: each change is new code")
+    return [FreezeParts(model, config.freeze, every=config.unfreeze_every)]
 
 
 def _batch_callbacks(config: TrainConfig, seed: int, spec: DataSpec) -> list[Callback]:

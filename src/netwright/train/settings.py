@@ -48,6 +48,20 @@ class TrainConfig(Config):
     compile: Annotated[
         bool, Doc("torch.compile the forward pass: the first step takes up to a minute")
     ] = False
+    channels_last: Annotated[
+        bool | None,
+        Doc("keep the channels of a pixel together; if not given, on CUDA in half precision"),
+    ] = None
+    freeze: Annotated[
+        str, Doc("the part of the model up to which, itself included, nothing learns: layer3")
+    ] = ""
+    unfreeze_every: Annotated[
+        Size | None, Doc("epochs after which the last frozen part begins to learn, one by one")
+    ] = None
+    layer_decay: Annotated[
+        Fraction | None,
+        Doc("each part's learning rate is this times that of the part after it; nothing: all same"),
+    ] = None
     loss: Annotated[
         str | None, OneOf(LOSSES), Doc("what is made small; if not given, what suits the target")
     ] = None

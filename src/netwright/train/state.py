@@ -58,6 +58,7 @@ class TrainState:
         unfinished_rows: rows at the end of the history that measure a pass which was stopped; they
             are shown, but not saved: the pass is measured again when it is whole.
         elapsed_before: seconds of training before this process.
+        compile_seconds: that this process spent on compiling, which is no training.
     """
 
     model: nn.Module
@@ -90,12 +91,13 @@ class TrainState:
     loss: Tensor = field(default_factory=lambda: torch.zeros(()))
     unfinished_rows: int = 0
     elapsed_before: float = 0.0
+    compile_seconds: float = 0.0
     started: float = field(default_factory=time.monotonic)
 
     @property
     def elapsed(self) -> float:
         """Seconds of training so far."""
-        return self.elapsed_before + time.monotonic() - self.started
+        return self.elapsed_before + time.monotonic() - self.started - self.compile_seconds
 
     @property
     def lr(self) -> float:

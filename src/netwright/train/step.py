@@ -3,6 +3,7 @@
 Shapes: B batch.
 """
 
+import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
@@ -14,8 +15,9 @@ from torch import Tensor, nn
 
 from netwright.core.errors import RunError
 from netwright.core.outputs import Output, logits_of
+from netwright.core.seeding import random_state, set_random_state
 from netwright.data.dataset import Split
-from netwright.data.loader import Batch
+from netwright.data.loader import Batch, Loader
 from netwright.data.worker_loader import build_loader
 from netwright.losses.penalty import Penalty, add_l2_slope, penalized
 from netwright.optimizers.catalog import OPTIMIZERS
@@ -54,6 +56,33 @@ class UpdateStep:
             # torch's fused SGD, told to skip its first step, keeps a momentum that was never set:
             # let the scaler not call it at all.
             state.optimizer._step_supports_amp_scaling = False  # type: ignore[attr-defined]
+
+    def compile(self, loader: Loader) -> float:
+        """Let the compiler see each size of batch that will come; gives the seconds that it took.
+
+        Batches are changed as in training: code is made for one order in memory. Gradients,
+        statistics and draws are as they were before.
+        """
+        state, started = self.state, time.monotonic()
+        buffers, draws = list(state.model.buffers()), random_state()
+        parts = list(state.model.parameters())
+        gradients, before = [part.grad for part in parts], copies_of(buffers)
+        sizes = {loader.sizes(place)[0] for place in (0, len(loader) - 1)} - {0}
+        rows = torch.arange(max(sizes), device=state.device)
+        state.model.zero_grad()
+        try:
+            for size in sorted(sizes, reverse=True):
+                _, loss = self._forward(self._begin(loader.batch_of(rows[:size])))
+                loss.backward()  # type: ignore[no-untyped-call]
+        finally:
+            put_back(buffers, before)
+            for part, gradient in zip(parts, gradients, strict=True):
+                part.grad = gradient
+            set_random_state(draws)
+            state.batch = None
+        if state.device.type == "cuda":
+            torch.cuda.synchronize(state.device)
+        return time.monotonic() - started
 
     def __call__(self, batch: Batch, *, share: float, last: bool) -> Tensor | Output:
         """Use one batch.

@@ -21,6 +21,8 @@ from netwright.train.callback import Callback, collect_hooks
 from netwright.train.callbacks.early_stopping import is_lower_better
 from netwright.train.conditions import describe_conditions
 from netwright.train.evaluate import measure_quickly
+from netwright.train.memory_format import laid_out_like, lay_out
+from netwright.train.parts import group_by_part
 from netwright.train.precision import build_scaler
 from netwright.train.ranks import ALONE, Ranks
 from netwright.train.regularization import build_average, regularizing_callbacks
@@ -65,6 +67,7 @@ class Trainer:
         device = pick_device(self.config.device)
         model.to(device)
         config = self.config
+        lay_out(model, config.channels_last, config.precision, device)
         entry, pace = OPTIMIZERS.load(config.optimizer), pace_for(config, len(data.train))
         snapshots = {"period": pace.updates} if entry.full_gradient else {}
         optimizer = build_optimizer(
@@ -76,8 +79,13 @@ class Trainer:
             kernel=config.kernel,
             options={**snapshots, **config.optimizer_options},
         )
+        if config.layer_decay is not None:
+            group_by_part(optimizer, model, config.layer_decay)
+        elif config.unfreeze_every is not None:
+            # torch's fused SGD takes no weights that have a momentum beside such that have none.
+            group_by_part(optimizer, model)
         self._loader(data.train)  # refuses a batch of more rows than there are
-        regularizing_callbacks(config, self.seed, data.spec)  # refuses what does not fit the data
+        regularizing_callbacks(config, self.seed, data.spec, model)  # refuses what does not fit
 
         @cache
         def conditions() -> dict[str, Any]:
@@ -118,7 +126,7 @@ class Trainer:
         """
         data = data.to(state.device)
         loader = self._loader(data.train)
-        first, last = regularizing_callbacks(self.config, self.seed, data.spec)
+        first, last = regularizing_callbacks(self.config, self.seed, data.spec, state.model)
         self._hooks = collect_hooks([*first, *self.callbacks, *last])
         step = UpdateStep(state, self.config, self._hooks, data.train)
         rank = self.ranks.rank
@@ -153,7 +161,8 @@ class Trainer:
         state.optimizer.zero_grad()  # whatever the caller computed before is not ours
         for name, parameter in state.model.named_parameters():
             if name in state.gradients:
-                parameter.grad = state.gradients[name].to(state.device)
+                gradient = state.gradients[name].to(state.device)
+                parameter.grad = laid_out_like(parameter, gradient)
         if state.random is not None:
             set_random_state(state.random)
         state.random, state.gradients = None, {}
@@ -163,7 +172,7 @@ class Trainer:
         accumulate, batches = self.config.accumulate, len(loader)
         group = loader.batch_size * accumulate
         step_end, batch_end = self._hooks["on_step_end"], self._hooks["on_batch_end"]
-        self._call("on_epoch_start", state)
+        self._begin_epoch(state, loader, step)
         for batch in loader.epoch(state.epoch, state.position):
             place = state.position
             own, whole = loader.sizes(place)
@@ -176,7 +185,9 @@ class Trainer:
             output = step(batch, share=own / in_update, last=last)
             state.samples += whole
             if own and not state.skips_update:
-                state.running.add(output, batch, state.loss)
+                # Labels are measured as they were before mixup and noise; masks move with images.
+                seen = state.batch if self.task.target == "mask" else batch
+                state.running.add(output, seen or batch, state.loss)
             if last and not state.skips_update:
                 for hook in step_end:
                     hook(state)
@@ -193,6 +204,12 @@ class Trainer:
             state.batch = None
             del batch, output
         return True
+
+    def _begin_epoch(self, state: TrainState, loader: Loader, step: UpdateStep) -> None:
+        """Tell, and compile before the first: callbacks have then decided which parts learn."""
+        self._call("on_epoch_start", state)
+        if self.config.compile and not state.compile_seconds:
+            state.compile_seconds = step.compile(loader)
 
     def _end_epoch(self, state: TrainState, val: Split | None) -> None:
         """Measure and tell, with the average of the weights in the model where there is one."""

@@ -69,7 +69,7 @@ def test_version(type_in: Type) -> None:
         (["evaluate", "nowhere"], "nowhere is not a run folder: there is no such folder"),
         (["evaluate", "."], ". is not a run folder: it has no config.yaml"),
         (["list", "modls"], "unknown kind 'modls'; did you mean 'models'?"),
-        (["predict", "."], "predict takes a table or --row, one of them"),
+        (["predict", "."], "predict takes files or --row, one of them"),
     ],
 )
 def test_refuses_in_one_sentence_and_leaves_nothing(

@@ -1,4 +1,4 @@
-"""`netwright predict`: from a file, standard input or one row; labels, probabilities, threshold."""
+"""`netwright predict`: from a file, standard input, one row or images; labels, probabilities."""
 
 import csv
 import io
@@ -7,9 +7,12 @@ from pathlib import Path
 
 import pytest
 
+import netwright as nw
+from netwright.apps.cli import predict_command
 from netwright.apps.cli.predict_command import read_row
 from netwright.core.errors import ConfigError
 from tests.apps.cli.conftest import Type
+from tests.data.images.pictures import folder_of
 
 ROWS = "size,colour\n9.5,red\n0.5,blue\n"
 
@@ -46,6 +49,59 @@ def test_refuses_rows_that_do_not_fit(type_in: Type, things_run: Path, tmp_path:
     (tmp_path / "rows.csv").write_text("size,colour\n1,red\nx,red\n")
     answer = type_in("predict", things_run, "rows.csv")
     assert answer.err == "error: rows.csv:3: column 'size': 'x' is not a number\n"
+
+
+@pytest.fixture(scope="module")
+def pictures(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two pictures of each of two classes."""
+    names = ["cat/1.png", "cat/2.png", "dog/1.png", "dog/two\nlines.png"]
+    return folder_of(tmp_path_factory.mktemp("pets"), *names)
+
+
+@pytest.fixture(scope="module")
+def pictures_run(pictures: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run that has learned its four pictures by heart."""
+    out = tmp_path_factory.mktemp("runs") / "pets"
+    nw.fit("softmax", pictures, val_size=0, test_size=0, epochs=20, lr=0.1, out=out, quiet=True)
+    return out
+
+
+def test_images_are_named_before_their_answers(
+    type_in: Type, pictures: Path, pictures_run: Path
+) -> None:
+    answer = type_in("predict", pictures_run, pictures / "dog", pictures / "cat/2.png", "--proba")
+    rows = list(csv.DictReader(io.StringIO(answer.out)))
+    assert list(rows[0]) == ["file", "prediction", "p(cat)", "p(dog)"]
+    assert [(row["file"], row["prediction"]) for row in rows] == [
+        (f"{pictures}/dog/1.png", "dog"),
+        (f"{pictures}/dog/two\\nlines.png", "dog"),
+        (f"{pictures}/cat/2.png", "cat"),
+    ]
+
+
+def test_a_few_images_at_a_time_are_all_images(
+    type_in: Type, pictures: Path, pictures_run: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = type_in("predict", pictures_run, pictures, "--json").out
+    assert len(json.loads(whole)) == 4
+    monkeypatch.setattr(predict_command, "TOGETHER", 3)
+    assert type_in("predict", pictures_run, pictures, "--json").out == whole
+
+
+def test_a_run_on_images_takes_images(
+    type_in: Type, pictures: Path, pictures_run: Path, things_run: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "rows.csv").write_text(ROWS)
+    answer = type_in("predict", pictures_run, "rows.csv")
+    assert answer.err.startswith("error: rows.csv cannot be read as an image: it is none of PNG")
+    answer = type_in("predict", pictures_run, "--row", "size=1")
+    assert answer.err == "error: --row is for tables, this run was trained on images\n"
+    answer = type_in("predict", things_run, "rows.csv", "rows.csv")
+    assert answer.err == "error: predict takes one table, got 2 files\n"
+    answer = type_in("predict", things_run)
+    assert answer.err == "error: predict takes files or --row, one of them\n"
+    answer = type_in("evaluate", pictures_run, "--data", pictures, "--json")
+    assert json.loads(answer.out)["metrics"]["accuracy"] == 1
 
 
 def test_rows_as_a_person_types_them() -> None:

@@ -5,7 +5,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+import torch
 import yaml
+from safetensors.torch import load_file
 
 from tests.apps.cli.conftest import Type
 
@@ -53,7 +55,7 @@ def test_a_runs_config_trains_the_same_run_again(type_in: Type, tmp_path: Path) 
     again = type_in("train", "-c", "runs/mlp-xor-001/config.yaml", "--json")
     one, two = json.loads(first.out), json.loads(again.out)
     assert one["metrics"] == two["metrics"]
-    for name in ("run", "report", "seconds"):
+    for name in ("run", "report", "seconds", "load_seconds"):
         one.pop(name)
         two.pop(name)
     assert one == two
@@ -163,6 +165,24 @@ def test_a_new_run_begins_with_old_weights(type_in: Type, tmp_path: Path) -> Non
     same = type_in("train", "-c", "runs/mlp-xor-002/config.yaml", "--json", "--no-report")
     first = json.loads((tmp_path / "runs/mlp-xor-002/results.json").read_text())
     assert json.loads(same.out)["metrics"] == first["metrics"]
+
+
+def test_a_model_is_tuned_part_by_part(type_in: Type, tmp_path: Path) -> None:
+    short = ("--set", "model.hidden=8,6", "--epochs", 2, "--no-report", "-q")
+    type_in("train", "mlp", "xor", *short)
+    tuning = ("--from", "runs/mlp-xor-001", "--freeze", "hidden", "--unfreeze-every", 1)
+    answer = type_in("train", "mlp", "xor", *short, *tuning, "--layer-decay", 0.4)
+    assert answer.code == 0
+    config = yaml.safe_load((tmp_path / "runs/mlp-xor-002/config.yaml").read_text())["train"]
+    assert (config["freeze"], config["unfreeze_every"], config["layer_decay"]) == ("hidden", 1, 0.4)
+    old, new = (load_file(f"runs/mlp-xor-00{n}/model/model.safetensors") for n in (1, 2))
+    assert [name for name in old if torch.equal(old[name], new[name])] == [
+        "hidden.0.0.bias",
+        "hidden.0.0.weight",
+    ]
+    wrong = type_in("train", "mlp", "xor", *short, "--freeze", "hiden")
+    sentence = "unknown part 'hiden' of the model; did you mean 'hidden'?"
+    assert (wrong.code, wrong.err.strip()) == (2, f"error: {sentence}")
 
 
 def test_what_cannot_be_gone_on_with_is_refused(type_in: Type, tmp_path: Path) -> None:

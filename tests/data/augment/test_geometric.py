@@ -1,4 +1,4 @@
-"""Flip, crop, rotation and zoom: worked by hand, by slices, by numpy's rot90; together as one."""
+"""Warps: worked by hand, by slices, by numpy's rot90; together as one."""
 
 import math
 
@@ -10,11 +10,14 @@ from torch.nn import functional as F
 
 from netwright.data.augment.geometric import (
     CROP,
+    ELASTIC,
     FLIP,
+    FLIP_VERTICAL,
     ROTATION,
     ZOOM,
     Warp,
     apply_warps,
+    bent,
     mirrored,
     shifted,
     turned,
@@ -186,3 +189,50 @@ def test_whole_pixels_stay_what_they_are_beside_a_turn_by_nothing() -> None:
 def test_every_image_is_turned_by_its_own_angle() -> None:
     x = images(1, 1, 8, 8).expand(16, 1, 8, 8)
     assert len(torch.unique(ROTATION.apply(x, 30, stream()), dim=0)) == 16
+
+
+@pytest.mark.parametrize("tall", [4, 5])
+def test_a_vertical_flip_turns_upside_down_and_twice_is_the_identity(tall: int) -> None:
+    x = images(3, 2, tall, 3)
+    once = FLIP_VERTICAL.apply(x, 1, stream())
+    assert torch.equal(once, x.flip(-2))
+    assert torch.equal(FLIP_VERTICAL.apply(once, 1, stream()), x)
+
+
+def test_pushing_all_points_alike_is_a_shift() -> None:
+    x = images(2, 1, 6, 5)
+    pushes = per_image(1, -2)[:, None].expand(2, 2, 3, 3)
+    moved = read_between(x, bent(own_places(x), pushes))
+    for place, push in enumerate((1, -2)):
+        shift = torch.tensor(push)
+        wanted = read_whole(
+            x[place : place + 1], shifted(own_places(x[place : place + 1]), shift, shift)
+        )
+        assert torch.allclose(moved[place], wanted[0], atol=1e-12)
+
+
+def test_a_push_is_full_at_its_point_and_nothing_at_the_others() -> None:
+    x = images(1, 1, 9, 9)
+    pushes = torch.zeros(1, 2, 3, 3, dtype=torch.float64)
+    pushes[0, 0, 1, 2] = 0.5  # down, in the middle of the right side
+    own, moved = own_places(x), bent(own_places(x), pushes)
+    down = (moved.rows - own.rows)[0]
+    assert down[4, 8].item() == pytest.approx(0.5)
+    points = down[::4, ::4].clone()
+    points[1, 2] = 0
+    assert points.abs().max().item() == pytest.approx(0, abs=1e-12)
+    assert torch.equal(moved.columns, own.columns.expand(1, 9, 9))
+
+
+def test_elastic_pushes_by_a_share_of_the_shorter_side() -> None:
+    x = torch.arange(21.0, dtype=torch.float64)[:, None].expand(2000, 1, 21, 25)
+    pushed = ELASTIC.apply(x, 0.1, stream())[:, 0, 10, 12] - 10  # at the middle point of the grid
+    assert pushed.std().item() == pytest.approx(2.1, rel=0.06)
+    assert pushed.mean().item() == pytest.approx(0, abs=0.15)
+
+
+def test_elastic_after_a_flip_bends_the_flipped_image() -> None:
+    x = images(3, 1, 8, 8)
+    together = apply_warps(x, [(FLIP, 1), (ELASTIC, 0.05)], stream())
+    one_by_one = ELASTIC.apply(FLIP.apply(x, 1, stream(9)), 0.05, stream())
+    assert torch.allclose(together, one_by_one, atol=1e-12)

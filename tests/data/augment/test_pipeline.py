@@ -10,6 +10,7 @@ from netwright.core.seeding import derive_seed
 from netwright.data.augment.catalog import AUGMENTATIONS
 from netwright.data.augment.geometric import apply_warps
 from netwright.data.augment.pipeline import Pipeline, parse_augmentations
+from netwright.data.augment.scratch import Scratch
 from netwright.data.loader import Batch
 from netwright.data.spec import DataSpec
 
@@ -76,6 +77,54 @@ def test_mixup_gives_probabilities() -> None:
     assert torch.allclose(mixed.targets.sum(dim=1), torch.ones(12))
 
 
+MASKS = DataSpec(**{**COLOUR, "target": "mask"}, num_outputs=4)
+WARPS = ["flip", "flip-vertical", "crop=2", "rotation=40", "zoom=0.5", "elastic=0.05"]
+TOUCHES = ["brightness", "contrast", "colour-jitter", "noise", "cutout=3"]
+
+
+def masked(count: int = 12) -> Batch:
+    """Images whose first channel is their mask, in four broad steps."""
+    steps = torch.arange(8) // 2
+    masks = torch.stack([steps[:, None].expand(8, 8), steps.expand(8, 8)] * (count // 2))
+    return batch(count)._replace(
+        inputs=masks[:, None].float().repeat(1, 3, 1, 1), targets=masks.byte()
+    )
+
+
+@pytest.mark.parametrize("name", WARPS)
+def test_a_mask_moves_with_its_image(name: str) -> None:
+    plain = masked()
+    moved = parse_augmentations([name], MASKS)(plain, 0, 0, 0)
+    assert (moved.targets.shape, moved.targets.dtype) == ((12, 8, 8), torch.uint8)
+    assert not torch.equal(moved.targets, plain.targets)
+    # A class is a whole number, the image between two pixels is not: they differ by half at most.
+    assert (moved.inputs[:, 0] - moved.targets).abs().max() <= 0.5 + 1e-5
+
+
+def test_masks_move_by_all_neighbouring_warps_together() -> None:
+    moved = parse_augmentations(WARPS, MASKS)(masked(), 0, 0, 0)
+    assert (moved.inputs[:, 0] - moved.targets).abs().max() <= 0.5 + 1e-5
+
+
+@pytest.mark.parametrize("name", TOUCHES)
+def test_what_changes_pixels_where_they_are_leaves_the_mask(name: str) -> None:
+    plain = masked()
+    changed = parse_augmentations([name], MASKS)(plain, 0, 0, 0)
+    assert torch.equal(changed.targets, plain.targets)
+    assert not torch.equal(changed.inputs, plain.inputs)
+
+
+def test_the_masks_of_a_place_in_a_run_are_always_the_same() -> None:
+    plain, pipeline = masked(), parse_augmentations(WARPS, MASKS)
+    kept = plain.targets.clone()
+    first = pipeline(plain, 3, 1, 4)
+    again = parse_augmentations(WARPS, MASKS)(plain, 3, 1, 4, Scratch())
+    assert torch.equal(first.targets, again.targets)
+    assert torch.equal(first.inputs, again.inputs)
+    assert torch.equal(plain.targets, kept)
+    assert not torch.equal(pipeline(plain, 3, 1, 5).targets, first.targets)
+
+
 FEATURES = DataSpec(inputs="features", input_shape=(4,), target="class", num_outputs=2)
 REALS = DataSpec(inputs="image", input_shape=(3, 8, 8), target="real", num_outputs=1)
 GREY = DataSpec(inputs="image", input_shape=(1, 8, 8), target="class", num_outputs=2)
@@ -126,6 +175,12 @@ GREY = DataSpec(inputs="image", input_shape=(1, 8, 8), target="class", num_outpu
             REALS,
             DataError,
             "augmentation 'mixup' mixes classes, got targets of kind 'real'",
+        ),
+        (
+            ["mixup"],
+            MASKS,
+            DataError,
+            "augmentation 'mixup' mixes classes, got targets of kind 'mask'",
         ),
         (
             ["colour-jitter"],

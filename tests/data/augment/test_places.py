@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from netwright.data.augment.places import Places, own_places, read_between, read_whole
+from netwright.data.augment.places import Places, own_places, read_between, read_nearest, read_whole
 
 
 def images(*shape: int, dtype: torch.dtype = torch.float64) -> Tensor:
@@ -50,3 +50,22 @@ def test_the_dtype_is_kept(dtype: torch.dtype) -> None:
     between = read_between(x, own_places(x))
     assert between.dtype == dtype
     assert torch.allclose(between, x, atol=1e-4)
+
+
+def test_masks_are_read_at_the_nearest_pixel() -> None:
+    mask = torch.tensor([[[1, 2, 3], [4, 5, 6]]], dtype=torch.uint8)
+    assert torch.equal(read_nearest(mask, own_places(mask[:, None].float())), mask)
+    # 0.4 further down and 0.6 further right: the own row, the next column; then off the right end.
+    places = Places(torch.tensor([[[-0.1], [0.9]]]), torch.tensor([[[-0.4, 0.6, 1.6]]]))
+    assert read_nearest(mask, places).tolist() == [[[2, 3, 3], [5, 6, 6]]]
+    far = Places(torch.full((1, 2, 3), -9.0), torch.full((1, 2, 3), 9.0))
+    assert torch.unique(read_nearest(mask, far)).tolist() == [3]
+
+
+@pytest.mark.parametrize("dtype", [torch.uint8, torch.int64])
+def test_whole_moves_take_masks_exactly_where_they_take_images(dtype: torch.dtype) -> None:
+    masks = (images(3, 5, 4) * 4).to(dtype)
+    own = own_places(masks[:, None].double())
+    moved = Places(own.rows - 1, own.columns + 2)
+    assert read_nearest(masks, moved).dtype == dtype
+    assert torch.equal(read_nearest(masks, moved), read_whole(masks[:, None], moved)[:, 0])

@@ -29,7 +29,7 @@ from tests.train.toy_runs import (
 
 def step_with(state: TrainState, callback: ProximalL1) -> None:
     """An update without a gradient."""
-    callback.on_fit_start(state)
+    callback.on_epoch_start(state)
     callback.on_before_update(state)
     state.step += 1
     callback.on_step_end(state)
@@ -66,10 +66,20 @@ def test_an_update_that_float16_skipped_shrinks_nothing() -> None:
     net = toy_net()
     before = copy_of(net)
     state, callback = toy_start(net, lr=0.1), ProximalL1(0.5, penalize="all")
-    callback.on_fit_start(state)
+    callback.on_epoch_start(state)
     callback.on_before_update(state)
     callback.on_step_end(state)
     assert_same(copy_of(net), before)
+
+
+def test_parts_shrink_only_while_they_learn() -> None:
+    net, before = toy_net(), copy_of(toy_net())
+    toy_fit(net, toy_data(), freeze="0", l1=0.1, epochs=2)
+    assert_same(copy_of(net[0]), copy_of(toy_net()[0]))
+    assert not torch.equal(copy_of(net)["3.weight"], before["3.weight"])
+    strong = {"optimizer": "sgd", "lr": 0.1, "l1": 100.0}
+    toy_fit(net, toy_data(), freeze="0", unfreeze_every=1, epochs=2, **strong)
+    assert not any(bool(weight.any()) for weight in net.parameters())
 
 
 class Rates(Callback):

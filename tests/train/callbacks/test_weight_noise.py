@@ -25,7 +25,7 @@ def test_a_linear_model_loses_the_variance_times_the_length_of_the_input() -> No
     with seeded(0):
         model = nn.Linear(3, 1, bias=False).double()
     state, noise = toy_start(model, lr=0.1), WeightNoise(sigma, seed=0)
-    noise.on_fit_start(state)
+    noise.on_epoch_start(state)
     losses = torch.zeros(draws, 2, dtype=torch.float64)
     with torch.no_grad():
         clean = (model(x) - y).square().squeeze(1)
@@ -86,6 +86,17 @@ def test_the_gradient_is_that_of_the_noisy_weights_and_the_step_starts_without()
     grads = torch.autograd.grad(loss, weights)
     for weight, start, grad in zip(net.parameters(), before, grads, strict=True):
         torch.testing.assert_close(weight.detach(), start - 0.5 * grad)
+
+
+def test_frozen_parts_get_no_noise() -> None:
+    state, noise = toy_start(lr=0.1), WeightNoise(0.5, seed=0)
+    first, *rest = state.learned_weights()
+    first.requires_grad_(False)
+    noise.on_epoch_start(state)
+    before = [weight.detach().clone() for weight in (first, *rest)]
+    noise.on_batch_start(state)
+    assert torch.equal(first, before[0])
+    assert not any(map(torch.equal, rest, before[1:]))
 
 
 def test_validation_is_measured_without_noise() -> None:

@@ -69,9 +69,9 @@ def test_only_classes_can_be_balanced(target: Any) -> None:
 
 def test_a_target_without_a_task_is_refused() -> None:
     data = toy_data()
-    masks = replace(data, spec=replace(data.spec, target="mask"))
-    with pytest.raises(ConfigError, match=r"^there is no task yet for a target of kind 'mask'$"):
-        task_for(masks)
+    spans = replace(data, spec=replace(data.spec, target="span"))
+    with pytest.raises(ConfigError, match=r"^there is no task yet for a target of kind 'span'$"):
+        task_for(spans)
 
 
 def test_an_unknown_task_in_a_file_is_refused() -> None:

@@ -9,7 +9,8 @@ import typer
 def evaluate(
     run: Annotated[Path, typer.Argument(help="A run folder.")],
     data: Annotated[
-        str | None, typer.Option(help="A table with the target column. (the run's own data)")
+        str | None,
+        typer.Option(help="A table with the target, or a folder of images. (the run's own data)"),
     ] = None,
     split: Annotated[
         str | None, typer.Option(help="train, val or test of the run's own data. (test)")

@@ -8,6 +8,7 @@ import typer
 
 TABLES = {
     "models": "netwright.models.catalog:MODELS",
+    "recipes": "netwright.recipes.ready.catalog:READY",
     "data": "netwright.data.catalog:SOURCES",
     "optimizers": "netwright.optimizers.catalog:OPTIMIZERS",
     "schedules": "netwright.optimizers.schedules:SCHEDULES",

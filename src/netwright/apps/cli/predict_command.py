@@ -12,11 +12,16 @@ import typer
 if TYPE_CHECKING:
     from netwright.recipes.run import Run
 
+TOGETHER = 256  # images that are in memory at a time
+
 
 def predict(
     run: Annotated[Path, typer.Argument(help="A run folder.")],
-    source: Annotated[
-        str | None, typer.Argument(help="A table with the run's columns; - is standard input.")
+    sources: Annotated[
+        list[str] | None,
+        typer.Argument(
+            help="A table with the run's columns (- is standard input), or images and folders."
+        ),
     ] = None,
     row: Annotated[
         str | None,
@@ -31,24 +36,24 @@ def predict(
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="As JSON, one object a row.")] = False,
 ) -> None:
-    """Predict new rows; a CSV table goes to standard output.
+    """Predict new rows or images; a CSV table goes to standard output.
 
     netwright predict RUN rows.csv --proba > answers.csv
     cat rows.csv | netwright predict RUN -
     netwright predict RUN --row "student=No,balance=1200,income=30000"
+    netwright predict RUN photo.jpg more_photos/
     """
-    from netwright.core.console import give, give_json, warn
+    from netwright.core.console import give, give_json
     from netwright.core.errors import ConfigError
     from netwright.recipes.run import open_run
 
-    if (source is None) == (row is None):
-        raise ConfigError("predict takes a table or --row, one of them")
+    if bool(sources) == (row is not None):
+        raise ConfigError("predict takes files or --row, one of them")
     opened = open_run(run)
-    given = read_row(row) if row is not None else _read_source(source or "-")
-    rows = opened.preprocessor.read(given)
-    for remark in opened.preprocessor.remarks(rows):
-        warn(remark)
-    answers = answer(opened, rows, proba=proba, threshold=threshold)
+    if opened.preprocessor.kind == "images":
+        answers = _answer_images(opened, sources or [], proba=proba, threshold=threshold)
+    else:
+        answers = _answer_table(opened, sources or [], row, proba=proba, threshold=threshold)
     if as_json:
         give_json(answers)
         return
@@ -57,6 +62,44 @@ def predict(
     writer.writeheader()
     writer.writerows(answers)
     give(text.getvalue())
+
+
+def _answer_table(
+    run: "Run", sources: list[str], row: str | None, *, proba: bool, threshold: float | None
+) -> list[dict[str, Any]]:
+    """One answer a row of the table."""
+    from netwright.core.console import warn
+    from netwright.core.errors import ConfigError
+
+    if len(sources) > 1:
+        raise ConfigError(f"predict takes one table, got {len(sources)} files")
+    rows = run.preprocessor.read(_read_source(sources[0]) if row is None else read_row(row))
+    for remark in run.preprocessor.remarks(rows):
+        warn(remark)
+    return answer(run, rows, proba=proba, threshold=threshold)
+
+
+def _answer_images(
+    run: "Run", sources: list[str], *, proba: bool, threshold: float | None
+) -> list[dict[str, Any]]:
+    """One answer an image, after the name of its file."""
+    from netwright.core.errors import ConfigError
+    from netwright.data.images.file_names import shown
+    from netwright.data.images.listing import files_at
+
+    if not sources:
+        raise ConfigError("--row is for tables, this run was trained on images")
+    if run.spec.target == "mask":
+        raise ConfigError(
+            "a mask is no row of a table; in Python, run.predictions(path) gives its probabilities"
+        )
+    files = [file for source in sources for file in files_at(source)]
+    answers = []
+    for start in range(0, len(files), TOGETHER):
+        some = files[start : start + TOGETHER]
+        given = answer(run, run.preprocessor.read(some), proba=proba, threshold=threshold)
+        answers += [{"file": shown(file), **one} for file, one in zip(some, given, strict=True)]
+    return answers
 
 
 def answer(

@@ -9,10 +9,12 @@ ModelName = Annotated[
     str | None, typer.Argument(help="A model: see `netwright list models`. (mlp)")
 ]
 DataName = Annotated[
-    str | None, typer.Argument(help="A data set or a CSV file: `netwright list data`. (digits)")
+    str | None,
+    typer.Argument(help="A data set, a CSV file or a folder: `netwright list data`. (digits)"),
 ]
 RecipeFiles = Annotated[
-    list[Path] | None, typer.Option("--config", "-c", help="A recipe in YAML; later ones win.")
+    list[Path] | None,
+    typer.Option("--config", "-c", help="A recipe in YAML, or ready/NAME; later ones win."),
 ]
 Settings = Annotated[
     list[str] | None,

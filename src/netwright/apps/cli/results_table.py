@@ -1,7 +1,8 @@
 """The end of a training: metrics beside the trivial baseline, and where everything lies."""
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from netwright.recipes.run import Run
@@ -32,6 +33,18 @@ def show_results(run: "Run", *, as_json: bool, report: Path | None) -> None:
     title = f"{results['split']} ({results['rows']} rows)"
     give_table(metric_rows(results["metrics"], results["baseline"]), title=title)
     give(f"baseline: {results['baseline_rule']}")
+    give(f"time: {_times(results)}")
     give(f"run: {run.folder}")
     if report is not None:
         give(f"report: {report}")
+
+
+def _times(results: Mapping[str, Any]) -> str:
+    """Seconds of training, and what came before it."""
+    before = [
+        f"{word} {results[name]:.1f} s"
+        for word, name in (("loading", "load_seconds"), ("compiling", "compile_seconds"))
+        if results[name] >= 0.05
+    ]
+    beside = f" ({', '.join(before)})" if before else ""
+    return f"{results['seconds']:.1f} s of training{beside}"

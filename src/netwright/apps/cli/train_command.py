@@ -63,8 +63,21 @@ def train(  # noqa: PLR0913, PLR0917 - one argument an option
     start_from: Annotated[
         Path | None,
         typer.Option(
-            "--from", metavar="RUN", help="Begin a new run with the weights of an old one."
+            "--from",
+            metavar="RUN_OR_WEIGHTS",
+            help="Begin with the weights of an old run, or of a .safetensors file.",
         ),
+    ] = None,
+    freeze: Annotated[
+        str | None,
+        typer.Option(metavar="PART", help="Up to this part of the model nothing learns: layer3."),
+    ] = None,
+    unfreeze_every: Annotated[
+        int | None,
+        typer.Option(help="Epochs after which, each time, the last frozen part begins to learn."),
+    ] = None,
+    layer_decay: Annotated[
+        float | None, typer.Option(help="A part's learning rate, as a share of the next part's.")
     ] = None,
     nproc: Annotated[
         int, typer.Option(help="Processes that train together, each a part of every batch.")
@@ -93,6 +106,7 @@ def train(  # noqa: PLR0913, PLR0917 - one argument an option
     netwright train -c recipe.yaml --lr 3e-4
     netwright train mlp mnist --resume auto
     netwright train --resume runs/mlp-mnist-001
+    netwright train resnet18 photos/ --from runs/resnet18-cifar10-001 --freeze layer3
     """
     from netwright.core.console import give, say
     from netwright.recipes.find_lr import find_prepared_lr
@@ -113,6 +127,9 @@ def train(  # noqa: PLR0913, PLR0917 - one argument an option
         "precision": precision,
         "device": device,
         "max_time": None if max_time is None else parse_seconds(max_time),
+        "freeze": freeze,
+        "unfreeze_every": unfreeze_every,
+        "layer_decay": layer_decay,
     }
     given_data: dict[str, Any] = {
         "target": tuple(target) if target else None,

@@ -40,12 +40,13 @@ def typed_recipe(
     first: Mapping[str, Any] = DEFAULTS,
 ) -> dict[str, Any]:
     """The first recipe, then files in order, then the command line: the last one wins."""
+    from netwright.recipes.ready.catalog import recipe_path
     from netwright.recipes.recipe import data_section, merge
     from netwright.recipes.recipe_file import read_recipe_file, typed_value
 
     values = dict(first)
     for file in files:
-        values = merge(values, normal_form(read_recipe_file(file)))
+        values = merge(values, normal_form(read_recipe_file(recipe_path(file))))
     typed: dict[str, dict[str, Any]] = {"model": {}, "data": {}, "train": {}}
     if model is not None:
         typed["model"]["name"] = model

@@ -7,9 +7,11 @@ AUGMENTATIONS: Catalog[Augmentation] = Catalog(
     "augmentation",
     {
         "flip": "netwright.data.augment.geometric:FLIP",
+        "flip-vertical": "netwright.data.augment.geometric:FLIP_VERTICAL",
         "crop": "netwright.data.augment.geometric:CROP",
         "rotation": "netwright.data.augment.geometric:ROTATION",
         "zoom": "netwright.data.augment.geometric:ZOOM",
+        "elastic": "netwright.data.augment.geometric:ELASTIC",
         "brightness": "netwright.data.augment.colour:BRIGHTNESS",
         "contrast": "netwright.data.augment.colour:CONTRAST",
         "colour-jitter": "netwright.data.augment.colour:COLOUR_JITTER",

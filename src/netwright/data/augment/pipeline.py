@@ -16,8 +16,9 @@ from netwright.core.errors import ConfigError, DataError
 from netwright.core.seeding import derive_seed
 from netwright.data.augment.augmentation import Augmentation
 from netwright.data.augment.catalog import AUGMENTATIONS
-from netwright.data.augment.geometric import Warp, apply_warps
+from netwright.data.augment.geometric import Warp, draw_places, read_warped
 from netwright.data.augment.mixup import Mixup
+from netwright.data.augment.places import read_nearest
 from netwright.data.augment.scratch import Scratch
 from netwright.data.loader import Batch
 from netwright.data.spec import DataSpec
@@ -34,6 +35,8 @@ class Step(NamedTuple):
 class Pipeline:
     """Changes batches; neighbouring warps (flip, crop, rotation, zoom) read the images once.
 
+    Masks (B, I, J) are moved as their images are; all else happens to the images alone.
+
     Args:
         steps: in the order in which they are done.
         num_classes: of the targets, for mixup.
@@ -45,7 +48,7 @@ class Pipeline:
     def __call__(
         self, batch: Batch, seed: int, epoch: int, position: int, scratch: Scratch | None = None
     ) -> Batch:
-        """The batch as it is learned from: inputs of the same shape, targets by mixup only.
+        """The batch as it is learned from: inputs of the same shape, targets that fit them.
 
         Args:
             batch: it stays as it is.
@@ -67,7 +70,10 @@ class Pipeline:
         warps = [(kind, strength) for kind, strength in steps if isinstance(kind, Warp)]
         if warps:
             out = None if scratch is None else scratch.beside(batch.inputs)
-            return batch._replace(inputs=apply_warps(batch.inputs, warps, stream, out))
+            places = draw_places(batch.inputs, warps, stream)
+            if batch.targets.ndim == 3:
+                batch = batch._replace(targets=read_nearest(batch.targets, places))
+            return batch._replace(inputs=read_warped(batch.inputs, warps, places, out))
         for augmentation, strength in steps:
             out = None if scratch is None else _room(scratch, batch.inputs, augmentation)
             if isinstance(augmentation, Mixup):

@@ -58,6 +58,15 @@ def read_whole(images: Tensor, places: Places, out: Tensor | None = None) -> Ten
     return torch.gather(pixels, 2, flat.expand_as(pixels), out=room).view_as(images)
 
 
+def read_nearest(masks: Tensor, places: Places) -> Tensor:
+    """The pixels of masks (B, I, J) that are nearest to any places: classes are never blended."""
+    _, tall, wide = masks.shape
+    rows = (places.rows + (tall - 1) / 2).round().clamp(0, tall - 1)
+    columns = (places.columns + (wide - 1) / 2).round().clamp(0, wide - 1)
+    flat = rows.long() * wide + columns.long()
+    return masks.flatten(1).gather(1, flat.flatten(1)).view_as(masks)
+
+
 def read_between(images: Tensor, places: Places) -> Tensor:
     """The values at any places, each blended from the four pixels around it."""
     dtype, shape = places.rows.dtype, (len(images), *images.shape[2:])

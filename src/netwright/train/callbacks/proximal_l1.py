@@ -30,8 +30,8 @@ class ProximalL1(Callback):
         self.rates: list[float] = []
         self.step = 0
 
-    def on_fit_start(self, state: TrainState) -> None:
-        """Find the weights of each group of the optimizer, which has a rate of its own."""
+    def on_epoch_start(self, state: TrainState) -> None:
+        """Find the weights that learn now, by group of the optimizer, which has its own rate."""
         chosen = {id(weight) for weight in penalized(state.model, self.penalize)}
         self.groups = [
             [weight for weight in group["params"] if id(weight) in chosen]

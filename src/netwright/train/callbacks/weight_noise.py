@@ -35,9 +35,9 @@ class WeightNoise(Callback):
         self.before: list[Tensor] = []
         self.is_noisy = False
 
-    def on_fit_start(self, state: TrainState) -> None:
-        """Collect the weights once, and room for their copy."""
-        self.learned = state.learned_weights()
+    def on_epoch_start(self, state: TrainState) -> None:
+        """Collect the weights that learn now, and room for their copy."""
+        self.learned = [weight for weight in state.learned_weights() if weight.requires_grad]
         self.before = [torch.empty_like(weight) for weight in self.learned]
         self.is_noisy = False
 

@@ -11,6 +11,7 @@ from netwright.train.settings import TrainConfig
 from netwright.train.tasks.classification import Classification, balanced_weights
 from netwright.train.tasks.multi_label import MultiLabel
 from netwright.train.tasks.regression import Regression
+from netwright.train.tasks.segmentation import Segmentation
 from netwright.train.tasks.task import Task
 
 
@@ -24,7 +25,7 @@ def task_for(data: Data, config: TrainConfig | None = None, *, scale_targets: bo
     """
     config = config or TrainConfig()
     kind = data.spec.target
-    if kind != "class":
+    if kind not in {"class", "mask"}:
         if config.class_weight is not None:
             raise ConfigError(f"class_weight is for one class of several, the target is {kind!r}")
         if config.label_smoothing:
@@ -38,15 +39,8 @@ def task_for(data: Data, config: TrainConfig | None = None, *, scale_targets: bo
 
 def _task(data: Data, config: TrainConfig, *, scale_targets: bool) -> Task:
     kind = data.spec.target
-    if kind == "class":
-        classes = data.spec.num_outputs
-        balanced = config.class_weight == "balanced"
-        return Classification(
-            classes,
-            balanced_weights(data.train, classes) if balanced else None,
-            loss=config.loss or "cross-entropy",
-            smoothing=as_torch_smoothing(config.label_smoothing, classes, config.smooth_over),
-        )
+    if kind in {"class", "mask"}:
+        return _task_of_classes(data, config)
     if kind == "labels":
         return MultiLabel(loss=config.loss or "binary-cross-entropy")
     if kind == "real":
@@ -59,15 +53,23 @@ def _task(data: Data, config: TrainConfig, *, scale_targets: bool) -> Task:
     raise ConfigError(f"there is no task yet for a target of kind {kind!r}")
 
 
+def _task_of_classes(data: Data, config: TrainConfig) -> Task:
+    classes, loss = data.spec.num_outputs, config.loss or "cross-entropy"
+    weights = balanced_weights(data.train, classes) if config.class_weight == "balanced" else None
+    smoothing = as_torch_smoothing(config.label_smoothing, classes, config.smooth_over)
+    if data.spec.target == "mask":
+        return Segmentation(data.spec.class_names, weights, loss=loss, smoothing=smoothing)
+    return Classification(classes, weights, loss=loss, smoothing=smoothing)
+
+
 def task_from_json(values: dict[str, Any]) -> Task:
     """The task that `to_json` gave."""
     settings = dict(values)
     kind = settings.pop("kind", None)
-    if kind == "classification":
+    if kind in {"classification", "segmentation"}:
         weights = settings.pop("class_weights")
-        return Classification(
-            class_weights=None if weights is None else torch.tensor(weights), **settings
-        )
+        of_kind = Classification if kind == "classification" else Segmentation
+        return of_kind(class_weights=None if weights is None else torch.tensor(weights), **settings)
     if kind == "multi-label":
         return MultiLabel(**settings)
     if kind == "regression":

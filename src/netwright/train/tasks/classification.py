@@ -116,6 +116,9 @@ def balanced_weights(train: Split, num_classes: int) -> Tensor:
 
 
 def class_sums(train: Split, num_classes: int) -> Tensor:
-    """The rows of each class (C,), each counting as much as its weight says."""
-    weights = None if train.weights is None else train.weights.cpu().double()
-    return torch.bincount(train.targets.cpu(), weights, minlength=num_classes).float()
+    """The rows of each class (C,), or the pixels, each counting as its row's weight says."""
+    targets, weights = train.targets.cpu(), train.weights
+    if weights is not None:
+        of_row = weights.cpu().double().view(-1, *(1 for _ in targets.shape[1:]))
+        weights = of_row.expand_as(targets).flatten()
+    return torch.bincount(targets.flatten(), weights, minlength=num_classes).float()

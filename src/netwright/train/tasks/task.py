@@ -1,6 +1,6 @@
 """What a model is trained for: the loss, the running measure, the predictions, the baseline.
 
-Shapes: B batch, N examples, C classes or labels, K reals.
+Shapes: B batch, N examples, C classes or labels, K reals, I rows and J columns of a mask.
 """
 
 from abc import ABC, abstractmethod
@@ -56,7 +56,7 @@ class Task(ABC):
 
     @abstractmethod
     def predictions(self, output: Tensor | Output) -> Tensor:
-        """Probabilities (N, C), or reals (N, K) in the units of the targets."""
+        """Probabilities (N, C) or (N, C, I, J), or reals (N, K) in the units of the targets."""
 
     @abstractmethod
     def baseline(self, train: Split) -> Tensor:
@@ -79,11 +79,22 @@ class Task(ABC):
         """The headline measure from its mean over examples."""
         return mean.item()
 
+    def compared(self, predictions: Tensor, targets: Tensor) -> Tensor:
+        """What `measure` needs of a batch, an entry an example: here the predictions themselves.
+
+        Where these are large it is less: what came of comparing them with the targets.
+        """
+        return predictions
+
+    def guessed(self, guess: Tensor, targets: Tensor) -> Tensor:
+        """What `compared` gives where the one prediction (C,) is made for all examples."""
+        return guess.expand(len(targets), -1)
+
     def measure(
-        self, predictions: Tensor, targets: Tensor, weights: Tensor | None = None
+        self, compared: Tensor, targets: Tensor, weights: Tensor | None = None
     ) -> dict[str, float]:
-        """Every metric that is defined for these predictions."""
-        return measure_all(self.target, predictions, targets, weights)
+        """Every metric that is defined for what `compared` gave of all examples."""
+        return measure_all(self.target, compared, targets, weights)
 
 
 def mean_loss(

@@ -1,0 +1,1 @@
+"""Images from files: folders of classes, pairs of image and mask, published sets."""

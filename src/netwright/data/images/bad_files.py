@@ -1,0 +1,65 @@
+"""What is done with files that cannot be read as images: every one is named, none is guessed.
+
+stop         the first bad file ends it, with the names of all
+skip         they are left out, up to a share of all files
+quarantine   the same, and they are moved to `.quarantine` below the folder
+"""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Literal
+
+from netwright.core.errors import DataError
+from netwright.data.images.file_names import shown
+
+OnBad = Literal["stop", "skip", "quarantine"]
+QUARANTINE = ".quarantine"
+SHOWN = 20  # so many of them fit into a refusal
+
+
+def handle_bad_files(
+    bad: Mapping[Path, str], *, root: Path, count: int, on_bad: OnBad, most_bad: float
+) -> tuple[str, ...]:
+    """Refuse, or give a note on each file that is left out.
+
+    Args:
+        bad: file -> the sentence on it.
+        root: the folder of the images.
+        count: how many files there are, good and bad.
+        on_bad: what to do.
+        most_bad: the share of bad files above which `skip` and `quarantine` stop too.
+    """
+    if not bad:
+        return ()
+    number = f"{len(bad)} of {count} files"
+    if on_bad == "stop":
+        raise DataError(
+            f"{number} cannot be read as images; data.on_bad=skip leaves them out: {_named(bad)}"
+        )
+    if len(bad) > most_bad * count:
+        raise DataError(
+            f"{number} cannot be read as images, more than most_bad={most_bad:g}: {_named(bad)}"
+        )
+    if on_bad == "quarantine":
+        for file in bad:
+            _move_aside(file, root)
+    done = "left out" if on_bad == "skip" else f"moved to {shown(root / QUARANTINE)}"
+    return (f"{number} were bad and {done}", *bad.values())
+
+
+def _named(bad: Mapping[Path, str]) -> str:
+    rest = f"; and {len(bad) - SHOWN} more" if len(bad) > SHOWN else ""
+    return "; ".join(list(bad.values())[:SHOWN]) + rest
+
+
+def _move_aside(file: Path, root: Path) -> None:
+    place = root / QUARANTINE / file.relative_to(root)
+    try:
+        place.parent.mkdir(parents=True, exist_ok=True)
+        file.rename(place)
+    except FileNotFoundError:
+        return  # named by a table only, or moved by another process of the same run
+    except OSError as error:
+        raise DataError(
+            f"{shown(file)} cannot be moved to {QUARANTINE}: {error.strerror}"
+        ) from None

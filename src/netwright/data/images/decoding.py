@@ -1,0 +1,214 @@
+"""Image files of any kind -> bytes of one shape.
+
+Every picture is turned as its EXIF note says, brought to one mode (grey, colour, colour with
+alpha) and to one size. Palettes, 1-bit, CMYK and transparency are resolved; what is transparent
+shows white, unless the alpha channel is asked for. Depths beyond a byte are scaled by what the
+depth can hold, never by what one image happens to hold:
+
+    16 bits: byte = value / 257        floats, which must lie in [0, 1]: byte = 255 value
+
+Of several frames or pages the first is read. A file that is not whole is refused, one that claims
+to be huge before a pixel of it is decoded.
+
+Shapes: C channels, I rows, J columns.
+"""
+
+import contextlib
+import os
+import stat
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+import torch
+from PIL import ExifTags, Image, ImageOps, UnidentifiedImageError
+from torch import Tensor
+
+from netwright.core.errors import DataError
+from netwright.data.images.file_names import shown
+from netwright.data.images.quiet_pillow import QUIET
+
+ImageMode = Literal["L", "RGB", "RGBA"]
+Resize = Literal["squash", "crop", "pad"]
+
+CHANNELS: dict[ImageMode, int] = {"L": 1, "RGB": 3, "RGBA": 4}
+SUFFIXES = frozenset(
+    ".png .jpg .jpeg .jpe .jfif .gif .bmp .dib .tif .tiff .webp .ppm .pgm .pbm .pnm".split()
+)
+MOST_PIXELS = 2**27  # 134 million: the largest cameras stay below it
+
+# Pillow knows more, among them formats that start another program.
+_FORMATS = ("PNG", "JPEG", "GIF", "BMP", "DIB", "TIFF", "WEBP", "PPM")
+_GREY = frozenset({"1", "L", "LA", "I", "I;16", "I;16B", "I;16L", "I;16N", "F"})
+_TURNS = {
+    2: Image.Transpose.FLIP_LEFT_RIGHT,
+    3: Image.Transpose.ROTATE_180,
+    4: Image.Transpose.FLIP_TOP_BOTTOM,
+    5: Image.Transpose.TRANSPOSE,
+    6: Image.Transpose.ROTATE_270,
+    7: Image.Transpose.TRANSVERSE,
+    8: Image.Transpose.ROTATE_90,
+}
+_SIDEWAYS = (5, 6, 7, 8)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ImageForm:
+    """What every picture is brought to.
+
+    Args:
+        mode: L is grey, RGB colour, RGBA colour with alpha.
+        height: I.
+        width: J.
+        resize: how another size becomes this one: `squash` stretches, `crop` brings the picture to
+            the size that covers this one and takes its centre, `pad` brings it to the size that
+            fits inside and leaves the rest black.
+    """
+
+    mode: ImageMode
+    height: int
+    width: int
+    resize: Resize = "squash"
+
+    @property
+    def shape(self) -> tuple[int, int, int]:
+        """(C, I, J)."""
+        return CHANNELS[self.mode], self.height, self.width
+
+
+@dataclass(frozen=True, kw_only=True)
+class ImageHeader:
+    """What a file says of its image before it is decoded; the size is that of the upright image."""
+
+    height: int
+    width: int
+    is_grey: bool
+    has_frames: bool
+
+
+def read_header(path: str | Path) -> ImageHeader:
+    """Size and mode of an image file; no pixel is decoded."""
+    with refusing(path), QUIET, opened(path) as image:
+        width, height = image.size
+        # A TIFF is turned by pillow, and its header has the upright size already.
+        if image.format != "TIFF" and _orientation(image) in _SIDEWAYS:
+            width, height = height, width
+        return ImageHeader(
+            height=height,
+            width=width,
+            is_grey=image.mode in _GREY,
+            has_frames=getattr(image, "is_animated", False),
+        )
+
+
+def decode_file(path: str | Path, form: ImageForm) -> Tensor:
+    """The image of a file as bytes (C, I, J)."""
+    with refusing(path), QUIET, opened(path, whole=True) as image:
+        # A JPEG is decoded at a half, a quarter or an eighth where that is large enough.
+        enough = 2 * max(form.height, form.width)
+        image.draft(None, (enough, enough))
+        return pixels_of(resized(with_mode(upright(image), form.mode), form))
+
+
+def decode_image(image: Image.Image, form: ImageForm, name: str = "image") -> Tensor:
+    """A pillow image as bytes (C, I, J)."""
+    with refusing(name), QUIET:
+        return pixels_of(resized(with_mode(upright(image), form.mode), form))
+
+
+def upright(image: Image.Image) -> Image.Image:
+    """The image turned as its EXIF note says."""
+    image.load()
+    turn = _TURNS.get(_orientation(image))
+    return image if turn is None else image.transpose(turn)
+
+
+def with_mode(image: Image.Image, mode: ImageMode) -> Image.Image:
+    """The image in grey or colour, a byte a channel."""
+    if image.mode.startswith(("I", "F")):
+        image = _as_bytes(image)
+    if image.has_transparency_data and mode != "RGBA":
+        image = image.convert("RGBA")
+        image = Image.alpha_composite(Image.new("RGBA", image.size, "white"), image)
+    return image if image.mode == mode else image.convert(mode)
+
+
+def resized(image: Image.Image, form: ImageForm) -> Image.Image:
+    """The image in the size of the form."""
+    size, method = (form.width, form.height), Image.Resampling.BILINEAR
+    if image.size == size:
+        return image
+    if form.resize == "crop":
+        return ImageOps.fit(image, size, method)
+    if form.resize == "pad":
+        return ImageOps.pad(image, size, method)
+    return image.resize(size, method)
+
+
+def pixels_of(image: Image.Image) -> Tensor:
+    """The bytes of an image in one of the modes (C, I, J): pillow keeps channels last."""
+    pixels = torch.from_numpy(np.array(image))  # (I, J) or (I, J, C)
+    return pixels[None] if pixels.ndim == 2 else pixels.permute(2, 0, 1).contiguous()
+
+
+@contextlib.contextmanager
+def refusing(name: str | Path) -> Iterator[None]:
+    """Turn whatever a decoder stumbles over into one sentence that names the file."""
+    try:
+        yield
+    except Exception as error:  # pillow's parsers raise errors of every kind
+        sentence = f"{shown(name)} cannot be read as an image: {_reason(error)}"
+        raise DataError(sentence) from None
+
+
+@contextlib.contextmanager
+def opened(path: str | Path, *, whole: bool = False) -> Iterator[Image.Image]:
+    """An image whose header is read; with `whole`, a PNG whose checksums hold."""
+    _check_regular(os.stat(path))
+    with open(path, "rb") as file:
+        image = Image.open(file, formats=_FORMATS)
+        if image.width * image.height > MOST_PIXELS:
+            raise Image.DecompressionBombError
+        if whole and image.format == "PNG":
+            image.verify()  # decoding alone skips the checksums of the pixels
+            file.seek(0)
+            image = Image.open(file, formats=_FORMATS)
+        yield image
+
+
+def _check_regular(status: os.stat_result) -> None:
+    if stat.S_ISDIR(status.st_mode):
+        raise ValueError("it is a folder")
+    if not stat.S_ISREG(status.st_mode):  # a pipe would be waited for
+        raise ValueError("it is no regular file")
+    if status.st_size == 0:
+        raise ValueError("it is empty")
+
+
+def _orientation(image: Image.Image) -> int:
+    """The EXIF note on how the camera was held; a damaged one says nothing."""
+    with contextlib.suppress(Exception):
+        return int(image.getexif().get(ExifTags.Base.Orientation, 1))
+    return 1
+
+
+def _as_bytes(image: Image.Image) -> Image.Image:
+    values = np.asarray(image)
+    top = 1 if image.mode == "F" else 65535
+    if not (values.min() >= 0 and values.max() <= top):  # this way round NaN is refused too
+        raise ValueError(
+            f"its pixels must lie between 0 and {top}, got {values.min():g} to {values.max():g}"
+        )
+    return Image.fromarray(np.rint(values * (255 / top)).astype(np.uint8))
+
+
+def _reason(error: Exception) -> str:
+    if isinstance(error, UnidentifiedImageError):
+        return f"it is none of {', '.join(_FORMATS)}, or its head is damaged"
+    if isinstance(error, Image.DecompressionBombError):
+        return f"its head claims more than {MOST_PIXELS:,} pixels"
+    if isinstance(error, OSError) and error.strerror:
+        return error.strerror
+    return shown(str(error) or type(error).__name__)[:200]

@@ -1,0 +1,232 @@
+"""A folder of images as data: found, looked at, decoded, divided, with a note on every decision.
+
+What fits in memory is decoded once and held as bytes; what does not is decoded a batch at a time,
+and then a file whose head is good but whose rest is not is refused when it is first read.
+
+Shapes: N images, C channels, I rows, J columns.
+"""
+
+import hashlib
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Literal
+
+import torch
+from torch import Tensor
+
+from netwright.core.config import Doc, Fraction, Positive, Size
+from netwright.core.errors import ConfigError, DataError
+from netwright.data.dataset import Data, Split, check_data
+from netwright.data.images.bad_files import OnBad, handle_bad_files
+from netwright.data.images.decoding import ImageForm, ImageHeader, Resize, decode_file
+from netwright.data.images.encoder import ImageEncoder
+from netwright.data.images.file_names import shown
+from netwright.data.images.labelled import LabelledImages, divide
+from netwright.data.images.layout import find_images
+from netwright.data.images.normalization import Normalization, agreed_scaling, measured_scaling
+from netwright.data.images.reading import read_headers, read_pixels
+from netwright.data.images.stored_images import StoredImages, content_of
+from netwright.data.pixels import PixelSplit
+from netwright.data.source import DataConfig, Source
+from netwright.data.stored import StoredSplit, evenly_spaced
+
+USUAL = 224  # the size that most networks for photos were made for
+LARGEST = 512  # a side up to which images of one size keep it
+MOST_MEASURED = 2048  # training images from which mean and scale are taken
+
+
+@dataclass(frozen=True, kw_only=True)
+class ImageFolderConfig(DataConfig):
+    """A folder of images of your own."""
+
+    path: Annotated[
+        str, Doc("the folder: a folder a class, or train, val and test above, or metadata.csv")
+    ] = ""
+    size: Annotated[
+        tuple[Size, ...],
+        Doc("height and width, or one for both; else the images' own if all agree, or 224"),
+    ] = ()
+    resize: Annotated[
+        Resize, Doc("squash stretches an image, crop takes its centre, pad adds black borders")
+    ] = "squash"
+    mode: Annotated[
+        Literal["auto", "L", "RGB", "RGBA"],
+        Doc("L is grey, RGB colour, RGBA with alpha; auto: grey where all images are, else RGB"),
+    ] = "auto"
+    normalize: Annotated[
+        Normalization,
+        Doc("mean and scale of each channel: imagenet's, of the training images, or none"),
+    ] = "imagenet"
+    on_bad: Annotated[
+        OnBad,
+        Doc("bad files: stop, skip them, or quarantine them (move them to .quarantine)"),
+    ] = "stop"
+    most_bad: Annotated[Fraction, Doc("share of bad files above which skip stops too")] = 0.01
+    memory: Annotated[Positive, Doc("GiB of bytes that are held in memory")] = 4.0
+    target: Annotated[tuple[str, ...], Doc("the column of metadata.csv to predict")] = ()
+    target_kind: Annotated[
+        Literal["auto", "class", "real", "labels"], Doc("what the column of metadata.csv is")
+    ] = "auto"
+    split_column: Annotated[
+        str | None, Doc("the column of metadata.csv that divides the images; 'split' is found")
+    ] = None
+
+
+def load_image_folder(config: ImageFolderConfig) -> Data:
+    """Read a folder; what cannot be learned from is refused before any training."""
+    if not config.path:
+        raise ConfigError("path is empty, wanted a folder of images")
+    root = Path(config.path).expanduser()
+    found = find_images(
+        root,
+        target=config.target,
+        target_kind=config.target_kind,
+        split_column=config.split_column,
+    )
+    decoded = _decoded(found, root, config)
+    images = decoded.images
+    places, divided = divide(
+        images, val_size=config.val_size, test_size=config.test_size, seed=config.split_seed
+    )
+    encoder = _encoder(decoded, places["train"], config)
+    splits = _splits(decoded, places, encoder)
+    data = Data(
+        name=shown(root.resolve().name),
+        spec=encoder.spec,
+        train=splits["train"],
+        val=splits.get("val"),
+        test=splits.get("test"),
+        preprocessor=encoder,
+        notes=(*decoded.notes, divided, *_shared(splits)),
+    )
+    check_data(data)
+    return data
+
+
+SOURCE = Source(
+    config=ImageFolderConfig,
+    load=load_image_folder,
+    sentence="images of your own: a folder a class, or a folder with metadata.csv",
+    origin="your files",
+    licence="yours",
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Decoded:
+    """The good images of a folder; `pixels` (N, C, I, J) only where all of them fit in memory."""
+
+    images: LabelledImages
+    form: ImageForm
+    pixels: Tensor | None
+    notes: tuple[str, ...]
+
+
+def _decoded(found: LabelledImages, root: Path, config: ImageFolderConfig) -> _Decoded:
+    """Look at every file, and decode it where there is room; bad ones go as the settings say."""
+    headers = read_headers(found.files)
+    bad = {place: end for place, end in enumerate(headers) if isinstance(end, DataError)}
+    good = [header for header in headers if isinstance(header, ImageHeader)]
+    form, chosen = _form(good, config) if good else (None, ())
+    pixels = None
+    if form is not None and len(headers) * math.prod(form.shape) <= config.memory * 2**30:
+        pixels, bad = read_pixels(found.files, form)
+    left_out = handle_bad_files(
+        {found.files[place]: str(refusal) for place, refusal in bad.items()},
+        root=root,
+        count=len(headers),
+        on_bad=config.on_bad,
+        most_bad=config.most_bad,
+    )
+    if form is None:
+        raise DataError(f"{shown(root)} holds no images")
+    if bad:
+        kept = [place for place in range(len(headers)) if place not in bad]
+        found, pixels = found.take(kept), None if pixels is None else pixels[kept]
+    notes = (*found.notes, *left_out, *chosen)
+    return _Decoded(images=found, form=form, pixels=pixels, notes=notes)
+
+
+def _form(headers: Sequence[ImageHeader], config: ImageFolderConfig) -> tuple[ImageForm, list[str]]:
+    """The one mode and size of all images, and how they were chosen."""
+    mode = config.mode
+    if mode == "auto":
+        mode = "L" if all(header.is_grey for header in headers) else "RGB"
+    sizes = sorted({(header.height, header.width) for header in headers})
+    height, width = _size(sizes, config)
+    notes = [f"every image is {height} x {width}, {mode}"]
+    if sizes != [(height, width)]:
+        (low, left), (high, right) = sizes[0], sizes[-1]
+        span = f"{low} x {left}" + (f" to {high} x {right}" if len(sizes) > 1 else "")
+        notes = [f"images of {span} are brought to {height} x {width} ({config.resize}), {mode}"]
+    frames = sum(header.has_frames for header in headers)
+    if frames:
+        notes.append(f"{frames} files hold several frames or pages, of which the first is read")
+    return ImageForm(mode=mode, height=height, width=width, resize=config.resize), notes
+
+
+def _size(sizes: Sequence[tuple[int, int]], config: ImageFolderConfig) -> tuple[int, int]:
+    if len(config.size) > 2:
+        raise ConfigError(f"size must be height and width, got {len(config.size)} numbers")
+    if config.size:
+        return config.size[0], config.size[-1]
+    same = len(sizes) == 1 and max(sizes[0]) <= LARGEST
+    return sizes[0] if same else (USUAL, USUAL)
+
+
+def _encoder(decoded: _Decoded, train: Tensor, config: ImageFolderConfig) -> ImageEncoder:
+    images, form = decoded.images, decoded.form
+    if config.normalize == "train":
+        some = train[evenly_spaced(len(train), MOST_MEASURED)]
+        scaling = measured_scaling(_pixels_at(decoded, some))
+    else:
+        scaling = agreed_scaling(config.normalize, form.mode)
+    return ImageEncoder(
+        input_shape=form.shape,
+        mode=form.mode,
+        resize=form.resize,
+        target=images.target,
+        num_outputs=images.num_outputs,
+        class_names=images.class_names,
+        target_names=images.target_names,
+        mean=scaling.mean,
+        scale=scaling.scale,
+    )
+
+
+def _pixels_at(decoded: _Decoded, rows: Tensor) -> Tensor:
+    if decoded.pixels is not None:
+        return decoded.pixels[rows]
+    files = decoded.images.files
+    return torch.stack([decode_file(files[row], decoded.form) for row in rows.tolist()])
+
+
+def _splits(
+    decoded: _Decoded, places: dict[str, Tensor], encoder: ImageEncoder
+) -> dict[str, Split]:
+    images = decoded.images
+    whole: Split
+    if decoded.pixels is None:
+        stored = StoredImages(images.files, encoder, content_of(images.files))
+        whole = StoredSplit(stored=stored, targets=images.targets)
+    else:
+        whole = PixelSplit(pixels=decoded.pixels, scaling=encoder.scaling, targets=images.targets)
+    return {part: whole.take(rows) for part, rows in places.items()}
+
+
+def _shared(splits: dict[str, Split]) -> tuple[str, ...]:
+    """Say how many images to choose by or to report on were also learned from."""
+    digests = {
+        part: [hashlib.blake2b(image.numpy().tobytes()).digest() for image in split.pixels]
+        for part, split in splits.items()
+        if isinstance(split, PixelSplit)
+    }
+    learned = set(digests.pop("train", ()))
+    counts = {part: sum(one in learned for one in ones) for part, ones in digests.items()}
+    return tuple(
+        f"{count} {part} images are also in train, pixel for pixel"
+        for part, count in counts.items()
+        if count
+    )

@@ -1,0 +1,262 @@
+"""Pairs of an image and its mask, matched by their names: data for segmentation.
+
+    root/images/7.png, root/masks/7.png              parts are held out by chance
+    root/train/images/7.png, root/train/masks/7.png  the same below train, val and test
+
+A mask goes with the image of the same name, whatever the two names end in. Images that are brought
+to another size take their masks along.
+
+Shapes: N pairs, C channels, I rows, J columns.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Annotated, Literal, TypeVar
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from netwright.core.config import Doc, Size
+from netwright.core.errors import ConfigError, DataError
+from netwright.data.dataset import Data, check_data
+from netwright.data.images.decoding import CHANNELS, ImageForm, ImageHeader, ImageMode
+from netwright.data.images.encoder import ImageEncoder
+from netwright.data.images.file_names import shown
+from netwright.data.images.listing import PART_OF, check_folder, is_image_name, subfolders
+from netwright.data.images.masks import encode_masks, mask_values, read_mask, resize_mask
+from netwright.data.images.normalization import measured_scaling
+from netwright.data.images.reading import for_each, read_headers, read_pixels
+from netwright.data.pixels import PixelSplit
+from netwright.data.source import DataConfig, Source
+from netwright.data.split import hold_out
+
+IMAGE_FOLDERS = ("image", "images", "img")
+MASK_FOLDERS = ("label", "labels", "mask", "masks")
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, kw_only=True)
+class PairsConfig(DataConfig):
+    """A folder of images and their masks, of your own."""
+
+    path: Annotated[
+        str, Doc("the folder: images and masks below it, or train, val and test above these")
+    ] = ""
+    size: Annotated[
+        tuple[Size, ...],
+        Doc("height and width, or one number for both; by default that of the images"),
+    ] = ()
+    mode: Annotated[
+        Literal["auto"] | ImageMode,
+        Doc("L is grey, RGB colour, RGBA with alpha; auto: grey where all images are, else RGB"),
+    ] = "auto"
+    class_names: Annotated[
+        tuple[str, ...], Doc("names for the values of the masks, in ascending order")
+    ] = ()
+
+
+@dataclass(frozen=True)
+class Pair:
+    """The files of an image and of its mask."""
+
+    image: Path
+    mask: Path
+
+
+def is_pairs_folder(path: str | Path) -> bool:
+    """Whether a folder holds a folder of images beside one of masks, itself or below train."""
+    root = Path(path)
+    return root.is_dir() and _has_pairs(_part_folders(root)["train"])
+
+
+def load_pairs(config: PairsConfig) -> Data:
+    """Read a folder of images and masks; what cannot be learned from is refused."""
+    if not config.path:
+        raise ConfigError("path is empty, wanted a folder of images and masks")
+    root = Path(config.path).expanduser()
+    check_folder(root)
+    found = {part: find_pairs(folder) for part, folder in _part_folders(root).items()}
+    pairs = [pair for part in found.values() for pair in part]
+    files = [pair.image for pair in pairs]
+    headers = _good(read_headers(files))
+    form = _form(headers, config)
+    pixels, bad = read_pixels(files, form)
+    _good(list(bad.values()))
+
+    def read(place: int) -> NDArray[np.integer]:
+        return resize_mask(_own_mask(pairs[place], headers[place]), form.height, form.width)
+
+    masks = _good(for_each([pair.mask for pair in pairs], read, "decoding masks"))
+    values = mask_values(masks, config.class_names)
+    data = mask_data(
+        shown(root.resolve().name),
+        pixels,
+        encode_masks(masks, values),
+        _rows({part: len(its) for part, its in found.items()}, config),
+        mode=form.mode,
+        class_names=config.class_names or tuple(map(str, values)),
+    )
+    return replace(data, notes=tuple(_notes(headers, form, values, config)))
+
+
+def mask_data(
+    name: str,
+    pixels: Tensor,
+    masks: Tensor,
+    rows: dict[str, Tensor],
+    *,
+    mode: ImageMode,
+    class_names: tuple[str, ...],
+) -> Data:
+    """Images and masks as data, scaled by the mean and deviation of the training images.
+
+    Args:
+        name: what refusals and reports call the data.
+        pixels: bytes (N, C, I, J).
+        masks: classes (N, I, J), uint8.
+        rows: the places of the pairs of each part; a part without any is not there.
+        mode: what the channels are.
+        class_names: the classes in their order.
+    """
+    scaling = measured_scaling(pixels[rows["train"]])
+    encoder = ImageEncoder(
+        input_shape=(CHANNELS[mode], *pixels.shape[2:]),
+        mode=mode,
+        target="mask",
+        num_outputs=len(class_names),
+        class_names=class_names,
+        mean=scaling.mean,
+        scale=scaling.scale,
+    )
+    whole = PixelSplit(pixels=pixels, scaling=scaling, targets=masks)
+    parts = {part: whole.take(places) for part, places in rows.items() if len(places)}
+    data = Data(
+        name=name,
+        spec=encoder.spec,
+        train=parts["train"],
+        val=parts.get("val"),
+        test=parts.get("test"),
+        preprocessor=encoder,
+    )
+    check_data(data)
+    return data
+
+
+def find_pairs(folder: Path) -> list[Pair]:
+    """The images of a folder with their masks, sorted by name; none may be without its partner."""
+    images, masks = (_by_stem(_below(folder, names)) for names in (IMAGE_FOLDERS, MASK_FOLDERS))
+    for ours, theirs, partner in ((images, masks, "mask"), (masks, images, "image")):
+        lonely = sorted(stem for stem in ours if stem not in theirs)
+        if lonely:
+            rest = f" (and {len(lonely) - 1} more)" if len(lonely) > 1 else ""
+            raise DataError(f"{shown(ours[lonely[0]])} has no {partner} of the same name{rest}")
+    if not images:
+        raise DataError(f"{shown(folder)} holds no images")
+    return [Pair(images[stem], masks[stem]) for stem in sorted(images)]
+
+
+def _part_folders(root: Path) -> dict[str, Path]:
+    """Part -> its folder; a root without parts is all there is to learn from."""
+    folders = {folder.name.lower(): folder for folder in subfolders(root)}
+    parts = {part: folders[name] for name, part in PART_OF.items() if name in folders}
+    return parts if "train" in parts and not _has_pairs(root) else {"train": root}
+
+
+def _has_pairs(folder: Path) -> bool:
+    names = {below.name.lower() for below in subfolders(folder)}
+    return not names.isdisjoint(IMAGE_FOLDERS) and not names.isdisjoint(MASK_FOLDERS)
+
+
+def _below(folder: Path, names: tuple[str, ...]) -> Path:
+    for below in subfolders(folder):
+        if below.name.lower() in names:
+            return below
+    raise DataError(f"{shown(folder)} must hold a folder named {' or '.join(names)}")
+
+
+def _by_stem(folder: Path) -> dict[str, Path]:
+    found: dict[str, Path] = {}
+    for path in sorted(filter(is_image_name, folder.iterdir())):
+        if path.stem in found:
+            raise DataError(f"{shown(found[path.stem])} and {shown(path)} have the same name")
+        found[path.stem] = path
+    return found
+
+
+def _good(ends: Sequence[T | DataError]) -> list[T]:
+    """What was read of every file; the first refusal is raised."""
+    good: list[T] = []
+    for end in ends:
+        if isinstance(end, DataError):
+            raise end
+        good.append(end)
+    return good
+
+
+def _form(headers: Sequence[ImageHeader], config: PairsConfig) -> ImageForm:
+    """The one mode and size of all images."""
+    mode = config.mode
+    if mode == "auto":
+        mode = "L" if all(header.is_grey for header in headers) else "RGB"
+    sizes = sorted({(header.height, header.width) for header in headers})
+    if len(config.size) > 2:
+        raise ConfigError(f"size must be height and width, got {len(config.size)} numbers")
+    if not config.size and len(sizes) > 1:
+        (low, left), (high, right) = sizes[0], sizes[-1]
+        raise ConfigError(
+            f"images of {low} x {left} to {high} x {right} cannot be learned from together, "
+            "set data.size"
+        )
+    height, width = (config.size[0], config.size[-1]) if config.size else sizes[0]
+    return ImageForm(mode=mode, height=height, width=width)
+
+
+def _own_mask(pair: Pair, header: ImageHeader) -> NDArray[np.integer]:
+    """The mask of an image, in the size of the image."""
+    mask = read_mask(pair.mask)
+    height, width = mask.shape
+    if (height, width) != (header.height, header.width):
+        raise DataError(
+            f"{shown(pair.mask)} must be {header.height} x {header.width} as its image is, "
+            f"got {height} x {width}"
+        )
+    return mask
+
+
+def _rows(counts: dict[str, int], config: PairsConfig) -> dict[str, Tensor]:
+    """The places of the pairs of each part, which lie one part after the other, train first.
+
+    A part to choose by is held out of the training pairs where none is there, and where these are
+    all that there is, so is one to report on.
+    """
+    places = torch.split(torch.arange(sum(counts.values())), list(counts.values()))
+    train, val, test = hold_out(
+        counts["train"],
+        val_size=0 if "val" in counts else config.val_size,
+        test_size=config.test_size if len(counts) == 1 else 0,
+        seed=config.split_seed,
+    )
+    return {"val": val, "test": test} | dict(zip(counts, places, strict=True)) | {"train": train}
+
+
+def _notes(
+    headers: Sequence[ImageHeader], form: ImageForm, values: Sequence[int], config: PairsConfig
+) -> Iterator[str]:
+    count = sum((header.height, header.width) != (form.height, form.width) for header in headers)
+    if count:
+        yield f"{count} images and their masks are brought to {form.height} x {form.width}"
+    if not config.class_names:
+        yield f"the values of the masks are the classes: {', '.join(map(str, values))}"
+
+
+SOURCE = Source(
+    config=PairsConfig,
+    load=load_pairs,
+    sentence="images and masks of your own: a folder of each, matched by the names of the files",
+    origin="your files",
+    licence="yours",
+)

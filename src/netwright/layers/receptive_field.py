@@ -1,0 +1,118 @@
+"""Receptive fields: how many pixels of the input one value of a layer depends on.
+
+    r_l = r_(l-1) + (k_l - 1) d_l j_(l-1),   j_l = j_(l-1) s_l,   r_0 = j_0 = 1,
+
+for kernels of k values that lie d apart and move by strides s; the jump j counts the input pixels
+between two neighbours of a layer.
+
+Source: Araujo, Norris and Sim, "Computing Receptive Fields of Convolutional Neural Networks"
+(2019).
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from torch import nn
+
+from netwright.core.errors import ConfigError
+from netwright.layers.locally_connected import LocallyConnected2d
+from netwright.layers.pooling import GaussianPool2d
+
+CONVOLUTIONS = (nn.Conv1d, nn.Conv2d, LocallyConnected2d)
+MAXIMA = (nn.MaxPool1d, nn.MaxPool2d)
+MEANS = (nn.AvgPool1d, nn.AvgPool2d, nn.LPPool1d, nn.LPPool2d, GaussianPool2d)
+GLOBAL_MAXIMA = (nn.AdaptiveMaxPool1d, nn.AdaptiveMaxPool2d)
+GLOBAL_MEANS = (nn.AdaptiveAvgPool1d, nn.AdaptiveAvgPool2d)
+SEES_ALL = (*GLOBAL_MAXIMA, *GLOBAL_MEANS, nn.Flatten, nn.Linear)
+ENLARGES = (nn.ConvTranspose1d, nn.ConvTranspose2d, nn.Upsample, nn.PixelShuffle)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Window:
+    """What a layer looks at, along one dimension.
+
+    Args:
+        kernel: k.
+        stride: s.
+        dilation: d.
+        layer: its name.
+    """
+
+    kernel: int
+    stride: int = 1
+    dilation: int = 1
+    layer: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReceptiveField:
+    """What one value of a layer depends on, along one dimension of the input.
+
+    Args:
+        layer: the name of the layer.
+        size: r, in input pixels.
+        jump: j, input pixels from one value of the layer to the next.
+    """
+
+    layer: str
+    size: int
+    jump: int
+
+
+def receptive_fields(layers: Iterable[Window] | nn.Module, axis: int = -1) -> list[ReceptiveField]:
+    """The receptive field after each layer that has a window.
+
+    Args:
+        layers: windows, or a module whose layers follow each other.
+        axis: the dimension that is looked at where a module's windows are not square.
+    """
+    size = jump = 1
+    fields = []
+    for window in windows_of(layers, axis) if isinstance(layers, nn.Module) else layers:
+        size += (window.kernel - 1) * window.dilation * jump
+        jump *= window.stride
+        fields.append(ReceptiveField(layer=window.layer, size=size, jump=jump))
+    return fields
+
+
+def windows_of(module: nn.Module, axis: int = -1) -> Iterator[Window]:
+    """The windows of convolutions and poolings, up to the first layer that sees the whole image.
+
+    Other layers (activations, normalisations, dropout) are taken to work on each place by itself.
+    """
+    for name, layer in _in_order(module, ""):
+        if isinstance(layer, SEES_ALL):
+            return
+        if isinstance(layer, ENLARGES):
+            raise ConfigError(
+                f"receptive fields need layers that do not enlarge, got {_described(layer, name)}"
+            )
+        if isinstance(layer, (*CONVOLUTIONS, *MAXIMA, *MEANS)):
+            yield Window(
+                kernel=_along(layer.kernel_size, axis),
+                stride=_along(layer.stride or layer.kernel_size, axis),  # LPPool keeps its None
+                dilation=_along(getattr(layer, "dilation", 1), axis),
+                layer=name,
+            )
+
+
+def _in_order(module: nn.Module, path: str) -> Iterator[tuple[str, nn.Module]]:
+    """The innermost layers with their paths, in the order in which they are applied."""
+    if isinstance(module, nn.Sequential):
+        for name, child in module.named_children():
+            yield from _in_order(child, f"{path}.{name}".lstrip("."))
+    elif next(module.children(), None) is None:
+        yield path, module
+    else:
+        raise ConfigError(
+            "receptive fields need layers that follow each other (nn.Sequential), "
+            f"got {_described(module, path)}"
+        )
+
+
+def _described(module: nn.Module, path: str) -> str:
+    return f"{type(module).__name__} at {path}" if path else type(module).__name__
+
+
+def _along(setting: int | tuple[int, ...], axis: int) -> int:
+    return setting if isinstance(setting, int) else setting[axis]

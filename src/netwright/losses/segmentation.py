@@ -1,0 +1,82 @@
+r"""Losses of masks: cross-entropy pixel by pixel, and the overlap of each class as a whole.
+
+    Dice_c = (2 sum p_c t_c + 1) / (sum p_c + sum t_c + 1)        sums over the pixels of an image
+
+Shapes: B images, C classes, I rows, J columns; outputs are logits (B, C, I, J), targets whole
+numbers (B, I, J) of any size, so that masks may be held as bytes.
+Source: Long, Shelhamer and Darrell, "Fully Convolutional Networks for Semantic Segmentation"
+(2015); Milletari, Navab and Ahmadi, "V-Net" (2016).
+"""
+
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+
+from netwright.core.card import Card
+from netwright.losses.loss import Loss, Reduction, reduce
+
+
+def pixel_cross_entropy(
+    outputs: Tensor,
+    targets: Tensor,
+    reduction: Reduction = "none",
+    smoothing: float = 0.0,
+    class_weights: Tensor | None = None,
+) -> Tensor:
+    """The mean over pixels of w_y times -log p_y; (B, C, I, J) and (B, I, J) -> (B,).
+
+    Args:
+        outputs: logits.
+        targets: the class of each pixel.
+        reduction: one loss an image, or their mean.
+        smoothing: eps in t <- (1 - eps) t + eps / C.
+        class_weights: how much a pixel of each class counts (C,).
+    """
+    classes = targets.long()
+    losses = F.cross_entropy(outputs, classes, reduction="none", label_smoothing=smoothing)
+    if class_weights is not None:
+        losses = losses * class_weights[classes]
+    return reduce(losses.mean(dim=(1, 2)), reduction)
+
+
+def soft_dice(outputs: Tensor, targets: Tensor, reduction: Reduction = "none") -> Tensor:
+    """1 - the mean over classes of Dice_c, (B, C, I, J) and (B, I, J) -> (B,)."""
+    chances = outputs.softmax(dim=1).flatten(2)  # (B, C, I J)
+    classes = torch.arange(outputs.shape[1], device=outputs.device)[:, None]
+    truth = (targets.flatten(1)[:, None] == classes).type_as(chances)
+    hits, sizes = (chances * truth).sum(dim=2), (chances + truth).sum(dim=2)
+    return reduce(1 - ((2 * hits + 1) / (sizes + 1)).mean(dim=1), reduction)
+
+
+def cross_entropy_dice(outputs: Tensor, targets: Tensor, reduction: Reduction = "none") -> Tensor:
+    """Their sum, (B, C, I, J) and (B, I, J) -> (B,)."""
+    return pixel_cross_entropy(outputs, targets, reduction) + soft_dice(outputs, targets, reduction)
+
+
+_PIXELS = {
+    "p_{ic}": "the probability of class c at pixel i, the softmax of its logits (C, I, J)",
+    "t_{ic}": "1 where pixel i is of class c, else 0",
+    "C": "the number of classes",
+}
+_DICE = r"1 - \frac{1}{C} \sum_c \frac{2 \sum_i p_{ic} t_{ic} + 1}{\sum_i (p_{ic} + t_{ic}) + 1}"
+
+DICE = Loss(
+    of={"mask": soft_dice},
+    card=Card(
+        sentence="How much of each class truth and answer do not share: a small class counts as "
+        "much as a large one.",
+        formula=rf"\ell = {_DICE}",
+        symbols=_PIXELS,
+        source="Milletari, Navab and Ahmadi (2016), 3DV, 565-571",
+        misprint="Without the 1 above and below, a class that an image does not have gives 0 / 0.",
+    ),
+)
+CROSS_ENTROPY_DICE = Loss(
+    of={"mask": cross_entropy_dice},
+    card=Card(
+        sentence="Cross-entropy for every pixel by itself, and Dice for each class as a whole.",
+        formula=rf"\ell = -\frac{{1}}{{n}} \sum_{{i,c}} t_{{ic}} \log p_{{ic}} + {_DICE}",
+        symbols={**_PIXELS, "n": "the number of pixels of an image"},
+        source="Isensee et al. (2021), Nature Methods 18, 203-211",
+    ),
+)

@@ -1,0 +1,1 @@
+"""Weights of other libraries, and ours for them: names matched, shapes checked."""

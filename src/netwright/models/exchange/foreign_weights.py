@@ -1,0 +1,79 @@
+"""Weights that another library wrote, read under our names.
+
+Our networks for images have torchvision's names, so torchvision reads the weights of a run as they
+are. timm's names are the same but for the dense layers of VGG, which it keeps as convolutions:
+
+    pre_logits.fc1.weight   (4096, 512, 7, 7)   ->   classifier.0.weight   (4096, 25088)
+    pre_logits.fc2.weight   (4096, 4096, 1, 1)  ->   classifier.3.weight   (4096, 4096)
+    head.fc.weight          (1000, 4096)        ->   classifier.6.weight   (1000, 4096)
+
+Only safetensors are read. A pickle may run code when it is loaded, and is refused.
+"""
+
+import shlex
+from collections.abc import Mapping
+from pathlib import Path
+
+from safetensors import SafetensorError
+from safetensors.torch import load_file
+from torch import Tensor, nn
+
+from netwright.core.errors import ConfigError, DataError
+
+PICKLES = frozenset({".pth", ".pt", ".bin", ".ckpt", ".pkl", ".tar"})
+TIMM_DENSE = {
+    "pre_logits.fc1": "classifier.0",
+    "pre_logits.fc2": "classifier.3",
+    "head.fc": "classifier.6",
+}
+CONVERSION = (
+    "import sys, torch; from safetensors.torch import save_file; "
+    "given = torch.load(sys.argv[1], map_location='cpu', weights_only=True); "
+    "save_file({name: value.contiguous() for name, value in given.get('state_dict', given).items()}"
+    ", sys.argv[2])"
+)
+
+
+def read_foreign_weights(path: Path, model: nn.Module) -> dict[str, Tensor]:
+    """The weights of a file by the model's own names, all of them; shapes are those of the file.
+
+    Batch norm's count of batches, which old files lack, is then the model's.
+
+    Args:
+        path: a .safetensors file with names of torchvision, timm or netwright.
+        model: whose `state_dict` is to be filled.
+    """
+    own = model.state_dict()
+    weights = {name: value for name, value in own.items() if name.endswith("num_batches_tracked")}
+    for name, value in _read(path).items():
+        weights |= _as_ours(name, value, own)
+    missing = next((f"{name!r} is missing" for name in own if name not in weights), "")
+    unknown = next((f"{name!r} is unknown" for name in weights if name not in own), "")
+    if missing or unknown:
+        faults = ", ".join(filter(None, (missing, unknown)))
+        raise ConfigError(f"the names in {path} do not fit this model: {faults}")
+    return {name: weights[name] for name in own}
+
+
+def _read(path: Path) -> dict[str, Tensor]:
+    if path.suffix.lower() in PICKLES:
+        files = shlex.join((str(path), str(path.with_suffix(".safetensors"))))
+        raise ConfigError(
+            f"{path} is a pickle, which may run code when it is loaded; convert it, where you trust"
+            f' it, by: python -c "{CONVERSION}" {files}'
+        )
+    try:
+        return load_file(path)
+    except (OSError, SafetensorError) as error:
+        raise DataError(f"{path} is not a readable safetensors file: {error}") from None
+
+
+def _as_ours(name: str, value: Tensor, own: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """One weight under the name, and with the dimensions, that it has in the model."""
+    if name in own:
+        return {name: value}
+    name = name.removeprefix("module.")  # of a model that was trained on several GPUs
+    layer, _, kind = name.rpartition(".")
+    if name in own or layer not in TIMM_DENSE:
+        return {name: value}
+    return {f"{TIMM_DENSE[layer]}.{kind}": value.flatten(1) if kind == "weight" else value}

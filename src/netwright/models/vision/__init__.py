@@ -1,0 +1,1 @@
+"""Networks for images: convolution, pooling, residual learning, segmentation."""

@@ -1,0 +1,1 @@
+"""Ready-made recipes: a YAML file each, tried on the data that it names."""

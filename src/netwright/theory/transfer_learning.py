@@ -1,0 +1,173 @@
+"""Transfer: features that were learned on many pictures of some classes serve for new ones.
+
+Five pictures of a shape do not show it at every place, so that a network cannot learn from them to
+know it anywhere. They do show how to weigh features that already follow shapes over the picture:
+those learned on eight other classes are kept, and only a new last layer learns. With hundreds of
+pictures of the new classes a network finds such features by itself.
+
+Source: Yosinski et al., "How transferable are features in deep neural networks?" (2014).
+"""
+
+from dataclasses import dataclass
+from typing import Annotated, NamedTuple
+
+import torch
+from annotated_types import Interval
+
+from netwright.core.card import Card
+from netwright.core.config import Config, Doc
+from netwright.core.seeding import derive_seed, generator, seeded
+from netwright.data.dataset import Data
+from netwright.inspection.claim_chart import ClaimChart, measured, predicted
+from netwright.models.vision.cnn import CNN, CNNConfig
+from netwright.theory.claims import Assumption, Claim, Effort
+from netwright.theory.shape_images import EDGE, SHAPES, shape_data
+from netwright.theory.verdict import Verdict, at_least, estimate
+from netwright.train.callbacks.step_limit import StepLimit
+from netwright.train.evaluate import measure_quickly
+from netwright.train.settings import TrainConfig
+from netwright.train.tasks.catalog import task_for
+from netwright.train.trainer import Trainer
+
+NETWORK = CNNConfig(channels=(8,), kernel=EDGE, pool=3, hidden=(32,), dropout=0.0)
+KEPT = "classifier.1"  # the last part that is transferred: the dense hidden layer
+NEW = 2  # classes that are transferred to; the other shapes are known before
+KNOWN_PICTURES = 1600
+PLENTY = 200  # pictures of a new class, where they are not scarce
+BATCH = 50
+STEPS = {"quick": 100, "full": 400}  # on the known classes
+NEW_STEPS = {"quick": 40, "full": 100}
+CHOICES = {"quick": 2, "full": 10}  # of the new classes
+DRAWS = {"quick": 2, "full": 10}  # of their pictures, for each choice
+CLEAR = 10.0  # points of accuracy
+
+
+@dataclass(frozen=True, kw_only=True)
+class TransferConfig(Config):
+    """How little there is of the new classes."""
+
+    pictures: Annotated[int, Interval(ge=1, le=20), Doc("of each new class, to learn from")] = 5
+    scarce: Annotated[
+        bool, Assumption(f"so few pictures of the new classes; without it, {PLENTY} of each")
+    ] = True
+
+
+class Accuracies(NamedTuple):
+    """On new classes, in per cent."""
+
+    scratch: float
+    transferred: float
+
+
+def build_net(data: Data, seed: int) -> CNN:
+    """A network for these classes, with first weights of its own."""
+    with seeded(derive_seed(seed, "weights")):
+        return CNN.build(NETWORK, data.spec)
+
+
+def percent_right(net: CNN, data: Data, *, seed: int, steps: int, freeze: str = "") -> float:
+    """Let a network learn, but for what is frozen; its accuracy on the test pictures."""
+    config = TrainConfig(
+        device="cpu",
+        lr=2e-2,
+        batch_size=min(BATCH, len(data.train)),
+        epochs=steps,
+        freeze=freeze,
+    )
+    task = task_for(data, config)
+    trainer = Trainer(config, task, callbacks=[StepLimit(steps)], seed=seed)
+    trainer.fit(trainer.start(net, data), data)
+    return 100 * measure_quickly(net, data.split("test"), task)["accuracy"]
+
+
+def with_features_of(source: CNN, net: CNN) -> CNN:
+    """The network, with all but its last layer from another one."""
+    kept = {
+        name: weight
+        for name, weight in source.state_dict().items()
+        if name.startswith(("features.", f"{KEPT}."))
+    }
+    net.load_state_dict(kept, strict=False)
+    return net
+
+
+def transfer(given: TransferConfig, seed: int, effort: Effort) -> list[Accuracies]:
+    """Learn all shapes but two, then these two from a few pictures, of several draws."""
+    rng = generator(seed, "transfer")
+    names = [list(SHAPES)[place] for place in torch.randperm(len(SHAPES), generator=rng)]
+    new, known = names[:NEW], names[NEW:]
+    data = shape_data(known, KNOWN_PICTURES, rng)
+    source, found = build_net(data, seed), []
+    percent_right(source, data, seed=seed, steps=STEPS[effort])
+    for draw in range(DRAWS[effort]):
+        own, steps = derive_seed(seed, "draw", draw), NEW_STEPS[effort]
+        few = shape_data(new, NEW * (given.pictures if given.scarce else PLENTY), rng)
+        scratch, other = build_net(few, own), with_features_of(source, build_net(few, own))
+        found.append(
+            Accuracies(
+                percent_right(scratch, few, seed=own, steps=steps),
+                percent_right(other, few, seed=own, steps=steps, freeze=KEPT),
+            )
+        )
+    return found
+
+
+def measure_transfer(given: TransferConfig, seed: int, effort: Effort) -> Verdict:
+    """Transfer to several choices of new classes; draws of one choice share their features."""
+    choices = [
+        transfer(given, derive_seed(seed, "transfer", choice), effort)
+        for choice in range(CHOICES[effort])
+    ]
+    draws = len(choices[0])
+    means = [[sum(column) / draws for column in zip(*choice, strict=True)] for choice in choices]
+    scratch, transferred = (estimate(column) for column in zip(*means, strict=True))
+    gain = estimate([after - before for before, after in means])
+    pictures = given.pictures if given.scarce else PLENTY
+    return Verdict(
+        findings=(
+            at_least(
+                "points of accuracy that transfer is ahead of learning from scratch",
+                CLEAR,
+                gain.mean,
+                n=gain.n,
+                interval=gain.interval,
+            ),
+        ),
+        chart=ClaimChart(
+            x_label=f"two new classes, {pictures} pictures of each",
+            y_label="accuracy on new pictures, %",
+            series=(
+                predicted("from scratch + 10 points", (1,), (scratch.mean + CLEAR,)),
+                measured(
+                    "measured",
+                    (0, 1),
+                    (scratch.mean, transferred.mean),
+                    (scratch.interval, transferred.interval),
+                ),
+            ),
+            explanation=f"Means over {len(choices)} choices of the two classes, {draws} draws of "
+            "their pictures each. What the eight other classes have taught is kept; a new last "
+            "layer learns to weigh it.",
+            categories=("from scratch", "transferred"),
+        ),
+    )
+
+
+TRANSFER = Claim(
+    card=Card(
+        sentence="With five pictures of each new class, a network that has learned other classes "
+        "before is at least ten points more accurate than one that starts from scratch.",
+        formula=r"\mathrm{accuracy}(V \phi_{\mathrm{known}}(x)) \geq"
+        r" \mathrm{accuracy}(V \phi(x)) + 0.1",
+        symbols={
+            r"\phi_{\mathrm{known}}": "all layers but the last, learned on eight other classes",
+            r"\phi": "the same layers, learned from the few pictures",
+            "V": "the last layer, learned from the few pictures",
+        },
+        source="Yosinski, Clune, Bengio and Lipson (2014), NeurIPS 27, 3320-3328",
+    ),
+    topic="Images",
+    kind="empirical",
+    settings=TransferConfig,
+    experiment=measure_transfer,
+)

@@ -1,0 +1,65 @@
+"""Bad files by policy: all are named, a cap holds, and nothing moves unless it is asked for."""
+
+from pathlib import Path
+
+import pytest
+
+from netwright.core.errors import DataError
+from netwright.data.images.bad_files import OnBad, handle_bad_files
+from tests.data.images.pictures import folder_of
+
+
+def handled(
+    root: Path, *names: str, count: int = 100, on_bad: OnBad = "skip", most_bad: float = 0.02
+) -> tuple[str, ...]:
+    bad = {root / name: f"{name} is bad" for name in names}
+    return handle_bad_files(bad, root=root, count=count, on_bad=on_bad, most_bad=most_bad)
+
+
+@pytest.mark.parametrize("on_bad", ["stop", "skip", "quarantine"])
+def test_without_bad_files_there_is_nothing_to_say(tmp_path: Path, on_bad: OnBad) -> None:
+    assert handled(tmp_path, on_bad=on_bad) == ()
+
+
+def test_stop_names_all_of_them(tmp_path: Path) -> None:
+    sentence = (
+        r"^2 of 100 files cannot be read as images; data.on_bad=skip leaves them out: "
+        r"a is bad; b is bad$"
+    )
+    with pytest.raises(DataError, match=sentence):
+        handled(tmp_path, "a", "b", on_bad="stop")
+
+
+def test_of_very_many_the_first_are_named_and_the_rest_counted(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match=r"n0 is bad; .*n19 is bad; and 5 more$"):
+        handled(tmp_path, *(f"n{place}" for place in range(25)), on_bad="stop")
+
+
+def test_skipped_ones_are_named_and_counted_up_to_a_share(tmp_path: Path) -> None:
+    said = ("2 of 100 files were bad and left out", "a is bad", "b is bad")
+    assert handled(tmp_path, "a", "b") == said
+    sentence = r"^3 of 100 files cannot be read as images, more than most_bad=0.02: a is bad; b"
+    with pytest.raises(DataError, match=sentence):
+        handled(tmp_path, "a", "b", "c")
+
+
+def test_quarantine_moves_them_aside_and_keeps_their_places(tmp_path: Path) -> None:
+    root = folder_of(tmp_path, "cat/1.png", "cat/2.png")
+    said = handled(root, "cat/1.png", "cat/gone.png", on_bad="quarantine")
+    assert said[0] == f"2 of 100 files were bad and moved to {root}/.quarantine"
+    assert not (root / "cat/1.png").exists()
+    assert (root / ".quarantine/cat/1.png").is_file()
+    assert (root / "cat/2.png").is_file()
+
+
+def test_above_the_share_nothing_is_moved(tmp_path: Path) -> None:
+    root = folder_of(tmp_path, "1.png")
+    with pytest.raises(DataError, match="more than most_bad=0:"):
+        handled(root, "1.png", on_bad="quarantine", most_bad=0)
+    assert (root / "1.png").is_file()
+
+
+def test_a_file_that_cannot_be_moved_is_said(tmp_path: Path) -> None:
+    root = folder_of(tmp_path, "cat/1.png", ".quarantine/cat/1.png/in_the_way.png")
+    with pytest.raises(DataError, match=r"cat/1.png cannot be moved to .quarantine: Is a dir"):
+        handled(root, "cat/1.png", on_bad="quarantine")

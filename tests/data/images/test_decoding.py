@@ -1,0 +1,241 @@
+"""Decoding: every mode and depth by hand, turned, resized, and what is refused."""
+
+import io
+import os
+import re
+import struct
+import zlib
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from PIL import Image
+
+from netwright.core.errors import DataError
+from netwright.data.images.decoding import ImageForm, decode_file, decode_image, read_header
+from tests.data.images.pictures import bytes_of, save
+
+GREY = ImageForm(mode="L", height=2, width=3)
+COLOUR = ImageForm(mode="RGB", height=2, width=3)
+STEPS = np.array([[0, 50, 100], [150, 200, 250]], dtype=np.uint8)  # (2, 3)
+
+
+def saved(tmp_path: Path, image: Image.Image, name: str = "x.png", **settings: Any) -> Path:
+    image.save(tmp_path / name, **settings)
+    return tmp_path / name
+
+
+@pytest.mark.parametrize("ending", ["png", "bmp", "tif", "gif", "pgm", "webp"])
+def test_grey_bytes_come_back_from_every_lossless_format(tmp_path: Path, ending: str) -> None:
+    settings = {"lossless": True} if ending == "webp" else {}
+    path = save(tmp_path / f"x.{ending}", STEPS, **settings)
+    assert decode_file(path, GREY).tolist() == [STEPS.tolist()]
+
+
+def test_colour_is_given_channels_first(tmp_path: Path) -> None:
+    pixels = bytes_of(0, 2, 3, 3)
+    path = save(tmp_path / "x.png", pixels)
+    assert torch.equal(decode_file(path, COLOUR), torch.from_numpy(pixels).permute(2, 0, 1))
+    assert decode_file(path, COLOUR).is_contiguous()
+
+
+def test_colour_becomes_grey_by_brightness_and_grey_becomes_colour(tmp_path: Path) -> None:
+    red = np.full((2, 3, 3), (255, 0, 0), dtype=np.uint8)
+    assert torch.unique(decode_file(save(tmp_path / "x.png", red), GREY)).tolist() == [
+        76
+    ]  # .299 * 255
+    grey = decode_file(save(tmp_path / "y.png", STEPS), COLOUR)
+    assert grey.tolist() == [STEPS.tolist()] * 3
+
+
+@pytest.mark.parametrize("order", ["<", ">"])
+def test_sixteen_bits_are_divided_by_257(tmp_path: Path, order: str) -> None:
+    # 257 * 255 is 65535; 128 rounds down, 129 up. Of the image itself nothing is asked.
+    wide = np.array([[0, 128, 129], [257, 257 * 100, 65535]], dtype=f"{order}u2")
+    path = saved(tmp_path, Image.fromarray(wide), "x.tif")
+    assert decode_file(path, GREY).tolist() == [[[0, 0, 1], [1, 100, 255]]]
+
+
+def test_whole_numbers_and_floats_have_their_own_range(tmp_path: Path) -> None:
+    wide = Image.fromarray(np.array([[0, 257, 514], [1, 2, 65535]], dtype=np.int32))
+    assert decode_file(saved(tmp_path, wide, "i.tif"), GREY)[0].tolist() == [[0, 1, 2], [0, 0, 255]]
+    floats = Image.fromarray(np.array([[0, 0.2, 0.4], [0.6, 0.8, 1]], dtype=np.float32))
+    assert decode_file(saved(tmp_path, floats, "f.tif"), GREY)[0, 1].tolist() == [153, 204, 255]
+
+
+@pytest.mark.parametrize("value", [-0.5, 1.5, float("nan")])
+def test_floats_outside_of_their_range_are_refused(value: float) -> None:
+    image = Image.fromarray(np.full((2, 3), value, dtype=np.float32))
+    sentence = f"its pixels must lie between 0 and 1, got {value:g} to {value:g}"
+    with pytest.raises(DataError, match=f"^image cannot be read as an image: {sentence}$"):
+        decode_image(image, GREY)
+
+
+def test_one_bit_and_palettes_are_resolved(tmp_path: Path) -> None:
+    bits = Image.fromarray(STEPS > 120)
+    assert decode_file(saved(tmp_path, bits, "b.png"), GREY)[0].tolist() == [[0] * 3, [255] * 3]
+    palette = Image.new("P", (3, 2), 1)
+    palette.putpalette([9, 9, 9, 10, 20, 30])
+    assert decode_file(saved(tmp_path, palette), COLOUR)[:, 0, 0].tolist() == [10, 20, 30]
+
+
+def test_print_colours_become_red_green_and_blue(tmp_path: Path) -> None:
+    ink = Image.new("CMYK", (3, 2), (0, 255, 255, 0))  # all of magenta and yellow is red
+    assert decode_file(saved(tmp_path, ink, "x.tif"), COLOUR)[:, 0, 0].tolist() == [255, 0, 0]
+
+
+@pytest.mark.parametrize("mode", ["RGBA", "LA", "P"])
+def test_what_is_transparent_shows_white(tmp_path: Path, mode: str) -> None:
+    if mode == "P":
+        clear = Image.new("P", (3, 2), 1)
+        clear.putpalette([9, 9, 9, 0, 0, 0])
+        path = saved(tmp_path, clear, transparency=bytes([255, 0]))
+    else:
+        path = saved(tmp_path, Image.new("RGBA", (3, 2), (0, 0, 0, 0)).convert(mode))
+    assert torch.unique(decode_file(path, COLOUR)).tolist() == [255]
+    assert torch.unique(decode_file(path, GREY)).tolist() == [255]
+
+
+def test_alpha_is_kept_where_it_is_asked_for(tmp_path: Path) -> None:
+    form = ImageForm(mode="RGBA", height=2, width=3)
+    path = saved(tmp_path, Image.new("RGBA", (3, 2), (10, 20, 30, 40)))
+    assert decode_file(path, form)[:, 0, 0].tolist() == [10, 20, 30, 40]
+    assert torch.unique(decode_file(save(tmp_path / "y.png", STEPS), form)[3]).tolist() == [255]
+
+
+@pytest.mark.parametrize("ending", ["png", "tif", "webp"])
+@pytest.mark.parametrize("orientation", range(1, 9))
+def test_every_way_to_hold_a_camera_is_undone(
+    tmp_path: Path, ending: str, orientation: int
+) -> None:
+    # As the EXIF standard has it: where the rows and columns of the file stand in the scene.
+    stored = {
+        1: STEPS,
+        2: np.fliplr(STEPS),
+        3: np.rot90(STEPS, 2),
+        4: np.flipud(STEPS),
+        5: STEPS.T,
+        6: np.rot90(STEPS),  # turned clockwise to be seen
+        7: np.rot90(STEPS, 2).T,
+        8: np.rot90(STEPS, -1),
+    }[orientation]
+    exif = Image.Exif()
+    exif[0x0112] = orientation
+    settings = {"lossless": True} if ending == "webp" else {}
+    image = Image.fromarray(np.ascontiguousarray(stored))
+    path = saved(tmp_path, image, f"x.{ending}", exif=exif, **settings)
+    assert decode_file(path, GREY)[0].tolist() == STEPS.tolist()
+    assert (read_header(path).height, read_header(path).width) == (2, 3)
+
+
+def test_a_damaged_note_on_the_camera_says_nothing(tmp_path: Path) -> None:
+    image = Image.fromarray(STEPS)
+    good = saved(tmp_path, image, "good.jpg")
+    for damaged in (b"Exif\0\0nonsense", b"Exif\0\0II*\0\x08\0\0\0\xff\xff\x12\x01", b"Exif\0\0"):
+        path = saved(tmp_path, image, "bad.jpg", exif=damaged)
+        assert torch.equal(decode_file(path, GREY), decode_file(good, GREY))
+
+
+@pytest.mark.parametrize("ending", ["gif", "tif", "png"])
+def test_of_several_frames_the_first_is_read(tmp_path: Path, ending: str) -> None:
+    first, second = Image.fromarray(STEPS), Image.fromarray(255 - STEPS)
+    path = saved(tmp_path, first, f"x.{ending}", save_all=True, append_images=[second])
+    assert decode_file(path, GREY)[0].tolist() == STEPS.tolist()
+    assert read_header(path).has_frames
+    assert not read_header(saved(tmp_path, first, f"one.{ending}")).has_frames
+
+
+def test_sizes_are_changed_as_asked() -> None:
+    # Left half black, right half white, twice as wide as high.
+    image = Image.fromarray(np.repeat([[0, 255]], 4, axis=0).repeat(4, axis=1).astype(np.uint8))
+    square = {
+        how: decode_image(image, ImageForm(mode="L", height=4, width=4, resize=how))[0]
+        for how in ("squash", "crop", "pad")
+    }
+    # Squashed and cropped, the border stays in the middle; the crop keeps every pixel as it was.
+    assert square["crop"].tolist() == [[0, 0, 255, 255]] * 4
+    assert square["squash"][:, [0, 3]].tolist() == [[0, 255]] * 4
+    assert torch.unique(square["pad"][[0, 3]]).tolist() == [0]  # two rows of border, black
+    assert square["pad"][1:3, 3].tolist() == [255, 255]
+
+
+def test_a_large_jpeg_is_decoded_small_and_right(tmp_path: Path) -> None:
+    coarse = Image.fromarray(bytes_of(0, 6, 8, 3))
+    path = saved(tmp_path, coarse.resize((512, 384)), "x.jpg", quality=95)
+    form = ImageForm(mode="RGB", height=12, width=16)
+    whole = np.asarray(Image.open(path).resize((16, 12), Image.Resampling.BILINEAR), dtype=float)
+    difference = decode_file(path, form).permute(1, 2, 0).numpy() - whole
+    assert abs(difference).mean() < 2  # of 255
+
+
+def header_of(width: int, height: int) -> bytes:
+    """A PNG that claims a size and holds nothing."""
+    whole = io.BytesIO()
+    Image.new("L", (1, 1)).save(whole, "png")
+    size = struct.pack(">II", width, height)
+    chunk = b"IHDR" + size + whole.getvalue()[24:29]
+    sum_of_it = struct.pack(">I", zlib.crc32(chunk))
+    return whole.getvalue()[:12] + chunk + sum_of_it + whole.getvalue()[33:]
+
+
+@pytest.mark.parametrize("size", [(50_000, 50_000), (12_000, 12_000)])
+def test_a_huge_claim_is_refused_before_anything_is_decoded(
+    tmp_path: Path, size: tuple[int, int]
+) -> None:
+    # Pillow itself refuses the first and would only warn of the second.
+    path = tmp_path / "x.png"
+    path.write_bytes(header_of(*size))
+    sentence = f"{path} cannot be read as an image: its head claims more than 134,217,728 pixels"
+    for read in (read_header, lambda file: decode_file(file, GREY)):
+        with pytest.raises(DataError, match=f"^{re.escape(sentence)}$"):
+            read(path)
+
+
+def test_a_very_large_image_within_the_limit_is_read_in_silence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Image, "MAX_IMAGE_PIXELS", 4)  # six pixels are a warning now
+    path = save(tmp_path / "x.png", STEPS)
+    assert decode_file(path, GREY)[0].tolist() == STEPS.tolist()
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        (b"", "it is empty"),
+        (b"no image", "it is none of PNG, JPEG, GIF, BMP, DIB, TIFF, WEBP, PPM, "),
+        (b"%!PS-Adobe-3.0 EPSF-3.0\n%%BoundingBox: 0 0 9 9\n", "it is none of PNG"),
+    ],
+)
+def test_what_is_no_image_is_refused_by_its_name(
+    tmp_path: Path, content: bytes, reason: str
+) -> None:
+    path = tmp_path / "two\nlines.jpg"
+    path.write_bytes(content)
+    start = f"{tmp_path}/two\\nlines.jpg cannot be read as an image: {reason}"
+    with pytest.raises(DataError, match=f"^{re.escape(start)}"):
+        decode_file(path, GREY)
+
+
+def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "x.png")
+    with pytest.raises(DataError, match=r"x.png cannot be read .* it is no regular file$"):
+        decode_file(tmp_path / "x.png", GREY)
+
+
+def test_damage_anywhere_in_a_png_is_seen(tmp_path: Path) -> None:
+    path = save(tmp_path / "x.png", bytes_of(0, 8, 8))
+    whole = path.read_bytes()
+    unseen = []
+    for place in range(len(whole)):
+        path.write_bytes(whole[:place] + bytes([whole[place] ^ 1]) + whole[place + 1 :])
+        try:
+            decode_file(path, ImageForm(mode="L", height=8, width=8))
+        except DataError:
+            continue
+        unseen.append(place)
+    assert unseen == list(range(len(whole) - 12, len(whole) - 8)) + list(
+        range(len(whole) - 4, len(whole))
+    )  # the length and the sum of the empty last chunk

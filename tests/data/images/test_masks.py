@@ -1,0 +1,115 @@
+"""Masks: values become classes in ascending order, whatever kind of picture holds them."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from netwright.core.errors import ConfigError, DataError
+from netwright.data.images.masks import encode_masks, mask_values, read_mask, resize_mask
+
+VALUES = np.array([[0, 7, 255], [255, 0, 7]], np.uint8)
+
+
+def saved(path: Path, pixels: Any, mode: str | None = None) -> Path:
+    image = pixels if isinstance(pixels, Image.Image) else Image.fromarray(pixels)
+    (image if mode is None else image.convert(mode)).save(path)
+    return path
+
+
+def palette_image() -> Image.Image:
+    image = Image.fromarray(VALUES % 3)
+    image.putpalette([200, 0, 0, 0, 0, 0, 0, 100, 250])  # it is in mode P from now on
+    return image
+
+
+@pytest.mark.parametrize("mode", ["L", "RGB", "RGBA", "LA"])
+def test_grey_in_any_mode_gives_its_shades(tmp_path: Path, mode: str) -> None:
+    assert read_mask(saved(tmp_path / "mask.png", VALUES, mode)).tolist() == VALUES.tolist()
+
+
+def test_a_palette_gives_its_indices_and_not_its_colours(tmp_path: Path) -> None:
+    assert read_mask(saved(tmp_path / "mask.png", palette_image())).tolist() == [
+        [0, 1, 0],
+        [0, 0, 1],
+    ]
+
+
+def test_one_bit_gives_zero_and_one(tmp_path: Path) -> None:
+    path = saved(tmp_path / "mask.png", VALUES > 100)
+    assert read_mask(path).tolist() == [[0, 0, 1], [1, 0, 0]]
+
+
+def test_sixteen_bits_keep_their_values(tmp_path: Path) -> None:
+    path = saved(tmp_path / "mask.png", VALUES.astype(np.uint16) * 200)
+    assert read_mask(path).tolist() == (VALUES.astype(int) * 200).tolist()
+
+
+def test_values_become_classes_in_ascending_order() -> None:
+    masks = [VALUES, np.array([[3, 3, 3], [255, 0, 0]])]
+    values = mask_values(masks, ())
+    assert values == [0, 3, 7, 255]
+    encoded = encode_masks(masks, values)
+    assert encoded.tolist() == [[[0, 2, 3], [3, 0, 2]], [[1, 1, 1], [3, 0, 0]]]
+    assert str(encoded.dtype) == "torch.uint8"
+
+
+@pytest.mark.parametrize(("height", "width"), [(2, 3), (4, 6), (3, 2), (7, 5), (1, 1)])
+def test_another_size_takes_the_nearest_pixel_as_pillow_does(height: int, width: int) -> None:
+    mask = np.random.default_rng(0).integers(0, 5, (6, 9)).astype(np.uint8)
+    pillow = Image.fromarray(mask).resize((width, height), Image.Resampling.NEAREST)
+    assert resize_mask(mask, height, width).tolist() == np.array(pillow).tolist()
+
+
+def test_the_same_size_changes_nothing_and_doubling_repeats_every_pixel() -> None:
+    assert resize_mask(VALUES, 2, 3).tolist() == VALUES.tolist()
+    assert resize_mask(VALUES, 4, 6).tolist() == VALUES.repeat(2, 0).repeat(2, 1).tolist()
+
+
+@pytest.mark.parametrize(
+    ("name", "pixels", "reason"),
+    [
+        (
+            "mask.png",
+            np.dstack([VALUES, VALUES, 255 - VALUES]),
+            "its pixels are colours, wanted a grey image or a palette",
+        ),
+        ("mask.jpg", VALUES, "a JPEG changes the values of a mask, wanted a PNG"),
+        (
+            "mask.tif",
+            VALUES.astype(np.float32),
+            "its pixels are floats, wanted whole numbers",
+        ),
+    ],
+)
+def test_what_is_no_mask_is_refused(tmp_path: Path, name: str, pixels: Any, reason: str) -> None:
+    path = saved(tmp_path / name, pixels)
+    sentence = f"{path} cannot be read as an image: {reason}"
+    with pytest.raises(DataError, match=f"^{re.escape(sentence)}$"):
+        read_mask(path)
+
+
+def test_photographs_are_not_taken_for_masks() -> None:
+    shades = [np.arange(100).reshape(10, 10)]
+    sentence = (
+        "the masks hold 100 different values, at most 64 are taken for classes: are they "
+        "photographs? (class_names lets there be more, up to 256)"
+    )
+    with pytest.raises(DataError, match=f"^{re.escape(sentence)}$"):
+        mask_values(shades, ())
+    names = [f"class {value}" for value in range(100)]
+    assert mask_values(shades, names) == list(range(100))
+    with pytest.raises(DataError, match=r"^the masks hold 300 different values, at most 256 are"):
+        mask_values([np.arange(300)[None]], [str(value) for value in range(300)])
+
+
+def test_names_must_be_as_many_as_values() -> None:
+    sentence = (
+        "class_names must be as many as the masks have values, 12 "
+        "(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, ...), got 2"
+    )
+    with pytest.raises(ConfigError, match=f"^{re.escape(sentence)}$"):
+        mask_values([np.arange(12)[None]], ("cell", "membrane"))

@@ -1,0 +1,48 @@
+"""Many files: the same as one by one, in order, with a sentence for each bad one."""
+
+from pathlib import Path
+
+import pytest
+import torch
+
+from netwright.core.errors import DataError
+from netwright.data.images.decoding import ImageForm, ImageHeader, decode_file
+from netwright.data.images.reading import for_each, read_headers, read_pixels
+from tests.data.images.pictures import folder_of
+
+FORM = ImageForm(mode="L", height=4, width=4)
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> list[Path]:
+    names = [f"{place}.png" for place in range(70)]  # more than two threads take at a time
+    root = folder_of(tmp_path, *names)
+    (root / "41.png").write_bytes(b"no image")
+    return [root / name for name in names]
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+def test_every_file_is_read_into_its_place(
+    files: list[Path], threads: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(torch, "get_num_threads", lambda: threads)
+    pixels, bad = read_pixels(files, FORM)
+    assert list(bad) == [41]
+    assert str(bad[41]).startswith(f"{files[41]} cannot be read as an image: it is none of PNG")
+    for place in (0, 31, 32, 69):
+        assert torch.equal(pixels[place], decode_file(files[place], FORM))
+    assert not pixels[41].any()
+
+
+def test_every_header_is_read_or_refused(files: list[Path]) -> None:
+    headers = read_headers(files)
+    plain = ImageHeader(height=4, width=4, is_grey=True, has_frames=False)
+    assert headers[:41] + headers[42:] == [plain] * 69
+    assert isinstance(headers[41], DataError)
+
+
+def test_only_refusals_are_kept_back(files: list[Path]) -> None:
+    assert for_each(files[:3], lambda place: place**2) == [0, 1, 4]
+    with pytest.raises(ZeroDivisionError):
+        for_each(files[:3], lambda place: 1 / place)
+    assert for_each([], lambda place: place) == []

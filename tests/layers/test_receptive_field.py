@@ -1,0 +1,129 @@
+"""Receptive fields: the formula against the support of gradients, and published networks."""
+
+import re
+from random import Random
+
+import pytest
+import torch
+from torch import Tensor, nn
+
+from netwright.core.errors import ConfigError
+from netwright.layers.locally_connected import LocallyConnected2d
+from netwright.layers.pooling import GaussianPool2d
+from netwright.layers.receptive_field import (
+    ReceptiveField,
+    Window,
+    receptive_fields,
+    windows_of,
+)
+
+
+def random_stack(seed: int) -> nn.Sequential:
+    """Convolutions with positive weights and means: no path to a pixel cancels another."""
+    draw = Random(seed)
+    layers: list[nn.Module] = []
+    for _ in range(draw.randint(1, 4)):
+        kernel, stride = draw.randint(1, 4), draw.randint(1, 3)
+        if draw.random() < 0.3:
+            layers.append(nn.AvgPool1d(kernel, stride))
+        else:
+            conv = nn.Conv1d(1, 1, kernel, stride, dilation=draw.randint(1, 3))
+            nn.init.constant_(conv.weight, 1.0)
+            layers += [conv, nn.Softplus()]
+    return nn.Sequential(*layers).double()
+
+
+def seen_pixels(network: nn.Module, shape: tuple[int, ...], place: tuple[int, ...]) -> Tensor:
+    """The coordinates (pixels, dimensions) on which one output depends."""
+    x = torch.zeros(1, 1, *shape, dtype=torch.float64, requires_grad=True)
+    out = network(x)[(0, 0, *place)]
+    return torch.autograd.grad(out, x)[0][0, 0].nonzero()
+
+
+@pytest.mark.covers("receptive-field-growth")
+@pytest.mark.parametrize("seed", range(12))
+def test_it_is_the_support_of_the_gradient(seed: int) -> None:
+    network = random_stack(seed)
+    field = receptive_fields(network)[-1]
+    shape = (field.size + field.jump,)
+    assert network(torch.zeros(1, 1, *shape, dtype=torch.float64)).shape[-1] == 2
+    for place, start in ((0, 0), (1, field.jump)):
+        seen = seen_pixels(network, shape, (place,))
+        assert (int(seen.min()), int(seen.max())) == (start, start + field.size - 1)
+
+
+@pytest.mark.covers("receptive-field-growth")
+def test_three_small_kernels_see_seven_pixels_and_with_strides_more() -> None:
+    assert [field.size for field in receptive_fields([Window(kernel=3)] * 3)] == [3, 5, 7]
+    strided = receptive_fields([Window(kernel=3, stride=2)] * 3)
+    assert [(field.size, field.jump) for field in strided] == [(3, 2), (7, 4), (15, 8)]
+    dilated = receptive_fields([Window(kernel=3, dilation=d) for d in (1, 2, 4)])
+    assert [field.size for field in dilated] == [3, 7, 15]
+
+
+@pytest.mark.covers("local-receptive-field")
+def test_an_output_depends_on_its_window_alone() -> None:
+    conv = nn.Conv2d(1, 1, 3).double()
+    seen = seen_pixels(conv, (8, 9), (2, 4))
+    window = torch.cartesian_prod(torch.arange(2, 5), torch.arange(4, 7))
+    assert torch.equal(seen, window)
+
+
+def test_published_networks() -> None:
+    three, halve = Window(kernel=3), Window(kernel=2, stride=2)
+    vgg16 = [window for count in (2, 2, 3, 3, 3) for window in (*[three] * count, halve)]
+    last = receptive_fields(vgg16)[-1]
+    assert (last.size, last.jump) == (212, 32)
+    pool = Window(kernel=3, stride=2)
+    first = (Window(kernel=11, stride=4), pool, Window(kernel=5), pool)
+    last = receptive_fields([*first, *[three] * 3, pool])[-1]
+    assert (last.size, last.jump) == (195, 32)  # AlexNet
+
+
+def test_layers_of_a_module_are_read_in_order_up_to_the_first_that_sees_all() -> None:
+    network = nn.Sequential(
+        nn.Sequential(nn.Conv2d(1, 4, 5, padding=2), nn.BatchNorm2d(4), nn.ReLU()),
+        nn.MaxPool2d(2),
+        nn.LPPool2d(2, 2),
+        GaussianPool2d(3, width=1.0, stride=1),
+        LocallyConnected2d(4, 4, (5, 5), 3),
+        nn.AdaptiveAvgPool2d(1),
+        nn.Conv2d(4, 4, 7),
+    )
+    assert receptive_fields(network) == [
+        ReceptiveField(layer="0.0", size=5, jump=1),
+        ReceptiveField(layer="1", size=6, jump=2),
+        ReceptiveField(layer="2", size=8, jump=4),
+        ReceptiveField(layer="3", size=16, jump=4),
+        ReceptiveField(layer="4", size=24, jump=4),
+    ]
+
+
+def test_windows_that_are_not_square_are_read_along_an_axis() -> None:
+    conv = nn.Conv2d(1, 1, (3, 5), stride=(2, 1), dilation=(1, 3))
+    assert list(windows_of(conv)) == [Window(kernel=5, stride=1, dilation=3)]
+    assert list(windows_of(conv, axis=0)) == [Window(kernel=3, stride=2, dilation=1)]
+    assert [field.size for field in receptive_fields(conv, axis=0)] == [3]
+
+
+@pytest.mark.parametrize("layer", [nn.Flatten(), nn.Linear(4, 4), nn.AdaptiveMaxPool2d(2)])
+def test_what_sees_everything_ends_the_table(layer: nn.Module) -> None:
+    assert len(receptive_fields(nn.Sequential(nn.Conv2d(1, 1, 3), layer, nn.Conv2d(1, 1, 3)))) == 1
+
+
+def test_branches_and_enlarging_layers_are_refused() -> None:
+    class Branches(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.body = nn.Conv2d(1, 1, 3)
+
+    start = "receptive fields need layers that follow each other (nn.Sequential), got Branches"
+    with pytest.raises(ConfigError, match=f"^{re.escape(start)}$"):
+        receptive_fields(Branches())
+    with pytest.raises(ConfigError, match=f"^{re.escape(start)} at 1$"):
+        receptive_fields(nn.Sequential(nn.Conv2d(1, 1, 3), Branches()))
+    sentence = "receptive fields need layers that do not enlarge, got Upsample"
+    with pytest.raises(ConfigError, match=f"^{sentence}$"):
+        receptive_fields(nn.Upsample(scale_factor=2))
+    with pytest.raises(ConfigError, match=f"^{sentence} at 1.0$"):
+        receptive_fields(nn.Sequential(nn.ReLU(), nn.Sequential(nn.Upsample(scale_factor=2))))

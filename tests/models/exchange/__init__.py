@@ -1,0 +1,1 @@
+"""Tests of weights that come from other libraries."""

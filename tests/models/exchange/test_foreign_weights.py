@@ -1,0 +1,142 @@
+"""Weights of other libraries: their names become ours, or the first that does not fit is told."""
+
+import re
+import shlex
+import sys
+from pathlib import Path
+
+import pytest
+import torch
+from safetensors.torch import load_file, save_file
+from torch import Tensor, nn
+
+from netwright.core.errors import ConfigError, DataError
+from netwright.core.seeding import seeded
+from netwright.data.spec import DataSpec
+from netwright.models.exchange.foreign_weights import read_foreign_weights
+from netwright.models.vision.resnet import ResNet18, ResNet18Config
+from netwright.models.vision.vgg import VGG11, VGG11Config
+
+SPEC = DataSpec(inputs="image", input_shape=(3, 32, 32), target="class", num_outputs=3)
+
+
+def resnet(seed: int) -> ResNet18:
+    with seeded(seed):
+        return ResNet18.build(ResNet18Config(width=2), SPEC)
+
+
+def vgg(seed: int) -> VGG11:
+    with seeded(seed):
+        return VGG11.build(VGG11Config(width=1, hidden=4), SPEC)
+
+
+def assert_same_outputs(first: nn.Module, second: nn.Module) -> None:
+    x = torch.randn(2, 3, 32, 32, generator=torch.Generator().manual_seed(1))
+    assert torch.equal(first.eval()(x), second.eval()(x))
+
+
+@pytest.mark.parametrize("prefix", ["", "module."])
+def test_weights_with_our_names_come_back_as_they_are(tmp_path: Path, prefix: str) -> None:
+    theirs, ours = resnet(0), resnet(1)
+    theirs(torch.randn(4, 3, 32, 32))  # running statistics leave their start
+    path = tmp_path / "weights.safetensors"
+    save_file({f"{prefix}{name}": value for name, value in theirs.state_dict().items()}, path)
+    ours.load_state_dict(read_foreign_weights(path, ours))
+    assert_same_outputs(theirs, ours)
+
+
+def test_counts_of_batches_may_be_absent(tmp_path: Path) -> None:
+    theirs, ours = resnet(0), resnet(1)
+    path = tmp_path / "old.safetensors"
+    state = theirs.state_dict()
+    save_file({name: state[name] for name in state if "num_batches" not in name}, path)
+    weights = read_foreign_weights(path, ours)
+    assert list(weights) == list(state)
+    ours.load_state_dict(weights)
+    assert_same_outputs(theirs, ours)
+
+
+def timm_state(model: VGG11) -> dict[str, Tensor]:
+    """The weights of a VGG as timm keeps them: the dense layers see 7x7 and 1x1 windows."""
+    state = model.state_dict()
+    first, second, last = (state.pop(f"classifier.{place}.weight") for place in (0, 3, 6))
+    biases = [state.pop(f"classifier.{place}.bias") for place in (0, 3, 6)]
+    return {
+        **state,
+        "pre_logits.fc1.weight": first.reshape(4, 8, 7, 7),
+        "pre_logits.fc1.bias": biases[0],
+        "pre_logits.fc2.weight": second.reshape(4, 4, 1, 1),
+        "pre_logits.fc2.bias": biases[1],
+        "head.fc.weight": last,
+        "head.fc.bias": biases[2],
+    }
+
+
+def test_the_windows_of_timms_vgg_become_dense_layers(tmp_path: Path) -> None:
+    theirs, ours = vgg(0), vgg(1)
+    path = tmp_path / "timm.safetensors"
+    save_file(timm_state(theirs), path)
+    ours.load_state_dict(read_foreign_weights(path, ours))
+    assert_same_outputs(theirs, ours)
+
+
+def test_shapes_are_those_of_the_file(tmp_path: Path) -> None:
+    path, state = tmp_path / "weights.safetensors", resnet(0).state_dict()
+    save_file({**state, "fc.weight": torch.zeros(7, 16), "fc.bias": torch.zeros(7)}, path)
+    weights = read_foreign_weights(path, resnet(1))
+    assert weights["fc.weight"].shape == (7, 16)
+
+
+@pytest.mark.parametrize(
+    ("taken", "given", "fault"),
+    [
+        (["fc.weight"], ["head.weight"], "'fc.weight' is missing, 'head.weight' is unknown"),
+        (["conv1.weight", "fc.bias"], [], "'conv1.weight' is missing"),
+        ([], ["module.aux.bias", "z"], "'aux.bias' is unknown"),
+    ],
+)
+def test_names_that_do_not_fit_are_refused_by_the_first(
+    tmp_path: Path, taken: list[str], given: list[str], fault: str
+) -> None:
+    path, state = tmp_path / "weights.safetensors", resnet(0).state_dict()
+    kept = {name: value for name, value in state.items() if name not in taken}
+    save_file({**kept, **{name: torch.zeros(1) for name in given}}, path)
+    with pytest.raises(ConfigError) as refused:
+        read_foreign_weights(path, resnet(1))
+    assert str(refused.value) == f"the names in {path} do not fit this model: {fault}"
+
+
+@pytest.mark.parametrize("ending", ["pth", "PT", "bin", "ckpt"])
+def test_a_pickle_is_refused_without_a_look_at_it(tmp_path: Path, ending: str) -> None:
+    path = tmp_path / f"absent.{ending}"
+    start = f"{path} is a pickle, which may run code when it is loaded; convert it, where you trust"
+    with pytest.raises(ConfigError, match=f"^{re.escape(start)} it, by: python -c "):
+        read_foreign_weights(path, resnet(0))
+
+
+@pytest.mark.parametrize("nested", [False, True])
+def test_the_line_that_converts_a_pickle_does_so(
+    tmp_path: Path, nested: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, state = tmp_path / "their weights.pth", {"w": torch.arange(6.0).reshape(2, 3).T}
+    torch.save({"state_dict": state} if nested else state, path)
+    with pytest.raises(ConfigError) as refused:
+        read_foreign_weights(path, resnet(0))
+    _, _, line = str(refused.value).partition(" by: ")
+    python, flag, code, *files = shlex.split(line)
+    assert (python, flag) == ("python", "-c")
+    monkeypatch.setattr(sys, "argv", ["-c", *files])
+    exec(code, {})
+    assert torch.equal(load_file(tmp_path / "their weights.safetensors")["w"], state["w"])
+
+
+@pytest.mark.parametrize("content", [b"", b"not safetensors at all", None])
+def test_a_file_that_cannot_be_read_is_refused_by_name(
+    tmp_path: Path, content: bytes | None
+) -> None:
+    path = tmp_path / "weights.safetensors"
+    if content is not None:
+        path.write_bytes(content)
+    start = f"^{re.escape(str(path))} is not a readable safetensors file: "
+    with pytest.raises(DataError, match=start):
+        read_foreign_weights(path, resnet(0))

@@ -1,0 +1,148 @@
+"""The parts of a model: which there are, what they are called, whose weights, and their rates."""
+
+import re
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor, nn
+
+from netwright.core.errors import ConfigError
+from netwright.optimizers.catalog import OPTIMIZERS
+from netwright.optimizers.optimizer import build_optimizer
+from netwright.optimizers.schedules import SCHEDULES, build_schedule
+from netwright.train.parts import count_up_to, group_by_part, layers_of, parts_of, weights_by_part
+from tests.train.toy_runs import assert_close, toy_data, toy_fit, toy_net, toy_start
+
+RATED = [name for name in OPTIMIZERS if not OPTIMIZERS.load(name).closure]
+
+
+class Residual(nn.Module):
+    """Named as torchvision names a residual network."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.scale = nn.Parameter(torch.ones(()))
+        self.conv1, self.bn1, self.relu = nn.Conv2d(1, 2, 3), nn.BatchNorm2d(2), nn.ReLU()
+        self.layer1 = nn.Sequential(nn.Conv2d(2, 2, 1), nn.Conv2d(2, 2, 1))
+        self.layer2 = nn.ModuleList([nn.Conv2d(2, 3, 1)])
+        self.layer2.append(nn.Flatten())
+        self.fc = nn.Linear(3, 4)
+
+
+def paths(model: nn.Module) -> list[str]:
+    return [part.path for part in parts_of(model)]
+
+
+def test_children_are_parts_sequences_are_opened_and_what_has_no_weights_is_left_out() -> None:
+    net = Residual()
+    assert paths(net) == ["conv1", "bn1", "layer1.0", "layer1.1", "layer2.0", "fc"]
+    assert [part.module for part in parts_of(net)][2] is net.layer1[0]
+    everything = [layer.path for layer in layers_of(net)]
+    assert everything == [*paths(net)[:2], "relu", *paths(net)[2:5], "layer2.1", "fc"]
+    assert paths(toy_net(batch_norm=True)) == ["0", "1", "4"]
+    assert paths(nn.ReLU()) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "count"), [("conv1", 1), ("layer1", 4), ("layer1.0", 3), ("layer2", 5), ("bn1", 2)]
+)
+def test_a_name_is_a_part_or_a_sequence_of_parts(name: str, count: int) -> None:
+    assert count_up_to(parts_of(Residual()), name) == count
+
+
+@pytest.mark.parametrize(
+    ("model", "name", "sentence"),
+    [
+        (Residual(), "conv", "unknown part 'conv' of the model; did you mean 'conv1'?"),
+        (Residual(), "layr1.0", "unknown part 'layr1.0' of the model; did you mean 'layer1.0'?"),
+        (
+            Residual(),
+            "stem",
+            "unknown part 'stem' of the model; there are conv1, bn1, layer1, layer2, fc",
+        ),
+        (nn.ReLU(), "a", "unknown part 'a' of the model; there are none"),
+        (Residual(), "fc", "freeze must leave the last part, 'fc', to learn, got 'fc'"),
+        (
+            nn.Sequential(nn.Sequential(nn.Linear(1, 1))),
+            "0",
+            "freeze must leave the last part, '0.0', to learn, got '0'",
+        ),
+    ],
+)
+def test_other_names_and_the_last_part_are_refused(
+    model: nn.Module, name: str, sentence: str
+) -> None:
+    with pytest.raises(ConfigError, match=f"^{re.escape(sentence)}$"):
+        count_up_to(parts_of(model), name)
+
+
+def test_every_weight_belongs_to_one_part_and_the_first_has_what_is_shared_or_loose() -> None:
+    net = Residual()
+    net.layer1[1].weight = net.layer1[0].weight
+    groups = weights_by_part(net)
+    assert [len(group) for group in groups] == [3, 2, 2, 1, 2, 2]
+    assert groups[0][0] is net.scale
+    assert groups[2][0] is net.layer1[0].weight
+    assert sum(map(len, groups)) == len(list(net.parameters()))
+    (alone,) = weights_by_part(nn.Linear(2, 2))
+    assert len(alone) == 2
+
+
+def rates(optimizer: torch.optim.Optimizer) -> dict[Tensor, float]:
+    return {weight: group["lr"] for group in optimizer.param_groups for weight in group["params"]}
+
+
+@pytest.mark.parametrize("penalize", ["all", "weights"])
+@pytest.mark.parametrize("name", RATED)
+def test_each_part_before_the_last_learns_at_a_share_of_the_next_ones_rate(
+    name: str, penalize: Any
+) -> None:
+    net, entry = Residual(), OPTIMIZERS.load(name)
+    optimizer = build_optimizer(entry, net, weight_decay=0.1, penalize=penalize)
+    before = rates(optimizer)
+    group_by_part(optimizer, net, 0.5)
+    after = rates(optimizer)
+    assert optimizer.param_groups[0]["lr"] == entry.lr  # the head's, which a message may show
+    for steps, weights in enumerate(reversed(weights_by_part(net))):
+        assert [after[weight] for weight in weights] == [before[w] * 0.5**steps for w in weights]
+    decays = {weight: g["weight_decay"] for g in optimizer.param_groups for weight in g["params"]}
+    spared = {weight for weight in after if weight.ndim < 2} if penalize == "weights" else set()
+    assert {weight for weight, decay in decays.items() if decay == 0} == spared
+
+
+@pytest.mark.parametrize("name", SCHEDULES)
+def test_schedules_move_all_rates_alike(name: str) -> None:
+    net = toy_net(batch_norm=True)
+    optimizer = build_optimizer(OPTIMIZERS.load("sgd"), net, lr=1.0)
+    group_by_part(optimizer, net, 0.5)
+    schedule = build_schedule(name, optimizer, steps=8, steps_per_epoch=2, warmup=2)
+    for step in range(8):
+        if hasattr(schedule, "see") and step % 2:
+            schedule.see(1.0)
+        head, *others = (group["lr"] for group in optimizer.param_groups)
+        assert others == [pytest.approx(head / 2), pytest.approx(head / 4)]
+        optimizer.step()
+        schedule.step()
+
+
+def test_a_step_of_sgd_is_the_gradient_times_the_rate_of_its_part() -> None:
+    decayed, plain = toy_net(), toy_net()
+    whole = {"optimizer": "sgd", "lr": 0.5, "epochs": 1, "batch_size": 20}
+    toy_fit(decayed, toy_data(), layer_decay=0.25, **whole)
+    toy_fit(plain, toy_data(), **whole)
+    with torch.no_grad():
+        for weight, start in zip(plain[0].parameters(), toy_net()[0].parameters(), strict=True):
+            weight.copy_(start + 0.25 * (weight - start))
+    assert_close(decayed, plain, 1e-6)
+
+
+@pytest.mark.parametrize("name", ["lbfgs", "newton", "hessian-free", "svrg"])
+@pytest.mark.parametrize("settings", [{"layer_decay": 0.0}, {"freeze": "0"}])
+def test_an_optimizer_that_finds_one_step_for_all_weights_is_refused(
+    name: str, settings: dict[str, Any]
+) -> None:
+    setting = next(iter(settings))
+    sentence = f"{setting} must be left out with {name}: it moves all weights together"
+    with pytest.raises(ConfigError, match=f"^{re.escape(sentence)}$"):
+        toy_start(optimizer=name, batch_size=20, **settings)
