@@ -33,6 +33,8 @@ bench: $(READY)
 	$(BIN)/python benchmarks/mnist_table.py
 	$(BIN)/python benchmarks/linear.py
 	$(BIN)/python benchmarks/augmentation.py
+	$(BIN)/python benchmarks/vision_training.py
+	$(BIN)/python benchmarks/image_folder.py
 	$(BIN)/python benchmarks/optimizers.py
 
 pictures: $(READY)

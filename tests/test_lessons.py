@@ -60,8 +60,8 @@ def test_the_lesson_runs(
         assert (DOCS / "pictures" / picture).is_file()
 
 
-def test_there_are_six_and_each_leads_on() -> None:
-    assert [lesson.name[0] for lesson in LESSONS] == ["1", "2", "3", "4", "5", "6"]
+def test_there_are_seven_and_each_leads_on() -> None:
+    assert [lesson.name[0] for lesson in LESSONS] == ["1", "2", "3", "4", "5", "6", "7"]
     for lesson, following in itertools.pairwise(LESSONS):
         assert f"]({following.name})" in lesson.read_text(encoding="utf-8")
     readme = (DOCS.parent / "README.md").read_text(encoding="utf-8")

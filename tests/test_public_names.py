@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 import netwright
+from netwright.models.catalog import MODELS
 
 FACE = Path(netwright.__file__)
 PUBLIC = [
@@ -55,6 +56,13 @@ def test_public_names_are_these() -> None:
 @pytest.mark.parametrize("name", PUBLIC)
 def test_every_public_name_loads(name: str) -> None:
     assert getattr(netwright, name) is not None
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_every_model_and_its_config_are_in_the_face_of_the_room(name: str) -> None:
+    model = MODELS.load(name)
+    for part in (model, model.settings):
+        assert getattr(netwright.models, part.__name__) is part
 
 
 def test_unknown_name_is_an_attribute_error() -> None:

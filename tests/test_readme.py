@@ -5,6 +5,7 @@ import shlex
 from pathlib import Path
 
 import pytest
+from PIL import Image
 
 from netwright.apps.cli.main import run
 
@@ -22,6 +23,11 @@ def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "flowers.csv").write_text(FLOWERS, encoding="utf-8")
     (tmp_path / "new.csv").write_text("petal_length,petal_width\n4.7,1.4\n", encoding="utf-8")
+    for shade, animal in ((60, "cat"), (180, "dog")):
+        (tmp_path / "photos" / animal).mkdir(parents=True)
+        for number in range(20):
+            photo = Image.new("RGB", (12, 10), (shade + number, number, shade))
+            photo.save(tmp_path / "photos" / animal / f"{number}.png")
     return tmp_path
 
 

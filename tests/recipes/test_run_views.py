@@ -143,7 +143,8 @@ def test_the_lessons_of_an_ensemble_are_shown_by_its_members_and_not_as_a_curve(
 
 def test_the_views_with_examples_are_named_rightly() -> None:
     every = {name for _, _, names in RUNS.values() for name in names}
-    every |= {"contact-sheet", "label-errors", "noise-band", "recalled-patterns"}
+    every |= {"contact-sheet", "feature-maps", "label-errors", "noise-band"}
+    every |= {"recalled-patterns", "segmentation"}
     assert EXAMPLES < every
 
 
@@ -165,9 +166,10 @@ def test_views_of_a_large_stored_split_show_a_sample_of_it(
 def test_a_model_has_views_of_its_own_and_the_report_shows_them(tmp_path: Path) -> None:
     run = nw.fit("hopfield", "digits", quiet=True)
     own = {"recalled-patterns", "energy-descent"}
-    assert own <= run.views().keys()
+    views = run.views()
+    assert own <= views.keys()
     page = run.report(tmp_path / "page.html").read_text(encoding="utf-8")
     assert ">Inside</h2>" in page
-    assert all(f"<h3>{run.views()[name].title}</h3>" in page for name in own)
+    assert all(f"<h3>{views[name].title}</h3>" in page for name in own)
     bare = run.report(tmp_path / "bare.html", examples=False).read_text(encoding="utf-8")
-    assert run.views()["recalled-patterns"].title not in bare
+    assert views["recalled-patterns"].title not in bare

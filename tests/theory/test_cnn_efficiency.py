@@ -19,9 +19,9 @@ def test_the_weights_are_those_of_the_layers() -> None:
 @pytest.mark.parametrize(
     ("dense", "convolutional", "failing"),
     [
-        ([40, 60], [65, 95], []),
-        ([40, 60], [65, 69], [1]),
-        ([40, 60], [55, 95], [2]),
+        ([40.0, 60.0], [65.0, 95.0], []),
+        ([40.0, 60.0], [65.0, 69.0], [1]),
+        ([40.0, 60.0], [55.0, 95.0], [2]),
     ],
 )
 def test_each_accuracy_that_is_not_as_claimed_turns_the_verdict(

@@ -42,9 +42,12 @@ def test_a_residual_network_is_a_plain_one_with_skips() -> None:
 def test_the_gradients_are_those_of_the_second_and_of_the_last_hidden_layer() -> None:
     data = digits(100, 0)
     net = build_deep(SMALL, 3, data, residual=False)
-    cross_entropy(net(data.train.inputs), data.train.targets).backward()
-    early, late = net.hidden[1][0].weight.grad.norm(), net.hidden[2][0].weight.grad.norm()
-    assert gradient_ratio(net) == pytest.approx(float(early / late))
+    cross_entropy(net(data.train.inputs), data.train.targets).backward()  # type: ignore[no-untyped-call]
+    early, late = (net.get_parameter(f"hidden.{place}.0.weight").grad for place in (1, 2))
+    assert early is not None
+    assert late is not None
+    loss = cross_entropy(net(data.train.inputs), data.train.targets)
+    assert gradient_ratio(net, loss) == pytest.approx(float(early.norm() / late.norm()))
 
 
 def test_training_lowers_the_loss_and_a_seed_gives_one_result() -> None:

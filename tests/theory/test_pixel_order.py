@@ -32,9 +32,9 @@ def test_dense_weights_that_are_reordered_too_see_the_same() -> None:
     order = torch.randperm(SIDE**2, generator=generator(1, "test"))
     net = MLP(MLPConfig(hidden=(16,), dropout=0.0), data.spec)
     logits = net(data.train.inputs)
-    first = net.hidden[0][0]
+    first = net.get_parameter("hidden.0.0.weight")
     with torch.no_grad():
-        first.weight.copy_(first.weight[:, order])
+        first.copy_(first[:, order])
     assert torch.allclose(net(reordered(data, order).train.inputs), logits, atol=1e-5)
 
 

@@ -27,12 +27,13 @@ def test_the_shapes_differ_and_are_as_drawn() -> None:
 def test_without_noise_a_picture_holds_its_shape_somewhere(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(shape_images, "NOISE", 0.0)
     names = ["box", "times"]
-    images, classes = draw_shapes(names, 200, generator(0, "test"))
-    assert images.shape == (200, 1, SIDE, SIDE)
-    assert classes.bincount().tolist() == [100, 100]
+    images, classes = draw_shapes(names, 1000, generator(0, "test"))
+    assert images.shape == (1000, 1, SIDE, SIDE)
+    assert classes.bincount().tolist() == [500, 500]
     windows = images[:, 0].unfold(1, EDGE, 1).unfold(2, EDGE, 1)  # (N, places, places, P, P)
     found = (windows == bitmaps(names)[classes][:, None, None]).all(dim=(-2, -1))
-    assert found.any(dim=0).all()  # at every place in some picture
+    assert found.flatten(1).sum(dim=1).eq(1).all()
+    assert found.any(dim=0).all()  # every place is that of some picture
     assert torch.equal(images.sum(dim=(1, 2, 3)), bitmaps(names).sum(dim=(1, 2))[classes])
 
 

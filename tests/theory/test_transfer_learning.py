@@ -50,4 +50,4 @@ def test_ten_points_are_what_it_takes(
     verdict = TRANSFER.check()
     assert verdict.holds == holds
     assert verdict.measured == pytest.approx(gain)
-    assert verdict.n == 2  # choices of classes: the draws of one share their features
+    assert verdict.n == 3  # choices of classes: the draws of one share their features

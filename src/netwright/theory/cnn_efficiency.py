@@ -8,17 +8,17 @@ Shapes: N pictures that are learned from.
 Source: LeCun, "Generalization and Network Design Strategies" (1989).
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any
 
 import torch
+from torch import Tensor
 
 from netwright.core.card import Card
 from netwright.core.config import Config, parse
 from netwright.core.seeding import derive_seed, generator
 from netwright.data.spec import DataSpec
-from netwright.inspection.claim_chart import ClaimChart, measured, predicted
+from netwright.inspection.claim_chart import ClaimChart, Series, measured, predicted
 from netwright.models.catalog import MODELS
 from netwright.theory.claims import Assumption, Claim, Effort
 from netwright.theory.shape_images import NETWORKS, SIDE, percent_right, shape_data
@@ -27,8 +27,9 @@ from netwright.theory.verdict import Estimate, Verdict, at_least, estimate
 SHAPES = ("bar", "pillar", "plus", "times")
 FEW, MANY = 100, 400
 PICTURES = {"quick": (FEW, MANY), "full": (50, FEW, 200, MANY, 800)}
-STEPS = {"quick": 40, "full": 200}  # as many for few pictures as for many
-TRIES = {"quick": 2, "full": 10}
+KINDS = {"mlp": "dense", "cnn": "convolutional"}
+STEPS = {"quick": 40, "full": 120}  # as many for few pictures as for many
+TRIES = {"quick": 2, "full": 8}
 TIMES, CLEAR = 10.0, 10.0  # fewer weights, points of accuracy more
 
 
@@ -95,14 +96,13 @@ def measure_fewer_weights(given: FewerWeightsConfig, seed: int, effort: Effort) 
             y_label="accuracy on new pictures, %",
             series=(
                 predicted("dense + 10 points", sizes, dense.mean(dim=0) + CLEAR),
-                _dots(f"convolutional, {count_weights('cnn'):,} weights", sizes, conv),
-                _dots(f"dense, {count_weights('mlp'):,} weights", sizes, dense),
+                _dots("cnn", sizes, conv),
+                _dots("mlp", sizes, dense),
             ),
             explanation="Four shapes that lie anywhere: the dense network has to see each of them "
             "at every place, the convolutional one knows a shape wherever it lies."
             if given.shifted
             else "All shapes lie in the middle: a dense network sees them there as well.",
-            log="x",
         ),
     )
 
@@ -112,10 +112,10 @@ def _found(points: Estimate) -> dict[str, Any]:
     return {"measured": points.mean, "n": points.n, "interval": points.interval}
 
 
-def _dots(name: str, sizes: Sequence[int], curves: torch.Tensor) -> Any:
-    """Means over the tries, with their intervals."""
-    found = [estimate(column.tolist()) for column in curves.T]
-    return measured(name, sizes, [one.mean for one in found], [one.interval for one in found])
+def _dots(model: str, sizes: tuple[int, ...], curves: Tensor) -> Series:
+    """A dot for each network."""
+    name = f"{KINDS[model]}, {count_weights(model):,} weights"
+    return measured(name, sizes * len(curves), curves.flatten())
 
 
 FEWER_WEIGHTS = Claim(

@@ -5,7 +5,11 @@ Plain layers do not find the identity; residual layers x + g(x) start near it, a
 only how to differ from it. All networks here have batch normalisation, the same width, first
 weights of the same kind, the same steps and the same rate. It is the training loss that is worse:
 not overfitting. Nor do gradients vanish: in plain networks with batch normalisation they grow on
-their way back, without bound as layers are added.
+their way back.
+
+That 40 residual layers are no worse depends on width and rate: with 16 or 32 units, or at a rate of
+0.01, their training loss was in some tries 1.2 to 3.4 times that of 4, though far below that of 40
+plain layers.
 
 Shapes: B examples, L hidden layers.
 Source: He et al., "Deep Residual Learning for Image Recognition" (2015); Yang et al., "A Mean Field
@@ -34,7 +38,7 @@ from netwright.theory.verdict import Estimate, Verdict, at_least, at_most, estim
 
 SHALLOW, DEEP = 4, 40
 DEPTHS = {"quick": (SHALLOW, DEEP), "full": (SHALLOW, 10, 20, DEEP)}
-STEPS = {"quick": 15, "full": 60}
+STEPS = {"quick": 10, "full": 60}
 TRIES = {"quick": 2, "full": 5}
 EXAMPLES = 100
 SLACK = 1.1
@@ -66,17 +70,14 @@ def build_deep(given: DegradationConfig, depth: int, data: Data, *, residual: bo
     return MLP.build(config, data.spec)
 
 
-def gradient_ratio(net: MLP) -> float:
+def gradient_ratio(net: MLP, loss: Tensor) -> float:
     """|dL/dW| of the second hidden layer over that of the last; the first has other inputs."""
-    early, late = (
+    weights = [
         next(part.weight for part in net.hidden[place].modules() if isinstance(part, nn.Linear))
         for place in (1, -1)
-    )
-    return float(_gradient(early).norm() / _gradient(late).norm())
-
-
-def _gradient(weight: Tensor) -> Tensor:
-    return torch.zeros_like(weight) if weight.grad is None else weight.grad
+    ]
+    early, late = torch.autograd.grad(loss, weights)
+    return float(early.norm() / late.norm())
 
 
 def fit_deep(given: DegradationConfig, depth: int, seed: int, steps: int, *, residual: bool) -> Fit:
@@ -86,18 +87,16 @@ def fit_deep(given: DegradationConfig, depth: int, seed: int, steps: int, *, res
         net = build_deep(given, depth, data, residual=residual)
     optimizer = build_optimizer(OPTIMIZERS.load("adam"), net, lr=given.lr)
 
-    def backward() -> float:
-        optimizer.zero_grad()
-        loss = cross_entropy(net(data.train.inputs), data.train.targets)
-        loss.backward()  # type: ignore[no-untyped-call]
-        return loss.item()
+    def loss() -> Tensor:
+        return cross_entropy(net(data.train.inputs), data.train.targets)
 
-    backward()
-    gradient = gradient_ratio(net)
+    gradient = gradient_ratio(net, loss())
     for _ in range(steps):
+        optimizer.zero_grad()
+        loss().backward()  # type: ignore[no-untyped-call]
         optimizer.step()
-        loss = backward()
-    return Fit(loss, gradient)
+    with torch.no_grad():
+        return Fit(float(loss()), gradient)
 
 
 def measure_degradation(given: DegradationConfig, seed: int, effort: Effort) -> Verdict:

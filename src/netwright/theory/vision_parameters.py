@@ -87,8 +87,8 @@ def measure_sparse_shared(given: SparseSharedConfig, seed: int, effort: Effort) 
                 predicted("m n,  k n,  k", places, told),
                 measured("allocated", places, counted.values()),
             ),
-            explanation=f"From {given.values:,} values to as many, with {given.kernel} neighbours to "
-            "each output. Sparsity saves weights and time, sharing saves weights only.",
+            explanation=f"From {given.values:,} values to as many, each output with "
+            f"{given.kernel} neighbours. Sparsity saves weights and time, sharing weights only.",
             log="y",
             categories=("dense", "sparse", "sparse\nand shared"),
         ),

@@ -18,7 +18,7 @@ from netwright.core.console import Bar
 from netwright.core.errors import DataError
 from netwright.data.images.decoding import ImageForm, ImageHeader, decode_file, read_header
 
-TOGETHER = 32  # files that a thread takes at a time
+TOGETHER = 8  # files that a thread takes at a time
 MOST_THREADS = 8  # more wait for each other: what is small is read by Python more than by pillow
 
 T = TypeVar("T")

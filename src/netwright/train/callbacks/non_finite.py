@@ -50,7 +50,7 @@ class GuardNonFinite(Callback):
         self.learned = [
             weight for group in state.optimizer.param_groups for weight in group["params"]
         ]
-        self.buffers = list(state.model.buffers())
+        self.buffers, self.before = list(state.model.buffers()), []
 
     def on_epoch_start(self, state: TrainState) -> None:
         """Keep what there may be a way back to."""
@@ -97,7 +97,10 @@ class GuardNonFinite(Callback):
             state.accumulated = 0
 
     def _keep(self, state: TrainState) -> None:
-        self.before = [buffer.detach().clone() for buffer in self.buffers]
+        if self.buffers:
+            if not self.before:
+                self.before = [torch.empty_like(buffer) for buffer in self.buffers]
+            torch._foreach_copy_(self.before, self.buffers)  # one call: a copy each costs as many
         self.measured = state.running.state_dict()
 
     def _put_back(self, state: TrainState) -> None:
