@@ -12,9 +12,15 @@ from netwright.recipes.run_views import EXAMPLES, measure_views
 from netwright.train.evaluate import predict
 
 CLASS_VIEWS = ["curves", "confusion", "calibration", "decision-regions", "wrong-examples"]
+IMAGE_VIEWS = [name for name in CLASS_VIEWS if name != "decision-regions"]
 RUNS: dict[str, tuple[tuple[Any, ...], dict[str, Any], list[str]]] = {
     "classes": (("mlp", "moons"), {"hidden": (4,)}, [*CLASS_VIEWS, "class-balance", "model"]),
-    "images": (("softmax", "digits"), {}, [*CLASS_VIEWS, "class-balance", "model"]),
+    "images": (("softmax", "digits"), {}, [*IMAGE_VIEWS, "class-balance", "model"]),
+    "convolutions": (
+        ("cnn", "digits"),
+        {"channels": (2,), "hidden": ()},
+        [*IMAGE_VIEWS, "class-balance", "filters", "feature-maps", "model"],
+    ),
     "curve": (
         ("linear-regression", "line"),
         {},
@@ -163,8 +169,10 @@ def test_views_of_a_large_stored_split_show_a_sample_of_it(
     assert np.sum(few["confusion"].to_json()["counts"]) == 10
 
 
-def test_a_model_has_views_of_its_own_and_the_report_shows_them(tmp_path: Path) -> None:
-    run = nw.fit("hopfield", "digits", quiet=True)
+def test_a_model_has_views_of_its_own_and_the_report_shows_them(
+    tmp_path: Path, pictures: Any
+) -> None:
+    run = nw.fit("hopfield", pictures, quiet=True)
     own = {"recalled-patterns", "energy-descent"}
     views = run.views()
     assert own <= views.keys()

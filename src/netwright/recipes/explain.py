@@ -46,6 +46,7 @@ from netwright.optimizers.optimizer import OptimizerEntry
 from netwright.optimizers.rules import RULES
 from netwright.optimizers.schedule import Schedule
 from netwright.optimizers.schedules import SCHEDULES
+from netwright.recipes.ready.catalog import READY, ReadyRecipe
 from netwright.recipes.regularizer import FirstSetting, Regularizer
 from netwright.recipes.regularizers import REGULARIZERS
 from netwright.theory.catalog import CLAIMS
@@ -224,6 +225,16 @@ def _of_data(source: Source) -> Parts:
     return Parts(card, describe(source.config), [source.load])
 
 
+def _of_recipe(recipe: ReadyRecipe) -> Parts:
+    card = Card(sentence=recipe.sentence, formula="", source=f"recipes/ready/{recipe.path.name}")
+    settings = [
+        Field(name=f"{section}.{name}", kind="", default=value, doc="")
+        for section, values in recipe.read().items()
+        for name, value in (values if isinstance(values, dict) else {"name": values}).items()
+    ]
+    return Parts(card, settings, ())
+
+
 KINDS: dict[str, Rows] = {
     "model": Rows(MODELS, MODELS.load, _of_model),
     "optimizer": Rows(OPTIMIZERS, str, _of_optimizer),  # the name also finds its rule
@@ -236,6 +247,7 @@ KINDS: dict[str, Rows] = {
     "augmentation": Rows(AUGMENTATIONS, AUGMENTATIONS.load, _of_augmentation),
     "claim": Rows(CLAIMS, CLAIMS.load, _of_claim),
     "data set": Rows(SOURCES, SOURCES.load, _of_data),
+    "recipe": Rows(READY, READY.__getitem__, _of_recipe),
 }
 
 

@@ -53,9 +53,19 @@ PREDICTIONS = (
     "prediction-surface",
 )
 LEARNING = ("ensemble-members", "contact-sheet")
-ELSEWHERE = ("curves", "wrong-examples", "worst-errors", "model", "class-balance", "target-spread")
+SHOWN = ("wrong-examples", "worst-errors", "segmentation")  # with examples of the data
+ELSEWHERE = ("curves", *SHOWN, "model", "class-balance", "target-spread")
 # Beside the headline, the first two that the run has.
-TILES = ("balanced_accuracy", "roc_auc", "f1", "log_loss", "mae", "r2")
+TILES = (
+    "balanced_accuracy",
+    "roc_auc",
+    "f1",
+    "log_loss",
+    "mae",
+    "r2",
+    "mean_iou",
+    "pixel_accuracy",
+)
 MOST_CELLS = 8  # columns of an example that are shown
 
 
@@ -107,7 +117,7 @@ def write_report(
     inside = [titled(view) for name, view in views.items() if name not in known]
     if inside:
         page.section("Inside", *inside)
-    for name in ("wrong-examples", "worst-errors"):
+    for name in SHOWN:
         if name in views and data is not None:
             page.section("Examples", *_examples(run, views[name], data))
     page.section("Model", *_model(run, views.get("model")))

@@ -55,7 +55,6 @@ EXAMPLES = frozenset(
     }
 )
 BATCH = 32  # examples that go through the model for its summary
-MOST_NUMBERS = 1024  # of an input; beyond, a plane through the data says nothing
 
 
 class Measured(Protocol):
@@ -143,7 +142,7 @@ def _class_views(run: Measured, split: Split, predictions: Tensor) -> dict[str, 
         "confusion": measure_confusion(targets, predictions, names, weights),
         "calibration": measure_calibration(targets, predictions, weights, class_names=names),
     }
-    if 1 < run.spec.num_features <= MOST_NUMBERS:
+    if run.spec.inputs == "features" and run.spec.num_features > 1:
         views["decision-regions"] = measure_decision_regions(
             _predictor(run),
             inputs,

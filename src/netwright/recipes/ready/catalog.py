@@ -87,9 +87,9 @@ READY: Mapping[str, ReadyRecipe] = MappingProxyType({recipe.name: recipe for rec
 
 def recipe_path(path: Path) -> Path:
     """The file that a recipe is read from: the user's own, else the ready-made one of this name."""
-    if path.exists() or path.parent != Path(FOLDER):
-        return path
     name = path.as_posix()
+    if path.exists() or (path.parent != Path(FOLDER) and f"{FOLDER}/{name}" not in READY):
+        return path
     if name not in READY:
         hint = nearest(name, READY) or f"; there are {', '.join(READY)}"
         raise UnknownNameError(f"unknown recipe {name!r}{hint}")
