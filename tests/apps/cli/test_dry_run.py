@@ -34,3 +34,25 @@ def test_what_is_not_known_beforehand_is_null(model: str, data: str, type_in: Ty
 def test_a_model_with_a_rule_of_its_own_has_no_steps(type_in: Type) -> None:
     answer = type_in("train", "ridge", "diabetes", "--dry-run")
     assert "it learns by a rule of its own" in answer.out
+
+
+def test_the_weights_are_those_that_training_would_begin_with(type_in: Type) -> None:
+    short = ("--set", "model.hidden=8,6", "--set", "data.n=60")
+    type_in("train", "mlp", "moons", *short, "--epochs", 2, "--no-report", "-q")
+    asked = ("train", "mlp", "moons", *short, "--dry-run", "--json")
+    old = ("--from", "runs/mlp-moons-001")
+    drawn, learned = (json.loads(type_in(*asked, *given).out) for given in ((), old))
+    assert learned["first_loss"] < drawn["first_loss"]
+    wrong = type_in(*asked, "--from", "nowhere")
+    place = Path("nowhere").resolve()
+    sentence = f"from must be a run or a .safetensors file: there is no {place}"
+    assert (wrong.code, " ".join(wrong.err.split())) == (2, f"error: {sentence}")
+
+
+@pytest.mark.parametrize("without_training", ["--dry-run", "--find-lr"])
+def test_what_is_to_be_known_of_the_weights_is_told(type_in: Type, without_training: str) -> None:
+    asked = ("train", "mlp", "moons", "--set", "data.n=60", without_training)
+    note = "note: hidden is frozen as it was drawn: --from gives it weights that have learned"
+    assert note in " ".join(type_in(*asked, "--freeze", "hidden").err.split())
+    assert "note:" not in type_in(*asked).err
+    assert "note:" not in type_in(*asked, "--freeze", "hidden", "--quiet").err

@@ -16,9 +16,31 @@ def test_metrics_then_baseline_then_places(
     lines = capsys.readouterr().out.splitlines()
     assert lines[0].startswith("test (")
     assert lines[1].split() == ["metric", "this", "run", "baseline"]
-    assert lines[-3].startswith("baseline: always '")
+    assert lines[-4].startswith("baseline: always '")
+    assert lines[-3].startswith("time: ")
     assert lines[-2] == f"run: {things_run}"
     assert lines[-1] == f"report: {things_run / 'report.html'}"
+
+
+@pytest.mark.parametrize(
+    ("load", "compiling", "told"),
+    [
+        (0.01, 0.0, "12.3 s of training"),
+        (1.25, 0.0, "12.3 s of training (loading 1.2 s)"),
+        (1.25, 31.0, "12.3 s of training (loading 1.2 s, compiling 31.0 s)"),
+    ],
+)
+def test_what_came_before_training_is_told_apart(
+    things_run: Path,
+    capsys: pytest.CaptureFixture[str],
+    load: float,
+    compiling: float,
+    told: str,
+) -> None:
+    run = nw.open_run(things_run)
+    run.results.update(seconds=12.3, load_seconds=load, compile_seconds=compiling)
+    show_results(run, as_json=False, report=None)
+    assert f"\ntime: {told}\n" in capsys.readouterr().out
 
 
 def test_json_is_one_object(things_run: Path, capsys: pytest.CaptureFixture[str]) -> None:
