@@ -35,6 +35,7 @@ bench: $(READY)
 	$(BIN)/python benchmarks/augmentation.py
 	$(BIN)/python benchmarks/vision_training.py
 	$(BIN)/python benchmarks/image_folder.py
+	$(BIN)/python benchmarks/torchvision_parity.py
 	$(BIN)/python benchmarks/optimizers.py
 
 pictures: $(READY)

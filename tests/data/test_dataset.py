@@ -190,3 +190,10 @@ def test_masks_may_be_bytes_or_whole_numbers(dtype: torch.dtype) -> None:
 def test_refuses_masks_that_do_not_fit(targets: Tensor, sentence: str) -> None:
     with pytest.raises(DataError, match=f"^{re.escape(sentence)}$"):
         check_data(masks(targets))
+
+
+def test_other_targets_and_weights_leave_the_inputs() -> None:
+    before = split([0, 1], [1.0, 2.0])
+    after = before.with_targets(torch.tensor([1, 1]), None)
+    assert after.inputs is before.inputs
+    assert (after.targets.tolist(), after.weights) == ([1, 1], None)

@@ -105,3 +105,12 @@ def test_what_is_not_bytes_or_has_other_channels_is_refused() -> None:
     grey = torch.zeros(2, 1, 4, 4, dtype=torch.uint8)
     with pytest.raises(ShapeError, match=r"^pixels must have shape \(N, 3, I, J\)"):
         PixelSplit(pixels=grey, scaling=SCALING, targets=targets)
+
+
+def test_other_targets_and_weights_leave_the_bytes() -> None:
+    before = split(weights=torch.ones(7))
+    after = before.with_targets(torch.arange(7), torch.arange(7.0))
+    assert after.pixels is before.pixels
+    assert after.scaling is SCALING
+    assert after.weights is not None
+    assert after.targets.tolist() == after.weights.tolist() == list(range(7))

@@ -1,7 +1,6 @@
 """Stored splits: rows are places until they are read, and nothing large is read by accident."""
 
 import re
-from dataclasses import replace
 
 import pytest
 import torch
@@ -95,21 +94,34 @@ def test_showing_a_split_does_not_read_it() -> None:
 
 def test_a_sample_is_in_memory_spread_evenly_and_says_so() -> None:
     small = Split(inputs=torch.zeros(3, 2), targets=torch.zeros(3))
-    whole = replace(data(split_of(Numbered(101)), small), notes=("before",))
+    whole = data(split_of(Numbered(101)), small)
     sample = sample_stored(whole, most=11)
-    assert type(sample.train) is Split
-    assert sample.train.inputs[:, 0].tolist() == list(range(0, 101, 10))
-    assert sample.train.targets.tolist() == list(range(0, 1010, 100))
-    assert sample.test is small
-    assert sample.notes == ("before", "the views show 11 of the 101 train rows")
-    assert sample_stored(sample) == sample
+    shown = sample.shown.train
+    assert type(shown) is Split
+    assert shown.inputs[:, 0].tolist() == list(range(0, 101, 10))
+    assert shown.targets.tolist() == list(range(0, 1010, 100))
+    assert sample.shown.test is small
+    assert sample.whole is whole
+    assert sample.described("train") == "11 of the 101 train rows, spread evenly"
+    assert sample.described("test") == ""
+
+
+@pytest.mark.parametrize("most", [1, 7, 100, 101])
+def test_a_sample_knows_the_rows_of_the_split_that_it_shows(most: int) -> None:
+    sample = sample_stored(data(split_of(Numbered(101))), most)
+    rows = sample.rows("train")
+    if most == 101:
+        assert rows is None
+    else:
+        assert rows is not None
+        assert torch.equal(sample.shown.train.targets, sample.whole.train.targets[rows])
 
 
 def test_a_small_stored_split_is_shown_as_a_whole() -> None:
     sample = sample_stored(data(split_of(Numbered(5), weights=torch.ones(5))))
-    assert len(sample.train) == 5
-    assert sample.train.weights is not None
-    assert sample.notes == ()
+    assert len(sample.shown.train) == 5
+    assert sample.shown.train.weights is not None
+    assert sample.rows("train") is None
 
 
 def images(count: int) -> PixelSplit:
@@ -122,11 +134,11 @@ def images(count: int) -> PixelSplit:
 def test_a_sample_of_images_is_spread_evenly_and_stays_bytes() -> None:
     few = images(3)
     sample = sample_stored(data(images(101), few), most=11)
-    assert isinstance(sample.train, PixelSplit)
-    assert sample.train.pixels[:, 0, 0, 0].tolist() == list(range(0, 101, 10))
-    assert sample.train.targets.tolist() == list(range(0, 1010, 100))
-    assert sample.test is few
-    assert sample.notes == ("the views show 11 of the 101 train rows",)
+    shown = sample.shown.train
+    assert isinstance(shown, PixelSplit)
+    assert shown.pixels[:, 0, 0, 0].tolist() == list(range(0, 101, 10))
+    assert shown.targets.tolist() == list(range(0, 1010, 100))
+    assert sample.shown.test is few
 
 
 @pytest.mark.parametrize("split", [images(101), split_of(Numbered(101))], ids=["bytes", "stored"])
@@ -134,10 +146,9 @@ def test_fewer_large_rows_are_shown(monkeypatch: pytest.MonkeyPatch, split: Spli
     room = 5 * 2 * torch.float32.itemsize  # five rows of two floats
     monkeypatch.setattr("netwright.data.stored.MOST_SHOWN_BYTES", room)
     sample = sample_stored(data(split))
-    assert sample.train.targets.tolist() == [0, 250, 500, 750, 1000]
-    assert sample.notes == ("the views show 5 of the 101 train rows",)
+    assert sample.shown.train.targets.tolist() == [0, 250, 500, 750, 1000]
     monkeypatch.setattr("netwright.data.stored.MOST_SHOWN_BYTES", 1)
-    assert len(sample_stored(data(split)).train) == 1
+    assert len(sample_stored(data(split)).shown.train) == 1
 
 
 @pytest.mark.parametrize(("total", "most"), [(1, 1), (5, 9), (5, 5), (100, 7), (10_001, 10_000)])
@@ -147,3 +158,12 @@ def test_places_are_distinct_in_order_and_as_many_as_asked_for(total: int, most:
     assert places == sorted(places)
     if most > 1:
         assert (places[0], places[-1]) == (0, total - 1)
+
+
+def test_other_targets_and_weights_read_nothing() -> None:
+    stored = Watched(9)
+    before = split_of(stored).take(torch.tensor([7, 2]))
+    after = before.with_targets(torch.tensor([1, 2]), torch.ones(2))
+    assert isinstance(after, StoredSplit)
+    assert stored.seen == []
+    assert (after.rows.tolist(), after.targets.tolist()) == ([7, 2], [1, 2])

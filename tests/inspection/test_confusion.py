@@ -31,6 +31,12 @@ def test_rows_are_true_and_columns_predicted() -> None:
     assert view.counts == ((1, 0, 1), (0, 1, 0), (0, 0, 0))
 
 
+def test_caption_of_a_sample_says_that_it_is_one() -> None:
+    targets, probabilities = answers(20, 2)
+    view = measure_confusion(targets, probabilities, ("a", "b"), is_sample=True)
+    assert " of 20 in a sample of the split are right (" in view.caption
+
+
 def test_counts_are_those_of_scikit_learn() -> None:
     targets, probabilities = answers(200, 7)
     view = measure_confusion(targets, probabilities, tuple("abcdefg"))

@@ -69,6 +69,25 @@ def test_large_colour_images_are_shown_smaller() -> None:
     check_sound(view)
 
 
+@pytest.mark.parametrize(
+    ("channels", "shown", "words"),
+    [
+        (2, (128,), "Of 2 channels the mean is shown."),
+        (4, (0, 255, 255), "Of 4 channels the first three are shown, as colours."),
+    ],
+)
+def test_images_that_are_neither_grey_nor_colour(
+    channels: int, shown: tuple[int, ...], words: str
+) -> None:
+    spec = DataSpec(inputs="image", input_shape=(channels, 2, 3), target="class", num_outputs=2)
+    images = torch.stack([torch.full((channels, 2, 3), level) for level in (1.0, 1.0, 0.0)])
+    images[0, 0] = 0.0
+    view = measure_contact_sheet(images, ["flip"], spec, count=1)
+    assert view.strips[0].pictures[0][0][0] == shown
+    assert view.caption.endswith(f" {words}")
+    check_sound(view)
+
+
 def test_a_constant_image_is_drawn_too() -> None:
     check_sound(measure_contact_sheet(torch.full((1, 1, 2, 3), 7.0), ["brightness"], GREY))
 

@@ -243,7 +243,8 @@ def test_the_caption_tells_why_val_may_end_below_train(
     ]
     sentence = (
         " Val ends below train, which is no error: train is a mean over the epoch, taken while the "
-        "weights moved and with dropout on, val is measured after it with dropout off."
+        "weights moved, with dropout and augmentation where there are any; val is measured after "
+        "it, without them."
     )
     assert measure_curves(rows).caption.endswith(sentence) is told
 

@@ -4,13 +4,16 @@ import pytest
 import torch
 from torch import Tensor, nn
 
+from netwright.core.config import parse
 from netwright.core.errors import DataError, ShapeError
+from netwright.data.spec import DataSpec
 from netwright.inspection.feature_maps import (
     MOST_MAPS,
     MOST_STAGES,
     convolved_maps,
     measure_feature_maps,
 )
+from netwright.models.catalog import MODELS
 from tests.inspection.drawn import check_sound, words_on
 
 STANDING = torch.tensor([[-1.0, 2.0, -1.0]] * 3)  # a vertical stripe
@@ -74,8 +77,7 @@ def test_last_convolution_of_each_size_stands_for_its_stage() -> None:
         "second",
         "shrink",
         "again",
-        "again",
-    ]
+    ]  # the second call of "again" makes the output
     view = measure_feature_maps(model, images)
     assert view is not None
     found = [(stage.path, stage.num_maps, stage.sides, len(stage.maps)) for stage in view.stages]
@@ -90,8 +92,36 @@ def test_of_many_stages_the_first_and_the_last_are_among_those_shown() -> None:
     assert view is not None
     paths = [stage.path for stage in view.stages]
     assert len(paths) == MOST_STAGES
-    assert (paths[0], paths[-1]) == ("0", "19")
+    assert (paths[0], paths[-1]) == ("0", "18")  # the last one makes the output
     check_sound(view)
+
+
+def test_a_map_that_is_negative_everywhere_is_not_the_strongest() -> None:
+    filters = nn.Conv2d(1, 2, 1, bias=False)
+    with torch.no_grad():
+        filters.weight.copy_(torch.tensor([-5.0, 1.0]).reshape(2, 1, 1, 1))
+    view = measure_feature_maps(filters, BARS + 1)
+    assert view is not None
+    assert [one.channel for one in view.stages[0].maps] == [1, 0]
+
+
+def test_a_unet_shows_all_its_stages_without_its_head_and_calls_none_coarser() -> None:
+    spec = DataSpec(inputs="image", input_shape=(1, 32, 32), target="mask", num_outputs=2)
+    unet = MODELS.load("unet")
+    model = unet.build(parse(unet.settings, {"width": 2}, "model"), spec)
+    view = measure_feature_maps(model, torch.randn(1, 1, 32, 32))
+    assert view is not None
+    assert [stage.sides[0] for stage in view.stages] == [32, 16, 8, 4, 2, 4, 8, 16, 32]
+    assert view.stages[-1].num_maps == 2
+    assert "coarser" not in view.caption
+
+
+def test_later_maps_are_called_coarser_where_they_are() -> None:
+    shrinking = stripe_finder(nn.MaxPool2d(2), nn.Conv2d(2, 2, 3), nn.Flatten())
+    for model, is_said in ((shrinking, True), (stripe_finder(), False)):
+        view = measure_feature_maps(model, BARS)
+        assert view is not None
+        assert ("later maps are coarser and look for more" in view.caption) is is_said
 
 
 def test_model_is_left_as_it_was() -> None:

@@ -29,6 +29,14 @@ def test_no_more_than_asked_for() -> None:
     assert [one.row for one in view.outputs[0].rows] == [1, 2]
 
 
+def test_rows_of_a_sample_are_those_of_the_split() -> None:
+    rows = torch.tensor([0, 50, 99])
+    view = measure_worst_errors(TARGETS, PREDICTIONS, ("price", "size"), rows=rows)
+    assert [one.row for one in view.outputs[0].rows] == [50, 99, 0]
+    assert view.outputs[0].rows[0].error == -2.0
+    assert view.caption.startswith('Missed most in a sample of the split: "price" in row 50 by 2 ')
+
+
 def test_caption_sets_the_worst_beside_the_mean_and_says_what_a_row_is() -> None:
     view = measure_worst_errors(TARGETS, PREDICTIONS, ("price", "size"))
     assert view.caption == (

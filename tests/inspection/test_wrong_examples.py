@@ -51,6 +51,14 @@ def test_an_example_by_hand() -> None:
     assert barest.kind == "barely right"
 
 
+def test_examples_of_a_sample_are_named_by_their_rows_in_the_split() -> None:
+    view = measure(rows=torch.arange(0, 60, 10))
+    assert [one.row for one in view.mistakes] == [20, 50, 10]
+    assert [one.row for one in view.barely_right] == [30, 40, 0]
+    assert view.mistakes[0].p_predicted == measure().mistakes[0].p_predicted
+    assert view.caption.startswith("Wrong: 3 of 6 examples (50.0 %), a sample of the split. ")
+
+
 def test_the_caption_says_what_a_row_is() -> None:
     assert measure().caption == (
         "Wrong: 3 of 6 examples (50.0 %). Confident mistakes: the likeliest class is wrong; the "

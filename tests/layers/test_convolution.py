@@ -290,3 +290,17 @@ def test_unknown_ways_and_mixed_numbers_are_refused(operation: Operation) -> Non
         )
         with pytest.raises(DataError, match=f"^{re.escape(sentence)}$"):
             operation(x, other)
+    sentence = "signal and kernel must be tensors, got Tensor and list"
+    with pytest.raises(DataError, match=f"^{sentence}$"):
+        operation(x, [1.0, 2.0])
+
+
+@pytest.mark.parametrize("operation", [convolve, correlate], ids=["convolve", "correlate"])
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16], ids=str)
+def test_half_precision_is_refused_where_there_is_no_transform(
+    operation: Operation, dtype: torch.dtype
+) -> None:
+    x = numbers(4).to(dtype)
+    with pytest.raises(DataError, match=f"^fft needs numbers of float32 or float64, got {dtype}$"):
+        operation(x, x, by="fft")
+    assert operation(x, x).dtype == dtype

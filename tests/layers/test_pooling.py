@@ -180,3 +180,9 @@ def test_images_smaller_than_the_window_and_bad_settings_are_refused() -> None:
         GaussianPool2d(3, width=1.0, stride=0)
     with pytest.raises(ConfigError, match=r"^size must be positive, got 0$"):
         GaussianPool2d(0, width=1.0, stride=1)
+
+
+def test_the_window_is_exact_in_the_type_that_a_layer_is_brought_to() -> None:
+    pool, window = GaussianPool2d(3, width=0.7), gaussian_window(3, 0.7)
+    assert torch.equal(pool.window, window.float())
+    assert torch.equal(pool.half().double().window, window)

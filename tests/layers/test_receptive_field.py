@@ -127,3 +127,38 @@ def test_branches_and_enlarging_layers_are_refused() -> None:
         receptive_fields(nn.Upsample(scale_factor=2))
     with pytest.raises(ConfigError, match=f"^{sentence} at 1.0$"):
         receptive_fields(nn.Sequential(nn.ReLU(), nn.Sequential(nn.Upsample(scale_factor=2))))
+
+
+def test_a_whole_network_is_refused_and_its_features_are_named() -> None:
+    class Whole(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.features = nn.Sequential(nn.Conv2d(1, 1, 3))
+
+    sentence = (
+        "receptive fields need layers that follow each other (nn.Sequential), got Whole; "
+        "give its .features"
+    )
+    with pytest.raises(ConfigError, match=f"^{re.escape(sentence)}$"):
+        receptive_fields(Whole())
+    assert [field.size for field in receptive_fields(Whole().features)] == [3]
+
+
+def test_volumes_have_windows_too() -> None:
+    network = nn.Sequential(nn.Conv3d(1, 1, 3), nn.PReLU(), nn.BatchNorm3d(1), nn.MaxPool3d(2))
+    assert [(field.size, field.jump) for field in receptive_fields(network)] == [(3, 1), (4, 2)]
+
+
+def test_other_layers_with_weights_are_refused() -> None:
+    sentence = (
+        "receptive fields need convolutions, poolings and layers that look at one place, "
+        "got LSTM at 1"
+    )
+    with pytest.raises(ConfigError, match=f"^{sentence}$"):
+        receptive_fields(nn.Sequential(nn.Conv1d(1, 1, 3), nn.LSTM(4, 4)))
+
+
+@pytest.mark.parametrize("setting", ["kernel", "stride", "dilation"])
+def test_a_window_of_nothing_is_refused(setting: str) -> None:
+    with pytest.raises(ConfigError, match=f"^{setting} must be positive, got 0$"):
+        Window(**{"kernel": 3, setting: 0})

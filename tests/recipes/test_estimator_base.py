@@ -10,10 +10,11 @@ import pytest
 import torch
 from numpy.typing import NDArray
 from sklearn.base import clone
+from sklearn.datasets import load_digits
 from sklearn.model_selection import cross_val_score
 
 import netwright as nw
-from netwright.core.errors import ConfigError, DataError
+from netwright.core.errors import ConfigError, DataError, ShapeError
 from netwright.recipes.estimators import NetClassifier, NetRegressor
 
 Rows = tuple[NDArray[np.float64], NDArray[np.int64]]
@@ -263,3 +264,69 @@ def test_every_fold_of_a_cross_validation_has_a_run_folder(blobs: Rows, tmp_path
     scores = cross_val_score(small(run_folder=tmp_path / "net"), *blobs, cv=2, error_score="raise")
     assert len(scores) == 2
     assert sorted(folder.name for folder in tmp_path.iterdir()) == ["net", "net-002"]
+
+
+@pytest.fixture(scope="module")
+def digits() -> Rows:
+    """Pictures of 0 and 1, (200, 1, 8, 8)."""
+    inputs, y = load_digits(n_class=2, return_X_y=True)
+    return (inputs[:200] / 16).reshape(-1, 1, 8, 8), y[:200]
+
+
+def tiny_cnn() -> Any:
+    return NetClassifier("cnn", channels=(4,), hidden=(8,), epochs=8, lr=0.01, random_state=0)
+
+
+def test_images_are_learned_from_and_cross_validated(digits: Rows) -> None:
+    assert cross_val_score(tiny_cnn(), *digits, cv=2, error_score="raise").min() > 0.9
+    estimator = tiny_cnn().fit(*digits)
+    assert estimator.n_features_in_ == 1  # channels: as scikit-learn counts, the second axis
+    by_hand = nw.fit(
+        "cnn",
+        digits,
+        channels=(4,),
+        hidden=(8,),
+        epochs=8,
+        lr=0.01,
+        val_size=0,
+        test_size=0,
+        seed=0,
+        quiet=True,
+        out=None,
+    )
+    assert np.array_equal(estimator.predict_proba(digits[0]), by_hand.predict_proba(digits[0]))
+
+
+def test_images_are_learned_from_in_passes_and_as_reals(digits: Rows) -> None:
+    inputs, y = digits
+    estimator = tiny_cnn()
+    for _ in range(8):
+        estimator.partial_fit(inputs, y, classes=[0, 1])
+    assert estimator.score(inputs, y) > 0.9
+    reals = NetRegressor("cnn", channels=(4,), hidden=(8,), epochs=5, lr=0.01, random_state=0)
+    assert reals.fit(inputs, y).score(inputs, y) > 0.5
+
+
+@pytest.mark.parametrize("shape", [(5, 1, 8, 7), (5, 3, 8, 8), (5, 64), (5, 8, 8)])
+def test_refuses_images_of_another_shape_than_the_first(
+    digits: Rows, shape: tuple[int, ...]
+) -> None:
+    estimator = tiny_cnn().partial_fit(*digits, classes=[0, 1])
+    sentence = f"X must have shape (N, 1, 8, 8) as it had in fit, got {shape}"
+    other, y = np.zeros(shape), np.arange(5) % 2
+    for method in (estimator.predict, estimator.predict_proba):
+        with pytest.raises(ShapeError, match=f"^{re.escape(sentence)}$"):
+            method(other)
+    for method in (estimator.score, estimator.partial_fit):
+        with pytest.raises(ShapeError, match=f"^{re.escape(sentence)}$"):
+            method(other, y)
+
+
+def test_refuses_inputs_that_are_neither_features_nor_images(blobs: Rows) -> None:
+    inputs, y = blobs
+    sentence = "inputs must have shape (N, F) or (N, C, I, J), got (60, 2, 1)"
+    with pytest.raises(ShapeError, match=f"^{re.escape(sentence)}$"):
+        small().fit(inputs[..., None], y)
+    sentence = "cnn works on images, got a table of features"
+    with pytest.raises(ConfigError, match=f"^{sentence}$"):
+        NetClassifier("cnn").fit(inputs, y)

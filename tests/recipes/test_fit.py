@@ -10,7 +10,7 @@ import torch
 from torch import nn
 
 import netwright as nw
-from netwright.core.errors import ConfigError, DataError
+from netwright.core.errors import ConfigError, DataError, ShapeError
 from netwright.models.mlp import MLPConfig
 from netwright.recipes.fit import prepare
 from netwright.recipes.training import train
@@ -150,6 +150,43 @@ def test_refuses_before_anything_is_written(
     with pytest.raises(ConfigError, match=f"^{re.escape(sentence)}$"):
         nw.fit(model, data, quiet=True, **settings)
     assert not list(tmp_path.iterdir())
+
+
+class OfSeven(nn.Module):
+    """Batch norm after a layer for seven features."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.wide, self.norm = nn.Linear(7, 4), nn.BatchNorm1d(4)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        out: torch.Tensor = self.norm(self.wide(x))
+        return out
+
+
+class Choosy(OfSeven):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        raise ValueError("I want seven features")
+
+
+@pytest.mark.parametrize("rows", [32, 33])  # the last batch of 33 has one row
+@pytest.mark.parametrize(
+    ("module", "sentence"),
+    [
+        (
+            OfSeven,
+            "layer 'wide' fails on inputs of shape (8, 5): mat1 and mat2 shapes cannot be "
+            "multiplied (8x5 and 7x4)",
+        ),
+        (Choosy, "layer 'model' fails on inputs of shape (8, 5): I want seven features"),
+    ],
+)
+def test_what_is_wrong_with_a_module_is_not_told_as_batch_norms(
+    module: type[nn.Module], sentence: str, rows: int
+) -> None:
+    data = (np.zeros((rows, 5), dtype=np.float32), np.arange(rows) % 2)
+    with pytest.raises(ShapeError, match=f"^{re.escape(sentence)}$"):
+        prepare(module(), data, batch_size=8, val_size=0.0, test_size=0.0)
 
 
 def test_refuses_more_than_a_batch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

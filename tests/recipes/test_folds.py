@@ -2,17 +2,21 @@
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 import pandas as pd
 import pytest
 import torch
+from PIL import Image
 
 import netwright as nw
 from netwright.core.config import Config, parse
 from netwright.core.errors import DataError
 from netwright.data.arrays import ArraysConfig, from_arrays
 from netwright.data.dataset import Split
+from netwright.data.images.folder import ImageFolderConfig, load_image_folder
+from netwright.data.pixels import ChannelScaling, PixelSplit
 from netwright.data.tables.table import TableConfig, from_frame
 from netwright.recipes.folds import ENCODED_BEFORE, FoldableData, foldable
 from netwright.recipes.sources import load_source
@@ -157,3 +161,41 @@ def test_stored_inputs_are_divided_by_their_places(tmp_path: Path) -> None:
     mixed = replace(again, val=Split(inputs=values, targets=torch.zeros(20, dtype=torch.int64)))
     with pytest.raises(DataError, match="stored in different places cannot be divided anew"):
         foldable(mixed, None, mixed)
+
+
+def images(count: int, mean: float = 0.5) -> PixelSplit:
+    return PixelSplit(
+        pixels=torch.arange(4 * count, dtype=torch.uint8).reshape(count, 1, 2, 2),
+        scaling=ChannelScaling(mean=(mean,), scale=(0.25,)),
+        targets=torch.arange(count) % 2,
+    )
+
+
+def test_images_are_divided_as_bytes() -> None:
+    loaded = from_arrays(np.zeros((8, 1, 2, 2)), np.arange(8) % 2)
+    data = replace(loaded, train=images(6), val=images(4), test=None)
+    rows = foldable(data, None, data)
+    fold = rows.build(torch.arange(5), NONE, torch.arange(5, 10))
+    assert isinstance(fold.train, PixelSplit)
+    assert isinstance(fold.test, PixelSplit)
+    assert torch.equal(fold.train.pixels, images(6).pixels[:5])
+    assert torch.equal(fold.test.pixels[1:], images(4).pixels)
+    other = replace(data, val=images(4, mean=0.25))  # bytes of two scalings agree as floats only
+    joined = foldable(other, None, other).build(torch.arange(6), NONE, torch.arange(6, 10))
+    assert torch.equal(joined.train.inputs, images(6).inputs)
+    assert torch.equal(joined.split("test").inputs, images(4, mean=0.25).inputs)
+
+
+@pytest.mark.parametrize("normalize", ["imagenet", "train"])
+def test_images_that_the_user_set_aside_for_the_test_are_in_no_fold(
+    tmp_path: Path, normalize: Literal["imagenet", "train"]
+) -> None:
+    for place, part in enumerate(("train", "train", "test")):
+        for kind, level in (("dark", 20), ("light", 220)):
+            path = tmp_path / part / kind / f"{place}.png"
+            path.parent.mkdir(parents=True, exist_ok=True)
+            Image.new("L", (4, 4), level + place).save(path)
+    config = ImageFolderConfig(path=str(tmp_path), normalize=normalize, val_size=0)
+    rows = foldable(str(tmp_path), config, load_image_folder(config))
+    assert rows.count == 4
+    assert rows.notes == ((ENCODED_BEFORE,) if normalize == "train" else ())

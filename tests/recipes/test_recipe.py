@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from netwright.core.config import to_mapping
-from netwright.core.errors import ConfigError
+from netwright.core.errors import ConfigError, UnknownNameError
 from netwright.models.mlp import MLPConfig
 from netwright.recipes.recipe import Recipe, data_section, merge, parse_recipe
 
@@ -51,7 +51,6 @@ def test_another_model_brings_its_own_settings() -> None:
     ("source", "section"),
     [
         ("digits", {"name": "digits"}),
-        ("no-such-name", {"name": "no-such-name"}),
         ("a.csv", {"name": "table", "path": "a.csv"}),
         ("folder/a", {"name": "table", "path": "folder/a"}),
         (Path("a"), {"name": "table", "path": "a"}),
@@ -59,6 +58,37 @@ def test_another_model_brings_its_own_settings() -> None:
 )
 def test_what_looks_like_a_file_is_one(source: str | Path, section: dict[str, Any]) -> None:
     assert data_section(source) == section
+
+
+def test_a_folder_named_like_a_source_that_reads_files_is_that_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("images", "table", "digits"):
+        assert data_section(name) == {"name": name}
+        (tmp_path / name).mkdir()
+    assert data_section("images") == {"name": "images", "path": "images"}
+    assert data_section("table") == {"name": "images", "path": "table"}
+    assert data_section("digits") == {"name": "digits"}
+
+
+def test_what_is_neither_a_data_set_nor_a_file_is_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    sentence = "there is no data set, file or folder 'knwon'"
+    hint = "; `netwright list data` shows the data sets"
+    with pytest.raises(UnknownNameError, match=f"^{re.escape(sentence + hint)}$"):
+        data_section("knwon")
+    (tmp_path / "known").mkdir()
+    hint = "; did you mean 'known'?"
+    with pytest.raises(UnknownNameError, match=f"^{re.escape(sentence + hint)}$"):
+        data_section("knwon")
+
+
+def test_a_path_that_is_still_to_be_given_stays_empty() -> None:
+    recipe = parse_recipe({"model": "cnn", "data": {"name": "images"}})
+    assert recipe.to_mapping()["data"]["path"] == ""
 
 
 def test_a_folder_with_inputs_in_it_is_one_of_arrays(tmp_path: Path) -> None:

@@ -112,6 +112,7 @@ def test_examples_of_a_table_show_its_cells(table_page: Path) -> None:
     examples = page[page.index("<h2>Examples</h2>") : page.index("<h2>Model</h2>")]
     assert "<th>size</th><th>colour</th>" in examples
     assert "<td>red</td>" in examples
+    assert "<h3>Wrong and nearly wrong</h3>" in examples
 
 
 def test_folders_of_the_owner_are_not_told(table_run: nw.Run, table_page: Path) -> None:

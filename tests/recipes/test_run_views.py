@@ -1,15 +1,20 @@
 """Which views a run has, from what, and that all of them can be saved without a browser."""
 
+import json
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
+from PIL import Image
+from torch import nn
 
 import netwright as nw
-from netwright.recipes.run_views import EXAMPLES, measure_views
+from netwright.recipes.run_views import EXAMPLES, MASK_BATCH, measure_views
 from netwright.train.evaluate import predict
+from netwright.train.tasks.task import Task
+from tests.data.images.pair_pictures import write_pairs
 
 CLASS_VIEWS = ["curves", "confusion", "calibration", "decision-regions", "wrong-examples"]
 IMAGE_VIEWS = [name for name in CLASS_VIEWS if name != "decision-regions"]
@@ -18,7 +23,7 @@ RUNS: dict[str, tuple[tuple[Any, ...], dict[str, Any], list[str]]] = {
     "images": (("softmax", "digits"), {}, [*IMAGE_VIEWS, "class-balance", "model"]),
     "convolutions": (
         ("cnn", "digits"),
-        {"channels": (2,), "hidden": ()},
+        {"channels": (16,), "hidden": ()},
         [*IMAGE_VIEWS, "class-balance", "filters", "feature-maps", "model"],
     ),
     "curve": (
@@ -167,6 +172,87 @@ def test_views_of_a_large_stored_split_show_a_sample_of_it(
     assert list(few) == list(whole)
     assert np.sum(whole["confusion"].to_json()["counts"]) == run.results["rows"] == 40
     assert np.sum(few["confusion"].to_json()["counts"]) == 10
+    assert few["class-balance"] == whole["class-balance"]
+
+
+@pytest.fixture
+def folder_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> nw.Run:
+    """A run on noise, so that it errs; of each split of its images 20 are looked at."""
+    for number in range(120):
+        folder = tmp_path / "noise" / "ab"[number % 2]
+        folder.mkdir(parents=True, exist_ok=True)
+        pixels = np.random.default_rng(number).integers(0, 256, (8, 8)).astype("uint8")
+        Image.fromarray(pixels).save(folder / f"{number}.png")
+    run = nw.fit("softmax", tmp_path / "noise", epochs=1, test_size=0.5, quiet=True, out="r")
+    monkeypatch.setattr("netwright.data.stored.sample_stored.__defaults__", (20,))
+    return run
+
+
+def test_rows_of_a_sample_of_images_are_rows_of_the_split(folder_run: nw.Run) -> None:
+    split = folder_run.data.split("test")
+    assert len(split) == 60
+    chances = predict(folder_run.model, split.inputs, folder_run.task)
+    view = folder_run.views()["wrong-examples"]
+    assert "of 20 examples" in view.caption
+    assert "a sample of the split" in view.caption
+    shown = view.to_json()
+    assert len(shown["mistakes"]) > 2
+    for one in shown["mistakes"] + shown["barely_right"]:
+        assert chances[one["row"]].max() == pytest.approx(one["p_predicted"], abs=1e-5)
+
+
+def test_a_report_of_a_sample_tells_the_sizes_of_the_data(folder_run: nw.Run) -> None:
+    page = folder_run.report().read_text(encoding="utf-8")
+    sizes = ", ".join(f"{len(split)} {name}" for name, split in folder_run.data.splits())
+    assert f": {sizes} rows." in page
+    assert page.count("These views are of 20 of the 60 test rows, spread evenly.") == 1
+    assert f"The table is of 20 of the {len(folder_run.data.train)} train rows, " in page
+
+
+def test_worst_errors_of_a_sample_are_shown_with_the_cells_of_their_rows(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    inputs = np.random.default_rng(0).normal(size=(200, 1))
+    np.save(tmp_path / "x.npy", inputs)
+    stored = np.load(tmp_path / "x.npy", mmap_mode="r")
+    run = nw.fit("linear-regression", (stored, inputs**2), kind="real", epochs=1, quiet=True)
+    split = run.data.split("test")
+    monkeypatch.setattr("netwright.data.stored.sample_stored.__defaults__", (10,))
+    page = run.report(tmp_path / "page.html").read_text(encoding="utf-8")
+    told = json.loads((tmp_path / "page.json").read_text(encoding="utf-8"))
+    shown = told["views"]["worst-errors"]["outputs"][0]["rows"]
+    assert len(shown) == 10
+    assert max(one["row"] for one in shown) == len(split) - 1
+    for one in shown:
+        assert split.targets[one["row"], 0] == pytest.approx(one["true"])
+        (cell,) = run.preprocessor.decode(split.inputs[[one["row"]]])[0].values()
+        assert f"<td>{cell}</td>" in page
+
+
+def test_masks_are_predicted_a_few_images_at_a_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pairs = write_pairs(tmp_path / "cells", range(40))
+    settings: dict[str, Any] = {"size": (4,), "depth": 1, "width": 2, "test_size": 0.5}
+    run = nw.fit("unet", pairs, epochs=1, quiet=True, **settings)
+    sizes = []
+
+    def counted(model: nn.Module, inputs: torch.Tensor, task: Task) -> torch.Tensor:
+        sizes.append(len(inputs))
+        return predict(model, inputs, task)
+
+    monkeypatch.setattr("netwright.recipes.run_views.predict", counted)
+    view = run.views()["segmentation"].to_json()
+    assert sizes == [MASK_BATCH, MASK_BATCH, 4]
+    names = run.spec.class_names
+    wanted = [run.results["metrics"][f"dice/{name}"] for name in names]
+    assert view["dice"] == pytest.approx(wanted)
+
+
+def test_filters_of_an_ensemble_are_not_shown_as_if_it_were_one_network(pictures: Any) -> None:
+    run = nw.fit("bagging", pictures, of="cnn", members=2, epochs=1, quiet=True)
+    views = run.views()
+    assert not {"filters", "feature-maps"} & views.keys()
 
 
 def test_a_model_has_views_of_its_own_and_the_report_shows_them(

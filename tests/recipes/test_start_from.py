@@ -1,6 +1,7 @@
 """A new run from old weights: they are the first ones, and have to fit."""
 
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -129,6 +130,47 @@ def test_other_classes_get_a_new_head_and_all_else_is_kept(weights: Path) -> Non
 
 
 @pytest.mark.parametrize(
+    ("names", "told"),
+    [
+        ("abc", ()),
+        ("", ()),
+        ("xyz", ("new head: fc is for other classes: x, y ... instead of a, b ...",)),
+        ("acb", ("new head: fc is for other classes: c, b instead of b, c",)),
+        ("abd", ("new head: fc is for other classes: d instead of c",)),
+    ],
+)
+def test_as_many_other_classes_get_a_new_head_too(
+    names: str, told: tuple[str, ...], tmp_path: Path
+) -> None:
+    old = nw.fit(Conv(), named("abc"), epochs=1, out=tmp_path / "old", quiet=True)
+    module = Conv()
+    drawn = copy_of(module)
+    assert take_weights(module, tmp_path / "old", tuple(names)) == told
+    own = {name for name in drawn if told and name.startswith("fc.")}
+    wanted = {name: (drawn if name in own else copy_of(old.model))[name] for name in drawn}
+    assert_same(copy_of(module), wanted)
+
+
+def test_a_head_alone_is_not_for_other_classes(tmp_path: Path) -> None:
+    nw.fit("logistic", named("abc"), epochs=1, out=tmp_path / "old", quiet=True)
+    module = prepare("logistic", named("xbc")).model
+    take_weights(module, tmp_path / "old", tuple("abc"))
+    difference = "its classes are a, b ... there and x, b ... here"
+    sentence = f"the weights of {tmp_path / 'old'} do not fit this model: {difference}"
+    with pytest.raises(ConfigError, match=f"^{re.escape(sentence)}$"):
+        take_weights(module, tmp_path / "old", tuple("xbc"))
+
+
+def test_a_run_on_other_classes_has_a_new_head(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    nw.fit(Conv(), named("abc"), epochs=1, out=tmp_path / "old", quiet=True)
+    nw.fit(Conv(), named("xyz"), epochs=1, out=tmp_path / "new", start_from=tmp_path / "old")
+    told = "note: new head: fc is for other classes: x, y ... instead of a, b ...\n"
+    assert told in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
     ("settings", "difference"),
     [
         ({"channels": 3}, "the channels of an image are 1 there and 3 here"),
@@ -200,6 +242,12 @@ def images(factor: float = 1.0, channels: int = 1, classes: int = 3) -> Data:
     targets = [row % classes for row in range(12)]
     _, data, _ = resolve("mlp", (pixels.numpy(), targets), factor=factor)
     return data
+
+
+def named(classes: str) -> Data:
+    """Images of three classes with these names."""
+    data = images()
+    return replace(data, spec=replace(data.spec, class_names=tuple(classes)))
 
 
 def test_pixels_on_another_scale_are_told(tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 """Training a prepared recipe in a folder: going on, limits, one owner, and what is left there."""
 
+import copy
 import json
 import re
 from dataclasses import asdict
@@ -40,6 +41,21 @@ def same_model(first: nw.Run, second: nw.Run) -> bool:
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory: pytest.TempPathFactory) -> nw.Run:
     return fit(tmp_path_factory.mktemp("whole") / "run")
+
+
+def test_what_is_frozen_as_it_was_drawn_is_told(
+    whole: nw.Run, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def told_of(model: Any, name: str, **given: Any) -> str:
+        nw.fit(model, "moons", out=tmp_path / name, max_steps=1, **given)
+        return " ".join(capsys.readouterr().err.split())
+
+    note = "note: hidden is frozen as it was drawn: --from gives it weights that have learned"
+    small: dict[str, Any] = {"hidden": (6,), "freeze": "hidden"}
+    assert note in told_of("mlp", "drawn", **small)
+    assert "note:" not in told_of("mlp", "learned", start_from=whole, **small)
+    own = copy.deepcopy(whole.model)  # it may have learned
+    assert "note:" not in told_of(own, "own", freeze="hidden")
 
 
 @pytest.mark.parametrize("steps", [1, 9, 10, 27])

@@ -11,7 +11,7 @@ from netwright.theory.transfer_learning import (
     TRANSFER,
     Accuracies,
     build_net,
-    percent_right,
+    learn,
     with_features_of,
 )
 
@@ -28,7 +28,7 @@ def test_all_but_the_last_layer_is_taken_over_and_stays_bit_for_bit() -> None:
     source, own = build_net(known, 0), build_net(few, 1)
     last = {name: weight.clone() for name, weight in own.classifier[-1].state_dict().items()}
     net = with_features_of(source, own)
-    percent_right(net, few, seed=0, steps=3, freeze=KEPT)
+    learn(net, few, seed=0, steps=3, freeze=KEPT)
     kept = {name for name, _ in net.named_parameters() if not name.startswith("classifier.4")}
     assert kept == {
         f"{part}.{kind}" for part in ("features.0.0", KEPT) for kind in ("weight", "bias")
@@ -50,4 +50,4 @@ def test_ten_points_are_what_it_takes(
     verdict = TRANSFER.check()
     assert verdict.holds == holds
     assert verdict.measured == pytest.approx(gain)
-    assert verdict.n == 3  # choices of classes: the draws of one share their features
+    assert verdict.n == 4  # choices of classes: the draws of one share their features

@@ -92,6 +92,7 @@ def test_the_interval_of_a_mean_covers_it_in_95_of_100_cases() -> None:
 
 def test_the_interval_of_a_share_by_hand() -> None:
     one = estimate_share(5, 10)
+    assert at_least("share", 0, **one.as_measured()).interval == one.interval
     assert one.mean == 0.5
     assert one.interval == pytest.approx((0.2366, 0.7634), abs=1e-4)
     assert estimate_share(0, 20).interval == pytest.approx((0, 0.1611), abs=1e-4)

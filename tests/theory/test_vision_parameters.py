@@ -3,6 +3,7 @@
 import pytest
 import torch
 
+from netwright.core.errors import ConfigError
 from netwright.models.catalog import MODELS
 from netwright.testing.claim_contract import CLAIM_CHECKS
 from netwright.theory.claims import Claim
@@ -30,7 +31,7 @@ def test_a_thousand_values_and_three_neighbours() -> None:
     assert [finding.predicted for finding in findings] == [1_000_000, 3000, 3]
 
 
-@pytest.mark.parametrize(("values", "kernel"), [(1, 1), (7, 7), (100_000, 4)])
+@pytest.mark.parametrize(("values", "kernel"), [(2, 1), (7, 7), (100_000, 4)])
 def test_holds_for_other_sizes_and_allocates_nothing(values: int, kernel: int) -> None:
     assert SPARSE_SHARED.check(values=values, kernel=kernel).holds
     layers = build_layers(SparseSharedConfig(values=values, kernel=kernel)).values()
@@ -64,3 +65,8 @@ def test_a_dense_layer_on_the_pixels_of_the_last_maps_would_be_most_of_a_residua
     assert dense_share("resnet50", averaged=False) == pytest.approx(weights / (weights + rest))
     findings = RESNET_DENSE.check().findings
     assert [finding.holds for finding in findings] == [False, False, True, True]
+
+
+def test_a_map_of_one_value_is_refused_since_nothing_can_be_saved() -> None:
+    with pytest.raises(ConfigError, match=r"^values must be at least 2, got 1$"):
+        SparseSharedConfig(values=1)

@@ -193,6 +193,20 @@ def test_evaluating_a_model_that_returns_half_precision_is_exact() -> None:
     assert found["loss"] == pytest.approx(wanted.item(), rel=1e-5)
 
 
+def test_what_is_added_up_is_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    reads: list[tuple[int, ...]] = []
+    read = Tensor.cpu
+
+    def watched(self: Tensor, *args: Any, **options: Any) -> Tensor:
+        reads.append(tuple(self.shape))
+        return read(self, *args, **options)
+
+    monkeypatch.setattr(Tensor, "cpu", watched)
+    monkeypatch.setattr("netwright.train.evaluate.EVALUATION_BATCH", 2)
+    measure_quickly(toy_net(), rows("real", weights=False), TASKS["real"])
+    assert reads == [(), (3,)]  # loss and headline, after six batches
+
+
 class Rows(StoredInputs):
     """The rows of a tensor, never more than a batch of them at a time."""
 

@@ -15,15 +15,16 @@ from torch import Tensor, nn
 
 from netwright.core.errors import ConfigError, RunError
 from netwright.core.outputs import Output
+from netwright.core.seeding import seeded
 from netwright.data.dataset import Data
 from netwright.data.loader import BatchLoader
-from netwright.train.callback import Callback, collect_hooks
+from netwright.train.callback import Callback
 from netwright.train.callbacks.non_finite import GuardNonFinite
 from netwright.train.checkpoint import load_checkpoint, save_checkpoint
 from netwright.train.evaluate import measure_quickly
 from netwright.train.settings import Pace, TrainConfig, pace_for
 from netwright.train.state import TrainState
-from netwright.train.step import UpdateStep, heads_of
+from netwright.train.step import heads_of
 from netwright.train.tasks.classification import Classification
 from netwright.train.tasks.regression import Regression
 from tests.train.toy_runs import (
@@ -559,20 +560,77 @@ def test_closures_compute_through_the_compiled_model(compiler: Compiler) -> None
     assert len(compiler.sizes) > 6
 
 
-def test_compiling_leaves_gradients_statistics_and_draws_alone(compiler: Compiler) -> None:
-    model, data = toy_net(batch_norm=True, dropout=0.4), toy_data(rows=10)
-    trainer = toy_trainer(data, compile=True)
-    state = trainer.start(model, data)
-    step = UpdateStep(state, trainer.config, collect_hooks([]), data.train)
-    model(data.train.inputs).sum().backward()
-    buffers = {name: buffer.clone() for name, buffer in model.named_buffers()}
-    gradients = gradients_of(model)
-    draws = torch.get_rng_state()
-    step.compile(BatchLoader(data.train, 4))
-    assert compiler.sizes == [4, 2]
-    assert_same(dict(model.named_buffers()), buffers)
-    assert torch.equal(gradients_of(model), gradients)
-    assert torch.equal(torch.get_rng_state(), draws)
+def pixels() -> Data:
+    """Ten images of 4 x 4, in three classes."""
+    data, random = toy_data(rows=10, val=0), torch.Generator().manual_seed(0)
+    images = torch.rand(10, 1, 4, 4, generator=random)
+    return replace(
+        data,
+        spec=replace(data.spec, inputs="image", input_shape=(1, 4, 4)),
+        train=replace(data.train, inputs=images),
+    )
+
+
+def small_conv() -> nn.Sequential:
+    with seeded(0):
+        layers = [nn.Conv2d(1, 2, 3), nn.BatchNorm2d(2), nn.Flatten(), nn.Dropout(0.4)]
+        return nn.Sequential(*layers, nn.Linear(8, 3))
+
+
+NOISES: dict[str, Any] = {
+    "augment": ("crop=1", "mixup=0.4"),
+    "weight_noise": 0.5,
+    "input_noise": 0.1,
+    "label_noise": 0.2,
+}
+
+
+def test_compiling_leaves_weights_gradients_statistics_and_draws_alone(
+    compiler: Compiler,
+) -> None:
+    seen: dict[str, Any] = {}
+
+    class Watch(Callback):
+        def on_epoch_start(self, state: TrainState) -> None:
+            model(data.train.inputs).sum().backward()
+            seen.update(before=copy_of(model), gradients=gradients_of(model))
+            seen.update(draws=torch.get_rng_state())
+
+        def on_batch_start(self, state: TrainState) -> None:
+            assert compiler.sizes == [4, 2]
+            buffers = dict(model.named_buffers())  # weights have their first noise by now
+            assert_same(buffers, {name: seen["before"][name] for name in buffers})
+            assert torch.equal(gradients_of(model), seen["gradients"])
+            assert torch.equal(torch.get_rng_state(), seen["draws"])
+            raise KeyboardInterrupt
+
+    model, data = small_conv(), pixels()
+    with pytest.raises(KeyboardInterrupt):
+        toy_fit(model, data, compile=True, callbacks=[Watch()], **NOISES)
+    assert_same(copy_of(model), seen["before"])
+
+
+def test_batches_that_are_only_tried_are_changed_and_no_event_of_yours(
+    compiler: Compiler,
+) -> None:
+    events: list[str] = []
+
+    class Half(Callback):
+        only_changes_batch = True
+
+        def on_batch_start(self, state: TrainState) -> None:
+            assert state.batch is not None
+            state.batch = state.batch._replace(inputs=state.batch.inputs[:, :2])
+
+    class Note(Callback):
+        def on_batch_start(self, state: TrainState) -> None:
+            events.append("start")
+
+        def on_batch_end(self, state: TrainState) -> None:
+            events.append("end")
+
+    toy_fit(nn.Linear(2, 3), toy_data(val=0), compile=True, epochs=1, callbacks=[Half(), Note()])
+    assert events == ["start", "end"] * 5
 
 
 def test_nothing_is_compiled_unless_asked_for(compiler: Compiler) -> None:
@@ -630,6 +688,14 @@ def test_a_compiled_run_is_the_plain_one(backend: str, build: Callable[[], nn.Mo
     assert state.history.as_dict()["val/loss"] == pytest.approx(history["val/loss"], abs=1e-5)
     assert_same(copy_of(copy.deepcopy(compiled)), copy_of(compiled))
     assert not any(part._forward_hooks or part._forward_pre_hooks for part in compiled.modules())
+
+
+@WITHIN_TORCH
+def test_a_compiled_run_with_all_noises_is_the_plain_one(backend: str) -> None:
+    plain, compiled = small_conv(), small_conv()
+    toy_fit(plain, pixels(), optimizer="momentum", lr=0.1, **NOISES)
+    toy_fit(compiled, pixels(), optimizer="momentum", lr=0.1, compile=True, **NOISES)
+    assert_close(compiled, plain, 1e-5)
 
 
 @WITHIN_TORCH

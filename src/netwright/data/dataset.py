@@ -45,6 +45,10 @@ class Split:
             weights=None if self.weights is None else self.weights[indices],
         )
 
+    def with_targets(self, targets: Tensor, weights: Tensor | None) -> "Split":
+        """The same inputs, held as they are, with other targets and weights."""
+        return Split(inputs=self.inputs, targets=targets, weights=weights)
+
     def check_inputs(self, name: str) -> None:
         """Refuse NaN and infinity, naming the first place."""
         check_finite(name, self.inputs)
@@ -71,6 +75,7 @@ class Data:
         preprocessor: encodes new inputs exactly as these were encoded.
         notes: what was inferred or repaired on the way, one sentence each.
         load_seconds: that reading it took; 0 for data that was at hand.
+        test_is_given: the source itself says which examples are the test, nobody drew them.
     """
 
     name: str
@@ -81,6 +86,7 @@ class Data:
     preprocessor: Preprocessor
     notes: tuple[str, ...] = ()
     load_seconds: float = 0.0
+    test_is_given: bool = False
 
     def splits(self) -> Iterator[tuple[str, Split]]:
         """The splits that are there, by name."""

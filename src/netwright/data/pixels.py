@@ -121,6 +121,12 @@ class PixelSplit(Split):
             weights=None if self.weights is None else self.weights[indices],
         )
 
+    def with_targets(self, targets: Tensor, weights: Tensor | None) -> "PixelSplit":
+        """The same bytes with other targets and weights."""
+        return PixelSplit(
+            pixels=self.pixels, scaling=self.scaling, targets=targets, weights=weights
+        )
+
     def check_inputs(self, name: str) -> None:
         """Nothing to do: every byte is finite."""
 

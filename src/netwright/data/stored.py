@@ -8,7 +8,7 @@ Shapes: N examples, B rows read together.
 
 import math
 from abc import ABC, abstractmethod
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor
@@ -104,39 +104,51 @@ class StoredSplit(Split):
             rows=self.rows[indices.cpu()],
         )
 
+    def with_targets(self, targets: Tensor, weights: Tensor | None) -> "StoredSplit":
+        """The same rows with other targets and weights; nothing is read."""
+        return StoredSplit(stored=self.stored, targets=targets, weights=weights, rows=self.rows)
+
     def check_inputs(self, name: str) -> None:
         """Nothing to do: stored inputs are checked as they are read, not all of them at once."""
 
     def to(self, device: torch.device) -> "StoredSplit":
         """The same examples with targets and weights on another device; batches follow them."""
-        return StoredSplit(
-            stored=self.stored,
-            targets=self.targets.to(device),
-            weights=None if self.weights is None else self.weights.to(device),
-            rows=self.rows,
-        )
+        weights = None if self.weights is None else self.weights.to(device)
+        return self.with_targets(self.targets.to(device), weights)
 
 
-def sample_stored(data: Data, most: int = MOST_SHOWN) -> Data:
-    """The data with at most so many rows of each split that is not held as floats.
+@dataclass(frozen=True, kw_only=True)
+class Sample:
+    """What is looked at of data, where reading all of it would take too long.
 
-    For looking at, not for measuring: the rows are spread evenly over the split, fewer of them
-    where they are large, and a note says how many there are.
+    Args:
+        shown: the data with some rows of each split, spread evenly.
+        whole: the data itself; its targets are in memory, its inputs need not be.
+    """
+
+    shown: Data
+    whole: Data
+
+    def rows(self, split: str) -> Tensor | None:
+        """The places in a split of the rows that are shown; None where it is shown as a whole."""
+        some, total = len(self.shown.split(split)), len(self.whole.split(split))
+        return evenly_spaced(total, some) if some < total else None
+
+    def described(self, split: str) -> str:
+        """How many rows of a split are shown, in words; empty where it is shown as a whole."""
+        some, total = len(self.shown.split(split)), len(self.whole.split(split))
+        return f"{some:,} of the {total:,} {split} rows, spread evenly" if some < total else ""
+
+
+def sample_stored(data: Data, most: int = MOST_SHOWN) -> Sample:
+    """At most so many rows of each split that is not held as floats.
+
+    For looking at, not for measuring: fewer rows are taken where they are large.
     """
     most = min(most, max(1, MOST_SHOWN_BYTES // (data.spec.num_features * torch.float32.itemsize)))
     parts = {name: _shown(split, most) for name, split in data.splits()}
-    notes = tuple(
-        f"the views show {len(parts[name]):,} of the {len(split):,} {name} rows"
-        for name, split in data.splits()
-        if len(parts[name]) < len(split)
-    )
-    return replace(
-        data,
-        train=parts["train"],
-        val=parts.get("val"),
-        test=parts.get("test"),
-        notes=data.notes + notes,
-    )
+    shown = replace(data, train=parts["train"], val=parts.get("val"), test=parts.get("test"))
+    return Sample(shown=shown, whole=data)
 
 
 def _shown(split: Split, most: int) -> Split:

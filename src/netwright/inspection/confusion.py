@@ -38,12 +38,14 @@ class Confusion(View):
     Args:
         class_names: C of them.
         counts: (C, C) examples, or sums of their weights; row = true, column = predicted.
+        is_sample: whether they are a sample of the split.
     """
 
     title: ClassVar[str] = "Confusion matrix"
 
     class_names: tuple[str, ...]
     counts: tuple[tuple[float, ...], ...]
+    is_sample: bool = False
 
     @property
     def size(self) -> tuple[float, float]:
@@ -55,8 +57,9 @@ class Confusion(View):
     def caption(self) -> str:
         """How many are right, and what is confused most."""
         right, total = self._matrix.trace(), self._matrix.sum()
+        sample = " in a sample of the split" if self.is_sample else ""
         return (
-            f"{amount(right)} of {amount(total)} are right ({percent(right / total)}). "
+            f"{amount(right)} of {amount(total)}{sample} are right ({percent(right / total)}). "
             f"{self._worst} A row is a true class, a column what the model said; blue is right, "
             f"orange is wrong, and the darker a cell, the larger its share of its row."
             f"{' Numbers are percent of the row.' if self._written == 'shares' else ''}"
@@ -154,6 +157,8 @@ def measure_confusion(
     probabilities: Tensor,
     class_names: Sequence[str],
     weights: Tensor | None = None,
+    *,
+    is_sample: bool = False,
 ) -> Confusion:
     """Count what was called what; the likeliest class is the answer.
 
@@ -162,6 +167,7 @@ def measure_confusion(
         probabilities: (N, C).
         class_names: C names.
         weights: how much each example counts, (N,).
+        is_sample: whether the examples are a sample of a split.
     """
     check_class_samples("probabilities", probabilities, targets, weights)
     num_classes = probabilities.shape[1]
@@ -170,6 +176,7 @@ def measure_confusion(
     return Confusion(
         class_names=tuple(class_names),
         counts=tuple(tuple(float(count) for count in row) for row in matrix.tolist()),
+        is_sample=is_sample,
     )
 
 

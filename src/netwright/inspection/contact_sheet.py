@@ -4,7 +4,7 @@ One row an augmentation, the image itself first, then fresh draws; where several
 last row shows all of them together, which is what a network is given. All pictures share one scale
 from black to white, so that a change of brightness is seen as one.
 
-Shapes: N images (N, C, I, J), C being 1 or 3.
+Shapes: N images (N, C, I, J).
 """
 
 from collections.abc import Sequence
@@ -51,11 +51,17 @@ class Strip:
 
 @dataclass(frozen=True, kw_only=True)
 class ContactSheet(View):
-    """Augmentations side by side."""
+    """Augmentations side by side.
+
+    Args:
+        strips: one an augmentation.
+        num_channels: of the images.
+    """
 
     title: ClassVar[str] = "Augmentations"
 
     strips: tuple[Strip, ...]
+    num_channels: int
 
     @property
     def size(self) -> tuple[float, float]:
@@ -70,8 +76,17 @@ class ContactSheet(View):
         draws = len(self.strips[0].pictures) - 1
         return (
             f"What augmentation makes of one image: the image itself, then {draws} fresh draws. "
-            "All pictures have one scale from black to white."
+            f"All pictures have one scale from black to white.{self._channels}"
         )
+
+    @property
+    def _channels(self) -> str:
+        """What is shown of images that are neither grey nor colour."""
+        if self.num_channels in (1, 3):
+            return ""
+        if self.num_channels == 4:
+            return " Of 4 channels the first three are shown, as colours."
+        return f" Of {self.num_channels} channels the mean is shown."
 
     def draw(self, figure: "Figure") -> None:
         """One set of axes holds all pictures: a set for each would take ten times as long."""
@@ -128,17 +143,17 @@ def measure_contact_sheet(
     images = torch.cat([images[:1].expand(count, -1, -1, -1), images[1:]])
     targets = torch.zeros(len(images), dtype=torch.int64, device=images.device)
     batch = Batch(images, targets, None, torch.arange(len(images), device=images.device))
-    original = _decoded(images[:1], decode)
-    low, high = (float(end) for end in _decoded(images, decode).aminmax())
+    shown = _shown_channels(_decoded(images, decode))
+    original, (low, high) = shown[:1], (float(end) for end in shown.aminmax())
     rows = [(text, [text]) for text in specs]
     if len(specs) > 1:
         rows.append(("all together", list(specs)))
     strips = []
     for name, chosen in rows:
         drawn = parse_augmentations(chosen, spec)(batch, seed, 0, 0).inputs[:count]
-        shown = torch.cat([original, _decoded(drawn, decode)])
-        strips.append(Strip(name=name, pictures=_levels(shown, low, high)))
-    return ContactSheet(strips=tuple(strips))
+        pictures = torch.cat([original, _shown_channels(_decoded(drawn, decode))])
+        strips.append(Strip(name=name, pictures=_levels(pictures, low, high)))
+    return ContactSheet(strips=tuple(strips), num_channels=images.shape[1])
 
 
 def _decoded(images: Tensor, decode: tuple[Tensor, Tensor] | None) -> Tensor:
@@ -146,6 +161,13 @@ def _decoded(images: Tensor, decode: tuple[Tensor, Tensor] | None) -> Tensor:
         return images
     offset, scale = (part.to(images) for part in decode)
     return (images.flatten(1) * scale + offset).reshape(images.shape)
+
+
+def _shown_channels(images: Tensor) -> Tensor:
+    """Grey and colour as they are; of four channels three, as the fourth is not light."""
+    if images.shape[1] in (1, 3):
+        return images
+    return images[:, :3] if images.shape[1] == 4 else images.mean(dim=1, keepdim=True)
 
 
 def _levels(images: Tensor, low: float, high: float) -> tuple[Levels, ...]:

@@ -132,8 +132,8 @@ class Curves(View):
         if self._ends_with_val_below_train:
             words += (
                 " Val ends below train, which is no error: train is a mean over the epoch, taken "
-                "while the weights moved and with dropout on, val is measured after it with "
-                "dropout off."
+                "while the weights moved, with dropout and augmentation where there are any; val "
+                "is measured after it, without them."
             )
         return words
 

@@ -2,17 +2,20 @@
 
 The image runs through the model once, in evaluation mode. Convolutions in a row whose maps have
 one size are a stage; of each stage the last convolution is shown, after the normalisation and the
-activation that follow it.
+activation that follow it. The convolution that makes the model's output belongs to no stage: what
+it says is the answer.
 
 Shapes: one image (channels, I, J), F maps (F, I', J') of a convolution.
 """
 
+import math
 from contextlib import ExitStack
 from dataclasses import dataclass
-from itertools import groupby
+from itertools import groupby, pairwise
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
+import torch
 from torch import Tensor, nn
 
 from netwright.core.checks import check_finite, check_shape
@@ -26,7 +29,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 MOST_MAPS = 8  # of a stage
-MOST_STAGES = 8
+MOST_STAGES = 9  # as many as a U-Net of depth 4 has
 SIDE = 0.8  # inches of a picture
 NAMES = 1.4  # inches for the names on the left
 GAP = 0.06  # between pictures, as a share of one
@@ -57,7 +60,7 @@ class Stage:
         path: where it is in the model.
         num_maps: F, how many filters it has.
         sides: rows and columns of a map.
-        maps: of the filters that respond most, the strongest first.
+        maps: of the filters with the largest responses, the strongest first.
     """
 
     path: str
@@ -91,11 +94,14 @@ class FeatureMaps(View):
         """How to read it, and the strongest response of the last stage."""
         last = self.stages[-1]
         strongest = last.maps[0]
+        areas = [math.prod(stage.sides) for stage in self.stages]
+        shrink = len(areas) > 1 and all(one > after for one, after in pairwise(areas))
+        coarser = "; later maps are coarser and look for more"
         return (
             "One image, and where in it the filters of each stage respond: white where a filter "
             "finds what it looks for. Of each stage the filters that respond most, the strongest "
-            "first, each on a scale of its own; later maps are coarser and look for more. In the "
-            f"last stage, {quoted(last.path)}, filter {strongest.channel} is the strongest, "
+            f"first, each on a scale of its own{coarser if shrink else ''}. In the last "
+            f"stage, {quoted(last.path)}, filter {strongest.channel} is the strongest, "
             f"{number(strongest.mean)} on average and {number(strongest.largest)} at most."
         )
 
@@ -147,7 +153,8 @@ def convolved_maps(model: nn.Module, image: Tensor) -> list[tuple[str, Tensor]]:
     """Path and maps (F, I', J') of each convolution in the order of their calls.
 
     What follows a convolution and keeps the shape of its maps, a normalisation or an activation,
-    has worked on them; pooling has not.
+    has worked on them; pooling has not. Of several convolutions, the one that makes the model's
+    output is left out.
 
     Args:
         model: any module; it is not changed.
@@ -169,7 +176,9 @@ def convolved_maps(model: nn.Module, image: Tensor) -> list[tuple[str, Tensor]]:
                         lambda part, _, output, path=path: note(path, part, output)
                     )
                 )
-        model(image)
+        output = model(image)
+    if len(found) > 1 and isinstance(output, Tensor) and torch.equal(found[-1][1], output[0]):
+        found.pop()
     return found
 
 
@@ -185,7 +194,7 @@ def _spread(stages: list[tuple[str, Tensor]]) -> list[tuple[str, Tensor]]:
 
 
 def _stage(path: str, maps: Tensor) -> Stage:
-    strongest = maps.flatten(1).norm(dim=1).argsort(descending=True, stable=True)[:MOST_MAPS]
+    strongest = maps.flatten(1).amax(dim=1).argsort(descending=True, stable=True)[:MOST_MAPS]
     shown = tuple(
         FeatureMap(
             channel=channel,

@@ -1,7 +1,7 @@
 """Masks over their images: what is true, what was said, and where the two differ.
 
-The commonest class is left as it is, the others are coloured. Images are shown from the one with
-the most wrong pixels to the one with the fewest.
+The commonest class is left as it is, the next ones have a colour each, and all others share one.
+Images are shown from the one with the most wrong pixels to the one with the fewest.
 
 Shapes: N images (N, channels, I, J), C classes, masks (N, I, J).
 """
@@ -9,6 +9,7 @@ Shapes: N images (N, channels, I, J), C classes, masks (N, I, J).
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -20,21 +21,24 @@ from torch.nn import functional as F
 from netwright.core.checks import check_positive, check_shape
 from netwright.inspection.figure_style import COLOURS
 from netwright.inspection.view import View
-from netwright.inspection.wording import check_names, legend_name, percent, quoted
-from netwright.metrics.samples import check_mask_samples
+from netwright.inspection.wording import legend_name, percent, quoted
+from netwright.metrics.samples import check_classes, check_not_empty
 from netwright.metrics.segmentation import class_dice, mask_tables
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 MOST_PIXELS = 160  # along the longer side; larger images are shown smaller
-MOST_NAMED = 8  # classes in the legend
+MOST_NAMED = 8  # classes whose overlap the caption tells
 PANEL, MARGIN, LEGEND = 2.0, 0.6, 0.75  # inches: a picture's width, words on the left, and below
+LEAST_HEIGHT = 1.0  # inches of a row: its words stand upright
+CHUNK = 8  # images whose pixels are counted together
 COLOUR_SHARE = 0.55  # of a coloured pixel, the rest is the image
 HEADINGS = ("image", "truth", "prediction", "disagreement")
 # What can be wrong with a pixel, where the commonest class is taken for nothing being there.
 MISSED, INVENTED, MIXED_UP = COLOURS[1], COLOURS[5], COLOURS[3]
-CLASS_COLOURS = tuple(one for one in COLOURS if one not in {MISSED, INVENTED, MIXED_UP})
+CLASS_COLOURS = tuple(COLOURS[place] for place in (0, 2, 4, 6, 8, 9))
+OTHERS = COLOURS[7]  # a grey for all classes that have no colour of their own
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,6 +70,7 @@ class SegmentationOverlay(View):
         dice: of each class over all images; None where it occurs in no mask.
         num_images: that were looked at.
         images: those that are shown.
+        is_sample: whether those that were looked at are a sample of the split.
     """
 
     title: ClassVar[str] = "Segmentation"
@@ -75,6 +80,7 @@ class SegmentationOverlay(View):
     dice: tuple[float | None, ...]
     num_images: int
     images: tuple[SegmentedImage, ...]
+    is_sample: bool = False
 
     @property
     def size(self) -> tuple[float, float]:
@@ -82,7 +88,7 @@ class SegmentationOverlay(View):
         tall, wide = self.images[0].truth.shape
         return (
             MARGIN + len(HEADINGS) * PANEL,
-            LEGEND + len(self.images) * PANEL * tall / wide,
+            LEGEND + len(self.images) * max(PANEL * tall / wide, LEAST_HEIGHT),
         )
 
     @property
@@ -91,10 +97,15 @@ class SegmentationOverlay(View):
         named = zip(self.class_names, self.dice, strict=True)
         overlaps = [f"{quoted(name)} {value:.3f}" for name, value in named if value is not None]
         rest = f" and {len(overlaps) - MOST_NAMED} more" if len(overlaps) > MOST_NAMED else ""
+        sample = ", a sample of the split" if self.is_sample else ""
         return (
-            f"Dice over {self.num_images:,} images: {', '.join(overlaps[:MOST_NAMED])}{rest}. "
+            f"Dice over {self.num_images:,} images{sample}: "
+            f"{', '.join(overlaps[:MOST_NAMED])}{rest}. "
             f"Shown: {len(self.images)}, from the most wrong pixels to the fewest; "
-            f"{quoted(self.class_names[self.background])}, the commonest class, is not coloured."
+            f"{quoted(self.class_names[self.background])}, the commonest class, is not coloured. "
+            "From left to right: the image, the true mask, the predicted mask, and the pixels that "
+            "differ, missed where only the truth has a class, invented where only the prediction "
+            "has one."
         )
 
     def to_json(self) -> dict[str, Any]:
@@ -104,6 +115,7 @@ class SegmentationOverlay(View):
             "background": self.background,
             "dice": list(self.dice),
             "num_images": self.num_images,
+            "is_sample": self.is_sample,
             "images": [{"row": image.row, "wrong": image.wrong} for image in self.images],
         }
 
@@ -127,17 +139,30 @@ class SegmentationOverlay(View):
             axes.set_title(heading, fontsize=10, loc="center")
         self._draw_legend(figure)
 
+    @cached_property
+    def _drawn(self) -> list[int]:
+        """The classes on the pictures that are coloured, the commonest first."""
+        masks = [mask.ravel() for image in self.images for mask in (image.truth, image.said)]
+        counts = np.bincount(np.concatenate(masks))
+        order = np.argsort(-counts, kind="stable")
+        return [int(one) for one in order if counts[one] and one != self.background]
+
+    @property
+    def _colours(self) -> dict[int, str]:
+        """Class -> its own colour: as many of the commonest as there are colours."""
+        return dict(zip(sorted(self._drawn[: len(CLASS_COLOURS)]), CLASS_COLOURS, strict=False))
+
     def _draw_legend(self, figure: "Figure") -> None:
         """Classes that are coloured, then the kinds of mistakes."""
         from matplotlib.patches import Patch  # noqa: PLC0415 - it costs a second
 
-        shown = [index for index in range(len(self.class_names)) if index != self.background]
-        entries = [
-            (legend_name(self.class_names[index]), _class_colour(index))
-            for index in shown[:MOST_NAMED]
-        ]
+        named = self._colours
+        entries = [(legend_name(self.class_names[index]), named[index]) for index in sorted(named)]
+        others = len(self._drawn) - len(named)
+        if others:
+            entries.append((f"{others} other class{'' if others == 1 else 'es'}", OTHERS))
         entries += [("missed", MISSED), ("invented", INVENTED)]
-        if len(shown) > 1:  # one coloured class cannot be taken for another
+        if len(self._drawn) > 1:  # one coloured class cannot be taken for another
             entries.append(("mixed up", MIXED_UP))
         figure.legend(
             handles=[Patch(color=colour, label=name) for name, colour in entries],
@@ -151,7 +176,7 @@ class SegmentationOverlay(View):
         shown = picture / 255
         for index in np.unique(mask):
             if index != self.background:
-                where, colour = mask == index, _rgb(_class_colour(int(index)))
+                where, colour = mask == index, _rgb(self._colours.get(int(index), OTHERS))
                 shown[where] = (1 - COLOUR_SHARE) * shown[where] + COLOUR_SHARE * colour
         return shown
 
@@ -168,26 +193,31 @@ class SegmentationOverlay(View):
 def measure_segmentation(
     images: Tensor,
     targets: Tensor,
-    predictions: Tensor,
+    said: Tensor,
     class_names: Sequence[str],
     *,
     count: int = 3,
+    rows: Tensor | None = None,
 ) -> SegmentationOverlay:
     """Lay masks over images: the worst, the best, and some between.
 
     Args:
         images: (N, channels, I, J), encoded as for training.
-        targets: true masks (N, I, J).
-        predictions: probabilities (N, C, I, J).
+        targets: true masks (N, I, J), whole numbers.
+        said: predicted masks (N, I, J), whole numbers.
         class_names: C names.
         count: images that are shown, at most.
+        rows: the places in the split (N,) where the images are a sample of it.
     """
     check_positive("count", count)
-    check_mask_samples("predictions", predictions, targets, None)
+    check_shape("targets", targets, "N", "I", "J")
+    check_not_empty("targets", targets)
+    check_shape("said", said, *targets.shape)
     check_shape("images", images, len(targets), "channels", *targets.shape[1:])
-    check_names("class_names", class_names, predictions.shape[1])
-    said = predictions.argmax(dim=1)
-    tables = mask_tables(targets, said, len(class_names)).cpu()
+    for name, masks in (("targets", targets), ("said", said)):
+        check_classes(name, torch.stack(masks.aminmax()).long(), len(class_names))
+    pairs = zip(torch.split(targets, CHUNK), torch.split(said, CHUNK), strict=True)
+    tables = torch.cat([mask_tables(*pair, len(class_names)).cpu() for pair in pairs])
     table = tables.double().sum(dim=0)
     wrong = 1 - tables.diagonal(dim1=1, dim2=2).sum(dim=1) / targets[0].numel()  # (N,)
     order = wrong.argsort(descending=True, stable=True)
@@ -199,14 +229,15 @@ def measure_segmentation(
         num_images=len(images),
         images=tuple(
             SegmentedImage(
-                row=row,
-                wrong=float(wrong[row]),
-                picture=_picture(images[row]),
-                truth=_small_mask(targets[row]),
-                said=_small_mask(said[row]),
+                row=place if rows is None else int(rows[place]),
+                wrong=float(wrong[place]),
+                picture=_picture(images[place]),
+                truth=_small_mask(targets[place]),
+                said=_small_mask(said[place]),
             )
-            for row in order[places].tolist()
+            for place in order[places].tolist()
         ),
+        is_sample=rows is not None,
     )
 
 
@@ -229,11 +260,6 @@ def _small_mask(mask: Tensor) -> NDArray[np.uint8]:
     grid = mask.detach().cpu().float()[None, None]
     small = F.interpolate(grid, _shown_sides(*mask.shape), mode="nearest-exact")
     return small[0, 0].to(torch.uint8).numpy()
-
-
-def _class_colour(index: int) -> str:
-    """The colour of a class; they repeat after seven."""
-    return CLASS_COLOURS[index % len(CLASS_COLOURS)]
 
 
 def _rgb(colour: str) -> NDArray[np.float64]:

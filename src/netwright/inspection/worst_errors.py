@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
+import torch
 from torch import Tensor
 
 from netwright.core.checks import check_positive, check_shape
@@ -65,12 +66,14 @@ class WorstErrors(View):
     Args:
         outputs: the first few.
         num_outputs: how many there are.
+        is_sample: whether the rows are a sample of the split.
     """
 
     title: ClassVar[str] = "Worst errors"
 
     outputs: tuple[OutputErrors, ...]
     num_outputs: int
+    is_sample: bool = False
 
     @property
     def size(self) -> tuple[float, float]:
@@ -85,9 +88,11 @@ class WorstErrors(View):
             f"(on average by {number(one.mae)})"
             for one in self.outputs
         )
+        sample = " in a sample of the split" if self.is_sample else ""
         left_out = f" The first {len(self.outputs)} of {self.num_outputs} outputs are shown."
         return (
-            f"Missed most: {worst}. Each line goes from the true value to the predicted one."
+            f"Missed most{sample}: {worst}. "
+            "Each line goes from the true value to the predicted one."
             " Rows are counted from 0 within the split."
             f"{left_out if len(self.outputs) < self.num_outputs else ''}"
         )
@@ -120,6 +125,7 @@ def measure_worst_errors(
     predictions: Tensor,
     target_names: Sequence[str],
     count: int = 12,
+    rows: Tensor | None = None,
 ) -> WorstErrors:
     """Find the rows with the largest absolute error of each output.
 
@@ -128,29 +134,36 @@ def measure_worst_errors(
         predictions: (N, K).
         target_names: K names.
         count: how many of each output, at most.
+        rows: the places in the split (N,) where the examples are a sample of it.
     """
     check_positive("count", count)
     check_shape("targets", targets, "N", "K")
     mae(predictions, targets)  # refuses shapes that differ, and what is not finite
     targets, predictions = targets.detach().cpu(), predictions.detach().cpu()
     check_names("target_names", target_names, targets.shape[1])
+    places = torch.arange(len(targets)) if rows is None else rows
     return WorstErrors(
         outputs=tuple(
-            _of_output(name, targets[:, place], predictions[:, place], count)
+            _of_output(name, targets[:, place], predictions[:, place], places, count)
             for place, name in enumerate(target_names[:MOST_OUTPUTS])
         ),
         num_outputs=len(target_names),
+        is_sample=rows is not None,
     )
 
 
-def _of_output(name: str, true: Tensor, predicted: Tensor, count: int) -> OutputErrors:
+def _of_output(
+    name: str, true: Tensor, predicted: Tensor, rows: Tensor, count: int
+) -> OutputErrors:
     errors = (predicted.double() - true.double()).abs()
     worst = errors.argsort(descending=True, stable=True)[:count]
     return OutputErrors(
         name=name,
         mae=mae(predicted, true),
         rows=tuple(
-            RowError(row=place, true=float(true[place]), predicted=float(predicted[place]))
+            RowError(
+                row=int(rows[place]), true=float(true[place]), predicted=float(predicted[place])
+            )
             for place in worst.tolist()
         ),
     )

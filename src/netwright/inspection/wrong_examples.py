@@ -84,6 +84,7 @@ class WrongExamples(View):
         barely_right: the one with the smallest lead over the runner-up first.
         num_wrong: how many mistakes there are.
         num_examples: how many examples there are.
+        is_sample: whether they are a sample of the split.
     """
 
     title: ClassVar[str] = "Wrong and nearly wrong"
@@ -92,6 +93,7 @@ class WrongExamples(View):
     barely_right: tuple[Example, ...]
     num_wrong: int
     num_examples: int
+    is_sample: bool = False
 
     @property
     def size(self) -> tuple[float, float]:
@@ -102,10 +104,11 @@ class WrongExamples(View):
     def caption(self) -> str:
         """How many are wrong, and which of them are shown."""
         share = percent(self.num_wrong / self.num_examples)
+        sample = ", a sample of the split" if self.is_sample else ""
         mistakes = " Confident mistakes: the likeliest class is wrong; the surest comes first."
         right = " Barely right: the smallest lead over the runner-up comes first."
         return (
-            f"Wrong: {self.num_wrong:,} of {self.num_examples:,} examples ({share})."
+            f"Wrong: {self.num_wrong:,} of {self.num_examples:,} examples ({share}){sample}."
             f"{mistakes if self.mistakes else ''}{right if self.barely_right else ''}"
             " Rows are counted from 0 within the split."
         )
@@ -157,6 +160,7 @@ def measure_wrong_examples(
     class_names: Sequence[str],
     count: int = 12,
     image_shape: tuple[int, ...] | None = None,
+    rows: Tensor | None = None,
 ) -> WrongExamples:
     """Find the surest mistakes and the barest successes.
 
@@ -167,6 +171,7 @@ def measure_wrong_examples(
         class_names: C names.
         count: how many of each kind, at most.
         image_shape: (I, J) or (channels, I, J) of images that come as features.
+        rows: the places in the split (N,) where the examples are a sample of it.
     """
     check_positive("count", count)
     check_class_samples("probabilities", probabilities, targets, None)
@@ -182,13 +187,15 @@ def measure_wrong_examples(
     def example(kind: Kind, place: int) -> Example:
         pixels = None if images is None else pixels_of(images[place])
         answer = (int(targets[place]), probabilities[place])
-        return _example(kind, place, *answer, class_names, pixels)
+        row = place if rows is None else int(rows[place])
+        return _example(kind, row, *answer, class_names, pixels)
 
     return WrongExamples(
         mistakes=tuple(example("confident mistake", place) for place in mistakes),
         barely_right=tuple(example("barely right", place) for place in barely_right),
         num_wrong=num_wrong,
         num_examples=len(targets),
+        is_sample=rows is not None,
     )
 
 

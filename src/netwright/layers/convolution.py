@@ -13,6 +13,7 @@ output has n + m - 1 values ("full"), n - m + 1 ("valid"), or n ("same" and "cir
 from collections.abc import Callable
 from itertools import product
 
+import torch
 from torch import Tensor
 
 from netwright.core.checks import nearest
@@ -47,7 +48,8 @@ def correlate(
 ) -> Tensor:
     """sum_i w[i] x[k + i]: how much each window of the signal is like the kernel.
 
-    "same" counts from k - floor(m / 2), as numpy does, "full" from k - m + 1, the others from k.
+    "same" counts from k - floor(m / 2), as scipy does (numpy only where the kernel is not longer
+    than the signal), "full" from k - m + 1, the others from k.
 
     Args:
         signal: x, one dimension or two.
@@ -64,8 +66,8 @@ def convolve(
 ) -> Tensor:
     """sum_i w[i] x[k - i]: each value of the signal spread out as a copy of the kernel.
 
-    "valid" and "same" are the middle of "full", as numpy and scipy cut it; "circular" starts where
-    "full" does.
+    "valid" and "same" are the middle of "full", as scipy cuts it (for kernels longer than the
+    signal numpy cuts "same" otherwise); "circular" starts where "full" does.
 
     Args:
         signal: x, one dimension or two.
@@ -79,12 +81,17 @@ def convolve(
 
 
 def _check_call(signal: Tensor, kernel: Tensor, by: str) -> None:
-    """Refuse unknown ways, and numbers that cannot be multiplied as they are."""
+    """Refuse unknown ways, and what is not numbers that can be multiplied as they are."""
     if by not in WAYS:
         hint = nearest(by, WAYS) or f"; there are {', '.join(WAYS)}"
         raise UnknownNameError(f"unknown way {by!r}{hint}")
+    if not isinstance(signal, Tensor) or not isinstance(kernel, Tensor):
+        kinds = f"{type(signal).__name__} and {type(kernel).__name__}"
+        raise DataError(f"signal and kernel must be tensors, got {kinds}")
     if signal.dtype != kernel.dtype or not signal.is_floating_point():
         raise DataError(
             "signal and kernel must be floating-point numbers of one type, "
             f"got {signal.dtype} and {kernel.dtype}"
         )
+    if by == "fft" and signal.dtype not in {torch.float32, torch.float64}:
+        raise DataError(f"fft needs numbers of float32 or float64, got {signal.dtype}")

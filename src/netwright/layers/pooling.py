@@ -7,6 +7,9 @@ value a quadrant of an image of any size, `nn.AdaptiveMaxPool2d(1)` for one valu
 Shapes: B batch, C channels, I x J image, P x Q places, k x k window.
 """
 
+from collections.abc import Callable
+from typing import Self
+
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
@@ -35,6 +38,12 @@ class GaussianPool2d(nn.Module):
         window = gaussian_window(kernel_size, width)
         # A table, not a weight: it follows .to(device) and stays out of checkpoints.
         self.register_buffer("window", window.to(torch.get_default_dtype()), persistent=False)
+
+    def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> Self:
+        """Move to a device or type, where the window is as exact as the type allows."""
+        super()._apply(fn, recurse)
+        self.window.copy_(gaussian_window(self.kernel_size, self.width))
+        return self
 
     def forward(self, x: Tensor) -> Tensor:
         """(B, C, I, J) -> (B, C, P, Q)."""

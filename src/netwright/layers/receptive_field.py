@@ -14,17 +14,27 @@ from dataclasses import dataclass
 
 from torch import nn
 
+from netwright.core.checks import check_positive
 from netwright.core.errors import ConfigError
 from netwright.layers.locally_connected import LocallyConnected2d
+from netwright.layers.norms import NORMS
 from netwright.layers.pooling import GaussianPool2d
 
-CONVOLUTIONS = (nn.Conv1d, nn.Conv2d, LocallyConnected2d)
-MAXIMA = (nn.MaxPool1d, nn.MaxPool2d)
-MEANS = (nn.AvgPool1d, nn.AvgPool2d, nn.LPPool1d, nn.LPPool2d, GaussianPool2d)
-GLOBAL_MAXIMA = (nn.AdaptiveMaxPool1d, nn.AdaptiveMaxPool2d)
-GLOBAL_MEANS = (nn.AdaptiveAvgPool1d, nn.AdaptiveAvgPool2d)
-SEES_ALL = (*GLOBAL_MAXIMA, *GLOBAL_MEANS, nn.Flatten, nn.Linear)
-ENLARGES = (nn.ConvTranspose1d, nn.ConvTranspose2d, nn.Upsample, nn.PixelShuffle)
+SLIDES = (
+    *(nn.Conv1d, nn.Conv2d, nn.Conv3d, LocallyConnected2d),
+    *(nn.MaxPool1d, nn.MaxPool2d, nn.MaxPool3d, nn.AvgPool1d, nn.AvgPool2d, nn.AvgPool3d),
+    *(nn.LPPool1d, nn.LPPool2d, nn.LPPool3d, GaussianPool2d),
+)
+SEES_ALL = (
+    *(nn.AdaptiveMaxPool1d, nn.AdaptiveMaxPool2d, nn.AdaptiveMaxPool3d),
+    *(nn.AdaptiveAvgPool1d, nn.AdaptiveAvgPool2d, nn.AdaptiveAvgPool3d),
+    *(nn.Flatten, nn.Linear),
+)
+ENLARGES = (
+    *(nn.ConvTranspose1d, nn.ConvTranspose2d, nn.ConvTranspose3d),
+    *(nn.Upsample, nn.PixelShuffle),
+)
+POINTWISE = (*NORMS, nn.PReLU)  # of the layers that have weights
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,6 +52,12 @@ class Window:
     stride: int = 1
     dilation: int = 1
     layer: str = ""
+
+    def __post_init__(self) -> None:
+        """Refuse what is not at least 1."""
+        check_positive("kernel", self.kernel)
+        check_positive("stride", self.stride)
+        check_positive("dilation", self.dilation)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,7 +94,8 @@ def receptive_fields(layers: Iterable[Window] | nn.Module, axis: int = -1) -> li
 def windows_of(module: nn.Module, axis: int = -1) -> Iterator[Window]:
     """The windows of convolutions and poolings, up to the first layer that sees the whole image.
 
-    Other layers (activations, normalisations, dropout) are taken to work on each place by itself.
+    Norms, and layers without weights (activations, dropout), are taken to work on each place by
+    itself; other layers with weights are refused.
     """
     for name, layer in _in_order(module, ""):
         if isinstance(layer, SEES_ALL):
@@ -87,12 +104,17 @@ def windows_of(module: nn.Module, axis: int = -1) -> Iterator[Window]:
             raise ConfigError(
                 f"receptive fields need layers that do not enlarge, got {_described(layer, name)}"
             )
-        if isinstance(layer, (*CONVOLUTIONS, *MAXIMA, *MEANS)):
+        if isinstance(layer, SLIDES):
             yield Window(
                 kernel=_along(layer.kernel_size, axis),
                 stride=_along(layer.stride or layer.kernel_size, axis),  # LPPool keeps its None
                 dilation=_along(getattr(layer, "dilation", 1), axis),
                 layer=name,
+            )
+        elif not isinstance(layer, POINTWISE) and next(layer.parameters(), None) is not None:
+            raise ConfigError(
+                "receptive fields need convolutions, poolings and layers that look at one place, "
+                f"got {_described(layer, name)}"
             )
 
 
@@ -104,9 +126,10 @@ def _in_order(module: nn.Module, path: str) -> Iterator[tuple[str, nn.Module]]:
     elif next(module.children(), None) is None:
         yield path, module
     else:
+        within = isinstance(getattr(module, "features", None), nn.Sequential)
         raise ConfigError(
             "receptive fields need layers that follow each other (nn.Sequential), "
-            f"got {_described(module, path)}"
+            f"got {_described(module, path)}{'; give its .features' if within else ''}"
         )
 
 

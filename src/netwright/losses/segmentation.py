@@ -5,7 +5,8 @@ r"""Losses of masks: cross-entropy pixel by pixel, and the overlap of each class
 Shapes: B images, C classes, I rows, J columns; outputs are logits (B, C, I, J), targets whole
 numbers (B, I, J) of any size, so that masks may be held as bytes.
 Source: Long, Shelhamer and Darrell, "Fully Convolutional Networks for Semantic Segmentation"
-(2015); Milletari, Navab and Ahmadi, "V-Net" (2016).
+(2015); Drozdzal, Vorontsov, Chartrand, Kadoury and Pal, "The Importance of Skip Connections in
+Biomedical Image Segmentation" (2016); Milletari, Navab and Ahmadi, "V-Net" (2016).
 """
 
 import torch
@@ -67,8 +68,10 @@ DICE = Loss(
         "much as a large one.",
         formula=rf"\ell = {_DICE}",
         symbols=_PIXELS,
-        source="Milletari, Navab and Ahmadi (2016), 3DV, 565-571",
-        misprint="Without the 1 above and below, a class that an image does not have gives 0 / 0.",
+        source="Drozdzal et al. (2016), LNCS 10008, 179-187, arXiv 1608.04117",
+        misprint="Without the 1 above and below, a class that an image does not have gives 0 / 0. "
+        "V-Net (Milletari et al., 2016) has squares below, p_{ic}^2 + t_{ic}^2: another loss, "
+        "though both are called Dice.",
     ),
 )
 CROSS_ENTROPY_DICE = Loss(

@@ -13,6 +13,14 @@ from netwright.core.learner import Examples
 from netwright.data.spec import DataSpec, InputKind, TargetKind
 from netwright.inspection.view import View
 
+IN_WORDS: Mapping[InputKind, str] = {
+    "image": "images",
+    "tokens": "tokens",
+    "series": "series",
+    "pairs": "pairs",
+    "features": "a table of features",
+}
+
 
 class Model(nn.Module, ABC):
     """The abstract kind: `build` fits a model to the data, `forward` gives its outputs.
@@ -46,8 +54,8 @@ class Model(nn.Module, ABC):
 def check_fits(model: type[Model], name: str, spec: DataSpec) -> None:
     """Refuse a model that cannot read these inputs or predict these targets."""
     if spec.inputs not in model.inputs:
-        wanted = ", ".join(sorted(model.inputs))
-        raise ConfigError(f"{name} works on {wanted}, got {spec.inputs}")
+        wanted = " or ".join(words for kind, words in IN_WORDS.items() if kind in model.inputs)
+        raise ConfigError(f"{name} works on {wanted}, got {IN_WORDS[spec.inputs]}")
     if spec.target not in model.targets:
         wanted = ", ".join(sorted(model.targets))
         raise ConfigError(f"{name} predicts {wanted}, got a target of kind {spec.target!r}")

@@ -1,7 +1,7 @@
 # ruff: noqa: N803, N806 - scikit-learn calls the inputs X
 """What the estimators share: settings by name, learning in the way of `nw.fit`, and going on.
 
-Shapes: N rows, F features, K outputs.
+Shapes: N rows, F features, C channels, I/J image height and width, K outputs.
 """
 
 from abc import ABC, abstractmethod
@@ -21,7 +21,7 @@ from torch import Tensor, nn
 
 from netwright.core.config import parse
 from netwright.core.devices import device_of
-from netwright.core.errors import ConfigError
+from netwright.core.errors import ConfigError, ShapeError
 from netwright.core.learner import Learner
 from netwright.data.arrays import ArraysConfig, Names, from_arrays
 from netwright.data.dataset import Split
@@ -105,7 +105,7 @@ class NetEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn ha
         """Learn from scratch.
 
         Args:
-            X: inputs (N, F).
+            X: features (N, F), or images (N, C, I, J).
             y: targets (N,), or (N, K) for several labels or reals.
             sample_weight: how much each row counts (N,); one with 0 counts as not there.
         """
@@ -182,7 +182,7 @@ class NetEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn ha
     def _read(self, X: Any, y: Any, sample_weight: Any, *, first: bool, classes: Any) -> Rows:
         """Arrays that scikit-learn finds right; rows of weight 0 are left out."""
         numeric = is_regressor(self)
-        X, y = validate_data(self, X, y, reset=first, multi_output=True, y_numeric=numeric)
+        X, y = self._validated(X, y, first=first, multi_output=True, y_numeric=numeric)
         y = y.toarray() if issparse(y) else y  # type: ignore[attr-defined]
         y = self._read_targets(y, first=first, classes=classes)
         weights = sample_weight
@@ -193,6 +193,16 @@ class NetEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn ha
             return X, y, weights
         there = weights > 0
         return X[there], y[there], weights[there]
+
+    def _validated(self, *arrays: Any, first: bool, **how: Any) -> Any:
+        """X, or X and y, that scikit-learn finds right; images are shaped as the first ones."""
+        wanted = () if first else self._prepared.data.spec.input_shape
+        if len(wanted) == 3:  # scikit-learn looks at the channels alone
+            got = tuple(np.shape(arrays[0]))
+            if got[1:] != wanted:
+                shape = ", ".join(map(str, wanted))
+                raise ShapeError(f"X must have shape (N, {shape}) as it had in fit, got {got}")
+        return validate_data(self, *arrays, reset=first, allow_nd=True, **how)
 
     def _settle(self, prepared: Prepared, history: History, standing: Standing | None) -> None:
         """Keep what new rows need; let go of the training rows."""
@@ -205,7 +215,7 @@ class NetEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn ha
     def _predictions(self, X: Any) -> Tensor:
         """Probabilities (N, C) or reals (N, K)."""
         check_is_fitted(self, "model_")
-        X = validate_data(self, X, reset=False)
+        X = self._validated(X, first=False)
         encode, device = self._prepared.data.preprocessor.encode, device_of(self.model_)
         parts = (X[start : start + MOST_ROWS] for start in range(0, len(X), MOST_ROWS))
         return torch.cat(

@@ -35,6 +35,8 @@ from netwright.train.settings import TrainConfig, pace_for
 from netwright.train.tasks.catalog import task_for
 from netwright.train.trainer import Trainer
 
+ONE_NUMBER = "Expected more than 1 value per channel"  # so torch refuses to normalise it
+
 
 def fit(  # noqa: PLR0913 - the one door, with a name for each question
     model: str | Config | nn.Module = "mlp",
@@ -201,8 +203,8 @@ def _can_normalise_one(module: nn.Module, train: Split) -> bool:
     try:
         with torch.no_grad(), seeded(0):
             module.train()(row.to(device_of(module)))
-    except ValueError:
-        return False
+    except Exception as error:  # what else is wrong with it, the first batch tells
+        return not str(error).startswith(ONE_NUMBER)
     finally:
         module.load_state_dict(before)
         module.train(was_training)

@@ -17,7 +17,10 @@ from netwright.core.config import Config
 from netwright.core.errors import DataError
 from netwright.data.array_encoder import ArrayEncoder
 from netwright.data.dataset import Data, Split
+from netwright.data.images.folder import ImageFolderConfig
 from netwright.data.input_profile import measure_features, stretches
+from netwright.data.pixels import PixelSplit
+from netwright.data.preprocessing import Preprocessor
 from netwright.data.source import DataConfig
 from netwright.data.stored import StoredSplit
 from netwright.data.tables.encoding import TableEncoder
@@ -67,10 +70,9 @@ def foldable(source: Any, config: Config | None, data: Data) -> FoldableData:
     """
     if isinstance(config, TableConfig) and isinstance(data.preprocessor, TableEncoder):
         return _fold_table(read_table(config.path or source), config, data, data.preprocessor)
-    comes_with_test = isinstance(source, Data) or not (
-        config is None or isinstance(config, DataConfig)
-    )
-    return _fold_splits(data, comes_with_test=comes_with_test)
+    is_ours_to_divide = config is None or isinstance(config, DataConfig)
+    comes_with_test = isinstance(source, Data) or data.test_is_given or not is_ours_to_divide
+    return _fold_splits(data, config, comes_with_test=comes_with_test)
 
 
 def _fold_table(
@@ -108,11 +110,11 @@ def _fold_table(
     )
 
 
-def _fold_splits(data: Data, *, comes_with_test: bool) -> FoldableData:
+def _fold_splits(data: Data, config: Config | None, *, comes_with_test: bool) -> FoldableData:
     """Put the splits together again, and standardise anew for every fold."""
     whole = _join([split for name, split in data.splits() if name != "test" or not comes_with_test])
     encoder = data.preprocessor
-    fitted = not isinstance(encoder, ArrayEncoder) or bool(encoder.mean)
+    fitted = _is_fitted(encoder, config)
     in_memory = not isinstance(whole, StoredSplit)
     raw = None
     if isinstance(encoder, ArrayEncoder) and encoder.mean and in_memory:
@@ -142,6 +144,13 @@ def _fold_splits(data: Data, *, comes_with_test: bool) -> FoldableData:
     )
 
 
+def _is_fitted(encoder: Preprocessor, config: Config | None) -> bool:
+    """Whether the rows had a part in how they are encoded."""
+    if isinstance(encoder, ArrayEncoder):
+        return bool(encoder.mean)
+    return not isinstance(config, ImageFolderConfig) or config.normalize == "train"
+
+
 def _val_share(data: Data, count: int) -> float:
     return 0.0 if data.val is None else len(data.val) / count
 
@@ -154,6 +163,11 @@ def _join(parts: list[Split]) -> Split:
         weights = torch.cat(
             [torch.ones(len(part)) if part.weights is None else part.weights for part in parts]
         )
+    images = [part for part in parts if isinstance(part, PixelSplit)]
+    if len(images) == len(parts) and len({part.scaling for part in images}) == 1:
+        pixels = torch.cat([part.pixels for part in images])  # bytes stay bytes
+        scaling = images[0].scaling
+        return PixelSplit(pixels=pixels, scaling=scaling, targets=targets, weights=weights)
     if not isinstance(parts[0], StoredSplit):
         inputs = torch.cat([part.inputs for part in parts])
         return Split(inputs=inputs, targets=targets, weights=weights)

@@ -8,7 +8,7 @@ from typing import Any
 
 from netwright.core.checks import check_seed, nearest
 from netwright.core.config import Config, describe, parse, to_mapping
-from netwright.core.errors import ConfigError
+from netwright.core.errors import ConfigError, UnknownNameError
 from netwright.core.learner import Learner
 from netwright.data.catalog import SOURCES
 from netwright.data.images.listing import is_image_name
@@ -19,7 +19,7 @@ from netwright.train.settings import TrainConfig
 
 SECTIONS = ("format", "seed", "model", "data", "train", "from")
 FORMAT = 1
-TABLE, ARRAYS, IMAGES, PAIRS = "table", "npy", "images", "segmentation"  # these read files
+READERS = TABLE, ARRAYS, IMAGES, PAIRS = "table", "npy", "images", "segmentation"  # read files
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,7 +48,7 @@ class Recipe:
         """The recipe as it stands in `config.yaml`."""
         model = {} if self.model_settings is None else to_mapping(self.model_settings)
         data = {} if self.data_settings is None else to_mapping(self.data_settings)
-        if "path" in data:
+        if data.get("path"):
             data["path"] = str(Path(data["path"]).resolve())  # it is read from any folder
         mapping = {
             "format": FORMAT,
@@ -124,10 +124,26 @@ def merge(first: Mapping[str, Any], second: Mapping[str, Any]) -> dict[str, Any]
 def data_section(source: str | Path) -> dict[str, Any]:
     """The data section for a name or a path; what looks like a file is one."""
     text = str(source)
-    looks_like_path = isinstance(source, Path) or "/" in text or "." in text or "\\" in text
-    if text not in SOURCES and (looks_like_path or os.path.exists(text)):
+    if _is_path(source):
         return {"name": _reader(text), "path": text}
+    if text not in SOURCES and not nearest(text, SOURCES):
+        hint = nearest(text, os.listdir()) or "; `netwright list data` shows the data sets"
+        raise UnknownNameError(f"there is no data set, file or folder {text!r}{hint}")
     return {"name": text}
+
+
+def names_data(text: str) -> bool:
+    """Whether this is the name of a data set, or looks like a file."""
+    return text in SOURCES or _is_path(text)
+
+
+def _is_path(source: str | Path) -> bool:
+    """Whether a file is meant; `images` and other sources of files may be the name of one."""
+    text = str(source)
+    if text in SOURCES:
+        return text in READERS and os.path.exists(text)
+    looks_like_path = isinstance(source, Path) or any(mark in text for mark in "/.\\")
+    return looks_like_path or os.path.exists(text)
 
 
 def _reader(path: str) -> str:

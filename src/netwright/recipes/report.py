@@ -7,12 +7,13 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Protocol
 
+import torch
 from torch import nn
 
 from netwright.core.errors import ConfigError
 from netwright.core.storage import read_json, write_json, write_text
-from netwright.data.dataset import Data
 from netwright.data.preprocessing import Preprocessor
+from netwright.data.stored import Sample
 from netwright.inspection.card_blocks import card_blocks
 from netwright.inspection.columns_seen import MOST_COLUMNS, describe_columns
 from netwright.inspection.curves import AXIS_LABELS, Axis, Curves
@@ -84,7 +85,7 @@ def write_report(
     run: Reported,
     views: Mapping[str, View],
     *,
-    data: Data | None,
+    sample: Sample | None,
     environment: Mapping[str, Any],
     absent: str = "",
 ) -> Path:
@@ -94,7 +95,7 @@ def write_report(
         path: of the page; the numbers get the same name with .json.
         run: what it is about.
         views: what was measured, by name.
-        data: what the run was trained on, where it is at hand.
+        sample: of what the run was trained on, where it is at hand.
         environment: versions and device.
         absent: why some parts are not there, in one sentence.
     """
@@ -112,17 +113,18 @@ def write_report(
         page.section("Learning", *learning)
     shown = [titled(views[name]) for name in PREDICTIONS if name in views]
     if shown:
-        page.section("Predictions", side_by_side(*shown))
+        page.section("Predictions", *_sampled(run, sample), side_by_side(*shown))
     known = PREDICTIONS + LEARNING + ELSEWHERE
     inside = [titled(view) for name, view in views.items() if name not in known]
     if inside:
         page.section("Inside", *inside)
     for name in SHOWN:
-        if name in views and data is not None:
-            page.section("Examples", *_examples(run, views[name], data))
+        if name in views and sample is not None:
+            page.section("Examples", *_examples(run, views[name], sample))
     page.section("Model", *_model(run, views.get("model")))
-    if data is not None:
-        page.section("Data", *_data(data, views.get("class-balance", views.get("target-spread"))))
+    if sample is not None:
+        targets = views.get("class-balance", views.get("target-spread"))
+        page.section("Data", *_data(sample, targets))
     page.section("Make it again", *_again(config, environment))
     write_text(path, page.render())
     write_json(
@@ -197,15 +199,19 @@ def _curves(view: Curves) -> Html:
     return choice("axis", {AXIS_LABELS[axis]: picture(view.along(axis)) for axis in axes})
 
 
-def _examples(run: Reported, view: View, data: Data) -> list[Html]:
+def _examples(run: Reported, view: View, sample: Sample) -> list[Html]:
     """The view, and its rows with the cells of the table they come from."""
-    blocks = [note("These are examples of the data; --no-examples leaves them out."), picture(view)]
+    data = sample.whole
+    blocks = [note("These are examples of the data; --no-examples leaves them out."), titled(view)]
     if data.spec.inputs == "features" and isinstance(view, WrongExamples | WorstErrors):
         rows = view.table_rows()
-        inputs = data.split(run.results["split"]).inputs[[int(row["row"]) for row in rows]]
+        split = data.split(run.results["split"])
+        places = torch.tensor([int(row["row"]) for row in rows], device=split.targets.device)
         shown = [
             {**row, **_cells(cells, row)}
-            for row, cells in zip(rows, run.preprocessor.decode(inputs.cpu()), strict=True)
+            for row, cells in zip(
+                rows, run.preprocessor.decode(split.read(places).cpu()), strict=True
+            )
         ]
         blocks.append(folded("The same as a table, with their columns", table(shown)))
     return blocks
@@ -232,10 +238,20 @@ def _model(run: Reported, summary: View | None) -> list[Html]:
     return blocks
 
 
-def _data(data: Data, targets: View | None) -> list[Html]:
+def _sampled(run: Reported, sample: Sample | None) -> list[Html]:
+    """What stands above views of predictions where they are not of all rows."""
+    rows = "" if sample is None else sample.described(run.results["split"])
+    return [note(f"These views are of {rows}.")] if rows else []
+
+
+def _data(sample: Sample, targets: View | None) -> list[Html]:
+    """Sizes and targets of the whole data, columns of what is looked at."""
+    data = sample.whole
     sizes = ", ".join(f"{len(split):,} {name}" for name, split in data.splits())
     blocks = [text(f"{data.name}: {sizes} rows.")]
-    rows = describe_columns(data)
+    if sample.described("train"):
+        blocks.append(note(f"The table is of {sample.described('train')}."))
+    rows = describe_columns(sample.shown)
     if len(rows) == MOST_COLUMNS:
         blocks.append(note(f"At most {MOST_COLUMNS} columns are shown."))
     blocks.append(table(rows))

@@ -1,6 +1,6 @@
 """A run: the folder a recipe leaves, and the object that evaluates, predicts and shows it.
 
-Shapes: N rows, C classes.
+Shapes: N rows, C classes, K reals, I rows and J columns of a mask.
 """
 
 from collections.abc import Sequence
@@ -19,7 +19,7 @@ from netwright.core.storage import read_json
 from netwright.data.dataset import Data, Split
 from netwright.data.preprocessing import Preprocessor
 from netwright.data.spec import DataSpec
-from netwright.data.stored import sample_stored
+from netwright.data.stored import Sample, sample_stored
 from netwright.data.tables.array_reading import (
     is_tabular,
     read_input_array,
@@ -144,13 +144,16 @@ class Run:
         return _like(source, reals[:, 0] if reals.shape[1] == 1 else reals, names)
 
     def predict_proba(self, source: Any) -> Any:
-        """Probabilities (N, C), in the order of `spec.class_names`."""
+        """Probabilities (N, C), of masks (N, C, I, J), in the order of `spec.class_names`."""
         if self.spec.target == "real":
             raise ConfigError("probabilities are for classes and labels, this run predicts reals")
         return _like(source, self.predictions(source).numpy(), self.spec.class_names)
 
     def predictions(self, source: Any) -> Tensor:
-        """What the model says of raw inputs: probabilities (N, C) or reals (N, K), a tensor."""
+        """What the model says of raw inputs, a tensor.
+
+        Probabilities (N, C), of masks (N, C, I, J), or reals (N, K).
+        """
         inputs = self._encode(source)
         return predict(self.model, inputs.to(device_of(self.model)), self.task)
 
@@ -173,22 +176,22 @@ class Run:
         place = self.folder / "report.html" if path is None and self.folder else Path(path or "")
         if place.suffix != ".html":
             raise ConfigError(f"a report is a page: its path must end in .html, got {place}")
-        data, absent = self._data_at_hand()
+        sample, absent = self._data_at_hand()
         if absent and path is None and place.exists():
             raise ConfigError(f"{place} would lose views, {absent}; give the report another path")
-        views = measure_views(self, data)
+        views = measure_views(self, sample)
         if not examples:
             views = {name: view for name, view in views.items() if name not in EXAMPLES}
         return write_report(
-            place, self, views, data=data, environment=self._environment(), absent=absent
+            place, self, views, sample=sample, environment=self._environment(), absent=absent
         )
 
     def _repr_html_(self) -> str:
         rows = metric_rows(self.results["metrics"], self.results["baseline"])
         return str(text(repr(self)) + table(rows, numbers=["this run", "baseline"]))
 
-    def _data_at_hand(self) -> tuple[Data | None, str]:
-        """The run's data, or why there is none; where it lay is the owner's business."""
+    def _data_at_hand(self) -> tuple[Sample | None, str]:
+        """A sample of the data, or why there is none; where it lay is the owner's business."""
         try:
             return sample_stored(self.data), ""
         except NetwrightError as error:

@@ -14,7 +14,7 @@ from netwright.core.learner import Learner
 from netwright.data.dataset import Data, Split
 from netwright.data.preprocessing import Preprocessor
 from netwright.data.spec import DataSpec
-from netwright.data.stored import sample_stored
+from netwright.data.stored import Sample
 from netwright.inspection.calibration import measure_calibration
 from netwright.inspection.class_balance import measure_class_balance
 from netwright.inspection.confusion import measure_confusion
@@ -55,6 +55,7 @@ EXAMPLES = frozenset(
     }
 )
 BATCH = 32  # examples that go through the model for its summary
+MASK_BATCH = 8  # images whose probabilities of all pixels are held together
 
 
 class Measured(Protocol):
@@ -69,25 +70,21 @@ class Measured(Protocol):
     history: History
 
 
-def measure_views(run: Measured, data: Data | None) -> dict[str, View]:
-    """The views that this run has, by name; those of predictions need its data.
-
-    Of a split that is not in memory they show a sample.
-    """
-    data = None if data is None else sample_stored(data)
+def measure_views(run: Measured, sample: Sample | None) -> dict[str, View]:
+    """The views that this run has, by name; those of predictions need its data, or a sample."""
     views: dict[str, View] = {}
     if len(run.history) and not isinstance(run.model, Ensemble):  # whose lessons are no curve
         views["curves"] = measure_curves(run.history, best_epoch=run.results["best_epoch"])
-    if data is not None:
-        split = data.split(run.results["split"])
-        predictions = predict(run.model, split.inputs.to(device_of(run.model)), run.task)
-        views |= _BY_TARGET[run.task.target](run, split, predictions)
-        views |= _target_views(data)
-        views |= _augmentation_views(run, data)
+    if sample is not None:
+        split = sample.shown.split(run.results["split"])
+        views |= _BY_TARGET[run.task.target](run, split, sample.rows(run.results["split"]))
+        views |= _target_views(sample.whole)
+        views |= _augmentation_views(run, sample.shown)
         views |= _convolution_views(run, split)
         if isinstance(run.model, Model):
             views |= run.model.own_views(split.to(device_of(run.model)))
-    example = torch.zeros(1, *run.spec.input_shape) if data is None else _first(data.train)
+    empty = torch.zeros(1, *run.spec.input_shape)
+    example = empty if sample is None else _first(sample.shown.train)
     views["model"] = measure_summary(run.model, example.to(device_of(run.model)))
     return views
 
@@ -110,8 +107,11 @@ def _augmentation_views(run: Measured, data: Data) -> dict[str, View]:
 
 
 def _convolution_views(run: Measured, split: Split) -> dict[str, View]:
-    """What a model with convolutions looks for in images, and where it finds it."""
-    if run.spec.inputs != "image":
+    """What a model with convolutions looks for in images, and where it finds it.
+
+    The members of an ensemble are models beside each other, not layers after each other.
+    """
+    if run.spec.inputs != "image" or isinstance(run.model, Ensemble):
         return {}
     image = split.read(torch.zeros(1, dtype=torch.int64, device=split.targets.device))
     found = {
@@ -135,11 +135,12 @@ def _as_they_came(run: Measured, inputs: Tensor) -> Tensor:
     return (inputs.flatten(1) * scale + offset).reshape(inputs.shape)
 
 
-def _class_views(run: Measured, split: Split, predictions: Tensor) -> dict[str, View]:
+def _class_views(run: Measured, split: Split, rows: Tensor | None) -> dict[str, View]:
     names, targets, weights = run.spec.class_names, split.targets.cpu(), split.weights
     inputs = split.inputs.cpu()
+    predictions, is_sample = _predictor(run)(inputs), rows is not None
     views: dict[str, View] = {
-        "confusion": measure_confusion(targets, predictions, names, weights),
+        "confusion": measure_confusion(targets, predictions, names, weights, is_sample=is_sample),
         "calibration": measure_calibration(targets, predictions, weights, class_names=names),
     }
     if run.spec.inputs == "features" and run.spec.num_features > 1:
@@ -152,21 +153,19 @@ def _class_views(run: Measured, split: Split, predictions: Tensor) -> dict[str, 
             decode=run.preprocessor.units(),
         )
     shown = _as_they_came(run, inputs)
-    views["wrong-examples"] = measure_wrong_examples(shown, targets, predictions, names)
+    views["wrong-examples"] = measure_wrong_examples(shown, targets, predictions, names, rows=rows)
     return views
 
 
-def _label_views(run: Measured, split: Split, predictions: Tensor) -> dict[str, View]:
-    targets = split.targets.cpu()
-    return {
-        "label-errors": measure_label_errors(
-            targets, predictions, run.spec.class_names, split.weights
-        )
-    }
+def _label_views(run: Measured, split: Split, _rows: Tensor | None) -> dict[str, View]:
+    names, targets = run.spec.class_names, split.targets.cpu()
+    predictions = _predictor(run)(split.inputs)
+    return {"label-errors": measure_label_errors(targets, predictions, names, split.weights)}
 
 
-def _real_views(run: Measured, split: Split, predictions: Tensor) -> dict[str, View]:
+def _real_views(run: Measured, split: Split, rows: Tensor | None) -> dict[str, View]:
     names, targets, inputs = run.spec.target_names, split.targets.cpu(), split.inputs.cpu()
+    predictions = _predictor(run)(inputs)
     views: dict[str, View] = {
         "residuals": measure_residuals(targets, predictions, names, split.weights)
     }
@@ -180,14 +179,18 @@ def _real_views(run: Measured, split: Split, predictions: Tensor) -> dict[str, V
         views["prediction-surface"] = measure_prediction_surface(
             _predictor(run), inputs, targets, run.spec.feature_names, names[0], decode=units
         )
-    views["worst-errors"] = measure_worst_errors(targets, predictions, names)
+    views["worst-errors"] = measure_worst_errors(targets, predictions, names, rows=rows)
     return views
 
 
-def _mask_views(run: Measured, split: Split, predictions: Tensor) -> dict[str, View]:
-    images = _as_they_came(run, split.inputs.cpu())
-    names, targets = run.spec.class_names, split.targets.cpu()
-    return {"segmentation": measure_segmentation(images, targets, predictions, names)}
+def _mask_views(run: Measured, split: Split, rows: Tensor | None) -> dict[str, View]:
+    inputs, names, targets = split.inputs.cpu(), run.spec.class_names, split.targets.cpu()
+    predicted = _predictor(run)
+    # Only the masks are kept: C probabilities a pixel of all images might not fit into memory.
+    parts = torch.split(inputs, MASK_BATCH)
+    said = torch.cat([predicted(part).argmax(dim=1).byte() for part in parts])
+    images = _as_they_came(run, inputs)
+    return {"segmentation": measure_segmentation(images, targets, said, names, rows=rows)}
 
 
 _BY_TARGET = {

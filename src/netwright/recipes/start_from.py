@@ -1,10 +1,11 @@
 """A new run from weights that are there: those of an old run, or of a file.
 
-All parts of the model must be among them, in their shapes. Only the last may have another number of
-outputs, for other classes: it is a new head, which stays as it was drawn.
+All parts of the model must be among them, in their shapes. Only the last may be for other classes,
+also for another number of them: it is a new head, which stays as it was drawn.
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from itertools import zip_longest
 from pathlib import Path
 
 from torch import Tensor, nn
@@ -17,34 +18,38 @@ from netwright.recipes.run_folder import SavedModel, read_weights
 from netwright.train.parts import parts_of
 
 CLOSE = 0.1  # of a channel's scale: two sets of photographs differ by less
+SHOWN = 2  # names of classes
 
 
-def take_weights(module: nn.Module, source: Path) -> tuple[str, ...]:
+def take_weights(
+    module: nn.Module, source: Path, class_names: Sequence[str] = ()
+) -> tuple[str, ...]:
     """Give a module the weights of a run or of a file; gives what should be said of them.
 
     Args:
         module: as it was drawn.
         source: the folder of a run, or a .safetensors file with our names or those of torchvision
             or timm.
+        class_names: of the data; where those of the run are others, the head is a new one.
     """
-    if not source.exists():
-        raise ConfigError(f"from must be a run or a .safetensors file: there is no {source}")
-    weights = read_weights(source) if source.is_dir() else read_foreign_weights(source, module)
+    weights, old_names = _weights_and_classes(source, module)
     own, paths = module.state_dict(), [part.path for part in parts_of(module)]
     head = paths[-1] if len(paths) > 1 else ""  # a head alone would keep nothing
-    new = [
-        name
-        for name, tensor in own.items()
-        if name.startswith(f"{head}.") and _has_other_outputs(weights.get(name), tensor)
-    ]
-    difference = _first_difference(weights, own, but_for=new)
+    in_head = [name for name in own if name.startswith(f"{head}.")]
+    new = [name for name in in_head if _has_other_outputs(weights.get(name), own[name])]
+    difference, told = _first_difference(weights, own, but_for=new), ""
+    if new:
+        was, wanted = (len(tensors[new[0]]) for tensors in (weights, own))
+        told = f"new head: {head} has {wanted} outputs instead of {was}"
+    elif old_names and class_names and old_names != tuple(class_names):
+        there, here = _where_they_differ(old_names, class_names)
+        if not head:
+            difference = difference or f"its classes are {there} there and {here} here"
+        new, told = in_head, f"new head: {head} is for other classes: {here} instead of {there}"
     if difference:
         raise ConfigError(f"the weights of {source} do not fit this model: {difference}")
     module.load_state_dict({**weights, **{name: own[name] for name in new}})
-    if not new:
-        return ()
-    was, wanted = (len(tensors[new[0]]) for tensors in (weights, own))
-    return (f"new head: {head} has {wanted} outputs instead of {was}",)
+    return (told,) if told else ()
 
 
 def compare_scaling(source: Path, data: Data) -> tuple[str, ...]:
@@ -70,6 +75,28 @@ def _by_channel(preprocessor: Preprocessor, channels: int) -> list[tuple[float, 
     """Offset and scale of each channel."""
     offset, scale = (unit.reshape(channels, -1)[:, 0].tolist() for unit in preprocessor.units())
     return list(zip(offset, scale, strict=True))
+
+
+def _weights_and_classes(
+    source: Path, module: nn.Module
+) -> tuple[Mapping[str, Tensor], tuple[str, ...]]:
+    """The weights of a run or of a file, and the names of its classes where they are known."""
+    if not source.exists():
+        raise ConfigError(f"from must be a run or a .safetensors file: there is no {source}")
+    if (source / "model").is_dir():
+        saved = SavedModel(source / "model")
+        return saved.weights, saved.spec.class_names
+    weights = read_weights(source) if source.is_dir() else read_foreign_weights(source, module)
+    return weights, ()
+
+
+def _where_they_differ(there: Sequence[str], here: Sequence[str]) -> Iterator[str]:
+    """The first names in which two lists differ, of each list a few."""
+    pairs = enumerate(zip_longest(there, here))
+    first = next(place for place, (was, now) in pairs if was != now)
+    for names in (there, here):
+        more = " ..." if len(names) > first + SHOWN else ""
+        yield ", ".join(names[first : first + SHOWN]) + more
 
 
 def _has_other_outputs(was: Tensor | None, wanted: Tensor) -> bool:

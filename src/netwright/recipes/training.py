@@ -91,14 +91,14 @@ def _run_folder(
     notes: tuple[str, ...] = ()
     if not ranks.is_first:
         origin = Origin.from_text(ranks.tell(""))
-        _take_first_weights(prepared, origin.checkpoint)
+        take_first_weights(prepared, origin.checkpoint)
         yield origin
         return
     recipe, model = prepared.recipe, prepared.model
     names = (recipe.model or type(model).__name__, prepared.data.name)
     place = find_run(resume, out, recipe, names)
     if place is None:
-        notes = _take_first_weights(prepared, None)  # may be refused, before a folder is made
+        notes = take_first_weights(prepared)  # may be refused, before a folder is made
     folder = create_run_folder(out, *names) if place is None else run_of(place)
     with FolderLock(folder):
         remove_leftovers(folder)
@@ -108,7 +108,7 @@ def _run_folder(
             origin = find_origin(place, recipe, starts_over=isinstance(model, Learner))
             if isinstance(model, Ensemble):  # its lessons are kept instead of checkpoints
                 origin = replace(origin, remarks=())
-            notes = _take_first_weights(prepared, origin.checkpoint)
+            notes = take_first_weights(prepared, origin.checkpoint)
             origin = replace(origin, remarks=(*origin.remarks, *notes))
         # An ensemble that is found again checks first what its members learned from.
         if place is None or (origin.checkpoint is None and not isinstance(model, Ensemble)):
@@ -117,12 +117,24 @@ def _run_folder(
         yield origin
 
 
-def _take_first_weights(prepared: Prepared, checkpoint: Path | None) -> tuple[str, ...]:
+def take_first_weights(prepared: Prepared, checkpoint: Path | None = None) -> tuple[str, ...]:
     """Where a run begins, give it the weights it is to start from; what should be said of them."""
-    if not prepared.recipe.start_from or checkpoint is not None:
+    recipe, data = prepared.recipe, prepared.data
+    if checkpoint is not None:
         return ()
-    source = Path(prepared.recipe.start_from)
-    return (*take_weights(prepared.model, source), *compare_scaling(source, prepared.data))
+    if not recipe.start_from:
+        return _tell_of_frozen(prepared)
+    source = Path(recipe.start_from)
+    told = take_weights(prepared.model, source, data.spec.class_names)
+    return (*told, *compare_scaling(source, data))
+
+
+def _tell_of_frozen(prepared: Prepared) -> tuple[str, ...]:
+    """What should be said of a part that will never learn; your own module may have learned."""
+    part = prepared.recipe.train.freeze
+    if not part or not prepared.recipe.model or "freeze" in prepared.unused:
+        return ()
+    return (f"{part} is frozen as it was drawn: --from gives it weights that have learned",)
 
 
 def _train(prepared: Prepared, here: Circumstances) -> Run:

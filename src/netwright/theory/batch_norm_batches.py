@@ -16,7 +16,7 @@ figure 1, for small batches.
 
 import math
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated
 
 import torch
 from torch import nn
@@ -28,7 +28,6 @@ from netwright.inspection.claim_chart import ClaimChart, measured, predicted
 from netwright.theory.claims import Assumption, Claim, Effort
 from netwright.theory.held_out import digits, held_out
 from netwright.theory.verdict import (
-    Estimate,
     Finding,
     Verdict,
     at_least,
@@ -93,8 +92,8 @@ def measure_batch_norm_batches(given: BatchNormBatchesConfig, seed: int, effort:
     return Verdict(
         findings=(
             *_spread_findings(spreads, units),
-            at_least(f"test loss with batch norm over without, B = {FEW}", 1, **_found(few)),
-            at_most(f"test loss with batch norm over without, B = {MANY}", 1, **_found(many)),
+            at_least(f"test loss with batch norm over without, B = {FEW}", 1, **few.as_measured()),
+            at_most(f"test loss with batch norm over without, B = {MANY}", 1, **many.as_measured()),
         ),
         chart=ClaimChart(
             x_label="examples a batch, B",
@@ -112,11 +111,6 @@ def measure_batch_norm_batches(given: BatchNormBatchesConfig, seed: int, effort:
             log="xy",
         ),
     )
-
-
-def _found(ratio: Estimate) -> dict[str, Any]:
-    """What a finding says of an estimate."""
-    return {"measured": ratio.mean, "n": ratio.n, "interval": ratio.interval}
 
 
 def _spread_findings(spreads: list[float], units: int) -> list[Finding]:

@@ -9,7 +9,7 @@ Source: LeCun, "Generalization and Network Design Strategies" (1989).
 """
 
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated
 
 import torch
 from torch import Tensor
@@ -22,14 +22,15 @@ from netwright.inspection.claim_chart import ClaimChart, Series, measured, predi
 from netwright.models.catalog import MODELS
 from netwright.theory.claims import Assumption, Claim, Effort
 from netwright.theory.shape_images import NETWORKS, SIDE, percent_right, shape_data
-from netwright.theory.verdict import Estimate, Verdict, at_least, estimate
+from netwright.theory.verdict import Verdict, at_least, estimate
+from netwright.theory.vision_parameters import count
 
 SHAPES = ("bar", "pillar", "plus", "times")
 FEW, MANY = 100, 400
 PICTURES = {"quick": (FEW, MANY), "full": (50, FEW, 200, MANY, 800)}
 KINDS = {"mlp": "dense", "cnn": "convolutional"}
 STEPS = {"quick": 40, "full": 120}  # as many for few pictures as for many
-TRIES = {"quick": 2, "full": 8}
+TRIES = {"quick": 4, "full": 8}
 TIMES, CLEAR = 10.0, 10.0  # fewer weights, points of accuracy more
 
 
@@ -50,7 +51,7 @@ def count_weights(model: str) -> int:
     kind = MODELS.load(model)
     with torch.device("meta"):
         net = kind.build(parse(kind.settings, NETWORKS[model]), spec)
-    return sum(parameter.numel() for parameter in net.parameters())
+    return count(net)
 
 
 def learning_curve(given: FewerWeightsConfig, model: str, seed: int, effort: Effort) -> list[float]:
@@ -83,12 +84,12 @@ def measure_fewer_weights(given: FewerWeightsConfig, seed: int, effort: Effort) 
             at_least(
                 f"points of accuracy that the convolutional one is ahead, {MANY} pictures",
                 CLEAR,
-                **_found(ahead),
+                **ahead.as_measured(),
             ),
             at_least(
                 f"points that it is ahead with {FEW} pictures, the dense one with {MANY}",
                 0,
-                **_found(ahead_with_fewer),
+                **ahead_with_fewer.as_measured(),
             ),
         ),
         chart=ClaimChart(
@@ -105,11 +106,6 @@ def measure_fewer_weights(given: FewerWeightsConfig, seed: int, effort: Effort) 
             else "All shapes lie in the middle: a dense network sees them there as well.",
         ),
     )
-
-
-def _found(points: Estimate) -> dict[str, Any]:
-    """What a finding says of an estimate."""
-    return {"measured": points.mean, "n": points.n, "interval": points.interval}
 
 
 def _dots(model: str, sizes: tuple[int, ...], curves: Tensor) -> Series:

@@ -17,7 +17,7 @@ Theory of Batch Normalization" (2019), for the gradients.
 """
 
 from dataclasses import dataclass
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, NamedTuple
 
 import torch
 from annotated_types import Interval
@@ -39,7 +39,7 @@ from netwright.theory.verdict import Estimate, Verdict, at_least, at_most, estim
 SHALLOW, DEEP = 4, 40
 DEPTHS = {"quick": (SHALLOW, DEEP), "full": (SHALLOW, 10, 20, DEEP)}
 STEPS = {"quick": 10, "full": 60}
-TRIES = {"quick": 2, "full": 5}
+TRIES = {"quick": 3, "full": 5}
 EXAMPLES = 100
 SLACK = 1.1
 
@@ -117,17 +117,17 @@ def measure_degradation(given: DegradationConfig, seed: int, effort: Effort) -> 
             at_least(
                 f"training loss of plain networks, {DEEP} layers over {SHALLOW}",
                 1,
-                **_found(deep_over_shallow(plain)),
+                **deep_over_shallow(plain).as_measured(),
             ),
             at_most(
                 f"training loss of residual networks, {DEEP} layers over {SHALLOW}",
                 SLACK,
-                **_found(deep_over_shallow(residual)),
+                **deep_over_shallow(residual).as_measured(),
             ),
             at_least(
                 f"first gradient of an early layer over that of the last, {DEEP} plain layers",
                 1,
-                **_found(gradients),
+                **gradients.as_measured(),
             ),
         ),
         chart=ClaimChart(
@@ -150,11 +150,6 @@ def deep_over_shallow(fits: dict[int, list[Fit]]) -> Estimate:
     """The ratio of training losses, over the tries."""
     pairs = zip(fits[DEEP], fits[SHALLOW], strict=True)
     return estimate_ratio([deep.loss / shallow.loss for deep, shallow in pairs])
-
-
-def _found(ratio: Estimate) -> dict[str, Any]:
-    """What a finding says of an estimate."""
-    return {"measured": ratio.mean, "n": ratio.n, "interval": ratio.interval}
 
 
 def _dots(name: str, fits: dict[int, list[Fit]]) -> Series:

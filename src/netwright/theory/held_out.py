@@ -9,6 +9,8 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any, NamedTuple
 
+from torch import nn
+
 from netwright.core.config import parse
 from netwright.core.learner import Learner
 from netwright.core.seeding import derive_seed, seeded
@@ -29,6 +31,11 @@ class HeldOut(NamedTuple):
 
     loss: float
     error: float
+
+    @property
+    def percent_right(self) -> float:
+        """The accuracy."""
+        return 100 * (1 - self.error)
 
 
 @lru_cache(maxsize=8)
@@ -54,9 +61,17 @@ def held_out(
         settings: of the model.
         train: of the training.
     """
-    kind, config = MODELS.load(model), TrainConfig(device="cpu", **(train or {}))
+    kind = MODELS.load(model)
     with seeded(derive_seed(seed, "weights")):
         module = kind.build(parse(kind.settings, settings or {}), data.spec)
+    return train_and_test(module, data, seed=seed, train=train)
+
+
+def train_and_test(
+    module: nn.Module, data: Data, *, seed: int, train: Mapping[str, Any] | None = None
+) -> HeldOut:
+    """Let a module learn, from the weights that it has, and test it after the last step."""
+    config = TrainConfig(device="cpu", **(train or {}))
     task = task_for(data, config)
     if isinstance(module, Learner):
         for _ in module.fit_steps(data.train, seed):

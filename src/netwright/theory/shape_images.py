@@ -81,4 +81,4 @@ def percent_right(model: str, data: Data, *, seed: int, steps: int) -> float:
     """The accuracy of one of the networks on the test pictures, after so many steps."""
     train = {**TRAINING, "epochs": steps, "max_steps": steps}
     found = held_out(model, data, seed=seed, settings=NETWORKS[model], train=train)
-    return 100 * (1 - found.error)
+    return found.percent_right

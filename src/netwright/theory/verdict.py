@@ -129,6 +129,10 @@ class Estimate:
     interval: Interval
     n: int
 
+    def as_measured(self) -> dict[str, Any]:
+        """What a finding says of it."""
+        return {"measured": self.mean, "n": self.n, "interval": self.interval}
+
 
 def estimate(values: Sequence[float]) -> Estimate:
     """The mean with Student's interval; at least two tries."""

@@ -48,7 +48,7 @@ def count(module: nn.Module) -> int:
 class SparseSharedConfig(Config):
     """The sizes of the map."""
 
-    values: Annotated[int, Interval(ge=1, le=100_000), Doc("m = n, values in and out")] = 1000
+    values: Annotated[int, Interval(ge=2, le=100_000), Doc("m = n, values in and out")] = 1000
     kernel: Annotated[int, Interval(ge=1, le=99), Doc("k, neighbours that an output sees")] = 3
     shared: Annotated[
         bool, Assumption("all places share one kernel; without it, each has its own")

@@ -1,7 +1,7 @@
 """What may happen beside the steps: a callback overrides the events that it needs."""
 
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import Any, ClassVar
 
 from netwright.core.checks import nearest
 from netwright.core.errors import ConfigError
@@ -26,7 +26,13 @@ class Callback:
 
     An event that no callback overrides costs nothing: the trainer collects the overridden ones
     once, before the first step.
+
+    Args:
+        only_changes_batch: all it does is to put another batch in the place of `state.batch`; it
+            may then be called for a batch that is only tried, too.
     """
+
+    only_changes_batch: ClassVar[bool] = False
 
     def on_fit_start(self, state: TrainState) -> None:
         """Before the first step."""

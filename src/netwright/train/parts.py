@@ -17,10 +17,11 @@ from torch import nn
 
 from netwright.core.checks import nearest
 from netwright.core.errors import ConfigError, UnknownNameError
+from netwright.layers.norms import NORMS
 
 
-class Part(NamedTuple):
-    """A layer or block of a model.
+class Layer(NamedTuple):
+    """A child of a model, or of a sequence in it.
 
     Args:
         path: its name in the model: conv1, layer3.0, features.7, head.
@@ -36,21 +37,46 @@ class Part(NamedTuple):
         return next(self.module.parameters(), None) is not None
 
 
+class Part(NamedTuple):
+    """A layer or block of a model that has weights, and the norms that follow it.
+
+    A norm has weights too, but nothing of its own to learn: it is frozen and learns together with
+    the convolution whose outputs it scales, at the same rate.
+    """
+
+    layers: tuple[Layer, ...]
+
+    @property
+    def path(self) -> str:
+        """The name of its first layer."""
+        return self.layers[0].path
+
+    def is_named(self, name: str) -> bool:
+        """Whether this is the name of one of its layers, or of a sequence that one is in."""
+        return any(f"{layer.path}.".startswith(f"{name}.") for layer in self.layers)
+
+
 def parts_of(model: nn.Module) -> list[Part]:
-    """The parts that have weights, in order."""
-    return [layer for layer in layers_of(model) if layer.learns]
+    """The parts in order; a norm that comes first is a part by itself."""
+    parts: list[Part] = []
+    for layer in layers_of(model):
+        if parts and isinstance(layer.module, NORMS) and layer.learns:
+            parts[-1] = Part((*parts[-1].layers, layer))
+        elif layer.learns:
+            parts.append(Part((layer,)))
+    return parts
 
 
-def layers_of(model: nn.Module) -> list[Part]:
+def layers_of(model: nn.Module) -> list[Layer]:
     """The model's children, those of a sequence in its place; also such without weights."""
 
-    def layers() -> Iterator[Part]:
+    def layers() -> Iterator[Layer]:
         for name, child in model.named_children():
             if isinstance(child, nn.Sequential | nn.ModuleList):
                 for place, layer in child.named_children():
-                    yield Part(f"{name}.{place}", layer)
+                    yield Layer(f"{name}.{place}", layer)
             else:
-                yield Part(name, child)
+                yield Layer(name, child)
 
     return list(layers())
 
@@ -61,7 +87,7 @@ def count_up_to(parts: Sequence[Part], name: str) -> int:
     A name that is no part's is refused, and so is the last part: something has to learn.
     """
     paths = [part.path for part in parts]
-    named = [place for place, path in enumerate(paths) if f"{path}.".startswith(f"{name}.")]
+    named = [place for place, part in enumerate(parts) if part.is_named(name)]
     if not named:
         tops = list(dict.fromkeys(path.partition(".")[0] for path in paths))
         hint = nearest(name, [*tops, *paths]) or f"; there are {', '.join(tops) or 'none'}"
@@ -77,7 +103,8 @@ def weights_by_part(model: nn.Module) -> list[list[nn.Parameter]]:
     owners = {
         weight: place
         for place, part in reversed(list(enumerate(parts)))
-        for weight in part.module.parameters()
+        for layer in part.layers
+        for weight in layer.module.parameters()
     }
     weights: list[list[nn.Parameter]] = [[] for _ in parts] or [[]]
     for weight in model.parameters():

@@ -4,6 +4,8 @@ import math
 from dataclasses import dataclass, field
 from typing import Annotated, Any, Literal, NamedTuple
 
+from annotated_types import Interval
+
 from netwright.core.config import Config, Count, Doc, Fraction, NotNegative, OneOf, Positive, Size
 from netwright.core.errors import ConfigError
 from netwright.data.augment.catalog import AUGMENTATIONS
@@ -46,7 +48,11 @@ class TrainConfig(Config):
     accumulate: Annotated[Size, Doc("batches whose gradients are added up for one step")] = 1
     precision: Annotated[Precision, Doc("number format of the matrix work")] = "fp32"
     compile: Annotated[
-        bool, Doc("torch.compile the forward pass: the first step takes up to a minute")
+        bool,
+        Doc(
+            "torch.compile the forward pass: up to a minute before the first step, counted apart "
+            "from training"
+        ),
     ] = False
     channels_last: Annotated[
         bool | None,
@@ -59,7 +65,7 @@ class TrainConfig(Config):
         Size | None, Doc("epochs after which the last frozen part begins to learn, one by one")
     ] = None
     layer_decay: Annotated[
-        Fraction | None,
+        Annotated[float, Interval(gt=0, le=1)] | None,
         Doc("each part's learning rate is this times that of the part after it; nothing: all same"),
     ] = None
     loss: Annotated[

@@ -57,11 +57,15 @@ class UpdateStep:
             # let the scaler not call it at all.
             state.optimizer._step_supports_amp_scaling = False  # type: ignore[attr-defined]
 
-    def compile(self, loader: Loader) -> float:
+    def compile(self, loader: Loader, batch_changes: Sequence[Hook]) -> float:
         """Let the compiler see each size of batch that will come; gives the seconds that it took.
 
-        Batches are changed as in training: code is made for one order in memory. Gradients,
-        statistics and draws are as they were before.
+        Weights, gradients, statistics and draws are as they were before.
+
+        Args:
+            loader: of the batches.
+            batch_changes: what changes batches and nothing else: code is made for the order in
+                memory that they leave.
         """
         state, started = self.state, time.monotonic()
         buffers, draws = list(state.model.buffers()), random_state()
@@ -72,7 +76,7 @@ class UpdateStep:
         state.model.zero_grad()
         try:
             for size in sorted(sizes, reverse=True):
-                _, loss = self._forward(self._begin(loader.batch_of(rows[:size])))
+                _, loss = self._forward(self._begin(loader.batch_of(rows[:size]), batch_changes))
                 loss.backward()  # type: ignore[no-untyped-call]
         finally:
             put_back(buffers, before)
@@ -94,7 +98,7 @@ class UpdateStep:
         """
         state = self.state
         state.skips_update = False
-        batch = self._begin(batch)
+        batch = self._begin(batch, self.batch_start)
         if self.optimizer.closure:
             return self._closure_update(batch)
         state.is_updating = last
@@ -104,11 +108,11 @@ class UpdateStep:
             self._update()
         return output
 
-    def _begin(self, batch: Batch) -> Batch:
+    def _begin(self, batch: Batch, hooks: Sequence[Hook]) -> Batch:
         """The batch at hand, or what the hooks put in its place."""
         state = self.state
         state.batch = batch
-        for hook in self.batch_start:
+        for hook in hooks:
             hook(state)
         return state.batch
 
@@ -222,7 +226,7 @@ class UpdateStep:
         )
         with closing(loader):
             for batch in loader.epoch(0):
-                self._backward(self._begin(batch), len(batch.rows) / loader.rows)
+                self._backward(self._begin(batch, self.batch_start), len(batch.rows) / loader.rows)
                 for hook in self.before_update:
                     hook(state)
         self._add_penalty_slope()

@@ -17,7 +17,7 @@ from netwright.optimizers.catalog import OPTIMIZERS
 from netwright.optimizers.optimizer import build_optimizer
 from netwright.optimizers.plateau import PlateauRates
 from netwright.optimizers.schedules import build_schedule
-from netwright.train.callback import Callback, collect_hooks
+from netwright.train.callback import Callback, Hook, collect_hooks
 from netwright.train.callbacks.early_stopping import is_lower_better
 from netwright.train.conditions import describe_conditions
 from netwright.train.evaluate import measure_quickly
@@ -61,6 +61,7 @@ class Trainer:
         self.config, self.task, self.seed, self.ranks = config, task, seed, ranks
         self.callbacks = tuple(callbacks)
         self._hooks = collect_hooks(self.callbacks)
+        self._batch_changes: list[Hook] = []
 
     def start(self, model: nn.Module, data: Data) -> TrainState:
         """Put model and settings together; nothing has been learned yet."""
@@ -127,7 +128,9 @@ class Trainer:
         data = data.to(state.device)
         loader = self._loader(data.train)
         first, last = regularizing_callbacks(self.config, self.seed, data.spec, state.model)
-        self._hooks = collect_hooks([*first, *self.callbacks, *last])
+        callbacks = [*first, *self.callbacks, *last]
+        self._hooks = collect_hooks(callbacks)
+        self._batch_changes = [one.on_batch_start for one in callbacks if one.only_changes_batch]
         step = UpdateStep(state, self.config, self._hooks, data.train)
         rank = self.ranks.rank
         with seeded(derive_seed(self.seed, "train", *([rank] if rank else []))):
@@ -209,7 +212,7 @@ class Trainer:
         """Tell, and compile before the first: callbacks have then decided which parts learn."""
         self._call("on_epoch_start", state)
         if self.config.compile and not state.compile_seconds:
-            state.compile_seconds = step.compile(loader)
+            state.compile_seconds = step.compile(loader, self._batch_changes)
 
     def _end_epoch(self, state: TrainState, val: Split | None) -> None:
         """Measure and tell, with the average of the weights in the model where there is one."""

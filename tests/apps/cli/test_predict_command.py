@@ -5,13 +5,17 @@ import io
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
+from PIL import Image
 
 import netwright as nw
 from netwright.apps.cli import predict_command
 from netwright.apps.cli.predict_command import read_row
 from netwright.core.errors import ConfigError
+from netwright.data.images.masks import resize_mask
 from tests.apps.cli.conftest import Type
+from tests.data.images.pair_pictures import write_pairs
 from tests.data.images.pictures import folder_of
 
 ROWS = "size,colour\n9.5,red\n0.5,blue\n"
@@ -102,6 +106,70 @@ def test_a_run_on_images_takes_images(
     assert answer.err == "error: predict takes files or --row, one of them\n"
     answer = type_in("evaluate", pictures_run, "--data", pictures, "--json")
     assert json.loads(answer.out)["metrics"]["accuracy"] == 1
+
+
+@pytest.fixture(scope="module")
+def pairs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Ten images of 8 x 6 with their masks of 0 and 255."""
+    return write_pairs(tmp_path_factory.mktemp("cells"), range(10))
+
+
+@pytest.fixture(scope="module")
+def masks_run(pairs: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run that has seen the pairs once, in another size than they have."""
+    out = tmp_path_factory.mktemp("runs") / "cells"
+    nw.fit("unet", pairs, size=(4,), depth=1, width=2, val_size=0, epochs=1, out=out, quiet=True)
+    return out
+
+
+def test_masks_are_written_one_an_image(
+    type_in: Type, pairs: Path, masks_run: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(predict_command, "MASKS_TOGETHER", 4)
+    answer = type_in("predict", masks_run, pairs, "--out", "out/masks")
+    rows = list(csv.DictReader(io.StringIO(answer.out)))
+    assert rows[3] == {"file": f"{pairs}/images/3.png", "mask": "out/masks/3.png"}
+    classes = nw.open_run(masks_run).predict(pairs)
+    assert classes.shape == (10, 4, 4)
+    for row, seen in zip(rows, classes, strict=True):
+        written = np.array(Image.open(row["mask"]))
+        assert written.dtype == np.uint8
+        assert written.tolist() == resize_mask(seen * 255, 8, 6).tolist()
+
+
+def test_masks_go_where_nothing_is(type_in: Type, pairs: Path, masks_run: Path) -> None:
+    image, mask = pairs / "images/1.png", pairs / "masks/1.png"
+    before = mask.read_bytes()
+    refusals = {
+        (image,): "a mask is no row of a table, give --out FOLDER for one PNG an image",
+        (image, "--out", pairs / "masks"): f"{mask} is there already, give --out another folder",
+        (image, mask, "--out", "m"): f"{image} and {mask} would both go to m/1.png",
+        (image, "--out", image): f"--out must be a folder, {image} is a file",
+        (image, "--out", "m", "--proba"): (
+            "--proba and --threshold are for tables, this run predicts masks"
+        ),
+        ("--row", "a=1"): "--row is for tables, this run was trained on images",
+    }
+    for typed, sentence in refusals.items():
+        assert type_in("predict", masks_run, *typed).err == f"error: {sentence}\n"
+    assert mask.read_bytes() == before
+    assert type_in("predict", masks_run, "absent.png", "--out", "m").code == 2
+    assert not Path("m").exists()
+
+
+def test_only_masks_go_to_a_folder(type_in: Type, pictures: Path, pictures_run: Path) -> None:
+    answer = type_in("predict", pictures_run, pictures, "--out", "m")
+    assert answer.err == "error: --out is for masks, this run predicts class\n"
+
+
+def test_a_run_is_measured_on_a_folder_of_pairs(
+    type_in: Type, pairs: Path, masks_run: Path
+) -> None:
+    answer = type_in("evaluate", masks_run, "--data", pairs, "--json")
+    measured = json.loads(answer.out)["metrics"]
+    run = nw.open_run(masks_run)
+    whole = [run.evaluate(split=split)["pixel_accuracy"] for split in ("train", "test")]
+    assert measured["pixel_accuracy"] == pytest.approx(np.average(whole, weights=[8, 2]))
 
 
 def test_rows_as_a_person_types_them() -> None:

@@ -85,6 +85,23 @@ def test_nothing_typed_is_the_mlp_on_digits() -> None:
     }
 
 
+def test_after_a_recipe_data_may_be_typed_alone(tmp_path: Path) -> None:
+    for file, word, model, data in [
+        ("ready/mnist-cnn", "digits", "cnn", {"name": "digits"}),
+        ("ready/resnet", str(tmp_path), "resnet50", {"name": "images", "path": str(tmp_path)}),
+        ("ready/mnist-cnn", "mlp", "mlp", {"name": "mnist"}),
+        ("ready/mnist-cnn", "nothing", "nothing", {"name": "mnist"}),
+    ]:
+        values = typed_recipe([Path(file)], word, None, None, [], {}, {})
+        assert (values["model"]["name"], values["data"]) == (model, data)
+    assert typed_recipe([], "digits", None, None, [], {}, {})["model"] == {"name": "digits"}
+
+
+def test_a_recipe_without_its_folder_asks_for_it(type_in: Type) -> None:
+    sentence = "path is empty, wanted a folder of images: name it as the data, or set data.path"
+    assert sentence in type_in("train", "-c", "ready/resnet").err
+
+
 @pytest.mark.parametrize(
     ("text", "value"),
     [

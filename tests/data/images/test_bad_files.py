@@ -1,4 +1,4 @@
-"""Bad files by policy: all are named, a cap holds, and nothing moves unless it is asked for."""
+"""Bad files by policy: all are named, a cap holds, and no file moves."""
 
 from pathlib import Path
 
@@ -43,23 +43,23 @@ def test_skipped_ones_are_named_and_counted_up_to_a_share(tmp_path: Path) -> Non
         handled(tmp_path, "a", "b", "c")
 
 
-def test_quarantine_moves_them_aside_and_keeps_their_places(tmp_path: Path) -> None:
+def test_quarantine_lists_them_and_moves_none(tmp_path: Path) -> None:
     root = folder_of(tmp_path, "cat/1.png", "cat/2.png")
-    said = handled(root, "cat/1.png", "cat/gone.png", on_bad="quarantine")
-    assert said[0] == f"2 of 100 files were bad and moved to {root}/.quarantine"
-    assert not (root / "cat/1.png").exists()
-    assert (root / ".quarantine/cat/1.png").is_file()
-    assert (root / "cat/2.png").is_file()
+    place = root / ".quarantine/bad_files.txt"
+    for _ in range(2):  # the folder is read again to evaluate a run
+        said = handled(root, "cat/1.png", "cat/gone.png", on_bad="quarantine")
+        assert said[0] == f"2 of 100 files were bad and left out; {place} lists them"
+        assert place.read_text() == "cat/1.png is bad\ncat/gone.png is bad\n"
+        assert (root / "cat/1.png").is_file()
 
 
-def test_above_the_share_nothing_is_moved(tmp_path: Path) -> None:
-    root = folder_of(tmp_path, "1.png")
+def test_above_the_share_nothing_is_listed(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="more than most_bad=0:"):
-        handled(root, "1.png", on_bad="quarantine", most_bad=0)
-    assert (root / "1.png").is_file()
+        handled(tmp_path, "1.png", on_bad="quarantine", most_bad=0)
+    assert list(tmp_path.iterdir()) == []
 
 
-def test_a_file_that_cannot_be_moved_is_said(tmp_path: Path) -> None:
-    root = folder_of(tmp_path, "cat/1.png", ".quarantine/cat/1.png/in_the_way.png")
-    with pytest.raises(DataError, match=r"cat/1.png cannot be moved to .quarantine: Is a dir"):
-        handled(root, "cat/1.png", on_bad="quarantine")
+def test_a_list_that_cannot_be_written_is_said(tmp_path: Path) -> None:
+    (tmp_path / ".quarantine").touch()
+    with pytest.raises(DataError, match=r"bad_files.txt cannot be written: File exists$"):
+        handled(tmp_path, "cat/1.png", on_bad="quarantine")

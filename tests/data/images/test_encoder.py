@@ -12,6 +12,7 @@ from PIL import Image
 
 from netwright.core.errors import DataError, NetwrightError, ShapeError
 from netwright.data.images.encoder import ImageEncoder
+from tests.data.images.pair_pictures import mask_of, picture, write_pairs
 from tests.data.images.pictures import bytes_of, folder_of, save
 
 COLOUR = ImageEncoder(
@@ -216,3 +217,61 @@ def test_refuses_channels_that_do_not_agree() -> None:
             mean=(0.0,) * 3,
             scale=(1.0,) * 3,
         )
+
+
+def of_masks(**settings: Any) -> ImageEncoder:
+    return ImageEncoder(
+        input_shape=(1, 8, 6),
+        mode="L",
+        target="mask",
+        num_outputs=2,
+        mean=(0.0,),
+        scale=(1.0,),
+        mask_values=(0, 255),
+        **settings,
+    )
+
+
+def test_a_folder_of_pairs_gives_images_and_their_masks(tmp_path: Path) -> None:
+    encoder = of_masks()
+    write_pairs(tmp_path / "train", range(3))
+    write_pairs(tmp_path / "test", range(3, 5))
+    images = np.stack([picture(place) for place in range(5)])
+    assert np.array_equal(encoder.read(tmp_path)[:, 0].numpy(), images)
+    masks = encoder.encode_targets(tmp_path)
+    assert masks.dtype is torch.uint8
+    assert np.array_equal(masks.numpy(), images > 127)
+    assert np.array_equal(encoder.decode_masks(masks.numpy()), 255 * (images > 127))
+    assert encoder.files(tmp_path / "test" / "images") == [
+        tmp_path / "test/images/3.png",
+        tmp_path / "test/images/4.png",
+    ]
+    assert ImageEncoder.from_json(json.loads(json.dumps(encoder.to_json()))) == encoder
+
+
+def test_refuses_masks_of_values_that_were_not_learned_from(tmp_path: Path) -> None:
+    write_pairs(tmp_path, range(2))
+    Image.fromarray(mask_of(picture(1)) // 2).save(tmp_path / "masks/1.png")
+    sentence = (
+        f"{tmp_path}/masks/1.png holds the value 127, the masks that were learned from hold 0, 255"
+    )
+    with pytest.raises(DataError, match=f"^{re.escape(sentence)}$"):
+        of_masks().encode_targets(tmp_path)
+
+
+def test_refuses_a_folder_without_masks(tmp_path: Path) -> None:
+    root = folder_of(tmp_path, "cat/1.png")
+    sentence = f"{root} does not say what its images show, wanted a folder of images and masks"
+    with pytest.raises(DataError, match=f"^{re.escape(sentence)}$"):
+        of_masks().encode_targets(root)
+
+
+def test_refuses_mask_files_where_their_values_were_not_kept(tmp_path: Path) -> None:
+    values = of_masks().to_json()
+    del values["mask_values"]
+    old = ImageEncoder.from_json(values)
+    sentence = "it is not known which values the masks had: train the run again"
+    with pytest.raises(DataError, match=f"^{sentence}$"):
+        old.encode_targets(write_pairs(tmp_path, range(2)))
+    with pytest.raises(DataError, match=f"^{sentence}$"):
+        old.decode_masks(np.zeros((1, 8, 6), np.uint8))

@@ -60,7 +60,10 @@ def test_what_does_not_fit_in_memory_is_the_same_data(root: Path) -> None:
             loaded(root, memory=memory, normalize=normalize) for memory in (1.0, 300 / 2**30)
         )
         assert held.preprocessor == kept.preprocessor
-        assert held.notes == kept.notes
+        assert set(kept.notes) - set(held.notes) == {
+            "the images take 2.98e-07 GiB, more than memory=2.79397e-07: they are decoded a batch "
+            "at a time; train.workers=N helps"
+        }
         for (_, one), (_, other) in zip(held.splits(), kept.splits(), strict=True):
             assert isinstance(other, StoredSplit)
             assert torch.equal(one.targets, other.targets)
@@ -113,23 +116,26 @@ def test_images_that_were_learned_from_and_tested_on_are_counted(tmp_path: Path)
     assert loaded(root).notes[-1] == "1 test images are also in train, pixel for pixel"
 
 
-def test_bad_files_go_as_the_settings_say(root: Path) -> None:
-    (root / "cat/0.png").write_bytes(b"")
+@pytest.mark.parametrize("memory", [1.0, 300 / 2**30])
+def test_bad_files_go_as_the_settings_say(root: Path, memory: float) -> None:
+    (root / "cat/0.png").write_bytes((root / "cat/0.png").read_bytes()[:-20])  # its head is good
     sentence = (
         r"^1 of 20 files cannot be read as images; data.on_bad=skip leaves them out: "
-        r".*/cat/0.png cannot be read as an image: it is empty$"
+        r".*/cat/0.png cannot be read as an image: Truncated File Read$"
     )
     with pytest.raises(DataError, match=sentence):
-        loaded(root)
+        loaded(root, memory=memory)
     with pytest.raises(DataError, match=r"^1 of 20 files .*, more than most_bad=0.01: "):
-        loaded(root, on_bad="skip")
-    data = loaded(root, on_bad="skip", most_bad=0.1)
+        loaded(root, memory=memory, on_bad="skip")
+    data = loaded(root, memory=memory, on_bad="skip", most_bad=0.1)
     assert sum(len(split) for _, split in data.splits()) == 19
     assert data.notes[0] == "1 of 20 files were bad and left out"
-    assert data.notes[1].endswith("/cat/0.png cannot be read as an image: it is empty")
-    aside = loaded(root, on_bad="quarantine", most_bad=0.1)
+    assert data.notes[1].endswith("/cat/0.png cannot be read as an image: Truncated File Read")
+    aside = loaded(root, memory=memory, on_bad="quarantine", most_bad=0.1)
     assert torch.equal(aside.train.inputs, data.train.inputs)
-    assert torch.equal(loaded(root).train.inputs, data.train.inputs)  # it is out of the way
+    assert (root / "cat/0.png").is_file()
+    (root / "cat/0.png").unlink()
+    assert torch.equal(loaded(root, memory=memory).train.inputs, data.train.inputs)
 
 
 def test_a_class_whose_files_are_all_bad_is_refused(root: Path) -> None:
@@ -140,7 +146,7 @@ def test_a_class_whose_files_are_all_bad_is_refused(root: Path) -> None:
 
 
 def test_folders_of_nothing_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match=r"^path is empty, wanted a folder of images$"):
+    with pytest.raises(ConfigError, match=r"^path is empty, wanted a folder of images: name"):
         load_image_folder(ImageFolderConfig())
     with pytest.raises(DataError, match=r"^mine has one class only in its training rows, 'a'$"):
         loaded(folder_of(tmp_path / "mine", "a/1.png", "a/2.png"), val_size=0, test_size=0)

@@ -76,6 +76,7 @@ def test_the_slices_as_published(monkeypatch: pytest.MonkeyPatch) -> None:
     assert sizes == {"train": 22, "val": 2, "test": 6}
     assert data.spec.input_shape == (1, 512, 512)
     assert data.spec.class_names == ("membrane", "cell")
+    assert data.preprocessor.to_json()["mask_values"] == [0, 255]
     masks = torch.cat([split.targets for _, split in data.splits()])
     assert torch.unique(masks).tolist() == [0, 1]
     assert float(masks.float().mean()) == pytest.approx(0.780, abs=5e-4)  # inside a cell

@@ -35,7 +35,7 @@ def test_folders_above_the_classes_are_parts(tmp_path: Path, word: str) -> None:
     assert found.parts.count("train") == 2
 
 
-def test_without_a_folder_to_train_on_the_others_are_classes(tmp_path: Path) -> None:
+def test_among_other_folders_one_that_is_named_like_a_part_is_a_class(tmp_path: Path) -> None:
     assert find_images(folder_of(tmp_path, "test/1.png", "prod/1.png")).class_names == (
         "prod",
         "test",
@@ -46,8 +46,12 @@ def test_what_is_left_out_is_counted(tmp_path: Path) -> None:
     root = folder_of(tmp_path, "a/1.png", "b/1.png", "loose.png")
     (root / "a" / "Thumbs.db").touch()
     (root / "a" / ".DS_Store").touch()
+    (root / "a" / "more").symlink_to(root / "b", target_is_directory=True)
+    (root / "c").mkdir()
     assert find_images(root).notes == (
+        "no image is in the folder 'c': it is no class",
         "left out: 2 files that do not end like images",
+        "left out: 1 links to folders inside of classes",
         "left out: 1 images outside of the folders of classes",
     )
 
@@ -102,6 +106,10 @@ def test_the_one_column_of_a_table_is_the_target(tmp_path: Path) -> None:
             ["train/a/1.png", "cat/1.png"],
             "holds a folder to train on and also 'cat', wanted folders named train, val and test "
             "alone",
+        ),
+        (
+            ["val/a/1.png", "test/a/1.png"],
+            "holds test and val alone, wanted a folder named train too",
         ),
     ],
 )

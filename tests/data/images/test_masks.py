@@ -9,7 +9,13 @@ import pytest
 from PIL import Image
 
 from netwright.core.errors import ConfigError, DataError
-from netwright.data.images.masks import encode_masks, mask_values, read_mask, resize_mask
+from netwright.data.images.masks import (
+    encode_masks,
+    mask_values,
+    read_mask,
+    resize_mask,
+    write_mask,
+)
 
 VALUES = np.array([[0, 7, 255], [255, 0, 7]], np.uint8)
 
@@ -113,3 +119,19 @@ def test_names_must_be_as_many_as_values() -> None:
     )
     with pytest.raises(ConfigError, match=f"^{re.escape(sentence)}$"):
         mask_values([np.arange(12)[None]], ("cell", "membrane"))
+
+
+@pytest.mark.parametrize("factor", [1, 200])
+def test_a_written_mask_is_read_with_its_values(tmp_path: Path, factor: int) -> None:
+    mask = VALUES.astype(np.int64) * factor
+    write_mask(tmp_path / "mask.png", mask)
+    assert read_mask(tmp_path / "mask.png").tolist() == mask.tolist()
+
+
+@pytest.mark.parametrize(("low", "high"), [(-1, 3), (0, 65536)])
+def test_refuses_to_write_values_that_a_png_cannot_hold(
+    tmp_path: Path, low: int, high: int
+) -> None:
+    sentence = f"a PNG holds values from 0 to 65535, the mask has {low} to {high}"
+    with pytest.raises(DataError, match=f"^{sentence}$"):
+        write_mask(tmp_path / "mask.png", np.array([[low, high]]))

@@ -55,6 +55,18 @@ def test_a_folder_has_one_table_or_none(tmp_path: Path) -> None:
         ),
         (
             "metadata.csv",
+            "file_name,kind\na/../1.png,cat\na/../../2.png,cat\n",
+            "metadata.csv:3: column 'file_name': the file must lie below the folder, "
+            "got a/../../2.png",
+        ),
+        (
+            "metadata.csv",
+            "file_name,kind\n/etc/1.png,cat\n",
+            "metadata.csv:2: column 'file_name': the file must lie below the folder, "
+            "got /etc/1.png",
+        ),
+        (
+            "metadata.csv",
             "file_name,kind\n1.png,cat\n1.png,dog\n",
             "metadata.csv:3: column 'file_name': 1.png stands in line 2 already",
         ),

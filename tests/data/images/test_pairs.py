@@ -7,40 +7,14 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from numpy.typing import NDArray
 from PIL import Image
 
 from netwright.core.errors import ConfigError, DataError
 from netwright.data.dataset import Data
 from netwright.data.images.encoder import ImageEncoder
-from netwright.data.images.pairs import PairsConfig, find_pairs, is_pairs_folder, load_pairs
+from netwright.data.images.pairs import PairsConfig, is_pairs_folder, load_pairs
 from netwright.data.pixels import PixelSplit
-
-
-def picture(place: int, shape: tuple[int, ...] = (8, 6)) -> NDArray[np.uint8]:
-    return np.random.default_rng(place).integers(0, 256, shape, dtype=np.uint8)
-
-
-def mask_of(image: NDArray[np.uint8]) -> NDArray[np.uint8]:
-    """255 where the image is bright."""
-    grey = image if image.ndim == 2 else image[..., 0]
-    return np.where(grey > 127, 255, 0).astype(np.uint8)
-
-
-def write_pairs(
-    root: Path,
-    places: range,
-    *,
-    folders: tuple[str, str] = ("images", "masks"),
-    shape: tuple[int, ...] = (8, 6),
-) -> Path:
-    for name in folders:
-        (root / name).mkdir(parents=True, exist_ok=True)
-    for place in places:
-        image = picture(place, shape)
-        Image.fromarray(image).save(root / folders[0] / f"{place}.png")
-        Image.fromarray(mask_of(image)).save(root / folders[1] / f"{place}.png")
-    return root
+from tests.data.images.pair_pictures import mask_of, picture, write_pairs
 
 
 def load(root: Path, **settings: Any) -> Data:
@@ -68,6 +42,8 @@ def test_images_find_their_masks(tmp_path: Path, folders: tuple[str, str]) -> No
     assert data.spec.input_shape == (1, 8, 6)
     assert (data.spec.target, data.spec.num_outputs) == ("mask", 2)
     assert data.spec.class_names == ("0", "255")
+    assert isinstance(data.preprocessor, ImageEncoder)
+    assert data.preprocessor.mask_values == (0, 255)
     assert data.notes == ("the values of the masks are the classes: 0, 255",)
 
 
@@ -169,24 +145,6 @@ def test_what_is_no_folder_of_pairs_is_not_taken_for_one(tmp_path: Path) -> None
 def refused(root: Path, sentence: str, **settings: Any) -> None:
     with pytest.raises((DataError, ConfigError), match=f"^{re.escape(sentence)}$"):
         load(root, **settings)
-
-
-def test_a_missing_partner_is_named(tmp_path: Path) -> None:
-    write_pairs(tmp_path, range(5))
-    (tmp_path / "masks" / "3.png").unlink()
-    refused(tmp_path, f"{tmp_path}/images/3.png has no mask of the same name")
-    (tmp_path / "masks" / "1.png").unlink()
-    refused(tmp_path, f"{tmp_path}/images/1.png has no mask of the same name (and 1 more)")
-    for place in (1, 3, 4):
-        (tmp_path / "images" / f"{place}.png").unlink()
-    refused(tmp_path, f"{tmp_path}/masks/4.png has no image of the same name")
-
-
-def test_files_that_are_no_images_are_passed_over(tmp_path: Path) -> None:
-    write_pairs(tmp_path, range(3))
-    (tmp_path / "images" / "notes.txt").write_text("none")
-    (tmp_path / "masks" / ".hidden.png").write_text("none")
-    assert [pair.image.name for pair in find_pairs(tmp_path)] == ["0.png", "1.png", "2.png"]
 
 
 def test_faults_of_a_folder_are_refused_by_name(tmp_path: Path) -> None:

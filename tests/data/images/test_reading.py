@@ -1,5 +1,6 @@
 """Many files: the same as one by one, in order, with a sentence for each bad one."""
 
+import hashlib
 from pathlib import Path
 
 import pytest
@@ -7,7 +8,7 @@ import torch
 
 from netwright.core.errors import DataError
 from netwright.data.images.decoding import ImageForm, ImageHeader, decode_file
-from netwright.data.images.reading import for_each, read_headers, read_pixels
+from netwright.data.images.reading import for_each, read_digests, read_headers, read_pixels
 from tests.data.images.pictures import folder_of
 
 FORM = ImageForm(mode="L", height=4, width=4)
@@ -32,6 +33,16 @@ def test_every_file_is_read_into_its_place(
     for place in (0, 7, 8, 69):
         assert torch.equal(pixels[place], decode_file(files[place], FORM))
     assert not pixels[41].any()
+
+
+def test_the_same_files_are_bad_where_no_pixel_is_kept(files: list[Path]) -> None:
+    files[5].write_bytes(files[5].read_bytes()[:-20])  # its head is good
+    digests, bad = read_digests(files, FORM)
+    assert {place: str(end) for place, end in bad.items()} == {
+        place: str(end) for place, end in read_pixels(files, FORM)[1].items()
+    }
+    good = [file for place, file in enumerate(files) if place not in {5, 41}]
+    assert digests == [hashlib.sha256(file.read_bytes()).digest() for file in good]
 
 
 def test_every_header_is_read_or_refused(files: list[Path]) -> None:

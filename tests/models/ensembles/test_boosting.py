@@ -14,6 +14,8 @@ from sklearn.tree import DecisionTreeClassifier
 
 from netwright.core.errors import ConfigError, DataError
 from netwright.data.dataset import Split
+from netwright.data.pixels import ChannelScaling, PixelSplit
+from netwright.data.spec import TargetKind
 from netwright.models.ensembles.boosting import Boosting, vote_weight
 from netwright.models.model import check_fits
 from tests.models.baselines.fitted import arrays, spec_of, table, weighted
@@ -133,3 +135,21 @@ def test_reals_are_fitted_by_what_is_left_of_them() -> None:
 def test_labels_are_refused() -> None:
     with pytest.raises(ConfigError, match=r"^boosting predicts class, real, got a target of kind"):
         check_fits(Boosting, "boosting", spec_of(3, target="labels", outputs=2))
+
+
+@pytest.mark.parametrize("target", ["class", "real"])
+def test_images_stay_bytes_in_every_lesson(target: TargetKind) -> None:
+    random = torch.Generator().manual_seed(0)
+    pixels = torch.randint(0, 256, (30, 1, 2, 2), dtype=torch.uint8, generator=random)
+    classes = (pixels.sum(dim=(1, 2, 3)) > 510).long()
+    data = PixelSplit(
+        pixels=pixels,
+        scaling=ChannelScaling(mean=(0.5,), scale=(0.25,)),
+        targets=classes if target == "class" else classes[:, None].float(),
+    )
+    outputs = 2 if target == "class" else 1
+    model = build("boosting", spec_of(4, target=target, outputs=outputs), members=3)
+    for lesson in teach(model, data, val=data):
+        for part in (lesson.train, lesson.val):
+            assert isinstance(part, PixelSplit)
+            assert part.pixels is pixels

@@ -92,7 +92,8 @@ def test_shapes_are_those_of_the_file(tmp_path: Path) -> None:
     [
         (["fc.weight"], ["head.weight"], "'fc.weight' is missing, 'head.weight' is unknown"),
         (["conv1.weight", "fc.bias"], [], "'conv1.weight' is missing"),
-        ([], ["module.aux.bias", "z"], "'aux.bias' is unknown"),
+        ([], ["module.aux.bias", "z"], "'module.aux.bias' is unknown"),
+        (["fc.bias"], ["head.fc.bias"], "'fc.bias' is missing, 'head.fc.bias' is unknown"),
     ],
 )
 def test_names_that_do_not_fit_are_refused_by_the_first(

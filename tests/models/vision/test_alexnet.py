@@ -34,7 +34,7 @@ def test_keeps_the_model_contract(check: Callable[[Any], None]) -> None:
 
 
 def test_names_and_shapes_are_those_stored_of_torchvision() -> None:
-    # The stored table stands in for torchvision, which is not installed here.
+    # It stands in for benchmarks/torchvision_parity.py: torchvision is not installed here.
     model = on_meta(AlexNetConfig(), images(3, 224, 224, 1000))
     found = {name: tuple(value.shape) for name, value in model.state_dict().items()}
     assert list(found.items()) == list(alexnet_layout().items())

@@ -195,7 +195,13 @@ def test_refusals() -> None:
     ):
         CNNConfig(channels=())
     sentence = (
-        "^cnn divides the sides of an image by 2, 4 times: it must be at least 16 x 16, got 8 x 8$"
+        "^pool must be at most 1 for images of 8 x 9, which are divided by it 4 times, got 2$"
     )
     with pytest.raises(ConfigError, match=sentence):
-        CNN.build(CNNConfig(channels=(8, 8, 8, 8)), images(1, 8, 8))
+        CNN.build(CNNConfig(channels=(8, 8, 8, 8)), images(1, 8, 9))
+    sentence = (
+        "^pool must be at most 3 for images of 10 x 9, which are divided by it 2 times, got 4$"
+    )
+    with pytest.raises(ConfigError, match=sentence):
+        CNN.build(CNNConfig(pool=4), images(1, 10, 9))
+    assert CNN.build(CNNConfig(pool=3), images(1, 10, 9)).spec.input_shape == (1, 10, 9)

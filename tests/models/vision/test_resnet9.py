@@ -1,5 +1,6 @@
 """ResNet-9: its forward pass written a second time, its count, and what it refuses."""
 
+import math
 from collections.abc import Callable
 
 import pytest
@@ -7,9 +8,12 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from netwright.core.config import Config
 from netwright.core.errors import ConfigError
-from netwright.core.seeding import seeded
+from netwright.core.seeding import generator, seeded
 from netwright.data.spec import DataSpec
+from netwright.models.model import Model
+from netwright.models.vision.cnn import CNN, CNNConfig
 from netwright.models.vision.resnet9 import ResNet9, ResNet9Config
 from netwright.testing.model_contract import MODEL_CHECKS, Build
 
@@ -78,3 +82,42 @@ def test_works_in_half_precision_with_channels_last() -> None:
 @pytest.mark.parametrize("check", MODEL_CHECKS, ids=lambda check: check.__name__)
 def test_keeps_the_model_contract(check: Callable[[Build], None]) -> None:
     check(lambda: ResNet9.build(ResNet9Config(width=2), spec(2, 8, 9)))
+
+
+ANGLES = 6  # classes of textures
+
+
+def textures(count: int, rng: torch.Generator) -> tuple[Tensor, Tensor]:
+    """Waves of one of six directions, of any phase, length and colour, under noise; 3 x 32 x 32."""
+    phases, lengths = torch.rand(2, count, 1, 1, generator=rng)
+    colours = torch.rand(count, 3, 1, 1, generator=rng)
+    classes = torch.randint(ANGLES, (count,), generator=rng)
+    angles, places = (classes * math.pi / ANGLES)[:, None, None], torch.arange(32.0)
+    along = places[:, None] * angles.cos() + places * angles.sin()
+    waves = torch.sin((0.9 + 0.5 * lengths) * along + 2 * math.pi * phases)
+    noise = torch.randn(count, 3, 32, 32, generator=rng)
+    return waves[:, None] * colours + 0.5 * noise, classes
+
+
+def validation_accuracy(kind: type[Model], config: Config) -> float:
+    """Of a network after four epochs."""
+    rng = generator(0, "textures")
+    (images, classes), (new, told) = textures(240, rng), textures(300, rng)
+    with seeded(0):
+        model = kind.build(config, spec(3, 32, 32, outputs=ANGLES))
+    optimizer = torch.optim.Adam(model.parameters(), lr=0.01)
+    for _ in range(4):
+        for rows in torch.randperm(len(images), generator=rng).split(30):
+            optimizer.zero_grad()
+            functional.cross_entropy(model(images[rows]), classes[rows]).backward()  # type: ignore[no-untyped-call]
+            optimizer.step()
+    with torch.no_grad():
+        return (model.eval()(new).argmax(dim=1) == told).float().mean().item()
+
+
+@pytest.mark.covers("cifar10-resnet-result")
+def test_skips_and_batch_norm_learn_textures_better_than_four_plain_convolutions() -> None:
+    four = CNNConfig(channels=(8, 16, 16, 32), hidden=(), dropout=0.0)
+    plain = validation_accuracy(CNN, four)
+    assert validation_accuracy(ResNet9, ResNet9Config(width=4)) > plain + 0.1
+    assert plain > 1.5 / ANGLES  # it has learned something

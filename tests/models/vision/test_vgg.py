@@ -46,7 +46,7 @@ def test_keeps_the_model_contract(check: Callable[[Any], None], batch_norm: bool
     ("batch_norm", "layout"), [(False, vgg16_layout()), (True, vgg16_bn_layout())]
 )
 def test_names_and_shapes_are_those_stored_of_torchvision(batch_norm: bool, layout: Layout) -> None:
-    # The stored table stands in for torchvision, which is not installed here.
+    # It stands in for benchmarks/torchvision_parity.py: torchvision is not installed here.
     model = on_meta(VGG16, batch_norm=batch_norm)
     found = {name: tuple(value.shape) for name, value in model.state_dict().items()}
     assert list(found.items()) == list(layout.items())

@@ -1,7 +1,8 @@
 """Names and shapes of torchvision's AlexNet and VGG-16, written from their definitions.
 
-torchvision itself is not installed where the tests run: these tables stand in for it. They share
-no code with our networks, and list every entry of the `state_dict` in order.
+torchvision itself is not installed where the tests run: these tables stand in for
+benchmarks/torchvision_parity.py, which compares with it. They share no code with our networks, and
+list every entry of the `state_dict` in order.
 """
 
 Layout = dict[str, tuple[int, ...]]

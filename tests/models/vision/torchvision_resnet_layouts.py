@@ -1,4 +1,6 @@
-"""Names and shapes of torchvision's ResNet-18 and ResNet-50, written down: they stand in for it.
+"""Names and shapes of torchvision's ResNet-18 and ResNet-50, written down.
+
+They stand in for benchmarks/torchvision_parity.py, which compares with torchvision itself.
 
 A line is a convolution: its name, channels out, channels in, size of the kernel. None has a bias.
 Each is followed by a batch norm of its channels: `bn` in the place of `conv`, or `downsample.1`

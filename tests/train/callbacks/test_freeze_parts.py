@@ -43,7 +43,7 @@ class Block(nn.Module):
 
 
 def deep_net() -> nn.Sequential:
-    """Four parts, and between them layers that have statistics, or drop units, but no weights."""
+    """Three parts, the last two with a norm; layers without weights have statistics, or drop."""
     with seeded(0):
         return nn.Sequential(
             nn.Linear(3, 6),
@@ -53,6 +53,7 @@ def deep_net() -> nn.Sequential:
             Block(),
             nn.BatchNorm1d(6),
             nn.Linear(6, 3),
+            nn.BatchNorm1d(3),
         )
 
 
@@ -66,15 +67,15 @@ def test_frozen_weights_and_statistics_stay_bit_for_bit(optimizer: str) -> None:
     net, size = deep_net(), 20 if optimizer == "gradient-descent" else 4
     toy_fit(net, toy_data(), optimizer=optimizer, batch_size=size, freeze="4", **EVERYTHING)
     assert changed(net)
-    assert all(name.startswith(("5.", "6.")) for name in changed(net))
-    assert {"5.running_mean", "6.weight"} <= set(changed(net))
+    assert all(name.startswith(("6.", "7.")) for name in changed(net))
+    assert {"6.weight", "7.running_mean"} <= set(changed(net))
 
 
 @pytest.mark.parametrize("settings", [{"accumulate": 2}, {"precision": "bf16-mixed"}])
 def test_also_with_accumulated_gradients_and_in_half_precision(settings: dict[str, Any]) -> None:
     net = deep_net()
     toy_fit(net, toy_data(), freeze="4", **EVERYTHING, **settings)
-    assert {name[0] for name in changed(net)} == {"5", "6"}
+    assert {name[0] for name in changed(net)} == {"6", "7"}
 
 
 class Look(Callback):
@@ -85,7 +86,7 @@ class Look(Callback):
         self.training: list[list[str]] = []
 
     def on_batch_end(self, state: TrainState) -> None:
-        net, names = state.model, "0145"
+        net, names = state.model, "01457"
         with_grad = {name[0] for name, weight in net.named_parameters() if weight.requires_grad}
         self.learning.append(sorted(with_grad))
         parts = dict(net.named_children())
@@ -96,9 +97,10 @@ def test_parts_join_from_the_last_to_the_first_and_measuring_leaves_their_modes(
     net, look = deep_net(), Look()
     whole = {"batch_size": 20, "epochs": 7}
     toy_fit(net, toy_data(), freeze="4", unfreeze_every=2, callbacks=[look], **whole)
-    late = ["5", "6"]
-    assert look.learning == [late] * 2 + [["4", *late]] * 2 + [["0", "4", *late]] * 3
-    assert look.training == [["5"]] * 2 + [["1", "4", "5"]] * 2 + [["0", "1", "4", "5"]] * 3
+    late, joined = ["6", "7"], ["4", "5", "6", "7"]
+    assert look.learning == [late] * 2 + [joined] * 2 + [["0", *joined]] * 3
+    middle = ["1", "4", "5", "7"]
+    assert look.training == [["7"]] * 2 + [middle] * 2 + [["0", *middle]] * 3
 
 
 def test_how_many_are_frozen_follows_from_the_epoch_alone() -> None:

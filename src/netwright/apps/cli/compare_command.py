@@ -18,7 +18,9 @@ def compare(  # noqa: PLR0913, PLR0917 - one argument an option
     ],
     data: Annotated[
         str | None,
-        typer.Option(help="A data set or a CSV file for all. (that of the recipes, else digits)"),
+        typer.Option(
+            help="A data set, a CSV file or a folder for all. (that of the recipes, else digits)"
+        ),
     ] = None,
     target: Annotated[
         list[str] | None, typer.Option(help="The column to predict; several are allowed.")

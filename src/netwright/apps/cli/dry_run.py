@@ -12,17 +12,18 @@ def show_dry_run(prepared: "Prepared", *, as_json: bool) -> None:
     from netwright.core.console import give, give_json, give_table
     from netwright.core.learner import Learner
     from netwright.models.ensembles.ensemble import Ensemble
-    from netwright.recipes.first_batch import time_step
+    from netwright.recipes.first_batch import time_step, try_first_batch
     from netwright.train.settings import pace_for
 
-    first, model, data = prepared.first_batch, prepared.model, prepared.data
+    model, data, task = prepared.model, prepared.data, prepared.task
     rows = {name: len(split) for name, split in data.splits()}
     pace = pace_for(prepared.recipe.train, rows["train"])
+    first = try_first_batch(model, data, task, pace.batch_size)  # with weights of an old run, too
     by_itself = isinstance(model, Learner | Ensemble)
     batches = seconds = None  # nobody knows beforehand
     if not by_itself:
         batches = math.ceil(rows["train"] / pace.batch_size) * pace.epochs
-        seconds = round(batches * time_step(model, data, prepared.task, pace.batch_size), 1)
+        seconds = round(batches * time_step(model, data, task, pace.batch_size), 1)
     if as_json:
         give_json(
             {

@@ -1,4 +1,4 @@
-"""`netwright predict`: labels, reals or probabilities for new rows."""
+"""`netwright predict`: labels, reals or probabilities for new rows, masks for new images."""
 
 import csv
 import io
@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from netwright.recipes.run import Run
 
 TOGETHER = 256  # images that are in memory at a time
+MASKS_TOGETHER = 16  # and with a probability of each class for each of their pixels
 
 
 def predict(
@@ -34,6 +35,9 @@ def predict(
         float | None,
         typer.Option(help="Two classes: from which probability on the second is given."),
     ] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Segmentation: the folder that takes a PNG mask an image.")
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="As JSON, one object a row.")] = False,
 ) -> None:
     """Predict new rows or images; a CSV table goes to standard output.
@@ -42,6 +46,7 @@ def predict(
     cat rows.csv | netwright predict RUN -
     netwright predict RUN --row "student=No,balance=1200,income=30000"
     netwright predict RUN photo.jpg more_photos/
+    netwright predict RUN photos/ --out masks
     """
     from netwright.core.console import give, give_json
     from netwright.core.errors import ConfigError
@@ -50,7 +55,13 @@ def predict(
     if bool(sources) == (row is not None):
         raise ConfigError("predict takes files or --row, one of them")
     opened = open_run(run)
-    if opened.preprocessor.kind == "images":
+    if opened.spec.target == "mask":
+        if proba or threshold is not None:
+            raise ConfigError("--proba and --threshold are for tables, this run predicts masks")
+        answers = _write_masks(opened, sources or [], out)
+    elif out is not None:
+        raise ConfigError(f"--out is for masks, this run predicts {opened.spec.target}")
+    elif opened.preprocessor.kind == "images":
         answers = _answer_images(opened, sources or [], proba=proba, threshold=threshold)
     else:
         answers = _answer_table(opened, sources or [], row, proba=proba, threshold=threshold)
@@ -89,10 +100,6 @@ def _answer_images(
 
     if not sources:
         raise ConfigError("--row is for tables, this run was trained on images")
-    if run.spec.target == "mask":
-        raise ConfigError(
-            "a mask is no row of a table; in Python, run.predictions(path) gives its probabilities"
-        )
     files = [file for source in sources for file in files_at(source)]
     answers = []
     for start in range(0, len(files), TOGETHER):
@@ -100,6 +107,51 @@ def _answer_images(
         given = answer(run, run.preprocessor.read(some), proba=proba, threshold=threshold)
         answers += [{"file": shown(file), **one} for file, one in zip(some, given, strict=True)]
     return answers
+
+
+def _write_masks(run: "Run", sources: list[str], out: Path | None) -> list[dict[str, Any]]:
+    """One mask an image, of its size and under its name; which went where."""
+    from netwright.core.errors import ConfigError
+    from netwright.data.images.decoding import read_header
+    from netwright.data.images.encoder import ImageEncoder
+    from netwright.data.images.file_names import shown
+    from netwright.data.images.masks import resize_mask, write_mask
+
+    encoder = run.preprocessor
+    if not sources or not isinstance(encoder, ImageEncoder):
+        raise ConfigError("--row is for tables, this run was trained on images")
+    if out is None:
+        raise ConfigError("a mask is no row of a table, give --out FOLDER for one PNG an image")
+    files = [file for source in sources for file in encoder.files(Path(source))]
+    places = _places(files, out)
+    for start in range(0, len(files), MASKS_TOGETHER):
+        some = files[start : start + MASKS_TOGETHER]
+        masks = encoder.decode_masks(run.predict(encoder.read(some)))
+        out.mkdir(parents=True, exist_ok=True)  # not before there is something to write
+        for file, mask in zip(some, masks, strict=True):
+            header = read_header(file)
+            write_mask(places[file], resize_mask(mask, header.height, header.width))
+    return [{"file": shown(file), "mask": shown(places[file])} for file in files]
+
+
+def _places(files: list[Path], out: Path) -> dict[Path, Path]:
+    """Image -> where its mask goes; nothing is written over."""
+    from netwright.core.errors import ConfigError
+    from netwright.data.images.file_names import shown
+
+    if out.is_file():
+        raise ConfigError(f"--out must be a folder, {shown(out)} is a file")
+    of_place: dict[Path, Path] = {}
+    for file in files:
+        place = out / f"{file.stem}.png"
+        if place in of_place:
+            raise ConfigError(
+                f"{shown(of_place[place])} and {shown(file)} would both go to {shown(place)}"
+            )
+        if place.exists():
+            raise ConfigError(f"{shown(place)} is there already, give --out another folder")
+        of_place[place] = file
+    return {file: place for place, file in of_place.items()}
 
 
 def answer(

@@ -4,7 +4,7 @@ import os
 import sys
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -20,6 +20,10 @@ from netwright.apps.cli.recipe_options import (
 )
 from netwright.apps.cli.results_table import show_results, write_report
 from netwright.apps.cli.typed_recipe import first_recipe, parse_seconds, typed_recipe
+
+if TYPE_CHECKING:
+    from netwright.recipes.prepared import Prepared
+    from netwright.recipes.recipe import Recipe
 
 
 def train(  # noqa: PLR0913, PLR0917 - one argument an option
@@ -109,11 +113,11 @@ def train(  # noqa: PLR0913, PLR0917 - one argument an option
     netwright train resnet18 photos/ --from runs/resnet18-cifar10-001 --freeze layer3
     """
     from netwright.core.console import give, say
-    from netwright.recipes.find_lr import find_prepared_lr
     from netwright.recipes.fit import check_one_beginning, put_together, run_path
     from netwright.recipes.launch import launch
     from netwright.recipes.recipe import parse_recipe
     from netwright.recipes.recipe_file import to_yaml
+    from netwright.recipes.resume import NEVER
     from netwright.recipes.sources import load_configured
     from netwright.recipes.training import train as train_prepared
 
@@ -163,11 +167,10 @@ def train(  # noqa: PLR0913, PLR0917 - one argument an option
     for note in () if quiet or as_json else loaded.notes:
         say(f"  {note}")
     prepared = put_together(recipe, loaded)
-    if dry_run:
-        show_dry_run(prepared, as_json=as_json)
-        return
-    if find_lr:
-        show_learning_rates(find_prepared_lr(prepared), recipe, as_json=as_json)
+    if dry_run or find_lr:
+        if resume == NEVER:  # a run that goes on has its own weights
+            _begin_as_training_would(prepared, quiet=quiet or as_json)
+        _show_untrained(prepared, recipe, dry_run=dry_run, as_json=as_json)
         return
     try:
         run = train_prepared(
@@ -182,3 +185,25 @@ def train(  # noqa: PLR0913, PLR0917 - one argument an option
         raise typer.Exit(130) from None
     if rank in {None, "0"}:
         show_results(run, as_json=as_json, report=None if no_report else write_report(run))
+
+
+def _begin_as_training_would(prepared: "Prepared", *, quiet: bool) -> None:
+    """Take the weights of --from, and say what is to be said of them."""
+    from netwright.core.console import warn
+    from netwright.recipes.training import take_first_weights
+
+    notes = take_first_weights(prepared)
+    for note in () if quiet else notes:
+        warn(note)
+
+
+def _show_untrained(
+    prepared: "Prepared", recipe: "Recipe", *, dry_run: bool, as_json: bool
+) -> None:
+    """What one batch shows, or else the learning rates."""
+    from netwright.recipes.find_lr import find_prepared_lr
+
+    if dry_run:
+        show_dry_run(prepared, as_json=as_json)
+    else:
+        show_learning_rates(find_prepared_lr(prepared), recipe, as_json=as_json)

@@ -39,14 +39,20 @@ def typed_recipe(
     *,
     first: Mapping[str, Any] = DEFAULTS,
 ) -> dict[str, Any]:
-    """The first recipe, then files in order, then the command line: the last one wins."""
+    """The first recipe, then files in order, then the command line: the last one wins.
+
+    After files, which name a model, data may be typed alone.
+    """
+    from netwright.models.catalog import MODELS
     from netwright.recipes.ready.catalog import recipe_path
-    from netwright.recipes.recipe import data_section, merge
+    from netwright.recipes.recipe import data_section, merge, names_data
     from netwright.recipes.recipe_file import read_recipe_file, typed_value
 
     values = dict(first)
     for file in files:
         values = merge(values, normal_form(read_recipe_file(recipe_path(file))))
+    if files and data is None and model is not None and model not in MODELS and names_data(model):
+        model, data = None, model
     typed: dict[str, dict[str, Any]] = {"model": {}, "data": {}, "train": {}}
     if model is not None:
         typed["model"]["name"] = model

@@ -6,7 +6,8 @@ and else between four pixels, with one loss of sharpness instead of several.
 
 Shapes: B images (B, C, I, J); places as `Places` has them.
 Source: Krizhevsky, Sutskever and Hinton (2012), section 4.1; Simard, Steinkraus and Platt (2003);
-Ronneberger, Fischer and Brox (2015), section 3.1.
+Ciresan, Giusti, Gambardella and Schmidhuber (2012); Ronneberger, Fischer and Brox (2015), section
+3.1.
 """
 
 import math
@@ -196,7 +197,7 @@ FLIP_VERTICAL = Warp(
         "cells, tissue, land seen from above.",
         formula=r"x'_{ij} = x_{-i, j} \quad \text{with probability } s",
         symbols={**_IMAGE, "s": "the strength: the share of images that are mirrored"},
-        source="Krizhevsky, Sutskever and Hinton (2012), NIPS 25, section 4.1",
+        source="Ciresan, Giusti, Gambardella and Schmidhuber (2012), NIPS 25, 2843-2851",
     ),
 )
 CROP = Warp(

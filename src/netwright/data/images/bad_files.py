@@ -2,7 +2,9 @@
 
 stop         the first bad file ends it, with the names of all
 skip         they are left out, up to a share of all files
-quarantine   the same, and they are moved to `.quarantine` below the folder
+quarantine   the same, and `.quarantine/bad_files.txt` below the folder lists them
+
+No file is moved: the same folder is also read to evaluate a run, or only to look at it.
 """
 
 from collections.abc import Mapping
@@ -10,10 +12,11 @@ from pathlib import Path
 from typing import Literal
 
 from netwright.core.errors import DataError
+from netwright.core.storage import write_text
 from netwright.data.images.file_names import shown
 
 OnBad = Literal["stop", "skip", "quarantine"]
-QUARANTINE = ".quarantine"
+LIST = Path(".quarantine", "bad_files.txt")  # below the folder, hidden from the listing
 SHOWN = 20  # so many of them fit into a refusal
 
 
@@ -40,11 +43,11 @@ def handle_bad_files(
         raise DataError(
             f"{number} cannot be read as images, more than most_bad={most_bad:g}: {_named(bad)}"
         )
+    listed = ""
     if on_bad == "quarantine":
-        for file in bad:
-            _move_aside(file, root)
-    done = "left out" if on_bad == "skip" else f"moved to {shown(root / QUARANTINE)}"
-    return (f"{number} were bad and {done}", *bad.values())
+        _write_list(bad, root / LIST)
+        listed = f"; {shown(root / LIST)} lists them"
+    return (f"{number} were bad and left out{listed}", *bad.values())
 
 
 def _named(bad: Mapping[Path, str]) -> str:
@@ -52,14 +55,9 @@ def _named(bad: Mapping[Path, str]) -> str:
     return "; ".join(list(bad.values())[:SHOWN]) + rest
 
 
-def _move_aside(file: Path, root: Path) -> None:
-    place = root / QUARANTINE / file.relative_to(root)
+def _write_list(bad: Mapping[Path, str], path: Path) -> None:
     try:
-        place.parent.mkdir(parents=True, exist_ok=True)
-        file.rename(place)
-    except FileNotFoundError:
-        return  # named by a table only, or moved by another process of the same run
+        path.parent.mkdir(exist_ok=True)
     except OSError as error:
-        raise DataError(
-            f"{shown(file)} cannot be moved to {QUARANTINE}: {error.strerror}"
-        ) from None
+        raise DataError(f"{shown(path)} cannot be written: {error.strerror}") from None
+    write_text(path, "".join(f"{sentence}\n" for sentence in bad.values()))

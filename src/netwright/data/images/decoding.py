@@ -113,7 +113,11 @@ def decode_file(path: str | Path, form: ImageForm) -> Tensor:
 
 
 def decode_image(image: Image.Image, form: ImageForm, name: str = "image") -> Tensor:
-    """A pillow image as bytes (C, I, J)."""
+    """A pillow image as bytes (C, I, J).
+
+    A large JPEG may differ by some levels from what `decode_file` gives: to decode it small would
+    change the caller's image.
+    """
     with refusing(name), QUIET:
         return pixels_of(resized(with_mode(upright(image), form.mode), form))
 

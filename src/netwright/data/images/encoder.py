@@ -12,6 +12,7 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from PIL import Image
 from torch import Tensor
 
@@ -26,7 +27,9 @@ from netwright.data.images.decoding import (
 )
 from netwright.data.images.file_names import shown
 from netwright.data.images.listing import files_at
+from netwright.data.images.masks import encode_masks
 from netwright.data.images.metadata import find_metadata, read_metadata, rows_of
+from netwright.data.images.pair_files import find_images, find_pairs, pair_folders, read_masks
 from netwright.data.images.reading import read_pixels
 from netwright.data.pixels import ChannelScaling
 from netwright.data.preprocessing import Preprocessor, readable
@@ -55,6 +58,7 @@ class ImageEncoder(Preprocessor):
         class_names: the classes or labels in the order of the outputs; empty for reals.
         target_names: the target columns of a metadata table.
         resize: how pictures of another size are brought to this one.
+        mask_values: what each class is in a mask file, in the order of the outputs.
     """
 
     kind: ClassVar[str] = "images"
@@ -68,6 +72,7 @@ class ImageEncoder(Preprocessor):
     class_names: tuple[str, ...] = ()
     target_names: tuple[str, ...] = ()
     resize: Resize = "squash"
+    mask_values: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
         """Refuse channels that do not agree."""
@@ -104,7 +109,7 @@ class ImageEncoder(Preprocessor):
     def read(self, source: Any) -> Tensor:
         """Pictures of any kind -> bytes (N, C, I, J)."""
         if isinstance(source, str | os.PathLike):
-            source = files_at(Path(source))
+            source = self.files(Path(source))
         if isinstance(source, Image.Image):
             source = [source]
         if isinstance(source, list | tuple) and source:
@@ -115,6 +120,13 @@ class ImageEncoder(Preprocessor):
                 return torch.stack([decode_image(one, self.form, name) for one, name in named])
         return self._read_bytes(source)
 
+    def files(self, path: Path) -> list[Path]:
+        """The image at a path, or all below a folder; masks that lie beside them are none."""
+        folders = pair_folders(path) if self.target == "mask" else []
+        if folders:
+            return [file for folder in folders for file in find_images(folder)]
+        return files_at(path)
+
     def encode(self, source: Any) -> Tensor:
         """Pictures of any kind -> float32 (N, C, I, J)."""
         return self.scaling.encode(self.read(source))
@@ -122,7 +134,8 @@ class ImageEncoder(Preprocessor):
     def encode_targets(self, source: Any) -> Tensor:
         """Class indices (N,), labels or reals (N, K), masks (N, I, J); of a folder, those it names.
 
-        A folder names the class of an image by the folder right below it, or has a metadata table.
+        A folder names the class of an image by the folder right below it, or has a metadata table;
+        masks lie beside their images.
         """
         if isinstance(source, str | os.PathLike):
             return self._folder_targets(Path(source))
@@ -132,6 +145,10 @@ class ImageEncoder(Preprocessor):
             return self._masks(source)
         encode = encode_labels if self.target == "labels" else encode_reals
         return encode(source, self.num_outputs)
+
+    def decode_masks(self, classes: NDArray[np.uint8]) -> NDArray[np.int64]:
+        """Classes (..., I, J) -> the values that the masks have in their files."""
+        return np.array(self._known_values())[classes]
 
     def units(self) -> tuple[Tensor, Tensor]:
         """Offset and scale of every number of an image (F,): byte = encoded * scale + offset."""
@@ -194,11 +211,11 @@ class ImageEncoder(Preprocessor):
         return torch.from_numpy(np.array(array))  # a copy: the source may be read-only
 
     def _folder_targets(self, folder: Path) -> Tensor:
+        if self.target == "mask":
+            return self._masks_below(folder)
         files = files_at(folder)
         path = find_metadata(folder)
         if path is not None and self.target_names:
-            if self.target == "mask":
-                raise DataError(f"{path.name} holds no masks")
             target = TargetEncoder(
                 kind=self.target, columns=self.target_names, class_names=self.class_names
             )
@@ -208,6 +225,27 @@ class ImageEncoder(Preprocessor):
             raise DataError(f"{shown(folder)} does not say what its images show, wanted {wanted}")
         classes = [shown(file.relative_to(folder).parts[0]) for file in files]
         return encode_classes(classes, self.class_names, "the folders")
+
+    def _masks_below(self, folder: Path) -> Tensor:
+        folders, values = pair_folders(folder), self._known_values()
+        if not folders:
+            wanted = "a folder of images and masks"
+            raise DataError(f"{shown(folder)} does not say what its images show, wanted {wanted}")
+        pairs = [pair for each in folders for pair in find_pairs(each)]
+        masks = read_masks(pairs, self.form.height, self.form.width)
+        for pair, mask in zip(pairs, masks, strict=True):
+            unknown = np.setdiff1d(mask, values)
+            if unknown.size:
+                raise DataError(
+                    f"{shown(pair.mask)} holds the value {unknown[0]}, the masks that were learned "
+                    f"from hold {', '.join(map(str, values))}"
+                )
+        return encode_masks(masks, values)
+
+    def _known_values(self) -> tuple[int, ...]:
+        if not self.mask_values:
+            raise DataError("it is not known which values the masks had: train the run again")
+        return self.mask_values
 
     def _masks(self, source: Any) -> Tensor:
         array = read_array("masks", source)

@@ -1,7 +1,7 @@
 """A folder of images as data: found, looked at, decoded, divided, with a note on every decision.
 
-What fits in memory is decoded once and held as bytes; what does not is decoded a batch at a time,
-and then a file whose head is good but whose rest is not is refused when it is first read.
+Every file is decoded once before any training, so that all bad ones are known. What fits in memory
+is held as bytes; what does not is decoded again whenever a batch wants it.
 
 Shapes: N images, C channels, I rows, J columns.
 """
@@ -26,8 +26,8 @@ from netwright.data.images.file_names import shown
 from netwright.data.images.labelled import LabelledImages, divide
 from netwright.data.images.layout import find_images
 from netwright.data.images.normalization import Normalization, agreed_scaling, measured_scaling
-from netwright.data.images.reading import read_headers, read_pixels
-from netwright.data.images.stored_images import StoredImages, content_of
+from netwright.data.images.reading import read_digests, read_headers, read_pixels
+from netwright.data.images.stored_images import StoredImages
 from netwright.data.pixels import PixelSplit
 from netwright.data.source import DataConfig, Source
 from netwright.data.stored import StoredSplit, evenly_spaced
@@ -61,7 +61,9 @@ class ImageFolderConfig(DataConfig):
     ] = "imagenet"
     on_bad: Annotated[
         OnBad,
-        Doc("bad files: stop, skip them, or quarantine them (move them to .quarantine)"),
+        Doc(
+            "bad files: stop, skip them, or quarantine: skip, and list in .quarantine/bad_files.txt"
+        ),
     ] = "stop"
     most_bad: Annotated[Fraction, Doc("share of bad files above which skip stops too")] = 0.01
     memory: Annotated[Positive, Doc("GiB of bytes that are held in memory")] = 4.0
@@ -77,7 +79,9 @@ class ImageFolderConfig(DataConfig):
 def load_image_folder(config: ImageFolderConfig) -> Data:
     """Read a folder; what cannot be learned from is refused before any training."""
     if not config.path:
-        raise ConfigError("path is empty, wanted a folder of images")
+        raise ConfigError(
+            "path is empty, wanted a folder of images: name it as the data, or set data.path"
+        )
     root = Path(config.path).expanduser()
     found = find_images(
         root,
@@ -100,6 +104,7 @@ def load_image_folder(config: ImageFolderConfig) -> Data:
         test=splits.get("test"),
         preprocessor=encoder,
         notes=(*decoded.notes, divided, *_shared(splits)),
+        test_is_given="test" in images.parts,
     )
     check_data(data)
     return data
@@ -116,23 +121,38 @@ SOURCE = Source(
 
 @dataclass(frozen=True, kw_only=True)
 class _Decoded:
-    """The good images of a folder; `pixels` (N, C, I, J) only where all of them fit in memory."""
+    """The good images of a folder.
+
+    Args:
+        images: their files, and what they show.
+        form: what they are brought to.
+        pixels: (N, C, I, J), or None where they do not fit in memory.
+        digests: then the sha256 of each file.
+        notes: what was decided on the way.
+    """
 
     images: LabelledImages
     form: ImageForm
     pixels: Tensor | None
+    digests: Sequence[bytes]
     notes: tuple[str, ...]
 
 
 def _decoded(found: LabelledImages, root: Path, config: ImageFolderConfig) -> _Decoded:
-    """Look at every file, and decode it where there is room; bad ones go as the settings say."""
+    """Decode every file, and hold it where there is room; bad ones go as the settings say."""
     headers = read_headers(found.files)
     bad = {place: end for place, end in enumerate(headers) if isinstance(end, DataError)}
     good = [header for header in headers if isinstance(header, ImageHeader)]
-    form, chosen = _form(good, config) if good else (None, ())
-    pixels = None
-    if form is not None and len(headers) * math.prod(form.shape) <= config.memory * 2**30:
-        pixels, bad = read_pixels(found.files, form)
+    form, chosen = _form(good, config) if good else (None, [])
+    pixels: Tensor | None = None
+    digests: Sequence[bytes] = ()
+    if form is not None:
+        size = len(headers) * math.prod(form.shape) / 2**30
+        if size <= config.memory:
+            pixels, bad = read_pixels(found.files, form)
+        else:
+            digests, bad = read_digests(found.files, form)
+            chosen.append(_not_held(size, config.memory))
     left_out = handle_bad_files(
         {found.files[place]: str(refusal) for place, refusal in bad.items()},
         root=root,
@@ -146,7 +166,14 @@ def _decoded(found: LabelledImages, root: Path, config: ImageFolderConfig) -> _D
         kept = [place for place in range(len(headers)) if place not in bad]
         found, pixels = found.take(kept), None if pixels is None else pixels[kept]
     notes = (*found.notes, *left_out, *chosen)
-    return _Decoded(images=found, form=form, pixels=pixels, notes=notes)
+    return _Decoded(images=found, form=form, pixels=pixels, digests=digests, notes=notes)
+
+
+def _not_held(size: float, memory: float) -> str:
+    return (
+        f"the images take {size:.3g} GiB, more than memory={memory:g}: they are decoded a batch at "
+        "a time; train.workers=N helps"
+    )
 
 
 def _form(headers: Sequence[ImageHeader], config: ImageFolderConfig) -> tuple[ImageForm, list[str]]:
@@ -209,7 +236,7 @@ def _splits(
     images = decoded.images
     whole: Split
     if decoded.pixels is None:
-        stored = StoredImages(images.files, encoder, content_of(images.files))
+        stored = StoredImages(images.files, encoder, decoded.digests)
         whole = StoredSplit(stored=stored, targets=images.targets)
     else:
         whole = PixelSplit(pixels=decoded.pixels, scaling=encoder.scaling, targets=images.targets)

@@ -57,7 +57,7 @@ def load_isbi(config: IsbiConfig) -> Data:
         encode_masks([read_mask(path) for path in masks], list(CLASSES)),
         divide_slices(config),
         mode=FORM.mode,
-        class_names=tuple(CLASSES.values()),
+        classes=CLASSES,
     )
 
 

@@ -4,8 +4,8 @@
     root/train/cat/1.png              the same below train, val (valid, validation, dev) and test
     root/metadata.csv or .jsonl       a row a file: file_name, what to predict, perhaps a split
 
-Folders inside a class belong to it. Hidden files and what does not end like an image are passed
-over and counted.
+Folders inside a class belong to it. Hidden files, what does not end like an image and links to
+folders inside a class are passed over and counted.
 """
 
 from pathlib import Path
@@ -51,36 +51,38 @@ def find_images(
 
 def _by_folders(root: Path) -> LabelledImages:
     parts = _part_folders(root)
-    files: list[Path] = []
-    classes: list[str] = []
-    part_of: list[str] = []
-    ignored = 0
-    for folder, part in parts.items():
-        for one in subfolders(folder):
-            listing = list_images(one)
-            files += listing.files
-            classes += [shown(one.name)] * len(listing.files)
-            part_of += [part] * len(listing.files)
-            ignored += listing.ignored
+    found = [
+        (part, shown(one.name), list_images(one))
+        for folder, part in parts.items()
+        for one in subfolders(folder)
+    ]
+    rows = [(file, name, part) for part, name, listing in found for file in listing.files]
     loose = sum(
         is_image_name(path) and not path.is_dir()
         for folder in {root, *parts}
         for path in entries(folder)
     )
-    if not files:
+    if not rows:
         what = "images, but no folders of classes" if loose else "no folders of images"
         raise DataError(f"{shown(root)} holds {what}, and no metadata.csv")
-    names = sorted(set(classes))
+    names = sorted({name for _, name, _ in rows})
+    empty = sorted({name for _, name, _ in found} - set(names))
     place_of = {name: place for place, name in enumerate(names)}
+    ignored = sum(listing.ignored for _, _, listing in found)
+    links = sum(listing.links for _, _, listing in found)
     return LabelledImages(
-        files=tuple(files),
-        targets=torch.tensor([place_of[name] for name in classes]),
+        files=tuple(file for file, _, _ in rows),
+        targets=torch.tensor([place_of[name] for _, name, _ in rows]),
         target="class",
         class_names=tuple(names),
-        parts=tuple(part_of) if root not in parts else (),
+        parts=tuple(part for _, _, part in rows) if root not in parts else (),
         how="by their folders",
-        notes=_left_out(ignored, "files that do not end like images")
-        + _left_out(loose, "images outside of the folders of classes"),
+        notes=(
+            *(f"no image is in the folder {name!r}: it is no class" for name in empty),
+            *_left_out(ignored, "files that do not end like images"),
+            *_left_out(links, "links to folders inside of classes"),
+            *_left_out(loose, "images outside of the folders of classes"),
+        ),
     )
 
 
@@ -88,6 +90,9 @@ def _part_folders(root: Path) -> dict[Path, str]:
     """The folders that hold the folders of classes, with the part of each; or the root alone."""
     parts = {folder: PART_OF.get(folder.name.lower(), "") for folder in subfolders(root)}
     if "train" not in parts.values():
+        if parts and all(parts.values()):
+            names = " and ".join(shown(folder.name) for folder in parts)
+            raise DataError(f"{shown(root)} holds {names} alone, wanted a folder named train too")
         return {root: ""}
     other = [folder.name for folder, part in parts.items() if not part]
     if other:

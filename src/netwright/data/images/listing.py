@@ -23,10 +23,12 @@ class Listing:
     Args:
         files: the images, sorted by their paths; also what only bears the name of one.
         ignored: how many other files were passed over.
+        links: how many links to folders were not followed; they might form a ring.
     """
 
     files: tuple[Path, ...]
     ignored: int
+    links: int
 
 
 def is_image_name(name: str | Path) -> bool:
@@ -39,13 +41,14 @@ def list_images(folder: str | Path) -> Listing:
     """All images below a folder, in nested folders too, but not in hidden ones."""
     check_folder(folder)
     files: list[Path] = []
-    ignored = 0
+    ignored = links = 0
     for place, folders, names in os.walk(folder, onerror=_refuse):
         # A folder called x.jpg is no image: it is listed, so that it is named as a bad one.
         files += [Path(place, name) for name in folders + names if is_image_name(name)]
         ignored += sum(not is_image_name(name) for name in names)
         folders[:] = [name for name in folders if not _is_passed_over(name)]
-    return Listing(files=tuple(sorted(files)), ignored=ignored)
+        links += sum(os.path.islink(Path(place, name)) for name in folders)
+    return Listing(files=tuple(sorted(files)), ignored=ignored, links=links)
 
 
 def files_at(path: str | Path) -> list[Path]:

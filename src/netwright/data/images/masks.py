@@ -22,6 +22,7 @@ from netwright.data.images.quiet_pillow import QUIET
 
 MOST_VALUES = 64  # that are taken for classes where nobody has named them
 MOST_CLASSES = 256  # that fit into a byte
+MOST_SHADE = 2**16 - 1  # of a grey PNG
 
 
 def read_mask(path: Path) -> NDArray[np.integer]:
@@ -63,6 +64,14 @@ def encode_masks(masks: Sequence[NDArray[np.integer]], values: Sequence[int]) ->
     """Masks of one size -> the place of each pixel's value among the values, uint8 (N, I, J)."""
     places = [np.searchsorted(values, mask).astype(np.uint8) for mask in masks]
     return torch.from_numpy(np.stack(places))
+
+
+def write_mask(path: Path, mask: NDArray[np.integer]) -> None:
+    """Write the values of a mask (I, J) as a PNG: a byte a pixel, or two where they need it."""
+    low, high = int(mask.min()), int(mask.max())
+    if not 0 <= low <= high <= MOST_SHADE:
+        raise DataError(f"a PNG holds values from 0 to {MOST_SHADE}, the mask has {low} to {high}")
+    Image.fromarray(mask.astype(np.uint8 if high < MOST_CLASSES else np.uint16)).save(path)
 
 
 def _values(image: Image.Image) -> NDArray[np.integer]:

@@ -5,6 +5,7 @@ and, where there is one, the split.
 """
 
 import json
+import os
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -27,13 +28,17 @@ def find_metadata(folder: str | Path) -> Path | None:
 
 
 def read_metadata(path: Path) -> RawTable:
-    """The rows of the table; every one names a file, and no two the same."""
+    """The rows of the table; every one names a file below the folder, and no two the same."""
     table = _read_lines(path) if path.suffix == ".jsonl" else read_table(path)
     names = table.column(FILE_NAME)
     seen: dict[str, int] = {}
     for row, name in enumerate(names):
         if not name:
             raise table.refusal(row, FILE_NAME, "the name is missing")
+        if os.path.isabs(name) or Path(os.path.normpath(name)).parts[0] == os.pardir:
+            raise table.refusal(
+                row, FILE_NAME, f"the file must lie below the folder, got {shown(name)}"
+            )
         if name in seen:
             first = table.row_name(seen[name])
             raise table.refusal(row, FILE_NAME, f"{shown(name)} stands in {first} already")

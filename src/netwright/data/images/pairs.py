@@ -9,34 +9,34 @@ to another size take their masks along.
 Shapes: N pairs, C channels, I rows, J columns.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated, Literal, TypeVar
+from typing import Annotated, Literal
 
-import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 
 from netwright.core.config import Doc, Size
-from netwright.core.errors import ConfigError, DataError
+from netwright.core.errors import ConfigError
 from netwright.data.dataset import Data, check_data
 from netwright.data.images.decoding import CHANNELS, ImageForm, ImageHeader, ImageMode
 from netwright.data.images.encoder import ImageEncoder
 from netwright.data.images.file_names import shown
-from netwright.data.images.listing import PART_OF, check_folder, is_image_name, subfolders
-from netwright.data.images.masks import encode_masks, mask_values, read_mask, resize_mask
+from netwright.data.images.listing import check_folder
+from netwright.data.images.masks import encode_masks, mask_values
 from netwright.data.images.normalization import measured_scaling
-from netwright.data.images.reading import for_each, read_headers, read_pixels
+from netwright.data.images.pair_files import (
+    all_good,
+    find_pairs,
+    pair_folders,
+    part_folders,
+    read_masks,
+)
+from netwright.data.images.reading import read_headers, read_pixels
 from netwright.data.pixels import PixelSplit
 from netwright.data.source import DataConfig, Source
 from netwright.data.split import hold_out
-
-IMAGE_FOLDERS = ("image", "images", "img")
-MASK_FOLDERS = ("label", "labels", "mask", "masks")
-
-T = TypeVar("T")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,18 +59,9 @@ class PairsConfig(DataConfig):
     ] = ()
 
 
-@dataclass(frozen=True)
-class Pair:
-    """The files of an image and of its mask."""
-
-    image: Path
-    mask: Path
-
-
 def is_pairs_folder(path: str | Path) -> bool:
     """Whether a folder holds a folder of images beside one of masks, itself or below train."""
-    root = Path(path)
-    return root.is_dir() and _has_pairs(_part_folders(root)["train"])
+    return bool(pair_folders(Path(path)))
 
 
 def load_pairs(config: PairsConfig) -> Data:
@@ -79,18 +70,14 @@ def load_pairs(config: PairsConfig) -> Data:
         raise ConfigError("path is empty, wanted a folder of images and masks")
     root = Path(config.path).expanduser()
     check_folder(root)
-    found = {part: find_pairs(folder) for part, folder in _part_folders(root).items()}
+    found = {part: find_pairs(folder) for part, folder in part_folders(root).items()}
     pairs = [pair for part in found.values() for pair in part]
     files = [pair.image for pair in pairs]
-    headers = _good(read_headers(files))
+    headers = all_good(read_headers(files))
     form = _form(headers, config)
     pixels, bad = read_pixels(files, form)
-    _good(list(bad.values()))
-
-    def read(place: int) -> NDArray[np.integer]:
-        return resize_mask(_own_mask(pairs[place], headers[place]), form.height, form.width)
-
-    masks = _good(for_each([pair.mask for pair in pairs], read, "decoding masks"))
+    all_good(list(bad.values()))
+    masks = read_masks(pairs, form.height, form.width)
     values = mask_values(masks, config.class_names)
     data = mask_data(
         shown(root.resolve().name),
@@ -98,9 +85,10 @@ def load_pairs(config: PairsConfig) -> Data:
         encode_masks(masks, values),
         _rows({part: len(its) for part, its in found.items()}, config),
         mode=form.mode,
-        class_names=config.class_names or tuple(map(str, values)),
+        classes=dict(zip(values, config.class_names or map(str, values), strict=True)),
     )
-    return replace(data, notes=tuple(_notes(headers, form, values, config)))
+    notes = tuple(_notes(headers, form, values, config))
+    return replace(data, notes=notes, test_is_given="test" in found)
 
 
 def mask_data(
@@ -110,7 +98,7 @@ def mask_data(
     rows: dict[str, Tensor],
     *,
     mode: ImageMode,
-    class_names: tuple[str, ...],
+    classes: Mapping[int, str],
 ) -> Data:
     """Images and masks as data, scaled by the mean and deviation of the training images.
 
@@ -120,15 +108,16 @@ def mask_data(
         masks: classes (N, I, J), uint8.
         rows: the places of the pairs of each part; a part without any is not there.
         mode: what the channels are.
-        class_names: the classes in their order.
+        classes: the value of a pixel in a mask file -> its class, ascending.
     """
     scaling = measured_scaling(pixels[rows["train"]])
     encoder = ImageEncoder(
         input_shape=(CHANNELS[mode], *pixels.shape[2:]),
         mode=mode,
         target="mask",
-        num_outputs=len(class_names),
-        class_names=class_names,
+        num_outputs=len(classes),
+        class_names=tuple(classes.values()),
+        mask_values=tuple(classes),
         mean=scaling.mean,
         scale=scaling.scale,
     )
@@ -144,57 +133,6 @@ def mask_data(
     )
     check_data(data)
     return data
-
-
-def find_pairs(folder: Path) -> list[Pair]:
-    """The images of a folder with their masks, sorted by name; none may be without its partner."""
-    images, masks = (_by_stem(_below(folder, names)) for names in (IMAGE_FOLDERS, MASK_FOLDERS))
-    for ours, theirs, partner in ((images, masks, "mask"), (masks, images, "image")):
-        lonely = sorted(stem for stem in ours if stem not in theirs)
-        if lonely:
-            rest = f" (and {len(lonely) - 1} more)" if len(lonely) > 1 else ""
-            raise DataError(f"{shown(ours[lonely[0]])} has no {partner} of the same name{rest}")
-    if not images:
-        raise DataError(f"{shown(folder)} holds no images")
-    return [Pair(images[stem], masks[stem]) for stem in sorted(images)]
-
-
-def _part_folders(root: Path) -> dict[str, Path]:
-    """Part -> its folder; a root without parts is all there is to learn from."""
-    folders = {folder.name.lower(): folder for folder in subfolders(root)}
-    parts = {part: folders[name] for name, part in PART_OF.items() if name in folders}
-    return parts if "train" in parts and not _has_pairs(root) else {"train": root}
-
-
-def _has_pairs(folder: Path) -> bool:
-    names = {below.name.lower() for below in subfolders(folder)}
-    return not names.isdisjoint(IMAGE_FOLDERS) and not names.isdisjoint(MASK_FOLDERS)
-
-
-def _below(folder: Path, names: tuple[str, ...]) -> Path:
-    for below in subfolders(folder):
-        if below.name.lower() in names:
-            return below
-    raise DataError(f"{shown(folder)} must hold a folder named {' or '.join(names)}")
-
-
-def _by_stem(folder: Path) -> dict[str, Path]:
-    found: dict[str, Path] = {}
-    for path in sorted(filter(is_image_name, folder.iterdir())):
-        if path.stem in found:
-            raise DataError(f"{shown(found[path.stem])} and {shown(path)} have the same name")
-        found[path.stem] = path
-    return found
-
-
-def _good(ends: Sequence[T | DataError]) -> list[T]:
-    """What was read of every file; the first refusal is raised."""
-    good: list[T] = []
-    for end in ends:
-        if isinstance(end, DataError):
-            raise end
-        good.append(end)
-    return good
 
 
 def _form(headers: Sequence[ImageHeader], config: PairsConfig) -> ImageForm:
@@ -213,18 +151,6 @@ def _form(headers: Sequence[ImageHeader], config: PairsConfig) -> ImageForm:
         )
     height, width = (config.size[0], config.size[-1]) if config.size else sizes[0]
     return ImageForm(mode=mode, height=height, width=width)
-
-
-def _own_mask(pair: Pair, header: ImageHeader) -> NDArray[np.integer]:
-    """The mask of an image, in the size of the image."""
-    mask = read_mask(pair.mask)
-    height, width = mask.shape
-    if (height, width) != (header.height, header.width):
-        raise DataError(
-            f"{shown(pair.mask)} must be {header.height} x {header.width} as its image is, "
-            f"got {height} x {width}"
-        )
-    return mask
 
 
 def _rows(counts: dict[str, int], config: PairsConfig) -> dict[str, Tensor]:

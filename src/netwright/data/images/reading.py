@@ -6,6 +6,7 @@ instead of its pixels, so that all bad files of a folder are known together.
 Shapes: N images, C channels, I rows, J columns.
 """
 
+import hashlib
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -16,7 +17,13 @@ from torch import Tensor
 
 from netwright.core.console import Bar
 from netwright.core.errors import DataError
-from netwright.data.images.decoding import ImageForm, ImageHeader, decode_file, read_header
+from netwright.data.images.decoding import (
+    ImageForm,
+    ImageHeader,
+    decode_file,
+    read_header,
+    refusing,
+)
 
 TOGETHER = 8  # files that a thread takes at a time
 MOST_THREADS = 8  # more wait for each other: what is small is read by Python more than by pillow
@@ -38,6 +45,24 @@ def read_pixels(files: Sequence[Path], form: ImageForm) -> tuple[Tensor, dict[in
 
     ends = for_each(files, decode, "decoding images")
     return pixels, {place: end for place, end in enumerate(ends) if isinstance(end, DataError)}
+
+
+def read_digests(
+    files: Sequence[Path], form: ImageForm
+) -> tuple[list[bytes], dict[int, DataError]]:
+    """The sha256 of each good file, and what is wrong with the others.
+
+    Every image is decoded as in `read_pixels`, so that the same files are bad; no pixel is kept.
+    """
+
+    def digest(place: int) -> bytes:
+        decode_file(files[place], form)
+        with refusing(files[place]), open(files[place], "rb") as file:
+            return hashlib.file_digest(file, "sha256").digest()
+
+    ends = for_each(files, digest, "checking images")
+    bad = {place: end for place, end in enumerate(ends) if isinstance(end, DataError)}
+    return [end for end in ends if isinstance(end, bytes)], bad
 
 
 def for_each(

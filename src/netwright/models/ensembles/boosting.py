@@ -22,7 +22,6 @@ from netwright.core.config import Config, Doc, OneOf, Size
 from netwright.core.errors import DataError
 from netwright.data.dataset import Split
 from netwright.data.spec import DataSpec, TargetKind
-from netwright.data.stored import StoredSplit
 from netwright.metrics.samples import weighted_mean
 from netwright.models.catalog import MODELS
 from netwright.models.ensembles.ensemble import Ensemble, Lesson, build_members
@@ -119,7 +118,8 @@ class Boosting(Ensemble):
         amounts = torch.ones(len(train)) if given is None else given.cpu()
         amounts = amounts.double() / amounts.double().sum()
         for place in range(len(self.members)):
-            seen = _with(train, weights=(len(train) * amounts).float().to(train.targets.device))
+            weights = (len(train) * amounts).float().to(train.targets.device)
+            seen = train.with_targets(train.targets, weights)
             lesson = self.lesson(place, seen, val, seed)
             yield lesson
             wrong = (lesson.member.answers(train).argmax(dim=1) != train.targets).cpu()
@@ -162,13 +162,4 @@ class Boosting(Ensemble):
 
 def _without(split: Split, explained: Tensor) -> Split:
     """What is left of the targets."""
-    return _with(split, targets=split.targets - explained)
-
-
-def _with(split: Split, *, targets: Tensor | None = None, weights: Tensor | None = None) -> Split:
-    """The split with other targets or weights; stored inputs stay where they are."""
-    targets = split.targets if targets is None else targets
-    weights = split.weights if weights is None else weights
-    if isinstance(split, StoredSplit):
-        return StoredSplit(stored=split.stored, rows=split.rows, targets=targets, weights=weights)
-    return Split(inputs=split.inputs, targets=targets, weights=weights)
+    return split.with_targets(split.targets - explained, split.weights)

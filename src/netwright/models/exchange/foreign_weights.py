@@ -69,11 +69,13 @@ def _read(path: Path) -> dict[str, Tensor]:
 
 
 def _as_ours(name: str, value: Tensor, own: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    """One weight under the name, and with the dimensions, that it has in the model."""
-    if name in own:
+    """One weight under the name, and with the dimensions, that it has in the model.
+
+    A name that leads to none of the model's stays as it is: a refusal names what is in the file.
+    """
+    bare = name.removeprefix("module.")  # of a model that was trained on several GPUs
+    layer, _, kind = bare.rpartition(".")
+    ours = bare if bare in own else f"{TIMM_DENSE.get(layer, layer)}.{kind}"
+    if name in own or ours not in own:
         return {name: value}
-    name = name.removeprefix("module.")  # of a model that was trained on several GPUs
-    layer, _, kind = name.rpartition(".")
-    if name in own or layer not in TIMM_DENSE:
-        return {name: value}
-    return {f"{TIMM_DENSE[layer]}.{kind}": value.flatten(1) if kind == "weight" else value}
+    return {ours: value.flatten(1) if ours != bare and kind == "weight" else value}

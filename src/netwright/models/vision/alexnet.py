@@ -39,7 +39,8 @@ class AlexNet(Model):
     targets: ClassVar[frozenset[TargetKind]] = frozenset({"class", "labels", "real"})
     card: ClassVar[Card] = Card(
         sentence="Five convolutions with ReLU and overlapping max-pooling, then three dense layers"
-        " with dropout: the network that won ILSVRC 2012.",
+        " with dropout: the network that won ILSVRC 2012, in the form of 2014 that torchvision"
+        " has.",
         formula=r"f(x) = W_8 \phi(W_7 \phi(W_6 P(c_5(\ldots c_1(x)))))",
         symbols={
             "x": "one image, (channels, I, J)",
@@ -49,7 +50,8 @@ class AlexNet(Model):
             r"\phi": "ReLU",
             "f(x)": "logits or reals, (C)",
         },
-        source="Krizhevsky, Sutskever and Hinton (2012), NIPS 25, 1097-1105",
+        source="Krizhevsky, Sutskever and Hinton (2012), NIPS 25, 1097-1105; Krizhevsky (2014),"
+        " arXiv 1404.5997, for the widths",
         misprint="The paper says images of 224 x 224; its sizes of maps need 227 x 227, or padding"
         " by 2, as here.",
     )

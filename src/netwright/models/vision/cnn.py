@@ -19,7 +19,6 @@ from netwright.data.spec import DataSpec, InputKind, TargetKind
 from netwright.layers.activations import ACTIVATIONS, build_activation
 from netwright.layers.initializers import INITIALIZERS, initialize
 from netwright.models.model import Model
-from netwright.models.vision.image_size import check_image_size
 from netwright.models.vision.window_pooling import Pooling, build_pooling
 
 
@@ -96,12 +95,14 @@ class CNN(Model):
     @classmethod
     def build(cls, config: CNNConfig, spec: DataSpec) -> Self:
         """A network for these images; those that are too small for the pooling are refused."""
-        stages = len(config.channels)
-        check_image_size(
-            f"cnn divides the sides of an image by {config.pool}, {stages} times",
-            spec,
-            config.pool**stages,
-        )
+        stages, (_, rows, columns) = len(config.channels), spec.input_shape
+        smaller = min(rows, columns)
+        if config.pool**stages > smaller:
+            most = max(pool for pool in range(1, smaller + 1) if pool**stages <= smaller)
+            raise ConfigError(
+                f"pool must be at most {most} for images of {rows} x {columns}, which are divided "
+                f"by it {stages} times, got {config.pool}"
+            )
         return cls(config, spec)
 
     def forward(self, x: Tensor) -> Tensor:

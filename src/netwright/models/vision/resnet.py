@@ -22,6 +22,7 @@ from netwright.core.config import Config, Doc, Size
 from netwright.data.spec import DataSpec, InputKind, TargetKind
 from netwright.layers.residual_block import BasicBlock, Bottleneck, Shortcut
 from netwright.models.model import Model
+from netwright.models.vision.first_kernels import draw_kernels
 
 Stem = Literal["imagenet", "small"]
 SYMBOLS = {
@@ -89,13 +90,6 @@ class ResNet(Model):
             x = self.get_submodule(f"layer{number}")(x)
         outputs: Tensor = self.fc(x.mean(dim=(2, 3)))
         return outputs
-
-
-def draw_kernels(module: nn.Module) -> None:
-    """Draw every kernel anew, so that gradients keep their size on the way back through ReLUs."""
-    for layer in module.modules():
-        if isinstance(layer, nn.Conv2d):
-            nn.init.kaiming_normal_(layer.weight, mode="fan_out", nonlinearity="relu")
 
 
 def card_of(layers: int, blocks: str) -> Card:

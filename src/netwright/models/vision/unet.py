@@ -35,6 +35,27 @@ class UNetConfig(Config):
     initializer: Annotated[str, OneOf(INITIALIZERS), Doc("how the weights start")] = "he-normal"
 
 
+class StepUp(nn.Module):
+    """Twice the sides and half the channels, joined with what came by at that size; convolved.
+
+    Args:
+        width: channels that leave it.
+        config: of the whole network.
+    """
+
+    def __init__(self, width: int, config: UNetConfig) -> None:
+        super().__init__()
+        self.rise = nn.ConvTranspose2d(2 * width, width, 2, stride=2)
+        self.stage = _convolutions(2 * width if config.skips else width, width, config)
+        self.skips = config.skips
+
+    def forward(self, x: Tensor, bridge: Tensor) -> Tensor:
+        """(B, 2 width, I, J) and the bridge (B, width, 2I, 2J) -> as the bridge."""
+        x = self.rise(x)
+        out: Tensor = self.stage(torch.cat([bridge, x], dim=1) if self.skips else x)
+        return out
+
+
 class UNet(Model):
     """Pairs of convolutions on the way down and up, joined at every size; one logit a class."""
 
@@ -62,17 +83,11 @@ class UNet(Model):
     def __init__(self, config: UNetConfig, spec: DataSpec) -> None:
         super().__init__(config, spec)
         widths = [config.width * 2**stage for stage in range(config.depth + 1)]
-        joined = 2 if config.skips else 1  # what comes up, and what it is joined with
         self.first = _convolutions(spec.input_shape[0], widths[0], config)
         self.down = nn.ModuleList(_convolutions(width, 2 * width, config) for width in widths[:-1])
-        self.rise = nn.ModuleList(
-            nn.ConvTranspose2d(2 * width, width, 2, stride=2) for width in reversed(widths[:-1])
-        )
-        self.up = nn.ModuleList(
-            _convolutions(joined * width, width, config) for width in reversed(widths[:-1])
-        )
+        self.up = nn.ModuleList(StepUp(width, config) for width in reversed(widths[:-1]))
         self.head = nn.Conv2d(widths[0], spec.num_outputs, 1)
-        self.skips, self.multiple = config.skips, 2**config.depth
+        self.multiple = 2**config.depth
         initialize(self, config.initializer)
 
     @classmethod
@@ -98,9 +113,8 @@ class UNet(Model):
         for stage in self.down:
             passed.append(x)
             x = stage(F.max_pool2d(x, 2))
-        for rise, stage in zip(self.rise, self.up, strict=True):
-            x, bridge = rise(x), passed.pop()
-            x = stage(torch.cat([bridge, x], dim=1) if self.skips else x)
+        for step in self.up:
+            x = step(x, passed.pop())
         logits: Tensor = self.head(x)
         return logits[..., :tall, :wide]
 

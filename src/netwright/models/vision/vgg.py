@@ -17,6 +17,7 @@ from netwright.core.card import Card
 from netwright.core.config import Config, Doc, Fraction, Size
 from netwright.data.spec import DataSpec, InputKind, TargetKind
 from netwright.models.model import Model
+from netwright.models.vision.first_kernels import draw_kernels
 from netwright.models.vision.image_size import check_image_size
 
 WIDENING = (1, 2, 4, 8, 8)  # channels of the five stages, in widths
@@ -88,7 +89,8 @@ class VGG(Model):
             nn.Dropout(config.dropout),
             nn.Linear(config.hidden, spec.num_outputs),
         )
-        self.apply(_initialize)
+        draw_kernels(self)
+        self.apply(_draw_the_rest)
 
     @classmethod
     def build(cls, config: VGGConfig, spec: DataSpec) -> Self:
@@ -102,15 +104,11 @@ class VGG(Model):
         return logits
 
 
-def _initialize(layer: nn.Module) -> None:
-    """He's normal numbers for what a convolution hands on, small ones for dense layers."""
-    if isinstance(layer, nn.Conv2d):
-        nn.init.kaiming_normal_(layer.weight, mode="fan_out", nonlinearity="relu")
-    elif isinstance(layer, nn.Linear):
+def _draw_the_rest(layer: nn.Module) -> None:
+    """Small weights for dense layers, and biases of 0 for all."""
+    if isinstance(layer, nn.Linear):
         nn.init.normal_(layer.weight, std=DENSE_SPREAD)
-    else:
-        return
-    if layer.bias is not None:
+    if isinstance(layer, nn.Conv2d | nn.Linear) and layer.bias is not None:
         nn.init.zeros_(layer.bias)
 
 

@@ -78,7 +78,7 @@ _ROWS = (
     ),
     ReadyRecipe(
         name="ready/resnet",
-        sentence="A residual network on a folder of images, trained as in its paper.",
+        sentence="ResNet-50 on a folder of images that you name, by the settings of its paper.",
     ),
 )
 

@@ -18,6 +18,8 @@ class AugmentBatches(Callback):
         seed: the run's.
     """
 
+    only_changes_batch = True
+
     def __init__(self, pipeline: Pipeline, seed: int) -> None:
         self.pipeline, self.seed, self.scratch = pipeline, seed, Scratch()
 

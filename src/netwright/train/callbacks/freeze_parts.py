@@ -47,7 +47,7 @@ class FreezeParts(Callback):
         count = self.count(state.epoch)
         if count:
             # Also layers without weights up to there: they may have statistics, or drop units.
-            for layer in self.layers[: self.layers.index(self.parts[count - 1]) + 1]:
+            for layer in self.layers[: self.layers.index(self.parts[count - 1].layers[-1]) + 1]:
                 layer.module.eval()
         self.frozen = [weight for weights in self.weights[:count] for weight in weights]
         for weight in self.frozen:

@@ -22,6 +22,8 @@ class InputNoise(Callback):
         seed: the run's seed.
     """
 
+    only_changes_batch = True
+
     def __init__(self, deviation: float, spec: DataSpec, *, seed: int) -> None:
         if spec.inputs not in {"features", "image"}:
             raise ConfigError(f"input_noise is for features and images, inputs are {spec.inputs}")

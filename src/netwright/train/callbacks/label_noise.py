@@ -26,6 +26,8 @@ class LabelNoise(Callback):
         seed: the run's seed.
     """
 
+    only_changes_batch = True
+
     def __init__(self, share: float, spec: DataSpec, *, seed: int) -> None:
         if spec.target != "class":
             raise ConfigError(f"label_noise is for classes, the target is {spec.target}")
