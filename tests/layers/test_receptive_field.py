@@ -161,4 +161,4 @@ def test_other_layers_with_weights_are_refused() -> None:
 @pytest.mark.parametrize("setting", ["kernel", "stride", "dilation"])
 def test_a_window_of_nothing_is_refused(setting: str) -> None:
     with pytest.raises(ConfigError, match=f"^{setting} must be positive, got 0$"):
-        Window(**{"kernel": 3, setting: 0})
+        Window(**{"kernel": 3, setting: 0})  # type: ignore[arg-type]

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from PIL import Image
 from torch import nn
 
 import netwright as nw
@@ -139,6 +140,25 @@ def test_other_data_is_evaluated_where_the_runs_own_is_gone(
     opened = nw.open_run(copy)
     assert opened.evaluate(table_file) == table_run.evaluate(table_file)
     assert opened.baseline(table_file)["accuracy"] == pytest.approx(0.5, abs=0.05)
+
+
+def test_a_picture_more_divides_a_folder_otherwise_and_is_refused(tmp_path: Path) -> None:
+    folder = tmp_path / "pictures"
+    for kind, level in (("dark", 10), ("light", 200)):
+        (folder / kind).mkdir(parents=True)
+        for place in range(8):
+            Image.new("L", (4, 4), level + place).save(folder / kind / f"{place}.png")
+    nw.fit("softmax", folder, epochs=1, out=tmp_path / "run", quiet=True)
+    assert nw.open_run(tmp_path / "run").evaluate()
+    Image.new("L", (4, 4), 99).save(folder / "dark" / "8.png")
+    with pytest.raises(DataError, match=r"^pictures has changed since the run was trained on it"):
+        nw.open_run(tmp_path / "run").evaluate()
+
+
+def test_examples_are_read_once_for_two_looks(table_run: nw.Run, table_file: Path) -> None:
+    examples = table_run.examples(table_file)
+    assert table_run.evaluate(examples) == table_run.evaluate(table_file)
+    assert table_run.baseline(examples) == table_run.baseline(table_file)
 
 
 def test_data_that_changed_since_training_is_refused(table_file: Path, tmp_path: Path) -> None:

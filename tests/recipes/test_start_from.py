@@ -12,10 +12,11 @@ from safetensors.torch import save_file
 from torch import Tensor, nn
 
 import netwright as nw
-from netwright.core.errors import ConfigError
+from netwright.core.errors import ConfigError, DataError
 from netwright.data.dataset import Data
 from netwright.recipes.fit import prepare, put_together, resolve
 from netwright.recipes.start_from import compare_scaling, take_weights
+from netwright.recipes.training import train
 from tests.train.toy_runs import assert_same, copy_of
 
 
@@ -281,3 +282,35 @@ def test_frozen_parts_of_an_old_run_stay_its_own_bit_for_bit(tmp_path: Path) -> 
     assert same == [name for name in before if name.startswith("hidden.0.")]
     config = yaml.safe_load((tmp_path / "new" / "config.yaml").read_text())
     assert (config["train"]["freeze"], config["train"]["layer_decay"]) == ("hidden.0", 0.5)
+
+
+def test_whatever_trains_a_recipe_takes_its_first_weights(tmp_path: Path) -> None:
+    recipe, data, module = resolve("mlp", "moons", epochs=1, hidden=(4,))
+    nowhere = replace(recipe, start_from=str(tmp_path / "nowhere"))
+    with pytest.raises(ConfigError, match=r"^from must be a run or a .safetensors file"):
+        train(put_together(nowhere, data, module), keep_folder=False, quiet=True)
+
+
+def test_a_model_with_a_rule_of_its_own_takes_no_first_weights(moons_run: nw.Run) -> None:
+    sentence = "lda learns by a rule of its own: it takes no first weights"
+    with pytest.raises(ConfigError, match=f"^{re.escape(sentence)}$"):
+        nw.fit("lda", "moons", start_from=moons_run, quiet=True)
+
+
+def test_weights_that_are_not_finite_are_refused_by_name(tmp_path: Path) -> None:
+    module = prepare("mlp", "moons", hidden=(4,)).model
+    spoilt = {name: weight.clone() for name, weight in module.state_dict().items()}
+    spoilt["head.bias"][0] = torch.nan
+    save_file(spoilt, tmp_path / "spoilt.safetensors")
+    with pytest.raises(DataError, match=r"^the weights 'head.bias' of .*spoilt.safetensors"):
+        take_weights(module, tmp_path / "spoilt.safetensors")
+
+
+def test_a_run_that_goes_on_keeps_where_it_came_from(moons_run: nw.Run, tmp_path: Path) -> None:
+    settings: dict[str, Any] = {**moons_run.config["model"], "quiet": True}
+    settings.pop("name")
+    nw.fit("mlp", "moons", start_from=moons_run, epochs=1, out=tmp_path / "a", **settings)
+    origin = nw.open_run(tmp_path / "a").config["from"]
+    again = nw.fit("mlp", "moons", resume=tmp_path / "a", epochs=2, **settings)
+    assert again.results["epochs"] == 2
+    assert nw.open_run(tmp_path / "a").config["from"] == origin == str(moons_run.folder)

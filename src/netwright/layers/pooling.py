@@ -41,7 +41,7 @@ class GaussianPool2d(nn.Module):
 
     def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> Self:
         """Move to a device or type, where the window is as exact as the type allows."""
-        super()._apply(fn, recurse)
+        super()._apply(fn, recurse)  # type: ignore[no-untyped-call]
         self.window.copy_(gaussian_window(self.kernel_size, self.width))
         return self
 

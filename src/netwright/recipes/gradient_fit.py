@@ -1,6 +1,8 @@
 """Learning by gradients: the trainer with the callbacks that every run has."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
 
 from netwright.core.checks import nearest
 from netwright.core.console import say, warn
@@ -9,6 +11,8 @@ from netwright.core.interrupts import Interrupt
 from netwright.data.dataset import Data
 from netwright.recipes.outcome import Outcome
 from netwright.recipes.prepared import Circumstances, Prepared
+from netwright.recipes.recipe import Recipe
+from netwright.recipes.recipe_file import read_recipe_file
 from netwright.recipes.run_folder import write_recipe
 from netwright.train.callback import Callback
 from netwright.train.callbacks.early_stopping import EarlyStopping
@@ -50,7 +54,7 @@ def gradient_fit(prepared: Prepared, here: Circumstances) -> Outcome:
                 for remark in remarks:
                     warn(remark)
             if here.folder is not None and here.ranks.is_first:
-                write_recipe(here.folder, prepared.recipe)  # what was changed was allowed
+                _write_again(here.folder, prepared.recipe)
         trainer.fit(state, data)
     return Outcome(
         history=state.history,
@@ -63,6 +67,12 @@ def gradient_fit(prepared: Prepared, here: Circumstances) -> Outcome:
         notes=tuple(_describe_passed_over(state)),
         exit_code=interrupt.exit_code,
     )
+
+
+def _write_again(folder: Path, recipe: Recipe) -> None:
+    """The recipe with what was changed, which was allowed; where its weights came from stays."""
+    origin = read_recipe_file(folder / "config.yaml").get("from", "")
+    write_recipe(folder, replace(recipe, start_from=recipe.start_from or origin))
 
 
 def _callbacks(

@@ -17,6 +17,9 @@ from netwright.core.devices import device_of
 from netwright.core.errors import ConfigError, DataError, NetwrightError
 from netwright.core.storage import read_json
 from netwright.data.dataset import Data, Split
+from netwright.data.fingerprint import fingerprint
+from netwright.data.images.encoder import ImageEncoder
+from netwright.data.pixels import PixelSplit
 from netwright.data.preprocessing import Preprocessor
 from netwright.data.spec import DataSpec
 from netwright.data.stored import Sample, sample_stored
@@ -34,7 +37,7 @@ from netwright.recipes.recipe_file import read_recipe_file
 from netwright.recipes.report import write_report
 from netwright.recipes.run_folder import SavedModel, check_run_folder
 from netwright.recipes.run_views import EXAMPLES, measure_views
-from netwright.recipes.sources import is_frame, load_source
+from netwright.recipes.sources import is_frame, load_named
 from netwright.train.evaluate import evaluate, evaluate_baseline, predict
 from netwright.train.history import History, read_history
 from netwright.train.tasks.task import Task
@@ -90,14 +93,14 @@ class Run:
             name = section.pop("name")
             if not name:
                 raise DataError("this run was trained on arrays that it does not hold; give data=")
-            source = section.pop("path", name)
-            if "path" in self.config["data"] and not Path(source).exists():
+            path = section.get("path", "")
+            if path and not Path(path).exists():
                 raise DataError(
-                    f"the run's data {source} is not here: go to the folder in which it was "
+                    f"the run's data {path} is not here: go to the folder in which it was "
                     "trained, or give other data"
                 )
-            loaded = load_source(source, section)[2]
-            if loaded.preprocessor.to_json() != self.preprocessor.to_json():
+            loaded = load_named(name, section)
+            if self._has_changed(loaded):
                 raise DataError(
                     f"{loaded.name} has changed since the run was trained on it: "
                     "give it as other data to see how the run does on it"
@@ -105,18 +108,30 @@ class Run:
             self._data = loaded
         return self._data
 
+    def _has_changed(self, loaded: Data) -> bool:
+        """Whether this is no longer what the run learned from: encoded or divided otherwise."""
+        if loaded.preprocessor.to_json() != self.preprocessor.to_json():
+            return True
+        contents = self.results.get("contents", {})
+        return any(
+            fingerprint(split) != contents[name]
+            for name, split in loaded.splits()
+            if name in contents
+        )
+
     def evaluate(self, data: Any = None, *, split: str | None = None) -> dict[str, float]:
         """The loss and every metric, on a split of the run's data or on other labelled data.
 
         Args:
-            data: a table with the target columns, or (inputs, targets); None is the run's own data.
+            data: a table with the target columns, a folder of images, (inputs, targets), or what
+                `examples` gave; None is the run's own data.
             split: train, val or test of the run's own data; by default what `results` tell of.
         """
-        return evaluate(self.model, self._examples(data, split), self.task)
+        return evaluate(self.model, self.examples(data, split=split), self.task)
 
     def baseline(self, data: Any = None, *, split: str | None = None) -> dict[str, float]:
         """The metrics of the trivial guess on the same examples."""
-        return evaluate_baseline(self._examples(data, split), self._guess, self.task)
+        return evaluate_baseline(self.examples(data, split=split), self._guess, self.task)
 
     def predict(self, source: Any, *, threshold: float | None = None) -> Any:
         """Labels or reals for new inputs; for a frame a series or frame with its index.
@@ -205,16 +220,23 @@ class Run:
         values: dict[str, Any] = read_json(written)
         return values
 
-    def _examples(self, data: Any, split: str | None) -> Split:
+    def examples(self, data: Any = None, *, split: str | None = None) -> Split:
+        """What `evaluate` and `baseline` measure on, read once for both; see `evaluate`."""
         device = device_of(self.model)
         if data is None:
             return self.data.split(split or self.results["split"]).to(device)
+        if isinstance(data, Split):
+            return data.to(device)
         inputs, targets = data if isinstance(data, tuple) else (data, data)
         if self._from_arrays(targets):
             targets = read_target_array(targets, self.spec)
+        encoded = self.preprocessor.encode_targets(targets)
+        if isinstance(self.preprocessor, ImageEncoder):  # bytes, a quarter of the room of floats
+            pixels, scaling = self.preprocessor.read(inputs), self.preprocessor.scaling
+            return PixelSplit(pixels=pixels, scaling=scaling, targets=encoded).to(device)
         return Split(
             inputs=self._encode(inputs),
-            targets=self.preprocessor.encode_targets(targets),
+            targets=encoded,
             weights=self.preprocessor.encode_weights(inputs),
         ).to(device)
 

@@ -49,6 +49,12 @@ def load_source(source: Any, settings: dict[str, Any]) -> tuple[str, Config | No
     )
 
 
+def load_named(name: str, settings: dict[str, Any]) -> Data:
+    """The data of a source by its name in the catalog, with its settings."""
+    source = SOURCES.load(name)
+    return _timed(source, parse(source.config, settings, "data"))
+
+
 def load_configured(recipe: Recipe) -> Data:
     """The data that a recipe names."""
     return _timed(SOURCES.load(recipe.data), recipe.data_settings)

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from torch import Tensor, nn
 
+from netwright.core.checks import check_finite
 from netwright.core.errors import ConfigError
 from netwright.data.dataset import Data
 from netwright.data.preprocessing import Preprocessor
@@ -48,6 +49,8 @@ def take_weights(
         new, told = in_head, f"new head: {head} is for other classes: {here} instead of {there}"
     if difference:
         raise ConfigError(f"the weights of {source} do not fit this model: {difference}")
+    for name, weight in weights.items():
+        check_finite(f"the weights {name!r} of {source}", weight)
     module.load_state_dict({**weights, **{name: own[name] for name in new}})
     return (told,) if told else ()
 

@@ -14,6 +14,7 @@ from netwright.core.errors import ConfigError
 from netwright.core.folder_lock import FolderLock
 from netwright.core.learner import Learner
 from netwright.core.storage import remove_leftovers, write_json
+from netwright.data.fingerprint import fingerprint
 from netwright.models.ensembles.ensemble import Ensemble
 from netwright.recipes.ensemble_fit import PreparedEnsemble, ensemble_fit
 from netwright.recipes.gradient_fit import gradient_fit
@@ -51,10 +52,10 @@ def train(
         quiet = quiet or not ranks.is_first
         _check_together(prepared, ranks)
         if not keep_folder:
+            _tell(take_first_weights(prepared), quiet=quiet)
             return _train(prepared, Circumstances(ranks=ranks, extra=extra, quiet=quiet))
         with _run_folder(prepared, ranks, out, resume) as origin:
-            for remark in () if quiet else origin.remarks:
-                warn(remark)
+            _tell(origin.remarks, quiet=quiet)
             here = Circumstances(
                 folder=origin.folder,
                 checkpoint=origin.checkpoint,
@@ -64,6 +65,11 @@ def train(
                 quiet=quiet,
             )
             return _train(prepared, here)
+
+
+def _tell(remarks: Sequence[str], *, quiet: bool) -> None:
+    for remark in () if quiet else remarks:
+        warn(remark)
 
 
 def _check_together(prepared: Prepared, ranks: Ranks) -> None:
@@ -124,6 +130,8 @@ def take_first_weights(prepared: Prepared, checkpoint: Path | None = None) -> tu
         return ()
     if not recipe.start_from:
         return _tell_of_frozen(prepared)
+    if isinstance(prepared.model, Learner):
+        raise ConfigError(f"{recipe.model} learns by a rule of its own: it takes no first weights")
     source = Path(recipe.start_from)
     told = take_weights(prepared.model, source, data.spec.class_names)
     return (*told, *compare_scaling(source, data))
@@ -202,7 +210,15 @@ def _results(prepared: Prepared, outcome: Outcome) -> dict[str, Any]:
         "load_seconds": round(data.load_seconds, 3),
         "compile_seconds": round(outcome.compile_seconds, 3),
         "notes": [*data.notes, *outcome.notes],
+        **_contents(prepared),
     }
+
+
+def _contents(prepared: Prepared) -> dict[str, Any]:
+    """What the files of the user's own data held, so that a later look notices a change."""
+    if not getattr(prepared.recipe.data_settings, "path", ""):
+        return {}
+    return {"contents": {name: fingerprint(split) for name, split in prepared.data.splits()}}
 
 
 def _size(model: nn.Module) -> int:

@@ -3,7 +3,7 @@ r"""The parts of a model in order: those that are kept as they are, and rates th
     eta_l = eta d^l        for the part l steps before the last, which has eta itself
 
 Early layers learn what many tasks share, late ones what is special to a task: for a new one the
-early ones are frozen, or changed little.
+early ones are frozen, or changed little. A norm is of the part before it.
 
 Source: Yosinski et al., "How transferable are features in deep neural networks?" (2014); Howard and
 Ruder, "Universal Language Model Fine-tuning for Text Classification" (2018), section 3.2.
@@ -40,8 +40,8 @@ class Layer(NamedTuple):
 class Part(NamedTuple):
     """A layer or block of a model that has weights, and the norms that follow it.
 
-    A norm has weights too, but nothing of its own to learn: it is frozen and learns together with
-    the convolution whose outputs it scales, at the same rate.
+    A norm only scales and shifts what the layer before it gives: both are frozen together, and
+    learn together at one rate.
     """
 
     layers: tuple[Layer, ...]

@@ -107,12 +107,13 @@ def validation_accuracy(kind: type[Model], config: Config) -> float:
         model = kind.build(config, spec(3, 32, 32, outputs=ANGLES))
     optimizer = torch.optim.Adam(model.parameters(), lr=0.01)
     for _ in range(4):
-        for rows in torch.randperm(len(images), generator=rng).split(30):
+        for rows in torch.randperm(len(images), generator=rng).reshape(-1, 30):
             optimizer.zero_grad()
             functional.cross_entropy(model(images[rows]), classes[rows]).backward()  # type: ignore[no-untyped-call]
             optimizer.step()
     with torch.no_grad():
-        return (model.eval()(new).argmax(dim=1) == told).float().mean().item()
+        said: Tensor = model.eval()(new).argmax(dim=1)
+    return (said == told).float().mean().item()
 
 
 @pytest.mark.covers("cifar10-resnet-result")

@@ -27,8 +27,8 @@ def evaluate(
     from netwright.recipes.run import open_run
 
     opened = open_run(run)
-    metrics = opened.evaluate(data, split=split)
-    baseline = opened.baseline(data, split=split)
+    examples = opened.examples(data, split=split)
+    metrics, baseline = opened.evaluate(examples), opened.baseline(examples)
     shown = data or split or opened.results["split"]
     if as_json:
         give_json({"split": shown, "metrics": metrics, "baseline": baseline})
