@@ -6,7 +6,7 @@ error, never a NaN that does not mean "no value on this data", never a silent br
 Metrics are called by themselves. Losses and layers are ordinary torch below the door: they are
 reached as a caller reaches them, as a model of one's own on its first batch.
 
-Shapes: N examples, C classes, K labels or reals.
+Shapes: N examples, C classes, K labels or reals; masks (N, I, J).
 """
 
 import math
@@ -41,6 +41,7 @@ DTYPES = (
 MAY_HAVE_NO_VALUE = {"roc_auc", "average_precision", "r2", "top_5_accuracy"}
 IN_UNIT_INTERVAL = {"accuracy", "subset_accuracy", "balanced_accuracy", "precision", "recall", "f1"}
 IN_UNIT_INTERVAL |= {"roc_auc", "average_precision", "top_5_accuracy"}
+IN_UNIT_INTERVAL |= {"dice", "mean_iou", "pixel_accuracy"}
 
 
 Samples = tuple[Tensor, Tensor, Tensor | None]  # predictions, targets, weights
@@ -70,6 +71,11 @@ def good_samples(kind: Kind, draw: RandomState) -> tuple[Tensor, Tensor]:
     if kind == "labels":
         chances = torch.tensor(draw.rand(rows, width)).to(dtype)
         return chances, torch.tensor(draw.randint(0, 2, size=(rows, width))).float()
+    if kind == "mask":
+        chances = torch.tensor(draw.rand(rows, width, 3, 2)) + 1e-3
+        targets = torch.tensor(draw.randint(0, width, size=(rows, 3, 2)))
+        said = (chances / chances.sum(dim=1, keepdim=True)).to(dtype)
+        return said, targets.to(torch.uint8 if draw.rand() < 0.5 else torch.int64)
     shape = (rows,) if draw.rand() < 0.5 else (rows, width)
     return torch.tensor(draw.randn(*shape)).to(dtype), torch.tensor(draw.randn(*shape))
 

@@ -16,7 +16,7 @@ from netwright.recipes.explain import KINDS
 CARDS: dict[str, Card] = {
     f"{kind}-{name}": rows.read(rows.load(name)).card
     for kind, rows in KINDS.items()
-    if kind != "data set"  # they have no formula
+    if kind not in {"data set", "recipe"}  # they have no formula
     for name in rows.names
 }
 
