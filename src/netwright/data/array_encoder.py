@@ -8,7 +8,7 @@ Source: LeCun et al., "Efficient BackProp" (1998), section 4.3 (why inputs are s
 """
 
 import math
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import torch
@@ -16,6 +16,7 @@ from torch import Tensor
 
 from netwright.core.checks import check_shape
 from netwright.core.errors import DataError
+from netwright.core.flat_record import from_plain, to_plain
 from netwright.data.input_profile import FeatureProfile
 from netwright.data.preprocessing import Preprocessor, readable
 from netwright.data.raw_arrays import column_names, read_numbers, to_float32, to_floats
@@ -103,17 +104,9 @@ class ArrayEncoder(Preprocessor):
 
     def to_json(self) -> dict[str, Any]:
         """Plain lists, numbers and text."""
-        values = {field.name: getattr(self, field.name) for field in fields(self)}
-        return {
-            name: list(value) if isinstance(value, tuple) else value
-            for name, value in values.items()
-        }
+        return to_plain(self)
 
     @classmethod
     def from_json(cls, values: dict[str, Any]) -> "ArrayEncoder":
         """The encoder that `to_json` gave, number for number."""
-        settings: dict[str, Any] = {
-            name: tuple(value) if isinstance(value, list) else value
-            for name, value in values.items()
-        }
-        return cls(**settings)
+        return from_plain(cls, values)

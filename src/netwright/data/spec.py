@@ -1,8 +1,10 @@
 """What a data set is made of: kinds, shapes and names, so that a model can be built to fit it."""
 
 import math
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any, Literal
+
+from netwright.core.flat_record import from_plain, to_plain
 
 InputKind = Literal["features", "image", "tokens", "series", "pairs"]
 TargetKind = Literal["class", "labels", "real", "tokens", "mask", "tags", "span", "none"]
@@ -40,17 +42,9 @@ class DataSpec:
 
     def to_json(self) -> dict[str, Any]:
         """Plain lists and numbers."""
-        values = {field.name: getattr(self, field.name) for field in fields(self)}
-        return {
-            name: list(value) if isinstance(value, tuple) else value
-            for name, value in values.items()
-        }
+        return to_plain(self)
 
     @classmethod
     def from_json(cls, values: dict[str, Any]) -> "DataSpec":
         """The spec that `to_json` gave."""
-        settings: dict[str, Any] = {
-            name: tuple(value) if isinstance(value, list) else value
-            for name, value in values.items()
-        }
-        return cls(**settings)
+        return from_plain(cls, values)

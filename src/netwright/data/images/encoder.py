@@ -6,7 +6,7 @@ Shapes: N images, C channels, I rows, J columns, K outputs, F = C I J numbers of
 """
 
 import os
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
@@ -17,6 +17,7 @@ from PIL import Image
 from torch import Tensor
 
 from netwright.core.errors import DataError, ShapeError
+from netwright.core.flat_record import from_plain, to_plain
 from netwright.data.images.decoding import (
     CHANNELS,
     ImageForm,
@@ -168,20 +169,12 @@ class ImageEncoder(Preprocessor):
 
     def to_json(self) -> dict[str, Any]:
         """Plain lists, numbers and text."""
-        values = {field.name: getattr(self, field.name) for field in fields(self)}
-        return {
-            name: list(value) if isinstance(value, tuple) else value
-            for name, value in values.items()
-        }
+        return to_plain(self)
 
     @classmethod
     def from_json(cls, values: dict[str, Any]) -> "ImageEncoder":
         """The encoder that `to_json` gave, number for number."""
-        settings: dict[str, Any] = {
-            name: tuple(value) if isinstance(value, list) else value
-            for name, value in values.items()
-        }
-        return cls(**settings)
+        return from_plain(cls, values)
 
     def _read_files(self, files: list[Path]) -> Tensor:
         if len(files) == 1:
