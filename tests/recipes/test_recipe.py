@@ -86,6 +86,17 @@ def test_what_is_neither_a_data_set_nor_a_file_is_said(
         data_section("knwon")
 
 
+def test_the_nearest_name_may_be_that_of_a_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert data_section("fotos") == {"name": "fotos"}  # the catalog says: moons?
+    (tmp_path / "photos").mkdir()
+    sentence = "there is no data set, file or folder 'fotos'; did you mean 'photos'?"
+    with pytest.raises(UnknownNameError, match=f"^{re.escape(sentence)}$"):
+        data_section("fotos")
+
+
 def test_a_path_that_is_still_to_be_given_stays_empty() -> None:
     recipe = parse_recipe({"model": "cnn", "data": {"name": "images"}})
     assert recipe.to_mapping()["data"]["path"] == ""

@@ -126,9 +126,11 @@ def data_section(source: str | Path) -> dict[str, Any]:
     text = str(source)
     if _is_path(source):
         return {"name": _reader(text), "path": text}
-    if text not in SOURCES and not nearest(text, SOURCES):
-        hint = nearest(text, os.listdir()) or "; `netwright list data` shows the data sets"
-        raise UnknownNameError(f"there is no data set, file or folder {text!r}{hint}")
+    if text not in SOURCES:
+        close = nearest(text, [*SOURCES, *os.listdir()])
+        if not close or close != nearest(text, SOURCES):  # else the catalog says it
+            hint = close or "; `netwright list data` shows the data sets"
+            raise UnknownNameError(f"there is no data set, file or folder {text!r}{hint}")
     return {"name": text}
 
 
