@@ -204,7 +204,7 @@ def test_what_is_added_up_is_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Tensor, "cpu", watched)
     monkeypatch.setattr("netwright.train.evaluate.EVALUATION_BATCH", 2)
     measure_quickly(toy_net(), rows("real", weights=False), TASKS["real"])
-    assert reads == [(), (3,)]  # loss and headline, after six batches
+    assert reads == [(), (3,), ()]  # loss, headline and count, after six batches
 
 
 class Rows(StoredInputs):

@@ -34,6 +34,23 @@ SOURCES = Catalog[Source](
         "cifar100": "netwright.data.images.cifar:CIFAR100",
         "segmentation": "netwright.data.images.pairs:SOURCE",
         "isbi2012": "netwright.data.images.isbi:SOURCE",
+        "text": "netwright.data.text.corpus:SOURCE",
+        "tinyshakespeare": "netwright.data.text.published:TINY_SHAKESPEARE",
+        "wikitext-2": "netwright.data.text.published:WIKITEXT_2",
+        "text-table": "netwright.data.text.text_table:SOURCE",
+        "sst2": "netwright.data.text.published:SST2",
+        "imdb": "netwright.data.text.published:IMDB",
+        "tagged": "netwright.data.text.tagged:SOURCE",
+        "ud-ewt": "netwright.data.text.published:UD_EWT",
+        "text-pairs": "netwright.data.text.pairs:SOURCE",
+        "reverse": "netwright.data.text.toy_pairs:REVERSE",
+        "copy": "netwright.data.text.toy_pairs:COPY",
+        "series": "netwright.data.series.table:SOURCE",
+        "nyse": "netwright.data.series.nyse:SOURCE",
+        "adding": "netwright.data.series.toy_tasks:ADDING",
+        "recall": "netwright.data.series.toy_tasks:RECALL",
+        "parity": "netwright.data.series.toy_tasks:PARITY",
+        "brackets": "netwright.data.series.toy_tasks:BRACKETS",
     },
 )
 
@@ -43,6 +60,9 @@ PREPROCESSORS: Catalog[type[Preprocessor]] = Catalog(
         "arrays": "netwright.data.array_encoder:ArrayEncoder",
         "table": "netwright.data.tables.encoding:TableEncoder",
         "images": "netwright.data.images.encoder:ImageEncoder",
+        "text": "netwright.data.text.encoder:TextEncoder",
+        "text-pairs": "netwright.data.text.pair_encoder:PairEncoder",
+        "series": "netwright.data.series.encoder:SeriesEncoder",
     },
 )
 

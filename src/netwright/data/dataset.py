@@ -12,7 +12,7 @@ from torch import Tensor
 from netwright.core.checks import check_finite
 from netwright.core.errors import DataError
 from netwright.data.preprocessing import Preprocessor
-from netwright.data.spec import DataSpec
+from netwright.data.spec import IGNORED, DataSpec
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -22,7 +22,8 @@ class Split:
     Args:
         inputs: (N, ...), encoded.
         targets: class indices (N,) int64; labels (N, K) float 0 or 1; reals (N, K) float; masks
-            (N, I, J) of class indices, uint8 or int64.
+            (N, I, J) of class indices, uint8 or int64; tokens or tags (N, T) int64, IGNORED where
+            they do not count.
         weights: how much each example counts (N,), or None where all count the same.
     """
 
@@ -134,7 +135,7 @@ def check_data(data: Data, *, is_part: bool = False) -> None:
             check_finite(f"the {name} weights of {data.name}", split.weights)
             if bool((split.weights < 0).any()) or not bool((split.weights > 0).any()):
                 raise DataError(f"the {name} weights of {data.name} must be >= 0 and not all zero")
-        if data.spec.target in {"class", "mask"}:
+        if data.spec.target in _CLASSES:
             _check_classes(data, name, split)
     targets = data.train.targets
     one_class = data.spec.target in {"class", "mask"} and bool(targets.min() == targets.max())
@@ -144,9 +145,15 @@ def check_data(data: Data, *, is_part: bool = False) -> None:
         raise DataError(f"{data.name} has one class only in its training {rows}, {only!r}")
 
 
+_CLASSES = frozenset({"class", "mask", "tokens", "tags"})
+
+
 def _check_classes(data: Data, name: str, split: Split) -> None:
     shape: tuple[int, ...] = (len(split),)
     dtypes, wanted = [torch.int64], "class indices (N,) of dtype int64"
+    if data.spec.target in {"tokens", "tags"}:
+        shape = (len(split), data.spec.input_shape[0] - data.spec.source_length)
+        wanted = f"{data.spec.target} {shape} of dtype int64"
     if data.spec.target == "mask":
         dtypes.append(torch.uint8)
         shape = (len(split), *data.spec.input_shape[1:])
@@ -156,7 +163,12 @@ def _check_classes(data: Data, name: str, split: Split) -> None:
             f"the {name} targets of {data.name} must be {wanted}, "
             f"got {tuple(split.targets.shape)} of {split.targets.dtype}"
         )
-    low, high = int(split.targets.min()), int(split.targets.max())
+    counted = split.targets
+    if data.spec.target in {"tokens", "tags"}:
+        counted = counted[counted != IGNORED]
+        if not len(counted):
+            raise DataError(f"the {name} split of {data.name} has no target that counts")
+    low, high = int(counted.min()), int(counted.max())
     wrong = low if low < 0 else high
     if low < 0 or high >= data.spec.num_outputs:
         row = int((split.targets == wrong).nonzero()[0, 0])

@@ -8,6 +8,7 @@ from netwright.core.flat_record import from_plain, to_plain
 
 InputKind = Literal["features", "image", "tokens", "series", "pairs"]
 TargetKind = Literal["class", "labels", "real", "tokens", "mask", "tags", "span", "none"]
+IGNORED = -100  # a target of tokens or tags that does not count, as torch's cross-entropy has it
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -16,14 +17,19 @@ class DataSpec:
 
     Args:
         inputs: what one input is.
-        input_shape: the shape of one input, without the batch: (features,), (C, I, J), (T,) ...
+        input_shape: the shape of one input, without the batch: (features,), (C, I, J), tokens (T,),
+            a series (T, features), a pair (source tokens + target tokens,).
         target: what is to be predicted: one class, several labels (each yes or no), one or several
             reals, tokens, a mask, a tag a token, a span, or nothing.
-        num_outputs: classes, labels or reals; 0 where there is no target.
+        num_outputs: classes, labels, reals, tags, or different target tokens; 0 where there is no
+            target.
         class_names: the names of the classes or labels, in the order of the outputs.
         target_names: the names of the target columns.
         feature_names: one name a feature, after encoding; empty where inputs are not features.
         vocab_size: the number of different tokens; 0 where inputs are not tokens.
+        padding: the token that fills up short inputs; None where all are equally long.
+        source_length: how many of the tokens of a pair are its source; the rest is what a decoder
+            is told: the target, one place later.
     """
 
     inputs: InputKind
@@ -34,6 +40,8 @@ class DataSpec:
     target_names: tuple[str, ...] = ()
     feature_names: tuple[str, ...] = ()
     vocab_size: int = 0
+    padding: int | None = None
+    source_length: int = 0
 
     @property
     def num_features(self) -> int:

@@ -28,6 +28,8 @@ Topic = Literal[
     "Regularisation",
     "Approximation and depth",
     "Images",
+    "Sequences",
+    "Attention",
     "Counting and cost",
 ]
 

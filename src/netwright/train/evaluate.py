@@ -38,6 +38,7 @@ def measure_quickly(
     exact = torch.float32 if device.type == "mps" else torch.float64  # mps has no larger one
     loss = torch.zeros((), dtype=exact, device=device)  # read once: nothing waits for the device
     headline = torch.zeros(task.headline_shape, dtype=exact, device=device)
+    counted = torch.zeros((), dtype=exact, device=device)
     if len(split) < ranks.world:
         ranks = ALONE
     with evaluating(model), closing(_loader(split, workers, ranks)) as loader:
@@ -45,14 +46,16 @@ def measure_quickly(
             if loader.sizes(index)[0] == 0:  # a small last batch has nothing for this rank
                 continue
             output: Tensor | Output = model(batch.inputs)
-            loss += len(batch.inputs) * task.loss(output, batch)
+            count = task.counted(batch.targets)
+            loss += count * task.loss(output, batch)
+            counted += count
             headline += task.headline_sum(output, batch.targets, batch.weights)
-    loss, headline = loss.cpu(), headline.cpu()
-    ranks.sum(loss, "the sum of the measures")
-    ranks.sum(headline, "the sum of the measures")
+    loss, headline, counted = loss.cpu(), headline.cpu(), counted.cpu()
+    for total in (loss, headline, counted):
+        ranks.sum(total, "the sum of the measures")
     return {
-        "loss": float(loss) / len(split),
-        task.headline: task.headline_value(headline / len(split)),
+        "loss": float(loss / counted),
+        task.headline: task.headline_value(headline / counted),
     }
 
 
@@ -66,16 +69,18 @@ def predict(model: nn.Module, inputs: Tensor, task: Task) -> Tensor:
 
 def evaluate(model: nn.Module, split: Split, task: Task, *, workers: int = 0) -> dict[str, float]:
     """The loss and every metric of a split; see `measure_quickly`."""
-    loss = torch.zeros((), dtype=torch.float64)
+    loss, counted = torch.zeros(2, dtype=torch.float64)
     compared = []
     with evaluating(model), closing(_loader(split, workers)) as loader:
         for batch in loader.epoch(0):
             output: Tensor | Output = model(batch.inputs)
-            loss += len(batch.inputs) * task.loss(output, batch).cpu()
+            count = torch.as_tensor(task.counted(batch.targets)).cpu()
+            loss += count * task.loss(output, batch).cpu()
+            counted += count
             compared.append(task.compared(task.predictions(output), batch.targets).cpu())
     weights = None if split.weights is None else split.weights.cpu()
     measures = task.measure(torch.cat(compared), split.targets.cpu(), weights)
-    return {"loss": float(loss) / len(split), **measures}
+    return {"loss": float(loss / counted), **measures}
 
 
 def evaluate_baseline(split: Split, guess: Tensor, task: Task) -> dict[str, float]:

@@ -38,6 +38,7 @@ class RunningMeasures:
         self.task = task
         self.loss = torch.zeros((), device=device)
         self.headline = torch.zeros(task.headline_shape, device=device)
+        self.counted = torch.zeros((), device=device)
         self.rows = 0
         self.held: list[tuple[Tensor, Tensor, Tensor | None, Tensor]] = []
         self.held_numbers = 0
@@ -53,31 +54,30 @@ class RunningMeasures:
 
     def settle(self) -> None:
         """Measure what is held back."""
-        self.loss, self.headline = self._settled()
+        self.loss, self.headline, self.counted = self._settled()
         self.held, self.held_numbers = [], 0
 
-    def _settled(self) -> tuple[Tensor, Tensor]:
+    def _settled(self) -> tuple[Tensor, Tensor, Tensor]:
         """The sums with what is held back; the state stays as it is."""
         if not self.held:
-            return self.loss, self.headline
+            return self.loss, self.headline, self.counted
         logits, targets, weights, losses = zip(*self.held, strict=True)
-        sizes = torch.tensor([float(len(part)) for part in logits])
+        sizes = _together([self.task.counted(part) for part in targets], self.loss)
         known = [part for part in weights if part is not None]
-        loss = torch.stack(losses).float() @ sizes.to(self.loss.device)
+        loss = torch.stack(losses).float() @ sizes
         headline = self.task.headline_sum(
             torch.cat(logits), torch.cat(targets), torch.cat(known) if known else None
         )
-        return self.loss + loss, self.headline + headline
+        return self.loss + loss, self.headline + headline, self.counted + sizes.sum()
 
     def values(self, ranks: Ranks = ALONE) -> dict[str, float]:
-        """The loss and the headline measure, as means over the examples of all ranks.
+        """The loss and the headline measure, as means over what all ranks counted.
 
         What is held back stays held back: a pass that is looked at on its way is added up in the
         same order as one that is not.
         """
-        loss, headline = self._settled()
-        sums = torch.cat([part.cpu().double().reshape(-1) for part in (loss, headline)])
-        sums = ranks.sum(torch.cat([sums, sums.new_tensor([self.rows])]))
+        parts = self._settled()
+        sums = ranks.sum(torch.cat([part.cpu().double().reshape(-1) for part in parts]))
         if not sums[-1]:
             raise RunError("there is nothing to measure: every batch of the epoch was left out")
         means = sums[:-1] / sums[-1]
@@ -90,6 +90,7 @@ class RunningMeasures:
     def begin(self) -> None:
         """Forget everything: a new pass."""
         self.loss, self.headline = torch.zeros_like(self.loss), torch.zeros_like(self.headline)
+        self.counted = torch.zeros_like(self.counted)
         self.rows, self.held, self.held_numbers = 0, [], 0
 
     def state_dict(self) -> dict[str, Any]:
@@ -97,6 +98,7 @@ class RunningMeasures:
         return {
             "loss": self.loss,
             "headline": self.headline,
+            "counted": self.counted,
             "rows": self.rows,
             "held": list(self.held),
         }
@@ -106,6 +108,7 @@ class RunningMeasures:
         device = self.loss.device
         self.loss = values["loss"].to(device)
         self.headline = values["headline"].to(device)
+        self.counted = values["counted"].to(device)
         self.rows = values["rows"]
         self.held = map_tensors(lambda tensor: tensor.to(device), values["held"])
         self.held_numbers = sum(parts[0].numel() for parts in self.held)
@@ -117,6 +120,14 @@ class RunningMeasures:
             other = RunningMeasures(self.task, self.loss.device)
             other.load_state_dict(values)
             self.loss, self.headline = self.loss + other.loss, self.headline + other.headline
+            self.counted = self.counted + other.counted
             self.rows += other.rows
             self.held += other.held
             self.held_numbers += other.held_numbers
+
+
+def _together(counts: Sequence[Tensor | int], like: Tensor) -> Tensor:
+    """Counts of batches as one tensor of floats; those on the device stay there."""
+    if isinstance(counts[0], Tensor):
+        return torch.stack([torch.as_tensor(count) for count in counts]).to(like)
+    return torch.tensor(counts, dtype=like.dtype).to(like.device)

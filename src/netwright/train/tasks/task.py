@@ -45,6 +45,13 @@ class Task(ABC):
     def loss_of(self, logits: Tensor, batch: Batch) -> Tensor:
         """The loss of one head, as in `loss`."""
 
+    def counted(self, targets: Tensor) -> Tensor | int:
+        """How many things the mean loss of a batch is over: its examples, or tokens that count.
+
+        Sums over batches are divided by the sum of these. It must not wait for the device.
+        """
+        return len(targets)
+
     def check_logits(self, logits: Tensor) -> None:  # noqa: B027 - most losses take any reals
         """Refuse outputs (B, ...) that the loss is not for; asked once, of the first batch."""
 
@@ -52,7 +59,7 @@ class Task(ABC):
     def headline_sum(
         self, output: Tensor | Output, targets: Tensor, weights: Tensor | None
     ) -> Tensor:
-        """The headline measure times weight, summed over examples; without weights all count 1."""
+        """The headline measure times weight, summed over what `counted` counts."""
 
     @abstractmethod
     def predictions(self, output: Tensor | Output) -> Tensor:
@@ -76,7 +83,7 @@ class Task(ABC):
         return ()
 
     def headline_value(self, mean: Tensor) -> float:
-        """The headline measure from its mean over examples."""
+        """The headline measure from its mean over what `counted` counts."""
         return mean.item()
 
     def compared(self, predictions: Tensor, targets: Tensor) -> Tensor:

@@ -1,0 +1,1 @@
+"""Tests of series as data."""
