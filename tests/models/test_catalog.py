@@ -1,6 +1,6 @@
 """Every model of the catalog keeps the contracts, on every kind of data that it says it takes."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from itertools import product
 from typing import Any
 
@@ -14,9 +14,17 @@ from netwright.models.catalog import MODELS
 from netwright.models.mlp import MLP, MLPConfig
 from netwright.models.model import check_fits
 from netwright.testing.learner_contract import LEARNER_CHECKS
-from netwright.testing.model_contract import MODEL_CHECKS, Build
+from netwright.testing.model_contract import MODEL_CHECKS
+from netwright.testing.sequence_contract import SEQUENCE_CHECKS
 
-INPUTS: dict[InputKind, tuple[int, ...]] = {"features": (5,), "image": (2, 3, 4)}
+INPUTS: dict[InputKind, tuple[int, ...]] = {
+    "features": (5,),
+    "image": (2, 3, 4),
+    "series": (4, 3),
+    "tokens": (6,),
+    "pairs": (7,),
+}
+SOURCE = 4  # tokens of a pair
 IMAGES = {  # networks that halve images need more pixels
     "alexnet": (2, 63, 64),
     "cnn": (2, 5, 4),
@@ -35,7 +43,19 @@ TARGETS: tuple[tuple[TargetKind, int], ...] = (
     ("real", 1),
     ("real", 2),
     ("mask", 3),
+    ("tokens", 8),
+    ("tags", 3),
 )
+TOGETHER: dict[InputKind, frozenset[TargetKind]] = {  # kinds of data that there are
+    "features": frozenset({"class", "labels", "real"}),
+    "image": frozenset({"class", "labels", "real", "mask"}),
+    "series": frozenset({"class", "labels", "real"}),
+    "tokens": frozenset({"class", "labels", "real", "tokens", "tags"}),
+    "pairs": frozenset({"tokens"}),
+}
+
+
+PADDED = {("tokens", "class"), ("tokens", "labels"), ("tokens", "real"), ("tokens", "tags")}
 
 
 def specs(name: str) -> Iterator[DataSpec]:
@@ -44,15 +64,18 @@ def specs(name: str) -> Iterator[DataSpec]:
     shapes = {**INPUTS, "image": IMAGES.get(name, INPUTS["image"])}
     targets = (("class", 3),) if name in DEEPER else TARGETS
     for (inputs, shape), (target, count) in product(shapes.items(), targets):
-        if inputs in kind.inputs and target in kind.targets:
+        if inputs in kind.inputs and target in kind.targets & TOGETHER[inputs]:
             names = tuple(f"name {index}" for index in range(count))
             yield DataSpec(
                 inputs=inputs,
                 input_shape=shape,
                 target=target,
                 num_outputs=count,
-                class_names=names if target != "real" else (),
+                class_names=names if target not in {"real", "tokens"} else (),
                 target_names=names if target == "real" else ("y",),
+                vocab_size=8 if inputs in {"tokens", "pairs"} else 0,
+                padding=0 if inputs == "pairs" or (inputs, target) in PADDED else None,
+                source_length=SOURCE if inputs == "pairs" else 0,
             )
 
 
@@ -84,30 +107,25 @@ MLPS = (
 
 
 @pytest.mark.parametrize(("name", "spec"), CASES, ids=label)
-@pytest.mark.parametrize("check", MODEL_CHECKS, ids=label)
-def test_keeps_the_model_contract(
-    name: str, spec: DataSpec, check: Callable[[Build], None]
-) -> None:
+def test_keeps_the_model_contract(name: str, spec: DataSpec) -> None:
     kind = MODELS.load(name)
-    check(lambda: kind.build(parse(kind.settings, SMALLER.get(name, {})), spec))
+    checks = MODEL_CHECKS + SEQUENCE_CHECKS if spec.vocab_size else MODEL_CHECKS
+    for check in checks:
+        check(lambda: kind.build(parse(kind.settings, SMALLER.get(name, {})), spec))
 
 
 @pytest.mark.parametrize("config", MLPS, ids=range(len(MLPS)))
-@pytest.mark.parametrize("check", MODEL_CHECKS, ids=label)
-def test_every_option_of_the_mlp_keeps_the_model_contract(
-    config: MLPConfig, check: Callable[[Build], None]
-) -> None:
+def test_every_option_of_the_mlp_keeps_the_model_contract(config: MLPConfig) -> None:
     spec = DataSpec(inputs="image", input_shape=(1, 2, 3), target="class", num_outputs=3)
-    check(lambda: MLP.build(config, spec))
+    for check in MODEL_CHECKS:
+        check(lambda: MLP.build(config, spec))
 
 
 @pytest.mark.parametrize(("name", "spec"), LEARNERS, ids=label)
-@pytest.mark.parametrize("check", LEARNER_CHECKS, ids=label)
-def test_keeps_the_learner_contract(
-    name: str, spec: DataSpec, check: Callable[[Callable[[], Any]], None]
-) -> None:
+def test_keeps_the_learner_contract(name: str, spec: DataSpec) -> None:
     kind = MODELS.load(name)
-    check(lambda: kind.build(parse(kind.settings, SMALLER.get(name, {})), spec))
+    for check in LEARNER_CHECKS:
+        check(lambda: kind.build(parse(kind.settings, SMALLER.get(name, {})), spec))
 
 
 def test_closed_forms_are_learners_and_networks_are_not() -> None:

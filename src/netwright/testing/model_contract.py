@@ -6,7 +6,7 @@
 
 `build` makes the model anew each time, with weights drawn from torch's generator.
 
-Shapes: B batch, C outputs, I rows, J columns.
+Shapes: B batch, C outputs, I rows, J columns, T steps.
 """
 
 import json
@@ -28,10 +28,26 @@ Build = Callable[[], Model]
 def sample_inputs(spec: DataSpec, count: int, seed: int = 0) -> Tensor:
     """Inputs that the data could hold: tokens where it has a vocabulary, else normal numbers."""
     numbers = torch.Generator().manual_seed(seed)
-    shape = (count, *spec.input_shape)
+    if spec.inputs == "pairs":
+        source, told = spec.source_length, spec.input_shape[0] - spec.source_length
+        parts = ((source, spec.vocab_size), (told, spec.num_outputs))
+        return torch.cat([_tokens(count, *part, spec.padding, numbers) for part in parts], dim=1)
     if spec.vocab_size:
-        return torch.randint(spec.vocab_size, shape, generator=numbers)
-    return torch.randn(shape, generator=numbers)
+        return _tokens(count, spec.input_shape[0], spec.vocab_size, spec.padding, numbers)
+    return torch.randn((count, *spec.input_shape), generator=numbers)
+
+
+def _tokens(
+    count: int, steps: int, size: int, padding: int | None, numbers: torch.Generator
+) -> Tensor:
+    """Tokens (B, T); where there is padding, rows of different lengths are filled up with it."""
+    drawn = torch.randint(size, (count, steps), generator=numbers)
+    if padding is None:
+        return drawn
+    lengths = torch.randint(1, steps + 1, (count, 1), generator=numbers)
+    others = torch.tensor([token for token in range(size) if token != padding])
+    drawn = others[drawn % len(others)]
+    return torch.where(torch.arange(steps) < lengths, drawn, torch.full_like(drawn, padding))
 
 
 def build_with_seed(build: Build, seed: int = 0) -> Model:
@@ -64,16 +80,23 @@ def check_works_on_what_it_says(build: Build) -> None:
 
 
 def check_gives_one_output_a_class_or_real(build: Build) -> None:
-    """(B, ...) -> (B, C), or (B, C, I, J) of masks; for one example as for several, and finite."""
+    """(B, ...) -> (B, C), of masks (B, C, I, J), of tokens (B, T, C); and all are finite."""
     model = build_with_seed(build)
     for count in (1, 7):
         output = outputs_of(model, sample_inputs(model.spec, count))
         assert len(output) == count, f"{count} examples gave {len(output)} outputs"
-        if model.spec.target in {"class", "labels", "real", "mask"}:
-            pixels = model.spec.input_shape[1:] if model.spec.target == "mask" else ()
-            wanted = (count, model.spec.num_outputs, *pixels)
-            assert tuple(output.shape) == wanted, f"wanted {wanted}, got {tuple(output.shape)}"
+        wanted = (count, *_output_shape(model.spec))
+        assert tuple(output.shape) == wanted, f"wanted {wanted}, got {tuple(output.shape)}"
         assert bool(output.isfinite().all()), f"the output for {count} examples is not finite"
+
+
+def _output_shape(spec: DataSpec) -> tuple[int, ...]:
+    """The shape of what is said of one example."""
+    if spec.target == "mask":
+        return (spec.num_outputs, *spec.input_shape[1:])
+    if spec.target in {"tokens", "tags"}:
+        return (spec.input_shape[0] - spec.source_length, spec.num_outputs)
+    return (spec.num_outputs,)
 
 
 def check_predicts_the_same_twice(build: Build) -> None:
