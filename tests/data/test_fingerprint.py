@@ -12,6 +12,7 @@ from netwright.data.dataset import Split
 from netwright.data.fingerprint import fingerprint
 from netwright.data.pixels import ChannelScaling, PixelSplit
 from netwright.data.stored import StoredSplit
+from netwright.data.windows import WindowSplit
 from tests.data.stored_inputs import Noisy, Numbered, split_of
 from tests.train.toy_runs import assert_same
 
@@ -178,3 +179,27 @@ def test_images_are_told_apart_by_their_bytes_and_by_their_scaling() -> None:
     turned = fingerprint(images(pixels).take(torch.arange(10).flip(0)))
     assert turned["rows"] == whole["rows"]
     assert turned["order"] != whole["order"]
+
+
+def test_windows_are_told_apart_by_their_stream_and_by_how_it_is_cut(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def windows(stream: Tensor, window: int = 50, stride: int = 1) -> dict[str, str | int]:
+        return fingerprint(WindowSplit(stream=stream, window=window, stride=stride))
+
+    read, numbers = [], module._row_numbers
+
+    def remembered(values: Tensor, part: int) -> Tensor:
+        read.append(values)
+        return numbers(values, part)
+
+    monkeypatch.setattr(module, "_row_numbers", remembered)
+    stream = torch.arange(100) % 7
+    whole = windows(stream)
+    assert [values.shape for values in read] == [(100, 1)]  # each token once
+    assert windows(stream.clone()) == whole and whole["count"] == 50
+    other = stream.clone()
+    other[99] += 1
+    changes = [windows(other), windows(stream, window=49), windows(stream, stride=2)]
+    assert len({whole["rows"], *(change["rows"] for change in changes)}) == 4
+    assert windows(stream.flip(0))["order"] != whole["order"]

@@ -1,6 +1,7 @@
 """Batches: the order follows from (seed, epoch) alone, and every row comes once an epoch."""
 
 import re
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -13,6 +14,7 @@ from netwright.core.errors import ConfigError, DataError
 from netwright.data.dataset import Split
 from netwright.data.loader import Batch, BatchLoader
 from netwright.data.spec import DataSpec
+from netwright.data.windows import WindowSplit
 from netwright.models.mlp import MLP, MLPConfig
 
 PROPERTY = settings(derandomize=True, deadline=None, max_examples=40)
@@ -214,3 +216,44 @@ def test_refuses_to_start_where_there_is_no_batch(start: int) -> None:
     sentence = f"start must lie between 0 and the 3 batches, got {start}"
     with pytest.raises(ConfigError, match=f"^{sentence}$"):
         list(BatchLoader(numbered(5), 2).epoch(0, start))
+
+
+@PROPERTY
+@given(ROWS, st.integers(1, 40), st.integers(1, 4))
+def test_in_lanes_each_row_goes_on_where_the_batch_before_ended(
+    rows: int, size: int, window: int
+) -> None:
+    size = min(size, rows)
+    text = WindowSplit(stream=torch.arange(rows * window + 1), window=window, stride=window)
+    loader = BatchLoader(text, size, lanes=True)
+    batches = list(loader.epoch(0))
+    assert sorted(rows_of(batches)) == list(range(rows))
+    whole = [batch for batch in batches if len(batch.rows) == size]
+    assert len(whole) == rows // size
+    for batch, following in pairwise(whole):
+        assert torch.equal(batch.targets[:, -1], following.inputs[:, 0])
+    assert whole[0].inputs[:, 0].tolist() == [lane * len(whole) * window for lane in range(size)]
+    assert rows_of(list(loader.epoch(3))) == rows_of(batches)  # no epoch has another order
+    assert rows_of(list(loader.epoch(0, 1))) == rows_of(batches[1:])
+
+
+@pytest.mark.parametrize(
+    ("split", "world", "sentence"),
+    [
+        (numbered(4), 1, "carry_state is for windows of one long text, these rows stand alone"),
+        (
+            WindowSplit(stream=torch.arange(20), window=4, stride=2),
+            1,
+            "carry_state needs windows that follow each other, one every 4 tokens, got one every 2",
+        ),
+        (
+            WindowSplit(stream=torch.arange(20), window=4, stride=4),
+            2,
+            "carry_state trains in one process, got 2",
+        ),
+    ],
+    ids=["no windows", "overlap", "two processes"],
+)
+def test_rows_that_do_not_go_on_have_no_lanes(split: Split, world: int, sentence: str) -> None:
+    with pytest.raises(ConfigError, match=f"^{re.escape(sentence)}$"):
+        BatchLoader(split, 2, world=world, lanes=True)

@@ -40,3 +40,20 @@ def test_an_unknown_field_is_not_let_in() -> None:
     values = DataSpec(inputs="features", input_shape=(2,), target="real").to_json()
     with pytest.raises(TypeError, match="colour"):
         DataSpec.from_json({**values, "colour": "red"})
+
+
+def test_a_model_says_one_thing_of_an_example_or_of_each_pixel_or_token() -> None:
+    shape = (2, 5, 6)
+    assert DataSpec(
+        inputs="image", input_shape=shape, target="class", num_outputs=3
+    ).output_shape == (3,)
+    assert DataSpec(
+        inputs="image", input_shape=shape, target="mask", num_outputs=3
+    ).output_shape == (3, 5, 6)
+    assert DataSpec(
+        inputs="tokens", input_shape=(7,), target="tags", num_outputs=3
+    ).output_shape == (7, 3)
+    pairs = DataSpec(
+        inputs="pairs", input_shape=(7,), target="tokens", num_outputs=9, source_length=4
+    )
+    assert pairs.output_shape == (3, 9)

@@ -6,7 +6,7 @@ error, never a NaN that does not mean "no value on this data", never a silent br
 Metrics are called by themselves. Losses and layers are ordinary torch below the door: they are
 reached as a caller reaches them, as a model of one's own on its first batch.
 
-Shapes: N examples, C classes, K labels or reals; masks (N, I, J).
+Shapes: N examples, C classes, K labels or reals; masks (N, I, J); tokens and tags (N, T).
 """
 
 import math
@@ -41,7 +41,7 @@ DTYPES = (
 MAY_HAVE_NO_VALUE = {"roc_auc", "average_precision", "r2", "top_5_accuracy"}
 IN_UNIT_INTERVAL = {"accuracy", "subset_accuracy", "balanced_accuracy", "precision", "recall", "f1"}
 IN_UNIT_INTERVAL |= {"roc_auc", "average_precision", "top_5_accuracy"}
-IN_UNIT_INTERVAL |= {"dice", "mean_iou", "pixel_accuracy"}
+IN_UNIT_INTERVAL |= {"dice", "mean_iou", "pixel_accuracy", "sequence_accuracy"}
 
 
 Samples = tuple[Tensor, Tensor, Tensor | None]  # predictions, targets, weights
@@ -76,6 +76,12 @@ def good_samples(kind: Kind, draw: RandomState) -> tuple[Tensor, Tensor]:
         targets = torch.tensor(draw.randint(0, width, size=(rows, 3, 2)))
         said = (chances / chances.sum(dim=1, keepdim=True)).to(dtype)
         return said, targets.to(torch.uint8 if draw.rand() < 0.5 else torch.int64)
+    if kind in {"tokens", "tags"}:
+        chances = torch.tensor(draw.rand(rows, 3, width)) + 1e-3
+        targets = torch.tensor(draw.randint(0, width, size=(rows, 3)))
+        targets[torch.tensor(draw.rand(rows, 3)) < 0.2] = -100
+        targets[0, 0] = 0  # one counts
+        return (chances / chances.sum(dim=2, keepdim=True)).to(dtype), targets
     shape = (rows,) if draw.rand() < 0.5 else (rows, width)
     return torch.tensor(draw.randn(*shape)).to(dtype), torch.tensor(draw.randn(*shape))
 
@@ -114,12 +120,18 @@ def reference(name: str, kind: Kind, parts: Samples) -> float | None:
     """The metric by numpy, where its formula is a line."""
     predictions, targets = (part.double().numpy() for part in parts[:2])
     weights = np.ones(len(targets)) if parts[2] is None else parts[2].double().numpy()
-    if kind == "class" and name == "accuracy":
-        right = parts[0].argmax(dim=1).numpy() == targets
-        return float(np.average(right, weights=weights))
+    if kind != "labels" and name == "accuracy":
+        right = parts[0].argmax(dim=-1).numpy() == targets
+        each = weights if kind == "class" else weights[:, None] * (targets >= 0)
+        return float(np.average(right, weights=each))
     if kind == "class" and name == "log_loss":
         chosen = predictions[np.arange(len(targets)), targets.astype(int)]
         return float(np.average(-np.log(np.clip(chosen, 1e-12, None)), weights=weights))
+    if name == "perplexity":
+        counts = weights[:, None] * (targets >= 0)
+        places = np.maximum(targets, 0).astype(int)[:, :, None]
+        chosen = np.take_along_axis(predictions, places, axis=2)[:, :, 0]
+        return float(np.exp(np.average(-np.log(chosen), weights=counts)))
     errors = (predictions - targets).reshape(len(targets), -1) if kind == "real" else None
     if errors is not None and name == "mae":
         return float(np.average(np.abs(errors), axis=0, weights=weights).mean())

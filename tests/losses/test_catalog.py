@@ -21,6 +21,9 @@ def examples(kind: TargetKind, rows: int = 7) -> tuple[Tensor, Tensor]:
     if kind == "mask":
         logits = torch.randn(rows, 4, 3, 2, generator=rng, dtype=torch.float64)
         return logits, torch.randint(4, (rows, 3, 2), generator=rng).byte()
+    if kind in {"tokens", "tags"}:
+        logits = torch.randn(rows, 3, 4, generator=rng, dtype=torch.float64)
+        return logits, torch.randint(4, (rows, 3), generator=rng)
     outputs = torch.randn(rows, 4, generator=rng, dtype=torch.float64).log_softmax(dim=1)
     if kind == "class":
         return outputs, torch.randint(4, (rows,), generator=rng)

@@ -12,7 +12,7 @@ from netwright.core.errors import DataError, UnknownNameError
 from netwright.metrics.catalog import METRICS, Kind, find_metric, measure_all, metrics_for
 from netwright.metrics.probability import top_k_accuracy
 
-KINDS: tuple[Kind, ...] = ("class", "labels", "real", "mask")
+KINDS: tuple[Kind, ...] = ("class", "labels", "real", "mask", "tokens", "tags")
 ROWS = [(metric.name, kind) for metric in METRICS.values() for kind in metric.targets]
 CLASS_NAMES = [
     "accuracy",
@@ -34,6 +34,11 @@ def samples(kind: Kind, num_samples: int = 24, columns: int = 7) -> tuple[Tensor
         scores = torch.randn(num_samples, 4, 3, 5, generator=seed)
         targets = torch.randint(0, 4, (num_samples, 3, 5), generator=seed)
         return scores.softmax(dim=1), targets
+    if kind in {"tokens", "tags"}:
+        targets = torch.randint(0, columns, (num_samples, 3), generator=seed)
+        scores = torch.randn(num_samples, 3, columns, generator=seed) + 1.5 * torch.eye(7)[targets]
+        targets[::4, 2] = -100  # mostly right, and a few do not count
+        return scores.softmax(dim=2), targets
     scores = torch.randn(num_samples, columns, generator=seed)
     if kind == "class":
         return scores.softmax(dim=1), torch.arange(num_samples) % columns
@@ -50,6 +55,8 @@ def perfect(kind: Kind) -> tuple[Tensor, Tensor]:
         return torch.eye(7)[targets], targets
     if kind == "mask":
         return torch.eye(4)[targets].movedim(-1, 1), targets
+    if kind in {"tokens", "tags"}:
+        return torch.eye(7)[targets.clamp_min(0)], targets
     return targets.float(), targets
 
 
@@ -66,6 +73,7 @@ def test_no_value_is_beyond_its_bounds() -> None:
     assert bounds == {(0.0, 1.0)}
     assert METRICS["rmse"].bounds == (0.0, math.inf)
     assert METRICS["r2"].bounds == (-math.inf, 1.0)
+    assert METRICS["perplexity"].bounds == (1.0, math.inf)
 
 
 def test_kinds_and_names() -> None:
@@ -82,11 +90,13 @@ def test_kinds_and_names() -> None:
     ]
     assert names["real"] == ["rmse", "mae", "r2"]
     assert names["mask"] == ["dice", "mean_iou", "pixel_accuracy"]
+    assert names["tokens"] == ["accuracy", "perplexity", "bits_per_token"]
+    assert names["tags"] == ["accuracy", "sequence_accuracy", "f1"]
 
 
 def test_losses_are_better_lower_and_shares_higher() -> None:
     lower = {name for name, metric in METRICS.items() if metric.better == "lower"}
-    assert lower == {"log_loss", "brier", "rmse", "mae"}
+    assert lower == {"log_loss", "brier", "rmse", "mae", "perplexity", "bits_per_token"}
 
 
 def test_the_table_cannot_be_written_to() -> None:
@@ -144,11 +154,12 @@ def test_what_has_no_value_is_left_out() -> None:
 
 @pytest.mark.parametrize(("name", "kind"), ROWS)
 def test_a_perfect_prediction_has_the_best_value(name: str, kind: Kind) -> None:
-    best = 1.0 if METRICS[name].better == "higher" else 0.0
+    is_share = METRICS[name].better == "higher"
+    best = 1.0 if is_share else METRICS[name].least
     value = measure(name, kind, *perfect(kind), None)
     assert value == pytest.approx(best, abs=1e-12)
     others = measure(name, kind, *samples(kind), None)
-    assert others < value if best else others > value
+    assert others < value if is_share else others > value
 
 
 @pytest.mark.parametrize(("name", "kind"), ROWS)
@@ -219,6 +230,6 @@ def test_find_metric_gives_the_row_or_the_nearest_name() -> None:
 
 
 def test_a_kind_that_is_not_there_is_refused() -> None:
-    sentence = "kind of target must be one of class, labels, real, mask, got 'tokens'"
+    sentence = "kind of target must be one of class, labels, real, mask, tokens, tags, got 'span'"
     with pytest.raises(UnknownNameError, match=f"^{sentence}$"):
-        measure_all(cast(Kind, "tokens"), torch.ones(2, 2), torch.ones(2, 2))
+        measure_all(cast(Kind, "span"), torch.ones(2, 2), torch.ones(2, 2))

@@ -33,7 +33,7 @@ IMAGES = {  # networks that halve images need more pixels
     **{f"vgg{depth}": (2, 32, 33) for depth in (11, 13, 16, 19)},
 }
 DEEPER = {  # each differs from another of its family by depth alone: one kind of data will do
-    *("vgg11", "vgg13", "vgg19"),
+    *("vgg11", "vgg13", "vgg19", "gpt2-medium", "gpt2-large", "gpt2-xl"),
     *("resnet34", "resnet101", "resnet152", "resnet32", "resnet44", "resnet56", "resnet110"),
 }
 TARGETS: tuple[tuple[TargetKind, int], ...] = (
@@ -62,7 +62,7 @@ def specs(name: str) -> Iterator[DataSpec]:
     """Every kind of data that the model of this name takes."""
     kind = MODELS.load(name)
     shapes = {**INPUTS, "image": IMAGES.get(name, INPUTS["image"])}
-    targets = (("class", 3),) if name in DEEPER else TARGETS
+    targets = (("class", 3), ("tokens", 8)) if name in DEEPER else TARGETS
     for (inputs, shape), (target, count) in product(shapes.items(), targets):
         if inputs in kind.inputs and target in kind.targets & TOGETHER[inputs]:
             names = tuple(f"name {index}" for index in range(count))
@@ -85,12 +85,16 @@ def label(value: Any) -> str | None:
     return getattr(value, "__name__", None)
 
 
+RECURRENT = ("elman", "jordan", "lstm", "gru", "mingru", "minlstm", "lru", "encoder-decoder")
+GPT2S = ("gpt", "gpt2", "gpt2-medium", "gpt2-large", "gpt2-xl")
 SMALLER: dict[str, dict[str, int]] = {  # as many trees or channels as they have take seconds
     "alexnet": {"width": 2, "hidden": 4},
     "unet": {"width": 2, "depth": 2},
     **{f"vgg{depth}": {"width": 2, "hidden": 4} for depth in (11, 13, 16, 19)},
     **{f"resnet{depth}": {"width": 2} for depth in (9, 18, 20, 32, 34, 44, 56, 110)},
     **{f"resnet{depth}": {"width": 4} for depth in (50, 101, 152)},
+    **{name: {"layers": 1, "heads": 2, "width": 8, "context": 8} for name in GPT2S},
+    **{name: {"hidden": 8, "embedding": 6} for name in RECURRENT},
     "random-forest": {"trees": 10},
     "gradient-boosting": {"stages": 20},
     "boosting": {"members": 10},

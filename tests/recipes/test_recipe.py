@@ -97,6 +97,33 @@ def test_the_nearest_name_may_be_that_of_a_file(
         data_section("fotos")
 
 
+@pytest.mark.parametrize(
+    ("name", "given", "reader"),
+    [
+        ("book.txt", (), "text"),
+        ("book.TXT.gz", ("window",), "text"),
+        ("rows.txt", ("target",), "table"),
+        ("reviews.tsv", ("text", "target"), "text-table"),
+        ("reviews.tsv", ("target",), "table"),
+        ("trees.conllu.gz", (), "tagged"),
+    ],
+)
+def test_text_is_known_by_its_ending_and_by_the_settings_beside_it(
+    name: str, given: tuple[str, ...], reader: str
+) -> None:
+    assert data_section(name, given) == {"name": reader, "path": name}
+
+
+def test_folders_of_text_are_told_from_folders_of_images(tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").write_text("a note", encoding="utf-8")
+    assert data_section(tmp_path)["name"] == "text"
+    (tmp_path / "train.conllu").write_text("", encoding="utf-8")
+    assert data_section(tmp_path)["name"] == "tagged"
+    (tmp_path / "cats").mkdir()
+    (tmp_path / "cats" / "1.png").write_bytes(b"")
+    assert data_section(tmp_path)["name"] == "images"
+
+
 def test_a_path_that_is_still_to_be_given_stays_empty() -> None:
     recipe = parse_recipe({"model": "cnn", "data": {"name": "images"}})
     assert recipe.to_mapping()["data"]["path"] == ""

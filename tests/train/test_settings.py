@@ -54,6 +54,15 @@ NAN, INFINITY = float("nan"), float("inf")
             {"optimizer": "lbfgs", "precision": "fp16-mixed"},
             "precision must not be fp16-mixed with lbfgs",
         ),
+        (
+            {"optimizer": "lbfgs", "carry_state": True},
+            "carry_state must be left out with lbfgs: it reads a batch several times",
+        ),
+        (
+            {"carry_state": True, "on_non_finite": "skip"},
+            "on_non_finite must not be skip with carry_state: the state that goes on is not finite "
+            "either",
+        ),
         *(
             (
                 {"optimizer": "svrg", name: value},

@@ -63,6 +63,7 @@ PREPROCESSORS: Catalog[type[Preprocessor]] = Catalog(
         "text": "netwright.data.text.encoder:TextEncoder",
         "text-pairs": "netwright.data.text.pair_encoder:PairEncoder",
         "series": "netwright.data.series.encoder:SeriesEncoder",
+        "symbols": "netwright.data.series.symbols:SymbolEncoder",
     },
 )
 

@@ -152,7 +152,7 @@ def _check_classes(data: Data, name: str, split: Split) -> None:
     shape: tuple[int, ...] = (len(split),)
     dtypes, wanted = [torch.int64], "class indices (N,) of dtype int64"
     if data.spec.target in {"tokens", "tags"}:
-        shape = (len(split), data.spec.input_shape[0] - data.spec.source_length)
+        shape = (len(split), data.spec.output_shape[0])
         wanted = f"{data.spec.target} {shape} of dtype int64"
     if data.spec.target == "mask":
         dtypes.append(torch.uint8)

@@ -14,6 +14,7 @@ from torch import Tensor
 from netwright.data.dataset import Split
 from netwright.data.pixels import PixelSplit
 from netwright.data.stored import StoredSplit
+from netwright.data.windows import WindowSplit
 
 CHUNK = 1024  # rows at a time: they stay in the processor's cache
 ODD = 0x5851F42D4C957F2D  # a multiplier that spreads bits well (Knuth's MMIX generator)
@@ -22,7 +23,9 @@ ODD = 0x5851F42D4C957F2D  # a multiplier that spreads bits well (Knuth's MMIX ge
 def fingerprint(split: Split) -> dict[str, str | int]:
     """Its number of rows, and hashes of its rows without and with their order."""
     inputs, reading = _kept(split)
-    numbers = _row_numbers(inputs, 0) + _row_numbers(split.targets, 1)
+    numbers = _row_numbers(inputs, 0)
+    if not isinstance(split, WindowSplit):  # its targets are its inputs, one place later
+        numbers += _row_numbers(split.targets, 1)
     if split.weights is not None:
         numbers += _row_numbers(split.weights, 2)
     numbers = _mixed(numbers)
@@ -32,11 +35,13 @@ def fingerprint(split: Split) -> dict[str, str | int]:
 
 
 def _kept(split: Split) -> tuple[Tensor, str]:
-    """What is kept of the inputs (N, ...), and a digest of how inputs are made from it."""
+    """What is kept of the inputs (N, ...), and in short how inputs are made from it."""
     if isinstance(split, StoredSplit):  # too many to be read for this: places stand for them
         return split.rows, split.stored.fingerprint()[:16]
     if isinstance(split, PixelSplit):
         return split.pixels, hashlib.sha256(repr(split.scaling).encode()).hexdigest()[:16]
+    if isinstance(split, WindowSplit):  # each token once, however often windows hold it
+        return split.stream[:, None], f"windows of {split.window} every {split.stride}"
     return split.inputs, ""
 
 

@@ -3,6 +3,10 @@
     batch k = order[k B : (k + 1) B]        of all ranks together
     rank r of W takes every W-th row of it, from the r-th on
 
+In lanes, a text is cut into B equal parts, of which every batch has the next window each:
+
+    batch k = rows k, K + k, 2 K + k ...        K = N // B; the rows that are left come last
+
 So a batch number means the same for any number of ranks, and nothing is replayed to go on in the
 middle of an epoch: the order is computed anew, and the place in it is a number.
 
@@ -19,6 +23,7 @@ from torch import Tensor
 from netwright.core.errors import ConfigError, DataError
 from netwright.core.seeding import generator
 from netwright.data.dataset import Split
+from netwright.data.windows import WindowSplit
 
 
 class Batch(NamedTuple):
@@ -44,6 +49,7 @@ class Loader(ABC):
         shuffle: a new order each epoch; otherwise rows come as they stand.
         rank: which part of each batch is ours.
         world: how many parts there are.
+        lanes: row b of a batch goes on where row b of the batch before ended, in no other order.
     """
 
     def __init__(
@@ -55,7 +61,10 @@ class Loader(ABC):
         shuffle: bool = True,
         rank: int = 0,
         world: int = 1,
+        lanes: bool = False,
     ) -> None:
+        if lanes:
+            _check_lanes(split, world)
         if not 1 <= batch_size <= len(split):
             raise ConfigError(
                 f"batch_size must lie between 1 and the {len(split)} rows, got {batch_size}"
@@ -67,7 +76,7 @@ class Loader(ABC):
                 f"batch_size must be at least {world}, a row for each rank, got {batch_size}"
             )
         self.split, self.batch_size, self.seed = split, batch_size, seed
-        self.shuffle, self.rank, self.world = shuffle, rank, world
+        self.shuffle, self.lanes, self.rank, self.world = shuffle, lanes, rank, world
         self.weights = None if split.weights is None else _with_mean_one(split.weights)
 
     def __len__(self) -> int:
@@ -87,6 +96,8 @@ class Loader(ABC):
     def order(self, epoch: int) -> Tensor:
         """The rows of an epoch in order, of all ranks together (N,)."""
         count = len(self.split)
+        if self.lanes:
+            return lane_order(count, self.batch_size)
         if not self.shuffle:
             return torch.arange(count)
         return torch.randperm(count, generator=generator(self.seed, "order", epoch))
@@ -134,6 +145,26 @@ class BatchLoader(Loader):
         order = self.order(epoch).to(self.split.targets.device)
         for rows in self._parts(order, start):
             yield self.batch_of(rows)
+
+
+def lane_order(count: int, lanes: int) -> Tensor:
+    """The rows of all batches one after the other (N,), where each batch has a row of each lane."""
+    length = count // lanes
+    whole = torch.arange(lanes * length).view(lanes, length).T.flatten()
+    return torch.cat([whole, torch.arange(lanes * length, count)])
+
+
+def _check_lanes(split: Split, world: int) -> None:
+    """Refuse rows of which the next does not go on where one ended."""
+    if not isinstance(split, WindowSplit):
+        raise ConfigError("carry_state is for windows of one long text, these rows stand alone")
+    if split.stride != split.window:
+        raise ConfigError(
+            f"carry_state needs windows that follow each other, one every {split.window} tokens, "
+            f"got one every {split.stride}"
+        )
+    if world > 1:
+        raise ConfigError(f"carry_state trains in one process, got {world}")
 
 
 def _with_mean_one(weights: Tensor) -> Tensor:

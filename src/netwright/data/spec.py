@@ -48,6 +48,15 @@ class DataSpec:
         """The numbers in one input, flattened."""
         return math.prod(self.input_shape)
 
+    @property
+    def output_shape(self) -> tuple[int, ...]:
+        """The shape of what a model says of one example: once, or of each pixel or token."""
+        if self.target == "mask":
+            return (self.num_outputs, *self.input_shape[1:])
+        if self.target in {"tokens", "tags"}:
+            return (self.input_shape[0] - self.source_length, self.num_outputs)
+        return (self.num_outputs,)
+
     def to_json(self) -> dict[str, Any]:
         """Plain lists and numbers."""
         return to_plain(self)

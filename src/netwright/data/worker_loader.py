@@ -98,7 +98,7 @@ class WorkerLoader(Loader):
         return self._pool
 
 
-def build_loader(
+def build_loader(  # noqa: PLR0913 - those of every loader, and three of its own
     split: Split,
     batch_size: int,
     *,
@@ -108,10 +108,13 @@ def build_loader(
     world: int = 1,
     workers: int = 0,
     persistent: bool = True,
+    lanes: bool = False,
 ) -> Loader:
-    """The loader for a split: data in memory needs no workers."""
-    if not isinstance(split, StoredSplit):
-        return BatchLoader(split, batch_size, seed=seed, shuffle=shuffle, rank=rank, world=world)
+    """The loader for a split: data in memory needs no workers, and is all that has lanes."""
+    if lanes or not isinstance(split, StoredSplit):
+        return BatchLoader(
+            split, batch_size, seed=seed, shuffle=shuffle, rank=rank, world=world, lanes=lanes
+        )
     return WorkerLoader(
         split,
         batch_size,

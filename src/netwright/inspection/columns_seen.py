@@ -1,6 +1,6 @@
 """The data as it was seen: every column with its kind, its gaps and its spread.
 
-Shapes: N rows, F numbers a row, C channels, I/J image height and width.
+Shapes: N rows, F numbers a row, C channels, I/J image height and width, T steps.
 """
 
 import torch
@@ -17,7 +17,7 @@ MOST_COLUMNS = 60
 def describe_columns(data: Data) -> list[dict[str, str]]:
     """One row a column of the training data, in the units it came in; at most 60.
 
-    Images have one row a channel.
+    Images have one row a channel, series one a feature, texts one for all their tokens.
     """
     if isinstance(data.preprocessor, TableEncoder):
         return [
@@ -34,19 +34,37 @@ def describe_columns(data: Data) -> list[dict[str, str]]:
     if isinstance(split, PixelSplit):
         spreads = [_byte_spread(channel) for channel in split.pixels.unbind(1)[:MOST_COLUMNS]]
         return _channel_rows(spec.input_shape, spreads)
+    if spec.vocab_size:
+        return [_token_row(data)]
     offset, scale = data.preprocessor.units()
     raw = split.inputs.flatten(1).cpu().double() * scale + offset  # (N, F)
     if spec.inputs == "image":
         channels = raw.reshape(-1, *spec.input_shape).unbind(1)[:MOST_COLUMNS]  # (N, I, J) each
         return _channel_rows(spec.input_shape, [_spread(channel) for channel in channels])
-    if spec.inputs != "features":
-        shape = " x ".join(map(str, spec.input_shape))
-        return [{"column": f"{spec.inputs} of {shape}", **_spread(raw)}]
+    if spec.inputs == "series":
+        raw = raw.reshape(-1, spec.input_shape[-1])  # (N T, F): the steps of all windows
     names = spec.feature_names or tuple(f"x{index}" for index in range(raw.shape[1]))
     return [
         {"column": name, **_spread(raw[:, index])}
         for index, name in enumerate(names[:MOST_COLUMNS])
     ]
+
+
+def _token_row(data: Data) -> dict[str, str]:
+    """How many tokens there are, and how long the texts are."""
+    spec, tokens = data.spec, data.train.inputs.cpu()  # (N, T)
+    is_text = torch.ones_like(tokens, dtype=torch.bool)
+    if spec.padding is not None:
+        is_text = tokens != spec.padding
+    lengths, different = is_text.sum(dim=1).double(), len(torch.unique(tokens[is_text]))
+    return {
+        "column": f"{spec.inputs} of {spec.input_shape[0]}",
+        "known": f"{spec.vocab_size:,}",
+        "different ones": f"{different:,}",
+        "shortest row": f"{int(lengths.min())}",
+        "mean": f"{float(lengths.mean()):.4g}",
+        "longest": f"{int(lengths.max())}",
+    }
 
 
 def _channel_rows(shape: tuple[int, ...], spreads: list[dict[str, str]]) -> list[dict[str, str]]:

@@ -15,6 +15,7 @@ from netwright.core.card import Card
 from netwright.core.errors import DataError
 from netwright.losses.loss import Loss, Reduction, reduce
 from netwright.losses.segmentation import pixel_cross_entropy
+from netwright.losses.sequence import token_cross_entropy
 
 
 def cross_entropy(
@@ -81,10 +82,15 @@ _LOGITS = {"z": "the logits, (C)", "y": "the right class"}
 _SIGN = {"s": "of labels: +1 for yes, -1 for no"}
 
 CROSS_ENTROPY = Loss(
-    of={"class": cross_entropy, "mask": pixel_cross_entropy},
+    of={
+        "class": cross_entropy,
+        "mask": pixel_cross_entropy,
+        "tokens": token_cross_entropy,
+        "tags": token_cross_entropy,
+    },
     card=Card(
         sentence="Minus the log of the probability that the softmax gives the right class; of a "
-        "mask the mean over its pixels.",
+        "mask the mean over its pixels, of a text over its tokens.",
         formula=r"\ell = -\sum_c t_c \log \frac{e^{z_c}}{\sum_j e^{z_j}}",
         symbols={
             "z": "the logits, (C)",

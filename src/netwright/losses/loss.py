@@ -13,7 +13,7 @@ from netwright.core.card import Card
 from netwright.core.errors import ConfigError
 
 Reduction = Literal["none", "mean"]
-TargetKind = Literal["class", "labels", "real", "mask"]
+TargetKind = Literal["class", "labels", "real", "mask", "tokens", "tags"]
 
 
 class LossFunction(Protocol):

@@ -21,7 +21,8 @@ _REALS = {
 }
 
 ACCURACY = Card(
-    sentence="The share of answers that are right; of several labels each is an answer.",
+    sentence="The share of answers that are right; of several labels, of the tokens of a text and "
+    "of tags each is an answer.",
     formula=r"\frac{\sum_k n_{kk}}{\sum_{j,k} n_{jk}}",
     symbols=_COUNTS,
     source="Hastie et al., The Elements of Statistical Learning (2009), section 7.2",
@@ -36,6 +37,18 @@ SUBSET_ACCURACY = Card(
         "y_{ik}": "1 where sample i has label k, else 0, (N, K)",
     },
     source=_MULTI_LABEL,
+)
+
+SEQUENCE_ACCURACY = Card(
+    sentence="The share of sequences in which every token that counts is right.",
+    formula=r"\frac{1}{N} \sum_i \prod_t [\hat y_{it} = y_{it}]",
+    symbols={
+        "N": "the number of sequences",
+        r"\hat y_{it}": "what was said of token t of sequence i, (N, T)",
+        "y_{it}": "what is true of it, (N, T)",
+    },
+    source="Manning, Part-of-Speech Tagging from 97% to 100%: Is It Time for Some Linguistics? "
+    "(2011)",
 )
 
 BALANCED_ACCURACY = Card(
@@ -63,7 +76,7 @@ RECALL = Card(
 
 F1 = Card(
     sentence="The harmonic mean of precision and recall: class 1 of two, the mean over "
-    "the classes of more, the mean over the labels.",
+    "the classes or tags of more, the mean over the labels.",
     formula=r"F_k = \frac{2 P_k R_k}{P_k + R_k} "
     r"= \frac{2 n_{kk}}{\sum_j n_{jk} + \sum_j n_{kj}}",
     symbols={**_COUNTS, "P_k": "precision of class k", "R_k": "recall of class k"},
@@ -171,4 +184,27 @@ R2 = Card(
     formula=r"1 - \frac{\sum_i (\hat y_i - y_i)^2}{\sum_i (\bar y - y_i)^2}",
     symbols={**_REALS, r"\bar y": "the mean of the targets"},
     source="Wright, Correlation and Causation (1921)",
+)
+
+_NATS = {
+    "n": "the number of tokens that count, of all texts together",
+    "p_t(y_t)": "the probability that was given to the token which came",
+}
+
+PERPLEXITY = Card(
+    sentence="As unsure as if so many tokens were equally likely; a uniform guess among V tokens "
+    "has V.",
+    formula=r"\exp\left(-\frac{1}{n} \sum_t \log p_t(y_t)\right)",
+    symbols=_NATS,
+    source="Jelinek, Mercer, Bahl and Baker, Perplexity: A Measure of the Difficulty of Speech "
+    "Recognition Tasks (1977)",
+    misprint="The mean of the perplexities of texts or batches is another number, never a smaller "
+    "one than that of them all; the mean is taken before exp.",
+)
+
+BITS_PER_TOKEN = Card(
+    sentence="How many bits a token takes where the probabilities are used to compress the text.",
+    formula=r"-\frac{1}{n} \sum_t \log_2 p_t(y_t)",
+    symbols=_NATS,
+    source="Shannon, Prediction and Entropy of Printed English (1951)",
 )

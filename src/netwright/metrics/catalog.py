@@ -3,11 +3,14 @@
 The order of the table is the order of a report. A metric that has no value on some data (the area
 under the ROC curve where one class is all there is) is NaN, and is left out by `measure_all`.
 
-Shapes: N samples, C classes, K labels or outputs. Kinds of target, and what is compared with them:
+Shapes: N samples, C classes, K labels or outputs, T tokens of V kinds.
+Kinds of target, and what is compared with them:
 "class"   probabilities (N, C) and int64 targets (N,)
 "labels"  probabilities (N, K) and targets (N, K) of 0 and 1
 "real"    predictions (N, K) or (N,) and targets of the same shape
 "mask"    probabilities (N, C, I, J) and targets (N, I, J), whole numbers
+"tokens"  probabilities (N, T, V) and int64 targets (N, T), below 0 where none counts
+"tags"    probabilities (N, T, C) and int64 targets (N, T), below 0 where none counts
 """
 
 import math
@@ -40,10 +43,23 @@ from netwright.metrics.labels import (
 from netwright.metrics.probability import brier, log_loss, top_k_accuracy
 from netwright.metrics.ranking import average_precision, roc_auc
 from netwright.metrics.regression import mae, r2, rmse
-from netwright.metrics.samples import check_class_samples, check_mask_samples, weighted_mean
+from netwright.metrics.samples import (
+    check_class_samples,
+    check_mask_samples,
+    check_probabilities,
+    check_rows_sum_to_one,
+    weighted_mean,
+)
 from netwright.metrics.segmentation import MASK_FORMULAS, mask_tables
+from netwright.metrics.tokens import (
+    check_token_samples,
+    measure_tokens,
+    sequence_accuracy,
+    tag_table,
+    token_sums,
+)
 
-Kind = Literal["class", "labels", "real", "mask"]
+Kind = Literal["class", "labels", "real", "mask", "tokens", "tags"]
 Measure = Callable[[Tensor, Tensor, Tensor | None], float]
 
 
@@ -83,7 +99,7 @@ def measure_all(
     """Every metric of a kind of target that has a value on this data, in the order of the table.
 
     Args:
-        kind: "class", "labels", "real" or "mask".
+        kind: of target; see the head of this file.
         predictions: probabilities or reals; see the head of this file.
         targets: what is true.
         weights: how much each sample counts, (N,).
@@ -134,6 +150,35 @@ def _of_masks(formula: Callable[[Tensor], float]) -> Measure:
     return measure
 
 
+def _of_tokens(name: str) -> Measure:
+    """Read a measure of the sums of all texts as one of probabilities."""
+
+    def measure(probabilities: Tensor, targets: Tensor, weights: Tensor | None) -> float:
+        check_token_samples("probabilities", probabilities, targets, weights)
+        check_probabilities(probabilities)
+        check_rows_sum_to_one(probabilities.flatten(0, 1))
+        return measure_tokens(token_sums(probabilities, targets), weights)[name]
+
+    return measure
+
+
+def _of_tags(formula: Callable[[Tensor], float]) -> Measure:
+    """Read a formula of the table of all tokens as one of probabilities: the likeliest tag."""
+
+    def measure(probabilities: Tensor, targets: Tensor, weights: Tensor | None) -> float:
+        check_token_samples("probabilities", probabilities, targets, weights)
+        said = probabilities.argmax(dim=2)
+        return formula(tag_table(said, targets, probabilities.shape[2], weights))
+
+    return measure
+
+
+def _all_tags(probabilities: Tensor, targets: Tensor, weights: Tensor | None) -> float:
+    """The share of sequences whose likeliest tags are all right."""
+    check_token_samples("probabilities", probabilities, targets, weights)
+    return sequence_accuracy(probabilities.argmax(dim=2), targets, weights)
+
+
 def _top_5(probabilities: Tensor, targets: Tensor, weights: Tensor | None) -> float:
     """NaN with five classes or fewer: it would always be 1."""
     value = top_k_accuracy(probabilities, targets, 5, weights)
@@ -144,7 +189,12 @@ _ROWS: tuple[Metric, ...] = (
     Metric(
         name="accuracy",
         better="higher",
-        measures={"class": _of_confusion(accuracy), "labels": label_accuracy},
+        measures={
+            "class": _of_confusion(accuracy),
+            "labels": label_accuracy,
+            "tokens": _of_tokens("accuracy"),
+            "tags": _of_tags(accuracy),
+        },
         card=cards.ACCURACY,
     ),
     Metric(
@@ -152,6 +202,12 @@ _ROWS: tuple[Metric, ...] = (
         better="higher",
         measures={"labels": subset_accuracy},
         card=cards.SUBSET_ACCURACY,
+    ),
+    Metric(
+        name="sequence_accuracy",
+        better="higher",
+        measures={"tags": _all_tags},
+        card=cards.SEQUENCE_ACCURACY,
     ),
     Metric(
         name="balanced_accuracy",
@@ -174,7 +230,7 @@ _ROWS: tuple[Metric, ...] = (
     Metric(
         name="f1",
         better="higher",
-        measures={"class": _of_confusion(f1), "labels": label_f1},
+        measures={"class": _of_confusion(f1), "labels": label_f1, "tags": _of_tags(f1)},
         card=cards.F1,
     ),
     Metric(
@@ -243,6 +299,19 @@ _ROWS: tuple[Metric, ...] = (
         better="higher",
         measures={"mask": _of_masks(MASK_FORMULAS["pixel_accuracy"])},
         card=cards.PIXEL_ACCURACY,
+    ),
+    Metric(
+        name="perplexity",
+        better="lower",
+        measures={"tokens": _of_tokens("perplexity")},
+        card=cards.PERPLEXITY,
+        least=1.0,
+    ),
+    Metric(
+        name="bits_per_token",
+        better="lower",
+        measures={"tokens": _of_tokens("bits_per_token")},
+        card=cards.BITS_PER_TOKEN,
     ),
 )
 

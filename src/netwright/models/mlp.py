@@ -47,7 +47,7 @@ class MLP(Model):
     """Hidden layers phi(W x + b), then one affine map to the outputs; inputs are flattened."""
 
     settings: ClassVar[type[Config]] = MLPConfig
-    inputs: ClassVar[frozenset[InputKind]] = frozenset({"features", "image"})
+    inputs: ClassVar[frozenset[InputKind]] = frozenset({"features", "image", "series"})
     targets: ClassVar[frozenset[TargetKind]] = frozenset({"class", "labels", "real"})
     card: ClassVar[Card] = Card(
         sentence="Affine maps with a nonlinearity between them; the last is a linear predictor.",

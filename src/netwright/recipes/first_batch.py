@@ -130,9 +130,7 @@ def _loss(model: nn.Module, batch: Batch, task: Task, data: Data, inside: list[s
             f"the model must return a tensor or an Output, got {type(output).__name__}"
         )
     logits = logits_of(output)
-    # One output an example, or one a pixel of it.
-    pixels = data.spec.input_shape[1:] if data.spec.target == "mask" else ()
-    wanted = (len(batch.inputs), data.spec.num_outputs, *pixels)
+    wanted = (len(batch.inputs), *data.spec.output_shape)
     if tuple(logits.shape) != wanted:
         raise ShapeError(
             f"the model's output must have shape {wanted} for the {data.spec.num_outputs} "
@@ -150,6 +148,7 @@ def _loss(model: nn.Module, batch: Batch, task: Task, data: Data, inside: list[s
 
 def _outputs_in_words(data: Data) -> str:
     words = {"class": "classes", "mask": "classes", "labels": "labels"}
+    words |= {"tokens": "tokens", "tags": "tags"}
     return words.get(data.spec.target, "outputs")
 
 

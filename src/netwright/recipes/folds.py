@@ -14,13 +14,14 @@ import torch
 from torch import Tensor
 
 from netwright.core.config import Config
-from netwright.core.errors import DataError
+from netwright.core.errors import ConfigError, DataError
 from netwright.data.array_encoder import ArrayEncoder
 from netwright.data.dataset import Data, Split
 from netwright.data.images.folder import ImageFolderConfig
 from netwright.data.input_profile import measure_features, stretches
 from netwright.data.pixels import PixelSplit
 from netwright.data.preprocessing import Preprocessor
+from netwright.data.series.encoder import SeriesEncoder
 from netwright.data.source import DataConfig
 from netwright.data.stored import StoredSplit
 from netwright.data.tables.encoding import TableEncoder
@@ -29,6 +30,7 @@ from netwright.data.tables.reading import read_table
 from netwright.data.tables.splitting import divide_by_column
 from netwright.data.tables.table import TableConfig, from_frame
 from netwright.data.tables.targets import TargetEncoder
+from netwright.data.text.corpus_encoder import CorpusEncoder
 
 ENCODED_BEFORE = (
     "the inputs were encoded before they were divided into folds: what the encoding was fitted on "
@@ -68,6 +70,11 @@ def foldable(source: Any, config: Config | None, data: Data) -> FoldableData:
         config: its settings; None for arrays and `Data`.
         data: what was loaded from it.
     """
+    if isinstance(data.preprocessor, SeriesEncoder | CorpusEncoder):
+        raise ConfigError(
+            f"{data.name} cannot be cross-validated: its windows are neighbours in one sequence, "
+            "and folds of them would learn what they are tested on"
+        )
     if isinstance(config, TableConfig) and isinstance(data.preprocessor, TableEncoder):
         return _fold_table(read_table(config.path or source), config, data, data.preprocessor)
     is_ours_to_divide = config is None or isinstance(config, DataConfig)

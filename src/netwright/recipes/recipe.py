@@ -1,7 +1,7 @@
 """A recipe: model, data, training and seed, by name, as one validated config."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,12 +14,17 @@ from netwright.data.catalog import SOURCES
 from netwright.data.images.listing import is_image_name
 from netwright.data.images.pairs import is_pairs_folder
 from netwright.data.npy import is_npy_folder
+from netwright.data.text.conllu import CONLLU
+from netwright.data.text.text_files import PLAIN, has_ending, holds_files
 from netwright.models.catalog import MODELS
 from netwright.train.settings import TrainConfig
 
 SECTIONS = ("format", "seed", "model", "data", "train", "from")
 FORMAT = 1
-READERS = TABLE, ARRAYS, IMAGES, PAIRS = "table", "npy", "images", "segmentation"  # read files
+READERS = TABLE, ARRAYS, IMAGES, PAIRS, TEXT, TEXT_TABLE, TAGGED = (  # they read files
+    *("table", "npy", "images", "segmentation"),
+    *("text", "text-table", "tagged"),
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -121,11 +126,17 @@ def merge(first: Mapping[str, Any], second: Mapping[str, Any]) -> dict[str, Any]
     return merged
 
 
-def data_section(source: str | Path) -> dict[str, Any]:
-    """The data section for a name or a path; what looks like a file is one."""
+def data_section(source: str | Path, given: Container[str] = ()) -> dict[str, Any]:
+    """The data section for a name or a path; what looks like a file is one.
+
+    Args:
+        source: the name or the path.
+        given: the names of the settings that are given beside it: `text` is a column of a table,
+            and a .txt file with a `target` is a table too.
+    """
     text = str(source)
     if _is_path(source):
-        return {"name": _reader(text), "path": text}
+        return {"name": _reader(text, given), "path": text}
     if text not in SOURCES:
         close = nearest(text, [*SOURCES, *os.listdir()])
         if not close or close != nearest(text, SOURCES):  # else the catalog says it
@@ -148,12 +159,18 @@ def _is_path(source: str | Path) -> bool:
     return looks_like_path or os.path.exists(text)
 
 
-def _reader(path: str) -> str:
-    """The source that reads what lies there: a folder of arrays or of images, else a table."""
+def _reader(path: str, given: Container[str]) -> str:
+    """The source that reads what lies there: arrays, images or text by name, else a table."""
     if is_npy_folder(path):
         return ARRAYS
     if is_pairs_folder(path):
         return PAIRS
+    if "text" in given:
+        return TEXT_TABLE
+    if has_ending(path, CONLLU) or holds_files(path, CONLLU):
+        return TAGGED
+    if holds_files(path, PLAIN) or (has_ending(path, PLAIN) and "target" not in given):
+        return TEXT
     return IMAGES if os.path.isdir(path) or is_image_name(path) else TABLE
 
 

@@ -52,6 +52,9 @@ PREDICTIONS = (
     "decision-regions",
     "fitted-curve",
     "prediction-surface",
+    "forecast",
+    "next-tokens",
+    "alignment",
 )
 LEARNING = ("ensemble-members", "contact-sheet")
 SHOWN = ("wrong-examples", "worst-errors", "segmentation")  # with examples of the data
@@ -66,6 +69,9 @@ TILES = (
     "r2",
     "mean_iou",
     "pixel_accuracy",
+    "perplexity",
+    "bits_per_token",
+    "sequence_accuracy",
 )
 MOST_CELLS = 8  # columns of an example that are shown
 
@@ -203,7 +209,7 @@ def _examples(run: Reported, view: View, sample: Sample) -> list[Html]:
     """The view, and its rows with the cells of the table they come from."""
     data = sample.whole
     blocks = [note("These are examples of the data; --no-examples leaves them out."), titled(view)]
-    if data.spec.inputs == "features" and isinstance(view, WrongExamples | WorstErrors):
+    if data.spec.inputs != "image" and isinstance(view, WrongExamples | WorstErrors):
         rows = view.table_rows()
         split = data.split(run.results["split"])
         places = torch.tensor([int(row["row"]) for row in rows], device=split.targets.device)

@@ -3,7 +3,7 @@
 Shapes: N rows, C classes, K reals, I rows and J columns of a mask.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -28,10 +28,13 @@ from netwright.data.tables.array_reading import (
     read_input_array,
     read_target_array,
 )
+from netwright.data.text.tokenizer import EOS
+from netwright.decoding.sampling import DecodingConfig
 from netwright.inspection.page import table, text
 from netwright.inspection.view import View
 from netwright.models.catalog import MODELS
 from netwright.recipes.environment import describe_environment
+from netwright.recipes.generation import build_text_generator
 from netwright.recipes.metric_table import metric_rows
 from netwright.recipes.recipe_file import read_recipe_file
 from netwright.recipes.report import write_report
@@ -171,6 +174,24 @@ class Run:
         """
         inputs = self._encode(source)
         return predict(self.model, inputs.to(device_of(self.model)), self.task)
+
+    def generate(self, prompt: str = "", *, beams: int | None = None, **settings: Any) -> str:
+        """The text with which a language model goes on after a prompt; see `stream`."""
+        return "".join(self.stream(prompt, beams=beams, **settings))
+
+    def stream(
+        self, prompt: str = "", *, beams: int | None = None, **settings: Any
+    ) -> Iterator[str]:
+        """The same, each piece of text as soon as it is there.
+
+        Args:
+            prompt: how the text begins.
+            beams: search the likeliest text with so many beams instead of drawing one.
+            settings: of `DecodingConfig`: temperature, top_k, top_p, max_tokens, stop, seed.
+        """
+        generator = build_text_generator(self.model, self.spec, self.preprocessor)
+        config = parse(DecodingConfig, {"stop": EOS, **settings})
+        return generator.stream(prompt, config, beams=beams)
 
     def views(self) -> dict[str, View]:
         """What there is to look at, by name: `run.views()["confusion"].save("x.svg")`.
@@ -316,6 +337,7 @@ def _like(source: Any, values: NDArray[Any], names: Sequence[str]) -> Any:
         return values
     import pandas  # noqa: PLC0415 - optional, and here anyhow: the caller has a frame of it
 
+    index = source.index[len(source) - len(values) :]  # of a series, the rows that have a past
     if values.ndim == 1:
-        return pandas.Series(values, index=source.index, name=names[0] if names else None)
-    return pandas.DataFrame(values, index=source.index, columns=list(names))
+        return pandas.Series(values, index=index, name=names[0] if names else None)
+    return pandas.DataFrame(values, index=index, columns=list(names))

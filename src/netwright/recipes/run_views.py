@@ -35,6 +35,13 @@ from netwright.inspection.worst_errors import measure_worst_errors
 from netwright.inspection.wrong_examples import measure_wrong_examples
 from netwright.models.ensembles.ensemble import Ensemble, Member
 from netwright.models.model import Model
+from netwright.recipes.sequence_views import (
+    inner_views,
+    pair_views,
+    series_views,
+    tag_views,
+    text_views,
+)
 from netwright.train.evaluate import predict
 from netwright.train.history import History
 from netwright.train.tasks.task import Task
@@ -42,10 +49,14 @@ from netwright.train.tasks.task import Task
 # Views that show examples of the data.
 EXAMPLES = frozenset(
     {
+        "alignment",
+        "attention",
         "contact-sheet",
         "decision-regions",
         "feature-maps",
         "fitted-curve",
+        "forecast",
+        "next-tokens",
         "noise-band",
         "prediction-surface",
         "recalled-patterns",
@@ -81,9 +92,11 @@ def measure_views(run: Measured, sample: Sample | None) -> dict[str, View]:
         views |= _target_views(sample.whole)
         views |= _augmentation_views(run, sample.shown)
         views |= _convolution_views(run, split)
+        views |= inner_views(run.model, run.preprocessor, split)
         if isinstance(run.model, Model):
             views |= run.model.own_views(split.to(device_of(run.model)))
-    empty = torch.zeros(1, *run.spec.input_shape)
+    dtype = torch.int64 if run.spec.vocab_size else torch.float32
+    empty = torch.zeros(1, *run.spec.input_shape, dtype=dtype)
     example = empty if sample is None else _first(sample.shown.train)
     views["model"] = measure_summary(run.model, example.to(device_of(run.model)))
     return views
@@ -175,6 +188,8 @@ def _real_views(run: Measured, split: Split, rows: Tensor | None) -> dict[str, V
         views["fitted-curve"] = measure_fitted_curve(
             _predictor(run), inputs, targets, feature, names[0], decode=units
         )
+    elif run.spec.inputs == "series":
+        views |= series_views(run.preprocessor, split, predictions, names)
     elif run.spec.num_outputs == 1:
         views["prediction-surface"] = measure_prediction_surface(
             _predictor(run), inputs, targets, run.spec.feature_names, names[0], decode=units
@@ -193,11 +208,23 @@ def _mask_views(run: Measured, split: Split, rows: Tensor | None) -> dict[str, V
     return {"segmentation": measure_segmentation(images, targets, said, names, rows=rows)}
 
 
+def _token_views(run: Measured, split: Split, _rows: Tensor | None) -> dict[str, View]:
+    views_of = pair_views if run.spec.inputs == "pairs" else text_views
+    return views_of(run.model, run.preprocessor, split)
+
+
+def _tag_views(run: Measured, split: Split, rows: Tensor | None) -> dict[str, View]:
+    names = run.spec.class_names
+    return tag_views(split, _predictor(run), names, is_sample=rows is not None)
+
+
 _BY_TARGET = {
     "class": _class_views,
     "labels": _label_views,
     "real": _real_views,
     "mask": _mask_views,
+    "tokens": _token_views,
+    "tags": _tag_views,
 }
 
 

@@ -85,18 +85,9 @@ def check_gives_one_output_a_class_or_real(build: Build) -> None:
     for count in (1, 7):
         output = outputs_of(model, sample_inputs(model.spec, count))
         assert len(output) == count, f"{count} examples gave {len(output)} outputs"
-        wanted = (count, *_output_shape(model.spec))
+        wanted = (count, *model.spec.output_shape)
         assert tuple(output.shape) == wanted, f"wanted {wanted}, got {tuple(output.shape)}"
         assert bool(output.isfinite().all()), f"the output for {count} examples is not finite"
-
-
-def _output_shape(spec: DataSpec) -> tuple[int, ...]:
-    """The shape of what is said of one example."""
-    if spec.target == "mask":
-        return (spec.num_outputs, *spec.input_shape[1:])
-    if spec.target in {"tokens", "tags"}:
-        return (spec.input_shape[0] - spec.source_length, spec.num_outputs)
-    return (spec.num_outputs,)
 
 
 def check_predicts_the_same_twice(build: Build) -> None:

@@ -47,7 +47,8 @@ def describe_conditions(
 ) -> dict[str, Any]:
     """The conditions of a run, plain values by name; hashing the data takes a moment."""
     settings = {name: value for name, value in to_mapping(config).items() if name not in FREE}
-    if not SCHEDULES.load(config.schedule).depends_on_length and config.average != "equal":
+    is_steady = config.average != "equal" and config.forcing[0] == config.forcing[1]
+    if is_steady and not SCHEDULES.load(config.schedule).depends_on_length:
         del settings["epochs"]  # a longer run begins with the shorter one
     splits = {name: split for name, split in data.splits() if name != "test"}
     return {

@@ -15,6 +15,7 @@ from netwright.data.dataset import Split
 from netwright.data.loader import Loader
 from netwright.data.worker_loader import build_loader
 from netwright.train.ranks import ALONE, Ranks
+from netwright.train.tasks.per_token import PerToken
 from netwright.train.tasks.task import Task
 
 EVALUATION_BATCH = 1024
@@ -41,7 +42,7 @@ def measure_quickly(
     counted = torch.zeros((), dtype=exact, device=device)
     if len(split) < ranks.world:
         ranks = ALONE
-    with evaluating(model), closing(_loader(split, workers, ranks)) as loader:
+    with evaluating(model), closing(_loader(split, task, workers, ranks)) as loader:
         for index, batch in enumerate(loader.epoch(0)):
             if loader.sizes(index)[0] == 0:  # a small last batch has nothing for this rank
                 continue
@@ -60,10 +61,10 @@ def measure_quickly(
 
 
 def predict(model: nn.Module, inputs: Tensor, task: Task) -> Tensor:
-    """Predictions for encoded inputs, on the CPU: see `Task.predictions`."""
-    size = _batch_size(inputs[:1])
+    """What the model says of encoded inputs, on the CPU: see `Task.answers`."""
+    size = _batch_size(inputs[:1], task)
     with evaluating(model):
-        parts = [task.predictions(model(part)).cpu() for part in torch.split(inputs, size)]
+        parts = [task.answers(model, part, model(part)).cpu() for part in torch.split(inputs, size)]
     return torch.cat(parts)
 
 
@@ -71,13 +72,14 @@ def evaluate(model: nn.Module, split: Split, task: Task, *, workers: int = 0) ->
     """The loss and every metric of a split; see `measure_quickly`."""
     loss, counted = torch.zeros(2, dtype=torch.float64)
     compared = []
-    with evaluating(model), closing(_loader(split, workers)) as loader:
+    with evaluating(model), closing(_loader(split, task, workers)) as loader:
         for batch in loader.epoch(0):
             output: Tensor | Output = model(batch.inputs)
             count = torch.as_tensor(task.counted(batch.targets)).cpu()
             loss += count * task.loss(output, batch).cpu()
             counted += count
-            compared.append(task.compared(task.predictions(output), batch.targets).cpu())
+            answers = task.answers(model, batch.inputs, output)
+            compared.append(task.compared(answers, batch.targets).cpu())
     weights = None if split.weights is None else split.weights.cpu()
     measures = task.measure(torch.cat(compared), split.targets.cpu(), weights)
     return {"loss": float(loss / counted), **measures}
@@ -90,19 +92,23 @@ def evaluate_baseline(split: Split, guess: Tensor, task: Task) -> dict[str, floa
     return task.measure(task.guessed(guess, targets), targets, weights)
 
 
-def _batch_size(example: Tensor) -> int:
-    """As many examples as fit, fewer of large ones, by the size of the one given (1, ...)."""
+def _batch_size(example: Tensor, task: Task) -> int:
+    """As many examples as fit, fewer of large ones, by the size of the one given (1, ...).
+
+    Where each token has an output of its own these are far more numbers than the inputs.
+    """
     most = MOST_ON_CUDA if example.is_cuda else MOST_NUMBERS
-    return max(min(EVALUATION_BATCH, most // max(example.numel(), 1)), 1)
+    numbers = example.numel() * (task.num_classes if isinstance(task, PerToken) else 1)
+    return max(min(EVALUATION_BATCH, most // max(numbers, 1)), 1)
 
 
-def _loader(split: Split, workers: int, ranks: Ranks = ALONE) -> Loader:
+def _loader(split: Split, task: Task, workers: int, ranks: Ranks = ALONE) -> Loader:
     if len(split) == 0:
         raise DataError("there are no examples to measure")
     first = torch.zeros(1, dtype=torch.int64, device=split.targets.device)
     return build_loader(
         split,
-        min(max(_batch_size(split.read(first)), ranks.world), len(split)),
+        min(max(_batch_size(split.read(first), task), ranks.world), len(split)),
         shuffle=False,
         rank=ranks.rank,
         world=ranks.world,

@@ -23,6 +23,7 @@ from netwright.train.callbacks.gradient_noise import GradientNoise
 from netwright.train.callbacks.input_noise import InputNoise
 from netwright.train.callbacks.label_noise import LabelNoise
 from netwright.train.callbacks.proximal_l1 import ProximalL1
+from netwright.train.callbacks.scheduled_sampling import ScheduledSampling
 from netwright.train.callbacks.weight_noise import WeightNoise
 from netwright.train.settings import TrainConfig
 from netwright.train.weight_average import WeightAverage
@@ -49,6 +50,8 @@ def regularizing_callbacks(
     _check_one_step(config)
     first = [*_freezing(config, model), *_batch_callbacks(config, seed, spec)]
     last: list[Callback] = []
+    if config.forcing != (1, 1):
+        first.append(ScheduledSampling(model, *config.forcing, config.teacher_forcing_decay))
     if config.weight_noise:
         first.append(WeightNoise(config.weight_noise, seed=seed))
     if config.l1:

@@ -65,8 +65,10 @@ class RunningMeasures:
         sizes = _together([self.task.counted(part) for part in targets], self.loss)
         known = [part for part in weights if part is not None]
         loss = torch.stack(losses).float() @ sizes
+        # Large outputs are held one at a time: there is nothing to join, and no room for a copy.
+        outputs = torch.cat(logits) if len(logits) > 1 else logits[0]
         headline = self.task.headline_sum(
-            torch.cat(logits), torch.cat(targets), torch.cat(known) if known else None
+            outputs, torch.cat(targets), torch.cat(known) if known else None
         )
         return self.loss + loss, self.headline + headline, self.counted + sizes.sum()
 

@@ -19,6 +19,8 @@ from netwright.train.precision import Precision
 
 Policy = Literal["stop", "skip", "roll-back"]
 Averaging = Literal["none", "exponential", "equal"]
+ForcingDecay = Literal["linear", "inverse-sigmoid"]
+Share = Annotated[float, Interval(ge=0, le=1)]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -99,6 +101,18 @@ class TrainConfig(Config):
     augment: Annotated[
         tuple[str, ...], Doc("changes of images, drawn anew each time: flip, crop=4, mixup=0.2 ...")
     ] = ()
+    carry_state: Annotated[
+        bool, Doc("a recurrent model's state goes on from one window of the text to the next")
+    ] = False
+    teacher_forcing: Annotated[
+        Share, Doc("probability that a decoder is told the true token before the next, not its own")
+    ] = 1.0
+    teacher_forcing_end: Annotated[
+        Share | None, Doc("the same at the last update; if not given, it stays as it is")
+    ] = None
+    teacher_forcing_decay: Annotated[
+        ForcingDecay, Doc("how it gets there: evenly, or slowly at both ends")
+    ] = "linear"
     average: Annotated[
         Averaging, Doc("use the mean of the weights: exponential, or equal over the last quarter")
     ] = "none"
@@ -144,8 +158,21 @@ class TrainConfig(Config):
                 raise ConfigError(
                     f"mixup mixes classes: it needs the loss cross-entropy, got {self.loss!r}"
                 )
+        if self.carry_state and self.on_non_finite == "skip":
+            raise ConfigError(
+                "on_non_finite must not be skip with carry_state: the state that goes on is not "
+                "finite either"
+            )
+        if self.compile and self.forcing != (1, 1):
+            raise ConfigError("teacher_forcing must be 1 with compile: each change is new code")
         if OPTIMIZERS.load(self.optimizer).closure:
             self._check_closure()
+
+    @property
+    def forcing(self) -> tuple[float, float]:
+        """Teacher forcing at the first and at the last update."""
+        end = self.teacher_forcing_end
+        return (self.teacher_forcing, self.teacher_forcing if end is None else end)
 
     def _check_closure(self) -> None:
         """Refuse what does not go with an optimizer that asks for the loss again."""
@@ -161,6 +188,7 @@ class TrainConfig(Config):
         if optimizer.full_gradient:
             changing = ("augment", "input_noise", "label_noise")
             reasons |= dict.fromkeys(changing, "its two gradients must be of the same rows")
+        reasons["carry_state"] = "it reads a batch several times"
         if optimizer.graph:
             reasons["compile"] = "it differentiates twice"
         for name, reason in reasons.items():

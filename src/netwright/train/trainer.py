@@ -18,6 +18,7 @@ from netwright.optimizers.optimizer import build_optimizer
 from netwright.optimizers.plateau import PlateauRates
 from netwright.optimizers.schedules import build_schedule
 from netwright.train.callback import Callback, Hook, collect_hooks
+from netwright.train.callbacks.carry_state import CarryState
 from netwright.train.callbacks.early_stopping import is_lower_better
 from netwright.train.conditions import describe_conditions
 from netwright.train.evaluate import measure_quickly
@@ -25,7 +26,7 @@ from netwright.train.memory_format import laid_out_like, lay_out
 from netwright.train.parts import group_by_part
 from netwright.train.precision import build_scaler
 from netwright.train.ranks import ALONE, Ranks
-from netwright.train.regularization import build_average, regularizing_callbacks
+from netwright.train.regularization import Regularizers, build_average, regularizing_callbacks
 from netwright.train.running import RunningMeasures
 from netwright.train.settings import TrainConfig, pace_for
 from netwright.train.state import TrainState
@@ -86,7 +87,7 @@ class Trainer:
             # torch's fused SGD takes no weights that have a momentum beside such that have none.
             group_by_part(optimizer, model)
         self._loader(data.train)  # refuses a batch of more rows than there are
-        regularizing_callbacks(config, self.seed, data.spec, model)  # refuses what does not fit
+        self._own_callbacks(model, data)  # refuses what does not fit
 
         @cache
         def conditions() -> dict[str, Any]:
@@ -127,7 +128,7 @@ class Trainer:
         """
         data = data.to(state.device)
         loader = self._loader(data.train)
-        first, last = regularizing_callbacks(self.config, self.seed, data.spec, state.model)
+        first, last = self._own_callbacks(state.model, data)
         callbacks = [*first, *self.callbacks, *last]
         self._hooks = collect_hooks(callbacks)
         self._batch_changes = [one.on_batch_start for one in callbacks if one.only_changes_batch]
@@ -247,6 +248,13 @@ class Trainer:
             value = state.history.latest(monitor)
             state.schedule.see(value if is_lower_better(monitor) else -value)
 
+    def _own_callbacks(self, model: nn.Module, data: Data) -> Regularizers:
+        """What the settings ask for beside the steps."""
+        first, last = regularizing_callbacks(self.config, self.seed, data.spec, model)
+        if self.config.carry_state:
+            first.append(CarryState(model, pace_for(self.config, len(data.train)).batch_size))
+        return Regularizers(first, last)
+
     def _loader(self, train: Split) -> Loader:
         pace = pace_for(self.config, len(train))
         ranks = self.ranks
@@ -257,6 +265,7 @@ class Trainer:
             rank=ranks.rank,
             world=ranks.world,
             workers=self.config.workers,
+            lanes=self.config.carry_state,
         )
 
     def _call(self, event: str, state: TrainState) -> None:

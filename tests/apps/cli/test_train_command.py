@@ -68,6 +68,20 @@ def test_trains_on_a_table_and_shows_what_it_saw(type_in: Type, things_csv: Path
     assert "baseline: always 'big'" in answer.out or "baseline: always 'small'" in answer.out
 
 
+def test_a_text_column_is_read_where_it_is_named(type_in: Type, tmp_path: Path) -> None:
+    rows = [f"a {'good' if n % 2 else 'bad'} film\t{n % 2}" for n in range(30)]
+    (tmp_path / "reviews.tsv").write_text("\n".join(["review\tlabel", *rows]), encoding="utf-8")
+    columns = ("reviews.tsv", "--text", "review", "--target", "label")
+    learn = ("--set", "data.inputs=bag", "--epochs", 20, "--no-report", "--out", "run")
+    answer = type_in("train", "softmax", *columns, *learn)
+    assert answer.code == 0
+    assert "review: text, 4 word tokens known, 0 % of the training text unknown" in answer.err
+    config = type_in("train", "softmax", *columns, "--print-config").out
+    assert yaml.safe_load(config)["data"]["name"] == "text-table"
+    answer = type_in("predict", "run", "--row", "review=a good film")
+    assert answer.out == "label\n1\n"
+
+
 def test_default_reaches_its_auc_beside_the_baseline(
     type_in: Type, real_data: Callable[[str], Path]
 ) -> None:

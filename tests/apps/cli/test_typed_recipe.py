@@ -76,6 +76,12 @@ def test_short_sections_get_their_long_form() -> None:
     }
 
 
+def test_a_text_column_makes_a_table_one_of_text_however_it_is_given() -> None:
+    for settings, given in (([], {"text": "review"}), (["data.text=review"], {})):
+        typed = typed_recipe([], "lstm", "reviews.tsv", None, settings, given, {})
+        assert typed["data"] == {"name": "text-table", "path": "reviews.tsv", "text": "review"}
+
+
 def test_nothing_typed_is_the_mlp_on_digits() -> None:
     nothing: dict[str, Any] = {}
     assert typed_recipe([], None, None, None, [], nothing, nothing) == {

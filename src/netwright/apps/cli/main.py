@@ -13,6 +13,7 @@ from netwright.apps.cli.cross_validate_command import cross_validate
 from netwright.apps.cli.env_command import env
 from netwright.apps.cli.evaluate_command import evaluate
 from netwright.apps.cli.explain_command import explain
+from netwright.apps.cli.generate_command import generate
 from netwright.apps.cli.list_command import list_names
 from netwright.apps.cli.predict_command import predict
 from netwright.apps.cli.race_command import race
@@ -29,6 +30,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "train": train,
     "evaluate": evaluate,
     "predict": predict,
+    "generate": generate,
     "report": report,
     "compare": compare,
     "cross-validate": cross_validate,

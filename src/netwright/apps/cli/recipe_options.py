@@ -10,7 +10,7 @@ ModelName = Annotated[
 ]
 DataName = Annotated[
     str | None,
-    typer.Argument(help="A data set, a CSV file or a folder: `netwright list data`. (digits)"),
+    typer.Argument(help="A data set, a file or a folder: `netwright list data`. (digits)"),
 ]
 RecipeFiles = Annotated[
     list[Path] | None,
@@ -22,6 +22,9 @@ Settings = Annotated[
 ]
 Target = Annotated[
     list[str] | None, typer.Option(help="The column to predict; several are allowed.")
+]
+Text = Annotated[
+    str | None, typer.Option(metavar="COLUMN", help="The column of a table that holds text.")
 ]
 DropMissingTarget = Annotated[
     bool, typer.Option("--drop-missing-target", help="Leave out rows without a target.")

@@ -17,6 +17,7 @@ from netwright.apps.cli.recipe_options import (
     RecipeFiles,
     Settings,
     Target,
+    Text,
 )
 from netwright.apps.cli.results_table import show_results, write_report
 from netwright.apps.cli.typed_recipe import first_recipe, parse_seconds, typed_recipe
@@ -32,6 +33,7 @@ def train(  # noqa: PLR0913, PLR0917 - one argument an option
     config: RecipeFiles = None,
     settings: Settings = None,
     target: Target = None,
+    text: Text = None,
     target_kind: Annotated[
         str | None, typer.Option(help="What the target is: class, real or labels. (guessed)")
     ] = None,
@@ -106,6 +108,8 @@ def train(  # noqa: PLR0913, PLR0917 - one argument an option
     netwright train
     netwright train mlp moons --epochs 100
     netwright train mlp Default.csv --target default --set model.hidden=64,64
+    netwright train lstm reviews.tsv --text sentence --target label
+    netwright train gpt book.txt
     netwright train mlp moons --find-lr
     netwright train -c recipe.yaml --lr 3e-4
     netwright train mlp mnist --resume auto
@@ -138,6 +142,7 @@ def train(  # noqa: PLR0913, PLR0917 - one argument an option
     given_data: dict[str, Any] = {
         "target": tuple(target) if target else None,
         "target_kind": target_kind,
+        "text": text,
     }
     if drop_missing_target:
         given_data["drop_missing_target"] = True

@@ -56,8 +56,6 @@ def typed_recipe(
     typed: dict[str, dict[str, Any]] = {"model": {}, "data": {}, "train": {}}
     if model is not None:
         typed["model"]["name"] = model
-    if data is not None:
-        typed["data"].update(data_section(data))
     typed["data"].update({key: value for key, value in given_data.items() if value is not None})
     typed["train"].update({key: value for key, value in given_train.items() if value is not None})
     for text in settings:
@@ -66,6 +64,8 @@ def typed_recipe(
         for step in way:  # data.types.age=category
             place = place.setdefault(step, {})
         place[key] = typed_value(value) if way else value  # other settings know their type
+    if data is not None:
+        typed["data"] = {**data_section(data, typed["data"]), **typed["data"]}
     values = merge(values, typed)
     return values if seed is None else {**values, "seed": seed}
 

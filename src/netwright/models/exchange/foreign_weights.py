@@ -7,7 +7,8 @@ are. timm's names are the same but for the dense layers of VGG, which it keeps a
     pre_logits.fc2.weight   (4096, 4096, 1, 1)  ->   classifier.3.weight   (4096, 4096)
     head.fc.weight          (1000, 4096)        ->   classifier.6.weight   (1000, 4096)
 
-Only safetensors are read. A pickle may run code when it is loaded, and is refused.
+What differs in GPT-2's is in `gpt2_weights`. Only safetensors are read. A pickle may run code when
+it is loaded, and is refused.
 """
 
 import shlex
@@ -19,6 +20,7 @@ from safetensors.torch import load_file
 from torch import Tensor, nn
 
 from netwright.core.errors import ConfigError, DataError
+from netwright.models.exchange.gpt2_weights import from_gpt2, is_gpt2
 
 PICKLES = frozenset({".pth", ".pt", ".bin", ".ckpt", ".pkl", ".tar"})
 TIMM_DENSE = {
@@ -40,12 +42,13 @@ def read_foreign_weights(path: Path, model: nn.Module) -> dict[str, Tensor]:
     Batch norm's count of batches, which old files lack, is then the model's.
 
     Args:
-        path: a .safetensors file with names of torchvision, timm or netwright.
+        path: a .safetensors file with names of torchvision, timm, GPT-2 or netwright.
         model: whose `state_dict` is to be filled.
     """
     own = model.state_dict()
     weights = {name: value for name, value in own.items() if name.endswith("num_batches_tracked")}
-    for name, value in _read(path).items():
+    given = _read(path)
+    for name, value in (from_gpt2(given, own) if is_gpt2(given) else given).items():
         weights |= _as_ours(name, value, own)
     missing = next((f"{name!r} is missing" for name in own if name not in weights), "")
     unknown = next((f"{name!r} is unknown" for name in weights if name not in own), "")

@@ -24,7 +24,7 @@ class SoftmaxRegression(Model):
     """One linear score a class; probabilities by the softmax."""
 
     settings: ClassVar[type[Config]] = SoftmaxRegressionConfig
-    inputs: ClassVar[frozenset[InputKind]] = frozenset({"features", "image"})
+    inputs: ClassVar[frozenset[InputKind]] = frozenset({"features", "image", "series"})
     targets: ClassVar[frozenset[TargetKind]] = frozenset({"class"})
     card: ClassVar[Card] = Card(
         sentence="One linear score a class, turned into probabilities by the softmax.",
@@ -67,7 +67,7 @@ class LogisticRegression(Model):
     """
 
     settings: ClassVar[type[Config]] = LogisticRegressionConfig
-    inputs: ClassVar[frozenset[InputKind]] = frozenset({"features", "image"})
+    inputs: ClassVar[frozenset[InputKind]] = frozenset({"features", "image", "series"})
     targets: ClassVar[frozenset[TargetKind]] = frozenset({"class", "labels"})
     card: ClassVar[Card] = Card(
         sentence="The log-odds of each class (against the first) or of each label are linear.",

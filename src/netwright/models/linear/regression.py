@@ -37,7 +37,7 @@ class LinearRegression(Model):
     """f(x) = W x + b, learned by gradient steps on the squared error."""
 
     settings: ClassVar[type[Config]] = LinearRegressionConfig
-    inputs: ClassVar[frozenset[InputKind]] = frozenset({"features", "image"})
+    inputs: ClassVar[frozenset[InputKind]] = frozenset({"features", "image", "series"})
     targets: ClassVar[frozenset[TargetKind]] = frozenset({"real"})
     card: ClassVar[Card] = Card(
         sentence="One affine map, learned by gradient steps on the squared error.",

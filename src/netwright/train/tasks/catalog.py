@@ -9,10 +9,18 @@ from netwright.data.dataset import Data
 from netwright.losses.smoothing import as_torch_smoothing
 from netwright.train.settings import TrainConfig
 from netwright.train.tasks.classification import Classification, balanced_weights
+from netwright.train.tasks.language_modelling import LanguageModelling
 from netwright.train.tasks.multi_label import MultiLabel
+from netwright.train.tasks.per_token import PerToken
 from netwright.train.tasks.regression import Regression
 from netwright.train.tasks.segmentation import Segmentation
+from netwright.train.tasks.sequence_to_sequence import SequenceToSequence
+from netwright.train.tasks.tagging import Tagging
 from netwright.train.tasks.task import Task
+
+PER_TOKEN: dict[str | None, type[PerToken]] = {
+    of_kind.kind: of_kind for of_kind in (LanguageModelling, Tagging, SequenceToSequence)
+}
 
 
 def task_for(data: Data, config: TrainConfig | None = None, *, scale_targets: bool = True) -> Task:
@@ -25,13 +33,10 @@ def task_for(data: Data, config: TrainConfig | None = None, *, scale_targets: bo
     """
     config = config or TrainConfig()
     kind = data.spec.target
-    if kind not in {"class", "mask"}:
-        if config.class_weight is not None:
-            raise ConfigError(f"class_weight is for one class of several, the target is {kind!r}")
-        if config.label_smoothing:
-            raise ConfigError(
-                f"label_smoothing is for one class of several, the target is {kind!r}"
-            )
+    if kind not in {"class", "mask"} and config.class_weight is not None:
+        raise ConfigError(f"class_weight is for one class of several, the target is {kind!r}")
+    if kind not in {"class", "mask", "tokens", "tags"} and config.label_smoothing:
+        raise ConfigError(f"label_smoothing is for one class of several, the target is {kind!r}")
     task = _task(data, config, scale_targets=scale_targets)
     task.aux_weight = config.aux_weight
     return task
@@ -41,6 +46,8 @@ def _task(data: Data, config: TrainConfig, *, scale_targets: bool) -> Task:
     kind = data.spec.target
     if kind in {"class", "mask"}:
         return _task_of_classes(data, config)
+    if kind in {"tokens", "tags"}:
+        return _task_of_tokens(data, config)
     if kind == "labels":
         return MultiLabel(loss=config.loss or "binary-cross-entropy")
     if kind == "real":
@@ -62,6 +69,18 @@ def _task_of_classes(data: Data, config: TrainConfig) -> Task:
     return Classification(classes, weights, loss=loss, smoothing=smoothing)
 
 
+def _task_of_tokens(data: Data, config: TrainConfig) -> Task:
+    classes = data.spec.num_outputs
+    of_kind: type[PerToken] = LanguageModelling if data.spec.target == "tokens" else Tagging
+    if data.spec.inputs == "pairs":
+        of_kind = SequenceToSequence
+    return of_kind(
+        classes,
+        loss=config.loss or "cross-entropy",
+        smoothing=as_torch_smoothing(config.label_smoothing, classes, config.smooth_over),
+    )
+
+
 def task_from_json(values: dict[str, Any]) -> Task:
     """The task that `to_json` gave."""
     settings = dict(values)
@@ -70,6 +89,8 @@ def task_from_json(values: dict[str, Any]) -> Task:
         weights = settings.pop("class_weights")
         of_kind = Classification if kind == "classification" else Segmentation
         return of_kind(class_weights=None if weights is None else torch.tensor(weights), **settings)
+    if kind in PER_TOKEN:
+        return PER_TOKEN[kind](**settings)
     if kind == "multi-label":
         return MultiLabel(**settings)
     if kind == "regression":

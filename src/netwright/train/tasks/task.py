@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from netwright.core.outputs import Output, logits_of
 from netwright.data.dataset import Split
@@ -64,6 +64,13 @@ class Task(ABC):
     @abstractmethod
     def predictions(self, output: Tensor | Output) -> Tensor:
         """Probabilities (N, C) or (N, C, I, J), or reals (N, K) in the units of the targets."""
+
+    def answers(self, model: nn.Module, inputs: Tensor, output: Tensor | Output) -> Tensor:
+        """What is measured of a model that gave this output: here its predictions.
+
+        A task whose answers are not in one output asks the model again.
+        """
+        return self.predictions(output)
 
     @abstractmethod
     def baseline(self, train: Split) -> Tensor:

@@ -1,0 +1,211 @@
+"""A table in the order of time as data: the past of some columns, and what comes next in others.
+
+The first windows train, the next ones choose and the last ones test; they are never shuffled. A
+window to test may look back on rows that trained: that is its real past. No row is the target of
+two parts.
+
+Shapes: R rows, T steps of a window, N windows.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Annotated, Any, Literal
+
+import torch
+from torch import Tensor
+
+from netwright.core.config import Config, Doc, Fraction, Size
+from netwright.core.errors import ConfigError, DataError
+from netwright.data.dataset import Data, Split, check_data
+from netwright.data.series.encoder import SeriesEncoder
+from netwright.data.series.time_order import divide_in_time, divide_windows
+from netwright.data.source import Source
+from netwright.data.spec import DataSpec
+from netwright.data.tables.columns import GivenKind, infer_column
+from netwright.data.tables.encoding import TableEncoder, fit_features
+from netwright.data.tables.raw_table import RawTable, listed
+from netwright.data.tables.reading import read_table
+from netwright.data.tables.splitting import Division
+from netwright.data.tables.targets import TargetEncoder
+from netwright.data.tables.training_column import TrainingColumn
+
+MAX_CATEGORIES = 50  # kept of one column; the rarer ones become "other"
+
+
+@dataclass(frozen=True, kw_only=True)
+class SeriesConfig(Config):
+    """A table of your own whose rows follow each other in time."""
+
+    path: Annotated[str, Doc("the file, in the order of time: .csv, .tsv or .parquet")] = ""
+    target: Annotated[tuple[str, ...], Doc("the column to forecast, or several")] = ()
+    target_kind: Annotated[
+        Literal["auto", "class", "real"],
+        Doc("what the target is; auto: text, and whole numbers with few values, are a class"),
+    ] = "auto"
+    window: Annotated[Size, Doc("rows that are looked back on")] = 10
+    horizon: Annotated[Size, Doc("how far ahead: 1 is the next row")] = 1
+    features: Annotated[
+        tuple[str, ...], Doc("columns whose past is read; by default all numbers, also the target")
+    ] = ()
+    known: Annotated[
+        tuple[str, ...],
+        Doc("columns whose value at the forecast time is known beforehand: day of week, holiday"),
+    ] = ()
+    time: Annotated[
+        str | None, Doc("the column of times, which has to go forward; it is not learned from")
+    ] = None
+    split_column: Annotated[
+        str | None,
+        Doc("the column that divides the rows: train, val, test, or TRUE (train) and FALSE (test)"),
+    ] = None
+    val_size: Annotated[Fraction, Doc("share of the windows, before the test, to choose by")] = 0.1
+    test_size: Annotated[Fraction, Doc("share of the windows, the last, to report on")] = 0.2
+    types: Annotated[
+        dict[str, GivenKind], Doc("column -> number, category or date, where the guess is wrong")
+    ] = field(default_factory=dict)
+    missing: Annotated[
+        tuple[str, ...], Doc("texts that mean missing, beside NA, NaN, null, None, ? and nothing")
+    ] = ()
+
+
+def load_series(config: SeriesConfig) -> Data:
+    """Read a table file in the order of time."""
+    if not config.path:
+        raise ConfigError("path is empty, wanted the path of a .csv, .tsv or .parquet file")
+    return from_frame(config.path, config)
+
+
+def from_frame(frame: Any, config: SeriesConfig, name: str = "") -> Data:
+    """The same for a pandas frame, or whatever a table is read from; its index is ignored."""
+    table = read_table(frame).with_missing(config.missing)
+    _check_settings(table, config)
+    first = config.window + config.horizon - 1
+    rows = torch.arange(first, len(table))  # that are forecast, one a window
+    target = TargetEncoder.fit(table.take(rows.tolist()), config.target, config.target_kind)
+    division = _division(table, rows, config)
+    seen = range(int(rows[division["train"][-1]]) + 1)
+    encoder = SeriesEncoder(
+        past=_fitted(table, seen, _past_columns(table, seen, config), target, config),
+        known=_fitted(table, seen, config.known, target, config) if config.known else None,
+        window=config.window,
+        horizon=config.horizon,
+        time=config.time,
+    )
+    whole = Split(inputs=encoder.encode(table), targets=encoder.encode_targets(table))
+    parts = {name: whole.take(places) for name, places in division.items() if len(places)}
+    data = Data(
+        name=name or table.name,
+        spec=_spec(encoder),
+        train=parts["train"],
+        val=parts.get("val"),
+        test=parts.get("test"),
+        preprocessor=encoder,
+        notes=(*table.notes, _note_on_parts(parts), *_notes(encoder, parts)),
+        test_is_given=config.split_column is not None and "test" in parts,
+    )
+    check_data(data)
+    return data
+
+
+SOURCE = Source(
+    config=SeriesConfig,
+    load=load_series,
+    sentence="a table of your own in the order of time: forecast a column from the rows before",
+    origin="your file",
+    licence="yours",
+)
+
+
+def _check_settings(table: RawTable, config: SeriesConfig) -> None:
+    if not config.target:
+        raise ConfigError(
+            f"target is missing, wanted a column of {table.name}: {listed(table.columns)}"
+        )
+    apart = [column for column in (config.time, config.split_column) if column is not None]
+    for column in (*config.target, *config.features, *config.known, *config.types, *apart):
+        table.column(column)
+    for column in apart:
+        if column in {*config.target, *config.features, *config.known}:
+            raise ConfigError(f"{column!r} gives the time or the split, it is not learned from")
+    for column in config.known:
+        if column in config.target:
+            raise ConfigError(f"the target {column!r} is not known beforehand")
+    fewest = config.window + config.horizon
+    if len(table) <= fewest:
+        raise DataError(
+            f"{table.name}: {len(table)} rows are too few, "
+            f"a window and its target take {fewest} of them"
+        )
+
+
+def _division(table: RawTable, rows: Tensor, config: SeriesConfig) -> Division:
+    if config.split_column is None:
+        return divide_in_time(len(rows), val_size=config.val_size, test_size=config.test_size)
+    return divide_windows(table, rows, config.split_column, val_size=config.val_size)
+
+
+def _past_columns(table: RawTable, seen: range, config: SeriesConfig) -> tuple[str, ...]:
+    """The columns that are named, else all numbers; the target among them."""
+    if config.features:
+        return config.features
+    apart = {config.time, config.split_column, *config.known}
+    return tuple(
+        name
+        for name in table.columns
+        if name in config.target
+        or (name not in apart and _is_number(TrainingColumn(table, name, seen), config))
+    )
+
+
+def _is_number(column: TrainingColumn, config: SeriesConfig) -> bool:
+    return config.types.get(column.name, infer_column(column).kind) == "number"
+
+
+def _fitted(
+    table: RawTable,
+    seen: range,
+    columns: tuple[str, ...],
+    target: TargetEncoder,
+    config: SeriesConfig,
+) -> TableEncoder:
+    features, summaries = fit_features(
+        table, seen, columns=columns, types=config.types, max_categories=MAX_CATEGORIES
+    )
+    return TableEncoder(
+        features=features, target=target, missing=config.missing, summaries=summaries
+    )
+
+
+def _spec(encoder: SeriesEncoder) -> DataSpec:
+    target = encoder.past.target
+    return DataSpec(
+        inputs="series",
+        input_shape=(encoder.window, len(encoder.feature_names)),
+        target=target.kind,
+        num_outputs=target.num_outputs,
+        class_names=target.class_names,
+        target_names=target.columns,
+    )
+
+
+def _note_on_parts(parts: dict[str, Split]) -> str:
+    counted = ", ".join(f"{len(part)} {name}" for name, part in parts.items())
+    back = "; the later ones look back on rows of the earlier ones" if len(parts) > 1 else ""
+    return f"windows: {counted} (in the order of time{back})"
+
+
+def _notes(encoder: SeriesEncoder, parts: dict[str, Split]) -> Iterator[str]:
+    ahead = "the next row" if encoder.horizon == 1 else f"{encoder.horizon} rows ahead"
+    yield f"{encoder.window} rows of the past are read to forecast {ahead}"
+    yield from encoder.past.notes()
+    if encoder.known is not None:
+        yield from (f"known beforehand: {said}" for said in encoder.known.notes())
+    name, part = list(parts.items())[-1]
+    last = encoder.persistence(part.inputs)
+    if last is not None:
+        errors = (part.targets - last).square().mean(dim=0).sqrt().tolist()
+        said = ", ".join(
+            f"{error:.4g} of {column}"
+            for error, column in zip(errors, encoder.past.target.columns, strict=True)
+        )
+        yield f"to say the last known value again is off by {said} ({name}, root mean square)"

@@ -1,0 +1,1 @@
+"""Text as data: tokenizers, corpora, tables with a text column, tagged and paired sentences."""

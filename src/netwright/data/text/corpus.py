@@ -1,0 +1,183 @@
+"""Text of your own as data for a language model: a file, or a folder of files.
+
+The parts are stretches of the text, never shuffled: it is learned from the first, chosen by the
+next and reported on the last. The vocabulary is that of the first part alone.
+
+Shapes: N windows, T tokens of each.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+from annotated_types import Ge
+
+from netwright.core.config import Config, Doc, Fraction, OneOf, Size
+from netwright.core.errors import ConfigError, DataError
+from netwright.data.dataset import Data, check_data
+from netwright.data.source import Source
+from netwright.data.text.catalog import TOKENIZERS
+from netwright.data.text.corpus_encoder import CorpusEncoder, stream_of
+from netwright.data.text.encoder import share
+from netwright.data.text.text_files import PLAIN, find_files, named_parts, read_text
+from netwright.data.text.tokenizer import SPECIALS, UNK, Tokenizer
+from netwright.data.windows import WindowSplit, scored_once
+
+Texts = Mapping[str, Sequence[str]]  # part -> its texts
+
+
+@dataclass(frozen=True, kw_only=True)
+class WindowConfig(Config):
+    """How a stream of tokens is cut into examples."""
+
+    window: Annotated[Size, Doc("tokens of an example")] = 128
+    stride: Annotated[
+        Size | None,
+        Doc("tokens from one training example to the next; less than window: they overlap"),
+    ] = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class CorpusConfig(WindowConfig):
+    """What the tokens of a corpus are."""
+
+    tokenizer: Annotated[str, OneOf(TOKENIZERS), Doc("char, word, bpe or wordpiece")] = "char"
+    vocab_size: Annotated[
+        Size | None, Doc("tokens at most; none: all characters or words, 8,000 parts of words")
+    ] = None
+    min_count: Annotated[int, Ge(1), Doc("rarer tokens are unknown")] = 1
+    lower: Annotated[bool, Doc("read capital letters as small ones")] = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class TextConfig(CorpusConfig):
+    """Text of your own."""
+
+    path: Annotated[str, Doc("a .txt file, or a folder of them; .txt.gz too")] = ""
+    val_size: Annotated[Fraction, Doc("share of the text, near its end, to choose by")] = 0.1
+    test_size: Annotated[Fraction, Doc("share of the text, at its end, to report on")] = 0.0
+
+
+def load_text(config: TextConfig) -> Data:
+    """Read text files; what cannot be learned from is refused before any training."""
+    if not config.path:
+        raise ConfigError("path is empty, wanted a .txt file or a folder of them")
+    root = Path(config.path).expanduser()
+    files = find_files(root, PLAIN)
+    parts = named_parts(files, root)
+    if parts:
+        texts = {part: [read_text(file) for file in its] for part, its in parts.items()}
+        notes = ["the names of the files say their parts"]
+    else:
+        whole = [read_text(file) for file in files]
+        texts = cut_texts(whole, val_size=config.val_size, test_size=config.test_size)
+        notes = ["the parts are cut by position: " + " then ".join(texts)]
+    if len(files) > 1:
+        notes.append(f"{len(files)} files, each ends in <eos>")
+    data = corpus_data(root.resolve().name, texts, fit_tokenizer(texts, config), config, notes)
+    check_data(data)
+    return data
+
+
+SOURCE = Source(
+    config=TextConfig,
+    load=load_text,
+    sentence="text of your own, to learn a language model from: a .txt file or a folder of them",
+    origin="your files",
+    licence="yours",
+)
+
+
+def cut_texts(texts: Sequence[str], *, val_size: float, test_size: float) -> dict[str, list[str]]:
+    """Texts, one after the other, cut by position into train, then val, then test."""
+    if val_size + test_size >= 1:
+        raise ConfigError(f"val_size + test_size must be less than 1, got {val_size} + {test_size}")
+    total = sum(map(len, texts))
+    ends = {
+        "train": int(total * (1 - val_size - test_size)),
+        "val": int(total * (1 - test_size)),
+        "test": total,
+    }
+    parts: dict[str, list[str]] = {}
+    begin = 0
+    for part, end in ends.items():
+        parts[part] = _stretch(texts, begin, end)
+        begin = end
+    return {part: pieces for part, pieces in parts.items() if pieces}
+
+
+def _stretch(texts: Sequence[str], begin: int, end: int) -> list[str]:
+    """What lies between two positions of all texts together, text by text."""
+    pieces, place = [], 0
+    for text in texts:
+        piece = text[max(0, begin - place) : max(0, end - place)]
+        pieces += [piece] if piece else []
+        place += len(text)
+    return pieces
+
+
+def fit_tokenizer(texts: Texts, config: CorpusConfig) -> Tokenizer:
+    """The tokenizer of the training part."""
+    return TOKENIZERS.load(config.tokenizer).fit(
+        texts["train"],
+        vocab_size=config.vocab_size,
+        min_count=config.min_count,
+        lower=config.lower,
+    )
+
+
+def corpus_data(
+    name: str,
+    texts: Texts,
+    tokenizer: Tokenizer,
+    config: WindowConfig,
+    notes: Sequence[str] = (),
+    *,
+    test_is_given: bool = False,
+) -> Data:
+    """Texts as windows of tokens.
+
+    Args:
+        name: of the data.
+        texts: part -> its texts, one after the other.
+        tokenizer: fitted on the training part.
+        config: how windows are cut.
+        notes: what was decided before.
+        test_is_given: the source itself says which part is the test.
+    """
+    streams = {part: stream_of(its, tokenizer) for part, its in texts.items()}
+    for part, stream in streams.items():
+        if len(stream) <= config.window:
+            raise DataError(
+                f"the {part} part of {name} has {len(stream)} tokens, wanted more than "
+                f"window={config.window}"
+            )
+    held_out = {
+        part: scored_once(stream, config.window)
+        for part, stream in streams.items()
+        if part != "train"
+    }
+    encoder = CorpusEncoder(tokenizer=tokenizer, length=config.window)
+    counted = ", ".join(f"{len(stream):,} {part}" for part, stream in streams.items())
+    vocabulary = f"{tokenizer.size - len(SPECIALS):,} and {len(SPECIALS)} special ones"
+    unknown = ", ".join(
+        f"{share(int((stream == UNK).sum()), len(stream))} of {part}"
+        for part, stream in streams.items()
+    )
+    return Data(
+        name=name,
+        spec=encoder.spec,
+        train=WindowSplit(
+            stream=streams["train"], window=config.window, stride=config.stride or config.window
+        ),
+        val=held_out.get("val"),
+        test=held_out.get("test"),
+        preprocessor=encoder,
+        notes=(
+            *notes,
+            f"tokens ({tokenizer.kind}): {counted}",
+            f"vocabulary of the training part: {vocabulary}; unknown: {unknown}",
+        ),
+        test_is_given=test_is_given,
+    )

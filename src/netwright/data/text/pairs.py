@@ -1,0 +1,168 @@
+"""Your own pairs of texts as data: sentences and their translations, questions and answers.
+
+    a table with two columns of text        path=pairs.tsv, source=de, target=en
+    two files, one text a line in each      path=train.de, target_path=train.en
+
+Shapes: N pairs, S source tokens, T target tokens with the end.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+from annotated_types import Ge
+
+from netwright.core.config import Doc, OneOf, Size
+from netwright.core.errors import ConfigError, DataError
+from netwright.data.dataset import Data, Split, check_data
+from netwright.data.source import DataConfig, Source
+from netwright.data.tables.raw_table import RawTable
+from netwright.data.tables.splitting import divide, find_split_column
+from netwright.data.tables.targets import check_present
+from netwright.data.text.catalog import TOKENIZERS
+from netwright.data.text.encoder import share
+from netwright.data.text.pair_encoder import PairEncoder
+from netwright.data.text.text_files import read_text
+from netwright.data.text.text_rows import read_text_rows
+from netwright.data.text.tokenizer import SPECIALS, UNK, Tokenizer
+
+LONGEST = 128  # tokens, where nothing else is said
+
+
+@dataclass(frozen=True, kw_only=True)
+class TextPairsConfig(DataConfig):
+    """Pairs of texts of your own."""
+
+    path: Annotated[
+        str,
+        Doc("a table (.csv, .tsv, either with .gz, .parquet), or a file with one source a line"),
+    ] = ""
+    target_path: Annotated[
+        str, Doc("the file with one target a line, where path has one source a line")
+    ] = ""
+    source: Annotated[str, Doc("the column of sources")] = "source"
+    target: Annotated[str, Doc("the column of targets")] = "target"
+    tokenizer: Annotated[str, OneOf(TOKENIZERS), Doc("char, word, bpe or wordpiece")] = "word"
+    vocab_size: Annotated[
+        Size, Doc("tokens at most of each of the two vocabularies, with the special ones")
+    ] = 20_000
+    min_count: Annotated[
+        int, Ge(1), Doc("rarer tokens are unknown; from 2 on unknown ones are learned from too")
+    ] = 2
+    lower: Annotated[bool, Doc("read capital letters as small ones")] = False
+    max_length: Annotated[
+        Size | None,
+        Doc("tokens after which a text is cut; none: what the longest one needs, up to 128"),
+    ] = None
+    split_column: Annotated[
+        str | None,
+        Doc("the column that divides the rows; a column named 'split' is used by itself"),
+    ] = None
+
+
+def load_pairs(config: TextPairsConfig) -> Data:
+    """Read pairs; both vocabularies are those of the training rows."""
+    table = _read(config)
+    columns = (config.source, config.target)
+    check_present(table, columns, "; leave such rows out of the file")
+    split_column = find_split_column(table, config.split_column)
+    division, divided = divide(
+        table,
+        split_column,
+        named=config.split_column is not None,
+        val_size=config.val_size,
+        test_size=config.test_size,
+        seed=config.split_seed,
+        classes=None,
+    )
+    learned = table.take(division["train"].tolist())
+    encoder, notes = _fitted(learned, config)
+    inputs, targets = encoder.encode_pairs(*(table.column(column) for column in columns))
+    whole = Split(inputs=inputs, targets=targets)
+    splits = {part: whole.take(rows) for part, rows in division.items() if len(rows)}
+    data = Data(
+        name=table.name,
+        spec=encoder.spec,
+        train=splits["train"],
+        val=splits.get("val"),
+        test=splits.get("test"),
+        preprocessor=encoder,
+        notes=(*table.notes, divided, *notes),
+        test_is_given=split_column is not None and "test" in splits,
+    )
+    check_data(data)
+    return data
+
+
+SOURCE = Source(
+    config=TextPairsConfig,
+    load=load_pairs,
+    sentence="pairs of texts of your own: a table with two columns, or two files line by line",
+    origin="your files",
+    licence="yours",
+)
+
+
+def _read(config: TextPairsConfig) -> RawTable:
+    """The rows of a table with both columns, or of two files."""
+    if not config.path:
+        raise ConfigError("path is empty, wanted a table with two columns of text, or a text file")
+    if config.source == config.target:
+        raise ConfigError(f"column {config.source!r} is named by source and by target")
+    if not config.target_path:
+        return read_text_rows(config.path)
+    paths = [Path(path).expanduser() for path in (config.path, config.target_path)]
+    sources, targets = (read_text(path).removesuffix("\n").split("\n") for path in paths)
+    if len(sources) != len(targets):
+        raise DataError(
+            f"{paths[0].name} has {len(sources)} lines, {paths[1].name} has {len(targets)}: "
+            "wanted as many, line by line"
+        )
+    return RawTable(
+        name=paths[0].name,
+        columns={
+            config.source: [text.strip() for text in sources],
+            config.target: [text.strip() for text in targets],
+        },
+        positions=range(len(sources)),
+        lines=range(1, len(sources) + 1),
+    )
+
+
+def _fitted(learned: RawTable, config: TextPairsConfig) -> tuple[PairEncoder, list[str]]:
+    """The encoder of the training rows, and a note on each of its two sides."""
+    readers, lengths, notes = [], [], []
+    for column, ends in ((config.source, 0), (config.target, 1)):
+        texts = learned.column(column)
+        reader = TOKENIZERS.load(config.tokenizer).fit(
+            texts, vocab_size=config.vocab_size, min_count=config.min_count, lower=config.lower
+        )
+        if reader.size == len(SPECIALS):
+            raise DataError(
+                f"no token of column {column!r} occurs min_count={config.min_count} times"
+            )
+        tokens = reader.encode_all(texts)
+        length = config.max_length or min(max(map(len, tokens)), LONGEST)
+        readers.append(reader)
+        lengths.append(length + ends)
+        notes.append(_note(column, reader, tokens, length))
+    source, target = readers
+    encoder = PairEncoder(
+        source=source,
+        target=target,
+        source_length=lengths[0],
+        target_length=lengths[1],
+        columns=(config.source, config.target),
+    )
+    return encoder, notes
+
+
+def _note(column: str, reader: Tokenizer, tokens: Sequence[list[int]], length: int) -> str:
+    total, unknown = sum(map(len, tokens)), sum(text.count(UNK) for text in tokens)
+    cut = sum(len(text) > length for text in tokens)
+    return (
+        f"{column}: text, {reader.size - len(SPECIALS):,} {reader.kind} tokens known, "
+        f"{share(unknown, total)} of the training text unknown; {length} tokens a text, "
+        f"{share(cut, len(tokens))} of the training texts are cut"
+    )

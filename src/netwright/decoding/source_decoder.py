@@ -1,0 +1,60 @@
+"""A model that reads a source whole, then says its target token by token: translation and its kin.
+
+    state = model.read_source(source)
+    logits, state = model.step(begin, state)        of the first token; then of each said one
+
+Shapes: B batch, S source tokens, T target tokens, V different target tokens.
+Source: Sutskever, Vinyals and Le, "Sequence to Sequence Learning with Neural Networks" (2014).
+"""
+
+from abc import ABC, abstractmethod
+from typing import Any
+
+import torch
+from torch import Tensor
+
+
+class SourceDecoder(ABC):
+    """What decoding needs of such a model; mixed into an `nn.Module`.
+
+    Args:
+        teacher_forcing: while training, the probability with which a step is told the true token
+            before it; else it hears what the model itself said (scheduled sampling). Evaluation
+            always tells the truth, so that losses can be compared.
+    """
+
+    teacher_forcing: float = 1.0
+
+    @abstractmethod
+    def read_source(self, source: Tensor) -> Any:
+        """(B, S) -> the state before the first token: a tree with the batch first."""
+
+    @abstractmethod
+    def step(self, tokens: Tensor, state: Any) -> tuple[Tensor, Any]:
+        """The token before (B,) and a state -> logits of the next (B, V) and the next state."""
+
+
+def say_greedily(
+    model: SourceDecoder, source: Tensor, length: int, *, begin: int, end: int
+) -> Tensor:
+    """The likeliest token at each step, which the model then hears itself say: (B, T).
+
+    What comes after the end of a row is `end` again. All T steps are made: the host waits for none.
+
+    Args:
+        model: says the tokens.
+        source: (B, S).
+        length: T, how many tokens are said.
+        begin: the token before the first.
+        end: the token that ends a target.
+    """
+    state = model.read_source(source)
+    said = source.new_full((len(source),), begin)
+    ended = torch.zeros_like(said, dtype=torch.bool)
+    tokens = []
+    for _ in range(length):
+        logits, state = model.step(said, state)
+        said = logits.argmax(dim=1).masked_fill(ended, end)
+        ended = ended | (said == end)
+        tokens.append(said)
+    return torch.stack(tokens, dim=1)

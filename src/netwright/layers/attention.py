@@ -1,0 +1,39 @@
+r"""Attention: a query reads a memory of keys and values, the values of keys like it most.
+
+    weights_i = e^{a(q, k_i)} / sum_j e^{a(q, k_j)},    read = sum_i weights_i v_i
+
+The score a is one of `attention_scores`. Queries, keys and values of one sequence make it self-
+attention, keys and values of another cross-attention; with a `causal_mask` no query reads what
+comes after it.
+
+Shapes: T queries, S keys and values, E features of a value; any batch before them.
+Source: Bahdanau, Cho and Bengio, "Neural Machine Translation by Jointly Learning to Align and
+Translate" (2014); Vaswani et al., "Attention Is All You Need" (2017), section 3.2.
+"""
+
+import math
+
+import torch
+from torch import Tensor
+
+
+def masked_softmax(scores: Tensor, mask: Tensor | None = None) -> Tensor:
+    """The weights (..., T, S) of the scores: exactly 0 where masked or minus infinity, in all 1.
+
+    A query that may attend to nothing has weights 0, not NaN.
+
+    Args:
+        scores: (..., T, S).
+        mask: True where a query may attend, of a shape that expands to that of the scores.
+    """
+    allowed = scores != -math.inf  # a kernel of bounded reach rules keys out by itself
+    if mask is not None:
+        allowed = allowed & mask
+    # The mask is laid on the scores; what it leaves of the weights where none is allowed, goes.
+    lowest = torch.finfo(scores.dtype).min
+    return scores.masked_fill(~allowed, lowest).softmax(dim=-1).masked_fill(~allowed, 0)
+
+
+def attend(scores: Tensor, values: Tensor, mask: Tensor | None = None) -> Tensor:
+    """What the queries read (..., T, E): the mean of the values (..., S, E) by their weights."""
+    return masked_softmax(scores, mask) @ values

@@ -1,0 +1,34 @@
+"""Masks: which key a query may attend to; True = it may, as torch's fused attention has it.
+
+Two masks are combined by `&`:
+
+    causal_mask(T) & length_mask(lengths, T)      (B, T, T)
+
+Shapes: B batch, T queries, S keys.
+"""
+
+import torch
+from torch import Tensor
+
+from netwright.core.checks import check_shape
+
+
+def causal_mask(
+    queries: int, keys: int | None = None, device: torch.device | None = None
+) -> Tensor:
+    """(T, S): a query sees the keys up to its own place; the last query sees all of them.
+
+    Args:
+        queries: T.
+        keys: S, those of earlier places included; T where None.
+        device: where the mask is made.
+    """
+    keys = queries if keys is None else keys
+    ones = torch.ones(queries, keys, dtype=torch.bool, device=device)
+    return ones.tril(keys - queries)
+
+
+def length_mask(lengths: Tensor, size: int) -> Tensor:
+    """(B, 1, S): every query of a row sees its first `lengths` (B,) keys of S = `size`."""
+    check_shape("lengths", lengths, "B")
+    return (torch.arange(size, device=lengths.device) < lengths[:, None])[:, None]

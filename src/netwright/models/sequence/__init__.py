@@ -1,0 +1,1 @@
+"""Models of sequences: recurrent networks, linear recurrences, encoder and decoder."""

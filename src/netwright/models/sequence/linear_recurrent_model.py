@@ -1,0 +1,35 @@
+"""What the models of linear recurrences share: a stack of residual blocks around them."""
+
+from abc import abstractmethod
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+from netwright.core.config import Doc, Size
+from netwright.layers.linear_recurrence import LinearRecurrence
+from netwright.layers.residual_recurrence import RecurrenceStack, ResidualRecurrence
+from netwright.models.sequence.sequence_model import SequenceConfig, SequenceModel
+
+
+@dataclass(frozen=True, kw_only=True)
+class LinearRecurrentConfig(SequenceConfig):
+    """Settings that all models of linear recurrences have."""
+
+    layers: Annotated[Size, Doc("residual blocks one above the other")] = 2
+
+
+class LinearRecurrentModel(SequenceModel):
+    """The abstract kind: a subclass gives its config, its card and its recurrence."""
+
+    backbone: RecurrenceStack
+
+    @abstractmethod
+    def recurrence(self, config: Any) -> LinearRecurrence:
+        """What mixes the steps in one block: `hidden` features to as many."""
+
+    def make_backbone(self, config: LinearRecurrentConfig, input_size: int) -> RecurrenceStack:
+        """Blocks around this recurrence."""
+        blocks = [
+            ResidualRecurrence(self.recurrence(config), dropout=config.dropout)
+            for _ in range(config.layers)
+        ]
+        return RecurrenceStack(input_size, blocks)

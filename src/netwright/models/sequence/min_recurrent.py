@@ -1,0 +1,75 @@
+"""minGRU and minLSTM as models: gates that look at the input alone, trained by one scan a layer.
+
+Shapes: B batch, T steps, H units.
+Source: Feng et al., "Were RNNs All We Needed?" (2024).
+"""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from netwright.core.card import Card
+from netwright.core.config import Config
+from netwright.layers.minimal_recurrence import MinimalGRU, MinimalLSTM
+from netwright.models.sequence.linear_recurrent_model import (
+    LinearRecurrentConfig,
+    LinearRecurrentModel,
+)
+
+_SOURCE = 'Feng et al. (2024), "Were RNNs All We Needed?", arXiv 2410.01201'
+
+
+@dataclass(frozen=True, kw_only=True)
+class MinGRUConfig(LinearRecurrentConfig):
+    """Settings of minGRU."""
+
+
+class MinGRU(LinearRecurrentModel):
+    """Residual blocks around a GRU without a reset gate, whose gate does not see the state."""
+
+    settings: ClassVar[type[Config]] = MinGRUConfig
+    card: ClassVar[Card] = Card(
+        sentence="A GRU whose gate looks at the input alone, so that all steps are trained at once "
+        "by a scan.",
+        formula=r"h_t = (1 - z_t) \odot h_{t-1} + z_t \odot V x_t, \quad z_t = \sigma(G x_t)",
+        symbols={
+            "x_t": "input of the block at step t, (H)",
+            "h_t": "state, (H)",
+            "z_t": "share of the state that is new, (H)",
+            "G, V": "weights, (H, H) each",
+        },
+        source=_SOURCE,
+        misprint="It is often called the LRU. The linear recurrent unit (Orvieto et al., 2023) "
+        "is another one: complex, and with a decay that no input changes.",
+    )
+
+    def recurrence(self, config: MinGRUConfig) -> MinimalGRU:
+        """As many units as features."""
+        return MinimalGRU(config.hidden, config.hidden)
+
+
+@dataclass(frozen=True, kw_only=True)
+class MinLSTMConfig(LinearRecurrentConfig):
+    """Settings of minLSTM."""
+
+
+class MinLSTM(LinearRecurrentModel):
+    """Residual blocks around an LSTM without a cell, whose gates do not see the state."""
+
+    settings: ClassVar[type[Config]] = MinLSTMConfig
+    card: ClassVar[Card] = Card(
+        sentence="An LSTM whose two gates look at the input alone and add up to 1, so that all "
+        "steps are trained at once by a scan.",
+        formula=r"h_t = \frac{f_t}{f_t + i_t} \odot h_{t-1} + \frac{i_t}{f_t + i_t} \odot V x_t, "
+        r"\quad f_t = \sigma(F x_t), \quad i_t = \sigma(I x_t)",
+        symbols={
+            "x_t": "input of the block at step t, (H)",
+            "h_t": "state, (H)",
+            "f_t, i_t": "gates to forget and to let in, (H) each",
+            "F, I, V": "weights, (H, H) each",
+        },
+        source=_SOURCE,
+    )
+
+    def recurrence(self, config: MinLSTMConfig) -> MinimalLSTM:
+        """As many units as features."""
+        return MinimalLSTM(config.hidden, config.hidden)

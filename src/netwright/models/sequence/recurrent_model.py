@@ -1,0 +1,52 @@
+"""What the models of stacked cells share: layers of one kind of cell, in one direction or both."""
+
+from abc import abstractmethod
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+from netwright.core.config import Doc, Size
+from netwright.core.errors import ConfigError
+from netwright.data.spec import DataSpec
+from netwright.layers.recurrent import RecurrentStack
+from netwright.layers.recurrent_cells import Cell
+from netwright.models.sequence.sequence_model import SequenceConfig, SequenceModel
+
+
+@dataclass(frozen=True, kw_only=True)
+class RecurrentConfig(SequenceConfig):
+    """Settings that all stacks of cells have."""
+
+    layers: Annotated[Size, Doc("layers one above the other")] = 1
+    bidirectional: Annotated[bool, Doc("also read from the end; not to predict tokens")] = False
+    tied: Annotated[
+        bool, Doc("token vectors also score the next token; wants embedding = hidden")
+    ] = False
+
+
+class RecurrentModel(SequenceModel):
+    """The abstract kind: a subclass gives its config, its card and its cell."""
+
+    backbone: RecurrentStack
+
+    def __init__(self, config: RecurrentConfig, spec: DataSpec) -> None:
+        if config.bidirectional and spec.target == "tokens":
+            raise ConfigError(
+                "bidirectional would see the tokens that are to be predicted: it wants a target of "
+                "kind class, labels, real or tags, got 'tokens'"
+            )
+        super().__init__(config, spec, tied=config.tied, bidirectional=config.bidirectional)
+
+    @abstractmethod
+    def cell(self, config: Any) -> Cell:
+        """What each layer computes a step."""
+
+    def make_backbone(self, config: Any, input_size: int) -> RecurrentStack:
+        """Layers of this cell."""
+        return RecurrentStack(
+            self.cell(config),
+            input_size,
+            config.hidden,
+            config.layers,
+            bidirectional=config.bidirectional,
+            dropout=config.dropout,
+        )

@@ -1,0 +1,280 @@
+r"""GPT: a stack of causal transformer blocks that gives the next token at every place.
+
+    x = E[tokens] + P,    x = block_l(x),    logits = LN(x) E^T
+
+One pass over a text trains all its places at once, since no place sees a later one. To generate,
+the keys and values of the tokens so far are kept, and a new token costs one column. Parts have
+GPT-2's names: wte, wpe, h.N.ln_1, h.N.attn.c_attn, ..., ln_f.
+
+Padding stands behind a text, where no counted token looks: it needs no mask.
+
+Shapes: B batch, T tokens, V vocabulary, C classes, H heads, D width.
+Source: Radford et al., "Language Models are Unsupervised Multitask Learners" (2019).
+"""
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Annotated, ClassVar, Literal, Self, cast
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from netwright.core.card import Card
+from netwright.core.config import Config, Doc, Fraction, Size
+from netwright.core.errors import ShapeError
+from netwright.data.spec import DataSpec, InputKind, TargetKind
+from netwright.layers.feedforward import FeedForward
+from netwright.layers.key_value_cache import KeyValueCache
+from netwright.layers.multihead_attention import MultiHeadAttention, check_heads
+from netwright.layers.position_encoding import LearnedPositions, Rotary, SinusoidalPositions
+from netwright.layers.transformer_block import TransformerBlock
+from netwright.models.model import Model
+
+State = tuple[KeyValueCache, ...]  # one a block
+SPREAD = 0.02  # of the weights at the start
+EXPANSION = 4  # of the width, in the feed-forward networks
+
+Layers = Annotated[Size, Doc("transformer blocks")]
+Heads = Annotated[Size, Doc("heads of attention in a block; they divide the width")]
+Width = Annotated[Size, Doc("features of a token")]
+Context = Annotated[Size | None, Doc("most tokens it looks back on; null: as many as inputs have")]
+Dropout = Annotated[Fraction, Doc("share of embeddings, sums and attention dropped while training")]
+
+
+@dataclass(frozen=True, kw_only=True)
+class GPTConfig(Config):
+    """Settings of a GPT."""
+
+    layers: Layers = 4
+    heads: Heads = 4
+    width: Width = 128
+    context: Context = None
+    dropout: Dropout = 0.0
+    bias: Annotated[bool, Doc("maps and norms have biases")] = True
+    positions: Annotated[
+        Literal["learned", "sinusoidal", "rotary"], Doc("how a token is told its place")
+    ] = "learned"
+    kv_heads: Annotated[
+        Size | None, Doc("heads of keys and values; they divide heads; null: as many")
+    ] = None
+    tied: Annotated[bool, Doc("the head of a language model has the weights of its embedding")] = (
+        True
+    )
+
+    def __post_init__(self) -> None:
+        """Check the fields, then what they mean together."""
+        super().__post_init__()
+        check_heads(self.width, self.heads, self.kv_heads or self.heads)
+
+
+def card_of(sentence: str) -> Card:
+    """The card of a GPT of one size."""
+    return Card(
+        sentence=sentence,
+        formula=r"x_0 = E[t] + P, \quad x_{l+1} = \mathrm{block}_l(x_l), \quad"
+        r" p(t_{i+1} \mid t_{\le i}) = \mathrm{softmax}(\mathrm{LN}(x_L)_i E^\top)",
+        symbols={
+            "t": "the tokens, (T)",
+            "E": "embedding, and head where they are tied, (V, D)",
+            "P": "positions, (T, D)",
+            r"\mathrm{block}_l": "causal attention, then a feed-forward network; each is added",
+            r"\mathrm{LN}": "layer norm",
+        },
+        source="Radford et al. (2019), Language Models are Unsupervised Multitask Learners",
+        misprint="The letters are sometimes read as generalised pretrained; they stand for"
+        " generative pre-trained.",
+    )
+
+
+class GPT(Model):
+    """Embedding, blocks, norm; then a logit a token at every place, or one answer at the last."""
+
+    settings: ClassVar[type[Config]] = GPTConfig
+    inputs: ClassVar[frozenset[InputKind]] = frozenset({"tokens"})
+    targets: ClassVar[frozenset[TargetKind]] = frozenset({"tokens", "class", "labels", "real"})
+    card: ClassVar[Card] = card_of(
+        "A small stack of causal transformer blocks tells what comes next."
+    )
+
+    def __init__(self, config: GPTConfig, spec: DataSpec) -> None:
+        super().__init__(config, spec)
+        self.context = config.context or spec.input_shape[0]
+        self.wte = nn.Embedding(spec.vocab_size, config.width)
+        self.wpe = _build_positions(config, self.context)
+        self.drop = nn.Dropout(config.dropout)
+        self.h = nn.ModuleList(_build_block(config, self.context) for _ in range(config.layers))
+        self.ln_f = nn.LayerNorm(config.width, bias=config.bias)
+        is_tied = config.tied and spec.target == "tokens"
+        self.head = None if is_tied else nn.Linear(config.width, spec.num_outputs, bias=False)
+        self._draw_weights(config.layers)
+
+    @classmethod
+    def build(cls, config: GPTConfig, spec: DataSpec) -> Self:
+        """The model for this vocabulary, and for texts as long as those of the data."""
+        return cls(config, spec)
+
+    @property
+    def blocks(self) -> Iterable[TransformerBlock]:
+        """The transformer blocks, in order."""
+        return cast(Iterable[TransformerBlock], self.h)
+
+    def forward(self, tokens: Tensor) -> Tensor:
+        """(B, T) -> (B, T, V) for a target of tokens, else (B, C)."""
+        x = self._embed(tokens)
+        for block in self.blocks:
+            x = block(x)
+        if self.spec.target != "tokens":
+            x = self._last_counted(x, tokens)
+        return self._logits(x)
+
+    @torch.no_grad()
+    def read(self, tokens: Tensor) -> tuple[Tensor, State]:
+        """The logits (B, V) of what follows the tokens (B, T), and the state to go on from."""
+        rows, room = len(tokens), self.context
+        return self._extend(tokens, tuple(block.attn.start(rows, room) for block in self.blocks))
+
+    @torch.no_grad()
+    def step(self, tokens: Tensor, state: State) -> tuple[Tensor, State]:
+        """One more token a row, (B,): the next logits (B, V), and the state in place of the old."""
+        return self._extend(tokens[:, None], state)
+
+    @torch.no_grad()
+    def attention_weights(self, tokens: Tensor) -> tuple[Tensor, ...]:
+        """The weights (B, H, T, T) of every block, by the plain formula."""
+        x, weights = self._embed(tokens), []
+        for block in self.blocks:
+            weights.append(block.attn.attention_weights(block.attended(x)))
+            x = block(x)
+        return tuple(weights)
+
+    def _embed(self, tokens: Tensor, start: int = 0) -> Tensor:
+        """Tokens (B, T) at the places from `start` on as vectors (B, T, D)."""
+        count = tokens.shape[1]
+        if start + count > self.context:
+            raise ShapeError(f"a context of {self.context} tokens has no room for {start + count}")
+        x = self.wte(tokens)
+        embedded: Tensor = self.drop(x if self.wpe is None else x + self.wpe(start, count))
+        return embedded
+
+    def _extend(self, tokens: Tensor, state: State) -> tuple[Tensor, State]:
+        x, grown = self._embed(tokens, start=state[0].length), []
+        for block, cache in zip(self.blocks, state, strict=True):
+            x, longer = block.extend(x, cache)
+            grown.append(longer)
+        return self._logits(x[:, -1]), tuple(grown)
+
+    def _last_counted(self, x: Tensor, tokens: Tensor) -> Tensor:
+        """The vector of each text's last token before its padding, (B, T, D) -> (B, D)."""
+        if self.spec.padding is None:
+            return x[:, -1]
+        lengths = (tokens != self.spec.padding).sum(dim=1)
+        return x[torch.arange(len(x), device=x.device), (lengths - 1).clamp(min=0)]
+
+    def _logits(self, x: Tensor) -> Tensor:
+        weight = self.wte.weight if self.head is None else self.head.weight
+        return functional.linear(self.ln_f(x), weight)
+
+    def _draw_weights(self, layers: int) -> None:
+        """GPT-2's start: what is added to the sum of all blocks is drawn smaller the more add."""
+        for name, weight in self.named_parameters():
+            if weight.ndim > 1:
+                shrink = math.sqrt(2 * layers) if name.endswith("c_proj.weight") else 1.0
+                nn.init.normal_(weight, std=SPREAD / shrink)
+            elif name.endswith("bias"):
+                nn.init.zeros_(weight)
+
+
+def _build_positions(config: GPTConfig, context: int) -> nn.Module | None:
+    """What is added to the embeddings; rotary positions turn queries and keys instead."""
+    match config.positions:
+        case "learned":
+            return LearnedPositions(context, config.width)
+        case "sinusoidal":
+            # As large as the embeddings are at the start; larger would drown them.
+            return SinusoidalPositions(context, config.width, scale=SPREAD * math.sqrt(2))
+        case "rotary":
+            return None
+
+
+def _build_block(config: GPTConfig, context: int) -> TransformerBlock:
+    is_rotary = config.positions == "rotary"
+    attn = MultiHeadAttention(
+        config.width,
+        config.heads,
+        kv_heads=config.kv_heads,
+        causal=True,
+        dropout=config.dropout,
+        bias=config.bias,
+        rotary=Rotary(config.width // config.heads, context) if is_rotary else None,
+    )
+    gelu = nn.GELU(approximate="tanh")  # the form that GPT-2's weights were trained with
+    mlp = FeedForward(config.width, EXPANSION * config.width, gelu, bias=config.bias)
+    return TransformerBlock(attn, mlp, dropout=config.dropout, bias=config.bias)
+
+
+@dataclass(frozen=True, kw_only=True)
+class GPT2Config(GPTConfig):
+    """Settings of GPT-2, the smallest of four."""
+
+    layers: Layers = 12
+    heads: Heads = 12
+    width: Width = 768
+    context: Context = 1024
+    dropout: Dropout = 0.1
+
+
+class GPT2(GPT):
+    """124 million weights with GPT-2's vocabulary."""
+
+    settings: ClassVar[type[Config]] = GPT2Config
+    card: ClassVar[Card] = card_of("GPT-2, the smallest of four: 12 blocks of 768 features.")
+
+
+@dataclass(frozen=True, kw_only=True)
+class GPT2MediumConfig(GPT2Config):
+    """Settings of GPT-2 medium."""
+
+    layers: Layers = 24
+    heads: Heads = 16
+    width: Width = 1024
+
+
+class GPT2Medium(GPT):
+    """355 million weights with GPT-2's vocabulary."""
+
+    settings: ClassVar[type[Config]] = GPT2MediumConfig
+    card: ClassVar[Card] = card_of("GPT-2 medium: 24 blocks of 1024 features.")
+
+
+@dataclass(frozen=True, kw_only=True)
+class GPT2LargeConfig(GPT2Config):
+    """Settings of GPT-2 large."""
+
+    layers: Layers = 36
+    heads: Heads = 20
+    width: Width = 1280
+
+
+class GPT2Large(GPT):
+    """774 million weights with GPT-2's vocabulary."""
+
+    settings: ClassVar[type[Config]] = GPT2LargeConfig
+    card: ClassVar[Card] = card_of("GPT-2 large: 36 blocks of 1280 features.")
+
+
+@dataclass(frozen=True, kw_only=True)
+class GPT2XLConfig(GPT2Config):
+    """Settings of GPT-2 XL."""
+
+    layers: Layers = 48
+    heads: Heads = 25
+    width: Width = 1600
+
+
+class GPT2XL(GPT):
+    """1558 million weights with GPT-2's vocabulary."""
+
+    settings: ClassVar[type[Config]] = GPT2XLConfig
+    card: ClassVar[Card] = card_of("GPT-2 XL: 48 blocks of 1600 features.")

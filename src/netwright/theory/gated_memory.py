@@ -1,0 +1,163 @@
+r"""Gated cells remember what a plain recurrent network forgets.
+
+The plain state goes through a matrix and a squashing function at each step, and its gradient
+vanishes. The LSTM's cell and the GRU's state are handed on times a gate that may stay near 1.
+
+    recall    the first of T tokens is asked for after the noise that follows it
+    adding    two of T numbers are marked; their sum is asked for. Guessing 1 errs by 1/6 in square
+
+Shapes: T steps.
+Source: Hochreiter and Schmidhuber, "Long Short-Term Memory" (1997); Cho et al. (2014).
+"""
+
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+import torch
+from annotated_types import Interval
+
+from netwright.core.card import Card
+from netwright.core.config import Config, Doc
+from netwright.core.seeding import derive_seed
+from netwright.data.catalog import load
+from netwright.data.dataset import Data
+from netwright.inspection.claim_chart import ClaimChart, measured, predicted
+from netwright.layers.recurrent import RecurrentStack
+from netwright.models.model import Model
+from netwright.theory.claims import Assumption, Claim, Effort
+from netwright.theory.trained_measures import build_named, trained_measures
+from netwright.theory.verdict import Finding, Verdict, at_least, at_most
+
+CELLS = {"lstm": "LSTM", "gru": "GRU", "elman": "plain (Elman)"}
+SYMBOLS = 4  # first tokens to recall
+GUESSED = 100 / SYMBOLS  # per cent
+RECALLED, FORGOTTEN = 95.0, 75.0  # per cent, at least and at most
+SHORT = 3
+OPEN = 5.0  # bias of a gate that keeps 99 % a step
+RECALL = {"quick": {"n": 1000, "max_steps": 60}, "full": {"n": 4000, "max_steps": 300}}
+RECALL_TRAINING = {"lr": 3e-2, "batch_size": 32, "clip_norm": 1.0}
+ADDING = {"length": 100, "n": 30_000}
+ADDING_TRAINING = {"lr": 1e-2, "batch_size": 50, "clip_norm": 1.0, "max_steps": 500}
+ADDED, GUESSED_SUM = 0.02, 1 / 6  # squared errors
+
+
+@dataclass(frozen=True, kw_only=True)
+class GatedMemoryConfig(Config):
+    """What is to be remembered, and how the gates begin."""
+
+    length: Annotated[int, Interval(ge=20, le=200), Doc("T, tokens over which to recall")] = 40
+    long_gap: Annotated[
+        bool, Assumption("many steps lie between; without it, two")
+    ] = True
+    open_gates: Annotated[
+        bool, Assumption("gates begin open, so that the state is kept; without it, closed")
+    ] = True
+
+
+@torch.no_grad()
+def set_gates(stack: RecurrentStack, name: str, bias: float) -> None:
+    """Start the gates that keep a state at this bias; those that let in at minus half of it."""
+    gates = stack.weights(0)["bias_ih"].unflatten(0, (-1, stack.hidden))
+    if name in {"lstm", "gru"}:
+        gates[1] = bias  # the LSTM's forget gate, the GRU's update gate
+    if name == "lstm":
+        gates[0] = -bias / 2  # else what comes in all the time fills the cell
+
+
+def build_memory(name: str, data: Data, given: GatedMemoryConfig, seed: int, **settings: Any) -> Model:
+    """A recurrent network of one layer."""
+    model = build_named(name, data, seed=seed, dropout=0.0, **settings)
+    set_gates(model.backbone, name, OPEN if given.open_gates else -OPEN)  # type: ignore[arg-type]
+    return model
+
+
+def recalled(given: GatedMemoryConfig, length: int, seed: int, effort: Effort) -> dict[str, float]:
+    """How many first tokens each network recalls after training, in per cent."""
+    size = RECALL[effort]
+    data = load(
+        "recall", length=length, symbols=SYMBOLS, n=size["n"], val_size=0, test_size=0.2, seed=seed
+    )
+    train = {**RECALL_TRAINING, "max_steps": size["max_steps"], "epochs": size["max_steps"]}
+    return {
+        name: 100
+        * trained_measures(
+            build_memory(name, data, given, seed, hidden=16, embedding=8), data, seed=seed, train=train
+        )["accuracy"]
+        for name in CELLS
+    }
+
+
+def added(given: GatedMemoryConfig, seed: int) -> dict[str, float]:
+    """The squared error of each network on the adding problem."""
+    data = load("adding", **ADDING, val_size=0, test_size=0.1, seed=seed)
+    return {
+        name: trained_measures(
+            build_memory(name, data, given, seed, hidden=32),
+            data,
+            seed=seed,
+            train={**ADDING_TRAINING, "epochs": 100},
+        )["rmse"]
+        ** 2
+        for name in CELLS
+    }
+
+
+def measure_gated_memory(given: GatedMemoryConfig, seed: int, effort: Effort) -> Verdict:
+    """Train the three to recall; in full also to add."""
+    seed = derive_seed(seed, "gated-memory")
+    length = given.length if given.long_gap else SHORT
+    found = recalled(given, length, seed, effort)
+    return Verdict(
+        findings=(
+            *_recall_findings(found, RECALL[effort]["n"] // 5),
+            *(() if effort == "quick" else _adding_findings(added(given, seed))),
+        ),
+        chart=ClaimChart(
+            x_label="",
+            y_label=f"recalled after {length - 1} tokens of noise, %",
+            series=(
+                predicted("guessing", range(len(CELLS)), [GUESSED] * len(CELLS)),
+                measured("first tokens recalled", range(len(CELLS)), found.values()),
+            ),
+            explanation="Networks of 16 units, trained alike on sequences of "
+            f"{length} tokens, say which of {SYMBOLS} tokens came first.",
+            categories=tuple(CELLS.values()),
+        ),
+    )
+
+
+def _recall_findings(asked: dict[str, float], tested: int) -> tuple[Finding, ...]:
+    return (
+        at_least("first tokens that the LSTM recalls, %", RECALLED, asked["lstm"], n=tested),
+        at_least("first tokens that the GRU recalls, %", RECALLED, asked["gru"], n=tested),
+        at_most("first tokens that the plain one recalls, %", FORGOTTEN, asked["elman"], n=tested),
+    )
+
+
+def _adding_findings(errors: dict[str, float]) -> tuple[Finding, ...]:
+    tested = ADDING["n"] // 10
+    return (
+        at_most("squared error of the LSTM's sums", ADDED, errors["lstm"], n=tested),
+        at_most("squared error of the GRU's sums", ADDED, errors["gru"], n=tested),
+        at_least("squared error of the plain one's", GUESSED_SUM / 2, errors["elman"], n=tested),
+    )
+
+
+GATED_MEMORY = Claim(
+    card=Card(
+        sentence="LSTM and GRU remember over many steps, where a plain recurrent network forgets.",
+        formula=r"\frac{\partial c_T}{\partial c_0} \approx \prod_t f_t \quad \text{against} \quad"
+        r" \frac{\partial h_T}{\partial h_0} = \prod_t \mathrm{diag}(\phi'_t) \, U",
+        symbols={
+            "c_t": "cell of an LSTM, (H)",
+            "f_t": "its forget gate, which may stay near 1, (H)",
+            "h_t": "state of the plain network, (H)",
+            "U": "its recurrent weights, (H, H)",
+        },
+        source="Hochreiter and Schmidhuber (1997), Neural Computation 9, 1735-1780",
+    ),
+    topic="Sequences",
+    kind="empirical",
+    settings=GatedMemoryConfig,
+    experiment=measure_gated_memory,
+)

@@ -1,0 +1,111 @@
+"""One answer a token: what language modelling and tagging have in common.
+
+The mean loss is over the tokens that count, of all texts together: a long text counts more than a
+short one, and filling up with padding changes nothing.
+
+Shapes: B batch, N examples, T tokens, C kinds of answer; logits (B, T, C), targets (B, T).
+"""
+
+from abc import abstractmethod
+from functools import partial
+from typing import Any, ClassVar
+
+import torch
+from torch import Tensor
+
+from netwright.core.errors import ConfigError
+from netwright.core.outputs import Output, logits_of
+from netwright.data.dataset import Split
+from netwright.data.loader import Batch
+from netwright.data.spec import IGNORED
+from netwright.losses.catalog import LOSSES
+from netwright.losses.sequence import token_cross_entropy
+from netwright.train.tasks.task import Task, exact, weighted
+
+ROWS_TOGETHER = 4096  # whose targets are counted at a time: windows may overlap, and be views
+
+
+class PerToken(Task):
+    """Cross-entropy -log p(y_t | x) of each token that counts, where p is the softmax.
+
+    While training the share of right tokens is shown: it takes no second softmax of the logits,
+    which are the largest thing in memory.
+
+    Args:
+        num_classes: C, different tokens or tags.
+        loss: a name in the catalog of losses.
+        smoothing: eps of label smoothing, as torch has it: eps / C for every class.
+    """
+
+    kind: ClassVar[str]
+    headline: ClassVar[str] = "accuracy"
+
+    def __init__(
+        self, num_classes: int, *, loss: str = "cross-entropy", smoothing: float = 0.0
+    ) -> None:
+        self.num_classes, self.loss_name, self.smoothing = num_classes, loss, smoothing
+        self._loss = LOSSES.load(loss).function(loss, self.target)
+        if smoothing:
+            if loss != "cross-entropy":
+                raise ConfigError(f"label_smoothing is for cross-entropy, the loss is {loss!r}")
+            self._loss = partial(token_cross_entropy, smoothing=smoothing)
+
+    def loss_of(self, logits: Tensor, batch: Batch) -> Tensor:
+        """The mean loss of the tokens that count; a token counts as much as its text."""
+        counted = (batch.targets != IGNORED).sum(dim=1)  # (B,)
+        sums = self._loss(logits, batch.targets) * counted
+        return weighted(sums, batch.weights).sum() / counted.sum().clamp_min(1)
+
+    def counted(self, targets: Tensor) -> Tensor:
+        """The tokens that count, a number on the device."""
+        return (targets != IGNORED).sum()
+
+    def headline_sum(
+        self, output: Tensor | Output, targets: Tensor, weights: Tensor | None
+    ) -> Tensor:
+        """How many tokens of the batch are right; what is ignored never is."""
+        right = (logits_of(output).argmax(dim=2) == targets).sum(dim=1)
+        return weighted(right, weights).sum()
+
+    def predictions(self, output: Tensor | Output) -> Tensor:
+        """Probabilities (N, T, C)."""
+        return exact(logits_of(output)).softmax(dim=2)
+
+    @abstractmethod
+    def compared(self, predictions: Tensor, targets: Tensor) -> Tensor:
+        """See `Task.compared`: never the predictions themselves."""
+
+    @abstractmethod
+    def guessed(self, guess: Tensor, targets: Tensor) -> Tensor:
+        """See `Task.guessed`."""
+
+    def baseline(self, train: Split) -> Tensor:
+        """The shares of the training targets (C,), each counted once more than it occurs.
+
+        So none is impossible, and a token that first comes later costs much, not infinitely much
+        (Laplace's rule).
+        """
+        counts = target_counts(train, self.num_classes) + 1
+        return counts / counts.sum()
+
+    def to_json(self) -> dict[str, Any]:
+        """The kind, the number of answers and the loss."""
+        return {
+            "kind": self.kind,
+            "num_classes": self.num_classes,
+            "loss": self.loss_name,
+            "smoothing": self.smoothing,
+        }
+
+
+def target_counts(train: Split, num_classes: int) -> Tensor:
+    """How often each token or tag is a target that counts (C,), times the weight of its text."""
+    counts = torch.zeros(num_classes, dtype=torch.float64)
+    every = torch.arange(len(train), device=train.targets.device)
+    for rows in torch.split(every, ROWS_TOGETHER):
+        targets = train.targets[rows].cpu()
+        amounts = torch.ones(len(rows)) if train.weights is None else train.weights[rows].cpu()
+        counts_here = targets != IGNORED
+        each = amounts.double()[:, None].expand_as(targets)[counts_here]
+        counts += torch.bincount(targets[counts_here], each, minlength=num_classes)
+    return counts.float()

@@ -1,0 +1,88 @@
+"""The order of time: times go forward, and parts follow each other."""
+
+import re
+
+import pytest
+import torch
+
+from netwright.core.errors import ConfigError, DataError
+from netwright.data.series.time_order import check_forward, divide_in_time, divide_windows
+from netwright.data.tables.raw_table import RawTable
+from netwright.data.tables.reading import read_table
+
+
+def table(**columns: list[str]) -> RawTable:
+    names = list(columns)
+    rows = zip(*columns.values(), strict=True)
+    return read_table([dict(zip(names, row, strict=True)) for row in rows])
+
+
+@pytest.mark.parametrize(
+    "times",
+    [["1", "2.5", "10"], ["2024-01-31", "2024-02-01"], ["31.1.2024", "1.2.2024"], ["9", "10"]],
+    ids=["numbers", "iso", "dotted", "not-as-text"],
+)
+def test_numbers_and_dates_go_forward(times: list[str]) -> None:
+    check_forward(table(t=times), "t")
+
+
+@pytest.mark.parametrize(
+    ("times", "wrong"),
+    [
+        (["1", "3", "2"], "row 2: column 't': '2' must come after '3', the row before"),
+        (["1", "1"], "row 1: column 't': '1' must come after '1', the row before"),
+        (
+            ["2024-02-01", "2024-01-31"],
+            "row 1: column 't': '2024-01-31' must come after '2024-02-01', the row before",
+        ),
+        (["1", ""], "row 1: column 't': the time is missing"),
+        (["mon", "tue"], "row 0: column 't': 'mon' is not a number"),
+    ],
+)
+def test_times_that_do_not_go_forward_are_refused_by_their_row(
+    times: list[str], wrong: str
+) -> None:
+    with pytest.raises(DataError, match=re.escape(wrong) + "$"):
+        check_forward(table(t=times), "t")
+
+
+def test_the_first_windows_train_and_the_last_test() -> None:
+    parts = divide_in_time(10, val_size=0.2, test_size=0.3)
+    assert {name: part.tolist() for name, part in parts.items()} == {
+        "train": [0, 1, 2, 3, 4],
+        "val": [5, 6],
+        "test": [7, 8, 9],
+    }
+
+
+def test_shares_that_leave_nothing_to_train_on_are_refused() -> None:
+    with pytest.raises(ConfigError, match=re.escape("must be less than 1, got 0.5 + 0.5")):
+        divide_in_time(10, val_size=0.5, test_size=0.5)
+    sentence = "1 windows are too few for 0 validation and 1 test"
+    with pytest.raises(DataError, match=f"^{sentence}$"):
+        divide_in_time(1, val_size=0, test_size=0.9)
+
+
+def test_a_column_divides_windows_by_the_row_that_they_forecast() -> None:
+    rows = table(train=["TRUE"] * 6 + ["FALSE"] * 3)
+    parts = divide_windows(rows, torch.arange(2, 9), "train", val_size=0.25)
+    assert {name: part.tolist() for name, part in parts.items()} == {
+        "train": [0, 1, 2],
+        "val": [3],
+        "test": [4, 5, 6],
+    }
+    whole = divide_windows(rows, torch.arange(2, 9), "train", val_size=0)
+    assert (whole["train"].tolist(), whole["val"].tolist()) == ([0, 1, 2, 3], [])
+    named = table(part=["train", "train", "val", "test"])
+    parts = divide_windows(named, torch.arange(1, 4), "part", val_size=0.5)
+    assert [part.tolist() for part in parts.values()] == [[0], [1], [2]]
+
+
+def test_parts_that_do_not_follow_in_time_are_refused() -> None:
+    rows = table(part=["test", "train", "train"])
+    sentence = "row 0: column 'part': a row of test comes before one of train; parts must follow"
+    with pytest.raises(DataError, match=re.escape(sentence)):
+        divide_windows(rows, torch.arange(3), "part", val_size=0)
+    rows = table(part=["train", "test", "test"])
+    with pytest.raises(DataError, match="column 'part' leaves no window to train on"):
+        divide_windows(rows, torch.arange(1, 3), "part", val_size=0)

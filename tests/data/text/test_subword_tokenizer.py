@@ -1,0 +1,83 @@
+"""Parts of words: hand-worked merges and cuts, the contract, and the package that may be absent."""
+
+import re
+import sys
+from collections.abc import Callable
+from functools import partial
+
+import pytest
+
+from netwright.core.errors import ConfigError, DataError
+from netwright.data.text.subword_tokenizer import BytePairTokenizer, WordPieceTokenizer
+from netwright.data.text.tokenizer import SPECIALS, UNK
+from netwright.testing.tokenizer_contract import TOKENIZER_CHECKS, Fit
+
+
+@pytest.mark.parametrize(
+    "fit",
+    [
+        partial(BytePairTokenizer.fit, vocab_size=290),
+        WordPieceTokenizer.fit,
+        partial(WordPieceTokenizer.fit, lower=True),
+    ],
+    ids=["bpe", "wordpiece", "wordpiece-lower"],
+)
+@pytest.mark.parametrize("check", TOKENIZER_CHECKS, ids=lambda check: check.__name__)
+def test_keeps_the_tokenizer_contract(check: Callable[[Fit], None], fit: Fit) -> None:
+    check(fit)
+
+
+def test_byte_pairs_join_the_commonest_neighbours_first() -> None:
+    # a b occurs 5 times, ab c 3 times, and then no pair more than once.
+    tokenizer = BytePairTokenizer.fit(["abc", "abc", "abc", "abd", "abe"], min_count=2)
+    assert tokenizer.merges == ("a b", "ab c")
+    assert tokenizer.size == 4 + 256 + 2
+    assert [tokenizer.tokens[token] for token in tokenizer.encode("abcabd")] == ["abc", "ab", "d"]
+
+
+def test_byte_pairs_write_every_text() -> None:
+    tokenizer = BytePairTokenizer.fit(["only plain letters"], vocab_size=260)
+    text = " 犬\n\tß \u0000 😺  "
+    tokens = tokenizer.encode(text)
+    assert UNK not in tokens and tokenizer.decode(tokens) == text
+    assert len(tokens) == len(text.encode())
+    assert BytePairTokenizer.fit(["Ab"], lower=True).decode(tokens) != text.upper()
+
+
+@pytest.mark.covers("wordpiece")
+def test_a_word_is_cut_into_the_longest_known_parts() -> None:
+    pieces = ("un", "##aff", "##able", "##a", "able", "a")
+    tokenizer = WordPieceTokenizer(tokens=(*SPECIALS, *pieces))
+    tokens = tokenizer.encode("unaffable able a")
+    assert [tokenizer.tokens[token] for token in tokens] == ["un", "##aff", "##able", "able", "a"]
+    assert tokenizer.decode(tokens) == "unaffable able a"
+    assert tokenizer.encode("unknown") == [UNK]
+
+
+@pytest.mark.parametrize("kind", [BytePairTokenizer, WordPieceTokenizer])
+def test_capitals_become_small_where_asked(
+    kind: type[BytePairTokenizer] | type[WordPieceTokenizer],
+) -> None:
+    tokenizer = kind.fit(["Rome rome"], lower=True)
+    assert tokenizer.encode("ROME") == tokenizer.encode("rome")
+    assert not tokenizer.is_lossless
+
+
+def test_byte_pairs_need_room_for_all_bytes() -> None:
+    sentence = "vocab_size of bpe must be at least 260, all bytes and the special tokens, got 100"
+    with pytest.raises(ConfigError, match=f"^{re.escape(sentence)}$"):
+        BytePairTokenizer.fit(["text"], vocab_size=100)
+
+
+@pytest.mark.parametrize(
+    ("kind", "name"), [(BytePairTokenizer, "byte-pair"), (WordPieceTokenizer, "WordPiece")]
+)
+def test_without_the_package_the_refusal_says_how_to_get_it(
+    kind: type[BytePairTokenizer], name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "tokenizers", None)
+    sentence = f"{name} tokens need the package tokenizers: pip install 'netwright[text]'"
+    with pytest.raises(DataError, match=f"^{re.escape(sentence)}$"):
+        kind.fit(["text"])
+    with pytest.raises(DataError, match=f"^{re.escape(sentence)}$"):
+        kind(tokens=(*SPECIALS, "a")).encode("a")

@@ -1,0 +1,125 @@
+"""A table with a text column as data: divided as tables are, fitted on training rows, told."""
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from netwright.core.config import parse
+from netwright.core.errors import ConfigError, DataError
+from netwright.data.dataset import Data
+from netwright.data.text.text_table import TextTableConfig, load_text_table
+
+ROWS = [(f"a {word} film number {number}", label) for number, (word, label) in
+        enumerate([("good", "yes"), ("bad", "no")] * 20)]  # fmt: skip
+
+
+def write(folder: Path, rows: Sequence[tuple[str, ...]], header: str = "text\tkind") -> str:
+    path = folder / "reviews.tsv"
+    path.write_text("\n".join([header, *("\t".join(row) for row in rows)]), encoding="utf-8")
+    return str(path)
+
+
+def load(path: str, **settings: Any) -> Data:
+    given = {"path": path, "text": "text", "target": "kind", **settings}
+    return load_text_table(parse(TextTableConfig, given))
+
+
+def test_rows_become_tokens_and_classes(tmp_path: Path) -> None:
+    data = load(write(tmp_path, ROWS))
+    assert {part: len(split) for part, split in data.splits()} == {"train": 28, "val": 4, "test": 8}
+    assert data.spec.class_names == ("no", "yes") and data.spec.input_shape == (5,)
+    for _, split in data.splits():
+        assert int(split.targets.sum()) * 2 == len(split)  # class by class
+    text = data.preprocessor.decode(data.train.inputs[:1])[0]["text"]
+    assert text == "a good film number <unk>"
+    assert data.notes == (
+        "rows: 28 train, 4 val, 8 test (held out at random, class by class)",
+        "text: text, 5 word tokens known, 20 % of the training text unknown",
+        "text: 5 tokens a text; 0 % of the training texts are cut, the longest has 5",
+        "kind: target, class, 2 values: 'no', 'yes'",
+    )
+
+
+def test_a_split_column_divides_and_only_training_rows_name_words(tmp_path: Path) -> None:
+    rows = [(*row, "test" if place >= 30 else "train") for place, row in enumerate(ROWS)]
+    rows[-1] = ("superb superb superb", "no", "test")
+    data = load(write(tmp_path, rows, "text\tkind\tsplit"), val_size=0.2)
+    assert {part: len(split) for part, split in data.splits()} == {
+        "train": 24,
+        "val": 6,
+        "test": 10,
+    }
+    assert data.test is not None and data.test_is_given
+    assert data.test.inputs[-1].tolist() == [1, 1, 1, 0, 0]
+
+
+def test_long_texts_are_cut_where_most_of_them_end(tmp_path: Path) -> None:
+    rows = [("word " * length, "yes" if length % 2 else "no") for length in range(1, 101)]
+    path = write(tmp_path, rows)
+    data = load(path, val_size=0, test_size=0)
+    assert data.spec.input_shape == (96,)
+    assert load(path, max_length=7).spec.input_shape == (7,)
+    long = [("word " * 900, kind) for _, kind in rows]
+    assert load(write(tmp_path, long)).spec.input_shape == (512,)
+
+
+@pytest.mark.parametrize("inputs", ["bag", "tf-idf"])
+def test_bags_are_features(tmp_path: Path, inputs: str) -> None:
+    data = load(write(tmp_path, ROWS), inputs=inputs)
+    assert data.spec.inputs == "features" and data.spec.input_shape == (5,)
+    row = dict(zip(data.spec.feature_names, data.train.inputs[0].tolist(), strict=True))
+    assert row["good"] == pytest.approx(1 if inputs == "bag" else torch.tensor(2.0).log().item())
+    assert row["film"] == (1 if inputs == "bag" else 0)
+    assert load(write(tmp_path, ROWS), inputs=inputs, vocab_size=6).spec.input_shape == (2,)
+
+
+def test_reals_can_be_predicted(tmp_path: Path) -> None:
+    rows = [(text, str(0.5 + place)) for place, (text, _) in enumerate(ROWS)]
+    data = load(write(tmp_path, rows))
+    assert data.spec.target == "real" and data.train.targets.shape == (28, 1)
+
+
+def test_rows_that_lack_a_cell_are_left_out_where_asked(tmp_path: Path) -> None:
+    path = write(tmp_path, [*ROWS, ("", "yes"), ("a text", "")])
+    data = load(path, drop_missing_text=True, drop_missing_target=True)
+    assert data.notes[0] == "2 of 42 rows were left out, they lack a cell"
+    for settings, sentence in (
+        ({"drop_missing_target": True}, "reviews.tsv: 'text' is missing in 1 of 42 rows, first in "
+         "line 42; give --set data.drop_missing_text=true to leave them out"),
+        ({"drop_missing_text": True}, "reviews.tsv: 'kind' is missing in 1 of 42 rows, first in "
+         "line 43; give --drop-missing-target to leave them out"),
+    ):  # fmt: skip
+        with pytest.raises(DataError, match=f"^{re.escape(sentence)}$"):
+            load(path, **settings)
+
+
+@pytest.mark.parametrize(
+    ("settings", "sentence"),
+    [
+        ({"text": "txt"}, "reviews.tsv has no column 'txt'; did you mean 'text'?"),
+        ({"target": "kinds"}, "reviews.tsv has no column 'kinds'; did you mean 'kind'?"),
+        ({"text": ""}, "text is missing, wanted a column of reviews.tsv: text, kind"),
+        ({"target": ()}, "target is missing, wanted a column of reviews.tsv: text, kind"),
+        ({"target": "text"}, "column 'text' is named by text and by target"),
+        ({"min_count": 99}, "no token of column 'text' occurs min_count=99 times"),
+        ({"path": ""}, "path is empty, wanted the path of a .csv, .tsv or .parquet file"),
+    ],
+)
+def test_settings_without_sense_are_refused(
+    tmp_path: Path, settings: dict[str, Any], sentence: str
+) -> None:
+    given = {"path": write(tmp_path, ROWS), **settings}
+    with pytest.raises((ConfigError, DataError), match=f"^{re.escape(sentence)}$"):
+        load(**given)
+
+
+def test_one_class_and_few_rows_are_refused(tmp_path: Path) -> None:
+    one = [(text, "yes") for text, _ in ROWS]
+    with pytest.raises(DataError, match=r"^reviews\.tsv has one class only in its training rows"):
+        load(write(tmp_path, one))
+    with pytest.raises(DataError, match=r"^reviews\.tsv: 4 rows are too few, wanted at least 5$"):
+        load(write(tmp_path, ROWS[:4]))
