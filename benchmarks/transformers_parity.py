@@ -9,8 +9,8 @@ the same of every text. Texts have different lengths; where one has ended, no lo
     text             20 tokens by greedy choice: theirs by `generate`, ours by `read` and `step`
 
 Measured on 2026-11-15 with torch 2.13.0+cpu and transformers 5.22.2: the largest difference of a
-logit is 7.5e-6 in float32 and 4.9e-15 in float64, both in GPT-2 of 124 million weights, where logits
-go up to 4.1; the texts are the same.
+logit is 7.5e-6 in float32 and 4.9e-15 in float64, both in GPT-2 of 124 million weights, where
+logits go up to 4.1; the texts are the same.
 
     PYTHONPATH=src .venv-bench/bin/python benchmarks/transformers_parity.py [--write-fixture]
 

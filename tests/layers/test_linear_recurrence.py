@@ -119,7 +119,7 @@ def test_gradients_agree_with_finite_differences(kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_mixed_precision_keeps_a_long_memory(kind: str) -> None:
+def test_mixed_precision_gives_nearly_the_same(kind: str) -> None:
     recurrence, x = layer(kind).float(), series(30).float()
     with torch.autocast("cpu", dtype=torch.bfloat16):
         mixed, _ = recurrence(x)

@@ -24,7 +24,7 @@ def test_a_block_is_its_formula() -> None:
     assert isinstance(block, ResidualRecurrence)
     x = series(5, 4)
     hidden, _ = block.recurrence(block.norm(x))
-    value, gate = block.gate(nn.functional.gelu(hidden)).chunk(2, dim=-1)
+    value, gate = block.gate(nn.functional.silu(hidden)).chunk(2, dim=-1)
     torch.testing.assert_close(block(x)[0], x + value * gate.sigmoid())
 
 

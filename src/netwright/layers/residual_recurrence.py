@@ -1,6 +1,6 @@
 """A deep recurrence that trains: blocks around a shortcut, each a recurrence and a gate after it.
 
-    block    x + dropout(glu(W gelu(recurrence(norm(x)))))
+    block    x + dropout(glu(W silu(recurrence(norm(x)))))
     stack    norm(block(... block(M x)))
 
 The recurrence mixes steps and, being linear in its state, cannot bend it; the gate mixes features
@@ -54,7 +54,7 @@ class ResidualRecurrence(Recurrence):
         return inputs + self._added(hidden), state
 
     def _added(self, hidden: Tensor) -> Tensor:
-        gated = functional.glu(self.gate(functional.gelu(hidden)), dim=-1)
+        gated = functional.glu(self.gate(functional.silu(hidden)), dim=-1)
         added: Tensor = self.dropout(gated)
         return added
 

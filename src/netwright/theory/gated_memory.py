@@ -34,7 +34,7 @@ GUESSED = 100 / SYMBOLS  # per cent
 RECALLED, FORGOTTEN = 95.0, 75.0  # per cent, at least and at most
 SHORT = 3
 OPEN = 5.0  # bias of a gate that keeps 99 % a step
-RECALL = {"quick": {"n": 1000, "max_steps": 60}, "full": {"n": 4000, "max_steps": 300}}
+RECALL = {"quick": {"n": 1000, "max_steps": 75}, "full": {"n": 4000, "max_steps": 300}}
 RECALL_TRAINING = {"lr": 3e-2, "batch_size": 32, "clip_norm": 1.0}
 ADDING = {"length": 100, "n": 30_000}
 ADDING_TRAINING = {"lr": 1e-2, "batch_size": 50, "clip_norm": 1.0, "max_steps": 500}
@@ -45,7 +45,7 @@ ADDED, GUESSED_SUM = 0.02, 1 / 6  # squared errors
 class GatedMemoryConfig(Config):
     """What is to be remembered, and how the gates begin."""
 
-    length: Annotated[int, Interval(ge=20, le=200), Doc("T, tokens over which to recall")] = 40
+    length: Annotated[int, Interval(ge=20, le=200), Doc("T, tokens over which to recall")] = 35
     long_gap: Annotated[
         bool, Assumption("many steps lie between; without it, two")
     ] = True

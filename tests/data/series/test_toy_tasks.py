@@ -133,7 +133,7 @@ def test_the_seed_decides_all(source: Source) -> None:
 @pytest.mark.parametrize(
     ("config", "settings", "sentence"),
     [
-        (ParityConfig, {"length": 5}, "min_length must be at most length, got 20 and 5"),
+        (ParityConfig, {"min_length": 21}, "min_length must be at most length, got 21 and 20"),
         (
             BracketsConfig,
             {"length": 21, "min_length": 21},

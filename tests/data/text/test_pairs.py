@@ -54,7 +54,7 @@ def test_columns_may_have_other_names_and_a_column_may_divide_the_rows(tmp_path:
 
 
 def test_vocabularies_are_those_of_the_training_rows(tmp_path: Path) -> None:
-    rows = [("eins", "one", "train"), ("eins", "one", "train"), ("zwei", "two", "test")]
+    rows = [("eins", "one", "train")] * 2 + [("zwei", "two", "test")] * 2
     data = load("text-pairs", path=str(table(tmp_path, rows, "source\ttarget\tsplit")))
     assert encoder_of(data).source.tokens[4:] == ("eins",)
     assert texts(data)[-1] == ("<unk>", "<unk>")

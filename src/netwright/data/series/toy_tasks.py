@@ -88,11 +88,11 @@ def load_recall(config: RecallConfig) -> Data:
 
 @dataclass(frozen=True, kw_only=True)
 class VaryingConfig(SyntheticConfig):
-    """Sequences of different lengths."""
+    """Sequences of different lengths; the short ones teach what the long ones ask."""
 
     n: Annotated[Size, Doc("number of sequences, before any are held out")] = 10_000
-    length: Annotated[int, Ge(2), Doc("most tokens of a sequence")] = 40
-    min_length: Annotated[int, Ge(2), Doc("fewest tokens of a sequence")] = 20
+    length: Annotated[int, Ge(2), Doc("most tokens of a sequence")] = 20
+    min_length: Annotated[int, Ge(2), Doc("fewest tokens of a sequence")] = 2
 
     def __post_init__(self) -> None:
         """Refuse lengths that leave nothing between them."""
@@ -250,14 +250,14 @@ RECALL = Source(
 PARITY = Source(
     config=ParityConfig,
     load=load_parity,
-    sentence="20 to 40 bits: is the number of ones even or odd",
+    sentence="2 to 20 bits: is the number of ones even or odd",
     origin="Minsky and Papert, Perceptrons (1969)",
     licence=LICENCE,
 )
 BRACKETS = Source(
     config=BracketsConfig,
     load=load_brackets,
-    sentence="20 to 40 brackets of two kinds: balanced, or with two of them exchanged",
+    sentence="2 to 20 brackets of two kinds: balanced, or with two of them exchanged",
     origin="Chomsky and Schuetzenberger, The Algebraic Theory of Context-Free Languages (1963)",
     licence=LICENCE,
 )

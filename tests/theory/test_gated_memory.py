@@ -1,0 +1,35 @@
+"""Gated memories: gates that begin where they are put, and what each network recalls."""
+
+import pytest
+import torch
+
+from netwright.data.catalog import load
+from netwright.testing.claim_contract import CLAIM_CHECKS
+from netwright.theory.gated_memory import (
+    GATED_MEMORY,
+    OPEN,
+    GatedMemoryConfig,
+    build_memory,
+    recalled,
+)
+
+
+@pytest.mark.parametrize("check", CLAIM_CHECKS, ids=lambda check: check.__name__)
+def test_keeps_the_claim_contract(check) -> None:  # type: ignore[no-untyped-def]
+    check(GATED_MEMORY)
+
+
+@pytest.mark.parametrize(("name", "blocks"), [("lstm", [-OPEN / 2, OPEN]), ("gru", [None, OPEN])])
+def test_gates_begin_open(name: str, blocks: list[float | None]) -> None:
+    data = load("recall", length=5, n=40, symbols=2)
+    model = build_memory(name, data, GatedMemoryConfig(), 0, hidden=3, embedding=2)
+    bias = model.backbone.weights(0)["bias_ih"].unflatten(0, (-1, 3))  # type: ignore[union-attr,operator]
+    for place, wanted in enumerate(blocks):
+        if wanted is not None:
+            assert torch.equal(bias[place], torch.full((3,), wanted))
+
+
+def test_all_recall_over_two_steps() -> None:
+    found = recalled(GatedMemoryConfig(), 3, 0, "quick")
+    assert list(found) == ["lstm", "gru", "elman"]
+    assert min(found.values()) == 100

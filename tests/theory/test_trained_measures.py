@@ -1,0 +1,40 @@
+"""Training for a claim: models by name, by gradients or by a rule of their own."""
+
+import pytest
+import torch
+
+from netwright.core.seeding import generator
+from netwright.theory.simple_models import SimpleModelsConfig, series_data
+from netwright.theory.trained_measures import build_named, trained_measures
+
+
+def test_the_seed_gives_the_first_weights() -> None:
+    data = series_data(SimpleModelsConfig(), generator(0, "test"))
+    first, again, other = (
+        build_named("mlp", data, seed=seed, hidden=(3,)).state_dict() for seed in (1, 1, 2)
+    )
+    assert torch.equal(first["affine.weight"], again["affine.weight"])
+    assert not torch.equal(first["affine.weight"], other["affine.weight"])
+
+
+@pytest.mark.parametrize("name", ["least-squares", "linear-regression"])
+def test_a_line_is_found_by_its_own_rule_and_by_gradients(name: str) -> None:
+    data = series_data(SimpleModelsConfig(), generator(0, "test"))
+    model = build_named(name, data, seed=0)
+    found = trained_measures(model, data, seed=0, train={"lr": 3e-2, "epochs": 3})
+    inputs, targets = data.train.inputs.flatten(1), data.train.targets
+    wanted = torch.linalg.lstsq(inputs, targets).solution.squeeze(1)
+    torch.testing.assert_close(model.affine.weight[0].detach(), wanted, rtol=0, atol=0.03)  # type: ignore[union-attr,index]
+    test = data.split("test")
+    by_hand = (model(test.inputs) - test.targets).square().mean().sqrt().item()
+    assert found["rmse"] == pytest.approx(by_hand, rel=1e-3)
+
+
+def test_no_more_steps_are_taken_than_asked_for() -> None:
+    data = series_data(SimpleModelsConfig(), generator(0, "test"))
+    model = build_named("linear-regression", data, seed=0)
+    before = model.state_dict()["affine.bias"].clone()
+    trained_measures(
+        model, data, seed=0, train={"optimizer": "sgd", "lr": 1e-9, "max_steps": 1, "epochs": 50}
+    )
+    assert (model.state_dict()["affine.bias"] - before).abs().max() < 1e-7
