@@ -7,7 +7,7 @@ import torch
 
 from netwright.core.seeding import generator
 from netwright.layers.multihead_attention import MultiHeadAttention
-from netwright.layers.recurrent_cells import elman_step
+from netwright.layers.recurrent_cells import States, elman_step
 from netwright.testing.claim_contract import CLAIM_CHECKS
 from netwright.theory.attention_structure import (
     COST,
@@ -62,7 +62,7 @@ def test_the_gradient_over_a_distance_falls_as_one_over_it_and_dies_in_a_recurre
     }
 
     def through_recurrence(x: torch.Tensor) -> torch.Tensor:
-        state = (torch.zeros(16).double(),)
+        state: States = (torch.zeros(16).double(),)
         for row in x.unbind():
             state = elman_step(row, state, weights)
         return state[0]

@@ -32,7 +32,8 @@ def test_pooling_is_the_kernel_regression_and_its_error_falls_with_n() -> None:
 
 
 @pytest.mark.parametrize(
-    ("switched", "shrinks"), [({}, 0.398), ({"narrowing": False}, 1), ({"more_neighbours": False}, 0.01)]
+    ("switched", "shrinks"),
+    [({}, 0.398), ({"narrowing": False}, 1), ({"more_neighbours": False}, 0.01)],
 )
 def test_a_hundred_times_the_examples_narrow_the_kernel_so_much(
     switched: dict[str, bool], shrinks: float

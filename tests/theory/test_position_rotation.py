@@ -30,7 +30,7 @@ def test_the_first_position_the_wavelengths_the_rotation_and_the_misprints() -> 
     assert float(wavelengths[0]) == pytest.approx(2 * math.pi)
     longest = 2 * math.pi * 10_000 ** (1 - 2 / FEATURES)  # toward 10000 * 2 pi with more features
     assert float(wavelengths[-1]) == pytest.approx(longest)
-    pairs = encoding.unflatten(1, (-1, 2))
+    pairs = encoding.view(60, -1, 2)
     assert missed_by_turning(pairs, 7) < 1e-10
     assert missed_by_any_map(pairs, 7) < 1e-10
     for wrong in misprinted().values():

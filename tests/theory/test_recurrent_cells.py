@@ -48,7 +48,9 @@ def test_a_gate_of_0_99_keeps_a_third_over_100_steps() -> None:
 @pytest.mark.parametrize(("inputs", "units"), [(10, 20), (1, 1), (7, 5)])
 def test_weights_are_counted_as_torch_has_them(inputs: int, units: int) -> None:
     wanted = sum(weight.numel() for weight in nn.LSTM(inputs, units).parameters())
-    assert count_weights(LSTM, inputs, units) == wanted == 4 * (units * (inputs + units) + 2 * units)
+    assert (
+        count_weights(LSTM, inputs, units) == wanted == 4 * (units * (inputs + units) + 2 * units)
+    )
 
 
 def test_the_ratio_of_weights_is_three_to_four() -> None:

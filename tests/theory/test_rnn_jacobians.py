@@ -1,4 +1,4 @@
-"""Jacobians over many steps: bounded, vanishing, exploding, and the condition the right way round."""
+"""Jacobians over many steps: bounded, vanishing, exploding, and the condition for it."""
 
 from functools import partial
 
@@ -8,7 +8,7 @@ from torch import Tensor
 from torch.func import jacrev
 
 from netwright.core.seeding import generator
-from netwright.layers.recurrent_cells import elman_step
+from netwright.layers.recurrent_cells import States, elman_step
 from netwright.layers.unrolled import unroll
 from netwright.testing.claim_contract import CLAIM_CHECKS
 from netwright.theory.claims import Claim
@@ -69,7 +69,7 @@ def test_the_first_of_a_hundred_inputs_is_forgotten() -> None:
         "weight_hh": 0.8 * random_matrix(32, rng),
     }
     inputs = torch.randn(100, 32, generator=rng, dtype=torch.float64).requires_grad_()
-    state = (torch.zeros(32).double(),)
+    state: States = (torch.zeros(32).double(),)
     for x in inputs.unbind():
         state = elman_step(x, state, weights)
     (grads,) = torch.autograd.grad(state[0].sum(), inputs)

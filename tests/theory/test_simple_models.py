@@ -51,5 +51,5 @@ def test_the_share_explained_is_that_of_new_targets() -> None:
     found = torch.linalg.lstsq(data.train.inputs.flatten(1), data.train.targets).solution
     left = (test.inputs.flatten(1) @ found - test.targets).square().mean()
     assert r2_of("least-squares", data, 0) == pytest.approx(
-        1 - (left / test.targets.var(correction=0)).item(), abs=1e-3
+        1 - (left / test.targets.var(correction=0)).item(), abs=0.01
     )

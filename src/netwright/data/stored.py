@@ -16,6 +16,7 @@ from torch import Tensor
 from netwright.core.errors import DataError
 from netwright.data.dataset import Data, Split
 from netwright.data.pixels import PixelSplit
+from netwright.data.windows import WindowSplit
 
 MOST_BYTES = 2**31  # of inputs that are read all together
 MOST_SHOWN = 10_000  # rows of a split that are looked at, where it is not held as floats
@@ -152,12 +153,12 @@ def sample_stored(data: Data, most: int = MOST_SHOWN) -> Sample:
 
 
 def _shown(split: Split, most: int) -> Split:
-    """Stored rows are read; bytes stay bytes; a split in memory stays as it is."""
+    """Stored rows are read, bytes stay bytes, few windows are copied; all else stays as it is."""
     if isinstance(split, StoredSplit):
         shown = split.take(evenly_spaced(len(split), most))
         return Split(inputs=shown.inputs, targets=shown.targets, weights=shown.weights)
-    if isinstance(split, PixelSplit) and len(split) > most:
-        return split.take(evenly_spaced(len(split), most).to(split.pixels.device))
+    if isinstance(split, PixelSplit | WindowSplit) and len(split) > most:
+        return split.take(evenly_spaced(len(split), most).to(split.targets.device))
     return split
 
 

@@ -53,6 +53,10 @@ class WindowSplit(Split):
     def check_inputs(self, name: str) -> None:
         """Nothing to do: tokens are whole numbers."""
 
+    def each_target(self) -> Tensor:
+        """All tokens but the first, each once: windows may overlap."""
+        return self.stream[1:]
+
     def to(self, device: torch.device) -> "WindowSplit":
         """The stream on another device, and the windows as views of it there."""
         return WindowSplit(stream=self.stream.to(device), window=self.window, stride=self.stride)

@@ -8,7 +8,9 @@ from torch import Tensor
 
 from netwright.data.dataset import Data
 from netwright.data.pixels import PixelSplit
-from netwright.data.preprocessing import readable
+from netwright.data.preprocessing import Preprocessor, readable
+from netwright.data.series.encoder import SeriesEncoder
+from netwright.data.tables.columns import ColumnSummary
 from netwright.data.tables.encoding import TableEncoder
 
 MOST_COLUMNS = 60
@@ -19,7 +21,8 @@ def describe_columns(data: Data) -> list[dict[str, str]]:
 
     Images have one row a channel, series one a feature, texts one for all their tokens.
     """
-    if isinstance(data.preprocessor, TableEncoder):
+    summaries = _table_columns(data.preprocessor)
+    if summaries:
         return [
             {
                 "column": column.name,
@@ -28,7 +31,7 @@ def describe_columns(data: Data) -> list[dict[str, str]]:
                 "different values": str(column.distinct),
                 "what was done": column.note,
             }
-            for column in data.preprocessor.summaries[:MOST_COLUMNS]
+            for column in summaries[:MOST_COLUMNS]
         ]
     spec, split = data.spec, data.train
     if isinstance(split, PixelSplit):
@@ -48,6 +51,15 @@ def describe_columns(data: Data) -> list[dict[str, str]]:
         {"column": name, **_spread(raw[:, index])}
         for index, name in enumerate(names[:MOST_COLUMNS])
     ]
+
+
+def _table_columns(encoder: Preprocessor) -> tuple[ColumnSummary, ...]:
+    """The columns of the table that the data came from; none where it was no table."""
+    if isinstance(encoder, TableEncoder):
+        return encoder.summaries
+    if isinstance(encoder, SeriesEncoder):
+        return encoder.past.summaries + (encoder.known.summaries if encoder.known else ())
+    return ()
 
 
 def _token_row(data: Data) -> dict[str, str]:

@@ -22,6 +22,7 @@ POINTS_PER_INCH = 72.0
 _MATHTEXT_NAMES = {
     **{name: rf"\,{name}" for name in (r"\sum", r"\prod", r"\log", r"\exp", r"\min", r"\max")},
     **{r"\frac": r"\,\dfrac", r"\tfrac": r"\frac", r"\le": r"\leq", r"\ge": r"\geq"},
+    **{r"\lVert": r"\|", r"\rVert": r"\|"},
 }
 
 _TABLE = """
@@ -31,7 +32,7 @@ omega ω  Gamma Γ  Delta Δ  Theta Θ  Lambda Λ  Xi Ξ  Pi Π  Sigma Σ  Phi �
 sum Σ  prod Π  int ∫  partial ∂  nabla ∇  infty ∞  leftarrow ←  rightarrow →  to →  mapsto ↦
 sim ~  approx ≈  le ≤  leq ≤  ge ≥  geq ≥  ne ≠  neq ≠  in ∈  mid |  cdot ·  times ×  odot ⊙
 circ ∘  pm ±  top ᵀ  ldots …  dots …  cdots ⋯  lfloor ⌊  rfloor ⌋  Rightarrow ⇒  forall ∀  exists ∃
-oplus ⊕  otimes ⊗  vee ∨  wedge ∧  star ⋆  succ ≻  emptyset ∅
+oplus ⊕  otimes ⊗  vee ∨  wedge ∧  star ⋆  succ ≻  emptyset ∅  cup ∪  lVert ‖  rVert ‖
 """.split()
 _SYMBOLS = dict(zip(_TABLE[::2], _TABLE[1::2], strict=True)) | {"left": "", "right": ""}
 _ACCENTS = {"hat": "\u0302", "bar": "\u0304", "tilde": "\u0303", "dot": "\u0307"}

@@ -149,10 +149,18 @@ def measure_summary(model: nn.Module, inputs: Tensor) -> Summary:
             for module in model.modules():
                 for handle in passed.watch(module, counter.get_total_flops):
                     hooks.callback(handle.remove)
-            # Copies of the buffers: a layer that counts its calls counts on them.
-            buffers = {name: buffer.clone() for name, buffer in model.named_buffers()}
-            functional_call(model, buffers, (inputs,))
+            functional_call(model, _stand_ins(model), (inputs,))
     return Summary(layers=tuple(_layers(model, passed)), bytes=_bytes(model))
+
+
+def _stand_ins(model: nn.Module) -> dict[str, Tensor]:
+    """Parameters without gradients, and copies of buffers, by name.
+
+    A layer that counts its calls counts on the copies; and where a layer gives a part of a
+    parameter that learns, torch's counter fails.
+    """
+    parameters = {name: value.detach() for name, value in model.named_parameters()}
+    return parameters | {name: buffer.clone() for name, buffer in model.named_buffers()}
 
 
 class _Passage:

@@ -86,7 +86,7 @@ def prepare_comparison(
     check_seed(seed)
     entries = [read_entry(source) for source in sources]
     source, for_data = choose_data(data, entries)
-    for_train, more = _sort_settings(settings, settings_type(source))
+    for_train, more = _sort_settings(settings, settings_type(source, {**for_data, **settings}))
     loaded = load_source(source, {**for_data, **more})
     chosen = _choose_metric(metric, loaded[2])
     return PreparedComparison(

@@ -184,7 +184,7 @@ def _check_counts(rows: FoldableData, folds: int, repeats: int) -> None:
 
 def _frame_settings(data: Any, settings: Mapping[str, Any]) -> Config | None:
     """The settings of a frame, which no recipe holds."""
-    kind = settings_type(data)
+    kind = settings_type(data, settings)
     if kind is None:
         return None
     names = {field.name for field in describe(kind)}

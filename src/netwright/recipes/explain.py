@@ -28,9 +28,12 @@ from netwright.data.augment.augmentation import Augmentation
 from netwright.data.augment.catalog import AUGMENTATIONS
 from netwright.data.catalog import SOURCES
 from netwright.data.source import Source
+from netwright.data.text.catalog import TOKENIZERS
+from netwright.data.text.tokenizer import Tokenizer
 from netwright.inspection.card_blocks import card_blocks
 from netwright.inspection.page import Html, Page, code, folded, heading, table
 from netwright.layers.activations import ACTIVATIONS, Activation
+from netwright.layers.attention_scores import SCORES, Score
 from netwright.layers.initializer import Initializer
 from netwright.layers.initializers import INITIALIZERS, TORCH
 from netwright.losses.catalog import LOSSES
@@ -49,6 +52,7 @@ from netwright.optimizers.schedules import SCHEDULES
 from netwright.recipes.ready.catalog import READY, ReadyRecipe
 from netwright.recipes.regularizer import FirstSetting, Regularizer
 from netwright.recipes.regularizers import REGULARIZERS
+from netwright.recipes.sequence_code import layer_code
 from netwright.theory.catalog import CLAIMS
 from netwright.theory.claims import Claim
 
@@ -156,6 +160,7 @@ def _of_model(model: type[Model]) -> Parts:
     owner: Any = next(kind for kind in model.__mro__ if "forward" in vars(kind))
     functions: list[Callable[..., Any]] = [
         owner.forward,
+        *layer_code(model),
         owner.__init__,
         *_called_neighbours(owner.__init__),
     ]
@@ -194,6 +199,14 @@ def _of_activation(activation: Activation) -> Parts:
 def _of_initializer(initializer: Initializer) -> Parts:
     fill = nn.Linear.reset_parameters if initializer is TORCH else initializer.fill
     return Parts(initializer.card, (), [fill])
+
+
+def _of_score(score: type[Score]) -> Parts:
+    return Parts(score.card, (), [score.forward, *_called_neighbours(score.forward)])
+
+
+def _of_tokenizer(tokenizer: type[Tokenizer]) -> Parts:
+    return Parts(tokenizer.card, (), [tokenizer.fit, tokenizer.encode, tokenizer.decode])
 
 
 def _of_loss(loss: Loss) -> Parts:
@@ -243,6 +256,8 @@ KINDS: dict[str, Rows] = {
     "metric": Rows(METRICS, METRICS.__getitem__, _of_metric),
     "activation": Rows(ACTIVATIONS, ACTIVATIONS.load, _of_activation),
     "initializer": Rows(INITIALIZERS, INITIALIZERS.load, _of_initializer),
+    "score": Rows(SCORES, SCORES.load, _of_score),
+    "tokenizer": Rows(TOKENIZERS, TOKENIZERS.load, _of_tokenizer),
     "regularizer": Rows(REGULARIZERS, REGULARIZERS.__getitem__, _of_regularizer),
     "augmentation": Rows(AUGMENTATIONS, AUGMENTATIONS.load, _of_augmentation),
     "claim": Rows(CLAIMS, CLAIMS.load, _of_claim),

@@ -66,7 +66,8 @@ def fit(  # noqa: PLR0913 - the one door, with a name for each question
         callbacks: your own, beside those that every run has.
         quiet: print nothing.
         **settings: of training (epochs, lr ...), of the model (hidden, dropout ...) or of the data
-            (target, noise ...), each by its name.
+            (target, noise ...), each by its name. With text="sentence" a table or a frame is one
+            that has a text in each row, in this column.
     """
     check_one_beginning(resume, start_from)
     recipe, loaded, module = resolve(model, data, seed=seed, **settings)
@@ -95,7 +96,7 @@ def resolve(
     check_seed(seed)
     name, kind = _model_type(model)
     own, for_data, for_train = _sort_settings(
-        settings, kind, settings_type(data), own_rule=has_own_rule(name)
+        settings, kind, settings_type(data, settings), own_rule=has_own_rule(name)
     )
     train_config = parse(TrainConfig, for_train, "train")
     if own and not isinstance(model, str):

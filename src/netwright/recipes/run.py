@@ -1,15 +1,13 @@
 """A run: the folder a recipe leaves, and the object that evaluates, predicts and shows it.
 
-Shapes: N rows, C classes, K reals, I rows and J columns of a mask.
+Shapes: N rows, C classes, K reals, I rows and J columns of a mask, T tokens.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from netwright.core.config import parse
@@ -28,11 +26,13 @@ from netwright.data.tables.array_reading import (
     read_input_array,
     read_target_array,
 )
+from netwright.data.text.pair_encoder import PairEncoder
 from netwright.data.text.tokenizer import EOS
 from netwright.decoding.sampling import DecodingConfig
 from netwright.inspection.page import table, text
 from netwright.inspection.view import View
 from netwright.models.catalog import MODELS
+from netwright.recipes.answers import check_asked, check_paired, in_words, like
 from netwright.recipes.environment import describe_environment
 from netwright.recipes.generation import build_text_generator
 from netwright.recipes.metric_table import metric_rows
@@ -40,7 +40,7 @@ from netwright.recipes.recipe_file import read_recipe_file
 from netwright.recipes.report import write_report
 from netwright.recipes.run_folder import SavedModel, check_run_folder
 from netwright.recipes.run_views import EXAMPLES, measure_views
-from netwright.recipes.sources import is_frame, load_named
+from netwright.recipes.sources import load_named
 from netwright.train.evaluate import evaluate, evaluate_baseline, predict
 from netwright.train.history import History, read_history
 from netwright.train.tasks.task import Task
@@ -137,42 +137,34 @@ class Run:
         return evaluate_baseline(self.examples(data, split=split), self._guess, self.task)
 
     def predict(self, source: Any, *, threshold: float | None = None) -> Any:
-        """Labels or reals for new inputs; for a frame a series or frame with its index.
+        """What the run says of new inputs, in the words of its data.
+
+        Labels or reals (N,) or (N, K), for a frame a series or frame with its index; masks
+        (N, I, J); the texts that pairs are completed with (N,); a list of tags for each sentence.
 
         Args:
-            source: arrays, a frame, a path, rows as dicts: what the run was trained on.
+            source: arrays, a frame, a path, rows as dicts, texts: what the run was trained on.
             threshold: with two classes, the probability from which on the second is given.
         """
+        check_asked(self.spec, threshold=threshold)
         values = self.predictions(source)
-        if self.spec.target == "class":
-            labels = self._labels(values, threshold)
-            return _like(source, labels, [*self.spec.target_names, "prediction"][:1])
-        if threshold is not None and self.spec.target != "labels":
-            what = "masks" if self.spec.target == "mask" else "reals"
-            raise ConfigError(f"threshold is for classes and labels, this run predicts {what}")
-        if self.spec.target == "mask":
-            return values.argmax(dim=1).byte().numpy()
-        if self.spec.target == "labels":
-            cut = 0.5 if threshold is None else threshold
-            if not 0 <= cut <= 1:
-                raise ConfigError(f"threshold must lie in [0, 1], got {threshold}")
-            return _like(source, (values >= cut).long().numpy(), self.spec.class_names)
-        reals = values.numpy()
-        names = self.spec.target_names
-        return _like(source, reals[:, 0] if reals.shape[1] == 1 else reals, names)
+        return in_words(values, source, self.spec, self.preprocessor, threshold=threshold)
 
     def predict_proba(self, source: Any) -> Any:
         """Probabilities (N, C), of masks (N, C, I, J), in the order of `spec.class_names`."""
-        if self.spec.target == "real":
-            raise ConfigError("probabilities are for classes and labels, this run predicts reals")
-        return _like(source, self.predictions(source).numpy(), self.spec.class_names)
+        check_asked(self.spec, proba=True)
+        return like(source, self.predictions(source).numpy(), self.spec.class_names)
 
     def predictions(self, source: Any) -> Tensor:
         """What the model says of raw inputs, a tensor.
 
-        Probabilities (N, C), of masks (N, C, I, J), or reals (N, K).
+        Probabilities (N, C), of masks (N, C, I, J), of tags (N, T, C); reals (N, K); of pairs the
+        target tokens (N, 2, T): told those before, and hearing itself.
         """
+        check_asked(self.spec)
         inputs = self._encode(source)
+        if not len(inputs):
+            raise DataError("there is nothing to predict: no inputs were given")
         return predict(self.model, inputs.to(device_of(self.model)), self.task)
 
     def generate(self, prompt: str = "", *, beams: int | None = None, **settings: Any) -> str:
@@ -249,17 +241,22 @@ class Run:
         if isinstance(data, Split):
             return data.to(device)
         inputs, targets = data if isinstance(data, tuple) else (data, data)
+        if isinstance(self.preprocessor, PairEncoder) and isinstance(data, tuple):
+            told, said = self.preprocessor.encode_pairs(inputs, targets)
+            return Split(inputs=told, targets=said).to(device)
         if self._from_arrays(targets):
             targets = read_target_array(targets, self.spec)
         encoded = self.preprocessor.encode_targets(targets)
         if isinstance(self.preprocessor, ImageEncoder):  # bytes, a quarter of the room of floats
             pixels, scaling = self.preprocessor.read(inputs), self.preprocessor.scaling
             return PixelSplit(pixels=pixels, scaling=scaling, targets=encoded).to(device)
-        return Split(
+        examples = Split(
             inputs=self._encode(inputs),
             targets=encoded,
             weights=self.preprocessor.encode_weights(inputs),
-        ).to(device)
+        )
+        check_paired(examples, self.spec)
+        return examples.to(device)
 
     def _encode(self, source: Any) -> Tensor:
         if self._from_arrays(source):
@@ -269,27 +266,6 @@ class Run:
     def _from_arrays(self, source: Any) -> bool:
         """Whether a table is given to a model that learned from arrays."""
         return self.preprocessor.kind == "arrays" and is_tabular(source)
-
-    def _labels(self, probabilities: Tensor, threshold: float | None) -> NDArray[Any]:
-        if threshold is None:
-            chosen = probabilities.argmax(dim=1)
-        elif self.spec.num_outputs != 2:
-            raise ConfigError(f"threshold is for 2 classes, this run has {self.spec.num_outputs}")
-        elif not 0 <= threshold <= 1:
-            raise ConfigError(f"threshold must lie in [0, 1], got {threshold}")
-        else:
-            chosen = (probabilities[:, 1] >= threshold).long()
-        labels: NDArray[Any] = class_labels(self.spec.class_names)[chosen.numpy()]
-        return labels
-
-
-def class_labels(names: Sequence[str]) -> NDArray[Any]:
-    """Class names as labels: whole numbers or true and false where all are, else text."""
-    if set(names) == {"False", "True"}:
-        return np.array([name == "True" for name in names])
-    if all(name.lstrip("-").isdecimal() and str(int(name)) == name for name in names):
-        return np.array([int(name) for name in names])
-    return np.array(names, dtype=object)
 
 
 def open_run(folder: str | Path, model: nn.Module | None = None) -> Run:
@@ -329,15 +305,3 @@ def open_run(folder: str | Path, model: nn.Module | None = None) -> Run:
         folder=folder,
         guess=torch.tensor(saved.described["baseline"]),
     )
-
-
-def _like(source: Any, values: NDArray[Any], names: Sequence[str]) -> Any:
-    """Arrays for arrays; for a frame a series or frame with its index."""
-    if not is_frame(source):
-        return values
-    import pandas  # noqa: PLC0415 - optional, and here anyhow: the caller has a frame of it
-
-    index = source.index[len(source) - len(values) :]  # of a series, the rows that have a past
-    if values.ndim == 1:
-        return pandas.Series(values, index=index, name=names[0] if names else None)
-    return pandas.DataFrame(values, index=index, columns=list(names))

@@ -182,20 +182,26 @@ def _real_views(run: Measured, split: Split, rows: Tensor | None) -> dict[str, V
     views: dict[str, View] = {
         "residuals": measure_residuals(targets, predictions, names, split.weights)
     }
-    units = run.preprocessor.units()
-    if run.spec.num_outputs == 1 and run.spec.num_features == 1:
-        feature = run.spec.feature_names[0]
-        views["fitted-curve"] = measure_fitted_curve(
-            _predictor(run), inputs, targets, feature, names[0], decode=units
-        )
-    elif run.spec.inputs == "series":
+    if run.spec.inputs == "series":
         views |= series_views(run.preprocessor, split, predictions, names)
-    elif run.spec.num_outputs == 1:
-        views["prediction-surface"] = measure_prediction_surface(
-            _predictor(run), inputs, targets, run.spec.feature_names, names[0], decode=units
-        )
+    elif run.spec.num_outputs == 1 and not run.spec.vocab_size:
+        views |= _real_shapes(run, inputs, targets)
     views["worst-errors"] = measure_worst_errors(targets, predictions, names, rows=rows)
     return views
+
+
+def _real_shapes(run: Measured, inputs: Tensor, targets: Tensor) -> dict[str, View]:
+    """What one real is as a function of one number, or of two directions through many."""
+    names, units, name = run.spec.feature_names, run.preprocessor.units(), run.spec.target_names[0]
+    if run.spec.num_features == 1:
+        curve = measure_fitted_curve(
+            _predictor(run), inputs, targets, names[0], name, decode=units
+        )
+        return {"fitted-curve": curve}
+    surface = measure_prediction_surface(
+        _predictor(run), inputs, targets, names, name, decode=units
+    )
+    return {"prediction-surface": surface}
 
 
 def _mask_views(run: Measured, split: Split, rows: Tensor | None) -> dict[str, View]:

@@ -1,6 +1,7 @@
 """From what a caller calls data (a name, a path, arrays, a frame) to data."""
 
 import time
+from collections.abc import Container
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,17 +13,25 @@ from netwright.data.catalog import SOURCES
 from netwright.data.dataset import Data
 from netwright.data.source import Source
 from netwright.data.tables.table import TableConfig, from_frame
+from netwright.data.text.text_rows import read_text_rows
+from netwright.data.text.text_table import TextTableConfig, text_table_data
 from netwright.recipes.recipe import Recipe, data_section
 
 
-def settings_type(source: Any) -> type[Config] | None:
-    """The settings that a source takes; None for data that is ready."""
+def settings_type(source: Any, given: Container[str] = ()) -> type[Config] | None:
+    """The settings that a source takes; None for data that is ready.
+
+    Args:
+        source: what the caller calls data.
+        given: the names of the settings that are given beside it: with `text`, a table is one with
+            a text in each row.
+    """
     if isinstance(source, str | Path):
-        return SOURCES.load(data_section(source)["name"]).config
+        return SOURCES.load(data_section(source, given)["name"]).config
     if isinstance(source, Data):
         return None
     if is_frame(source):
-        return TableConfig
+        return TextTableConfig if "text" in given else TableConfig
     return ArraysConfig
 
 
@@ -31,13 +40,13 @@ def load_source(source: Any, settings: dict[str, Any]) -> tuple[str, Config | No
     if isinstance(source, Data):
         return "", None, source
     if isinstance(source, str | Path):
-        section = {**data_section(source), **settings}
+        section = {**data_section(source, settings), **settings}
         name = section.pop("name")
         entry = SOURCES.load(name)
         config = parse(entry.config, section, "data")
         return name, config, _timed(entry, config)
     if is_frame(source):
-        return "", None, from_frame(source, parse(TableConfig, settings, "data"))
+        return "", None, _frame_data(source, settings)
     if isinstance(source, tuple) and len(source) in {2, 3}:
         inputs, targets, *rest = source
         config = parse(ArraysConfig, settings, "data")
@@ -58,6 +67,13 @@ def load_named(name: str, settings: dict[str, Any]) -> Data:
 def load_configured(recipe: Recipe) -> Data:
     """The data that a recipe names."""
     return _timed(SOURCES.load(recipe.data), recipe.data_settings)
+
+
+def _frame_data(frame: Any, settings: dict[str, Any]) -> Data:
+    if "text" in settings:
+        config = parse(TextTableConfig, settings, "data")
+        return text_table_data(read_text_rows(frame), config)
+    return from_frame(frame, parse(TableConfig, settings, "data"))
 
 
 def _timed(source: Source, config: Any) -> Data:

@@ -29,8 +29,8 @@ def take_weights(
 
     Args:
         module: as it was drawn.
-        source: the folder of a run, or a .safetensors file with our names or those of torchvision
-            or timm.
+        source: the folder of a run, or a .safetensors file with our names or those of torchvision,
+            timm or GPT-2.
         class_names: of the data; where those of the run are others, the head is a new one.
     """
     weights, old_names = _weights_and_classes(source, module)

@@ -5,7 +5,7 @@ the softmax puts nearly all weight on one key and has hardly a gradient left. An
 
     -|q - k|^2 / 2 = q . k - |k|^2 / 2 - |q|^2 / 2,
 
-in which the last term cancels in the softmax, and the one before it too if all keys are equally long.
+in which the last term cancels in the softmax, and the one before it too if all keys are as long.
 
 Shapes: N pairs, B queries, S keys, D features.
 Source: Vaswani et al., "Attention Is All You Need" (2017), section 3.2.1.

@@ -132,7 +132,7 @@ class CostConfig(Config):
 
 def self_attention(x: Tensor, *, dense: bool = True) -> Tensor:
     """What positions (n, d) read from all, or from those of their block, (n, d)."""
-    blocks = x[None] if dense else x.unflatten(0, (-1, BLOCK))
+    blocks = x[None] if dense else x.view(-1, BLOCK, x.shape[1])
     return attend(scaled_dot_scores(blocks, blocks), blocks).flatten(0, 1)
 
 

@@ -55,7 +55,8 @@ def last_states(tokens: Tensor, size: int, seed: int) -> Tensor:
         network = RecurrentStack(ELMAN, size, UNITS)
     with torch.no_grad():
         _, (state,) = network(torch.nn.functional.one_hot(tokens, size).float())
-    return state[:, 0]
+    last: Tensor = state[:, 0]
+    return last
 
 
 def measure_word_order(given: WordOrderConfig, seed: int, effort: Effort) -> Verdict:
@@ -64,6 +65,7 @@ def measure_word_order(given: WordOrderConfig, seed: int, effort: Effort) -> Ver
     tokenizer = WordTokenizer.fit(SENTENCES, lower=True)
     tokens = torch.tensor(tokenizer.encode_all(SENTENCES))
     three = bags(given, tokens, tokenizer.size)
+    different = {tuple(bag) for bag in three.tolist()}
     states = last_states(tokens, tokenizer.size, seed)
     shape = (RANDOM[effort], given.words)
     drawn = torch.randint(VOCABULARY, shape, generator=rng)
@@ -71,9 +73,7 @@ def measure_word_order(given: WordOrderConfig, seed: int, effort: Effort) -> Ver
     changed = (bags(given, drawn, VOCABULARY) != bags(given, mixed, VOCABULARY)).any(dim=1)
     return Verdict(
         findings=(
-            equals(
-                "different bags of the three sentences", 1, len(three.unique(dim=0)), n=len(three)
-            ),
+            equals("different bags of the three sentences", 1, len(different), n=len(three)),
             no_violations(
                 "random sentences whose bag changes with the order",
                 int(changed.sum()),

@@ -52,9 +52,7 @@ class BottleneckConfig(Config):
     ] = True
 
 
-def draw_tokens(
-    given: BottleneckConfig, count: int, length: int, rng: torch.Generator
-) -> Tensor:
+def draw_tokens(given: BottleneckConfig, count: int, length: int, rng: torch.Generator) -> Tensor:
     """Sequences of random tokens, (N, n)."""
     drawn = torch.randint(TOKENS, (count, length if given.independent else 1), generator=rng)
     return drawn.expand(count, length)

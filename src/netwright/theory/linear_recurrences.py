@@ -1,11 +1,11 @@
 r"""Linear recurrences: they run in parallel, and in exponential form they cannot explode.
 
-Two steps h -> a h + b in a row are one such step, (a, b) then (a', b') is (a' a, a' b + b'). The rule
-is associative, so that n steps are joined in ceil(log2 n) rounds of independent work. With
+Two steps h -> a h + b in a row are one such step, (a, b) then (a', b') is (a' a, a' b + b'). The
+rule is associative, so that n steps are joined in ceil(log2 n) rounds of independent work. With
 
     lambda = exp(-exp(nu) + i exp(theta))
 
-the size of every eigenvalue lies between 0 and 1 whatever nu is, and an impulse fades as |lambda|^t.
+the size of an eigenvalue lies between 0 and 1 whatever nu is, and an impulse fades as |lambda|^t.
 
 Shapes: B sequences, T steps, C channels.
 Source: Blelloch, "Prefix Sums and Their Applications" (1990); Orvieto et al., "Resurrecting
@@ -33,7 +33,11 @@ EXACT = 1e-10
 CHANNELS = 8
 LENGTHS = {
     "quick": (1, 2, 3, 4, 5, 8, 9, 16, 31, 64, 65, 127, 250, 500, 1000),
-    "full": (*range(1, 65), *(2**power + off for power in range(7, 13) for off in (-1, 0, 1)), 1000),
+    "full": (
+        *range(1, 65),
+        *(2**power + off for power in range(7, 13) for off in (-1, 0, 1)),
+        1000,
+    ),
 }
 
 

@@ -56,9 +56,9 @@ def curve(x: Tensor) -> Tensor:
 
 
 def width_for(given: NadarayaWatsonConfig, count: int) -> float:
-    """h ~ n^{-1/5}, or too slow or too fast."""
+    """The width, h ~ n^{-1/5}, or too slow or too fast."""
     power = 0.0 if not given.narrowing else 0.2 if given.more_neighbours else 1.0
-    return given.width * (COUNTS[0] / count) ** power
+    return given.width * math.pow(COUNTS[0] / count, power)
 
 
 def squared_error(given: NadarayaWatsonConfig, count: int, rng: torch.Generator) -> float:
@@ -73,21 +73,15 @@ def squared_error(given: NadarayaWatsonConfig, count: int, rng: torch.Generator)
 def measure_nadaraya_watson(given: NadarayaWatsonConfig, seed: int, effort: Effort) -> Verdict:
     """Regress on 50 to 5000 examples, each number many times."""
     rng = generator(seed, "nadaraya-watson")
-    errors = [
-        [squared_error(given, count, rng) for count in COUNTS] for _ in range(TRIES[effort])
-    ]
+    errors = [[squared_error(given, count, rng) for count in COUNTS] for _ in range(TRIES[effort])]
     slopes = np.polyfit(np.log(COUNTS), np.log(errors).T, 1)[0]  # one a try
     rate = estimate(slopes.tolist())
     left = estimate_ratio([row[-1] / row[0] for row in errors])
     means = [estimate_ratio(column) for column in zip(*errors, strict=True)]
     return Verdict(
         findings=(
-            equals(
-                "slope of log error over log n", RATE, within=WITHIN, **rate.as_measured()
-            ),
-            at_most(
-                "error with 5000 examples over that with 50", 0.1, **left.as_measured()
-            ),
+            equals("slope of log error over log n", RATE, within=WITHIN, **rate.as_measured()),
+            at_most("error with 5000 examples over that with 50", 0.1, **left.as_measured()),
         ),
         chart=_chart(means, rate.mean),
     )

@@ -69,7 +69,7 @@ def missed_by_any_map(encoding: Tensor, shift: int) -> float:
 def measure_position_rotation(given: PositionConfig, seed: int, effort: Effort) -> Verdict:
     """Shift the library's encoding and two misprinted ones, and look for the map that does it."""
     wrong = misprinted()
-    right = sinusoidal_encoding(POSITIONS + SHIFT, FEATURES).unflatten(1, (-1, 2))
+    right = sinusoidal_encoding(POSITIONS + SHIFT, FEATURES).view(-1, FEATURES // 2, 2)
     ours = right if given.shared_speed else next(iter(wrong.values()))
     shifts = range(1, LARGEST_SHIFT[effort] + 1)
     turned = [missed_by_turning(ours, shift) for shift in shifts]
@@ -97,7 +97,7 @@ def measure_position_rotation(given: PositionConfig, seed: int, effort: Effort) 
         ),
         chart=ClaimChart(
             x_label="shift, k positions",
-            y_label="what the best 2 × 2 maps miss, at most",
+            y_label="what the best 2 x 2 maps miss, at most",
             series=(
                 predicted("rounding", (shifts[0], shifts[-1]), (ROUNDING, ROUNDING)),
                 *(measured(f"speeds {name}", shifts, found) for name, found in mapped.items()),

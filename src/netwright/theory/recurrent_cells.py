@@ -24,7 +24,16 @@ from netwright.core.config import Config, Doc
 from netwright.core.seeding import derive_seed, generator, seeded
 from netwright.inspection.claim_chart import ClaimChart, line, measured, predicted
 from netwright.layers.recurrent import RecurrentStack
-from netwright.layers.recurrent_cells import ELMAN, GRU, LSTM, Cell, Weights, elman_step, lstm_step
+from netwright.layers.recurrent_cells import (
+    ELMAN,
+    GRU,
+    LSTM,
+    Cell,
+    States,
+    Weights,
+    elman_step,
+    lstm_step,
+)
 from netwright.layers.recurrent_initializers import start_as_identity
 from netwright.theory.claims import Assumption, Claim, Effort
 from netwright.theory.verdict import Verdict, at_most, equals, no_violations
@@ -66,7 +75,8 @@ def gated_weights(units: int, forget: float, write: float, rng: torch.Generator)
 
 def cells_over_time(weights: Weights, first: Tensor, rng: torch.Generator) -> Tensor:
     """The cells after 0, 1, 2, ... steps of random inputs, (T + 1, B, H)."""
-    state, cells = (torch.zeros_like(first), first), [first]
+    state: States = (torch.zeros_like(first), first)
+    cells = [first]
     for _ in range(STEPS):
         x = torch.randn(first.shape, generator=rng, dtype=torch.float64)
         state = lstm_step(x, state, weights)
@@ -91,7 +101,7 @@ def measure_cell_kept(given: CellKeptConfig, seed: int, effort: Effort) -> Verdi
         for gate in (SLOW_LEAK, LEAK)
     }
     missed = max(
-        float((found - gate**steps[:, None, None].double() * first[:1]).abs().max())
+        float((found - gate ** steps[:, None, None].double() * first[:1]).abs().max())
         for gate, found in leaking.items()
     )
     kept = {**leaking, forget: cells}
@@ -133,8 +143,7 @@ CELL_KEPT = Claim(
         r" \;\Rightarrow\; c_t = c_0",
         symbols={
             "c_t": "the cell after step t, (H)",
-            "f": "forget gate, between 0 and 1, (H)",
-            "i": "input gate, between 0 and 1, (H)",
+            "f, i": "forget gate and input gate, between 0 and 1, (H)",
             "g": "the candidate, (H)",
         },
         source="Gers, Schmidhuber and Cummins (2000), Neural Computation 12, 2451-2471",
@@ -148,7 +157,7 @@ CELL_KEPT = Claim(
 )
 
 BLOCKS: dict[str, tuple[Cell, int]] = {"Elman": (ELMAN, 1), "GRU": (GRU, 3), "LSTM": (LSTM, 4)}
-LARGEST = {"quick": 64, "full": 512}
+SIZES = {"quick": 7, "full": 10}  # units are powers of 2
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -157,8 +166,7 @@ class GruBlocksConfig(Config):
 
     inputs: Annotated[int, Interval(ge=1, le=512), Doc("D, inputs of a step")] = 10
     equal_units: Annotated[
-        bool,
-        Assumption("both have as many units; without it, the GRU has a third more"),
+        bool, Assumption("both have as many units; without it, the GRU has a third more")
     ] = True
 
 
@@ -170,13 +178,14 @@ def count_weights(cell: Cell, inputs: int, units: int) -> int:
 
 def measure_gru_blocks(given: GruBlocksConfig, seed: int, effort: Effort) -> Verdict:
     """Count the weights of layers of many sizes."""
-    units = [2**power for power in range(int(math.log2(LARGEST[effort])) + 1)]
+    units = [2**power for power in range(SIZES[effort])]
     counts = {
         name: [count_weights(cell, given.inputs, size) for size in units]
         for name, (cell, _) in BLOCKS.items()
     }
     if not given.equal_units:
-        counts["GRU"] = [count_weights(GRU, given.inputs, math.ceil(4 * size / 3)) for size in units]
+        larger = [math.ceil(4 * size / 3) for size in units]
+        counts["GRU"] = [count_weights(GRU, given.inputs, size) for size in larger]
     block = [size * (given.inputs + size) + 2 * size for size in units]  # torch has two biases
     wrong = sum(
         count != blocks * one
@@ -198,9 +207,7 @@ def measure_gru_blocks(given: GruBlocksConfig, seed: int, effort: Effort) -> Ver
             y_label="weights",
             series=(
                 *(
-                    predicted(
-                        f"{blocks} (H (D + H) + 2 H)", units, [blocks * one for one in block]
-                    )
+                    predicted(f"{blocks} (H (D + H) + 2 H)", units, [blocks * one for one in block])
                     for _, blocks in BLOCKS.values()
                 ),
                 *(measured(name, units, found) for name, found in counts.items()),
@@ -295,33 +302,29 @@ def measure_identity_rnn(given: IdentityConfig, seed: int, effort: Effort) -> Ve
 
 def change(states: Tensor) -> Tensor:
     """How far the states after 1, 2, ... steps lie from the first, over its length: (T,)."""
-    return (states[1:] - states[0]).norm(dim=(1, 2)) / states[0].norm()
+    lengths: Tensor = (states - states[0]).norm(dim=(1, 2))[1:]
+    return lengths.div(states[0].norm())
 
 
 def _identity_chart(states: Tensor, seed: int) -> ClaimChart:
     """How the states change, beside those of tanh units."""
-    steps = torch.arange(1, STEPS + 1)
-    units = states.shape[2]
-    started = {
-        name: change(
-            states_over_time(
-                recurrent_weights(units, seed, identity=identity), torch.tanh, states[0, :1]
-            )
-        )
-        for name, identity in (("tanh, from the identity", True), ("tanh, random weights", False))
-    }
+    steps, first = torch.arange(1, STEPS + 1), states[0, :1]
     some = torch.unique((10 ** torch.linspace(0, 3, 25)).round().long()) - 1
+    lines = []
+    for name, identity in (("tanh, from the identity", True), ("tanh, random weights", False)):
+        weights = recurrent_weights(first.shape[1], seed, identity=identity)
+        lines.append(line(name, steps, change(states_over_time(weights, torch.tanh, first))))
     return ClaimChart(
         x_label="steps without input",
         y_label="change of the state, over its length",
         series=(
             predicted("no change", (1, STEPS), (0, 0)),
             measured("this network", steps[some], change(states)[some]),
-            *(line(name, steps, found) for name, found in started.items()),
+            *lines,
         ),
         explanation="The state of a recurrent network that is left to itself. ReLU units whose "
-        "weights start as the identity hand it on unchanged; tanh squashes it a little at each "
-        "step, and random weights forget it at once.",
+        "weights start as the identity hand it on; tanh squashes it a little at each step, and "
+        "random weights forget it at once.",
         log="x",
     )
 
@@ -335,7 +338,6 @@ IDENTITY_RNN = Claim(
         symbols={
             "h_t": "the state after step t, (H)",
             "U": "recurrent weights, (H, H)",
-            "I": "the identity",
         },
         source="Le, Jaitly and Hinton (2015), arXiv:1504.00941",
     ),

@@ -8,7 +8,8 @@ where alpha is the steepest slope of phi (1 for tanh) and sigma_1 the largest si
 It vanishes if sigma_1 < 1 / alpha; sigma_1 > 1 / alpha is needed to explode, and does not suffice.
 
 Shapes: T steps, H units; a state is a row.
-Source: Pascanu, Mikolov and Bengio, "On the difficulty of training recurrent neural networks" (2013).
+Source: Pascanu, Mikolov and Bengio, "On the difficulty of training recurrent neural networks"
+(2013).
 """
 
 from collections.abc import Callable
@@ -49,7 +50,8 @@ def rotation(units: int, rng: torch.Generator) -> Tensor:
 def random_matrix(units: int, rng: torch.Generator) -> Tensor:
     """A normal matrix (H, H) whose largest singular value is 1."""
     drawn = torch.randn(units, units, generator=rng, dtype=torch.float64)
-    return drawn / torch.linalg.matrix_norm(drawn, 2)
+    largest: Tensor = torch.linalg.matrix_norm(drawn, 2)
+    return drawn / largest
 
 
 def jacobians(weights: Weights, activation: Activation, inputs: Tensor) -> Tensor:
@@ -80,15 +82,15 @@ class JacobianConfig(Config):
         float, Interval(gt=0, le=0.9), Doc("largest singular value of the recurrent weights")
     ] = 0.9
     contracting: Annotated[
-        bool, Assumption("the largest singular value is below 1/α; without it, it is 1.5")
+        bool, Assumption("the largest singular value is below 1; without it, it is 1.5")
     ] = True
     bounded_slope: Annotated[
-        bool, Assumption("no slope is steeper than α = 1; without it, units compute tanh(2a)")
+        bool, Assumption("no slope is steeper than 1; without it, units compute tanh(2a)")
     ] = True
 
 
 def measure_jacobian_bound(given: JacobianConfig, seed: int, effort: Effort) -> Verdict:
-    """Jacobians of random tanh networks, and of a rotation at rest, for which the bound is tight."""
+    """Random tanh networks, and a rotation at rest, for which the bound is tight."""
     rng, units = generator(seed, "rnn-jacobians"), given.units
     singular = given.singular if given.contracting else EXPLODING
     activation: Activation = torch.tanh if given.bounded_slope else lambda a: (2 * a).tanh()
@@ -107,11 +109,11 @@ def measure_jacobian_bound(given: JacobianConfig, seed: int, effort: Effort) -> 
     )
     norms = torch.cat([driven, at_rest[None]])  # (networks, T)
     steps = torch.arange(1, STEPS + 1)
-    bound = singular**steps.double()
+    bound = singular ** steps.double()
     above = int((norms > bound * (1 + ROUNDING)).sum())
     return Verdict(
         findings=(
-            no_violations("Jacobians above (α σ₁)ᵗ", above, n=norms.numel()),
+            no_violations("Jacobians above the bound σ₁ᵗ", above, n=norms.numel()),
             at_most(
                 f"norm of a Jacobian over {STEPS} steps, the largest",
                 VANISHED,
@@ -123,7 +125,7 @@ def measure_jacobian_bound(given: JacobianConfig, seed: int, effort: Effort) -> 
             x_label="steps between the two states, i - t",
             y_label="norm of the Jacobian dhᵢ/dhₜ",
             series=(
-                predicted(f"bound: (α σ₁)ᵗ, α = 1, σ₁ = {singular:g}", steps, bound),
+                predicted(f"bound: σ₁ᵗ, σ₁ = {singular:g}", steps, bound),
                 measured("random weights and inputs, largest", steps, driven.amax(dim=0)),
                 measured("a rotation without inputs", steps, at_rest),
             ),
@@ -138,7 +140,7 @@ def measure_jacobian_bound(given: JacobianConfig, seed: int, effort: Effort) -> 
 JACOBIAN_BOUND = Claim(
     card=Card(
         sentence="The influence of a recurrent network's state on a later one is at most"
-        " (α σ₁) to the number of steps, and so it vanishes where σ₁ < 1/α.",
+        " alpha σ₁ to the number of steps, and so it vanishes where σ₁ < 1/alpha.",
         formula=r"\left\| \frac{\partial h_i}{\partial h_t} \right\| ="
         r" \left\| \prod_{j=i}^{t+1} \mathrm{diag}(\phi'_j) \, U \right\|"
         r" \le (\alpha \, \sigma_1(U))^{i-t}",
@@ -172,7 +174,7 @@ class VanishingConfig(Config):
 
 
 def measure_vanishing_condition(given: VanishingConfig, seed: int, effort: Effort) -> Verdict:
-    """Linear networks of largest singular values from 0.8 to 1.3, where 1/α is 1."""
+    """Linear networks of largest singular values from 0.8 to 1.3, where 1 / alpha is 1."""
     rng = generator(seed, "vanishing-condition")
     draw = rotation if given.every_direction else random_matrix
     weights = [draw(given.units, rng) for _ in range(MATRICES[effort])]
@@ -189,13 +191,13 @@ def measure_vanishing_condition(given: VanishingConfig, seed: int, effort: Effor
     return Verdict(
         findings=(
             no_violations(
-                f"networks with σ₁ ≥ 1/α whose Jacobian over {STEPS} steps is above {VANISHED}",
+                f"networks with σ₁ ≥ 1/alpha whose Jacobian over {STEPS} steps is above {VANISHED}",
                 int((said_to_vanish > VANISHED).sum()),
                 n=said_to_vanish.numel(),
             ),
         ),
         chart=ClaimChart(
-            x_label="largest singular value of the weights, σ₁ (1/α = 1)",
+            x_label="largest singular value of the weights, σ₁ (1/alpha is 1)",
             y_label=f"norm of the Jacobian over {STEPS} steps",
             series=(
                 predicted(f"the bound, σ₁ to the {STEPS}", singular, singular**STEPS),
@@ -205,7 +207,7 @@ def measure_vanishing_condition(given: VanishingConfig, seed: int, effort: Effor
             "it explodes."
             if given.every_direction
             else "These weights stretch one direction by σ₁ and shrink most others: the Jacobian "
-            "vanishes on both sides of 1, so that σ₁ > 1/α is needed to explode, and not enough.",
+            "vanishes on both sides of 1: σ₁ > 1/alpha is needed to explode, and not enough.",
             log="y",
         ),
     )
@@ -213,7 +215,7 @@ def measure_vanishing_condition(given: VanishingConfig, seed: int, effort: Effor
 
 VANISHING_CONDITION = Claim(
     card=Card(
-        sentence="The gradient of a recurrent network vanishes where σ₁(U) ≥ 1/α.",
+        sentence="The gradient of a recurrent network vanishes where σ₁(U) ≥ 1/alpha.",
         formula=r"\sigma_1(U) \ge \frac{1}{\alpha} \;\Rightarrow\;"
         r" \frac{\partial h_i}{\partial h_t} \to 0",
         symbols={
@@ -222,8 +224,8 @@ VANISHING_CONDITION = Claim(
             r"\alpha": "the steepest slope of the activation",
         },
         source="Pascanu, Mikolov and Bengio (2013), arXiv:1211.5063, which has it the right way",
-        misprint="It is the other way round: σ₁ < 1/α makes the gradient vanish; σ₁ > 1/α is needed"
-        " for it to explode, and not enough.",
+        misprint="It is the other way round: σ₁ < 1/alpha makes the gradient vanish, and"
+        " σ₁ > 1/alpha is needed for it to explode, and not enough.",
     ),
     topic="Sequences",
     kind="false",

@@ -80,9 +80,7 @@ def series_data(given: SimpleModelsConfig, rng: torch.Generator) -> Data:
 
 def word_data(given: SimpleModelsConfig, rng: torch.Generator) -> Data:
     """Counts of words, and a score to which few of them add."""
-    counts = torch.poisson(
-        torch.full((DOCUMENTS + TESTED, WORDS), RARE), generator=rng
-    )
+    counts = torch.poisson(torch.full((DOCUMENTS + TESTED, WORDS), RARE), generator=rng)
     weights = torch.randn(TELLING, 1, generator=rng)
     weights = weights / (weights.norm() * math.sqrt(RARE))
     known = (counts[:, :TELLING] - RARE) @ weights
@@ -115,7 +113,9 @@ def r2_of(name: str, data: Data, seed: int, **settings: Any) -> float:
 def measure_simple_models(given: SimpleModelsConfig, seed: int, effort: Effort) -> Verdict:
     """Both models on each of several drawn sets."""
     penalty = NOISE * math.sqrt(2 * math.log(WORDS) / DOCUMENTS) / math.sqrt(2)
-    found: dict[str, list[float]] = {name: [] for name in ("least-squares", "elman", "lasso", "mlp")}
+    found: dict[str, list[float]] = {
+        name: [] for name in ("least-squares", "elman", "lasso", "mlp")
+    }
     for index in range(TRIES[effort]):
         own = derive_seed(seed, "simple-models", index)
         series, words = (draw(given, generator(own, "drawn")) for draw in (series_data, word_data))
@@ -154,7 +154,7 @@ def _chart(found: dict[str, list[float]]) -> ClaimChart:
             measured("a drawn set of data", *zip(*dots, strict=True)),
         ),
         explanation="Left a series of which the next value is to be told from five, right texts of "
-        "which a score is to be told from their words. In both about half of the variance is noise.",
+        "which a score is to be told from their words. In both about half is noise.",
         categories=("series:\nleast squares", "series:\nrecurrent", "words:\nlasso", "words:\nMLP"),
     )
 

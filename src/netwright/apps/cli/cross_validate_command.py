@@ -11,6 +11,7 @@ from netwright.apps.cli.recipe_options import (
     RecipeFiles,
     Settings,
     Target,
+    Text,
 )
 from netwright.apps.cli.typed_recipe import typed_recipe
 
@@ -21,6 +22,7 @@ def cross_validate(  # noqa: PLR0913, PLR0917 - one argument an option
     config: RecipeFiles = None,
     settings: Settings = None,
     target: Target = None,
+    text: Text = None,
     drop_missing_target: DropMissingTarget = False,
     folds: Annotated[int, typer.Option(help="Parts, each held out once.")] = 5,
     repeats: Annotated[int, typer.Option(help="How often the rows are divided anew.")] = 1,
@@ -63,6 +65,7 @@ def cross_validate(  # noqa: PLR0913, PLR0917 - one argument an option
             settings or [],
             {
                 "target": tuple(target) if target else None,
+                "text": text,
                 "drop_missing_target": drop_missing_target or None,
             },
             {"epochs": epochs, "batch_size": batch_size, "lr": lr},

@@ -17,6 +17,8 @@ TABLES = {
     "augmentations": "netwright.data.augment.catalog:AUGMENTATIONS",
     "activations": "netwright.layers.activations:ACTIVATIONS",
     "initializers": "netwright.layers.initializers:INITIALIZERS",
+    "scores": "netwright.layers.attention_scores:SCORES",
+    "tokenizers": "netwright.data.text.catalog:TOKENIZERS",
     "claims": "netwright.theory.catalog:CLAIMS",
     "metrics": "netwright.metrics.catalog:METRICS",
 }

@@ -1,4 +1,4 @@
-"""`netwright predict`: labels, reals or probabilities for new rows, masks for new images."""
+"""`netwright predict`: what a run says of new rows, texts or images."""
 
 import csv
 import io
@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 if TYPE_CHECKING:
+    from netwright.data.series.encoder import SeriesEncoder
+    from netwright.data.tables.raw_table import RawTable
     from netwright.recipes.run import Run
 
 TOGETHER = 256  # images that are in memory at a time
@@ -21,7 +23,8 @@ def predict(
     sources: Annotated[
         list[str] | None,
         typer.Argument(
-            help="A table with the run's columns (- is standard input), or images and folders."
+            help="A table with the run's columns, texts one a line, or images and folders; "
+            "- is standard input."
         ),
     ] = None,
     row: Annotated[
@@ -40,54 +43,80 @@ def predict(
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="As JSON, one object a row.")] = False,
 ) -> None:
-    """Predict new rows or images; a CSV table goes to standard output.
+    """Predict new rows, texts or images; a CSV table goes to standard output.
 
     netwright predict RUN rows.csv --proba > answers.csv
     cat rows.csv | netwright predict RUN -
     netwright predict RUN --row "student=No,balance=1200,income=30000"
+    echo "a fine film" | netwright predict RUN -
     netwright predict RUN photo.jpg more_photos/
     netwright predict RUN photos/ --out masks
     """
     from netwright.core.console import give, give_json
     from netwright.core.errors import ConfigError
+    from netwright.recipes.answers import check_asked
     from netwright.recipes.run import open_run
 
     if bool(sources) == (row is not None):
         raise ConfigError("predict takes files or --row, one of them")
     opened = open_run(run)
+    check_asked(opened.spec, threshold=threshold, proba=proba)
     if opened.spec.target == "mask":
-        if proba or threshold is not None:
-            raise ConfigError("--proba and --threshold are for tables, this run predicts masks")
+        if proba:
+            raise ConfigError("--proba is for tables, this run predicts masks")
         answers = _write_masks(opened, sources or [], out)
     elif out is not None:
         raise ConfigError(f"--out is for masks, this run predicts {opened.spec.target}")
     elif opened.preprocessor.kind == "images":
         answers = _answer_images(opened, sources or [], proba=proba, threshold=threshold)
     else:
-        answers = _answer_table(opened, sources or [], row, proba=proba, threshold=threshold)
+        answers = _answer_rows(opened, sources or [], row, proba=proba, threshold=threshold)
     if as_json:
         give_json(answers)
-        return
+    elif opened.spec.target == "tags":
+        give("".join(_tagged(**one) + "\n" for one in answers))
+    elif opened.spec.inputs == "pairs":
+        give("".join(f"{target}\n" for _, target in map(dict.values, answers)))
+    else:
+        give(_csv(answers))
+
+
+def _tagged(words: list[str], tags: list[str]) -> str:
+    return " ".join(f"{word}/{tag}" for word, tag in zip(words, tags, strict=True))
+
+
+def _csv(rows: list[dict[str, Any]]) -> str:
     text = io.StringIO()
-    writer = csv.DictWriter(text, fieldnames=list(answers[0]), lineterminator="\n")
+    writer = csv.DictWriter(text, fieldnames=list(rows[0]), lineterminator="\n")
     writer.writeheader()
-    writer.writerows(answers)
-    give(text.getvalue())
+    writer.writerows(rows)
+    return text.getvalue()
 
 
-def _answer_table(
+def _answer_rows(
     run: "Run", sources: list[str], row: str | None, *, proba: bool, threshold: float | None
 ) -> list[dict[str, Any]]:
-    """One answer a row of the table."""
+    """One answer a row of a table, a text, or a sentence."""
+    from netwright.apps.cli.predicted_texts import complete_pairs, tag_words
     from netwright.core.console import warn
     from netwright.core.errors import ConfigError
+    from netwright.data.series.encoder import SeriesEncoder
+    from netwright.data.text.pair_encoder import PairEncoder
 
+    encoder = run.preprocessor
     if len(sources) > 1:
         raise ConfigError(f"predict takes one table, got {len(sources)} files")
-    rows = run.preprocessor.read(_read_source(sources[0]) if row is None else read_row(row))
-    for remark in run.preprocessor.remarks(rows):
+    rows = _read_row(run, row) if row is not None else _read_rows(run, sources[0])
+    for remark in encoder.remarks(rows):
         warn(remark)
-    return answer(run, rows, proba=proba, threshold=threshold)
+    if run.spec.target == "tags":
+        return tag_words(run, rows)
+    if isinstance(encoder, PairEncoder):
+        return complete_pairs(run, rows, encoder.columns)
+    answers = answer(run, rows, proba=proba, threshold=threshold)
+    if isinstance(encoder, SeriesEncoder):
+        return [when | one for when, one in zip(_times(encoder, rows), answers, strict=True)]
+    return answers
 
 
 def _answer_images(
@@ -192,10 +221,31 @@ def read_row(text: str) -> dict[str, Any]:
     return {name.strip(): value.strip() for name, _, value in pairs}
 
 
-def _read_source(source: str) -> Any:
-    """A path, or the rows of a CSV table on standard input."""
-    if source != "-":
-        return source
+def _read_row(run: "Run", row: str) -> Any:
+    from netwright.core.errors import ConfigError
+
+    if run.spec.target == "tags" or run.preprocessor.kind == "symbols":
+        raise ConfigError("--row is for tables, this run takes one text a line")
+    return run.preprocessor.read(read_row(row))
+
+
+def _read_rows(run: "Run", source: str) -> Any:
+    """What a file, or standard input, holds: texts, or a table."""
+    from netwright.apps.cli.predicted_texts import read_texts, takes_texts
     from netwright.data.tables.delimited import parse_delimited
 
-    return parse_delimited("standard input", sys.stdin.buffer.read(), delimiter="")
+    if takes_texts(run.preprocessor):
+        return read_texts(run.preprocessor, source)
+    if source != "-":
+        return run.preprocessor.read(source)
+    return run.preprocessor.read(parse_delimited("standard input", sys.stdin.buffer.read()))
+
+
+def _times(encoder: "SeriesEncoder", table: "RawTable") -> list[dict[str, Any]]:
+    """Which row each forecast is of: its time, where there is one, or else its place."""
+    forecast = range(encoder.first_row, len(table))
+    if encoder.time is not None:
+        times = table.column(encoder.time)
+        return [{encoder.time: times[row]} for row in forecast]
+    name, places = ("row", table.positions) if table.lines is None else ("line", table.lines)
+    return [{name: places[row]} for row in forecast]

@@ -11,6 +11,7 @@ from netwright.apps.cli.recipe_options import (
     RecipeFiles,
     Settings,
     Target,
+    Text,
 )
 from netwright.apps.cli.typed_recipe import parse_seconds, typed_recipe
 
@@ -32,6 +33,7 @@ def search(  # noqa: PLR0913, PLR0917 - one argument an option
         ),
     ] = None,
     target: Target = None,
+    text: Text = None,
     epochs: Annotated[int | None, typer.Option(help="Passes over the data, in a trial.")] = None,
     trials: Annotated[
         int | None, typer.Option(help="Finished trials, of all processes together. (20)")
@@ -87,7 +89,19 @@ def search(  # noqa: PLR0913, PLR0917 - one argument an option
     }
     try:
         if resume is not None:
-            said = (model, data, config, settings, space, target, epochs, seed, out, *how.values())
+            said = (
+                model,
+                data,
+                config,
+                settings,
+                space,
+                target,
+                text,
+                epochs,
+                seed,
+                out,
+                *how.values(),
+            )
             if any(word not in (None, []) for word in said):
                 raise ConfigError(
                     f"{resume} says itself what is searched: "
@@ -102,7 +116,7 @@ def search(  # noqa: PLR0913, PLR0917 - one argument an option
                     data,
                     seed,
                     settings or [],
-                    {"target": tuple(target) if target else None},
+                    {"target": tuple(target) if target else None, "text": text},
                     {"epochs": epochs},
                 )
             )

@@ -71,6 +71,8 @@ class SymbolEncoder(Preprocessor):
 
     def encode_targets(self, source: Any) -> Tensor:
         """Class names -> their indices (N,)."""
+        if isinstance(source, str | Path):
+            raise DataError(f"{source} holds no classes: give other data as (texts, classes)")
         return encode_classes(source, self.class_names)
 
     def units(self) -> tuple[Tensor, Tensor]:

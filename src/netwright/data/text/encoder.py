@@ -84,4 +84,4 @@ def filled(rows: Sequence[Sequence[int]], length: int, value: int) -> Tensor:
 
 def share(count: int, total: int) -> str:
     """A part of a whole in per cent, as a person says it."""
-    return f"{100 * count / max(1, total):.2g} %"
+    return f"{100 * count / max(1, total):.3g} %"

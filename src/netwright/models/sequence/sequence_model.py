@@ -106,11 +106,12 @@ class SequenceModel(GrownBuffers, Model):
         """Tokens (...) -> vectors (..., D); a series stays as it is."""
         if self.spec.inputs == "series":
             return inputs
-        table = (
-            self.head.get_parameter("weight") if self.embedding is None else self.embedding.weight
-        )
-        vectors: Tensor = self.dropout(embedding(inputs, table, self.spec.padding))
-        return vectors
+        if self.embedding is None:
+            vectors = embedding(inputs, self.head.get_parameter("weight"), self.spec.padding)
+        else:
+            vectors = self.embedding(inputs)
+        dropped: Tensor = self.dropout(vectors)
+        return dropped
 
     def answer(self, outputs: Tensor) -> Tensor:
         """(..., H) -> (..., K)."""

@@ -1,0 +1,69 @@
+"""Texts as `netwright predict` takes and gives them: a line each, or rows of a table."""
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from netwright.data.preprocessing import Preprocessor
+    from netwright.data.tables.raw_table import RawTable
+    from netwright.data.text.conllu import Sentence
+    from netwright.recipes.run import Run
+
+INPUT = "standard input"
+
+
+def takes_texts(preprocessor: "Preprocessor") -> bool:
+    """Whether a run with such inputs reads texts."""
+    from netwright.data.series.symbols import SymbolEncoder
+    from netwright.data.text.encoder import TextEncoder
+    from netwright.data.text.pair_encoder import PairEncoder
+
+    return isinstance(preprocessor, TextEncoder | PairEncoder | SymbolEncoder)
+
+
+def read_texts(preprocessor: "Preprocessor", source: str) -> Any:
+    """The lines of a file or of standard input; a table and tagged sentences as what they are."""
+    from netwright.data.text.pair_encoder import PairEncoder
+    from netwright.data.text.row_encoder import RowEncoder
+    from netwright.data.text.text_files import read_text
+    from netwright.data.text.text_lines import has_lines, lines_or_table
+
+    if source != "-" and not has_lines(source):
+        return preprocessor.read(source)
+    column = ""
+    if isinstance(preprocessor, RowEncoder):
+        column = preprocessor.column
+    elif isinstance(preprocessor, PairEncoder):
+        column = preprocessor.columns[0]
+    path = Path(source).expanduser()
+    name, text = (INPUT, _typed_text()) if source == "-" else (path.name, read_text(path))
+    return preprocessor.read(lines_or_table(name, text, column))
+
+
+def tag_words(run: "Run", sentences: "list[Sentence]") -> list[dict[str, Any]]:
+    """The words and the tags of each sentence."""
+    return [
+        {"words": list(sentence.words), "tags": tags}
+        for sentence, tags in zip(sentences, run.predict(sentences), strict=True)
+    ]
+
+
+def complete_pairs(run: "Run", table: "RawTable", columns: tuple[str, str]) -> list[dict[str, Any]]:
+    """Each source and the target that is said of it, by the names of their columns."""
+    source, target = columns
+    said = zip(table.column(source), run.predict(table), strict=True)
+    return [{source: read, target: text} for read, text in said]
+
+
+def _typed_text() -> str:
+    from netwright.core.errors import DataError
+
+    content = sys.stdin.buffer.read()
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise DataError(f"{INPUT}: byte {error.start} is not UTF-8") from None
+    if not text.strip():
+        raise DataError(f"{INPUT} is empty")
+    return text.replace("\r\n", "\n")
