@@ -37,6 +37,10 @@ bench: $(READY)
 	$(BIN)/python benchmarks/image_folder.py
 	$(BIN)/python benchmarks/torchvision_parity.py
 	$(BIN)/python benchmarks/optimizers.py
+	$(BIN)/python benchmarks/scan.py
+	$(BIN)/python benchmarks/text_training.py
+	$(BIN)/python benchmarks/generation.py
+	$(BIN)/python benchmarks/transformers_parity.py
 
 pictures: $(READY)
 	$(BIN)/python -m docs.make_pictures

@@ -7,13 +7,14 @@ Measured: one text, greedy choice, float32, fresh weights, letters of Tiny Shake
     transformers    GPT2LMHeadModel.generate with the same weights, where it is installed
     lstm, mingru    `generate` with a state of one size: their time must not grow
 
-A contestant reads a beginning of so many tokens and then writes some more:
+A contestant reads a beginning of so many tokens and writes some more, each of which is told as
+soon as it is known:
 
-    ms a token = median over rounds of (seconds of 1 + N new tokens - seconds of 1) / N
+    ms a token = median over rounds of (time of the last - time of the first) / tokens between
 
 In each round all take their turn at all lengths, in an order drawn anew; the first round is thrown
-away. The clock counts wall seconds, since people wait for them. The gate: behind the longest
-beginning all three of gpt must write the same text.
+away. The clock counts CPU-seconds of the process, on CUDA wall seconds. The gate: behind the
+longest beginning all three of gpt must write the same text.
 
 On CUDA the networks are larger. Where there is `.venv-bench`, it runs there.
 """
@@ -26,12 +27,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from environment import enter_bench_environment
-
-enter_bench_environment()
-
 import torch
-from reporting import Row, add_json_option, measure_box, quartiles, show
+from environment import enter_bench_environment
+from reporting import add_json_option, measure_box, quartiles, show
 from torch import Tensor
 
 from netwright.data.spec import DataSpec
@@ -42,9 +40,11 @@ from netwright.models.exchange.gpt2_weights import to_gpt2
 from netwright.models.model import Model
 
 LENGTHS = (64, 256, 1024)
+SAME = {"gpt", "gpt, no cache", "transformers"}  # one network, three ways
 KINDS = 69  # of token
 CONTEXT = 2048
-Write = Callable[[Tensor, int], Tensor]  # beginning (1, T), how many -> new tokens (count,)
+Tell = Callable[[Tensor], Any]  # takes a new token (1,)
+Write = Callable[[Tensor, int, Tell], None]  # beginning (1, T), how many more, who is told
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,7 +65,7 @@ def parser() -> argparse.ArgumentParser:
     options = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    options.add_argument("--tokens", type=int, default=32, help="new ones, N (32)")
+    options.add_argument("--tokens", type=int, default=32, help="new ones (32)")
     options.add_argument("--rounds", type=int, default=5, help="counted rounds (5)")
     options.add_argument("--threads", type=int, default=1, help="threads on the CPU (1)")
     options.add_argument("--device", help="cuda where there is one, unless told")
@@ -88,11 +88,26 @@ def build(name: str, device: str, **settings: int) -> Model:
 def writer(read: Read, step: Step) -> Write:
     """Greedy text by `generate`."""
 
-    def write(beginning: Tensor, count: int) -> Tensor:
+    def write(beginning: Tensor, count: int, tell: Tell) -> None:
         config = DecodingConfig(temperature=0.0, max_tokens=count)
-        return torch.cat(list(generate(read, step, beginning, config)))
+        for token in generate(read, step, beginning, config):
+            tell(token)
 
     return write
+
+
+@dataclass(frozen=True)
+class Streamer:
+    """What transformers tells of each token."""
+
+    tell: Tell
+
+    def put(self, tokens: Tensor) -> None:
+        if tokens.ndim == 1:  # the beginning (1, T) comes first
+            self.tell(tokens)
+
+    def end(self) -> None:
+        """Nothing is held back."""
 
 
 def transformers_writer(weights: Mapping[str, Tensor], sizes: Sizes, device: str) -> Write:
@@ -111,15 +126,15 @@ def transformers_writer(weights: Mapping[str, Tensor], sizes: Sizes, device: str
     network = GPT2LMHeadModel(config).to(device).eval()
     network.load_state_dict(to_gpt2(weights))
 
-    def write(beginning: Tensor, count: int) -> Tensor:
-        text = network.generate(
+    def write(beginning: Tensor, count: int, tell: Tell) -> None:
+        network.generate(
             beginning,
             attention_mask=torch.ones_like(beginning),
             max_new_tokens=count,
             do_sample=False,
             pad_token_id=0,
+            streamer=Streamer(tell),
         )
-        return text[0, beginning.shape[1] :].cpu()
 
     return write
 
@@ -140,22 +155,29 @@ def contestants(sizes: Sizes, device: str) -> dict[str, Write]:
     }
 
 
-def seconds(write: Write, beginning: Tensor, count: int) -> float:
-    """Of so many tokens; the last one is on the CPU when they are given, so nothing is pending."""
-    start = time.perf_counter()
-    write(beginning, count)
-    return time.perf_counter() - start
+def seconds_a_token(write: Write, beginning: Tensor, tokens: int) -> float:
+    """From the first new one on; each is on the CPU when it is told, so no work is pending."""
+    clock = time.perf_counter if beginning.is_cuda else time.process_time
+    times: list[float] = []
+    write(beginning, tokens, lambda _: times.append(clock()))
+    return (times[-1] - times[0]) / (tokens - 1)
 
 
-def measure(writers: Mapping[str, Write], text: Tensor, tokens: int, rounds: int) -> list[Row]:
+def text_of(write: Write, beginning: Tensor, tokens: int) -> Tensor:
+    written: list[Tensor] = []
+    write(beginning, tokens, written.append)
+    return torch.cat(written)
+
+
+def measure(
+    writers: Mapping[str, Write], text: Tensor, tokens: int, rounds: int
+) -> list[dict[str, Any]]:
     """Milliseconds a token of every contestant behind every beginning."""
     turns = [(name, length) for name in writers for length in LENGTHS]
     order, taken = random.Random(0), defaultdict(list)
     for number in range(rounds + 1):
         for name, length in order.sample(turns, len(turns)):
-            beginning = text[:, :length]
-            first = seconds(writers[name], beginning, 1)
-            own = (seconds(writers[name], beginning, 1 + tokens) - first) / tokens
+            own = seconds_a_token(writers[name], text[:, :length], tokens)
             if number > 0:
                 taken[name, length].append(1000 * own)
     return [row(name, {length: taken[name, length] for length in LENGTHS}) for name in writers]
@@ -184,20 +206,22 @@ COLUMNS = {
 
 def main() -> None:
     options = parser().parse_args()
+    enter_bench_environment()
     box = measure_box(options.threads)
     device = options.device or ("cuda" if torch.cuda.is_available() else "cpu")
     on_gpu = device.startswith("cuda")
     place = torch.cuda.get_device_name(device) if on_gpu else f"{options.threads} thread(s)"
     writers = contestants(ON_CUDA if on_gpu else ON_CPU, device)
     text = torch.randint(KINDS, (1, LENGTHS[-1]), device=device)
-    wanted = writers["gpt"](text, options.tokens)
+    texts = {name: text_of(writers[name], text, options.tokens) for name in SAME & writers.keys()}
+    remarks = {
+        name: "same text" if torch.equal(its, texts["gpt"]) else "ANOTHER TEXT"
+        for name, its in texts.items()
+    }
     rows = [
-        {**row, "device": place, "box": box}
+        {**row, "remarks": remarks.get(row["name"]), "device": place, "box": box}
         for row in measure(writers, text, options.tokens, options.rounds)
     ]
-    for row in rows[: len(writers) - 2]:
-        is_same = torch.equal(writers[row["name"]](text, options.tokens), wanted)
-        row["remarks"] = "same text" if is_same else "ANOTHER TEXT"
     show(rows, COLUMNS, title=f"the next token, {place}", as_json=options.json)
 
 

@@ -84,7 +84,8 @@ def train_nanogpt(
     source.loader.exec_module(theirs)
     network = theirs.GPT(theirs.GPTConfig(**saved["model_args"])).to(device).eval()
     network.load_state_dict(saved["model"])
-    tokens = torch.frombuffer((letters / "val.bin").read_bytes(), dtype=torch.uint16).long()
+    numbers = bytearray((letters / "val.bin").read_bytes())
+    tokens = torch.frombuffer(numbers, dtype=torch.uint16).long()
 
     def logits_of(tokens: Tensor) -> Tensor:
         return network(tokens, tokens)[0]  # without targets it gives the last letter's alone
@@ -99,7 +100,9 @@ def train_netwright(recipe: str, folder: Path, device: str) -> dict[str, Any]:
     minutes = command(["-m", "netwright", *arguments], Path.cwd())
     run = nw.open_run(folder)
     network = run.model.to(device).eval()
-    (text,) = cut_texts([read_published("tinyshakespeare", PLAYS)], val_size=0.1, test_size=0)["val"]
+    (text,) = cut_texts([read_published("tinyshakespeare", PLAYS)], val_size=0.1, test_size=0)[
+        "val"
+    ]
     tokens = torch.tensor(run.preprocessor.tokenizer.encode(text))
     row = {"name": "netwright", "minutes": minutes, "recipe": recipe}
     return {**row, **scored(network, network, tokens, network.context)}

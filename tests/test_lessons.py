@@ -13,6 +13,7 @@ from netwright.apps.cli.main import run
 
 DOCS = Path(__file__).parent.parent / "docs"
 LESSONS = sorted(DOCS.glob("[0-9]-*.md"))
+NEEDS = {"4": "mnist/train-images-idx3-ubyte.gz", "8": "islr/NYSE.csv"}  # lesson -> real data
 NUMBER = re.compile(r"\d+(?:\.\d+)?")
 
 
@@ -51,8 +52,8 @@ def test_the_lesson_runs(
     capsys: pytest.CaptureFixture[str],
     real_data: Callable[[str], Path],
 ) -> None:
-    if "mnist" in lesson.stem:
-        real_data("mnist/train-images-idx3-ubyte.gz")
+    if lesson.name[0] in NEEDS:
+        real_data(NEEDS[lesson.name[0]])
     monkeypatch.chdir(tmp_path)
     run_lesson(lesson, capsys)
     for picture in re.findall(r"\(pictures/(\S+)\)", lesson.read_text(encoding="utf-8")):
@@ -60,8 +61,8 @@ def test_the_lesson_runs(
         assert (DOCS / "pictures" / picture).is_file()
 
 
-def test_there_are_seven_and_each_leads_on() -> None:
-    assert [lesson.name[0] for lesson in LESSONS] == ["1", "2", "3", "4", "5", "6", "7"]
+def test_there_are_eight_and_each_leads_on() -> None:
+    assert [lesson.name[0] for lesson in LESSONS] == list("12345678")
     for lesson, following in itertools.pairwise(LESSONS):
         assert f"]({following.name})" in lesson.read_text(encoding="utf-8")
     readme = (DOCS.parent / "README.md").read_text(encoding="utf-8")

@@ -56,6 +56,23 @@ def test_taking_rows_keeps_inputs_targets_and_weights_together() -> None:
     assert len(taken) == 3
 
 
+class Repeating(Split):
+    """Knows its different targets without looking at all of them."""
+
+    def each_target(self) -> Tensor:
+        return torch.tensor([1, 2])
+
+
+def test_one_of_each_target_is_enough_to_check_them() -> None:
+    part = Repeating(inputs=torch.zeros(4, 2), targets=torch.tensor([1, 2, 1, 2]))
+    assert split([0, 1]).each_target().tolist() == [0, 1]
+    with pytest.raises(DataError, match=r"^label 2 in row 1 of the train split of toy is out of"):
+        check_data(data(part))
+    lying = replace(data(part), spec=replace(data(part).spec, num_outputs=3))
+    part.targets[3] = 9  # is not looked at
+    check_data(lying)
+
+
 def test_reading_rows_gives_their_inputs_in_that_order() -> None:
     assert split([0, 1, 0]).read(torch.tensor([2, 0, 2])).tolist() == [[4, 5], [0, 1], [4, 5]]
 

@@ -13,6 +13,7 @@ from netwright.data.loader import BatchLoader
 from netwright.data.pixels import ChannelScaling, PixelSplit
 from netwright.data.spec import DataSpec
 from netwright.data.stored import StoredSplit, evenly_spaced, sample_stored
+from netwright.data.windows import WindowSplit
 from tests.data.stored_inputs import Numbered, split_of
 
 
@@ -138,6 +139,17 @@ def test_a_sample_of_images_is_spread_evenly_and_stays_bytes() -> None:
     assert isinstance(shown, PixelSplit)
     assert shown.pixels[:, 0, 0, 0].tolist() == list(range(0, 101, 10))
     assert shown.targets.tolist() == list(range(0, 1010, 100))
+    assert sample.shown.test is few
+
+
+def test_a_sample_of_windows_copies_few_of_them() -> None:
+    stream = torch.arange(104)
+    few = WindowSplit(stream=stream[:5], window=2, stride=1)
+    sample = sample_stored(data(WindowSplit(stream=stream, window=3, stride=1), few), most=11)
+    shown = sample.shown.train
+    assert type(shown) is Split
+    assert shown.inputs[:, 0].tolist() == list(range(0, 101, 10))
+    assert torch.equal(shown.targets, shown.inputs + 1)
     assert sample.shown.test is few
 
 

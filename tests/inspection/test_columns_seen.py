@@ -8,9 +8,14 @@ import pytest
 import torch
 from torch import Tensor
 
+from netwright.data.array_encoder import ArrayEncoder
 from netwright.data.arrays import ArraysConfig, from_arrays
 from netwright.data.bundled import DIGITS
+from netwright.data.dataset import Data, Split
 from netwright.data.pixels import ChannelScaling, PixelSplit
+from netwright.data.series.table import SeriesConfig, from_frame
+from netwright.data.series.toy_tasks import AddingConfig, load_adding
+from netwright.data.spec import DataSpec
 from netwright.data.tables.table import TableConfig, load_table
 from netwright.inspection.columns_seen import MOST_COLUMNS, describe_columns
 
@@ -79,3 +84,45 @@ def test_very_many_columns_are_cut(count: int) -> None:
     inputs = np.random.default_rng(0).normal(size=(30, count))
     data = from_arrays(inputs, inputs[:, 0], config=ArraysConfig())
     assert len(describe_columns(data)) == MOST_COLUMNS
+
+
+def test_a_series_tells_the_columns_of_its_table() -> None:
+    rows = [{"height": row / 2, "day": "ab"[row % 2]} for row in range(30)]
+    config = SeriesConfig(target=("height",), known=("day",), window=3)
+    height, day = describe_columns(from_frame(rows, config))
+    assert (height["column"], height["kind"], height["missing"]) == ("height", "number", "0")
+    assert (day["column"], day["kind"], day["different values"]) == ("day", "category", "2")
+
+
+def test_a_series_without_a_table_is_told_by_the_numbers_of_its_steps() -> None:
+    data = load_adding(AddingConfig(n=50, length=6))
+    numbers, marks = describe_columns(data)
+    assert (marks["smallest"], marks["largest"]) == ("0", "1")
+    assert float(marks["mean"]) == pytest.approx(2 / 6, abs=1e-4)  # two of six steps are marked
+    assert float(numbers["largest"]) == pytest.approx(float(data.train.inputs[..., 0].max()))
+
+
+@pytest.mark.parametrize(("padding", "shortest", "mean"), [(0, "1", "2"), (None, "3", "3")])
+def test_tokens_are_told_by_their_number_and_the_length_of_texts(
+    padding: int | None, shortest: str, mean: str
+) -> None:
+    tokens = torch.tensor([[4, 0, 0], [4, 5, 6]])
+    spec = DataSpec(
+        inputs="tokens",
+        input_shape=(3,),
+        target="class",
+        num_outputs=2,
+        vocab_size=9,
+        padding=padding,
+    )
+    encoder = ArrayEncoder(input_shape=(3,), target="class", num_outputs=2)
+    split = Split(inputs=tokens, targets=torch.tensor([0, 1]))
+    (row,) = describe_columns(Data(name="texts", spec=spec, train=split, preprocessor=encoder))
+    assert row == {
+        "column": "tokens of 3",
+        "known": "9",
+        "different ones": "3" if padding == 0 else "4",
+        "shortest row": shortest,
+        "mean": mean,
+        "longest": "3",
+    }

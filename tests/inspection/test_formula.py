@@ -90,6 +90,7 @@ def test_the_cards_of_every_table_are_among_them() -> None:
         (r"C = 2:\; p\,q", "C = 2: p q"),
         (r"\left(1 - \frac{t}{T}\right)", "(1 - t/T)"),
         (r"\{a\} \mathbf{x}", "{a} x"),
+        (r"A \cup B, \lVert x\rVert", "A ∪ B, ‖ x‖"),
         (r"w \leftarrow w - \eta g", "w ← w - η g"),
         (r"\unheard x", "unheard x"),
         ("a\n  + b", "a + b"),
@@ -121,7 +122,12 @@ def test_letters_of_any_height_stand_on_one_line() -> None:
 
 @pytest.mark.parametrize(
     ("newer", "older"),
-    [(r"a \le b", r"a \leq b"), (r"a \ge b", r"a \geq b"), (r"\tfrac{1}{2} \left( x", "")],
+    [
+        (r"a \le b", r"a \leq b"),
+        (r"a \ge b", r"a \geq b"),
+        (r"\lVert a \rVert", r"\| a \|"),
+        (r"\tfrac{1}{2} \left( x", ""),
+    ],
 )
 def test_names_that_mathtext_lacks_are_translated(newer: str, older: str) -> None:
     if older:

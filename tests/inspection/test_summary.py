@@ -15,6 +15,8 @@ from netwright.core.outputs import Output
 from netwright.data.spec import DataSpec
 from netwright.inspection.summary import NUMBER_COLUMNS, Summary, measure_summary
 from netwright.models.mlp import MLP, MLPConfig
+from netwright.models.sequence.lstm import LSTM, LSTMConfig
+from netwright.models.transformers.gpt import GPT, GPTConfig
 
 
 def plain_mlp() -> nn.Sequential:
@@ -165,6 +167,35 @@ def test_odd_modules_do_not_break_it() -> None:
     assert rows["0.none"].output == ""
     outputs = {row["layer"]: row["output"] for row in summary.table_rows()}
     assert outputs["0.never"] == "not called"
+
+
+class PartOfAParameter(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.table = nn.Parameter(torch.ones(4, 3))
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.table[: len(x)]
+
+
+def test_a_layer_may_give_a_part_of_a_parameter_that_learns() -> None:
+    table = PartOfAParameter()
+    (row,) = measure_summary(table, torch.zeros(2, 3)).layers
+    assert (row.output, row.parameters, row.trainable) == ("(B, 3)", 12, 12)
+    assert table.table.requires_grad
+
+
+def test_every_layer_of_a_sequence_model_is_called_and_costs_what_its_matrices_cost() -> None:
+    spec = DataSpec(inputs="tokens", input_shape=(5,), target="tokens", num_outputs=7, vocab_size=7)
+    tokens = torch.zeros(2, 5, dtype=torch.int64)
+    lstm = named(measure_summary(LSTM(LSTMConfig(hidden=3, embedding=4), spec), tokens))
+    calls = {path: layer.calls for path, layer in lstm.items()}
+    assert calls == {"embedding": 1, "backbone.rnn": 1, "dropout": 2, "head": 1}
+    assert lstm["backbone.rnn"].flops == 5 * 2 * 4 * 3 * (4 + 3)
+    gpt = named(measure_summary(GPT(GPTConfig(layers=1, heads=2, width=4), spec), tokens))
+    assert all(layer.calls for layer in gpt.values())
+    assert gpt["h.0.attn"].flops == 2 * (2 * 5 * 5 * 4)  # all pairs, also those that are masked
+    assert gpt[""].flops == 5 * 2 * 4 * 7  # the head, which is the embedding
 
 
 def test_the_shape_is_that_of_the_first_call() -> None:

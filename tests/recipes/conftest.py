@@ -26,6 +26,15 @@ def table_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
+def reviews_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Thirty rows with a text and a label."""
+    rows = [f"a {'fine' if row % 2 else 'dull'} film,{row % 2}" for row in range(30)]
+    path = tmp_path_factory.mktemp("table") / "reviews.csv"
+    path.write_text("\n".join(["text,label", *rows]) + "\n", encoding="utf-8")
+    return path
+
+
+@pytest.fixture(scope="session")
 def table_run(tmp_path_factory: pytest.TempPathFactory, table_file: Path) -> nw.Run:
     out = tmp_path_factory.mktemp("runs") / "things"
     return nw.fit(

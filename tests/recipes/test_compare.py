@@ -2,9 +2,11 @@
 
 import re
 from collections.abc import Callable
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import pandas as pd
 import pytest
 import torch
 
@@ -256,6 +258,13 @@ def test_settings_that_all_share_go_to_training_or_to_the_data() -> None:
         mapping = row.recipe.to_mapping()["data"]
         assert (mapping["noise"], mapping["n"]) == (0.4, 100)
     assert sum(len(split) for _, split in prepared.data.splits()) == 100
+
+
+def test_a_text_column_is_shared_by_all_entries(reviews_file: Path) -> None:
+    for data in (reviews_file, pd.read_csv(reviews_file)):
+        given = {"text": "text", "target": "label", "epochs": 1}
+        prepared = prepare_comparison(("elman", "gru"), data, settings=given)
+        assert prepared.data.spec.inputs == "tokens"
 
 
 def test_arrays_and_configs_are_compared_too() -> None:

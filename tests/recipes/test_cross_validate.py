@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 import torch
 from sklearn.linear_model import LinearRegression
@@ -52,6 +53,13 @@ def test_folds_have_the_sizes_of_scikit_learn_s_and_each_row_is_held_out_once_a_
     for repeat in (1, 2, 3):
         assert [fold.held_out for fold in found.folds if fold.repeat == repeat] == sizes
     assert {fold.trained_on + fold.held_out for fold in found.folds} == {23}
+
+
+def test_texts_in_a_frame_are_folded(reviews_file: Path) -> None:
+    frame = pd.read_csv(reviews_file)
+    settings: dict[str, Any] = {"text": "text", "target": "label", "hidden": 4, "epochs": 1}
+    found = cross_validate("elman", frame, folds=2, quiet=True, **settings)
+    assert [fold.held_out for fold in found.folds] == [15, 15]
 
 
 def test_as_many_folds_as_rows_is_leave_one_out_and_equals_press() -> None:

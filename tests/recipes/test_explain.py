@@ -68,6 +68,19 @@ def test_a_model_is_its_forward_and_what_makes_its_layers() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("name", "functions"),
+    [
+        ("lstm", ["forward", "lstm_step", "__init__"]),
+        ("mingru", ["forward", "coefficients", "forward", "scan_by_steps", "__init__"]),
+        ("gpt", ["forward", "forward", "_add", "forward", "attention_weights", "__init__"]),
+    ],
+)
+def test_a_sequence_model_is_also_what_its_layers_compute(name: str, functions: list[str]) -> None:
+    shown = [re.search(r"def (\w+)\(", code.lines) for code in only(name).code]
+    assert [found and found[1] for found in shown][: len(functions)] == functions
+
+
 def test_a_learner_is_also_its_own_rule() -> None:
     forward, init, rule = only("ridge").code
     file = "netwright/models/linear/regression.py"
@@ -133,12 +146,13 @@ def test_a_metric_is_its_formula_for_each_kind_of_target() -> None:
         ("torch", "initializer", "torch/nn/modules/linear.py", "def reset_parameters("),
         ("normal", "initializer", "netwright/layers/initializers.py", "def small_normal("),
         ("cosine", "schedule", "netwright/optimizers/schedules.py", "math.cos("),
+        ("cosine", "score", "netwright/layers/attention_scores.py", "cosine_scores(queries, keys)"),
+        ("bpe", "tokenizer", "netwright/data/text/subword_tokenizer.py", "BpeTrainer("),
         ("iris", "data set", "netwright/data/bundled.py", "def load_classes("),
     ],
 )
 def test_the_other_kinds(name: str, kind: str, place: str, words: str) -> None:
-    found = only(name)
-    assert found.kind == kind
+    (found,) = (one for one in explain(name) if one.kind == kind)
     assert found.code[0].place.startswith(f"{place}:")
     assert words in found.code[0].lines
 

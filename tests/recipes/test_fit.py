@@ -58,6 +58,12 @@ def test_a_module_of_ones_own_trains() -> None:
 
 
 @pytest.mark.covers("mlp")
+def test_a_text_column_makes_tokens_of_a_table(reviews_file: Path) -> None:
+    prepared = prepare("elman", reviews_file, text="text", target="label", hidden=4, max_length=3)
+    assert prepared.recipe.data == "text-table"
+    assert (prepared.data.spec.inputs, prepared.data.spec.input_shape) == ("tokens", (3,))
+
+
 def test_an_mlp_learns_the_moons() -> None:
     """The parameter count and the gradient are checked beside the model."""
     run = fit_in_memory("mlp", "moons", hidden=(32, 32), epochs=60, lr=0.01)

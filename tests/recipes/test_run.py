@@ -12,7 +12,6 @@ from torch import nn
 
 import netwright as nw
 from netwright.core.errors import ConfigError, DataError
-from netwright.recipes.run import class_labels
 
 
 def test_a_copied_folder_predicts_the_same(
@@ -68,13 +67,6 @@ def test_the_threshold_moves_the_second_class(table_run: nw.Run) -> None:
         table_run.predict(row, threshold=2)
 
 
-def test_whole_number_classes_come_back_as_numbers() -> None:
-    assert class_labels(["0", "1", "10"]).tolist() == [0, 1, 10]
-    assert class_labels(["0", "01"]).tolist() == ["0", "01"]
-    assert class_labels(["-1", "1"]).tolist() == [-1, 1]
-    assert class_labels(["False", "True"]).tolist() == [False, True]
-
-
 def test_reals_come_back_in_their_own_units(tmp_path: Path) -> None:
     run = nw.fit("linear-regression", "line", epochs=40, lr=0.05, quiet=True, out=tmp_path / "r")
     inputs = np.array([[0.0], [1.0]])
@@ -110,6 +102,29 @@ def test_a_run_on_arrays_says_that_it_does_not_hold_them(tmp_path: Path) -> None
     with pytest.raises(DataError, match="trained on arrays that it does not hold; give data="):
         opened.evaluate()
     assert opened.evaluate((inputs, targets))["accuracy"] > 0.5
+
+
+def test_pairs_are_told_their_targets_when_they_are_measured(tmp_path: Path) -> None:
+    run = nw.fit(
+        "encoder-decoder",
+        "reverse",
+        n=60,
+        length=4,
+        hidden=4,
+        epochs=1,
+        out=tmp_path / "r",
+        quiet=True,
+    )
+    table = tmp_path / "pairs.tsv"
+    table.write_text("source\ttarget\nab\tba\nbba\tabb\n")
+    assert run.evaluate((["ab", "bba"], ["ba", "abb"])) == run.evaluate(table)
+    assert run.predictions(["ab"]).shape == (1, 2, 5)
+    with pytest.raises(DataError, match=r"^there are 1 sources but 2 targets$"):
+        run.evaluate((["ab"], ["ba", "abb"]))
+    with pytest.raises(ConfigError, match=r"^probabilities are for classes and labels"):
+        run.predict_proba(["ab"])
+    with pytest.raises(DataError, match=r"^there is nothing to predict: no inputs were given$"):
+        run.predict([])
 
 
 def test_repr_tells_where_and_how_good(moons_run: nw.Run) -> None:

@@ -156,6 +156,7 @@ def test_the_views_with_examples_are_named_rightly() -> None:
     every = {name for _, _, names in RUNS.values() for name in names}
     every |= {"contact-sheet", "feature-maps", "label-errors", "noise-band"}
     every |= {"recalled-patterns", "segmentation"}
+    every |= {"alignment", "attention", "forecast", "next-tokens"}  # of sequences
     assert EXAMPLES < every
 
 

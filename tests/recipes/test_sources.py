@@ -11,6 +11,7 @@ from netwright.data.arrays import ArraysConfig
 from netwright.data.catalog import SOURCES
 from netwright.data.npy import NpyConfig
 from netwright.data.tables.table import TableConfig
+from netwright.data.text.text_table import TextTableConfig
 from netwright.recipes.recipe import parse_recipe
 from netwright.recipes.sources import is_frame, load_configured, load_source, settings_type
 
@@ -35,6 +36,21 @@ def test_the_settings_a_source_takes() -> None:
     assert settings_type("a.csv") is TableConfig
     assert settings_type(pd.DataFrame()) is TableConfig
     assert settings_type((1, 2)) is ArraysConfig
+    assert settings_type("a.tsv", {"text": "x"}) is TextTableConfig
+    assert settings_type(pd.DataFrame(), {"text": "x"}) is TextTableConfig
+    assert settings_type("a.txt", {"target": "x"}) is TableConfig
+
+
+def test_a_table_or_a_frame_with_a_text_column_is_read_as_text(reviews_file: Path) -> None:
+    frame, given = pd.read_csv(reviews_file), {"text": "text", "target": "label"}
+    name, config, data = load_source(reviews_file, given)
+    assert (name, data.spec.inputs) == ("text-table", "tokens")
+    assert isinstance(config, TextTableConfig)
+    framed = load_source(frame, given)[2]
+    assert framed.spec == data.spec
+    assert framed.train.inputs.equal(data.train.inputs)
+    with pytest.raises(DataError, match=r"^frame has no column 'txt'; did you mean 'text'\?$"):
+        load_source(frame, {**given, "text": "txt"})
 
 
 def test_a_folder_of_arrays_is_loaded_with_the_settings_of_arrays(tmp_path: Path) -> None:

@@ -5,8 +5,18 @@ import torch
 from torch.nn.functional import one_hot
 
 from netwright.core.seeding import generator
+from netwright.data.catalog import load
 from netwright.testing.claim_contract import CLAIM_CHECKS
-from netwright.theory.context_bottleneck import BOTTLENECK, TOKENS, encode, look_back, percent_told
+from netwright.theory.context_bottleneck import (
+    BOTTLENECK,
+    TOKENS,
+    TRAINING,
+    encode,
+    look_back,
+    percent_reversed,
+    percent_told,
+    source_lengths,
+)
 
 
 @pytest.mark.parametrize("check", CLAIM_CHECKS, ids=lambda check: check.__name__)
@@ -38,6 +48,17 @@ def test_the_state_does_not_know_later_tokens() -> None:
     before, after = (encode(row, 8, generator(1, "test")) for row in (tokens, changed))
     torch.testing.assert_close(before[:, :4], after[:, :4])
     assert (before[:, 4] - after[:, 4]).abs().max() > 1e-2
+
+
+def test_strings_are_counted_by_length_and_an_untrained_network_reverses_none(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setitem(TRAINING, "max_steps", 1)
+    data = load("reverse", length=6, min_length=4, n=200, val_size=0, test_size=0.5)
+    lengths = source_lengths(data)
+    assert len(lengths) == 100
+    assert set(lengths.tolist()) == {4, 5, 6}
+    assert percent_reversed(data, "luong-general", 0) == {4: 0, 6: 0}
 
 
 def test_attention_to_all_places_alike_turns_the_verdict(monkeypatch: pytest.MonkeyPatch) -> None:

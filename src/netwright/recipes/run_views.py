@@ -194,9 +194,7 @@ def _real_shapes(run: Measured, inputs: Tensor, targets: Tensor) -> dict[str, Vi
     """What one real is as a function of one number, or of two directions through many."""
     names, units, name = run.spec.feature_names, run.preprocessor.units(), run.spec.target_names[0]
     if run.spec.num_features == 1:
-        curve = measure_fitted_curve(
-            _predictor(run), inputs, targets, names[0], name, decode=units
-        )
+        curve = measure_fitted_curve(_predictor(run), inputs, targets, names[0], name, decode=units)
         return {"fitted-curve": curve}
     surface = measure_prediction_surface(
         _predictor(run), inputs, targets, names, name, decode=units

@@ -22,7 +22,7 @@ from netwright.data.text.pair_encoder import PairEncoder
 from netwright.inspection.attention_maps import measure_attention_maps
 from netwright.inspection.confusion import measure_confusion
 from netwright.inspection.forecast import measure_forecast
-from netwright.inspection.next_tokens import measure_next_tokens
+from netwright.inspection.next_tokens import VISIBLE, measure_next_tokens
 from netwright.inspection.state_norms import measure_state_norms
 from netwright.inspection.view import View
 from netwright.models.sequence.encoder_decoder import EncoderDecoder, EncoderDecoderConfig
@@ -85,6 +85,8 @@ def inner_views(model: nn.Module, preprocessor: Preprocessor, split: Split) -> d
     inputs, _ = _first(split, model)
     if model.spec.padding is not None:
         inputs = inputs[inputs != model.spec.padding][None]
+    if not inputs.numel():  # a text without words
+        return {}
     if isinstance(model, GPT) and isinstance(preprocessor, TextEncoder):
         return _heads(model, inputs[:, :MOST_TOKENS], _namer(preprocessor))
     if isinstance(model, SequenceModel) and not model.bidirectional:
@@ -116,4 +118,4 @@ def _first(split: Split, model: nn.Module) -> tuple[Tensor, Tensor]:
 
 def _namer(encoder: TextEncoder) -> Callable[[int], str]:
     names = encoder.tokenizer.tokens
-    return lambda token: names[token]
+    return lambda token: names[token].translate(VISIBLE)

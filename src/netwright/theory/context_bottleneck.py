@@ -3,7 +3,7 @@ r"""A context of fixed size cannot hold a sequence of any length; attention need
 A recurrent encoder reads n tokens. Without attention all of them must be told from its last state,
 H numbers, however many they are; with attention token i is told from the state that attention reads
 at place i. Both are told by the best linear map, fitted by least squares, so that nothing but the
-context differs.
+context differs. In full size the encoder-decoder is also trained to say strings backwards.
 
 Shapes: N sequences, n tokens, V different tokens, H units.
 Source: Cho et al., "On the Properties of Neural Machine Translation" (2014); Bahdanau, Cho and
@@ -21,7 +21,12 @@ from torch.nn.functional import one_hot
 from netwright.core.card import Card
 from netwright.core.config import Config, Doc
 from netwright.core.seeding import generator
-from netwright.inspection.claim_chart import ClaimChart, measured, predicted
+from netwright.data.catalog import load
+from netwright.data.dataset import Data
+from netwright.data.spec import IGNORED
+from netwright.data.text.tokenizer import BOS, EOS, PAD
+from netwright.decoding.source_decoder import say_greedily
+from netwright.inspection.claim_chart import ClaimChart, Series, line, measured, predicted
 from netwright.layers.attention import attend
 from netwright.layers.attention_scores import dot_scores
 from netwright.layers.position_encoding import sinusoidal_encoding
@@ -29,14 +34,25 @@ from netwright.layers.recurrent_cells import elman_step
 from netwright.layers.unrolled import unroll
 from netwright.theory.claims import Assumption, Claim, Effort
 from netwright.theory.rnn_jacobians import rotation
-from netwright.theory.verdict import Verdict, at_least, at_most
+from netwright.theory.trained_measures import build_named, trained_measures
+from netwright.theory.verdict import Finding, Verdict, at_least, at_most
 
 LENGTHS = (4, 8, 12, 16, 20, 24)
 TOKENS = 4
 SEQUENCES = {"quick": 1000, "full": 10_000}  # as many again for the test
 MEMORY = 0.99  # singular values of the recurrent weights
 SHARP = 10.0  # how much better a place fits its own query than others
-TOLD, LOST = 95.0, 75.0  # per cent of the tokens, at least and at most
+TOLD, LOST = 95.0, 75.0  # per cent, at least and at most
+REVERSED = {"length": 12, "min_length": 2, "symbols": 8, "n": 20_000}
+SHORT = 4  # letters that also the state without attention has room for
+TRAINING = {
+    "lr": 1e-2,
+    "schedule": "cosine",
+    "clip_norm": 1.0,
+    "batch_size": 64,
+    "epochs": 2,
+    "max_steps": 500,
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -90,6 +106,30 @@ def percent_told(contexts: Tensor, tokens: Tensor) -> float:
     return 100 * float((told == tokens[half:].T).float().mean())
 
 
+def source_lengths(data: Data) -> Tensor:
+    """Letters of the test strings, (N,)."""
+    return (data.split("test").inputs[:, : data.spec.source_length] != PAD).sum(dim=1)
+
+
+@torch.no_grad()
+def percent_reversed(data: Data, attention: str, seed: int) -> dict[int, float]:
+    """How many strings a trained encoder-decoder says backwards without a fault, by length."""
+    model = build_named(
+        "encoder-decoder", data, seed=seed, attention=attention, hidden=64, embedding=32
+    )
+    with torch.enable_grad():
+        trained_measures(model, data, seed=seed, train=TRAINING)
+    test, source_length = data.split("test"), data.spec.source_length
+    sources = test.inputs[:, :source_length]
+    said = say_greedily(model.eval(), sources, test.targets.shape[1], begin=BOS, end=EOS)  # type: ignore[arg-type]
+    right = ((said == test.targets) | (test.targets == IGNORED)).all(dim=1)
+    lengths = source_lengths(data)
+    return {
+        length: 100 * float(right[lengths == length].float().mean())
+        for length in range(SHORT, source_length + 1, 2)
+    }
+
+
 def measure_bottleneck(given: BottleneckConfig, seed: int, effort: Effort) -> Verdict:
     """Tell 4 to 24 tokens from the last state, and from what attention reads."""
     rng, count = generator(seed, "context-bottleneck"), SEQUENCES[effort]
@@ -100,6 +140,7 @@ def measure_bottleneck(given: BottleneckConfig, seed: int, effort: Effort) -> Ve
         fixed.append(percent_told(states[:, -1:].expand_as(states), tokens))
         attending.append(percent_told(look_back(states), tokens))
     told = count * LENGTHS[-1]
+    trained, findings = _trained(seed) if effort == "full" else ((), ())
     return Verdict(
         findings=(
             at_least(
@@ -110,6 +151,7 @@ def measure_bottleneck(given: BottleneckConfig, seed: int, effort: Effort) -> Ve
             ),
             at_most(f"told from the last state, of {LENGTHS[-1]}, %", LOST, fixed[-1], n=told),
             at_least(f"told with attention, of {LENGTHS[-1]}, %", TOLD, attending[-1], n=told),
+            *findings,
         ),
         chart=ClaimChart(
             x_label="tokens of the sequence, n",
@@ -118,11 +160,37 @@ def measure_bottleneck(given: BottleneckConfig, seed: int, effort: Effort) -> Ve
                 predicted("guessing", (LENGTHS[0], LENGTHS[-1]), [100 / TOKENS] * 2),
                 measured("from the last state", LENGTHS, fixed),
                 measured("with attention", LENGTHS, attending),
+                *trained,
             ),
             explanation=f"{given.units} units have room for a few tokens; of more they keep the "
             "latest and a blur of the others. Attention reads each token where it stands."
             if given.fixed_size and given.independent
             else "Here the last state has room for all that there is to know.",
+        ),
+    )
+
+
+def _trained(seed: int) -> tuple[tuple[Series, ...], tuple[Finding, ...]]:
+    """The encoder-decoder without and with attention, on strings to be said backwards."""
+    data = load("reverse", **REVERSED, val_size=0, test_size=0.1, seed=seed)
+    plain = percent_reversed(data, "none", seed)
+    attending = percent_reversed(data, "luong-general", seed)
+    longest = max(plain)
+    lengths = source_lengths(data)
+    short, tested = (int((lengths == length).sum()) for length in (SHORT, longest))
+    return (
+        (
+            line("trained: strings reversed", plain.keys(), plain.values()),
+            line("the same, with attention", attending.keys(), attending.values()),
+        ),
+        (
+            at_least(
+                f"reversed without attention, of {SHORT} letters, %", LOST, plain[SHORT], n=short
+            ),
+            at_most(f"reversed without attention, of {longest}, %", LOST, plain[longest], n=tested),
+            at_least(
+                f"reversed with attention, of {longest}, %", TOLD, attending[longest], n=tested
+            ),
         ),
     )
 

@@ -38,7 +38,7 @@ TRIES = {"quick": 1, "full": 5}
 SEQUENCES, TESTED = 1000, 200  # of which so many are for the test
 TRAINING = {"lr": 3e-2, "batch_size": 32, "clip_norm": 1.0, "max_steps": 60, "epochs": 60}
 ADDING = {"length": 100, "n": 30_000}
-ADDING_TRAINING = {"lr": 1e-2, "batch_size": 50, "clip_norm": 1.0, "max_steps": 500}
+ADDING_TRAINING = {"lr": 2e-2, "batch_size": 50, "clip_norm": 1.0, "max_steps": 400}
 ADDED, GUESSED_SUM = 0.02, 1 / 6  # squared errors
 
 

@@ -145,8 +145,9 @@ def test_masks_go_where_nothing_is(type_in: Type, pairs: Path, masks_run: Path) 
         (image, "--out", pairs / "masks"): f"{mask} is there already, give --out another folder",
         (image, mask, "--out", "m"): f"{image} and {mask} would both go to m/1.png",
         (image, "--out", image): f"--out must be a folder, {image} is a file",
-        (image, "--out", "m", "--proba"): (
-            "--proba and --threshold are for tables, this run predicts masks"
+        (image, "--out", "m", "--proba"): "--proba is for tables, this run predicts masks",
+        (image, "--out", "m", "--threshold", 0.5): (
+            "threshold is for classes and labels, this run predicts masks"
         ),
         ("--row", "a=1"): "--row is for tables, this run was trained on images",
     }
@@ -170,6 +171,22 @@ def test_a_run_is_measured_on_a_folder_of_pairs(
     run = nw.open_run(masks_run)
     whole = [run.evaluate(split=split)["pixel_accuracy"] for split in ("train", "test")]
     assert measured["pixel_accuracy"] == pytest.approx(np.average(whole, weights=[8, 2]))
+
+
+@pytest.mark.parametrize("time", ["day", None])
+def test_a_forecast_says_which_row_it_is_of(
+    type_in: Type, tmp_path: Path, time: str | None
+) -> None:
+    table = tmp_path / "series.csv"
+    rows = [f"2020-01-{day:02d},{day % 5}.5\n" for day in range(1, 31)]
+    table.write_text("day,level\n" + "".join(rows))
+    data = nw.data.load("series", path=str(table), target="level", window=3, time=time)
+    run = nw.fit("elman", data, hidden=4, epochs=1, out=tmp_path / "run", quiet=True)
+    Path("new.csv").write_text("day,level\n" + "".join(rows[:5]))
+    said = run.predict("new.csv").tolist()
+    shown = json.loads(type_in("predict", tmp_path / "run", "new.csv", "--json").out)
+    name, places = ("day", ["2020-01-04", "2020-01-05"]) if time else ("line", [5, 6])
+    assert shown == [{name: place, "level": one} for place, one in zip(places, said, strict=True)]
 
 
 def test_rows_as_a_person_types_them() -> None:

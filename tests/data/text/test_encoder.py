@@ -57,5 +57,5 @@ def test_tokens_are_read_as_text_and_have_no_units() -> None:
 
 
 def test_shares_are_said_in_per_cent() -> None:
-    assert (share(1, 8), share(0, 5), share(1, 3000)) == ("12 %", "0 %", "0.033 %")
-    assert share(0, 0) == "0 %"
+    assert (share(1, 8), share(0, 5), share(1, 3000)) == ("12.5 %", "0 %", "0.0333 %")
+    assert (share(0, 0), share(7, 7)) == ("0 %", "100 %")

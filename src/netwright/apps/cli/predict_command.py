@@ -43,7 +43,7 @@ def predict(
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="As JSON, one object a row.")] = False,
 ) -> None:
-    """Predict new rows, texts or images; a CSV table goes to standard output.
+    """Predict new rows, texts or images: a CSV table, or a line for each text, is given.
 
     netwright predict RUN rows.csv --proba > answers.csv
     cat rows.csv | netwright predict RUN -

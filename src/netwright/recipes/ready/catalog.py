@@ -77,6 +77,64 @@ _ROWS = (
         sentence="A U-Net that finds cell membranes in electron microscopy: Dice 0.82.",
     ),
     ReadyRecipe(
+        name="ready/shakespeare-lstm",
+        sentence="An LSTM on the letters of Shakespeare: 1.67 nats a letter after 6 million of "
+        "them.",
+    ),
+    ReadyRecipe(
+        name="ready/shakespeare-mingru",
+        sentence="minGRU on as many letters of Shakespeare: 1.59 nats a letter.",
+    ),
+    ReadyRecipe(
+        name="ready/shakespeare-gpt",
+        sentence="A GPT of 0.8 million weights on letters: 1.79 nats a letter after 1.6 million "
+        "of them.",
+    ),
+    ReadyRecipe(
+        name="ready/shakespeare-lstm-large",
+        sentence="Two layers of LSTM on letters, for a GPU: 1.49 nats a letter in 82 seconds on "
+        "an H200.",
+    ),
+    ReadyRecipe(
+        name="ready/shakespeare-gpt-large",
+        sentence="A GPT of 10.8 million weights on letters, for a GPU: 1.46 nats a letter in 86 "
+        "seconds on an H200.",
+    ),
+    ReadyRecipe(
+        name="ready/reverse-attention",
+        sentence="An encoder-decoder that says strings of up to 24 letters backwards: 99.1 % are "
+        "exact, 27 % without attention.",
+    ),
+    ReadyRecipe(
+        name="ready/adding-lstm",
+        sentence="An LSTM adds two numbers that it saw up to 100 steps ago: squared error 0.0001, "
+        "where an Elman network stays at 0.163.",
+    ),
+    ReadyRecipe(
+        name="ready/recall-lru",
+        sentence="A linear recurrent unit recalls the first of 1000 tokens, always.",
+    ),
+    ReadyRecipe(
+        name="ready/nyse-lstm",
+        sentence="An LSTM forecasts the trading volume of the New York Stock Exchange: R2 0.42, "
+        "as a linear model has 0.41.",
+    ),
+    ReadyRecipe(
+        name="ready/sst2-gru",
+        sentence="A GRU tells praise from blame in sentences of film reviews: 80.5 %, where a "
+        "linear bag of words has 81.5 %.",
+    ),
+    ReadyRecipe(
+        name="ready/imdb-gru",
+        sentence="A GRU tells praise from blame in whole film reviews: 84.3 %, where a linear bag "
+        "of words has 86.8 %.",
+    ),
+    ReadyRecipe(
+        name="ready/ud-ewt-lstm",
+        sentence="An LSTM that reads in both directions tags the parts of speech of English: 90.2 "
+        "% of words are right.",
+    ),
+    ReadyRecipe(
         name="ready/resnet",
         sentence="ResNet-50 on a folder of images that you name, by the settings of its paper.",
     ),

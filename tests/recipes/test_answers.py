@@ -1,0 +1,119 @@
+"""Predictions in the words of the data: tags of whole sentences, texts, labels, and refusals."""
+
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+
+from netwright.core.errors import ConfigError, DataError
+from netwright.data.dataset import Split
+from netwright.data.spec import IGNORED, DataSpec, InputKind, TargetKind
+from netwright.data.text.char_tokenizer import CharTokenizer
+from netwright.data.text.pair_encoder import PairEncoder
+from netwright.data.text.tag_encoder import TagEncoder
+from netwright.data.text.tokenizer import EOS
+from netwright.data.text.word_tokenizer import WordTokenizer
+from netwright.recipes.answers import check_asked, check_paired, class_labels, in_words, like
+
+WORDS = WordTokenizer.fit(["a b c d e"])
+TAGGER = TagEncoder(tokenizer=WORDS, length=2, tags=("X", "Y", "Z"))
+
+
+def spec_of(target: TargetKind, outputs: int = 2, inputs: InputKind = "features") -> DataSpec:
+    return DataSpec(inputs=inputs, input_shape=(2,), target=target, num_outputs=outputs)
+
+
+def certain(tags: list[list[int]]) -> Tensor:
+    """Probabilities that are 1 for these tags (N, T, 3)."""
+    return F.one_hot(torch.tensor(tags), 3).float()
+
+
+def test_a_long_sentence_has_its_tags_put_together_and_padding_none() -> None:
+    sentences = ["a b c", "", "d", ["e", "a", "b", "c"]]
+    assert len(TAGGER.encode(sentences)) == 6
+    said = certain([[0, 1], [2, 0], [1, 1], [2, 2], [0, 1], [1, 0]])
+    assert in_words(said, sentences, TAGGER.spec, TAGGER) == [
+        ["X", "Y", "Z"],
+        [],
+        ["Z"],
+        ["X", "Y", "Y", "X"],
+    ]
+
+
+def test_pairs_are_completed_with_what_is_said_freely() -> None:
+    letters = CharTokenizer.fit(["ab"])
+    encoder = PairEncoder(source=letters, target=letters, source_length=2, target_length=3)
+    a, b = letters.encode("ab")
+    values = torch.tensor([[[a, a, a], [b, EOS, a]], [[a, a, a], [a, b, b]]])
+    assert in_words(values, ["a", "b"], encoder.spec, encoder).tolist() == ["b", "abb"]
+    frame = pd.DataFrame({"source": ["a", "b"]}, index=[7, 9])
+    written = in_words(values, frame, encoder.spec, encoder)
+    assert (written.name, written.to_dict()) == ("target", {7: "b", 9: "abb"})
+
+
+def test_whole_number_classes_come_back_as_numbers() -> None:
+    assert class_labels(["0", "1", "10"]).tolist() == [0, 1, 10]
+    assert class_labels(["0", "01"]).tolist() == ["0", "01"]
+    assert class_labels(["-1", "1"]).tolist() == [-1, 1]
+    assert class_labels(["False", "True"]).tolist() == [False, True]
+
+
+def test_fewer_answers_than_rows_are_those_of_the_last_rows() -> None:
+    frame = pd.DataFrame({"x": [1, 2, 3]}, index=["a", "b", "c"])
+    assert like(frame, np.array([5.0, 6.0]), ["y"]).to_dict() == {"b": 5.0, "c": 6.0}
+    assert like([[1]], np.array([5.0]), ["y"]).tolist() == [5.0]
+
+
+@pytest.mark.parametrize(
+    ("spec", "predicted"),
+    [
+        (spec_of("real"), "reals"),
+        (spec_of("tags"), "tags"),
+        (spec_of("tokens", inputs="pairs"), "texts"),
+    ],
+    ids=["real", "tags", "pairs"],
+)
+def test_probabilities_and_thresholds_are_for_classes(spec: DataSpec, predicted: str) -> None:
+    check_asked(spec)
+    ends = f"for classes and labels, this run predicts {predicted}"
+    with pytest.raises(ConfigError, match=f"^probabilities are {ends}$"):
+        check_asked(spec, proba=True)
+    with pytest.raises(ConfigError, match=f"^threshold is {ends}$"):
+        check_asked(spec, threshold=0.5)
+
+
+def test_masks_have_probabilities_and_no_threshold() -> None:
+    check_asked(spec_of("mask"), proba=True)
+    with pytest.raises(ConfigError, match=r"this run predicts masks$"):
+        check_asked(spec_of("mask"), threshold=0.5)
+
+
+def test_a_threshold_divides_two_classes() -> None:
+    check_asked(spec_of("class"), threshold=1, proba=True)
+    check_asked(spec_of("labels", 3), threshold=0)
+    with pytest.raises(ConfigError, match=r"^threshold is for 2 classes, this run has 3$"):
+        check_asked(spec_of("class", 3), threshold=0.5)
+    with pytest.raises(ConfigError, match=re.escape("threshold must lie in [0, 1], got -1")):
+        check_asked(spec_of("labels"), threshold=-1)
+
+
+def test_a_language_model_is_sent_to_generate() -> None:
+    with pytest.raises(ConfigError, match=r"no label to predict: `netwright generate RUN PROMPT`"):
+        check_asked(spec_of("tokens", inputs="tokens"))
+
+
+def test_inputs_and_targets_are_of_the_same_examples() -> None:
+    inputs = TAGGER.encode(["a b c", ""])
+    targets = TAGGER.encode_targets([["X", "Y", "Z"], []])
+    assert targets[2].tolist() == [IGNORED, IGNORED]
+    check_paired(Split(inputs=inputs, targets=targets), TAGGER.spec)
+    fewer = TAGGER.encode_targets([["X", "Y", "Z"]])
+    with pytest.raises(DataError, match=r"^there are 3 inputs but 2 targets$"):
+        check_paired(Split(inputs=inputs, targets=fewer), TAGGER.spec)
+    shorter = TAGGER.encode_targets([["X", "Y"], ["Z"], []])
+    with pytest.raises(DataError, match=r"^example 0 has 2 words but 1 tags$"):
+        check_paired(Split(inputs=inputs, targets=shorter.flip(1)[[1, 1, 2]]), TAGGER.spec)
