@@ -83,7 +83,9 @@ def train_nanogpt(
     theirs = importlib.util.module_from_spec(source)
     source.loader.exec_module(theirs)
     network = theirs.GPT(theirs.GPTConfig(**saved["model_args"])).to(device).eval()
-    network.load_state_dict(saved["model"])
+    compiled = "_orig_mod."  # before every name of a network that torch.compile wraps
+    weights = {name.removeprefix(compiled): value for name, value in saved["model"].items()}
+    network.load_state_dict(weights)
     numbers = bytearray((letters / "val.bin").read_bytes())
     tokens = torch.frombuffer(numbers, dtype=torch.uint16).long()
 

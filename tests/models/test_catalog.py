@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from netwright import models
 from netwright.core.config import describe, parse
 from netwright.core.errors import UnknownNameError
 from netwright.core.learner import Learner
@@ -141,6 +142,13 @@ def test_closed_forms_are_learners_and_networks_are_not() -> None:
 def test_a_config_says_which_model_it_is_of() -> None:
     configs = [MODELS.load(name).settings for name in MODELS]
     assert len(set(configs)) == len(configs)
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_every_model_and_its_config_can_be_imported_from_the_room(name: str) -> None:
+    kind = MODELS.load(name)
+    assert getattr(models, kind.__name__) is kind
+    assert getattr(models, kind.settings.__name__) is kind.settings
 
 
 @pytest.mark.parametrize("name", MODELS)

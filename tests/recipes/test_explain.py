@@ -132,9 +132,10 @@ def test_an_optimizers_settings_are_those_we_start_it_with() -> None:
 
 
 def test_a_metric_is_its_formula_for_each_kind_of_target() -> None:
-    classes, labels = only("accuracy").code
+    classes, labels, tokens = only("accuracy").code
     assert classes.lines.startswith("def accuracy(confusion: Tensor)")
     assert labels.lines.startswith("def label_accuracy(")
+    assert tokens.lines.startswith("def token_accuracy(")
     assert len(only("roc_auc").code) == 1  # the same function for both
 
 

@@ -61,7 +61,9 @@ def test_a_transformer_shows_where_every_head_looks() -> None:
     run = nw.fit("gpt", text(), quiet=True, **settings)
     views = run.views()
     assert list(views) == ["curves", "next-tokens", "attention", "model"]
-    maps = views["attention"].to_json()["maps"]
+    attention = views["attention"].to_json()
+    assert "".join(attention["queries"]) in (WORDS * 20).replace(" ", "␣")  # spaces are seen
+    maps = attention["maps"]
     assert [one["name"] for one in maps] == [f"layer {i}, head {j}" for i in (0, 1) for j in (0, 1)]
     looked = np.array(maps[0]["weights"])
     assert looked.shape == (sequence_views.MOST_TOKENS, sequence_views.MOST_TOKENS)

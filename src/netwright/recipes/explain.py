@@ -38,7 +38,8 @@ from netwright.layers.initializer import Initializer
 from netwright.layers.initializers import INITIALIZERS, TORCH
 from netwright.losses.catalog import LOSSES
 from netwright.losses.loss import Loss
-from netwright.metrics.catalog import METRICS, Metric
+from netwright.metrics.catalog import METRICS, Measure, Metric
+from netwright.metrics.tokens import TOKEN_FORMULAS
 from netwright.models.catalog import MODELS
 from netwright.models.ensembles.ensemble import Ensemble
 from netwright.models.model import Model
@@ -184,11 +185,7 @@ def _of_optimizer(name: str) -> Parts:
 
 
 def _of_metric(metric: Metric) -> Parts:
-    # One that reads a confusion matrix is wrapped in a function that counts it.
-    functions = [
-        inspect.getclosurevars(measure).nonlocals.get("formula", measure)
-        for measure in metric.measures.values()
-    ]
+    functions = [_formula_of(metric.name, measure) for measure in metric.measures.values()]
     return Parts(metric.card, (), list(dict.fromkeys(functions)))
 
 
@@ -283,6 +280,15 @@ def _called_neighbours(function: Callable[..., Any]) -> list[Callable[..., Any]]
     file = vars(sys.modules[function.__module__])
     found = (file[name] for name in names if inspect.isfunction(file.get(name)))
     return [other for other in found if other.__module__ == function.__module__]
+
+
+def _formula_of(name: str, measure: Measure) -> Callable[..., Any]:
+    """What a metric computes: most are wrapped in a function that counts first."""
+    held = inspect.getclosurevars(measure).nonlocals
+    if "name" in held:  # it sums tokens, and then asks the table of their formulas
+        return TOKEN_FORMULAS[name]
+    formula: Callable[..., Any] = held.get("formula", measure)
+    return formula
 
 
 def _update_rule(name: str, entry: OptimizerEntry) -> list[Callable[..., Any]]:

@@ -37,7 +37,7 @@ def read_texts(preprocessor: "Preprocessor", source: str) -> Any:
     elif isinstance(preprocessor, PairEncoder):
         column = preprocessor.columns[0]
     path = Path(source).expanduser()
-    name, text = (INPUT, _typed_text()) if source == "-" else (path.name, read_text(path))
+    name, text = (INPUT, decode_text(INPUT, sys.stdin.buffer.read())) if source == "-" else (path.name, read_text(path))
     return preprocessor.read(lines_or_table(name, text, column))
 
 
@@ -54,16 +54,3 @@ def complete_pairs(run: "Run", table: "RawTable", columns: tuple[str, str]) -> l
     source, target = columns
     said = zip(table.column(source), run.predict(table), strict=True)
     return [{source: read, target: text} for read, text in said]
-
-
-def _typed_text() -> str:
-    from netwright.core.errors import DataError
-
-    content = sys.stdin.buffer.read()
-    try:
-        text = content.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise DataError(f"{INPUT}: byte {error.start} is not UTF-8") from None
-    if not text.strip():
-        raise DataError(f"{INPUT} is empty")
-    return text.replace("\r\n", "\n")

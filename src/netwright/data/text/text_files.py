@@ -54,18 +54,22 @@ def named_parts(files: Sequence[Path], root: Path) -> dict[str, list[Path]]:
 
 def read_text(path: Path) -> str:
     """The text of a file, unpacked where it ends in .gz; what is not text is refused."""
-    content = _content(path)
+    return decode_text(path.name, _content(path))
+
+
+def decode_text(name: str, content: bytes) -> str:
+    """The text that these bytes of a file, or of standard input, are."""
     if b"\0" in content:
-        raise DataError(f"{path.name}: byte {content.index(0)} is NUL, the file is not text")
+        raise DataError(f"{name}: byte {content.index(0)} is NUL, the file is not text")
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise DataError(
-            f"{path.name}: byte {error.start} is 0x{content[error.start]:02x}, which is not UTF-8; "
+            f"{name}: byte {error.start} is 0x{content[error.start]:02x}, which is not UTF-8; "
             "save the file as UTF-8"
         ) from None
     if not text.strip():
-        raise DataError(f"{path.name}: the file is empty")
+        raise DataError(f"{name}: the file is empty")
     return text.replace("\r\n", "\n")
 
 

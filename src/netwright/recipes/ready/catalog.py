@@ -117,7 +117,7 @@ _ROWS = (
     ReadyRecipe(
         name="ready/nyse-lstm",
         sentence="An LSTM forecasts the trading volume of the New York Stock Exchange: R2 0.42, "
-        "as a linear model has 0.41.",
+        "where a linear model has 0.41.",
     ),
     ReadyRecipe(
         name="ready/sst2-gru",
