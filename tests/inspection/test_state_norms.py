@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from netwright.core.errors import ShapeError
-from netwright.inspection.state_norms import MOST_STEPS, measure_state_norms
+from netwright.inspection.state_norms import MOST_SPECTRA, MOST_STEPS, measure_state_norms
 from netwright.layers.recurrent import RecurrentStack
 from netwright.layers.recurrent_cells import LSTM
 from tests.inspection.drawn import check_sound
@@ -55,7 +55,8 @@ def test_a_change_fades_stays_or_grows_with_the_rate_of_a_turning_state(rate: fl
     start = {"turning": torch.zeros(1, 2, dtype=torch.complex128)}
     view = measure_state_norms(step, torch.ones(50, 1, dtype=torch.float64), start)
     assert view.numbers == 4
-    assert view.to_the_end.largest == pytest.approx([rate ** (50 - t) for t in range(50)])
+    assert (view.places[0], view.places[-1], len(view.places)) == (0, 49, MOST_SPECTRA)
+    assert view.to_the_end.largest == pytest.approx([rate ** (50 - t) for t in view.places])
     assert view.to_the_end.median == pytest.approx(view.to_the_end.largest)
     assert view.rate == pytest.approx(rate)
 
@@ -79,9 +80,10 @@ def test_a_contracting_tanh_network_forgets_its_first_input() -> None:
     sizes = gradient.norm(dim=1)
     assert sizes[0] < 1e-10 * sizes[-1]
     assert max(view.steps.largest) <= 0.8
-    # What the product says is a bound on what comes back: the first input enters by s_1.
-    assert float(sizes[0]) <= view.to_the_end.largest[1] * math.sqrt(16)
-    assert view.to_the_end.largest[1] < 1e-10
+    # What the product says is a bound on what comes back: an input enters by the state after it.
+    place = view.places[1]
+    assert float(sizes[place - 1]) <= view.to_the_end.largest[1] * math.sqrt(16)
+    assert view.to_the_end.largest[0] < 1e-10
 
 
 def test_every_tensor_of_a_state_belongs_to_the_jacobian() -> None:

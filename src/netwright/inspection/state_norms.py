@@ -12,7 +12,7 @@ Networks" (2013).
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -30,7 +30,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-MOST_STEPS = 200  # that are measured: each costs a matrix (S, S) and its singular values
+MOST_STEPS = 200  # that are measured: each costs a matrix (S, S)
+MOST_SPECTRA = 32  # of these whose singular values are taken, which costs most
 LOWEST = 1e-16  # of what is drawn: less is nothing beside 1
 
 Step = Callable[[Tensor, Any], tuple[Tensor, Any]]
@@ -50,14 +51,16 @@ class StateNorms(View):
 
     Args:
         norms: of s_1 ... s_T.
-        steps: of J_1 ... J_T.
-        to_the_end: of d s_T / d s_0 ... d s_T / d s_{T-1}.
+        places: the steps t from 0 on whose spectra are shown: all, or some spread evenly.
+        steps: of J_{t+1} for these.
+        to_the_end: of d s_T / d s_t for these.
         numbers: of the state, S.
     """
 
     title: ClassVar[str] = "State and Jacobians over time"
 
     norms: tuple[float, ...]
+    places: tuple[int, ...]
     steps: Spectra
     to_the_end: Spectra
     numbers: int
@@ -88,22 +91,21 @@ class StateNorms(View):
     def draw(self, figure: "Figure") -> None:
         """The norm above, the two spectra below it, on one axis of time."""
         top, middle, bottom = figure.subplots(3, 1, sharex=True)
-        after, before = range(1, len(self.norms) + 1), range(len(self.norms))
-        top.plot(after, self.norms, color=COLOURS[2])
+        top.plot(range(1, len(self.norms) + 1), self.norms, color=COLOURS[2])
         top.set(ylabel="length", title="the state")
         top.set_ylim(bottom=0)
-        _draw_spectra(middle, after, self.steps)
+        _draw_spectra(middle, [place + 1 for place in self.places], self.steps)
         middle.set_title("singular values of one step")
         middle.legend(fontsize=8, ncols=2)
         middle.set_ylim(bottom=0)
-        _draw_spectra(bottom, before, self.to_the_end)
+        _draw_spectra(bottom, self.places, self.to_the_end)
         log_scale(bottom, "y")
         shown = [value for value in (*self.to_the_end.largest, 1.0) if value > LOWEST]
         bottom.set_ylim(min(shown) / 2, max(shown) * 2)
         bottom.set(title="singular values of all steps to the end", xlabel="step t")
 
 
-def _draw_spectra(axes: "Axes", places: range, spectra: Spectra) -> None:
+def _draw_spectra(axes: "Axes", places: Sequence[int], spectra: Spectra) -> None:
     axes.axhline(1.0, color=FAINT, linestyle="--", linewidth=1.2)
     axes.plot(places, spectra.largest, color=COLOURS[0], label="largest")
     axes.plot(places, spectra.median, color=COLOURS[1], label="median")
@@ -130,10 +132,14 @@ def measure_state_norms(step: Step, inputs: Tensor, start: Any) -> StateNorms:
     for jacobian in reversed(jacobians):
         product = product @ jacobian
         products.append(product)
+    products.reverse()
+    count = min(len(norms), MOST_SPECTRA)
+    places = torch.linspace(0, len(norms) - 1, count).round().long().tolist()
     return StateNorms(
         norms=tuple(norms),
-        steps=_spectra(jacobians),
-        to_the_end=_spectra(products[::-1]),
+        places=tuple(places),
+        steps=_spectra([jacobians[place] for place in places]),
+        to_the_end=_spectra([products[place] for place in places]),
         numbers=len(product),
     )
 

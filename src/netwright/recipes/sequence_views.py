@@ -3,6 +3,7 @@
 Shapes: N examples, T steps, S source tokens, V tokens, K tags or reals.
 """
 
+import copy
 from collections.abc import Callable, Sequence
 from typing import cast
 
@@ -90,11 +91,12 @@ def inner_views(model: nn.Module, preprocessor: Preprocessor, split: Split) -> d
     if isinstance(model, GPT) and isinstance(preprocessor, TextEncoder):
         return _heads(model, inputs[:, :MOST_TOKENS], _namer(preprocessor))
     if isinstance(model, SequenceModel) and not model.bidirectional:
-        start = model.backbone.start(1)
+        backbone = copy.deepcopy(model.backbone).cpu().eval()  # cuDNN has no gradients while evaluating
+        start = backbone.start(1)
         if sum(part.numel() for part in tensors_of(start)) <= MOST_STATE:
             with evaluating(model):
                 steps = model.embed(inputs)[0]
-            return {"state-norms": measure_state_norms(model.backbone.step, steps, start)}
+            return {"state-norms": measure_state_norms(backbone.step, steps.cpu(), start)}
     return {}
 
 

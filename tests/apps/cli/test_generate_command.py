@@ -45,7 +45,7 @@ def test_several_texts_have_the_seeds_that_follow(type_in: Type, text_run: Path)
 def test_the_prompt_may_come_from_standard_input(
     type_in: Type, text_run: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("sys.stdin", io.StringIO("the q\n"))
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"the q\n")))
     words = ("generate", text_run, "-", "--temperature", "0", "--max-tokens", "4")
     assert type_in(*words).out == "the quick\n"
     alone = type_in("generate", text_run, "--temperature", "0", "--max-tokens", "9")

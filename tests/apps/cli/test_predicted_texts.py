@@ -126,7 +126,8 @@ def test_what_cannot_be_predicted_is_refused_in_one_sentence(
     }
     for (run, *words), sentence in refusals.items():
         assert type_in("predict", folder / str(run), *words).err == f"error: {sentence}\n"
-    for content, sentence in ((b"ab\xff", ": byte 2 is not UTF-8"), (b" \n", " is empty")):
+    not_text = "byte 2 is 0xff, which is not UTF-8; save the file as UTF-8"
+    for content, sentence in ((b"ab\xff", f": {not_text}"), (b" \n", ": the file is empty")):
         typed(put_in, content)
         answer = type_in("predict", folder / "rows", "-")
         assert (answer.code, answer.err) == (2, f"error: standard input{sentence}\n")

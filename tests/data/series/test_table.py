@@ -86,6 +86,13 @@ def test_a_class_is_forecast_from_its_own_past() -> None:
     assert "3 rows of the past are read to forecast 2 rows ahead" in data.notes
 
 
+def test_whole_numbers_with_few_values_are_classes_without_a_distance_from_the_last() -> None:
+    rows = [{**row, "visits": str(place % 3)} for place, row in enumerate(ROWS)]
+    data = from_frame(rows, SeriesConfig(target=("visits",), window=3))
+    assert data.spec.target == "class"
+    assert not [note for note in data.notes if "is off by" in note]
+
+
 def test_a_file_is_read_as_its_rows_are(tmp_path: Path) -> None:
     path = tmp_path / "days.csv"
     lines = [",".join(ROWS[0]), *(",".join(row.values()) for row in ROWS)]

@@ -45,7 +45,7 @@ def generate(  # noqa: PLR0913, PLR0917 - one argument an option
     if beams is not None and count > 1:
         raise ConfigError(f"--count must be 1 with --beams, which find one text, got {count}")
     opened = open_run(run)
-    beginning = sys.stdin.read().removesuffix("\n") if prompt == "-" else prompt
+    beginning = _typed() if prompt == "-" else prompt
     texts = [
         opened.stream(
             beginning,
@@ -71,3 +71,10 @@ def generate(  # noqa: PLR0913, PLR0917 - one argument an option
         for piece in pieces:
             typer.echo(piece, nl=False)  # flushes
         typer.echo()
+
+
+def _typed() -> str:
+    """The prompt on standard input, without its last line end."""
+    from netwright.data.text.text_files import decode_text
+
+    return decode_text("standard input", sys.stdin.buffer.read()).removesuffix("\n")

@@ -26,7 +26,7 @@ def read_texts(preprocessor: "Preprocessor", source: str) -> Any:
     """The lines of a file or of standard input; a table and tagged sentences as what they are."""
     from netwright.data.text.pair_encoder import PairEncoder
     from netwright.data.text.row_encoder import RowEncoder
-    from netwright.data.text.text_files import read_text
+    from netwright.data.text.text_files import decode_text, read_text
     from netwright.data.text.text_lines import has_lines, lines_or_table
 
     if source != "-" and not has_lines(source):
@@ -37,7 +37,10 @@ def read_texts(preprocessor: "Preprocessor", source: str) -> Any:
     elif isinstance(preprocessor, PairEncoder):
         column = preprocessor.columns[0]
     path = Path(source).expanduser()
-    name, text = (INPUT, decode_text(INPUT, sys.stdin.buffer.read())) if source == "-" else (path.name, read_text(path))
+    if source == "-":
+        name, text = INPUT, decode_text(INPUT, sys.stdin.buffer.read())
+    else:
+        name, text = path.name, read_text(path)
     return preprocessor.read(lines_or_table(name, text, column))
 
 

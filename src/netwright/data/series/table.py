@@ -202,7 +202,7 @@ def _notes(encoder: SeriesEncoder, parts: dict[str, Split]) -> Iterator[str]:
         yield from (f"known beforehand: {said}" for said in encoder.known.notes())
     name, part = list(parts.items())[-1]
     last = encoder.persistence(part.inputs)
-    if last is not None:
+    if last is not None and part.targets.is_floating_point():
         errors = (part.targets - last).square().mean(dim=0).sqrt().tolist()
         said = ", ".join(
             f"{error:.4g} of {column}"

@@ -32,7 +32,7 @@ class WordTokenizer(Tokenizer):
     kind: ClassVar[str] = "word"
     card: ClassVar[Card] = Card(
         sentence="Each word and each mark is a token; the rare ones share the token unknown.",
-        formula=r"w \mapsto \begin{cases} i(w) & n(w) \ge n_{\min} \\ 1 & \text{else} \end{cases}",
+        formula=r"w \mapsto i(w) \text{ if } n(w) \ge n_{\min}, \text{ else } 1",
         symbols={
             "i(w)": "the place of word w by how often it occurs",
             "n(w)": "how often w occurs in the training texts",
