@@ -116,6 +116,8 @@ def test_spec_names_everything(tmp_path: Path) -> None:
         "target_names": ["y"],
         "feature_names": ["x", "x_missing", "colour=blue", "colour=red", "colour=missing"],
         "vocab_size": 0,
+        "padding": None,
+        "source_length": 0,
     }
     assert data.notes[0].startswith("rows: ")
     assert "y: target, class, 2 values: 'a', 'b'" in data.notes

@@ -48,7 +48,7 @@ def test_a_book_becomes_windows_and_the_training_part_names_the_characters(tmp_p
         "the parts are cut by position: train then val",
         "tokens (char): 96 train, 24 val",
         "vocabulary of the training part: 26 and 4 special ones; "
-        "unknown: 0 % of train, 67 % of val",
+        "unknown: 0 % of train, 66.7 % of val",
     )
     text = data.preprocessor.decode(data.train.inputs)[0]["text"]
     assert text == ALPHABET[:5]

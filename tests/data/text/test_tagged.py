@@ -36,7 +36,7 @@ def test_files_of_a_folder_say_their_parts(tmp_path: Path) -> None:
     assert torch.equal(data.train.inputs == 0, data.train.targets == IGNORED)
     assert data.notes == (
         "sentences: 9 train, 3 val, 6 test (the names of the files say it)",
-        "2 words known, 2 tags; unknown: 17 % of train, 17 % of val, 17 % of test",
+        "2 words known, 2 tags; unknown: 16.7 % of train, 16.7 % of val, 16.7 % of test",
         "3 words an example, longer sentences go on in the next",
     )
     encoder = data.preprocessor
