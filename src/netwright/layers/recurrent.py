@@ -88,7 +88,9 @@ class RecurrentStack(Recurrence):
         """All steps: (B, T, D) -> (B, T, H), and the state after the last; see `Recurrence`."""
         state = self.start(len(inputs)) if state is None else state
         if self.fused and isinstance(self.rnn, nn.RNNBase):
-            return _run_fused(self.rnn, inputs, state, lengths)
+            if inputs.device.type == "cpu" and torch.is_autocast_enabled("cpu"):
+                # Many CPUs lack the instructions that torch's LSTM needs for half formats.
+                inputs, *state = (part.to(state_type) ...
         return self._run_unrolled(inputs, state, lengths)
 
     def step(self, inputs: Tensor, state: States) -> tuple[Tensor, States]:

@@ -12,6 +12,7 @@ from netwright.core.config import to_mapping
 from netwright.data.dataset import Data
 from netwright.data.fingerprint import fingerprint
 from netwright.optimizers.schedules import SCHEDULES
+from netwright.train.carried_state import lasting_tensors
 from netwright.train.settings import TrainConfig
 
 # These say when a run ends, what it keeps and where it computes, not which way it takes.
@@ -56,7 +57,7 @@ def describe_conditions(
         **settings,
         "model": {
             name: f"{'x'.join(map(str, tensor.shape)) or 'one number'} {tensor.dtype}"
-            for name, tensor in model.state_dict().items()
+            for name, tensor in lasting_tensors(model).items()
         },
         "layers": {
             name or "model": f"{type(part).__name__}({part.extra_repr()})"

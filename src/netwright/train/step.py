@@ -25,6 +25,7 @@ from netwright.train.callback import Hook
 from netwright.train.precision import autocast
 from netwright.train.settings import TrainConfig, pace_for
 from netwright.train.state import TrainState
+from netwright.train.update_shares import UpdateShares
 
 
 class UpdateStep:
@@ -93,7 +94,7 @@ class UpdateStep:
 
         Args:
             batch: the examples.
-            share: the part of this update's examples that are in this batch.
+            share: this batch's part of what the update's mean loss is over.
             last: the update's last batch: the weights move.
         """
         state = self.state
@@ -224,9 +225,10 @@ class UpdateStep:
         loader = build_loader(
             self.train, size, shuffle=False, workers=self.config.workers, persistent=False
         )
+        shares = UpdateShares(loader, state.task, accumulate=len(loader)).of_epoch(0)
         with closing(loader):
-            for batch in loader.epoch(0):
-                self._backward(self._begin(batch, self.batch_start), len(batch.rows) / loader.rows)
+            for batch, share in zip(loader.epoch(0), shares, strict=True):
+                self._backward(self._begin(batch, self.batch_start), share)
                 for hook in self.before_update:
                     hook(state)
         self._add_penalty_slope()

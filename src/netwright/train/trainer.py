@@ -32,6 +32,7 @@ from netwright.train.settings import TrainConfig, pace_for
 from netwright.train.state import TrainState
 from netwright.train.step import UpdateStep
 from netwright.train.tasks.task import Task
+from netwright.train.update_shares import UpdateShares
 
 
 class Trainer:
@@ -133,13 +134,14 @@ class Trainer:
         self._hooks = collect_hooks(callbacks)
         self._batch_changes = [one.on_batch_start for one in callbacks if one.only_changes_batch]
         step = UpdateStep(state, self.config, self._hooks, data.train)
+        shares = UpdateShares(loader, self.task, self.config.accumulate)
         rank = self.ranks.rank
         with seeded(derive_seed(self.seed, "train", *([rank] if rank else []))):
             try:
                 self._call("on_fit_start", state)
                 self._take_up(state)
                 while state.epoch < state.epochs and not state.stop_reason:
-                    if self._run_epoch(state, loader, step):
+                    if self._run_epoch(state, loader, step, shares):
                         state.epoch, state.position = state.epoch + 1, 0
                         self._end_epoch(state, data.val)
                         self._agree_to_stop(state)
@@ -171,22 +173,23 @@ class Trainer:
             set_random_state(state.random)
         state.random, state.gradients = None, {}
 
-    def _run_epoch(self, state: TrainState, loader: Loader, step: UpdateStep) -> bool:
+    def _run_epoch(
+        self, state: TrainState, loader: Loader, step: UpdateStep, shares: UpdateShares
+    ) -> bool:
         """The rest of one pass; False where it was stopped or set back on the way."""
         accumulate, batches = self.config.accumulate, len(loader)
-        group = loader.batch_size * accumulate
+        parts = shares.of_epoch(state.epoch)
         step_end, batch_end = self._hooks["on_step_end"], self._hooks["on_batch_end"]
         self._begin_epoch(state, loader, step)
         for batch in loader.epoch(state.epoch, state.position):
             place = state.position
             own, whole = loader.sizes(place)
-            in_update = min(group, loader.rows - place // accumulate * group)
             state.position += 1
             if state.passed_over and (state.epoch, place) in state.passed_over:
                 state.samples += whole
                 continue
             last = state.position % accumulate == 0 or state.position == batches
-            output = step(batch, share=own / in_update, last=last)
+            output = step(batch, share=parts[place], last=last)
             state.samples += whole
             if own and not state.skips_update:
                 # Labels are measured as they were before mixup and noise; masks move with images.

@@ -18,6 +18,8 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from netwright.train.carried_state import lasting_tensors
+
 
 class WeightAverage:
     """The mean of all numbers that a model learns or measures: weights and floating buffers.
@@ -35,7 +37,7 @@ class WeightAverage:
         self.decay, self.start = decay, start
         self.tensors = {
             name: tensor
-            for name, tensor in model.state_dict().items()
+            for name, tensor in lasting_tensors(model).items()
             if tensor.is_floating_point()
         }
         self.mean = {name: tensor.clone() for name, tensor in self.tensors.items()}

@@ -9,6 +9,7 @@ import pytest
 import torch
 from torch import Tensor
 
+from netwright.core.seeding import seeded
 from netwright.data.bundled import load_digits
 from netwright.data.dataset import Split
 from netwright.data.idx import read_idx
@@ -133,7 +134,8 @@ def test_weights_count_in_the_first_biases_and_in_the_error() -> None:
 def test_digits_are_read_from_the_features() -> None:
     data = load_digits(DataConfig())
     assert data.test is not None
-    model = RBM.build(RBMConfig(epochs=10), data.spec)
+    with seeded(0):
+        model = RBM.build(RBMConfig(epochs=10), data.spec)
     steps = list(model.fit_steps(data.train, 0))
     assert steps[-1]["reconstruction_error"] < 0.6 * steps[0]["reconstruction_error"]
     right = model(data.test.inputs).argmax(dim=1) == data.test.targets

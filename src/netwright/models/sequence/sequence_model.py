@@ -137,11 +137,12 @@ class SequenceModel(GrownBuffers, Model):
 
         The state is carried without its gradient (truncated backpropagation through time), in a
         buffer, so that it is saved with the weights. A batch of another size begins at zero and
-        leaves nothing. None: every batch begins at zero again.
+        leaves nothing. None: every batch begins at zero again; the state is kept, for training
+        that goes on later.
         """
         self.is_carrying = batch_size is not None
-        if len(self.carried) != (batch_size or 0):
-            self.carried = self.carried.new_zeros(batch_size or 0, self.carried.shape[1])
+        if batch_size is not None and len(self.carried) != batch_size:
+            self.carried = self.carried.new_zeros(batch_size, self.carried.shape[1])
 
     def forget(self) -> None:
         """The next batch begins at zero."""

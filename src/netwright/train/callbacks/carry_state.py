@@ -7,24 +7,12 @@ Source: Williams and Peng, "An Efficient Gradient-Based Algorithm for On-Line Tr
 Network Trajectories" (1990).
 """
 
-from typing import Protocol, runtime_checkable
-
 from torch import nn
 
 from netwright.core.errors import ConfigError
 from netwright.train.callback import Callback
+from netwright.train.carried_state import CarriesState
 from netwright.train.state import TrainState
-
-
-@runtime_checkable
-class CarriesState(Protocol):
-    """A model that can begin a batch where the last one ended; its state is a buffer of it."""
-
-    def carry_state(self, batch_size: int | None) -> None:
-        """While training, batches of this many rows go on from each other; None: no longer."""
-
-    def forget(self) -> None:
-        """The next batch begins at the beginning."""
 
 
 class CarryState(Callback):
@@ -42,10 +30,21 @@ class CarryState(Callback):
             raise ConfigError(
                 f"carry_state is for recurrent models, {type(model).__name__} has no state to carry"
             )
-        model.carry_state(batch_size)
-        self.model = model
+        self.model, self.batch_size = model, batch_size
+
+    def on_fit_start(self, state: TrainState) -> None:
+        """From here on batches go on from each other."""
+        self.model.carry_state(self.batch_size)
 
     def on_epoch_start(self, state: TrainState) -> None:
         """At the beginning of the text nothing is known."""
         if state.position == 0:
             self.model.forget()
+
+    def on_fit_end(self, state: TrainState) -> None:
+        """Whoever trains the model next may read rows that do not follow each other."""
+        self.model.carry_state(None)
+
+    def on_abort(self, state: TrainState) -> None:
+        """As at the end."""
+        self.model.carry_state(None)

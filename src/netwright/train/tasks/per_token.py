@@ -60,6 +60,11 @@ class PerToken(Task):
         """The tokens that count, a number on the device."""
         return (targets != IGNORED).sum()
 
+    def counted_each(self, targets: Tensor) -> Tensor:
+        """The tokens of each text that count (N,)."""
+        parts = torch.split(targets, ROWS_TOGETHER)
+        return torch.cat([(part != IGNORED).sum(dim=1) for part in parts]).cpu()
+
     def headline_sum(
         self, output: Tensor | Output, targets: Tensor, weights: Tensor | None
     ) -> Tensor:

@@ -52,6 +52,10 @@ class Task(ABC):
         """
         return len(targets)
 
+    def counted_each(self, targets: Tensor) -> Tensor | None:
+        """`counted` of each example alone (N,), on the CPU; None: they all count the same."""
+        return None
+
     def check_logits(self, logits: Tensor) -> None:  # noqa: B027 - most losses take any reals
         """Refuse outputs (B, ...) that the loss is not for; asked once, of the first batch."""
 
