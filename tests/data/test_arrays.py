@@ -51,6 +51,29 @@ def test_features_and_classes() -> None:
     assert data.train.inputs.dtype is torch.float32
 
 
+def test_series_are_floats_of_three_dimensions() -> None:
+    series = np.random.default_rng(0).normal(3, 2, size=(40, 5, 2))
+    series[:, :, 1] = 7
+    data = from_arrays(series, np.arange(40) % 2)
+    assert (data.spec.inputs, data.spec.input_shape) == ("series", (5, 2))
+    assert data.spec.feature_names == ()
+    assert "constant in all training rows: x1" in data.notes
+    learned = data.train.inputs[..., 0]  # each feature by all of its steps together
+    assert learned.mean().item() == pytest.approx(0, abs=1e-6)
+    assert learned.std(correction=0).item() == pytest.approx(1, abs=1e-6)
+    encoder = encoder_of(data)
+    offset, scale = encoder.units()
+    back = encoder.encode(series).flatten(1) * scale + offset
+    np.testing.assert_allclose(back, series.reshape(40, 10), atol=1e-6)
+    again = ArrayEncoder.from_json(encoder.to_json())
+    assert torch.equal(again.encode(series), encoder.encode(series))
+
+
+def test_whole_numbers_of_two_dimensions_stay_features() -> None:
+    data = from_arrays(np.arange(60).reshape(20, 3), np.arange(20) % 2)
+    assert (data.spec.inputs, data.spec.input_shape) == ("features", (3,))
+
+
 def test_features_and_reals() -> None:
     data = from_arrays(features(20), features(20, 2))
     assert (data.spec.target, data.spec.num_outputs) == ("real", 2)
@@ -234,12 +257,18 @@ def test_standardised_features_are_better_conditioned_and_learned_faster() -> No
 @pytest.mark.parametrize(
     ("inputs", "targets", "options", "sentence"),
     [
-        (np.zeros(3), [0, 1, 0], {}, "inputs must have shape (N, F) or (N, C, I, J), got (3,)"),
         (
-            np.zeros((3, 2, 2)),
+            np.zeros(3),
             [0, 1, 0],
             {},
-            "inputs must have shape (N, F) or (N, C, I, J), got (3, 2, 2)",
+            "inputs must have shape (N, F), (N, T, F) or (N, C, I, J), got (3,)",
+        ),
+        (
+            np.zeros((3, 2, 2), np.uint8),
+            [0, 1, 0],
+            {},
+            "inputs of shape (3, 2, 2) are whole numbers: give a series (N, T, F) as floats, or "
+            "images as (N, C, I, J)",
         ),
         (np.zeros((0, 2)), [], {}, "arrays is empty, its inputs have shape (0, 2)"),
         (np.zeros((2, 0)), [0, 1], {}, "arrays is empty, its inputs have shape (2, 0)"),

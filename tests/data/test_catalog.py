@@ -1,6 +1,7 @@
 """The catalog of data: every row loads, explains itself, and can be learned from."""
 
 from dataclasses import fields
+from functools import cache
 
 import pytest
 import torch
@@ -9,7 +10,7 @@ import netwright as nw
 from netwright.core.config import describe
 from netwright.core.errors import ConfigError, UnknownNameError
 from netwright.data.catalog import PREPROCESSORS, SOURCES
-from netwright.data.dataset import check_data
+from netwright.data.dataset import Data, check_data
 
 FROM_FILES = {
     *("table", "npy", "mnist", "fashion-mnist"),
@@ -17,6 +18,12 @@ FROM_FILES = {
     *("text", "tinyshakespeare", "wikitext-2", "text-table", "sst2", "imdb", "tagged", "ud-ewt"),
     *("text-pairs", "series", "nyse"),
 }
+
+
+@cache
+def load_default(name: str) -> Data:
+    source = SOURCES.load(name)
+    return source.load(source.config())
 
 
 @pytest.mark.parametrize("name", SOURCES)
@@ -28,8 +35,7 @@ def test_every_row_explains_itself(name: str) -> None:
 
 @pytest.mark.parametrize("name", sorted(set(SOURCES) - FROM_FILES))
 def test_every_set_loads_with_its_own_defaults(name: str) -> None:
-    source = SOURCES.load(name)
-    data = source.load(source.config())
+    data = load_default(name)
     check_data(data)
     assert data.name == name
     assert [part for part, _ in data.splits()] == ["train", "val", "test"]
@@ -43,8 +49,7 @@ def test_every_set_loads_with_its_own_defaults(name: str) -> None:
 
 @pytest.mark.parametrize("name", sorted(set(SOURCES) - FROM_FILES))
 def test_the_preprocessor_of_every_set_survives_json(name: str) -> None:
-    source = SOURCES.load(name)
-    preprocessor = source.load(source.config()).preprocessor
+    preprocessor = load_default(name).preprocessor
     kind = PREPROCESSORS.load(preprocessor.kind)
     assert kind.from_json(preprocessor.to_json()) == preprocessor
 

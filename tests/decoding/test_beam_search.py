@@ -121,9 +121,18 @@ def test_the_state_follows_the_beams_whatever_its_tree() -> None:
         assert float(found.scores[row, beam]) == pytest.approx(total)
 
 
-def test_no_beams_are_refused() -> None:
-    with pytest.raises(ConfigError) as refusal:
+def test_beams_for_which_there_is_no_sequence_have_a_score_of_minus_infinity() -> None:
+    found = beam_search(
+        torch.zeros(1, 2), None, lambda *_: (torch.zeros(6, 2), None), width=6, max_tokens=2
+    )
+    assert found.scores.isneginf().tolist() == [[False] * 4 + [True] * 2]
+    assert len({tuple(said) for said in found.tokens[0, :4].tolist()}) == 4
+
+
+@pytest.mark.parametrize(("width", "max_tokens"), [(0, 5), (2, 0)])
+def test_no_beams_and_no_tokens_are_refused(width: int, max_tokens: int) -> None:
+    name = "max_tokens" if width else "width"
+    with pytest.raises(ConfigError, match=f"^{name} must be at least 1, got 0$"):
         beam_search(
-            torch.zeros(1, 3), None, lambda tokens, state: (tokens, state), width=0, max_tokens=5
+            torch.zeros(1, 3), None, lambda *given: given, width=width, max_tokens=max_tokens
         )
-    assert str(refusal.value) == "width and max_tokens must be at least 1, got 0 and 5"

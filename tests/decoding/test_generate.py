@@ -1,5 +1,6 @@
 """Generating: with and without a cache the same tokens, stops, contexts, and Markov text."""
 
+from dataclasses import replace
 from typing import Any, TypeVar
 
 import pytest
@@ -61,11 +62,11 @@ def test_with_and_without_a_cache_the_tokens_are_the_same_and_end_with_the_stop(
         cached = tokens_of(model, config)  # beyond the context of 8
         assert cached == tokens_of(model, config, cached=False)
         assert all(len(row) == 30 for row in cached)
-    alone, free = PROMPT[:1], DecodingConfig(max_tokens=30)
+    alone, free = PROMPT[:1], DecodingConfig(temperature=1.0, max_tokens=30)
     (whole,) = tokens_of(model, free, prompt=alone)
     assert len(set(whole)) > 3
     stop = whole[10]
-    (stopped,) = tokens_of(model, DecodingConfig(max_tokens=30, stop=stop), prompt=alone)
+    (stopped,) = tokens_of(model, replace(free, stop=stop), prompt=alone)
     assert stopped == whole[: whole.index(stop) + 1]
 
 
@@ -157,7 +158,8 @@ def test_drawn_text_has_the_frequencies_of_the_chain_that_it_is_drawn_from() -> 
         return chain[tokens].log(), None
 
     start = torch.randint(3, (200, 1), generator=generator(0))
-    said = torch.stack(list(generate(read, step, start, DecodingConfig(max_tokens=100))), dim=1)
+    as_it_is = DecodingConfig(temperature=1.0, max_tokens=100)
+    said = torch.stack(list(generate(read, step, start, as_it_is)), dim=1)
     pairs = torch.bincount((3 * said[:, :-1] + said[:, 1:]).flatten(), minlength=9).view(3, 3)
     torch.testing.assert_close(pairs / pairs.sum(dim=1, keepdim=True), chain, rtol=0, atol=0.02)
 

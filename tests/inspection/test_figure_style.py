@@ -67,5 +67,27 @@ def test_log_ticks_are_plain_numbers() -> None:
     assert axes.get_yscale() == "linear"
 
 
+@pytest.mark.parametrize(
+    ("ends", "named"), [((8, 64), ["10", "20", "50"]), ((1, 1e5), ["1", "10", "100", "1000"])]
+)
+def test_short_logarithmic_axes_have_ticks_within_their_decade(
+    ends: tuple[float, float], named: list[str]
+) -> None:
+    with styled():
+        figure = new_figure(4, 3)
+        axes = figure.subplots()
+        log_scale(axes, "x")
+        axes.set_xlim(*ends)
+        figure.savefig(io.BytesIO(), format="png")
+        ticks = zip(axes.get_xticks(), axes.get_xticklabels(), strict=True)
+        small = zip(axes.get_xticks(minor=True), axes.get_xticklabels(minor=True), strict=True)
+    shown = sorted(
+        (float(label.get_text()), label.get_text())
+        for place, label in (*ticks, *small)
+        if label.get_text() and ends[0] <= place <= ends[1]
+    )
+    assert [text for _, text in shown][: len(named)] == named
+
+
 def test_colours_repeat_in_order() -> None:
     assert [colour_of(index) for index in range(12)] == [*COLOURS, *COLOURS[:2]]

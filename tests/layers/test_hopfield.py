@@ -66,7 +66,7 @@ import resource
 import torch
 from netwright.layers.hopfield import hopfield_retrieval
 
-patterns = torch.randn(100_000, 784, generator=torch.Generator().manual_seed(0))
+patterns = torch.randn(100_000, 128, generator=torch.Generator().manual_seed(0))
 queries = patterns[:256] + 0.3
 hopfield_retrieval(queries[:2], patterns[:1000], 1.0)  # what starts up once
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss

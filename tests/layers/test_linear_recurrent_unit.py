@@ -114,6 +114,14 @@ def test_is_its_formula_in_complex_numbers() -> None:
     torch.testing.assert_close(torch.view_as_complex(last), state, rtol=0, atol=1e-10)
 
 
+def test_inputs_begin_scaled_so_that_each_state_keeps_the_size_of_its_inputs() -> None:
+    layer = unit(states=50)
+    gamma, radius = layer.log_gamma.exp(), layer.eigenvalues().abs()
+    torch.testing.assert_close(
+        gamma.square() + radius.square(), torch.ones(50, dtype=DOUBLE), rtol=0, atol=1e-5
+    )
+
+
 def test_channels_of_all_radii_begin_equally_large() -> None:
     with seeded(0):
         layer = LinearRecurrentUnit(16, 64, r_min=0.5, r_max=0.99)

@@ -218,3 +218,17 @@ def test_a_stack_without_a_state_begins_at_zero_in_the_dtype_of_its_weights() ->
     torch.testing.assert_close(stack(x), stack(x, stack.start(B)))
     assert {part.dtype for part in stack.start(1)} == {torch.float32}
     assert {part.dtype for part in stack.double().start(1)} == {torch.float64}
+
+
+@pytest.mark.parametrize("given", [torch.float32, torch.bfloat16])  # embedded, or from a layer
+@pytest.mark.parametrize("name", list(CELLS))
+@pytest.mark.filterwarnings("ignore:mkldnn_matmul failed")  # of CPUs without bfloat16
+def test_it_trains_in_half_precision_on_any_cpu(name: str, given: torch.dtype) -> None:
+    stack = build(CELLS[name], 2, double=False)
+    inputs, state = draw(B, T, D, dtype=given), drawn_state(stack, given)
+    wanted, _ = stack(inputs.float(), tuple(part.float() for part in state))
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        outputs, _ = stack(inputs, state)
+    torch.testing.assert_close(outputs.float(), wanted, rtol=0.05, atol=0.02)
+    torch.autograd.backward(outputs.float().square().mean())
+    assert all(weight.grad is not None for weight in stack.parameters())

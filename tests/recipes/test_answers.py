@@ -1,6 +1,7 @@
 """Predictions in the words of the data: tags of whole sentences, texts, labels, and refusals."""
 
 import re
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -17,7 +18,15 @@ from netwright.data.text.pair_encoder import PairEncoder
 from netwright.data.text.tag_encoder import TagEncoder
 from netwright.data.text.tokenizer import EOS
 from netwright.data.text.word_tokenizer import WordTokenizer
-from netwright.recipes.answers import check_asked, check_paired, class_labels, in_words, like
+from netwright.recipes.answers import (
+    check_asked,
+    check_is_file,
+    check_paired,
+    class_labels,
+    examples_word,
+    in_words,
+    like,
+)
 
 WORDS = WordTokenizer.fit(["a b c d e"])
 TAGGER = TagEncoder(tokenizer=WORDS, length=2, tags=("X", "Y", "Z"))
@@ -104,6 +113,19 @@ def test_a_threshold_divides_two_classes() -> None:
 def test_a_language_model_is_sent_to_generate() -> None:
     with pytest.raises(ConfigError, match=r"no label to predict: `netwright generate RUN PROMPT`"):
         check_asked(spec_of("tokens", inputs="tokens"))
+
+
+def test_a_text_is_no_path(tmp_path: Path) -> None:
+    sentence = "'a great lovely film': there is no such file; texts are given in a list"
+    with pytest.raises(DataError, match=f"^{sentence}$"):
+        check_is_file("a great lovely film")
+    check_is_file(str(tmp_path))
+
+
+def test_a_corpus_is_counted_in_windows() -> None:
+    assert examples_word(spec_of("tokens", inputs="tokens")) == "windows"
+    assert examples_word(spec_of("class", inputs="tokens")) == "rows"
+    assert examples_word(spec_of("tokens", inputs="pairs")) == "rows"
 
 
 def test_inputs_and_targets_are_of_the_same_examples() -> None:

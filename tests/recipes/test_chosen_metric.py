@@ -6,12 +6,14 @@ import torch
 from netwright.core.errors import ConfigError, UnknownNameError
 from netwright.recipes.chosen_metric import choose_metric
 from netwright.train.tasks.classification import Classification
+from netwright.train.tasks.language_modelling import LanguageModelling
 from netwright.train.tasks.regression import Regression
 
 
-def test_without_a_name_it_is_the_one_that_the_task_shows() -> None:
+def test_without_a_name_it_is_the_tasks_own() -> None:
     assert choose_metric(None, Classification(3)).name == "accuracy"
     assert choose_metric(None, Regression(torch.zeros(1), torch.ones(1))).name == "rmse"
+    assert choose_metric(None, LanguageModelling(5)).name == "perplexity"
     assert choose_metric("brier", Classification(3)).better == "lower"
 
 

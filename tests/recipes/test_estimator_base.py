@@ -322,11 +322,27 @@ def test_refuses_images_of_another_shape_than_the_first(
             method(other, y)
 
 
+def test_a_recurrent_model_learns_from_series_of_floats(tmp_path: Path) -> None:
+    series = np.random.default_rng(0).normal(size=(60, 7, 3)).astype(np.float32)
+    settings: dict[str, Any] = {"hidden": 4, "epochs": 1, "random_state": 0}
+    classifier = NetClassifier("lstm", **settings).fit(series, np.arange(60) % 2)
+    assert classifier.predict_proba(series).shape == (60, 2)
+    regressor = NetRegressor("lstm", **settings).fit(series, series[:, -1, 0])
+    assert regressor.predict(series).shape == (60,)
+    sentence = "X must have shape (N, 7, 3) as it had in fit, got (60, 7, 2)"
+    with pytest.raises(ShapeError, match=f"^{re.escape(sentence)}$"):
+        regressor.predict(series[..., :2])
+    run = nw.fit(
+        "lstm", (series, series[:, -1, 0]), hidden=4, epochs=1, out=tmp_path / "run", quiet=True
+    )
+    assert run.spec.inputs == "series"
+
+
 def test_refuses_inputs_that_are_neither_features_nor_images(blobs: Rows) -> None:
     inputs, y = blobs
-    sentence = "inputs must have shape (N, F) or (N, C, I, J), got (60, 2, 1)"
+    sentence = "inputs must have shape (N, F), (N, T, F) or (N, C, I, J), got (60, 2, 1, 1, 1)"
     with pytest.raises(ShapeError, match=f"^{re.escape(sentence)}$"):
-        small().fit(inputs[..., None], y)
+        small().fit(inputs[..., None, None, None], y)
     sentence = "cnn works on images, got a table of features"
     with pytest.raises(ConfigError, match=f"^{sentence}$"):
         NetClassifier("cnn").fit(inputs, y)

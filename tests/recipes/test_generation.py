@@ -12,7 +12,7 @@ from netwright.core.errors import ConfigError
 from netwright.core.seeding import seeded
 from netwright.data.text.char_tokenizer import CharTokenizer
 from netwright.data.text.corpus_encoder import CorpusEncoder
-from netwright.data.text.tokenizer import EOS
+from netwright.data.text.tokenizer import BOS, EOS, PAD, UNK
 from netwright.data.text.word_tokenizer import WordTokenizer
 from netwright.decoding.sampling import DecodingConfig
 from netwright.models.sequence.gru import GRU, GRUConfig
@@ -100,6 +100,20 @@ def test_text_ends_where_the_end_is_drawn() -> None:
     assert "".join(said.stream("t", config)) == after
 
 
+@pytest.mark.parametrize("beams", [None, 2])
+def test_special_tokens_are_never_said(beams: int | None) -> None:
+    class Special(nn.Module):
+        def forward(self, tokens: Tensor) -> Tensor:
+            wanted = torch.zeros(*tokens.shape, ENCODER.tokenizer.size)
+            wanted[..., [PAD, UNK, BOS]] = 9.0
+            wanted[..., ENCODER.tokenizer.encode("x")] = 5.0
+            return wanted
+
+    config = DecodingConfig(temperature=0.0, max_tokens=4, stop=EOS)
+    said = TextGenerator(model=Special(), encoder=ENCODER).stream("one", config, beams=beams)
+    assert "".join(said) == "xxxx"
+
+
 def test_an_empty_prompt_begins_after_a_newline_or_an_end() -> None:
     read: list[list[int]] = []
 
@@ -145,5 +159,11 @@ def test_what_has_no_text_to_go_on_with_is_refused(tmp_path: Path) -> None:
     assert str(refusal.value) == (
         "beams cannot look back on more than the 12 tokens of the model's context: the prompt has "
         "7, max_tokens must be at most 6, got 20"
+    )
+    with pytest.raises(ConfigError) as refusal:
+        generator.stream("one two three", GREEDY, beams=2)
+    assert str(refusal.value) == (
+        "beams cannot look back on more than the 12 tokens of the model's context: the prompt has "
+        "13"
     )
     assert next(generator.stream("one two", DecodingConfig(max_tokens=6), beams=2))

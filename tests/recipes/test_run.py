@@ -123,8 +123,16 @@ def test_pairs_are_told_their_targets_when_they_are_measured(tmp_path: Path) -> 
         run.evaluate((["ab"], ["ba", "abb"]))
     with pytest.raises(ConfigError, match=r"^probabilities are for classes and labels"):
         run.predict_proba(["ab"])
+    with pytest.raises(DataError, match=r"^'a b': there is no such file; texts are given in a li"):
+        run.predict("a b")
     with pytest.raises(DataError, match=r"^there is nothing to predict: no inputs were given$"):
         run.predict([])
+
+
+def test_a_prompt_is_one_text(table_run: nw.Run) -> None:
+    for prompt, kind in ((["The", "A"], "list"), (None, "NoneType")):
+        with pytest.raises(ConfigError, match=f"^a prompt must be a text, got {kind}$"):
+            table_run.generate(prompt)  # type: ignore[arg-type]  # what is wrong on purpose
 
 
 def test_repr_tells_where_and_how_good(moons_run: nw.Run) -> None:

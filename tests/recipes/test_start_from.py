@@ -314,3 +314,47 @@ def test_a_run_that_goes_on_keeps_where_it_came_from(moons_run: nw.Run, tmp_path
     again = nw.fit("mlp", "moons", resume=tmp_path / "a", epochs=2, **settings)
     assert again.results["epochs"] == 2
     assert nw.open_run(tmp_path / "a").config["from"] == origin == str(moons_run.folder)
+
+
+def text_file(folder: Path, text: str) -> str:
+    (folder / "book.txt").write_text(text * 30, encoding="utf-8")
+    return str(folder / "book.txt")
+
+
+def of_text(folder: Path, text: str = "the quick fox\n", **settings: Any) -> nw.Run:
+    data = nw.data.load("text", path=text_file(folder, text), window=6)
+    small = {"hidden": 4, "embedding": 4, "epochs": 1, "quiet": True}
+    return nw.fit("gru", data, **{**small, "batch_size": 8, **settings})
+
+
+def test_a_state_that_was_carried_is_not_taken_along(tmp_path: Path) -> None:
+    old = of_text(tmp_path, carry_state=True, out=tmp_path / "old")
+    assert old.model.state_dict()["carried"].shape == (8, 4)
+    new: dict[str, Any] = {"start_from": tmp_path / "old", "lr": 1e-12, "out": None}
+    carrying: dict[str, Any] = {"carry_state": True, "batch_size": 5}
+    for settings, rows in ((new, 0), (new | carrying, 5)):
+        run = of_text(tmp_path, **settings)
+        assert len(run.model.state_dict()["carried"]) == rows
+        for name, weight in old.model.named_parameters():
+            torch.testing.assert_close(run.model.get_parameter(name), weight, rtol=0, atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("text", "there", "here"),
+    [
+        ("gur dhvpx sbk\n", "'c', 'e' ...", "'b', 'd' ..."),  # as many others
+        ("the quick fox!\n", "'c', 'e' ...", "'!', 'c' ..."),
+        ("the quick foxz\n", "none", "'z'"),
+    ],
+)
+def test_a_run_with_other_tokens_is_refused(
+    text: str, there: str, here: str, tmp_path: Path
+) -> None:
+    of_text(tmp_path, out=tmp_path / "old")
+    sentence = (
+        f"the weights of {tmp_path / 'old'} do not fit these data: the first tokens that differ "
+        f"are {there} there and {here} here"
+    )
+    with pytest.raises(ConfigError) as refusal:
+        of_text(tmp_path, text, start_from=tmp_path / "old", out=None)
+    assert str(refusal.value) == sentence

@@ -38,6 +38,9 @@ def test_outputs_move_along_with_the_inputs_and_their_mean_stays() -> None:
 def test_operations_by_hand() -> None:
     assert operations(self_attention, 8, 16) == 2 * 2 * 8 * 8 * 16  # scores, then values
     assert operations(recurrence, 8, 16) == 2 * 2 * 8 * 16 * 16  # inputs, then states
+    maps = [part for part in MultiHeadAttention(16, 2).parameters() if part.ndim == 2]
+    left_out = sum(2 * 8 * part.numel() for part in maps)
+    assert left_out == 8 * 8 * 16 * 16 > operations(recurrence, 8, 16)  # although 8 < 16
 
 
 def test_blocks_of_attention_cost_less_and_do_not_see_each_other() -> None:

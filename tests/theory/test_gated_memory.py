@@ -12,6 +12,7 @@ from netwright.theory.gated_memory import (
     build_memory,
     recalled,
 )
+from netwright.theory.trained_measures import build_named
 
 
 @pytest.mark.parametrize("check", CLAIM_CHECKS, ids=lambda check: check.__name__)
@@ -27,6 +28,15 @@ def test_gates_begin_open(name: str, blocks: list[float | None]) -> None:
     for place, wanted in enumerate(blocks):
         if wanted is not None:
             assert torch.equal(bias[place], torch.full((3,), wanted))
+
+
+def test_without_open_gates_they_begin_as_the_library_has_them() -> None:
+    data = load("recall", length=5, n=40, symbols=2)
+    usual = build_named("lstm", data, seed=0, hidden=3, embedding=2)
+    given = GatedMemoryConfig(open_gates=False)
+    model = build_memory("lstm", data, given, 0, hidden=3, embedding=2)
+    for name, weight in usual.state_dict().items():
+        assert torch.equal(model.state_dict()[name], weight)
 
 
 def test_all_recall_over_two_steps() -> None:

@@ -45,6 +45,15 @@ def test_turning_by_a_quarter_by_hand() -> None:
     assert missed_by_turning(same_speed[:, :1].expand(8, 8, 2), 3) > 0.1
 
 
+def test_the_chart_names_the_encodings_that_it_shows() -> None:
+    names = [f"speeds {name}" for name in misprinted()]
+    right = "speeds 10000^(-2i/D), i the pair"
+    shown = [one.name for one in POSITION_ROTATION.check().chart.series]
+    assert shown == ["rounding", right, *names]
+    shown = [one.name for one in POSITION_ROTATION.check(shared_speed=False).chart.series]
+    assert shown == ["rounding", *names]
+
+
 @pytest.mark.parametrize("place", [0, 1], ids=["exponent", "frequency"])
 def test_a_misprinted_encoding_turns_the_verdict(
     place: int, monkeypatch: pytest.MonkeyPatch

@@ -27,6 +27,7 @@ from netwright.train.state import TrainState
 from netwright.train.step import heads_of
 from netwright.train.tasks.classification import Classification
 from netwright.train.tasks.regression import Regression
+from tests.train.token_data import small_lstm, tagged_data
 from tests.train.toy_runs import (
     assert_close,
     assert_same,
@@ -115,6 +116,30 @@ def test_accumulating_four_batches_of_8_is_a_batch_of_32(rows: int, weights: boo
     ours, wanted = (state.history.as_dict() for state in (accumulated, at_once))
     assert ours["train/loss"] == pytest.approx(wanted["train/loss"], rel=1e-6)
     assert ours["train/accuracy"] == pytest.approx(wanted["train/accuracy"])
+
+
+@pytest.mark.parametrize("weights", [False, True])
+def test_accumulated_texts_count_by_their_tokens(weights: bool) -> None:
+    data = tagged_data()
+    if weights:
+        data = replace(data, train=weighed(data.train, [1.0, 0.5, 2.0, 0.1]))
+    small, large = (small_lstm(data.spec).double() for _ in range(2))
+    toy_fit(small, data, batch_size=1, accumulate=4, optimizer="sgd", lr=0.5)
+    toy_fit(large, data, batch_size=4, optimizer="sgd", lr=0.5)
+    assert_close(small, large, 1e-12)
+
+
+def test_the_gradient_of_all_texts_counts_by_their_tokens() -> None:
+    class StopAtOnce(Callback):
+        def on_step_end(self, state: TrainState) -> None:
+            state.stop_reason = "at once"
+
+    data = tagged_data()
+    small, large = (small_lstm(data.spec).double() for _ in range(2))
+    settings: dict[str, Any] = {"lr": 0.5, "epochs": 1, "callbacks": [StopAtOnce()]}
+    toy_fit(small, data, batch_size=1, optimizer="svrg", **settings)  # begins with all rows
+    toy_fit(large, data, batch_size=4, optimizer="sgd", **settings)
+    assert_close(small, large, 1e-12)
 
 
 @pytest.mark.covers("gradient-accumulation")

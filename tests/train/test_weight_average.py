@@ -14,6 +14,7 @@ from netwright.train.evaluate import measure_quickly
 from netwright.train.state import TrainState
 from netwright.train.tasks.catalog import task_for
 from netwright.train.weight_average import WeightAverage
+from tests.train.token_data import small_lstm, spec_of
 from tests.train.toy_runs import assert_same, copy_of, toy_data, toy_fit, toy_net, toy_start
 
 
@@ -54,6 +55,12 @@ def test_exponential_is_torchs_without_what_it_keeps_of_its_start() -> None:
     for name, mean in ours.mean.items():
         wanted = (peer[name] - decay**steps * first[name]) / (1 - decay**steps)
         torch.testing.assert_close(mean, wanted, rtol=1e-12, atol=1e-12)
+
+
+def test_a_state_that_is_only_carried_has_no_mean() -> None:
+    model = small_lstm(spec_of(4))
+    average = WeightAverage(model, decay=None)
+    assert set(average.mean) == set(model.state_dict()) - {"carried"}
 
 
 def test_three_weights_by_hand() -> None:

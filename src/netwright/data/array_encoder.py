@@ -1,9 +1,10 @@
 """How arrays are encoded, and all that is needed to encode the next ones in the same way.
 
-    encoded = (x - mean) / scale      features, with the mean and scale of the training rows
+    encoded = (x - mean) / scale      features, with the mean and scale of the training rows; of a
+                                      series those of all steps together
     encoded = factor * x              images (1/255 brings bytes to [0, 1])
 
-Shapes: N examples, F features, C channels, I/J image height and width, K outputs.
+Shapes: N examples, T steps, F features, C channels, I/J image height and width, K outputs.
 Source: LeCun et al., "Efficient BackProp" (1998), section 4.3 (why inputs are standardised).
 """
 
@@ -28,7 +29,7 @@ class ArrayEncoder(Preprocessor):
     """Encodes inputs of one shape, and targets of one kind.
 
     Args:
-        input_shape: the shape of one input, (F,) or (C, I, J).
+        input_shape: the shape of one input, (F,), (T, F) or (C, I, J).
         target: what is predicted.
         num_outputs: classes, labels or reals.
         class_names: the classes or labels in the order of the outputs; empty for reals.
@@ -70,17 +71,19 @@ class ArrayEncoder(Preprocessor):
         if not self.mean:
             return to_float32(name, values * self.factor)
         # In double precision: held in 24 bits, a timestamp such as 1.7e9 loses its seconds.
-        mean, scale = self.units()
+        mean, scale = (row.reshape(self.input_shape) for row in self.units())
         return to_float32(name, (values.double() - mean) / scale)
 
     def units(self) -> tuple[Tensor, Tensor]:
-        """Offset and scale of every number of an input, flattened (F,), float64."""
+        """Offset and scale of every number of an input, flattened (F,) or (T F,), float64."""
+        size = math.prod(self.input_shape)
         if self.mean:
+            steps = size // len(self.mean)
             mean, scale = (
-                torch.tensor(row, dtype=torch.float64) for row in (self.mean, self.scale)
+                torch.tensor(row, dtype=torch.float64).repeat(steps)
+                for row in (self.mean, self.scale)
             )
             return mean, scale
-        size = math.prod(self.input_shape)
         offset = torch.zeros(size, dtype=torch.float64)
         return offset, torch.full_like(offset, 1 / self.factor)
 

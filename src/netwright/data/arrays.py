@@ -3,7 +3,7 @@
 An array that lies in a file (`np.load(path, mmap_mode="r")`) stays there: its rows are looked
 through once, a stretch at a time, and then read a batch at a time.
 
-Shapes: N examples, F features, C channels, I/J image height and width, K outputs.
+Shapes: N examples, T steps, F features, C channels, I/J image height and width, K outputs.
 """
 
 import hashlib
@@ -27,9 +27,9 @@ from netwright.data.input_profile import (
     stretches,
 )
 from netwright.data.mapped_inputs import MappedInputs, is_mapped
-from netwright.data.raw_arrays import column_names, read_numbers, to_float32, to_floats
+from netwright.data.raw_arrays import WHOLE, column_names, read_numbers, to_float32, to_floats
 from netwright.data.source import DataConfig
-from netwright.data.spec import DataSpec
+from netwright.data.spec import DataSpec, InputKind
 from netwright.data.split import hold_out
 from netwright.data.stored import StoredSplit
 from netwright.data.targets import ArrayTarget, infer_kind, names_of_classes, read_targets
@@ -69,6 +69,7 @@ class Names:
 Inputs = Tensor | NDArray[Any]  # floats in memory, or an array that lies in a file
 DEFAULTS = ArraysConfig()
 UNNAMED = Names()
+KINDS: dict[int, InputKind] = {2: "features", 3: "series", 4: "image"}  # by their dimensions
 UNSCALED = 10.0  # images beyond this are hardly meant to go into a network as they are
 
 
@@ -86,7 +87,8 @@ def from_arrays(
     """Inputs and targets as data.
 
     Args:
-        inputs: features (N, F) or images (N, C, I, J); a mapped array is not copied.
+        inputs: features (N, F), series (N, T, F) of floats, or images (N, C, I, J); a mapped array
+            is not copied.
         targets: classes (N,), labels (N, K), or reals (N,) or (N, K).
         config: the kind of target, the scaling, and how rows are held out.
         name: what refusals and reports call the data.
@@ -119,13 +121,13 @@ def from_arrays(
     notes = [note]
     content = hashlib.sha256()
     seen = stretches("inputs", values, train, watch=content.update)
-    if spec.inputs == "features":
-        profile = measure_features(seen)
+    if spec.inputs == "image":
+        notes += _notes_on_images(*measure_largest(seen), config)
+    else:
+        profile = measure_features(part.flatten(0, -2) for part in seen)  # the steps of all series
         notes += _notes_on_features(profile, spec)
         if config.standardize:
             encoder = encoder.standardised(profile)
-    else:
-        notes += _notes_on_images(*measure_largest(seen), config)
     row_weights = _read_weights(weights, len(values))
     whole = _split(values, encoder, content.hexdigest(), encoded, row_weights)
     data = Data(
@@ -154,6 +156,11 @@ def arrays_config(config: DataConfig, **settings: Any) -> ArraysConfig:
 def _read_inputs(source: Any, name: str = "inputs") -> Inputs:
     """Floats in memory, finite throughout; an array that lies in a file as it is."""
     array = read_numbers(name, source)
+    if array.ndim == 3 and array.dtype.kind in WHOLE:
+        raise ShapeError(
+            f"{name} of shape {array.shape} are whole numbers: give a series (N, T, F) as floats, "
+            "or images as (N, C, I, J)"
+        )
     return array if is_mapped(source) else to_floats(name, array)
 
 
@@ -168,14 +175,14 @@ def _split(
 
 
 def _check_rows(name: str, inputs: Inputs, targets: NDArray[Any], config: ArraysConfig) -> None:
-    if inputs.ndim not in {2, 4}:
+    if inputs.ndim not in KINDS:
         shape = tuple(inputs.shape)
-        raise ShapeError(f"inputs must have shape (N, F) or (N, C, I, J), got {shape}")
+        raise ShapeError(f"inputs must have shape (N, F), (N, T, F) or (N, C, I, J), got {shape}")
     if 0 in inputs.shape:
         raise DataError(f"{name} is empty, its inputs have shape {tuple(inputs.shape)}")
     if len(inputs) != len(targets):
         raise DataError(f"{name} has {len(inputs)} inputs but {len(targets)} targets")
-    if config.factor != 1 and config.standardize and inputs.ndim == 2:
+    if config.factor != 1 and config.standardize and KINDS[inputs.ndim] != "image":
         raise ConfigError("factor has no effect on standardised inputs, set standardize to false")
 
 
@@ -189,10 +196,11 @@ def _with_columns(names: Names, inputs: Any, targets: Any) -> Names:
 
 
 def _spec(inputs: Inputs, targets: NDArray[Any], kind: ArrayTarget, names: Names) -> DataSpec:
-    is_image = inputs.ndim == 4
+    input_kind = KINDS[inputs.ndim]
     width = 1 if targets.ndim == 1 else targets.shape[1]
     columns = names.targets or (("y",) if width == 1 else _numbered("y", width))
-    features = () if is_image else names.features or _numbered("x", inputs.shape[1])
+    num_names = inputs.shape[1] if input_kind == "features" else 0
+    features = names.features or _numbered("x", num_names)
     classes: tuple[str, ...] = ()
     if kind == "class":
         classes = names.classes or names_of_classes(targets)
@@ -201,9 +209,9 @@ def _spec(inputs: Inputs, targets: NDArray[Any], kind: ArrayTarget, names: Names
         _check_names("label", classes, width)
     _check_names("class", classes, len(classes))
     _check_names("target", columns, width)
-    _check_names("feature", features, 0 if is_image else inputs.shape[1])
+    _check_names("feature", features, num_names)
     return DataSpec(
-        inputs="image" if is_image else "features",
+        inputs=input_kind,
         input_shape=tuple(inputs.shape[1:]),
         target=kind,
         num_outputs=len(classes) if kind == "class" else width,
@@ -255,7 +263,8 @@ def _part(
 def _notes_on_features(profile: FeatureProfile, spec: DataSpec) -> Iterator[str]:
     constant = profile.constant.nonzero().flatten().tolist()
     if constant:
-        names = ", ".join(spec.feature_names[place] for place in constant)
+        called = spec.feature_names or _numbered("x", len(profile.constant))
+        names = ", ".join(called[place] for place in constant)
         yield f"constant in all training rows: {names}"
 
 

@@ -26,7 +26,7 @@ class Beams(NamedTuple):
     Args:
         tokens: (B, W, T), after a stop token only that again.
         lengths: tokens up to the stop token, itself included (B, W).
-        scores: (B, W).
+        scores: (B, W); -inf where there are fewer sequences than beams: that one is none.
     """
 
     tokens: Tensor
@@ -57,8 +57,9 @@ def beam_search(
         length_penalty: alpha; 0 compares log-probabilities, of which a longer sequence has less,
             1 their mean a token.
     """
-    if width < 1 or max_tokens < 1:
-        raise ConfigError(f"width and max_tokens must be at least 1, got {width} and {max_tokens}")
+    for name, value in (("width", width), ("max_tokens", max_tokens)):
+        if value < 1:
+            raise ConfigError(f"{name} must be at least 1, got {value}")
     search = _Search(logits, width, stop, length_penalty)
     search.extend(logits.repeat_interleave(width, dim=0))
     state = map_tensors(lambda tensor: tensor.repeat_interleave(width, dim=0), state)

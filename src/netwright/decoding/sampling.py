@@ -24,7 +24,7 @@ class DecodingConfig(Config):
 
     temperature: Annotated[
         NotNegative, Doc("below 1 the likely tokens come more often; 0: the likeliest, always")
-    ] = 1.0
+    ] = 0.8
     top_k: Annotated[Size | None, Doc("only among so many of the likeliest tokens")] = None
     top_p: Annotated[
         Annotated[float, Interval(gt=0, le=1)] | None,

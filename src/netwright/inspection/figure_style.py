@@ -26,6 +26,7 @@ COLOURS = (
     "#7B4EA3",
 )
 SPLIT_COLOURS = {"train": COLOURS[0], "val": COLOURS[1], "test": COLOURS[2]}
+MOST_DETAILED = 100  # an axis from low to so many times as much has ticks within its decades
 INK, FAINT = "#1f2933", "#7b8794"
 
 STYLE: dict[str, Any] = {
@@ -84,13 +85,21 @@ def new_figure(width: float, height: float) -> "Figure":
 
 
 def log_scale(axes: "Axes", which: Literal["x", "y"]) -> None:
-    """A logarithmic axis whose ticks are written 0.001, 0.01, not as formulas."""
-    from matplotlib.ticker import FuncFormatter, NullFormatter  # noqa: PLC0415 - see the head
+    """A logarithmic axis whose ticks are written 0.001, 0.01, not as formulas.
+
+    One of less than two decades would have a single tick; there 2 and 5 are written too.
+    """
+    from matplotlib.ticker import FuncFormatter  # noqa: PLC0415 - see the head
 
     axis = axes.xaxis if which == "x" else axes.yaxis
     (axes.set_xscale if which == "x" else axes.set_yscale)("log")
+
+    def within_decades(value: float, _: int | None) -> str:
+        low, high = axis.get_view_interval()
+        return f"{value:g}" if high < MOST_DETAILED * low and f"{value:e}"[0] in "25" else ""
+
     axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
-    axis.set_minor_formatter(NullFormatter())
+    axis.set_minor_formatter(FuncFormatter(within_decades))
 
 
 def colour_of(index: int) -> str:

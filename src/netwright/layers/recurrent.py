@@ -89,8 +89,8 @@ class RecurrentStack(Recurrence):
         state = self.start(len(inputs)) if state is None else state
         if self.fused and isinstance(self.rnn, nn.RNNBase):
             if inputs.device.type == "cpu" and torch.is_autocast_enabled("cpu"):
-                # Many CPUs lack the instructions that torch's LSTM needs for half formats.
-                inputs, *state = (part.to(state_type) ...
+                return _run_without_autocast(self.rnn, inputs, state, lengths)
+            return _run_fused(self.rnn, inputs, state, lengths)
         return self._run_unrolled(inputs, state, lengths)
 
     def step(self, inputs: Tensor, state: States) -> tuple[Tensor, States]:
@@ -140,6 +140,15 @@ class _OwnWeights(nn.Module):
 def _end(layer: int, backward: bool) -> str:
     """How torch ends the names of this layer's and direction's weights."""
     return f"_l{layer}_reverse" if backward else f"_l{layer}"
+
+
+def _run_without_autocast(
+    rnn: nn.RNNBase, inputs: Tensor, state: States, lengths: Tensor | None
+) -> tuple[Tensor, States]:
+    """In the format of the weights: many CPUs lack what torch's LSTM needs for half formats."""
+    wide = next(rnn.parameters()).dtype
+    with torch.autocast("cpu", enabled=False):
+        return _run_fused(rnn, inputs.to(wide), tuple(part.to(wide) for part in state), lengths)
 
 
 def _run_fused(

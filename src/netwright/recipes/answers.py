@@ -3,6 +3,7 @@
 Shapes: N rows, C classes, K reals, I rows and J columns of a mask, T tokens.
 """
 
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -14,6 +15,7 @@ from netwright.core.errors import ConfigError, DataError
 from netwright.data.dataset import Split
 from netwright.data.preprocessing import Preprocessor
 from netwright.data.spec import IGNORED, DataSpec, TargetKind
+from netwright.data.tables.cells import shortened
 from netwright.data.text.pair_encoder import PairEncoder
 from netwright.data.text.tag_encoder import TagEncoder
 from netwright.recipes.sources import is_frame
@@ -51,6 +53,18 @@ def check_asked(spec: DataSpec, *, threshold: float | None = None, proba: bool =
         raise ConfigError(
             f"probabilities are for classes and labels, this run predicts {predicted}"
         )
+
+
+def check_is_file(source: str) -> None:
+    """Refuse a text where a path, or texts in a list, are wanted."""
+    if not os.path.exists(source):
+        raise DataError(f"{shortened(source)}: there is no such file; texts are given in a list")
+
+
+def examples_word(spec: DataSpec) -> str:
+    """What examples are called: rows, or windows where they are cut from one long text."""
+    is_corpus = spec.inputs == "tokens" and spec.target == "tokens"
+    return "windows" if is_corpus else "rows"
 
 
 def check_paired(split: Split, spec: DataSpec) -> None:

@@ -59,7 +59,8 @@ def compare(
             by default the data of the recipes given, else the digits.
         seeds: how many times each is trained; three are the least for a verdict.
         seed: the first of the seeds.
-        metric: a name in `nw.metrics.METRICS`; by default the task's own, accuracy or rmse.
+        metric: a name in `nw.metrics.METRICS`; by default the task's own: accuracy, rmse,
+            perplexity ...
         quiet: print nothing.
         **settings: of training (epochs, lr ...) or of the data (target, noise ...), for all.
     """

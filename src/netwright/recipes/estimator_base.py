@@ -1,7 +1,7 @@
 # ruff: noqa: N803, N806 - scikit-learn calls the inputs X
 """What the estimators share: settings by name, learning in the way of `nw.fit`, and going on.
 
-Shapes: N rows, F features, C channels, I/J image height and width, K outputs.
+Shapes: N rows, T steps, F features, C channels, I/J image height and width, K outputs.
 """
 
 from abc import ABC, abstractmethod
@@ -105,7 +105,7 @@ class NetEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn ha
         """Learn from scratch.
 
         Args:
-            X: features (N, F), or images (N, C, I, J).
+            X: features (N, F), series (N, T, F), or images (N, C, I, J).
             y: targets (N,), or (N, K) for several labels or reals.
             sample_weight: how much each row counts (N,); one with 0 counts as not there.
         """
@@ -195,9 +195,9 @@ class NetEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn ha
         return X[there], y[there], weights[there]
 
     def _validated(self, *arrays: Any, first: bool, **how: Any) -> Any:
-        """X, or X and y, that scikit-learn finds right; images are shaped as the first ones."""
+        """X, or X and y, that scikit-learn finds right; each input is shaped as the first ones."""
         wanted = () if first else self._prepared.data.spec.input_shape
-        if len(wanted) == 3:  # scikit-learn looks at the channels alone
+        if len(wanted) > 1:  # scikit-learn looks at its first dimension alone
             got = tuple(np.shape(arrays[0]))
             if got[1:] != wanted:
                 shape = ", ".join(map(str, wanted))

@@ -3,13 +3,15 @@
 
     NetClassifier("mlp", hidden=(64,), epochs=20).fit(X, y).predict_proba(X)
     NetClassifier("cnn", epochs=20).fit(images, y).score(images, y)        images (N, C, I, J)
+    NetRegressor("lstm", epochs=20).fit(series, y).predict(series)         series (N, T, F)
     GridSearchCV(NetRegressor("ridge"), {"l2": [1e-3, 1e-1]}).fit(X, y)
 
 They learn in the way of `nw.fit`, with the same settings by the same names, and give the same bits
 for the same seed. They write nothing unless a run folder is asked for, and keep no training rows,
 but for models that are made of their examples (kernel-regression, svm, the memories).
 
-Shapes: N rows, F features, C classes, labels or channels, I/J image height and width, K reals.
+Shapes: N rows, T steps, F features, C classes, labels or channels, I/J image height and width, K
+reals.
 Source: Buitinck et al., "API design for machine learning software" (2013).
 """
 
@@ -52,7 +54,7 @@ class NetClassifier(ClassifierMixin, NetEstimator):  # type: ignore[misc]
         classes_: the classes (C,) in the order of the probabilities; for labels their numbers.
         model_: the trained module.
         history_: all that was measured while training.
-        n_features_in_: F; of images the number of channels.
+        n_features_in_: F; of images the number of channels, of series that of steps.
         feature_names_in_: the columns, where X was a frame.
     """
 
@@ -86,7 +88,7 @@ class NetClassifier(ClassifierMixin, NetEstimator):  # type: ignore[misc]
         The first call fixes the settings and how inputs are encoded.
 
         Args:
-            X: features (N, F), or images (N, C, I, J).
+            X: features (N, F), series (N, T, F), or images (N, C, I, J).
             y: targets (N,), or (N, C) for labels.
             classes: all that there will be; needed in the first call.
             sample_weight: how much each row counts (N,).
@@ -158,7 +160,7 @@ class NetRegressor(RegressorMixin, NetEstimator):  # type: ignore[misc]
     Attributes:
         model_: the trained module.
         history_: all that was measured while training.
-        n_features_in_: F; of images the number of channels.
+        n_features_in_: F; of images the number of channels, of series that of steps.
         feature_names_in_: the columns, where X was a frame.
     """
 
@@ -174,7 +176,7 @@ class NetRegressor(RegressorMixin, NetEstimator):  # type: ignore[misc]
         The first call fixes the settings and how inputs and targets are scaled.
 
         Args:
-            X: features (N, F), or images (N, C, I, J).
+            X: features (N, F), series (N, T, F), or images (N, C, I, J).
             y: targets (N,) or (N, K).
             sample_weight: how much each row counts (N,).
         """

@@ -17,7 +17,7 @@ from netwright.core.outputs import logits_of
 from netwright.data.preprocessing import Preprocessor
 from netwright.data.spec import DataSpec
 from netwright.data.text.corpus_encoder import CorpusEncoder
-from netwright.data.text.tokenizer import EOS, UNK
+from netwright.data.text.tokenizer import BOS, EOS, PAD, UNK
 from netwright.decoding.beam_search import beam_search
 from netwright.decoding.generate import Read, Step, generate, without_cache
 from netwright.decoding.sampling import DecodingConfig
@@ -74,13 +74,8 @@ class TextGenerator:
     def _best(self, prompt: str, config: DecodingConfig, beams: int) -> str:
         start = self._start(prompt)
         read, step, context = self._reading()
-        needed = start.shape[1] + config.max_tokens - 1
-        if context is not None and needed > context:
-            raise ConfigError(
-                f"beams cannot look back on more than the {context} tokens of the model's context: "
-                f"the prompt has {start.shape[1]}, max_tokens must be at most "
-                f"{max(context - start.shape[1] + 1, 0)}, got {config.max_tokens}"
-            )
+        if context is not None:
+            _check_room(context, start.shape[1], config.max_tokens)
         logits, state = read(start.to(device_of(self.model)))
         found = beam_search(
             logits, state, step, width=beams, max_tokens=config.max_tokens, stop=config.stop
@@ -105,9 +100,14 @@ class TextGenerator:
     def _at_rest(
         self, call: Callable[..., tuple[Tensor, Any]]
     ) -> Callable[..., tuple[Tensor, Any]]:
+        """The call as it is asked: the model evaluates, and of special tokens only EOS is said."""
+
         def called(*given: Any) -> tuple[Tensor, Any]:
             with evaluating(self.model):
-                return call(*given)
+                logits, state = call(*given)
+                logits = logits.clone()
+                logits[:, [PAD, UNK, BOS]] = -torch.inf  # no text has them
+                return logits, state
 
         return called
 
@@ -122,6 +122,19 @@ def build_text_generator(
             f"{spec.target}"
         )
     return TextGenerator(model=model, encoder=preprocessor)
+
+
+def _check_room(context: int, prompt: int, max_tokens: int) -> None:
+    """Refuse beams that would be longer than what the model can look back on."""
+    beginning = f"beams cannot look back on more than the {context} tokens of the model's context"
+    if prompt > context:
+        raise ConfigError(f"{beginning}: the prompt has {prompt}")
+    most = context - prompt + 1
+    if max_tokens > most:
+        raise ConfigError(
+            f"{beginning}: the prompt has {prompt}, max_tokens must be at most {most}, "
+            f"got {max_tokens}"
+        )
 
 
 def pieces(

@@ -13,6 +13,7 @@ from torch import nn
 from netwright.core.errors import ConfigError
 from netwright.core.storage import read_json, write_json, write_text
 from netwright.data.preprocessing import Preprocessor
+from netwright.data.spec import DataSpec
 from netwright.data.stored import Sample
 from netwright.inspection.card_blocks import card_blocks
 from netwright.inspection.columns_seen import MOST_COLUMNS, describe_columns
@@ -38,6 +39,7 @@ from netwright.inspection.worst_errors import WorstErrors
 from netwright.inspection.wrong_examples import WrongExamples
 from netwright.models.catalog import MODELS
 from netwright.models.ensembles.ensemble import Ensemble
+from netwright.recipes.answers import examples_word
 from netwright.recipes.metric_table import metric_rows
 from netwright.recipes.same_run import as_command, as_python, as_yaml, without_folders
 from netwright.train.tasks.task import Task
@@ -80,6 +82,7 @@ class Reported(Protocol):
     """What a report is about: a run."""
 
     model: nn.Module
+    spec: DataSpec
     task: Task
     preprocessor: Preprocessor
     results: dict[str, Any]
@@ -177,7 +180,7 @@ def _results(run: Reported) -> list[Html]:
         for name in shown
     ]
     numbers += [
-        ("measured on", f"{results['rows']:,}", f"{results['split']} rows"),
+        ("measured on", f"{results['rows']:,}", f"{results['split']} {examples_word(run.spec)}"),
         ("parameters", f"{results['parameters']:,}", ""),
         ("members", f"{len(run.model.members)}", "")
         if isinstance(run.model, Ensemble)

@@ -26,13 +26,14 @@ from netwright.data.tables.array_reading import (
     read_input_array,
     read_target_array,
 )
+from netwright.data.text.encoder import TextEncoder
 from netwright.data.text.pair_encoder import PairEncoder
 from netwright.data.text.tokenizer import EOS
 from netwright.decoding.sampling import DecodingConfig
 from netwright.inspection.page import table, text
 from netwright.inspection.view import View
 from netwright.models.catalog import MODELS
-from netwright.recipes.answers import check_asked, check_paired, in_words, like
+from netwright.recipes.answers import check_asked, check_is_file, check_paired, in_words, like
 from netwright.recipes.environment import describe_environment
 from netwright.recipes.generation import build_text_generator
 from netwright.recipes.metric_table import metric_rows
@@ -181,6 +182,8 @@ class Run:
             beams: search the likeliest text with so many beams instead of drawing one.
             settings: of `DecodingConfig`: temperature, top_k, top_p, max_tokens, stop, seed.
         """
+        if not isinstance(prompt, str):
+            raise ConfigError(f"a prompt must be a text, got {type(prompt).__name__}")
         generator = build_text_generator(self.model, self.spec, self.preprocessor)
         config = parse(DecodingConfig, {"stop": EOS, **settings})
         return generator.stream(prompt, config, beams=beams)
@@ -261,6 +264,8 @@ class Run:
     def _encode(self, source: Any) -> Tensor:
         if self._from_arrays(source):
             source = read_input_array(source, self.spec)
+        if isinstance(self.preprocessor, TextEncoder) and isinstance(source, str) and " " in source:
+            check_is_file(source)
         return self.preprocessor.encode(source)
 
     def _from_arrays(self, source: Any) -> bool:

@@ -1,7 +1,8 @@
 """A new run from weights that are there: those of an old run, or of a file.
 
-All parts of the model must be among them, in their shapes. Only the last may be for other classes,
-also for another number of them: it is a new head, which stays as it was drawn.
+All parts of the model must be among them, in their shapes, and tokens must mean the same. Only the
+last part may be for other classes, also for another number of them: it is a new head, which stays
+as it was drawn. What a model only carries from batch to batch is not taken.
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -14,12 +15,16 @@ from netwright.core.checks import check_finite
 from netwright.core.errors import ConfigError
 from netwright.data.dataset import Data
 from netwright.data.preprocessing import Preprocessor
+from netwright.data.text.encoder import TextEncoder
+from netwright.data.text.pair_encoder import PairEncoder
+from netwright.data.text.tokenizer import Tokenizer
 from netwright.models.exchange.foreign_weights import read_foreign_weights
 from netwright.recipes.run_folder import SavedModel, read_weights
+from netwright.train.carried_state import lasting_tensors
 from netwright.train.parts import parts_of
 
 CLOSE = 0.1  # of a channel's scale: two sets of photographs differ by less
-SHOWN = 2  # names of classes
+SHOWN = 2  # names of classes or tokens
 
 
 def take_weights(
@@ -34,7 +39,9 @@ def take_weights(
         class_names: of the data; where those of the run are others, the head is a new one.
     """
     weights, old_names = _weights_and_classes(source, module)
-    own, paths = module.state_dict(), [part.path for part in parts_of(module)]
+    own, paths = lasting_tensors(module), [part.path for part in parts_of(module)]
+    fleeting = {name: held for name, held in module.state_dict().items() if name not in own}
+    weights = {name: weight for name, weight in weights.items() if name not in fleeting}
     head = paths[-1] if len(paths) > 1 else ""  # a head alone would keep nothing
     in_head = [name for name in own if name.startswith(f"{head}.")]
     new = [name for name in in_head if _has_other_outputs(weights.get(name), own[name])]
@@ -51,8 +58,32 @@ def take_weights(
         raise ConfigError(f"the weights of {source} do not fit this model: {difference}")
     for name, weight in weights.items():
         check_finite(f"the weights {name!r} of {source}", weight)
-    module.load_state_dict({**weights, **{name: own[name] for name in new}})
+    module.load_state_dict({**weights, **{name: own[name] for name in new}, **fleeting})
     return (told,) if told else ()
+
+
+def check_tokens(source: Path, data: Data) -> None:
+    """Refuse the weights of a run whose tokens are others: each vector would mean another token."""
+    if not (source / "model").is_dir():
+        return
+    old = SavedModel(source / "model").preprocessor
+    for was, now in zip(_vocabularies(old), _vocabularies(data.preprocessor), strict=False):
+        if was != now:
+            there, here = _where_they_differ(was, now)
+            raise ConfigError(
+                f"the weights of {source} do not fit these data: the first tokens that differ are "
+                f"{there} there and {here} here"
+            )
+
+
+def _vocabularies(preprocessor: Preprocessor) -> tuple[tuple[str, ...], ...]:
+    """The tokens of each tokenizer, in order and quoted; none where nothing is text."""
+    tokenizers: tuple[Tokenizer, ...] = ()
+    if isinstance(preprocessor, TextEncoder):
+        tokenizers = (preprocessor.tokenizer,)
+    elif isinstance(preprocessor, PairEncoder):
+        tokenizers = (preprocessor.source, preprocessor.target)
+    return tuple(tuple(map(repr, tokenizer.tokens)) for tokenizer in tokenizers)
 
 
 def compare_scaling(source: Path, data: Data) -> tuple[str, ...]:
@@ -99,7 +130,7 @@ def _where_they_differ(there: Sequence[str], here: Sequence[str]) -> Iterator[st
     first = next(place for place, (was, now) in pairs if was != now)
     for names in (there, here):
         more = " ..." if len(names) > first + SHOWN else ""
-        yield ", ".join(names[first : first + SHOWN]) + more
+        yield ", ".join(names[first : first + SHOWN]) + more or "none"
 
 
 def _has_other_outputs(was: Tensor | None, wanted: Tensor) -> bool:

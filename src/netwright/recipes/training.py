@@ -25,7 +25,7 @@ from netwright.recipes.prepared import Circumstances, Prepared
 from netwright.recipes.resume import NEVER, Origin, find_origin, find_run, run_of
 from netwright.recipes.run import Run
 from netwright.recipes.run_folder import create_run_folder, save_model, write_recipe
-from netwright.recipes.start_from import compare_scaling, take_weights
+from netwright.recipes.start_from import check_tokens, compare_scaling, take_weights
 from netwright.train.callback import Callback
 from netwright.train.evaluate import evaluate, evaluate_baseline
 from netwright.train.ranks import Ranks, joined
@@ -133,6 +133,7 @@ def take_first_weights(prepared: Prepared, checkpoint: Path | None = None) -> tu
     if isinstance(prepared.model, Learner):
         raise ConfigError(f"{recipe.model} learns by a rule of its own: it takes no first weights")
     source = Path(recipe.start_from)
+    check_tokens(source, data)
     told = take_weights(prepared.model, source, data.spec.class_names)
     return (*told, *compare_scaling(source, data))
 

@@ -1,7 +1,7 @@
 r"""The structure of attention: it does not see order, it is wide, and everything is one step away.
 
     A(P X) = P A(X)                        equivariant: outputs are permuted along with the inputs
-    attention  ~ n^2 d,  one step          between any two positions
+    attention  ~ n^2 d,  one step          between any two positions (scores and reading alone)
     recurrence ~ n d^2,  n steps           from the first to the last
 
 Shapes: B sequences, n positions, d features, w positions of a block.
@@ -122,7 +122,7 @@ DISTANCES = {"quick": (1, 2, 4, 8, 16), "full": (1, 2, 4, 8, 16, 32, 64, 128)}
 
 @dataclass(frozen=True, kw_only=True)
 class CostConfig(Config):
-    """Who attends to whom."""
+    """Who attends to whom. The maps that make queries, keys, values and outputs are left out."""
 
     dense: Annotated[
         bool,
@@ -184,7 +184,7 @@ def _cost_findings(wide: Costs, deep: Costs) -> tuple[Finding, ...]:
     return (
         no_violations("sizes that do not cost 4 n² d and 4 n d²", wrong, n=len(wide)),
         no_violations(
-            "sizes at which attention is cheaper although n ≥ d, or the reverse",
+            "sizes at which attention without its maps is cheaper although n ≥ d, or the reverse",
             misjudged,
             n=len(wide),
         ),
@@ -224,11 +224,12 @@ def _cost_chart(wide: Costs, deep: Costs) -> ClaimChart:
         series=(
             predicted("4 n² d", drawn, [4 * n * n * SHOWN for n in drawn]),
             predicted("4 n d²", drawn, [4 * n * SHOWN * SHOWN for n in drawn]),
-            measured("attention", drawn, [wide[n, SHOWN] for n in drawn]),
+            measured("attention, without its maps", drawn, [wide[n, SHOWN] for n in drawn]),
             measured("recurrence", drawn, [deep[n, SHOWN] for n in drawn]),
         ),
-        explanation="Products of matrices, counted by torch. Attention is cheaper for sequences "
-        "shorter than their features are many, and dearer for longer ones; in return any two "
+        explanation="Products of matrices, counted by torch: of attention the scores and the "
+        "reading, of the recurrence W x and U h. The maps that make q, k, v and the output cost "
+        "8 n d² beside; with them attention is dearer at every length. In return any two "
         "positions are one step apart.",
         log="xy",
     )
@@ -236,12 +237,14 @@ def _cost_chart(wide: Costs, deep: Costs) -> ClaimChart:
 
 COST = Claim(
     card=Card(
-        sentence="Attention costs n² d operations where recurrence costs n d², and joins any two"
-        " positions in one step where recurrence takes as many as they are apart.",
+        sentence="The scores and the reading of attention cost n² d operations where recurrence"
+        " costs n d², and join any two positions in one step where recurrence takes as many as they"
+        " are apart.",
         formula=r"n^2 d < n d^2 \;\Leftrightarrow\; n < d",
         symbols={"n": "positions", "d": "features"},
         source="Vaswani et al. (2017), arXiv:1706.03762, table 1",
-        misprint="Attention is often said to be cheaper; it is for n < d alone.",
+        misprint="Attention is often said to be cheaper. Its scores and reading are, for n < d; the"
+        " maps of a whole layer cost 8 n d² more, and with them it is dearer at every length.",
     ),
     topic="Attention",
     kind="theorem",

@@ -11,17 +11,9 @@ from typing import Any, NamedTuple
 
 from torch import nn
 
-from netwright.core.config import parse
-from netwright.core.learner import Learner
-from netwright.core.seeding import derive_seed, seeded
 from netwright.data.catalog import load
 from netwright.data.dataset import Data
-from netwright.models.catalog import MODELS
-from netwright.train.callbacks.step_limit import StepLimit
-from netwright.train.evaluate import measure_quickly
-from netwright.train.settings import TrainConfig
-from netwright.train.tasks.catalog import task_for
-from netwright.train.trainer import Trainer
+from netwright.theory.trained_measures import build_named, trained_measures
 
 DIGITS = 1797
 
@@ -61,9 +53,7 @@ def held_out(
         settings: of the model.
         train: of the training.
     """
-    kind = MODELS.load(model)
-    with seeded(derive_seed(seed, "weights")):
-        module = kind.build(parse(kind.settings, settings or {}), data.spec)
+    module = build_named(model, data, seed=seed, **(settings or {}))
     return train_and_test(module, data, seed=seed, train=train)
 
 
@@ -71,14 +61,5 @@ def train_and_test(
     module: nn.Module, data: Data, *, seed: int, train: Mapping[str, Any] | None = None
 ) -> HeldOut:
     """Let a module learn, from the weights that it has, and test it after the last step."""
-    config = TrainConfig(device="cpu", **(train or {}))
-    task = task_for(data, config)
-    if isinstance(module, Learner):
-        for _ in module.fit_steps(data.train, seed):
-            pass
-    else:
-        limits = [] if config.max_steps is None else [StepLimit(config.max_steps)]
-        trainer = Trainer(config, task, callbacks=limits, seed=seed)
-        trainer.fit(trainer.start(module, data), data)
-    found = measure_quickly(module, data.split("test"), task)
+    found = trained_measures(module, data, seed=seed, train=train)
     return HeldOut(found["loss"], 1 - found["accuracy"])

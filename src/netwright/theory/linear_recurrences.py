@@ -183,12 +183,13 @@ def measure_lru_stable(given: StableConfig, seed: int, effort: Effort) -> Verdic
 
 LRU_STABLE = Claim(
     card=Card(
-        sentence="The eigenvalues of a linear recurrent unit lie inside the unit circle whatever"
-        " its parameters are, and so its state cannot explode.",
+        sentence="The eigenvalues of a linear recurrent unit lie inside the unit circle for all"
+        " real parameters, and so its state cannot explode.",
         formula=r"\lambda = e^{-e^{\nu} + i e^{\theta}}, \quad 0 < |\lambda| = e^{-e^{\nu}} < 1",
         symbols={
             r"\lambda": "eigenvalues, complex, (C)",
-            r"\nu": "any real numbers, trained, (C)",
+            r"\nu": "any real numbers, trained, (C); 32 bits round |lambda| to 1 below -17 and to 0"
+            " above 4.7, so they are drawn from -5 to 5 in 64 bits",
             r"\theta": "logarithms of the angles, trained, (C)",
         },
         source="Orvieto et al. (2023), arXiv:2303.06349",

@@ -70,12 +70,13 @@ def measure_position_rotation(given: PositionConfig, seed: int, effort: Effort) 
     """Shift the library's encoding and two misprinted ones, and look for the map that does it."""
     wrong = misprinted()
     right = sinusoidal_encoding(POSITIONS + SHIFT, FEATURES).view(-1, FEATURES // 2, 2)
-    ours = right if given.shared_speed else next(iter(wrong.values()))
+    compared = wrong if not given.shared_speed else {"10000^(-2i/D), i the pair": right, **wrong}
+    ours = next(iter(compared.values()))
     shifts = range(1, LARGEST_SHIFT[effort] + 1)
     turned = [missed_by_turning(ours, shift) for shift in shifts]
     mapped = {
         name: [missed_by_any_map(encoding, shift) for shift in shifts]
-        for name, encoding in {"10000^(-2i/D), i the pair": ours, **wrong}.items()
+        for name, encoding in compared.items()
     }
     return Verdict(
         findings=(

@@ -1,6 +1,6 @@
 """What a module measures on the test split after training, by the library's own loop.
 
-Beside `held_out`, which tells of classes alone, this tells of any target.
+Of any target; `held_out` tells of classes alone.
 """
 
 from collections.abc import Mapping

@@ -7,7 +7,7 @@ from torch import Tensor, nn
 
 @runtime_checkable
 class CarriesState(Protocol):
-    """A model that can begin a batch where the last one ended; its state is the buffer `carried`."""
+    """A model that can begin a batch where the last one ended; its buffer `carried` holds how."""
 
     carried: Tensor
 

@@ -35,7 +35,9 @@ class UpdateShares:
         loader = self.loader
         if self.is_whole:
             return [1.0] * len(loader)
-        counts = torch.ones(loader.rows) if self.counts is None else self.counts[loader.order(epoch)]
+        counts = (
+            torch.ones(loader.rows) if self.counts is None else self.counts[loader.order(epoch)]
+        )
         places = torch.arange(loader.rows)  # (N,), in the order of the epoch
         batches = places // loader.batch_size
         is_own = places % loader.batch_size % loader.world == loader.rank

@@ -18,6 +18,14 @@ def test_shows_shapes_and_cost_and_writes_nothing(type_in: Type, tmp_path: Path)
     assert not list(tmp_path.iterdir())
 
 
+def test_a_text_is_counted_in_windows(type_in: Type, tmp_path: Path) -> None:
+    (tmp_path / "book.txt").write_text("one two three\n" * 20, encoding="utf-8")
+    small = ("--set", "data.window=8", "--set", "model.hidden=4")
+    assert (
+        "windows: train 31, val 4\n" in type_in("train", "gru", "book.txt", *small, "--dry-run").out
+    )
+
+
 def test_as_json(type_in: Type) -> None:
     shown = json.loads(type_in("train", "logistic", "iris", "--dry-run", "--json").out)
     # Two log-odds of 4 features: 2 * 4 + 2.

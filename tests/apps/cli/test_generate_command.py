@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 import netwright as nw
+from netwright.decoding.sampling import DecodingConfig
 from tests.apps.cli.conftest import Type
 
 TEXT = "the quick\n" * 40  # after a letter there is always the same one
@@ -30,7 +31,14 @@ def test_the_text_goes_on_after_the_prompt(type_in: Type, text_run: Path) -> Non
     assert answer.out == "the quick\n"
     (told,) = json.loads(type_in(*words, "--json").out)
     assert told == {"prompt": "the q", "text": "uick"}
-    assert type_in(*words, "--beams", "2").out == answer.out
+    searched = type_in("generate", text_run, "the q", "--beams", "2", "--max-tokens", "4")
+    assert searched.out == answer.out
+
+
+def test_both_doors_draw_alike(type_in: Type, text_run: Path) -> None:
+    (told,) = json.loads(type_in("generate", text_run, "t", "--max-tokens", 60, "--json").out)
+    assert told["text"] == nw.open_run(text_run).generate("t", max_tokens=60)
+    assert f"({DecodingConfig().temperature})" in type_in("generate", "--help").out
 
 
 def test_several_texts_have_the_seeds_that_follow(type_in: Type, text_run: Path) -> None:
@@ -70,7 +78,14 @@ def test_letters_that_were_never_seen_are_told(type_in: Type, text_run: Path) ->
         (["--top-k", "0"], "top_k must be greater than 0, got 0"),
         (["--top-p", "2"], "top_p must be at most 1.0, got 2.0"),
         (["--max-tokens", "0"], "max_tokens must be greater than 0, got 0"),
-        (["--beams", "0"], "width and max_tokens must be at least 1, got 0 and 200"),
+        (["--beams", "0"], "--beams must be at least 1, got 0"),
+        *(
+            (
+                ["--beams", "2", option, "1"],
+                f"{option} must not be given with --beams, which draw nothing",
+            )
+            for option in ("--temperature", "--top-k", "--top-p", "--seed")
+        ),
     ],
 )
 def test_settings_without_a_meaning_are_refused(

@@ -1,6 +1,7 @@
 """The end of a training: metrics beside the baseline, then where the run and its report lie."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -20,6 +21,15 @@ def test_metrics_then_baseline_then_places(
     assert lines[-3].startswith("time: ")
     assert lines[-2] == f"run: {things_run}"
     assert lines[-1] == f"report: {things_run / 'report.html'}"
+
+
+def test_examples_of_a_corpus_are_windows(
+    things_run: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = nw.open_run(things_run)
+    run.spec = replace(run.spec, inputs="tokens", target="tokens")
+    show_results(run, as_json=False, report=None)
+    assert capsys.readouterr().out.splitlines()[0].rstrip().endswith(" windows)")
 
 
 @pytest.mark.parametrize(

@@ -130,16 +130,33 @@ def test_settings_that_do_not_fit_are_refused(settings: dict[str, Any], sentence
         load(**settings)
 
 
-def test_a_missing_target_is_refused_and_a_missing_feature_is_filled() -> None:
+def test_windows_without_a_target_are_left_out_and_a_missing_feature_is_filled() -> None:
     gap = [row | {"price": ""} if row["price"] == "4" else row for row in ROWS]
     data = from_frame(gap, SeriesConfig(target=("volume",), window=3))
     assert isinstance(data.preprocessor, SeriesEncoder)
     assert data.preprocessor.feature_names == ("volume", "price", "price_missing")
     gap = [row | {"volume": ""} if row["price"] == "4" else row for row in ROWS]
-    with pytest.raises(DataError, match="'volume' is missing in 1 of 27 rows, first in row 4"):
-        from_frame(gap, SeriesConfig(target=("volume",), window=3))
+    data = from_frame(gap, SeriesConfig(target=("volume",), window=3))
+    assert data.notes[0] == "1 of 27 windows are left out, their target is missing: row 4"
+    left = [float(row["volume"]) for row in gap[3:] if row["volume"]]
+    assert torch.cat([split.targets for _, split in data.splits()])[:, 0].tolist() == left
+    assert isinstance(data.preprocessor, SeriesEncoder)
+    before = data.preprocessor.persistence(data.split("test").inputs)  # windows and targets agree
+    torch.testing.assert_close(before, torch.tensor([[float(row["volume"])] for row in gap[24:29]]))
+    with pytest.raises(DataError, match=r"^0 windows are too few for 0 validation and 0 test$"):
+        from_frame([row | {"volume": ""} for row in ROWS], SeriesConfig(target=("volume",)))
     with pytest.raises(ConfigError, match="path is empty, wanted the path of a"):
         load_series(SeriesConfig(target=("volume",)))
+
+
+def test_dates_that_go_back_are_told_where_no_time_is_named() -> None:
+    turned = [ROWS[1], ROWS[0], *ROWS[2:]]
+    told = (
+        "the rows are taken in their order, but the dates in 'date' go back in places; "
+        "--set data.time=date checks them"
+    )
+    assert from_frame(turned, SeriesConfig(target=("volume",), window=3)).notes[0] == told
+    assert told not in load().notes
 
 
 COEFFICIENTS = (0.5, -0.3, 0.2, 0.1, -0.25)  # of the last value, the one before it ...

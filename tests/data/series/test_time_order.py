@@ -6,7 +6,12 @@ import pytest
 import torch
 
 from netwright.core.errors import ConfigError, DataError
-from netwright.data.series.time_order import check_forward, divide_in_time, divide_windows
+from netwright.data.series.time_order import (
+    check_forward,
+    divide_in_time,
+    divide_windows,
+    find_unordered_dates,
+)
 from netwright.data.tables.raw_table import RawTable
 from netwright.data.tables.reading import read_table
 
@@ -44,6 +49,16 @@ def test_times_that_do_not_go_forward_are_refused_by_their_row(
 ) -> None:
     with pytest.raises(DataError, match=re.escape(wrong) + "$"):
         check_forward(table(t=times), "t")
+
+
+def test_dates_are_out_of_order_where_no_way_to_read_them_goes_forward() -> None:
+    rows = table(
+        back=["2024-01-02", "", "2024-01-01"],
+        twice=["2024-01-01", "2024-01-01", "2024-01-02"],
+        either=["02/01/2024", "01/02/2024", "03/03/2024"],  # by the month back, by the day forward
+        number=["3", "2", "1"],
+    )
+    assert list(find_unordered_dates(rows)) == ["back"]
 
 
 def test_the_first_windows_train_and_the_last_test() -> None:

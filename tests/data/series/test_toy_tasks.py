@@ -2,6 +2,8 @@
 
 import re
 from collections import Counter
+from itertools import chain
+from random import Random
 from typing import Any
 
 import pytest
@@ -66,23 +68,30 @@ def test_recall_asks_for_the_first_token_alone() -> None:
 
 
 def test_parity_is_whether_the_ones_are_even() -> None:
-    data = load_parity(ParityConfig(n=400, length=6, min_length=3, **WHOLE))
+    data = load_parity(ParityConfig(n=400, length=9, min_length=3, **WHOLE))
     expected = ["odd" if text.count("1") % 2 else "even" for text in texts(data)]
     assert answers(data) == expected
-    assert {len(text) for text in texts(data)} == {3, 4, 5, 6}
+    assert {len(text) for text in texts(data)} == set(range(3, 10))
     assert 160 < Counter(expected)["odd"] < 240
 
 
 @pytest.mark.parametrize("kinds", [1, 2, 3])
 def test_half_of_the_brackets_are_balanced_and_counts_do_not_tell_which(kinds: int) -> None:
-    config = BracketsConfig(n=200, length=12, min_length=3, kinds=kinds, **WHOLE)
+    config = BracketsConfig(n=200, length=14, min_length=3, kinds=kinds, **WHOLE)
     data = load_brackets(config)
     expected = ["balanced" if is_closed(text) else "unbalanced" for text in texts(data)]
     assert answers(data) == expected
     assert Counter(expected) == {"balanced": 100, "unbalanced": 100}
-    assert {len(text) for text in texts(data)} == {4, 6, 8, 10, 12}
+    assert {len(text) for text in texts(data)} == {4, 6, 8, 10, 12, 14}
     for text in texts(data):
         assert all(text.count(pair[0]) == text.count(pair[1]) for pair in ("()", "[]", "{}"))
+    counts = {
+        answer: Counter(
+            len(text) for text, its in zip(texts(data), expected, strict=True) if its == answer
+        )
+        for answer in data.spec.class_names
+    }
+    assert counts["balanced"] == counts["unbalanced"]  # nor does the length
 
 
 def is_closed(text: str) -> bool:
@@ -106,10 +115,35 @@ def test_balance_by_hand(text: str, expected: bool) -> None:
 
 
 def test_every_balanced_text_has_the_same_chance() -> None:
-    random = torch.Generator().manual_seed(0)
+    random = Random(0)
     drawn = Counter(balanced_brackets(3, 1, random) for _ in range(2_000))
     assert sorted(drawn) == ["((()))", "(()())", "(())()", "()(())", "()()()"]  # Catalan's five
     assert all(abs(count - 400) < 80 for count in drawn.values())
+
+
+@pytest.mark.parametrize(
+    ("source", "settings"),
+    [
+        (RECALL, {"n": 1024, "length": 9}),  # half of all that there are
+        (PARITY, {"n": 62, "length": 6}),  # half of all
+        (BRACKETS, {"n": 22, "length": 8, "kinds": 1}),  # half of the balanced ones
+        (BRACKETS, {"n": 500}),
+    ],
+    ids=["recall", "parity", "brackets", "short and long brackets"],
+)
+def test_no_sequence_occurs_twice_in_whatever_part(
+    source: Source, settings: dict[str, Any]
+) -> None:
+    data = source.load(parse(source.config, settings))
+    rows = chain.from_iterable(split.inputs.tolist() for _, split in data.splits())
+    assert len(set(map(tuple, rows))) == settings["n"]
+    assert data.notes == ()
+
+
+def test_recall_over_few_steps_says_that_its_sequences_repeat() -> None:
+    data = load_recall(RecallConfig(n=1025, length=9))
+    note = "there are 2048 different sequences for 1025 rows: parts share some"
+    assert data.notes == (note,)
 
 
 @pytest.mark.parametrize(
@@ -138,6 +172,16 @@ def test_the_seed_decides_all(source: Source) -> None:
             BracketsConfig,
             {"length": 21, "min_length": 21},
             "brackets come in pairs, got min_length = length = 21",
+        ),
+        (
+            ParityConfig,
+            {"n": 63, "length": 6},
+            "n must be at most half of the 124 different sequences, got 63",
+        ),
+        (
+            BracketsConfig,
+            {"n": 23, "length": 8, "kinds": 1},
+            "n must be at most the 22 balanced texts, got 23",
         ),
         (RecallConfig, {"symbols": 27}, "symbols must be at most 26, got 27"),
         (AddingConfig, {"length": 1}, "length must be at least 2, got 1"),

@@ -37,6 +37,12 @@ EACH = "every value is different (id-like)"
         ("a", ["2024-01-01", "2024-01-02"], "date", ""),
         ("a", [f"n{i}" for i in COUNT], "id", EACH),
         (
+            "review",
+            [f"film {i} is good" for i in COUNT],
+            "id",
+            "every value is different (id-like; --text review reads it as text)",
+        ),
+        (
             "a",
             [f"n{i}" for i in COUNT] + ["n1"],
             "text",

@@ -81,4 +81,6 @@ def test_numbers_are_read_once_for_each_table() -> None:
 
 def test_many_names_are_cut() -> None:
     assert listed(["a", "b"]) == "a, b"
+    long = RawTable(name="t.csv", columns={"a": ["1"], "b" * 41: ["1"]}, positions=range(1))
+    assert long.column_list == f"a, {'b' * 40}..."
     assert listed([str(i) for i in range(5)], 3) == "0, 1, 2, ... (5 in all)"

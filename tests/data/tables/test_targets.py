@@ -146,6 +146,16 @@ def test_kinds_that_do_not_fit_are_refused(
     assert str(refusal.value) == sentence
 
 
+def test_sentences_as_a_target_lead_to_pairs_of_texts() -> None:
+    said = table(y=[f"this is text {number}" for number in range(21)])
+    with pytest.raises(DataError) as refusal:
+        TargetEncoder.fit(said, ("y",), "auto")
+    assert str(refusal.value) == (
+        "t.csv: 'y' has 21 different values in 21 rows, too many for classes; pairs of texts are "
+        "read with --set data.name=text-pairs"
+    )
+
+
 def test_json_round_trip() -> None:
     encoder = TargetEncoder(kind="class", columns=("y",), class_names=("a", "b"))
     assert TargetEncoder.from_json(json.loads(json.dumps(encoder.to_json()))) == encoder

@@ -82,9 +82,12 @@ def test_files_of_a_folder_each_end_and_their_names_may_say_their_parts(tmp_path
 @pytest.mark.parametrize(
     ("settings", "error", "sentence"),
     [
-        ({}, DataError, "the val part of book.txt has 3 tokens, wanted more than window=16"),
-        ({"window": 64}, DataError, "the train part of book.txt has 23 tokens, wanted more than "
-         "window=64"),
+        ({}, DataError, "the val part of book.txt has 3 tokens, wanted more than window=16; give "
+         "a longer text or --set data.window=1"),
+        ({"val_size": 0, "window": 64}, DataError, "the train part of book.txt has 26 tokens, "
+         "wanted more than window=64; give a longer text or --set data.window=13"),
+        ({"val_size": 0.03}, DataError, "the val part of book.txt has 1 tokens, wanted more than "
+         "window=16; give a longer text"),
         ({"val_size": 0.5, "test_size": 0.5}, ConfigError,
          "val_size + test_size must be less than 1, got 0.5 + 0.5"),
         ({"path": ""}, ConfigError, "path is empty, wanted a .txt file or a folder of them"),

@@ -55,6 +55,52 @@ def test_packed_files_must_hold_the_published_content(
         read_published("set", other)
 
 
+@pytest.mark.parametrize("keep", [0, 10, 20], ids=["empty", "no body", "cut off"])
+def test_a_packed_file_that_cannot_be_unpacked_is_refused_with_its_name(
+    keep: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NETWRIGHT_DATA", str(tmp_path))
+    (tmp_path / "wikitext-2").mkdir()
+    packed = tmp_path / "wikitext-2" / "train.txt.gz"
+    packed.write_bytes(gzip.compress(b"some text and more of it")[:keep] or b"no gzip")
+    sentence = f"{packed} is damaged: it does not hold the published train.txt"
+    with pytest.raises(DataError, match=f"^{re.escape(sentence)}$"):
+        load("wikitext-2")
+
+
+@pytest.mark.parametrize(
+    ("name", "file", "header", "label"),
+    [("imdb", "train.tsv", "text", "pos"), ("sst2", "dev.tsv", "sentence", "2")],
+)
+def test_labels_other_than_0_and_1_are_refused_with_file_and_line(
+    name: str,
+    file: str,
+    header: str,
+    label: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("NETWRIGHT_DATA", str(tmp_path))
+    (tmp_path / name).mkdir()
+    for part in ("train.tsv", "dev.tsv", "test.tsv"):
+        last = label if part == file else "1"
+        rows = f"{header}\tlabel\nfine\t1\ndull\t0\n\nplain\t{last}\n"
+        (tmp_path / name / part).write_text(rows, encoding="utf-8")
+    sentence = f"{file}:5: column 'label': must be 0 or 1, got '{label}'"
+    with pytest.raises(DataError, match=f"^{re.escape(sentence)}$"):
+        load(name)
+
+
+def test_reviews_that_cannot_be_unpacked_are_refused_with_their_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NETWRIGHT_DATA", str(tmp_path))
+    (tmp_path / "imdb").mkdir()
+    (tmp_path / "imdb" / "train.tsv.gz").write_bytes(gzip.compress(b"text\tlabel\n")[:-9])
+    with pytest.raises(DataError, match=r"^train\.tsv\.gz: the gzip file is cut off or damaged$"):
+        load("imdb")
+
+
 @pytest.mark.parametrize("name", ["imdb", "sst2", "tinyshakespeare", "ud-ewt"])
 def test_what_is_not_there_is_refused_with_its_place(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -76,6 +76,7 @@ def test_packed_files_marks_and_line_ends_are_read(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "sentence"),
     [
+        ("ab".encode("utf-16"), "x.txt: the file is UTF-16; save it as UTF-8"),
         (b"ab\0c", "x.txt: byte 2 is NUL, the file is not text"),
         (b"caf\xe9", "x.txt: byte 3 is 0xe9, which is not UTF-8; save the file as UTF-8"),
         (b" \n ", "x.txt: the file is empty"),

@@ -1,5 +1,6 @@
 """A table with a text column as data: divided as tables are, fitted on training rows, told."""
 
+import math
 import re
 from collections.abc import Sequence
 from pathlib import Path
@@ -55,6 +56,21 @@ def test_a_split_column_divides_and_only_training_rows_name_words(tmp_path: Path
     }
     assert data.test is not None and data.test_is_given
     assert data.test.inputs[-1].tolist() == [1, 1, 1, 0, 0]
+
+
+def test_weights_of_words_and_the_length_come_from_training_rows_alone(tmp_path: Path) -> None:
+    learned = [(*row, "train") for row in ROWS]
+    tested = [("good " * 30, kind, "test") for _, kind in ROWS]
+    header = "text\tkind\tsplit"
+    for inputs in ("tokens", "tf-idf"):
+        alone, beside = (
+            load(write(tmp_path, rows, header), inputs=inputs, val_size=0.2)
+            for rows in ([*learned, tested[0]], [*learned, *tested])
+        )
+        assert beside.spec.input_shape == alone.spec.input_shape == (5,)
+        assert torch.equal(beside.train.inputs, alone.train.inputs)
+    row = dict(zip(beside.spec.feature_names, beside.train.inputs.amax(0).tolist(), strict=True))
+    assert row["good"] == pytest.approx(math.log(2))  # in one of two training texts
 
 
 def test_long_texts_are_cut_where_most_of_them_end(tmp_path: Path) -> None:
@@ -115,6 +131,16 @@ def test_settings_without_sense_are_refused(
     given = {"path": write(tmp_path, ROWS), **settings}
     with pytest.raises((ConfigError, DataError), match=f"^{re.escape(sentence)}$"):
         load(**given)
+
+
+def test_a_plain_text_is_sent_to_language_models(tmp_path: Path) -> None:
+    (tmp_path / "novel.txt").write_text("It was a dark night\n" * 9, encoding="utf-8")
+    sentence = (
+        "novel.txt has one column, wanted a text and a target; a language model is learned from a "
+        "plain text without --text and --target"
+    )
+    with pytest.raises(DataError, match=f"^{re.escape(sentence)}$"):
+        load(str(tmp_path / "novel.txt"))
 
 
 def test_one_class_and_few_rows_are_refused(tmp_path: Path) -> None:

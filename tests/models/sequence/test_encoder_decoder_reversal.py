@@ -22,7 +22,9 @@ from tests.models.sequence.specs import train
 BATCH = 64
 
 
-def learned(data: Data, attention: Attention, hidden: int, steps: int) -> EncoderDecoder:
+def learned(
+    data: Data, attention: Attention, hidden: int, steps: int, lr: float = 0.01
+) -> EncoderDecoder:
     config = EncoderDecoderConfig(attention=attention, hidden=hidden, embedding=16)
     with seeded(0):
         model = EncoderDecoder.build(config, data.spec)
@@ -34,7 +36,7 @@ def learned(data: Data, attention: Attention, hidden: int, steps: int) -> Encode
     def loss(logits: Tensor, targets: Tensor) -> Tensor:
         return cross_entropy(logits.flatten(0, 1), targets.flatten())
 
-    train(model, batch, loss, steps=steps)
+    train(model, batch, loss, steps=steps, lr=lr)
     return model
 
 
@@ -47,7 +49,7 @@ def twelve() -> Data:
 @pytest.mark.covers("seq2seq")
 def test_a_fixed_context_is_enough_for_six_letters() -> None:
     data = load("reverse", n=2000, length=6, symbols=4)
-    model, task = learned(data, "none", hidden=64, steps=220), task_for(data)
+    model, task = learned(data, "none", hidden=64, steps=150, lr=0.02), task_for(data)
     test, encoder = data.split("test"), data.preprocessor
     assert isinstance(encoder, PairEncoder)
     assert evaluate(model, test, task)["free_accuracy"] >= 0.95

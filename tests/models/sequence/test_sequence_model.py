@@ -170,9 +170,12 @@ def test_a_carried_state_is_forgotten_on_demand_and_left_by_nobody_else() -> Non
     assert torch.equal(model.carried, kept)
     model.train().forget()
     torch.testing.assert_close(model(text), fresh)
+    kept = model.carried.clone()
     model.carry_state(None)
     torch.testing.assert_close(model(text), fresh)
-    assert model.carried.shape == (0, 8)
+    assert torch.equal(model.carried, kept)  # for training that goes on later
+    model.carry_state(3)
+    assert torch.equal(model.carried, torch.zeros(3, 8))
 
 
 @pytest.mark.parametrize("early", [True, False])

@@ -249,7 +249,16 @@ def test_it_trains_in_half_precision(name: str) -> None:
 
 def test_the_context_is_that_of_the_data_unless_it_is_said() -> None:
     assert build().context == 8
-    assert build(context=5).context == 5
+    assert build(context=9).context == 9
+
+
+@pytest.mark.parametrize(("target", "setting"), [("tokens", "window"), ("class", "max_length")])
+def test_a_context_shorter_than_the_data_is_refused(target: TargetKind, setting: str) -> None:
+    with pytest.raises(ConfigError) as refusal:
+        build(spec(8, target=target), context=5)
+    assert str(refusal.value) == (
+        f"context must be at least 8, the tokens of an example (data.{setting}), got 5"
+    )
 
 
 def test_texts_longer_than_the_context_are_refused() -> None:

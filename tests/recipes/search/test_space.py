@@ -6,8 +6,10 @@ import pytest
 from torch import nn
 
 from netwright.core.errors import ConfigError, NetwrightError
+from netwright.models.catalog import MODELS
+from netwright.models.ensembles.ensemble import Ensemble
 from netwright.recipes.fit import resolve
-from netwright.recipes.recipe import Recipe, parse_recipe
+from netwright.recipes.recipe import Recipe, has_own_rule, parse_recipe
 from netwright.recipes.search.space import (
     LIKE,
     Choices,
@@ -212,6 +214,16 @@ def test_usual_space_is_of_settings_that_the_model_has() -> None:
     own, _, _ = resolve(nn.Linear(2, 2), "moons")
     with pytest.raises(ConfigError, match=r"usual space for a module of your own; give one$"):
         usual_space(own, 280)
+
+
+def test_every_model_that_learns_by_gradients_has_a_usual_space() -> None:
+    for model in MODELS:
+        if not has_own_rule(model) and not issubclass(MODELS.load(model), Ensemble):
+            assert "train.lr" in usual_space(recipe(model), 280), model
+
+
+def test_one_width_of_all_layers_is_searched_around_its_default() -> None:
+    assert usual_space(recipe("lstm"), 280)["model.hidden"].text == "64|128|256"
 
 
 def test_the_usual_space_leaves_alone_what_was_set_and_what_the_optimizer_has_not() -> None:

@@ -1,5 +1,7 @@
 """A carried state: as if the text were read in one go; resumed bit for bit; what is refused."""
 
+from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -16,7 +18,7 @@ from netwright.train.callbacks.carry_state import CarryState
 from netwright.train.checkpoint import load_checkpoint, save_checkpoint
 from netwright.train.state import TrainState
 from tests.train.token_data import small_lstm, spec_of, text_data
-from tests.train.toy_runs import assert_same, copy_of, toy_net, toy_trainer
+from tests.train.toy_runs import assert_same, copy_of, toy_fit, toy_net, toy_trainer
 
 LANES, WINDOW = 4, 4  # of 27 windows six batches, and three windows that are left
 SETTINGS: dict[str, Any] = {"carry_state": True, "batch_size": LANES, "epochs": 2, "lr": 0.05}
@@ -42,12 +44,14 @@ class Watch(Callback):
             save_checkpoint(self.folder, state)
 
 
-def fitted(watch: Watch, go_on: Path | None = None, **settings: Any) -> TrainState:
+def fitted(
+    watch: Watch, go_on: Path | None = None, allow: Sequence[str] = (), **settings: Any
+) -> TrainState:
     data = text_data()
     trainer = toy_trainer(data, callbacks=[watch], **{**SETTINGS, **settings})
     state = trainer.start(small_lstm(data.spec, dropout=0.3), data)
     if go_on is not None:
-        load_checkpoint(go_on, state)
+        load_checkpoint(go_on, state, allow=allow)
     trainer.fit(state, data)
     return state
 
@@ -78,13 +82,14 @@ def test_without_it_every_window_begins_at_zero() -> None:
     assert all(state.numel() == 0 for state in watch.before.values())
 
 
+@pytest.mark.parametrize("average", ["none", "exponential"])
 @pytest.mark.parametrize("at", [4, 6, 10])  # in the middle, before the windows that are left
 def test_a_run_that_goes_on_within_an_epoch_is_the_same_bit_for_bit(
-    at: int, tmp_path: Path
+    at: int, average: str, tmp_path: Path
 ) -> None:
     first, again = Watch(tmp_path / "saved", at), Watch()
-    wanted = fitted(first)
-    got = fitted(again, go_on=tmp_path / "saved")
+    wanted = fitted(first, average=average)
+    got = fitted(again, go_on=tmp_path / "saved", average=average)
     assert_same(copy_of(got.model), copy_of(wanted.model))
     assert [replace(row, time=0.0) for row in got.history] == [
         replace(row, time=0.0) for row in wanted.history
@@ -96,9 +101,51 @@ def test_a_run_that_goes_on_within_an_epoch_is_the_same_bit_for_bit(
     assert all(before.abs().max() > 0 for before in within)
 
 
+def test_a_run_may_go_on_with_other_batches(tmp_path: Path) -> None:
+    fitted(Watch(tmp_path / "saved", 4))
+    again = Watch()
+    fitted(again, go_on=tmp_path / "saved", allow=["batch_size"], batch_size=3)
+    assert again.before[0, 0].shape == (3, 12)
+    assert again.before[0, 0].abs().max() == 0  # the epoch begins again
+
+
+@pytest.mark.parametrize("fails", [False, True])
+def test_the_next_training_of_the_model_carries_nothing(fails: bool) -> None:
+    class Fail(Callback):
+        def on_step_end(self, state: TrainState) -> None:
+            if fails:
+                raise RuntimeError("lost")
+
+    data, model = text_data(), small_lstm(spec_of(WINDOW))
+    trainer = toy_trainer(data, callbacks=[Fail()], **SETTINGS)
+    with pytest.raises(RuntimeError, match="lost") if fails else nullcontext():
+        trainer.fit(trainer.start(model, data), data)
+    kept = model.carried.clone()
+    assert kept.abs().max() > 0
+    toy_fit(model, data, **{**SETTINGS, "carry_state": False})
+    assert torch.equal(model.carried, kept)
+
+
+def test_a_run_that_was_stopped_goes_on_in_the_same_process() -> None:
+    class Stop(Callback):
+        def on_step_end(self, state: TrainState) -> None:
+            state.stop_reason = "enough" if state.step == 4 else ""
+
+    data, watch, wanted = text_data(), Watch(), Watch()
+    fitted(wanted)
+    trainer = toy_trainer(data, callbacks=[watch, Stop()], **SETTINGS)
+    state = trainer.start(small_lstm(data.spec, dropout=0.3), data)
+    trainer.fit(state, data)
+    assert state.position == 4
+    state.stop_reason, before = "", watch.before[0, 3]
+    trainer.fit(state, data)
+    assert not torch.equal(watch.before[0, 4], before)
+    assert torch.equal(watch.before[0, 4], wanted.before[0, 4])
+
+
 def test_measuring_between_epochs_neither_uses_nor_moves_the_state() -> None:
     model = small_lstm(spec_of(WINDOW))
-    CarryState(model, LANES)
+    model.carry_state(LANES)
     rows = text_data().train.inputs[:LANES]
     model.train()(rows)
     before = model.carried.clone()

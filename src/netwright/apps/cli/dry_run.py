@@ -12,6 +12,7 @@ def show_dry_run(prepared: "Prepared", *, as_json: bool) -> None:
     from netwright.core.console import give, give_json, give_table
     from netwright.core.learner import Learner
     from netwright.models.ensembles.ensemble import Ensemble
+    from netwright.recipes.answers import examples_word
     from netwright.recipes.first_batch import time_step, try_first_batch
     from netwright.train.settings import pace_for
 
@@ -47,7 +48,8 @@ def show_dry_run(prepared: "Prepared", *, as_json: bool) -> None:
             for layer in first.layers
         ]
     )
-    give(f"rows: {', '.join(f'{name} {count:,}' for name, count in rows.items())}")
+    counted = ", ".join(f"{name} {count:,}" for name, count in rows.items())
+    give(f"{examples_word(data.spec)}: {counted}")
     give(f"{first.parameters:,} parameters; loss of the first batch {first.loss:.4f}")
     if isinstance(model, Ensemble):
         give("its members learn one after the other: see what one of them costs")

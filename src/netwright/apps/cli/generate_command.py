@@ -1,6 +1,7 @@
 """`netwright generate`: a trained language model goes on with a text."""
 
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -14,8 +15,9 @@ def generate(  # noqa: PLR0913, PLR0917 - one argument an option
     ] = "",
     max_tokens: Annotated[int, typer.Option(help="How many tokens at most.")] = 200,
     temperature: Annotated[
-        float, typer.Option(help="Below 1 likely tokens come more often, 0: only the likeliest.")
-    ] = 0.8,
+        float | None,
+        typer.Option(help="Below 1 likely tokens come more often, 0: only the likeliest. (0.8)"),
+    ] = None,
     top_k: Annotated[
         int | None, typer.Option(help="Only among so many of the likeliest tokens. (all)")
     ] = None,
@@ -26,7 +28,7 @@ def generate(  # noqa: PLR0913, PLR0917 - one argument an option
     beams: Annotated[
         int | None, typer.Option(help="Search the likeliest text with so many beams. (draw)")
     ] = None,
-    seed: Annotated[int, typer.Option(help="Of what is drawn.")] = 0,
+    seed: Annotated[int | None, typer.Option(help="Of what is drawn. (0)")] = None,
     count: Annotated[int, typer.Option(help="How many texts, with this seed and the next.")] = 1,
     as_json: Annotated[bool, typer.Option("--json", help="As JSON, one object a text.")] = False,
 ) -> None:
@@ -42,8 +44,9 @@ def generate(  # noqa: PLR0913, PLR0917 - one argument an option
 
     if count < 1:
         raise ConfigError(f"--count must be at least 1, got {count}")
-    if beams is not None and count > 1:
-        raise ConfigError(f"--count must be 1 with --beams, which find one text, got {count}")
+    if beams is not None:
+        drawing = {"temperature": temperature, "top-k": top_k, "top-p": top_p, "seed": seed}
+        _check_beams(beams, count, [name for name, value in drawing.items() if value is not None])
     opened = open_run(run)
     beginning = _typed() if prompt == "-" else prompt
     texts = [
@@ -51,10 +54,10 @@ def generate(  # noqa: PLR0913, PLR0917 - one argument an option
             beginning,
             beams=beams,
             max_tokens=max_tokens,
-            temperature=temperature,
             top_k=top_k,
             top_p=top_p,
-            seed=seed + place,
+            seed=(seed or 0) + place,
+            **({} if temperature is None else {"temperature": temperature}),
         )
         for place in range(count)
     ]
@@ -71,6 +74,18 @@ def generate(  # noqa: PLR0913, PLR0917 - one argument an option
         for piece in pieces:
             typer.echo(piece, nl=False)  # flushes
         typer.echo()
+
+
+def _check_beams(beams: int, count: int, drawing: Sequence[str]) -> None:
+    """Refuse what beams have no use for: they find one text and draw nothing."""
+    from netwright.core.errors import ConfigError
+
+    if beams < 1:
+        raise ConfigError(f"--beams must be at least 1, got {beams}")
+    if count > 1:
+        raise ConfigError(f"--count must be 1 with --beams, which find one text, got {count}")
+    if drawing:
+        raise ConfigError(f"--{drawing[0]} must not be given with --beams, which draw nothing")
 
 
 def _typed() -> str:

@@ -51,6 +51,7 @@ def predict(
     echo "a fine film" | netwright predict RUN -
     netwright predict RUN photo.jpg more_photos/
     netwright predict RUN photos/ --out masks
+    netwright predict RUN series.csv    (a last row without values: what comes next)
     """
     from netwright.core.console import give, give_json
     from netwright.core.errors import ConfigError
@@ -192,8 +193,10 @@ def answer(
     names = list(spec.class_names if spec.target == "labels" else spec.target_names)
     if spec.target == "class" or not names:
         names = names[:1] or ["prediction"]
-    columns = labels.reshape(len(labels), -1).tolist()
-    answers = [dict(zip(names, values, strict=True)) for values in columns]
+    columns = labels.reshape(len(labels), -1)
+    if spec.target == "real":  # the shortest number that is the same float32
+        columns = columns.astype(str).astype(float)
+    answers = [dict(zip(names, values, strict=True)) for values in columns.tolist()]
     if proba:
         for given, shares in zip(answers, run.predict_proba(rows).tolist(), strict=True):
             given.update(

@@ -27,5 +27,5 @@ Text = Annotated[
     str | None, typer.Option(metavar="COLUMN", help="The column of a table that holds text.")
 ]
 DropMissingTarget = Annotated[
-    bool, typer.Option("--drop-missing-target", help="Leave out rows without a target.")
+    bool, typer.Option("--drop-missing-target", help="Leave out rows of a table without a target.")
 ]

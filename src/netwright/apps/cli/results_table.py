@@ -22,6 +22,7 @@ def write_report(run: "Run") -> Path | None:
 def show_results(run: "Run", *, as_json: bool, report: Path | None) -> None:
     """The run's metrics beside the baseline, its folder, and its report where there is one."""
     from netwright.core.console import give, give_json, give_table
+    from netwright.recipes.answers import examples_word
     from netwright.recipes.metric_table import metric_rows
 
     results = run.results
@@ -30,7 +31,7 @@ def show_results(run: "Run", *, as_json: bool, report: Path | None) -> None:
         named = {name: None if path is None else str(path) for name, path in places.items()}
         give_json({**named, **results})
         return
-    title = f"{results['split']} ({results['rows']} rows)"
+    title = f"{results['split']} ({results['rows']} {examples_word(run.spec)})"
     give_table(metric_rows(results["metrics"], results["baseline"]), title=title)
     give(f"baseline: {results['baseline_rule']}")
     give(f"time: {_times(results)}")

@@ -110,6 +110,8 @@ def train(  # noqa: PLR0913, PLR0917 - one argument an option
     netwright train mlp Default.csv --target default --set model.hidden=64,64
     netwright train lstm reviews.tsv --text sentence --target label
     netwright train gpt book.txt
+    netwright train lstm sales.csv --set data.name=series --target sales
+    netwright train encoder-decoder pairs.tsv --set data.name=text-pairs
     netwright train mlp moons --find-lr
     netwright train -c recipe.yaml --lr 3e-4
     netwright train mlp mnist --resume auto

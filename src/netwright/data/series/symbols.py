@@ -98,12 +98,13 @@ class SymbolEncoder(Preprocessor):
 
     def _tokens(self, texts: list[str]) -> Tensor:
         token_of = {symbol: place + 1 for place, symbol in enumerate(self.symbols)}
-        tokens = torch.full((len(texts), self.length), PADDING)
+        rows = []
         for row, text in enumerate(texts):
             for symbol in text:
                 if symbol not in token_of:
                     raise DataError(f"text {row} must be made of {self.symbols!r}, got {symbol!r}")
             if not 0 < len(text) <= self.length:
                 raise DataError(f"text {row} must have 1 to {self.length} symbols, got {len(text)}")
-            tokens[row, : len(text)] = torch.tensor([token_of[symbol] for symbol in text])
-        return tokens
+            filling = [PADDING] * (self.length - len(text))
+            rows.append([token_of[symbol] for symbol in text] + filling)
+        return torch.tensor(rows, dtype=torch.int64).view(len(rows), self.length)

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Annotated, Any, Literal
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -18,7 +19,11 @@ from netwright.core.config import Config, Doc, Fraction, Size
 from netwright.core.errors import ConfigError, DataError
 from netwright.data.dataset import Data, Split, check_data
 from netwright.data.series.encoder import SeriesEncoder
-from netwright.data.series.time_order import divide_in_time, divide_windows
+from netwright.data.series.time_order import (
+    divide_in_time,
+    divide_windows,
+    find_unordered_dates,
+)
 from netwright.data.source import Source
 from netwright.data.spec import DataSpec
 from netwright.data.tables.columns import GivenKind, infer_column
@@ -80,9 +85,10 @@ def from_frame(frame: Any, config: SeriesConfig, name: str = "") -> Data:
     table = read_table(frame).with_missing(config.missing)
     _check_settings(table, config)
     first = config.window + config.horizon - 1
-    rows = torch.arange(first, len(table))  # that are forecast, one a window
-    target = TargetEncoder.fit(table.take(rows.tolist()), config.target, config.target_kind)
+    rows, left_out = _forecast_rows(table, first, config.target)  # one a window
     division = _division(table, rows, config)
+    forecast = table.take(rows.tolist())
+    target = TargetEncoder.fit(forecast, config.target, config.target_kind)
     seen = range(int(rows[division["train"][-1]]) + 1)
     encoder = SeriesEncoder(
         past=_fitted(table, seen, _past_columns(table, seen, config), target, config),
@@ -91,8 +97,13 @@ def from_frame(frame: Any, config: SeriesConfig, name: str = "") -> Data:
         horizon=config.horizon,
         time=config.time,
     )
-    whole = Split(inputs=encoder.encode(table), targets=encoder.encode_targets(table))
-    parts = {name: whole.take(places) for name, places in division.items() if len(places)}
+    windows, targets = encoder.encode(table), target.encode(forecast)
+    parts = {
+        name: Split(inputs=windows[rows[places] - first], targets=targets[places])
+        for name, places in division.items()
+        if len(places)
+    }
+    found = (*table.notes, *left_out, *_notes_on_order(table, config))
     data = Data(
         name=name or table.name,
         spec=_spec(encoder),
@@ -100,7 +111,7 @@ def from_frame(frame: Any, config: SeriesConfig, name: str = "") -> Data:
         val=parts.get("val"),
         test=parts.get("test"),
         preprocessor=encoder,
-        notes=(*table.notes, _note_on_parts(parts), *_notes(encoder, parts)),
+        notes=(*found, _note_on_parts(parts), *_notes(encoder, parts)),
         test_is_given=config.split_column is not None and "test" in parts,
     )
     check_data(data)
@@ -119,7 +130,7 @@ SOURCE = Source(
 def _check_settings(table: RawTable, config: SeriesConfig) -> None:
     if not config.target:
         raise ConfigError(
-            f"target is missing, wanted a column of {table.name}: {listed(table.columns)}"
+            f"target is missing, wanted a column of {table.name}: {table.column_list}"
         )
     apart = [column for column in (config.time, config.split_column) if column is not None]
     for column in (*config.target, *config.features, *config.known, *config.types, *apart):
@@ -135,6 +146,34 @@ def _check_settings(table: RawTable, config: SeriesConfig) -> None:
         raise DataError(
             f"{table.name}: {len(table)} rows are too few, "
             f"a window and its target take {fewest} of them"
+        )
+
+
+def _forecast_rows(
+    table: RawTable, first: int, target: tuple[str, ...]
+) -> tuple[Tensor, tuple[str, ...]]:
+    """The rows that have a past and a target, and what was left out."""
+    missing = [
+        row
+        for row in range(first, len(table))
+        if any(not table.column(column)[row] for column in target)
+    ]
+    rows = torch.from_numpy(np.setdiff1d(np.arange(first, len(table)), missing))
+    if not missing:
+        return rows, ()
+    where = listed([table.row_name(row) for row in missing], 5)
+    total = len(table) - first
+    return rows, (
+        f"{len(missing)} of {total} windows are left out, their target is missing: {where}",
+    )
+
+
+def _notes_on_order(table: RawTable, config: SeriesConfig) -> Iterator[str]:
+    """Rows are taken as they stand; a column of dates may say that they stand otherwise."""
+    for column in () if config.time else find_unordered_dates(table):
+        yield (
+            f"the rows are taken in their order, but the dates in {column!r} go back in places; "
+            f"--set data.time={column} checks them"
         )
 
 

@@ -4,6 +4,7 @@ Shapes: N windows, each with the row that it forecasts.
 """
 
 from collections import Counter
+from collections.abc import Iterator
 from itertools import pairwise
 
 import numpy as np
@@ -11,7 +12,7 @@ import torch
 from torch import Tensor
 
 from netwright.core.errors import ConfigError, DataError
-from netwright.data.tables.cells import dates_of, fitting_date_forms, numbers_of
+from netwright.data.tables.cells import as_date, dates_of, fitting_date_forms, numbers_of
 from netwright.data.tables.raw_table import RawTable
 from netwright.data.tables.splitting import Division, divide_by_column
 
@@ -34,6 +35,17 @@ def _times(table: RawTable, column: str) -> list[float]:
     if not forms:
         return [float(time) for time in numbers_of(table, column)]
     return [date.timestamp() for date in dates_of(table, column, forms[0]) if date is not None]
+
+
+def find_unordered_dates(table: RawTable) -> Iterator[str]:
+    """The columns of dates that, however they are read, do not go forward in some row."""
+    for column, cells in table.columns.items():
+        present = [cell for cell in cells if cell]
+        forms = fitting_date_forms(Counter(present))
+        readings = ([as_date(cell, form) for cell in present] for form in forms)
+        known = [[date for date in dates if date is not None] for dates in readings]
+        if known and all(dates != sorted(dates) for dates in known):
+            yield column
 
 
 def divide_in_time(count: int, *, val_size: float, test_size: float) -> Division:

@@ -1,7 +1,8 @@
 """Toy tasks on sequences whose answers are known: adding, recall, parity and brackets.
 
 Each asks for one thing that a memory has to do: keep two numbers apart, keep one token long, keep
-one bit that changes with every token, keep a stack.
+one bit that changes with every token, keep a stack. No two sequences are the same, so that what is
+held out was not seen in training.
 
 Shapes: N sequences, T steps.
 Source: Hochreiter and Schmidhuber, "Long Short-Term Memory" (1997), sections 5.2 and 5.4, for
@@ -10,7 +11,11 @@ Schuetzenberger, "The Algebraic Theory of Context-Free Languages" (1963), for br
 """
 
 import string
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from itertools import accumulate
+from math import comb
+from random import Random
 from typing import Annotated
 
 import torch
@@ -76,14 +81,26 @@ class RecallConfig(SyntheticConfig):
 
 
 def load_recall(config: RecallConfig) -> Data:
-    """One of A, B ..., then 0s and 1s by chance; the class is the first token."""
+    """One of A, B ..., then 0s and 1s by chance; the class is the first token.
+
+    Over a few steps there are few sequences: they may repeat then, and a note says so.
+    """
     random = stream(config, "recall")
     names = string.ascii_uppercase[: config.symbols]
-    label = torch.arange(config.n) % config.symbols
-    noise = torch.randint(0, len(NOISE), (config.n, config.length - 1), generator=random)
-    tokens = torch.cat((label[:, None], config.symbols + noise), dim=1) + 1
+    different = config.symbols * len(NOISE) ** (config.length - 1)
+    is_rich = 2 * config.n <= different
+
+    def draw(rows: Tensor) -> Tensor:
+        noise = torch.randint(0, len(NOISE), (len(rows), config.length - 1), generator=random)
+        return torch.cat((rows[:, None] % config.symbols, config.symbols + noise), dim=1) + 1
+
+    tokens = draw_distinct(config.n, draw) if is_rich else draw(torch.arange(config.n))
     encoder = SymbolEncoder(symbols=names + NOISE, length=config.length, class_names=tuple(names))
-    return _symbol_data("recall", config, encoder, tokens, label)
+    data = _symbol_data("recall", config, encoder, tokens, tokens[:, 0] - 1)
+    if is_rich:
+        return data
+    note = f"there are {different} different sequences for {config.n} rows: parts share some"
+    return replace(data, notes=(note,))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -107,17 +124,30 @@ class VaryingConfig(SyntheticConfig):
 class ParityConfig(VaryingConfig):
     """Whether there is an even or an odd number of ones: every token counts."""
 
+    def __post_init__(self) -> None:
+        """Refuse more sequences than can be drawn."""
+        super().__post_init__()
+        different = sum(2**length for length in range(self.min_length, self.length + 1))
+        if 2 * self.n > different:  # the last of all would take forever to be drawn
+            raise ConfigError(
+                f"n must be at most half of the {different} different sequences, got {self.n}"
+            )
+
 
 def load_parity(config: ParityConfig) -> Data:
     """Bits by chance, of a length by chance; the class is their sum modulo 2."""
     random = stream(config, "parity")
-    shape = (config.n, config.length)
-    lengths = torch.randint(config.min_length, config.length + 1, (config.n, 1), generator=random)
-    is_there = torch.arange(config.length) < lengths  # (N, T)
-    bits = torch.randint(0, 2, shape, generator=random) * is_there
-    tokens = torch.where(is_there, bits + 1, PADDING)
-    encoder = SymbolEncoder(symbols="01", length=config.length, class_names=("even", "odd"))
-    return _symbol_data("parity", config, encoder, tokens, bits.sum(dim=1) % 2)
+    shortest, longest = config.min_length, config.length
+
+    def draw(rows: Tensor) -> Tensor:
+        lengths = torch.randint(shortest, longest + 1, (len(rows), 1), generator=random)
+        bits = torch.randint(0, 2, (len(rows), longest), generator=random)
+        return torch.where(torch.arange(longest) < lengths, bits + 1, PADDING)
+
+    tokens = draw_distinct(config.n, draw)
+    encoder = SymbolEncoder(symbols="01", length=longest, class_names=("even", "odd"))
+    ones = (tokens - 1).clamp(min=0).sum(dim=1)  # padding adds nothing
+    return _symbol_data("parity", config, encoder, tokens, ones % 2)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -129,55 +159,67 @@ class BracketsConfig(VaryingConfig):
     ] = 2
 
     def __post_init__(self) -> None:
-        """Refuse lengths without an even one between them: brackets come in pairs."""
+        """Refuse lengths without an even one between them, and more texts than can be drawn."""
         super().__post_init__()
         if self.min_length == self.length and self.length % 2:
             raise ConfigError(f"brackets come in pairs, got min_length = length = {self.length}")
+        # Catalan's numbers. At least as many are unbalanced: exchange the first with the last.
+        balanced = sum(comb(2 * p, p) // (p + 1) * self.kinds**p for p in self.pairs)
+        if self.n > balanced:  # half of the rows are balanced; the last would take forever
+            raise ConfigError(f"n must be at most the {balanced} balanced texts, got {self.n}")
+
+    @property
+    def pairs(self) -> range:
+        """How many pairs a text may have."""
+        return range((self.min_length + 1) // 2, self.length // 2 + 1)
 
 
 def load_brackets(config: BracketsConfig) -> Data:
-    """Even rows are balanced; in odd ones two brackets of such a row have changed places.
+    """Even rows are balanced; in each odd one two brackets of the row before changed places.
 
     So both classes have the same brackets, and counting them tells nothing.
     """
-    random = stream(config, "brackets")
-    fewest, most = (config.min_length + 1) // 2, config.length // 2
-    pairs = torch.randint(fewest, most + 1, (config.n,), generator=random).tolist()
-    texts = [balanced_brackets(count, config.kinds, random) for count in pairs]
-    texts[1::2] = [spoiled(text, random) for text in texts[1::2]]
+    random = Random(int(torch.randint(2**62, (), generator=stream(config, "brackets"))))
     encoder = SymbolEncoder(
         symbols="".join(PAIRS[: config.kinds]),
         length=config.length,
         class_names=("balanced", "unbalanced"),
     )
-    return _symbol_data(
-        "brackets", config, encoder, encoder.encode(texts), torch.arange(config.n) % 2
-    )
+
+    def draw(rows: Tensor) -> Tensor:
+        counts = random.choices(config.pairs, k=len(rows))
+        texts = [balanced_brackets(count, config.kinds, random) for count in counts]
+        both = (encoder.encode(texts), encoder.encode([spoiled(text, random) for text in texts]))
+        return torch.stack(both, dim=1)  # (M, 2, T)
+
+    tokens = draw_distinct((config.n + 1) // 2, draw).flatten(0, 1)[: config.n]
+    return _symbol_data("brackets", config, encoder, tokens, torch.arange(config.n) % 2)
 
 
-def balanced_brackets(pairs: int, kinds: int, random: torch.Generator) -> str:
+def balanced_brackets(pairs: int, kinds: int, random: Random) -> str:
     """A balanced text, each with the same chance.
 
     Of n openings and n + 1 closings in a circle, exactly one reading has its first shortage at the
     very last closing (the cycle lemma); without that one it is balanced.
     """
-    steps = torch.where(torch.randperm(2 * pairs + 1, generator=random) < pairs, 1, -1)
-    start = int(steps.cumsum(0).argmin()) + 1
-    drawn = torch.randint(0, kinds, (pairs,), generator=random).tolist()
+    steps = [1] * pairs + [-1] * (pairs + 1)
+    random.shuffle(steps)
+    heights = list(accumulate(steps))
+    start = heights.index(min(heights)) + 1
     text, waiting = "", []
-    for step in steps.roll(-start)[:-1].tolist():
+    for step in (steps[start:] + steps[:start])[:-1]:
         if step == 1:
-            waiting.append(PAIRS[drawn.pop()])
+            waiting.append(random.choice(PAIRS[:kinds]))
             text += waiting[-1][0]
         else:
             text += waiting.pop()[1]
     return text
 
 
-def spoiled(text: str, random: torch.Generator) -> str:
+def spoiled(text: str, random: Random) -> str:
     """A balanced text in which two brackets changed places, so that it is balanced no more."""
     while True:
-        first, second = torch.randint(0, len(text), (2,), generator=random).tolist()
+        first, second = random.sample(range(len(text)), 2)
         brackets = [*text]
         brackets[first], brackets[second] = brackets[second], brackets[first]
         if not is_balanced("".join(brackets)):
@@ -192,6 +234,33 @@ def is_balanced(text: str) -> bool:
         for pair in PAIRS:
             text = text.replace(pair, "")
     return not text
+
+
+def draw_distinct(n: int, draw: Callable[[Tensor], Tensor]) -> Tensor:
+    """Rows 0 to n - 1 of tokens (N, T), or of groups of them (N, G, T), in which none occurs twice.
+
+    Args:
+        n: how many; `draw` must have clearly more to draw from.
+        draw: tokens for rows of these numbers, (M,) -> (M, ..., T). A row that repeats something
+            of a row above is drawn again.
+    """
+    numbers = torch.arange(n)
+    tokens = draw(numbers)
+    while len(again := numbers[_repeats(tokens)]):
+        tokens[again] = draw(again)
+    return tokens
+
+
+def _repeats(tokens: Tensor) -> Tensor:
+    """Whether something of each row stands higher up already: (N, ..., T) -> (N,)."""
+    seen: set[bytes] = set()
+    found = []
+    for row in tokens.numpy():
+        contents = {sequence.tobytes() for sequence in row.reshape(-1, row.shape[-1])}
+        found.append(not seen.isdisjoint(contents))
+        if not found[-1]:
+            seen |= contents
+    return torch.tensor(found)
 
 
 def _symbol_data(

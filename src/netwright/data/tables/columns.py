@@ -5,6 +5,7 @@ Only the training rows are looked at, so that no test row decides how the model 
 
 import re
 from collections import Counter
+from collections.abc import Collection
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
@@ -26,6 +27,7 @@ ColumnKind = GivenKind | Literal["id", "text", "constant", "empty"]  # the last 
 Role = Literal["target", "weight", "split", "dropped"]
 # More different values than this share of the rows is free text, not a category.
 _TEXT_SHARE = 0.9
+_SENTENCE = 4  # words, on average, that tell texts from names
 # Whole numbers that all differ are an id only under such a name; an x of 0, 1, 2 ... is a number.
 _ID_NAME = re.compile(
     r"(?i:(?:^|[_\W])(?:id|uuid|guid)$|^(?:index|idx|key|row|rownames|row_number|unnamed: 0)$)"
@@ -96,7 +98,7 @@ def infer_column(column: TrainingColumn) -> Inference:
     if forms:
         return Inference(kind="date", date_form=_one_form(column, forms))
     _check_commas(column)
-    return _infer_text(column.counts)
+    return _infer_text(column.name, column.counts)
 
 
 def forced_column(column: TrainingColumn, kind: GivenKind) -> Inference:
@@ -128,13 +130,19 @@ def _infer_number(column: TrainingColumn, numbers: NDArray[np.float64]) -> Infer
     return Inference(kind="number")
 
 
-def _infer_text(counts: Counter[str]) -> Inference:
+def reads_like_text(cells: Collection[str]) -> bool:
+    """Whether these are sentences rather than names, by how many words they have."""
+    return bool(cells) and sum(len(cell.split()) for cell in cells) >= _SENTENCE * len(cells)
+
+
+def _infer_text(name: str, counts: Counter[str]) -> Inference:
     total = counts.total()
+    hint = f"; --text {name} reads it as text" if reads_like_text(counts) else ""
     if len(counts) == total:
-        return Inference(kind="id", remark="every value is different (id-like)")
+        return Inference(kind="id", remark=f"every value is different (id-like{hint})")
     if len(counts) > _TEXT_SHARE * total:
         different = f"{len(counts)} of {total} values are different"
-        return Inference(kind="text", remark=f"{different} (free text)")
+        return Inference(kind="text", remark=f"{different} (free text{hint})")
     numbers = share_of(counts, as_number)
     remark = f"{numbers:.0%} of its cells are numbers" if numbers >= 0.5 else ""
     return Inference(kind="category", remark=remark)

@@ -15,6 +15,7 @@ MISSING = frozenset(
     | {"None", "?"}
 )
 
+LONG_NAME = 40  # letters of a column's name; what is longer is cut
 LARGEST = float(np.finfo(np.float32).max)  # what a model's 32-bit floats can hold
 
 
@@ -45,10 +46,17 @@ class RawTable:
     def __len__(self) -> int:
         return len(self.positions)
 
+    @property
+    def column_list(self) -> str:
+        """Its columns for a sentence; the name of one that is a sentence itself is cut."""
+        return listed(
+            [name if len(name) <= LONG_NAME else f"{name[:LONG_NAME]}..." for name in self.columns]
+        )
+
     def column(self, name: str) -> list[str]:
         """The cells of a column; a name that is not there is refused with the nearest one."""
         if name not in self.columns:
-            hint = nearest(name, self.columns) or f"; there are {listed(self.columns)}"
+            hint = nearest(name, self.columns) or f"; there are {self.column_list}"
             raise DataError(f"{self.name} has no column {name!r}{hint}")
         return self.columns[name]
 

@@ -129,7 +129,7 @@ def _parts(config: TableConfig) -> dict[str, str]:
 def _check_settings(table: RawTable, config: TableConfig) -> None:
     if not config.target:
         raise ConfigError(
-            f"target is missing, wanted a column of {table.name}: {listed(table.columns)}"
+            f"target is missing, wanted a column of {table.name}: {table.column_list}"
         )
     for column in _parts(config):
         table.column(column)

@@ -25,6 +25,7 @@ from netwright.data.tables.cells import (
     share_of,
     shortened,
 )
+from netwright.data.tables.columns import reads_like_text
 from netwright.data.tables.raw_table import RawTable, listed
 
 TableTarget = Literal["class", "real", "labels"]
@@ -62,9 +63,10 @@ class TargetEncoder:
             raise ConfigError(f"a class target is one column, got {listed(columns)}")
         names = in_order(distinct_categories(Counter(table.column(columns[0]))))
         if len(names) > max(FEW_VALUES, len(table) / 2):
+            hint = "; pairs of texts are read with --set data.name=text-pairs"
             raise DataError(
                 f"{table.name}: {columns[0]!r} has {len(names)} different values in "
-                f"{len(table)} rows, too many for classes"
+                f"{len(table)} rows, too many for classes{hint if reads_like_text(names) else ''}"
             )
         return cls(kind=found, columns=columns, class_names=tuple(names))
 

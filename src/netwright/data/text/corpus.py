@@ -147,12 +147,13 @@ def corpus_data(
         test_is_given: the source itself says which part is the test.
     """
     streams = {part: stream_of(its, tokenizer) for part, its in texts.items()}
-    for part, stream in streams.items():
-        if len(stream) <= config.window:
-            raise DataError(
-                f"the {part} part of {name} has {len(stream)} tokens, wanted more than "
-                f"window={config.window}"
-            )
+    part, shortest = min(streams.items(), key=lambda one: len(one[1]))
+    if len(shortest) <= config.window:
+        shorter = f" or --set data.window={len(shortest) // 2}" if len(shortest) > 1 else ""
+        raise DataError(
+            f"the {part} part of {name} has {len(shortest)} tokens, wanted more than "
+            f"window={config.window}; give a longer text{shorter}"
+        )
     held_out = {
         part: scored_once(stream, config.window)
         for part, stream in streams.items()

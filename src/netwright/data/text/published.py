@@ -1,7 +1,8 @@
 """Published texts: Tiny Shakespeare, WikiText-2, SST-2, IMDB, Universal Dependencies English EWT.
 
 Where a file lies packed (.gz) in a folder of NETWRIGHT_DATA it is read there; what it holds must be
-the published content, byte for byte.
+the published content, byte for byte. Two are yours, and are read as they are: the reviews of IMDB,
+and SST-2 where it lies as a table (train.tsv, dev.tsv, test.tsv); their labels must be 0 or 1.
 
 Source: Karpathy, "The unreasonable effectiveness of recurrent neural networks" (2015); Merity et
 al., "Pointer sentinel mixture models" (2016); Socher et al., "Recursive deep models" (2013); Maas
@@ -11,8 +12,9 @@ dependency corpus for English" (2014).
 
 import gzip
 import hashlib
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+import zlib
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from typing import Annotated
 
 from netwright.core.config import Doc, Fraction, parse, to_mapping
@@ -44,7 +46,10 @@ def read_published(dataset: str, file: RemoteFile) -> str:
     packed = find_file(dataset, f"{file.name}.gz")
     if packed is None:
         return fetch(dataset, file).read_bytes().decode()
-    content = gzip.decompress(packed.read_bytes())
+    try:
+        content = gzip.decompress(packed.read_bytes())
+    except (EOFError, zlib.error, gzip.BadGzipFile):
+        content = b""  # which is not the published content either
     if hashlib.sha256(content).hexdigest() != file.sha256:
         raise DataError(f"{packed} is damaged: it does not hold the published {file.name}")
     return content.decode()
@@ -98,11 +103,13 @@ def _sentences(part: str) -> RawTable:
     """SST-2 as `sentence<TAB>label` where it lies so in NETWRIGHT_DATA, else as published."""
     at_hand = find_file("sst2", {"val": "dev.tsv"}.get(part, f"{part}.tsv"))
     if at_hand is not None:
-        table = read_text_rows(at_hand)
-        return _table("sst2", table.column("sentence"), table.column("label"))
-    lines = read_published("sst2", SENTENCES[part]).splitlines()
+        return _with_sentiments(read_text_rows(at_hand), "sentence")
+    file = SENTENCES[part]
+    lines = read_published("sst2", file).splitlines()
     labels, sentences = zip(*(line.split(" ", 1) for line in lines), strict=True)
-    return _table("sst2", sentences, labels)
+    columns = {"label": list(labels), "text": list(sentences)}
+    table = RawTable(name=file.name, columns=columns, positions=range(len(lines)))
+    return _with_sentiments(table, "text")
 
 
 def _reviews(part: str) -> RawTable:
@@ -113,17 +120,18 @@ def _reviews(part: str) -> RawTable:
             f"and label (0 or 1), into {cache_folder('imdb')} or into imdb/ in a folder of "
             "NETWRIGHT_DATA; the reviews are at https://ai.stanford.edu/~amaas/data/sentiment"
         )
-    table = read_text_rows(found)
-    texts = [text.replace("<br />", " ") for text in table.column("text")]  # line ends, no words
-    return _table("imdb", texts, table.column("label"))
+    return _with_sentiments(read_text_rows(found), "text")
 
 
-def _table(name: str, texts: Sequence[str], labels: Sequence[str]) -> RawTable:
-    return RawTable(
-        name=name,
-        columns={"text": list(texts), "sentiment": [SENTIMENTS[label] for label in labels]},
-        positions=range(len(texts)),
-    )
+def _with_sentiments(table: RawTable, column: str) -> RawTable:
+    """The texts of a column, and what their labels, 0 and 1, mean."""
+    texts = [text.replace("<br />", " ") for text in table.column(column)]  # line ends, no words
+    labels = table.column("label")
+    for row, label in enumerate(labels):
+        if label not in SENTIMENTS:
+            raise table.refusal(row, "label", f"must be 0 or 1, got {label!r}")
+    columns = {"text": texts, "sentiment": [SENTIMENTS[label] for label in labels]}
+    return replace(table, columns=columns)
 
 
 def _sentiments(name: str, parts: Mapping[str, RawTable], config: RowsConfig) -> Data:

@@ -1,5 +1,6 @@
 """Text files: found in a folder, read as UTF-8, and told apart by the part that their name says."""
 
+import codecs
 import gzip
 import os
 import re
@@ -59,6 +60,8 @@ def read_text(path: Path) -> str:
 
 def decode_text(name: str, content: bytes) -> str:
     """The text that these bytes of a file, or of standard input, are."""
+    if content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        raise DataError(f"{name}: the file is UTF-16; save it as UTF-8")
     if b"\0" in content:
         raise DataError(f"{name}: byte {content.index(0)} is NUL, the file is not text")
     try:

@@ -13,7 +13,7 @@ from netwright.core.config import Config, Doc, OneOf, Size
 from netwright.core.errors import ConfigError, DataError
 from netwright.data.dataset import Data, Split, check_data
 from netwright.data.source import DataConfig, Source
-from netwright.data.tables.raw_table import RawTable, listed
+from netwright.data.tables.raw_table import RawTable
 from netwright.data.tables.splitting import divide, find_split_column
 from netwright.data.tables.targets import TargetEncoder, check_present
 from netwright.data.text.catalog import TOKENIZERS
@@ -123,10 +123,15 @@ def text_table_data(table: RawTable, config: TextTableConfig) -> Data:
 
 
 def _check_settings(table: RawTable, config: TextTableConfig) -> None:
+    if len(table.columns) == 1:
+        raise DataError(
+            f"{table.name} has one column, wanted a text and a target; a language model is learned "
+            "from a plain text without --text and --target"
+        )
     for setting, given in (("text", config.text), ("target", config.target)):
         if not given:
             raise ConfigError(
-                f"{setting} is missing, wanted a column of {table.name}: {listed(table.columns)}"
+                f"{setting} is missing, wanted a column of {table.name}: {table.column_list}"
             )
     for column in (config.text, *config.target):
         table.column(column)

@@ -101,8 +101,8 @@ class EncoderDecoder(Model, SourceDecoder):
         },
         source="Bahdanau, Cho and Bengio (2015), arXiv 1409.0473; Luong, Pham and Manning (2015), "
         "arXiv 1508.04025",
-        misprint=r"Where values are projected, v_j = W_v h_j, the context is the sum of "
-        r"\alpha_{ij} v_j, not of \alpha_{ij} h_j.",
+        misprint="Where values are projected, v_j = W_v h_j, the context is the sum of "
+        "a_ij v_j, not of a_ij h_j.",
     )
 
     def __init__(self, config: EncoderDecoderConfig, spec: DataSpec) -> None:

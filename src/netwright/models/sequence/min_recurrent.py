@@ -30,12 +30,15 @@ class MinGRU(LinearRecurrentModel):
     card: ClassVar[Card] = Card(
         sentence="A GRU whose gate looks at the input alone, so that all steps are trained at once "
         "by a scan.",
-        formula=r"h_t = (1 - z_t) \odot h_{t-1} + z_t \odot V x_t, \quad z_t = \sigma(G x_t)",
+        formula=r"h_t = (1 - z_t) \odot h_{t-1} + z_t \odot (V x_t + b_v), "
+        r"\quad z_t = \sigma(G x_t + b_z)",
         symbols={
             "x_t": "input of the block at step t, (H)",
             "h_t": "state, (H)",
             "z_t": "share of the state that is new, (H)",
             "G, V": "weights, (H, H) each",
+            "b_z, b_v": "biases, (H) each; b_z is drawn so that units begin with memories of 1 to "
+            "1000 steps",
         },
         source=_SOURCE,
         misprint="It is often called the LRU. The linear recurrent unit (Orvieto et al., 2023) "
@@ -59,13 +62,15 @@ class MinLSTM(LinearRecurrentModel):
     card: ClassVar[Card] = Card(
         sentence="An LSTM whose two gates look at the input alone and add up to 1, so that all "
         "steps are trained at once by a scan.",
-        formula=r"h_t = \frac{f_t}{f_t + i_t} \odot h_{t-1} + \frac{i_t}{f_t + i_t} \odot V x_t, "
-        r"\quad f_t = \sigma(F x_t), \quad i_t = \sigma(I x_t)",
+        formula=r"h_t = \frac{f_t}{f_t + i_t} \odot h_{t-1} + \frac{i_t}{f_t + i_t} "
+        r"\odot (V x_t + b_v), \quad f_t = \sigma(F x_t + b_f), \quad i_t = \sigma(I x_t + b_i)",
         symbols={
             "x_t": "input of the block at step t, (H)",
             "h_t": "state, (H)",
             "f_t, i_t": "gates to forget and to let in, (H) each",
             "F, I, V": "weights, (H, H) each",
+            "b_f, b_i, b_v": "biases, (H) each; b_f = -b_i is drawn so that units begin with "
+            "memories of 1 to 1000 steps",
         },
         source=_SOURCE,
     )

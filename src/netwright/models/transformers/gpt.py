@@ -23,7 +23,7 @@ from torch.nn import functional
 
 from netwright.core.card import Card
 from netwright.core.config import Config, Doc, Fraction, Size
-from netwright.core.errors import ShapeError
+from netwright.core.errors import ConfigError, ShapeError
 from netwright.data.spec import DataSpec, InputKind, TargetKind
 from netwright.layers.feedforward import FeedForward
 from netwright.layers.key_value_cache import KeyValueCache
@@ -113,6 +113,13 @@ class GPT(Model):
     @classmethod
     def build(cls, config: GPTConfig, spec: DataSpec) -> Self:
         """The model for this vocabulary, and for texts as long as those of the data."""
+        length = spec.input_shape[0]
+        if config.context is not None and config.context < length:
+            setting = "data.window" if spec.target == "tokens" else "data.max_length"
+            raise ConfigError(
+                f"context must be at least {length}, the tokens of an example ({setting}), "
+                f"got {config.context}"
+            )
         return cls(config, spec)
 
     @property

@@ -132,6 +132,9 @@ def usual_space(recipe: Recipe, rows: int) -> Space:
     if issubclass(MODELS.load(recipe.model), Ensemble):
         raise ConfigError("an ensemble has no usual space: give one, as model.members=5|20")
     written = dict(USUAL)
+    width = getattr(recipe.model_settings, "hidden", None)
+    if isinstance(width, int):  # of all layers, not a list of widths
+        written["model.hidden"] = f"{width // 2}|{width}|{2 * width}"
     optimizer = OPTIMIZERS.load(recipe.train.optimizer)
     if "weight_decay" not in signature(optimizer.make).parameters:
         del written["train.weight_decay"]

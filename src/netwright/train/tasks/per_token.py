@@ -51,7 +51,11 @@ class PerToken(Task):
             self._loss = partial(token_cross_entropy, smoothing=smoothing)
 
     def loss_of(self, logits: Tensor, batch: Batch) -> Tensor:
-        """The mean loss of the tokens that count; a token counts as much as its text."""
+        """The mean loss of the tokens that count; a token counts as much as its text.
+
+        It is divided by tokens, not by their weights, as weights differ by batch: weighted, it is
+        not quite the mean that `measure` takes over all tokens.
+        """
         counted = (batch.targets != IGNORED).sum(dim=1)  # (B,)
         sums = self._loss(logits, batch.targets) * counted
         return weighted(sums, batch.weights).sum() / counted.sum().clamp_min(1)
