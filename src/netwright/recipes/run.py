@@ -264,7 +264,8 @@ class Run:
     def _encode(self, source: Any) -> Tensor:
         if self._from_arrays(source):
             source = read_input_array(source, self.spec)
-        if isinstance(self.preprocessor, TextEncoder) and isinstance(source, str) and " " in source:
+        takes_texts = isinstance(self.preprocessor, TextEncoder | PairEncoder)
+        if takes_texts and isinstance(source, str) and " " in source:
             check_is_file(source)
         return self.preprocessor.encode(source)
 
