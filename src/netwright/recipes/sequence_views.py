@@ -91,7 +91,8 @@ def inner_views(model: nn.Module, preprocessor: Preprocessor, split: Split) -> d
     if isinstance(model, GPT) and isinstance(preprocessor, TextEncoder):
         return _heads(model, inputs[:, :MOST_TOKENS], _namer(preprocessor))
     if isinstance(model, SequenceModel) and not model.bidirectional:
-        backbone = copy.deepcopy(model.backbone).cpu().eval()  # cuDNN has no gradients while evaluating
+        # A copy on the CPU: cuDNN gives no gradients while evaluating.
+        backbone = copy.deepcopy(model.backbone).cpu().eval()
         start = backbone.start(1)
         if sum(part.numel() for part in tensors_of(start)) <= MOST_STATE:
             with evaluating(model):
