@@ -127,7 +127,7 @@ _ROWS = (
     ReadyRecipe(
         name="ready/imdb-gru",
         sentence="A GRU tells praise from blame in the first 512 words of film reviews: 84.3 % "
-        "with 5,000 of the 25,000 reviews of each part, where a linear model of tf-idf has 86.8 %.",
+        "with 5,000 of the 25,000 reviews of each part, where a linear bag of words has 86.8 %.",
     ),
     ReadyRecipe(
         name="ready/ud-ewt-lstm",
