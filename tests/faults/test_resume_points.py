@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
+import torch
 
 from netwright.data import worker_loader, worker_pool
 from netwright.data.worker_loader import build_loader
@@ -206,7 +207,11 @@ def test_planted_bug_outputs_that_wait_to_be_measured_are_not_restored_is_found(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     load = RunningMeasures.load_state_dict
-    bug = lambda self, values: load(self, {**values, "held": []})  # noqa: E731
+
+    def bug(self: RunningMeasures, values: dict[str, Any]) -> None:
+        counted = torch.tensor(float(values["rows"]))  # that they were there is known
+        load(self, {**values, "held": [], "counted": counted})
+
     monkeypatch.setattr(RunningMeasures, "load_state_dict", bug)
     assert measure(tmp_path, [ALONE]).passed == 2  # step 0 and an epoch's end
 

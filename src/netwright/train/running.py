@@ -79,10 +79,11 @@ class RunningMeasures:
         same order as one that is not.
         """
         parts = self._settled()
-        sums = ranks.sum(torch.cat([part.cpu().double().reshape(-1) for part in parts]))
-        if not sums[-1]:
+        own = torch.cat([part.cpu().double().reshape(-1) for part in parts])
+        *sums, counted, rows = ranks.sum(torch.cat([own, own.new_tensor([self.rows])]))
+        if not rows:
             raise RunError("there is nothing to measure: every batch of the epoch was left out")
-        means = sums[:-1] / sums[-1]
+        means = torch.stack(sums) / counted
         shape = self.task.headline_shape
         return {
             "loss": float(means[0]),
