@@ -7,10 +7,28 @@ from pathlib import Path
 
 import pytest
 
+LONG_FIRST = (
+    "tests/test_readme.py",
+    "tests/test_lessons.py",
+    "tests/faults/",
+    "tests/train/test_data_parallel.py",  # as in the faults, ranks are forked from a warm process:
+    "tests/train/test_ranks.py",  # one worker has them all, so that there is one
+)
+
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--catalogue", help="a catalogue.json: print which of its rows passing tests cover"
+    )
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Long tests come first: with short ones at the end, parallel workers end together."""
+    items.sort(
+        key=lambda item: next(
+            (place for place, start in enumerate(LONG_FIRST) if item.nodeid.startswith(start)),
+            len(LONG_FIRST),
+        )
     )
 
 

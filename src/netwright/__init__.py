@@ -22,11 +22,14 @@ if TYPE_CHECKING:
     from netwright.data.spec import DataSpec as DataSpec
     from netwright.recipes.compare import compare as compare
     from netwright.recipes.cross_validate import cross_validate as cross_validate
+    from netwright.recipes.doctor import doctor as doctor
     from netwright.recipes.estimators import NetClassifier as NetClassifier
     from netwright.recipes.estimators import NetRegressor as NetRegressor
     from netwright.recipes.explain import explain as explain
     from netwright.recipes.find_lr import find_lr as find_lr
     from netwright.recipes.fit import fit as fit
+    from netwright.recipes.look_inside import inspect as inspect
+    from netwright.recipes.look_inside import inspectable as inspectable
     from netwright.recipes.run import Run as Run
     from netwright.recipes.run import open_run as open_run
     from netwright.recipes.search.search import search as search
@@ -41,9 +44,12 @@ _HOMES = {
     "compare": "netwright.recipes.compare",
     "cross_validate": "netwright.recipes.cross_validate",
     "data": "netwright.data",
+    "doctor": "netwright.recipes.doctor",
     "explain": "netwright.recipes.explain",
     "find_lr": "netwright.recipes.find_lr",
     "fit": "netwright.recipes.fit",
+    "inspect": "netwright.recipes.look_inside",
+    "inspectable": "netwright.recipes.look_inside",
     "inspection": "netwright.inspection",
     "metrics": "netwright.metrics",
     "models": "netwright.models",

@@ -131,6 +131,8 @@ def left_behind(folder: Path) -> dict[str, Any]:
         "metrics": metrics,
         "results": results,
         "model": read_folder(folder / "model"),
+        "layers": (folder / "layers.jsonl").read_text(),
+        "path": (folder / "path.safetensors").read_bytes(),
         "last": newest.name,
         "best": read_json(folder / "best.json"),
     }

@@ -2,13 +2,14 @@
 
 Each recipe is written to a file, read, checked and put together with its data, as the command does
 (every tenth is typed as `netwright train -c FILE`): it is valid (exit code 0), or refused (exit
-code 2) in one sentence; nothing is created or run, and none takes long.
+code 2) in one sentence; nothing is created or run, and none takes long. The tests read a quarter.
 """
 
 import time
 from collections.abc import Iterator
 from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
+from functools import partial
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -220,7 +221,7 @@ def answers(folder: Path, count: int) -> Iterator[Answer]:
     yield typed("/dev/zero")
 
 
-def measure(folder: Path, count: int = RECIPES) -> Figures:
+def measure(folder: Path, count: int) -> Figures:
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
         found = list(answers(folder, count))
@@ -238,18 +239,23 @@ def measure(folder: Path, count: int = RECIPES) -> Figures:
     )
 
 
-SCENARIO = Scenario(
-    code="T21",
-    title="recipes that are broken or made to harm",
-    measure=measure,
-    least={"valid": 200, "refused": 200},
-)
+def scenario(recipes: int) -> Scenario:
+    return Scenario(
+        code="T21",
+        title="recipes that are broken or made to harm",
+        measure=partial(measure, count=recipes),
+        least={"valid": 0.2 * recipes, "refused": 0.2 * recipes},
+    )
+
+
+SCENARIO = scenario(RECIPES)
 
 
 def test_every_recipe_is_valid_or_refused_in_one_sentence(tmp_path: Path) -> None:
-    figures = measure(tmp_path)
-    assert SCENARIO.is_green(figures), figures
-    assert figures.n == RECIPES + len(HARMFUL) + 1
+    quarter = scenario(RECIPES // 4)
+    figures = quarter.measure(tmp_path)
+    assert quarter.is_green(figures), figures
+    assert figures.n == RECIPES // 4 + len(HARMFUL) + 1
     assert figures.counts["crashes"] == figures.counts["left behind"] == 0
 
 

@@ -18,7 +18,7 @@ from tests.faults.rank_runs import Bug, ForkedRun, LaunchedRun, RankRun, wait_fo
 from tests.faults.scenario import Figures, Scenario
 
 TIMEOUT, SHORT_TIMEOUT = 10.0, 2.0
-REACTION = 5.0  # seconds after the timeout in which the rank must be named
+REACTION, SHORT_REACTION = 5.0, 1.0  # seconds after it in which the rank must be named
 STEP = 12
 Hang = Callable[[Path, float, int], tuple[RankRun, float]]  # the run, and when its rank hung
 
@@ -59,18 +59,20 @@ def forked_and_looping(out: Path, timeout: float, victim: int) -> tuple[RankRun,
     return run, time.monotonic()
 
 
-def measure_hangs(folder: Path, timeout: float, hangs: Sequence[tuple[Hang, int]]) -> Figures:
+def measure_hangs(
+    folder: Path, timeout: float, hangs: Sequence[tuple[Hang, int]], reaction: float = REACTION
+) -> Figures:
     """Let ranks hang; the other says which one it is, and in what, and the run is over."""
     seconds, ended, orphans = [], [], []
     for number, (hang, victim) in enumerate(hangs):
         run, began = hang(folder / f"hung-{number}", timeout, victim)
         sentence = f"error: rank {victim} does not answer since {timeout:g} s, in "
-        while sentence not in run.said() and time.monotonic() < began + timeout + REACTION:
+        while sentence not in run.said() and time.monotonic() < began + timeout + reaction:
             time.sleep(0.02)
         seconds.append(time.monotonic() - began)
         ended.append(run.wait(lost=victim))
         orphans.append(run.close(lost=victim))
-    in_time = [timeout - 1 <= taken < timeout + REACTION for taken in seconds]
+    in_time = [timeout - 1 <= taken < timeout + reaction for taken in seconds]
     return Figures(
         n=len(hangs),
         passed=sum(
@@ -118,11 +120,11 @@ def test_hung_ranks_of_the_command_are_named_after_ten_seconds(tmp_path: Path) -
 
 
 def patience_without_end() -> None:
-    long = SHORT_TIMEOUT + REACTION + 1
+    long = SHORT_TIMEOUT + SHORT_REACTION + 1
     mock.patch.object(training, "joined", lambda timeout: joined(long)).start()
 
 
 def test_planted_bug_a_timeout_that_nobody_keeps_is_found(tmp_path: Path) -> None:
     hang = partial(forked_and_stopped, bug=patience_without_end)
-    figures = measure_hangs(tmp_path, SHORT_TIMEOUT, [(hang, 1)])
+    figures = measure_hangs(tmp_path, SHORT_TIMEOUT, [(hang, 1)], SHORT_REACTION)
     assert figures.passed == 0

@@ -22,6 +22,7 @@ from netwright.inspection.page import (
     link,
     note,
     side_by_side,
+    steps,
     table,
     text,
     tiles,
@@ -56,6 +57,7 @@ def evil_page() -> Page:
             image(words, b"<svg xmlns='http://www.w3.org/2000/svg'/>"),
         )
     page.section("choice", choice("way", {words: text(words) for words in EVIL[:4]}))
+    page.section("steps", steps("turn", [text(words) for words in EVIL], jumps={EVIL[0]: 0}))
     return page
 
 
@@ -148,6 +150,23 @@ def test_a_choice_that_the_style_cannot_show_is_refused(name: str, count: int) -
         choice(name, {str(number): Html("") for number in range(count)})
 
 
+def test_steps_lead_to_the_one_before_and_the_one_after() -> None:
+    shown = steps("at", [text("a"), text("b"), text("c")], jumps={"end": 2})
+    assert shown.count(" checked") == 1 and 'id="at-0" checked' in shown
+    assert re.findall(r'<label for="at-(\d)">(\w+)</label>', shown) == [
+        *(("1", "next"), ("2", "end")),
+        *(("0", "back"), ("2", "next"), ("2", "end")),
+        *(("1", "back"), ("2", "end")),
+    ]
+    assert re.findall(r"<span>(\w+)</span>", shown) == ["back", "next"]
+
+
+@pytest.mark.parametrize(("name", "panes"), [("a b", [Html("")]), ("x", [])])
+def test_steps_have_a_plain_name_and_panes(name: str, panes: list[Html]) -> None:
+    with pytest.raises(ConfigError, match=r"^steps have a plain name and at least 1 pane, got '"):
+        steps(name, panes, jumps={})
+
+
 def test_in_a_real_browser_nothing_runs_and_nothing_is_asked_for(tmp_path: Path) -> None:
     file = tmp_path / "page.html"
     file.write_text(evil_page().render(), encoding="utf-8")
@@ -155,7 +174,7 @@ def test_in_a_real_browser_nothing_runs_and_nothing_is_asked_for(tmp_path: Path)
         visit = browser.open(file)
         assert browser.run("document.title") == EVIL[0]
         assert browser.run("getComputedStyle(document.body).margin") == "0px"  # the style is let in
-        shown = "[...document.querySelectorAll('.pane')].map(p => p.checkVisibility())"
+        shown = "[...document.querySelectorAll('.choice > .pane')].map(p => p.checkVisibility())"
         assert browser.run(shown) == [True, False, False, False]
         browser.run("document.getElementById('way-2').click()")
         assert browser.run(shown) == [False, False, True, False]

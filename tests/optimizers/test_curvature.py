@@ -6,6 +6,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from netwright.core.seeding import seeded
+from netwright.layers.scan import scan, scan_by_steps
 from netwright.optimizers.curvature import (
     ROWS_AT_ONCE,
     GaussNewton,
@@ -122,3 +123,14 @@ def test_unflatten_undoes_flatten() -> None:
     parts = [torch.arange(6.0).reshape(2, 3), torch.tensor(7.0), torch.arange(2.0)]
     again = unflatten(flatten(parts), parts)
     assert all(torch.equal(one, other) for one, other in zip(again, parts, strict=True))
+
+
+def test_a_layer_with_a_backward_pass_of_its_own_goes_one_direction_at_a_time() -> None:
+    with seeded(3):
+        a = torch.rand(1, 20, 2, dtype=torch.float64, requires_grad=True)
+        b = torch.randn(1, 20, 2, dtype=torch.float64)
+    found = [
+        hessian_of(gradient_of(by(a, b).square().sum(), [a], create_graph=True), [a])
+        for by in (scan, scan_by_steps)
+    ]
+    torch.testing.assert_close(*found)

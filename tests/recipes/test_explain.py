@@ -14,12 +14,12 @@ from netwright.models.linear.regression import LinearRegression, Ridge
 from netwright.optimizers.schedules import SCHEDULES
 from netwright.recipes.explain import (
     KINDS,
-    Code,
     Explanation,
     explain,
     explanation_page,
     setting_rows,
 )
+from netwright.recipes.source_code import Code
 
 NAMES = [(kind, name) for kind, rows in KINDS.items() for name in rows.names]
 ROOTS = {

@@ -12,7 +12,16 @@ import netwright as nw
 from netwright.core.errors import ConfigError
 from tests.browser import browsing
 
-SECTIONS = ["Results", "Learning", "Predictions", "Examples", "Model", "Data", "Make it again"]
+SECTIONS = [
+    "Results",
+    "Learning",
+    "Doctor",
+    "Predictions",
+    "Examples",
+    "Model",
+    "Data",
+    "Make it again",
+]
 EVIL_CLASS = "<script>alert(1)</script>"
 EVIL_COLUMN = '"><img src=x onerror=alert(2)>'
 EVIL_FILE = "<script>alert(3)<.script>.csv"
@@ -132,7 +141,7 @@ def test_a_run_without_its_data_says_what_is_missing(
     nw.fit("logistic", tmp_path / "t.csv", target="b", epochs=1, out=tmp_path / "r", quiet=True)
     (tmp_path / "t.csv").unlink()
     page = nw.open_run(tmp_path / "r").report().read_text(encoding="utf-8")
-    assert sections_of(page) == ["Results", "Learning", "Model", "Make it again"]
+    assert sections_of(page) == ["Results", "Learning", "Doctor", "Model", "Make it again"]
     assert "Without views of predictions and data: the run&#x27;s data t.csv is not here" in page
     assert str(tmp_path) not in page
     with pytest.raises(

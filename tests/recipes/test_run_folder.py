@@ -48,8 +48,10 @@ def test_a_run_holds_these_files(moons_run: nw.Run) -> None:
         "config.yaml",
         "env.json",
         "last.json",
+        "layers.jsonl",
         "metrics.jsonl",
         "model",
+        "path.safetensors",
         "results.json",
     ]
     assert sorted(path.name for path in (folder / "model").iterdir()) == [

@@ -19,32 +19,32 @@ from tests.data.images.pair_pictures import write_pairs
 CLASS_VIEWS = ["curves", "confusion", "calibration", "decision-regions", "wrong-examples"]
 IMAGE_VIEWS = [name for name in CLASS_VIEWS if name != "decision-regions"]
 RUNS: dict[str, tuple[tuple[Any, ...], dict[str, Any], list[str]]] = {
-    "classes": (("mlp", "moons"), {"hidden": (4,)}, [*CLASS_VIEWS, "class-balance", "model"]),
-    "images": (("softmax", "digits"), {}, [*IMAGE_VIEWS, "class-balance", "model"]),
+    "classes": (("mlp", "moons"), {"hidden": (4,)}, [*CLASS_VIEWS, "class-balance", "summary"]),
+    "images": (("softmax", "digits"), {}, [*IMAGE_VIEWS, "class-balance", "summary"]),
     "convolutions": (
         ("cnn", "digits"),
         {"channels": (16,), "hidden": ()},
-        [*IMAGE_VIEWS, "class-balance", "filters", "feature-maps", "model"],
+        [*IMAGE_VIEWS, "class-balance", "filters", "feature-maps", "summary"],
     ),
     "curve": (
         ("linear-regression", "line"),
         {},
-        ["curves", "residuals", "fitted-curve", "worst-errors", "target-spread", "model"],
+        ["curves", "residuals", "fitted-curve", "worst-errors", "target-spread", "summary"],
     ),
     "surface": (
         ("mlp", "diabetes"),
         {"hidden": (4,)},
-        ["curves", "residuals", "prediction-surface", "worst-errors", "target-spread", "model"],
+        ["curves", "residuals", "prediction-surface", "worst-errors", "target-spread", "summary"],
     ),
     "several reals": (
         ("mlp", "linnerud"),
         {"hidden": (4,)},
-        ["curves", "residuals", "worst-errors", "target-spread", "model"],
+        ["curves", "residuals", "worst-errors", "target-spread", "summary"],
     ),
     "closed form": (
         ("ridge", "line"),
         {},
-        ["curves", "residuals", "fitted-curve", "worst-errors", "target-spread", "model"],
+        ["curves", "residuals", "fitted-curve", "worst-errors", "target-spread", "summary"],
     ),
 }
 
@@ -71,7 +71,7 @@ def test_labels_have_a_view_of_their_own() -> None:
     inputs = rng.normal(size=(60, 3))
     labels = (inputs[:, :2] > 0).astype(float)
     run = nw.fit("mlp", (inputs, labels), kind="labels", hidden=(4,), epochs=1, quiet=True)
-    assert list(run.views()) == ["curves", "label-errors", "class-balance", "model"]
+    assert list(run.views()) == ["curves", "label-errors", "class-balance", "summary"]
 
 
 def test_one_feature_has_no_plane() -> None:
@@ -99,7 +99,7 @@ def test_the_wrong_examples_are_wrong() -> None:
 
 def test_without_data_the_model_and_the_curves_are_left() -> None:
     run = nw.fit("mlp", "moons", hidden=(4,), epochs=1, quiet=True)
-    assert list(measure_views(run, None)) == ["curves", "model"]
+    assert list(measure_views(run, None)) == ["curves", "summary"]
 
 
 def test_measuring_leaves_the_model_as_it_was() -> None:

@@ -44,7 +44,7 @@ def reviews() -> Path:
 def test_letters_have_the_next_tokens_and_what_is_remembered() -> None:
     run = nw.fit("lstm", text(), embedding=3, window=8, **TINY)
     views = run.views()
-    assert list(views) == ["curves", "next-tokens", "state-norms", "model"]
+    assert list(views) == ["curves", "next-tokens", "state-norms", "summary"]
     split = run.data.split(run.results["split"])
     places = views["next-tokens"].to_json()["places"]
     assert isinstance(run.preprocessor, TextEncoder)
@@ -60,7 +60,7 @@ def test_a_transformer_shows_where_every_head_looks() -> None:
     settings: dict[str, Any] = {"layers": 2, "heads": 2, "width": 4, "window": 30, "epochs": 1}
     run = nw.fit("gpt", text(), quiet=True, **settings)
     views = run.views()
-    assert list(views) == ["curves", "next-tokens", "attention", "model"]
+    assert list(views) == ["curves", "next-tokens", "attention", "summary"]
     attention = views["attention"].to_json()
     assert "".join(attention["queries"]) in (WORDS * 20).replace(" ", "␣")  # spaces are seen
     maps = attention["maps"]

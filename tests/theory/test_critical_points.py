@@ -4,11 +4,12 @@ import pytest
 import torch
 from torch import Tensor
 
+from netwright.backprop.second_order import critical_point
 from netwright.core.errors import ConfigError
 from netwright.core.seeding import generator
 from netwright.testing.claim_contract import CLAIM_CHECKS
 from netwright.theory.claims import Claim
-from netwright.theory.critical_points import SECOND_DERIVATIVE, STEEPEST, classify
+from netwright.theory.critical_points import SECOND_DERIVATIVE, STEEPEST
 from netwright.theory.optimizer_path import optimizer_path
 from netwright.theory.surfaces import SADDLE
 
@@ -28,10 +29,10 @@ def at(*place: float) -> Tensor:
 @pytest.mark.covers("critical-point")
 def test_signs_of_curvatures_tell_minima_saddles_and_maxima() -> None:
     origin = at(0.0, 0.0)
-    assert classify(lambda v: v[0] ** 2 + v[1] ** 2, origin) == "minimum"
-    assert classify(lambda v: v[0] ** 2 - v[1] ** 2, origin) == "saddle"
-    assert classify(lambda v: -(v[0] ** 2) - v[1] ** 2, origin) == "maximum"
-    assert classify(lambda v: v[0] ** 2, origin) == "undecided"
+    assert critical_point(lambda v: v[0] ** 2 + v[1] ** 2, origin).kind == "minimum"
+    assert critical_point(lambda v: v[0] ** 2 - v[1] ** 2, origin).kind == "saddle"
+    assert critical_point(lambda v: -(v[0] ** 2) - v[1] ** 2, origin).kind == "maximum"
+    assert critical_point(lambda v: v[0] ** 2, origin).kind == "undecided"
 
 
 @pytest.mark.covers("second-derivative-test")
@@ -39,16 +40,18 @@ def test_a_second_derivative_of_zero_decides_nothing() -> None:
     def quartic(v: Tensor) -> Tensor:
         return v[0] ** 4 + 4 * v[0] ** 3
 
-    assert classify(quartic, at(-3.0)) == "minimum"
+    assert critical_point(quartic, at(-3.0)).kind == "minimum"
     assert quartic(at(-3.0)).item() == -27
-    assert classify(quartic, at(0.0)) == "undecided"
+    assert critical_point(quartic, at(0.0)).kind == "undecided"
     assert quartic(at(-0.1)) < 0 < quartic(at(0.1))  # no extremum
-    assert classify(lambda v: v[0] ** 4, at(0.0)) == "undecided"  # though it is a minimum
+    assert (
+        critical_point(lambda v: v[0] ** 4, at(0.0)).kind == "undecided"
+    )  # though it is a minimum
 
 
 def test_a_place_with_a_slope_is_no_critical_point() -> None:
     with pytest.raises(ConfigError) as refusal:
-        classify(lambda v: v.sum(), at(1.0))
+        critical_point(lambda v: v.sum(), at(1.0))
     assert str(refusal.value) == "a critical point has the gradient 0, got one of length 1"
 
 
@@ -77,7 +80,9 @@ def test_the_shallow_of_two_wells_is_a_spurious_minimum() -> None:
 
     starts = torch.linspace(-2, 2, 40, dtype=torch.float64)
     ends = optimizer_path("sgd", slope, starts, lr=0.1, steps=500)[-1]
-    assert all(classify(lambda v: well(v[0]), at(end)) == "minimum" for end in ends.tolist())
+    assert all(
+        critical_point(lambda v: well(v[0]), at(end)).kind == "minimum" for end in ends.tolist()
+    )
     is_spurious = well(ends) > well(ends).min() + 1e-6
     assert torch.equal(is_spurious, ends > 0)
     assert 0 < int(is_spurious.sum()) < 40

@@ -16,7 +16,13 @@ from netwright.theory.minibatch_noise import (
     random_regressions,
     turns,
 )
+from netwright.theory.verdict import Verdict
 from netwright.train.settings import TrainConfig, pace_for
+
+
+@pytest.fixture(scope="module")
+def variance() -> Verdict:
+    return VARIANCE.check()
 
 
 @pytest.mark.parametrize("check", CLAIM_CHECKS, ids=lambda check: check.__name__)
@@ -29,11 +35,13 @@ def test_keeps_the_claim_contract(claim: Claim, check) -> None:  # type: ignore[
 @pytest.mark.covers("sgd-unbiased")
 @pytest.mark.parametrize("repeat", [True, False])
 @pytest.mark.parametrize("size", [1, 2, 3])
-def test_the_mean_over_all_batches_is_the_full_gradient(size: int, repeat: bool) -> None:
+def test_the_mean_over_all_batches_is_the_full_gradient(
+    size: int, repeat: bool, variance: Verdict
+) -> None:
     gradients = torch.randn(6, 4, generator=generator(0, "six"), dtype=torch.float64)
     mean = mean_over_batches(gradients, size, torch.ones(6).double(), repeat=repeat)
     assert torch.allclose(mean, gradients.mean(0), rtol=0, atol=1e-12)
-    assert abs(VARIANCE.check().findings[1].measured + 1) < 0.05
+    assert abs(variance.findings[1].measured + 1) < 0.05
 
 
 def test_draws_that_prefer_some_examples_are_biased_by_hand() -> None:
@@ -80,8 +88,8 @@ def test_svrg_goes_on_where_sgd_stalls_at_its_predicted_noise() -> None:
     assert max(factors) < 1  # linear: a factor each epoch
 
 
-def test_the_variance_itself_is_that_of_one_example_over_the_batch_size() -> None:
-    bias, _, share = VARIANCE.check().findings
+def test_the_variance_itself_is_that_of_one_example_over_the_batch_size(variance: Verdict) -> None:
+    bias, _, share = variance.findings
     assert bias.n == 6**3
     assert share.measured == pytest.approx(1, abs=share.within)
     assert share.within < 0.1
@@ -89,8 +97,8 @@ def test_the_variance_itself_is_that_of_one_example_over_the_batch_size() -> Non
 
 # The row asks for time an epoch: counted are the updates, on which it depends, and no clock.
 @pytest.mark.covers("batch-size-tuning")
-def test_larger_batches_have_less_noise_and_fewer_updates_an_epoch() -> None:
-    _, slope, _ = VARIANCE.check().findings
+def test_larger_batches_have_less_noise_and_fewer_updates_an_epoch(variance: Verdict) -> None:
+    _, slope, _ = variance.findings
     assert slope.measured == pytest.approx(-1, abs=0.05)
     sizes = (1, 8, 32, 256, 1000)
     updates = [pace_for(TrainConfig(batch_size=B), 1000).updates for B in sizes]

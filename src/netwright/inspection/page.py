@@ -187,6 +187,35 @@ def choice(name: str, panes: Mapping[str, Html]) -> Html:
     return Html(f'<div class="choice">{buttons}{contents}</div>')
 
 
+def steps(name: str, panes: Sequence[Html], *, jumps: Mapping[str, int]) -> Html:
+    """One of many panes at a time, with buttons to the one before and the one after.
+
+    The arrow keys turn them too, as they do in every group of radio buttons.
+
+    Args:
+        name: unique on the page, plain letters.
+        panes: any number of them.
+        jumps: words -> the place of a pane that can be gone to from all others.
+    """
+    if not name.isidentifier() or not panes:
+        raise ConfigError(f"steps have a plain name and at least 1 pane, got {name!r}")
+
+    def button(words: str, place: int) -> str:
+        if not 0 <= place < len(panes):
+            return f"<span>{_escape(words)}</span>"
+        return f'<label for="{name}-{place}">{_escape(words)}</label>'
+
+    ways = "".join(button(words, place) for words, place in jumps.items())
+    parts = "".join(
+        f'<input type="radio" name="{name}" id="{name}-{place}"{" checked" * (place == 0)} '
+        f'aria-label="step {place + 1}"><div class="pane"><div class="turn">'
+        f"{button('back', place - 1)}{button('next', place + 1)}"
+        f"<b>{place + 1} of {len(panes)}</b>{ways}</div>{_safe(pane)}</div>"
+        for place, pane in enumerate(panes)
+    )
+    return Html(f'<div class="steps">{parts}</div>')
+
+
 def folded(label: str, *blocks: Html) -> Html:
     """Blocks that show when their label is opened."""
     return Html(f"<details><summary>{_escape(label)}</summary>{_join(blocks)}</details>")

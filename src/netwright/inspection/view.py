@@ -52,6 +52,14 @@ class View(ABC):
     def draw(self, figure: "Figure") -> None:
         """Draw the numbers on an empty figure; the style is set."""
 
+    def table_rows(self) -> list[dict[str, str]]:
+        """The main numbers for a terminal or a page, one row a thing; none by default."""
+        return []
+
+    def text(self) -> str:
+        """The view in words, for a terminal."""
+        return f"{self.title}. {self.caption}"
+
     def plot(self) -> "Figure":
         """The view as a matplotlib figure."""
         with styled():
@@ -72,9 +80,8 @@ class View(ABC):
     def save(self, path: str | Path) -> Path:
         """Write the figure (.svg, .png) or a page with it (.html); gives the path."""
         path = Path(path)
+        check_can_save(path, "a view")
         kind = path.suffix.lower()
-        if kind not in FORMATS:
-            raise ConfigError(f"a view is saved as {', '.join(FORMATS)}, got {path.name!r}")
         if kind == ".html":
             page = Page(self.title)
             page.section(self.title, picture(self))
@@ -89,6 +96,14 @@ class View(ABC):
 
     def _repr_html_(self) -> str:
         return str(picture(self))
+
+
+def check_can_save(path: Path, what: str) -> None:
+    """Refuse a place where a picture cannot be written; commands ask before they measure."""
+    if path.suffix.lower() not in FORMATS:
+        raise ConfigError(f"{what} is saved as {', '.join(FORMATS)}, got {path.name!r}")
+    if not path.parent.is_dir():
+        raise ConfigError(f"{what} is saved in a folder that exists, got {str(path.parent)!r}")
 
 
 def plain(value: Any) -> Any:

@@ -53,21 +53,30 @@ def hessian_products(gradient: Tensor, weights: Sequence[Tensor], directions: Te
     """
     if not gradient.requires_grad:  # the loss is linear in the weights
         return torch.zeros_like(directions)
-    parts = torch.autograd.grad(
-        gradient,
-        weights,
-        directions,
-        retain_graph=True,
-        is_grads_batched=True,
-        allow_unused=True,
-    )
-    rows = [
-        directions.new_zeros(len(directions), weight.numel())
-        if part is None
-        else part.reshape(len(directions), -1)
-        for part, weight in zip(parts, weights, strict=True)
-    ]
-    return torch.cat(rows, dim=1)
+
+    def products(along: Tensor, *, is_batch: bool) -> Tensor:
+        parts = torch.autograd.grad(
+            gradient,
+            weights,
+            along,
+            retain_graph=True,
+            is_grads_batched=is_batch,
+            allow_unused=True,
+        )
+        lead = along.shape[:-1]
+        rows = [
+            along.new_zeros(*lead, weight.numel()) if part is None else part.reshape(*lead, -1)
+            for part, weight in zip(parts, weights, strict=True)
+        ]
+        return torch.cat(rows, dim=-1)
+
+    try:
+        return products(directions, is_batch=True)
+    except RuntimeError as error:
+        if "Batching rule" not in str(error):
+            raise
+        # A layer with a backward pass of its own, as the scan has, goes one direction at a time.
+        return torch.stack([products(direction, is_batch=False) for direction in directions])
 
 
 def hessian_of(gradient: Tensor, weights: Sequence[Tensor]) -> Tensor:

@@ -6,15 +6,10 @@
 A name is looked for in every table; where several have it, each is explained.
 """
 
-import ast
 import inspect
-import sys
-import textwrap
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
-from functools import partial
 from itertools import chain
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from torch import nn
@@ -54,23 +49,13 @@ from netwright.recipes.ready.catalog import READY, ReadyRecipe
 from netwright.recipes.regularizer import FirstSetting, Regularizer
 from netwright.recipes.regularizers import REGULARIZERS
 from netwright.recipes.sequence_code import layer_code
+from netwright.recipes.source_code import Code, called_neighbours, code_of
+from netwright.recipes.views.catalog import VIEWS
+from netwright.recipes.views.entry import ViewEntry
 from netwright.theory.catalog import CLAIMS
 from netwright.theory.claims import Claim
 
 MOST_OPEN_LINES = 60  # longer code is folded on a page
-
-
-@dataclass(frozen=True, kw_only=True)
-class Code:
-    """Lines of a function.
-
-    Args:
-        place: file and first line, "netwright/models/mlp.py:70" or "torch/optim/lbfgs.py:347".
-        lines: its source; of a long docstring only the first line.
-    """
-
-    place: str
-    lines: str
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -163,7 +148,7 @@ def _of_model(model: type[Model]) -> Parts:
         owner.forward,
         *layer_code(model),
         owner.__init__,
-        *_called_neighbours(owner.__init__),
+        *called_neighbours(owner.__init__),
     ]
     if issubclass(model, Learner):
         functions.append(model.fit_steps)
@@ -199,7 +184,7 @@ def _of_initializer(initializer: Initializer) -> Parts:
 
 
 def _of_score(score: type[Score]) -> Parts:
-    return Parts(score.card, (), [score.forward, *_called_neighbours(score.forward)])
+    return Parts(score.card, (), [score.forward, *called_neighbours(score.forward)])
 
 
 def _of_tokenizer(tokenizer: type[Tokenizer]) -> Parts:
@@ -227,6 +212,10 @@ def _of_augmentation(augmentation: Augmentation) -> Parts:
 
 def _of_claim(claim: Claim) -> Parts:
     return Parts(claim.card, describe(claim.settings), [claim.experiment])
+
+
+def _of_view(entry: ViewEntry) -> Parts:
+    return Parts(entry.card, describe(entry.settings), entry.code or (entry.measure,))
 
 
 def _of_data(source: Source) -> Parts:
@@ -258,6 +247,7 @@ KINDS: dict[str, Rows] = {
     "regularizer": Rows(REGULARIZERS, REGULARIZERS.__getitem__, _of_regularizer),
     "augmentation": Rows(AUGMENTATIONS, AUGMENTATIONS.load, _of_augmentation),
     "claim": Rows(CLAIMS, CLAIMS.load, _of_claim),
+    "view": Rows(VIEWS, VIEWS.load, _of_view),
     "data set": Rows(SOURCES, SOURCES.load, _of_data),
     "recipe": Rows(READY, READY.__getitem__, _of_recipe),
 }
@@ -269,17 +259,8 @@ def _explanation(name: str, kind: str, parts: Parts) -> Explanation:
         kind=kind,
         card=parts.card,
         settings=tuple(parts.settings),
-        code=tuple(_code_of(function) for function in parts.functions),
+        code=tuple(code_of(function) for function in parts.functions),
     )
-
-
-def _called_neighbours(function: Callable[..., Any]) -> list[Callable[..., Any]]:
-    """The functions of its own file that a function names."""
-    tree = ast.parse(textwrap.dedent(inspect.getsource(function)))
-    names = dict.fromkeys(node.id for node in ast.walk(tree) if isinstance(node, ast.Name))
-    file = vars(sys.modules[function.__module__])
-    found = (file[name] for name in names if inspect.isfunction(file.get(name)))
-    return [other for other in found if other.__module__ == function.__module__]
 
 
 def _formula_of(name: str, measure: Measure) -> Callable[..., Any]:
@@ -298,30 +279,6 @@ def _update_rule(name: str, entry: OptimizerEntry) -> list[Callable[..., Any]]:
     if name == "muon":
         return [orthogonalized, muon_step]
     return [newton_direction, entry.make.step] if name == "newton" else [entry.make.step]
-
-
-def _code_of(function: Callable[..., Any]) -> Code:
-    if isinstance(function, partial):
-        function = function.func
-    function = inspect.unwrap(function)
-    lines, first = inspect.getsourcelines(function)
-    package = sys.modules[function.__module__.partition(".")[0]]
-    root = Path(inspect.getfile(package)).parent.parent
-    place = Path(inspect.getfile(function)).relative_to(root).as_posix()
-    return Code(place=f"{place}:{first}", lines=_with_short_docstring("".join(lines)))
-
-
-def _with_short_docstring(source: str) -> str:
-    """The function, dedented; of its docstring only the first line of text."""
-    source = textwrap.dedent(source).rstrip()
-    function = ast.parse(source).body[0]
-    docstring = ast.get_docstring(function) if isinstance(function, ast.FunctionDef) else None
-    if not docstring:
-        return source
-    place = function.body[0]  # type: ignore[attr-defined]
-    lines = source.split("\n")
-    short = f'{" " * place.col_offset}"""{docstring.splitlines()[0]}"""'
-    return "\n".join([*lines[: place.lineno - 1], short, *lines[place.end_lineno :]])
 
 
 def _code_blocks(functions: Sequence[Code]) -> list[Html]:

@@ -15,8 +15,10 @@ from netwright.recipes.recipe import Recipe
 from netwright.recipes.recipe_file import read_recipe_file
 from netwright.recipes.run_folder import write_recipe
 from netwright.train.callback import Callback
+from netwright.train.callbacks.doctor import Doctor
 from netwright.train.callbacks.early_stopping import EarlyStopping
 from netwright.train.callbacks.history_file import HistoryFile
+from netwright.train.callbacks.keep_path import KeepPath
 from netwright.train.callbacks.non_finite import GuardNonFinite
 from netwright.train.callbacks.progress import Progress
 from netwright.train.callbacks.save_checkpoints import SaveCheckpoints
@@ -24,6 +26,8 @@ from netwright.train.callbacks.step_limit import StepLimit
 from netwright.train.callbacks.stop_on_signal import StopOnSignal
 from netwright.train.callbacks.time_limit import TimeLimit
 from netwright.train.checkpoint import load_checkpoint
+from netwright.train.kept_path import FILE as PATH_FILE
+from netwright.train.layer_history import FILE as LAYER_FILE
 from netwright.train.settings import TrainConfig
 from netwright.train.state import TrainState
 from netwright.train.tasks.task import Task
@@ -36,7 +40,8 @@ def gradient_fit(prepared: Prepared, here: Circumstances) -> Outcome:
     check_monitor(config, data, task)
     with Interrupt() as interrupt:
         best = _early_stopping(config, data)
-        watched = [*here.extra] if best is None else [*here.extra, best]
+        doctor = _doctor(config, here)
+        watched = [*_watched(config, here, best), doctor]
         callbacks = _callbacks(config, here, watched, interrupt)
         save = _saving(config, here, watched, best)
         trainer = Trainer(
@@ -65,6 +70,7 @@ def gradient_fit(prepared: Prepared, here: Circumstances) -> Outcome:
         compile_seconds=state.compile_seconds,
         finished=not state.is_cut_short,
         notes=tuple(_describe_passed_over(state)),
+        layer_history=doctor.seen,
         exit_code=interrupt.exit_code,
     )
 
@@ -73,6 +79,16 @@ def _write_again(folder: Path, recipe: Recipe) -> None:
     """The recipe with what was changed, which was allowed; where its weights came from stays."""
     origin = read_recipe_file(folder / "config.yaml").get("from", "")
     write_recipe(folder, replace(recipe, start_from=recipe.start_from or origin))
+
+
+def _watched(
+    config: TrainConfig, here: Circumstances, best: EarlyStopping | None
+) -> list[Callback]:
+    """What has a state that is saved with the run; the last of them is the first to end."""
+    watched = [*here.extra] if best is None else [*here.extra, best]
+    if here.folder is not None:  # after the best weights are put back, the last ones are gone
+        watched.append(KeepPath(here.folder / PATH_FILE, config.keep_path))
+    return watched
 
 
 def _callbacks(
@@ -91,6 +107,12 @@ def _callbacks(
     if config.max_time is not None:
         callbacks.append(TimeLimit(config.max_time))
     return callbacks
+
+
+def _doctor(config: TrainConfig, here: Circumstances) -> Doctor:
+    """What watches the layers; it is there where it is off, too, to keep what it saw before."""
+    path = here.folder / LAYER_FILE if here.folder is not None and here.ranks.is_first else None
+    return Doctor(path, is_on=config.doctor, quiet=here.quiet)
 
 
 def _saving(

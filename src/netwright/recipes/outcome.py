@@ -1,8 +1,9 @@
 """What a fit leaves in memory, whichever way the model learned."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from netwright.train.history import History
+from netwright.train.layer_history import LayerHistory
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -18,6 +19,7 @@ class Outcome:
         compile_seconds: of compiling before it.
         finished: nothing is left to learn: it was neither interrupted nor ended by a limit.
         notes: what happened on the way and should be known, one sentence each.
+        layer_history: what the layers did at the steps that the doctor watched.
         exit_code: 0, or what a signal asks the process to end with.
     """
 
@@ -29,4 +31,5 @@ class Outcome:
     compile_seconds: float = 0.0
     finished: bool = True
     notes: tuple[str, ...] = ()
+    layer_history: LayerHistory = field(default_factory=LayerHistory)
     exit_code: int = 0

@@ -42,6 +42,7 @@ from netwright.models.ensembles.ensemble import Ensemble
 from netwright.recipes.answers import examples_word
 from netwright.recipes.metric_table import metric_rows
 from netwright.recipes.same_run import as_command, as_python, as_yaml, without_folders
+from netwright.train.layer_history import LayerHistory
 from netwright.train.tasks.task import Task
 
 FORMAT = 1
@@ -60,7 +61,7 @@ PREDICTIONS = (
 )
 LEARNING = ("ensemble-members", "contact-sheet")
 SHOWN = ("wrong-examples", "worst-errors", "segmentation")  # with examples of the data
-ELSEWHERE = ("curves", *SHOWN, "model", "class-balance", "target-spread")
+ELSEWHERE = ("curves", *SHOWN, "summary", "class-balance", "target-spread")
 # Beside the headline, the first two that the run has.
 TILES = (
     "balanced_accuracy",
@@ -87,6 +88,7 @@ class Reported(Protocol):
     preprocessor: Preprocessor
     results: dict[str, Any]
     config: dict[str, Any]
+    layer_history: LayerHistory
 
 
 def write_report(
@@ -120,6 +122,8 @@ def write_report(
     learning = _learning(views)
     if learning:
         page.section("Learning", *learning)
+    if "findings" in run.results:
+        page.section("Doctor", *_doctor(run))
     shown = [titled(views[name]) for name in PREDICTIONS if name in views]
     if shown:
         page.section("Predictions", *_sampled(run, sample), side_by_side(*shown))
@@ -130,7 +134,7 @@ def write_report(
     for name in SHOWN:
         if name in views and sample is not None:
             page.section("Examples", *_examples(run, views[name], sample))
-    page.section("Model", *_model(run, views.get("model")))
+    page.section("Model", *_model(run, views.get("summary")))
     if sample is not None:
         targets = views.get("class-balance", views.get("target-spread"))
         page.section("Data", *_data(sample, targets))
@@ -206,6 +210,22 @@ def _learning(views: Mapping[str, View]) -> list[Html]:
 def _curves(view: Curves) -> Html:
     axes: tuple[Axis, ...] = ("epoch", "step", "samples", "time")
     return choice("axis", {AXIS_LABELS[axis]: picture(view.along(axis)) for axis in axes})
+
+
+def _doctor(run: Reported) -> list[Html]:
+    """What ails the run, what to do, and where to read; or that nothing was found."""
+    rows = [
+        {
+            "illness": finding["illness"],
+            "what was seen": finding["sentence"],
+            "what to try": finding["fix"],
+            "read": f"netwright explain {finding['see']}",
+        }
+        for finding in run.results["findings"]
+    ]
+    seen = run.layer_history
+    watched = f"it watched {len(seen.layers)} layers at {len(seen)} steps"
+    return [table(rows)] if rows else [text(f"The doctor found nothing; {watched}.")]
 
 
 def _examples(run: Reported, view: View, sample: Sample) -> list[Html]:

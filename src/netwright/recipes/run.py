@@ -44,6 +44,8 @@ from netwright.recipes.run_views import EXAMPLES, measure_views
 from netwright.recipes.sources import load_named
 from netwright.train.evaluate import evaluate, evaluate_baseline, predict
 from netwright.train.history import History, read_history
+from netwright.train.layer_history import FILE as LAYER_FILE
+from netwright.train.layer_history import LayerHistory, read_layer_history
 from netwright.train.tasks.task import Task
 
 
@@ -63,9 +65,10 @@ class Run:
         folder: where it lies, or None for a run kept in memory.
         guess: the trivial prediction (C,) that it is compared with.
         data: what it was trained on, where that is at hand.
+        layer_history: what its layers did at the steps that the doctor watched.
     """
 
-    def __init__(  # noqa: PLR0913 - a record of ten things, made in two places
+    def __init__(  # noqa: PLR0913 - a record of eleven things, made in two places
         self,
         *,
         model: nn.Module,
@@ -78,10 +81,12 @@ class Run:
         folder: Path | None,
         guess: Tensor,
         data: Data | None = None,
+        layer_history: LayerHistory | None = None,
     ) -> None:
         self.model, self.spec, self.task = model, spec, task
         self.preprocessor, self.results, self.history = preprocessor, results, history
         self.config, self.folder = config, folder
+        self.layer_history = LayerHistory() if layer_history is None else layer_history
         self._guess, self._data = guess, data
 
     def __repr__(self) -> str:
@@ -193,7 +198,7 @@ class Run:
 
         Views of predictions need the run's data; where it is not at hand they are left out.
         """
-        return measure_views(self, self._data_at_hand()[0])
+        return measure_views(self, self.data_at_hand()[0])
 
     def report(self, path: str | Path | None = None, *, examples: bool = True) -> Path:
         """Write the page that tells everything about the run, and `.json` with its numbers.
@@ -207,7 +212,7 @@ class Run:
         place = self.folder / "report.html" if path is None and self.folder else Path(path or "")
         if place.suffix != ".html":
             raise ConfigError(f"a report is a page: its path must end in .html, got {place}")
-        sample, absent = self._data_at_hand()
+        sample, absent = self.data_at_hand()
         if absent and path is None and place.exists():
             raise ConfigError(f"{place} would lose views, {absent}; give the report another path")
         views = measure_views(self, sample)
@@ -221,7 +226,7 @@ class Run:
         rows = metric_rows(self.results["metrics"], self.results["baseline"])
         return str(text(repr(self)) + table(rows, numbers=["this run", "baseline"]))
 
-    def _data_at_hand(self) -> tuple[Sample | None, str]:
+    def data_at_hand(self) -> tuple[Sample | None, str]:
         """A sample of the data, or why there is none; where it lay is the owner's business."""
         try:
             return sample_stored(self.data), ""
@@ -309,5 +314,6 @@ def open_run(folder: str | Path, model: nn.Module | None = None) -> Run:
         history=read_history(metrics) if metrics.is_file() else History(),
         config=read_recipe_file(folder / "config.yaml"),
         folder=folder,
+        layer_history=read_layer_history(folder / LAYER_FILE),
         guess=torch.tensor(saved.described["baseline"]),
     )

@@ -4,6 +4,8 @@ config.yaml      the resolved recipe              metrics.jsonl   one row a meas
 env.json         versions and device              results.json    test metrics and baseline
 checkpoints/     the whole state, by step         best.json, last.json   pointers into it
 model/           the best weights, with all that is needed to predict
+layers.jsonl     what each layer did at the steps that the doctor watched
+path.safetensors a few snapshots of the weights along the way, where they are small enough
 """
 
 import re

@@ -4,6 +4,7 @@ Shapes: N examples of the split that the results tell of, C classes or labels, K
 """
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, Protocol, cast
 
 import torch
@@ -44,6 +45,7 @@ from netwright.recipes.sequence_views import (
 )
 from netwright.train.evaluate import predict
 from netwright.train.history import History
+from netwright.train.layer_history import LayerHistory
 from netwright.train.tasks.task import Task
 
 # Views that show examples of the data.
@@ -79,6 +81,8 @@ class Measured(Protocol):
     results: dict[str, Any]
     config: dict[str, Any]
     history: History
+    layer_history: LayerHistory
+    folder: Path | None
 
 
 def measure_views(run: Measured, sample: Sample | None) -> dict[str, View]:
@@ -98,7 +102,7 @@ def measure_views(run: Measured, sample: Sample | None) -> dict[str, View]:
     dtype = torch.int64 if run.spec.vocab_size else torch.float32
     empty = torch.zeros(1, *run.spec.input_shape, dtype=dtype)
     example = empty if sample is None else _first(sample.shown.train)
-    views["model"] = measure_summary(run.model, example.to(device_of(run.model)))
+    views["summary"] = measure_summary(run.model, example.to(device_of(run.model)))
     return views
 
 

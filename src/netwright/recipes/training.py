@@ -11,11 +11,13 @@ from torch import nn
 from netwright.core.console import say, warn
 from netwright.core.devices import device_of
 from netwright.core.errors import ConfigError
+from netwright.core.finding import Finding
 from netwright.core.folder_lock import FolderLock
 from netwright.core.learner import Learner
 from netwright.core.storage import remove_leftovers, write_json
 from netwright.data.fingerprint import fingerprint
 from netwright.models.ensembles.ensemble import Ensemble
+from netwright.optimizers.catalog import OPTIMIZERS
 from netwright.recipes.ensemble_fit import PreparedEnsemble, ensemble_fit
 from netwright.recipes.gradient_fit import gradient_fit
 from netwright.recipes.kept_members import let_go_of_members
@@ -29,7 +31,12 @@ from netwright.recipes.start_from import check_tokens, compare_scaling, take_wei
 from netwright.train.callback import Callback
 from netwright.train.evaluate import evaluate, evaluate_baseline
 from netwright.train.ranks import Ranks, joined
+from netwright.train.settings import TrainConfig
+from netwright.train.symptoms import Patient, Score, find_symptoms
 from netwright.train.trainer import Trainer
+
+MOST_TOLD = 5  # findings of the doctor on the console
+PROPER = ("log_loss", "rmse", "perplexity")  # errors that a guess without inputs makes smallest
 
 
 def train(
@@ -153,6 +160,7 @@ def _train(prepared: Prepared, here: Circumstances) -> Run:
     if here.folder is not None and here.ranks.is_first:
         save_model(here.folder, model, prepared.recipe, data, task)  # before measuring can fail
     results = _results(prepared, outcome)
+    _tell_findings(results, quiet=here.quiet)
     if here.folder is not None and here.ranks.is_first:
         write_json(here.folder / "results.json", results)
         if outcome.finished and isinstance(model, Ensemble):
@@ -164,6 +172,7 @@ def _train(prepared: Prepared, here: Circumstances) -> Run:
         preprocessor=data.preprocessor,
         results=results,
         history=outcome.history,
+        layer_history=outcome.layer_history,
         config=prepared.recipe.to_mapping(),
         folder=here.folder,
         data=data,
@@ -193,14 +202,16 @@ def _results(prepared: Prepared, outcome: Outcome) -> dict[str, Any]:
     data, task = prepared.data, prepared.task
     split = [name for name, _ in data.splits()][-1]
     examples = data.split(split).to(device_of(prepared.model))
+    metrics = evaluate(prepared.model, examples, task, workers=prepared.recipe.train.workers)
+    baseline = evaluate_baseline(examples, task.baseline(data.train), task)
     return {
         "format": 1,
         "status": outcome.status,
         "finished": outcome.finished,
         "split": split,
         "rows": len(examples),
-        "metrics": evaluate(prepared.model, examples, task, workers=prepared.recipe.train.workers),
-        "baseline": evaluate_baseline(examples, task.baseline(data.train), task),
+        "metrics": metrics,
+        "baseline": baseline,
         "baseline_rule": task.describe_baseline(
             data.train, data.spec.class_names or data.spec.target_names
         ),
@@ -211,8 +222,41 @@ def _results(prepared: Prepared, outcome: Outcome) -> dict[str, Any]:
         "load_seconds": round(data.load_seconds, 3),
         "compile_seconds": round(outcome.compile_seconds, 3),
         "notes": [*data.notes, *outcome.notes],
+        **_findings(prepared.recipe.train, outcome, metrics, baseline),
         **_contents(prepared),
     }
+
+
+def _findings(
+    config: TrainConfig,
+    outcome: Outcome,
+    metrics: dict[str, float],
+    baseline: dict[str, float],
+) -> dict[str, Any]:
+    """What ails the run, where the doctor watched it."""
+    if not outcome.layer_history.layers:
+        return {}
+    patient = Patient(
+        history=outcome.history,
+        layers=outcome.layer_history,
+        lr=OPTIMIZERS.load(config.optimizer).lr if config.lr is None else config.lr,
+        clips=config.clip_norm is not None or config.clip_value is not None,
+        score=next(
+            (
+                Score(name, metrics[name], baseline[name])
+                for name in PROPER
+                if name in metrics and name in baseline
+            ),
+            None,
+        ),
+    )
+    return {"findings": [finding.to_json() for finding in find_symptoms(patient)]}
+
+
+def _tell_findings(results: dict[str, Any], *, quiet: bool) -> None:
+    """What the doctor found, the first few; the report has all of it."""
+    findings = [Finding(**values) for values in results.get("findings", ())]
+    _tell([f"doctor: {finding}" for finding in findings[:MOST_TOLD]], quiet=quiet)
 
 
 def _contents(prepared: Prepared) -> dict[str, Any]:

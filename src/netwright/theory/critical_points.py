@@ -11,26 +11,23 @@ Shapes: P functions, M directions, D coordinates.
 Source: Nocedal and Wright, "Numerical Optimization" (2006), sections 2.1 and 2.2.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Annotated, Literal
+from typing import Annotated
 
 import torch
 from annotated_types import Interval
 from torch import Tensor
 
+from netwright.backprop.second_order import Kind, critical_point
 from netwright.core.card import Card
 from netwright.core.config import Config, Doc
-from netwright.core.errors import ConfigError
 from netwright.core.seeding import generator
 from netwright.inspection.claim_chart import ClaimChart, measured, predicted
 from netwright.theory.claims import Assumption, Claim, Effort
 from netwright.theory.verdict import Verdict, equals, no_violations
 
-Kind = Literal["minimum", "maximum", "saddle", "undecided"]
 FUNCTIONS = {"quick": 100, "full": 10_000}
 DIRECTIONS = {"quick": 1000, "full": 100_000}
-FLAT = 1e-9  # a curvature below it counts as none
 STEP = 1e-3
 
 
@@ -53,21 +50,6 @@ class SteepestConfig(Config):
     ] = True
 
 
-def classify(loss: Callable[[Tensor], Tensor], place: Tensor) -> Kind:
-    """What a critical point is by the signs of its curvatures; refused where it is none."""
-    gradient = torch.func.grad(loss)
-    slope = float(gradient(place).norm())
-    if slope > FLAT:
-        raise ConfigError(f"a critical point has the gradient 0, got one of length {slope:.3g}")
-    curvatures = torch.linalg.eigvalsh(torch.func.jacrev(gradient)(place))
-    if bool((curvatures > FLAT).all()):
-        return "minimum"
-    if bool((curvatures < -FLAT).all()):
-        return "maximum"
-    both = bool((curvatures > FLAT).any()) and bool((curvatures < -FLAT).any())
-    return "saddle" if both else "undecided"
-
-
 def measure_second_derivative(given: SecondDerivativeConfig, seed: int, effort: Effort) -> Verdict:
     """Random polynomials a x^2 + b x^3 + c x^4: the sign of a, and what is seen near 0."""
     rng, count = generator(seed, "second-derivative-test"), FUNCTIONS[effort]
@@ -78,7 +60,10 @@ def measure_second_derivative(given: SecondDerivativeConfig, seed: int, effort: 
         return a * x**2 + b * x**3 + c * x**4  # type: ignore[no-any-return]
 
     def told(i: int) -> Kind:
-        return classify(lambda x: (a[i] * x**2 + b[i] * x**3 + c[i] * x**4).sum(), a.new_zeros(1))
+        def polynomial(x: Tensor) -> Tensor:
+            return (a[i] * x**2 + b[i] * x**3 + c[i] * x**4).sum()  # type: ignore[no-any-return]
+
+        return critical_point(polynomial, a.new_zeros(1)).kind
 
     left, right = height(-STEP), height(STEP)
     is_minimum, is_maximum = (left > 0) & (right > 0), (left < 0) & (right < 0)

@@ -18,7 +18,9 @@ from netwright.train.settings import TrainConfig
 # These say when a run ends, what it keeps and where it computes, not which way it takes.
 FREE = (
     "device",
+    "doctor",
     "keep",
+    "keep_path",
     "max_steps",
     "max_time",
     "on_non_finite",

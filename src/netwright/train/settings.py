@@ -134,12 +134,18 @@ class TrainConfig(Config):
         Size | None, Doc("updates between checkpoints, beside those at the end of epochs")
     ] = None
     keep: Annotated[Size, Doc("newest checkpoints kept, beside the best")] = 2
+    keep_path: Annotated[
+        Count, Doc("snapshots of the weights kept along the way, for the landscape; 0: none")
+    ] = 24
     on_non_finite: Annotated[
         Policy,
         Doc(
             "when numbers are not finite: stop, skip the update, or roll back to the epoch's start"
         ),
     ] = "stop"
+    doctor: Annotated[
+        bool, Doc("watch a few steps for dead units, rates too high or low, overfitting ...")
+    ] = True
     max_steps: Annotated[Size | None, Doc("updates after which training stops")] = None
     max_time: Annotated[Positive | None, Doc("seconds after which training stops")] = None
     rank_timeout: Annotated[

@@ -51,18 +51,18 @@ def test_the_command_line_wins_over_files_and_later_files_over_earlier(
 
 
 def test_a_runs_config_trains_the_same_run_again(type_in: Type, tmp_path: Path) -> None:
-    first = type_in("train", "mlp", "xor", "--epochs", 2, "--json")
-    again = type_in("train", "-c", "runs/mlp-xor-001/config.yaml", "--json")
+    first = type_in("train", "mlp", "xor", "--epochs", 2, "--json", "--no-report")
+    again = type_in("train", "-c", "runs/mlp-xor-001/config.yaml", "--json", "--no-report")
     one, two = json.loads(first.out), json.loads(again.out)
     assert one["metrics"] == two["metrics"]
-    for name in ("run", "report", "seconds", "load_seconds"):
+    for name in ("run", "seconds", "load_seconds"):
         one.pop(name)
         two.pop(name)
     assert one == two
 
 
 def test_trains_on_a_table_and_shows_what_it_saw(type_in: Type, things_csv: Path) -> None:
-    answer = type_in("train", "mlp", things_csv, "--target", "kind", "--epochs", 2)
+    answer = type_in("train", "mlp", things_csv, "--target", "kind", "--epochs", 2, "--no-report")
     assert answer.code == 0
     assert "colour: category, 2 values" in answer.err
     assert "baseline: always 'big'" in answer.out or "baseline: always 'small'" in answer.out
@@ -86,7 +86,8 @@ def test_default_reaches_its_auc_beside_the_baseline(
     type_in: Type, real_data: Callable[[str], Path]
 ) -> None:
     table = real_data("islr/Default.csv")
-    answer = type_in("train", "mlp", table, "--target", "default", "--epochs", 8, "--json")
+    words = ("--target", "default", "--epochs", 8, "--json", "--no-report")
+    answer = type_in("train", "mlp", table, *words)
     results = json.loads(answer.out)
     assert results["metrics"]["roc_auc"] >= 0.94
     assert results["baseline"]["accuracy"] == pytest.approx(0.9667, abs=5e-4)
@@ -114,6 +115,7 @@ def test_hitters_needs_its_missing_targets_dropped(
         "--epochs",
         15,
         "--json",
+        "--no-report",
     )
     results = json.loads(answer.out)
     assert results["metrics"]["rmse"] < results["baseline"]["rmse"]
@@ -134,7 +136,8 @@ def test_a_run_is_evaluated_from_another_folder(
     type_in: Type, tmp_path: Path, things_csv: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "things.csv").write_text(things_csv.read_text())
-    type_in("train", "logistic", "things.csv", "--target", "kind", "--epochs", 1, "--out", "run")
+    words = ("--target", "kind", "--epochs", 1, "--no-report", "--out", "run")
+    type_in("train", "logistic", "things.csv", *words)
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
     monkeypatch.chdir(elsewhere)
@@ -157,22 +160,23 @@ def test_an_unfinished_run_is_gone_on_with(type_in: Type, tmp_path: Path) -> Non
 
 def test_a_run_is_gone_on_with_by_its_folder_alone(type_in: Type, tmp_path: Path) -> None:
     type_in("train", "mlp", "xor", "--epochs", 3, "--set", "train.max_steps=4", "--no-report")
-    answer = type_in(
-        "train", "--resume", "runs/mlp-xor-001", "--set", "train.max_steps=9", "--json"
-    )
+    resume = ("train", "--resume", "runs/mlp-xor-001", "--no-report")
+    answer = type_in(*resume, "--set", "train.max_steps=9", "--json")
     assert json.loads(answer.out)["run"] == "runs/mlp-xor-001"
-    other = type_in("train", "--resume", "runs/mlp-xor-001", "--lr", 0.5)
+    other = type_in(*resume, "--lr", 0.5)
     assert other.code == 2
     assert "lr was not set, is 0.5; to go on all the same, allow lr\n" in other.err
-    allowed = type_in("train", "--resume", "runs/mlp-xor-001", "--lr", 0.5, "--allow", "lr", "-q")
+    allowed = type_in(*resume, "--lr", 0.5, "--allow", "lr", "-q")
     assert allowed.code == 0
     config = yaml.safe_load((tmp_path / "runs/mlp-xor-001/config.yaml").read_text())
     assert config["train"]["lr"] == 0.5
 
 
 def test_a_new_run_begins_with_old_weights(type_in: Type, tmp_path: Path) -> None:
-    type_in("train", "mlp", "xor", "--epochs", 2, "--no-report", "-q")
-    answer = type_in("train", "mlp", "xor", "--epochs", 1, "--from", "runs/mlp-xor-001", "-q")
+    quickly = ("--no-report", "-q")
+    type_in("train", "mlp", "xor", "--epochs", 2, *quickly)
+    begin = ("--epochs", 1, "--from", "runs/mlp-xor-001")
+    answer = type_in("train", "mlp", "xor", *begin, *quickly)
     assert answer.code == 0
     config = yaml.safe_load((tmp_path / "runs/mlp-xor-002/config.yaml").read_text())
     assert config["from"] == str(tmp_path / "runs/mlp-xor-001")

@@ -114,7 +114,7 @@ def test_refuses_in_one_sentence(text: bytes, sentence: str) -> None:
     assert str(refusal.value) == sentence
 
 
-@settings(max_examples=300, deadline=None, suppress_health_check=SLOW_MACHINE)
+@settings(max_examples=100, deadline=None, suppress_health_check=SLOW_MACHINE)
 @given(st.binary(max_size=200) | st.text('a1,;\t"\n\r .é', max_size=60).map(str.encode))
 def test_any_bytes_give_a_table_or_a_refusal(content: bytes) -> None:
     try:

@@ -159,7 +159,7 @@ odd_cells = st.sampled_from(ODD_NUMBERS) | st.sampled_from(ODD_TEXTS)
 usual_cells = st.sampled_from(["1", "2.5", "7"]) | st.sampled_from(["a", "b", ""])
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
 @given(
     st.lists(st.tuples(odd_cells, usual_cells, odd_cells | usual_cells), min_size=5, max_size=30),
     st.sampled_from(["auto", "class", "real", "labels"]),

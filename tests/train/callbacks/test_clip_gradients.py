@@ -19,7 +19,7 @@ def length(parts: list[Tensor]) -> float:
 
 
 @pytest.mark.covers("gradient-clipping")
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(st.lists(NUMBERS, min_size=1, max_size=3), st.floats(1e-3, 1e3))
 def test_the_length_becomes_the_smaller_of_length_and_limit(
     numbers: list[list[float]], limit: float

@@ -172,7 +172,7 @@ def test_of_batches_that_are_added_up_the_guilty_one_is_named(place: int, precis
 @pytest.mark.parametrize("target", ["class", "labels", "real"])
 def test_a_healthy_run_is_not_touched(target: Any, optimizer: str) -> None:
     watched, alone = (toy_net(dropout=0.3, batch_norm=True) for _ in range(2))
-    settings: dict[str, Any] = {"optimizer": optimizer, "epochs": 1}
+    settings: dict[str, Any] = {"optimizer": optimizer, "epochs": 1, "batch_size": 10}
     toy_fit(watched, toy_data(target), callbacks=[GuardNonFinite()], **settings)
     toy_fit(alone, toy_data(target), **settings)
     assert_same(copy_of(watched), copy_of(alone))

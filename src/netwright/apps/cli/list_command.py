@@ -21,6 +21,7 @@ TABLES = {
     "tokenizers": "netwright.data.text.catalog:TOKENIZERS",
     "claims": "netwright.theory.catalog:CLAIMS",
     "metrics": "netwright.metrics.catalog:METRICS",
+    "views": "netwright.recipes.views.catalog:VIEWS",
 }
 
 

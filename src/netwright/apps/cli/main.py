@@ -10,10 +10,12 @@ import typer
 
 from netwright.apps.cli.compare_command import compare
 from netwright.apps.cli.cross_validate_command import cross_validate
+from netwright.apps.cli.doctor_command import doctor
 from netwright.apps.cli.env_command import env
 from netwright.apps.cli.evaluate_command import evaluate
 from netwright.apps.cli.explain_command import explain
 from netwright.apps.cli.generate_command import generate
+from netwright.apps.cli.inspect_command import inspect
 from netwright.apps.cli.list_command import list_names
 from netwright.apps.cli.predict_command import predict
 from netwright.apps.cli.race_command import race
@@ -27,11 +29,13 @@ from netwright.core.errors import NetwrightError
 # ClickException, wherever typer keeps its click.
 CLICK_ERROR: type[Exception] = typer.BadParameter.__mro__[2]
 COMMANDS: dict[str, Callable[..., None]] = {
+    "doctor": doctor,
     "train": train,
     "evaluate": evaluate,
     "predict": predict,
     "generate": generate,
     "report": report,
+    "inspect": inspect,
     "compare": compare,
     "cross-validate": cross_validate,
     "search": search,

@@ -33,13 +33,14 @@ def race(
     netwright race sgd adam newton --surface saddle --lr sgd=0.1 --out race.html
     """
     from netwright.core.console import give, give_json, give_table
+    from netwright.inspection.view import check_can_save
     from netwright.theory.optimizer_race import RACERS, run_race
     from netwright.theory.surfaces import SURFACES
 
     names, rates = list(dict.fromkeys(optimizers or RACERS)), _rates(lr or [])
     surfaces = list(SURFACES) if surface == "all" else [surface]
     if out is not None:
-        _check_out(out)
+        check_can_save(out, "a race")
     races = [run_race(one, names, steps=steps, rates=rates) for one in surfaces]
     if as_json:
         give_json({"steps": steps, "races": [one.to_json() for one in races]})
@@ -67,17 +68,6 @@ def _rates(typed: list[str]) -> dict[str, float]:
         if not 0 < rates[name] < float("inf"):
             raise ConfigError(f"the learning rate of {name} must be above 0, got {value}")
     return rates
-
-
-def _check_out(out: Path) -> None:
-    """Before the race and not after it."""
-    from netwright.core.errors import ConfigError
-    from netwright.inspection.view import FORMATS
-
-    if out.suffix.lower() not in FORMATS:
-        raise ConfigError(f"a race is saved as {', '.join(FORMATS)}, got {out.name!r}")
-    if not out.parent.is_dir():
-        raise ConfigError(f"a race is saved in a folder that exists, got {str(out.parent)!r}")
 
 
 def _write(races: list["Race"], out: Path, steps: int) -> list[Path]:

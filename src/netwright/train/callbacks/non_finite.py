@@ -139,12 +139,12 @@ def _diagnosis(state: TrainState) -> str:
     rows = [] if batch is None else batch.rows[:5].tolist()
     where = f"step {state.step + 1}, epoch {state.epoch + 1}, batch {state.position}"
     return (
-        f"not a finite number at {where} (rows {rows} ...): {_culprit(state)}; "
+        f"not a finite number at {where} (rows {rows} ...): {find_culprit(state)}; "
         f"the learning rate is {state.lr:g}, a smaller one often helps"
     )
 
 
-def _culprit(state: TrainState) -> str:
+def find_culprit(state: TrainState) -> str:
     """The first that is not finite, along the way: input, target, weight, layer, loss, gradient."""
     batch = state.batch
     if batch is None:

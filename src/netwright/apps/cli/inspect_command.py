@@ -1,0 +1,78 @@
+"""`netwright inspect`: look inside a run, one view at a time."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from netwright.inspection.view import View
+
+
+def inspect(
+    run: Annotated[Path, typer.Argument(help="A run folder.")],
+    view: Annotated[
+        str, typer.Argument(help="What to look at; without it, the views of this run.")
+    ] = "",
+    example: Annotated[
+        int | None, typer.Option(help="Which example of the split, for views that show one.")
+    ] = None,
+    settings: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="KEY=VALUE", help="A setting of the view, see `explain`."),
+    ] = None,
+    save: Annotated[
+        Path | None, typer.Option(help="Write the picture (.svg, .png) or a page (.html) here.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="The numbers as JSON.")] = False,
+) -> None:
+    """Look inside a run without training anything again.
+
+    netwright inspect runs/lenet-mnist-001
+    netwright inspect runs/lenet-mnist-001 saliency --example 3 --save seven.svg
+    netwright inspect runs/mlp-digits-001 backprop --example 3 --save steps.html
+    netwright inspect runs/mlp-digits-001 landscape --set cells=41 --save landscape.png
+    """
+    from netwright.core.console import give, give_json, give_table
+    from netwright.inspection.view import check_can_save
+    from netwright.recipes import look_inside
+
+    if not view:
+        shown = look_inside.inspectable(run)
+        rows = [{"view": name, "what it shows": sentence} for name, sentence in shown.items()]
+        give_json(shown) if as_json else give_table(rows)
+        return
+    if save is not None:
+        check_can_save(save, "a view")
+    chosen = _settings(settings or []) | ({} if example is None else {"example": example})
+    seen = look_inside.inspect(run, view, **chosen)
+    if as_json:
+        give_json(seen.to_json())
+    else:
+        _tell(seen)
+    if save is not None:
+        seen.save(save)
+        if not as_json:
+            give(f"written: {save}")
+
+
+def _settings(typed: list[str]) -> dict[str, Any]:
+    """Key -> value as typed: each view's settings know their types."""
+    from netwright.core.errors import ConfigError
+
+    found: dict[str, Any] = {}
+    for pair in typed:
+        key, equals, value = pair.partition("=")
+        if not equals:
+            raise ConfigError(f"--set wants KEY=VALUE, got {pair!r}")
+        found[key.strip().replace("-", "_")] = value.strip()
+    return found
+
+
+def _tell(view: "View") -> None:
+    from netwright.core.console import give, give_table
+
+    rows = view.table_rows()
+    if rows:
+        give_table(rows)
+    give(view.text())

@@ -1,0 +1,1 @@
+"""What may be wrong with data before anything learns from it: one kind of check a file."""

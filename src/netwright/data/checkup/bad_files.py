@@ -1,0 +1,50 @@
+"""Files of a folder that cannot be read: all of them by name, not only the first."""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from netwright.core.errors import DataError
+from netwright.core.finding import Finding
+from netwright.data.checkup.check import first_few, share
+from netwright.data.images.decoding import ImageForm, decode_file
+from netwright.data.images.reading import for_each
+from netwright.data.text.text_files import read_text
+
+FORM = ImageForm(mode="RGB", height=8, width=8, resize="squash")  # decoded whole, kept small
+SHOWN = 3  # sentences on bad files are long
+
+
+def find_bad_images(files: Sequence[Path]) -> Finding | None:
+    """Images that cannot be decoded to their end."""
+    return _finding(
+        files,
+        lambda place: decode_file(files[place], FORM),
+        fix="Mend or remove them; --set data.on_bad=skip leaves them out, up to a share of "
+        "data.most_bad",
+        see="images",
+    )
+
+
+def find_bad_texts(files: Sequence[Path]) -> Finding | None:
+    """Texts that are empty, cut off or not UTF-8."""
+    return _finding(
+        files,
+        lambda place: read_text(files[place]),
+        fix="Save them as UTF-8, or take them out of the folder",
+        see="text",
+    )
+
+
+def _finding(
+    files: Sequence[Path], read: Callable[[int], object], *, fix: str, see: str
+) -> Finding | None:
+    ends = for_each(files, read, "looking at files")
+    bad = [str(end) for end in ends if isinstance(end, DataError)]
+    if not bad:
+        return None
+    return Finding(
+        illness="unreadable-files",
+        sentence=f"{share(len(bad), len(files))} files cannot be read: {first_few(bad, SHOWN)}",
+        fix=fix,
+        see=see,
+    )

@@ -1,0 +1,65 @@
+"""Training rows that stand there more than once, and equal inputs that are said to be different.
+
+Shapes: N rows.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from netwright.core.finding import Finding
+from netwright.data.checkup.check import Check, first_few, share
+from netwright.data.checkup.row_digests import row_digests
+from netwright.data.dataset import Data
+
+MOST_COPIES = 0.05  # share of the training rows that may be copies of another
+MOST_CONFLICTS = 0.01  # share that may have an equal row of another class
+LEAST_ROWS = 3
+
+
+def find_duplicates(data: Data) -> Finding | None:
+    """Copies beyond a share, or equal inputs of different classes beyond a smaller one."""
+    digests = row_digests(data.train)
+    _, firsts, groups = np.unique(digests, return_index=True, return_inverse=True)
+    is_copy = np.ones(len(digests), dtype=bool)
+    is_copy[firsts] = False
+    conflicts = _conflicting(data, groups)
+    many = is_copy.sum() >= max(LEAST_ROWS, MOST_COPIES * len(digests))
+    contradicted = len(conflicts) >= max(LEAST_ROWS, MOST_CONFLICTS * len(digests))
+    if not many and not contradicted:
+        return None
+    rows = np.flatnonzero(is_copy).tolist()
+    sentence = f"{share(len(rows), len(digests))} training rows are copies of another (row "
+    sentence += f"{first_few(rows)})"
+    fix = "Take the copies out, or keep them if they are true repetitions: each counts once more"
+    if contradicted:
+        sentence += (
+            f"; {len(conflicts):,} rows have an equal one of another class (row "
+            f"{first_few(conflicts)})"
+        )
+        fix = "Decide which class equal rows have, and take the copies out"
+    return Finding(
+        illness="duplicates",
+        sentence=sentence,
+        fix=fix,
+        see="label-noise" if contradicted else "gaussian-noise-likelihood",
+    )
+
+
+def _conflicting(data: Data, groups: NDArray[np.intp]) -> list[int]:
+    """The rows whose group of equal inputs has more than one class."""
+    if data.spec.target != "class":
+        return []
+    classes = data.train.targets.cpu().numpy()
+    lowest = np.full(groups.max() + 1, data.spec.num_outputs)
+    highest = np.full(groups.max() + 1, -1)
+    np.minimum.at(lowest, groups, classes)
+    np.maximum.at(highest, groups, classes)
+    found: list[int] = np.flatnonzero((lowest != highest)[groups]).tolist()
+    return found
+
+
+DUPLICATES = Check(
+    illness="duplicates",
+    looks_at="training rows that are copies of another, and equal rows of different classes",
+    find=find_duplicates,
+)

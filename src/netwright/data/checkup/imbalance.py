@@ -1,0 +1,41 @@
+"""Classes of which there are far fewer examples than of others: accuracy hardly sees them.
+
+Shapes: N rows, C classes.
+"""
+
+import torch
+
+from netwright.core.finding import Finding
+from netwright.data.checkup.check import Check, first_few
+from netwright.data.dataset import Data
+
+MOST_TIMES = 10  # so many times as often as the rarest class may the commonest one be
+
+
+def find_imbalance(data: Data) -> Finding | None:
+    """The classes that are rarer than a tenth of the commonest, in the training rows."""
+    names, targets = data.spec.class_names, data.train.targets
+    counts = torch.bincount(targets.flatten().long(), minlength=len(names)).tolist()
+    most = max(counts)
+    order = sorted(range(len(names)), key=counts.__getitem__)
+    rare = [place for place in order if counts[place] * MOST_TIMES < most]
+    if not rare:
+        return None
+    total, one = sum(counts), "pixel" if data.spec.target == "mask" else "training row"
+    shares = [f"{names[place]!r} {counts[place] / total:.2%}" for place in rare]
+    common = repr(names[counts.index(most)])
+    return Finding(
+        illness="imbalance",
+        sentence=f"{len(rare)} of {len(names)} classes stand in few {one}s: {first_few(shares)}; "
+        f"who always says {common} is right in {most / total:.1%}",
+        fix="Give --set train.class_weight=balanced, and look at balanced_accuracy, not accuracy",
+        see="balanced_accuracy",
+    )
+
+
+IMBALANCE = Check(
+    illness="imbalance",
+    looks_at="the shares of the classes",
+    find=find_imbalance,
+    targets={"class", "mask"},
+)

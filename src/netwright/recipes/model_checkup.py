@@ -1,0 +1,35 @@
+"""What may be wrong with a model before it learns: a batch it cannot learn, a start far off."""
+
+import torch
+
+from netwright.core.devices import device_of
+from netwright.core.learner import Learner
+from netwright.data.checkup.examination import Examination, examined
+from netwright.models.ensembles.ensemble import Ensemble
+from netwright.recipes.initial_variance import find_initial_variance
+from netwright.recipes.overfit_one_batch import overfit_one_batch
+from netwright.recipes.prepared import Prepared
+
+MOST_ROWS = 64  # whose differences are followed through the layers
+MOST_NUMBERS = 2**18  # of these rows together: large images are few
+
+
+def look_at_model(prepared: Prepared) -> Examination:
+    """Try one batch, and follow the differences between rows through the layers."""
+    model, train = prepared.model, prepared.data.train
+    if isinstance(model, Learner | Ensemble):
+        name = prepared.recipe.model or type(model).__name__
+        return Examination(not_looked_at=(f"{name}: it learns by a rule of its own",))
+    most = max(2, min(MOST_ROWS, MOST_NUMBERS // prepared.data.spec.num_features))
+    rows = torch.arange(min(most, len(train)), device=train.targets.device)
+    inputs = train.read(rows).to(device_of(model))
+    seen = examined(
+        "how differences between rows pass through the layers at the start",
+        find_initial_variance(model, inputs),
+    )
+    tried = overfit_one_batch(prepared)
+    what = f"whether {tried.rows} rows can be learned by heart"
+    if tried.is_learned or tried.is_stuck:
+        return seen + examined(what, tried.finding())
+    came = f"its loss came from {tried.first:.3g} to {tried.last:.3g}"
+    return seen + Examination(not_looked_at=(f"{what}, to the end: {came}",))

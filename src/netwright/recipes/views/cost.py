@@ -1,0 +1,59 @@
+"""About how long a pass through a model takes: views choose from it how much they look at.
+
+It is worked out from the operations, not by a clock: so a view of a run is the same on every
+machine and on every day.
+"""
+
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor, nn
+from torch.utils._python_dispatch import TorchDispatchMode
+
+from netwright.core.evaluation import evaluating
+from netwright.inspection.flops import counting_flops
+
+CALL_SECONDS = 15e-6  # that torch spends on one operation, however small
+FLOP_SECONDS = 1 / 4e9  # on one core, in layers of modest size
+
+
+class Cost(NamedTuple):
+    """What a forward pass is made of.
+
+    Args:
+        calls: operations, whatever the number of examples.
+        flops: floating-point operations, for one example.
+    """
+
+    calls: int
+    flops: int
+
+    def seconds(self, rows: int) -> float:
+        """Of a forward pass of so many examples, on one core."""
+        return self.calls * CALL_SECONDS + rows * self.flops * FLOP_SECONDS
+
+    def rows_within(self, seconds: float) -> int:
+        """How many examples a forward pass of so many seconds can take."""
+        left = seconds - self.calls * CALL_SECONDS
+        return max(0, int(left / (max(1, self.flops) * FLOP_SECONDS)))
+
+
+def measure_cost(model: nn.Module, example: Tensor) -> Cost:
+    """Send one example (1, ...) through the model, which stays as it is."""
+    # With gradients: the counter looks for their functions where outputs are parts of weights.
+    calls = _Calls()  # type: ignore[no-untyped-call]
+    with evaluating(model), torch.enable_grad(), counting_flops() as flops, calls:
+        model(example)
+    return Cost(calls=calls.count, flops=int(flops.get_total_flops()))
+
+
+class _Calls(TorchDispatchMode):  # type: ignore[no-untyped-call]
+    """Counts the operations that run inside it."""
+
+    count = 0
+
+    def __torch_dispatch__(
+        self, func: Any, types: Any, args: Any = (), kwargs: dict[str, Any] | None = None
+    ) -> Any:
+        self.count += 1
+        return func(*args, **(kwargs or {}))

@@ -1,0 +1,72 @@
+"""The view `gradient-flow` of a run: by layer on a batch, and by step where training noted it."""
+
+from dataclasses import dataclass
+from typing import Annotated
+
+from netwright.core.card import Card
+from netwright.core.config import Config, Doc, Size
+from netwright.core.learner import Learner
+from netwright.inspection.gradient_flow import (
+    GradientFlow,
+    TrainedGradients,
+    measure_gradient_flow,
+)
+from netwright.recipes.views.entry import Subject, ViewEntry
+from netwright.recipes.views.own_layers import refuse_without_layers
+from netwright.train.layer_history import LayerHistory
+
+
+@dataclass(frozen=True, kw_only=True)
+class GradientFlowConfig(Config):
+    """Settings of the view."""
+
+    examples: Annotated[Size, Doc("how many examples the loss is taken over")] = 32
+
+
+def _refusal(subject: Subject) -> str:
+    if isinstance(subject.run.model, Learner):
+        name = type(subject.run.model).__name__
+        return f"gradient flow is of models that learn by gradients, {name} has a rule of its own"
+    return refuse_without_layers(subject)
+
+
+def _measure(subject: Subject, config: GradientFlowConfig) -> GradientFlow:
+    run = subject.run
+    batch = subject.batch(config.examples)
+    return measure_gradient_flow(
+        run.model,
+        batch.inputs,
+        lambda output: run.task.loss(output, batch),
+        trained=_trained(run.layer_history),
+    )
+
+
+def _trained(history: LayerHistory) -> TrainedGradients | None:
+    """The gradients that were noted while training; None where nothing was."""
+    if not len(history):
+        return None
+    return TrainedGradients(
+        layers=history.layers,
+        steps=tuple(history.steps),
+        norms=tuple(tuple(history.series("gradient", layer)) for layer in history.layers),
+    )
+
+
+GRADIENT_FLOW = ViewEntry(
+    card=Card(
+        sentence="How large the loss's gradient is at every layer, from the output to the input, "
+        "and how it went while training: where it vanishes or explodes.",
+        formula=r"\delta_l = \frac{\partial \ell}{\partial z_l} = J_{l+1}^\top \delta_{l+1}, \quad"
+        r" \|\delta_l\| \approx c\, \|\delta_{l+1}\|",
+        symbols={
+            "z_l": "what layer l puts out, for all examples of the batch",
+            "J_{l+1}": "the Jacobian of the next layer's output by it",
+            "c": "the factor of a layer: below 1 gradients vanish, above 1 they explode",
+        },
+        source="Bengio, Simard and Frasconi (1994), IEEE Transactions on Neural Networks 5, "
+        "157-166; Glorot and Bengio (2010), AISTATS 13, 249-256",
+    ),
+    measure=_measure,
+    refusal=_refusal,
+    settings=GradientFlowConfig,
+)

@@ -1,0 +1,119 @@
+"""The view `linear-regions` of a run: the pieces on which its network is one affine map."""
+
+import math
+from dataclasses import dataclass
+from typing import Annotated
+
+import torch
+from annotated_types import Interval
+from torch import Tensor
+
+from netwright.core.card import Card
+from netwright.core.config import Config, Doc, Positive
+from netwright.core.devices import device_of
+from netwright.data.stored import evenly_spaced
+from netwright.inspection.activation_patterns import Patterns, activation_patterns
+from netwright.inspection.flops import counting_flops
+from netwright.inspection.linear_regions import CROWDED, LinearRegions, measure_linear_regions
+from netwright.recipes.run_views import Measured
+from netwright.recipes.views.entry import Subject, ViewEntry
+
+MOST_ROWS = 1_000
+MOST_FLOPS = 2e9  # of a whole picture
+CLOSER, CLOSEST = 4, 256  # what zoom grows by, and to
+FEWEST_CELLS, MOST_CELLS = 32, 180
+MOST_FLOPS_EACH = 2e9  # of one answer: of larger networks no picture is had in a minute
+
+
+@dataclass(frozen=True, kw_only=True)
+class LinearRegionsConfig(Config):
+    """How closely is looked."""
+
+    cells: Annotated[
+        Annotated[int, Interval(ge=2, le=1000)] | None,
+        Doc("places along each side of the picture; by default as many as take seconds"),
+    ] = None
+    zoom: Annotated[
+        Positive | None,
+        Doc("times closer than a window with all examples in it; by default until regions show"),
+    ] = None
+
+
+def refusal(subject: Subject) -> str:
+    """Only of networks of ReLU units and pooling, and of inputs with a plane."""
+    run = subject.run
+    name = type(run.model).__name__
+    if run.spec.vocab_size:
+        return "linear regions are of inputs that are numbers, tokens are none"
+    if run.spec.num_features < 2:
+        return "linear regions are looked at on a plane, one input number has none"
+    seen, flops = _probe(run)
+    if seen.curved or not seen.num_units:
+        wrong = seen.curved[0] if seen.num_units else "none"
+        return f"linear regions are of networks of ReLU units, {name} has {wrong}"
+    if flops > MOST_FLOPS_EACH:
+        return (
+            f"linear regions ask the network at a thousand places, and one answer of {name} takes "
+            f"{flops:.1e} operations, more than {MOST_FLOPS_EACH:.0e}"
+        )
+    return ""
+
+
+def measure(subject: Subject, settings: LinearRegionsConfig) -> LinearRegions:
+    """On the plane of two features, or of the first two principal components."""
+    run, split = subject.run, subject.split
+    rows = evenly_spaced(len(split), MOST_ROWS).to(split.targets.device)
+    inputs, has_classes = split.read(rows).to(device_of(run.model)), run.spec.target == "class"
+    cells = settings.cells or _num_cells(_probe(run)[1])
+
+    def at(zoom: float, cells: int) -> LinearRegions:
+        return measure_linear_regions(
+            run.model,
+            inputs,
+            cells=cells,
+            zoom=zoom,
+            feature_names=run.spec.feature_names,
+            decode=run.preprocessor.units(),
+            targets=split.targets[rows] if has_classes else None,
+            class_names=run.spec.class_names if has_classes else (),
+        )
+
+    zoom = settings.zoom or 1.0
+    if settings.zoom is None:  # a coarse look costs little, and sees most of what can be shown
+        coarse, most = max(cells // 3, 2), CROWDED * cells**2
+        while zoom < CLOSEST and at(zoom, coarse).num_regions > most:
+            zoom *= CLOSER
+    return at(zoom, cells)
+
+
+def _probe(run: Measured) -> tuple[Patterns, int]:
+    """What one blank input meets on its way, and how many operations that takes."""
+    blank: Tensor = torch.zeros(1, *run.spec.input_shape, device=device_of(run.model))
+    with counting_flops() as counter:
+        return activation_patterns(run.model, blank), counter.get_total_flops()
+
+
+def _num_cells(flops: int) -> int:
+    cells = round(math.sqrt(MOST_FLOPS / max(flops, 1)))
+    return min(max(cells, FEWEST_CELLS), MOST_CELLS)
+
+
+LINEAR_REGIONS = ViewEntry(
+    card=Card(
+        sentence="The convex pieces of the input space on which a network of ReLU units is one "
+        "affine map, on a plane, with the decision boundary and examples on it.",
+        formula=r"f(x) = A_{\sigma(x)} x + c_{\sigma(x)}, \quad "
+        r"\sigma_u(x) = [z_u(x) > 0]",
+        symbols={
+            "x": "a place on the plane",
+            r"\sigma": "the pattern: which units are on",
+            "z_u": "what comes into unit u",
+            "A, c": "the affine map of the pattern",
+        },
+        source="Montufar, Pascanu, Cho and Bengio (2014), NIPS 27; Hanin and Rolnick (2019), "
+        "NeurIPS 32",
+    ),
+    measure=measure,
+    refusal=refusal,
+    settings=LinearRegionsConfig,
+)

@@ -1,0 +1,147 @@
+"""The view `race`: optimizers side by side on a run's own model, data and loss."""
+
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import Annotated
+
+from torch import Tensor, nn
+
+from netwright.core.card import Card
+from netwright.core.config import Config, Doc, Size, parse
+from netwright.core.devices import device_of
+from netwright.core.errors import ConfigError
+from netwright.core.learner import Learner
+from netwright.core.seeding import derive_seed, seeded
+from netwright.data.loader import Batch
+from netwright.inspection.race_curves import Builder, RaceCurves, measure_race
+from netwright.models.catalog import MODELS
+from netwright.models.ensembles.ensemble import Ensemble
+from netwright.optimizers.catalog import OPTIMIZERS
+from netwright.optimizers.optimizer import build_optimizer
+from netwright.recipes.run_views import Measured
+from netwright.recipes.start_from import take_weights
+from netwright.recipes.views.cost import Cost, measure_cost
+from netwright.recipes.views.entry import Subject, ViewEntry
+from netwright.recipes.views.training_batches import training_batches
+
+USUAL = ("sgd", "momentum", "rmsprop", "adam")
+MOST_ROWS, LEAST_ROWS = 32, 8
+MOST_STEPS, LEAST_STEPS = 30, 10
+LAPS = 18  # that four optimizers usually run
+SECONDS = 8.0  # of all of them, on one core
+UPDATE = 3  # forward passes that an update takes as long as
+
+
+@dataclass(frozen=True, kw_only=True)
+class RaceConfig(Config):
+    """Who races, and how far."""
+
+    optimizers: Annotated[
+        tuple[str, ...],
+        Doc(f"names; if not given {', '.join(USUAL)} and the one that the run was trained with"),
+    ] = ()
+    steps: Annotated[
+        Size | None,
+        Doc(f"updates at each rate; if not given {MOST_STEPS}, fewer where an update takes long"),
+    ] = None
+    rows: Annotated[
+        Size | None,
+        Doc(f"examples a batch; if not given {MOST_ROWS}, fewer where a pass takes long"),
+    ] = None
+
+
+def measure(subject: Subject, settings: RaceConfig) -> RaceCurves:
+    """Let them run from the run's first weights, on its first batches; the run stays as it is."""
+    run, seed = subject.run, subject.run.config["seed"]
+    rows, steps = _affordable(measure_cost(run.model, next(training_batches(subject, 1)).inputs))
+
+    def loss(model: nn.Module, batch: Batch) -> Tensor:
+        return run.task.loss(model(batch.inputs), batch)
+
+    return measure_race(
+        _with_first_weights(run),
+        loss,
+        list(islice(training_batches(subject, settings.rows or rows), settings.steps or steps)),
+        {name: _entrant(name, run) for name in _names(settings, run)},
+        seed=derive_seed(seed, "race"),
+    )
+
+
+def _affordable(cost: Cost) -> tuple[int, int]:
+    """Examples a batch, and updates: first fewer examples, then fewer updates."""
+    passes = LAPS * UPDATE
+    rows = max(LEAST_ROWS, min(MOST_ROWS, cost.rows_within(SECONDS / (passes * MOST_STEPS))))
+    steps = int(SECONDS / max(passes * cost.seconds(rows), 1e-9))
+    return rows, max(LEAST_STEPS, min(MOST_STEPS, steps))
+
+
+def _with_first_weights(run: Measured) -> nn.Module:
+    """The run's model as it was before it learned."""
+    settings = dict(run.config["model"])
+    kind = MODELS.load(settings.pop("name"))
+    with seeded(derive_seed(run.config["seed"], "weights")):
+        model: nn.Module = kind.build(parse(kind.settings, settings, "model"), run.spec)
+    if run.config.get("from"):
+        take_weights(model, Path(run.config["from"]), run.spec.class_names)
+    return model.to(device_of(run.model))
+
+
+def _names(settings: RaceConfig, run: Measured) -> tuple[str, ...]:
+    """Who races; one that cannot is refused where it was asked for, else left out."""
+    for name in settings.optimizers:
+        OPTIMIZERS.check(name)
+        if not _can_race(name):
+            raise ConfigError(
+                f"{name} does not race: a step of it takes more than one batch's loss"
+            )
+    usual = dict.fromkeys((*USUAL, run.config["train"]["optimizer"]))
+    return settings.optimizers or tuple(name for name in usual if _can_race(name))
+
+
+def _can_race(name: str) -> bool:
+    entry = OPTIMIZERS.load(name)
+    return not entry.closure and not entry.full_batch
+
+
+def _entrant(name: str, run: Measured) -> tuple[float, Builder]:
+    """An optimizer's usual rate and what builds it; the run's own has the run's settings."""
+    entry, train = OPTIMIZERS.load(name), run.config["train"]
+    if name != train["optimizer"]:
+        return entry.lr, lambda model, lr: build_optimizer(entry, model, lr=lr)
+    decay, options = train["weight_decay"], train["optimizer_options"]
+    return train["lr"] or entry.lr, lambda model, lr: build_optimizer(
+        entry, model, lr=lr, weight_decay=decay, options=options
+    )
+
+
+def refusal(subject: Subject) -> str:
+    """Optimizers need gradients, and the race the first weights of one model."""
+    model, name = subject.run.model, subject.run.config["model"]["name"]
+    if not name:
+        return "a race begins with a run's first weights, those of a module of your own are unknown"
+    if isinstance(model, Ensemble):
+        return f"a race is of optimizers of one model, {name} has several"
+    if isinstance(model, Learner):
+        return f"a race is of optimizers, {name} learns by a rule of its own"
+    return ""
+
+
+RACE = ViewEntry(
+    card=Card(
+        sentence="Optimizers from the same first weights on the run's own loss, each at its best "
+        "learning rate.",
+        formula=r"w_{t+1} = w_t - \eta\, u\big(\nabla L_1(w_1), \dots, \nabla L_t(w_t)\big)",
+        symbols={
+            "w_1": "the first weights, the same for all",
+            "L_t": "the loss of batch t, the same for all",
+            r"\eta": "the learning rate: the best of a grid",
+            "u": "what makes the optimizer",
+        },
+        source="Schmidt, Schneider and Hennig, "
+        '"Descending through a Crowded Valley: Benchmarking Deep Learning Optimizers" (2021)',
+    ),
+    measure=measure,
+    refusal=refusal,
+    settings=RaceConfig,
+)

@@ -1,0 +1,87 @@
+"""The view `saliency` of a run: what its answer to one example is most sensitive to."""
+
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+import torch
+from torch import Tensor
+
+from netwright.core.card import Card
+from netwright.core.config import Doc, Size
+from netwright.core.devices import device_of
+from netwright.core.outputs import logits_of
+from netwright.inspection.saliency import Method, Saliency, has_gradient, measure_saliency
+from netwright.recipes.views.entry import Subject, ViewEntry
+from netwright.recipes.views.explained_answer import (
+    AnswerConfig,
+    explained_answer,
+    shown_input,
+    training_mean,
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class SaliencyConfig(AnswerConfig):
+    """Which answer is explained, and how."""
+
+    method: Annotated[Method, Doc("the gradient's size, times the input, or integrated")] = (
+        "gradient"
+    )
+    steps: Annotated[Size, Doc("points on the way of integrated gradients")] = 64
+
+
+def refusal(subject: Subject) -> str:
+    """Only answers that hang on the input by steps that have gradients."""
+    run = subject.run
+    dtype = torch.int64 if run.spec.vocab_size else torch.float32
+    blank = torch.zeros(1, *run.spec.input_shape, dtype=dtype, device=device_of(run.model))
+    if run.spec.vocab_size:
+        blank += 1  # not padding: a text of nothing has no length
+    if has_gradient(run.model, blank):
+        return ""
+    kind = type(run.model).__name__
+    return f"saliency is by gradients, {kind} has none; `occlusion` works without"
+
+
+def measure(subject: Subject, settings: SaliencyConfig) -> Saliency:
+    """The gradient of one answer, by its logit or, for reals, in the units of the target."""
+    run, inputs = subject.run, subject.example(settings.example).inputs
+    answer = explained_answer(run, inputs, settings)
+
+    def score(output: Any) -> Tensor:
+        is_real = run.spec.target == "real"
+        return answer.of(run.task.predictions(output) if is_real else logits_of(output))
+
+    is_path = settings.method == "integrated" and inputs.is_floating_point()
+    return measure_saliency(
+        run.model,
+        inputs,
+        score,
+        shown_input(run, inputs, answer.words),
+        method=settings.method,
+        base=training_mean(subject).to(inputs)[None] if is_path else None,
+        steps=settings.steps,
+    )
+
+
+SALIENCY = ViewEntry(
+    card=Card(
+        sentence="Which pixels, features, tokens or steps of one example the answer is most "
+        "sensitive to, by the gradient of its score.",
+        formula=r"g_i = \left| \frac{\partial s}{\partial x_i} \right|, \quad "
+        r"a_i = (x_i - b_i) \int_0^1 \frac{\partial s}{\partial x_i}(b + \alpha (x - b)) d\alpha, "
+        r"\quad \sum_i a_i = s(x) - s(b)",
+        symbols={
+            "s": "the score: the logit of the likeliest class, or the real",
+            "x": "the input; of tokens the vectors that stand for them",
+            "g_i": "the gradient's size at number i of the input",
+            "a_i": "its integrated gradient",
+            "b": "the base: the training mean, of tokens the zero vector",
+        },
+        source="Simonyan, Vedaldi and Zisserman (2014), arXiv 1312.6034; Sundararajan, Taly and "
+        "Yan (2017), ICML 34, 3319-3328",
+    ),
+    measure=measure,
+    refusal=refusal,
+    settings=SaliencyConfig,
+)

@@ -1,0 +1,101 @@
+"""Keep a few snapshots of the weights along the way, evenly spread over a run of any length.
+
+Every step is kept at first. When there is no more room, every second snapshot goes and only every
+second step is kept from then on, and so on: after any number of steps the snapshots are those of
+the multiples of a power of two.
+
+Shapes: P weights, S snapshots.
+"""
+
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from netwright.train.callback import Callback
+from netwright.train.kept_path import KeptPath
+from netwright.train.state import TrainState
+
+MOST_BYTES = 16 * 2**20  # in all: they are part of every checkpoint
+FEWEST = 3  # a path of fewer snapshots shows no bend: a model too large for them keeps none
+
+
+class KeepPath(Callback):
+    """Holds snapshots of what the optimizer moves, and writes them to a file at the end.
+
+    Taking one costs a copy, and there are few; nothing is written while training goes on. They are
+    part of the checkpoint, so a run that was killed leaves the same path as one that was not.
+
+    Args:
+        file: where the path is written.
+        most: how many snapshots to hold, beside the last weights; 0 for none.
+    """
+
+    path: dict[int, Tensor]
+    spacing: int
+
+    def __init__(self, file: Path, most: int) -> None:
+        self.file, self.most = file, most
+        self.room = 0
+        self.names: list[str] = []
+        self._forget()
+
+    def on_fit_start(self, state: TrainState) -> None:
+        """Begin anew, or go on with what a checkpoint held as far as there is room for it."""
+        moved = {id(weight) for weight in state.learned_weights()}
+        self.names = [name for name, part in state.model.named_parameters() if id(part) in moved]
+        count = sum(weight.numel() for weight in state.learned_weights())
+        fitting = MOST_BYTES // (count * torch.float32.itemsize)
+        is_kept = fitting >= FEWEST and state.ranks.is_first
+        self.room = min(self.most, fitting) if is_kept else 0
+        if state.samples == 0 or not self.room:
+            self._forget()
+        self._thin_out()
+        self.on_step_end(state)
+
+    def on_step_end(self, state: TrainState) -> None:
+        """Take a snapshot where it is time."""
+        if self.room and state.step % self.spacing == 0 and state.step not in self.path:
+            self.path[state.step] = self._snapshot(state)
+            self._thin_out()
+
+    def on_fit_end(self, state: TrainState) -> None:
+        """Write the path with its end, which a longer run would pass by."""
+        if self.path:
+            whole = {**self.path, state.step: self._snapshot(state)}
+            self._kept(whole, state).save(self.file)
+
+    def state_dict(self) -> dict[str, Any]:
+        """The snapshots so far."""
+        return {"spacing": self.spacing, "path": dict(self.path)} if self.path else {}
+
+    def load_state_dict(self, values: dict[str, Any]) -> None:
+        """Take back what `state_dict` gave."""
+        self.spacing, self.path = values["spacing"], dict(values["path"])
+
+    def _forget(self) -> None:
+        self.path, self.spacing = {}, 1
+
+    def _thin_out(self) -> None:
+        while len(self.path) > self.room:
+            self.spacing *= 2
+            self.path = {step: kept for step, kept in self.path.items() if step % self.spacing == 0}
+
+    def _snapshot(self, state: TrainState) -> Tensor:
+        """Training's weights one after the other, (P,), also while the model holds their mean."""
+        weights = state.training_weights()
+        return torch.cat([weights[name].detach().reshape(-1).float() for name in self.names]).cpu()
+
+    def _kept(self, path: dict[int, Tensor], state: TrainState) -> KeptPath:
+        weights = state.training_weights()
+        shapes = [weights[name].shape for name in self.names]
+        sizes = [shape.numel() for shape in shapes]
+        parts = torch.split(torch.stack(list(path.values())), sizes, dim=1)
+        return KeptPath(
+            steps=tuple(path),
+            weights={
+                name: part.reshape(-1, *shape)
+                for name, part, shape in zip(self.names, parts, shapes, strict=True)
+            },
+        )

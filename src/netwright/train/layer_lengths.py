@@ -1,0 +1,95 @@
+"""How long the gradient, the weights and the step of each layer are, measured around one update.
+
+    length of a layer = sqrt(sum of squares over all of its own weights)
+
+Everything stays on the device until the update is over: it is waited for once.
+
+Shapes: L layers.
+"""
+
+import math
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor, nn
+
+from netwright.train.layer_history import Numbers
+
+MOST_COPIED = 2**24  # weights that are kept aside for one step; the layers after them have no step
+
+
+class LayerLengths:
+    """The weights of a model by layer; a weight that two layers share belongs to the first.
+
+    Args:
+        model: whose updates are measured.
+    """
+
+    def __init__(self, model: nn.Module) -> None:
+        self.layers: dict[str, nn.Module] = {}
+        self.weights: list[nn.Parameter] = []
+        self.owners: list[int] = []  # of each weight, the place of its layer
+        self.copied, size = 0, 0  # so many weights, of whole layers, are kept aside for a step
+        known: set[int] = set()
+        for path, part in model.named_modules():
+            own = [weight for weight in part.parameters(recurse=False) if id(weight) not in known]
+            known |= {id(weight) for weight in own}
+            if own:
+                self.owners += [len(self.layers)] * len(own)
+                self.layers[path or "model"] = part
+            self.weights += own
+            size += sum(weight.numel() for weight in own)
+            if size <= MOST_COPIED:
+                self.copied = len(self.weights)
+        self.before: list[Tensor] = []
+        self.gradients: list[Tensor] = []
+
+    @torch.no_grad()
+    def take_gradients(self) -> None:
+        """Gradients are there, the weights have not moved; a second time only gradients count."""
+        if not self.gradients:
+            self.before = [weight.detach().clone() for weight in self.weights[: self.copied]]
+        found = iter(_lengths([w.grad for w in self.weights if w.grad is not None]))
+        nothing = self.weights[0].new_zeros((), dtype=torch.float32)
+        self.gradients = [nothing if w.grad is None else next(found) for w in self.weights]
+
+    @torch.no_grad()
+    def take_step(self, loss: Tensor) -> tuple[float, dict[str, Numbers]] | None:
+        """The weights have moved: the loss, and gradient, weight and update of each layer.
+
+        None where a number is not finite: float16 has overflowed, and the step was left out.
+        """
+        moved = torch._foreach_sub([*self.weights[: self.copied]], self.before)
+        lengths = [*self.gradients, *_lengths([*self.weights, *moved])]
+        numbers: list[float] = torch.stack([loss.float(), *lengths]).tolist()
+        self.before, self.gradients = [], []
+        if not all(map(math.isfinite, numbers)):
+            return None
+        count = len(self.weights)
+        learns = [weight.requires_grad for weight in self.weights]
+        return _rounded(numbers[0]), {
+            "gradient": self._by_layer(numbers[1 : 1 + count], learns),
+            "weight": self._by_layer(numbers[1 + count : 1 + 2 * count], [True] * count),
+            "update": self._by_layer(numbers[1 + 2 * count :], [True] * self.copied),
+        }
+
+    def _by_layer(self, lengths: Sequence[float], counts: Sequence[bool]) -> Numbers:
+        """Lengths of the first weights -> of layers (L,); None where no weight counts."""
+        squares: dict[int, float] = {}
+        for owner, length, is_counted in zip(self.owners, lengths, counts, strict=False):
+            if is_counted:
+                squares[owner] = squares.get(owner, 0.0) + length**2
+        return tuple(
+            _rounded(math.sqrt(squares[place])) if place in squares else None
+            for place in range(len(self.layers))
+        )
+
+
+def _lengths(tensors: Sequence[Tensor]) -> list[Tensor]:
+    """Of each the root of its sum of squares, as float32."""
+    return [length.float() for length in torch._foreach_norm([*tensors])] if tensors else []
+
+
+def _rounded(number: float) -> float:
+    """Six digits: what is written is short, and the same after a run was taken up again."""
+    return float(f"{number:.6g}")

@@ -1,0 +1,317 @@
+"""What ails a run, told from its numbers: pure functions, each finds one illness or nothing.
+
+Each is slow to speak: a healthy run that is called ill does more harm than a mild case that is not.
+Where one illness brings another about, only the first is told.
+
+Source: Glorot and Bengio (2010), AISTATS 9, for saturation and shrinking gradients; Pascanu,
+Mikolov and Bengio (2013), ICML 30, for growing ones; Prechelt, "Early Stopping - But When?" (1998).
+"""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from statistics import fmean, median
+from typing import NamedTuple
+
+from netwright.core.finding import Finding
+from netwright.train.history import History
+from netwright.train.layer_history import LayerHistory, LayerRow, Numbers
+
+MOST_DEAD = 0.75  # share of a layer's ReLU units
+MOST_FLAT = 0.75  # share of what a layer's sigmoids or tanhs put out
+LONGEST = 1e3  # gradient of a whole model; losses are means, so that it is usually near 1
+SHORTEST = 1e-5  # gradient of a layer, beside the longest of another layer
+HIGH_RATE, LOW_RATE = 0.1, 1e-5  # step of a layer beside its weights; about 1e-3 is usual
+RISEN, FALLEN = 1.2, 0.95  # times a loss of before; what lies between may be chance
+WORSE, LOST = 1.25, 0.05  # times the best validation loss; share of its first value
+SAME = 0.01  # share of a training loss: less is no change
+NO_BETTER = 0.97  # times the error of the guess
+FEWEST_ROWS, FEWEST_EPOCHS = 10, 4  # before so many nothing is said
+
+
+class Score(NamedTuple):
+    """An error after training beside that of the best guess; lower is better."""
+
+    name: str
+    reached: float
+    guess: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class Patient:
+    """A run that has ended.
+
+    Args:
+        history: its losses.
+        layers: what its layers did at the watched steps.
+        lr: its learning rate.
+        clips: whether long gradients were cut.
+        score: how it does beside knowing nothing of the inputs, where that was measured.
+    """
+
+    history: History
+    layers: LayerHistory
+    lr: float
+    clips: bool = False
+    score: Score | None = None
+
+    def losses(self, split: str) -> list[float]:
+        """The loss after each epoch; none where there is no such split."""
+        return [row.value for row in self.history if (row.split, row.name) == (split, "loss")]
+
+
+def rate_too_high(patient: Patient) -> Finding | None:
+    """Steps of the size of the weights themselves, and a loss that rises.
+
+    Weights that have grown make the same steps look short: the first ones count, too. A gradient
+    that is too long before the first step is not the rate's doing.
+    """
+    rows = patient.layers.rows
+    if len(rows) < FEWEST_ROWS or whole_gradient(rows[0]) > LONGEST:
+        return None
+    early, late = rows[:FEWEST_ROWS], rows[len(rows) // 2 :]
+    ratio = max(median(map(step_ratio, part)) for part in (early, late))
+    first, last = rows[0].loss, median(row.loss for row in late)
+    if ratio < HIGH_RATE or last < RISEN * first:
+        return None
+    return Finding(
+        illness="rate-too-high",
+        sentence=f"the loss rose from {first:.3g} to {last:.3g}, and a step changed the weights by "
+        f"{ratio:.0%} of their length, where 0.1% is usual",
+        fix=f"Lower the learning rate, which was {patient.lr:g}: --find-lr suggests one",
+        see="step-size",
+    )
+
+
+def rate_too_low(patient: Patient) -> Finding | None:
+    """Steps so short that the weights stay where they were."""
+    rows = patient.layers.rows
+    if len(rows) < FEWEST_ROWS:
+        return None
+    ratio = max(map(step_ratio, rows))
+    half = len(rows) // 2
+    first, last = (fmean(row.loss for row in part) for part in (rows[:half], rows[half:]))
+    if ratio > LOW_RATE or last < FALLEN * first:
+        return None
+    return Finding(
+        illness="rate-too-low",
+        sentence=f"the loss stayed at {last:.3g}: no step changed the weights by more than "
+        f"{ratio:.1g} of their length, where 1e-3 is usual",
+        fix=f"Raise the learning rate, which was {patient.lr:g}: --find-lr suggests one",
+        see="sufficient-decrease",
+    )
+
+
+def exploding_gradients(patient: Patient) -> Finding | None:
+    """Gradients so long that one step undoes many; not where they are cut."""
+    rows = patient.layers.rows
+    long = [row for row in rows if whole_gradient(row) > LONGEST]
+    if patient.clips or len(long) * 10 < len(rows) or not long:
+        return None
+    worst = max(long, key=whole_gradient)
+    return Finding(
+        illness="exploding-gradients",
+        sentence=f"the gradient was longer than {LONGEST:g} at {len(long)} of {len(rows)} watched "
+        f"steps, {whole_gradient(worst):.2g} at step {worst.step}",
+        fix="Cut it with --set train.clip_norm=1",
+        see="clip-norm",
+    )
+
+
+def vanishing_gradients(patient: Patient) -> Finding | None:
+    """A layer whose gradient is next to nothing beside that of a layer behind it."""
+    shares = [beside_longest_behind(row) for row in patient.layers.rows]
+    place, share = _extreme(shares, patient.layers, min)
+    if share is None or share >= SHORTEST:
+        return None
+    return Finding(
+        illness="vanishing-gradients",
+        sentence=f"the gradient of layer {patient.layers.layers[place]!r} is {share:.1g} times as "
+        "long as that of a layer behind it: it hardly learns",
+        fix="Use relu in place of sigmoid or tanh (--set model.activation=relu), or fewer layers",
+        see="sigmoid-gradients-shrink",
+    )
+
+
+def frozen_part(patient: Patient) -> Finding | None:
+    """Layers that are to learn and never had a gradient."""
+    rows, layers = patient.layers.rows, patient.layers.layers
+    still = [
+        layer
+        for layer in layers
+        if (known := [g for g in patient.layers.series("gradient", layer) if g is not None])
+        and not any(known)
+    ]
+    if not still or len(rows) < FEWEST_ROWS:
+        return None
+    others = f" and {len(still) - 1} more" if len(still) > 1 else ""
+    return Finding(
+        illness="frozen-part",
+        sentence=f"layer {still[0]!r}{others} of {len(layers)} had no gradient at any of "
+        f"{len(rows)} watched steps: the loss does not depend on it",
+        fix="Look in forward for a detach or a no_grad behind it, or whether it is used at all",
+        see="steepest-descent",
+    )
+
+
+def dead_units(patient: Patient) -> Finding | None:
+    """Most ReLU units of a layer are 0 whatever comes in."""
+    looks = [row.dead for row in patient.layers.rows if row.dead]
+    place, share = _extreme(looks[-2:], patient.layers, max)
+    if share is None or share < MOST_DEAD:
+        return None
+    return Finding(
+        illness="dead-units",
+        sentence=f"{share:.0%} of the ReLU units behind layer {patient.layers.layers[place]!r} are "
+        "0 on a whole batch: their slope is 0 too, and they do not learn",
+        fix="Use leaky ReLUs: --set model.activation=leaky-relu, or nn.LeakyReLU",
+        see="leaky-relu",
+    )
+
+
+def saturated_units(patient: Patient) -> Finding | None:
+    """Most sigmoids or tanhs of a layer are where they are flat."""
+    looks = [row.saturated for row in patient.layers.rows if row.saturated]
+    place, share = _extreme(looks[-2:], patient.layers, max)
+    if share is None or share < MOST_FLAT:
+        return None
+    return Finding(
+        illness="saturated-units",
+        sentence=f"{share:.0%} of what the sigmoids or tanhs behind layer "
+        f"{patient.layers.layers[place]!r} put out lies where they are flat: they hardly learn",
+        fix="Start from smaller weights: --set model.initializer=xavier-normal",
+        see="logistic-init",
+    )
+
+
+def overfitting(patient: Patient) -> Finding | None:
+    """Validation got worse while training got better."""
+    train, val = patient.losses("train"), patient.losses("val")
+    if len(val) < FEWEST_EPOCHS or len(val) != len(train):
+        return None
+    best = min(range(len(val)), key=val.__getitem__)
+    now = fmean(val[-3:])
+    is_worse = now >= WORSE * val[best] and now - val[best] >= LOST * val[0]
+    if not is_worse or train[-1] >= train[best] or now <= train[-1]:
+        return None
+    return Finding(
+        illness="overfitting",
+        sentence=f"the validation loss was best in epoch {best + 1}, {val[best]:.3g}, and is "
+        f"{val[-1]:.3g} after epoch {len(val)}, while the training loss fell from "
+        f"{train[best]:.3g} to {train[-1]:.3g}",
+        fix="Stop in time: --patience 5",
+        see="early-stopping",
+    )
+
+
+def plateau(patient: Patient) -> Finding | None:
+    """A loss that no longer moves, where guessing does as well."""
+    train, score = patient.losses("train"), patient.score
+    if len(train) < 2 * FEWEST_EPOCHS or score is None or score.reached < NO_BETTER * score.guess:
+        return None
+    quarter = len(train) // 4
+    before, now = fmean(train[-2 * quarter : -quarter]), fmean(train[-quarter:])
+    if abs(before - now) > SAME * abs(before):
+        return None
+    return Finding(
+        illness="plateau",
+        sentence=f"the training loss stands at {now:.3g}, and {score.name} {score.reached:.3g} is "
+        f"no better than guessing without the inputs, {score.guess:.3g}",
+        fix="`netwright doctor DATA` tells whether a model can learn one batch of it by heart",
+        see="critical-point",
+    )
+
+
+def not_finite(culprit: str, *, step: int, lr: float, in_data: bool) -> Finding:
+    """Where NaN or infinity came from, of a run that it ended.
+
+    Args:
+        culprit: the first that is not finite, in words.
+        step: at which it was seen.
+        lr: the learning rate.
+        in_data: it came with the data.
+    """
+    cure = f"Lower the learning rate, which was {lr:g}, or cut gradients: --set train.clip_norm=1"
+    return Finding(
+        illness="not-finite",
+        sentence=f"a number was not finite at step {step}: {culprit}",
+        fix="Mend or leave out that row: `netwright doctor DATA` lists such" if in_data else cure,
+        see="table" if in_data else "step-size",
+    )
+
+
+SYMPTOMS: tuple[Callable[[Patient], Finding | None], ...] = (
+    exploding_gradients,
+    rate_too_high,
+    dead_units,
+    saturated_units,
+    frozen_part,
+    vanishing_gradients,
+    rate_too_low,
+    overfitting,
+    plateau,
+)
+# What an illness brings about is not told beside it; a plateau is told where nothing explains it.
+BRINGS_ABOUT = {
+    "rate-too-high": {
+        "exploding-gradients",
+        "dead-units",
+        "saturated-units",
+        "vanishing-gradients",
+        "frozen-part",
+        "overfitting",
+    },
+    "exploding-gradients": {"dead-units", "saturated-units", "overfitting"},
+    "dead-units": {"frozen-part", "vanishing-gradients"},
+    "saturated-units": {"vanishing-gradients"},
+}
+
+
+def find_symptoms(patient: Patient) -> list[Finding]:
+    """All that ails it, causes first; of a run in good health nothing."""
+    found = [finding for symptom in SYMPTOMS if (finding := symptom(patient)) is not None]
+    names = {finding.illness for finding in found}
+    hidden = set().union(*(BRINGS_ABOUT.get(name, set()) for name in names))
+    if names - {"plateau"}:
+        hidden.add("plateau")
+    return [finding for finding in found if finding.illness not in hidden]
+
+
+def step_ratio(row: LayerRow) -> float:
+    """The length of a step beside that of the weights, of the layer in the middle."""
+    ratios = [
+        update / weight
+        for update, weight, gradient in zip(row.update, row.weight, row.gradient, strict=True)
+        if update is not None and weight and gradient is not None
+    ]
+    return median(ratios) if ratios else 0.0
+
+
+def whole_gradient(row: LayerRow) -> float:
+    """The length of the gradient of all layers together."""
+    return math.hypot(*(part for part in row.gradient if part is not None))
+
+
+def beside_longest_behind(row: LayerRow) -> Numbers:
+    """Of each layer, its gradient beside the longest of those behind it; None where it has none."""
+    shares: list[float | None] = []
+    longest = 0.0
+    for gradient in reversed(row.gradient):
+        shares.append(gradient / longest if gradient and longest else None)
+        longest = max(longest, gradient or 0.0)
+    return tuple(reversed(shares))
+
+
+def _extreme(
+    rows: Sequence[Numbers], layers: LayerHistory, pick: Callable[..., int]
+) -> tuple[int, float | None]:
+    """The layer whose median over rows is the smallest or largest, and that median."""
+    known = {
+        place: median(found)
+        for place in range(len(layers.layers))
+        if (found := [share for row in rows if (share := row[place]) is not None])
+    }
+    if not known:
+        return 0, None
+    place = pick(known, key=known.__getitem__)
+    return place, known[place]

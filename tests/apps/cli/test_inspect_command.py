@@ -1,0 +1,56 @@
+"""`netwright inspect`: views of a run in words, as pictures, pages and numbers."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.apps.cli.conftest import Type
+
+
+def test_without_a_view_the_runs_views_are_listed(type_in: Type, things_run: Path) -> None:
+    answer = type_in("inspect", things_run)
+    assert answer.code == 0
+    assert "confusion" in answer.out
+    assert "Which classes are taken for which." in answer.out
+    assert "residuals" not in answer.out
+    assert set(json.loads(type_in("inspect", things_run, "--json").out)) >= {"confusion", "curves"}
+
+
+def test_a_view_is_told_and_saved(type_in: Type, things_run: Path, tmp_path: Path) -> None:
+    answer = type_in("inspect", things_run, "summary", "--save", "layers.svg")
+    assert answer.code == 0
+    assert "parameters" in answer.out
+    assert answer.out.endswith("written: layers.svg\n")
+    assert b"<svg" in (tmp_path / "layers.svg").read_bytes()
+
+
+def test_numbers_as_json(type_in: Type, things_run: Path) -> None:
+    shown = json.loads(type_in("inspect", things_run, "confusion", "--json").out)
+    assert {"big", "small"} == set(shown["class_names"])
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["confusio"], "error: unknown view 'confusio'; did you mean 'confusion'?"),
+        (["curves", "--save", "x.gif"], "error: a view is saved as .svg, .png, .html, got 'x.gif'"),
+        (
+            ["curves", "--save", "no/x.svg"],
+            "error: a view is saved in a folder that exists, got 'no'",
+        ),
+        (["curves", "--set", "cells"], "error: --set wants KEY=VALUE, got 'cells'"),
+        (["curves", "--set", "cells=3"], "error: unknown setting 'view.cells'; there are none"),
+    ],
+)
+def test_bad_input_is_refused_in_one_sentence(
+    type_in: Type, things_run: Path, words: list[str], sentence: str
+) -> None:
+    answer = type_in("inspect", things_run, *words)
+    assert (answer.code, answer.err) == (2, f"{sentence}\n")
+
+
+def test_what_is_no_run_is_refused(type_in: Type) -> None:
+    answer = type_in("inspect", "nowhere", "curves")
+    assert answer.code == 2
+    assert answer.err == "error: nowhere is not a run folder: there is no such folder\n"

@@ -1,0 +1,1 @@
+"""Hand-worked derivatives against autograd, finite differences and their laws."""

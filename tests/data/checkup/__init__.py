@@ -1,0 +1,1 @@
+"""Checks of data, each against a planted illness and against healthy data."""

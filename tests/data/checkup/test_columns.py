@@ -1,0 +1,126 @@
+"""Columns as they came: constants, numbers of rows and missing cells."""
+
+import numpy as np
+import pytest
+
+from netwright.data.checkup.columns import (
+    Column,
+    array_columns,
+    counts_rows,
+    find_constant_columns,
+    find_id_columns,
+    find_missing_values,
+    needed_column,
+    table_columns,
+)
+from netwright.data.tables.raw_table import RawTable
+
+ROWS = 12
+
+
+def table() -> RawTable:
+    days = [f"2024-01-{day:02}" for day in range(1, ROWS + 1)]
+    return RawTable(
+        name="t.csv",
+        columns={
+            "number": [str(100 + 3 * row) for row in range(ROWS)],
+            "name": [f"n{row}" for row in range(ROWS)],
+            "height": [str(1.5 + (row * 7) % 5) for row in range(ROWS)],
+            "same": ["7"] * ROWS,
+            "nothing": [""] * ROWS,
+            "age": ["" if row % 4 == 0 else str(row % 3) for row in range(ROWS)],
+            "day": days,
+        },
+        positions=range(ROWS),
+    )
+
+
+def test_each_column_of_a_table_is_told_for_what_it_is() -> None:
+    seen = table_columns(table(), list(table().columns), {}, is_in_time=False)
+    assert [column.name for column in seen if column.is_id] == ["number", "name"]
+    assert [column.name for column in seen if column.is_constant] == ["same", "nothing"]
+    assert {column.name: column.missing for column in seen if column.missing} == {
+        "nothing": 1.0,
+        "age": 0.25,
+    }
+
+
+def test_in_time_and_alone_a_column_may_go_up() -> None:
+    in_time = table_columns(table(), ["number", "height"], {}, is_in_time=True)
+    alone = table_columns(table(), ["number"], {}, is_in_time=False)
+    assert not any(column.is_id for column in (*in_time, *alone))
+
+
+def test_a_kind_that_the_user_gave_is_believed() -> None:
+    given = table_columns(table(), ["number", "height"], {"number": "number"}, is_in_time=False)
+    assert not given[0].is_id
+
+
+@pytest.mark.parametrize(
+    ("values", "counts"),
+    [
+        (range(10), True),
+        ([3, 1, 2, 9, 4, 5, 8, 6, 7, 10], True),
+        ([1, 5, 9, 11, 30, 31, 40, 52, 60, 99], True),
+        ([10, 50, 90, 11, 30, 31, 40, 52, 60, 99], False),
+        (np.arange(10) / 2, False),
+        ([1, 1, 2, 3, 4, 5, 6, 7, 8, 9], False),
+        (range(9), False),
+        ([*range(9), np.nan], False),
+    ],
+    ids=["row", "shuffled", "rising", "measured", "halves", "twice", "few", "missing"],
+)
+def test_whole_numbers_that_rise_or_are_consecutive_count_rows(
+    values: list[float], counts: bool
+) -> None:
+    assert counts_rows(np.array(values, dtype=np.float64)) is counts
+
+
+def test_columns_of_arrays_are_seen_alike() -> None:
+    rows = np.arange(10.0)
+    gaps = np.where(rows % 2 == 0, np.nan, rows)
+    values = np.stack([rows, np.full(10, 3.0), gaps, np.sin(rows), np.full(10, np.nan)], axis=1)
+    seen = array_columns(values, ("row", "same", "gaps", "sine", "nothing"))
+    assert seen == (
+        Column(name="row", missing=0.0, is_id=True),
+        Column(name="same", missing=0.0, is_constant=True),
+        Column(name="gaps", missing=0.5),
+        Column(name="sine", missing=0.0),
+        Column(name="nothing", missing=1.0, is_constant=True),
+    )
+
+
+def test_findings_name_the_columns_and_the_option() -> None:
+    seen = [
+        Column(name="a", missing=0.2, is_constant=True),
+        Column(name="b", missing=0.0, is_constant=True),
+        Column(name="c", missing=0.005, is_id=True),
+    ]
+    constant, same, gaps = (
+        find(seen) for find in (find_constant_columns, find_id_columns, find_missing_values)
+    )
+    assert constant is not None
+    assert same is not None
+    assert gaps is not None
+    assert constant.sentence == (
+        "each of the columns 'a', 'b' has one value in all rows, so that nothing is learned from it"
+    )
+    assert constant.fix.startswith("Leave it out: --set data.drop=a,b;")
+    assert same.sentence.startswith("column 'c' has another value in every row")
+    assert gaps.sentence == "cells are missing in 1 of 3 columns: 'a' 20.0%"
+
+
+def test_healthy_columns_are_silent() -> None:
+    seen = [Column(name="a", missing=0.005)]
+    assert find_constant_columns(seen) is None
+    assert find_id_columns(seen) is None
+    assert find_missing_values(seen) is None
+
+
+def test_of_a_needed_column_no_cell_may_be_missing() -> None:
+    column = needed_column(table(), "age", "--drop-missing-target")
+    found = find_missing_values([column])
+    assert found is not None
+    assert found.fix == "Give --drop-missing-target: such rows teach nothing"
+    rare = find_missing_values([Column(name="y", missing=0.001, remedy="--drop-missing-target")])
+    assert rare is not None

@@ -1,0 +1,56 @@
+"""Hints at wrong labels: their share is found, and overlap alone says nothing."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import torch
+
+import netwright as nw
+from netwright.data.checkup.label_noise import contradictions, find_label_noise
+from tests.data.checkup.rows import clouds, data_of
+
+
+@pytest.mark.parametrize("share", [0.05, 0.1])
+def test_the_share_of_flipped_labels_is_found(share: float) -> None:
+    points, classes = clouds(400, distance=6)
+    flipped = torch.arange(400) // 2 % round(1 / share) == 0
+    noisy = torch.where(flipped, 1 - classes, classes)
+    wrong, surest = contradictions(points, noisy, 2)
+    assert float(wrong[surest].float().mean()) == pytest.approx(share, abs=0.04)
+    assert float(flipped[wrong & surest].float().mean()) > 0.95
+    found = find_label_noise(data_of((points, noisy.tolist())))
+    assert found is not None
+    assert found.sentence.startswith("about ")
+    assert found.see == "label-noise"
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("distance", [0, 1, 1.5, 2, 3])
+def test_overlapping_classes_are_no_noise(distance: float, seed: int) -> None:
+    points, classes = clouds(400, distance, seed=seed)
+    assert find_label_noise(data_of((points, classes.tolist()))) is None
+
+
+def test_few_rows_tell_nothing() -> None:
+    points, classes = clouds(60, distance=6)
+    flipped = torch.where(torch.arange(60) % 5 == 0, 1 - classes, classes)
+    assert find_label_noise(data_of((points, flipped.tolist()))) is None
+
+
+@pytest.mark.parametrize("name", ["iris", "wine", "breast-cancer", "digits", "moons", "spirals"])
+def test_real_and_curved_classes_are_no_noise(name: str) -> None:
+    assert find_label_noise(nw.data.load(name)) is None
+
+
+def test_a_row_has_no_vote_on_itself() -> None:
+    points, classes = clouds(40, distance=100)
+    lonely = classes.clone()
+    lonely[0] = 1 - lonely[0]
+    wrong, _ = contradictions(points, lonely, 2)
+    assert wrong.nonzero().flatten().tolist() == [0]
+
+
+def test_rare_but_clear_classes_are_no_noise(real_data: Callable[[str], Path]) -> None:
+    path = real_data("islr/Default.csv")
+    assert find_label_noise(nw.data.load("table", path=str(path), target="default")) is None

@@ -1,0 +1,30 @@
+"""All checks of loaded data, where they apply."""
+
+from pathlib import Path
+
+import netwright as nw
+from netwright.data.checkup.loaded_data import CHECKS, look_at_data
+from netwright.data.images.folder import ImageFolderConfig, load_image_folder
+from netwright.data.stored import StoredSplit
+from tests.data.images.pictures import folder_of
+
+
+def test_every_check_is_made_or_said_to_be_for_other_kinds() -> None:
+    classes, reals = look_at_data(nw.data.load("moons")), look_at_data(nw.data.load("line"))
+    assert classes.looked_at == tuple(check.looks_at for check in CHECKS)
+    assert classes.not_looked_at == ()
+    assert reals.looked_at == tuple(check.looks_at for check in CHECKS[:2])
+    assert reals.not_looked_at == (
+        "imbalance, which is for class or mask targets",
+        "label-noise, which is for features or image inputs and class targets",
+    )
+
+
+def test_stored_rows_are_read_and_looked_at(tmp_path: Path) -> None:
+    names = [f"{kind}/{place}.png" for kind in ("cat", "dog") for place in range(10)]
+    root = folder_of(tmp_path / "pets", *names)
+    data = load_image_folder(ImageFolderConfig(path=str(root), memory=1e-9))
+    assert isinstance(data.train, StoredSplit)
+    seen = look_at_data(data)
+    held = look_at_data(load_image_folder(ImageFolderConfig(path=str(root))))
+    assert seen == held

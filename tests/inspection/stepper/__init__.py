@@ -1,0 +1,1 @@
+"""The stepper: its tape, its sweep, its checks and its pages."""

@@ -1,0 +1,32 @@
+"""What is looked at in a model, and what is said of it."""
+
+import pytest
+
+from netwright.data.checkup.examination import Examination
+from netwright.recipes import overfit_one_batch
+from netwright.recipes.fit import prepare
+from netwright.recipes.model_checkup import look_at_model
+
+
+def test_both_checks_are_made_and_told() -> None:
+    assert look_at_model(prepare("mlp", "moons", hidden=(8,))) == Examination(
+        looked_at=(
+            "how differences between rows pass through the layers at the start",
+            "whether 3 rows can be learned by heart",
+        )
+    )
+
+
+@pytest.mark.parametrize("model", ["ridge", "restarts"])
+def test_models_with_a_rule_of_their_own_are_left_out(model: str) -> None:
+    seen = look_at_model(prepare(model, "diabetes"))
+    assert seen == Examination(not_looked_at=(f"{model}: it learns by a rule of its own",))
+
+
+def test_a_batch_that_takes_too_long_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(overfit_one_batch, "MOST_SECONDS", 0.0)
+    seen = look_at_model(prepare("mlp", "moons", hidden=(8,)))
+    assert seen.findings == ()
+    assert seen.not_looked_at[0].startswith(
+        "whether 3 rows can be learned by heart, to the end: its loss came from 0."
+    )

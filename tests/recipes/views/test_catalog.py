@@ -1,0 +1,14 @@
+"""The table of views: every row loads, tells what it shows, and where it comes from."""
+
+import pytest
+
+from netwright.core.config import parse
+from netwright.recipes.views.catalog import VIEWS
+
+
+@pytest.mark.parametrize("name", VIEWS)
+def test_every_row_has_a_card_and_settings_with_defaults(name: str) -> None:
+    entry = VIEWS.load(name)
+    assert entry.card.sentence.endswith((".", "?"))
+    assert entry.card.source
+    parse(entry.settings, {}, "view")

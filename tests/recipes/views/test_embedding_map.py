@@ -1,0 +1,62 @@
+"""The embedding map of a run: a point an example, a token or a row of the embedding."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+import netwright as nw
+from netwright.core.errors import ConfigError
+from netwright.inspection.embedding_map import EmbeddingMap
+from netwright.recipes.views.embedding_map import EMBEDDING_MAP
+from netwright.recipes.views.entry import Subject
+from tests.inspection.untouched import untouched
+
+
+@pytest.fixture(autouse=True)
+def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def shown(run: nw.Run, **settings: object) -> EmbeddingMap:
+    with untouched(run.model):
+        view = EMBEDDING_MAP.show(Subject(run, *run.data_at_hand()), settings)
+    assert isinstance(view, EmbeddingMap)
+    return view
+
+
+def test_examples_are_what_the_head_reads(moons_run: nw.Run) -> None:
+    view = shown(moons_run, points=20)
+    assert view.num_dimensions == 16
+    assert len(view.points) == len(view.classes) == 20
+    assert shown(moons_run, layer="head").num_dimensions == 2
+
+
+def test_reals_are_coloured_by_their_value() -> None:
+    run = nw.fit("ridge", "diabetes", quiet=True)
+    view = shown(run)
+    targets = run.data.split("test").targets.cpu()[:, 0]
+    torch.testing.assert_close(torch.tensor(view.values), targets, check_dtype=False)
+
+
+def test_tokens_of_texts_and_of_the_vocabulary_are_points() -> None:
+    settings: dict[str, Any] = {"n": 40, "hidden": 4, "embedding": 3, "epochs": 1, "quiet": True}
+    run = nw.fit("encoder-decoder", "reverse", **settings)
+    said = shown(run, points=30)
+    assert len(said.points) == 30
+    assert said.class_names[-1] == "other"
+    vocabulary = shown(run, of="tokens")
+    assert len(vocabulary.points) == run.spec.vocab_size
+    assert vocabulary.labels[:2] == ("<pad>", "<unk>")
+
+
+def test_models_without_layers_and_without_tokens_are_refused(moons_run: nw.Run) -> None:
+    tree = nw.fit("decision-tree", "iris", quiet=True)
+    sentence = (
+        "^an embedding map is of what a network makes of its inputs, DecisionTree has no layers$"
+    )
+    with pytest.raises(ConfigError, match=sentence):
+        shown(tree)
+    with pytest.raises(ConfigError, match=r"^MLP has no embedding whose tokens could be shown$"):
+        shown(moons_run, of="tokens")

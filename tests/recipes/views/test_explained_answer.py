@@ -1,0 +1,70 @@
+"""Which answer is explained: the likeliest, or the one that is asked for, in the run's words."""
+
+from pathlib import Path
+
+import pytest
+import torch
+
+import netwright as nw
+from netwright.core.errors import ConfigError
+from netwright.recipes.views.entry import Subject
+from netwright.recipes.views.explained_answer import (
+    AnswerConfig,
+    explained_answer,
+    shown_input,
+    training_mean,
+)
+
+
+@pytest.fixture(scope="module")
+def language(tmp_path_factory: pytest.TempPathFactory) -> nw.Run:
+    folder = tmp_path_factory.mktemp("language")
+    path = folder / "words.txt"
+    path.write_text("the quick fox " * 40)
+    return nw.fit("elman", path, window=6, hidden=4, epochs=1, out=folder / "run", quiet=True)
+
+
+def subject(run: nw.Run) -> Subject:
+    return Subject(run, *run.data_at_hand())
+
+
+def test_the_likeliest_class_is_explained_unless_another_is_asked_for(moons_run: nw.Run) -> None:
+    inputs = subject(moons_run).example(3).inputs
+    likeliest = int(moons_run.task.predictions(moons_run.model(inputs)).argmax())
+    names = moons_run.spec.class_names
+    answer = explained_answer(moons_run, inputs, AnswerConfig())
+    assert answer.words == f'the class "{names[likeliest]}"'
+    assert answer.of(torch.tensor([[3.0, 5.0]])).item() == (3, 5)[likeliest]
+    other = explained_answer(moons_run, inputs, AnswerConfig(answer=names[1 - likeliest]))
+    assert other.where.tolist() == [likeliest == 1, likeliest == 0]
+    with pytest.raises(ConfigError, match=r"^unknown answer '7'; there are 0, 1$"):
+        explained_answer(moons_run, inputs, AnswerConfig(answer="7"))
+
+
+def test_of_a_text_the_last_place_is_explained_or_the_one_asked_for(language: nw.Run) -> None:
+    inputs = subject(language).example(0).inputs
+    last = explained_answer(language, inputs, AnswerConfig())
+    assert last.words.endswith("at place 5")
+    assert last.where.nonzero()[:, 0].tolist() == [5]
+    second = explained_answer(language, inputs, AnswerConfig(place=1, answer="x"))
+    assert second.words == '"x" at place 1'
+    with pytest.raises(
+        ConfigError, match=r"^place must be from 0 to 5, the tokens there are, got 6$"
+    ):
+        explained_answer(language, inputs, AnswerConfig(place=6))
+
+
+def test_inputs_are_shown_by_their_names(moons_run: nw.Run, language: nw.Run) -> None:
+    features = shown_input(moons_run, subject(moons_run).example(0).inputs, "it")
+    assert (features.kind, features.names) == ("features", moons_run.spec.feature_names)
+    tokens = shown_input(language, subject(language).example(0).inputs, "it")
+    assert tokens.kind == "tokens"
+    assert len(tokens.names) == 6
+    assert " " not in tokens.names  # a space is made visible
+
+
+def test_the_mean_is_that_of_the_training_rows(moons_run: nw.Run, tmp_path: Path) -> None:
+    mean = training_mean(subject(moons_run))
+    torch.testing.assert_close(mean, moons_run.data.train.inputs.cpu().mean(dim=0))
+    with pytest.raises(ConfigError, match=r"^this view needs the run's data: it is away$"):
+        training_mean(Subject(moons_run, None, "it is away"))

@@ -1,0 +1,75 @@
+"""The view `landscape` of a run: its own loss, its own path, and the model as it was."""
+
+import copy
+from pathlib import Path
+
+import pytest
+
+import netwright as nw
+from netwright.core.errors import ConfigError
+from netwright.inspection.landscape import Landscape
+from netwright.recipes.views.cost import Cost
+from netwright.recipes.views.entry import Subject
+from netwright.recipes.views.landscape import LANDSCAPE, _affordable
+from tests.train.toy_runs import assert_same, copy_of
+
+
+def show(run: nw.Run, **settings: object) -> Landscape:
+    view = LANDSCAPE.show(Subject(run, *run.data_at_hand()), settings)
+    assert isinstance(view, Landscape)
+    return view
+
+
+def test_shows_the_path_of_a_saved_run_and_its_own_loss_at_the_star(moons_run: nw.Run) -> None:
+    assert moons_run.folder is not None
+    run = nw.open_run(moons_run.folder)
+    before = copy_of(run.model)
+    view = show(run, cells=3, rows=10**6)
+    loss = run.evaluate(split="train")["loss"]
+    assert view.rows == len(run.data.train)
+    assert view.loss == pytest.approx(loss, rel=1e-5)
+    assert view.path[0].step == 0
+    assert view.path[-1].loss is not None
+    assert view.path[-1].loss < (view.path[0].loss or 0)
+    assert len(view.heights) == len(view.heights[0]) == 3
+    assert_same(copy_of(run.model), before)
+    assert all(weight.grad is None for weight in run.model.parameters())
+    assert not any(part._forward_hooks for part in run.model.modules())
+
+
+def test_a_run_in_memory_has_a_random_plane(moons_run: nw.Run) -> None:
+    moons_run.model.train()
+    run = copy.copy(moons_run)
+    run.folder = None
+    view = show(run, cells=2)
+    assert view.path == ()
+    assert moons_run.model.training
+    assert show(run, cells=2, seed=1).heights != view.heights
+
+
+def test_models_with_a_rule_of_their_own_have_one_where_they_have_weights(tmp_path: Path) -> None:
+    view = show(nw.fit("least-squares", "line", out=tmp_path / "line", quiet=True), cells=3)
+    assert all(
+        height >= (view.loss or 0) - 1e-6 for row in view.heights for height in row if height
+    )
+    tree = nw.fit("decision-tree", "iris", out=tmp_path / "tree", quiet=True)
+    with pytest.raises(
+        ConfigError,
+        match="a landscape is drawn over two learned weights or more, decision-tree has 0",
+    ):
+        show(tree)
+    several = nw.fit("bagging", "iris", members=2, out=tmp_path / "bag", quiet=True, epochs=1)
+    with pytest.raises(
+        ConfigError, match="a landscape is of the weights of one model, bagging has several"
+    ):
+        show(several)
+
+
+@pytest.mark.parametrize(
+    ("calls", "flops", "rows", "cells"),
+    [(0, 0, 256, 17), (10, 10**5, 256, 17), (20, 10**6, 40, 17), (50, 10**7, 16, 9)],
+)
+def test_a_costly_model_is_seen_on_fewer_examples_then_on_fewer_cells(
+    calls: int, flops: int, rows: int, cells: int
+) -> None:
+    assert _affordable(Cost(calls=calls, flops=flops)) == (rows, cells)

@@ -1,0 +1,75 @@
+"""Linear regions of a run: of networks of ReLU units alone, as close as they can be seen."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import netwright as nw
+from netwright.core.errors import ConfigError
+from netwright.inspection.linear_regions import LinearRegions
+from netwright.recipes.views.entry import Subject
+from netwright.recipes.views.linear_regions import LINEAR_REGIONS
+from tests.inspection.untouched import untouched
+
+
+@pytest.fixture(autouse=True)
+def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def shown(run: nw.Run, **settings: object) -> LinearRegions:
+    with untouched(run.model):
+        view = LINEAR_REGIONS.show(Subject(run, *run.data_at_hand()), settings)
+    assert isinstance(view, LinearRegions)
+    return view
+
+
+def test_one_layer_has_no_more_regions_than_lines_can_make(moons_run: nw.Run) -> None:
+    view = shown(moons_run, cells=80)
+    assert view.num_units == 16
+    assert 10 < view.num_regions <= 1 + 16 + 120
+    assert (view.zoom, len(view.regions)) == (1, 80)
+    assert view.frame.x_name == moons_run.spec.feature_names[0]
+
+
+def test_crowded_regions_are_looked_at_more_closely(moons_run: nw.Run) -> None:
+    assert shown(moons_run, cells=12).zoom > 1
+    assert shown(moons_run, cells=12, zoom=2).zoom == 2
+
+
+@pytest.mark.parametrize(
+    ("model", "data", "settings", "sentence"),
+    [
+        (
+            "mlp",
+            "moons",
+            {"activation": "tanh", "hidden": (2,), "epochs": 1},
+            "linear regions are of networks of ReLU units, MLP has none",
+        ),
+        (
+            "mlp",
+            "moons",
+            {"layer_norm": True, "hidden": (2,), "epochs": 1},
+            "linear regions are of networks of ReLU units, MLP has layer_norm",
+        ),
+        (
+            "least-squares",
+            "line",
+            {},
+            "linear regions are looked at on a plane, one input number has none",
+        ),
+        (
+            "elman",
+            "parity",
+            {"n": 40, "hidden": 2, "embedding": 2, "epochs": 1},
+            "linear regions are of inputs that are numbers, tokens are none",
+        ),
+    ],
+)
+def test_other_models_are_refused(
+    model: str, data: str, settings: dict[str, Any], sentence: str
+) -> None:
+    run = nw.fit(model, data, quiet=True, **settings)
+    with pytest.raises(ConfigError, match=f"^{sentence}$"):
+        shown(run)

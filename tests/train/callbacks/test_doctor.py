@@ -1,0 +1,229 @@
+"""The doctor's eye: it sees few steps, changes no bit of a run, and goes on where it was."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor, nn
+
+from netwright.core.errors import RunError
+from netwright.train.callback import Callback
+from netwright.train.callbacks.doctor import EVERY, FIRST, Doctor, watch_interval
+from netwright.train.callbacks.non_finite import GuardNonFinite
+from netwright.train.checkpoint import load_checkpoint, save_checkpoint
+from netwright.train.layer_history import LayerHistory, read_layer_history
+from netwright.train.settings import Policy
+from netwright.train.state import TrainState
+from tests.train.callbacks.test_non_finite import first_rows, spoil
+from tests.train.toy_runs import assert_same, copy_of, toy_data, toy_fit, toy_net, toy_trainer
+
+LONG: dict[str, Any] = {"epochs": 7, "batch_size": 2}  # 70 steps
+
+
+def watched(total: int) -> list[int]:
+    """The steps, counted from 1, of a run of so many."""
+    steps = [s for s in range(total) if s < FIRST or s % watch_interval(s) == 0 or s == total - 1]
+    return [step + 1 for step in steps]
+
+
+def test_the_first_steps_are_watched_then_ever_fewer_and_the_last() -> None:
+    doctor = Doctor()
+    toy_fit(toy_net(), toy_data(), callbacks=[doctor], **LONG)
+    assert doctor.seen.steps == [*range(1, FIRST + 1), EVERY + 1, 70] == watched(70)
+    assert doctor.seen.layers == ("0", "3")
+    assert [bool(row.dead) for row in doctor.seen] == [False] * 9 + [True, False, True]
+    assert len(watched(1_000_000)) < 250
+    assert len(watched(1000)) < 10 + 1000 / EVERY + 1
+
+
+@pytest.mark.parametrize("optimizer", ["adam", "sgd", "lbfgs", "svrg"])
+def test_a_run_is_the_same_bit_for_bit_with_and_without_it(optimizer: str) -> None:
+    def end(*callbacks: Callback) -> list[Any]:
+        net = toy_net(batch_norm=True, dropout=0.4)
+        state = toy_fit(net, toy_data(), callbacks=callbacks, optimizer=optimizer)
+        rows = [(row.step, row.name, row.value) for row in state.history]
+        return [copy_of(net), state.optimizer.state_dict(), rows, torch.get_rng_state()]
+
+    doctor = Doctor()
+    assert_same(end(doctor), end())
+    assert len(doctor.seen) > FIRST
+
+
+def test_lengths_are_those_that_a_loop_by_hand_measures() -> None:
+    doctor, net, by_hand = Doctor(), toy_net(), toy_net()
+    data = toy_data(rows=8, val=0)
+    toy_fit(net, data, callbacks=[doctor], optimizer="sgd", lr=0.1, batch_size=8, epochs=1)
+    loss = nn.functional.cross_entropy(by_hand(data.train.inputs), data.train.targets)
+    loss.backward()  # type: ignore[no-untyped-call]
+    (row,) = doctor.seen
+    first = [weight.grad.flatten() for weight in by_hand[0].parameters() if weight.grad is not None]
+    gradient = torch.cat(first).norm()
+    assert row.loss == pytest.approx(loss.item(), rel=1e-5)
+    assert row.gradient[0] == pytest.approx(gradient.item(), rel=1e-5)
+    assert row.update[0] == pytest.approx(0.1 * gradient.item(), rel=1e-4)
+    after = torch.cat([weight.flatten() for weight in net[0].parameters()]).norm()
+    assert row.weight[0] == pytest.approx(after.item(), rel=1e-5)
+
+
+class StopAt(Callback):
+    def __init__(self, step: int) -> None:
+        self.step = step
+
+    def on_step_end(self, state: TrainState) -> None:
+        if state.step == self.step:
+            state.cut_short("stop")
+
+
+class SaveAt(StopAt):
+    """Saves where it stops: the generators are the run's own there."""
+
+    def __init__(self, step: int, folder: Path, doctor: Doctor) -> None:
+        super().__init__(step)
+        self.folder, self.doctor = folder, doctor
+
+    def on_step_end(self, state: TrainState) -> None:
+        super().on_step_end(state)
+        if state.stop_reason:
+            save_checkpoint(self.folder, state, [self.doctor])
+
+
+@pytest.mark.parametrize("step", [3, 33])
+def test_a_run_that_is_taken_up_again_has_the_same_history(tmp_path: Path, step: int) -> None:
+    saved, data = tmp_path / "saved", toy_data()
+
+    def seen(*, stop: bool = False) -> str:
+        doctor = Doctor(tmp_path / "layers.jsonl")
+        calls = [doctor, *([SaveAt(step, saved, doctor)] if stop else [])]
+        trainer = toy_trainer(data, callbacks=calls, **LONG)
+        state = trainer.start(toy_net(dropout=0.4), data)
+        if saved.exists():
+            load_checkpoint(saved, state, [doctor])
+        trainer.fit(state, data)
+        assert (tmp_path / "layers.jsonl").read_text() == doctor.seen.to_text()
+        return doctor.seen.to_text()
+
+    whole, stopped = seen(), seen(stop=True)
+    assert whole.startswith(stopped)
+    assert len(stopped) < len(whole)
+    assert seen() == whole
+
+
+def test_one_that_is_off_keeps_what_was_seen_and_watches_no_more(tmp_path: Path) -> None:
+    doctor = Doctor()
+    state = toy_fit(toy_net(), toy_data(), callbacks=[doctor, StopAt(5)])
+    save_checkpoint(tmp_path / "saved", state, [doctor])
+    off = Doctor(tmp_path / "layers.jsonl", is_on=False)
+    trainer = toy_trainer(toy_data(), callbacks=[off])
+    state = trainer.start(toy_net(), toy_data())
+    load_checkpoint(tmp_path / "saved", state, [off])
+    trainer.fit(state, toy_data())
+    assert off.seen.steps == [1, 2, 3, 4, 5]
+    assert read_layer_history(tmp_path / "layers.jsonl").steps == [1, 2, 3, 4, 5]
+
+
+def test_one_that_was_off_from_the_first_leaves_no_file_and_may_be_switched_on(
+    tmp_path: Path,
+) -> None:
+    off = Doctor(tmp_path / "layers.jsonl", is_on=False)
+    state = toy_fit(toy_net(), toy_data(), callbacks=[off, StopAt(5)])
+    assert not (tmp_path / "layers.jsonl").exists()
+    save_checkpoint(tmp_path / "saved", state, [off])
+    doctor = Doctor()
+    trainer = toy_trainer(toy_data(), callbacks=[doctor])
+    state = trainer.start(toy_net(), toy_data())
+    load_checkpoint(tmp_path / "saved", state, [doctor])
+    trainer.fit(state, toy_data())
+    assert doctor.seen.steps[:2] == [6, 7]
+
+
+def test_every_epoch_is_on_disk_when_it_is_over(tmp_path: Path) -> None:
+    path = tmp_path / "layers.jsonl"
+    doctor = Doctor(path)
+
+    class Look(Callback):
+        def on_epoch_end(self, state: TrainState) -> None:
+            assert path.read_text() == doctor.seen.to_text()
+
+    toy_fit(toy_net(), toy_data(), callbacks=[doctor, Look()])
+    assert read_layer_history(path).steps == doctor.seen.steps
+    toy_fit(toy_net(), toy_data(), callbacks=[doctor], epochs=1)  # one object serves several runs
+    assert read_layer_history(path).steps == [1, 2, 3, 4, 5]
+
+
+def test_an_update_that_is_left_out_leaves_no_row() -> None:
+    row = first_rows(toy_data(), 0, [2])[0]
+
+    def seen(policy: Policy) -> LayerHistory:
+        doctor, data = Doctor(), spoil(toy_data(), "inputs", row, float("nan"))
+        calls = [GuardNonFinite(policy, [doctor]), doctor]
+        assert toy_fit(toy_net(), data, callbacks=calls, epochs=1).step == 4
+        return doctor.seen
+
+    assert seen("skip").layers == ("0", "3")
+    assert seen("skip").steps == [1, 2, 3, 4]
+    assert seen("roll-back").to_text() == seen("skip").to_text()
+
+
+def test_an_overflow_of_float16_leaves_no_row() -> None:
+    class Overflow(Callback):
+        def on_fit_start(self, state: TrainState) -> None:
+            weight = next(state.model.parameters())
+            weight.register_hook(  # type: ignore[no-untyped-call]
+                lambda grad: grad * torch.inf if state.samples == 8 else grad
+            )
+
+    doctor = Doctor()
+    state = toy_fit(
+        toy_net(), toy_data(), callbacks=[Overflow(), doctor], precision="fp16-mixed", epochs=1
+    )
+    assert (state.step, doctor.seen.steps) == (4, [1, 2, 3, 4])
+
+
+class Blow(nn.Module):
+    """The logarithm of a number that is 0."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        return x + (x * 0).sum().log().clamp(max=0) * 0
+
+
+@pytest.mark.parametrize(
+    ("spoilt", "sentence", "see"),
+    [
+        (True, "the inputs of row 13 hold it", "table"),
+        (False, "layer '1' puts it out", "step-size"),
+    ],
+)
+def test_the_origin_of_nan_is_told(
+    spoilt: bool, sentence: str, see: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    data = spoil(toy_data(), "inputs", 13, float("nan")) if spoilt else toy_data()
+    net = toy_net() if spoilt else nn.Sequential(nn.Linear(3, 3), Blow())
+    doctor = Doctor()
+    with pytest.raises(RunError):
+        toy_fit(net, data, callbacks=[GuardNonFinite(), doctor])
+    (finding,) = doctor.findings
+    assert (finding.illness, finding.see) == ("not-finite", see)
+    assert finding.sentence.endswith(sentence)
+    assert f"doctor: {finding}" in capsys.readouterr().err
+
+
+def test_of_other_errors_it_says_nothing(capsys: pytest.CaptureFixture[str]) -> None:
+    class Fail(Callback):
+        def on_step_end(self, state: TrainState) -> None:
+            raise RunError("the disk is full")
+
+    doctor = Doctor()
+    with pytest.raises(RunError, match="the disk is full"):
+        toy_fit(toy_net(), toy_data(), callbacks=[doctor, Fail()])
+    assert doctor.findings == []
+    assert capsys.readouterr().err == ""
+
+
+def test_a_quiet_one_tells_nothing(capsys: pytest.CaptureFixture[str]) -> None:
+    doctor = Doctor(quiet=True)
+    data = spoil(toy_data(), "inputs", 13, float("nan"))
+    with pytest.raises(RunError):
+        toy_fit(toy_net(), data, callbacks=[GuardNonFinite(), doctor])
+    assert len(doctor.findings) == 1
+    assert capsys.readouterr().err == ""

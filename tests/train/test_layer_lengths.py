@@ -1,0 +1,108 @@
+"""Lengths by layer: a step worked by hand, layers that do not learn, and large models."""
+
+import pytest
+import torch
+from torch import Tensor, nn
+
+from netwright.train import layer_lengths
+from netwright.train.layer_lengths import LayerLengths
+
+
+def one_step(model: nn.Module, x: Tensor, lr: float = 0.5) -> tuple[LayerLengths, Tensor]:
+    """Plain gradient descent on the sum of the outputs, with its lengths taken."""
+    lengths = LayerLengths(model)
+    optimizer = torch.optim.SGD([w for w in model.parameters() if w.requires_grad], lr=lr)
+    loss = model(x).sum()
+    loss.backward()
+    lengths.take_gradients()
+    optimizer.step()
+    return lengths, loss.detach()
+
+
+def pair() -> nn.Sequential:
+    """From x to 2 x = y to (3 y, 4 y): the gradients are worked out by hand."""
+    inner, outer = nn.Linear(1, 1, bias=False), nn.Linear(1, 2)
+    with torch.no_grad():
+        inner.weight.fill_(2.0)
+        outer.weight.copy_(torch.tensor([[3.0], [4.0]]))
+        outer.bias.zero_()
+    return nn.Sequential(inner, outer)
+
+
+def test_lengths_of_a_step_are_those_worked_by_hand() -> None:
+    # d/dw0 = (3 + 4) x = 7; d/dw1 = 2 x each and d/db = 1 each: sqrt(4 + 4 + 1 + 1).
+    lengths, loss = one_step(pair(), torch.ones(1, 1))
+    taken = lengths.take_step(loss)
+    assert taken is not None
+    value, numbers = taken
+    assert value == 14.0
+    assert list(numbers["gradient"]) == pytest.approx([7.0, 10**0.5], rel=1e-5)
+    assert list(numbers["update"]) == pytest.approx([3.5, 0.5 * 10**0.5], rel=1e-5)
+    # After the step: w0 = 2 - 3.5; w1 = (3 - 1, 4 - 1), b = (-0.5, -0.5).
+    assert list(numbers["weight"]) == pytest.approx([1.5, (4 + 9 + 0.5) ** 0.5], rel=1e-5)
+
+
+def test_a_layer_that_does_not_learn_has_no_gradient_and_one_that_is_left_out_has_length_0() -> (
+    None
+):
+    model = nn.ModuleDict(
+        {"frozen": nn.Linear(2, 2), "used": nn.Linear(2, 1), "left": nn.Linear(2, 1)}
+    )
+    model["frozen"].requires_grad_(False)
+    model.forward = lambda x: model["used"](model["frozen"](x))
+    lengths, loss = one_step(model, torch.ones(1, 2))
+    taken = lengths.take_step(loss)
+    assert taken is not None
+    assert list(lengths.layers) == ["frozen", "used", "left"]
+    frozen, used, left = taken[1]["gradient"]
+    assert (frozen, left) == (None, 0.0)
+    assert used is not None
+    assert used > 0
+    assert taken[1]["update"][0] == 0.0
+
+
+def test_shared_weights_belong_to_the_first_layer_alone() -> None:
+    model = nn.Sequential(nn.Linear(2, 2, bias=False), nn.Linear(2, 2, bias=False))
+    model[1].weight = model[0].weight
+    assert list(LayerLengths(model).layers) == ["0"]
+
+
+def test_weights_of_the_model_itself_are_called_model() -> None:
+    class Scale(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.factor = nn.Parameter(torch.ones(()))
+            self.inner = nn.Linear(1, 1)
+
+    assert list(LayerLengths(Scale()).layers) == ["model", "inner"]
+
+
+def test_of_a_large_model_the_steps_of_the_first_layers_are_measured(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(layer_lengths, "MOST_COPIED", 3)  # the first has 1 weight, the second 4
+    lengths, loss = one_step(pair(), torch.ones(1, 1))
+    assert len(lengths.before) == 1
+    taken = lengths.take_step(loss)
+    assert taken is not None
+    assert taken[1]["update"] == (3.5, None)
+    assert None not in taken[1]["gradient"]
+
+
+def test_what_is_not_finite_is_left_out_and_forgotten() -> None:
+    lengths, _ = one_step(pair(), torch.full((1, 1), float("inf")))
+    assert lengths.take_step(torch.tensor(1.0)) is None
+    assert not lengths.gradients
+    assert not lengths.before
+
+
+def test_of_a_search_the_first_weights_and_the_last_gradients_count() -> None:
+    model = pair()
+    lengths, loss = one_step(model, torch.ones(1, 1))  # the weights have moved
+    model.zero_grad()
+    (3 * model(torch.ones(1, 1)).sum()).backward()
+    lengths.take_gradients()
+    taken = lengths.take_step(loss)
+    assert taken is not None
+    assert taken[1]["update"][0] == 3.5
+    assert taken[1]["gradient"][0] == 15.0  # 3 (2 + 3)

@@ -1,0 +1,201 @@
+"""Symptoms told from numbers: each on its own side of its threshold, and causes before effects."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from netwright.train.history import History, Row
+from netwright.train.layer_history import LayerHistory, LayerRow
+from netwright.train.symptoms import (
+    FEWEST_ROWS,
+    SYMPTOMS,
+    Patient,
+    Score,
+    beside_longest_behind,
+    find_symptoms,
+    not_finite,
+    step_ratio,
+    whole_gradient,
+)
+
+HEALTHY = LayerRow(
+    step=1, epoch=0, loss=1.0, gradient=(0.6, 0.8), weight=(10.0, 10.0), update=(0.01, 0.02)
+)
+
+
+def losses(**splits: list[float]) -> History:
+    return History(
+        [
+            Row(step=e, epoch=e, samples=e, time=0.0, split=split, name="loss", value=value)
+            for split, values in splits.items()
+            for e, value in enumerate(values, start=1)
+        ]
+    )
+
+
+def patient(first: float = 1.0, last: float = 0.5, **numbers: Any) -> Patient:
+    """A run of 20 watched steps, all alike but for the loss, which falls half way."""
+    rows = [
+        replace(HEALTHY, step=step, loss=first if step <= 10 else last, **numbers)
+        for step in range(1, 21)
+    ]
+    return Patient(history=History(), layers=LayerHistory(("inner", "outer"), rows), lr=0.1)
+
+
+def illnesses(case: Patient) -> list[str]:
+    return [finding.illness for finding in find_symptoms(case)]
+
+
+def test_a_healthy_run_has_no_symptom_and_neither_has_an_empty_one() -> None:
+    assert illnesses(patient()) == []
+    assert illnesses(Patient(history=History(), layers=LayerHistory(), lr=0.1)) == []
+
+
+def test_a_run_of_few_steps_is_not_judged() -> None:
+    ill = patient(last=9.0, update=(5.0, 5.0))
+    assert illnesses(ill) == ["rate-too-high"]
+    few = LayerHistory(ill.layers.layers, ill.layers.rows[: FEWEST_ROWS - 1])
+    assert illnesses(replace(ill, layers=few)) == []
+
+
+def test_numbers_of_a_row_are_worked_by_hand() -> None:
+    assert whole_gradient(HEALTHY) == pytest.approx(1.0)  # 0.6, 0.8 and 1
+    assert step_ratio(HEALTHY) == pytest.approx(0.0015)
+    frozen = replace(HEALTHY, gradient=(None, 0.8), update=(0.0, None))
+    assert whole_gradient(frozen) == 0.8
+    assert step_ratio(frozen) == 0.0
+    row = replace(HEALTHY, gradient=(0.5, None, 0.0, 2.0, 1.0))
+    assert beside_longest_behind(row) == (0.25, None, None, 2.0, None)
+
+
+@pytest.mark.parametrize(
+    ("numbers", "illness"),
+    [
+        ({"last": 1.3, "update": (2.0, 2.0)}, "rate-too-high"),
+        ({"last": 1.0, "update": (1e-5, 1e-5)}, "rate-too-low"),
+        ({"gradient": (900.0, 500.0)}, "exploding-gradients"),
+        ({"gradient": (1e-6, 0.5)}, "vanishing-gradients"),
+        ({"gradient": (0.0, 0.5)}, "frozen-part"),
+        ({"dead": (0.8, None)}, "dead-units"),
+        ({"saturated": (None, 0.8)}, "saturated-units"),
+    ],
+)
+def test_each_illness_of_layers_has_its_sign(numbers: dict[str, Any], illness: str) -> None:
+    assert illnesses(patient(**numbers)) == [illness]
+
+
+@pytest.mark.parametrize(
+    "numbers",
+    [
+        {"last": 1.1, "update": (2.0, 2.0)},  # long steps, and a loss that may as well be chance
+        {"last": 1.3},  # a loss that rises by steps of a usual length
+        {"last": 0.8, "update": (1e-5, 1e-5)},  # short steps that are enough
+        {"last": 1.0},  # a loss that stands, by steps of a usual length
+        {"gradient": (600.0, 500.0)},
+        {"gradient": (1e-4, 0.5)},
+        {"gradient": (0.5, 1e-6)},  # the longest gradient is in front
+        {"gradient": (None, 0.5)},  # frozen on purpose
+        {"dead": (0.7, None), "saturated": (0.7, None)},
+    ],
+)
+def test_what_is_half_of_an_illness_is_none(numbers: dict[str, Any]) -> None:
+    assert illnesses(patient(**numbers)) == []
+
+
+def test_gradients_that_are_cut_may_be_long() -> None:
+    case = patient(gradient=(1e5, 1.0))
+    assert illnesses(case) == ["exploding-gradients"]
+    assert illnesses(replace(case, clips=True)) == []
+
+
+def test_a_gradient_that_is_long_before_the_first_step_is_not_the_rates_doing() -> None:
+    rows = patient(last=9.0, update=(5.0, 5.0), gradient=(1e5, 1.0)).layers.rows
+    case = patient()
+    assert illnesses(replace(case, layers=LayerHistory(("inner", "outer"), rows))) == [
+        "exploding-gradients"
+    ]
+    rows[0] = HEALTHY
+    assert illnesses(replace(case, layers=LayerHistory(("inner", "outer"), rows))) == [
+        "rate-too-high"
+    ]
+
+
+def test_what_an_illness_brings_about_is_not_told_beside_it() -> None:
+    assert illnesses(patient(dead=(1.0, None), gradient=(0.0, 0.5))) == ["dead-units"]
+    assert illnesses(patient(saturated=(1.0, None), gradient=(1e-9, 0.5))) == ["saturated-units"]
+
+
+UP = [1.0, 0.5, 0.6, 0.7, 0.8]
+DOWN = [1.0, 0.5, 0.4, 0.3, 0.2]
+
+
+@pytest.mark.parametrize(
+    ("train", "val", "is_ill"),
+    [
+        (DOWN, UP, True),
+        (DOWN, DOWN, False),
+        (UP, UP, False),  # both got worse: that is something else
+        (DOWN, [1.0, 0.5, 0.55, 0.6, 0.55], False),  # a little worse
+        (DOWN, [1.0, 0.01, 0.02, 0.03, 0.02], False),  # worse, of what is next to nothing
+        (DOWN[:3], UP[:3], False),  # too short to tell
+        (DOWN, [], False),
+    ],
+)
+def test_overfitting_is_validation_that_gets_worse_while_training_gets_better(
+    train: list[float], val: list[float], is_ill: bool
+) -> None:
+    case = replace(patient(), history=losses(train=train, val=val))
+    assert illnesses(case) == ["overfitting"] * is_ill
+
+
+@pytest.mark.parametrize(
+    ("train", "reached", "is_ill"),
+    [
+        ([1.0] * 8, 1.0, True),
+        ([1.0] * 7, 1.0, False),  # too short to tell
+        ([1.0] * 8, 0.9, False),  # it stands, and has learned
+        ([2.0, 1.9, 1.8, 1.7, 1.6, 1.5, 1.4, 1.3], 1.0, False),  # it still learns
+        ([0.9, 0.5, 0.3, 0.2, 0.1, 0.1, 0.1, 0.1], 1.5, True),  # it learned what does not help
+    ],
+)
+def test_a_plateau_is_a_loss_that_stands_where_guessing_does_as_well(
+    train: list[float], reached: float, is_ill: bool
+) -> None:
+    case = replace(
+        patient(), history=losses(train=train), score=Score("log_loss", reached, guess=1.0)
+    )
+    assert illnesses(case) == ["plateau"] * is_ill
+    assert illnesses(replace(case, score=None)) == []
+
+
+def test_a_plateau_is_not_told_where_something_explains_it() -> None:
+    score = Score("log_loss", 1.0, guess=1.0)
+    case = replace(patient(dead=(1.0, 0.0)), history=losses(train=[1.0] * 8), score=score)
+    assert illnesses(case) == ["dead-units"]
+
+
+def test_a_finding_names_the_layer_and_the_number() -> None:
+    (finding,) = find_symptoms(patient(dead=(0.5, 0.9)))
+    assert finding.sentence == (
+        "90% of the ReLU units behind layer 'outer' are 0 on a whole batch: their slope is 0 too, "
+        "and they do not learn"
+    )
+    (finding,) = find_symptoms(patient(gradient=(0.0, 0.0)))
+    assert finding.sentence == (
+        "layer 'inner' and 1 more of 2 had no gradient at any of 20 watched steps: the loss does "
+        "not depend on it"
+    )
+
+
+def test_not_finite_blames_the_data_or_the_rate() -> None:
+    data = not_finite("the inputs of row 3 hold it", step=7, lr=0.1, in_data=True)
+    assert data.sentence == "a number was not finite at step 7: the inputs of row 3 hold it"
+    assert "row" in data.fix
+    rate = not_finite("layer '2' puts it out", step=7, lr=0.1, in_data=False)
+    assert rate.fix.startswith("Lower the learning rate, which was 0.1")
+
+
+def test_every_symptom_is_told_at_most_once() -> None:
+    names = [symptom.__name__.replace("_", "-") for symptom in SYMPTOMS]
+    assert len({*names, "not-finite"}) == 10
