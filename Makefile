@@ -41,6 +41,7 @@ bench: $(READY)
 	$(BIN)/python benchmarks/text_training.py
 	$(BIN)/python benchmarks/generation.py
 	$(BIN)/python benchmarks/transformers_parity.py
+	$(BIN)/python benchmarks/attention_parity.py
 
 pictures: $(READY)
 	$(BIN)/python -m docs.make_pictures

@@ -61,8 +61,8 @@ def test_the_lesson_runs(
         assert (DOCS / "pictures" / picture).is_file()
 
 
-def test_there_are_eight_and_each_leads_on() -> None:
-    assert [lesson.name[0] for lesson in LESSONS] == list("12345678")
+def test_there_are_nine_and_each_leads_on() -> None:
+    assert [lesson.name[0] for lesson in LESSONS] == list("123456789")
     for lesson, following in itertools.pairwise(LESSONS):
         assert f"]({following.name})" in lesson.read_text(encoding="utf-8")
     readme = (DOCS.parent / "README.md").read_text(encoding="utf-8")

@@ -216,11 +216,12 @@ def test_the_caption_says_where_curves_began_and_ended() -> None:
     caption = measure_curves(history(), best_epoch=2).caption
     assert caption == (
         "loss: from 1 to 0.25 on train, from 1.4 to 0.65 on val, against epoch. "
+        "An epoch is 10 steps, 320 examples. "
         "The best epoch, 2, is marked; its weights were kept. "
         "Where train improves and val gets worse, the model learns by heart."
     )
     alone = measure_curves([row(1, "val", "loss", 0.5)]).caption
-    assert alone == "loss: 0.5 on val, against epoch."
+    assert alone == "loss: 0.5 on val, against epoch. An epoch is 10 steps, 320 examples."
 
 
 @pytest.mark.parametrize(

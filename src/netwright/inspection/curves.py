@@ -119,7 +119,7 @@ class Curves(View):
     def caption(self) -> str:
         """Where each curve of the first measure began and ended, and the best epoch."""
         first = self.measures[0]
-        words = f"{self._moves(first)}, against {AXIS_LABELS[self.axis]}."
+        words = f"{self._moves(first)}, against {AXIS_LABELS[self.axis]}.{self._pace}"
         if self._is_log(first):
             words += " Its axis is logarithmic."
         if self.best_epoch is not None:
@@ -136,6 +136,17 @@ class Curves(View):
                 "is measured after it, without them."
             )
         return words
+
+    @property
+    def _pace(self) -> str:
+        """How many steps and examples an epoch has: they differ from epochs by a factor only."""
+        last = max(self.curves, key=lambda curve: curve.epoch[-1])
+        if self.axis != "epoch" or not last.epoch[-1] or not last.samples[-1]:
+            return ""
+        steps, samples = (last.along(axis)[-1] / last.epoch[-1] for axis in ("step", "samples"))
+        return (
+            f" An epoch is {steps:,.0f} step{'' if steps == 1 else 's'}, {samples:,.0f} examples."
+        )
 
     def _moves(self, name: str) -> str:
         """Where each curve of a measure began and ended."""

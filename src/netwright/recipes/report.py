@@ -208,7 +208,7 @@ def _learning(views: Mapping[str, View]) -> list[Html]:
 
 
 def _curves(view: Curves) -> Html:
-    axes: tuple[Axis, ...] = ("epoch", "step", "samples", "time")
+    axes: tuple[Axis, ...] = ("epoch", "time")  # steps and examples are epochs times a number
     return choice("axis", {AXIS_LABELS[axis]: picture(view.along(axis)) for axis in axes})
 
 

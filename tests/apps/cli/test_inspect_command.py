@@ -40,7 +40,7 @@ def test_numbers_as_json(type_in: Type, things_run: Path) -> None:
             "error: a view is saved in a folder that exists, got 'no'",
         ),
         (["curves", "--set", "cells"], "error: --set wants KEY=VALUE, got 'cells'"),
-        (["curves", "--set", "cells=3"], "error: unknown setting 'view.cells'; there are none"),
+        (["curves", "--set", "cells=3"], "error: unknown setting 'view.cells'; there are axis"),
     ],
 )
 def test_bad_input_is_refused_in_one_sentence(

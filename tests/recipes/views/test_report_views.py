@@ -1,9 +1,12 @@
 """The views of a report one by one: the same numbers, and a sentence where there is none."""
 
+from typing import cast
+
 import pytest
 
 import netwright as nw
 from netwright.core.errors import ConfigError
+from netwright.inspection.curves import Curves
 from netwright.recipes.views.catalog import VIEWS
 from netwright.recipes.views.entry import Subject
 
@@ -28,3 +31,12 @@ def test_without_the_data_it_says_why(moons_run: nw.Run) -> None:
         entry.refusal(subject) == "confusion needs the run's data: the run's data x.csv is not here"
     )
     assert VIEWS.load("curves").refusal(subject) == ""
+
+
+def test_curves_are_drawn_against_what_is_asked_for(moons_run: nw.Run) -> None:
+    curves = nw.inspect(moons_run, "curves", axis="step")
+    assert curves == cast(Curves, moons_run.views()["curves"]).along("step")
+    assert "against step." in curves.caption
+    sentence = "view.axis must be 'epoch', 'step', 'samples' or 'time', got 'week'"
+    with pytest.raises(ConfigError, match=sentence):
+        nw.inspect(moons_run, "curves", axis="week")

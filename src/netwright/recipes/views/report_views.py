@@ -4,18 +4,19 @@ They are measured together, since most of them need the same predictions.
 """
 
 from collections.abc import Callable
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import Annotated, Any, cast
 
 from netwright.core.card import Card
-from netwright.core.config import Config
+from netwright.core.config import Config, Doc
 from netwright.inspection.attention_maps import measure_attention_maps
 from netwright.inspection.calibration import measure_calibration
 from netwright.inspection.class_balance import measure_class_balance
 from netwright.inspection.confusion import measure_confusion
 from netwright.inspection.contact_sheet import measure_contact_sheet
 from netwright.inspection.conv_filters import measure_conv_filters
-from netwright.inspection.curves import measure_curves
+from netwright.inspection.curves import Axis, Curves, measure_curves
 from netwright.inspection.decision_regions import measure_decision_regions
 from netwright.inspection.feature_maps import measure_feature_maps
 from netwright.inspection.fitted_curve import measure_fitted_curve
@@ -65,8 +66,25 @@ def _in_report(
 SUMMARY = _in_report(
     "summary", measure_summary, "The layers a batch goes through, with their sizes and their work."
 )
-CURVES = _in_report(
-    "curves", measure_curves, "How loss and measures moved on training and validation data."
+
+
+@dataclass(frozen=True, kw_only=True)
+class CurvesConfig(Config):
+    """What the curves are drawn against."""
+
+    axis: Annotated[Axis, Doc("epoch, step, samples or time")] = "epoch"
+
+
+def _along(subject: Subject, given: CurvesConfig) -> View:
+    return cast(Curves, subject.report_views["curves"]).along(given.axis)
+
+
+CURVES = replace(
+    _in_report(
+        "curves", measure_curves, "How loss and measures moved on training and validation data."
+    ),
+    measure=_along,
+    settings=CurvesConfig,
 )
 CONFUSION = _in_report("confusion", measure_confusion, "Which classes are taken for which.")
 CALIBRATION = _in_report(
