@@ -40,6 +40,15 @@ def test_values_and_slopes_are_those_of_torch(name: str) -> None:
     assert_equal(activation_backward(kept, delta), expected)
 
 
+def test_softplus_is_exact_where_torchs_is_the_line() -> None:
+    z = torch.tensor([20.5, 25.0, 30.0], dtype=torch.float64)
+    a, kept = activation_forward("softplus", z)
+    assert_equal(a - z, torch.log1p((-z).exp()), 1e-14)
+    assert_equal(1 - activation_backward(kept, torch.ones_like(z)), (-z).exp(), 1e-14)
+    assert torch.equal(build_activation("softplus")(z), z)
+    assert (a - z)[0].item() == pytest.approx(1.25e-9, rel=0.01)
+
+
 @pytest.mark.parametrize("name", WORKED)
 def test_values_and_slopes_stay_finite_and_bounded_far_out(name: str) -> None:
     z = torch.tensor([-1e4, -50.0, 50.0, 1e4])

@@ -31,6 +31,18 @@ def test_gradients_are_those_of_torchs_attention(is_causal: bool) -> None:
         assert_equal(ours, theirs)
 
 
+@pytest.mark.parametrize("shared", ["queries", "keys", "values", "queries and keys"])
+def test_the_gradient_of_what_a_batch_shares_is_summed_over_it(shared: str) -> None:
+    whole = {"queries": numbers(2, 4, 3), "keys": numbers(2, 5, 3), "values": numbers(2, 5, 6)}
+    given = {name: part[0] if name in shared else part for name, part in whole.items()}
+    delta = numbers(2, 4, 6, seed=3)
+    _, kept = attention_forward(**given)
+    found = attention_backward(kept, delta)
+    expected = autograd_gradients(scaled_dot_product_attention, list(given.values()), delta)
+    for ours, theirs in zip((found.queries, found.keys, found.values), expected, strict=True):
+        assert_equal(ours, theirs)
+
+
 def test_a_query_that_may_see_nothing_moves_nothing() -> None:
     parts = (numbers(2, 4), numbers(3, 4, seed=1), numbers(3, 4, seed=2))
     mask = torch.tensor([[True, True, False], [False, False, False]])

@@ -53,8 +53,24 @@ def test_the_loss_does_not_feel_shifts_and_scales_of_a_channel() -> None:
     assert_equal((found * x).sum(dim=0), nothing, 1e-12)
 
 
+def test_with_eps_the_loss_feels_scales_as_much_as_eps_is_of_the_variance() -> None:
+    x, delta, eps = 1e-2 * numbers(6, 3), numbers(6, 3, seed=1), 1e-5
+    weight = numbers(3, seed=2)
+    _, kept = batch_norm_forward(x, weight, weight, eps=eps)
+    found = batch_norm_backward(kept, delta)
+    assert_equal(found.x.sum(dim=0), torch.zeros(3).double())
+    share = eps / (x.var(dim=0, correction=0) + eps)
+    along = (found.x * kept.normalized).sum(dim=0)
+    assert_equal(along, kept.scale * found.weight * share)
+    assert along.abs().min() > 1
+
+
 def test_what_does_not_fit_is_refused() -> None:
     one = torch.ones(3)
+    with pytest.raises(
+        ShapeError, match=r"^x must have shape \(B, C\) or \(B, C, \.\.\.\), got \(3,\)$"
+    ):
+        batch_norm_forward(one, one, one)
     sentence = r"^x must have more than one value a channel to normalise by, got \(1, 3\)$"
     with pytest.raises(ShapeError, match=sentence):
         batch_norm_forward(torch.zeros(1, 3), one, one)

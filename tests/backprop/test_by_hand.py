@@ -6,8 +6,7 @@ from pathlib import Path
 import netwright.backprop
 
 ROOM = Path(netwright.backprop.__file__).parent
-# Second derivatives and the cost of torch's own two modes are measured with torch's own means.
-WITH_TORCH = {"second_order.py", "mode_costs.py"}
+WITH_TORCH = {"second_order.py"}  # second derivatives are taken by torch's own means
 MEANS = {"autograd", "backward", "requires_grad", "requires_grad_", "func", "vmap", "jvp", "vjp"}
 
 

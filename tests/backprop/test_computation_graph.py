@@ -1,5 +1,6 @@
 """The reverse-mode engine: the fan-out of a node, no cycles, unrolled loops, nets as torch's."""
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -18,10 +19,12 @@ FUNCTIONS: dict[str, Callable[[Any, Any], Any]] = {
     "subtract": lambda a, b: 1.0 - a - b - ROW,
     "multiply": lambda a, b: 2.0 * a * b * ROW,
     "divide": lambda a, b: a / b + 1.0 / a + b / ROW,
-    "power": lambda a, b: a**3 + b**-0.5,
+    "power": lambda a, b: a**3 + b**-0.5 + a**0,
     "multiply matrices": lambda a, b: a @ b @ ROW.diag(),
     "a constant matrix first": lambda a, b: ROW[None] @ (a * b),
     "exp and log": lambda a, b: (-a).exp() + b.log(),
+    "sin and cos": lambda a, b: a.sin() * b.cos(),
+    "sqrt": lambda a, b: (a * b).sqrt(),
     "tanh and sigmoid": lambda a, b: a.tanh() * b.sigmoid(),
     "relu": lambda a, b: (a - b).relu(),
     "sum": lambda a, b: (a * b).sum() + a,
@@ -53,6 +56,39 @@ def test_the_gradient_of_what_was_broadcast_is_summed_back(shape: tuple[int, ...
     expected = autograd_gradients(lambda x, y: (x * y + x).sum(), (small, large))
     assert_equal(found[a], expected[0])
     assert_equal(found[b], expected[1])
+
+
+@pytest.mark.parametrize(
+    ("left", "right"),
+    [((3,), (3,)), ((2, 3), (3,)), ((3,), (3, 4)), ((5, 2, 3), (3,)), ((3,), (5, 3, 4))],
+)
+def test_products_with_vectors_have_the_gradients_of_autograd(
+    left: tuple[int, ...], right: tuple[int, ...]
+) -> None:
+    places = numbers(*left), numbers(*right, seed=1)
+    a, b = (Node(place) for place in places)
+    seed = numbers(*(a @ b).value.shape, seed=2)
+    expected = autograd_gradients(torch.matmul, places, seed)
+    both = gradients_of(a @ b, seed)
+    assert_equal(both[a], expected[0])
+    assert_equal(both[b], expected[1])
+    assert_equal(gradients_of(a @ places[1], seed)[a], expected[0])
+    assert_equal(gradients_of(places[0] @ b, seed)[b], expected[1])
+
+
+@pytest.mark.parametrize(
+    ("function", "slope"),
+    [(lambda x: x**0, 0.0), (lambda x: x**1, 1.0), (lambda x: 2.0 / x, -math.inf)],
+    ids=["zeroth power", "first power", "divided by"],
+)
+def test_slopes_at_zero_are_those_of_torch_in_both_modes(
+    function: Callable[[Any], Any], slope: float
+) -> None:
+    zero = torch.zeros((), dtype=torch.float64)
+    start = Node(zero)
+    assert gradients_of(function(start))[start].item() == slope
+    assert forward_derivative(function, zero, torch.ones_like(zero)).item() == slope
+    assert autograd_gradients(function, [zero])[0].item() == slope
 
 
 @pytest.mark.covers("computational-graph")

@@ -16,13 +16,14 @@ FUNCTIONS: dict[str, Callable[[Any], Any]] = {
     "add": lambda x: 3.0 + x + TWO + x,
     "subtract": lambda x: 5.0 - x - x * x - TWO,
     "multiply": lambda x: TWO * x * (2.0 * x),
-    "divide": lambda x: 1.0 / x + x / (x * x + 1.0) + TWO / x + x / TWO,
-    "power": lambda x: x**3 + x**-0.5,
+    "divide": lambda x: 1.0 / x + x / (x * x + 1.0) + TWO / x + x / TWO + x / 3,
+    "power": lambda x: x**3 + x**-0.5 + x**0,
     "exp": lambda x: (-x).exp(),
     "log": lambda x: x.log(),
     "sin and cos": lambda x: x.sin() * x.cos(),
     "sqrt": lambda x: x.sqrt(),
     "tanh": lambda x: x.tanh(),
+    "sigmoid": lambda x: x.sigmoid(),
     "relu": lambda x: (x - 1.0).relu(),
     "sum": lambda x: (x * x).sum() * x,
 }
@@ -66,6 +67,24 @@ def test_the_chain_rule_on_the_sine_of_a_square() -> None:
     x = numbers(20)
     found = forward_derivative(lambda z: (z**2).sin(), x, torch.ones_like(x))
     assert_equal(found, (x**2).cos() * 2 * x)
+
+
+def test_dual_numbers_and_nodes_have_the_same_operations() -> None:
+    def operations(kind: type) -> set[str]:
+        return {
+            name
+            for name, part in vars(kind).items()
+            if callable(part) and hasattr(Tensor, name) and not hasattr(object, name)
+        }
+
+    assert operations(Dual) == operations(Node)
+    assert {"__rtruediv__", "__matmul__", "sigmoid", "sqrt"} < operations(Dual)
+
+
+def test_division_by_zero_is_infinite_as_torchs() -> None:
+    result = Dual(TWO, torch.ones_like(TWO)) / 0
+    assert result.value.tolist() == (TWO / 0).tolist()
+    assert result.slope.tolist() == [torch.inf, torch.inf]
 
 
 def test_a_constant_is_broadcast_with_its_slope_of_zero() -> None:

@@ -40,6 +40,9 @@ def test_what_does_not_fit_is_refused() -> None:
     for token in (4, -1):
         with pytest.raises(DataError, match=rf"^tokens must lie in \[0, 4\), got {token}$"):
             embedding_forward(torch.tensor([0, token]), torch.zeros(4, 2))
+    for kind in (torch.float32, torch.bool, torch.uint8):
+        with pytest.raises(DataError, match=rf"^tokens must be int32 or int64, got {kind}$"):
+            embedding_forward(torch.zeros(4, dtype=kind), torch.zeros(4, 2))
     _, kept = embedding_forward(torch.tensor([0, 3]), torch.zeros(4, 2))
     with pytest.raises(ShapeError, match=r"^delta must have shape \(2, D\), got \(3, 2\)$"):
         embedding_backward(kept, torch.zeros(3, 2))

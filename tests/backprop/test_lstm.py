@@ -61,6 +61,9 @@ def test_what_does_not_fit_is_refused() -> None:
         lstm_forward(x, (h, h), weights()._replace(state=numbers(UNITS, UNITS)))
     with pytest.raises(ShapeError, match=r"^start must have shape \(3, 4\), got \(1, 4\)$"):
         lstm_forward(x, (h, h[:1]), weights())
+    sentence = r"^x must have at least one time step, got shape \(3, 0, 2\)$"
+    with pytest.raises(ShapeError, match=sentence):
+        lstm_forward(x[:, :0], (h, h), weights())
     outputs, kept = lstm_forward(x, (h, h), weights())
     with pytest.raises(ShapeError, match=r"^delta must have shape \(3, 5, 4\), got \(3, 1, 4\)$"):
         lstm_backward(kept, outputs[:, :1])

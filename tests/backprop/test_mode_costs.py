@@ -28,6 +28,16 @@ def test_both_modes_give_the_jacobian_of_torch() -> None:
     assert_equal(reverse_jacobian(function, x), expected)
 
 
+def test_one_function_of_sines_and_sigmoids_goes_both_ways() -> None:
+    weights = numbers(3, 2, seed=1)
+
+    def function(x: Any) -> Any:
+        return (x.sin() @ weights).sigmoid().sqrt()
+
+    x = numbers(1, 3)
+    assert_equal(forward_jacobian(function, x), reverse_jacobian(function, x))
+
+
 @pytest.mark.parametrize(("inputs", "outputs"), [(64, 1), (1, 64), (16, 16)])
 def test_forward_mode_pays_for_inputs_and_reverse_mode_for_outputs(
     inputs: int, outputs: int

@@ -108,6 +108,9 @@ def test_what_does_not_fit_is_refused() -> None:
     x, start, given = numbers(BATCH, STEPS, INPUTS), numbers(BATCH, UNITS), weights()
     with pytest.raises(ShapeError, match=r"^x must have shape \(B, T, 3\), got \(2, 6, 2\)$"):
         recurrent_forward(x[..., :2], start, given)
+    sentence = r"^x must have at least one time step, got shape \(2, 0, 3\)$"
+    with pytest.raises(ShapeError, match=sentence):
+        recurrent_forward(x[:, :0], start, given)
     with pytest.raises(ShapeError, match=r"^start must have shape \(2, 4\), got \(1, 4\)$"):
         recurrent_forward(x, start[:1], given)
     with pytest.raises(ShapeError, match=r"^weights.bias must have shape \(4\), got \(1,\)$"):

@@ -1,6 +1,7 @@
 """Second derivatives: matrices by hand, models as functions of one vector, the ends of spectra."""
 
 import math
+from typing import Any
 
 import pytest
 import torch
@@ -12,6 +13,7 @@ from netwright.backprop.second_order import (
     GradientStep,
     Kind,
     classify,
+    critical_point,
     hessian,
     hessian_product,
     jacobian,
@@ -52,6 +54,33 @@ def test_the_hessian_of_a_quadratic_form_and_its_products() -> None:
     gradient, product = hessian_product(form, x)
     assert_equal(gradient, (a + a.T) @ x)
     assert_equal(product(v), (a + a.T) @ v)
+
+
+class Cube(torch.autograd.Function):
+    """x^3, with a backward pass of its own and no forward derivative."""
+
+    @staticmethod
+    def forward(x: Tensor) -> Tensor:
+        return x**3
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: tuple[Tensor], output: Tensor) -> None:
+        ctx.save_for_backward(*inputs)
+
+    @staticmethod
+    def backward(ctx: Any, *grads: Tensor) -> Tensor:
+        (x,) = ctx.saved_tensors
+        slope: Tensor = 3 * x**2
+        return grads[0] * slope
+
+
+def test_a_layer_with_a_backward_pass_of_its_own_has_a_hessian() -> None:
+    def function(x: Tensor) -> Tensor:
+        cubes: Tensor = Cube.apply(x)  # type: ignore[no-untyped-call]
+        return cubes.sum()
+
+    x = numbers(3)
+    assert_equal(hessian(function, x), (6 * x).diag())
 
 
 @pytest.mark.covers("curvature-second-derivative")
@@ -103,6 +132,18 @@ def test_what_counts_as_none_can_be_set_and_a_slope_is_refused() -> None:
     with pytest.raises(ConfigError) as refusal:
         classify(torch.ones(2), 1.0)
     assert str(refusal.value) == "a critical point has the gradient 0, got one of length 1"
+    with pytest.raises(ConfigError, match=r"got one of length nan$"):
+        classify(torch.ones(2), math.nan)
+    with pytest.raises(ConfigError) as refusal:
+        classify(torch.ones(0), 0.0)
+    assert str(refusal.value) == "a place must have at least one curvature to be told by, got none"
+
+
+def test_a_minimum_that_was_nearly_reached_is_one_for_a_higher_limit() -> None:
+    near = torch.full((2,), 1e-6, dtype=torch.float64)
+    assert critical_point(lambda x: x @ x, near, flat=1e-5) == CriticalPoint("minimum", 0)
+    with pytest.raises(ConfigError, match=r"^a critical point has the gradient 0, got one of"):
+        critical_point(lambda x: x @ x, near)
 
 
 def test_a_models_loss_is_a_function_of_what_it_learns() -> None:
@@ -123,6 +164,16 @@ def test_a_models_loss_is_a_function_of_what_it_learns() -> None:
     assert_equal(product(v), hessian(function, place) @ v)
     assert all(torch.equal(before[name], value) for name, value in net.state_dict().items())
     assert not net[0].bias.requires_grad
+
+
+def test_the_running_statistics_of_a_model_in_training_stay() -> None:
+    net = nn.Sequential(nn.Linear(2, 3), nn.BatchNorm1d(3)).double()
+    before = {name: value.clone() for name, value in net.state_dict().items()}
+    function, place = loss_of_weights(net, numbers(6, 2), lambda y: (y**3).sum())
+    value = function(place)
+    hessian_product(function, place)[1](torch.ones_like(place))
+    assert all(torch.equal(before[name], part) for name, part in net.state_dict().items())
+    assert_equal(value, (net(numbers(6, 2)) ** 3).sum().detach())
 
 
 @pytest.mark.parametrize("kind", ["lstm", "attention"])
@@ -180,6 +231,23 @@ def test_a_start_within_few_directions_ends_early() -> None:
     found = lanczos(lambda v: matrix @ v, start, 4)
     assert found.values.tolist() == pytest.approx([1.0, 3.0])
     assert lanczos(torch.zeros_like, start, 4).values.tolist() == [0.0]
+
+
+def test_no_step_and_no_direction_are_refused() -> None:
+    with pytest.raises(ConfigError, match=r"^steps must be positive, got 0$"):
+        lanczos(torch.zeros_like, torch.ones(3), 0)
+    sentence = r"^start must be a vector that is not 0, got only zeros$"
+    with pytest.raises(ConfigError, match=sentence):
+        lanczos(torch.zeros_like, torch.zeros(3), 2)
+
+
+def test_below_any_number_lie_at_least_as_many_eigenvalues_as_values() -> None:
+    values = torch.linspace(-2, 5, 40, dtype=torch.float64)
+    matrix = symmetric(values)
+    found = lanczos(lambda v: matrix @ v, numbers(40, seed=1), 8).values
+    for place in torch.linspace(-3, 6, 50).tolist():
+        assert (values <= place + 1e-9).sum() >= (found < place).sum()
+        assert (values >= place - 1e-9).sum() >= (found > place).sum()
 
 
 def test_the_whole_spectrum_is_that_of_the_matrix() -> None:

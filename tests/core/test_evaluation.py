@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch import nn
 
-from netwright.core.evaluation import evaluating
+from netwright.core.evaluation import call_with, evaluating
 
 
 def modes(model: nn.Module) -> list[bool]:
@@ -22,3 +22,31 @@ def test_every_part_is_as_it_was_also_after_an_error() -> None:
         raise KeyError
     assert modes(model) == before
     assert torch.is_grad_enabled()
+
+
+class Sequences(nn.Module):
+    """Notes whether cuDNN may run."""
+
+    def __init__(self, part: nn.Module) -> None:
+        super().__init__()
+        self.part, self.had_cudnn = part, False
+
+    def forward(self, inputs: torch.Tensor) -> torch.Tensor:
+        self.had_cudnn = torch.backends.cudnn.enabled
+        output: torch.Tensor = self.part(inputs)[0]
+        return output
+
+
+@pytest.mark.parametrize(
+    ("part", "may_have_cudnn"), [(nn.GRU(2, 3), False), (nn.Linear(2, 3), True)], ids=str
+)
+def test_other_weights_are_taken_and_recurrent_ones_without_cudnn(
+    part: nn.Module, may_have_cudnn: bool
+) -> None:
+    model, x = Sequences(part), torch.ones(1, 4, 2)
+    before = {name: weight.clone() for name, weight in model.named_parameters()}
+    zeros = {name: torch.zeros_like(weight) for name, weight in before.items()}
+    assert not call_with(model, zeros, x).any()
+    assert model.had_cudnn == may_have_cudnn
+    assert torch.backends.cudnn.enabled
+    assert all(torch.equal(weight, before[name]) for name, weight in model.named_parameters())

@@ -34,6 +34,11 @@ def test_the_caption_names_the_layer_with_the_most_dead_units() -> None:
         'Worst is "2 relu": 2 of its 4 units (50.0 %) are dead, 0 on every example.'
     )
     assert view.table_rows()[1]["dead units"] == "2"
+    with torch.no_grad():
+        model.get_parameter("2.bias").fill_(99.0)
+    assert measure_activations(model, inputs(3)).caption.startswith(
+        'Worst is "0 relu": 1 of its 4 units (25.0 %) is dead, 0 on every example.'
+    )
     check_sound(view)
 
 

@@ -100,6 +100,17 @@ def test_attention_that_is_written_out_is_seen_at_its_softmax() -> None:
     torch.testing.assert_close(weights, (x @ x.mT).softmax(-1))
 
 
+def test_windows_before_the_heads_are_a_batch() -> None:
+    class WindowAttention(nn.Module):
+        def forward(self, x: Tensor) -> Tensor:
+            return functional.scaled_dot_product_attention(x, x, x)
+
+    x = drawn(B, 3, H, Q, D)  # three windows
+    (weights,) = read_attention(WindowAttention(), x).values()
+    torch.testing.assert_close(weights, fused_weights(x, x).flatten(0, 1))
+    assert show_attention(WindowAttention(), x).heads == H
+
+
 def test_only_the_layers_that_are_asked_for_are_worked_out() -> None:
     tokens = torch.arange(6)[None]
     assert list(read_attention(gpt(), tokens, layers=["h.1.attn"])) == ["h.1.attn"]

@@ -10,7 +10,13 @@ from torch.nn.functional import mse_loss
 from netwright.backprop.second_order import CriticalPoint
 from netwright.core.errors import ConfigError, DataError
 from netwright.core.seeding import seeded
-from netwright.inspection.curvature import MOST_WHOLE, Curvature, measure_curvature
+from netwright.inspection.curvature import (
+    MOST_BY_ROWS,
+    MOST_WHOLE,
+    Curvature,
+    measure_curvature,
+)
+from netwright.layers.minimal_recurrence import MinimalGRU
 from tests.inspection.drawn import check_sound, words_on
 
 
@@ -58,6 +64,21 @@ def test_where_least_squares_is_solved_there_is_a_minimum() -> None:
     assert "The gradient is 0 but for rounding: this is a minimum." in view.caption
 
 
+@pytest.mark.parametrize("scale", [1e-6, 1.0, 1e6])
+def test_whether_there_is_a_slope_is_no_matter_of_units(scale: float) -> None:
+    line, x = nn.Linear(3, 1, bias=False), scale * rows(20, 3)
+    nn.init.zeros_(line.weight)
+    view = measure_curvature(line, x, against(torch.ones(20, 1)), steps=5)
+    assert view.point is None
+
+
+def test_the_best_step_that_was_tried_is_told() -> None:
+    view, _ = line_view(at_minimum=False)
+    lowest = min(view.losses)
+    assert f"of 17 that were tried {view.step.best_lr:.4g}" not in view.caption  # between two
+    assert f" did, to {lowest:.4g}." in view.caption
+
+
 def test_two_layers_of_zero_weights_stand_on_a_saddle() -> None:
     net = nn.Sequential(nn.Linear(1, 1, bias=False), nn.Linear(1, 1, bias=False))
     for part in net.parameters():
@@ -86,6 +107,16 @@ def test_of_a_large_model_the_ends_are_those_of_its_whole_spectrum() -> None:
     assert sum(view.counts) == pytest.approx(view.weights)
     assert "30 values that Lanczos found" in view.caption
     assert "at least 0 curve down" in view.caption
+
+
+def test_where_rows_of_the_hessian_come_one_by_one_its_ends_are_looked_for_sooner() -> None:
+    with seeded(0):
+        small, large = MinimalGRU(3, 4), MinimalGRU(3, 16)
+        x = torch.randn(2, 5, 3)
+    views = [measure_curvature(net, x, lambda out: out[0].sum(), steps=4) for net in (small, large)]
+    assert [view.weights for view in views] == [32, 128]
+    assert [view.is_whole for view in views] == [True, False]
+    assert MOST_BY_ROWS < views[1].weights < MOST_WHOLE
 
 
 def test_a_few_eigenvalues_of_a_flat_place_decide_nothing() -> None:

@@ -52,8 +52,12 @@ def test_captions_tell_the_score_beside_the_guess() -> None:
         "nearest neighbours of a point tell its class for 100.0 %; the commonest class would be "
         "right for 100.0 %."
     )
-    real = measure_embedding_map(VECTORS, "a row", values=VECTORS[:, 0], value_name="height")
+    real = measure_embedding_map(VECTORS, "a row", values=VECTORS[:, 5], value_name="height")
     assert "of the variance of height." in real.caption
+    alternating = torch.tensor([0.0, 1.0]).repeat(5)  # on a line: neighbours say the opposite
+    line = torch.arange(10.0)[:, None].expand(-1, 2)
+    opposite = measure_embedding_map(line, "a row", values=alternating, value_name="height")
+    assert opposite.caption.endswith("nearest neighbours tell nothing of height.")
     named = measure_embedding_map(VECTORS, "a token", labels=("a", "b"), method="tsne")
     assert "t-SNE" in named.caption
     assert real.plot().axes

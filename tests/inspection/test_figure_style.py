@@ -5,7 +5,14 @@ import io
 import matplotlib as mpl
 import pytest
 
-from netwright.inspection.figure_style import COLOURS, colour_of, log_scale, new_figure, styled
+from netwright.inspection.figure_style import (
+    COLOURS,
+    colour_of,
+    log_scale,
+    new_figure,
+    styled,
+    white_to_blue,
+)
 
 
 def test_the_users_settings_come_back() -> None:
@@ -87,6 +94,14 @@ def test_short_logarithmic_axes_have_ticks_within_their_decade(
         if label.get_text() and ends[0] <= place <= ends[1]
     )
     assert [text for _, text in shown][: len(named)] == named
+
+
+def test_the_map_from_white_to_blue_has_a_colour_for_what_is_missing() -> None:
+    colours = white_to_blue("#ff0000")
+    assert colours(0.0) == (1, 1, 1, 1)
+    assert colours(float("nan")) == (1, 0, 0, 1)
+    light = [sum(colours(share)[:3]) for share in (0.0, 0.25, 0.5, 0.75, 1.0)]
+    assert light == sorted(light, reverse=True)
 
 
 def test_colours_repeat_in_order() -> None:

@@ -54,7 +54,16 @@ def test_the_factor_of_a_layer_is_its_weight_in_a_linear_chain(weight: float) ->
     assert view.factor == pytest.approx(weight)
     assert view.layers[0].output == pytest.approx(2 * weight**5)  # four examples: sqrt(4)
     assert view.caption.startswith(
-        f"A layer towards the input multiplies the gradient by {weight:g}"
+        "On average over the layers in the order in which they ran, one towards the input "
+        f"multiplies the gradient by {weight:g}: from 2 at "
+    )
+
+
+def test_gradients_that_go_up_and_down_have_no_trend() -> None:
+    view = flow(chain(*[10.0, 0.1] * 4), torch.ones(1, 1))
+    assert view.caption.startswith(
+        'The gradient has no trend over the layers in the order in which they ran: from 1 at "7" '
+        'to 0.1 at "0". '
     )
 
 

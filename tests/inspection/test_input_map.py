@@ -36,12 +36,16 @@ def view(kind: Kind, values: Tensor, names: tuple[str, ...] = ()) -> Plain:
 
 VIEWS = {
     "features": (view("features", torch.tensor([1.0, -3.0]), ("a", "b")), '"b" (-3)'),
-    "tokens": (view("tokens", torch.tensor([2.0, 0.0]), ("x" * 70, "end")), f'"{"x" * 39}…" (2)'),
+    "tokens": (
+        view("tokens", torch.tensor([2.0, 0.0]), ("x" * 70, "end")),
+        f'"{"x" * 39}…" at place 0 (2)',
+    ),
     "image": (view("image", torch.tensor([[0.0, 1], [0, 4]])), "row 1, column 1 (4)"),
     "series": (
         view("series", torch.tensor([[5.0, 1], [0, 0]]), ("p", "q")),
-        '"p", 1 steps before the last (5)',
+        '"p", 1 step before the last (5)',
     ),
+    "the last step": (view("series", torch.tensor([[0.0], [1]]), ("p",)), '"p", the last step (1)'),
     "nothing": (view("features", torch.zeros(2), ("a", "b")), '"a" (0)'),
 }
 

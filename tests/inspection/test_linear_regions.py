@@ -5,8 +5,14 @@ import pytest
 import torch
 from torch import nn
 
-from netwright.inspection.linear_regions import LinearRegions, measure_linear_regions
+from netwright.inspection.linear_regions import (
+    MOST_SEEN,
+    LinearRegions,
+    measure_linear_regions,
+    most_seen,
+)
 from netwright.theory.linear_regions import most_regions
+from tests.inspection.drawn import words_on
 from tests.inspection.untouched import untouched
 
 SQUARE = torch.tensor([[-1.0, -1], [-1, 1], [1, -1], [1, 1]])
@@ -80,6 +86,31 @@ def test_a_closer_window_is_within_the_wider_one() -> None:
     assert "closer" not in wide.caption
 
 
+def test_a_closer_window_is_about_a_border_and_tells_of_what_is_in_it() -> None:
+    unit, head = nn.Linear(2, 1), nn.Linear(1, 2)
+    with torch.no_grad():
+        unit.weight.copy_(torch.tensor([[1.0, 1.0]]))
+        unit.bias.fill_(-1.0)
+        head.weight.copy_(torch.tensor([[0.0], [1.0]]))
+        head.bias.copy_(torch.tensor([0.1, 0.0]))  # from x + y = 1.1 on it is the second
+    corner = nn.Sequential(unit, nn.ReLU(), head)
+    close = shown(corner, 30, zoom=64.0)
+    assert {index for row in close.classes for index in row} == {0, 1}
+    assert (close.points, close.point_classes) == ((), ())
+    assert "Thick lines" in close.caption
+    assert "Dots" not in close.caption
+    assert {"same", "other"}.isdisjoint(words_on(close))  # no legend of dots that are not there
+    wide = shown(corner, 30)
+    assert "Dots are examples. " in wide.caption
+    assert {"same", "other"} <= set(words_on(wide))
+
+
+def test_without_classes_a_closer_window_is_about_an_example() -> None:
+    view = measure_linear_regions(lines(3), SQUARE, cells=9, zoom=16.0, feature_names=NAMES)
+    assert len(view.points) == 1
+    assert "Thick lines" not in view.caption
+
+
 def test_inputs_on_a_line_have_a_window_as_high_as_it_is_wide() -> None:
     line = torch.tensor([[-1.0, 0, 0], [1, 0, 0]])
     model = nn.Sequential(nn.Linear(3, 2), nn.ReLU())
@@ -94,6 +125,11 @@ def test_features_are_shown_in_their_own_units() -> None:
     assert sum(view.frame.x_range) / 2 == pytest.approx(10)
     assert view.points[0] == (8, 17)
     assert view.classes == ()  # no classes were told of
+
+
+def test_finer_cells_show_more_regions_until_these_are_specks() -> None:
+    assert most_seen(100) == 400
+    assert most_seen(180) < most_seen(420) == most_seen(1000) == MOST_SEEN
 
 
 def test_more_features_are_cut_by_a_slice_and_pictures_are_drawn() -> None:

@@ -31,6 +31,14 @@ def test_of_a_linear_model_it_is_the_weight_times_the_way_from_the_mean() -> Non
     )
 
 
+def test_one_part_is_told_as_one() -> None:
+    shown = ShownInput(kind="features", answer="it", names=("a", "b", "c"))
+    view = measure_occlusion(
+        linear, torch.ones(1, 3), shown, filling=torch.zeros(3), parts=[(slice(None),)], **WORDS
+    )
+    assert "for 1 part in turn" in view.caption
+
+
 def test_a_pixel_has_the_mean_of_the_patches_over_it() -> None:
     x = torch.zeros(1, 1, 3, 3)
     x[0, 0, 1, 1] = 8.0

@@ -29,13 +29,19 @@ def squared_error(model: nn.Module, batch: Batch) -> Tensor:
     return nn.functional.mse_loss(model(batch.inputs), batch.targets)
 
 
-def race(steps: int = 8, **usual: float) -> RaceCurves:
+def race(steps: int = 8, *, few_rates: bool = False, **usual: float) -> RaceCurves:
     def entrant(name: str) -> tuple[float, object]:
         entry = OPTIMIZERS.load(name)
         return usual[name], lambda model, lr: build_optimizer(entry, model, lr=lr)
 
     entrants = {name: entrant(name) for name in usual}
-    return measure_race(line(), squared_error, batches(steps), entrants)  # type: ignore[arg-type]
+    return measure_race(
+        line(),
+        squared_error,
+        batches(steps),
+        entrants,  # type: ignore[arg-type]
+        few_rates=few_rates,
+    )
 
 
 def test_a_lap_worked_by_hand() -> None:
@@ -54,6 +60,11 @@ def test_all_begin_with_the_same_loss_and_the_best_comes_first() -> None:
     for racer in view.racers:
         assert racer.best.result == min(lap.result for lap in racer.laps if lap.result is not None)
         assert [lap.lr for lap in racer.laps] == sorted(lap.lr for lap in racer.laps)
+
+
+def test_a_short_race_has_two_rates_each_and_no_more() -> None:
+    (racer,) = race(few_rates=True, sgd=1e-6).racers
+    assert [lap.lr for lap in racer.laps] == pytest.approx([1e-6, 10**0.5 * 1e-6])
 
 
 def test_the_grid_grows_toward_the_better_end_and_no_further_than_six_rates() -> None:
@@ -90,11 +101,31 @@ def test_the_model_stays_as_it_is_and_dropout_is_the_same_for_all() -> None:
     assert torch.equal(torch.get_rng_state(), before)
 
 
+def test_a_race_in_which_no_one_moves_decides_nothing() -> None:
+    noise = Lap(lr=0.1, losses=(2.0, 2.1, 1.9, 2.0, 1.95), result=1.95)
+    falls = Lap(lr=0.1, losses=(2.0, 1.8, 1.7, 1.5, 1.4), result=1.4)
+    idle, quick = Racer(name="sgd", laps=(noise,)), Racer(name="adam", laps=(falls,))
+    nobody = RaceCurves(racers=(idle,), steps=5, rows=8)
+    assert (
+        "None of them is lower at the end than 2, where all began, by more than one batch differs "
+        "from the next: nothing is decided." in nobody.caption
+    )
+    one = RaceCurves(racers=(quick, idle), steps=5, rows=8)
+    assert "adam is lowest, at 1.4 with a learning rate of 0.1. " in one.caption
+    assert " Hardly lower than where all began: sgd." in one.caption
+
+
 def test_says_the_rules_and_who_won() -> None:
-    laps = (Lap(lr=0.1, losses=(2.0, 1.0), result=1.0), Lap(lr=1.0, losses=(2.0,), result=None))
+    laps = (
+        Lap(lr=0.1, losses=(2.0, 1.5, 1.0), result=1.0),
+        Lap(lr=1.0, losses=(2.0,), result=None),
+    )
     view = RaceCurves(racers=(Racer(name="sgd", laps=laps),), steps=2, rows=32)
     assert "2 updates on the same batches of 32 in the same order" in view.caption
-    assert "sgd is lowest, at 1 with a learning rate of 0.1." in view.caption
+    assert (
+        "sgd is lowest, at 1 with a learning rate of 0.1, the lowest that was tried."
+        in view.caption
+    )
     row = {"optimizer": "sgd", "best lr": "0.1", "loss": "1", "rates tried": "0.1, 1"}
     assert view.table_rows() == [row]
     lost = RaceCurves(racers=(Racer(name="sgd", laps=laps[1:]),), steps=2, rows=32)

@@ -79,6 +79,19 @@ def test_integrated_gradients_add_up_to_the_gain_of_the_score() -> None:
     assert "They add up to" in view.caption
 
 
+@pytest.mark.parametrize(("steps", "is_enough"), [(1, False), (64, True)])
+def test_a_sum_that_is_off_asks_for_more_steps(steps: int, is_enough: bool) -> None:
+    class Cube(nn.Module):
+        def forward(self, x: Tensor) -> Tensor:
+            return x.pow(3)
+
+    shown = ShownInput(kind="features", answer="it", names=("a", "b"))
+    view = measured(Cube(), torch.ones(1, 2), shown=shown, method="integrated", steps=steps)
+    assert view.unit == "added to the score"
+    asks = view.caption.endswith(" The two should be equal: more steps are needed.")
+    assert asks is not is_enough  # one step at the middle adds up to 3 / 4, not to 1
+
+
 @pytest.mark.parametrize("method", ["gradient", "gradient-input", "integrated"])
 def test_tokens_are_told_apart_at_their_vectors(method: Method) -> None:
     torch.manual_seed(0)

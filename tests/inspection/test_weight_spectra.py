@@ -10,6 +10,7 @@ from torch import Tensor, nn
 
 from netwright.core.errors import DataError
 from netwright.inspection import weight_spectra
+from netwright.inspection.figure_style import new_figure
 from netwright.inspection.weight_spectra import (
     MOST_PANELS,
     measure_weight_spectra,
@@ -133,3 +134,20 @@ def test_a_model_without_matrices_and_weights_that_are_no_numbers_are_refused() 
         measure_weight_spectra(nn.Linear(3, 1))
     with pytest.raises(DataError, match=re.escape("0 must be finite, got nan at [0, 0]")):
         measure_weight_spectra(holding(torch.full((2, 2), torch.nan)))
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "written"),
+    [
+        (0.8, 800.0, "1 10 100"),
+        (0.15, 10.0, "0.2 0.5 1 2 5 10"),
+        (2.1, 4.9, "3 4"),
+    ],
+)
+def test_an_axis_has_a_few_ticks_all_written(low: float, high: float, written: str) -> None:
+    axes = new_figure(3, 2).subplots()
+    axes.loglog()
+    axes.set_xlim(low, high)
+    weight_spectra._write_few_ticks(axes.xaxis)
+    assert [label.get_text() for label in axes.get_xticklabels()] == written.split()
+    assert not axes.xaxis.get_minorticklocs().size

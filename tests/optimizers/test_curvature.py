@@ -1,5 +1,7 @@
 """Curvature: the Hessian and Gauss-Newton's matrix are those of torch.func and of hand-work."""
 
+from collections.abc import Callable
+
 import pytest
 import torch
 import torch.nn.functional as F
@@ -14,6 +16,7 @@ from netwright.optimizers.curvature import (
     gradient_of,
     hessian_of,
     hessian_products,
+    takes_directions_at_once,
     unflatten,
 )
 
@@ -134,3 +137,13 @@ def test_a_layer_with_a_backward_pass_of_its_own_goes_one_direction_at_a_time() 
         for by in (scan, scan_by_steps)
     ]
     torch.testing.assert_close(*found)
+
+
+@pytest.mark.parametrize(
+    ("by", "at_once"), [(scan, False), (scan_by_steps, True)], ids=["scan", "steps"]
+)
+def test_the_scan_goes_one_direction_at_a_time(by: Callable[..., Tensor], at_once: bool) -> None:
+    a = torch.full((1, 3, 2), 0.5, requires_grad=True)
+    gradient = gradient_of(by(a, torch.ones(1, 3, 2)).square().sum(), [a], create_graph=True)
+    assert takes_directions_at_once(gradient, [a]) == at_once
+    assert takes_directions_at_once(torch.zeros(6), [a])  # of a loss that is linear

@@ -65,3 +65,8 @@ def test_other_places_are_refused(
     with pytest.raises(ConfigError) as refusal:
         diagnosis().save(name)
     assert str(refusal.value) == sentence
+
+
+def test_data_without_a_model_was_not_loaded() -> None:
+    assert diagnosis().is_loaded
+    assert not Diagnosis(data="t.csv", model="", seen=Examination(), seconds=0.0).is_loaded

@@ -7,6 +7,8 @@ import pytest
 import torch
 from torch import nn
 
+from netwright.core.finding import Finding
+from netwright.data.checkup.examination import Unseen
 from netwright.recipes.fit import prepare
 from netwright.recipes.initial_variance import find_initial_variance, measure_spreads, spread
 
@@ -38,18 +40,20 @@ def test_he_keeps_the_spread_and_says_nothing() -> None:
 @pytest.mark.parametrize(("deviation", "what"), [(1.0, "grow"), (0.01, "shrink")])
 def test_weights_that_are_too_large_or_too_small_are_found(deviation: float, what: str) -> None:
     found = find_initial_variance(deep(deviation), INPUTS)
-    assert found is not None
+    assert isinstance(found, Finding)
     assert f"differences between examples {what} from" in found.sentence
     assert "over the 4 hidden layers (up to '6')" in found.sentence
 
 
 def test_one_hidden_layer_has_no_depth() -> None:
-    assert find_initial_variance(deep(1.0, 1), INPUTS) is None
+    assert find_initial_variance(deep(1.0, 1), INPUTS) == Unseen(
+        "1 hidden layer, wanted at least 2"
+    )
 
 
 def test_numbers_that_are_not_finite_are_found() -> None:
     found = find_initial_variance(deep(1e30), INPUTS)
-    assert found is not None
+    assert isinstance(found, Finding)
     assert "grow" in found.sentence
 
 
@@ -68,7 +72,7 @@ def test_the_setting_that_mends_it_is_named_and_does(
     prepared = prepare("mlp", "digits", hidden=hidden, **settings)
     inputs = prepared.data.train.inputs[:64]
     found = find_initial_variance(prepared.model, inputs)
-    assert found is not None
+    assert isinstance(found, Finding)
     assert fix in found.fix
     assert found.see == see
     name = fix.partition("=")[2]

@@ -9,11 +9,14 @@ from netwright.recipes.model_checkup import look_at_model
 
 
 def test_both_checks_are_made_and_told() -> None:
+    spreads = "how differences between rows pass through the layers at the start"
+    by_heart = "whether 3 rows can be learned by heart"
+    assert look_at_model(prepare("mlp", "moons", hidden=(8, 8))) == Examination(
+        looked_at=(spreads, by_heart)
+    )
     assert look_at_model(prepare("mlp", "moons", hidden=(8,))) == Examination(
-        looked_at=(
-            "how differences between rows pass through the layers at the start",
-            "whether 3 rows can be learned by heart",
-        )
+        looked_at=(by_heart,),
+        not_looked_at=(f"{spreads}: 1 hidden layer, wanted at least 2",),
     )
 
 
@@ -27,6 +30,6 @@ def test_a_batch_that_takes_too_long_is_told(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr(overfit_one_batch, "MOST_SECONDS", 0.0)
     seen = look_at_model(prepare("mlp", "moons", hidden=(8,)))
     assert seen.findings == ()
-    assert seen.not_looked_at[0].startswith(
-        "whether 3 rows can be learned by heart, to the end: its loss came from 0."
+    assert seen.looked_at[-1].startswith(
+        "whether 3 rows can be learned by heart; undecided: time was up after 0 steps, the loss "
     )

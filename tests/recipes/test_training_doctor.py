@@ -15,11 +15,14 @@ from netwright.core.errors import RunError
 from netwright.core.finding import Finding
 from netwright.core.seeding import seeded
 from netwright.data.dataset import Data, Split
+from netwright.models.catalog import MODELS
 from netwright.recipes.explain import explain
 from netwright.recipes.report import write_report
+from netwright.recipes.training import options_taken
 from netwright.train.callback import Callback
 from netwright.train.callbacks.doctor import Doctor
 from netwright.train.state import TrainState
+from netwright.train.symptoms import OPTIONS
 from tests.train.toy_runs import FEATURES, OUTPUTS, toy_data
 
 SHORT: dict[str, Any] = {"epochs": 3, "batch_size": 16, "device": "cpu", "quiet": True}
@@ -212,11 +215,16 @@ def prose(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 TINY_GPT = {"width": 16, "layers": 1, "heads": 2, "batch_size": 4, "epochs": 2}
 HEALTHY: dict[str, tuple[str, str, dict[str, Any]]] = {
-    "mlp on digits": ("mlp", "digits", {"epochs": 2}),
+    "mlp on digits": ("mlp", "digits", {"epochs": 1}),
     "cnn on digits": ("cnn", "digits", {"epochs": 1}),
-    "linear regression on diabetes": ("linear-regression", "diabetes", {"epochs": 20}),
-    "lstm on adding": ("lstm", "adding", {"n": 400, "length": 20, "epochs": 3}),
+    "linear regression on diabetes": ("linear-regression", "diabetes", {"epochs": 5}),
+    "lstm on adding": ("lstm", "adding", {"n": 400, "length": 10, "epochs": 3}),
     "gpt on a book": ("gpt", "book", TINY_GPT),
+    "tanhs that are sure of moons": (
+        "mlp",
+        "moons",
+        {"activation": "tanh", "lr": 0.05, "epochs": 15},
+    ),
 }
 
 
@@ -230,6 +238,68 @@ def test_of_a_healthy_run_nothing_is_said(
     assert run.results["findings"] == []
     assert "doctor" not in capsys.readouterr().err
     assert len(run.layer_history) >= 10
+
+
+@pytest.mark.parametrize(
+    ("optimizer", "lr", "lower", "epochs"),
+    [
+        ("adam", 0.3, "0.03", 1),
+        ("sgd", 5.0, "0.5", 1),
+        ("sgd", 2.0, "0.2", 1),
+        ("sgd", 1.0, "0.1", 3),
+    ],
+)
+def test_a_rate_that_kills_units_is_blamed_for_it(
+    tmp_path: Path, optimizer: str, lr: float, lower: str, epochs: int
+) -> None:
+    run = nw.fit(
+        "mlp",
+        "digits",
+        out=tmp_path / "run",
+        hidden=(64, 32),
+        optimizer=optimizer,
+        lr=lr,
+        **{**SHORT, "epochs": epochs, "batch_size": 32},
+    )
+    (finding,) = (Finding(**values) for values in run.results["findings"])
+    assert finding.illness == "rate-too-high"
+    assert "of the ReLU units behind layer" in finding.sentence
+    assert finding.fix == (
+        f"Lower the learning rate, which was {lr:g}: try --lr {lower}, or let --find-lr suggest one"
+    )
+
+
+def test_relu6_of_a_module_of_ones_own_is_in_good_health(tmp_path: Path) -> None:
+    with seeded(0):
+        model = nn.Sequential(nn.Flatten(), nn.Linear(64, 64), nn.ReLU6(), nn.Linear(64, 10))
+    assert nw.fit(model, "digits", out=tmp_path / "run", **SHORT).results["findings"] == []
+
+
+@pytest.mark.parametrize(("clip_norm", "is_ill"), [(1.0, False), (1e9, True)])
+def test_a_gradient_is_not_cut_by_a_limit_beyond_its_length(
+    tmp_path: Path, clip_norm: float, is_ill: bool
+) -> None:
+    found = findings((net(depth=12, gain=4.0), usual()), tmp_path / "run", {"clip_norm": clip_norm})
+    assert ("exploding-gradients" in [one.illness for one in found]) == is_ill
+
+
+def test_only_a_model_that_has_the_option_is_told_to_use_it(tmp_path: Path) -> None:
+    given = {"hidden": (16,) * 12, "activation": "sigmoid", **SHORT, "epochs": 1}
+    (told,) = nw.fit("mlp", usual(), out=tmp_path / "run", **given).results["findings"]
+    name, _, value = told["fix"].partition("--set model.")[2].partition(")")[0].partition("=")
+    assert (name, value) == ("activation", "relu")
+    assert nw.fit("mlp", usual(), out=tmp_path / "mended", **{**given, name: value})
+    (untold,) = findings((net(depth=12, activation=nn.Sigmoid), usual()), tmp_path / "own", {})
+    assert untold.illness == told["illness"] == "vanishing-gradients"
+    assert "--set" not in untold.fix
+
+
+def test_of_lenet_elman_and_resnet_only_the_first_is_told_options_it_takes() -> None:
+    lenet, elman, resnet = (
+        options_taken(MODELS.load(name).settings()) for name in ("lenet5", "elman", "resnet18")
+    )
+    assert lenet == set(OPTIONS)
+    assert elman == resnet == set()  # the initializer of elman is one of two
 
 
 def reported(run: nw.Run, folder: Path) -> str:
@@ -282,7 +352,7 @@ def test_it_may_be_switched_off_or_on_when_a_run_goes_on(tmp_path: Path) -> None
     run = nw.fit(net(), usual(), max_steps=8, doctor=False, resume="auto", **settings)
     assert run.layer_history.steps == [1, 2, 3, 4]
     run = nw.fit(net(), usual(), resume="auto", **settings)
-    assert run.layer_history.steps[4:6] == [9, 10]
+    assert run.layer_history.steps[4:6] == [9, 13]
 
 
 def test_a_user_may_watch_a_run_with_a_doctor_of_their_own(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ from torch import Tensor
 
 from netwright.core.errors import ConfigError
 from netwright.train.callback import Callback
+from netwright.train.callbacks.doctor import Doctor
 from netwright.train.callbacks.early_stopping import EarlyStopping
 from netwright.train.callbacks.save_checkpoints import SaveCheckpoints
 from netwright.train.checkpoint import load_checkpoint
@@ -66,7 +67,8 @@ class Life:
         self.early = EarlyStopping(restore_best=False)
         assert config.batch_size is not None
         self.rows = Rows(config.batch_size, 23, ranks)
-        calls: list[Callback] = [self.early, self.rows]
+        self.doctor = Doctor()
+        calls: list[Callback] = [self.early, self.rows, self.doctor]
         if folder is not None:
             calls.append(SaveCheckpoints(folder, watched=[self.early], best=self.early, every=1))
         if stop is not None:
@@ -84,6 +86,7 @@ class Life:
             "weights": dict(self.state.model.state_dict()),
             "history": [(row.step, row.epoch, row.split, row.name, row.value) for row in rows],
             "seen": self.rows.seen,
+            "lengths": [(row.gradient, row.weight, row.update) for row in self.doctor.seen],
         }
 
 
@@ -134,6 +137,8 @@ def test_several_processes_learn_what_one_learns(tmp_path: Path, kind: str, worl
     for ours, theirs in zip(together[0]["history"], alone["history"], strict=True):
         assert ours[:4] == theirs[:4]
         assert ours[4] == pytest.approx(theirs[4], rel=1e-6)
+    for numbers, single in zip(together[0]["lengths"], alone["lengths"], strict=True):
+        torch.testing.assert_close(torch.tensor(numbers), torch.tensor(single), rtol=1e-4, atol=0)
     seen = [pair for outcome in together for pair in outcome["seen"]]
     assert sorted(seen) == sorted(alone["seen"])
     assert len(set(seen)) == len(seen) == 3 * 23

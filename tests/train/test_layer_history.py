@@ -1,6 +1,7 @@
 """The history of layers: what was written is read back, and a broken file is told."""
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -83,3 +84,26 @@ def test_a_line_of_something_else_is_refused_with_its_place(tmp_path: Path, line
         DataError, match=f"^{re.escape(str(path))}:3 is not a row of a layer history$"
     ):
         read_layer_history(path)
+
+
+def test_numbers_of_a_row_are_worked_by_hand() -> None:
+    row = LayerRow(
+        step=1, epoch=0, loss=1.0, gradient=(0.6, 0.8), weight=(10.0, 10.0), update=(0.01, 0.02)
+    )
+    assert row.whole_gradient == pytest.approx(1.0)  # 0.6, 0.8 and 1
+    assert row.step_ratio == pytest.approx(0.0015)
+    frozen = replace(row, gradient=(None, 0.8), update=(0.0, None))
+    assert (frozen.whole_gradient, frozen.step_ratio) == (0.8, 0.0)
+    long = replace(row, gradient=(0.5, None, 0.0, 2.0, 1.0))
+    assert long.beside_longest_behind == (0.25, None, None, 2.0, None)
+
+
+@pytest.mark.parametrize(
+    ("update", "is_zero"), [((0.01, 10.0), True), ((0.01, 9.9), False), ((None, 0.0), False)]
+)
+def test_weights_that_are_as_long_as_their_step_began_at_zero(
+    update: tuple[float | None, ...], is_zero: bool
+) -> None:
+    row = LayerRow(step=1, epoch=0, loss=1.0, gradient=(), weight=(10.0, 10.0), update=update)
+    assert row.began_at_zero == is_zero
+    assert not replace(row, weight=(0.0, 0.0), update=(0.0, 0.0)).began_at_zero

@@ -6,6 +6,7 @@ from torch import Tensor, nn
 
 from netwright.train import layer_lengths
 from netwright.train.layer_lengths import LayerLengths
+from tests.inspection.untouched import untouched
 
 
 def one_step(model: nn.Module, x: Tensor, lr: float = 0.5) -> tuple[LayerLengths, Tensor]:
@@ -75,6 +76,33 @@ def test_weights_of_the_model_itself_are_called_model() -> None:
             self.inner = nn.Linear(1, 1)
 
     assert list(LayerLengths(Scale()).layers) == ["model", "inner"]
+
+
+class Reversed(nn.Module):
+    """Declared against the order of use, with a part that attention uses without calling it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.head, self.unused = nn.Linear(4, 1), nn.Linear(1, 1)
+        self.attention = nn.MultiheadAttention(4, 1, dropout=0.5)
+        self.body = nn.Linear(2, 4)
+
+    def forward(self, x: Tensor) -> Tensor:
+        hidden = self.body(x)
+        y: Tensor = self.head(self.attention(hidden, hidden, hidden)[0])
+        return y
+
+
+def test_layers_are_put_in_the_order_of_use_and_uncalled_ones_stay_behind_their_neighbours() -> (
+    None
+):
+    model = Reversed()
+    declared = ["head", "unused", "attention", "attention.out_proj", "body"]
+    assert list(LayerLengths(model).layers) == declared
+    inputs = torch.ones(3, 2)
+    with untouched(model):
+        used = list(LayerLengths(model, inputs).layers)
+    assert used == ["body", "attention", "attention.out_proj", "head", "unused"]
 
 
 def test_of_a_large_model_the_steps_of_the_first_layers_are_measured(

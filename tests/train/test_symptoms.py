@@ -9,14 +9,15 @@ from netwright.train.history import History, Row
 from netwright.train.layer_history import LayerHistory, LayerRow
 from netwright.train.symptoms import (
     FEWEST_ROWS,
+    LEAKY,
+    OPTIONS,
+    RELU,
+    SMALLER,
     SYMPTOMS,
     Patient,
     Score,
-    beside_longest_behind,
     find_symptoms,
     not_finite,
-    step_ratio,
-    whole_gradient,
 )
 
 HEALTHY = LayerRow(
@@ -59,16 +60,6 @@ def test_a_run_of_few_steps_is_not_judged() -> None:
     assert illnesses(replace(ill, layers=few)) == []
 
 
-def test_numbers_of_a_row_are_worked_by_hand() -> None:
-    assert whole_gradient(HEALTHY) == pytest.approx(1.0)  # 0.6, 0.8 and 1
-    assert step_ratio(HEALTHY) == pytest.approx(0.0015)
-    frozen = replace(HEALTHY, gradient=(None, 0.8), update=(0.0, None))
-    assert whole_gradient(frozen) == 0.8
-    assert step_ratio(frozen) == 0.0
-    row = replace(HEALTHY, gradient=(0.5, None, 0.0, 2.0, 1.0))
-    assert beside_longest_behind(row) == (0.25, None, None, 2.0, None)
-
-
 @pytest.mark.parametrize(
     ("numbers", "illness"),
     [
@@ -103,10 +94,11 @@ def test_what_is_half_of_an_illness_is_none(numbers: dict[str, Any]) -> None:
     assert illnesses(patient(**numbers)) == []
 
 
-def test_gradients_that_are_cut_may_be_long() -> None:
+@pytest.mark.parametrize(("limit", "is_ill"), [(1.0, False), (1e3, False), (1e9, True)])
+def test_gradients_that_are_cut_in_time_may_be_long(limit: float, is_ill: bool) -> None:
     case = patient(gradient=(1e5, 1.0))
     assert illnesses(case) == ["exploding-gradients"]
-    assert illnesses(replace(case, clips=True)) == []
+    assert illnesses(replace(case, limit=limit)) == ["exploding-gradients"] * is_ill
 
 
 def test_a_gradient_that_is_long_before_the_first_step_is_not_the_rates_doing() -> None:
@@ -124,6 +116,104 @@ def test_a_gradient_that_is_long_before_the_first_step_is_not_the_rates_doing() 
 def test_what_an_illness_brings_about_is_not_told_beside_it() -> None:
     assert illnesses(patient(dead=(1.0, None), gradient=(0.0, 0.5))) == ["dead-units"]
     assert illnesses(patient(saturated=(1.0, None), gradient=(1e-9, 0.5))) == ["saturated-units"]
+
+
+LONG: dict[str, Any] = {"update": (2.0, 2.0)}  # a fifth of the weights
+NOTHING = Score("log_loss", 1.0, guess=1.0)
+
+
+@pytest.mark.parametrize(
+    ("case", "harm"),
+    [
+        (patient(last=1.5, **LONG), "the loss rose from 1 to 1.5"),
+        (patient(dead=(0.2, 0.9), **LONG), "90% of the ReLU units behind layer 'outer' died"),
+        (
+            patient(saturated=(0.8, None), **LONG),
+            "80% of what layer 'inner' puts out lies where its activation is flat",
+        ),
+        (
+            replace(patient(last=1.0, **LONG), score=NOTHING),
+            "log_loss 1 is no better than guessing without the inputs, 1",
+        ),
+    ],
+    ids=["a loss that rises", "dead units", "flat units", "a run that learned nothing"],
+)
+def test_long_steps_that_do_harm_are_told_with_a_lower_rate_and_nothing_beside(
+    case: Patient, harm: str
+) -> None:
+    (finding,) = find_symptoms(case)
+    assert finding.illness == "rate-too-high"
+    assert finding.sentence == (
+        f"{harm}, and a step changed the weights by 20% of their length, where 0.1% is usual"
+    )
+    assert finding.fix == (
+        "Lower the learning rate, which was 0.1: try --lr 0.01, or let --find-lr suggest one"
+    )
+
+
+@pytest.mark.parametrize(("measure", "harm"), [("dead", " died, "), ("saturated", " is flat, ")])
+def test_long_steps_are_judged_by_the_last_look_at_the_units(measure: str, harm: str) -> None:
+    case = patient(**LONG)
+    for step, share in ((4, 0.2), (19, 0.9)):
+        look: dict[str, Any] = {measure: (share, None)}
+        case.layers.rows[step] = replace(case.layers.rows[step], **look)
+    (finding,) = find_symptoms(case)
+    assert finding.illness == "rate-too-high"
+    assert harm in finding.sentence
+
+
+@pytest.mark.parametrize("numbers", [{}, LONG], ids=["usual steps", "long steps"])
+@pytest.mark.parametrize("measure", ["dead", "saturated"])
+def test_units_that_sleep_at_the_end_of_a_good_run_are_no_illness(
+    measure: str, numbers: dict[str, Any]
+) -> None:
+    case = patient(**{measure: (0.97, None), **numbers})
+    assert len(illnesses(replace(case, score=Score("log_loss", 0.3, guess=1.0)))) == 1
+    assert illnesses(replace(case, score=Score("log_loss", 0.1, guess=1.0))) == []
+
+
+@pytest.mark.parametrize(
+    ("numbers", "option", "told", "untold"),
+    [
+        (
+            {"gradient": (1e-6, 0.5)},
+            RELU,
+            "Use relu in place of sigmoid or tanh (--set model.activation=relu), or fewer layers",
+            "Use relu in place of sigmoid or tanh, or fewer layers",
+        ),
+        (
+            {"dead": (0.8, None)},
+            LEAKY,
+            "Use leaky ReLUs: --set model.activation=leaky-relu",
+            "Use leaky ReLUs, as nn.LeakyReLU, or smaller weights and a lower learning rate",
+        ),
+        (
+            {"saturated": (0.8, None)},
+            SMALLER,
+            "Start from smaller weights: --set model.initializer=xavier-normal",
+            "Start from smaller weights, as torch.nn.init.xavier_normal_ gives",
+        ),
+    ],
+    ids=["vanishing", "dead", "saturated"],
+)
+def test_a_fix_names_an_option_only_where_the_model_has_it(
+    numbers: dict[str, Any], option: str, told: str, untold: str
+) -> None:
+    case = patient(**numbers)
+    (without,), (with_it,) = (
+        find_symptoms(replace(case, options=options))
+        for options in (frozenset(OPTIONS) - {option}, frozenset({option}))
+    )
+    assert (with_it.fix, without.fix) == (told, untold)
+
+
+def test_long_steps_that_learn_the_training_data_are_not_too_long() -> None:
+    assert illnesses(replace(patient(last=0.5, **LONG), score=NOTHING)) == []
+
+
+def test_first_steps_from_weights_of_0_are_not_called_long() -> None:
+    from_zero = patient(last=1.0, dead=(0.9, None), weight=(2.0, 2.0), **LONG)
+    assert illnesses(replace(from_zero, score=NOTHING)) == ["dead-units"]
 
 
 UP = [1.0, 0.5, 0.6, 0.7, 0.8]
@@ -147,6 +237,15 @@ def test_overfitting_is_validation_that_gets_worse_while_training_gets_better(
 ) -> None:
     case = replace(patient(), history=losses(train=train, val=val))
     assert illnesses(case) == ["overfitting"] * is_ill
+
+
+def test_overfitting_is_told_by_the_numbers_that_were_judged() -> None:
+    val = [1.0, 0.5, 0.6, 0.9, 0.6]
+    (finding,) = find_symptoms(replace(patient(), history=losses(train=DOWN, val=val)))
+    assert finding.sentence == (
+        "the validation loss was best in epoch 2, 0.5, and is 0.7 in the mean of the last 3, while "
+        "the training loss fell from 0.5 to 0.2"
+    )
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,8 @@ r"""Activations worked by hand: the value a = phi(z), and the slope phi'(z) for 
     backward:  dR/dz = dR/da * phi'(z),   number by number
 
 Often the slope is had from the value: sigma' = a (1 - a), tanh' = 1 - a^2. At a corner (z = 0 of a
-ReLU) there is no slope; the one from the flatter side is taken, as torch does.
+ReLU) there is no slope; the one from the flatter side is taken, as torch does. Softplus is exact
+everywhere; torch's is z itself beyond z = 20, up to e^-20 = 2e-9 less.
 
 Shapes: any; z, a, delta and the gradient have the same.
 Source: Rumelhart, Hinton and Williams, "Learning Representations by Back-propagating Errors"

@@ -6,7 +6,8 @@ r"""Scaled dot-product attention, differentiated by hand.
     dQ = dZ K / sqrt(D)     dK = dZ^T Q / sqrt(D)
 
 The softmax's Jacobian diag(a) - a a^T is never built: its product with a vector takes one sum. A
-score that is masked has the weight 0, and so its error is 0 by itself.
+score that is masked has the weight 0, and so its error is 0 by itself. The gradient of what a batch
+shares is summed over it.
 
 Shapes: T queries, S keys and values, D features of queries and keys, E of values; any batch before
 them.
@@ -17,6 +18,7 @@ import math
 from dataclasses import dataclass
 from typing import NamedTuple
 
+import torch
 from torch import Tensor
 
 from netwright.core.checks import check_shape
@@ -52,13 +54,16 @@ def attention_forward(
 
 def attention_backward(kept: AttentionKept, delta: Tensor) -> AttentionGradients:
     """The gradients from that of what was read, (..., T, E)."""
-    check_shape("delta", delta, *kept.weights.shape[:-1], kept.values.shape[-1])
+    rows, features = kept.weights.shape[-2], kept.values.shape[-1]
+    batches = kept.weights.shape[:-2], kept.values.shape[:-2]
+    batch = torch.broadcast_shapes(*batches)  # type: ignore[no-untyped-call]
+    check_shape("delta", delta, *batch, rows, features)
     of_scores = softmax_backward(kept.weights, delta @ kept.values.mT)
     of_products = of_scores / math.sqrt(kept.queries.shape[-1])
     return AttentionGradients(
-        queries=of_products @ kept.keys,
-        keys=of_products.mT @ kept.queries,
-        values=kept.weights.mT @ delta,
+        queries=(of_products @ kept.keys).sum_to_size(kept.queries.shape),
+        keys=(of_products.mT @ kept.queries).sum_to_size(kept.keys.shape),
+        values=(kept.weights.mT @ delta).sum_to_size(kept.values.shape),
     )
 
 

@@ -6,9 +6,9 @@ r"""Batch normalisation worked by hand: the batch's mean and variance have gradi
     dR/dx = gamma / s * (delta - mean(delta) - xhat mean(delta xhat))
 
 The means and sums run over all values of a channel. The second term comes back through mu, the
-third through var; they are often forgotten. What is left has no part along 1 and along xhat: shifts
-and scales of a channel are undone by the layer, so the loss does not feel them. In evaluation mu
-and var are constants, and only gamma / s * delta stays.
+third through var; they are often forgotten. What is left has no part along 1 and, but for eps, none
+along xhat: shifts and scales of a channel are undone by the layer, so the loss does not feel them.
+In evaluation mu and var are constants, and only gamma / s * delta stays.
 
 Shapes: B batch, C channels or features; x is (B, C) or (B, C, ...).
 Source: Ioffe and Szegedy, "Batch Normalization: Accelerating Deep Network Training by Reducing
@@ -71,6 +71,8 @@ def batch_norm_forward(
         running: mu and var in evaluation; None takes those of the batch, as in training.
         eps: keeps s from 0.
     """
+    if x.ndim < 2:
+        raise ShapeError(f"x must have shape (B, C) or (B, C, ...), got {tuple(x.shape)}")
     mean, variance = _statistics(x) if running is None else running
     of_channel = {"weight": weight, "bias": bias, "mean": mean, "variance": variance}
     for name, values in of_channel.items():

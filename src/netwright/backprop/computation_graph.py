@@ -66,7 +66,8 @@ class Node:
 
     def __pow__(self, power: float) -> "Node":
         a = self.value
-        return join("**", a**power, (self, lambda g: g * power * a ** (power - 1)))
+        below = power - 1 if power else 0  # 0 times 1 / a is no number where a = 0
+        return join("**", a**power, (self, lambda g: g * power * a**below))
 
     def __matmul__(self, other: "Node | Tensor") -> "Node":
         return multiply(self, other)
@@ -96,6 +97,19 @@ class Node:
     def log(self) -> "Node":
         """The natural logarithm."""
         return join("log", self.value.log(), (self, lambda g: g / self.value))
+
+    def sin(self) -> "Node":
+        """The sine."""
+        return join("sin", self.value.sin(), (self, lambda g: g * self.value.cos()))
+
+    def cos(self) -> "Node":
+        """The cosine."""
+        return join("cos", self.value.cos(), (self, lambda g: -g * self.value.sin()))
+
+    def sqrt(self) -> "Node":
+        """The square root."""
+        value = self.value.sqrt()
+        return join("sqrt", value, (self, lambda g: g / (2 * value)))
 
     def tanh(self) -> "Node":
         """The hyperbolic tangent."""
@@ -132,8 +146,19 @@ def join(name: str, value: Tensor, *pulls: tuple[Operand, Callable[[Tensor], Ten
 
 
 def multiply(left: Node | Tensor, right: Node | Tensor) -> Node:
-    """The product of two matrices, at least one of them a node."""
+    """The product of matrices or vectors, at least one of them a node."""
     a, b = value_of(left), value_of(right)
+    if b.ndim == 1:  # y_i = sum_j a_ij b_j; `gradients_of` takes the sum over i
+        return join(
+            "@", a @ b, (left, lambda g: g[..., None] * b), (right, lambda g: g[..., None] * a)
+        )
+    if a.ndim == 1:  # b^T a
+        return join(
+            "@",
+            a @ b,
+            (left, lambda g: g[..., None] * b.mT),
+            (right, lambda g: a[:, None] * g[..., None, :]),
+        )
     return join("@", a @ b, (left, lambda g: g @ b.mT), (right, lambda g: a.mT @ g))
 
 

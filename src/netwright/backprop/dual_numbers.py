@@ -5,7 +5,8 @@ r"""Forward mode: a value and its slope go through every operation together.
 
 A function that is run on (x, v) gives (f(x), J v): one pass a direction v, and nothing is stored.
 It is written once, with operators and methods that tensors have too: `(x @ w).tanh()` takes a
-tensor, a dual number or a node of `computation_graph`.
+tensor, a dual number or a node of `computation_graph`. In x**p the power
+p is a constant.
 
 Shapes: any; a slope has the shape of its value.
 Source: Wengert, "A Simple Automatic Derivative Evaluation Program" (1964).
@@ -14,23 +15,25 @@ Source: Wengert, "A Simple Automatic Derivative Evaluation Program" (1964).
 from collections.abc import Callable
 from dataclasses import dataclass
 
-import torch
 from torch import Tensor
 
 
 @dataclass(frozen=True)
 class Dual:
-    """A value and how fast it changes along the direction that is followed."""
+    """A value and how fast it changes along the direction that is followed; a constant does not."""
 
     value: Tensor
     slope: Tensor
 
     def __add__(self, other: "Dual | Tensor | float") -> "Dual":
-        other = self._lift(other)
+        if not isinstance(other, Dual):
+            value = self.value + other
+            return Dual(value, self.slope.expand_as(value))
         return Dual(self.value + other.value, self.slope + other.slope)
 
     def __mul__(self, other: "Dual | Tensor | float") -> "Dual":
-        other = self._lift(other)
+        if not isinstance(other, Dual):
+            return Dual(self.value * other, self.slope * other)
         slope = self.slope * other.value + self.value * other.slope
         return Dual(self.value * other.value, slope)
 
@@ -44,7 +47,8 @@ class Dual:
         return Dual(other @ self.value, other @ self.slope)
 
     def __pow__(self, power: float) -> "Dual":
-        return Dual(self.value**power, power * self.value ** (power - 1) * self.slope)
+        below = power - 1 if power else 0  # 0 times 1 / a is no number where a = 0
+        return Dual(self.value**power, power * self.value**below * self.slope)
 
     def __neg__(self) -> "Dual":
         return Dual(-self.value, -self.slope)
@@ -56,7 +60,10 @@ class Dual:
         return -self + other
 
     def __truediv__(self, other: "Dual | Tensor | float") -> "Dual":
-        return self * other**-1
+        if not isinstance(other, Dual):
+            return Dual(self.value / other, self.slope / other)
+        value = self.value / other.value
+        return Dual(value, (self.slope - value * other.slope) / other.value)
 
     def __rtruediv__(self, other: "Tensor | float") -> "Dual":
         return self**-1 * other
@@ -90,6 +97,11 @@ class Dual:
         value = self.value.tanh()
         return Dual(value, (1 - value**2) * self.slope)
 
+    def sigmoid(self) -> "Dual":
+        """1 / (1 + e^-x)."""
+        value = self.value.sigmoid()
+        return Dual(value, value * (1 - value) * self.slope)
+
     def relu(self) -> "Dual":
         """max(x, 0), with the slope 0 at 0, as torch has it."""
         return Dual(self.value.relu(), (self.value > 0) * self.slope)
@@ -97,13 +109,6 @@ class Dual:
     def sum(self) -> "Dual":
         """The sum of all entries."""
         return Dual(self.value.sum(), self.slope.sum())
-
-    def _lift(self, other: "Dual | Tensor | float") -> "Dual":
-        """A constant, as the dual number that does not change."""
-        if isinstance(other, Dual):
-            return other
-        value = torch.as_tensor(other, dtype=self.value.dtype, device=self.value.device)
-        return Dual(value, torch.zeros_like(value))
 
 
 def forward_derivative(function: Callable[[Dual], Dual], x: Tensor, direction: Tensor) -> Tensor:

@@ -12,6 +12,7 @@ Source: Bengio et al., "A Neural Probabilistic Language Model" (2003).
 
 from typing import NamedTuple
 
+import torch
 from torch import Tensor
 
 from netwright.core.checks import check_shape
@@ -33,6 +34,8 @@ def embedding_forward(tokens: Tensor, weight: Tensor) -> tuple[Tensor, Embedding
         weight: the table E, (V, D).
     """
     check_shape("weight", weight, "V", "D")
+    if tokens.dtype not in (torch.int32, torch.int64):  # bytes and truth values would be a mask
+        raise DataError(f"tokens must be int32 or int64, got {tokens.dtype}")
     outside = tokens[(tokens < 0) | (tokens >= len(weight))]
     if len(outside):
         raise DataError(f"tokens must lie in [0, {len(weight)}), got {int(outside[0])}")

@@ -22,6 +22,7 @@ import torch
 from torch import Tensor
 
 from netwright.core.checks import check_positive, check_shape
+from netwright.core.errors import ShapeError
 
 
 class RecurrentWeights(NamedTuple):
@@ -110,6 +111,8 @@ def check_recurrent(x: Tensor, start: Tensor, weights: RecurrentWeights, *, bloc
     check_shape("weights.inputs", weights.inputs, blocks * units, "D")
     check_shape("weights.bias", weights.bias, blocks * units)
     check_shape("x", x, "B", "T", weights.inputs.shape[1])
+    if not x.shape[1]:
+        raise ShapeError(f"x must have at least one time step, got shape {tuple(x.shape)}")
     check_shape("start", start, len(x), units)
 
 

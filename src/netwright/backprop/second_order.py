@@ -24,6 +24,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
+from netwright.core.checks import check_positive
 from netwright.core.errors import ConfigError
 from netwright.core.seeding import generator
 from netwright.optimizers.curvature import (
@@ -31,6 +32,7 @@ from netwright.optimizers.curvature import (
     gradient_of,
     hessian_of,
     pull_back,
+    takes_directions_at_once,
     unflatten,
 )
 
@@ -46,7 +48,11 @@ def jacobian(function: Function, x: Tensor) -> Tensor:
 
 
 def hessian(function: Function, x: Tensor) -> Tensor:
-    """H (N, N) of f: R^N -> R."""
+    """H (N, N) of f: R^N -> R.
+
+    By autograd twice: `torch.func.hessian` refuses a layer with a backward pass of its own that
+    brings no rules for batches and for forward mode.
+    """
     place, gradient = _gradient(function, x)
     return hessian_of(gradient, [place])
 
@@ -82,7 +88,9 @@ def loss_of_weights(
 
     def function(vector: Tensor) -> Tensor:
         given = dict(zip(learned, unflatten(vector, values), strict=True))
-        return loss(torch.func.functional_call(model, given, (inputs,)))
+        # Batch norm in training writes into its buffers: it gets copies.
+        buffers = {name: part.clone() for name, part in model.named_buffers()}
+        return loss(torch.func.functional_call(model, buffers | given, (inputs,)))
 
     return function, flatten(values).detach()
 
@@ -147,7 +155,9 @@ def classify(curvatures: Tensor, slope: float, *, flat: float = FLAT) -> Critica
         slope: the length of the gradient; a place that has one is refused.
         flat: a slope or a curvature up to it counts as none.
     """
-    if slope > flat:
+    if not len(curvatures):
+        raise ConfigError("a place must have at least one curvature to be told by, got none")
+    if not slope <= flat:  # written this way round so that NaN is refused too
         raise ConfigError(f"a critical point has the gradient 0, got one of length {slope:.3g}")
     up, down = int((curvatures > flat).sum()), int((curvatures < -flat).sum())
     if up and down:
@@ -157,11 +167,11 @@ def classify(curvatures: Tensor, slope: float, *, flat: float = FLAT) -> Critica
     return CriticalPoint("minimum" if up else "maximum", down)
 
 
-def critical_point(function: Function, x: Tensor) -> CriticalPoint:
-    """What a place (N,) is; refused where the function has a slope there."""
+def critical_point(function: Function, x: Tensor, *, flat: float = FLAT) -> CriticalPoint:
+    """What a place (N,) is; refused where the function has a slope of more than `flat` there."""
     place, gradient = _gradient(function, x)
     curvatures = torch.linalg.eigvalsh(hessian_of(gradient, [place]))
-    return classify(curvatures, float(gradient.detach().norm()))
+    return classify(curvatures, float(gradient.detach().norm()), flat=flat)
 
 
 class Spectrum(NamedTuple):
@@ -169,6 +179,12 @@ class Spectrum(NamedTuple):
 
     values: Tensor
     shares: Tensor
+
+
+def is_built_at_once(function: Function, x: Tensor) -> bool:
+    """Whether the rows of the Hessian are had together; else each is a pass back of its own."""
+    place, gradient = _gradient(function, x)
+    return takes_directions_at_once(gradient, [place])
 
 
 def whole_spectrum(function: Function, x: Tensor) -> Spectrum:
@@ -181,14 +197,17 @@ def lanczos(product: Function, start: Tensor, steps: int) -> Spectrum:
     """Eigenvalues of a symmetric matrix from so many products with vectors: first of all its ends.
 
     The matrix is written in the basis of v, Hv, H^2 v ... in which it is tridiagonal. Each value
-    lies between the true ends, and there are at least as many true eigenvalues below any number
-    where values lie below it as values. The shares are those of a random start.
+    lies between the true ends: below any number lie at least as many true eigenvalues as values,
+    and above it too. The shares are those of a random start.
 
     Args:
         product: v -> H v, (N,) -> (N,).
         start: v, any vector (N,) that is not 0.
         steps: the most products that are taken.
     """
+    check_positive("steps", steps)
+    if not start.any():
+        raise ConfigError("start must be a vector that is not 0, got only zeros")
     basis = [start / start.norm()]
     diagonal, beside = [], []
     for _ in range(min(steps, len(start))):

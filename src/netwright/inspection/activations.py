@@ -115,7 +115,7 @@ class Activations(View):
             many, how = worst.saturated, "saturated on every example"
         return (
             f"Worst is {quoted(worst.label)}: {many:,} of its {worst.units:,} units "
-            f"({percent(many / worst.units)}) are {how}."
+            f"({percent(many / worst.units)}) {'is' if many == 1 else 'are'} {how}."
         )
 
 

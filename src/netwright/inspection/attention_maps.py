@@ -19,7 +19,7 @@ from torch import Tensor
 
 from netwright.core.checks import check_finite, check_shape
 from netwright.core.errors import DataError
-from netwright.inspection.figure_style import COLOURS
+from netwright.inspection.figure_style import white_to_blue
 from netwright.inspection.ticks import name_ticks, names_room
 from netwright.inspection.view import View
 from netwright.inspection.wording import check_names, percent, quoted, short_name
@@ -94,16 +94,13 @@ class AttentionMaps(View):
 
     def draw(self, figure: "Figure") -> None:
         """A panel a head, all in one scale."""
-        from matplotlib.colors import LinearSegmentedColormap  # noqa: PLC0415 - it costs a second
-
         columns, rows = self._grid
         panels = figure.subplots(rows, columns, squeeze=False).flat
-        colours = LinearSegmentedColormap.from_list("attention", ["white", COLOURS[0], "#001a33"])
         most = max(float(np.max(head.weights)) for head in self.maps)
         for head, axes in zip(self.maps, panels, strict=False):
             shown = axes.imshow(
                 np.array(head.weights),
-                cmap=colours,
+                cmap=white_to_blue(),
                 vmin=0,
                 vmax=most,
                 interpolation="none",

@@ -138,7 +138,7 @@ def _reader(
     if func is functional.multi_head_attention_forward:
         return _asked_again
     is_softmax = getattr(func, "__name__", "") == "softmax"  # of torch, a tensor or `functional`
-    if is_softmax and result.ndim == 4 and _adds_up(result) and _is_attention(model, running):
+    if is_softmax and result.ndim >= 4 and _adds_up(result) and _is_attention(model, running):
         return lambda *_, **__: cast(Tensor, result)
     return None
 
@@ -162,5 +162,5 @@ def _is_attention(model: nn.Module, running: Sequence[str]) -> bool:
 
 
 def _four_dimensional(weights: Tensor) -> Tensor:
-    """(Q, K) and (H, Q, K) as a batch of one, (1, H, Q, K)."""
-    return weights[(None,) * (4 - weights.ndim)]
+    """(Q, K) and (H, Q, K) as a batch of one; more axes before the heads, windows say, as one."""
+    return weights[(None,) * (4 - weights.ndim)].flatten(0, -4)

@@ -26,6 +26,7 @@ from netwright.backprop.second_order import (
     GradientStep,
     classify,
     hessian_product,
+    is_built_at_once,
     lanczos,
     loss_of_weights,
     random_start,
@@ -43,7 +44,9 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 MOST_WHOLE = 600  # weights whose Hessian is built; of more, its ends are looked for
+MOST_BY_ROWS = 100  # where it is built row by row
 NOTHING = 1e-5  # of the largest curvature: the rounding of float32
+UNSEEN = 1e-7  # of the loss, which is rounded by so much
 BINS = 61
 TRIED = 17  # steps along the gradient
 FINE = 101  # places of the parabola
@@ -99,16 +102,23 @@ class Curvature(View):
 
     @property
     def point(self) -> CriticalPoint | None:
-        """What the place is, where its slope is none; a few eigenvalues can prove only a saddle."""
-        if self.slope > self._nothing:
+        """What the place is, where its slope is none; a few eigenvalues can prove only a saddle.
+
+        A slope is none where what a step of 1 / L is sure to gain, slope^2 / 2 L, is not seen in
+        the loss: whatever the units of weights and loss are.
+        """
+        if self.slope**2 > 2 * self._largest * UNSEEN * abs(self.step.loss):
             return None
-        values = torch.tensor(self.values, dtype=torch.float64)
-        told = classify(values, self.slope, flat=self._nothing)
+        told = classify(torch.tensor(self.values, dtype=torch.float64), 0.0, flat=self._nothing)
         return told if self.is_whole or told.kind == "saddle" else replace(told, kind="undecided")
 
     @property
+    def _largest(self) -> float:
+        return max(abs(self.values[0]), abs(self.values[-1]))
+
+    @property
     def _nothing(self) -> float:
-        return NOTHING * max(abs(self.values[0]), abs(self.values[-1]))
+        return NOTHING * self._largest
 
     @property
     def caption(self) -> str:
@@ -156,10 +166,12 @@ class Curvature(View):
         best = self.step.best_lr
         if not math.isfinite(best):
             return " Right: along the negative gradient the loss does not curve up."
+        lowest, rate = min(zip(self.losses, self.rates, strict=True))
         return (
             f" Right: a step along the negative gradient; slope and curvature together say that "
             f"{number(best)} goes down furthest, from {number(self.step.loss)} to "
-            f"{number(self.step.predicted(best))}."
+            f"{number(self.step.predicted(best))}; of {len(self.rates)} that were tried "
+            f"{number(rate)} did, to {number(lowest)}."
         )
 
     def draw(self, figure: "Figure") -> None:
@@ -230,7 +242,9 @@ def measure_curvature(
         check_finite("the gradient", gradient)
         bent = product(gradient)
         check_finite("the curvature along the gradient", bent)
-        is_whole = len(place) <= MOST_WHOLE
+        is_whole = len(place) <= MOST_BY_ROWS or (
+            len(place) <= MOST_WHOLE and is_built_at_once(function, place)
+        )
         spectrum = (
             whole_spectrum(function, place)
             if is_whole

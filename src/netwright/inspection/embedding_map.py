@@ -103,7 +103,10 @@ class EmbeddingMap(View):
         near = f" In all {self.num_dimensions:,} dimensions the {NEIGHBOURS} nearest neighbours"
         if self.values:
             share = percent(self.neighbour_score)
-            return f"{near} explain {share} of the variance of {self.value_name}."
+            told = (
+                f"explain {share} of the variance" if self.neighbour_score > 0 else "tell nothing"
+            )
+            return f"{near} {told} of {self.value_name}."
         return (
             f"{near} of a point tell its class for {percent(self.neighbour_score)}; the commonest "
             f"class would be right for {percent(self.guess_score)}."

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.colors import Colormap
     from matplotlib.figure import Figure
 
 # Okabe and Ito's colours: told apart also by eyes that do not tell red from green.
@@ -100,6 +101,14 @@ def log_scale(axes: "Axes", which: Literal["x", "y"]) -> None:
 
     axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
     axis.set_minor_formatter(FuncFormatter(within_decades))
+
+
+def white_to_blue(missing: str = "white") -> "Colormap":
+    """From nothing to much; what has no number has the colour `missing`."""
+    from matplotlib.colors import LinearSegmentedColormap  # noqa: PLC0415 - see the head
+
+    ends = ["white", COLOURS[0], "#001a33"]
+    return LinearSegmentedColormap.from_list("white to blue", ends, bad=missing)
 
 
 def colour_of(index: int) -> str:

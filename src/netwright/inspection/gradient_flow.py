@@ -3,7 +3,8 @@
     delta_l = d loss / d z_l,    |delta_l| / |delta_{l+1}| = the factor of one layer
 
 Where the factor stays below 1, gradients vanish towards the input; above 1 they explode. On a
-logarithmic axis both are a slope.
+logarithmic axis both are a slope. Where layers go past each other, as in residual networks, norms
+go up and down from row to row, and there may be no trend at all.
 
 Shapes: z_l what layer l puts out, L layers, S steps of training.
 Source: Bengio, Simard and Frasconi, "Learning Long-Term Dependencies with Gradient Descent Is
@@ -18,14 +19,14 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor, nn
-from torch.func import functional_call
 
 from netwright.core.checks import check_finite
 from netwright.core.errors import DataError
-from netwright.core.evaluation import evaluating
+from netwright.core.evaluation import call_with, evaluating
 from netwright.core.seeding import seeded
-from netwright.inspection.figure_style import COLOURS, log_scale
+from netwright.inspection.figure_style import COLOURS, log_scale, white_to_blue
 from netwright.inspection.ticks import name_ticks
 from netwright.inspection.view import View
 from netwright.inspection.watched_layers import layer_name, spread_evenly, watching_layers
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
 
 MOST_ROWS = 24
 ROW = 0.27  # inches
+LEAST_FIT = 0.5  # of the norms' logarithms that a line explains where there is a trend
 NEVER = "#d3d8de"  # the colour of a gradient that was not there, or 0
 
 
@@ -106,14 +108,27 @@ class GradientFlow(View):
 
     @property
     def factor(self) -> float | None:
-        """What one layer towards the input multiplies the gradient by.
+        """What one layer towards the input multiplies the gradient by, on average.
 
         It is the slope of a line through the logarithms; None where there are not two of them.
         """
-        norms = [layer.output for layer in self.layers if layer.output > 0]
-        if len(norms) < 2:
+        heights = self._heights_of_outputs
+        if len(heights) < 2:
             return None
-        return float(np.exp(-np.polyfit(range(len(norms)), np.log(norms), 1)[0]))
+        return float(np.exp(-np.polyfit(range(len(heights)), heights, 1)[0]))
+
+    @property
+    def has_trend(self) -> bool:
+        """Whether a line through the logarithms explains them, or they are all the same."""
+        heights = self._heights_of_outputs
+        line = np.polyval(np.polyfit(range(len(heights)), heights, 1), range(len(heights)))
+        spread = np.var(heights)
+        return bool(spread < 1e-12 or 1 - np.mean((heights - line) ** 2) / spread >= LEAST_FIT)
+
+    @property
+    def _heights_of_outputs(self) -> NDArray[np.float64]:
+        """Logarithms of the gradients at outputs, but for those that are 0."""
+        return np.log([layer.output for layer in self.layers if layer.output > 0])
 
     @property
     def caption(self) -> str:
@@ -183,10 +198,15 @@ class GradientFlow(View):
         if factor is None:
             return "There are no two layers that a gradient reaches."
         first, last = self.layers[0], self.layers[-1]
+        told = (
+            f"On average over the layers in the order in which they ran, one towards the input "
+            f"multiplies the gradient by {number(factor)}"
+            if self.has_trend
+            else "The gradient has no trend over the layers in the order in which they ran"
+        )
         return (
-            f"A layer towards the input multiplies the gradient by {number(factor)}: from "
-            f"{number(last.output)} at {quoted(last.path or 'model')} to {number(first.output)} "
-            f"at {quoted(first.path or 'model')}."
+            f"{told}: from {number(last.output)} at {quoted(last.path or 'model')} to "
+            f"{number(first.output)} at {quoted(first.path or 'model')}."
         )
 
 
@@ -198,18 +218,13 @@ def _draw_norms(axes: "Axes", norms: list[float], colour: str, label: str) -> No
 
 
 def _draw_trained(figure: Any, trained: TrainedGradients) -> None:
-    from matplotlib.colors import LinearSegmentedColormap  # noqa: PLC0415 - it costs a second
-
     axes = figure.subplots()
     rows = spread_evenly(range(len(trained.layers)), MOST_ROWS)
     norms = np.array([trained.norms[row] for row in rows], dtype=float)  # None is NaN
     with np.errstate(divide="ignore"):
         powers = np.log10(norms)
     powers[~np.isfinite(powers)] = np.nan
-    colours = LinearSegmentedColormap.from_list(
-        "gradients", ["white", COLOURS[0], "#001a33"], bad=NEVER
-    )
-    shown = axes.imshow(powers, cmap=colours, aspect="auto", interpolation="none")
+    shown = axes.imshow(powers, cmap=white_to_blue(NEVER), aspect="auto", interpolation="none")
     name_ticks(axes, "x", [f"{step:,}" for step in trained.steps], 6.0)
     axes.set_yticks(range(len(rows)), [layer_name(trained.layers[row]) for row in rows], fontsize=9)
     axes.set(title="gradient of the weights while training", xlabel="step")
@@ -240,10 +255,8 @@ def measure_gradient_flow(
     def note(path: str, _: nn.Module, given: list[Tensor]) -> None:
         outputs.setdefault(path, []).extend(one for one in given if one.requires_grad)
 
-    # cuDNN's recurrent layers go back in training mode only; torch's own do it at rest too.
-    with evaluating(model), seeded(0), torch.backends.cudnn.flags(enabled=False):
-        with torch.enable_grad(), watching_layers(model, note):
-            lost = loss(functional_call(model, weights | buffers, (inputs,)))
+    with evaluating(model), seeded(0), torch.enable_grad(), watching_layers(model, note):
+        lost = loss(call_with(model, weights | buffers, inputs))
     if not outputs:
         raise DataError("there is no layer with weights whose gradient could be shown")
     check_finite("the loss", lost.detach()[None])

@@ -19,7 +19,7 @@ from torch.nn import functional
 
 from netwright.core.checks import check_finite
 from netwright.core.errors import ShapeError
-from netwright.inspection.figure_style import COLOURS, INK
+from netwright.inspection.figure_style import COLOURS, INK, white_to_blue
 from netwright.inspection.pictures import MOST_PIXELS, Pixels
 from netwright.inspection.ticks import name_ticks, names_room
 from netwright.inspection.view import View
@@ -113,20 +113,28 @@ class InputMap(View):
             case "image":
                 return f"row {place[0]}, column {place[1]}"
             case "series":
-                before = len(self.values) - 1 - int(place[0])
-                return f"{quoted(self.shown.names[place[1]])}, {before} steps before the last"
+                return f"{quoted(self.shown.names[place[1]])}, {self._step_name(int(place[0]))}"
+            case "tokens":
+                return f"{quoted(self.shown.names[place[0]])} at place {place[0]}"
             case _:
                 return quoted(self.shown.names[place[0]])
+
+    def _step_name(self, step: int) -> str:
+        before = len(self.values) - 1 - step
+        return f"{before} step{'s' * (before > 1)} before the last" if before else "the last step"
 
     def _colours(self) -> "ScalarMappable":
         """Blue for what speaks for the answer; orange for what speaks against it."""
         from matplotlib.cm import ScalarMappable  # noqa: PLC0415 - matplotlib costs a second
         from matplotlib.colors import LinearSegmentedColormap, Normalize  # noqa: PLC0415
 
-        ends = [COLOURS[1], "white", COLOURS[0]] if self.is_signed else ["white", COLOURS[0], INK]
         most = float(np.abs(np.array(self.values)).max()) or 1.0
-        scale = Normalize(-most if self.is_signed else 0.0, most)
-        return ScalarMappable(scale, LinearSegmentedColormap.from_list("map", ends))
+        if not self.is_signed:
+            return ScalarMappable(Normalize(0.0, most), white_to_blue())
+        ends = [COLOURS[1], "white", COLOURS[0]]
+        return ScalarMappable(
+            Normalize(-most, most), LinearSegmentedColormap.from_list("for and against", ends)
+        )
 
     def _draw_image(self, figure: "Figure") -> None:
         left, right = figure.subplots(1, 2)

@@ -1,9 +1,10 @@
 r"""Linear regions: the pieces on each of which a network of ReLU units is one affine map.
 
 Every ReLU is on or off, every pooling window has a largest entry: where none of these choices
-changes, the network is linear. On a plane through the inputs each region is a convex piece. The
+changes, the network is affine. On a plane through the inputs each region is a convex piece. The
 choices are looked at on a grid, so that regions smaller than its cells are missed: the count is a
-lower bound.
+lower bound. That the network is affine on each is measured: within a region its answer in the
+middle between two cells is the mean of theirs.
 
 Shapes: N inputs, F numbers of one, flattened; G cells along each side of the plane; C outputs; M
 examples that are shown.
@@ -12,20 +13,19 @@ Source: Montufar, Pascanu, Cho and Bengio, "On the number of linear regions of d
 """
 
 import colorsys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from netwright.core.outputs import logits_of
-from netwright.inspection.activation_patterns import activation_patterns
 from netwright.inspection.decision_regions import DOT, MOST_IN_LEGEND, class_colours
 from netwright.inspection.figure_style import INK
 from netwright.inspection.plane import MARGIN, Plane, PlaneFrame, Units, plane_through
+from netwright.inspection.region_look import RegionLook, look_at_regions
 from netwright.inspection.shown_rows import shown_rows
 from netwright.inspection.view import View
 from netwright.inspection.wording import legend_name, short_name
@@ -36,8 +36,9 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 MOST_POINTS = 200
-CROWDED = 0.04  # regions a cell: from there on the picture is nothing but borders
-BATCH = 512
+CROWDED, MOST_SEEN = 0.04, 1_300  # regions a cell and in all: with more, it is all borders
+COARSE = 60  # cells of a first look
+CLOSER, CLOSEST = 4, 256  # what zoom grows by, and to
 TURN = 0.618  # of the circle of hues, from region to region: neighbours differ
 LIGHT, COLOURED, BORDER = 0.86, 0.55, 0.62  # lightness, strength of colour, light left at a border
 
@@ -53,7 +54,7 @@ class LinearRegions(View):
         num_units: ReLU units and pooling windows of the network.
         classes: the likeliest class of each cell (G, G); nothing where reals are predicted.
         class_names: C names.
-        points: where examples fall on the plane, (M, 2).
+        points: where examples fall in the window, (M, 2).
         point_classes: their classes (M,), or nothing.
         zoom: how many times closer it is than a window with all inputs in it.
     """
@@ -82,12 +83,20 @@ class LinearRegions(View):
             " Most are too small to be seen: look closer with zoom." if self.is_crowded else ""
         )
         closer = f" The window is {self.zoom:g} times closer than one with all examples in it."
-        border = " Thick lines are where the answer changes." if self.classes else ""
+        has_border = len({index for row in self.classes for index in row}) > 1
+        border = " Thick lines are where the answer changes." if has_border else ""
         return (
             f"On each of {self.num_regions:,} regions, at least, the network is one affine map; at "
-            f"a border between two, one of its {self.num_units:,} units switches.{crowded}{border} "
-            f"Dots are examples. {self.frame.description}{closer if self.zoom != 1 else ''}"
+            f"a border between two, one of its {self.num_units:,} units switches.{crowded}{border}"
+            f"{self._told_of_dots} {self.frame.description}{closer if self.zoom != 1 else ''}"
         )
+
+    @property
+    def _told_of_dots(self) -> str:
+        if not self.points:
+            return ""
+        off = "; their own regions may be others, as most lie off this slice"
+        return f" Dots are examples{off if self.frame.is_slice else ''}."
 
     def draw(self, figure: "Figure") -> None:
         """Pale regions with thin borders, where the answer changes, and examples."""
@@ -96,20 +105,13 @@ class LinearRegions(View):
             self._raster(),
             extent=self.frame.extent,
             origin="lower",
-            interpolation="none",
+            interpolation="antialiased",
             aspect="auto",
         )
-        colours = class_colours(max(len(self.class_names), 1))
         self._draw_decisions(axes)
-        across, up = np.array(self.points).T
-        if self.point_classes:
-            axes.scatter(across, up, c=colours[list(self.point_classes)], **DOT)
-            for name, colour in zip(self.class_names, colours, strict=True):
-                axes.scatter([], [], color=[colour], label=legend_name(name), **DOT)
-            if len(self.class_names) <= MOST_IN_LEGEND:
-                figure.legend(loc="outside right upper", fontsize=9, markerscale=1.4)
-        else:
-            axes.scatter(across, up, color=INK, **DOT)
+        self._draw_points(axes)
+        if 0 < len(set(self.point_classes)) <= MOST_IN_LEGEND:
+            figure.legend(loc="outside right upper", fontsize=9, markerscale=1.4)
         axes.set(xlabel=self.frame.x_name, ylabel=self.frame.y_name)
         axes.set(xlim=self.frame.x_range, ylim=self.frame.y_range)
         axes.grid(visible=False)
@@ -117,7 +119,7 @@ class LinearRegions(View):
     @property
     def is_crowded(self) -> bool:
         """Whether the regions are too many to be seen on the grid."""
-        return self.num_regions > CROWDED * len(self.regions) ** 2
+        return self.num_regions > most_seen(len(self.regions))
 
     def _raster(self) -> NDArray[np.float64]:
         """(G, G, 3): a colour each region, darker where the next cell is of another one."""
@@ -132,6 +134,16 @@ class LinearRegions(View):
             raster[is_border] *= BORDER
         return raster
 
+    def _draw_points(self, axes: "Axes") -> None:
+        places, classes = np.array(self.points).reshape(-1, 2), np.array(self.point_classes)
+        if not self.point_classes:
+            axes.scatter(places[:, 0], places[:, 1], color=INK, **DOT)
+        colours = class_colours(max(len(self.class_names), 1))
+        for index in np.unique(classes).astype(int):
+            across, up = places[classes == index].T
+            label = legend_name(self.class_names[index])
+            axes.scatter(across, up, color=[colours[index]], label=label, **DOT)
+
     def _draw_decisions(self, axes: "Axes") -> None:
         classes = np.array(self.classes)
         for index in np.unique(classes)[1:]:  # of two classes one line is both their borders
@@ -144,12 +156,17 @@ class LinearRegions(View):
             )
 
 
+def most_seen(cells: int) -> float:
+    """How many regions a picture of so many cells along each side can show."""
+    return min(CROWDED * cells**2, MOST_SEEN)
+
+
 def measure_linear_regions(
     model: nn.Module,
     inputs: Tensor,
     *,
     cells: int,
-    zoom: float = 1.0,
+    zoom: float | None = 1.0,
     feature_names: Sequence[str] = (),
     decode: Units | None = None,
     targets: Tensor | None = None,
@@ -161,7 +178,8 @@ def measure_linear_regions(
         model: a network of ReLU units and max-pooling; it is not changed.
         inputs: encoded, (N, *shape), of two numbers or more each, on the model's device.
         cells: G.
-        zoom: how many times closer than the window with all inputs in it.
+        zoom: how many times closer than the window with all inputs in it; None: until regions can
+            be seen. A closer window is about a border between classes, or an example.
         feature_names: of two features; where there are more, they are not used.
         decode: offset (2,) and scale (2,) that give two features their own units.
         targets: classes int64 (N,), where the outputs are logits of classes.
@@ -170,23 +188,19 @@ def measure_linear_regions(
     check_not_empty("inputs", inputs)
     flat = inputs.detach().cpu().flatten(1).double()
     plane = plane_through(flat)
-    shown = shown_rows(len(flat), MOST_POINTS)
-    points = plane.project(flat)
-    low, high = _window(points, zoom)
-    middles = (torch.arange(cells, dtype=torch.float64)[:, None] + 0.5) / cells
-    across, up = (low + (high - low) * middles).unbind(1)
-    grid = torch.cartesian_prod(up, across).flip(1)  # row by row from below
-    patterns, outputs, units = _ask(model, plane.lift(grid), inputs)
-    numbers = {pattern: place for place, pattern in enumerate(dict.fromkeys(patterns))}
-    regions = torch.tensor([numbers[pattern] for pattern in patterns]).view(cells, cells)
+    points, has_classes = plane.project(flat), targets is not None
+    look_at = partial(look_at_regions, model, plane, inputs)
+    closest, zoom = _approach(look_at, points, cells, zoom, has_classes=has_classes)
+    low, high = closest.low, closest.high
+    inside = ((points >= low) & (points <= high)).all(dim=1).nonzero()[:, 0]
+    shown = inside[shown_rows(len(inside), MOST_POINTS)]
     offset, scale = (0.0, 1.0) if plane.is_slice or decode is None else (p.cpu() for p in decode)
-    has_classes = targets is not None
     return LinearRegions(
         frame=_frame(plane, low * scale + offset, high * scale + offset, feature_names),
-        regions=_rows(regions),
-        num_regions=len(numbers),
-        num_units=units,
-        classes=_rows(outputs.argmax(dim=1).view(cells, cells)) if has_classes else (),
+        regions=_rows(closest.regions),
+        num_regions=closest.num_regions,
+        num_units=closest.num_units,
+        classes=_rows(closest.classes) if has_classes else (),
         class_names=tuple(class_names),
         points=_rows(points[shown] * scale + offset),
         point_classes=() if targets is None else tuple(targets.cpu()[shown].tolist()),
@@ -194,18 +208,38 @@ def measure_linear_regions(
     )
 
 
-def _ask(model: nn.Module, flat: Tensor, like: Tensor) -> tuple[list[bytes], Tensor, int]:
-    """Of each place (M, F) its pattern and outputs (M, C), and how many units there are."""
-    parts = torch.split(flat.view(-1, *like.shape[1:]).to(like), BATCH)
-    found = [activation_patterns(model, part) for part in parts]
-    digests = [digest for one in found for digest in one.digests]
-    return digests, torch.cat([logits_of(one.output) for one in found]), found[0].num_units
+def _approach(
+    look_at: Callable[[Tensor, Tensor, int], RegionLook],
+    points: Tensor,
+    cells: int,
+    asked: float | None,
+    *,
+    has_classes: bool,
+) -> tuple[RegionLook, float]:
+    """A look as close as is asked for, or until regions can be seen, and how close that is.
+
+    Each coarse look, which costs little, finds the middle of the next: the place of the border
+    between classes nearest to its own, or where there is none the nearest of the points (N, 2).
+    """
+    zoom, closest = min(asked or 1.0, 1.0), asked or CLOSEST
+    low, high = _window(points)
+    middle, half = (low + high) / 2, (high - low) / 2
+    coarse = max(min(cells // 3, COARSE), 2 * CLOSER)  # a cell is half of the next window
+    while zoom < closest:
+        look = look_at(middle - half / zoom, middle + half / zoom, coarse)
+        if asked is None and look.num_regions <= most_seen(cells):
+            break
+        border = look.border() if has_classes else points[:0]
+        places = border if len(border) else points
+        middle = places[((places - middle) / half).norm(dim=1).argmin()]
+        zoom = min(zoom * CLOSER, closest)
+    return look_at(middle - half / zoom, middle + half / zoom, cells), zoom
 
 
-def _window(points: Tensor, zoom: float) -> tuple[Tensor, Tensor]:
-    """The corners (2,) of a window about the middle of the points (N, 2)."""
+def _window(points: Tensor) -> tuple[Tensor, Tensor]:
+    """The corners (2,) of a window with all points (N, 2) in it."""
     low, high = points.amin(dim=0), points.amax(dim=0)
-    half = (high - low) * (0.5 + MARGIN) / zoom
+    half = (high - low) * (0.5 + MARGIN)
     # An axis without spread (but for rounding) takes that of the other; a single point has 1.
     widest = half.max() if half.max() > 0 else half.new_tensor(0.5)
     half = half.where(half > 1e-9 * widest, widest)

@@ -58,8 +58,8 @@ class Occlusion(InputMap):
         return (
             f"How far the {self.quantity} of {self.shown.answer}, {number(self.answered)} with "
             f"nothing hidden, falls when a part of the input is replaced by {self.hidden}, for "
-            f"{self.num_parts:,} parts in turn: blue parts hold it up, orange ones down. The "
-            f"largest change is at {self.strongest}."
+            f"{self.num_parts:,} part{'s' * (self.num_parts != 1)} in turn: blue parts hold it up, "
+            f"orange ones down. The largest change is at {self.strongest}."
         )
 
 

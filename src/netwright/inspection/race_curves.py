@@ -15,11 +15,13 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import pairwise
 from typing import TYPE_CHECKING, ClassVar
 
 import torch
 from torch import Tensor, nn
 
+from netwright.core.devices import device_of
 from netwright.core.seeding import seeded
 from netwright.data.loader import Batch
 from netwright.inspection.figure_style import colour_of, log_scale
@@ -33,6 +35,7 @@ if TYPE_CHECKING:
 FACTORS = (10**-0.5, 1.0, 10**0.5, 10.0)  # of an optimizer's usual rate: the grid at first
 STEP = 10**0.5  # by which the grid grows where the best rate is at its end
 MOST_RATES = 6
+FEW_FACTORS = (1.0, 10**0.5)  # a grid that does not grow, of a model that takes long
 DECADE = 10.0  # losses that span more are drawn on a logarithmic axis
 LAST = 1 / 4  # of the updates: their mean loss is the result
 
@@ -52,6 +55,14 @@ class Lap:
     lr: float
     losses: tuple[float, ...]
     result: float | None
+
+    @property
+    def has_gained(self) -> bool:
+        """Whether the result is below the first loss by more than losses differ from the next."""
+        if self.result is None or len(self.losses) < 2:
+            return False
+        changes = [abs(after - before) for before, after in pairwise(self.losses)]
+        return self.losses[0] - self.result > sum(changes) / len(changes)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -96,18 +107,32 @@ class RaceCurves(View):
     @property
     def caption(self) -> str:
         """The rules, and who won."""
-        best = self.racers[0]
-        winner = (
-            "All of them ran away."
-            if best.best.result is None
-            else f"{best.name} is lowest, at {number(best.best.result)} with a learning rate of "
-            f"{best.best.lr:.2g}."
-        )
         return (
             f"From the same first weights, {self.steps} updates on the same batches of "
             f"{self.rows} in the same order, each optimizer at the best of the rates on the right. "
-            f"{winner} The result is the mean loss of the last {_last(self.steps)} batches. "
+            f"{self._winner} The result is the mean loss of the last {_last(self.steps)} batches. "
             "A race of a few steps says who is quick at the start, not who ends lowest."
+        )
+
+    @property
+    def _winner(self) -> str:
+        """Who is lowest, how sure that is, and who stays where all began."""
+        best = self.racers[0]
+        if best.best.result is None:
+            return "All of them ran away."
+        idle = [racer.name for racer in self.racers if not racer.best.has_gained]
+        if len(idle) == len(self.racers):
+            return (
+                f"None of them is lower at the end than {number(best.best.losses[0])}, where all "
+                "began, by more than one batch differs from the next: nothing is decided."
+            )
+        end = ""
+        if best.best in (best.laps[0], best.laps[-1]) and len(best.laps) > 1:
+            end = f", the {'lowest' if best.best is best.laps[0] else 'highest'} that was tried"
+        stayed = f" Hardly lower than where all began: {', '.join(idle)}." if idle else ""
+        return (
+            f"{best.name} is lowest, at {number(best.best.result)} with a learning rate of "
+            f"{best.best.lr:.2g}{end}.{stayed}"
         )
 
     def table_rows(self) -> list[dict[str, str]]:
@@ -129,6 +154,7 @@ class RaceCurves(View):
             self._draw_losses(race, racer, colour_of(index))
             _draw_results(rates, racer, colour_of(index))
         race.set(xlabel="update", ylabel="loss of the batch", title="at the best rate (smoothed)")
+        race.locator_params(axis="x", integer=True)
         columns = min(4, len(self.racers))
         figure.legend(
             loc="outside lower center", ncols=columns, fontsize=9, title="mean loss at the end"
@@ -154,6 +180,7 @@ def measure_race(
     entrants: Mapping[str, tuple[float, Builder]],
     *,
     seed: int = 0,
+    few_rates: bool = False,
 ) -> RaceCurves:
     """Let optimizers run, each on copies of the model.
 
@@ -163,10 +190,12 @@ def measure_race(
         batches: T of them, in the order in which all see them.
         entrants: name -> its usual learning rate, and what builds it for a model and a rate.
         seed: of dropout, the same for all.
+        few_rates: try two rates each; else a grid that grows where its best rate is at an end.
     """
 
     def lap(build: Builder, lr: float) -> Lap:
-        runner = copy.deepcopy(model).train()
+        # Moved to where it is, a copy's recurrent weights lie in one piece again, as cuDNN wants.
+        runner = copy.deepcopy(model).train().to(device_of(model))
         with seeded(seed):
             losses = tuple(_run(runner, build(runner, lr), loss, batches))
         last = losses[-_last(len(batches)) :]
@@ -174,7 +203,7 @@ def measure_race(
         return Lap(lr=lr, losses=losses, result=sum(last) / len(last) if is_done else None)
 
     racers = [
-        Racer(name=name, laps=_laps(partial(lap, build), usual))
+        Racer(name=name, laps=_laps(partial(lap, build), usual, few_rates=few_rates))
         for name, (usual, build) in entrants.items()
     ]
     return RaceCurves(
@@ -184,8 +213,10 @@ def measure_race(
     )
 
 
-def _laps(lap: Callable[[float], Lap], usual: float) -> tuple[Lap, ...]:
+def _laps(lap: Callable[[float], Lap], usual: float, *, few_rates: bool) -> tuple[Lap, ...]:
     """A lap at every rate of the grid, which grows where its best rate is the first or the last."""
+    if few_rates:
+        return tuple(lap(factor * usual) for factor in FEW_FACTORS)
     laps = [lap(factor * usual) for factor in FACTORS]
     while len(laps) < MOST_RATES:
         best = laps.index(min(laps, key=_rank))

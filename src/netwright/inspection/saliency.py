@@ -14,6 +14,7 @@ al., "Not Just a Black Box" (2016); Sundararajan, Taly and Yan, "Axiomatic Attri
 Networks" (2017).
 """
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
@@ -33,10 +34,11 @@ Method = Literal["gradient", "gradient-input", "integrated"]
 Score = Callable[[Any], Tensor]  # what a model gives -> a number an input (B,)
 Run = Callable[[Tensor], Any]
 BATCH = 16
+FAR, ROUNDING = 0.05, 1e-3  # shares of the gain, and of the score, by which sums may be off
 UNITS: dict[Method, str] = {
     "gradient": "|d score / d input|",
     "gradient-input": "input x gradient",
-    "integrated": "share of the score",
+    "integrated": "added to the score",
 }
 READING: dict[Method, str] = {
     "gradient": "How fast {} changes with each part of the input, up or down.",
@@ -79,13 +81,20 @@ class Saliency(InputMap):
     def caption(self) -> str:
         """How to read it, and where it is strongest."""
         reading = READING[self.method].format(f"the score of {self.shown.answer}")
-        complete = ""
-        if self.base_score is not None:
-            complete = (
-                f" They add up to {number(self.total)}; the score is {number(self.score)}, at the "
-                f"base {number(self.base_score)}, a gain of {number(self.score - self.base_score)}."
-            )
-        return f"{reading} The strongest is {self.strongest}.{complete}"
+        return f"{reading} The strongest is {self.strongest}.{self._completeness}"
+
+    @property
+    def _completeness(self) -> str:
+        """Of integrated gradients what they add up to, and whether that is what they should."""
+        if self.base_score is None:
+            return ""
+        gain, slack = self.score - self.base_score, ROUNDING * abs(self.score)
+        is_near = math.isclose(self.total, gain, rel_tol=FAR, abs_tol=slack)
+        return (
+            f" They add up to {number(self.total)}; the score is {number(self.score)}, at the "
+            f"base {number(self.base_score)}, a gain of {number(gain)}."
+            f"{'' if is_near else ' The two should be equal: more steps are needed.'}"
+        )
 
 
 def measure_saliency(

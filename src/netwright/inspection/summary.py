@@ -14,11 +14,10 @@ from dataclasses import dataclass, fields, is_dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from torch import Tensor, nn
-from torch.func import functional_call
 from torch.utils.hooks import RemovableHandle
 
 from netwright.core.errors import DataError
-from netwright.core.evaluation import evaluating
+from netwright.core.evaluation import call_with, evaluating
 from netwright.core.seeding import seeded
 from netwright.core.trees import tensors_of
 from netwright.inspection.figure_style import COLOURS, FAINT, INK
@@ -149,7 +148,7 @@ def measure_summary(model: nn.Module, inputs: Tensor) -> Summary:
             for module in model.modules():
                 for handle in passed.watch(module, counter.get_total_flops):
                     hooks.callback(handle.remove)
-            functional_call(model, _stand_ins(model), (inputs,))
+            call_with(model, _stand_ins(model), inputs)
     return Summary(layers=tuple(_layers(model, passed)), bytes=_bytes(model))
 
 

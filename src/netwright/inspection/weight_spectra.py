@@ -25,13 +25,14 @@ from torch import Tensor, nn
 
 from netwright.core.checks import check_finite
 from netwright.core.errors import DataError
-from netwright.inspection.figure_style import COLOURS, FAINT, log_scale
+from netwright.inspection.figure_style import COLOURS, FAINT, MOST_DETAILED
 from netwright.inspection.view import View
 from netwright.inspection.watched_layers import layer_name, spread_evenly
 from netwright.inspection.wording import number, quoted
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.axis import Axis
     from matplotlib.figure import Figure
 
 MOST_PANELS, COLUMNS = 12, 4
@@ -183,17 +184,29 @@ def _draw_spectrum(axes: "Axes", one: WeightSpectrum) -> None:
     look: dict[str, Any] = {"linestyle": "none", "marker": "o", "markersize": 3.5}
     axes.plot(out, values[out - 1], color=COLOURS[1], label="stands out", **look)
     axes.plot(inside, values[inside - 1], color=COLOURS[0], label="within noise", **look)
-    log_scale(axes, "x")
-    log_scale(axes, "y")
+    axes.loglog()
     axes.set_xlim(0.8, 1.25 * len(values))
     top = max(values[0], one.edge) or 1.0  # a matrix of zeros has an empty panel
     low = max(min(values[-1], noise[-1]), LOWEST * top)
     axes.set_ylim(low / 1.3, 1.3 * top)
+    _write_few_ticks(axes.xaxis)
+    _write_few_ticks(axes.yaxis)
     rows, columns = one.shape
     axes.set_title(
         f"{layer_name(one.name)}\n{rows:,} x {columns:,}, {one.standing_out:,} stand out",
         fontsize=9,
     )
+
+
+def _write_few_ticks(axis: "Axis") -> None:
+    """1, 10, 100, or 2 and 5 as well, or all digits: ten a decade take seconds to lay out."""
+    low, high = axis.get_view_interval()
+    within = range(1, 10) if high < 3 * low else (1, 2, 5) if high < MOST_DETAILED * low else (1,)
+    decades = range(math.floor(math.log10(low)), math.floor(math.log10(high)) + 1)
+    ticks = [one * 10.0**decade for decade in decades for one in within]
+    ticks = [tick for tick in ticks if low <= tick <= high]
+    axis.set_ticks(ticks, [f"{tick:g}" for tick in ticks])
+    axis.set_ticks([], minor=True)
 
 
 def measure_weight_spectra(model: nn.Module) -> WeightSpectra:

@@ -53,30 +53,50 @@ def hessian_products(gradient: Tensor, weights: Sequence[Tensor], directions: Te
     """
     if not gradient.requires_grad:  # the loss is linear in the weights
         return torch.zeros_like(directions)
+    together = _products_at_once(gradient, weights, directions)
+    if together is not None:
+        return together
+    return torch.stack([_products(gradient, weights, one, is_batch=False) for one in directions])
 
-    def products(along: Tensor, *, is_batch: bool) -> Tensor:
-        parts = torch.autograd.grad(
-            gradient,
-            weights,
-            along,
-            retain_graph=True,
-            is_grads_batched=is_batch,
-            allow_unused=True,
-        )
-        lead = along.shape[:-1]
-        rows = [
-            along.new_zeros(*lead, weight.numel()) if part is None else part.reshape(*lead, -1)
-            for part, weight in zip(parts, weights, strict=True)
-        ]
-        return torch.cat(rows, dim=-1)
 
+def takes_directions_at_once(gradient: Tensor, weights: Sequence[Tensor]) -> bool:
+    """Whether `hessian_products` are many for about the price of one.
+
+    A layer with a backward pass of its own, as the scan has, goes one direction at a time.
+    """
+    one = torch.zeros_like(gradient)[None]
+    return not gradient.requires_grad or _products_at_once(gradient, weights, one) is not None
+
+
+def _products_at_once(
+    gradient: Tensor, weights: Sequence[Tensor], directions: Tensor
+) -> Tensor | None:
     try:
-        return products(directions, is_batch=True)
+        return _products(gradient, weights, directions, is_batch=True)
     except RuntimeError as error:
         if "Batching rule" not in str(error):
             raise
-        # A layer with a backward pass of its own, as the scan has, goes one direction at a time.
-        return torch.stack([products(direction, is_batch=False) for direction in directions])
+        return None
+
+
+def _products(
+    gradient: Tensor, weights: Sequence[Tensor], along: Tensor, *, is_batch: bool
+) -> Tensor:
+    """H v of one direction (P,), or of a batch of them (K, P)."""
+    parts = torch.autograd.grad(
+        gradient,
+        weights,
+        along,
+        retain_graph=True,
+        is_grads_batched=is_batch,
+        allow_unused=True,
+    )
+    lead = along.shape[:-1]
+    rows = [
+        along.new_zeros(*lead, weight.numel()) if part is None else part.reshape(*lead, -1)
+        for part, weight in zip(parts, weights, strict=True)
+    ]
+    return torch.cat(rows, dim=-1)
 
 
 def hessian_of(gradient: Tensor, weights: Sequence[Tensor]) -> Tensor:

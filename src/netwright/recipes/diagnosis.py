@@ -40,6 +40,11 @@ class Diagnosis:
         return f"{self.data} with {self.model}" if self.model else self.data
 
     @property
+    def is_loaded(self) -> bool:
+        """Whether the data could be loaded, so that all was looked at."""
+        return bool(self.model)
+
+    @property
     def verdict(self) -> str:
         """How many things seem wrong, in words."""
         count = len(self.findings)

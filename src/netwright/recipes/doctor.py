@@ -17,6 +17,7 @@ from netwright.core.errors import DataError
 from netwright.data.catalog import SOURCES
 from netwright.data.checkup.examination import Examination
 from netwright.data.checkup.loaded_data import look_at_data
+from netwright.data.checkup.origin import Origin
 from netwright.data.checkup.raw_source import FORGIVING, look_at_source
 from netwright.data.dataset import Data
 from netwright.data.spec import DataSpec
@@ -116,7 +117,7 @@ def _diagnose(
         if not is_model_given:
             recipe = _with_usual_model(recipe, data.spec)
         name, model = data.name, recipe.model or type(module).__name__
-        seen += look_at_data(data)
+        seen += look_at_data(data, Origin(source=source, config=config))
         seen += look_at_model(put_together(recipe, data, module))
     return Diagnosis(data=name, model=model, seen=seen, seconds=time.monotonic() - started)
 

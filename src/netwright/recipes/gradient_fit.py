@@ -87,7 +87,8 @@ def _watched(
     """What has a state that is saved with the run; the last of them is the first to end."""
     watched = [*here.extra] if best is None else [*here.extra, best]
     if here.folder is not None:  # after the best weights are put back, the last ones are gone
-        watched.append(KeepPath(here.folder / PATH_FILE, config.keep_path))
+        frozen = "" if config.unfreeze_every else config.freeze
+        watched.append(KeepPath(here.folder / PATH_FILE, config.keep_path, frozen=frozen))
     return watched
 
 

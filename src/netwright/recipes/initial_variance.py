@@ -17,7 +17,10 @@ from torch import Tensor, nn
 from torch.nn.modules.batchnorm import _BatchNorm
 from torch.nn.modules.conv import _ConvNd
 
+from netwright.core.devices import device_of
 from netwright.core.finding import Finding
+from netwright.data.checkup.examination import Unseen
+from netwright.data.checkup.wording import counted
 
 MOST_SHRINKING = 100.0  # torch's own start brings LeNet's spread to a twentieth, and it learns
 MOST_GROWTH = 10.0  # no usual start makes spreads grow
@@ -29,7 +32,7 @@ def measure_spreads(model: nn.Module, inputs: Tensor) -> dict[str, float]:
 
     Batch norm is at work as in the first step; dropout, whose noise would hide a spread, is not.
     """
-    model = copy.deepcopy(model)
+    model = copy.deepcopy(model).to(device_of(model))  # cuDNN wants weights in one piece
     for part in model.modules():
         part.training = isinstance(part, _BatchNorm)
     spreads: dict[str, float] = {}
@@ -53,12 +56,12 @@ def spread(values: Tensor) -> float:
     return float(values.float().var(dim=0, correction=0).mean().sqrt())
 
 
-def find_initial_variance(model: nn.Module, inputs: Tensor) -> Finding | None:
+def find_initial_variance(model: nn.Module, inputs: Tensor) -> Finding | Unseen | None:
     """A spread at the last hidden layer that is far from that of the inputs."""
     layers = measure_spreads(model, inputs)
     paths, spreads = list(layers)[:-1], list(layers.values())[:-1]  # the last may start at zero
     if len(spreads) < LEAST_LAYERS:
-        return None
+        return Unseen(f"{counted(len(spreads), 'hidden layer')}, wanted at least {LEAST_LAYERS}")
     first = spread(inputs) if inputs.is_floating_point() else spreads[0]  # tokens have none
     last = spreads[-1]
     if not first or first / MOST_SHRINKING <= last <= first * MOST_GROWTH:

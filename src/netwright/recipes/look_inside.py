@@ -1,52 +1,56 @@
 """`inspect`: look inside a run, one view at a time, without training anything again.
 
-    inspect("runs/lenet-mnist-001", "saliency", example=3).save("seven.svg")
-
-A view is looked for in the table, and then among those that the run's model has of its own.
+inspect("runs/lenet-mnist-001", "saliency", example=3).save("seven.svg")
 """
 
 from pathlib import Path
 from typing import Any
 
-from netwright.core.checks import nearest
-from netwright.core.config import parse
-from netwright.core.errors import UnknownNameError
+from netwright.data.dataset import Data
+from netwright.data.stored import Sample, sample_stored
 from netwright.inspection.view import View
 from netwright.recipes.run import Run, open_run
 from netwright.recipes.views.catalog import VIEWS
-from netwright.recipes.views.entry import NoSettings, Subject
+from netwright.recipes.views.entry import Subject
 
 
-def inspect(run: str | Path | Run, view: str, **settings: Any) -> View:
+def inspect(run: str | Path | Run, view: str, *, data: Any = None, **settings: Any) -> View:
     """Measure one view of a run.
 
     Args:
         run: the run, or its folder.
         view: its name; `inspectable` gives those of a run.
+        data: other labelled data to look at: a table, a folder, (inputs, targets); by default the
+            run's own.
         **settings: of the view: `example=3`, say; `explain` tells of them.
     """
-    subject = _subject(run)
-    if view in VIEWS:
-        return VIEWS.load(view).show(subject, settings)
-    if view not in subject.report_views:
-        hint = nearest(view, [*VIEWS, *subject.report_views]) or f"; there are {', '.join(VIEWS)}"
-        raise UnknownNameError(f"unknown view {view!r}{hint}")
-    parse(NoSettings, settings, "view")
-    return subject.report_views[view]
-
-
-def inspectable(run: str | Path | Run) -> dict[str, str]:
-    """The views that a run has, each with the sentence that says what it shows."""
-    subject = _subject(run)
-    found = {}
-    for name in VIEWS:
-        entry = VIEWS.load(name)
-        if not entry.refusal(subject):
-            found[name] = entry.card.sentence
-    own = {name: view.title for name, view in subject.report_views.items() if name not in found}
-    return found | own
-
-
-def _subject(run: str | Path | Run) -> Subject:
+    entry = VIEWS.load(view)
     run = run if isinstance(run, Run) else open_run(run)
-    return Subject(run, *run.data_at_hand())
+    subject = Subject(run, None) if entry.data == "unused" else Subject(run, *_at_hand(run, data))
+    return entry.show(subject, settings)
+
+
+def inspectable(run: str | Path | Run, *, data: Any = None) -> dict[str, str]:
+    """The views that a run has, each with the sentence that says what it shows."""
+    run = run if isinstance(run, Run) else open_run(run)
+    subject = Subject(run, *_at_hand(run, data))
+    entries = {name: VIEWS.load(name) for name in VIEWS}
+    return {
+        name: entry.card.sentence for name, entry in entries.items() if not entry.why_not(subject)
+    }
+
+
+def _at_hand(run: Run, data: Any) -> tuple[Sample | None, str]:
+    """A sample of the run's own data, or of what is given in its place, which has one split."""
+    if data is None:
+        return run.data_at_hand()
+    split = run.examples(data)
+    given = Data(
+        name="the data given",
+        spec=run.spec,
+        train=split,
+        val=split,
+        test=split,
+        preprocessor=run.preprocessor,
+    )
+    return sample_stored(given), ""

@@ -5,6 +5,7 @@ import torch
 from netwright.core.devices import device_of
 from netwright.core.learner import Learner
 from netwright.data.checkup.examination import Examination, examined
+from netwright.data.checkup.wording import counted
 from netwright.models.ensembles.ensemble import Ensemble
 from netwright.recipes.initial_variance import find_initial_variance
 from netwright.recipes.overfit_one_batch import overfit_one_batch
@@ -28,8 +29,5 @@ def look_at_model(prepared: Prepared) -> Examination:
         find_initial_variance(model, inputs),
     )
     tried = overfit_one_batch(prepared)
-    what = f"whether {tried.rows} rows can be learned by heart"
-    if tried.is_learned or tried.is_stuck:
-        return seen + examined(what, tried.finding())
-    came = f"its loss came from {tried.first:.3g} to {tried.last:.3g}"
-    return seen + Examination(not_looked_at=(f"{what}, to the end: {came}",))
+    what = f"whether {counted(tried.rows, 'row')} can be learned by heart"
+    return seen + examined(what, tried.answer())

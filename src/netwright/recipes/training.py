@@ -1,13 +1,15 @@
 """From a prepared recipe to a run: let it learn, measure it, write what is worth keeping."""
 
+import math
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from torch import nn
 
+from netwright.core.config import Config, parse, to_mapping
 from netwright.core.console import say, warn
 from netwright.core.devices import device_of
 from netwright.core.errors import ConfigError
@@ -32,7 +34,7 @@ from netwright.train.callback import Callback
 from netwright.train.evaluate import evaluate, evaluate_baseline
 from netwright.train.ranks import Ranks, joined
 from netwright.train.settings import TrainConfig
-from netwright.train.symptoms import Patient, Score, find_symptoms
+from netwright.train.symptoms import OPTIONS, Patient, Score, find_symptoms
 from netwright.train.trainer import Trainer
 
 MOST_TOLD = 5  # findings of the doctor on the console
@@ -222,13 +224,13 @@ def _results(prepared: Prepared, outcome: Outcome) -> dict[str, Any]:
         "load_seconds": round(data.load_seconds, 3),
         "compile_seconds": round(outcome.compile_seconds, 3),
         "notes": [*data.notes, *outcome.notes],
-        **_findings(prepared.recipe.train, outcome, metrics, baseline),
+        **_findings(prepared, outcome, metrics, baseline),
         **_contents(prepared),
     }
 
 
 def _findings(
-    config: TrainConfig,
+    prepared: Prepared,
     outcome: Outcome,
     metrics: dict[str, float],
     baseline: dict[str, float],
@@ -236,11 +238,13 @@ def _findings(
     """What ails the run, where the doctor watched it."""
     if not outcome.layer_history.layers:
         return {}
+    config = prepared.recipe.train
     patient = Patient(
         history=outcome.history,
         layers=outcome.layer_history,
         lr=OPTIMIZERS.load(config.optimizer).lr if config.lr is None else config.lr,
-        clips=config.clip_norm is not None or config.clip_value is not None,
+        limit=_longest_gradient(config, parameters=_size(prepared.model)),
+        options=options_taken(prepared.recipe.model_settings),
         score=next(
             (
                 Score(name, metrics[name], baseline[name])
@@ -251,6 +255,25 @@ def _findings(
         ),
     )
     return {"findings": [finding.to_json() for finding in find_symptoms(patient)]}
+
+
+def _longest_gradient(config: TrainConfig, *, parameters: int) -> float:
+    """What clipping leaves of any gradient."""
+    by_value = math.inf if config.clip_value is None else config.clip_value * parameters**0.5
+    return min(by_value, math.inf if config.clip_norm is None else config.clip_norm)
+
+
+def options_taken(settings: Config | None) -> frozenset[str]:
+    """What a fix may name: settings that the model takes."""
+    if settings is None:
+        return frozenset()
+    taken = set()
+    for option in OPTIONS:
+        name, _, value = option.partition("=")
+        with suppress(ConfigError):
+            parse(type(settings), {**to_mapping(settings), name: value})
+            taken.add(option)
+    return frozenset(taken)
 
 
 def _tell_findings(results: dict[str, Any], *, quiet: bool) -> None:

@@ -5,9 +5,11 @@ first, then one line a watched step.
 """
 
 import json
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from statistics import median
 from typing import Any, Literal
 
 from netwright.core.checks import nearest
@@ -25,7 +27,7 @@ class LayerRow:
     Args:
         step: updates made, with this one.
         epoch: passes made before it.
-        loss: of its batch.
+        loss: of its batch; where several processes train, of the part of the first.
         gradient: length of the gradient, before it is clipped; None: the layer did not learn.
         weight: length of the weights, after the step.
         update: length of the step that they made; None: not measured.
@@ -43,12 +45,46 @@ class LayerRow:
     dead: Numbers = ()
     saturated: Numbers = ()
 
+    @property
+    def step_ratio(self) -> float:
+        """The length of the step beside that of the weights, of the layer in the middle."""
+        ratios = [
+            update / weight
+            for update, weight, gradient in zip(
+                self.update, self.weight, self.gradient, strict=True
+            )
+            if update is not None and weight and gradient is not None
+        ]
+        return median(ratios) if ratios else 0.0
+
+    @property
+    def whole_gradient(self) -> float:
+        """The length of the gradient of all layers together."""
+        return math.hypot(*(part for part in self.gradient if part is not None))
+
+    @property
+    def beside_longest_behind(self) -> Numbers:
+        """Of each layer, its gradient beside the longest of those behind it; None: it has none."""
+        shares: list[float | None] = []
+        longest = 0.0
+        for gradient in reversed(self.gradient):
+            shares.append(gradient / longest if gradient and longest else None)
+            longest = max(longest, gradient or 0.0)
+        return tuple(reversed(shares))
+
+    @property
+    def began_at_zero(self) -> bool:
+        """Whether the weights of a layer are what this step made of them, so that it looks long."""
+        steps = zip(self.update, self.weight, strict=True)
+        return any(update == weight and bool(update) for update, weight in steps)
+
 
 class LayerHistory:
     """All watched steps of a run, in order; empty where nobody watched.
 
     Args:
-        layers: the paths of the modules with weights of their own, in the model's order.
+        layers: the paths of the modules with weights of their own, in the order in which they
+            first run.
         rows: one a watched step.
     """
 

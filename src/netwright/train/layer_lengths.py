@@ -4,15 +4,19 @@
 
 Everything stays on the device until the update is over: it is waited for once.
 
-Shapes: L layers.
+Shapes: B examples, L layers.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from operator import itemgetter
+from typing import Any
 
 import torch
 from torch import Tensor, nn
 
+from netwright.core.evaluation import evaluating
 from netwright.train.layer_history import Numbers
 
 MOST_COPIED = 2**24  # weights that are kept aside for one step; the layers after them have no step
@@ -23,15 +27,17 @@ class LayerLengths:
 
     Args:
         model: whose updates are measured.
+        inputs: a batch (B, ...), by which the layers are put in the order in which they first run;
+            None: as they are declared.
     """
 
-    def __init__(self, model: nn.Module) -> None:
+    def __init__(self, model: nn.Module, inputs: Tensor | None = None) -> None:
         self.layers: dict[str, nn.Module] = {}
         self.weights: list[nn.Parameter] = []
         self.owners: list[int] = []  # of each weight, the place of its layer
         self.copied, size = 0, 0  # so many weights, of whole layers, are kept aside for a step
         known: set[int] = set()
-        for path, part in model.named_modules():
+        for path, part in _in_order(model, {} if inputs is None else first_uses(model, inputs)):
             own = [weight for weight in part.parameters(recurse=False) if id(weight) not in known]
             known |= {id(weight) for weight in own}
             if own:
@@ -83,6 +89,39 @@ class LayerLengths:
             _rounded(math.sqrt(squares[place])) if place in squares else None
             for place in range(len(self.layers))
         )
+
+
+def first_uses(model: nn.Module, inputs: Tensor) -> dict[str, int]:
+    """The paths of the modules that run, and how many ran before each; the model is left as it was.
+
+    Args:
+        model: any module of one input.
+        inputs: a batch (B, ...), on the model's device.
+    """
+    used: dict[str, int] = {}
+
+    def note(path: str) -> Any:
+        def look(*_: Any) -> None:
+            used.setdefault(path, len(used))
+
+        return look
+
+    devices = [inputs.device] if inputs.is_cuda else []
+    with ExitStack() as hooks, evaluating(model), torch.random.fork_rng(devices):
+        for path, part in model.named_modules():
+            hooks.enter_context(part.register_forward_pre_hook(note(path)))
+        model(inputs)
+    return used
+
+
+def _in_order(model: nn.Module, used: Mapping[str, int]) -> list[tuple[str, nn.Module]]:
+    """All modules; one that is not called itself stays behind the one declared before it."""
+    place = 0
+    found: list[tuple[int, str, nn.Module]] = []
+    for path, part in model.named_modules():
+        place = used.get(path, place)
+        found.append((place, path, part))
+    return [(path, part) for _, path, part in sorted(found, key=itemgetter(0))]
 
 
 def _lengths(tensors: Sequence[Tensor]) -> list[Tensor]:

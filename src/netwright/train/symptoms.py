@@ -11,22 +11,26 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from statistics import fmean, median
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from netwright.core.finding import Finding
 from netwright.train.history import History
-from netwright.train.layer_history import LayerHistory, LayerRow, Numbers
+from netwright.train.layer_history import LayerHistory, Numbers
 
 MOST_DEAD = 0.75  # share of a layer's ReLU units
 MOST_FLAT = 0.75  # share of what a layer's sigmoids or tanhs put out
 LONGEST = 1e3  # gradient of a whole model; losses are means, so that it is usually near 1
 SHORTEST = 1e-5  # gradient of a layer, beside the longest of another layer
-HIGH_RATE, LOW_RATE = 0.1, 1e-5  # step of a layer beside its weights; about 1e-3 is usual
+HIGH_RATE, LOW_RATE = 0.05, 1e-5  # step of a layer beside its weights; about 1e-3 is usual
 RISEN, FALLEN = 1.2, 0.95  # times a loss of before; what lies between may be chance
 WORSE, LOST = 1.25, 0.05  # times the best validation loss; share of its first value
+LAST = 3  # epochs whose mean validation loss is judged
 SAME = 0.01  # share of a training loss: less is no change
-NO_BETTER = 0.97  # times the error of the guess
-FEWEST_ROWS, FEWEST_EPOCHS = 10, 4  # before so many nothing is said
+NO_BETTER, WELL = 0.97, 0.2  # times the error of the guess
+FEWEST_ROWS, FEWEST_EPOCHS = 8, 4  # before so many nothing is said
+# Settings of a model that a fix may name.
+RELU, LEAKY, SMALLER = "activation=relu", "activation=leaky-relu", "initializer=xavier-normal"
+OPTIONS = (RELU, LEAKY, SMALLER)
 
 
 class Score(NamedTuple):
@@ -45,14 +49,16 @@ class Patient:
         history: its losses.
         layers: what its layers did at the watched steps.
         lr: its learning rate.
-        clips: whether long gradients were cut.
+        limit: no gradient is longer than this when it is used, as longer ones are cut.
+        options: those of `OPTIONS` that the model takes; none of a module of the user's own.
         score: how it does beside knowing nothing of the inputs, where that was measured.
     """
 
     history: History
     layers: LayerHistory
     lr: float
-    clips: bool = False
+    limit: float = math.inf
+    options: frozenset[str] = frozenset()
     score: Score | None = None
 
     def losses(self, split: str) -> list[float]:
@@ -61,25 +67,58 @@ class Patient:
 
 
 def rate_too_high(patient: Patient) -> Finding | None:
-    """Steps of the size of the weights themselves, and a loss that rises.
+    """Steps that are long beside the weights themselves, and harm that such steps do.
 
     Weights that have grown make the same steps look short: the first ones count, too. A gradient
     that is too long before the first step is not the rate's doing.
     """
     rows = patient.layers.rows
-    if len(rows) < FEWEST_ROWS or whole_gradient(rows[0]) > LONGEST:
+    if len(rows) < FEWEST_ROWS or rows[0].whole_gradient > LONGEST:
         return None
-    early, late = rows[:FEWEST_ROWS], rows[len(rows) // 2 :]
-    ratio = max(median(map(step_ratio, part)) for part in (early, late))
-    first, last = rows[0].loss, median(row.loss for row in late)
-    if ratio < HIGH_RATE or last < RISEN * first:
+    late = rows[len(rows) // 2 :]
+    ratio = max(median(row.step_ratio for row in part) for part in (rows[:FEWEST_ROWS], late))
+    harm = _harm_of_long_steps(patient, rows[0].loss, median(row.loss for row in late))
+    if ratio < HIGH_RATE or not harm:
         return None
     return Finding(
         illness="rate-too-high",
-        sentence=f"the loss rose from {first:.3g} to {last:.3g}, and a step changed the weights by "
-        f"{ratio:.0%} of their length, where 0.1% is usual",
-        fix=f"Lower the learning rate, which was {patient.lr:g}: --find-lr suggests one",
+        sentence=f"{harm}, and a step changed the weights by {ratio:.0%} of their length, where "
+        "0.1% is usual",
+        fix=f"Lower the learning rate, which was {patient.lr:g}: try --lr {patient.lr / 10:g}, or "
+        "let --find-lr suggest one",
         see="step-size",
+    )
+
+
+def _harm_of_long_steps(patient: Patient, first: float, last: float) -> str:
+    """What became of the run, in words; empty where it took no harm.
+
+    Args:
+        patient: the run.
+        first: its loss before the first step.
+        last: its loss of late.
+    """
+    if last >= RISEN * first:
+        return f"the loss rose from {first:.3g} to {last:.3g}"
+    if patient.layers.rows[0].began_at_zero:  # then any first steps look long
+        return ""
+    layer, share = _worst_layer(patient, "dead", looks=1)
+    if share >= MOST_DEAD:
+        return f"{share:.0%} of the ReLU units behind layer {layer!r} died"
+    layer, share = _worst_layer(patient, "saturated", looks=1)
+    if share >= MOST_FLAT:
+        return f"{share:.0%} of what layer {layer!r} puts out lies where its activation is flat"
+    return _no_use(patient) if last > FALLEN * first else ""
+
+
+def _no_use(patient: Patient) -> str:
+    """That the run has learned nothing, in words; empty where it has, or nobody knows."""
+    score = patient.score
+    if score is None or score.reached < NO_BETTER * score.guess:
+        return ""
+    return (
+        f"{score.name} {score.reached:.3g} is no better than guessing without the inputs, "
+        f"{score.guess:.3g}"
     )
 
 
@@ -88,7 +127,7 @@ def rate_too_low(patient: Patient) -> Finding | None:
     rows = patient.layers.rows
     if len(rows) < FEWEST_ROWS:
         return None
-    ratio = max(map(step_ratio, rows))
+    ratio = max(row.step_ratio for row in rows)
     half = len(rows) // 2
     first, last = (fmean(row.loss for row in part) for part in (rows[:half], rows[half:]))
     if ratio > LOW_RATE or last < FALLEN * first:
@@ -97,22 +136,22 @@ def rate_too_low(patient: Patient) -> Finding | None:
         illness="rate-too-low",
         sentence=f"the loss stayed at {last:.3g}: no step changed the weights by more than "
         f"{ratio:.1g} of their length, where 1e-3 is usual",
-        fix=f"Raise the learning rate, which was {patient.lr:g}: --find-lr suggests one",
+        fix=f"Raise the learning rate, which was {patient.lr:g}: let --find-lr suggest one",
         see="sufficient-decrease",
     )
 
 
 def exploding_gradients(patient: Patient) -> Finding | None:
-    """Gradients so long that one step undoes many; not where they are cut."""
+    """Gradients so long that one step undoes many; not where they are cut in time."""
     rows = patient.layers.rows
-    long = [row for row in rows if whole_gradient(row) > LONGEST]
-    if patient.clips or len(long) * 10 < len(rows) or not long:
+    long = [row for row in rows if min(row.whole_gradient, patient.limit) > LONGEST]
+    if len(long) * 10 < len(rows) or not long:
         return None
-    worst = max(long, key=whole_gradient)
+    worst = max(long, key=lambda row: row.whole_gradient)
     return Finding(
         illness="exploding-gradients",
         sentence=f"the gradient was longer than {LONGEST:g} at {len(long)} of {len(rows)} watched "
-        f"steps, {whole_gradient(worst):.2g} at step {worst.step}",
+        f"steps, {worst.whole_gradient:.3g} at step {worst.step}",
         fix="Cut it with --set train.clip_norm=1",
         see="clip-norm",
     )
@@ -120,15 +159,16 @@ def exploding_gradients(patient: Patient) -> Finding | None:
 
 def vanishing_gradients(patient: Patient) -> Finding | None:
     """A layer whose gradient is next to nothing beside that of a layer behind it."""
-    shares = [beside_longest_behind(row) for row in patient.layers.rows]
+    shares = [row.beside_longest_behind for row in patient.layers.rows]
     place, share = _extreme(shares, patient.layers, min)
     if share is None or share >= SHORTEST:
         return None
+    option = f" (--set model.{RELU})" if RELU in patient.options else ""
     return Finding(
         illness="vanishing-gradients",
         sentence=f"the gradient of layer {patient.layers.layers[place]!r} is {share:.1g} times as "
         "long as that of a layer behind it: it hardly learns",
-        fix="Use relu in place of sigmoid or tanh (--set model.activation=relu), or fewer layers",
+        fix=f"Use relu in place of sigmoid or tanh{option}, or fewer layers",
         see="sigmoid-gradients-shrink",
     )
 
@@ -156,30 +196,32 @@ def frozen_part(patient: Patient) -> Finding | None:
 
 def dead_units(patient: Patient) -> Finding | None:
     """Most ReLU units of a layer are 0 whatever comes in."""
-    looks = [row.dead for row in patient.layers.rows if row.dead]
-    place, share = _extreme(looks[-2:], patient.layers, max)
-    if share is None or share < MOST_DEAD:
+    layer, share = _worst_layer(patient, "dead")
+    if share < MOST_DEAD:
         return None
     return Finding(
         illness="dead-units",
-        sentence=f"{share:.0%} of the ReLU units behind layer {patient.layers.layers[place]!r} are "
-        "0 on a whole batch: their slope is 0 too, and they do not learn",
-        fix="Use leaky ReLUs: --set model.activation=leaky-relu, or nn.LeakyReLU",
+        sentence=f"{share:.0%} of the ReLU units behind layer {layer!r} are 0 on a whole "
+        "batch: their slope is 0 too, and they do not learn",
+        fix=f"Use leaky ReLUs: --set model.{LEAKY}"
+        if LEAKY in patient.options
+        else "Use leaky ReLUs, as nn.LeakyReLU, or smaller weights and a lower learning rate",
         see="leaky-relu",
     )
 
 
 def saturated_units(patient: Patient) -> Finding | None:
-    """Most sigmoids or tanhs of a layer are where they are flat."""
-    looks = [row.saturated for row in patient.layers.rows if row.saturated]
-    place, share = _extreme(looks[-2:], patient.layers, max)
-    if share is None or share < MOST_FLAT:
+    """Most of what a layer puts out lies at an end of its activation's range."""
+    layer, share = _worst_layer(patient, "saturated")
+    if share < MOST_FLAT:
         return None
     return Finding(
         illness="saturated-units",
-        sentence=f"{share:.0%} of what the sigmoids or tanhs behind layer "
-        f"{patient.layers.layers[place]!r} put out lies where they are flat: they hardly learn",
-        fix="Start from smaller weights: --set model.initializer=xavier-normal",
+        sentence=f"{share:.0%} of what layer {layer!r} puts out lies where its activation is flat: "
+        "it hardly learns",
+        fix=f"Start from smaller weights: --set model.{SMALLER}"
+        if SMALLER in patient.options
+        else "Start from smaller weights, as torch.nn.init.xavier_normal_ gives",
         see="logistic-init",
     )
 
@@ -190,14 +232,14 @@ def overfitting(patient: Patient) -> Finding | None:
     if len(val) < FEWEST_EPOCHS or len(val) != len(train):
         return None
     best = min(range(len(val)), key=val.__getitem__)
-    now = fmean(val[-3:])
+    now = fmean(val[-LAST:])
     is_worse = now >= WORSE * val[best] and now - val[best] >= LOST * val[0]
     if not is_worse or train[-1] >= train[best] or now <= train[-1]:
         return None
     return Finding(
         illness="overfitting",
         sentence=f"the validation loss was best in epoch {best + 1}, {val[best]:.3g}, and is "
-        f"{val[-1]:.3g} after epoch {len(val)}, while the training loss fell from "
+        f"{now:.3g} in the mean of the last {LAST}, while the training loss fell from "
         f"{train[best]:.3g} to {train[-1]:.3g}",
         fix="Stop in time: --patience 5",
         see="early-stopping",
@@ -206,8 +248,8 @@ def overfitting(patient: Patient) -> Finding | None:
 
 def plateau(patient: Patient) -> Finding | None:
     """A loss that no longer moves, where guessing does as well."""
-    train, score = patient.losses("train"), patient.score
-    if len(train) < 2 * FEWEST_EPOCHS or score is None or score.reached < NO_BETTER * score.guess:
+    train, no_use = patient.losses("train"), _no_use(patient)
+    if len(train) < 2 * FEWEST_EPOCHS or not no_use:
         return None
     quarter = len(train) // 4
     before, now = fmean(train[-2 * quarter : -quarter]), fmean(train[-quarter:])
@@ -215,8 +257,7 @@ def plateau(patient: Patient) -> Finding | None:
         return None
     return Finding(
         illness="plateau",
-        sentence=f"the training loss stands at {now:.3g}, and {score.name} {score.reached:.3g} is "
-        f"no better than guessing without the inputs, {score.guess:.3g}",
+        sentence=f"the training loss stands at {now:.3g}, and {no_use}",
         fix="`netwright doctor DATA` tells whether a model can learn one batch of it by heart",
         see="critical-point",
     )
@@ -235,7 +276,9 @@ def not_finite(culprit: str, *, step: int, lr: float, in_data: bool) -> Finding:
     return Finding(
         illness="not-finite",
         sentence=f"a number was not finite at step {step}: {culprit}",
-        fix="Mend or leave out that row: `netwright doctor DATA` lists such" if in_data else cure,
+        fix="Mend that row or leave it out: `netwright doctor DATA` lists such rows"
+        if in_data
+        else cure,
         see="table" if in_data else "step-size",
     )
 
@@ -277,29 +320,16 @@ def find_symptoms(patient: Patient) -> list[Finding]:
     return [finding for finding in found if finding.illness not in hidden]
 
 
-def step_ratio(row: LayerRow) -> float:
-    """The length of a step beside that of the weights, of the layer in the middle."""
-    ratios = [
-        update / weight
-        for update, weight, gradient in zip(row.update, row.weight, row.gradient, strict=True)
-        if update is not None and weight and gradient is not None
-    ]
-    return median(ratios) if ratios else 0.0
-
-
-def whole_gradient(row: LayerRow) -> float:
-    """The length of the gradient of all layers together."""
-    return math.hypot(*(part for part in row.gradient if part is not None))
-
-
-def beside_longest_behind(row: LayerRow) -> Numbers:
-    """Of each layer, its gradient beside the longest of those behind it; None where it has none."""
-    shares: list[float | None] = []
-    longest = 0.0
-    for gradient in reversed(row.gradient):
-        shares.append(gradient / longest if gradient and longest else None)
-        longest = max(longest, gradient or 0.0)
-    return tuple(reversed(shares))
+def _worst_layer(
+    patient: Patient, measure: Literal["dead", "saturated"], *, looks: int = 2
+) -> tuple[str, float]:
+    """The layer most of whose units sleep, by the last looks, and their share; 0 of none."""
+    score = patient.score
+    if score is not None and score.reached <= WELL * score.guess:
+        return "", 0.0  # at the end of a good run many units are sure of themselves
+    seen: list[Numbers] = [look for row in patient.layers if (look := getattr(row, measure))]
+    place, share = _extreme(seen[-looks:], patient.layers, max)
+    return (patient.layers.layers[place], share) if share is not None else ("", 0.0)
 
 
 def _extreme(

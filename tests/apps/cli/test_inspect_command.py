@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+import netwright as nw
 from tests.apps.cli.conftest import Type
 
 
@@ -20,9 +21,15 @@ def test_without_a_view_the_runs_views_are_listed(type_in: Type, things_run: Pat
 def test_a_view_is_told_and_saved(type_in: Type, things_run: Path, tmp_path: Path) -> None:
     answer = type_in("inspect", things_run, "summary", "--save", "layers.svg")
     assert answer.code == 0
-    assert "parameters" in answer.out
     assert answer.out.endswith("written: layers.svg\n")
     assert b"<svg" in (tmp_path / "layers.svg").read_bytes()
+
+
+def test_beside_a_picture_only_its_caption_is_told(type_in: Type, things_run: Path) -> None:
+    assert "BACKWARD" in type_in("inspect", things_run, "backprop").out
+    caption = nw.inspect(things_run, "backprop").caption
+    answer = type_in("inspect", things_run, "backprop", "--save", "steps.svg")
+    assert answer.out.split() == [*caption.split(), "written:", "steps.svg"]  # lines may be wrapped
 
 
 def test_numbers_as_json(type_in: Type, things_run: Path) -> None:
@@ -54,3 +61,15 @@ def test_what_is_no_run_is_refused(type_in: Type) -> None:
     answer = type_in("inspect", "nowhere", "curves")
     assert answer.code == 2
     assert answer.err == "error: nowhere is not a run folder: there is no such folder\n"
+
+
+def test_other_data_is_looked_at(type_in: Type, things_run: Path, tmp_path: Path) -> None:
+    (tmp_path / "new.csv").write_text("size,colour,kind\n9.0,red,big\n1.0,red,small\n")
+    seen = type_in("inspect", things_run, "confusion", "--data", "new.csv", "--json")
+    assert sum(map(sum, json.loads(seen.out)["counts"])) == 2
+
+
+def test_saving_needs_a_view(type_in: Type, things_run: Path) -> None:
+    answer = type_in("inspect", things_run, "--save", "x.svg")
+    sentence = "error: --save, --example and --set are of a view: give its name\n"
+    assert (answer.code, answer.err) == (2, sentence)

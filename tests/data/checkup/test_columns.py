@@ -1,8 +1,11 @@
 """Columns as they came: constants, numbers of rows and missing cells."""
 
+from collections.abc import Callable, Sequence
+
 import numpy as np
 import pytest
 
+from netwright.core.finding import Finding
 from netwright.data.checkup.columns import (
     Column,
     array_columns,
@@ -23,7 +26,9 @@ def table() -> RawTable:
     return RawTable(
         name="t.csv",
         columns={
-            "number": [str(100 + 3 * row) for row in range(ROWS)],
+            "number": [str(1 + row * 5 % ROWS) for row in range(ROWS)],
+            "rising": [str(100 + 3 * row) for row in range(ROWS)],
+            "year": [str(1990 + row) for row in range(ROWS)],
             "name": [f"n{row}" for row in range(ROWS)],
             "height": [str(1.5 + (row * 7) % 5) for row in range(ROWS)],
             "same": ["7"] * ROWS,
@@ -38,7 +43,9 @@ def table() -> RawTable:
 def test_each_column_of_a_table_is_told_for_what_it_is() -> None:
     seen = table_columns(table(), list(table().columns), {}, is_in_time=False)
     assert [column.name for column in seen if column.is_id] == ["number", "name"]
-    assert [column.name for column in seen if column.is_constant] == ["same", "nothing"]
+    assert [column.name for column in seen if column.is_constant] == ["same"]
+    left_out = [column.name for column in seen if column.is_left_out]
+    assert left_out == ["name", "same", "nothing"]
     assert {column.name: column.missing for column in seen if column.missing} == {
         "nothing": 1.0,
         "age": 0.25,
@@ -61,18 +68,17 @@ def test_a_kind_that_the_user_gave_is_believed() -> None:
     [
         (range(10), True),
         ([3, 1, 2, 9, 4, 5, 8, 6, 7, 10], True),
-        ([1, 5, 9, 11, 30, 31, 40, 52, 60, 99], True),
+        ([1, 5, 9, 11, 30, 31, 40, 52, 60, 99], False),
+        (range(1900, 1910), False),
         ([10, 50, 90, 11, 30, 31, 40, 52, 60, 99], False),
         (np.arange(10) / 2, False),
         ([1, 1, 2, 3, 4, 5, 6, 7, 8, 9], False),
         (range(9), False),
         ([*range(9), np.nan], False),
     ],
-    ids=["row", "shuffled", "rising", "measured", "halves", "twice", "few", "missing"],
+    ids=["row", "shuffled", "rising", "years", "measured", "halves", "twice", "few", "missing"],
 )
-def test_whole_numbers_that_rise_or_are_consecutive_count_rows(
-    values: list[float], counts: bool
-) -> None:
+def test_whole_numbers_from_the_first_on_count_rows(values: list[float], counts: bool) -> None:
     assert counts_rows(np.array(values, dtype=np.float64)) is counts
 
 
@@ -86,41 +92,77 @@ def test_columns_of_arrays_are_seen_alike() -> None:
         Column(name="same", missing=0.0, is_constant=True),
         Column(name="gaps", missing=0.5),
         Column(name="sine", missing=0.0),
-        Column(name="nothing", missing=1.0, is_constant=True),
+        Column(name="nothing", missing=1.0),
     )
 
 
-def test_findings_name_the_columns_and_the_option() -> None:
-    seen = [
-        Column(name="a", missing=0.2, is_constant=True),
-        Column(name="b", missing=0.0, is_constant=True),
-        Column(name="c", missing=0.005, is_id=True),
-    ]
-    constant, same, gaps = (
-        find(seen) for find in (find_constant_columns, find_id_columns, find_missing_values)
-    )
-    assert constant is not None
-    assert same is not None
-    assert gaps is not None
+def without(names: Sequence[str]) -> str:
+    return f"without {' '.join(names)}"
+
+
+def found_in(find: Callable[..., Finding | None], *columns: Column) -> Finding:
+    found = find(columns, without, "table")
+    assert found is not None
+    assert found.see == "table"
+    return found
+
+
+def test_findings_name_the_columns_and_what_to_do() -> None:
+    a = Column(name="a", missing=0.2, is_constant=True)
+    b = Column(name="b", missing=0.0, is_constant=True)
+    c = Column(name="c", missing=0.005, is_id=True)
+    constant = found_in(find_constant_columns, a, b, c)
     assert constant.sentence == (
-        "each of the columns 'a', 'b' has one value in all rows, so that nothing is learned from it"
+        "the columns 'a', 'b' have one value in all rows, so that nothing can be learned from them"
     )
-    assert constant.fix.startswith("Leave it out: --set data.drop=a,b;")
-    assert same.sentence.startswith("column 'c' has another value in every row")
+    assert constant.fix == "Leave them out: without a b"
+    same = found_in(find_id_columns, a, b, c)
+    assert same.sentence == (
+        "column 'c' has another value in every row, and looks like a number of the row: rows can "
+        "be learned by heart from it, new ones cannot"
+    )
+    assert same.fix == "Leave it out: without c; keep what was measured"
+    gaps = found_in(find_missing_values, a, b, c)
     assert gaps.sentence == "cells are missing in 1 of 3 columns: 'a' 20.0%"
+
+
+def test_of_what_loading_leaves_out_nobody_is_warned() -> None:
+    same = Column(name="a", missing=0.0, is_constant=True, is_left_out=True)
+    assert found_in(find_constant_columns, same).fix == (
+        "Loading leaves it out by itself; see whether that is what was meant"
+    )
+    name = Column(name="my id", missing=0.0, is_id=True, is_left_out=True)
+    found = found_in(find_id_columns, name)
+    assert found.sentence == "column 'my id' has another value in every row"
+    assert found.fix == (
+        "Loading leaves it out by itself; if it should count, give "
+        "--set 'data.types.my id=category'"
+    )
+
+
+def test_a_column_that_is_mostly_empty_is_better_left_out() -> None:
+    empty = Column(name="e", missing=1.0, is_left_out=True)
+    most, some = Column(name="m", missing=0.6), Column(name="s", missing=0.4)
+    plain = "Find out why they are missing, and fill in what is known"
+    assert found_in(find_missing_values, empty, some).fix == plain
+    assert found_in(find_missing_values, empty, most).fix == (
+        f"{plain}; without a column that is mostly empty: without m"
+    )
 
 
 def test_healthy_columns_are_silent() -> None:
     seen = [Column(name="a", missing=0.005)]
-    assert find_constant_columns(seen) is None
-    assert find_id_columns(seen) is None
-    assert find_missing_values(seen) is None
+    assert find_constant_columns(seen, without, "table") is None
+    assert find_id_columns(seen, without, "table") is None
+    assert find_missing_values(seen, without, "table") is None
 
 
 def test_of_a_needed_column_no_cell_may_be_missing() -> None:
     column = needed_column(table(), "age", "--drop-missing-target")
-    found = find_missing_values([column])
+    found = find_missing_values([column], without, "table")
     assert found is not None
     assert found.fix == "Give --drop-missing-target: such rows teach nothing"
-    rare = find_missing_values([Column(name="y", missing=0.001, remedy="--drop-missing-target")])
+    rare = find_missing_values(
+        [Column(name="y", missing=0.001, remedy="--drop-missing-target")], without, "table"
+    )
     assert rare is not None

@@ -3,35 +3,41 @@
 import torch
 
 from netwright.data.checkup.duplicates import find_duplicates
+from netwright.data.checkup.origin import Origin
 from tests.data.checkup.rows import data_of, numbered
 
 
 def test_copies_are_counted_beyond_the_first_of_their_kind() -> None:
     inputs = torch.cat([numbered(17), numbered(1), numbered(1), numbered(1, start=1)])
-    found = find_duplicates(data_of((inputs, [0] * 17 + [0, 0, 0])))
+    found = find_duplicates(data_of((inputs, [0] * 17 + [0, 0, 0])), Origin())
     assert found is not None
-    assert found.sentence == (
-        "3 of 20 (15.0%) training rows are copies of another (row 17, 18, 19)"
-    )
-    assert found.see == "gaussian-noise-likelihood"
+    assert found.sentence == "3 of 20 (15.0%) training rows are copies of another"
+    assert found.see == "minibatch-variance"
 
 
 def test_a_few_copies_are_no_illness() -> None:
     inputs = torch.cat([numbered(97), numbered(3)])
     classes = [0, 1] * 48 + [0] + [0, 1, 0]
-    assert find_duplicates(data_of((inputs, classes))) is None
+    assert find_duplicates(data_of((inputs, classes)), Origin()) is None
 
 
 def test_equal_rows_of_different_classes_are_told_sooner() -> None:
     inputs = torch.cat([numbered(97), numbered(3)])
     classes = [0, 1] * 48 + [0] + [1, 0, 1]
-    found = find_duplicates(data_of((inputs, classes)))
+    found = find_duplicates(data_of((inputs, classes)), Origin())
     assert found is not None
     assert found.sentence == (
-        "3 of 100 (3.0%) training rows are copies of another (row 97, 98, 99); 6 rows have an "
-        "equal one of another class (row 0, 1, 2, 97, 98 and 1 more)"
+        "3 of 100 (3.0%) training rows are copies of another; 6 rows have an equal one of another "
+        "class"
     )
     assert (found.fix, found.see) == (
         "Decide which class equal rows have, and take the copies out",
-        "label-noise",
+        "label-smoothing",
     )
+
+
+def test_rows_of_a_few_categories_are_no_copies() -> None:
+    chance = torch.Generator().manual_seed(0)
+    inputs = torch.randint(3, (400, 2), generator=chance).float()
+    classes = torch.randint(2, (400,), generator=chance)
+    assert find_duplicates(data_of((inputs, classes.tolist())), Origin()) is None

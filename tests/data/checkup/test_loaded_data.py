@@ -4,13 +4,14 @@ from pathlib import Path
 
 import netwright as nw
 from netwright.data.checkup.loaded_data import CHECKS, look_at_data
+from netwright.data.checkup.origin import Origin
 from netwright.data.images.folder import ImageFolderConfig, load_image_folder
 from netwright.data.stored import StoredSplit
 from tests.data.images.pictures import folder_of
 
 
 def test_every_check_is_made_or_said_to_be_for_other_kinds() -> None:
-    classes, reals = look_at_data(nw.data.load("moons")), look_at_data(nw.data.load("line"))
+    classes, reals = (look_at_data(nw.data.load(name), Origin()) for name in ("moons", "line"))
     assert classes.looked_at == tuple(check.looks_at for check in CHECKS)
     assert classes.not_looked_at == ()
     assert reals.looked_at == tuple(check.looks_at for check in CHECKS[:2])
@@ -25,6 +26,6 @@ def test_stored_rows_are_read_and_looked_at(tmp_path: Path) -> None:
     root = folder_of(tmp_path / "pets", *names)
     data = load_image_folder(ImageFolderConfig(path=str(root), memory=1e-9))
     assert isinstance(data.train, StoredSplit)
-    seen = look_at_data(data)
-    held = look_at_data(load_image_folder(ImageFolderConfig(path=str(root))))
+    seen = look_at_data(data, Origin())
+    held = look_at_data(load_image_folder(ImageFolderConfig(path=str(root))), Origin())
     assert seen == held

@@ -8,7 +8,7 @@ import pytest
 
 import netwright as nw
 from netwright.data.checkup.examination import Examination
-from netwright.data.checkup.raw_source import look_at_source
+from netwright.data.checkup.raw_source import look_at_source, setting
 from netwright.data.images.folder import ImageFolderConfig
 from netwright.data.images.pairs import PairsConfig
 from netwright.data.series.table import SeriesConfig
@@ -16,6 +16,10 @@ from netwright.data.tables.table import TableConfig
 from netwright.data.text.corpus import TextConfig
 from netwright.data.text.text_table import TextTableConfig
 from tests.data.images.pictures import folder_of
+
+NO_COLUMNS = Examination(
+    not_looked_at=("constant, id-like and missing cells, which is for tables and arrays of yours",)
+)
 
 
 def illnesses(seen: Examination) -> list[str]:
@@ -61,7 +65,7 @@ def test_arrays_and_ready_data_are_looked_at_as_columns() -> None:
     seen = look_at_source((inputs, np.arange(12) % 2), None)
     assert illnesses(seen) == ["constant-column", "id-like-column"]
     assert "'x2'" in seen.findings[0].sentence
-    assert look_at_source((inputs[:, :, None], np.arange(12) % 2), None) == Examination()
+    assert look_at_source((inputs[:, :, None], np.arange(12) % 2), None) == NO_COLUMNS
     ready = look_at_source(nw.data.load("iris"), None)
     assert (illnesses(ready), len(ready.looked_at)) == ([], 1)
 
@@ -74,6 +78,12 @@ def test_files_of_folders_are_tried(tmp_path: Path) -> None:
         ["unreadable-files"],
         ("whether 3 files can be read",),
     )
+    assert seen.findings[0].fix == (
+        "Mend or remove them; --set data.on_bad=skip leaves them out, "
+        "up to a share of data.most_bad"
+    )
+    told = look_at_source(None, ImageFolderConfig(path=str(pets), on_bad="skip")).findings[0]
+    assert told.fix.startswith("Mend or remove them; data.on_bad=skip, as given, leaves them out")
     pairs = folder_of(tmp_path / "pairs", "images/0.png", "masks/0.png")
     assert look_at_source(None, PairsConfig(path=str(pairs))).looked_at == (
         "whether 2 files can be read",
@@ -85,6 +95,41 @@ def test_files_of_folders_are_tried(tmp_path: Path) -> None:
     assert illnesses(look_at_source(None, TextConfig(path=str(texts)))) == ["unreadable-files"]
 
 
-@pytest.mark.parametrize("config", [None, TableConfig(), ImageFolderConfig(), TextConfig()])
-def test_what_has_no_columns_and_no_files_is_left_to_its_loader(config: TableConfig) -> None:
+@pytest.mark.parametrize("config", [TableConfig(), ImageFolderConfig(), TextConfig()])
+def test_what_has_no_path_is_left_to_its_loader(config: TableConfig) -> None:
     assert look_at_source(None, config) == Examination()
+
+
+def test_what_has_no_columns_of_yours_is_said_to_be_so() -> None:
+    assert look_at_source(None, None) == NO_COLUMNS
+
+
+def test_columns_of_few_rows_tell_nothing(tmp_path: Path) -> None:
+    path = write(tmp_path / "t.csv", "a,b,y", "7,8,{odd}", count=1)
+    assert look_at_source(None, TableConfig(path=path, target=("y",))) == Examination(
+        not_looked_at=("columns: 1 row",)
+    )
+    few = look_at_source((np.ones((4, 2)), np.arange(4)), None)
+    assert few == Examination(not_looked_at=("columns: 4 rows",))
+
+
+def test_a_list_of_names_is_ready_for_a_shell_or_a_file() -> None:
+    assert setting("drop", ["a", "b"]) == "--set data.drop=a,b"
+    assert setting("drop", ["my col"]) == "--set 'data.drop=my col'"
+    assert setting("drop", ["a,b", "c"]) == (
+        'data.drop in a recipe file, as the name has a comma: drop: ["a,b", "c"]'
+    )
+
+
+def test_a_table_keeps_what_it_was_told_to_leave_out(tmp_path: Path) -> None:
+    path = write(tmp_path / "t.csv", "n,x,z,y", "{i},{odd},{gap},{odd}")
+    seen = look_at_source(None, TableConfig(path=path, target=("y",), drop=("z",)))
+    assert "--set data.drop=z,n;" in seen.findings[0].fix
+
+
+def test_a_series_names_the_columns_that_it_keeps(tmp_path: Path) -> None:
+    rows = [f"{row},{'' if row % 4 else row},{row * 7 % 5},{row % 3},word" for row in range(12)]
+    path = tmp_path / "s.csv"
+    path.write_text("\n".join(["t,gaps,x,y,note", *rows]) + "\n", encoding="utf-8")
+    seen = look_at_source(None, SeriesConfig(path=str(path), target=("y",), time="t"))
+    assert seen.findings[0].fix.endswith("--set data.features=x,y")

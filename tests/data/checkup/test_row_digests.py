@@ -29,3 +29,9 @@ def test_windows_of_a_stream_are_rows() -> None:
     digests = row_digests(split).tolist()
     assert digests[0] == digests[2] == digests[4]
     assert digests[1] == digests[3] != digests[0]
+
+
+def test_with_their_targets_rows_are_equal_where_both_are() -> None:
+    split = Split(inputs=torch.ones(3, 2), targets=torch.tensor([0, 1, 0]))
+    first, second, third = row_digests(split, with_targets=True).tolist()
+    assert first == third != second

@@ -2,32 +2,41 @@
 
 import torch
 
+from netwright.data.checkup.origin import Origin
 from netwright.data.checkup.split_leakage import find_split_leakage
 from tests.data.checkup.rows import data_of, numbered
 
 
 def test_test_rows_that_were_learned_from_are_counted_and_named() -> None:
     test = torch.cat([numbered(7, start=100), numbered(3, start=4)])
-    found = find_split_leakage(data_of((numbered(20), [0, 1] * 10), (test, [0, 1] * 5)))
+    found = find_split_leakage(data_of((numbered(20), [0, 1] * 10), (test, [0, 1] * 5)), Origin())
     assert found is not None
     assert found.sentence == (
-        "3 of 10 (30.0%) test rows (row 7, 8, 9) also stand in train: "
-        "what is measured there is memory"
+        "3 of 10 (30.0%) test rows have inputs that stand in train too: "
+        "how well new rows are predicted is not measured there"
     )
+    assert found.fix == "Take equal rows out before the rows are divided"
 
 
 def test_the_target_does_not_matter() -> None:
     leaked = data_of((numbered(6), [0, 1] * 3), (numbered(6), [1, 0] * 3))
-    assert find_split_leakage(leaked) is not None
+    assert find_split_leakage(leaked, Origin()) is not None
 
 
 def test_two_equal_rows_or_less_than_one_in_a_hundred_are_no_illness() -> None:
     train = (numbered(500), [0, 1] * 250)
     two = torch.cat([numbered(8, start=1000), numbered(2)])
-    assert find_split_leakage(data_of(train, (two, [0, 1] * 5))) is None
+    assert find_split_leakage(data_of(train, (two, [0, 1] * 5)), Origin()) is None
     three = torch.cat([numbered(397, start=1000), numbered(3)])
-    assert find_split_leakage(data_of(train, (three, [0, 1] * 200))) is None
+    assert find_split_leakage(data_of(train, (three, [0, 1] * 200)), Origin()) is None
 
 
 def test_one_split_cannot_leak() -> None:
-    assert find_split_leakage(data_of((numbered(6), [0, 1] * 3))) is None
+    assert find_split_leakage(data_of((numbered(6), [0, 1] * 3)), Origin()) is None
+
+
+def test_rows_of_a_few_categories_have_not_leaked() -> None:
+    chance = torch.Generator().manual_seed(0)
+    inputs = torch.randint(3, (500, 2), generator=chance).float()
+    data = data_of((inputs[:400], [0, 1] * 200), (inputs[400:], [0, 1] * 50))
+    assert find_split_leakage(data, Origin()) is None

@@ -1,5 +1,6 @@
 """Attention and embeddings in steps compute what torch's functions compute."""
 
+import math
 import re
 from typing import Any
 
@@ -31,8 +32,10 @@ def drawn(*shape: int) -> torch.Tensor:
         {"scale": 0.3},
         {"attn_mask": torch.ones(3, 3).tril().bool()},
         {"attn_mask": drawn(3, 3)},
+        {"attn_mask": torch.ones(3, 3).tril(-1).bool()},
+        {"attn_mask": torch.zeros(3, 3).masked_fill(torch.ones(3, 3).triu().bool(), -math.inf)},
     ],
-    ids=["plain", "causal", "scale", "mask", "added"],
+    ids=["plain", "causal", "scale", "mask", "added", "nothing allowed", "nothing added"],
 )
 def test_attention_is_that_of_torch(settings: dict[str, Any]) -> None:
     query, key, value = (drawn(2, 4, 3, 5) + place for place in range(3))
@@ -80,6 +83,41 @@ def test_heads_are_those_of_torch(form: str) -> None:
         **masks,
     )
     torch.testing.assert_close(found, wanted)
+
+
+class Weighing(nn.Module):
+    """What a loss may make of outputs and weights of attention."""
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__()
+        torch.manual_seed(0)
+        self.attention, self.settings = nn.MultiheadAttention(4, 2), settings
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        read, weights = self.attention(x, x, x, **self.settings)
+        found: torch.Tensor = read.square().sum()
+        return found if weights is None else found + weights.square().sum()
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {},
+        {"average_attn_weights": False},
+        {"need_weights": False, "attn_mask": torch.ones(3, 3).triu().bool()},
+        {"attn_mask": torch.ones(3, 3).triu(1).bool()},
+    ],
+    ids=["mean", "heads", "nothing allowed", "causal"],
+)
+@pytest.mark.parametrize("shape", [(3, 2, 4), (3, 4)], ids=["batch", "single"])
+def test_weights_are_given_where_they_are_wanted(
+    settings: dict[str, Any], shape: tuple[int, ...]
+) -> None:
+    model, x = Weighing(**settings).double().eval(), drawn(*shape)
+    stepped = step_through(model, x)
+    assert stepped.loss == pytest.approx(model(x).item(), rel=1e-9)
+    assert stepped.disagreement < 1e-9
+    assert stepped.flagged == ()
 
 
 @pytest.mark.parametrize(

@@ -9,8 +9,9 @@ from torch import Tensor, nn
 
 from netwright.core.errors import ConfigError
 from netwright.inspection.stepper import reverse_sweep
+from netwright.inspection.stepper.node import Node
 from netwright.inspection.stepper.reverse_sweep import sweep_back
-from netwright.inspection.stepper.tape import Node, record
+from netwright.inspection.stepper.tape import record
 from netwright.inspection.stepper.unrolled_modules import Clock
 
 

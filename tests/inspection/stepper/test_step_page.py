@@ -46,6 +46,15 @@ def test_a_step_shows_formula_numbers_and_check() -> None:
     ]
 
 
+def test_a_formula_shows_its_constants_and_is_left_out_where_it_does_not_hold() -> None:
+    model, x, y = nn.Linear(1, 1), torch.ones(1, 1), torch.tensor([[7.5]])
+    usual = steps_page("t", "c", step_through(model, x, y).steps).render()
+    assert "<p>L = Σ (y - t)² / n</p>" in usual
+    assert "<td>with</td><td>target</td><td>7.5</td>" in usual
+    other = step_through(model, x, y, loss=nn.MSELoss(reduction="sum"))
+    assert "Σ (y - t)²" not in steps_page("t", "c", other.steps).render()
+
+
 def test_of_many_operations_those_nearest_the_loss_are_shown_and_it_is_said(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

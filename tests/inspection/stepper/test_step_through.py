@@ -2,7 +2,9 @@
 
 import copy
 import json
+import math
 import re
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -12,6 +14,7 @@ from torch import Tensor, nn
 from netwright import inspection
 from netwright.core.errors import ConfigError
 from netwright.inspection.stepper.operation_words import is_quiet
+from netwright.inspection.stepper.step_graph import Links, graph_of
 from netwright.inspection.stepper.step_through import StepThrough, step_through
 from netwright.layers.recurrent import RecurrentStack
 from netwright.layers.recurrent_cells import GRU
@@ -147,7 +150,10 @@ def test_gradients_are_those_of_autograd_and_measured_ones(case: str) -> None:
             assert one == pytest.approx(float(other), rel=1e-9, abs=1e-12)
     assert stepped.disagreement < 1e-12
     assert stepped.flagged == ()
-    assert {step.check.verdict for step in stepped.steps if step.check} == {"ok"}
+    checks = {step.check.verdict: step.gradient for step in stepped.steps if step.check}
+    assert checks.keys() <= {"ok", "unclear"}
+    if "unclear" in checks:  # the bias of keys, which softmax does not feel
+        assert case == "attention" and max(map(abs, checks["unclear"].entries)) < 1e-15
 
 
 @pytest.mark.covers("gradient-accumulation")
@@ -265,9 +271,105 @@ def test_the_caption_says_which_derivative_is_wrong() -> None:
     assert "OFF" in stepped.text()
     right = step_through(nn.Tanh(), torch.tensor([1.0]))
     assert right.caption.startswith(
-        "1 operations lead to the loss of 0.7616; every operation's derivative agrees with a "
+        "1 operation leads to the loss of 0.7616; every operation's derivative agrees with a "
         "measured one; of 2 gradients that were measured 2 agree, 0 are off; those of "
     )
+
+
+def test_the_caption_counts_what_lies_at_a_kink_or_could_not_be_measured() -> None:
+    ties = step_through(nn.MaxPool1d(2), torch.ones(1, 1, 4), torch.zeros(1, 1, 2)).caption
+    assert "of 2 derivatives of operations 1 agree with measured ones, 1 lies at a kink;" in ties
+    assert "of 3 gradients that were measured 2 agree, 0 are off, 1 lies at a kink;" in ties
+    nothing = step_through(nn.Linear(2, 1), torch.tensor([[math.nan, 1.0]])).caption
+    assert "leads to the loss of nan; the first value that is NOT FINITE is x; of 3 " in nothing
+    assert "0 agree with measured ones, 3 could not be measured; of 0 gradients" in nothing
+
+
+class Trap(nn.Module):
+    """Finite everywhere, but NaN times 0 is in its gradient."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        return torch.where(x > 0, x.sqrt(), torch.zeros_like(x)).sum()
+
+
+def test_a_gradient_that_is_no_number_does_not_pass() -> None:
+    stepped = step_through(Trap(), torch.tensor([-1.0, 4.0]))
+    assert stepped.loss == 2.0
+    assert "the first value that is NOT FINITE is #1 sqrt; " in stepped.caption
+    assert stepped.steps[0].check is not None and stepped.steps[0].check.verdict == "off"
+
+
+class WrongLog(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, x: Tensor) -> Tensor:
+        ctx.save_for_backward(x)
+        return x.log()
+
+    @staticmethod
+    def backward(ctx: Any, *grads: Tensor) -> Tensor:
+        wrong: Tensor = 5 * grads[0] / ctx.saved_tensors[0]
+        return wrong
+
+
+class Small(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, x: Tensor) -> Tensor:
+        return 1e-9 * x
+
+    @staticmethod
+    def backward(ctx: Any, *grads: Tensor) -> Tensor:
+        return 7e-9 * grads[0]
+
+
+class Applied(nn.Module):
+    def __init__(self, function: Callable[[Tensor], Tensor]) -> None:
+        super().__init__()
+        self.function = function
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.function(x)
+
+
+@pytest.mark.parametrize(
+    ("function", "flagged"),
+    [
+        (lambda x: WrongLog.apply(1e-6 * x).sum(), (2,)),  # type: ignore[no-untyped-call]
+        (lambda x: (1e9 * Small.apply(x)).sum(), (1,)),  # type: ignore[no-untyped-call]
+        (lambda x: (1e-6 * x).log().sum(), ()),
+        (lambda x: torch.sin(1e6 * x).sum(), ()),
+    ],
+    ids=["near the end of the domain", "small slope", "right", "large inputs"],
+)
+def test_wrong_derivatives_are_flagged_whatever_their_size(
+    function: Callable[[Tensor], Tensor], flagged: tuple[int, ...]
+) -> None:
+    assert step_through(Applied(function), torch.tensor([1.0, 2.0])).flagged == flagged
+
+
+def test_a_model_may_change_its_input_in_place() -> None:
+    x = torch.tensor([[-1.0, 2.0, 3.0]])
+    stepped = step_through(nn.Sequential(nn.ReLU(inplace=True), nn.Linear(3, 1)), x)
+    assert stepped.disagreement == 0.0
+    assert stepped.steps[0].value.entries == (-1.0, 2.0, 3.0)
+    assert torch.equal(x, torch.tensor([[-1.0, 2.0, 3.0]]))
+
+
+def test_a_loss_that_is_only_moved_is_shown_as_the_last_value() -> None:
+    stepped = step_through(nn.Sequential(nn.Linear(3, 1), nn.Flatten(0)), torch.ones(1, 3))
+    boxes = graph_of(Links(stepped.steps)).boxes
+    assert boxes[-1].title == "#4 flatten"
+
+
+def test_constants_are_kept_beside_the_operations_that_read_them() -> None:
+    embedded = nn.Sequential(nn.Embedding(5, 2), nn.Flatten(), nn.Linear(6, 1))
+    stepped = step_through(embedded, torch.tensor([[1, 4, 2]]), torch.tensor([[7.5]]))
+    named = {step.name: step.constants for step in stepped.steps if step.constants}
+    assert [(name, one.entries) for name, one in named["embedding"]] == [("x", (1.0, 4.0, 2.0))]
+    assert [(name, one.entries) for name, one in named["mse_loss"]] == [("target", (7.5,))]
+    (times,) = [
+        step for step in step_through(Applied(lambda x: x * 3), torch.ones(1)).steps if step.inputs
+    ]
+    assert [(name, str(one)) for name, one in times.constants] == [("constant", "3")]
 
 
 def test_it_prints_its_tables_and_its_numbers_are_plain() -> None:

@@ -10,7 +10,8 @@ from torch import Tensor, nn
 
 from netwright.core.errors import ConfigError
 from netwright.inspection.stepper import tape
-from netwright.inspection.stepper.tape import Node, record
+from netwright.inspection.stepper.node import Node
+from netwright.inspection.stepper.tape import record
 from netwright.inspection.stepper.unrolled_modules import Clock
 
 

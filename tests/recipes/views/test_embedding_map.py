@@ -5,12 +5,15 @@ from typing import Any
 
 import pytest
 import torch
+from torch import nn
 
 import netwright as nw
 from netwright.core.errors import ConfigError
-from netwright.inspection.embedding_map import EmbeddingMap
+from netwright.data.text.tokenizer import SPECIALS
+from netwright.inspection.embedding_map import EmbeddingMap, measure_embedding_map
 from netwright.recipes.views.embedding_map import EMBEDDING_MAP
 from netwright.recipes.views.entry import Subject
+from netwright.recipes.views.explained_answer import input_token_names
 from tests.inspection.untouched import untouched
 
 
@@ -47,16 +50,33 @@ def test_tokens_of_texts_and_of_the_vocabulary_are_points() -> None:
     assert len(said.points) == 30
     assert said.class_names[-1] == "other"
     vocabulary = shown(run, of="tokens")
-    assert len(vocabulary.points) == run.spec.vocab_size
-    assert vocabulary.labels[:2] == ("<pad>", "<unk>")
+    assert len(vocabulary.points) == run.spec.vocab_size - len(SPECIALS)  # which say nothing
+    assert vocabulary.labels == tuple(input_token_names(run)[len(SPECIALS) :])
+
+
+def test_a_text_is_one_point_and_its_padding_does_not_count() -> None:
+    rows = [f"{'good ' * (1 + row % 3)}film\tyes\nbad\tno" for row in range(15)]
+    Path("reviews.tsv").write_text("words\tliked\n" + "\n".join(rows) + "\n")
+    settings: dict[str, Any] = {"text": "words", "target": "liked", "hidden": 4, "epochs": 1}
+    run = nw.fit("gru", "reviews.tsv", quiet=True, **settings)
+    assert len(shown(run, points=3).points) == 3
+    view = shown(run, points=4, layer="embedding")
+    assert ", the mean over its tokens, a vector of" in view.caption
+    inputs = Subject(run, *run.data_at_hand()).batch(4).inputs
+    table = next(part for part in run.model.modules() if isinstance(part, nn.Embedding))
+    means = [table(text[text != run.spec.padding]).mean(dim=0) for text in inputs]
+    expected = measure_embedding_map(torch.stack(means), "the same")
+    torch.testing.assert_close(
+        torch.tensor(view.points).abs(), torch.tensor(expected.points).abs(), atol=1e-5, rtol=0
+    )
 
 
 def test_models_without_layers_and_without_tokens_are_refused(moons_run: nw.Run) -> None:
     tree = nw.fit("decision-tree", "iris", quiet=True)
     sentence = (
-        "^an embedding map is of what a network makes of its inputs, DecisionTree has no layers$"
+        "^an embedding map is of what a network makes of its inputs, decision-tree has no layers$"
     )
     with pytest.raises(ConfigError, match=sentence):
         shown(tree)
-    with pytest.raises(ConfigError, match=r"^MLP has no embedding whose tokens could be shown$"):
+    with pytest.raises(ConfigError, match=r"^mlp has no embedding whose tokens could be shown$"):
         shown(moons_run, of="tokens")

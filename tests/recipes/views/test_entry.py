@@ -33,12 +33,21 @@ def subject_of(run: nw.Run) -> Subject:
     return Subject(run, *run.data_at_hand())
 
 
-def test_a_batch_is_the_first_rows_of_the_split_of_the_results(moons_run: nw.Run) -> None:
+def test_a_model_is_called_as_in_the_catalog_or_by_its_class(
+    moons_run: nw.Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert Subject(moons_run, None).name == "mlp"
+    monkeypatch.setattr(moons_run, "config", {**moons_run.config, "model": {"name": ""}})
+    assert Subject(moons_run, None).name == "MLP"
+
+
+def test_a_batch_is_spread_over_the_split_of_the_results(moons_run: nw.Run) -> None:
     subject = subject_of(moons_run)
-    batch, test = subject.batch(5), moons_run.data.split("test")
-    assert torch.equal(batch.inputs, test.inputs[:5])
-    assert torch.equal(batch.targets, test.targets[:5])
-    assert batch.rows.tolist() == [0, 1, 2, 3, 4]
+    batch, test = subject.batch(3), moons_run.data.split("test")
+    rows = torch.tensor([0, (len(test) - 1) // 2, len(test) - 1])
+    assert (batch.rows - rows).abs().max() <= 1
+    assert torch.equal(batch.inputs, test.inputs[batch.rows])
+    assert torch.equal(batch.targets, test.targets[batch.rows])
     train = moons_run.data.train
     assert torch.equal(subject.batch(10**6, split="train").inputs, train.inputs)
 

@@ -1,6 +1,7 @@
 """Which answer is explained: the likeliest, or the one that is asked for, in the run's words."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -44,14 +45,21 @@ def test_the_likeliest_class_is_explained_unless_another_is_asked_for(moons_run:
 def test_of_a_text_the_last_place_is_explained_or_the_one_asked_for(language: nw.Run) -> None:
     inputs = subject(language).example(0).inputs
     last = explained_answer(language, inputs, AnswerConfig())
-    assert last.words.endswith("at place 5")
+    assert last.words.endswith("after place 5")
     assert last.where.nonzero()[:, 0].tolist() == [5]
     second = explained_answer(language, inputs, AnswerConfig(place=1, answer="x"))
-    assert second.words == '"x" at place 1'
+    assert second.words == '"x" after place 1'
     with pytest.raises(
         ConfigError, match=r"^place must be from 0 to 5, the tokens there are, got 6$"
     ):
         explained_answer(language, inputs, AnswerConfig(place=6))
+
+
+def test_of_a_translation_the_place_is_one_of_the_answer(tmp_path: Path) -> None:
+    settings: dict[str, Any] = {"n": 40, "hidden": 4, "embedding": 3, "epochs": 1}
+    run = nw.fit("encoder-decoder", "reverse", out=tmp_path / "run", quiet=True, **settings)
+    answer = explained_answer(run, subject(run).example(0).inputs, AnswerConfig())
+    assert answer.words.endswith('" at place 0 of the answer')
 
 
 def test_inputs_are_shown_by_their_names(moons_run: nw.Run, language: nw.Run) -> None:

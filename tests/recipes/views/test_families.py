@@ -3,6 +3,7 @@
 A cross says that the family has the view. The table is what a reader may rely on.
 """
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -77,6 +78,11 @@ feature-maps        .      .      .      .   .     x   x      x     .       .   
 contact-sheet       .      .      .      .   .     x   .      .     .       .     .      .    .     .   .      .   .     .      .
 class-balance       x      x      .      x   .     x   x      .     .       x     .      .    .     .   x      x   x     .      x
 target-spread       .      .      x      .   x     .   .      .     .       .     x      .    .     .   .      .   .     x      .
+ensemble-members    .      .      .      .   .     .   .      .     .       .     .      .    .     .   .      .   .     .      x
+feature-importance  .      .      .      .   .     .   .      .     .       .     .      .    .     .   .      .   x     .      .
+hyperplane          x      .      .      .   .     .   .      .     .       .     .      .    .     .   .      .   .     .      .
+recalled-patterns   .      .      .      .   .     .   .      .     .       .     .      .    .     .   x      .   .     .      .
+energy-descent      .      .      .      .   .     .   .      .     .       .     .      .    .     .   x      .   .     .      .
 backprop            x      x      x      x   x     x   x      x     x       x     x      x    x     x   .      x   .     .      x
 activations         x      x      x      x   x     x   x      x     x       x     x      x    x     x   .      x   .     .      .
 gradient-flow       .      x      .      x   x     x   x      x     x       x     x      x    x     x   .      .   .     .      .
@@ -90,7 +96,8 @@ curvature           .      x      .      x   x     x   x      x     x       x   
 race                .      x      .      x   x     x   x      x     x       x     x      x    x     x   .      .   .     .      .
 """  # noqa: E501 - a table
 ROWS = {line.split()[0]: line.split()[1:] for line in TABLE.strip().splitlines()[1:]}
-ELSEWHERE = {"label-errors", "forecast"}  # of data that these families have not
+# Of data that these families have not, and of three models that tell of themselves.
+ELSEWHERE = {"label-errors", "forecast", "weight-path", "noise-band", "residual-density"}
 
 
 def has(family: str, view: str) -> bool:
@@ -115,7 +122,9 @@ def test_a_family_has_the_views_that_the_table_says(
     for view in ROWS:
         entry = VIEWS.load(view)
         if not has(family, view):
-            with pytest.raises(ConfigError):
+            reason = entry.why_not(subject)
+            assert reason
+            with pytest.raises(ConfigError, match=f"^{re.escape(reason)}$"):
                 entry.show(subject, {})
             continue
         seen = entry.show(subject, QUICK.get(view, {}))

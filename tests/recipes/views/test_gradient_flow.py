@@ -1,11 +1,12 @@
 """The gradient flow of a run."""
 
+from pathlib import Path
+
 import pytest
 import torch
 
 import netwright as nw
 from netwright.inspection.gradient_flow import GradientFlow
-from netwright.models.catalog import MODELS
 from netwright.recipes.views.entry import Subject
 from netwright.recipes.views.gradient_flow import GRADIENT_FLOW
 from netwright.train.layer_history import LayerHistory
@@ -34,11 +35,8 @@ def test_gradients_are_those_of_the_run_s_loss_and_training_is_shown_beside_them
     assert later.trained is None
 
 
-def test_models_with_a_rule_of_their_own_are_refused(
-    moons_run: nw.Run, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    kind = MODELS.load("perceptron")
-    monkeypatch.setattr(moons_run, "model", kind.build(kind.settings(), moons_run.spec))
-    assert GRADIENT_FLOW.refusal(Subject(moons_run, None)) == (
-        "gradient flow is of models that learn by gradients, Perceptron has a rule of its own"
+def test_models_with_a_rule_of_their_own_are_refused(tmp_path: Path) -> None:
+    run = nw.fit("perceptron", "moons", out=tmp_path / "run", quiet=True)
+    assert GRADIENT_FLOW.refusal(Subject(run, None)) == (
+        "gradient flow is of models that learn by gradients, perceptron has a rule of its own"
     )

@@ -8,6 +8,7 @@ import pytest
 import netwright as nw
 from netwright.core.errors import ConfigError
 from netwright.inspection.landscape import Landscape
+from netwright.recipes.views import landscape
 from netwright.recipes.views.cost import Cost
 from netwright.recipes.views.entry import Subject
 from netwright.recipes.views.landscape import LANDSCAPE, _affordable
@@ -59,17 +60,36 @@ def test_models_with_a_rule_of_their_own_have_one_where_they_have_weights(tmp_pa
     ):
         show(tree)
     several = nw.fit("bagging", "iris", members=2, out=tmp_path / "bag", quiet=True, epochs=1)
-    with pytest.raises(
-        ConfigError, match="a landscape is of the weights of one model, bagging has several"
-    ):
+    with pytest.raises(ConfigError, match="a landscape is of one model, bagging has several"):
         show(several)
 
 
 @pytest.mark.parametrize(
-    ("calls", "flops", "rows", "cells"),
-    [(0, 0, 256, 17), (10, 10**5, 256, 17), (20, 10**6, 40, 17), (50, 10**7, 16, 9)],
+    ("cost", "size"),
+    [
+        (Cost(calls=0, flops=0, weights=0), (256, 17)),
+        (Cost(calls=10, flops=10**5, weights=10**4), (256, 17)),
+        (Cost(calls=20, flops=10**6, weights=10**4), (32, 17)),
+        (Cost(calls=50, flops=10**7, weights=10**4), (16, 9)),
+        (Cost(calls=50, flops=10**6, weights=8 * 10**6), (8, 7)),
+        (Cost(calls=50, flops=10**9, weights=10**4), (2, 7)),
+    ],
 )
 def test_a_costly_model_is_seen_on_fewer_examples_then_on_fewer_cells(
-    calls: int, flops: int, rows: int, cells: int
+    cost: Cost, size: tuple[int, int]
 ) -> None:
-    assert _affordable(Cost(calls=calls, flops=flops)) == (rows, cells)
+    assert _affordable(cost) == size
+
+
+def test_who_would_wait_for_minutes_is_asked_to_say_so(
+    moons_run: nw.Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    slow = Cost(calls=100, flops=4 * 10**9, weights=10**8)
+    monkeypatch.setattr(landscape, "measure_cost", lambda *_: slow)
+    sentence = (
+        r"^a landscape of mlp would take 138 seconds with 2 examples and 7 x 7 cells: "
+        r"set rows or cells to wait$"
+    )
+    with pytest.raises(ConfigError, match=sentence):
+        show(moons_run)
+    assert show(moons_run, cells=2).rows == 2

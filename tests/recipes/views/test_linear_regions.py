@@ -9,7 +9,7 @@ import netwright as nw
 from netwright.core.errors import ConfigError
 from netwright.inspection.linear_regions import LinearRegions
 from netwright.recipes.views.entry import Subject
-from netwright.recipes.views.linear_regions import LINEAR_REGIONS
+from netwright.recipes.views.linear_regions import LINEAR_REGIONS, _num_cells
 from tests.inspection.untouched import untouched
 
 
@@ -33,6 +33,12 @@ def test_one_layer_has_no_more_regions_than_lines_can_make(moons_run: nw.Run) ->
     assert view.frame.x_name == moons_run.spec.feature_names[0]
 
 
+def test_a_small_network_is_seen_in_so_many_cells_that_borders_are_smooth() -> None:
+    assert _num_cells(600) == 420
+    assert 32 < _num_cells(10**5) < 180
+    assert _num_cells(10**8) == 32
+
+
 def test_crowded_regions_are_looked_at_more_closely(moons_run: nw.Run) -> None:
     assert shown(moons_run, cells=12).zoom > 1
     assert shown(moons_run, cells=12, zoom=2).zoom == 2
@@ -45,13 +51,13 @@ def test_crowded_regions_are_looked_at_more_closely(moons_run: nw.Run) -> None:
             "mlp",
             "moons",
             {"activation": "tanh", "hidden": (2,), "epochs": 1},
-            "linear regions are of networks of ReLU units, MLP has none",
+            "linear regions are of networks of ReLU units, mlp has none",
         ),
         (
             "mlp",
             "moons",
             {"layer_norm": True, "hidden": (2,), "epochs": 1},
-            "linear regions are of networks of ReLU units, MLP has layer_norm",
+            "linear regions are of networks of ReLU units, mlp has layer_norm",
         ),
         (
             "least-squares",

@@ -16,10 +16,11 @@ class Looked:
     """As much of a run as the refusal reads."""
 
     model: nn.Module
+    config: dict[str, Any]
 
 
-def refusal(model: nn.Module) -> str:
-    looked: Any = Looked(model)
+def refusal(model: nn.Module, name: str = "") -> str:
+    looked: Any = Looked(model, {"model": {"name": name}})
     return refuse_without_layers(Subject(looked, None))
 
 
@@ -28,7 +29,7 @@ def test_networks_are_looked_into_and_ensembles_and_models_without_matrices_are_
 ) -> None:
     assert refusal(moons_run.model) == ""
     kind = MODELS.load("bagging")
-    assert refusal(kind.build(kind.settings(), moons_run.spec)) == (
-        "an ensemble has no layers of its own: its members are models beside each other"
+    assert refusal(kind.build(kind.settings(), moons_run.spec), "bagging") == (
+        "a view of layers is of one model, bagging has several"
     )
     assert refusal(nn.BatchNorm1d(3)) == "layers hold weight matrices, BatchNorm1d has none"

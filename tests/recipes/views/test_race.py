@@ -9,6 +9,7 @@ import torch
 import netwright as nw
 from netwright.core.errors import ConfigError, UnknownNameError
 from netwright.inspection.race_curves import RaceCurves
+from netwright.recipes.views import race
 from netwright.recipes.views.cost import Cost
 from netwright.recipes.views.entry import Subject
 from netwright.recipes.views.race import RACE, _affordable, _with_first_weights
@@ -52,19 +53,35 @@ def test_a_runs_own_optimizer_races_with_its_settings(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("calls", "flops", "rows", "steps"),
+    ("cost", "length"),
     [
-        (0, 0, 32, 30),
-        (10, 10**5, 32, 30),
-        (50, 10**6, 16, 30),
-        (500, 10**5, 8, 19),
-        (500, 10**9, 8, 10),
+        (Cost(calls=0, flops=0, weights=0), (32, 30, False)),
+        (Cost(calls=10, flops=10**5, weights=10**4), (32, 30, False)),
+        (Cost(calls=50, flops=10**6, weights=10**4), (8, 30, False)),
+        (Cost(calls=850, flops=10**5, weights=10**4), (8, 15, True)),
+        (Cost(calls=100, flops=10**5, weights=8 * 10**6), (4, 5, True)),
+        (Cost(calls=104, flops=94 * 10**6, weights=8 * 10**6), (2, 5, True)),
     ],
 )
-def test_a_costly_model_races_on_fewer_examples_then_for_fewer_updates(
-    calls: int, flops: int, rows: int, steps: int
+def test_a_costly_model_races_on_fewer_examples_at_fewer_rates_for_fewer_updates(
+    cost: Cost, length: tuple[int, int, bool]
 ) -> None:
-    assert _affordable(Cost(calls=calls, flops=flops)) == (rows, steps)
+    assert _affordable(cost) == length
+
+
+def test_who_would_wait_for_minutes_is_asked_to_say_so(
+    moons_run: nw.Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    slow = Cost(calls=100, flops=10**9, weights=10**8)
+    monkeypatch.setattr(race, "measure_cost", lambda *_: slow)
+    sentence = (
+        r"^a race of mlp would take 100 seconds with 2 examples and 5 updates: "
+        r"set rows or steps to wait$"
+    )
+    with pytest.raises(ConfigError, match=sentence):
+        show(moons_run)
+    view = show(moons_run, steps=2)
+    assert (view.steps, view.rows, {len(racer.laps) for racer in view.racers}) == (2, 2, {2})
 
 
 def test_a_run_that_began_with_other_weights_races_from_those(
@@ -73,6 +90,25 @@ def test_a_run_that_began_with_other_weights_races_from_those(
     settings: dict[str, Any] = {"hidden": (16,), "epochs": 1, "start_from": moons_run}
     run = nw.fit("mlp", "moons", out=tmp_path / "run", quiet=True, **settings)
     assert_same(copy_of(_with_first_weights(run)), copy_of(moons_run.model))
+
+
+def test_no_one_has_weight_decay(tmp_path: Path) -> None:
+    settings: dict[str, Any] = {"hidden": (4,), "epochs": 1, "optimizer": "sgd", "lr": 0.1}
+    plain, decayed = (
+        nw.fit(
+            "mlp", "moons", out=tmp_path / str(decay), quiet=True, **settings, weight_decay=decay
+        )
+        for decay in (0.0, 0.5)
+    )
+    assert show(plain, steps=3).racers == show(decayed, steps=3).racers
+
+
+def test_refuses_a_run_with_frozen_parts(tmp_path: Path) -> None:
+    settings: dict[str, Any] = {"hidden": (4,), "epochs": 1, "freeze": "hidden"}
+    run = nw.fit("mlp", "moons", out=tmp_path / "run", quiet=True, **settings)
+    sentence = "^a race moves all weights, this run froze those up to 'hidden'$"
+    with pytest.raises(ConfigError, match=sentence):
+        show(run)
 
 
 def test_refuses_who_cannot_race_and_what_has_no_gradients(

@@ -30,7 +30,7 @@ def test_without_the_data_it_says_why(moons_run: nw.Run) -> None:
     assert (
         entry.refusal(subject) == "confusion needs the run's data: the run's data x.csv is not here"
     )
-    assert VIEWS.load("curves").refusal(subject) == ""
+    assert VIEWS.load("curves").why_not(subject) == ""
 
 
 def test_curves_are_drawn_against_what_is_asked_for(moons_run: nw.Run) -> None:

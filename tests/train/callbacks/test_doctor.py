@@ -8,8 +8,9 @@ import torch
 from torch import Tensor, nn
 
 from netwright.core.errors import RunError
+from netwright.inspection.unit_activity import unit_activities
 from netwright.train.callback import Callback
-from netwright.train.callbacks.doctor import EVERY, FIRST, Doctor, watch_interval
+from netwright.train.callbacks.doctor import Doctor, shares_by_layer, watch_interval
 from netwright.train.callbacks.non_finite import GuardNonFinite
 from netwright.train.checkpoint import load_checkpoint, save_checkpoint
 from netwright.train.layer_history import LayerHistory, read_layer_history
@@ -23,18 +24,49 @@ LONG: dict[str, Any] = {"epochs": 7, "batch_size": 2}  # 70 steps
 
 def watched(total: int) -> list[int]:
     """The steps, counted from 1, of a run of so many."""
-    steps = [s for s in range(total) if s < FIRST or s % watch_interval(s) == 0 or s == total - 1]
-    return [step + 1 for step in steps]
+    return [s + 1 for s in range(total) if s % watch_interval(s) == 0 or s == total - 1]
 
 
 def test_the_first_steps_are_watched_then_ever_fewer_and_the_last() -> None:
     doctor = Doctor()
     toy_fit(toy_net(), toy_data(), callbacks=[doctor], **LONG)
-    assert doctor.seen.steps == [*range(1, FIRST + 1), EVERY + 1, 70] == watched(70)
+    first = [1, 2, 3, 4, 5, 7, 9, 13, 17, 25, 33, 49, 65]
+    assert doctor.seen.steps == [*first, 70] == watched(70)
     assert doctor.seen.layers == ("0", "3")
-    assert [bool(row.dead) for row in doctor.seen] == [False] * 9 + [True, False, True]
-    assert len(watched(1_000_000)) < 250
-    assert len(watched(1000)) < 10 + 1000 / EVERY + 1
+    assert [row.step for row in doctor.seen if row.dead] == [17, 70]
+    assert (len(watched(2_000)), len(watched(1_000_000))) == (23, 41)
+
+
+def test_units_are_looked_at_when_the_steps_are_16_times_as_many_and_at_the_end() -> None:
+    doctor = Doctor()
+    toy_fit(toy_net(), toy_data(), callbacks=[doctor], epochs=26, batch_size=2)
+    assert [row.step for row in doctor.seen if row.saturated] == [17, 257, 260]
+
+
+class Sum(nn.Module):
+    """A first layer, a ReLU of a sum, and an activation that no layer comes before."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.norm, self.inner = nn.LayerNorm(2), nn.Linear(2, 2)
+
+    def forward(self, x: Tensor) -> Tensor:
+        inner: Tensor = self.inner(x.sigmoid()).relu()
+        outer: Tensor = self.norm(x).abs()
+        return (inner - 100.0 * outer).relu()
+
+
+def test_an_activation_belongs_to_the_layer_before_it_and_the_worst_counts() -> None:
+    model = Sum()
+    with torch.no_grad():
+        model.inner.weight.zero_()
+        model.inner.bias.copy_(torch.tensor([-1.0, 1.0]))
+    found = unit_activities(model, torch.tensor([[9.0, 0.0], [0.0, 9.0]]))
+    assert [units.activation.name for units in found] == ["sigmoid", "relu", "relu"]
+    assert shares_by_layer(found, ["norm", "inner"]) == {
+        "dead": (None, 1.0),
+        "saturated": (0.5, None),
+    }
 
 
 @pytest.mark.parametrize("optimizer", ["adam", "sgd", "lbfgs", "svrg"])
@@ -47,7 +79,7 @@ def test_a_run_is_the_same_bit_for_bit_with_and_without_it(optimizer: str) -> No
 
     doctor = Doctor()
     assert_same(end(doctor), end())
-    assert len(doctor.seen) > FIRST
+    assert any(row.dead for row in doctor.seen)
 
 
 def test_lengths_are_those_that_a_loop_by_hand_measures() -> None:
@@ -134,7 +166,7 @@ def test_one_that_was_off_from_the_first_leaves_no_file_and_may_be_switched_on(
     state = trainer.start(toy_net(), toy_data())
     load_checkpoint(tmp_path / "saved", state, [doctor])
     trainer.fit(state, toy_data())
-    assert doctor.seen.steps[:2] == [6, 7]
+    assert doctor.seen.steps[:2] == [7, 9]
 
 
 def test_every_epoch_is_on_disk_when_it_is_over(tmp_path: Path) -> None:
@@ -206,6 +238,50 @@ def test_the_origin_of_nan_is_told(
     assert (finding.illness, finding.see) == ("not-finite", see)
     assert finding.sentence.endswith(sentence)
     assert f"doctor: {finding}" in capsys.readouterr().err
+
+
+def test_what_was_seen_in_the_epoch_that_an_error_ends_is_on_disk(tmp_path: Path) -> None:
+    class Fail(StopAt):
+        def on_step_end(self, state: TrainState) -> None:
+            if state.step == self.step:
+                raise RunError("the disk is full")
+
+    doctor = Doctor(tmp_path / "layers.jsonl")
+    with pytest.raises(RunError):
+        toy_fit(toy_net(), toy_data(), callbacks=[doctor, Fail(4)])
+    assert read_layer_history(tmp_path / "layers.jsonl").steps == [1, 2, 3, 4]
+
+
+def test_a_run_that_starts_over_leaves_no_rows_of_the_one_before(tmp_path: Path) -> None:
+    path = tmp_path / "layers.jsonl"
+    path.write_text("of before")
+    with pytest.raises(RunError):
+        toy_fit(
+            toy_net(),
+            spoil(toy_data(), "inputs", first_rows(toy_data(), 0, [0])[0], float("nan")),
+            callbacks=[GuardNonFinite(), Doctor(path, quiet=True)],
+        )
+    assert not path.exists()
+
+
+class HeadFirst(nn.Module):
+    """The layer that runs last is declared first."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.head, self.body = nn.Linear(4, 3), nn.Linear(3, 4)
+
+    def forward(self, x: Tensor) -> Tensor:
+        y: Tensor = self.head(self.body(x).relu())
+        return y
+
+
+def test_layers_stand_in_the_order_in_which_they_run() -> None:
+    doctor = Doctor()
+    toy_fit(HeadFirst(), toy_data(), callbacks=[doctor])
+    assert doctor.seen.layers == ("body", "head")
+    (last,) = [row for row in doctor.seen if row.dead][-1:]
+    assert (last.dead[0] is not None, last.dead[1]) == (True, None)
 
 
 def test_of_other_errors_it_says_nothing(capsys: pytest.CaptureFixture[str]) -> None:

@@ -80,6 +80,16 @@ def test_only_what_is_learned_is_kept(tmp_path: Path) -> None:
     assert sorted(kept(tmp_path).weights) == ["3.bias", "3.weight"]
 
 
+@pytest.mark.parametrize(("every", "names"), [(None, ["3.bias", "3.weight"]), (1, None)])
+def test_what_is_frozen_to_the_end_takes_no_room(
+    tmp_path: Path, every: int | None, names: list[str] | None
+) -> None:
+    small_run(tmp_path / "run", freeze="0", unfreeze_every=every)
+    path = kept(tmp_path / "run")
+    everything = sorted(name for name, _ in toy_net().named_parameters())
+    assert sorted(path.weights) == (names or everything)
+
+
 @pytest.mark.parametrize(("room", "steps"), [(2, None), (3, (0, 8, 15)), (8, (0, 4, 8, 12, 15))])
 def test_room_for_fewer_thins_the_path_and_for_fewer_than_three_keeps_none(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, room: int, steps: tuple[int, ...] | None

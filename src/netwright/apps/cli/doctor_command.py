@@ -70,3 +70,5 @@ def doctor(  # noqa: PLR0913, PLR0917 - one argument an option
         give_json(found.to_json())
     else:
         give(str(found))
+    if not found.is_loaded:
+        raise typer.Exit(1)  # findings are advice, but this data cannot be trained on

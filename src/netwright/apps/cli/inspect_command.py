@@ -17,6 +17,9 @@ def inspect(
     example: Annotated[
         int | None, typer.Option(help="Which example of the split, for views that show one.")
     ] = None,
+    data: Annotated[
+        Path | None, typer.Option(help="Other labelled data to look at; by default the run's own.")
+    ] = None,
     settings: Annotated[
         list[str] | None,
         typer.Option("--set", metavar="KEY=VALUE", help="A setting of the view, see `explain`."),
@@ -34,22 +37,29 @@ def inspect(
     netwright inspect runs/mlp-digits-001 landscape --set cells=41 --save landscape.png
     """
     from netwright.core.console import give, give_json, give_table
+    from netwright.core.errors import ConfigError
     from netwright.inspection.view import check_can_save
     from netwright.recipes import look_inside
 
     if not view:
-        shown = look_inside.inspectable(run)
-        rows = [{"view": name, "what it shows": sentence} for name, sentence in shown.items()]
-        give_json(shown) if as_json else give_table(rows)
+        if save is not None or example is not None or settings:
+            raise ConfigError("--save, --example and --set are of a view: give its name")
+        shown = look_inside.inspectable(run, data=data)
+        if as_json:
+            give_json(shown)
+        else:
+            give_table([{"view": name, "what it shows": told} for name, told in shown.items()])
         return
     if save is not None:
         check_can_save(save, "a view")
     chosen = _settings(settings or []) | ({} if example is None else {"example": example})
-    seen = look_inside.inspect(run, view, **chosen)
+    seen = look_inside.inspect(run, view, data=data, **chosen)
     if as_json:
         give_json(seen.to_json())
-    else:
+    elif save is None:
         _tell(seen)
+    else:
+        give(seen.caption)  # the picture shows the rest
     if save is not None:
         seen.save(save)
         if not as_json:

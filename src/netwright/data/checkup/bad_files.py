@@ -5,7 +5,7 @@ from pathlib import Path
 
 from netwright.core.errors import DataError
 from netwright.core.finding import Finding
-from netwright.data.checkup.check import first_few, share
+from netwright.data.checkup.wording import first_few, share
 from netwright.data.images.decoding import ImageForm, decode_file
 from netwright.data.images.reading import for_each
 from netwright.data.text.text_files import read_text
@@ -14,24 +14,30 @@ FORM = ImageForm(mode="RGB", height=8, width=8, resize="squash")  # decoded whol
 SHOWN = 3  # sentences on bad files are long
 
 
-def find_bad_images(files: Sequence[Path]) -> Finding | None:
-    """Images that cannot be decoded to their end."""
+def find_bad_images(files: Sequence[Path], skipping: str, see: str) -> Finding | None:
+    """Images that cannot be decoded to their end.
+
+    Args:
+        files: the images.
+        skipping: what a setting of the source does with them; empty where it has none.
+        see: what explains the source.
+    """
     return _finding(
         files,
         lambda place: decode_file(files[place], FORM),
-        fix="Mend or remove them; --set data.on_bad=skip leaves them out, up to a share of "
-        "data.most_bad",
-        see="images",
+        fix=f"Mend or remove them{skipping}",
+        see=see,
     )
 
 
-def find_bad_texts(files: Sequence[Path]) -> Finding | None:
+def find_bad_texts(files: Sequence[Path], see: str) -> Finding | None:
     """Texts that are empty, cut off or not UTF-8."""
+    alone = "Save a text in it, as UTF-8"
     return _finding(
         files,
         lambda place: read_text(files[place]),
-        fix="Save them as UTF-8, or take them out of the folder",
-        see="text",
+        fix="Save them as UTF-8, or take them out of the folder" if len(files) > 1 else alone,
+        see=see,
     )
 
 
@@ -44,7 +50,11 @@ def _finding(
         return None
     return Finding(
         illness="unreadable-files",
-        sentence=f"{share(len(bad), len(files))} files cannot be read: {first_few(bad, SHOWN)}",
+        sentence=f"{_some(len(bad), len(files))} cannot be read: {first_few(bad, SHOWN)}",
         fix=fix,
         see=see,
     )
+
+
+def _some(bad: int, files: int) -> str:
+    return "the only file" if files == 1 else f"{share(bad, files)} files"

@@ -1,9 +1,10 @@
 """One thing that may be wrong with loaded data: what is looked at, in which kinds, and how."""
 
-from collections.abc import Callable, Sequence, Set
+from collections.abc import Callable, Set
 from dataclasses import dataclass
 
-from netwright.core.finding import Finding
+from netwright.data.checkup.examination import Answer
+from netwright.data.checkup.origin import Origin
 from netwright.data.dataset import Data
 from netwright.data.spec import InputKind, TargetKind
 
@@ -11,7 +12,6 @@ EVERY_INPUT: frozenset[InputKind] = frozenset({"features", "image", "tokens", "s
 EVERY_TARGET: frozenset[TargetKind] = frozenset(
     {"class", "labels", "real", "tokens", "mask", "tags", "span", "none"}
 )
-FEW = 5  # places that a sentence names
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -21,14 +21,14 @@ class Check:
     Args:
         illness: what it finds.
         looks_at: in words, for the list of what was looked at.
-        find: data -> the finding, or None where nothing is wrong.
+        find: data, and where it came from -> what came of looking.
         inputs: the kinds of input that it is for.
         targets: the kinds of target that it is for.
     """
 
     illness: str
     looks_at: str
-    find: Callable[[Data], Finding | None]
+    find: Callable[[Data, Origin], Answer]
     inputs: Set[InputKind] = EVERY_INPUT
     targets: Set[TargetKind] = EVERY_TARGET
 
@@ -45,14 +45,3 @@ class Check:
     def is_for(self, data: Data) -> bool:
         """Whether there is anything to look at."""
         return data.spec.inputs in self.inputs and data.spec.target in self.targets
-
-
-def first_few(names: Sequence[object], most: int = FEW) -> str:
-    """The first of them, and how many more there are: "3, 8, 11 and 4 more"."""
-    shown = ", ".join(str(name) for name in names[:most])
-    return shown if len(names) <= most else f"{shown} and {len(names) - most} more"
-
-
-def share(count: int, total: int) -> str:
-    """A count and its share: "12 of 300 (4.0%)"."""
-    return f"{count:,} of {total:,} ({count / total:.1%})"

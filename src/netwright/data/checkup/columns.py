@@ -5,20 +5,24 @@ Loaders fill in, leave out or refuse such columns; here they are only counted.
 Shapes: N rows, F columns.
 """
 
-from collections.abc import Mapping, Sequence
+import shlex
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from netwright.core.finding import Finding
-from netwright.data.checkup.check import first_few
+from netwright.data.checkup.wording import first_few
 from netwright.data.tables.columns import GivenKind, forced_column, infer_column
 from netwright.data.tables.raw_table import RawTable
 from netwright.data.tables.training_column import TrainingColumn
 
 LEAST_MISSING = 0.01  # share of the cells of a column
-LEAST_ROWS = 10  # fewer whole numbers may go up by chance
+MOSTLY = 0.5  # share of missing cells from which on a column is better left out
+LEAST_ROWS = 10  # fewer whole numbers may be consecutive by chance
+
+LeaveOut = Callable[[Sequence[str]], str]  # columns -> how the source is loaded without them
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,8 +32,9 @@ class Column:
     Args:
         name: what it is called.
         missing: the share of its cells that are missing.
-        is_constant: whether it has one value only, or none.
+        is_constant: whether it has one value only.
         is_id: whether it only tells rows apart: a number of the row, or a name for each.
+        is_left_out: whether the loader leaves it out by itself.
         remedy: the option that leaves rows without it out, where loading needs all its cells.
     """
 
@@ -37,6 +42,7 @@ class Column:
     missing: float
     is_constant: bool = False
     is_id: bool = False
+    is_left_out: bool = False
     remedy: str = ""
 
 
@@ -69,7 +75,7 @@ def array_columns(values: NDArray[np.floating], names: Sequence[str]) -> tuple[C
         Column(
             name=name,
             missing=float(gone[:, place].mean()),
-            is_constant=bool((values[:, place] == values[0, place]).all() or gone[:, place].all()),
+            is_constant=bool((values[:, place] == values[0, place]).all()),
             is_id=values.shape[1] > 1 and counts_rows(values[:, place]),
         )
         for place, name in enumerate(names)
@@ -77,11 +83,14 @@ def array_columns(values: NDArray[np.floating], names: Sequence[str]) -> tuple[C
 
 
 def counts_rows(values: NDArray[np.floating]) -> bool:
-    """Whether whole numbers go up from row to row, or are consecutive in any order."""
+    """Whether these are the whole numbers from 0 or 1 on, each once, in any order.
+
+    Numbers that only go up may be a year or a size, in a file that is sorted by it.
+    """
     if len(values) < LEAST_ROWS or not bool((values == np.trunc(values)).all()):  # NaN is not
         return False
-    is_consecutive = len(np.unique(values)) == len(values) == int(np.ptp(values)) + 1
-    return is_consecutive or bool((np.diff(values) > 0).all())
+    first = int(values.min())
+    return first in {0, 1} and len(np.unique(values)) == len(values) == int(np.ptp(values)) + 1
 
 
 def _seen(table: RawTable, name: str, given: GivenKind | None) -> Column:
@@ -91,50 +100,58 @@ def _seen(table: RawTable, name: str, given: GivenKind | None) -> Column:
     return Column(
         name=name,
         missing=column.missing / len(table),
-        is_constant=found.kind in {"constant", "empty"},
+        is_constant=found.kind == "constant",
         is_id=found.kind == "id" or is_counter,
+        is_left_out=found.kind in {"constant", "empty", "id"},
     )
 
 
-def find_constant_columns(columns: Sequence[Column]) -> Finding | None:
+def find_constant_columns(
+    columns: Sequence[Column], leave_out: LeaveOut, see: str
+) -> Finding | None:
     """Columns that say the same of every row."""
-    names = [column.name for column in columns if column.is_constant]
-    if not names:
+    same = [column for column in columns if column.is_constant]
+    if not same:
         return None
+    sentence = f"{_have(same)} one value in all rows, so that nothing can be learned from "
     return Finding(
         illness="constant-column",
-        sentence=f"{_columns(names)} one value in all rows, so that nothing is learned from it",
-        fix=_leave_out(names),
-        see="minimum-norm",
+        sentence=sentence + _it(same),
+        fix=_fix(same, leave_out, "see whether that is what was meant"),
+        see=see,
     )
 
 
-def find_id_columns(columns: Sequence[Column]) -> Finding | None:
-    """Columns that only tell rows apart."""
-    names = [column.name for column in columns if column.is_id]
-    if not names:
+def find_id_columns(columns: Sequence[Column], leave_out: LeaveOut, see: str) -> Finding | None:
+    """Columns that only tell rows apart; those that would be learned from come first."""
+    ids = [column for column in columns if column.is_id]
+    learned = [column for column in ids if not column.is_left_out]
+    if not ids:
         return None
-    return Finding(
-        illness="id-like-column",
-        sentence=f"{_columns(names)} another value in every row, as numbers and names of rows "
-        "have: a model can learn rows by heart from it, and knows nothing of new ones",
-        fix=_leave_out(names),
-        see="double-descent",
-    )
+    shown = learned or ids
+    sentence = f"{_have(shown)} another value in every row"
+    kind = shlex.quote(f"data.types.{shown[0].name}=category")
+    fix = _fix(shown, leave_out, f"if it should count, give --set {kind}")
+    if learned:
+        sentence += (
+            f", and {'looks' if len(shown) == 1 else 'look'} like a number of the row: rows can be "
+            f"learned by heart from {_it(shown)}, new ones cannot"
+        )
+        fix += "; keep what was measured"
+    return Finding(illness="id-like-column", sentence=sentence, fix=fix, see=see)
 
 
-def find_missing_values(columns: Sequence[Column]) -> Finding | None:
+def find_missing_values(columns: Sequence[Column], leave_out: LeaveOut, see: str) -> Finding | None:
     """Columns with missing cells beyond a small share; where all are needed, any."""
     gaps = [one for one in columns if one.missing > (0 if one.remedy else LEAST_MISSING)]
     if not gaps:
         return None
     gaps.sort(key=lambda column: -column.missing)
     shares = [f"{column.name!r} {column.missing:.1%}" for column in gaps]
-    fix = (
-        "Find out why they are missing; a table's numbers get the median and a column that says "
-        "so, an array has to be filled by you. A column that is mostly empty is better left out: "
-        f"--set data.drop={gaps[0].name}"
-    )
+    fix = "Find out why they are missing, and fill in what is known"
+    mostly = [one.name for one in gaps if one.missing > MOSTLY and not one.is_left_out]
+    if mostly:
+        fix += f"; without a column that is mostly empty: {leave_out(mostly)}"
     remedies = [column.remedy for column in gaps if column.remedy]
     if remedies:
         fix = f"Give {' '.join(dict.fromkeys(remedies))}: such rows teach nothing"
@@ -142,15 +159,22 @@ def find_missing_values(columns: Sequence[Column]) -> Finding | None:
         illness="missing-values",
         sentence=f"cells are missing in {len(gaps)} of {len(columns)} columns: {first_few(shares)}",
         fix=fix,
-        see="table",
+        see=see,
     )
 
 
-def _columns(names: Sequence[str]) -> str:
-    what = "column" if len(names) == 1 else "each of the columns"
-    return f"{what} {first_few([repr(name) for name in names])} has"
+def _have(columns: Sequence[Column]) -> str:
+    names = first_few([repr(column.name) for column in columns])
+    return f"column {names} has" if len(columns) == 1 else f"the columns {names} have"
 
 
-def _leave_out(names: Sequence[str]) -> str:
-    """How a table, and how arrays are handed over without these columns."""
-    return f"Leave it out: --set data.drop={','.join(names)}; of an array, take that column away"
+def _it(columns: Sequence[Column]) -> str:
+    return "it" if len(columns) == 1 else "them"
+
+
+def _fix(columns: Sequence[Column], leave_out: LeaveOut, otherwise: str) -> str:
+    """How to load without the columns, or what else to do where loading leaves them out."""
+    if all(column.is_left_out for column in columns):
+        return f"Loading leaves {_it(columns)} out by itself; {otherwise}"
+    names = [column.name for column in columns if not column.is_left_out]
+    return f"Leave {_it(columns)} out: {leave_out(names)}"

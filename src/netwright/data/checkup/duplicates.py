@@ -1,5 +1,7 @@
 """Training rows that stand there more than once, and equal inputs that are said to be different.
 
+Rows that are equal by chance, as in a table of a few categories, are no copies.
+
 Shapes: N rows.
 """
 
@@ -7,8 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from netwright.core.finding import Finding
-from netwright.data.checkup.check import Check, first_few, share
+from netwright.data.checkup.check import Check
+from netwright.data.checkup.coincidence import beyond_chance
+from netwright.data.checkup.origin import Origin
 from netwright.data.checkup.row_digests import row_digests
+from netwright.data.checkup.wording import share
 from netwright.data.dataset import Data
 
 MOST_COPIES = 0.05  # share of the training rows that may be copies of another
@@ -16,33 +21,27 @@ MOST_CONFLICTS = 0.01  # share that may have an equal row of another class
 LEAST_ROWS = 3
 
 
-def find_duplicates(data: Data) -> Finding | None:
+def find_duplicates(data: Data, origin: Origin) -> Finding | None:
     """Copies beyond a share, or equal inputs of different classes beyond a smaller one."""
     digests = row_digests(data.train)
     _, firsts, groups = np.unique(digests, return_index=True, return_inverse=True)
     is_copy = np.ones(len(digests), dtype=bool)
     is_copy[firsts] = False
-    conflicts = _conflicting(data, groups)
-    many = is_copy.sum() >= max(LEAST_ROWS, MOST_COPIES * len(digests))
+    copies, conflicts = np.flatnonzero(is_copy).tolist(), _conflicting(data, groups)
+    many = len(copies) >= max(LEAST_ROWS, MOST_COPIES * len(digests))
     contradicted = len(conflicts) >= max(LEAST_ROWS, MOST_CONFLICTS * len(digests))
-    if not many and not contradicted:
+    if not (many or contradicted) or not beyond_chance(len(copies) / len(digests), data):
         return None
-    rows = np.flatnonzero(is_copy).tolist()
-    sentence = f"{share(len(rows), len(digests))} training rows are copies of another (row "
-    sentence += f"{first_few(rows)})"
+    sentence = f"{share(len(copies), len(digests))} training rows are copies of another"
+    sentence += origin.places(data, data.train, copies)
     fix = "Take the copies out, or keep them if they are true repetitions: each counts once more"
+    see = origin.see("minibatch-variance")
     if contradicted:
-        sentence += (
-            f"; {len(conflicts):,} rows have an equal one of another class (row "
-            f"{first_few(conflicts)})"
-        )
+        sentence += f"; {len(conflicts):,} rows have an equal one of another class"
+        sentence += origin.places(data, data.train, conflicts)
         fix = "Decide which class equal rows have, and take the copies out"
-    return Finding(
-        illness="duplicates",
-        sentence=sentence,
-        fix=fix,
-        see="label-noise" if contradicted else "gaussian-noise-likelihood",
-    )
+        see = "label-smoothing"
+    return Finding(illness="duplicates", sentence=sentence, fix=fix, see=see)
 
 
 def _conflicting(data: Data, groups: NDArray[np.intp]) -> list[int]:

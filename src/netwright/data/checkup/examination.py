@@ -5,6 +5,31 @@ from dataclasses import dataclass
 from netwright.core.finding import Finding
 
 
+@dataclass(frozen=True)
+class Undecided:
+    """It was looked at, and what was seen says neither yes nor no.
+
+    Args:
+        why: in words.
+    """
+
+    why: str
+
+
+@dataclass(frozen=True)
+class Unseen:
+    """There was nothing to look at.
+
+    Args:
+        why: in words.
+    """
+
+    why: str
+
+
+Answer = Finding | Undecided | Unseen | None  # None: nothing is wrong
+
+
 @dataclass(frozen=True, kw_only=True)
 class Examination:
     """A part of a checkup; parts are added up.
@@ -27,7 +52,12 @@ class Examination:
         )
 
 
-def examined(looks_at: str, *found: Finding | None) -> Examination:
+def examined(looks_at: str, *answers: Answer) -> Examination:
     """One look, and what it found, if anything."""
-    findings = tuple(finding for finding in found if finding is not None)
+    for answer in answers:
+        if isinstance(answer, Unseen):
+            return Examination(not_looked_at=(f"{looks_at}: {answer.why}",))
+        if isinstance(answer, Undecided):
+            return Examination(looked_at=(f"{looks_at}; undecided: {answer.why}",))
+    findings = tuple(answer for answer in answers if isinstance(answer, Finding))
     return Examination(findings=findings, looked_at=(looks_at,))

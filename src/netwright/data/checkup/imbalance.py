@@ -6,13 +6,15 @@ Shapes: N rows, C classes.
 import torch
 
 from netwright.core.finding import Finding
-from netwright.data.checkup.check import Check, first_few
+from netwright.data.checkup.check import Check
+from netwright.data.checkup.origin import Origin
+from netwright.data.checkup.wording import first_few
 from netwright.data.dataset import Data
 
 MOST_TIMES = 10  # so many times as often as the rarest class may the commonest one be
 
 
-def find_imbalance(data: Data) -> Finding | None:
+def find_imbalance(data: Data, origin: Origin) -> Finding | None:
     """The classes that are rarer than a tenth of the commonest, in the training rows."""
     names, targets = data.spec.class_names, data.train.targets
     counts = torch.bincount(targets.flatten().long(), minlength=len(names)).tolist()
@@ -26,9 +28,11 @@ def find_imbalance(data: Data) -> Finding | None:
     common = repr(names[counts.index(most)])
     return Finding(
         illness="imbalance",
-        sentence=f"{len(rare)} of {len(names)} classes stand in few {one}s: {first_few(shares)}; "
+        sentence=f"{len(rare)} of {len(names)} classes {'stand' if len(rare) > 1 else 'stands'} in "
+        f"few {one}s: {first_few(shares)}; "
         f"who always says {common} is right in {most / total:.1%}",
-        fix="Give --set train.class_weight=balanced, and look at balanced_accuracy, not accuracy",
+        fix="Look at balanced_accuracy, not accuracy; a network takes --set "
+        "train.class_weight=balanced",
         see="balanced_accuracy",
     )
 

@@ -3,6 +3,7 @@
 Overlapping classes also have neighbours that disagree, but at their borders; wrong labels stand
 everywhere, also where neighbours agree with each other. So the quarter of the rows of each class is
 looked at whose neighbours are surest: there overlap leaves few contradictions, and noise its share.
+Neighbours are believed only if they are wrong clearly less often than the commonest class is.
 
 Shapes: N rows, K neighbours, C classes.
 Source: Northcutt, Jiang and Chuang, "Confident Learning" (2021), section 3.1 (a threshold a class).
@@ -15,7 +16,10 @@ from torch import Tensor
 from torch.nn import functional
 
 from netwright.core.finding import Finding
-from netwright.data.checkup.check import Check, first_few, share
+from netwright.data.checkup.check import Check
+from netwright.data.checkup.examination import Answer, Undecided, Unseen
+from netwright.data.checkup.origin import Origin
+from netwright.data.checkup.wording import counted, first_few, share
 from netwright.data.dataset import Data
 from netwright.data.stored import evenly_spaced
 
@@ -23,10 +27,14 @@ NEIGHBOURS = 15
 MOST_ROWS = 3000  # that are looked at: all pairs of them are compared
 LEAST_ROWS = 100  # fewer tell nothing
 SUREST = 0.75  # quantile of the votes from which on a class's rows are the surest
-MOST_WRONG = 0.2  # share of all rows that neighbours contradict; beyond, they know too little
+MOST_OF_GUESSING = (
+    0.65  # share of a guess's mistakes that the vote may make; beyond, it is no judge
+)
 LEAST_NOISE = 0.03  # share of the surest rows
 LEAST_COUNT = 5  # rows that are surely contradicted
+SHOWN_COLUMNS = 3  # of a row that has no other name
 LEAST_RATIO = 0.6  # of the surest rows' share to that of all: at borders alone it is smaller
+CLEAR_RATIO = (0.5, 0.6)  # the same, and what is added to it where the vote is as bad as a guess
 
 
 class Contradictions(NamedTuple):
@@ -51,29 +59,45 @@ def contradictions(inputs: Tensor, classes: Tensor, num_classes: int) -> Contrad
     return Contradictions(said != classes, surest)
 
 
-def find_label_noise(data: Data) -> Finding | None:
+def find_label_noise(data: Data, origin: Origin) -> Answer:
     """The share of labels that seem wrong, where it is too large to be overlap."""
     rows = evenly_spaced(len(data.train), MOST_ROWS)
     if len(rows) < LEAST_ROWS:
-        return None
+        return Unseen(f"{counted(len(rows), 'training row')}, wanted at least {LEAST_ROWS}")
     inputs = data.train.read(rows.to(data.train.targets.device)).cpu()
     classes = data.train.targets.cpu()[rows]
     wrong, surest = contradictions(inputs, classes, data.spec.num_outputs)
     everywhere, sure = float(wrong.float().mean()), float(wrong[surest].float().mean())
-    suspects = rows[wrong & surest]
-    is_noise = everywhere <= MOST_WRONG and sure >= max(LEAST_NOISE, LEAST_RATIO * everywhere)
+    guess = 1 - float(torch.bincount(classes).max()) / len(classes)
+    suspects = rows[wrong & surest].tolist()
+    is_noise = sure >= max(LEAST_NOISE, LEAST_RATIO * everywhere)
     if len(suspects) < LEAST_COUNT or not is_noise:
         return None
-    some = share(len(suspects), int(surest.sum()))
+    of_guessing, (least, more) = everywhere / guess, CLEAR_RATIO
+    if of_guessing > MOST_OF_GUESSING or sure < (least + more * of_guessing) * everywhere:
+        return Undecided(
+            f"neighbours contradict {everywhere:.0%} of the labels, and always saying the "
+            f"commonest class contradicts {guess:.0%}: labels may be wrong, or hard to tell"
+        )
     return Finding(
         illness="label-noise",
-        sentence=f"about {sure:.0%} of the labels may be wrong: {some} training rows whose "
-        "neighbours agree best have another class than these (row "
-        f"{first_few(suspects.tolist())})",
-        fix="Look at these rows and mend their labels; if you cannot, give "
-        "--set train.label_smoothing=0.1",
-        see="label-noise",
+        sentence=f"about {sure:.0%} of the labels may be wrong: "
+        f"{share(len(suspects), int(surest.sum()))} training rows whose neighbours agree best "
+        f"have another class than these{_which(data, origin, suspects)}",
+        fix="Look at these rows and mend their labels; where nobody can, a network bears them "
+        "better with --set train.label_smoothing=0.1",
+        see="label-smoothing",
     )
+
+
+def _which(data: Data, origin: Origin, rows: list[int]) -> str:
+    """Where the rows stand in their source; else how the first of them begins."""
+    places = origin.places(data, data.train, rows, with_targets=True)
+    if places or data.spec.inputs != "features":
+        return places
+    (first,) = data.preprocessor.decode(data.train.inputs[rows[:1]].cpu())
+    cells = [f"{name} {value}" for name, value in first.items()]
+    return f" (one of them: {first_few(cells, SHOWN_COLUMNS)})"
 
 
 LABEL_NOISE = Check(

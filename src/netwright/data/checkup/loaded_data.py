@@ -5,6 +5,7 @@ from netwright.data.checkup.duplicates import DUPLICATES
 from netwright.data.checkup.examination import Examination, examined
 from netwright.data.checkup.imbalance import IMBALANCE
 from netwright.data.checkup.label_noise import LABEL_NOISE
+from netwright.data.checkup.origin import Origin
 from netwright.data.checkup.split_leakage import SPLIT_LEAKAGE
 from netwright.data.dataset import Data
 from netwright.data.stored import StoredSplit, sample_stored
@@ -12,7 +13,7 @@ from netwright.data.stored import StoredSplit, sample_stored
 CHECKS: tuple[Check, ...] = (SPLIT_LEAKAGE, DUPLICATES, IMBALANCE, LABEL_NOISE)
 
 
-def look_at_data(data: Data) -> Examination:
+def look_at_data(data: Data, origin: Origin) -> Examination:
     """Look at the rows that are in memory; of stored ones, at some that are spread evenly."""
     seen = Examination()
     if any(isinstance(split, StoredSplit) for _, split in data.splits()):
@@ -22,7 +23,7 @@ def look_at_data(data: Data) -> Examination:
         seen = Examination(looked_at=tuple(told))
     for check in CHECKS:
         if check.is_for(data):
-            seen += examined(check.looks_at, check.find(data))
+            seen += examined(check.looks_at, check.find(data, origin))
         else:
             seen += Examination(not_looked_at=(f"{check.illness}, which is for {check.scope}",))
     return seen

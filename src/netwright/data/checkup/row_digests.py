@@ -14,10 +14,19 @@ from netwright.data.pixels import PixelSplit
 DIGEST_BYTES = 8
 
 
-def row_digests(split: Split) -> NDArray[np.uint64]:
+def row_digests(split: Split, *, with_targets: bool = False) -> NDArray[np.uint64]:
     """One number a row (N,); images that are held as bytes are read as bytes."""
     inputs = split.pixels if isinstance(split, PixelSplit) else split.inputs
     rows = inputs.detach().cpu().numpy()  # windows that overlap stay views of their stream
+    digests = array_digests(rows)
+    if not with_targets:
+        return digests
+    both = np.stack([digests, array_digests(split.targets.cpu().numpy())], axis=1)
+    return array_digests(both)
+
+
+def array_digests(rows: NDArray[np.generic]) -> NDArray[np.uint64]:
+    """One number a row (N,) of an array (N, ...)."""
     digests = b"".join(
         hashlib.blake2b(row.tobytes(), digest_size=DIGEST_BYTES).digest() for row in rows
     )

@@ -8,6 +8,15 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 from netwright.inspection.figure_style import COLOURS, FAINT, INK
+from netwright.inspection.stepper.graph_arrows import (
+    HEIGHT,
+    WIDTH,
+    Point,
+    arrow_path,
+    corner,
+    extent_of,
+    top_of,
+)
 from netwright.inspection.stepper.step_graph import LETTERS, Box, Graph
 from netwright.inspection.wording import short_name
 
@@ -15,31 +24,28 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-WIDTH, HEIGHT = 170.0, 80.0  # of a box, in pixels
-ACROSS, DOWN = 206.0, 110.0  # from box to box
 VALUE, GRADIENT = COLOURS[0], "#B34A00"  # the orange of the house, dark enough for small letters
 _GIVEN, _COMPUTED, _MARKED = "#f0f2f5", "#ffffff", "#fff3c9"
 _PIXELS_AN_INCH = 96.0
-_ARCH = 56.0  # how high arrows rise that pass over other boxes
 
 Shown = Callable[[int], bool]
 
 
 def figure_size(graph: Graph) -> tuple[float, float]:
     """In inches: every box has the same room."""
-    width, height = _extent(graph)
+    width, height = extent_of(graph)
     return max(4.0, width / _PIXELS_AN_INCH), (height + 24) / _PIXELS_AN_INCH
 
 
 def draw_graph(figure: "Figure", graph: Graph) -> None:
     """Boxes with operation, value and gradient, and arrows from inputs to results."""
     axes = figure.subplots()
-    width, height = _extent(graph)
+    width, height = extent_of(graph)
     axes.set_xlim(0, max(width, 4.0 * _PIXELS_AN_INCH))
-    axes.set_ylim(height + _top(graph), _top(graph) - 24)
+    axes.set_ylim(height + top_of(graph), top_of(graph) - 24)
     axes.axis("off")
     for words, colour, x in (("value", VALUE, 18), ("derivative of the loss", GRADIENT, 66)):
-        axes.text(x, _top(graph) - 8, words, color=colour, fontsize=9, weight="bold")
+        axes.text(x, top_of(graph) - 8, words, color=colour, fontsize=9, weight="bold")
     boxes = {box.key: box for box in graph.boxes}
     for start, end in graph.arrows:
         _draw_arrow(axes, boxes[start], boxes[end])
@@ -58,23 +64,24 @@ def graph_svg(
         values: whether the box of this key shows its value yet; None: all do.
         gradients: likewise.
     """
-    width, height = _extent(graph)
+    width, height = extent_of(graph)
     boxes = {box.key: box for box in graph.boxes}
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:.0f}" height="{height:.0f}" '
-        f'viewBox="0 {_top(graph):.0f} {width:.0f} {height:.0f}" '
+        f'viewBox="0 {top_of(graph):.0f} {width:.0f} {height:.0f}" '
         'font-family="DejaVu Sans, Verdana, Arial, sans-serif" font-size="12.5" '
         'text-anchor="middle">'
         f'<defs><marker id="tip" viewBox="0 0 8 8" refX="8" refY="4" markerWidth="8" '
         f'markerHeight="8" orient="auto"><path d="M0 0L8 4L0 8z" fill="{FAINT}"/></marker></defs>'
     ]
     for start, end in graph.arrows:
-        path = "M{:.0f} {:.0f}C{:.0f} {:.0f} {:.0f} {:.0f} {:.0f} {:.0f}".format(
-            *(number for point in _curve(boxes[start], boxes[end]) for number in point)
-        )
+        first, *points = arrow_path(boxes[start], boxes[end])
+        path = f"M{_point(first)}"
+        for place in range(0, len(points), 3):
+            path += "C" + " ".join(_point(one) for one in points[place : place + 3])
         parts.append(f'<path d="{path}" fill="none" stroke="{FAINT}" marker-end="url(#tip)"/>')
     for box in graph.boxes:
-        x, y = _corner(box)
+        x, y = corner(box)
         fill = _MARKED if box.key == marked else _fill(box)
         edge = f'stroke="{INK}" stroke-width="2.5"' if box.key == marked else f'stroke="{FAINT}"'
         parts.append(
@@ -94,7 +101,7 @@ def graph_svg(
 def _draw_box(axes: "Axes", box: Box) -> None:
     from matplotlib.patches import FancyBboxPatch  # noqa: PLC0415 - matplotlib costs a second
 
-    x, y = _corner(box)
+    x, y = corner(box)
     edge = INK if box.kind == "operation" else FAINT
     style = "round,pad=0,rounding_size=6"
     axes.add_patch(
@@ -110,7 +117,8 @@ def _draw_arrow(axes: "Axes", start: Box, end: Box) -> None:
     from matplotlib.patches import FancyArrowPatch  # noqa: PLC0415 - matplotlib costs a second
     from matplotlib.path import Path  # noqa: PLC0415
 
-    path = Path(_curve(start, end), [Path.MOVETO, Path.CURVE4, Path.CURVE4, Path.CURVE4])
+    points = arrow_path(start, end)
+    path = Path(points, [Path.MOVETO, *[Path.CURVE4] * (len(points) - 1)])
     axes.add_patch(
         FancyArrowPatch(path=path, arrowstyle="-|>", mutation_scale=9, color=FAINT, linewidth=1.0)
     )
@@ -124,50 +132,9 @@ def _lines(box: Box) -> Iterator[tuple[str, str, str, float]]:
     yield short_name(box.gradient, LETTERS), GRADIENT, "normal", 67.0
 
 
-def _curve(start: Box, end: Box) -> list[tuple[float, float]]:
-    """From the right side of one box to the left side of another: the four points of a curve.
-
-    One that passes other boxes goes over them, one to a line below goes between the lines.
-    """
-    x, y = _corner(start)
-    x, y = x + WIDTH, y + HEIGHT / 2
-    to_x, to_y = _corner(end)
-    to_y += HEIGHT / 2
-    if end.column <= start.column:
-        gap = (x - WIDTH / 2, y + HEIGHT / 2), (to_x + WIDTH / 2, to_y - HEIGHT / 2)
-        return [gap[0], (gap[0][0], gap[1][1]), (gap[1][0], gap[0][1]), gap[1]]
-    if not _passes(start, end):
-        reach = max(18.0, abs(to_x - x) / 2)
-        return [(x, y), (x + reach, y), (to_x - reach, to_y), (to_x, to_y)]
-    top = y - HEIGHT / 2 - _ARCH
-    return [
-        (x - 20, y - HEIGHT / 2),
-        (x + 20, top),
-        (to_x - 20, top),
-        (to_x + 20, to_y - HEIGHT / 2),
-    ]
-
-
-def _passes(start: Box, end: Box) -> bool:
-    """Whether there are other boxes between them."""
-    return end.row == start.row and end.column - start.column > 1
-
-
 def _fill(box: Box) -> str:
     return _COMPUTED if box.kind == "operation" else _GIVEN
 
 
-def _corner(box: Box) -> tuple[float, float]:
-    """The upper left."""
-    return 17 + box.column * ACROSS, 7 + box.row * DOWN
-
-
-def _top(graph: Graph) -> float:
-    """Where the picture begins: above the boxes, if arrows go over those of the first row."""
-    boxes = {box.key: box for box in graph.boxes}
-    return -_ARCH if any(_passes(boxes[a], boxes[b]) for a, b in graph.arrows) else 0.0
-
-
-def _extent(graph: Graph) -> tuple[float, float]:
-    """Width and height, from its top on."""
-    return graph.columns * ACROSS, graph.rows * DOWN - 16 - _top(graph)
+def _point(point: Point) -> str:
+    return f"{point[0]:.0f} {point[1]:.0f}"

@@ -3,19 +3,21 @@
 Torch's names are those of its functions (`__rsub__`, `add_`, `matmul`); a reader knows -, + and @.
 """
 
+from collections.abc import Mapping
+
 _SIGNS = {
     "add": "+",
     "radd": "+",
     "iadd": "+",
     "sub": "-",
-    "rsub": "1 - x",
+    "rsub": "c - x",
     "isub": "-",
     "mul": "*",
     "rmul": "*",
     "imul": "*",
     "div": "/",
     "truediv": "/",
-    "rtruediv": "1 / x",
+    "rtruediv": "c / x",
     "reciprocal": "1 / x",
     "neg": "negative",
     "matmul": "@",
@@ -31,8 +33,9 @@ _SIGNS = {
 # Operations that move numbers and change none: they have no derivative worth a step.
 _QUIET = frozenset(
     "view view_as reshape flatten unflatten ravel transpose swapaxes permute movedim t T mT "
-    "squeeze unsqueeze expand expand_as broadcast_to contiguous clone to double alias pick select "
-    "narrow chunk split tensor_split unbind dropout view_as_real view_as_complex".split()
+    "squeeze unsqueeze expand expand_as broadcast_to contiguous clone to double float half "
+    "bfloat16 type type_as alias pick select narrow chunk split tensor_split unbind dropout "
+    "view_as_real view_as_complex".split()
 )
 
 # name -> what it computes, and the derivative that the backward pass multiplies by.
@@ -40,10 +43,11 @@ _FORMULAS = {
     "linear": ("y = W x + b", "dy/dx = W, dy/dW = x, dy/db = 1"),
     "+": ("y = a + b", "dy/da = dy/db = 1: both get all of it"),
     "-": ("y = a - b", "dy/da = 1, dy/db = -1"),
-    "1 - x": ("y = c - x", "dy/dx = -1"),
+    "c - x": ("y = c - x", "dy/dx = -1"),
     "*": ("y = a b", "dy/da = b, dy/db = a"),
     "/": ("y = a / b", "dy/da = 1 / b, dy/db = -a / b²"),
-    "1 / x": ("y = c / x", "dy/dx = -c / x²"),
+    "c / x": ("y = c / x", "dy/dx = -c / x²"),
+    "1 / x": ("y = 1 / x", "dy/dx = -y²"),
     "@": ("Y = A B", "the gradient G of Y gives G Bᵀ to A and Aᵀ G to B"),
     "negative": ("y = -x", "dy/dx = -1"),
     "power": ("y = xᵏ", "dy/dx = k xᵏ⁻¹"),
@@ -84,14 +88,25 @@ _FORMULAS = {
     "stack": ("y = a, b, ... one behind the other", "each gets its own part"),
     "cat": ("y = a, b, ... one behind the other", "each gets its own part"),
 }
+# name -> the settings that its formula is for; others, such as a stride, do not touch it.
+_USUAL: Mapping[str, Mapping[str, object]] = {
+    "+": {"alpha": 1},
+    "-": {"alpha": 1},
+    "/": {"rounding_mode": None},
+    "gelu": {"approximate": "none"},
+    "cross_entropy": {"reduction": "mean", "weight": None, "label_smoothing": 0.0},
+    "sigmoid_cross_entropy": {"reduction": "mean", "weight": None, "pos_weight": None},
+    "mse_loss": {"reduction": "mean", "weight": None},
+    "batch_norm": {"training": False},
+}
 _ELEMENTWISE = frozenset(
-    "+|-|*|/|where|1 - x|1 / x|negative|power|exp|log|sqrt|tanh|sigmoid|relu|gelu|silu|softplus|"
-    "leaky_relu|elu|masked_fill".split("|")
+    "+|-|*|/|where|c - x|c / x|1 / x|negative|power|exp|log|sqrt|tanh|sigmoid|relu|gelu|silu|"
+    "softplus|leaky_relu|elu|masked_fill".split("|")
 )
 
 
 def textbook_name(name: str) -> str:
-    """`__rsub__`, `add_` and `matmul` as "1 - x", "+" and "@"; others without their underscores."""
+    """`__rsub__`, `add_` and `matmul` as "c - x", "+" and "@"; others without their underscores."""
     plain = name.strip("_")
     return _SIGNS.get(plain, plain)
 
@@ -104,6 +119,15 @@ def is_quiet(name: str) -> bool:
 def is_elementwise(name: str) -> bool:
     """Whether each number of the result depends on one number only: it has slopes, not a matrix."""
     return name in _ELEMENTWISE
+
+
+def is_usual(name: str, settings: Mapping[str, object]) -> bool:
+    """Whether the formula of this name holds with such settings."""
+    return all(
+        settings[key] is usual or settings[key] == usual
+        for key, usual in _USUAL.get(name, {}).items()
+        if key in settings
+    )
 
 
 def formulas(name: str) -> tuple[str, str]:

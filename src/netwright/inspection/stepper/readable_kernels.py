@@ -17,6 +17,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from netwright.core.errors import ConfigError
+from netwright.layers.attention import masked_softmax
 from netwright.layers.recurrent_cells import ELMAN, ELMAN_RELU, GRU, LSTM, States, Step
 
 
@@ -38,11 +39,12 @@ def scaled_dot_product_attention(
     scores = query @ key.mT * (1 / math.sqrt(query.shape[-1]) if scale is None else scale)
     if is_causal:
         attn_mask = torch.ones(scores.shape[-2:], dtype=torch.bool, device=query.device).tril()
-    if attn_mask is not None and attn_mask.dtype == torch.bool:
-        scores = scores.masked_fill(~attn_mask, -math.inf)
-    elif attn_mask is not None:
-        scores = scores + attn_mask
-    return scores.softmax(dim=-1) @ value
+    if attn_mask is None:
+        return scores.softmax(dim=-1) @ value
+    # A query that may look at nothing reads 0, as torch's.
+    if attn_mask.dtype == torch.bool:
+        return masked_softmax(scores, attn_mask) @ value
+    return masked_softmax(scores + attn_mask) @ value
 
 
 def multi_head_attention_forward(  # noqa: PLR0913, PLR0917 - torch's own
@@ -60,8 +62,11 @@ def multi_head_attention_forward(  # noqa: PLR0913, PLR0917 - torch's own
     out_proj_weight: Tensor,
     out_proj_bias: Tensor | None,
     **options: Any,
-) -> tuple[Tensor, None]:
-    """What torch's function of this name computes, at rest: (T, B, D) -> (T, B, D)."""
+) -> tuple[Tensor, Tensor | None]:
+    """What torch's function of this name computes, at rest: (T, B, D) -> (T, B, D), and weights.
+
+    The weights are (B, T, S), or (B, H, T, S) where they are not averaged over the heads.
+    """
     if bias_k is not None or add_zero_attn or options.get("use_separate_proj_weight"):
         raise ConfigError(
             "attention with added keys, or with keys and values of a width of their own, cannot be "
@@ -79,11 +84,29 @@ def multi_head_attention_forward(  # noqa: PLR0913, PLR0917 - torch's own
         for one, weight, bias in zip((query, key, value), weights, biases, strict=True)
     ]  # (B, H, T, K)
     mask = _joined_mask(options.get("attn_mask"), options.get("key_padding_mask"), num_heads)
-    read = scaled_dot_product_attention(heads[0], heads[1], heads[2], mask)
+    read, shown = _read_and_shown(heads[0], heads[1], heads[2], mask, options)
     joined = functional.linear(
         read.permute(2, 0, 1, 3).flatten(2), out_proj_weight, out_proj_bias
     )  # (T, B, D)
-    return joined.squeeze(1) if single else joined, None
+    if not single:
+        return joined, shown
+    return joined.squeeze(1), None if shown is None else shown.squeeze(0)
+
+
+def _read_and_shown(
+    query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None, options: Mapping[str, Any]
+) -> tuple[Tensor, Tensor | None]:
+    """What all heads (B, H, T, K) read; and the weights, where they are wanted.
+
+    Torch then takes the plain softmax: the weights of a query that may look at nothing are NaN.
+    """
+    if not options.get("need_weights", True):
+        return scaled_dot_product_attention(query, key, value, mask), None
+    scores = query @ key.mT * (1 / math.sqrt(query.shape[-1]))
+    weights = (scores if mask is None else scores + mask).softmax(dim=-1)
+    return weights @ value, weights.mean(1) if options.get(
+        "average_attn_weights", True
+    ) else weights
 
 
 def embedding(

@@ -18,9 +18,9 @@ import torch
 from torch import Tensor
 
 from netwright.core.errors import ConfigError
+from netwright.inspection.stepper.node import Node
 from netwright.inspection.stepper.numeric_check import Check, check_slope
 from netwright.inspection.stepper.operation_words import is_elementwise
-from netwright.inspection.stepper.tape import Node
 
 LARGEST_JACOBIAN = 64  # entries of a matrix that is worked out
 MOST_REPLAYED = 12_000  # operations that the checks of gradients run again
@@ -98,7 +98,7 @@ def _hand_on(
         return list(found)
 
     amounts, probe = pull(gradient), _direction(output, chance)
-    probed = pull(probe)
+    probed = pull(probe.masked_fill(output.isinf(), 0))  # what is masked by infinity rests
     results = []
     for place, target in enumerate(node.inputs):
         slopes = jacobian = None
@@ -139,12 +139,13 @@ def _check_operation(
     values = [one.detach() for one in inputs]
     direction = _direction(values[place], chance)
 
-    def moved(step: float) -> float:
+    def moved(step: float) -> Tensor:
         others = [*values[:place], values[place] + step * direction, *values[place + 1 :]]
         with torch.no_grad():
-            return _inner(node.replay(others), probe) if node.replay else 0.0
+            return _products(node.replay(others), probe) if node.replay else probe
 
-    return check_slope(moved, _inner(direction, probed), _typical_slope(probed))
+    size = _size(values[place], probed)
+    return check_slope(moved, _inner(direction, probed), _typical_slope(probed), size)
 
 
 def _check_gradients(
@@ -157,15 +158,19 @@ def _check_gradients(
     # Two replays of about half of the tape for each value.
     most = max(4, min(MOST_REPLAYED // len(nodes), MOST_RECOMPUTED // one_replay))
     chosen = [*_spread(given, max(2, most // 2)), *_spread(computed, max(2, most // 2))]
-    return {number: _check_gradient(nodes, number, gradients[number], chance) for number in chosen}
+    sizes = [_size(node.value, slope) for node, slope in zip(nodes, gradients, strict=True)]
+    return {
+        number: _check_gradient(nodes, number, gradients[number], sum(sizes[number:]), chance)
+        for number in chosen
+    }
 
 
 def _check_gradient(
-    nodes: Sequence[Node], number: int, gradient: Tensor, chance: torch.Generator
+    nodes: Sequence[Node], number: int, gradient: Tensor, size: float, chance: torch.Generator
 ) -> Check:
     direction = _direction(nodes[number].value, chance)
 
-    def moved(step: float) -> float:
+    def moved(step: float) -> Tensor:
         values = {number: nodes[number].value + step * direction}
         with torch.no_grad():
             for later in range(number + 1, len(nodes)):
@@ -174,9 +179,9 @@ def _check_gradient(
                     values[later] = node.replay(
                         [values.get(one, nodes[one].value) for one in node.inputs]
                     )
-        return float(values.get(len(nodes) - 1, nodes[-1].value))
+        return values.get(len(nodes) - 1, nodes[-1].value)
 
-    return check_slope(moved, _inner(direction, gradient), _typical_slope(gradient))
+    return check_slope(moved, _inner(direction, gradient), _typical_slope(gradient), size)
 
 
 def _spread(numbers: list[int], most: int) -> list[int]:
@@ -194,8 +199,17 @@ def _direction(like: Tensor, chance: torch.Generator) -> Tensor:
 
 
 def _inner(a: Tensor, b: Tensor) -> float:
-    """The sum of products; of complex numbers, real and imaginary parts count as two numbers."""
-    return float((a.conj() * b).sum().real) if a.is_complex() else float((a * b).sum())
+    return float(_products(a, b).sum())
+
+
+def _products(a: Tensor, b: Tensor) -> Tensor:
+    """Number by number; of complex ones, real and imaginary parts count as two numbers."""
+    return (a.conj() * b).real if a.is_complex() else a * b
+
+
+def _size(values: Tensor, weights: Tensor) -> float:
+    """How large values are, each by its weight; one that is not finite is no matter of rounding."""
+    return float((values.abs() * weights.abs()).nan_to_num(0.0, 0.0, 0.0).sum())
 
 
 def _typical_slope(gradient: Tensor) -> float:

@@ -61,7 +61,7 @@ class Graph:
 
 
 class Links:
-    """What is computed from what, leaving out the values that are only moved.
+    """What is computed from what, leaving out the values that are only moved, but for the loss.
 
     Args:
         steps: all values, in order.
@@ -69,7 +69,10 @@ class Links:
 
     def __init__(self, steps: Sequence[Step]) -> None:
         self.steps = steps
-        self.visible = [place for place, step in enumerate(steps) if not step.quiet]
+        loss = len(steps) - 1
+        self.visible = [
+            place for place, step in enumerate(steps) if not step.quiet or place == loss
+        ]
         reached: list[list[int]] = []  # of every value: the visible ones that it is computed from
         for step in steps:
             through = [reached[one] if steps[one].quiet else [one] for one in step.inputs]

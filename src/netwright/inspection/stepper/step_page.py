@@ -51,6 +51,7 @@ def _forward(links: Links, place: int) -> Html:
         {"": "from", "what": label(steps, one), "numbers": str(steps[one].value)}
         for one in step.inputs
     ]
+    rows += [{"": "with", "what": name, "numbers": str(one)} for name, one in step.constants]
     rows.append({"": "gives", "what": label(steps, place), "numbers": str(step.value)})
     picture = graph_svg(
         _neighbourhood(links, place),
@@ -58,7 +59,7 @@ def _forward(links: Links, place: int) -> Html:
         values=lambda key: key <= place or steps[key].kind != "operation",
         gradients=lambda _: False,
     )
-    formula, _ = formulas(step.name)
+    formula, _ = formulas(step.name) if step.usual else ("", "")
     return _pane("forward", links, place, picture, text(formula), table(rows))
 
 
@@ -89,7 +90,7 @@ def _backward(links: Links, place: int) -> Html:
         marked=place,
         gradients=lambda key: min(links.users[key], default=key) >= place,  # all users are done
     )
-    _, derivative = formulas(step.name)
+    _, derivative = formulas(step.name) if step.usual else ("", "")
     blocks = (text(derivative), table([*arrived, total]), table(handed))
     return _pane("backward", links, place, picture, *blocks)
 
@@ -115,5 +116,6 @@ def _badge(check: Check | None) -> Html:
         "ok": "good",
         "off": "bad",
         "kink": "plain",
+        "unclear": "plain",
     }
     return badge(str(check), moods[check.verdict])

@@ -17,15 +17,16 @@ _BACKWARD = (5, 24, 30, 30, 7)
 
 def steps_text(steps: Sequence[Step]) -> str:
     """Both tables, at most 100 letters wide."""
+    forward = [row for place in range(len(steps)) for row in _forward(steps, place)]
     backward = [row for place in reversed(range(len(steps))) for row in _backward(steps, place)]
     return "\n".join(
         [
             "FORWARD",
             _row(_FORWARD, "", "operation", "of", "where", "value"),
-            *_shortened([_forward(steps, place) for place in range(len(steps))]),
+            *_shortened(forward),
             "",
             "BACKWARD",
-            _row(_BACKWARD, "", "operation", "", "gradient that arrives", "check"),
+            _row(_BACKWARD, "", "operation", "where", "gradient that arrives", "check"),
             _row(
                 _BACKWARD, "", "  -> hands on to", "local derivative", "gradient handed on", "check"
             ),
@@ -34,10 +35,12 @@ def steps_text(steps: Sequence[Step]) -> str:
     )
 
 
-def _forward(steps: Sequence[Step], place: int) -> str:
+def _forward(steps: Sequence[Step], place: int) -> list[str]:
     step = steps[place]
     made_of = " ".join(f"#{one}" for one in step.inputs) or step.kind
-    return _row(_FORWARD, f"#{place}", _name(step), made_of, step.place, str(step.value))
+    first = _row(_FORWARD, f"#{place}", _name(step), made_of, step.place, str(step.value))
+    constants = () if step.quiet else step.constants
+    return [first, *(_row(_FORWARD, "", "", f"  {name}", "", str(one)) for name, one in constants)]
 
 
 def _backward(steps: Sequence[Step], place: int) -> list[str]:

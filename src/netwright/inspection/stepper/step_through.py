@@ -7,32 +7,29 @@ A copy of the model in float64 runs forward, and everything that it computes is 
 then the tape is gone back over. The model itself is not touched.
 """
 
-import copy
+import math
 from collections import Counter
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
-import torch
 from torch import Tensor, nn
-from torch.nn import functional
 
-from netwright.core.errors import ConfigError
-from netwright.core.outputs import logits_of
 from netwright.core.seeding import seeded
 from netwright.core.storage import write_text
 from netwright.core.trees import map_tensors
+from netwright.inspection.stepper.double_precision import in_float64, widened
 from netwright.inspection.stepper.graph_pictures import draw_graph, figure_size
-from netwright.inspection.stepper.numeric_check import TOLERANCE
+from netwright.inspection.stepper.node import Node
+from netwright.inspection.stepper.numeric_check import TOLERANCE, Verdict
+from netwright.inspection.stepper.refusals import check_inputs, check_model
 from netwright.inspection.stepper.reverse_sweep import Handed, Sweep, sweep_back
 from netwright.inspection.stepper.step_graph import Links, graph_of
 from netwright.inspection.stepper.step_page import steps_page
 from netwright.inspection.stepper.step_text import steps_text
-from netwright.inspection.stepper.stepped import Contribution, Numbers, Step
-from netwright.inspection.stepper.tape import Node, record
-from netwright.inspection.stepper.unrolled_modules import unroll_in_time
+from netwright.inspection.stepper.stepped import Contribution, Numbers, Step, label
+from netwright.inspection.stepper.two_runs import by_autograd, disagreement, recorded, twins
 from netwright.inspection.view import View
 from netwright.inspection.wording import number
 
@@ -73,30 +70,51 @@ class StepThrough(View):
     def caption(self) -> str:
         """How much there is, and whether the derivatives hold."""
         operations = sum(step.kind == "operation" for step in self.steps)
-        wrong = [f"#{place} {self.steps[place].name}" for place in self.flagged]
-        verdict = (
-            f"WRONG is the derivative of {', '.join(wrong)}"
-            if wrong
-            else "every operation's derivative agrees with a measured one"
-        )
         against = (
             "equal autograd's"
             if self.disagreement <= TOLERANCE
             else f"DIFFER from autograd's by {self.disagreement:.0e}"
         )
         return (
-            f"{operations} operations lead to the loss of {number(self.loss)}; {verdict}; "
+            f"{operations} {'operation leads' if operations == 1 else 'operations lead'} to the "
+            f"loss of {number(self.loss)}; {self._not_finite()}{self._measured_derivatives()}; "
             f"{self._measured_gradients()}; those of parameters and inputs {against}. Blue: "
             "values, going forward. Orange: derivatives of the loss, going back."
+        )
+
+    def _not_finite(self) -> str:
+        """Where trouble begins: the first value that is infinite or no number.
+
+        One that the loss and the gradients do not feel, as under a mask, is none.
+        """
+        felt = [self.steps[-1].value, *(step.gradient for step in self.steps)]
+        if all(math.isfinite(one.mean) for one in felt):
+            return ""
+        for place, step in enumerate(self.steps):
+            if not math.isfinite(step.value.mean):
+                return f"the first value that is NOT FINITE is {label(self.steps, place)}; "
+        return "all values are finite, but NOT all gradients; "
+
+    def _measured_derivatives(self) -> str:
+        """Whether each operation's own derivative is the measured one."""
+        verdicts = Counter(one.check.verdict for step in self.steps for one in step.contributions)
+        wrong = [f"#{place} {self.steps[place].name}" for place in self.flagged]
+        if wrong:
+            return f"WRONG is the derivative of {', '.join(wrong)}"
+        if verdicts["ok"] == verdicts.total():
+            return "every operation's derivative agrees with a measured one"
+        return (
+            f"of {verdicts.total()} derivatives of operations {verdicts['ok']} agree with measured "
+            f"ones{_not_told(verdicts)}"
         )
 
     def _measured_gradients(self) -> str:
         """How many gradients were held against the loss with their value moved."""
         verdicts = Counter(step.check.verdict for step in self.steps if step.check is not None)
-        kinks = f", {verdicts['kink']} lie at a kink" if verdicts["kink"] else ""
+        measured = verdicts.total() - verdicts["unclear"]
         return (
-            f"of {verdicts.total()} gradients that were measured {verdicts['ok']} agree{kinks}, "
-            f"{verdicts['off']} {'is' if verdicts['off'] == 1 else 'are'} off"
+            f"of {measured} gradients that were measured {verdicts['ok']} agree, {verdicts['off']} "
+            f"{'is' if verdicts['off'] == 1 else 'are'} off{_not_told(verdicts)}"
         )
 
     @property
@@ -124,6 +142,14 @@ class StepThrough(View):
         return path
 
 
+def _not_told(verdicts: Mapping[Verdict, int]) -> str:
+    """How many derivatives lie at a kink or could not be measured, where there are such."""
+    kinks, unclear = verdicts["kink"], verdicts["unclear"]
+    return (f", {kinks} {'lies' if kinks == 1 else 'lie'} at a kink" if kinks else "") + (
+        f", {unclear} could not be measured" if unclear else ""
+    )
+
+
 def step_through(
     model: nn.Module, x: Tensor, y: Any = None, *, loss: Callable[..., Tensor] | None = None
 ) -> StepThrough:
@@ -137,83 +163,18 @@ def step_through(
             cross-entropy of whole numbers y, the mean squared error of real ones, and without y the
             output itself.
     """
-    x, y = map_tensors(_in_float64, (x, y))
-    measured = _bound(loss, y)
-    with _exactly(), seeded(0):
-        twin = _double_copy(model)
-        names = {id(parameter): name for name, parameter in twin.named_parameters()}
-        twin, clock = unroll_in_time(twin)
-        nodes = record(twin, names, x, measured, clock)
+    check_model(model)
+    check_inputs(x)
+    x, y = map_tensors(widened, (x, y))
+    with in_float64():
+        with seeded(0):
+            nodes = recorded(*twins(model, loss), x, y)
         sweep = sweep_back(nodes)
-        expected = _by_autograd(_double_copy(model), x, measured)
+        with seeded(0):  # the same chance once more
+            expected = by_autograd(*twins(model, loss), x, y)
     return StepThrough(
-        steps=tuple(_steps(nodes, sweep)), disagreement=_disagreement(nodes, sweep, expected)
+        steps=tuple(_steps(nodes, sweep)), disagreement=disagreement(nodes, sweep, expected)
     )
-
-
-@contextmanager
-def _exactly() -> Iterator[None]:
-    """New tensors are float64 within it, also those that a model makes itself."""
-    before = torch.get_default_dtype()
-    torch.set_default_dtype(torch.float64)
-    try:
-        yield
-    finally:
-        torch.set_default_dtype(before)
-
-
-def _in_float64(tensor: Tensor) -> Tensor:
-    tensor = tensor.detach().cpu()
-    if tensor.is_complex():
-        return tensor.to(torch.complex128)
-    return tensor.double() if tensor.is_floating_point() else tensor
-
-
-def _double_copy(model: nn.Module) -> nn.Module:
-    """On the CPU, in float64 and at rest; everything learns."""
-    twin = copy.deepcopy(model).eval()
-    for part in twin.modules():
-        part._apply(_in_float64, recurse=False)  # type: ignore[no-untyped-call]
-    return twin.requires_grad_()
-
-
-def _bound(loss: Callable[..., Tensor] | None, y: Any) -> Callable[[Any], Tensor]:
-    """The loss as a function of the output alone."""
-    if loss is not None:
-        return loss if y is None else lambda output: loss(output, y)
-    if y is None:
-        return logits_of
-    if not isinstance(y, Tensor):
-        raise ConfigError(f"y must be a tensor where no loss is given, got {type(y).__name__}")
-    error = functional.mse_loss if y.is_floating_point() else functional.cross_entropy
-    return lambda output: error(logits_of(output), y)
-
-
-def _by_autograd(model: nn.Module, x: Tensor, loss: Callable[[Any], Tensor]) -> dict[str, Tensor]:
-    """The gradients as torch has them, of real inputs under "x"; zero where the loss asks not."""
-    leaves: dict[str, Tensor] = dict(model.named_parameters())
-    if x.is_floating_point():
-        leaves["x"] = x = x.clone().requires_grad_()
-    with torch.enable_grad():
-        grads = torch.autograd.grad(
-            loss(model(x)), list(leaves.values()), allow_unused=True, materialize_grads=True
-        )
-    return dict(zip(leaves, grads, strict=True))
-
-
-def _disagreement(nodes: tuple[Node, ...], sweep: Sweep, expected: dict[str, Tensor]) -> float:
-    """The largest difference of the gradients of what was given, beside their size."""
-    found = {
-        node.name: gradient
-        for node, gradient in zip(nodes, sweep.gradients, strict=True)
-        if node.kind != "operation"
-    }
-    largest = 0.0
-    for name, gradient in expected.items():
-        apart = (found.get(name, torch.zeros_like(gradient)) - gradient).norm()
-        if apart > 0:
-            largest = max(largest, float(apart / max(gradient.norm(), apart)))
-    return largest
 
 
 def _steps(nodes: tuple[Node, ...], sweep: Sweep) -> Iterator[Step]:
@@ -232,6 +193,8 @@ def _steps(nodes: tuple[Node, ...], sweep: Sweep) -> Iterator[Step]:
             gradient=Numbers.of(sweep.gradients[place]),
             contributions=tuple(_contribution(one) for one in by_source.get(place, [])),
             check=sweep.checks.get(place),
+            constants=tuple((name, Numbers.of(one)) for name, one in node.constants),
+            usual=node.usual,
         )
 
 

@@ -34,8 +34,8 @@ class Numbers:
 
     @classmethod
     def of(cls, tensor: Tensor) -> "Numbers":
-        """Of any real or complex tensor."""
-        real = torch.view_as_real(tensor.resolve_conj()) if tensor.is_complex() else tensor
+        """Of any tensor; True is 1."""
+        real = torch.view_as_real(tensor.resolve_conj()) if tensor.is_complex() else tensor.double()
         flat = real.flatten()
         empty = flat.numel() == 0
         return cls(
@@ -95,6 +95,8 @@ class Step:
         gradient: of the loss by this value: the sum of what its users handed on.
         contributions: what it hands on itself, one an input.
         check: of the gradient, against the loss with this value moved; None where it was left out.
+        constants: what else it was computed from, by name.
+        usual: whether it ran with the settings that the formula of its name is for.
     """
 
     kind: Literal["input", "parameter", "operation"]
@@ -106,6 +108,8 @@ class Step:
     gradient: Numbers
     contributions: tuple[Contribution, ...]
     check: Check | None
+    constants: tuple[tuple[str, Numbers], ...] = ()
+    usual: bool = True
 
     @property
     def place(self) -> str:

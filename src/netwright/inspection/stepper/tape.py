@@ -11,9 +11,9 @@ Source: Wengert, "A Simple Automatic Derivative Evaluation Program" (1964).
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Literal
 
 import torch
@@ -21,47 +21,15 @@ from torch import Tensor, nn
 from torch.overrides import TorchFunctionMode
 
 from netwright.core.errors import ConfigError
-from netwright.core.trees import map_tensors, tensors_of
-from netwright.inspection.stepper.operation_words import textbook_name
+from netwright.core.trees import tensors_of
+from netwright.inspection.stepper.double_precision import Widening, widely
+from netwright.inspection.stepper.node import Node, Replay, Replayed, needed_for, results_of
+from netwright.inspection.stepper.operation_words import is_elementwise, is_usual, textbook_name
 from netwright.inspection.stepper.readable_kernels import READABLE
 from netwright.inspection.stepper.unrolled_modules import Clock
 
 MOST_OPERATIONS = 3_000  # about ten seconds
 MOST_NUMBERS = 4_000_000  # in all values together
-
-_WIDE = {
-    torch.float16: torch.float64,
-    torch.bfloat16: torch.float64,
-    torch.float32: torch.float64,
-    torch.complex64: torch.complex128,
-}
-_TO_WIDE = {Tensor.float: Tensor.double, Tensor.half: Tensor.double, Tensor.bfloat16: Tensor.double}
-
-Replay = Callable[[Sequence[Tensor]], Tensor]
-
-
-@dataclass(frozen=True, eq=False)
-class Node:
-    """A value: something given, or what an operation made of earlier values.
-
-    Args:
-        kind: whether it was given (input, parameter) or computed.
-        name: of the operation or the parameter.
-        where: the path of the module in which it was computed.
-        moment: which step in time or call of this module it was, in words; empty where there is
-            one only.
-        inputs: the numbers of the values that it was computed from.
-        value: what it is.
-        replay: computes it from such values; None for what was given.
-    """
-
-    kind: Literal["input", "parameter", "operation"]
-    name: str
-    where: str
-    moment: str
-    inputs: tuple[int, ...]
-    value: Tensor
-    replay: Replay | None
 
 
 def record(
@@ -75,17 +43,18 @@ def record(
 
     Args:
         model: in float64, at rest; hooks are left on it.
-        names: of its parameters, by id.
+        names: of its parameters, and of constants that have a name, by id.
         inputs: a batch.
         loss: the model's output -> one number.
         clock: says which step in time it is.
     """
-    recorder = _Recorder(clock, names)
+    # A copy, which the model may change in place: no leaf of autograd, and nobody else's.
+    inputs = inputs.detach().requires_grad_(inputs.is_floating_point()).clone()
+    recorder = _Recorder(clock, {**names, id(inputs): "x"})
     if inputs.is_floating_point():
-        inputs = inputs.detach().requires_grad_()
         recorder.give("input", "x", inputs)
     recorder.watch(model)
-    with torch.enable_grad(), _own_backwards(recorder), recorder:
+    with torch.enable_grad(), _own_backwards(recorder), recorder, Widening():
         found = loss(model(inputs))
     if not isinstance(found, Tensor) or found.numel() != 1:
         got = tuple(found.shape) if isinstance(found, Tensor) else type(found).__name__
@@ -95,7 +64,7 @@ def record(
             "the loss has no gradient: it must depend on parameters or real inputs through "
             "operations that can be differentiated"
         )
-    return _needed(recorder.finished(), recorder.number_of(found, found._version))
+    return needed_for(recorder.finished(), recorder.number_of(found, found._version))
 
 
 class _Recorder(TorchFunctionMode):
@@ -145,10 +114,7 @@ class _Recorder(TorchFunctionMode):
             return self.give("parameter", self._names[id(tensor)], tensor)
         place = f"module {self._inside[-1][0]!r}" if self._inside[-1][0] else "the model"
         if id(tensor) not in self._known:
-            raise ConfigError(
-                f"{place} uses a value whose making was not seen ({type(tensor.grad_fn).__name__})"
-                ": call an autograd.Function as its class, MyFunction.apply(...)"
-            )
+            raise ConfigError(f"{place} uses {_unseen(tensor)}")
         _, known_version, number = self._known[id(tensor)]
         if known_version != version:
             raise ConfigError(
@@ -171,9 +137,7 @@ class _Recorder(TorchFunctionMode):
                 return READABLE[func](*args, **kwargs)
         getter = func.__name__ == "__get__"  # of a property, such as Tensor.T
         name = func.__self__.__name__ if getter else func.__name__  # type: ignore[attr-defined]
-        args = tuple(_wide(value) for value in args)
-        kwargs = {key: _wide(value) for key, value in kwargs.items()}
-        return self.run(name, _TO_WIDE.get(func, func), args, kwargs)
+        return self.run(name, func, args, kwargs)
 
     def run(
         self, name: str, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
@@ -187,7 +151,7 @@ class _Recorder(TorchFunctionMode):
             kept = (args[0] if args[0].requires_grad else args[0].clone(), *args[1:])
         result = function(*args, **kwargs)
         writes = bool(given) and given[0][0]._version != given[0][1]
-        made = [given[0][0]] if writes else tensors_of(_plain_tuple(result))
+        made = [given[0][0]] if writes else results_of(result)
         old = [] if writes else [id(one) for one, _, _ in given]  # handed on as they came
         outputs = [
             (place, tensor)
@@ -198,16 +162,32 @@ class _Recorder(TorchFunctionMode):
             slots = {
                 id(one): self.number_of(one, version) for one, version, needed in given if needed
             }
+            title = textbook_name(name)
+            constants = tuple(self._constants(title, kept, kwargs, slots))
             for place, tensor in outputs:
                 part = f"[{place}]" if len(made) > 1 else ""
                 self._add(
                     "operation",
-                    textbook_name(name) + part,
+                    title + part,
                     tuple(slots.values()),
                     tensor,
-                    _Replay(function, kept, kwargs, tuple(slots), None if writes else place),
+                    Replayed(function, kept, kwargs, tuple(slots), None if writes else place),
+                    constants,
+                    usual=is_usual(title, kwargs),
                 )
         return result
+
+    def _constants(
+        self, title: str, args: tuple[Any, ...], kwargs: dict[str, Any], slots: Container[int]
+    ) -> Iterator[tuple[str, Tensor]]:
+        """What an operation reads beside its inputs; plain numbers where they are operands."""
+        for one in tensors_of((args, kwargs)):
+            if id(one) not in slots:
+                yield self._names.get(id(one), "constant"), one.detach().clone()
+        if is_elementwise(title):
+            for value in args:
+                if type(value) in {int, float}:
+                    yield "constant", torch.tensor(float(value))
 
     def _add(
         self,
@@ -216,6 +196,9 @@ class _Recorder(TorchFunctionMode):
         inputs: tuple[int, ...],
         tensor: Tensor,
         replay: Replay | None,
+        constants: tuple[tuple[str, Tensor], ...] = (),
+        *,
+        usual: bool = True,
     ) -> int:
         self._numbers += tensor.numel()
         for what, count, most in (
@@ -229,33 +212,10 @@ class _Recorder(TorchFunctionMode):
                 )
         where, moment = (self._inside[-1][0], self._clock.now) if replay else ("", "")
         value = tensor.detach().clone()  # what comes later may change it in place
-        self._nodes.append(Node(kind, name, where, moment, inputs, value, replay))
+        self._nodes.append(Node(kind, name, where, moment, inputs, value, replay, constants, usual))
         self._calls.append(self._inside[-1])
         self._known[id(tensor)] = (tensor, tensor._version, len(self._nodes) - 1)
         return len(self._nodes) - 1
-
-
-@dataclass(frozen=True, eq=False)
-class _Replay:
-    """An operation that can be run again: `slots` are the ids of the tensors that may differ.
-
-    `place` is which of its results is meant; None: its first argument, which it changes.
-    """
-
-    function: Callable[..., Any]
-    args: tuple[Any, ...]
-    kwargs: dict[str, Any]
-    slots: tuple[int, ...]
-    place: int | None
-
-    def __call__(self, inputs: Sequence[Tensor]) -> Tensor:
-        others = dict(zip(self.slots, inputs, strict=True))
-        args, kwargs = map_tensors(lambda one: others.get(id(one), one), (self.args, self.kwargs))
-        if self.place is None:
-            target: Tensor = args[0].clone()
-            self.function(target, *args[1:], **kwargs)
-            return target
-        return tensors_of(_plain_tuple(self.function(*args, **kwargs)))[self.place]
 
 
 @contextmanager
@@ -264,7 +224,7 @@ def _own_backwards(recorder: _Recorder) -> Iterator[None]:
     original = torch.autograd.Function.__dict__["apply"]
 
     def apply(cls: type, *args: Any, **kwargs: Any) -> Any:
-        return recorder.run(cls.__name__, original.__get__(None, cls), args, kwargs)
+        return recorder.run(cls.__name__, widely(original.__get__(None, cls)), args, kwargs)
 
     torch.autograd.Function.apply = classmethod(apply)  # type: ignore[method-assign,assignment]
     try:
@@ -273,29 +233,19 @@ def _own_backwards(recorder: _Recorder) -> Iterator[None]:
         torch.autograd.Function.apply = original  # type: ignore[method-assign]
 
 
-def _wide(value: Any) -> Any:
-    """Formats that are named in the code, as float64."""
-    return _WIDE.get(value, value) if isinstance(value, torch.dtype) else value
+def _unseen(tensor: Tensor) -> str:
+    """A tensor with a gradient that the tape does not know, and what to do about it."""
+    if tensor.grad_fn is None:
+        return (
+            "a tensor that needs a gradient and is no parameter of the model: make it an "
+            "nn.Parameter"
+        )
+    made = f"a value whose making was not seen ({type(tensor.grad_fn).__name__})"
+    if isinstance(tensor.grad_fn, torch.autograd.function.BackwardCFunction):
+        return f"{made}: call an autograd.Function as its class, MyFunction.apply(...)"
+    return f"{made}: compute it without torch.vmap, and not before the model is called"
 
 
 def _may_write(name: str) -> bool:
     """Whether a function changes its first argument, by its name: add_, __iadd__, __setitem__."""
     return (name.endswith("_") and not name.endswith("__")) or name.startswith(("__i", "__set"))
-
-
-def _plain_tuple(result: Any) -> Any:
-    """Torch's named results (values and indices) as a tuple."""
-    return tuple(result) if isinstance(result, tuple) else result
-
-
-def _needed(nodes: Sequence[Node], last: int) -> tuple[Node, ...]:
-    """The nodes from which the last one is computed, numbered anew."""
-    needed = {last}
-    for number in range(last, -1, -1):
-        if number in needed:
-            needed.update(nodes[number].inputs)
-    numbers = {old: new for new, old in enumerate(sorted(needed))}
-    return tuple(
-        replace(nodes[old], inputs=tuple(numbers[one] for one in nodes[old].inputs))
-        for old in numbers
-    )

@@ -17,6 +17,8 @@ from netwright.core.errors import ConfigError
 from netwright.layers.recurrent import RecurrentStack
 from netwright.layers.recurrent_cells import ELMAN, ELMAN_RELU, GRU, LSTM, Cell, States, Weights
 
+_KERNELS = (nn.RNN.forward, nn.LSTM.forward, nn.GRU.forward)
+
 
 class Clock:
     """Which step in time is computed, in words ("t = 3"); empty outside of recurrences."""
@@ -24,19 +26,22 @@ class Clock:
     now = ""
 
 
-def unroll_in_time(model: nn.Module) -> tuple[nn.Module, Clock]:
-    """The model with its recurrent layers changed in place to run step by step, and their clock."""
+def unroll_in_time(model: nn.Module) -> Clock:
+    """Change the recurrent layers of a model in place to run step by step; gives their clock.
+
+    Layers stay the modules that they were: others may ask them for their sizes and weights. One
+    with a forward of its own is left as it is.
+    """
     clock = Clock()
-    if isinstance(model, nn.RNNBase):
-        return _SteppedRNN(model, clock), clock
-    for holder in list(model.modules()):
-        if isinstance(holder, RecurrentStack):
-            _TimedSteps(holder, clock)
-            continue
-        for name, module in holder.named_children():
-            if isinstance(module, nn.RNNBase):
-                setattr(holder, name, _SteppedRNN(module, clock))
-    return model, clock
+    parts = list(model.modules())
+    stacks = [part for part in parts if isinstance(part, RecurrentStack)]
+    inner = {stack.rnn for stack in stacks}  # kernels, which are no longer asked
+    for stack in stacks:
+        _TimedSteps(stack, clock)
+    for part in parts:
+        if isinstance(part, nn.RNNBase) and type(part).forward in _KERNELS and part not in inner:
+            part.forward = _InSteps(part, clock)
+    return clock
 
 
 class _TimedSteps:
@@ -74,15 +79,14 @@ class _TimedSteps:
             self._clock.now = ""
 
 
-class _SteppedRNN(nn.Module):
-    """Torch's RNN, LSTM or GRU in steps."""
+class _InSteps:
+    """The forward of torch's RNN, LSTM or GRU in steps."""
 
     def __init__(self, rnn: nn.RNNBase, clock: Clock) -> None:
-        super().__init__()
         if rnn.proj_size:
             raise ConfigError("an LSTM with a projection of its output cannot be unrolled in time")
         self._batch_first = rnn.batch_first
-        stack = RecurrentStack(
+        self._stack = RecurrentStack(
             _cell_of(rnn),
             rnn.input_size,
             rnn.hidden_size,
@@ -90,13 +94,12 @@ class _SteppedRNN(nn.Module):
             bidirectional=rnn.bidirectional,
             fused=False,
         )
-        stack.rnn = rnn
-        _TimedSteps(stack, clock)
-        # In a list it is no part of this module: a path to it would be one that nobody wrote.
-        self._stack = [stack]
+        self._stack.rnn = rnn
+        _TimedSteps(self._stack, clock)
 
-    def forward(self, inputs: Tensor, hx: Any = None) -> tuple[Tensor, Any]:
+    def __call__(self, input: Tensor, hx: Any = None) -> tuple[Tensor, Any]:  # noqa: A002 - torch's
         """As torch's: (T, B, D), (B, T, D) or (T, D) -> outputs and the state after the last."""
+        inputs = input
         if isinstance(inputs, PackedSequence):
             raise ConfigError(
                 "packed sequences cannot be unrolled in time: give one sequence without packing"
@@ -110,7 +113,7 @@ class _SteppedRNN(nn.Module):
             inputs = inputs.unsqueeze(0)
         elif not self._batch_first:
             inputs = inputs.transpose(0, 1)
-        outputs, end = self._stack[0](inputs, state)
+        outputs, end = self._stack(inputs, state)
         last = tuple(part.squeeze(0) if single else part.transpose(0, 1) for part in end)
         if single:
             outputs = outputs.squeeze(0)

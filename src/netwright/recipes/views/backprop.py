@@ -29,7 +29,7 @@ def refuse_backprop(subject: Subject) -> str:
     """A model without parameters has nothing that gradients are wanted of."""
     if any(True for _ in subject.run.model.parameters()):
         return ""
-    return f"backpropagation teaches parameters, {subject.run.config['model']['name']} has none"
+    return f"backpropagation teaches parameters, {subject.name} has none"
 
 
 def measure_backprop(subject: Subject, settings: BackpropSettings) -> StepThrough:

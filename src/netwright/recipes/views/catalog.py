@@ -1,4 +1,4 @@
-"""The table of views that can be asked for by name; a model may have others of its own."""
+"""The table of views that can be asked for by name."""
 
 from netwright.core.catalog import Catalog
 from netwright.recipes.views.entry import ViewEntry
@@ -30,6 +30,14 @@ VIEWS: Catalog[ViewEntry] = Catalog(
         "contact-sheet": f"{_HERE}.report_views:CONTACT_SHEET",
         "class-balance": f"{_HERE}.report_views:CLASS_BALANCE",
         "target-spread": f"{_HERE}.report_views:TARGET_SPREAD",
+        "ensemble-members": f"{_HERE}.report_views:ENSEMBLE_MEMBERS",
+        "feature-importance": f"{_HERE}.report_views:FEATURE_IMPORTANCE",
+        "hyperplane": f"{_HERE}.report_views:HYPERPLANE",
+        "weight-path": f"{_HERE}.report_views:WEIGHT_PATH",
+        "noise-band": f"{_HERE}.report_views:NOISE_BAND",
+        "residual-density": f"{_HERE}.report_views:RESIDUAL_DENSITY",
+        "recalled-patterns": f"{_HERE}.report_views:RECALLED_PATTERNS",
+        "energy-descent": f"{_HERE}.report_views:ENERGY_DESCENT",
         "backprop": f"{_HERE}.backprop:BACKPROP",
         "activations": f"{_HERE}.activations:ACTIVATIONS",
         "gradient-flow": f"{_HERE}.gradient_flow:GRADIENT_FLOW",

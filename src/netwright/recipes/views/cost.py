@@ -15,6 +15,10 @@ from netwright.inspection.flops import counting_flops
 
 CALL_SECONDS = 15e-6  # that torch spends on one operation, however small
 FLOP_SECONDS = 1 / 4e9  # on one core, in layers of modest size
+PLACE_SECONDS = 5e-9  # for one weight: it is worked out anew and put in its place
+UPDATE_SECONDS = 1e-8  # for one weight: its gradient is written, and an optimizer moves it
+UPDATE_PASSES = 3  # forward passes that going forward and back take as long as
+MOST_SECONDS = 60.0  # that anyone waits who has not asked for it
 
 
 class Cost(NamedTuple):
@@ -23,14 +27,24 @@ class Cost(NamedTuple):
     Args:
         calls: operations, whatever the number of examples.
         flops: floating-point operations, for one example.
+        weights: of the model.
     """
 
     calls: int
     flops: int
+    weights: int
 
     def seconds(self, rows: int) -> float:
         """Of a forward pass of so many examples, on one core."""
         return self.calls * CALL_SECONDS + rows * self.flops * FLOP_SECONDS
+
+    def update_seconds(self, rows: int) -> float:
+        """Of an update on so many examples."""
+        return UPDATE_PASSES * self.seconds(rows) + self.weights * UPDATE_SECONDS
+
+    def placed_seconds(self, rows: int) -> float:
+        """Of a forward pass with other weights, on so many examples."""
+        return self.seconds(rows) + self.weights * PLACE_SECONDS
 
     def rows_within(self, seconds: float) -> int:
         """How many examples a forward pass of so many seconds can take."""
@@ -44,7 +58,8 @@ def measure_cost(model: nn.Module, example: Tensor) -> Cost:
     calls = _Calls()  # type: ignore[no-untyped-call]
     with evaluating(model), torch.enable_grad(), counting_flops() as flops, calls:
         model(example)
-    return Cost(calls=calls.count, flops=int(flops.get_total_flops()))
+    weights = sum(weight.numel() for weight in model.parameters())
+    return Cost(calls=calls.count, flops=int(flops.get_total_flops()), weights=weights)
 
 
 class _Calls(TorchDispatchMode):  # type: ignore[no-untyped-call]

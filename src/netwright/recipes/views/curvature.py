@@ -7,10 +7,10 @@ from netwright.core.card import Card
 from netwright.core.config import Config, Doc, Size
 from netwright.core.learner import Learner
 from netwright.inspection.curvature import Curvature, measure_curvature
-from netwright.models.ensembles.ensemble import Ensemble
 from netwright.optimizers.catalog import OPTIMIZERS
 from netwright.recipes.views.cost import measure_cost
 from netwright.recipes.views.entry import Subject, ViewEntry
+from netwright.recipes.views.own_layers import refuse_several
 
 MOST_ROWS = 32
 SECONDS = 0.04  # of an evaluation: the view takes about a hundred times as long
@@ -28,7 +28,7 @@ class CurvatureConfig(Config):
 
 
 def measure(subject: Subject, settings: CurvatureConfig) -> Curvature:
-    """Of the first training examples, without penalties and dropout."""
+    """Of some training examples, without penalties and dropout."""
     run, train = subject.run, subject.run.config["train"]
     batch = subject.batch(settings.rows or _few(subject), split="train")
     return measure_curvature(
@@ -49,11 +49,9 @@ def _few(subject: Subject) -> int:
 
 def refusal(subject: Subject) -> str:
     """Only what learns by gradients has a loss that could be differentiated twice."""
-    model = subject.run.model
-    if isinstance(model, Learner | Ensemble):
-        name = subject.run.config["model"]["name"] or type(model).__name__
-        return f"curvature is of a model that learns by gradients, {name} learns otherwise"
-    return ""
+    if isinstance(subject.run.model, Learner):
+        return f"curvature is of a model that learns by gradients, {subject.name} learns otherwise"
+    return refuse_several(subject, "curvature")
 
 
 CURVATURE = ViewEntry(

@@ -14,6 +14,7 @@ from netwright.core.devices import device_of
 from netwright.core.errors import ConfigError
 from netwright.data.spec import IGNORED, DataSpec
 from netwright.data.stored import evenly_spaced
+from netwright.data.text.tokenizer import SPECIALS
 from netwright.inspection.embedding_map import (
     EmbeddingMap,
     Method,
@@ -23,9 +24,9 @@ from netwright.inspection.embedding_map import (
 )
 from netwright.inspection.next_tokens import VISIBLE
 from netwright.inspection.shown_rows import shown_rows
-from netwright.models.ensembles.ensemble import Ensemble
 from netwright.recipes.views.entry import Subject, ViewEntry
 from netwright.recipes.views.explained_answer import input_token_names, output_names
+from netwright.recipes.views.own_layers import refuse_several
 
 EACH_PLACE = frozenset({"mask", "tags", "tokens"})  # targets with an answer at each place
 COMMON = 9  # target tokens with a colour of their own
@@ -51,13 +52,12 @@ class EmbeddingMapConfig(Config):
 
 def refusal(subject: Subject) -> str:
     """Only of one model with layers."""
-    model = subject.run.model
-    name = type(model).__name__
-    if isinstance(model, Ensemble):
-        return f"an embedding map is of one model, {name} has vectors in each of its members"
-    if any(isinstance(part, nn.Linear | nn.Conv1d | nn.Conv2d) for part in model.modules()):
-        return ""
-    return f"an embedding map is of what a network makes of its inputs, {name} has no layers"
+    parts = subject.run.model.modules()
+    if any(isinstance(part, nn.Linear | nn.Conv1d | nn.Conv2d) for part in parts):
+        return refuse_several(subject, "an embedding map")
+    return (
+        f"an embedding map is of what a network makes of its inputs, {subject.name} has no layers"
+    )
 
 
 def measure(subject: Subject, settings: EmbeddingMapConfig) -> EmbeddingMap:
@@ -67,9 +67,8 @@ def measure(subject: Subject, settings: EmbeddingMapConfig) -> EmbeddingMap:
     run, split = subject.run, subject.split
     rows = evenly_spaced(len(split), _num_rows(run.spec, settings.points))
     rows = rows.to(split.targets.device)
-    vectors = torch.cat(
-        [_vectors(run.model, split.read(part), settings.layer) for part in torch.split(rows, BATCH)]
-    )
+    inputs = [split.read(part) for part in torch.split(rows, BATCH)]
+    vectors = torch.cat([_vectors(run.model, part, settings.layer) for part in inputs])
     targets = split.targets[rows].cpu()
     if run.spec.target in EACH_PLACE:
         targets = targets.long()  # masks are bytes
@@ -83,9 +82,11 @@ def measure(subject: Subject, settings: EmbeddingMapConfig) -> EmbeddingMap:
         vectors, targets = vectors.flatten(0, -2)[chosen], targets.flatten()[chosen]
         what = f"what the model makes of one {'pixel' if run.spec.target == 'mask' else 'token'}"
     else:
-        vectors = vectors.flatten(1, -2).mean(dim=1) if vectors.ndim > 2 else vectors
         what = "what the model makes of one example"
     where = f"after {settings.layer!r}" if settings.layer else "before its last linear map"
+    if vectors.ndim > 2:
+        vectors = _mean_over_places(vectors, torch.cat(inputs).cpu(), run.spec.padding)
+        where += f", the mean over its {'tokens' if run.spec.vocab_size else 'places'}"
     if run.spec.target == "real":
         return measure_embedding_map(
             vectors,
@@ -101,17 +102,22 @@ def measure(subject: Subject, settings: EmbeddingMapConfig) -> EmbeddingMap:
 
 
 def _of_tokens(subject: Subject, settings: EmbeddingMapConfig) -> EmbeddingMap:
-    """The first tokens of the vocabulary, which begins with the commonest."""
+    """The first tokens of the vocabulary but for padding and its like, which say nothing."""
     run = subject.run
     tables = [part for part in run.model.modules() if isinstance(part, nn.Embedding)]
     if not tables:
-        raise ConfigError(
-            f"{type(run.model).__name__} has no embedding whose tokens could be shown"
-        )
-    weights = tables[0].weight.detach()[: settings.points]
-    names = [name.translate(VISIBLE) for name in input_token_names(run)]
+        raise ConfigError(f"{subject.name} has no embedding whose tokens could be shown")
+    tokens = {
+        token: name.translate(VISIBLE)
+        for token, name in enumerate(input_token_names(run))
+        if token != run.spec.padding and name not in SPECIALS
+    }
+    shown = list(tokens)[: settings.points]
     return measure_embedding_map(
-        weights, "the embedding of one token", labels=names, method=settings.method
+        tables[0].weight.detach()[shown],
+        "the embedding of one token",
+        labels=[tokens[token] for token in shown],
+        method=settings.method,
     )
 
 
@@ -121,10 +127,18 @@ def _vectors(model: nn.Module, inputs: Tensor, layer: str) -> Tensor:
     return found.cpu()
 
 
+def _mean_over_places(vectors: Tensor, inputs: Tensor, padding: int | None) -> Tensor:
+    """(N, D) of vectors at several places (N, ..., D); padding of inputs (N, T) is no place."""
+    if padding is None or vectors.shape[:-1] != inputs.shape:
+        return vectors.flatten(1, -2).mean(dim=1)
+    counted = (inputs != padding)[..., None].to(vectors)
+    return (counted * vectors).sum(dim=1) / counted.sum(dim=1).clamp(min=1)
+
+
 def _num_rows(spec: DataSpec, points: int) -> int:
     """So many examples as give the points, and fewer where they are large."""
     places = math.prod(spec.output_shape) / spec.num_outputs
-    if spec.padding is not None:
+    if spec.target in EACH_PLACE and spec.padding is not None:
         places /= PADDED
     return max(min(math.ceil(points / places), MOST_NUMBERS // spec.num_features), FEWEST)
 

@@ -6,7 +6,7 @@ Shapes: B examples.
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal
 
 import torch
 
@@ -16,7 +16,7 @@ from netwright.core.devices import device_of
 from netwright.core.errors import ConfigError
 from netwright.data.dataset import Split
 from netwright.data.loader import Batch
-from netwright.data.stored import Sample
+from netwright.data.stored import Sample, evenly_spaced
 from netwright.inspection.view import View
 from netwright.recipes.run_views import Measured, measure_views
 
@@ -34,6 +34,11 @@ class Subject:
         self.run, self.sample, self.absent = run, sample, absent
 
     @property
+    def name(self) -> str:
+        """What its model is called: the catalog's name, or the class of a module of one's own."""
+        return str(self.run.config["model"]["name"]) or type(self.run.model).__name__
+
+    @property
     def split(self) -> Split:
         """The examples that the results tell of; a run without its data is refused."""
         if self.sample is None:
@@ -41,7 +46,7 @@ class Subject:
         return self.sample.shown.split(self.run.results["split"])
 
     def batch(self, rows: int, *, split: str = "") -> Batch:
-        """The first examples of a split, on the model's device.
+        """Examples of a split, spread evenly since it may be sorted, on the model's device.
 
         Args:
             rows: how many, or as many as there are.
@@ -50,7 +55,7 @@ class Subject:
         examples = self.split  # refuses a run without data
         if split and self.sample is not None:
             examples = self.sample.shown.split(split)
-        return self._batch(examples, torch.arange(min(rows, len(examples))))
+        return self._batch(examples, evenly_spaced(len(examples), rows))
 
     def example(self, place: int) -> Batch:
         """A batch of the one example at this place of the split."""
@@ -96,6 +101,7 @@ class ViewEntry:
         measure: the run and the view's settings -> the view.
         refusal: why this run has no such view, in one sentence; empty where it has one.
         settings: what may be set.
+        data: whether the run's data is needed, welcome where it is at hand, or not looked for.
         code: the functions that work it out, for `explain`; by default `measure`.
     """
 
@@ -103,12 +109,19 @@ class ViewEntry:
     measure: Callable[[Subject, Any], View]
     refusal: Callable[[Subject], str] = for_every_run
     settings: type[Config] = NoSettings
+    data: Literal["needed", "welcome", "unused"] = "needed"
     code: tuple[Callable[..., Any], ...] = ()
+
+    def why_not(self, subject: Subject) -> str:
+        """Why this run does not have the view, data and all; empty where it has."""
+        if self.data == "needed" and subject.sample is None:
+            return f"this view needs the run's data: {subject.absent}"
+        return self.refusal(subject)
 
     def show(self, subject: Subject, settings: dict[str, Any]) -> View:
         """Measure it, or refuse in one sentence."""
         chosen = parse(self.settings, settings, "view")
-        reason = self.refusal(subject)
+        reason = self.why_not(subject)
         if reason:
             raise ConfigError(reason)
         return self.measure(subject, chosen)

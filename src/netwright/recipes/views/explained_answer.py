@@ -41,8 +41,8 @@ class AnswerConfig(Config):
     place: Annotated[
         Count | None,
         Doc(
-            "the token whose answer it is, where each has one; by default the first, of what is "
-            "said next the last"
+            "the token whose answer it is, from 0, where each has one; by default the first, of "
+            "what is said next the last"
         ),
     ] = None
 
@@ -79,7 +79,7 @@ def explained_answer(run: Measured, inputs: Tensor, settings: AnswerConfig) -> E
             place = _place(run, inputs[0], settings.place)
             chosen = _asked(settings.answer, names, int(said[place].argmax()))
             where[place, chosen] = True
-            words = f"{quoted(names[chosen].translate(VISIBLE))} at place {place}"
+            words = f"{quoted(names[chosen].translate(VISIBLE))} {_place_in_words(run, place)}"
         case "real":
             chosen = _asked(settings.answer, names, 0)
             where[chosen] = True
@@ -164,11 +164,21 @@ def _place(run: Measured, tokens: Tensor, asked: int | None) -> int:
     padding = run.spec.padding
     count = len(told) if padding is None else int((told != padding).sum())
     if asked is None:
-        is_language = run.spec.target == "tokens" and not run.spec.source_length
-        return count - 1 if is_language else 0
+        return count - 1 if _says_next(run) else 0
     if asked >= count:
         raise ConfigError(f"place must be from 0 to {count - 1}, the tokens there are, got {asked}")
     return asked
+
+
+def _says_next(run: Measured) -> bool:
+    """Whether what is said at a place is the token that comes after it."""
+    return run.spec.target == "tokens" and not run.spec.source_length
+
+
+def _place_in_words(run: Measured, place: int) -> str:
+    if _says_next(run):
+        return f"after place {place}"
+    return f"at place {place}{' of the answer' if run.spec.source_length else ''}"
 
 
 def _asked(answer: str, names: Sequence[str], default: int) -> int:

@@ -25,8 +25,10 @@ class GradientFlowConfig(Config):
 
 def _refusal(subject: Subject) -> str:
     if isinstance(subject.run.model, Learner):
-        name = type(subject.run.model).__name__
-        return f"gradient flow is of models that learn by gradients, {name} has a rule of its own"
+        return (
+            "gradient flow is of models that learn by gradients, "
+            f"{subject.name} has a rule of its own"
+        )
     return refuse_without_layers(subject)
 
 
@@ -56,12 +58,15 @@ GRADIENT_FLOW = ViewEntry(
     card=Card(
         sentence="How large the loss's gradient is at every layer, from the output to the input, "
         "and how it went while training: where it vanishes or explodes.",
-        formula=r"\delta_l = \frac{\partial \ell}{\partial z_l} = J_{l+1}^\top \delta_{l+1}, \quad"
-        r" \|\delta_l\| \approx c\, \|\delta_{l+1}\|",
+        formula=r"\delta_l = \frac{\partial \ell}{\partial z_l} = "
+        r"\sum_{k \in A(l)} J_{kl}^\top \delta_k, \quad \|\delta_l\| \approx c\, \|\delta_{l+1}\|",
         symbols={
             "z_l": "what layer l puts out, for all examples of the batch",
-            "J_{l+1}": "the Jacobian of the next layer's output by it",
-            "c": "the factor of a layer: below 1 gradients vanish, above 1 they explode",
+            "A(l)": "the layers that read it, in a chain the next one alone",
+            "J_{kl}": "the Jacobian of what layer k puts out by it",
+            "l + 1": "the layer that ran next; a head that is the embedding once more has no row",
+            "c": "the factor of a layer, on average: below 1 gradients vanish, above 1 they "
+            "explode",
         },
         source="Bengio, Simard and Frasconi (1994), IEEE Transactions on Neural Networks 5, "
         "157-166; Glorot and Bengio (2010), AISTATS 13, 249-256",

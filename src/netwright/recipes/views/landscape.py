@@ -1,25 +1,25 @@
 """The view `landscape`: the loss around a run's weights, and the path that its training took."""
 
-import math
 from dataclasses import dataclass, replace
 from typing import Annotated
 
 from torch import Tensor
-from torch.func import functional_call
 from torch.nn.modules.batchnorm import _BatchNorm
 
 from netwright.core.card import Card
 from netwright.core.config import Doc, Size
-from netwright.core.evaluation import evaluating
+from netwright.core.errors import ConfigError
+from netwright.core.evaluation import call_with, evaluating
 from netwright.inspection.landscape import CELLS, Landscape, PlaneConfig, measure_landscape
-from netwright.models.ensembles.ensemble import Ensemble
-from netwright.recipes.views.cost import Cost, measure_cost
+from netwright.recipes.views.cost import MOST_SECONDS, PLACE_SECONDS, Cost, measure_cost
 from netwright.recipes.views.entry import Subject, ViewEntry
+from netwright.recipes.views.own_layers import refuse_several
 from netwright.recipes.views.training_batches import training_batches
 from netwright.train.kept_path import read_kept_path
 
-MOST_ROWS, LEAST_ROWS, LEAST_CELLS = 256, 16, 9
-SECONDS = 3.0  # on one core
+SIZES = (*((rows, CELLS) for rows in (256, 128, 64, 32, 16)), (16, 9), (8, 7), (2, 7))
+DIRECTIONS = 30  # cells that drawing two directions takes as long as
+SECONDS = 4.0  # on one core
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,14 +28,21 @@ class LandscapeConfig(PlaneConfig):
 
     rows: Annotated[
         Size | None,
-        Doc(f"training examples; if not given {MOST_ROWS}, fewer where a pass takes long"),
+        Doc("training examples; if not given 256, fewer where a pass takes long"),
     ] = None
 
 
 def measure(subject: Subject, settings: LandscapeConfig) -> Landscape:
     """The loss of the run's own task, in evaluation mode; the model stays as it is."""
     run = subject.run
-    rows, cells = _affordable(measure_cost(run.model, next(training_batches(subject, 1)).inputs))
+    cost = measure_cost(run.model, next(training_batches(subject, 1)).inputs)
+    rows, cells = _affordable(cost)
+    seconds = _seconds(cost, rows, cells)
+    if not (settings.rows or settings.cells) and seconds > MOST_SECONDS:
+        raise ConfigError(
+            f"a landscape of {subject.name} would take {seconds:,.0f} seconds with "
+            f"{rows} examples and {cells} x {cells} cells: set rows or cells to wait"
+        )
     batch = next(training_batches(subject, settings.rows or rows))
     path = read_kept_path(run.folder)
     named = dict(run.model.named_parameters())
@@ -43,7 +50,7 @@ def measure(subject: Subject, settings: LandscapeConfig) -> Landscape:
     weights = {name: named[name] for name in (learned if path is None else path.weights)}
 
     def loss(weights: dict[str, Tensor]) -> float:
-        return float(run.task.loss(functional_call(run.model, weights, (batch.inputs,)), batch))
+        return float(run.task.loss(call_with(run.model, weights, batch.inputs), batch))
 
     with evaluating(run.model):
         return measure_landscape(
@@ -57,22 +64,21 @@ def measure(subject: Subject, settings: LandscapeConfig) -> Landscape:
 
 
 def _affordable(cost: Cost) -> tuple[int, int]:
-    """Examples, and cells along each side: first fewer examples, then fewer cells."""
-    rows = max(LEAST_ROWS, min(MOST_ROWS, cost.rows_within(SECONDS / CELLS**2)))
-    cells = math.isqrt(int(SECONDS / max(cost.seconds(rows), 1e-9)))
-    return rows, max(LEAST_CELLS, min(CELLS, cells))
+    """Examples, and cells along each side: the most within the seconds; else the fewest."""
+    return next((size for size in SIZES if _seconds(cost, *size) <= SECONDS), SIZES[-1])
+
+
+def _seconds(cost: Cost, rows: int, cells: int) -> float:
+    return cells**2 * cost.placed_seconds(rows) + DIRECTIONS * cost.weights * PLACE_SECONDS
 
 
 def refusal(subject: Subject) -> str:
     """A loss over weights needs weights: two of them, of one model."""
-    model = subject.run.model
-    name = subject.run.config["model"]["name"] or type(model).__name__
-    if isinstance(model, Ensemble):
-        return f"a landscape is of the weights of one model, {name} has several"
-    count = sum(weight.numel() for weight in model.parameters() if weight.requires_grad)
+    weights = subject.run.model.parameters()
+    count = sum(weight.numel() for weight in weights if weight.requires_grad)
     if count < 2:
-        return f"a landscape is drawn over two learned weights or more, {name} has {count}"
-    return ""
+        return f"a landscape is drawn over two learned weights or more, {subject.name} has {count}"
+    return refuse_several(subject, "a landscape")
 
 
 LANDSCAPE = ViewEntry(

@@ -14,14 +14,13 @@ from netwright.core.devices import device_of
 from netwright.data.stored import evenly_spaced
 from netwright.inspection.activation_patterns import Patterns, activation_patterns
 from netwright.inspection.flops import counting_flops
-from netwright.inspection.linear_regions import CROWDED, LinearRegions, measure_linear_regions
+from netwright.inspection.linear_regions import LinearRegions, measure_linear_regions
 from netwright.recipes.run_views import Measured
 from netwright.recipes.views.entry import Subject, ViewEntry
 
 MOST_ROWS = 1_000
 MOST_FLOPS = 2e9  # of a whole picture
-CLOSER, CLOSEST = 4, 256  # what zoom grows by, and to
-FEWEST_CELLS, MOST_CELLS = 32, 180
+FEWEST_CELLS, MOST_CELLS = 32, 420  # of the most, borders are smooth
 MOST_FLOPS_EACH = 2e9  # of one answer: of larger networks no picture is had in a minute
 
 
@@ -41,8 +40,7 @@ class LinearRegionsConfig(Config):
 
 def refusal(subject: Subject) -> str:
     """Only of networks of ReLU units and pooling, and of inputs with a plane."""
-    run = subject.run
-    name = type(run.model).__name__
+    run, name = subject.run, subject.name
     if run.spec.vocab_size:
         return "linear regions are of inputs that are numbers, tokens are none"
     if run.spec.num_features < 2:
@@ -64,26 +62,16 @@ def measure(subject: Subject, settings: LinearRegionsConfig) -> LinearRegions:
     run, split = subject.run, subject.split
     rows = evenly_spaced(len(split), MOST_ROWS).to(split.targets.device)
     inputs, has_classes = split.read(rows).to(device_of(run.model)), run.spec.target == "class"
-    cells = settings.cells or _num_cells(_probe(run)[1])
-
-    def at(zoom: float, cells: int) -> LinearRegions:
-        return measure_linear_regions(
-            run.model,
-            inputs,
-            cells=cells,
-            zoom=zoom,
-            feature_names=run.spec.feature_names,
-            decode=run.preprocessor.units(),
-            targets=split.targets[rows] if has_classes else None,
-            class_names=run.spec.class_names if has_classes else (),
-        )
-
-    zoom = settings.zoom or 1.0
-    if settings.zoom is None:  # a coarse look costs little, and sees most of what can be shown
-        coarse, most = max(cells // 3, 2), CROWDED * cells**2
-        while zoom < CLOSEST and at(zoom, coarse).num_regions > most:
-            zoom *= CLOSER
-    return at(zoom, cells)
+    return measure_linear_regions(
+        run.model,
+        inputs,
+        cells=settings.cells or _num_cells(_probe(run)[1]),
+        zoom=settings.zoom,
+        feature_names=run.spec.feature_names,
+        decode=run.preprocessor.units(),
+        targets=split.targets[rows] if has_classes else None,
+        class_names=run.spec.class_names if has_classes else (),
+    )
 
 
 def _probe(run: Measured) -> tuple[Patterns, int]:

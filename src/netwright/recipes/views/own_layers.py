@@ -5,11 +5,15 @@ from netwright.models.ensembles.ensemble import Ensemble
 from netwright.recipes.views.entry import Subject
 
 
+def refuse_several(subject: Subject, view: str) -> str:
+    """Why a view of one model is not of an ensemble, in one sentence; empty of all others."""
+    if isinstance(subject.run.model, Ensemble):
+        return f"{view} is of one model, {subject.name} has several"
+    return ""
+
+
 def refuse_without_layers(subject: Subject) -> str:
     """Why the model has no layers of its own, in one sentence; empty where it has some."""
-    model = subject.run.model
-    if isinstance(model, Ensemble):
-        return "an ensemble has no layers of its own: its members are models beside each other"
-    if not has_matrix(model):
-        return f"layers hold weight matrices, {type(model).__name__} has none"
-    return ""
+    if not has_matrix(subject.run.model):
+        return f"layers hold weight matrices, {subject.name} has none"
+    return refuse_several(subject, "a view of layers")

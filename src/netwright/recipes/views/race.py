@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, NamedTuple
 
 from torch import Tensor, nn
 
@@ -16,21 +16,43 @@ from netwright.core.seeding import derive_seed, seeded
 from netwright.data.loader import Batch
 from netwright.inspection.race_curves import Builder, RaceCurves, measure_race
 from netwright.models.catalog import MODELS
-from netwright.models.ensembles.ensemble import Ensemble
 from netwright.optimizers.catalog import OPTIMIZERS
 from netwright.optimizers.optimizer import build_optimizer
 from netwright.recipes.run_views import Measured
 from netwright.recipes.start_from import take_weights
-from netwright.recipes.views.cost import Cost, measure_cost
+from netwright.recipes.views.cost import MOST_SECONDS, Cost, measure_cost
 from netwright.recipes.views.entry import Subject, ViewEntry
+from netwright.recipes.views.own_layers import refuse_several
 from netwright.recipes.views.training_batches import training_batches
 
 USUAL = ("sgd", "momentum", "rmsprop", "adam")
-MOST_ROWS, LEAST_ROWS = 32, 8
-MOST_STEPS, LEAST_STEPS = 30, 10
-LAPS = 18  # that four optimizers usually run
-SECONDS = 8.0  # of all of them, on one core
-UPDATE = 3  # forward passes that an update takes as long as
+SECONDS = 5.0  # of all laps, on one core
+LAPS, FEW_LAPS = 18, 8  # that four optimizers usually run: on a grid that grows, at two rates each
+
+
+class Length(NamedTuple):
+    """Examples a batch, updates at each rate, and whether there are only two rates each."""
+
+    rows: int
+    steps: int
+    few_rates: bool
+
+    def seconds(self, cost: Cost) -> float:
+        """Of a race of this length."""
+        laps = FEW_LAPS if self.few_rates else LAPS
+        return laps * self.steps * cost.update_seconds(self.rows)
+
+
+LENGTHS = (
+    Length(32, 30, few_rates=False),
+    Length(16, 30, few_rates=False),
+    Length(8, 30, few_rates=False),
+    Length(8, 15, few_rates=False),
+    Length(8, 15, few_rates=True),
+    Length(8, 10, few_rates=True),
+    Length(4, 5, few_rates=True),
+    Length(2, 5, few_rates=True),  # batch norm needs two
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,18 +65,24 @@ class RaceConfig(Config):
     ] = ()
     steps: Annotated[
         Size | None,
-        Doc(f"updates at each rate; if not given {MOST_STEPS}, fewer where an update takes long"),
+        Doc("updates at each rate; if not given 30, fewer where an update takes long"),
     ] = None
     rows: Annotated[
         Size | None,
-        Doc(f"examples a batch; if not given {MOST_ROWS}, fewer where a pass takes long"),
+        Doc("examples a batch; if not given 32, fewer where a pass takes long"),
     ] = None
 
 
 def measure(subject: Subject, settings: RaceConfig) -> RaceCurves:
     """Let them run from the run's first weights, on its first batches; the run stays as it is."""
     run, seed = subject.run, subject.run.config["seed"]
-    rows, steps = _affordable(measure_cost(run.model, next(training_batches(subject, 1)).inputs))
+    cost = measure_cost(run.model, next(training_batches(subject, 1)).inputs)
+    length = _affordable(cost)
+    if not (settings.rows or settings.steps) and length.seconds(cost) > MOST_SECONDS:
+        raise ConfigError(
+            f"a race of {subject.name} would take {length.seconds(cost):,.0f} seconds "
+            f"with {length.rows} examples and {length.steps} updates: set rows or steps to wait"
+        )
 
     def loss(model: nn.Module, batch: Batch) -> Tensor:
         return run.task.loss(model(batch.inputs), batch)
@@ -62,18 +90,21 @@ def measure(subject: Subject, settings: RaceConfig) -> RaceCurves:
     return measure_race(
         _with_first_weights(run),
         loss,
-        list(islice(training_batches(subject, settings.rows or rows), settings.steps or steps)),
+        list(
+            islice(
+                training_batches(subject, settings.rows or length.rows),
+                settings.steps or length.steps,
+            )
+        ),
         {name: _entrant(name, run) for name in _names(settings, run)},
         seed=derive_seed(seed, "race"),
+        few_rates=length.few_rates,
     )
 
 
-def _affordable(cost: Cost) -> tuple[int, int]:
-    """Examples a batch, and updates: first fewer examples, then fewer updates."""
-    passes = LAPS * UPDATE
-    rows = max(LEAST_ROWS, min(MOST_ROWS, cost.rows_within(SECONDS / (passes * MOST_STEPS))))
-    steps = int(SECONDS / max(passes * cost.seconds(rows), 1e-9))
-    return rows, max(LEAST_STEPS, min(MOST_STEPS, steps))
+def _affordable(cost: Cost) -> Length:
+    """The longest race within the seconds; where there is none, the shortest."""
+    return next((one for one in LENGTHS if one.seconds(cost) <= SECONDS), LENGTHS[-1])
 
 
 def _with_first_weights(run: Measured) -> nn.Module:
@@ -105,26 +136,29 @@ def _can_race(name: str) -> bool:
 
 
 def _entrant(name: str, run: Measured) -> tuple[float, Builder]:
-    """An optimizer's usual rate and what builds it; the run's own has the run's settings."""
+    """An optimizer's usual rate and what builds it; the run's own has the run's rate and options.
+
+    No one has weight decay, which not all know.
+    """
     entry, train = OPTIMIZERS.load(name), run.config["train"]
     if name != train["optimizer"]:
         return entry.lr, lambda model, lr: build_optimizer(entry, model, lr=lr)
-    decay, options = train["weight_decay"], train["optimizer_options"]
+    options = train["optimizer_options"]
     return train["lr"] or entry.lr, lambda model, lr: build_optimizer(
-        entry, model, lr=lr, weight_decay=decay, options=options
+        entry, model, lr=lr, options=options
     )
 
 
 def refusal(subject: Subject) -> str:
     """Optimizers need gradients, and the race the first weights of one model."""
-    model, name = subject.run.model, subject.run.config["model"]["name"]
-    if not name:
+    config = subject.run.config
+    if not config["model"]["name"]:
         return "a race begins with a run's first weights, those of a module of your own are unknown"
-    if isinstance(model, Ensemble):
-        return f"a race is of optimizers of one model, {name} has several"
-    if isinstance(model, Learner):
-        return f"a race is of optimizers, {name} learns by a rule of its own"
-    return ""
+    if isinstance(subject.run.model, Learner):
+        return f"a race is of optimizers, {subject.name} learns by a rule of its own"
+    if config["train"].get("freeze"):
+        return f"a race moves all weights, this run froze those up to {config['train']['freeze']!r}"
+    return refuse_several(subject, "a race")
 
 
 RACE = ViewEntry(
@@ -134,7 +168,8 @@ RACE = ViewEntry(
         formula=r"w_{t+1} = w_t - \eta\, u\big(\nabla L_1(w_1), \dots, \nabla L_t(w_t)\big)",
         symbols={
             "w_1": "the first weights, the same for all",
-            "L_t": "the loss of batch t, the same for all",
+            "L_t": "the loss of batch t, the same for all; without augmentation, penalties, weight "
+            "decay, clipping and layer decay",
             r"\eta": "the learning rate: the best of a grid",
             "u": "what makes the optimizer",
         },

@@ -4,9 +4,9 @@ They are measured together, since most of them need the same predictions.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
-from typing import Annotated, Any, cast
+from typing import Annotated, Any
 
 from netwright.core.card import Card
 from netwright.core.config import Config, Doc
@@ -16,22 +16,31 @@ from netwright.inspection.class_balance import measure_class_balance
 from netwright.inspection.confusion import measure_confusion
 from netwright.inspection.contact_sheet import measure_contact_sheet
 from netwright.inspection.conv_filters import measure_conv_filters
-from netwright.inspection.curves import Axis, Curves, measure_curves
+from netwright.inspection.curves import Axis, measure_curves
 from netwright.inspection.decision_regions import measure_decision_regions
+from netwright.inspection.energy_descent import measure_energy_descent
+from netwright.inspection.ensemble_members import measure_ensemble_members
+from netwright.inspection.feature_importance import measure_feature_importance
 from netwright.inspection.feature_maps import measure_feature_maps
 from netwright.inspection.fitted_curve import measure_fitted_curve
 from netwright.inspection.forecast import measure_forecast
+from netwright.inspection.hyperplane import measure_hyperplane
 from netwright.inspection.label_errors import measure_label_errors
 from netwright.inspection.next_tokens import measure_next_tokens
+from netwright.inspection.noise_band import measure_noise_band
 from netwright.inspection.prediction_surface import measure_prediction_surface
+from netwright.inspection.recalled_patterns import measure_recalled_patterns
+from netwright.inspection.residual_density import measure_residual_density
 from netwright.inspection.residuals import measure_residuals
 from netwright.inspection.segmentation_overlay import measure_segmentation
 from netwright.inspection.state_norms import measure_state_norms
 from netwright.inspection.summary import measure_summary
 from netwright.inspection.target_spread import measure_target_spread
 from netwright.inspection.view import View
+from netwright.inspection.weight_path import measure_weight_path
 from netwright.inspection.worst_errors import measure_worst_errors
 from netwright.inspection.wrong_examples import measure_wrong_examples
+from netwright.models.ensembles.ensemble import Ensemble
 from netwright.recipes.views.entry import Subject, ViewEntry
 
 
@@ -59,6 +68,7 @@ def _in_report(
         card=Card(sentence=sentence, formula=formula, source=source),
         measure=partial(_take, name),
         refusal=partial(_why_not, name),
+        data="welcome",
         code=(measure,),
     )
 
@@ -75,16 +85,28 @@ class CurvesConfig(Config):
     axis: Annotated[Axis, Doc("epoch, step, samples or time")] = "epoch"
 
 
-def _along(subject: Subject, given: CurvesConfig) -> View:
-    return cast(Curves, subject.report_views["curves"]).along(given.axis)
+def _curves(subject: Subject, given: CurvesConfig) -> View:
+    run = subject.run
+    return measure_curves(run.history, best_epoch=run.results["best_epoch"]).along(given.axis)
 
 
-CURVES = replace(
-    _in_report(
-        "curves", measure_curves, "How loss and measures moved on training and validation data."
+def _no_curves(subject: Subject) -> str:
+    if isinstance(subject.run.model, Ensemble):
+        return "an ensemble has no curves of its own: its members learned one after the other"
+    return "" if len(subject.run.history) else "this run has measured nothing while it learned"
+
+
+CURVES = ViewEntry(
+    card=Card(
+        sentence="How loss and measures moved on training and validation data.",
+        formula="",
+        source="the report of a run",
     ),
-    measure=_along,
+    measure=_curves,
+    refusal=_no_curves,
     settings=CurvesConfig,
+    data="unused",
+    code=(measure_curves,),
 )
 CONFUSION = _in_report("confusion", measure_confusion, "Which classes are taken for which.")
 CALIBRATION = _in_report(
@@ -159,4 +181,42 @@ CLASS_BALANCE = _in_report(
 )
 TARGET_SPREAD = _in_report(
     "target-spread", measure_target_spread, "What values there are to predict, split by split."
+)
+
+# What models have of their own.
+ENSEMBLE_MEMBERS = _in_report(
+    "ensemble-members",
+    measure_ensemble_members,
+    "The score of each member beside that of all together, and of the first few.",
+)
+FEATURE_IMPORTANCE = _in_report(
+    "feature-importance",
+    measure_feature_importance,
+    "How much each feature took part in the splits of trees.",
+)
+HYPERPLANE = _in_report(
+    "hyperplane",
+    measure_hyperplane,
+    "How a perceptron's hyperplane was found, and how far the examples lie from it.",
+)
+WEIGHT_PATH = _in_report(
+    "weight-path",
+    measure_weight_path,
+    "Which inputs come in first as a penalty falls, and how far they go.",
+)
+NOISE_BAND = _in_report(
+    "noise-band", measure_noise_band, "A fitted line, and the band that holds 19 of 20 targets."
+)
+RESIDUAL_DENSITY = _in_report(
+    "residual-density",
+    measure_residual_density,
+    "Residuals beside the normal density that a model takes them for.",
+)
+RECALLED_PATTERNS = _in_report(
+    "recalled-patterns",
+    measure_recalled_patterns,
+    "What a memory makes of its own patterns after they were disturbed.",
+)
+ENERGY_DESCENT = _in_report(
+    "energy-descent", measure_energy_descent, "How the energy of a memory falls while it recalls."
 )

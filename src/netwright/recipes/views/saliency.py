@@ -39,8 +39,7 @@ def refusal(subject: Subject) -> str:
         blank += 1  # not padding: a text of nothing has no length
     if has_gradient(run.model, blank):
         return ""
-    kind = type(run.model).__name__
-    return f"saliency is by gradients, {kind} has none; `occlusion` works without"
+    return f"saliency is by gradients, {subject.name} has none; `occlusion` works without"
 
 
 def measure(subject: Subject, settings: SaliencyConfig) -> Saliency:

@@ -38,4 +38,5 @@ WEIGHT_SPECTRA = ViewEntry(
     ),
     measure=_measure,
     refusal=_refusal,
+    data="unused",
 )

@@ -1,27 +1,28 @@
 """The doctor's eye: what each layer does at a few steps of training, and where NaN comes from.
 
-The first steps are watched, then ever fewer, and the last: for a run of any length at most one step
-in 64, so that it costs next to nothing. What was seen is judged afterwards, by `train/symptoms.py`.
+The first steps are watched, then two while their number doubles, and the last: 22 of the first
+2,000, so that it costs next to nothing. What was seen is judged afterwards, by `train/symptoms.py`.
 """
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
+
+from torch import Tensor
 
 from netwright.core.console import warn
 from netwright.core.finding import Finding
 from netwright.core.storage import append_text, write_text
+from netwright.inspection.unit_activity import UnitActivity, unit_activities
 from netwright.train.callback import Callback
 from netwright.train.callbacks.non_finite import find_culprit
 from netwright.train.layer_history import LayerHistory, LayerRow, Numbers
 from netwright.train.layer_lengths import LayerLengths
 from netwright.train.state import TrainState
 from netwright.train.symptoms import not_finite
-from netwright.train.unit_activity import measure_unit_activity
 
-FIRST = 10  # steps that are all watched
-EVERY = 64  # later on, steps between two watched ones; more from step 2,048 on
-A_DOUBLING = 5  # then there are 2^(5 - 1) watched steps while the number of steps doubles
-LOOK = 4  # of so many watched steps, at one also the units are looked at
+A_DOUBLING = 2  # steps are watched while their number doubles
+FIRST_LOOK, LOOK = 16, 16  # the step after which units are looked at first, then at times so many
 
 
 class Doctor(Callback):
@@ -44,20 +45,25 @@ class Doctor(Callback):
         self.lengths: LayerLengths | None = None
 
     def on_fit_start(self, state: TrainState) -> None:
-        """Collect the layers; let the file hold what the run holds."""
-        self.lengths, self.findings = LayerLengths(state.model) if self.is_on else None, []
+        """Let the file hold what the run holds."""
+        self.lengths, self.findings = None, []
         if state.samples == 0:
             self.seen = LayerHistory()
-        if self.lengths is not None and not len(self.seen):
-            self.seen = LayerHistory(tuple(self.lengths.layers))
-        if self.path is not None and self.seen.layers:
+        if self.path is not None and len(self.seen):
             write_text(self.path, self.seen.to_text())
+        elif self.path is not None:
+            self.path.unlink(missing_ok=True)
         self.written = len(self.seen)
 
     def on_before_update(self, state: TrainState) -> None:
         """Gradients as they are before they are clipped, where the guard lets them pass."""
-        if self.lengths is not None and _is_watched(state) and not state.skips_update:
-            self.lengths.take_gradients()
+        if not self.is_on or not _is_watched(state) or state.skips_update:
+            return
+        if self.lengths is None:
+            self.lengths = LayerLengths(state.model, _inputs_at_hand(state))
+        if not len(self.seen):
+            self.seen = LayerHistory(tuple(self.lengths.layers))
+        self.lengths.take_gradients()
 
     def on_step_end(self, state: TrainState) -> None:
         """How far the weights went."""
@@ -73,26 +79,25 @@ class Doctor(Callback):
 
     def _look(self, state: TrainState, lengths: LayerLengths) -> dict[str, Numbers]:
         """Which units sleep on the batch at hand, after the step."""
-        if state.batch is None or not len(state.batch.inputs):  # a rank may have none of a batch
+        inputs = _inputs_at_hand(state)
+        if inputs is None:
             return {}
-        found = measure_unit_activity(state.model, state.batch.inputs, lengths.layers).values()
-        return {
-            "dead": tuple(layer.dead for layer in found),
-            "saturated": tuple(layer.saturated for layer in found),
-        }
+        return shares_by_layer(unit_activities(state.model, inputs), lengths.layers)
 
     def on_epoch_end(self, state: TrainState) -> None:
         """Write what is new."""
-        if self.path is not None and self.written < len(self.seen):
-            append_text(self.path, self.seen.lines_from(self.written))
-        self.written = len(self.seen)
+        self._write()
 
     def on_fit_end(self, state: TrainState) -> None:
         """Write what is left."""
-        self.on_epoch_end(state)
+        self._write()
 
     def on_abort(self, state: TrainState) -> None:
         """Tell where a number came from that is not finite, if that is what ends the run."""
+        self._tell_origin_of_nan(state)
+        self._write()
+
+    def _tell_origin_of_nan(self, state: TrainState) -> None:
         numbers = (state.loss, *state.whole_gradients(), *state.learned_weights())
         if not self.is_on or all(bool(part.isfinite().all()) for part in numbers):
             return
@@ -109,6 +114,13 @@ class Doctor(Callback):
         if not self.quiet:
             warn(f"doctor: {self.findings[0]}")
 
+    def _write(self) -> None:
+        """Add what the file lacks; the first line names the layers."""
+        if self.path is not None and self.written < len(self.seen):
+            new = self.seen.lines_from(self.written) if self.written else self.seen.to_text()
+            append_text(self.path, new)
+        self.written = len(self.seen)
+
     def state_dict(self) -> dict[str, Any]:
         """What was seen, as text; nothing before the first step."""
         return {"seen": self.seen.to_text()} if len(self.seen) else {}
@@ -119,9 +131,35 @@ class Doctor(Callback):
         self.seen = LayerHistory.from_text(kept) if kept else LayerHistory(self.seen.layers)
 
 
+def shares_by_layer(found: Iterable[UnitActivity], layers: Iterable[str]) -> dict[str, Numbers]:
+    """Dead ReLUs and saturated values of each layer; an activation belongs to the layer before it.
+
+    Args:
+        found: in the order in which they ran.
+        layers: the names of all parts with weights; of several activations the worst counts.
+    """
+    dead: dict[str, float | None] = dict.fromkeys(layers)
+    saturated = dead.copy()
+    layer = next(iter(dead))
+    for units in found:
+        layer = path if (path := units.path or "model") in dead else layer
+        if units.activation.is_rectifier:
+            share = round(int(units.is_dead.sum()) / units.units, 4)
+            dead[layer] = max(share, dead[layer] or 0.0)
+        if units.activation.is_bounded:
+            share = round(int(units.flat) / units.count, 4)
+            saturated[layer] = max(share, saturated[layer] or 0.0)
+    return {"dead": tuple(dead.values()), "saturated": tuple(saturated.values())}
+
+
 def watch_interval(step: int) -> int:
     """Steps between two watched ones; it does not depend on how long the run will be."""
-    return max(EVERY, 1 << max(0, step.bit_length() - A_DOUBLING))
+    return 1 << max(0, step.bit_length() - A_DOUBLING)
+
+
+def _inputs_at_hand(state: TrainState) -> Tensor | None:
+    """Those of the present batch, of which a rank may have no row."""
+    return None if state.batch is None or not len(state.batch.inputs) else state.batch.inputs
 
 
 def _is_last(state: TrainState, step: int) -> bool:
@@ -130,13 +168,12 @@ def _is_last(state: TrainState, step: int) -> bool:
 
 def _is_watched(state: TrainState) -> bool:
     """Whether the update to come is."""
-    step = state.step
-    return step < FIRST or step % watch_interval(step) == 0 or _is_last(state, step)
+    return state.step % watch_interval(state.step) == 0 or _is_last(state, state.step)
 
 
 def _is_looked_at(state: TrainState) -> bool:
     """Whether after this watched update the units are looked at, too."""
-    step = state.step - 1
-    if step < FIRST:
-        return step == FIRST - 1 or _is_last(state, step)
-    return step % (LOOK * watch_interval(step)) == 0 or _is_last(state, step)
+    step = look = state.step - 1
+    while look > FIRST_LOOK and look % LOOK == 0:
+        look //= LOOK
+    return look == FIRST_LOOK or _is_last(state, step)

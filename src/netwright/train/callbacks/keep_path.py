@@ -7,6 +7,7 @@ the multiples of a power of two.
 Shapes: P weights, S snapshots.
 """
 
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from torch import Tensor
 
 from netwright.train.callback import Callback
 from netwright.train.kept_path import KeptPath
+from netwright.train.parts import count_up_to, parts_of, weights_by_part
 from netwright.train.state import TrainState
 
 MOST_BYTES = 16 * 2**20  # in all: they are part of every checkpoint
@@ -30,13 +32,14 @@ class KeepPath(Callback):
     Args:
         file: where the path is written.
         most: how many snapshots to hold, beside the last weights; 0 for none.
+        frozen: the part of the model up to which nothing learns to the end; no room goes to it.
     """
 
     path: dict[int, Tensor]
     spacing: int
 
-    def __init__(self, file: Path, most: int) -> None:
-        self.file, self.most = file, most
+    def __init__(self, file: Path, most: int, *, frozen: str = "") -> None:
+        self.file, self.most, self.frozen = file, most, frozen
         self.room = 0
         self.names: list[str] = []
         self._forget()
@@ -44,8 +47,13 @@ class KeepPath(Callback):
     def on_fit_start(self, state: TrainState) -> None:
         """Begin anew, or go on with what a checkpoint held as far as there is room for it."""
         moved = {id(weight) for weight in state.learned_weights()}
-        self.names = [name for name, part in state.model.named_parameters() if id(part) in moved]
-        count = sum(weight.numel() for weight in state.learned_weights())
+        if self.frozen:
+            parts = count_up_to(parts_of(state.model), self.frozen)
+            still = chain.from_iterable(weights_by_part(state.model)[:parts])
+            moved -= {id(weight) for weight in still}
+        named = {name: one for name, one in state.model.named_parameters() if id(one) in moved}
+        self.names = list(named)
+        count = sum(weight.numel() for weight in named.values())
         fitting = MOST_BYTES // (count * torch.float32.itemsize)
         is_kept = fitting >= FEWEST and state.ranks.is_first
         self.room = min(self.most, fitting) if is_kept else 0
