@@ -214,7 +214,6 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
         "config.yaml",
         "env.json",
         "metrics.jsonl",
-        "layers.jsonl",
         "step-000002",
         "last.json",
         "best.json",

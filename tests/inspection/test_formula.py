@@ -29,7 +29,10 @@ def height_of(picture: bytes) -> float:
     return float(ET.fromstring(picture).attrib["height"].removesuffix("pt"))
 
 
-FORMULAS = sorted({latex for card in CARDS.values() for latex in (card.formula, *card.symbols)})
+# Views of the report show what was measured: most of them have no formula.
+FORMULAS = sorted(
+    {latex for card in CARDS.values() for latex in (card.formula, *card.symbols)} - {""}
+)
 
 
 @pytest.mark.parametrize("latex", FORMULAS)
@@ -46,7 +49,8 @@ def test_every_card_can_be_drawn_and_written(latex: str, caplog: pytest.LogCaptu
 def test_the_cards_of_every_table_are_among_them() -> None:
     assert len(CARDS) > 40
     assert r"\phi(z) = \max(0, z)" in FORMULAS
-    assert all(card.formula for card in CARDS.values())
+    bare = {name for name, card in CARDS.items() if not card.formula}
+    assert all(name.startswith("view-") for name in bare)
 
 
 @pytest.mark.parametrize(

@@ -27,8 +27,8 @@ ACTIVATIONS = ViewEntry(
     card=Card(
         sentence="How the values of every layer are spread over real examples, and which units "
         "are dead or saturated on all of them.",
-        formula=r"\mathrm{dead}(u) \iff a_{nu} = 0 \;\forall n, \quad"
-        r" \mathrm{saturated}(u) \iff \min_e |a_{nu} - e| < 0.01 \;\forall n",
+        formula=r"\mathrm{dead}(u) \Leftrightarrow a_{nu} = 0 \;\forall n, \quad"
+        r" \mathrm{saturated}(u) \Leftrightarrow \min_e |a_{nu} - e| < 0.01 \;\forall n",
         symbols={
             "a_{nu}": "what unit u puts out on example n, at every place or step",
             "e": "an end of the activation's range: -1 and 1 of tanh, 0 and 1 of the sigmoid",

@@ -165,7 +165,7 @@ RACE = ViewEntry(
     card=Card(
         sentence="Optimizers from the same first weights on the run's own loss, each at its best "
         "learning rate.",
-        formula=r"w_{t+1} = w_t - \eta\, u\big(\nabla L_1(w_1), \dots, \nabla L_t(w_t)\big)",
+        formula=r"w_{t+1} = w_t - \eta\, u(\nabla L_1(w_1), \dots, \nabla L_t(w_t))",
         symbols={
             "w_1": "the first weights, the same for all",
             "L_t": "the loss of batch t, the same for all; without augmentation, penalties, weight "
