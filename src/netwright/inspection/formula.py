@@ -6,17 +6,15 @@ The picture is set by matplotlib's mathtext, so no TeX is needed. The text write
 
 # ruff: noqa: RUF001 - the Greek letters are meant
 
-import io
 import re
 import unicodedata
 
 from netwright.core.errors import ConfigError
-from netwright.inspection.figure_style import INK, new_figure, styled
+from netwright.inspection.figure_style import INK, styled
 from netwright.inspection.page import Html, image
 
 POINTS = 15.0  # as large as the text around it
 ASCENT, DESCENT = 0.8 * POINTS, 0.28 * POINTS  # at least, so that x and f stand on one line
-POINTS_PER_INCH = 72.0
 
 # What mathtext knows under another name only, sets smaller than TeX does, or too near to the left.
 _MATHTEXT_NAMES = {
@@ -67,25 +65,32 @@ _ATOM = re.compile(
 def formula_svg(latex: str) -> bytes:
     """The formula as an SVG picture, letters as outlines; the same formula gives the same bytes."""
     from matplotlib.font_manager import FontProperties  # noqa: PLC0415 - it costs a second
-    from matplotlib.mathtext import MathTextParser  # noqa: PLC0415 - it costs a second
+    from matplotlib.path import Path  # noqa: PLC0415 - it costs a second
+    from matplotlib.textpath import text_to_path  # noqa: PLC0415 - it costs a second
 
     known = re.sub(r"\\[A-Za-z]+", lambda found: _MATHTEXT_NAMES.get(found[0], found[0]), latex)
-    words, font = f"${known}$", FontProperties(size=POINTS, math_fontfamily="cm")
+    words = f"${known}$"
+    font = FontProperties(size=text_to_path.FONT_SCALE, math_fontfamily="cm")
     with styled():
         try:
-            parser = MathTextParser("path")
-            width, height, depth, *_ = parser.parse(words, dpi=POINTS_PER_INCH, prop=font)
+            sizes = text_to_path.mathtext_parser.parse(words, text_to_path.DPI, font)
+            corners, codes = text_to_path.get_text_path(font, words, ismath=True)
         except ValueError as error:
             reason = str(error).strip().splitlines()[-1].partition(": ")[2]
             raise ConfigError(f"the formula {latex!r} cannot be drawn: {reason}") from None
-        above, below = max(height - depth, ASCENT), max(depth, DESCENT)
-        figure = new_figure(width / POINTS_PER_INCH, (above + below) / POINTS_PER_INCH)
-        figure.patch.set_visible(False)
-        place = below / (above + below)
-        figure.text(0, place, words, fontproperties=font, color=INK, parse_math=True)
-        buffer = io.BytesIO()
-        figure.savefig(buffer, format="svg", metadata={"Date": None})
-    return buffer.getvalue()
+    scale = POINTS / text_to_path.FONT_SCALE
+    width, height, depth = (scale * size for size in sizes[:3])
+    above, below = max(height - depth, ASCENT), max(depth, DESCENT)
+    pen = {Path.MOVETO: "M", Path.LINETO: "L", Path.CURVE3: "Q", Path.CURVE4: "C"}
+    strokes = ""
+    for points, code in Path(corners, codes).iter_segments(simplify=False):
+        places = points.reshape(-1, 2) * (scale, -scale) + (0, above)  # a picture's y points down
+        numbers = " ".join(f"{number:.2f}" for number in places.ravel())
+        strokes += pen[code] + numbers if code in pen else "Z"
+    size = f'width="{width:.2f}pt" height="{above + below:.2f}pt"'
+    view = f'viewBox="0 0 {width:.2f} {above + below:.2f}"'
+    path = f'<path fill="{INK}" d="{strokes}"/>'
+    return f'<svg xmlns="http://www.w3.org/2000/svg" {size} {view}>{path}</svg>'.encode()
 
 
 def formula_block(latex: str) -> Html:

@@ -87,13 +87,21 @@ def solve_least_squares(
 
 
 def _penalised(rows: Tensor, columns: int, penalty: float) -> Tensor | None:
-    """W^T = (X^T X + n l2 I)^{-1} X^T Y, (D, K); None where that would cost too many digits."""
-    products = gram(rows)
-    left, right = products[:columns, :columns], products[:columns, columns:]
+    """W^T = (X^T X + n l2 I)^{-1} X^T Y, (D, K); None where that would cost too many digits.
+
+    Of fewer rows than columns it is X^T (X X^T + n l2 I)^{-1} Y: the same, by a smaller matrix.
+    """
+    wide = len(rows) < columns
+    if wide:
+        left, right = gram(rows[:, :columns].T), rows[:, columns:]
+    else:
+        products = gram(rows)
+        left, right = products[:columns, :columns], products[:columns, columns:]
     if left.trace() > TAME * penalty:
         return None
     left.diagonal().add_(penalty)
-    return torch.cholesky_solve(right, torch.linalg.cholesky(left))
+    solution = torch.cholesky_solve(right, torch.linalg.cholesky(left))
+    return rows[:, :columns].T @ solution if wide else solution
 
 
 def _orthogonal(rows: Tensor, columns: int, penalty: float, solver: Solver) -> Tensor:
