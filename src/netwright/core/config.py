@@ -147,6 +147,11 @@ def _default_of(field: "dataclasses.Field[Any]") -> Any:
 
 
 def _hints(cls: type[Config]) -> dict[str, Any]:
+    return _hints_of(cls)  # type: ignore[arg-type] # mypy holds that a class has no hash
+
+
+@cache
+def _hints_of(cls: Any) -> dict[str, Any]:
     return typing.get_type_hints(cls, include_extras=True)
 
 
@@ -164,16 +169,23 @@ def _bare(hint: Any) -> Any:
     return get_args(hint)[0] if get_origin(hint) is Annotated else hint
 
 
+@cache
+def _options(hint: Any) -> tuple[Any, ...]:
+    """The types that a union allows; of another hint its one type."""
+    bare = _bare(hint)
+    union = get_origin(bare) in {typing.Union, types.UnionType}
+    return tuple(map(_bare, get_args(bare))) if union else (bare,)
+
+
 def _checked(name: str, value: Any, hint: Any) -> Any:
     bare = _bare(hint)
-    options = get_args(bare) if get_origin(bare) in {typing.Union, types.UnionType} else (bare,)
     if _is_config(bare):
         if isinstance(value, Mapping):
             return parse(bare, value, name)
         if not isinstance(value, bare):
             raise ConfigError(f"{name} must be a mapping of settings, got {value!r}")
         return value
-    if any(get_origin(_bare(option)) is tuple for option in options):
+    if any(get_origin(option) is tuple for option in _options(hint)):
         value = _as_tuple(value)
     _check_no_bool(name, value, hint)
     try:
@@ -192,12 +204,9 @@ def _is_config(hint: Any) -> bool:
 
 def _check_no_bool(name: str, value: Any, hint: Any) -> None:
     """Refuse `true` where a number is wanted: pydantic would take it for 1."""
-    bare = _bare(hint)
-    union = get_origin(bare) in {typing.Union, types.UnionType}
-    options = [_bare(option) for option in (get_args(bare) if union else (bare,))]
-    if isinstance(value, bool) and not {bool, Any, object} & set(options):
+    if isinstance(value, bool) and not {bool, Any, object} & set(_options(hint)):
         raise ConfigError(f"{name} must be {_type_name(hint)}, got {value}")
-    lists = [option for option in options if get_origin(option) is tuple]
+    lists = [option for option in _options(hint) if get_origin(option) is tuple]
     if isinstance(value, tuple) and lists:
         for place, item in enumerate(value):
             _check_no_bool(f"{name}[{place}]", item, get_args(lists[0])[0])

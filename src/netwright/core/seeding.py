@@ -52,7 +52,10 @@ def seed_all(seed: int) -> None:
     """Seed the generators of Python, NumPy and torch."""
     random.seed(seed)
     np.random.seed(seed % 2**32)
-    torch.manual_seed(seed)
+    if torch.accelerator.is_available():
+        torch.manual_seed(seed)
+    else:  # torch.manual_seed would put down a traceback for each kind of device: up to 1 ms
+        torch.default_generator.manual_seed(seed)
 
 
 @contextmanager
