@@ -64,9 +64,10 @@ _ATOM = re.compile(
 
 def formula_svg(latex: str) -> bytes:
     """The formula as an SVG picture, letters as outlines; the same formula gives the same bytes."""
-    from matplotlib.font_manager import FontProperties  # noqa: PLC0415 - it costs a second
-    from matplotlib.path import Path  # noqa: PLC0415 - it costs a second
-    from matplotlib.textpath import text_to_path  # noqa: PLC0415 - it costs a second
+    import numpy as np  # noqa: PLC0415 - these cost a second
+    from matplotlib.font_manager import FontProperties  # noqa: PLC0415
+    from matplotlib.path import Path  # noqa: PLC0415
+    from matplotlib.textpath import text_to_path  # noqa: PLC0415
 
     known = re.sub(r"\\[A-Za-z]+", lambda found: _MATHTEXT_NAMES.get(found[0], found[0]), latex)
     words = f"${known}$"
@@ -82,11 +83,11 @@ def formula_svg(latex: str) -> bytes:
     width, height, depth = (scale * size for size in sizes[:3])
     above, below = max(height - depth, ASCENT), max(depth, DESCENT)
     pen = {Path.MOVETO: "M", Path.LINETO: "L", Path.CURVE3: "Q", Path.CURVE4: "C"}
-    strokes = ""
-    for points, code in Path(corners, codes).iter_segments(simplify=False):
-        places = points.reshape(-1, 2) * (scale, -scale) + (0, above)  # a picture's y points down
-        numbers = " ".join(f"{number:.2f}" for number in places.ravel())
-        strokes += pen[code] + numbers if code in pen else "Z"
+    outline = Path(np.asarray(corners) * (scale, -scale) + (0, above), codes)  # y points down
+    strokes = "".join(
+        pen[code] + " ".join(f"{number:.2f}" for number in points) if code in pen else "Z"
+        for points, code in outline.iter_segments(simplify=False)
+    )
     size = f'width="{width:.2f}pt" height="{above + below:.2f}pt"'
     view = f'viewBox="0 0 {width:.2f} {above + below:.2f}"'
     path = f'<path fill="{INK}" d="{strokes}"/>'
