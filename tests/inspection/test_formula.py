@@ -37,7 +37,7 @@ FORMULAS = sorted(
 
 @pytest.mark.parametrize("latex", FORMULAS)
 def test_every_card_can_be_drawn_and_written(latex: str, caplog: pytest.LogCaptureFixture) -> None:
-    assert b"<path" in formula_svg(latex)
+    assert b'd="M' in formula_svg(latex)
     assert not caplog.records  # mathtext only logs a letter that it does not have
     line = formula_text(latex)
     assert line
