@@ -53,7 +53,7 @@ class TrainConfig(Config):
         bool,
         Doc(
             "torch.compile the forward pass: up to a minute before the first step, counted apart "
-            "from training"
+            "from training; dropout then draws numbers of its own"
         ),
     ] = False
     channels_last: Annotated[
