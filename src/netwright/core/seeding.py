@@ -52,10 +52,11 @@ def seed_all(seed: int) -> None:
     """Seed the generators of Python, NumPy and torch."""
     random.seed(seed)
     np.random.seed(seed % 2**32)
-    if torch.accelerator.is_available():
-        torch.manual_seed(seed)
-    else:  # torch.manual_seed would put down a traceback for each kind of device: up to 1 ms
+    # Which accelerator torch was built for; whether there is one cannot be asked in forked workers.
+    if torch.accelerator.current_accelerator() is None:
         torch.default_generator.manual_seed(seed)
+    else:  # of all devices; for each kind that has not begun a traceback is put down, up to 1 ms
+        torch.manual_seed(seed)
 
 
 @contextmanager

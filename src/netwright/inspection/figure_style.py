@@ -108,7 +108,7 @@ def white_to_blue(missing: str = "white") -> "Colormap":
     from matplotlib.colors import LinearSegmentedColormap  # noqa: PLC0415 - see the head
 
     ends = ["white", COLOURS[0], "#001a33"]
-    return LinearSegmentedColormap.from_list("white to blue", ends, bad=missing)
+    return LinearSegmentedColormap.from_list("white to blue", ends).with_extremes(bad=missing)
 
 
 def colour_of(index: int) -> str:
