@@ -5,8 +5,10 @@ millisecond each would take longer to start than to run.
 """
 
 import ast
+import re
 import sys
-from collections.abc import Callable
+import tomllib
+from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
 
@@ -19,6 +21,8 @@ MOST_LINES = 350
 UNSAFE_CALLS = {("torch", "load"), ("yaml", "load"), ("pickle", "load"), ("pickle", "loads")}
 UNSAFE_MODULES = {"pickle", "cloudpickle", "dill", "joblib", "shelve", "marshal"}
 BUILT_IN = {"eval", "exec", "compile"}
+# Packages that are imported by another name than they are installed by.
+IMPORTED_AS = {"pyyaml": "yaml", "pillow": "PIL", "scikit-learn": "sklearn"}
 
 
 @cache
@@ -106,3 +110,56 @@ def test_users_are_refused_by_errors_not_by_asserts() -> None:
         return any(isinstance(node, ast.Assert) for node in ast.walk(tree_of(path)))
 
     assert not breaking(asserts)
+
+
+def packages_declared(requirements: list[str]) -> set[str]:
+    """The names by which these requirements are imported."""
+    names = {re.split(r"[^\w-]", requirement)[0].lower() for requirement in requirements}
+    return {IMPORTED_AS.get(name, name.replace("-", "_")) for name in names}
+
+
+def imports_at_start(tree: ast.Module) -> Iterator[ast.AST]:
+    """What is imported with the file: not in its functions, nor for types alone."""
+    left: list[ast.AST] = [tree]
+    while left:
+        node = left.pop()
+        is_for_types = isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) or is_for_types:
+            continue
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            yield node
+        left.extend(ast.iter_child_nodes(node))
+
+
+def packages_of(nodes: Iterator[ast.AST]) -> set[str]:
+    """What is imported from, of these nodes."""
+    names: list[str] = []
+    for node in nodes:
+        if isinstance(node, ast.Import):
+            names += [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            names.append(node.module or "")
+    return {name.partition(".")[0] for name in names}
+
+
+def test_every_import_is_declared() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    needed = packages_declared(project["dependencies"]) | sys.stdlib_module_names | {"netwright"}
+    extras = project["optional-dependencies"]
+    every = needed | packages_declared(extras["tables"] + extras["text"] + extras["search"])
+    assert not breaking(lambda path: bool(packages_of(imports_at_start(tree_of(path))) - needed))
+    assert not breaking(lambda path: bool(packages_of(ast.walk(tree_of(path))) - every))
+
+
+def test_what_is_asked_of_a_module_at_run_time_are_methods() -> None:
+    """From Python 3.12 on `isinstance` does not find the buffers and weights of a module."""
+
+    def asks_for_more(path: Path) -> bool:
+        return any(
+            isinstance(node, ast.ClassDef)
+            and any("runtime_checkable" in ast.unparse(one) for one in node.decorator_list)
+            and any(isinstance(part, ast.AnnAssign | ast.Assign) for part in node.body)
+            for node in ast.walk(tree_of(path))
+        )
+
+    assert not breaking(asks_for_more)

@@ -27,9 +27,7 @@ INCOMPLETE = "\ufffd"  # what a decoder shows for the first bytes of a character
 
 @runtime_checkable
 class TokenReader(Protocol):
-    """A model that remembers what it has read; `context` is how much of it, None: all."""
-
-    context: int | None
+    """A model that remembers what it has read; its `context` is how much of it, None: all."""
 
     def read(self, tokens: Tensor) -> tuple[Tensor, Any]:
         """Tokens (B, T) -> logits (B, V) of what follows, and the state."""
@@ -92,8 +90,9 @@ class TextGenerator:
 
     def _reading(self) -> tuple[Read, Step, int | None]:
         model = self.model
-        if isinstance(model, TokenReader):
-            return self._at_rest(model.read), self._at_rest(model.step), model.context
+        if isinstance(model, TokenReader) and hasattr(model, "context"):
+            context: Any = model.context
+            return self._at_rest(model.read), self._at_rest(model.step), context
         read, step = without_cache(lambda tokens: logits_of(model(tokens)))
         return self._at_rest(read), self._at_rest(step), self.encoder.length
 
