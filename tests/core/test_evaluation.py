@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch import nn
 
-from netwright.core.evaluation import call_with, evaluating
+from netwright.core.evaluation import call_with, differentiable, evaluating
 
 
 def modes(model: nn.Module) -> list[bool]:
@@ -50,3 +50,35 @@ def test_other_weights_are_taken_and_recurrent_ones_without_cudnn(
     assert model.had_cudnn == may_have_cudnn
     assert torch.backends.cudnn.enabled
     assert all(torch.equal(weight, before[name]) for name, weight in model.named_parameters())
+
+
+def recurrent_modes(model: nn.Module) -> list[tuple[bool, float]]:
+    parts = [part for part in model.modules() if isinstance(part, nn.RNNBase)]
+    return [(part.training, part.dropout) for part in parts]
+
+
+@pytest.mark.parametrize(
+    ("device", "within"),
+    [("cpu", [(False, 0.5), (False, 0.25)]), ("meta", [(True, 0.0), (True, 0.0)])],
+)
+def test_recurrent_layers_off_the_cpu_keep_what_their_backward_pass_needs(
+    device: str, within: list[tuple[bool, float]]
+) -> None:
+    """The meta device stands for a GPU: cuDNN goes back through layers in training mode only."""
+    model = nn.Sequential(nn.LSTM(2, 3, 2, dropout=0.5), nn.GRU(3, 3, 2, dropout=0.25))
+    model = model.to(device).append(nn.Dropout())
+    model[1].eval()  # frozen by its owner
+    before, parts = recurrent_modes(model), modes(model)
+    with pytest.raises(KeyError), evaluating(model), differentiable(model):
+        assert recurrent_modes(model) == within
+        assert not model[2].training
+        assert torch.is_grad_enabled()
+        raise KeyError
+    assert (recurrent_modes(model), modes(model)) == (before, parts)
+    assert before == [(True, 0.5), (False, 0.25)]
+
+
+def test_layers_that_learn_stay_as_they_are() -> None:
+    model = nn.LSTM(2, 3, 2, dropout=0.5, device="meta")
+    with differentiable(model):
+        assert recurrent_modes(model) == [(True, 0.5)]

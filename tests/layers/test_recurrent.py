@@ -232,3 +232,18 @@ def test_it_trains_in_half_precision_on_any_cpu(name: str, given: torch.dtype) -
     torch.testing.assert_close(outputs.float(), wanted, rtol=0.05, atol=0.02)
     torch.autograd.backward(outputs.float().square().mean())
     assert all(weight.grad is not None for weight in stack.parameters())
+
+
+@pytest.mark.parametrize("name", TORCH_CELLS)
+def test_a_stack_at_rest_on_a_gpu_can_be_gone_back_through(name: str) -> None:
+    """The meta device stands for a GPU: cuDNN goes back in training mode only."""
+    stack = build(TORCH_CELLS[name], 2, dropout=0.5, double=False).to("meta")
+    x, modes = torch.empty(B, T, D, device="meta"), []
+    stack.rnn.register_forward_pre_hook(lambda rnn, _: modes.append((rnn.training, rnn.dropout)))
+    stack(x)[0].sum().backward()
+    with torch.no_grad():
+        stack(x)
+    stack.train()
+    stack(x)
+    assert modes == [(True, 0.0), (False, 0.5), (True, 0.5)]
+    assert stack.rnn.dropout == 0.5

@@ -107,3 +107,24 @@ def test_a_model_of_masks_gives_a_logit_a_class_and_pixel() -> None:
     )
     with pytest.raises(ShapeError, match=f"^{re.escape(sentence)}$"):
         try_first_batch(nn.Conv2d(1, 2, 3), data, task_for(data), 4)
+
+
+class ReadsRows(nn.Module):
+    """A module of one's own with a recurrent layer; notes the mode in which that is called."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.rnn, self.head = nn.GRU(4, 3, 2, batch_first=True, dropout=0.5), nn.Linear(3, 3)
+        self.modes: list[tuple[bool, float]] = []
+
+    def forward(self, x: Tensor) -> Tensor:
+        self.modes.append((self.rnn.training, self.rnn.dropout))
+        scores: Tensor = self.head(self.rnn(x[:, None])[0][:, 0])
+        return scores
+
+
+def test_a_step_is_timed_with_recurrent_layers_as_cudnn_goes_back_through_them(iris: Data) -> None:
+    model = ReadsRows().to("meta")  # stands for a GPU
+    assert time_step(model, iris, task_for(iris), 8) > 0
+    assert set(model.modes) == {(True, 0.0)}
+    assert (model.rnn.training, model.rnn.dropout) == (True, 0.5)

@@ -8,6 +8,8 @@ import torch
 from torch import Tensor, nn
 from torch.func import functional_call
 
+from netwright.core.devices import device_of
+
 
 @contextmanager
 def evaluating(model: nn.Module) -> Iterator[None]:
@@ -20,6 +22,29 @@ def evaluating(model: nn.Module) -> Iterator[None]:
     finally:
         for part, training in modes:
             part.training = training
+
+
+@contextmanager
+def differentiable(model: nn.Module) -> Iterator[None]:
+    """Gradients can be taken of a model at rest, with recurrent layers on a GPU as well.
+
+    cuDNN keeps what it needs to go back through a recurrent layer in training mode only. Within
+    this such layers are in that mode and without dropout, which gives the numbers of evaluation.
+    """
+    resting = [
+        part
+        for part in model.modules()
+        if isinstance(part, nn.RNNBase) and not part.training and device_of(part).type != "cpu"
+    ]
+    dropouts = [part.dropout for part in resting]
+    for part in resting:
+        part.training, part.dropout = True, 0.0
+    try:
+        with torch.enable_grad():
+            yield
+    finally:
+        for part, dropout in zip(resting, dropouts, strict=True):
+            part.training, part.dropout = False, dropout
 
 
 def call_with(model: nn.Module, weights: Mapping[str, Tensor], inputs: Tensor) -> Any:

@@ -21,7 +21,7 @@ from torch import Tensor, nn
 from netwright.core.checks import nearest
 from netwright.core.devices import device_of
 from netwright.core.errors import ConfigError
-from netwright.core.evaluation import evaluating
+from netwright.core.evaluation import differentiable, evaluating
 from netwright.core.seeding import generator
 from netwright.inspection.pictures import (
     COLUMNS,
@@ -145,7 +145,7 @@ def ascend(
     """
     noise = torch.randn(len(units), *image_shape, generator=generator(seed, "ascend"))
     images = _of_one_strength(noise.to(device_of(model)))
-    with evaluating(model), torch.enable_grad():
+    with evaluating(model), differentiable(model):
         for _ in range(steps):
             images.requires_grad_()
             # In evaluation mode each image has its own activation: the gradients do not mix.

@@ -17,6 +17,7 @@ from torch.nn.functional import dropout
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from netwright.core.errors import ConfigError
+from netwright.core.evaluation import differentiable
 from netwright.layers.recurrence import Recurrence
 from netwright.layers.recurrent_cells import Cell, States, Weights
 from netwright.layers.unrolled import unroll
@@ -90,6 +91,9 @@ class RecurrentStack(Recurrence):
         if self.fused and isinstance(self.rnn, nn.RNNBase):
             if inputs.device.type == "cpu" and torch.is_autocast_enabled("cpu"):
                 return _run_without_autocast(self.rnn, inputs, state, lengths)
+            if torch.is_grad_enabled() and not self.rnn.training:  # a frozen part, or one looked at
+                with differentiable(self.rnn):
+                    return _run_fused(self.rnn, inputs, state, lengths)
             return _run_fused(self.rnn, inputs, state, lengths)
         return self._run_unrolled(inputs, state, lengths)
 

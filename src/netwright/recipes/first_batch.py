@@ -14,7 +14,7 @@ from torch import Tensor, nn
 
 from netwright.core.devices import device_of
 from netwright.core.errors import NetwrightError, ShapeError
-from netwright.core.evaluation import evaluating
+from netwright.core.evaluation import differentiable, evaluating
 from netwright.core.outputs import Output, logits_of
 from netwright.core.seeding import seeded
 from netwright.core.trees import map_tensors, tensors_of
@@ -103,7 +103,7 @@ def time_step(model: nn.Module, data: Data, task: Task, rows: int) -> float:
     seconds = []
     for _ in range(TIMED_STEPS + 1):
         started = time.perf_counter()
-        with evaluating(model), torch.enable_grad():
+        with evaluating(model), differentiable(model):
             torch.autograd.grad(task.loss(model(batch.inputs), batch), learned, allow_unused=True)
         seconds.append(time.perf_counter() - started)
     return statistics.median(seconds[1:])
