@@ -10,6 +10,8 @@ Names are loaded when they are first used, so importing the package costs nothin
 import importlib
 from typing import TYPE_CHECKING, Any
 
+from netwright.core.version import VERSION
+
 if TYPE_CHECKING:
     from netwright import data as data
     from netwright import inspection as inspection
@@ -33,6 +35,8 @@ if TYPE_CHECKING:
     from netwright.recipes.run import Run as Run
     from netwright.recipes.run import open_run as open_run
     from netwright.recipes.search.search import search as search
+
+__version__ = VERSION
 
 _HOMES = {
     "Data": "netwright.data.dataset",

@@ -36,6 +36,12 @@ def test_auto_is_the_gpu_where_there_is_one() -> None:
         pick_device("cuda:2")
 
 
+def test_one_is_not_many(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 1)
+    with pytest.raises(ConfigError, match=r"^device 'cuda:1' is not there: 1 CUDA device$"):
+        pick_device("cuda:1")
+
+
 @pytest.mark.usefixtures("no_accelerator")
 @pytest.mark.parametrize(
     ("name", "sentence"),

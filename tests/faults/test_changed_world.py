@@ -20,11 +20,12 @@ from safetensors.torch import load_file
 
 import netwright as nw
 from netwright.apps.cli.main import run
+from netwright.core import version
 from netwright.core.errors import ConfigError, NetwrightError
 from netwright.core.folder_lock import LOCK
 from netwright.core.storage import read_json
 from netwright.recipes import gradient_fit
-from netwright.train import checkpoint, conditions
+from netwright.train import checkpoint
 from netwright.train.callback import Callback
 from netwright.train.checkpoint import load_checkpoint
 from netwright.train.state import TrainState
@@ -268,7 +269,7 @@ def holds(world: World, change: Change, *, by_command: bool) -> dict[str, bool]:
     before = world.files()
     with pytest.MonkeyPatch.context() as patch:
         if change.version:
-            patch.setattr(conditions, "_version", lambda: change.version)
+            patch.setattr(version, "VERSION", change.version)
         if change.data is not None:
             change.data(world.data)
         sentence = world.resume(change, by_command=by_command)

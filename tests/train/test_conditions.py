@@ -8,8 +8,8 @@ import pytest
 import torch
 from torch import nn
 
+from netwright.core import version
 from netwright.data.dataset import Data
-from netwright.train import conditions
 from netwright.train.conditions import (
     FREE,
     READING,
@@ -164,7 +164,7 @@ def test_the_test_split_may_change() -> None:
 
 def test_another_version_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     before = describe()
-    monkeypatch.setattr(conditions, "_version", lambda: "9.9")
+    monkeypatch.setattr(version, "VERSION", "9.9")
     monkeypatch.setattr(torch, "__version__", "9.8")
     assert find_changes(before, describe()) == {
         "torch": f"torch was {before['torch']}, is 9.8",

@@ -7,10 +7,9 @@ from typing import Any
 import torch
 
 from netwright.core.devices import describe_device
+from netwright.core.version import VERSION
 
 PACKAGES = (
-    "netwright",
-    "torch",
     "numpy",
     "scipy",
     "scikit-learn",
@@ -31,8 +30,9 @@ def describe_environment(device: torch.device) -> dict[str, Any]:
         "device": describe_device(device),
         "threads": torch.get_num_threads(),
         "packages": {
-            **{name: version for name in PACKAGES if (version := _version(name))},
+            "netwright": VERSION,
             "torch": torch.__version__,  # with its build, which the package's own version lacks
+            **{name: version for name in PACKAGES if (version := _version(name))},
         },
     }
 

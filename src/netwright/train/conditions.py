@@ -1,6 +1,5 @@
 """What has to be the same for a run to go on exactly, and in what two sets of it differ."""
 
-import importlib.metadata
 import platform
 from collections.abc import Mapping
 from typing import Any
@@ -8,6 +7,7 @@ from typing import Any
 import torch
 from torch import nn
 
+from netwright.core import version
 from netwright.core.config import to_mapping
 from netwright.data.dataset import Data
 from netwright.data.fingerprint import fingerprint
@@ -69,7 +69,7 @@ def describe_conditions(
         "data": {name: fingerprint(split) for name, split in splits.items()},
         "processes": processes,
         "torch": torch.__version__,
-        "netwright": _version(),
+        "netwright": version.VERSION,
         "device": str(next(iter(model.parameters())).device.type),
         "machine": platform.machine(),
         "threads": torch.get_num_threads(),
@@ -128,10 +128,3 @@ def _there(part: object) -> str:
 
 def _text(value: Any) -> str:
     return "not set" if value is None else str(value)
-
-
-def _version() -> str:
-    try:
-        return importlib.metadata.version("netwright")
-    except importlib.metadata.PackageNotFoundError:
-        return "not installed"

@@ -71,11 +71,10 @@ def _options(
     version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,
 ) -> None:
     if version:
-        import importlib.metadata
-
         from netwright.core.console import give
+        from netwright.core.version import VERSION
 
-        give(importlib.metadata.version("netwright"))
+        give(VERSION)
         raise typer.Exit
 
 
