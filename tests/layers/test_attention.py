@@ -77,6 +77,42 @@ def test_a_query_without_keys_reads_zeros_and_gives_no_nan_back() -> None:
     assert bool((slope[0] == 0).all())
 
 
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32, torch.float64])
+def test_weights_are_right_for_all_finite_scores(dtype: torch.dtype) -> None:
+    low, high = torch.finfo(dtype).min, torch.finfo(dtype).max
+    numbers = torch.Generator().manual_seed(0)
+    edges = torch.tensor([low, low / 2, -1.0, 0.0, 1.0, high / 2, high], dtype=torch.float64)
+    for _ in range(200):
+        scores = edges[torch.randint(7, (2, 5), generator=numbers)].to(dtype)
+        mask = torch.rand(2, 5, generator=numbers) < 0.6
+        weights = masked_softmax(scores, mask)
+        assert weights.dtype == dtype
+        for row, allowed, found in zip(scores, mask, weights, strict=True):
+            wanted = torch.zeros(5, dtype=torch.float64)
+            wanted[allowed] = row[allowed].double().softmax(dim=0)
+            torch.testing.assert_close(
+                found.double(), wanted, rtol=2 * torch.finfo(dtype).eps, atol=0
+            )
+            assert bool((found[~allowed] == 0).all())
+
+
+def test_lowest_scores_share_the_weight_among_those_that_are_allowed() -> None:
+    scores = torch.full((1, 4), torch.finfo(torch.float32).min, requires_grad=True)
+    weights = masked_softmax(scores, torch.tensor([True, True, False, False]))
+    assert weights.tolist() == [[0.5, 0.5, 0.0, 0.0]]
+    (slope,) = torch.autograd.grad(weights[0, 0], scores)
+    assert slope.tolist() == [[0.25, -0.25, 0.0, 0.0]]
+
+
+@pytest.mark.parametrize("mask", [(True, False, True), ((True, False, True),)])
+def test_values_that_none_may_read_may_be_nan(mask: tuple[object, ...]) -> None:
+    values = torch.tensor([[1.0], [math.nan], [3.0]], requires_grad=True)
+    read = attend(torch.zeros(2, 3), values, torch.tensor(mask))
+    assert read.tolist() == [[2.0], [2.0]]
+    (slope,) = torch.autograd.grad(read.sum(), values)
+    assert slope.tolist() == [[1.0], [0.0], [1.0]]
+
+
 def test_a_score_that_is_no_number_is_not_hidden() -> None:
     assert masked_softmax(torch.tensor([[math.nan, 0.0]])).isnan().all()
 

@@ -10,8 +10,6 @@ from netwright.core.seeding import seeded
 from netwright.layers.linear_recurrence import (
     LinearRecurrence,
     at_least_single,
-    last_counted,
-    zero_beyond,
 )
 from netwright.layers.linear_recurrent_unit import LinearRecurrentUnit
 from netwright.layers.minimal_recurrence import MinimalGRU, MinimalLSTM
@@ -86,14 +84,6 @@ def test_after_no_step_the_state_is_where_it_began() -> None:
     outputs, last = recurrence(x, start, torch.tensor([0, 4]))
     assert torch.equal(last[0], start[0])
     assert not outputs[0].any()
-
-
-def test_outputs_and_states_by_lengths_by_hand() -> None:
-    steps = torch.tensor([[[1.0], [2.0], [3.0]]]).repeat(3, 1, 1)
-    lengths = torch.tensor([0, 2, 3])
-    assert zero_beyond(steps, lengths).squeeze(2).tolist() == [[0, 0, 0], [1, 2, 0], [1, 2, 3]]
-    start = torch.full((3, 1), 9.0)
-    assert last_counted(steps, lengths, start).flatten().tolist() == [9.0, 2.0, 3.0]
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from netwright.core.errors import ShapeError
-from netwright.layers.masks import causal_mask, length_mask
+from netwright.layers.masks import causal_mask, length_mask, zero_unread
 
 
 def test_a_query_sees_the_keys_up_to_its_own_place() -> None:
@@ -30,6 +30,14 @@ def test_masks_are_combined_by_and() -> None:
     assert both.shape == (2, 3, 3)
     assert both[0].tolist() == [[True, False, False], [True, True, False], [True, True, False]]
     assert torch.equal(both[1], causal_mask(3))
+
+
+def test_only_what_no_query_sees_becomes_zero() -> None:
+    x = torch.tensor([[1.0, 2.0, 3.0]]).mT[None]  # (1, 3, 1)
+    mask = torch.tensor([[[True, False, False], [False, False, True], [True, False, False]]])
+    assert zero_unread(x, mask).flatten().tolist() == [1.0, 0.0, 3.0]
+    assert zero_unread(x, mask[:, :1]).flatten().tolist() == [1.0, 0.0, 0.0]
+    assert zero_unread(x, None) is x
 
 
 def test_lengths_of_another_shape_are_refused() -> None:

@@ -159,6 +159,20 @@ def test_a_row_of_padding_alone_gives_no_nan() -> None:
     assert bool((layer.attention_weights(x, mask)[0] == 0).all())
 
 
+@pytest.mark.parametrize("causal", [False, True])
+def test_padding_that_is_nan_leaves_no_trace_in_values_and_gradients(causal: bool) -> None:
+    layer, lengths = build(causal=causal), torch.tensor([2, 4])
+    beyond = torch.arange(4) >= lengths[:, None]
+
+    def everything(number: float) -> list[Tensor]:
+        x = draw(2, 4, 8).masked_fill(beyond[:, :, None], number).requires_grad_()
+        out = layer(x, length_mask(lengths, 4))
+        return [out, *torch.autograd.grad(out.square().sum(), [x, *layer.parameters()])]
+
+    for found, wanted in zip(everything(math.nan), everything(0.5), strict=True):
+        assert torch.equal(found, wanted)
+
+
 def test_dropout_works_while_training_only() -> None:
     layer, x = build(dropout=0.5), draw(2, 4, 8)
     assert torch.equal(layer(x), build()(x))

@@ -38,6 +38,12 @@ def test_cross_entropy_is_log_sum_exp_minus_the_true_logit() -> None:
     assert softmax(far).tolist() == [1.0, 0.0]
 
 
+@pytest.mark.parametrize("size", [1e9, torch.finfo(torch.float32).max])
+def test_large_logits_leave_chances_that_sum_to_one(size: float) -> None:
+    for large in (size, -size):
+        assert softmax(torch.tensor([large, large])).tolist() == [0.5, 0.5]
+
+
 @pytest.mark.covers("softmax-jacobian")
 def test_jacobian_is_that_of_differences_and_its_rows_sum_to_zero() -> None:
     o = logits()

@@ -1,5 +1,6 @@
 """The transformer block: where the norms stand, what is added, and what a stack lets through."""
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -9,6 +10,7 @@ from torch import Tensor, nn
 
 from netwright.core.seeding import seeded
 from netwright.layers.feedforward import FeedForward
+from netwright.layers.masks import length_mask
 from netwright.layers.multihead_attention import MultiHeadAttention
 from netwright.layers.transformer_block import TransformerBlock
 from netwright.testing.layer_contract import LAYER_CHECKS, Build
@@ -87,6 +89,21 @@ def test_parts_that_give_nothing_leave_the_norm_or_x_itself_and_gradients_pass_t
         start = x.clone().requires_grad_()
         (slope,) = torch.autograd.grad(stack(start).square()[..., 0].sum(), start)
         assert float(slope.norm()) > 1e-3
+
+
+@pytest.mark.parametrize("pre_norm", [False, True])
+def test_padding_that_is_nan_leaves_no_trace_in_values_and_gradients(pre_norm: bool) -> None:
+    with seeded(0):
+        block = build(pre_norm=pre_norm)
+    mask = length_mask(torch.tensor([2, 4]), 4)
+
+    def everything(number: float) -> list[Tensor]:
+        x = draw(2, 4, 8).masked_fill(~mask.mT, number).requires_grad_()
+        out = block(x, mask)
+        return [out, *torch.autograd.grad(out.square().sum(), [x, *block.parameters()])]
+
+    for found, wanted in zip(everything(math.nan), everything(0.5), strict=True):
+        assert torch.equal(found, wanted)
 
 
 def test_reading_on_from_a_cache_is_reading_the_whole() -> None:

@@ -26,14 +26,19 @@ def masked_softmax(scores: Tensor, mask: Tensor | None = None) -> Tensor:
         scores: (..., T, S).
         mask: True where a query may attend, of a shape that expands to that of the scores.
     """
-    allowed = scores != -math.inf  # a kernel of bounded reach rules keys out by itself
     if mask is not None:
-        allowed = allowed & mask
-    # The mask is laid on the scores; what it leaves of the weights where none is allowed, goes.
-    lowest = torch.finfo(scores.dtype).min
-    return scores.masked_fill(~allowed, lowest).softmax(dim=-1).masked_fill(~allowed, 0)
+        scores = scores.masked_fill(~mask, -math.inf)  # no finite score is as low
+    # A kernel of bounded reach rules keys out by itself: minus infinity there too.
+    reads_nothing = (scores == -math.inf).all(dim=-1, keepdim=True)
+    return scores.masked_fill(reads_nothing, 0).softmax(dim=-1).masked_fill(reads_nothing, 0)
 
 
 def attend(scores: Tensor, values: Tensor, mask: Tensor | None = None) -> Tensor:
-    """What the queries read (..., T, E): the mean of the values (..., S, E) by their weights."""
+    """What the queries read (..., T, E): the mean of the values (..., S, E) by their weights.
+
+    Values that no query may read, as those of padding, may be anything, NaN too.
+    """
+    if mask is not None:
+        read_by_some = torch.atleast_2d(mask).any(dim=-2)
+        values = values.masked_fill(~read_by_some.unsqueeze(-1), 0)  # 0 times NaN would be NaN
     return masked_softmax(scores, mask) @ values

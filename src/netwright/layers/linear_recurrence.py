@@ -12,6 +12,7 @@ from abc import abstractmethod
 import torch
 from torch import Tensor
 
+from netwright.layers.counted_steps import last_counted, zero_beyond
 from netwright.layers.recurrence import Recurrence
 from netwright.layers.scan import scan
 
@@ -46,6 +47,8 @@ class LinearRecurrence(Recurrence):
     ) -> tuple[Tensor, Tensor]:
         """All steps by one scan: (B, T, D) -> (B, T, H), and the last state that counts (B, N)."""
         state = self.start(len(inputs)) if state is None else state
+        if lengths is not None:
+            inputs = zero_beyond(inputs, lengths)
         states = scan(*self.coefficients(inputs), state)
         outputs = self.read_out(states, inputs)
         if lengths is None:
@@ -62,16 +65,3 @@ class LinearRecurrence(Recurrence):
 def at_least_single(tensor: Tensor) -> Tensor:
     """Half precision becomes float32: it has no number between 0.996 and 1 to forget slowly by."""
     return tensor.to(torch.promote_types(tensor.dtype, torch.float32))
-
-
-def zero_beyond(outputs: Tensor, lengths: Tensor) -> Tensor:
-    """Outputs (B, T, H), with zeros from step `lengths` (B,) on."""
-    counts = torch.arange(outputs.shape[1], device=outputs.device) < lengths[:, None]  # (B, T)
-    return outputs * counts[:, :, None]
-
-
-def last_counted(states: Tensor, lengths: Tensor, start: Tensor) -> Tensor:
-    """The state after `lengths` (B,) steps, of states (B, T, N); after none it is the start."""
-    rows = torch.arange(len(states), device=states.device)
-    last = states[rows, (lengths - 1).clamp(min=0)]
-    return torch.where(lengths[:, None] > 0, last, start)

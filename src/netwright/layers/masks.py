@@ -32,3 +32,11 @@ def length_mask(lengths: Tensor, size: int) -> Tensor:
     """(B, 1, S): every query of a row sees its first `lengths` (B,) keys of S = `size`."""
     check_shape("lengths", lengths, "B")
     return (torch.arange(size, device=lengths.device) < lengths[:, None])[:, None]
+
+
+def zero_unread(x: Tensor, mask: Tensor | None) -> Tensor:
+    """The positions (B, T, D), with zeros where the mask (B, T or 1, T) lets no query look.
+
+    What stands there may be anything: NaN would come back in the gradients of all that reads x.
+    """
+    return x if mask is None else x.masked_fill(~mask.any(dim=1)[:, :, None], 0)

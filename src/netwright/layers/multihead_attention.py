@@ -21,7 +21,7 @@ from netwright.core.errors import ConfigError
 from netwright.layers.attention import masked_softmax
 from netwright.layers.attention_scores import scaled_dot_scores
 from netwright.layers.key_value_cache import KeyValueCache
-from netwright.layers.masks import causal_mask
+from netwright.layers.masks import causal_mask, zero_unread
 from netwright.layers.position_encoding import Rotary
 
 
@@ -64,7 +64,9 @@ class MultiHeadAttention(nn.Module):
         Args:
             x: the positions.
             mask: True where one may attend, (B, T, T) or (B, 1, T); causality comes on top of it.
+                What is at a position to which none may attend is not read: it may be NaN.
         """
+        x = zero_unread(x, mask)
         allowed = None if mask is None else self._allowed(mask, x)
         return self._read(*self._split(x), allowed, is_causal=self.causal and allowed is None)
 
@@ -84,7 +86,7 @@ class MultiHeadAttention(nn.Module):
 
     def attention_weights(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
         """The weights of every head by the plain formula, (B, T, D) -> (B, H, T, T)."""
-        queries, keys, _ = self._split(x)
+        queries, keys, _ = self._split(zero_unread(x, mask))
         keys = keys.repeat_interleave(self.heads // self.kv_heads, dim=1)
         return masked_softmax(scaled_dot_scores(queries, keys), self._allowed(mask, x))
 

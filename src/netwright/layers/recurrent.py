@@ -18,6 +18,7 @@ from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from netwright.core.errors import ConfigError
 from netwright.core.evaluation import differentiable
+from netwright.layers.counted_steps import zero_beyond
 from netwright.layers.recurrence import Recurrence
 from netwright.layers.recurrent_cells import Cell, States, Weights
 from netwright.layers.unrolled import unroll
@@ -164,9 +165,12 @@ def _run_fused(
     if lengths is None:
         outputs, last = rnn(inputs, given)
     else:
-        # Torch packs no empty row: it is read as one step, of which nothing is kept.
+        # Torch packs no empty row: it is read as one step of zeros, of which nothing is kept.
         rows = pack_padded_sequence(
-            inputs, lengths.clamp(min=1).cpu(), batch_first=True, enforce_sorted=False
+            zero_beyond(inputs, lengths),
+            lengths.clamp(min=1).cpu(),
+            batch_first=True,
+            enforce_sorted=False,
         )
         packed, last = rnn(rows, given)
         outputs, _ = pad_packed_sequence(packed, batch_first=True, total_length=inputs.shape[1])
@@ -174,6 +178,6 @@ def _run_fused(
     if lengths is None:
         return outputs, end
     counts = (lengths > 0)[:, None, None]
-    return outputs * counts, tuple(
+    return outputs.masked_fill(~counts, 0), tuple(
         torch.where(counts, now, was) for now, was in zip(end, state, strict=True)
     )

@@ -18,7 +18,7 @@ from typing import cast
 from torch import Tensor, nn
 from torch.nn import functional
 
-from netwright.layers.linear_recurrence import zero_beyond
+from netwright.layers.counted_steps import zero_beyond
 from netwright.layers.recurrence import Recurrence, State
 
 
@@ -46,6 +46,8 @@ class ResidualRecurrence(Recurrence):
         self, inputs: Tensor, state: State = None, lengths: Tensor | None = None
     ) -> tuple[Tensor, State]:
         """(B, T, H) -> (B, T, H), and the state after the last step that counts."""
+        if lengths is not None:
+            inputs = zero_beyond(inputs, lengths)
         hidden, state = self.recurrence(self.norm(inputs), state, lengths)
         return inputs + self._added(hidden), state
 
@@ -83,6 +85,8 @@ class RecurrenceStack(Recurrence):
         self, inputs: Tensor, state: State = None, lengths: Tensor | None = None
     ) -> tuple[Tensor, State]:
         """(B, T, D) -> (B, T, H), and the states after the last step that counts."""
+        if lengths is not None:
+            inputs = zero_beyond(inputs, lengths)
         hidden = self.widen(inputs)
         before = (None,) * len(self.blocks) if state is None else state
         after = []

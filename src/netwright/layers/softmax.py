@@ -23,7 +23,9 @@ def log_sum_exp(logits: Tensor) -> Tensor:
 
 def softmax(logits: Tensor) -> Tensor:
     """The logits (B, C) as chances: each e^o over the sum of them."""
-    return (logits - log_sum_exp(logits).unsqueeze(-1)).exp()
+    # Not e^(o - log sum): beside a large o the rounding of that difference leaves no digit.
+    parts = (logits - logits.amax(dim=-1, keepdim=True)).exp()
+    return parts / parts.sum(dim=-1, keepdim=True)
 
 
 def softmax_jacobian(chances: Tensor) -> Tensor:

@@ -15,6 +15,7 @@ from torch import Tensor, nn
 
 from netwright.layers.feedforward import FeedForward
 from netwright.layers.key_value_cache import KeyValueCache
+from netwright.layers.masks import zero_unread
 from netwright.layers.multihead_attention import MultiHeadAttention
 
 
@@ -48,6 +49,7 @@ class TransformerBlock(nn.Module):
 
     def forward(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
         """(B, T, D) -> (B, T, D); `mask` as the attention takes it."""
+        x = zero_unread(x, mask)
         return self._add(x, self.attn(self.attended(x), mask))
 
     def extend(self, x: Tensor, cache: KeyValueCache) -> tuple[Tensor, KeyValueCache]:

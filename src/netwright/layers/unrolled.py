@@ -10,6 +10,7 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
+from netwright.layers.counted_steps import zero_beyond
 from netwright.layers.recurrent_cells import States
 
 
@@ -31,6 +32,8 @@ def unroll(
             outputs are zero. None: all.
         backward: read from the last step to the first; a short row then begins at its own end.
     """
+    if lengths is not None:
+        inputs = zero_beyond(inputs, lengths)
     # `unbind`, not an index a step: the gradient of each index would be as large as all inputs.
     steps = list(enumerate(inputs.unbind(1)))
     outputs = [inputs] * len(steps)
@@ -39,7 +42,7 @@ def unroll(
         outputs[t] = new[0]
         if lengths is not None:
             counts = (t < lengths)[:, None]
-            outputs[t] = new[0] * counts
+            outputs[t] = new[0].masked_fill(~counts, 0)
             new = tuple(torch.where(counts, now, was) for now, was in zip(new, state, strict=True))
         state = new
     return torch.stack(outputs, dim=1), state
