@@ -14,6 +14,7 @@ from torch.nn import functional as F
 
 from netwright.core.errors import DataError, NetwrightError, ShapeError
 from netwright.metrics.labels import (
+    is_yes,
     label_accuracy,
     label_brier,
     label_f1,
@@ -60,6 +61,11 @@ def test_losses_by_hand() -> None:
         -sum(math.log(chance) for chance in chances) / 6
     )
     assert label_brier(PROBABILITIES, TARGETS) == sum((1 - chance) ** 2 for chance in chances) / 6
+
+
+def test_a_yes_is_above_the_threshold() -> None:
+    assert is_yes(torch.tensor([0.25, 0.5, 0.75])).tolist() == [False, False, True]
+    assert is_yes(torch.tensor([0.25, 0.5, 0.75]), 0.25).tolist() == [False, True, True]
 
 
 def test_one_half_is_a_no() -> None:

@@ -29,10 +29,16 @@ from netwright.data.input_profile import (
 from netwright.data.mapped_inputs import MappedInputs, is_mapped
 from netwright.data.raw_arrays import WHOLE, column_names, read_numbers, to_float32, to_floats
 from netwright.data.source import DataConfig
-from netwright.data.spec import DataSpec, InputKind
+from netwright.data.spec import ClassType, DataSpec, InputKind
 from netwright.data.split import hold_out
 from netwright.data.stored import StoredSplit
-from netwright.data.targets import ArrayTarget, infer_kind, names_of_classes, read_targets
+from netwright.data.targets import (
+    ArrayTarget,
+    infer_kind,
+    names_of_classes,
+    read_targets,
+    type_of_classes,
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,11 +64,13 @@ class Names:
     Args:
         features: one a feature; else a frame's columns, else x0, x1 ...
         classes: the classes or labels in the order of the outputs; else the labels, sorted.
+        class_type: what the classes are where they are named; else what the labels are.
         targets: one a target column; else a frame's columns, else y, or y0, y1 ...
     """
 
     features: tuple[str, ...] = ()
     classes: tuple[str, ...] = ()
+    class_type: ClassType = ""
     targets: tuple[str, ...] = ()
 
 
@@ -201,12 +209,14 @@ def _spec(inputs: Inputs, targets: NDArray[Any], kind: ArrayTarget, names: Names
     columns = names.targets or (("y",) if width == 1 else _numbered("y", width))
     num_names = inputs.shape[1] if input_kind == "features" else 0
     features = names.features or _numbered("x", num_names)
-    classes: tuple[str, ...] = ()
-    if kind == "class":
-        classes = names.classes or names_of_classes(targets)
+    classes, class_type = names.classes, names.class_type
+    if kind == "class" and not classes:
+        classes, class_type = names_of_classes(targets), type_of_classes(targets)
     elif kind == "labels":
-        classes = names.classes or columns
+        classes = classes or columns
         _check_names("label", classes, width)
+    elif kind == "real":
+        classes = ()
     _check_names("class", classes, len(classes))
     _check_names("target", columns, width)
     _check_names("feature", features, num_names)
@@ -216,6 +226,7 @@ def _spec(inputs: Inputs, targets: NDArray[Any], kind: ArrayTarget, names: Names
         target=kind,
         num_outputs=len(classes) if kind == "class" else width,
         class_names=classes,
+        class_type=class_type,
         target_names=columns,
         feature_names=features,
     )

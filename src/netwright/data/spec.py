@@ -8,6 +8,7 @@ from netwright.core.flat_record import from_plain, to_plain
 
 InputKind = Literal["features", "image", "tokens", "series", "pairs"]
 TargetKind = Literal["class", "labels", "real", "tokens", "mask", "tags", "span", "none"]
+ClassType = Literal["", "text", "int", "float", "bool"]  # "": the source has text alone, as CSV
 IGNORED = -100  # a target of tokens or tags that does not count, as torch's cross-entropy has it
 
 
@@ -24,6 +25,8 @@ class DataSpec:
         num_outputs: classes, labels, reals, tags, or different target tokens; 0 where there is no
             target.
         class_names: the names of the classes or labels, in the order of the outputs.
+        class_type: what the classes were in the data before they had names, and become again in
+            answers.
         target_names: the names of the target columns.
         feature_names: one name a feature, after encoding; empty where inputs are not features.
         vocab_size: the number of different tokens; 0 where inputs are not tokens.
@@ -37,6 +40,7 @@ class DataSpec:
     target: TargetKind
     num_outputs: int = 0
     class_names: tuple[str, ...] = ()
+    class_type: ClassType = ""
     target_names: tuple[str, ...] = ()
     feature_names: tuple[str, ...] = ()
     vocab_size: int = 0

@@ -31,6 +31,7 @@ from netwright.data.raw_arrays import (
     to_float32,
     to_floats,
 )
+from netwright.data.spec import ClassType
 
 ArrayTarget = Literal["class", "labels", "real"]
 
@@ -69,6 +70,12 @@ def infer_kind(targets: NDArray[Any]) -> tuple[ArrayTarget, str]:
 def names_of_classes(targets: NDArray[Any]) -> tuple[str, ...]:
     """The different labels in their own order (numbers by size, text by alphabet), as text."""
     return tuple(_text(label) for label in np.unique(targets))
+
+
+def type_of_classes(targets: NDArray[Any]) -> ClassType:
+    """What the labels are, so that answers can be the same again."""
+    letters: dict[str, ClassType] = {"b": "bool", "i": "int", "u": "int", "f": "float"}
+    return letters.get(targets.dtype.kind, "text")
 
 
 def encode_classes(source: Any, class_names: Sequence[str], name: str = "targets") -> Tensor:

@@ -14,7 +14,7 @@ from netwright.inspection.figure_style import COLOURS
 from netwright.inspection.ticks import name_ticks
 from netwright.inspection.view import View
 from netwright.inspection.wording import amount, check_names, percent, quoted
-from netwright.metrics.labels import THRESHOLD, label_accuracy
+from netwright.metrics.labels import THRESHOLD, is_yes, label_accuracy
 from netwright.metrics.samples import weighted_mean
 
 if TYPE_CHECKING:
@@ -121,7 +121,7 @@ def measure_label_errors(
     """
     label_accuracy(probabilities, targets, weights)  # refuses what is not labels
     check_names("label_names", label_names, targets.shape[1])
-    said, true = probabilities > THRESHOLD, targets.bool()
+    said, true = is_yes(probabilities), targets.bool()
     total = float(len(targets) if weights is None else weights.cpu().double().sum())
     found, missed, alarms, denied = (
         (total * weighted_mean(kind, weights)).tolist()

@@ -1,6 +1,7 @@
 """Several labels a sample, each yes or no: how many answers are right, and how sure they are.
 
-An answer is yes where its probability is above one half.
+An answer is yes where its probability is above one half: one half itself is a no, as of two classes
+that are equally likely the first is taken.
 
 Shapes: N samples, K labels; probabilities (N, K), each in [0, 1]; targets (N, K) of 0 and 1.
 Source: Zhang and Zhou, "A Review on Multi-Label Learning Algorithms" (2014), section 2.2.
@@ -18,6 +19,16 @@ from netwright.metrics.samples import (
 )
 
 THRESHOLD = 0.5
+
+
+def is_yes(probabilities: Tensor, threshold: float = THRESHOLD) -> Tensor:
+    """Where the probabilities say yes: above the threshold. All that answers or measures asks here.
+
+    Args:
+        probabilities: of a yes, of any shape.
+        threshold: in [0, 1].
+    """
+    return probabilities > threshold
 
 
 def label_accuracy(probabilities: Tensor, targets: Tensor, weights: Tensor | None = None) -> float:
@@ -57,7 +68,7 @@ def _answers(probabilities: Tensor, targets: Tensor, weights: Tensor | None) -> 
     """Yes or no for each label, (N, K), after the checks."""
     check_label_samples("probabilities", probabilities, targets, weights)
     check_probabilities(probabilities)
-    return probabilities > THRESHOLD
+    return is_yes(probabilities)
 
 
 def _chances(probabilities: Tensor, targets: Tensor, weights: Tensor | None) -> Tensor:

@@ -4,6 +4,7 @@ Shapes: N rows, C classes, K reals, I rows and J columns of a mask, T tokens.
 """
 
 import os
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -14,10 +15,11 @@ from torch import Tensor
 from netwright.core.errors import ConfigError, DataError
 from netwright.data.dataset import Split
 from netwright.data.preprocessing import Preprocessor
-from netwright.data.spec import IGNORED, DataSpec, TargetKind
+from netwright.data.spec import IGNORED, ClassType, DataSpec, TargetKind
 from netwright.data.tables.cells import shortened
 from netwright.data.text.pair_encoder import PairEncoder
 from netwright.data.text.tag_encoder import TagEncoder
+from netwright.metrics.labels import THRESHOLD, is_yes
 from netwright.recipes.sources import is_frame
 
 PREDICTED: Mapping[TargetKind, str] = {
@@ -26,6 +28,8 @@ PREDICTED: Mapping[TargetKind, str] = {
     "tags": "tags",
     "tokens": "texts",
 }
+
+WHOLE_NUMBER = re.compile("0|-?[1-9][0-9]{0,17}")  # as Python writes it; no longer than int64
 
 
 def check_asked(spec: DataSpec, *, threshold: float | None = None, proba: bool = False) -> None:
@@ -93,7 +97,7 @@ def in_words(
         source: the raw inputs.
         spec: of the data that was learned from.
         preprocessor: encoded the inputs.
-        threshold: of one probability, from which on it is a yes; see `check_asked`.
+        threshold: of one probability, above which it is a yes; see `check_asked`.
     """
     if isinstance(preprocessor, TagEncoder):
         lengths = [len(sentence.words) for sentence in preprocessor.read(source)]
@@ -104,23 +108,39 @@ def in_words(
     if spec.target == "mask":
         return values.argmax(dim=1).byte().numpy()
     if spec.target == "class":
-        chosen = values.argmax(dim=1) if threshold is None else (values[:, 1] >= threshold).long()
-        labels = class_labels(spec.class_names)[chosen.numpy()]
+        chosen = (
+            values.argmax(dim=1) if threshold is None else is_yes(values[:, 1], threshold).long()
+        )
+        labels = class_labels(spec.class_names, spec.class_type)[chosen.numpy()]
         return like(source, labels, [*spec.target_names, "prediction"][:1])
     if spec.target == "labels":
-        said = values >= (0.5 if threshold is None else threshold)
+        said = is_yes(values, THRESHOLD if threshold is None else threshold)
         return like(source, said.long().numpy(), spec.class_names)
     reals = values.numpy()
     return like(source, reals[:, 0] if reals.shape[1] == 1 else reals, spec.target_names)
 
 
-def class_labels(names: Sequence[str]) -> NDArray[Any]:
-    """Class names as labels: whole numbers or true and false where all are, else text."""
+def class_labels(names: Sequence[str], class_type: ClassType = "") -> NDArray[Any]:
+    """Class names as the labels that they were.
+
+    A file of text does not say: there whole numbers are numbers, True and False are booleans, as
+    pandas reads them too, if all classes are so and written in no other way.
+    """
+    match class_type or _read_type(names):
+        case "bool":
+            return np.array([name == "True" for name in names])
+        case "int":
+            return np.array([int(name) for name in names])
+        case "float":
+            return np.array([float(name) for name in names])
+        case _:
+            return np.array(names, dtype=object)
+
+
+def _read_type(names: Sequence[str]) -> ClassType:
     if set(names) == {"False", "True"}:
-        return np.array([name == "True" for name in names])
-    if all(name.lstrip("-").isdecimal() and str(int(name)) == name for name in names):
-        return np.array([int(name) for name in names])
-    return np.array(names, dtype=object)
+        return "bool"
+    return "int" if all(map(WHOLE_NUMBER.fullmatch, names)) else "text"
 
 
 def like(source: Any, values: NDArray[Any], names: Sequence[str]) -> Any:

@@ -83,8 +83,8 @@ class NetEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn ha
         """Check the targets; the first ones say what there is to predict."""
 
     @abstractmethod
-    def _kind(self) -> tuple[ArrayTarget, tuple[str, ...]]:
-        """What there is to predict, and the names of its classes."""
+    def _kind(self) -> tuple[ArrayTarget, Names]:
+        """What there is to predict, with the names of its classes."""
 
     def _weigh(self, y: NDArray[Any], weights: NDArray[Any] | None) -> NDArray[Any] | None:
         """How much each row counts in the end."""
@@ -150,7 +150,7 @@ class NetEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn ha
             raise ConfigError(f"run_folder must be a path, got {self.run_folder!r}")
         target_names = column_names(y)
         X, y, weights = self._read(X, y, sample_weight, first=True, classes=classes)
-        kind, class_names = self._kind()
+        kind, names = self._kind()
         settings = self._checked_settings()
         for_data = {name: settings.pop(name) for name in DATA_SETTINGS if name in settings}
         for_data |= {"kind": kind, "val_size": val_size, "test_size": 0.0}
@@ -158,9 +158,9 @@ class NetEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn ha
             X,
             y,
             config=parse(ArraysConfig, for_data, "data"),
-            names=Names(
+            names=replace(
+                names,
                 features=tuple(getattr(self, "feature_names_in_", ())),
-                classes=class_names,
                 targets=target_names,
             ),
             weights=weights,

@@ -28,7 +28,9 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 
 from netwright.core.errors import ConfigError
-from netwright.data.targets import ArrayTarget, names_of_classes
+from netwright.data.arrays import Names
+from netwright.data.targets import ArrayTarget, names_of_classes, type_of_classes
+from netwright.metrics.labels import is_yes
 from netwright.models.catalog import MODELS
 from netwright.recipes.estimator_base import NetEstimator, learns_by_passes
 
@@ -106,10 +108,10 @@ class NetClassifier(ClassifierMixin, NetEstimator):  # type: ignore[misc]
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The likeliest class of each row (N,); for labels 0 or 1 each (N, C)."""
-        probabilities = self._predictions(X).numpy()
+        probabilities = self._predictions(X)
         if self._several:
-            return (probabilities >= 0.5).astype(np.int64)
-        likeliest: NDArray[Any] = self.classes_[probabilities.argmax(axis=1)]
+            return is_yes(probabilities).long().numpy()
+        likeliest: NDArray[Any] = self.classes_[probabilities.argmax(dim=1).numpy()]
         return likeliest
 
     def predict_proba(self, X: Any) -> NDArray[np.float32]:
@@ -130,8 +132,11 @@ class NetClassifier(ClassifierMixin, NetEstimator):  # type: ignore[misc]
                 self.classes_ = np.unique(y if classes is None else classes)
         return y
 
-    def _kind(self) -> tuple[ArrayTarget, tuple[str, ...]]:
-        return ("labels", ()) if self._several else ("class", names_of_classes(self.classes_))
+    def _kind(self) -> tuple[ArrayTarget, Names]:
+        if self._several:
+            return "labels", Names()
+        names, class_type = names_of_classes(self.classes_), type_of_classes(self.classes_)
+        return "class", Names(classes=names, class_type=class_type)
 
     def _weigh(self, y: NDArray[Any], weights: NDArray[Any] | None) -> NDArray[Any] | None:
         if self.class_weight is None:
@@ -192,5 +197,5 @@ class NetRegressor(RegressorMixin, NetEstimator):  # type: ignore[misc]
             self._flat = y.ndim == 1
         return y
 
-    def _kind(self) -> tuple[ArrayTarget, tuple[str, ...]]:
-        return "real", ()
+    def _kind(self) -> tuple[ArrayTarget, Names]:
+        return "real", Names()

@@ -150,7 +150,7 @@ class Run:
 
         Args:
             source: arrays, a frame, a path, rows as dicts, texts: what the run was trained on.
-            threshold: with two classes, the probability from which on the second is given.
+            threshold: with two classes, the probability above which the second is given.
         """
         check_asked(self.spec, threshold=threshold)
         values = self.predictions(source)

@@ -7,6 +7,7 @@ import torch
 
 from netwright.core.outputs import Output
 from netwright.data.loader import Batch
+from netwright.metrics.labels import label_accuracy
 from netwright.train.tasks.multi_label import MultiLabel
 
 
@@ -38,10 +39,18 @@ def test_headline_is_the_share_of_right_labels() -> None:
     assert task.headline_sum(LOGITS, *batch_of([[1, 0], [1, 0]], [0.5, 4.0])[1:3]).item() == 2.5
 
 
-def test_a_label_is_said_from_even_odds_on() -> None:
+def test_a_label_is_said_above_even_odds() -> None:
     logits = torch.tensor([[0.1, -0.1]])
     assert MultiLabel().headline_sum(logits, *batch_of([[1, 0]])[1:3]).item() == 1
     assert MultiLabel().headline_sum(logits, *batch_of([[0, 1]])[1:3]).item() == 0
+
+
+@pytest.mark.parametrize("logit", [0.0, 1e-9])  # the sigmoid of both is one half
+def test_the_headline_is_the_metric_at_even_odds(logit: float) -> None:
+    task, logits = MultiLabel(), torch.full((1, 2), logit)
+    batch = batch_of([[1, 0]])
+    measured = label_accuracy(task.predictions(logits), batch.targets)
+    assert task.headline_sum(logits, batch.targets, None).item() == measured == 0.5
 
 
 def test_predictions_are_one_probability_a_label() -> None:

@@ -36,7 +36,7 @@ def predict(
     ),
     threshold: Annotated[
         float | None,
-        typer.Option(help="Two classes: from which probability on the second is given."),
+        typer.Option(help="Two classes: above which probability the second is given."),
     ] = None,
     out: Annotated[
         Path | None, typer.Option(help="Segmentation: the folder that takes a PNG mask an image.")

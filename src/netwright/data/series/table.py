@@ -106,7 +106,7 @@ def from_frame(frame: Any, config: SeriesConfig, name: str = "") -> Data:
     found = (*table.notes, *left_out, *_notes_on_order(table, config))
     data = Data(
         name=name or table.name,
-        spec=_spec(encoder),
+        spec=_spec(encoder, table),
         train=parts["train"],
         val=parts.get("val"),
         test=parts.get("test"),
@@ -215,7 +215,7 @@ def _fitted(
     )
 
 
-def _spec(encoder: SeriesEncoder) -> DataSpec:
+def _spec(encoder: SeriesEncoder, table: RawTable) -> DataSpec:
     target = encoder.past.target
     return DataSpec(
         inputs="series",
@@ -223,6 +223,7 @@ def _spec(encoder: SeriesEncoder) -> DataSpec:
         target=target.kind,
         num_outputs=target.num_outputs,
         class_names=target.class_names,
+        class_type=target.class_type(table),
         target_names=target.columns,
     )
 

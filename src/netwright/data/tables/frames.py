@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from netwright.core.errors import DataError
+from netwright.data.spec import ClassType
 from netwright.data.tables.raw_table import RawTable, clean
 
 if TYPE_CHECKING:
@@ -23,11 +24,11 @@ def frame_table(frame: Any, name: str = "frame") -> RawTable:
     _check_names(name, names)
     if not len(pandas_frame):
         raise DataError(f"{name}: there are columns but no row")
-    columns = {}
-    for place, column in enumerate(names):
-        values = pandas_frame.iloc[:, place].astype(object).tolist()
-        columns[column] = clean(map(_cell, values))
-    return RawTable(name=name, columns=columns, positions=range(len(pandas_frame)))
+    columns = {
+        column: pandas_frame.iloc[:, place].astype(object).tolist()
+        for place, column in enumerate(names)
+    }
+    return _table(name, columns)
 
 
 def parquet_table(path: Path) -> RawTable:
@@ -59,8 +60,34 @@ def rows_table(rows: Sequence[Mapping[str, Any]], name: str = "input") -> RawTab
                 raise DataError(
                     f"{name}, row {place}: no {column!r}; give None where it is missing"
                 )
-    columns = {str(column): clean(_cell(row[column]) for row in rows) for column in rows[0]}
-    return RawTable(name=name, columns=columns, positions=range(len(rows)))
+    return _table(name, {str(column): [row[column] for row in rows] for column in rows[0]})
+
+
+def _table(name: str, columns: Mapping[str, Sequence[Any]]) -> RawTable:
+    """Columns of Python values as text, and what the values were."""
+    cells = {column: clean(map(_cell, values)) for column, values in columns.items()}
+    return RawTable(
+        name=name,
+        columns=cells,
+        positions=range(len(next(iter(cells.values())))),
+        types={column: _type_of(values, cells[column]) for column, values in columns.items()},
+    )
+
+
+def _type_of(values: Sequence[Any], cells: Sequence[str]) -> ClassType:
+    """What all values are that are not missing; whole numbers beside others are floats too."""
+    present = {type(value) for value, cell in zip(values, cells, strict=True) if cell}
+
+    def are_all(*kinds: type) -> bool:
+        return all(issubclass(kind, kinds) for kind in present)
+
+    if are_all(str):
+        return "text"
+    if are_all(bool, np.bool_):
+        return "bool"
+    if are_all(int, np.integer) and bool not in present:
+        return "int"
+    return "float" if are_all(int, float, np.number) and bool not in present else ""
 
 
 def _as_pandas(frame: Any) -> "pd.DataFrame":

@@ -1,7 +1,7 @@
 """A table as it was read: named columns of text, and where each row stands in its source."""
 
 import math
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from netwright.core.checks import nearest
 from netwright.core.errors import DataError
+from netwright.data.spec import ClassType
 
 MISSING = frozenset(
     {"", "NA", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "NAN", "NaT", "NULL", "Null", "null"}
@@ -31,6 +32,7 @@ class RawTable:
         positions: the place of each row in its source, from 0.
         lines: the line in which each row begins, where the source is a text file.
         notes: what was repaired on the way, one sentence each.
+        types: column -> what its values were before they were text, where all are of one type.
     """
 
     name: str
@@ -38,6 +40,7 @@ class RawTable:
     positions: Sequence[int]
     lines: Sequence[int] | None = None
     notes: tuple[str, ...] = ()
+    types: Mapping[str, ClassType] = field(default_factory=dict)
     # Columns that were read as numbers already; inference, fitting and encoding share the work.
     _numbers: dict[str, NDArray[np.float64] | None] = field(
         default_factory=dict, init=False, repr=False, compare=False

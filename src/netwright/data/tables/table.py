@@ -100,7 +100,7 @@ def _data(raw: RawTable, config: TableConfig) -> Data:
     new += _never_trained(encoder.target, splits["train"])
     data = Data(
         name=table.name,
-        spec=_spec(encoder),
+        spec=_spec(encoder, table),
         train=splits["train"],
         val=splits.get("val"),
         test=splits.get("test"),
@@ -225,7 +225,7 @@ def _never_trained(target: TargetEncoder, train: Split) -> list[str]:
     return [f"{target.columns[0]}: no training row is {listed(absent)}"] if absent else []
 
 
-def _spec(encoder: TableEncoder) -> DataSpec:
+def _spec(encoder: TableEncoder, table: RawTable) -> DataSpec:
     names = encoder.feature_names
     return DataSpec(
         inputs="features",
@@ -233,6 +233,7 @@ def _spec(encoder: TableEncoder) -> DataSpec:
         target=encoder.target.kind,
         num_outputs=encoder.target.num_outputs,
         class_names=encoder.target.class_names,
+        class_type=encoder.target.class_type(table),
         target_names=encoder.target.columns,
         feature_names=names,
     )

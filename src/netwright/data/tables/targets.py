@@ -15,6 +15,7 @@ from torch import Tensor
 
 from netwright.core.checks import nearest
 from netwright.core.errors import ConfigError, DataError
+from netwright.data.spec import ClassType
 from netwright.data.tables.cells import (
     CLEAR_SHARE,
     as_number,
@@ -74,6 +75,10 @@ class TargetEncoder:
     def num_outputs(self) -> int:
         """Classes, labels or reals."""
         return len(self.class_names) or len(self.columns)
+
+    def class_type(self, table: RawTable) -> ClassType:
+        """What the classes are in the table that was learned from."""
+        return table.types.get(self.columns[0], "") if self.kind == "class" else ""
 
     def encode(self, table: RawTable) -> Tensor:
         """Class indices (N,) int64, or labels or reals (N, K) float32."""

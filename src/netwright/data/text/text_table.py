@@ -3,7 +3,7 @@
 Shapes: N rows, T tokens of each.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, Literal
 
 import numpy as np
@@ -110,7 +110,7 @@ def text_table_data(table: RawTable, config: TextTableConfig) -> Data:
     splits = {part: whole.take(rows) for part, rows in division.items() if len(rows)}
     data = Data(
         name=table.name,
-        spec=encoder.spec,
+        spec=replace(encoder.spec, class_type=target.class_type(table)),
         train=splits["train"],
         val=splits.get("val"),
         test=splits.get("test"),

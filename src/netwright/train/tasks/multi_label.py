@@ -13,6 +13,7 @@ from netwright.data.dataset import Split
 from netwright.data.loader import Batch
 from netwright.losses.catalog import LOSSES
 from netwright.metrics.catalog import Kind
+from netwright.metrics.labels import is_yes
 from netwright.metrics.samples import weighted_mean
 from netwright.train.tasks.task import Task, exact, mean_loss, weighted
 
@@ -39,7 +40,7 @@ class MultiLabel(Task):
         self, output: Tensor | Output, targets: Tensor, weights: Tensor | None
     ) -> Tensor:
         """The share of right labels, summed over examples."""
-        right = (logits_of(output) > 0) == (targets > 0.5)
+        right = is_yes(self.predictions(output)) == is_yes(targets)
         return weighted(right.float().mean(dim=1), weights).sum()
 
     def predictions(self, output: Tensor | Output) -> Tensor:
