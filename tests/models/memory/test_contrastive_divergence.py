@@ -13,6 +13,7 @@ from netwright.models.memory.contrastive_divergence import (
     hidden_probabilities,
     visible_probabilities,
 )
+from netwright.models.memory.rbm import RBM
 
 
 def random_machine(visible: int, hidden: int, spread: float = 1.0) -> Machine:
@@ -62,6 +63,72 @@ def test_one_step_in_the_mean_is_that_of_all_hidden_samples() -> None:
     found = contrastive_divergence(machine, many, numbers=numbers).direction
     for part, wanted in zip(found, expected, strict=True):
         torch.testing.assert_close(part, wanted, rtol=0, atol=0.005)
+
+
+def chances_of(units: Tensor, states: Tensor) -> Tensor:
+    """Of each state (S, U), where units are on with these chances (B, U); (B, S)."""
+    on = units[:, None]
+    return (on * states + (1 - on) * (1 - states)).prod(dim=2)
+
+
+def likelihood_gradient(machine: Machine, data: Tensor) -> Machine:
+    """Of the mean log-likelihood, with Z from all states."""
+    moved = Machine(*(part.clone().requires_grad_() for part in machine))
+    log_z = (-free_energy(moved, all_states(data.shape[1]))).logsumexp(dim=0)
+    return Machine(*torch.autograd.grad((-free_energy(moved, data)).mean() - log_z, moved))
+
+
+def mean_direction(machine: Machine, data: Tensor, steps: int, *, sampled: bool) -> Machine:
+    """The mean of CD-k over all chains, with sampled visible units or with their probabilities."""
+    states = all_states(len(machine.hidden_bias))
+    visible = rebuilt = visible_probabilities(machine, states)  # one row a hidden state
+    told = torch.eye(len(states), dtype=torch.float64)  # the chance of each row, by hidden state
+    if sampled:
+        visible = all_states(data.shape[1])
+        told = chances_of(rebuilt, visible)
+    hidden, start = hidden_probabilities(machine, visible), hidden_probabilities(machine, data)
+    at = chances_of(start, states).mean(dim=0)  # the chance of each hidden state
+    for _ in range(steps - 1):
+        at = at @ told @ chances_of(hidden, states)
+    share = (at @ told)[:, None]
+    return Machine(
+        weights=data.T @ start / len(data) - (share * visible).T @ hidden,
+        visible_bias=data.mean(dim=0) - (share * visible).sum(dim=0),
+        hidden_bias=start.mean(dim=0) - (share * hidden).sum(dim=0),
+    )
+
+
+def largest_gap(found: Machine, wanted: Machine) -> float:
+    return max(float((a - b).abs().max()) for a, b in zip(found, wanted, strict=True))
+
+
+def test_visible_probabilities_stay_off_the_gradient_and_samples_come_to_it() -> None:
+    machine, data = random_machine(4, 3), all_states(4)[[3, 5]]
+    gradient = likelihood_gradient(machine, data)
+
+    def off(steps: int, *, sampled: bool) -> float:
+        return largest_gap(mean_direction(machine, data, steps, sampled=sampled), gradient)
+
+    steps = (1, 2, 10, 100)
+    probabilities = [off(k, sampled=False) for k in steps]
+    assert probabilities == pytest.approx([0.142, 0.0677, 0.0450, 0.0450], abs=1e-4)
+    samples = [off(k, sampled=True) for k in steps]
+    assert samples[:2] == pytest.approx([0.104, 0.0234], abs=2e-4)
+    assert samples[2] < 1e-6
+    assert samples[3] < 1e-12
+    # What is computed is the mean with probabilities, and not the one with samples.
+    many, numbers = data.repeat(50_000, 1), torch.Generator().manual_seed(1)
+    found = contrastive_divergence(machine, many, numbers=numbers, gibbs_steps=5).direction
+    wanted, other = (mean_direction(machine, data, 5, sampled=sampled) for sampled in (False, True))
+    assert largest_gap(found, wanted) < 0.005
+    assert largest_gap(found, other) > 0.03
+
+
+def test_the_cards_say_so() -> None:
+    for told in (contrastive_divergence.__doc__, RBM.card.misprint):
+        assert told is not None
+        assert "0.045" in told
+        assert "nothing" in told
 
 
 def test_equal_weights_change_nothing_and_a_weight_of_zero_takes_an_example_out() -> None:

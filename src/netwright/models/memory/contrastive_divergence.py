@@ -61,7 +61,11 @@ def contrastive_divergence(
     """CD-k: v0 p(h|v0)^T - vk p(h|vk)^T, the mean over the batch.
 
     Hidden units are sampled while the chain runs, visible ones and the last hidden ones are
-    probabilities: less noise, and nothing is lost.
+    probabilities: less noise. For the last hidden ones nothing is lost. For the visible ones
+    something is: the sigmoid of a mean is not the mean of sigmoids, so that however large k is, the
+    direction does not become the gradient of the likelihood. By enumeration, with 4 visible and 3
+    hidden units and weights of spread 1, its entries are off by up to 0.14 at k = 1, 0.07 at k = 2
+    and 0.045 from k = 10 on; with sampled visible units by 0.10, 0.02 and less than 1e-6.
 
     Args:
         machine: the parameters.

@@ -72,10 +72,15 @@ class RBM(Model, Learner):
             "h": "hidden units, 0 or 1, (U)",
             "W": "weights, (D, U)",
             "a, b": "biases, (D) and (U)",
-            "v_k, h_k": "after k steps of the chain that starts at the data v_0",
+            "v_k, h_k": "after k steps of the chain that starts at the data v_0; v_k and the last"
+            " h_k are probabilities, not samples",
             r"\eta": "step size, `lr`",
         },
         source="Hinton (2002), Neural Computation 14, 1771-1800",
+        misprint="Visible probabilities in the chain are said to lose nothing. They lower the"
+        " noise, but the step does not become the gradient of the likelihood as k grows: enumerated"
+        " with 4 visible and 3 hidden units it stays 0.045 off, with samples it comes within 1e-6"
+        " at k = 10.",
     )
     weights: Tensor
     visible_bias: Tensor
