@@ -152,10 +152,99 @@ def test_volumes_have_windows_too() -> None:
 def test_other_layers_with_weights_are_refused() -> None:
     sentence = (
         "receptive fields need convolutions, poolings and layers that look at one place, "
-        "got LSTM at 1"
+        "got LSTM at 1, of which that is not known; give a list of Window"
     )
     with pytest.raises(ConfigError, match=f"^{sentence}$"):
         receptive_fields(nn.Sequential(nn.Conv1d(1, 1, 3), nn.LSTM(4, 4)))
+
+
+SIDE = 24
+LAYERS: list[nn.Module] = [
+    *(nn.Conv2d(4, 4, 3, stride=2, dilation=2), nn.Conv2d(4, 4, 5, padding="same", groups=2)),
+    *(nn.LazyConv2d(4, 3), LocallyConnected2d(4, 4, (SIDE, SIDE), 3), GaussianPool2d(3, width=2.0)),
+    *(nn.MaxPool2d(3, 2), nn.AvgPool2d(2), nn.LPPool2d(2, 3), nn.LPPool2d(2, 3, stride=1)),
+    *(nn.PixelUnshuffle(2), nn.PixelUnshuffle(3), nn.PixelShuffle(2), nn.Fold(24, 3)),
+    *(nn.Unfold(3), nn.FractionalMaxPool2d(3, output_size=9), nn.MaxUnpool2d(2)),
+    *(nn.AdaptiveAvgPool2d(1), nn.AdaptiveMaxPool2d(2), nn.Flatten(), nn.Linear(SIDE, 3)),
+    *(nn.Upsample(scale_factor=2), nn.UpsamplingBilinear2d(scale_factor=2)),
+    *(nn.UpsamplingNearest2d(scale_factor=2), nn.ConvTranspose2d(4, 4, 3)),
+    *(nn.BatchNorm2d(4), nn.BatchNorm2d(4, track_running_stats=False), nn.SyncBatchNorm(4)),
+    *(nn.InstanceNorm2d(4), nn.GroupNorm(2, 4), nn.LayerNorm([4, SIDE, SIDE])),
+    *(nn.LayerNorm(SIDE), nn.RMSNorm(SIDE), nn.LocalResponseNorm(3), nn.CrossMapLRN2d(3)),
+    *(nn.Softmax(dim=1), nn.Softmax(dim=-1), nn.LogSoftmax(dim=2), nn.Softmin(dim=1)),
+    *(nn.Softmax2d(), nn.GLU(dim=1), nn.GLU(), nn.ChannelShuffle(2), nn.Unflatten(2, (4, 6))),
+    *(nn.ReflectionPad2d(2), nn.ReplicationPad2d(1), nn.CircularPad2d(2), nn.ZeroPad2d(1)),
+    *(nn.ConstantPad2d(-1, 0.0), nn.Identity(), nn.Dropout(), nn.Dropout2d(), nn.AlphaDropout()),
+    *(nn.CELU(), nn.ELU(), nn.GELU(), nn.Hardshrink(), nn.Hardsigmoid(), nn.Hardswish()),
+    *(nn.Hardtanh(), nn.LeakyReLU(), nn.LogSigmoid(), nn.Mish(), nn.PReLU(), nn.ReLU()),
+    *(nn.ReLU6(), nn.RReLU(), nn.SELU(), nn.Sigmoid(), nn.SiLU(), nn.Softplus(), nn.Tanh()),
+    *(nn.Softshrink(), nn.Softsign(), nn.Tanhshrink(), nn.Threshold(0.1, 0.0)),
+    *(nn.FeatureAlphaDropout(), nn.Bilinear(4, 4, 2), nn.Embedding(4, 4), nn.CosineSimilarity()),
+    *(nn.MultiheadAttention(4, 2), nn.GRU(4, 4), nn.MSELoss(), nn.TransformerEncoderLayer(4, 2)),
+]
+
+
+def changed_columns(layer: nn.Module, shape: tuple[int, ...]) -> list[set[int]]:
+    """For each output column, the input columns that change a value in it; by trying."""
+    x = torch.rand(shape, dtype=torch.float64, generator=torch.Generator().manual_seed(0)) + 0.5
+    before = layer(x)
+    seen: list[set[int]] = [set() for _ in range(before.shape[-1])]
+    for column in range(shape[-1]):
+        for change in (5.0, -5.0):  # upwards and downwards: a maximum notices only one of them
+            moved = x.clone()
+            moved[..., column] += change
+            differs = (layer(moved) != before).flatten(0, -2).any(dim=0)
+            for place in differs.nonzero().flatten().tolist():
+                seen[place].add(column)
+    return seen
+
+
+@pytest.mark.parametrize("layer", LAYERS, ids=str)
+def test_each_layer_of_torch_is_counted_right_or_refused_or_sees_all(layer: nn.Module) -> None:
+    layer = layer.eval().double()
+    try:
+        fields = receptive_fields(nn.Sequential(nn.Identity(), layer))
+    except ConfigError as refusal:
+        assert type(layer).__name__ in str(refusal)
+        return
+    seen = changed_columns(layer, (1, 4, SIDE, SIDE))
+    middle = seen[len(seen) // 3]
+    sees_all = layer(torch.zeros(1, 4, SIDE, SIDE).double()).dim() < 4 or len(middle) > SIDE // 3
+    if sees_all:
+        assert not fields
+        return
+    field = fields[-1] if fields else ReceptiveField(layer="", size=1, jump=1)
+    assert max(middle) - min(middle) + 1 == field.size
+    assert min(seen[len(seen) // 3 + 1]) - min(middle) == field.jump
+
+
+def test_no_layer_of_torch_is_forgotten() -> None:
+    tried = {type(layer).__name__ for layer in LAYERS}
+    others = re.compile(
+        r".*(1d|3d|Loss.*|Cell|Base|Container|Parallel|List|Dict)$|Lazy.*|Transformer.*|Module"
+        r"|EmbeddingBag|PairwiseDistance|LSTM|RNN|Sequential"
+    )
+    named = {name for name in dir(nn) if isinstance(getattr(nn, name), type)}
+    kinds = {name for name in named if issubclass(getattr(nn, name), nn.Module)}
+    assert {name for name in kinds - tried if not others.fullmatch(name)} == set()
+
+
+def test_pixels_moved_into_channels_are_seen_by_what_mixes_the_channels() -> None:
+    mixed = nn.Conv2d(4, 1, 1).double()
+    nn.init.constant_(mixed.weight, 1.0)
+    network = nn.Sequential(nn.PixelUnshuffle(2), mixed)
+    seen = seen_pixels(network, (6, 6), (1, 1))
+    assert torch.equal(seen, torch.cartesian_prod(torch.arange(2, 4), torch.arange(2, 4)))
+    assert [(field.size, field.jump) for field in receptive_fields(network)] == [(2, 2), (2, 2)]
+
+
+def test_an_activation_of_ones_own_is_refused_by_its_name() -> None:
+    class Blur(nn.Module):
+        def forward(self, x: Tensor) -> Tensor:
+            return x.roll(1, -1) + x
+
+    with pytest.raises(ConfigError, match="got Blur at 1, of which that is not known"):
+        receptive_fields(nn.Sequential(nn.Conv2d(1, 1, 3), Blur()))
 
 
 @pytest.mark.parametrize("setting", ["kernel", "stride", "dilation"])

@@ -13,7 +13,6 @@ Translate" (2014); Vaswani et al., "Attention Is All You Need" (2017), section 3
 
 import math
 
-import torch
 from torch import Tensor
 
 
@@ -39,6 +38,6 @@ def attend(scores: Tensor, values: Tensor, mask: Tensor | None = None) -> Tensor
     Values that no query may read, as those of padding, may be anything, NaN too.
     """
     if mask is not None:
-        read_by_some = torch.atleast_2d(mask).any(dim=-2)
+        read_by_some = mask.any(dim=-2) if mask.dim() > 1 else mask  # (..., S)
         values = values.masked_fill(~read_by_some.unsqueeze(-1), 0)  # 0 times NaN would be NaN
     return masked_softmax(scores, mask) @ values

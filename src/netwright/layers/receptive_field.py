@@ -1,9 +1,13 @@
-"""Receptive fields: how many pixels of the input one value of a layer depends on.
+"""Receptive fields: how many pixels of the input one place of a layer depends on.
 
     r_l = r_(l-1) + (k_l - 1) d_l j_(l-1),   j_l = j_(l-1) s_l,   r_0 = j_0 = 1,
 
 for kernels of k values that lie d apart and move by strides s; the jump j counts the input pixels
-between two neighbours of a layer.
+between two neighbours of a layer. A place is all channels at one position: in most layers each of
+them sees as much; where pixels are only moved into channels (PixelUnshuffle), they do together.
+Layers are as they are at rest, and positions away from the border.
+
+Every layer is in one of four tables; of one that is in none it is not known what it looks at.
 
 Source: Araujo, Norris and Sim, "Computing Receptive Fields of Convolutional Neural Networks"
 (2019).
@@ -17,7 +21,6 @@ from torch import nn
 from netwright.core.checks import check_positive
 from netwright.core.errors import ConfigError
 from netwright.layers.locally_connected import LocallyConnected2d
-from netwright.layers.norms import NORMS
 from netwright.layers.pooling import GaussianPool2d
 
 SLIDES = (
@@ -29,12 +32,31 @@ SEES_ALL = (
     *(nn.AdaptiveMaxPool1d, nn.AdaptiveMaxPool2d, nn.AdaptiveMaxPool3d),
     *(nn.AdaptiveAvgPool1d, nn.AdaptiveAvgPool2d, nn.AdaptiveAvgPool3d),
     *(nn.Flatten, nn.Linear),
+    # Their mean and spread are those of the whole image.
+    *(nn.InstanceNorm1d, nn.InstanceNorm2d, nn.InstanceNorm3d),
+    *(nn.GroupNorm, nn.LayerNorm, nn.RMSNorm),
 )
 ENLARGES = (
     *(nn.ConvTranspose1d, nn.ConvTranspose2d, nn.ConvTranspose3d),
-    *(nn.Upsample, nn.PixelShuffle),
+    *(nn.MaxUnpool1d, nn.MaxUnpool2d, nn.MaxUnpool3d),
+    *(nn.Upsample, nn.PixelShuffle, nn.Fold),
 )
-POINTWISE = (*NORMS, nn.PReLU)  # of the layers that have weights
+NORMALISES = (nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d, nn.SyncBatchNorm)
+ALONG_AN_AXIS = (nn.GLU, nn.Softmax, nn.LogSoftmax, nn.Softmin)
+CHANNELS = 1  # the axis of them
+POINTWISE = (
+    *(nn.CELU, nn.ELU, nn.GELU, nn.Hardshrink, nn.Hardsigmoid, nn.Hardswish, nn.Hardtanh),
+    *(nn.LeakyReLU, nn.LogSigmoid, nn.Mish, nn.PReLU, nn.ReLU, nn.ReLU6, nn.RReLU, nn.SELU),
+    *(nn.Sigmoid, nn.SiLU, nn.Softplus, nn.Softshrink, nn.Softsign, nn.Tanh, nn.Tanhshrink),
+    *(nn.Threshold, nn.Identity, nn.Softmax2d, nn.ChannelShuffle),
+    *(nn.LocalResponseNorm, nn.CrossMapLRN2d),  # over neighbouring channels
+    *(nn.Dropout, nn.Dropout1d, nn.Dropout2d, nn.Dropout3d),
+    *(nn.AlphaDropout, nn.FeatureAlphaDropout),
+    *(nn.ConstantPad1d, nn.ConstantPad2d, nn.ConstantPad3d),
+    *(nn.ReflectionPad1d, nn.ReflectionPad2d, nn.ReflectionPad3d),
+    *(nn.ReplicationPad1d, nn.ReplicationPad2d, nn.ReplicationPad3d),
+    *(nn.CircularPad1d, nn.CircularPad2d, nn.CircularPad3d),
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,7 +84,7 @@ class Window:
 
 @dataclass(frozen=True, kw_only=True)
 class ReceptiveField:
-    """What one value of a layer depends on, along one dimension of the input.
+    """What one place of a layer depends on, along one dimension of the input.
 
     Args:
         layer: the name of the layer.
@@ -94,11 +116,10 @@ def receptive_fields(layers: Iterable[Window] | nn.Module, axis: int = -1) -> li
 def windows_of(module: nn.Module, axis: int = -1) -> Iterator[Window]:
     """The windows of convolutions and poolings, up to the first layer that sees the whole image.
 
-    Norms, and layers without weights (activations, dropout), are taken to work on each place by
-    itself; other layers with weights are refused.
+    Layers that work on each place by itself have none; a layer that is not known is refused.
     """
     for name, layer in _in_order(module, ""):
-        if isinstance(layer, SEES_ALL):
+        if _sees_all(layer):
             return
         if isinstance(layer, ENLARGES):
             raise ConfigError(
@@ -111,11 +132,26 @@ def windows_of(module: nn.Module, axis: int = -1) -> Iterator[Window]:
                 dilation=_along(getattr(layer, "dilation", 1), axis),
                 layer=name,
             )
-        elif not isinstance(layer, POINTWISE) and next(layer.parameters(), None) is not None:
+        elif isinstance(layer, nn.PixelUnshuffle):
+            side = layer.downscale_factor
+            yield Window(kernel=side, stride=side, layer=name)
+        elif not _is_pointwise(layer):
             raise ConfigError(
                 "receptive fields need convolutions, poolings and layers that look at one place, "
-                f"got {_described(layer, name)}"
+                f"got {_described(layer, name)}, of which that is not known; give a list of Window"
             )
+
+
+def _sees_all(layer: nn.Module) -> bool:
+    if isinstance(layer, NORMALISES):  # without what it has learned of the data, by all of a batch
+        return layer.running_mean is None
+    return isinstance(layer, SEES_ALL)
+
+
+def _is_pointwise(layer: nn.Module) -> bool:
+    if isinstance(layer, ALONG_AN_AXIS):
+        return layer.dim == CHANNELS
+    return isinstance(layer, POINTWISE + NORMALISES)
 
 
 def _in_order(module: nn.Module, path: str) -> Iterator[tuple[str, nn.Module]]:
