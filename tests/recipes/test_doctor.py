@@ -57,6 +57,19 @@ def imbalanced(*, ill: bool) -> Case:
     return kept, {"target": "kind"}
 
 
+def single(*, ill: bool) -> Case:
+    table = frame()
+    table.loc[ROWS - 1, "kind"] = "w" if ill else "x"
+    return table, {"target": "kind"}
+
+
+def far_off(*, ill: bool) -> Case:
+    table = frame().drop(columns="kind")
+    table["price"] = table.sum(axis=1)
+    table.loc[[3, 77], "price"] = 1e5 if ill else 10.0
+    return table, {"target": "price"}
+
+
 def constant(*, ill: bool) -> Case:
     return frame().assign(e=1.5 if ill else np.sin(np.arange(ROWS))), {"target": "kind"}
 
@@ -112,6 +125,22 @@ class Net(nn.Module):
         return logits
 
 
+class Ended(nn.Module):
+    """Scores, or what a last function makes of them."""
+
+    def __init__(self, *, is_squashed: bool) -> None:
+        super().__init__()
+        self.scores, self.is_squashed = Net(), is_squashed
+
+    def forward(self, x: Tensor) -> Tensor:
+        scores: Tensor = self.scores(x)
+        return scores.softmax(dim=1) if self.is_squashed else scores
+
+
+def squashed(*, ill: bool) -> Case:
+    return frame(), {"target": "kind", "model": Ended(is_squashed=ill)}
+
+
 def stuck(*, ill: bool) -> Case:
     return frame(), {"target": "kind", "model": Net(is_deaf=ill)}
 
@@ -128,11 +157,14 @@ PLANTED: dict[str, Callable[..., Case]] = {
     "split-leakage": leaking,
     "duplicates": copied,
     "imbalance": imbalanced,
+    "single-row-class": single,
+    "target-outliers": far_off,
     "constant-column": constant,
     "id-like-column": numbered,
     "missing-values": gaps,
     "unreadable-files": pictures,
     "label-noise": mislabelled,
+    "squashed-outputs": squashed,
     "cannot-overfit": stuck,
     "frozen-part": cut,
     "bad-initial-variance": loud,

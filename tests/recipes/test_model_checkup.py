@@ -8,14 +8,15 @@ from netwright.recipes.fit import prepare
 from netwright.recipes.model_checkup import look_at_model
 
 
-def test_both_checks_are_made_and_told() -> None:
+def test_all_checks_are_made_and_told() -> None:
     spreads = "how differences between rows pass through the layers at the start"
+    ending = "what the outputs end in"
     by_heart = "whether 3 rows can be learned by heart"
     assert look_at_model(prepare("mlp", "moons", hidden=(8, 8))) == Examination(
-        looked_at=(spreads, by_heart)
+        looked_at=(spreads, ending, by_heart)
     )
     assert look_at_model(prepare("mlp", "moons", hidden=(8,))) == Examination(
-        looked_at=(by_heart,),
+        looked_at=(ending, by_heart),
         not_looked_at=(f"{spreads}: 1 hidden layer, wanted at least 2",),
     )
 

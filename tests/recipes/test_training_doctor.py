@@ -1,4 +1,4 @@
-"""The doctor beside real runs: ten planted illnesses are found, healthy runs are left in peace."""
+"""The doctor beside real runs: planted illnesses are found, healthy runs are left in peace."""
 
 import json
 from collections.abc import Callable
@@ -18,7 +18,7 @@ from netwright.data.dataset import Data, Split
 from netwright.models.catalog import MODELS
 from netwright.recipes.explain import explain
 from netwright.recipes.report import write_report
-from netwright.recipes.training import options_taken
+from netwright.recipes.run_findings import options_taken
 from netwright.train.callback import Callback
 from netwright.train.callbacks.doctor import Doctor
 from netwright.train.state import TrainState
@@ -87,6 +87,37 @@ def mixed_up(rows: int) -> Data:
     assert data.val is not None
     assert data.test is not None
     return replace(data, train=mixed(data.train), val=mixed(data.val), test=mixed(data.test))
+
+
+def rare(*, apart: float) -> Data:
+    """One row in 500 is of a second class, which lies so far from the first; a third is common."""
+    data = toy_data(rows=2000, val=500, test=500)
+
+    def thinned(split: Split) -> Split:
+        is_rare = torch.arange(len(split)) % 500 == 0
+        inputs = split.inputs + apart * is_rare[:, None] * torch.tensor([-1.0, 1.0, -1.0])
+        common = (split.inputs[:, 0] > 0).long() * 2
+        return Split(inputs=inputs, targets=torch.where(is_rare, 1, common))
+
+    assert data.val is not None
+    assert data.test is not None
+    return replace(data, train=thinned(data.train), val=thinned(data.val), test=thinned(data.test))
+
+
+def far_off(value: float) -> Data:
+    """The inputs themselves, but for three rows."""
+    data = toy_data("real", rows=300, val=48, test=48)
+    targets = data.train.targets.clone()
+    targets[[5, 80, 200]] = value
+    return replace(data, train=replace(data.train, targets=targets))
+
+
+def one_of_a_kind(*, is_one: bool) -> Data:
+    """The last class has one training row, or as many as it should."""
+    data = toy_data(rows=128, val=48, test=48)
+    rows = (data.train.targets != 2).nonzero().flatten().tolist()
+    last = (data.train.targets == 2).nonzero().flatten().tolist()
+    return replace(data, train=data.train.take(torch.tensor(rows + last[: 1 if is_one else None])))
 
 
 class Spoil(Callback):
@@ -158,6 +189,27 @@ PLANTS = {
         ill=lambda: (TwoParts(is_detached=True), usual()),
         well=lambda: (TwoParts(is_detached=False), usual()),
     ),
+    "a softmax before the cross-entropy": Plant(
+        illness="squashed-outputs",
+        ill=lambda: (nn.Sequential(net(), nn.Softmax(dim=1)), usual()),
+    ),
+    "one row in 500 of a class": Plant(
+        illness="imbalance",
+        ill=lambda: (net(), rare(apart=1.0)),
+        well=lambda: (net(), rare(apart=20.0)),
+        settings={"lr": 0.01},
+    ),
+    "three targets of 1e5": Plant(
+        illness="target-outliers",
+        ill=lambda: (net(), far_off(1e5)),
+        well=lambda: (net(), far_off(1.0)),
+        settings={"epochs": 5, "lr": 0.01},
+    ),
+    "a class of one row": Plant(
+        illness="single-row-class",
+        ill=lambda: (net(), one_of_a_kind(is_one=True)),
+        well=lambda: (net(), one_of_a_kind(is_one=False)),
+    ),
 }
 
 
@@ -203,7 +255,7 @@ def test_where_nan_comes_from_is_told_beside_the_error_that_ends_the_run(
 
 
 def test_no_two_plants_are_of_the_same_illness() -> None:
-    assert len({plant.illness for plant in PLANTS.values()}) == len(PLANTS) == 9
+    assert len({plant.illness for plant in PLANTS.values()}) == len(PLANTS) == 13
 
 
 @pytest.fixture(scope="module")

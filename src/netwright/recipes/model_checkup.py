@@ -10,6 +10,7 @@ from netwright.models.ensembles.ensemble import Ensemble
 from netwright.recipes.initial_variance import find_initial_variance
 from netwright.recipes.overfit_one_batch import overfit_one_batch
 from netwright.recipes.prepared import Prepared
+from netwright.recipes.squashed_outputs import find_squashed_outputs
 
 MOST_ROWS = 64  # whose differences are followed through the layers
 MOST_NUMBERS = 2**18  # of these rows together: large images are few
@@ -28,6 +29,7 @@ def look_at_model(prepared: Prepared) -> Examination:
         "how differences between rows pass through the layers at the start",
         find_initial_variance(model, inputs),
     )
+    seen += examined("what the outputs end in", find_squashed_outputs(model, inputs, prepared.task))
     tried = overfit_one_batch(prepared)
     what = f"whether {counted(tried.rows, 'row')} can be learned by heart"
     return seen + examined(what, tried.answer())

@@ -1,15 +1,13 @@
 """From a prepared recipe to a run: let it learn, measure it, write what is worth keeping."""
 
-import math
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from torch import nn
 
-from netwright.core.config import Config, parse, to_mapping
 from netwright.core.console import say, warn
 from netwright.core.devices import device_of
 from netwright.core.errors import ConfigError
@@ -19,7 +17,6 @@ from netwright.core.learner import Learner
 from netwright.core.storage import remove_leftovers, write_json
 from netwright.data.fingerprint import fingerprint
 from netwright.models.ensembles.ensemble import Ensemble
-from netwright.optimizers.catalog import OPTIMIZERS
 from netwright.recipes.ensemble_fit import PreparedEnsemble, ensemble_fit
 from netwright.recipes.gradient_fit import gradient_fit
 from netwright.recipes.kept_members import let_go_of_members
@@ -28,17 +25,15 @@ from netwright.recipes.own_fit import own_fit
 from netwright.recipes.prepared import Circumstances, Prepared
 from netwright.recipes.resume import NEVER, Origin, find_origin, find_run, run_of
 from netwright.recipes.run import Run
+from netwright.recipes.run_findings import run_findings
 from netwright.recipes.run_folder import create_run_folder, save_model, write_recipe
 from netwright.recipes.start_from import check_tokens, compare_scaling, take_weights
 from netwright.train.callback import Callback
 from netwright.train.evaluate import evaluate, evaluate_baseline
 from netwright.train.ranks import Ranks, joined
-from netwright.train.settings import TrainConfig
-from netwright.train.symptoms import OPTIONS, Patient, Score, find_symptoms
 from netwright.train.trainer import Trainer
 
 MOST_TOLD = 5  # findings of the doctor on the console
-PROPER = ("log_loss", "rmse", "perplexity")  # errors that a guess without inputs makes smallest
 
 
 def train(
@@ -224,7 +219,7 @@ def _results(prepared: Prepared, outcome: Outcome) -> dict[str, Any]:
         "load_seconds": round(data.load_seconds, 3),
         "compile_seconds": round(outcome.compile_seconds, 3),
         "notes": [*data.notes, *outcome.notes],
-        **_findings(prepared, outcome, metrics, baseline),
+        **_findings(prepared, outcome, split, metrics, baseline),
         **_contents(prepared),
     }
 
@@ -232,48 +227,13 @@ def _results(prepared: Prepared, outcome: Outcome) -> dict[str, Any]:
 def _findings(
     prepared: Prepared,
     outcome: Outcome,
+    split: str,
     metrics: dict[str, float],
     baseline: dict[str, float],
 ) -> dict[str, Any]:
-    """What ails the run, where the doctor watched it."""
-    if not outcome.layer_history.layers:
-        return {}
-    config = prepared.recipe.train
-    patient = Patient(
-        history=outcome.history,
-        layers=outcome.layer_history,
-        lr=OPTIMIZERS.load(config.optimizer).lr if config.lr is None else config.lr,
-        limit=_longest_gradient(config, parameters=_size(prepared.model)),
-        options=options_taken(prepared.recipe.model_settings),
-        score=next(
-            (
-                Score(name, metrics[name], baseline[name])
-                for name in PROPER
-                if name in metrics and name in baseline
-            ),
-            None,
-        ),
-    )
-    return {"findings": [finding.to_json() for finding in find_symptoms(patient)]}
-
-
-def _longest_gradient(config: TrainConfig, *, parameters: int) -> float:
-    """What clipping leaves of any gradient."""
-    by_value = math.inf if config.clip_value is None else config.clip_value * parameters**0.5
-    return min(by_value, math.inf if config.clip_norm is None else config.clip_norm)
-
-
-def options_taken(settings: Config | None) -> frozenset[str]:
-    """What a fix may name: settings that the model takes."""
-    if settings is None:
-        return frozenset()
-    taken = set()
-    for option in OPTIONS:
-        name, _, value = option.partition("=")
-        with suppress(ConfigError):
-            parse(type(settings), {**to_mapping(settings), name: value})
-            taken.add(option)
-    return frozenset(taken)
+    """What ails the run, as it is written."""
+    found = run_findings(prepared, outcome, split, metrics, baseline)
+    return {} if found is None else {"findings": [finding.to_json() for finding in found]}
 
 
 def _tell_findings(results: dict[str, Any], *, quiet: bool) -> None:

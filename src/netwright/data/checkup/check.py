@@ -24,6 +24,7 @@ class Check:
         find: data, and where it came from -> what came of looking.
         inputs: the kinds of input that it is for.
         targets: the kinds of target that it is for.
+        reads_inputs: whether inputs are looked at; targets alone are in memory, all of them.
     """
 
     illness: str
@@ -31,6 +32,7 @@ class Check:
     find: Callable[[Data, Origin], Answer]
     inputs: Set[InputKind] = EVERY_INPUT
     targets: Set[TargetKind] = EVERY_TARGET
+    reads_inputs: bool = True
 
     @property
     def scope(self) -> str:

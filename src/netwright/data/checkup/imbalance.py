@@ -8,19 +8,34 @@ import torch
 from netwright.core.finding import Finding
 from netwright.data.checkup.check import Check
 from netwright.data.checkup.origin import Origin
+from netwright.data.checkup.single_rows import LEAST_ROWS
 from netwright.data.checkup.wording import first_few
 from netwright.data.dataset import Data
 
 MOST_TIMES = 10  # so many times as often as the rarest class may the commonest one be
 
 
+def class_counts(data: Data) -> list[int]:
+    """The training rows of each class (C,), or the pixels."""
+    targets, classes = data.train.targets.flatten().long(), len(data.spec.class_names)
+    counts: list[int] = torch.bincount(targets, minlength=classes).tolist()
+    return counts
+
+
+def rare_classes(data: Data, counts: list[int]) -> list[int]:
+    """Those with less than a tenth of the rows of the commonest, the rarest first.
+
+    A class of one row or none is told of by itself, in `single_rows.py`.
+    """
+    least = LEAST_ROWS if data.spec.target == "class" else 0
+    order = sorted(range(len(counts)), key=counts.__getitem__)
+    return [place for place in order if least <= counts[place] < max(counts) / MOST_TIMES]
+
+
 def find_imbalance(data: Data, origin: Origin) -> Finding | None:
     """The classes that are rarer than a tenth of the commonest, in the training rows."""
-    names, targets = data.spec.class_names, data.train.targets
-    counts = torch.bincount(targets.flatten().long(), minlength=len(names)).tolist()
-    most = max(counts)
-    order = sorted(range(len(names)), key=counts.__getitem__)
-    rare = [place for place in order if counts[place] * MOST_TIMES < most]
+    names, counts = data.spec.class_names, class_counts(data)
+    most, rare = max(counts), rare_classes(data, counts)
     if not rare:
         return None
     total, one = sum(counts), "pixel" if data.spec.target == "mask" else "training row"
