@@ -7,7 +7,14 @@ import pytest
 from scipy.stats import nct, t, ttest_rel
 
 from netwright.core.errors import ConfigError, DataError
-from netwright.metrics.paired import MOST_PAIRS, POWER, half_width, paired_gap, pairs_needed
+from netwright.metrics.paired import (
+    MOST_PAIRS,
+    POWER,
+    SIGNIFICANCE,
+    half_width,
+    paired_gap,
+    pairs_needed,
+)
 
 
 def draw(seed: int, n: int, *, shift: float = 0.0) -> tuple[list[float], list[float]]:
@@ -99,7 +106,7 @@ def test_pairs_needed_are_the_fewest_whose_power_is_four_in_five(
     ratio: float, comparisons: int
 ) -> None:
     def power(n: int) -> float:
-        reach = t.isf(0.025 / comparisons, n - 1)
+        reach = t.isf(SIGNIFICANCE / 2 / comparisons, n - 1)
         return float(nct.sf(reach, n - 1, ratio * math.sqrt(n)))
 
     for mean in (2 * ratio, -2 * ratio):
@@ -113,7 +120,7 @@ def test_pairs_needed_are_the_fewest_whose_power_is_four_in_five(
 
 @pytest.mark.parametrize("ratio", [0.4, 1.0, 2.5])
 @pytest.mark.parametrize("comparisons", [1, 3])
-def test_of_comparisons_with_the_pairs_needed_four_in_five_leave_out_0(
+def test_of_comparisons_with_the_pairs_needed_four_in_five_are_found_real(
     ratio: float, comparisons: int
 ) -> None:
     """10,000 comparisons: the standard error of the rate is 0.4 %; one pair less has less."""
@@ -122,7 +129,7 @@ def test_of_comparisons_with_the_pairs_needed_four_in_five_leave_out_0(
 
     def rate(n: int) -> float:
         differences = np.random.default_rng(0).normal(ratio, 1.0, size=(10_000, n))
-        reach = half_width(1.0, n, comparisons=comparisons)
+        reach = t.isf(SIGNIFICANCE / 2 / comparisons, n - 1) / math.sqrt(n)
         return float((differences.mean(axis=1) > differences.std(axis=1, ddof=1) * reach).mean())
 
     assert rate(count) > 0.79
@@ -143,9 +150,26 @@ def test_a_gap_within_noise_needs_more_pairs_than_it_has(seed: int) -> None:
 
 def test_no_number_of_pairs_settles_a_gap_of_0_or_a_tiny_one() -> None:
     assert pairs_needed(0.0, 1.0) is None
-    assert pairs_needed(2.79 / math.sqrt(MOST_PAIRS), 1.0) is None
-    # For many pairs the power is normal: 1.96 + 0.84 standard errors are needed.
-    assert pairs_needed(3.0 / math.sqrt(MOST_PAIRS), 1.0) == pytest.approx(8721, abs=20)
+    assert pairs_needed(3.64 / math.sqrt(MOST_PAIRS), 1.0) is None
+    # For many pairs the power is normal: 2.807 + 0.842 standard errors are needed.
+    assert pairs_needed(4.0 / math.sqrt(MOST_PAIRS), 1.0) == pytest.approx(8321, abs=20)
+
+
+def test_an_interval_stays_within_what_a_difference_can_be() -> None:
+    """Three seeds of 0.63 against 0.91 reach beyond [-1, 1] by Student's formula."""
+    scores = ([0.2, 0.85, 0.84], [0.9, 0.91, 0.92])
+    free, cut = paired_gap(*scores), paired_gap(*scores, bounds=(0.0, 1.0))
+    assert free.interval is not None
+    assert free.interval[1] > 1
+    assert cut.interval == (free.interval[0], 1.0)
+    assert (cut.mean, cut.std, cut.p_value) == (free.mean, free.std, free.p_value)
+    turned = paired_gap(*reversed(scores), bounds=(0.0, 1.0))
+    assert turned.interval == (-1.0, -free.interval[0])
+
+
+def test_errors_have_no_upper_bound() -> None:
+    scores = ([0.1, 9.0, 0.2], [5.0, 0.1, 3.0])
+    assert paired_gap(*scores, bounds=(0.0, math.inf)) == paired_gap(*scores)
 
 
 def test_equal_differences_have_no_interval_also_where_they_differ_by_rounding() -> None:

@@ -218,8 +218,8 @@ def test_all_gaps_are_to_the_first_and_share_the_confidence(fake: Faker) -> None
     assert shared.gap.interval is not None
     assert shared.gap.interval[0] < alone.gap.interval[0]
     assert alone.gap.interval[1] < shared.gap.interval[1]
-    assert "about 10 seeds" in alone.reason
-    assert "about 13 seeds" in shared.reason
+    assert "about 18 seeds" in alone.reason
+    assert "about 20 seeds" in shared.reason
 
 
 def test_a_lower_metric_can_be_the_better_one(fake: Faker) -> None:

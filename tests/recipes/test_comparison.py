@@ -14,7 +14,7 @@ from netwright.recipes.comparison import ComparedEntry, Comparison
 from netwright.recipes.gap_verdict import judge_gap
 from netwright.recipes.recipe import parse_recipe
 
-A, B = (0.90, 0.92, 0.91), (0.95, 0.96, 0.97)
+A, B = (0.90, 0.92, 0.91), (0.949, 0.971, 0.96)
 
 
 def entry(label: str, scores: tuple[float, ...], **changes: Any) -> ComparedEntry:
@@ -72,7 +72,7 @@ def test_the_table_has_a_row_an_entry_and_the_baseline(real: Comparison) -> None
         {
             "entry": "wide",
             "mean": "0.9600",
-            "std": "0.0100",
+            "std": "0.0110",
             "gap to first": "+0.0500",
             "95 % interval": f"[{low:+.4f}, {high:+.4f}]",
             "verdict": "better",
@@ -87,8 +87,8 @@ def test_the_table_has_a_row_an_entry_and_the_baseline(real: Comparison) -> None
 
 def test_sentences_say_who_is_better_by_how_much_and_why(real: Comparison) -> None:
     assert real.sentences == (
-        "wide is better than mlp (accuracy +0.0500, 95 % interval [+0.0252, +0.0748]): "
-        "the interval leaves out 0.",
+        "wide is better than mlp (accuracy +0.0500, 95 % interval [+0.0475, +0.0525]): "
+        "the gap is real, p = 0.0001.",
     )
     assert real.setting == "accuracy on test (1,080 rows) of moons, seeds 0 to 2"
     assert real.title == "mlp against wide on moons"
@@ -106,11 +106,11 @@ def test_a_repeat_says_that_it_is_paired_by_split_only() -> None:
     assert alarm.table_rows()[1]["verdict"] == "noise"
     assert '<div class="value">noise</div>' in alarm.page()
     assert alarm.sentences[0].startswith(
-        "mlp (again) against mlp (accuracy +0.0500, 95 % interval [+0.0252, +0.0748]): "
+        "mlp (again) against mlp (accuracy +0.0500, 95 % interval [+0.0475, +0.0525]): "
         "a false alarm: "
     )
     other = comparison(entry("wide", B), entry("mlp", A), again)
-    assert other.sentences[0].endswith("leaves out 0.")
+    assert other.sentences[0].endswith("the gap is real, p = 0.0003.")
     assert other.sentences[1].endswith(" It repeats mlp under seeds 3 to 5: paired by split only.")
 
 
@@ -138,14 +138,15 @@ def test_one_seed_has_no_spread() -> None:
 
 
 def test_the_coverage_says_what_an_interval_is_about_and_how_they_are_shared() -> None:
-    one = comparison(entry("a", A), entry("b", B)).coverage
-    assert one == (
+    about = (
         "An interval covers other training seeds on this one split, not other data: "
         "which rows were held out is the same throughout."
     )
+    one = comparison(entry("a", A), entry("b", B)).coverage
+    assert one == f"{about} A gap is called real where the paired t-test gives p < 0.005."
     three = comparison(*(entry(label, A) for label in "abcd")).coverage
     assert three == (
-        f"{one} Each of the 3 intervals is one of 98.3 %, so that all of them together hold in "
+        f"{about} Each of the 3 intervals is one of 98.3 %, so that all of them together hold in "
         "95 of 100 such comparisons (Bonferroni)."
     )
 
@@ -199,7 +200,7 @@ def test_the_page_opens_with_the_verdict_and_holds_everything(real: Comparison) 
     assert html.escape(real.sentences[0]) in page
     assert "trivial baseline" in page
     assert "data:image/svg+xml;base64," in page
-    assert real.coverage in page
+    assert html.escape(real.coverage) in page
     differences = page.partition("<h2>What differs</h2>")[2].partition("</section>")[0]
     named = re.findall(r"<tr><td>(.*?)</td>", differences)
     assert named == ["model.hidden", "train.lr"]

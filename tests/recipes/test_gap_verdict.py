@@ -1,4 +1,4 @@
-"""The verdict on a gap: real, noise, exact, or none; never more than the seeds can say."""
+"""The verdict on a gap: real, undecided, exact, or none; never more than the seeds can say."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -33,34 +33,56 @@ def judged(differences: Sequence[float], **how: Any) -> GapVerdict:
 def test_a_gap_beyond_its_interval_is_real(sign: int, better: str, word: str) -> None:
     verdict = judged([sign * 0.3, sign * 0.31, sign * 0.29], better=better)
     assert verdict.word == word
-    assert verdict.reason == "the interval leaves out 0"
+    assert verdict.reason == "the gap is real, p = 0.0004"
 
 
-def test_a_gap_within_its_interval_is_noise_and_says_how_many_seeds_would_settle_it() -> None:
+def test_a_gap_within_its_interval_is_undecided_and_says_how_many_seeds_would_settle_it() -> None:
     verdict = judged([0.3, -0.1, 0.1, 0.0, 0.2])
-    assert verdict.word == "noise"
-    assert verdict.reason == "this gap is noise; about 22 seeds would settle it"
+    assert verdict.word == "undecided"
+    assert verdict.reason == (
+        "undecided, these seeds do not tell the two apart; about 38 seeds would settle it"
+    )
     assert verdict.gap.std is not None
-    assert verdict.seeds_needed == 22 == pairs_needed(verdict.gap.mean, verdict.gap.std)
+    assert verdict.seeds_needed == 38 == pairs_needed(verdict.gap.mean, verdict.gap.std)
+
+
+def test_a_large_gap_of_three_seeds_is_undecided_not_noise() -> None:
+    """0.63 against 0.91: nobody would call it noise."""
+    verdict = judged([0.1, 0.65, 0.09])
+    assert verdict.word == "undecided"
+    assert verdict.seeds_needed is not None
+
+
+def test_an_interval_without_0_is_a_hint_until_p_is_small() -> None:
+    verdict = judged([0.3, 0.33, 0.2])
+    assert verdict.gap.interval is not None
+    assert verdict.gap.interval[0] > 0
+    assert verdict.word == "undecided"
+    assert verdict.reason == (
+        "undecided, a hint, but p = 0.02 is not below 0.005; about 5 seeds would settle it"
+    )
 
 
 def test_more_comparisons_ask_for_more_seeds() -> None:
-    assert "about 32 seeds" in judged([0.3, -0.1, 0.1, 0.0, 0.2], comparisons=4).reason
+    assert "about 47 seeds" in judged([0.3, -0.1, 0.1, 0.0, 0.2], comparisons=4).reason
 
 
 def test_a_tiny_gap_asks_for_more_seeds_than_anyone_has() -> None:
     verdict = judged([0.3, -0.3, 0.001])
-    assert verdict.word == "noise"
-    assert (
-        verdict.reason == "this gap is noise; more than 10,000 seeds would be needed to settle it"
+    assert verdict.word == "undecided"
+    assert verdict.reason == (
+        "undecided, these seeds do not tell the two apart; "
+        "more than 10,000 seeds would be needed to settle it"
     )
     assert verdict.seeds_needed is None
 
 
 def test_no_gap_names_no_number_of_seeds() -> None:
     verdict = judged([0.5, -0.5, 0.0])
-    assert verdict.word == "noise"
-    assert verdict.reason == "no gap was seen; no number of seeds can be named that would settle it"
+    assert verdict.word == "undecided"
+    assert verdict.reason == (
+        "undecided, no gap was seen; no number of seeds can be named that would settle it"
+    )
 
 
 @pytest.mark.parametrize("differences", [[0.5], [0.5, 0.50001], [0.0, 0.0]])

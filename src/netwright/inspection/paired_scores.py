@@ -14,7 +14,8 @@ from netwright.core.errors import DataError
 from netwright.inspection.figure_style import FAINT, INK, colour_of
 from netwright.inspection.view import View
 from netwright.inspection.wording import number, quoted, short_name
-from netwright.metrics.paired import PairedGap, paired_gap
+from netwright.metrics.catalog import METRICS
+from netwright.metrics.paired import UNBOUNDED, PairedGap, paired_gap
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -123,13 +124,17 @@ def measure_paired_scores(
     if len(scores) < 2:
         raise DataError(f"scores of two entries or more are wanted, got {len(scores)}")
     reference, *others = scores.values()
+    bounds = METRICS[metric].bounds if metric in METRICS else UNBOUNDED
     return PairedScores(
         metric=metric,
         better=better,
         labels=tuple(scores),
         scores=tuple(tuple(row) for row in scores.values()),
         shares_seeds=tuple(label not in own_seeds for label in scores),
-        gaps=tuple(paired_gap(reference, other, comparisons=len(others)) for other in others),
+        gaps=tuple(
+            paired_gap(reference, other, comparisons=len(others), bounds=bounds)
+            for other in others
+        ),
     )
 
 

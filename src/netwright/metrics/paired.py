@@ -6,15 +6,19 @@ the interval
     mean(d) +- t std(d) / sqrt(n),    t the quantile of Student's distribution, n - 1 degrees
 
 With m comparisons each has the confidence 1 - (1 - confidence) / m, so that all hold together.
+Where the interval would leave what a difference can be, it is cut: the true mean lies inside anyway.
+
+An interval of 95 % leaves out 0 for one equal pair in twenty, too often for a verdict: a gap counts
+as real where the p-value of the paired t-test, times m, is below 0.005.
 
 How many pairs would tell a gap from 0? Under a true mean of g with a spread of s, mean(d) over its
 standard error has the noncentral t distribution with n - 1 degrees around g sqrt(n) / s; the power
-of n pairs is the chance that it lies beyond t.
+of n pairs is the chance that its p-value is below 0.005, on the side of g.
 
 Shapes: n pairs.
 Source: Student, "The Probable Error of a Mean" (1908); Dunn, "Multiple Comparisons Among Means"
 (1961), for m comparisons; Johnson and Welch, "Applications of the Non-Central t-Distribution"
-(1940), for the power.
+(1940), for the power; Benjamin et al., "Redefine Statistical Significance" (2018), for 0.005.
 """
 
 import math
@@ -30,6 +34,8 @@ from netwright.core.checks import check_positive
 from netwright.core.errors import DataError
 
 CONFIDENCE = 0.95
+SIGNIFICANCE = 0.005  # of equal pairs, the share that may be called different
+UNBOUNDED = (-math.inf, math.inf)
 POWER = 0.8
 MOST_PAIRS = 10_000
 # Differences of equal size differ by this share of the scores at most, by rounding alone.
@@ -57,7 +63,11 @@ class PairedGap:
 
 
 def paired_gap(
-    reference: Sequence[float], challenger: Sequence[float], *, comparisons: int = 1
+    reference: Sequence[float],
+    challenger: Sequence[float],
+    *,
+    comparisons: int = 1,
+    bounds: tuple[float, float] = UNBOUNDED,
 ) -> PairedGap:
     """The mean difference of paired scores with its interval.
 
@@ -65,6 +75,7 @@ def paired_gap(
         reference: n scores.
         challenger: n scores under the same seeds, in the same order.
         comparisons: how many intervals are to hold at once.
+        bounds: the lowest and the highest score that there can be.
     """
     _check_pairs(reference, challenger)
     check_positive("comparisons", comparisons)
@@ -77,24 +88,25 @@ def paired_gap(
         std = None if n == 1 else 0.0
         return PairedGap(differences=differences, mean=mean, std=std, interval=None, p_value=None)
     std = statistics.stdev(differences)
-    half = half_width(std, n, comparisons=comparisons)
+    half, most = half_width(std, n, comparisons=comparisons), bounds[1] - bounds[0]
     tail = float(stdtr(n - 1, -abs(mean) / (std / math.sqrt(n))))
     return PairedGap(
         differences=differences,
         mean=mean,
         std=std,
-        interval=(mean - half, mean + half),
+        interval=(max(-most, mean - half), min(most, mean + half)),
         p_value=min(1.0, 2 * tail * comparisons),
     )
 
 
 def half_width(std: float, pairs: int, *, comparisons: int = 1) -> float:
     """How far the interval reaches to either side, for differences of this spread."""
-    return std * float(_quantile(np.array([pairs]), comparisons)[0]) / math.sqrt(pairs)
+    reach = _quantile(np.array([pairs]), (1 - CONFIDENCE) / comparisons)[0]
+    return std * float(reach) / math.sqrt(pairs)
 
 
 def pairs_needed(mean: float, std: float, *, comparisons: int = 1) -> int | None:
-    """The fewest pairs whose interval lies on the mean's side of 0 in four of five tries.
+    """The fewest pairs that find the gap real, on the mean's side of 0, in four of five tries.
 
     Mean and standard deviation, which must not be 0, are taken for the true ones. None where
     10,000 pairs are too few, as they are for a mean of 0.
@@ -102,14 +114,14 @@ def pairs_needed(mean: float, std: float, *, comparisons: int = 1) -> int | None
     counts = np.arange(2, MOST_PAIRS + 1)
     centre = abs(mean) / std * np.sqrt(counts)
     # Far beyond enough pairs scipy may give NaN, which counts as no: the fewest come before.
-    enough = nctdtr(counts - 1, centre, _quantile(counts, comparisons)) <= 1 - POWER
+    reach = _quantile(counts, SIGNIFICANCE / comparisons)
+    enough = nctdtr(counts - 1, centre, reach) <= 1 - POWER
     return int(counts[enough.argmax()]) if enough.any() else None
 
 
-def _quantile(pairs: NDArray[np.int64], comparisons: int) -> NDArray[np.float64]:
-    """How many standard errors the interval reaches to either side."""
-    tail = (1 - CONFIDENCE) / comparisons / 2
-    return np.asarray(stdtrit(pairs - 1, 1 - tail), dtype=np.float64)
+def _quantile(pairs: NDArray[np.int64], outside: float) -> NDArray[np.float64]:
+    """How many standard errors to either side leave this share of Student's distribution out."""
+    return np.asarray(stdtrit(pairs - 1, 1 - outside / 2), dtype=np.float64)
 
 
 def _check_pairs(reference: Sequence[float], challenger: Sequence[float]) -> None:

@@ -52,6 +52,9 @@ def compare(
 ) -> Comparison:
     """Train two or more models on the same data under the same seeds, and judge the gaps.
 
+    A gap is called better or worse where the paired t-test gives p < 0.005; else it is undecided,
+    and the verdict says how many seeds would settle it.
+
     Args:
         *entries: names ("mlp"), names with settings ("mlp:dropout=0:lr=0.01"), configs, recipe
             files or run folders; the first is what the others are compared with.
@@ -156,7 +159,9 @@ def _verdicts(
     varies = [any(fit["metrics"] != same[0]["metrics"] for fit in same) for same in fits]
     return tuple(
         judge_gap(
-            paired_gap(first.scores, row.scores, comparisons=len(others)),
+            paired_gap(
+                first.scores, row.scores, comparisons=len(others), bounds=metric.bounds
+            ),
             better=metric.better,
             comparisons=len(others),
             seeds_matter=varies[0] or varies[place],

@@ -24,7 +24,7 @@ from netwright.inspection.page import (
 from netwright.inspection.paired_scores import PairedScores, measure_paired_scores
 from netwright.inspection.view import plain
 from netwright.inspection.wording import short_name
-from netwright.metrics.paired import CONFIDENCE, PairedGap
+from netwright.metrics.paired import CONFIDENCE, SIGNIFICANCE, PairedGap
 from netwright.recipes.gap_verdict import GapVerdict
 from netwright.recipes.recipe_file import to_yaml
 from netwright.recipes.same_comparison import (
@@ -125,13 +125,18 @@ class Comparison:
 
     @property
     def coverage(self) -> str:
-        """What the intervals cover and what they do not; and what seeds that settle it mean."""
+        """What the intervals cover and what not, when a gap is real, what seeds that settle it mean."""
         challengers = len(self.rows) - 1
         each = 100 - 100 * (1 - CONFIDENCE) / challengers
         together = (
             f" Each of the {challengers} intervals is one of {each:.1f} %, so that all of them "
             "together hold in 95 of 100 such comparisons (Bonferroni)."
             if challengers > 1
+            else ""
+        )
+        real = (
+            f" A gap is called real where the paired t-test gives p < {SIGNIFICANCE:g}."
+            if any(verdict.word in {"better", "worse", "undecided"} for verdict in self.verdicts)
             else ""
         )
         settled = (
@@ -142,7 +147,7 @@ class Comparison:
         )
         return (
             "An interval covers other training seeds on this one split, not other data: "
-            f"which rows were held out is the same throughout.{together}{settled}"
+            f"which rows were held out is the same throughout.{together}{real}{settled}"
         )
 
     @property

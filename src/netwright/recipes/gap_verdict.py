@@ -1,13 +1,36 @@
-"""What a gap between two learners says, in a word and a reason; and when it says nothing."""
+"""What a gap between two learners says, in a word and a reason; and when it says nothing.
+
+    better, worse             p < 0.005: of 200 pairs of equal learners one is called different
+    undecided                 the seeds do not tell; the reason names how many would
+    noise                     one recipe under other seeds: the gap is chance, whatever its size
+    the same                  no difference on any seed
+    better here, worse here   neither depends on the seed: exact on these rows, silent on others
+    no verdict                fewer than three seeds, or the same gap on each
+"""
 
 from dataclasses import dataclass
 from typing import Literal
 
-from netwright.metrics.paired import CONFIDENCE, MOST_PAIRS, PairedGap, pairs_needed
+from netwright.metrics.paired import (
+    CONFIDENCE,
+    MOST_PAIRS,
+    SIGNIFICANCE,
+    PairedGap,
+    pairs_needed,
+)
 
 LEAST_SEEDS = 3  # with two, Student's interval reaches nearly thirteen standard errors each way
 Better = Literal["higher", "lower"]
-Word = Literal["better", "worse", "better here", "worse here", "noise", "the same", "no verdict"]
+Word = Literal[
+    "better",
+    "worse",
+    "better here",
+    "worse here",
+    "undecided",
+    "noise",
+    "the same",
+    "no verdict",
+]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,13 +76,14 @@ def judge_gap(
         word, reason = "the same", "the same on every seed"
     elif same_recipe:
         word, reason = "noise", _same_recipe(gap, comparisons)
-    elif gap.interval is None or gap.std is None:
+    elif gap.interval is None or gap.std is None or gap.p_value is None:
         word, reason = _judge_constant(gap.mean, better, seeds_matter)
-    elif _holds_zero(gap.interval):
-        needed = pairs_needed(gap.mean, gap.std, comparisons=comparisons)
-        word, reason = "noise", _noise(gap.mean, needed)
+    elif gap.p_value < SIGNIFICANCE:
+        word, reason = _leads(gap.mean, better), f"the gap is real, p = {gap.p_value:.1g}"
     else:
-        word, reason = _leads(gap.mean, better), "the interval leaves out 0"
+        needed = pairs_needed(gap.mean, gap.std, comparisons=comparisons)
+        word = "undecided"
+        reason = _undecided(gap.mean, gap.p_value, needed, hint=not _holds_zero(gap.interval))
     return GapVerdict(gap=gap, word=word, reason=reason, seeds_needed=needed)
 
 
@@ -95,9 +119,15 @@ def _same_recipe(gap: PairedGap, comparisons: int) -> str:
     )
 
 
-def _noise(mean: float, needed: int | None) -> str:
+def _undecided(mean: float, p_value: float, needed: int | None, *, hint: bool) -> str:
+    """Why nothing is said, and how many seeds would settle it."""
     if mean == 0:
-        return "no gap was seen; no number of seeds can be named that would settle it"
+        return "undecided, no gap was seen; no number of seeds can be named that would settle it"
+    why = (
+        f"a hint, but p = {p_value:.1g} is not below {SIGNIFICANCE:g}"
+        if hint
+        else "these seeds do not tell the two apart"
+    )
     if needed is None:
-        return f"this gap is noise; more than {MOST_PAIRS:,} seeds would be needed to settle it"
-    return f"this gap is noise; about {needed:,} seeds would settle it"
+        return f"undecided, {why}; more than {MOST_PAIRS:,} seeds would be needed to settle it"
+    return f"undecided, {why}; about {needed:,} seeds would settle it"
