@@ -26,6 +26,16 @@ def test_names_are_listed_in_the_order_of_the_rows() -> None:
     assert 3 not in table()
 
 
+def test_a_part_that_was_renamed_is_found_by_both_names_and_listed_once() -> None:
+    catalog: Catalog[Callable[[float], float]] = Catalog(
+        "function", {"root": "math:sqrt"}, renamed={"sqrt": "root"}
+    )
+    assert catalog.load("sqrt") is catalog.load("root")
+    assert "sqrt" in catalog
+    assert catalog.present_name("sqrt") == catalog.present_name("root") == "root"
+    assert list(catalog) == ["root"]
+
+
 def test_a_broken_row_breaks_only_itself() -> None:
     catalog = table()
     catalog.check("gone")

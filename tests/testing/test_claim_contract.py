@@ -58,7 +58,11 @@ def always_holds(given: ToyConfig, seed: int, effort: Effort) -> Verdict:
         ),
         (contract.check_settings_explain_themselves, replace(toy(), settings=Silent), "no Doc"),
         (contract.check_settings_explain_themselves, replace(toy(), settings=Off), "must be on"),
-        (contract.check_verdict_is_as_expected, toy("false"), "expected False, but it holds"),
+        (
+            contract.check_verdict_is_as_expected,
+            toy("false"),
+            "expected that it fails, but it holds",
+        ),
         (contract.check_verdict_is_as_expected, replace(toy(), experiment=drifting()), "differ"),
         (
             contract.check_each_assumption_turns_it,

@@ -32,6 +32,7 @@ def test_totals_count_what_holds_and_what_turns() -> None:
         "claims": "2",
         "hold": "2",
         "fail": "0",
+        "undecided": "0",
         "not as expected": "1",
         "assumptions": "2 of 2",
     }

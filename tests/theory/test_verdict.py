@@ -2,6 +2,7 @@
 
 import json
 import math
+from collections.abc import Callable
 
 import pytest
 import torch
@@ -47,9 +48,62 @@ def test_a_finding_holds_where_its_margin_is_not_negative(finding: Finding, marg
     assert finding.holds == (margin >= 0)
 
 
+@pytest.mark.parametrize(
+    ("rule", "interval", "answer", "margin"),
+    [
+        (at_least, (0.5, 4.0), "holds", 0.5),
+        (at_least, (-12.5, 17.0), "undecided", -12.5),  # the mean alone would hold
+        (at_least, (-4.0, -0.5), "fails", -4.0),
+        (at_most, (-4.0, -0.5), "holds", 0.5),
+        (at_most, (-4.0, 0.5), "undecided", -0.5),
+        (at_most, (0.5, 4.0), "fails", -4.0),
+        (at_least, (0.0, 4.0), "holds", 0.0),
+        (at_most, (0.0, 4.0), "undecided", -4.0),
+    ],
+)
+def test_a_finding_holds_where_its_whole_interval_does(
+    rule: Callable[..., Finding], interval: tuple[float, float], answer: str, margin: float
+) -> None:
+    finding = rule("a", 0, sum(interval) / 2, n=2, interval=interval)
+    assert (finding.answer, finding.margin) == (answer, margin)
+    assert finding.holds == (answer == "holds")
+
+
+@pytest.mark.parametrize(
+    ("interval", "answer"),
+    [
+        ((0.9, 1.1), "holds"),
+        ((0.5, 1.1), "undecided"),
+        ((0.5, 1.9), "undecided"),  # it holds the predicted number, and much else
+        ((1.3, 1.9), "fails"),
+        ((0.1, 0.7), "fails"),
+    ],
+)
+def test_an_equality_holds_where_no_end_of_the_interval_is_further_off(
+    interval: tuple[float, float], answer: str
+) -> None:
+    finding = equals("a", 1.0, sum(interval) / 2, within=0.25, n=5, interval=interval)
+    assert finding.answer == answer
+
+
+def test_a_verdict_is_undecided_where_a_finding_is_and_none_fails() -> None:
+    good, bad = at_most("good", 1, 0, n=5), at_most("bad", 1, 2, n=7)
+    open_ = at_least("open", 0, 2.186, n=2, interval=(-12.47, 16.84))
+    undecided = verdict(good, open_)
+    assert not undecided.holds
+    assert (undecided.answer, undecided.decisive) == ("undecided", open_)
+    assert str(undecided) == (
+        "is undecided: open: 2.186 (-12.47 to 16.84), predicted at least 0 (n = 2)"
+    )
+    assert verdict(open_, bad).decisive is bad
+    assert undecided.to_json()["answer"] == "undecided"
+
+
 def test_what_is_not_a_number_never_holds() -> None:
     for make in (equals, at_most, at_least):
         assert not make("a", 1.0, math.nan, n=1).holds
+        unknown = make("a", 1.0, math.nan, n=2, interval=(math.nan, math.nan))
+        assert unknown.answer == "fails"
 
 
 def test_a_number_without_a_count_is_refused() -> None:

@@ -20,10 +20,13 @@ class Catalog(Generic[Part]):
     Args:
         kind: what a row is, for the refusal ("model").
         rows: name -> "package.module:attribute".
+        renamed: a name of before -> that of now; it is still understood, and not listed.
     """
 
-    def __init__(self, kind: str, rows: Mapping[str, str]) -> None:
-        self.kind, self._rows = kind, dict(rows)
+    def __init__(
+        self, kind: str, rows: Mapping[str, str], renamed: Mapping[str, str] | None = None
+    ) -> None:
+        self.kind, self._rows, self._renamed = kind, dict(rows), dict(renamed or {})
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._rows)
@@ -32,16 +35,20 @@ class Catalog(Generic[Part]):
         return len(self._rows)
 
     def __contains__(self, name: object) -> bool:
-        return name in self._rows
+        return name in self._rows or name in self._renamed
 
     def check(self, name: str) -> None:
         """Refuse a name that is not in the table."""
-        if not isinstance(name, str) or name not in self._rows:  # a file may hold anything
+        if not isinstance(name, str) or name not in self:  # a file may hold anything
             hint = nearest(str(name), self._rows) or f"; there are {', '.join(self._rows)}"
             raise UnknownNameError(f"unknown {self.kind} {name!r}{hint}")
 
+    def present_name(self, name: str) -> str:
+        """The name that this part has now."""
+        self.check(name)
+        return self._renamed.get(name, name)
+
     def load(self, name: str) -> Part:
         """The part of this name."""
-        self.check(name)
-        module, _, attribute = self._rows[name].partition(":")
+        module, _, attribute = self._rows[self.present_name(name)].partition(":")
         return cast(Part, getattr(importlib.import_module(module), attribute))

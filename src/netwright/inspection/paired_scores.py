@@ -132,8 +132,7 @@ def measure_paired_scores(
         scores=tuple(tuple(row) for row in scores.values()),
         shares_seeds=tuple(label not in own_seeds for label in scores),
         gaps=tuple(
-            paired_gap(reference, other, comparisons=len(others), bounds=bounds)
-            for other in others
+            paired_gap(reference, other, comparisons=len(others), bounds=bounds) for other in others
         ),
     )
 

@@ -6,7 +6,7 @@ the interval
     mean(d) +- t std(d) / sqrt(n),    t the quantile of Student's distribution, n - 1 degrees
 
 With m comparisons each has the confidence 1 - (1 - confidence) / m, so that all hold together.
-Where the interval would leave what a difference can be, it is cut: the true mean lies inside anyway.
+Where the interval would leave what a difference can be, it is cut: the true mean lies inside.
 
 An interval of 95 % leaves out 0 for one equal pair in twenty, too often for a verdict: a gap counts
 as real where the p-value of the paired t-test, times m, is below 0.005.

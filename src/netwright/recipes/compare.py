@@ -159,9 +159,7 @@ def _verdicts(
     varies = [any(fit["metrics"] != same[0]["metrics"] for fit in same) for same in fits]
     return tuple(
         judge_gap(
-            paired_gap(
-                first.scores, row.scores, comparisons=len(others), bounds=metric.bounds
-            ),
+            paired_gap(first.scores, row.scores, comparisons=len(others), bounds=metric.bounds),
             better=metric.better,
             comparisons=len(others),
             seeds_matter=varies[0] or varies[place],

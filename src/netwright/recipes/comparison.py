@@ -125,7 +125,7 @@ class Comparison:
 
     @property
     def coverage(self) -> str:
-        """What the intervals cover and what not, when a gap is real, what seeds that settle it mean."""
+        """What intervals cover, when a gap is called real, and what seeds that settle it mean."""
         challengers = len(self.rows) - 1
         each = 100 - 100 * (1 - CONFIDENCE) / challengers
         together = (

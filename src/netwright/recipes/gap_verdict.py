@@ -1,11 +1,11 @@
 """What a gap between two learners says, in a word and a reason; and when it says nothing.
 
-    better, worse             p < 0.005: of 200 pairs of equal learners one is called different
-    undecided                 the seeds do not tell; the reason names how many would
-    noise                     one recipe under other seeds: the gap is chance, whatever its size
-    the same                  no difference on any seed
-    better here, worse here   neither depends on the seed: exact on these rows, silent on others
-    no verdict                fewer than three seeds, or the same gap on each
+better, worse             p < 0.005: of 200 pairs of equal learners one is called different
+undecided                 the seeds do not tell; the reason names how many would
+noise                     one recipe under other seeds: the gap is chance, whatever its size
+the same                  no difference on any seed
+better here, worse here   neither depends on the seed: exact on these rows, silent on others
+no verdict                fewer than three seeds, or the same gap on each
 """
 
 from dataclasses import dataclass

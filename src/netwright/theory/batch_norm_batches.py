@@ -39,7 +39,7 @@ from netwright.theory.verdict import (
 SIZES = (2, 8, 64, 512)
 FEW, MANY = 2, 64  # examples of the batches that networks learn from
 UNITS = {"quick": 2000, "full": 50_000}
-TRIES = {"quick": 2, "full": 10}
+TRIES = {"quick": 3, "full": 10}
 STEPS = {"quick": 120, "full": 200}
 SPREAD = 3.0  # sigma of a unit
 

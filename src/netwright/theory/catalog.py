@@ -60,7 +60,7 @@ CLAIMS: Catalog[Claim] = Catalog(
         "nadam-speed": "netwright.theory.nadam_speed:NADAM_SPEED",
         "dropout-l2": "netwright.theory.noise_penalties:DROPOUT_L2",
         "dropout-rate": "netwright.theory.dropout_rate:DROPOUT_RATE",
-        "mnist-ordering": "netwright.theory.mnist_ordering:MNIST_ORDERING",
+        "digits-ordering": "netwright.theory.mnist_ordering:MNIST_ORDERING",
         "batch-norm-batches": "netwright.theory.batch_norm_batches:BATCH_NORM_BATCHES",
         "input-noise-ridge": "netwright.theory.noise_penalties:INPUT_NOISE",
         "l2-gaussian-prior": "netwright.theory.weight_penalties:GAUSSIAN_PRIOR",
@@ -107,6 +107,7 @@ CLAIMS: Catalog[Claim] = Catalog(
         "reverse-mode-cost": "netwright.theory.reverse_mode_cost:REVERSE_MODE_COST",
         "alpha-beta": "netwright.theory.alpha_beta:ALPHA_BETA",
     },
+    renamed={"mnist-ordering": "digits-ordering"},
 )
 
 

@@ -14,7 +14,7 @@ from netwright.core.card import Card
 from netwright.core.checks import check_seed
 from netwright.core.config import Config, Doc, parse
 from netwright.core.errors import ConfigError
-from netwright.theory.verdict import Verdict
+from netwright.theory.verdict import Answer, Verdict
 
 Kind = Literal["theorem", "empirical", "false"]
 Effort = Literal["quick", "full"]
@@ -72,6 +72,11 @@ class Claim:
     def expected(self) -> bool:
         """Whether the claim should hold, under all its assumptions."""
         return self.kind != "false"
+
+    @property
+    def expected_answer(self) -> Answer:
+        """The verdict that is expected, in a word."""
+        return "holds" if self.expected else "fails"
 
     @property
     def assumptions(self) -> dict[str, str]:

@@ -56,9 +56,10 @@ COLLAPSE_WITHIN = 0.02  # just below the fall a finite network loses some patter
 CAPACITY_BIAS = 0.5  # times 1/sqrt(n), beside the spread of a share: there are s - 1 others, not s
 NETWORKS = {"quick": 5, "full": 10}
 # Stored patterns whose fate is followed, by load; all of them where there is no number.
-FOLLOWED: dict[Effort, dict[float, int]] = {"quick": {0.10: 20, 0.12: 20, 0.20: 5}, "full": {}}
+FOLLOWED: dict[Effort, dict[float, int]] = {"quick": {0.10: 20, 0.12: 20, 0.20: 10}, "full": {}}
 MOST_SWEEPS = {"quick": 20, "full": 100}  # a state that still moves then is on its way down
 PERFECT_SEEDS = {"quick": 10, "full": 100}
+LEAST_COUNTED = 360  # patterns, also where a network holds few
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -273,12 +274,12 @@ def measure_capacity(given: NetworkConfig, seed: int, effort: Effort) -> Verdict
     counts = [int(n / scale) for scale in (4 * math.log(n), 2 * math.log2(n), 2 * math.log(n))]
     shares: list[Estimate] = []
     for count in counts:
-        perfect = 0
-        for _ in range(PERFECT_SEEDS[effort]):
+        perfect, networks = 0, max(PERFECT_SEEDS[effort], math.ceil(LEAST_COUNTED / count))
+        for _ in range(networks):
             patterns = random_patterns(count, n, numbers, fair=given.fair_bits)
             after = synchronous_update(patterns, hebbian_weights(patterns))
             perfect += int((after == patterns).all(dim=1).sum())
-        shares.append(estimate_share(perfect, PERFECT_SEEDS[effort] * count))
+        shares.append(estimate_share(perfect, networks * count))
     curve = [counts[0] / 2 * 1.05**step for step in range(40)]
     return Verdict(
         findings=tuple(

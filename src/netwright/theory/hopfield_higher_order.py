@@ -51,9 +51,9 @@ def measure_higher_order(given: HigherOrderConfig, seed: int, effort: Effort) ->
     shares = [recalled_share(given, power, TRIES[effort], numbers) for power in (2, 3, None)]
     square, cube, exponential = shares
     rules = (
-        (at_most, "z²", 0.0, square),
+        (at_most, "z²", 0.01, square),
         (at_least, "z³", 0.95, cube),
-        (at_least, "exp z", 1.0, exponential),
+        (at_least, "exp z", 0.99, exponential),
     )
     names = tuple(f"F(z) = {name}" for _, name, _, _ in rules)
     return Verdict(

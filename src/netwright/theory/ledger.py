@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from netwright.theory.claims import Claim, Effort
-from netwright.theory.verdict import Verdict
+from netwright.theory.verdict import Answer, Verdict
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,7 +35,7 @@ class Entry:
     @property
     def is_as_expected(self) -> bool:
         """What should hold holds and what is known to be wrong fails; true where set by hand."""
-        return bool(self.settings) or self.verdict.holds == self.claim.expected
+        return bool(self.settings) or self.verdict.answer == self.claim.expected_answer
 
     @property
     def warning(self) -> str:
@@ -45,9 +45,9 @@ class Entry:
         return f"{label}: {words}" if words else ""
 
     @property
-    def answer(self) -> str:
+    def answer(self) -> Answer:
         """The verdict in one word."""
-        return "holds" if self.verdict.holds else "fails"
+        return self.verdict.answer
 
     def to_json(self) -> dict[str, Any]:
         """Statement, verdict and numbers: plain dicts, lists, numbers and text."""
@@ -58,7 +58,7 @@ class Entry:
             "statement": self.claim.statement,
             "formula": self.claim.card.formula,
             "source": self.claim.card.source,
-            "expected": "holds" if self.claim.expected else "fails",
+            "expected": self.claim.expected_answer,
             "as_expected": None if self.settings else self.is_as_expected,
             "settings": dict(self.settings),
             "seconds": round(self.seconds, 3),
@@ -96,4 +96,4 @@ def check_claim(
 
 
 def _answer(verdict: Verdict) -> dict[str, Any]:
-    return {"holds": verdict.holds, "told": str(verdict)}
+    return {"holds": verdict.holds, "answer": verdict.answer, "told": str(verdict)}

@@ -1,6 +1,6 @@
 """The ledger as one offline page: each claim with its formula, numbers, picture and verdict."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import groupby
 from typing import Literal
 
@@ -21,8 +21,15 @@ from netwright.inspection.page import (
 )
 from netwright.theory.claims import Effort
 from netwright.theory.ledger import Entry
+from netwright.theory.verdict import Answer
 
 KINDS = {"theorem": "theorem", "empirical": "measured", "false": "often said"}
+MARKS: Mapping[Answer, str] = {"holds": "✓", "fails": "✗", "undecided": "?"}
+MOODS: Mapping[Answer, Literal["good", "bad", "plain"]] = {
+    "holds": "good",
+    "fails": "bad",
+    "undecided": "plain",
+}
 
 
 def ledger_page(entries: Sequence[Entry], *, seed: int, size: Effort) -> str:
@@ -40,7 +47,7 @@ def ledger_page(entries: Sequence[Entry], *, seed: int, size: Effort) -> str:
 
 
 def _totals(entries: Sequence[Entry]) -> Html:
-    holding = sum(entry.verdict.holds for entry in entries)
+    answers = [entry.answer for entry in entries]
     unexpected = sum(not entry.is_as_expected for entry in entries)
     turned = [
         verdict.holds != entry.verdict.holds
@@ -50,8 +57,9 @@ def _totals(entries: Sequence[Entry]) -> Html:
     return tiles(
         [
             ("claims", f"{len(entries)}", "each with its experiment"),
-            ("hold", f"{holding}", "as measured here"),
-            ("fail", f"{len(entries) - holding}", "statements that are often made"),
+            ("hold", f"{answers.count('holds')}", "as measured here"),
+            ("fail", f"{answers.count('fails')}", "statements that are often made"),
+            ("undecided", f"{answers.count('undecided')}", "more tries are needed"),
             ("not as expected", f"{unexpected}", "verdicts"),
             ("assumptions", f"{sum(turned)} of {len(turned)}", "turn the verdict when dropped"),
         ]
@@ -76,7 +84,7 @@ def _blocks(entry: Entry) -> list[Html]:
     card = entry.claim.card
     findings = [
         {
-            "": "✓" if finding.holds else "✗",
+            "": MARKS[finding.answer],
             "what was measured": finding.what,
             "predicted": finding.wanted,
             "measured": finding.found,
@@ -106,7 +114,7 @@ def _switches(entry: Entry) -> list[Html]:
     rows = [
         {
             "without the assumption that": entry.claim.assumptions[name],
-            "it": badge("holds" if verdict.holds else "fails", "good" if verdict.holds else "bad"),
+            "it": badge(verdict.words, MOODS[verdict.answer]),
             "switch": f"--set {name}=false",
         }
         for name, verdict in entry.without.items()
@@ -117,5 +125,4 @@ def _switches(entry: Entry) -> list[Html]:
 def _badge(entry: Entry) -> Html:
     if not entry.is_as_expected:
         return badge(f"{entry.answer}, unexpectedly", "bad")
-    mood: Literal["good", "bad"] = "good" if entry.verdict.holds else "bad"
-    return badge(entry.answer, mood)
+    return badge(entry.answer, MOODS[entry.answer])

@@ -27,7 +27,7 @@ SHAPES = ("bar", "pillar", "plus", "times")
 PICTURES = 400
 STEPS = {"quick": 40, "full": 200}
 TRIES = {"quick": {"mlp": 6, "cnn": 4}, "full": {"mlp": 20, "cnn": 10}}
-UNCHANGED, CLEAR = 2.0, 10.0  # points of accuracy
+UNCHANGED, CLEAR = 3.0, 10.0  # points of accuracy
 
 
 @dataclass(frozen=True, kw_only=True)

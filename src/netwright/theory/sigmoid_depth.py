@@ -31,7 +31,7 @@ from netwright.theory.gradient_depth import (
 )
 from netwright.theory.verdict import Finding, Verdict, at_least, at_most, equals, estimate_ratio
 
-NETS = {"quick": 10, "full": 30}
+NETS = {"quick": 20, "full": 30}
 STEEPEST = 0.25
 KEPT, LOST = 100, 1e5  # times smaller: a gradient that is kept, and one that is lost
 DEPTHS = (10, 15)

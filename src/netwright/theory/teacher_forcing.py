@@ -48,7 +48,7 @@ TESTED, HORIZON, FAR = 200, 50, 5
 NOISE = 0.01
 GOOD = 0.25  # root mean squared error by itself that counts as learned; values spread by 0.5
 MOST_UPDATES = 150
-TRIES = {"quick": 8, "full": 20}
+TRIES = {"quick": 12, "full": 20}
 CHAOTIC, CALM = 1.8, 0.6  # curvatures of the map 1 - a y^2
 
 Weights = dict[str, Tensor]

@@ -7,6 +7,10 @@ A finding holds where its margin is not negative:
     equals      margin = within - |measured - predicted|
     at most     margin = predicted - measured
     at least    margin = measured - predicted
+
+A mean of several tries has an interval, and its margin is that of the interval's worst end: a
+finding holds where the whole interval is as predicted, fails where nothing of it is, and is
+undecided between the two, where more tries are needed.
 """
 
 import math
@@ -21,6 +25,7 @@ from netwright.metrics.paired import half_width
 
 Rule = Literal["equals", "at most", "at least"]
 Interval = tuple[float, float]
+Answer = Literal["holds", "fails", "undecided"]
 
 
 @dataclass(frozen=True)
@@ -55,17 +60,32 @@ class Finding:
 
     @property
     def margin(self) -> float:
-        """How far it lies from where the verdict would turn; negative where it has turned."""
-        if self.rule == "at most":
-            return self.predicted - self.measured
-        if self.rule == "at least":
-            return self.measured - self.predicted
-        return self.within - abs(self.measured - self.predicted)
+        """How far its worst end lies from where it would no longer hold; negative beyond."""
+        return min(map(self._margin_of, self.interval or (self.measured,)))
 
     @property
     def holds(self) -> bool:
-        """Whether the measured number is as predicted; one that is not a number never is."""
-        return self.margin >= 0
+        """Whether what was measured is as predicted; what is not a number never is."""
+        return self.answer == "holds"
+
+    @property
+    def answer(self) -> Answer:
+        """Whether it holds, fails, or is left open by its interval."""
+        if self.margin >= 0:
+            return "holds"
+        if self.interval is None or math.isnan(self.margin):
+            return "fails"
+        low, high = self.interval
+        nearest_end = min(max(self.predicted, low), high)
+        return "undecided" if self._margin_of(nearest_end) >= 0 else "fails"
+
+    def _margin_of(self, number: float) -> float:
+        """The margin, if this number was measured."""
+        if self.rule == "at most":
+            return self.predicted - number
+        if self.rule == "at least":
+            return number - self.predicted
+        return self.within - abs(number - self.predicted)
 
     @property
     def wanted(self) -> str:
@@ -172,13 +192,24 @@ class Verdict:
 
     @property
     def holds(self) -> bool:
-        """Whether every finding is as the claim says."""
-        return all(finding.holds for finding in self.findings)
+        """Whether every finding is as the claim says, with its whole interval."""
+        return self.answer == "holds"
+
+    @property
+    def answer(self) -> Answer:
+        """It fails where one finding does, and is undecided where one is."""
+        return self.decisive.answer
+
+    @property
+    def words(self) -> str:
+        """The answer as the end of a sentence that begins with "it"."""
+        return "is undecided" if self.answer == "undecided" else self.answer
 
     @property
     def decisive(self) -> Finding:
-        """The first finding that is not as predicted; the first one where all are."""
-        return next((finding for finding in self.findings if not finding.holds), self.findings[0])
+        """The first finding that fails, else the first that is undecided, else the first."""
+        order: tuple[Answer, ...] = ("fails", "undecided", "holds")
+        return min(self.findings, key=lambda finding: order.index(finding.answer))
 
     @property
     def predicted(self) -> float:
@@ -203,17 +234,27 @@ class Verdict:
     def __str__(self) -> str:
         decisive = self.decisive
         return (
-            f"{'holds' if self.holds else 'fails'}: {decisive.what}: {decisive.found}, "
+            f"{self.words}: {decisive.what}: {decisive.found}, "
             f"predicted {decisive.wanted} (n = {decisive.n})"
         )
 
     def to_json(self) -> dict[str, Any]:
         """Plain numbers and text."""
         findings = [
-            {**plain(finding), "margin": finding.margin, "holds": finding.holds}
+            {
+                **plain(finding),
+                "margin": finding.margin,
+                "holds": finding.holds,
+                "answer": finding.answer,
+            }
             for finding in self.findings
         ]
-        told = {"holds": self.holds, "findings": findings, "chart": self.chart.to_json()}
+        told = {
+            "holds": self.holds,
+            "answer": self.answer,
+            "findings": findings,
+            "chart": self.chart.to_json(),
+        }
         return infinite_as_text(told)  # type: ignore[no-any-return]
 
 

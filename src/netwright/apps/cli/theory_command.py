@@ -69,9 +69,8 @@ def _check(
     from netwright.theory.catalog import CLAIMS
     from netwright.theory.ledger import check_claim
 
-    chosen = list(dict.fromkeys(names or CLAIMS))
-    for name in chosen:
-        CLAIMS.check(name)  # before the first of them is run
+    # Names are looked up before the first of them is run.
+    chosen = list(dict.fromkeys(CLAIMS.present_name(name) for name in names or CLAIMS))
     if typed and len(chosen) > 1:
         raise ConfigError(f"--set belongs to one claim, got {len(chosen)}")
     entries = []
@@ -123,9 +122,11 @@ def _tell(
         _show(entry)
     if len(entries) > 1:
         surprising = [entry.name for entry in entries if not entry.is_as_expected]
-        holding = sum(entry.verdict.holds for entry in entries)
+        answers = [entry.answer for entry in entries]
+        open_ = answers.count("undecided")
         give(
-            f"{len(entries)} claims: {holding} hold, {len(entries) - holding} fail; not as "
+            f"{len(entries)} claims: {answers.count('holds')} hold, {answers.count('fails')} fail"
+            f"{f', {open_} undecided' if open_ else ''}; not as "
             f"expected: {', '.join(surprising) or 'none'}"
         )
     if html is not None:
@@ -146,13 +147,13 @@ def _show(entry: "Entry") -> None:
                 "predicted": finding.wanted,
                 "found": finding.found,
                 "n": f"{finding.n}",
-                "": "ok" if finding.holds else "no",
+                "": {"holds": "ok", "fails": "no", "undecided": "open"}[finding.answer],
             }
             for finding in entry.verdict.findings
         ]
     )
     surprise = "" if entry.is_as_expected else ", which was not expected"
-    give(f"\nverdict: it {entry.answer}{surprise} ({entry.seconds:.2f} s)")
+    give(f"\nverdict: it {entry.verdict.words}{surprise} ({entry.seconds:.2f} s)")
     if entry.settings:
         give("settings were given: nothing is expected of the verdict")
     for name, verdict in entry.without.items():
