@@ -39,8 +39,8 @@ def test_least_squares_equals_scikit_learn_on_the_same_folds() -> None:
             fitted = LinearRegression().fit(inputs[learned], targets[learned])
             errors = fitted.predict(inputs[held]) - targets[held]
             wanted.append(float(np.sqrt(np.mean(errors**2))))
-    assert found.scores == pytest.approx(wanted, rel=1e-6)
-    assert found.mean == pytest.approx(np.mean(wanted), rel=1e-6)
+    assert found.scores == pytest.approx(wanted, rel=1e-5)  # outputs are float32
+    assert found.mean == pytest.approx(np.mean(wanted), rel=1e-5)
     assert found.std == pytest.approx(np.std(wanted, ddof=1), rel=1e-5)
 
 

@@ -12,6 +12,7 @@ from safetensors.torch import load_file
 from torch import Tensor
 
 import netwright as nw
+from netwright.core.devices import device_of
 from netwright.core.errors import ConfigError
 from netwright.core.seeding import derive_seed
 from netwright.models.ensembles.ensemble import Ensemble, Member
@@ -87,7 +88,7 @@ def test_a_member_is_what_a_run_of_its_own_would_give(data: str, tmp_path: Path)
     member = cast(Member, cast(Ensemble, run.model).members[1])
     for name, value in alone.model.state_dict().items():
         assert torch.equal(member.model.state_dict()[name], value), name
-    inputs = run.data.split("test").inputs
+    inputs = run.data.split("test").inputs.to(device_of(run.model))
     wanted = alone.task.predictions(alone.model(inputs))
     told = member(inputs) if data == "diabetes" else member(inputs).softmax(dim=1)
     torch.testing.assert_close(told, wanted)

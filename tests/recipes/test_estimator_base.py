@@ -187,7 +187,7 @@ def test_only_a_run_folder_that_is_asked_for_is_written(
     small().partial_fit(inputs, y, classes=[0, 1, 2])
     NetRegressor("ridge").fit(inputs, y)
     assert not list(tmp_path.iterdir())
-    asked = small(run_folder="one").fit(inputs, y)
+    asked = small(run_folder="one", device="cpu").fit(inputs, y)
     opened = nw.open_run("one")
     assert np.array_equal(opened.predict(inputs), asked.predict(inputs))
     assert np.array_equal(opened.predict_proba(inputs), asked.predict_proba(inputs))
@@ -274,7 +274,8 @@ def digits() -> Rows:
 
 
 def tiny_cnn() -> Any:
-    return NetClassifier("cnn", channels=(4,), hidden=(8,), epochs=8, lr=0.01, random_state=0)
+    settings: dict[str, Any] = {"channels": (4,), "hidden": (8,), "epochs": 8, "lr": 0.01}
+    return NetClassifier("cnn", random_state=0, device="cpu", **settings)
 
 
 def test_images_are_learned_from_and_cross_validated(digits: Rows) -> None:
@@ -291,6 +292,7 @@ def test_images_are_learned_from_and_cross_validated(digits: Rows) -> None:
         val_size=0,
         test_size=0,
         seed=0,
+        device="cpu",
         quiet=True,
         out=None,
     )

@@ -36,6 +36,27 @@ def test_a_module_of_ones_own_stays_as_it_is() -> None:
     assert model.training
 
 
+class Moved(nn.Linear):
+    """Notes where it is sent, and stays on the CPU."""
+
+    places: tuple[str, ...] = ()
+
+    def to(self, device: Any) -> Any:  # type: ignore[override]
+        self.places += (str(device),)
+        return self
+
+
+def test_a_module_of_ones_own_comes_back_from_the_device(monkeypatch: pytest.MonkeyPatch) -> None:
+    model, before = Moved(4, 3), []
+    monkeypatch.setattr("netwright.recipes.fit.pick_device", lambda _: torch.device("cuda"))
+    monkeypatch.setattr(
+        "netwright.recipes.find_lr.find_prepared_lr", lambda _: before.append(model.places)
+    )
+    find_lr(model, "iris")
+    assert before[0][0] == "cuda"
+    assert model.places == (*before[0], "cpu")
+
+
 def test_what_was_tried_trains_as_if_it_never_was() -> None:
     def trained(tried: bool) -> dict[str, torch.Tensor]:
         prepared = prepare("mlp", "xor", hidden=(8,), epochs=2)

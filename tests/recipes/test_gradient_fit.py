@@ -43,7 +43,7 @@ def test_the_best_weights_are_kept(moons: Data, tmp_path: Path) -> None:
     """A learning rate that grows worse and worse: the first epochs are the best."""
     torch.manual_seed(0)
     model = nn.Sequential(nn.Linear(2, 16), nn.Tanh(), nn.Linear(16, 2))
-    prepared = prepare(model, moons, epochs=12, optimizer="sgd", lr=30.0)
+    prepared = prepare(model, moons, epochs=12, optimizer="sgd", lr=30.0, device="cpu")
     outcome = gradient_fit(prepared, Circumstances(folder=tmp_path, quiet=True))
     losses = outcome.history.series("val/loss")
     assert outcome.best_epoch == losses.index(min(losses)) + 1 < 12

@@ -69,14 +69,15 @@ def test_the_setting_that_mends_it_is_named_and_does(
     settings: dict[str, Any], fix: str, see: str
 ) -> None:
     hidden = (32,) * 5
-    prepared = prepare("mlp", "digits", hidden=hidden, **settings)
+    prepared = prepare("mlp", "digits", hidden=hidden, device="cpu", **settings)
     inputs = prepared.data.train.inputs[:64]
     found = find_initial_variance(prepared.model, inputs)
     assert isinstance(found, Finding)
     assert fix in found.fix
     assert found.see == see
     name = fix.partition("=")[2]
-    mended = prepare("mlp", "digits", hidden=hidden, **{**settings, "initializer": name})
+    settings = {**settings, "device": "cpu", "initializer": name}
+    mended = prepare("mlp", "digits", hidden=hidden, **settings)
     assert find_initial_variance(mended.model, inputs) is None
 
 

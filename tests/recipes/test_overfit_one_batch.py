@@ -97,7 +97,7 @@ def test_a_regression_that_does_not_hear_its_input_is_found() -> None:
 
 
 def test_one_answer_to_all_rows_has_the_entropy_of_the_classes() -> None:
-    prepared = prepare("mlp", "iris")
+    prepared = prepare("mlp", "iris", device="cpu")
     batch = module._few_rows(prepared.data, torch.device("cpu"))
     shares = batch.targets.bincount() / len(batch.targets)
     blind = module._blind_loss(

@@ -121,9 +121,9 @@ def test_rows_of_weight_zero_are_not_shown(moons: Data) -> None:
     weights = torch.ones(len(moons.train))
     weights[::3] = 0
     model = Listener([1.0])
-    learn(model, replace(moons, train=replace(moons.train, weights=weights)))
+    learn(model, replace(moons, train=replace(moons.train, weights=weights)), device="cpu")
     assert torch.equal(model.seen.inputs, moons.train.inputs[weights > 0])
-    learn(model, moons)
+    learn(model, moons, device="cpu")
     assert model.seen.inputs is moons.train.inputs
 
 

@@ -7,10 +7,12 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+import torch
 from PIL import Image
 from torch import nn
 
 import netwright as nw
+from netwright.core.devices import device_of
 from netwright.core.errors import ConfigError, DataError
 
 
@@ -90,6 +92,26 @@ def test_a_module_of_ones_own_is_asked_for(tmp_path: Path) -> None:
     assert again.evaluate() == run.evaluate()
     with pytest.raises(DataError, match="do not fit the model"):
         nw.open_run(tmp_path / "own", nn.Linear(2, 2))
+
+
+def test_it_opens_on_the_device_of_training_where_the_machine_has_it(
+    table_run: nw.Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def pick(name: str = "auto") -> torch.device:
+        places = {"auto": "cpu", "cuda:1": "meta"}  # the meta device stands for a GPU
+        if name not in places:
+            raise ConfigError(f"device {name!r} is not there")
+        return torch.device(places[name])
+
+    assert table_run.folder is not None
+    shutil.copytree(table_run.folder, tmp_path / "copy")
+    written = (tmp_path / "copy" / "config.yaml").read_text(encoding="utf-8")
+    monkeypatch.setattr("netwright.recipes.run.pick_device", pick)
+    for name, place in (("auto", "cpu"), ("cuda:1", "meta"), ("cuda:7", "cpu")):
+        changed = re.sub(r"device: .*", f"device: {name}", written)
+        assert name in changed
+        (tmp_path / "copy" / "config.yaml").write_text(changed, encoding="utf-8")
+        assert device_of(nw.open_run(tmp_path / "copy").model).type == place
 
 
 def test_a_run_on_arrays_says_that_it_does_not_hold_them(tmp_path: Path) -> None:

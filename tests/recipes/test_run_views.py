@@ -88,7 +88,7 @@ def test_views_tell_the_split_of_the_results() -> None:
 
 
 def test_the_wrong_examples_are_wrong() -> None:
-    run = nw.fit("softmax", "digits", epochs=1, quiet=True)
+    run = nw.fit("softmax", "digits", epochs=1, device="cpu", quiet=True)
     split = run.data.split("test")
     said = predict(run.model, split.inputs, run.task).argmax(1)
     shown = run.views()["wrong-examples"].to_json()["mistakes"]
@@ -184,7 +184,8 @@ def folder_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> nw.Run:
         folder.mkdir(parents=True, exist_ok=True)
         pixels = np.random.default_rng(number).integers(0, 256, (8, 8)).astype("uint8")
         Image.fromarray(pixels).save(folder / f"{number}.png")
-    run = nw.fit("softmax", tmp_path / "noise", epochs=1, test_size=0.5, quiet=True, out="r")
+    settings: dict[str, Any] = {"epochs": 1, "test_size": 0.5, "device": "cpu"}
+    run = nw.fit("softmax", tmp_path / "noise", quiet=True, out="r", **settings)
     monkeypatch.setattr("netwright.data.stored.sample_stored.__defaults__", (20,))
     return run
 

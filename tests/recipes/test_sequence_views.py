@@ -19,7 +19,7 @@ from netwright.recipes.sequence_views import inner_views, tag_views
 from netwright.train.evaluate import predict
 
 WORDS = "the quick brown fox jumps over the lazy dog "
-TINY: dict[str, Any] = {"hidden": 4, "epochs": 1, "quiet": True}
+TINY: dict[str, Any] = {"hidden": 4, "epochs": 1, "device": "cpu", "quiet": True}
 
 
 @pytest.fixture(autouse=True)

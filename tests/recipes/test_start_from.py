@@ -143,7 +143,7 @@ def test_other_classes_get_a_new_head_and_all_else_is_kept(weights: Path) -> Non
 def test_as_many_other_classes_get_a_new_head_too(
     names: str, told: tuple[str, ...], tmp_path: Path
 ) -> None:
-    old = nw.fit(Conv(), named("abc"), epochs=1, out=tmp_path / "old", quiet=True)
+    old = nw.fit(Conv(), named("abc"), epochs=1, device="cpu", out=tmp_path / "old", quiet=True)
     module = Conv()
     drawn = copy_of(module)
     assert take_weights(module, tmp_path / "old", tuple(names)) == told

@@ -9,6 +9,7 @@ from typing import Any
 from torch import nn
 
 from netwright.core.config import Config
+from netwright.core.devices import device_of
 from netwright.core.errors import ConfigError
 from netwright.core.learner import Learner
 from netwright.inspection.learning_rate_range import LearningRateRange
@@ -21,8 +22,17 @@ from netwright.train.learning_rate_range import try_learning_rates
 def find_lr(
     model: str | Config | nn.Module = "mlp", data: Any = "digits", *, seed: int = 0, **settings: Any
 ) -> LearningRateRange:
-    """Try learning rates from 1e-7 to 10 and suggest one; the arguments are those of `fit`."""
-    return find_prepared_lr(prepare(model, data, seed=seed, **settings))
+    """Try learning rates from 1e-7 to 10 and suggest one; the arguments are those of `fit`.
+
+    A module of one's own is afterwards as it was, and on the device on which it was.
+    """
+    if not isinstance(model, nn.Module):
+        return find_prepared_lr(prepare(model, data, seed=seed, **settings))
+    device = device_of(model)
+    try:
+        return find_prepared_lr(prepare(model, data, seed=seed, **settings))
+    finally:
+        model.to(device)
 
 
 def find_prepared_lr(prepared: Prepared) -> LearningRateRange:

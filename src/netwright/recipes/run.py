@@ -11,7 +11,7 @@ import torch
 from torch import Tensor, nn
 
 from netwright.core.config import parse
-from netwright.core.devices import device_of
+from netwright.core.devices import device_of, pick_device
 from netwright.core.errors import ConfigError, DataError, NetwrightError
 from netwright.core.storage import read_json
 from netwright.data.dataset import Data, Split
@@ -282,6 +282,9 @@ class Run:
 def open_run(folder: str | Path, model: nn.Module | None = None) -> Run:
     """The run in a folder, ready to evaluate and predict.
 
+    Its model is on the device that the run was to be trained on, or where this machine has no such
+    device on the one that `auto` picks.
+
     Args:
         folder: what `nw.fit` or `netwright train` left.
         model: an untrained module of the same shape, for a run on a module of one's own.
@@ -305,15 +308,25 @@ def open_run(folder: str | Path, model: nn.Module | None = None) -> Run:
         reason = " ".join(str(error).split())
         raise DataError(f"the weights in {folder} do not fit the model: {reason:.200}") from None
     metrics = folder / "metrics.jsonl"
+    config = read_recipe_file(folder / "config.yaml")
     return Run(
-        model=model.eval(),
+        model=model.to(_device_of_training(config)).eval(),
         spec=saved.spec,
         task=saved.task,
         preprocessor=saved.preprocessor,
         results=read_json(folder / "results.json"),
         history=read_history(metrics) if metrics.is_file() else History(),
-        config=read_recipe_file(folder / "config.yaml"),
+        config=config,
         folder=folder,
         layer_history=read_layer_history(folder / LAYER_FILE),
         guess=torch.tensor(saved.described["baseline"]),
     )
+
+
+def _device_of_training(config: dict[str, Any]) -> torch.device:
+    settings = config.get("train")
+    name = settings.get("device", "auto") if isinstance(settings, dict) else "auto"
+    try:
+        return pick_device(str(name))
+    except ConfigError:  # a run from another machine
+        return pick_device()

@@ -25,6 +25,7 @@ def test_the_mean_of_five_errs_no_more_than_they_do_on_average_and_often_less_th
         batch_size=128,
         lr=0.05,
         restore_best=False,
+        device="cpu",
         out=tmp_path / "run",
         quiet=True,
     )

@@ -46,15 +46,15 @@ def test_a_batch_is_spread_over_the_split_of_the_results(moons_run: nw.Run) -> N
     batch, test = subject.batch(3), moons_run.data.split("test")
     rows = torch.tensor([0, (len(test) - 1) // 2, len(test) - 1])
     assert (batch.rows - rows).abs().max() <= 1
-    assert torch.equal(batch.inputs, test.inputs[batch.rows])
-    assert torch.equal(batch.targets, test.targets[batch.rows])
+    assert torch.equal(batch.inputs.cpu(), test.inputs[batch.rows])
+    assert torch.equal(batch.targets.cpu(), test.targets[batch.rows])
     train = moons_run.data.train
-    assert torch.equal(subject.batch(10**6, split="train").inputs, train.inputs)
+    assert torch.equal(subject.batch(10**6, split="train").inputs.cpu(), train.inputs)
 
 
 def test_an_example_is_a_batch_of_one(moons_run: nw.Run) -> None:
     one = subject_of(moons_run).example(7)
-    assert torch.equal(one.inputs, moons_run.data.split("test").inputs[7:8])
+    assert torch.equal(one.inputs.cpu(), moons_run.data.split("test").inputs[7:8])
     last = len(moons_run.data.split("test")) - 1
     sentence = f"example must be from 0 to {last}, the test rows, got {last + 1}"
     with pytest.raises(ConfigError, match=sentence):

@@ -28,7 +28,7 @@ def test_begins_with_the_very_weights_that_the_run_began_with(moons_run: nw.Run)
     assert path is not None
     first = dict(_with_first_weights(moons_run).named_parameters())
     for name, weight in path.snapshots[0].items():
-        assert torch.equal(first[name].detach(), weight)
+        assert torch.equal(first[name].detach().cpu(), weight)
 
 
 def test_the_usual_ones_race_and_the_run_stays_as_it_is(moons_run: nw.Run) -> None:

@@ -19,7 +19,7 @@ def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_linear_run_has_its_weights() -> None:
-    run = nw.fit("ridge", "diabetes", quiet=True)
+    run = nw.fit("ridge", "diabetes", device="cpu", quiet=True)
     subject = Subject(run, *run.data_at_hand())
     with untouched(run.model):
         view = SALIENCY.show(subject, {"method": "integrated", "example": 2, "steps": 4})
@@ -41,7 +41,7 @@ def test_gradients_of_classes_are_of_the_logit(moons_run: nw.Run) -> None:
     moons_run.model.eval()(x)[0, 1].backward()
     assert x.grad is not None
     moons_run.model.zero_grad(set_to_none=True)
-    torch.testing.assert_close(torch.tensor(view.values), x.grad[0].abs())
+    torch.testing.assert_close(torch.tensor(view.values), x.grad[0].abs().cpu())
 
 
 def test_trees_are_refused() -> None:

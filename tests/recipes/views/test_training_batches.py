@@ -18,7 +18,7 @@ def test_they_are_the_runs_own_first_batches_and_go_on_after_an_epoch(moons_run:
     batches = list(islice(training_batches(subject, rows), 3))
     assert [len(batch.inputs) for batch in batches] == [rows] * 3
     own = [next(BatchLoader(train, rows, seed=0).epoch(epoch)) for epoch in range(3)]
-    assert all(torch.equal(a.rows, b.rows) for a, b in zip(batches, own, strict=True))
+    assert all(torch.equal(a.rows.cpu(), b.rows) for a, b in zip(batches, own, strict=True))
 
 
 def test_more_than_there_are_is_all_and_without_data_none(moons_run: nw.Run) -> None:
