@@ -1,5 +1,7 @@
 """Lengths by layer: a step worked by hand, layers that do not learn, and large models."""
 
+import copy
+
 import pytest
 import torch
 from torch import Tensor, nn
@@ -105,16 +107,39 @@ def test_layers_are_put_in_the_order_of_use_and_uncalled_ones_stay_behind_their_
     assert used == ["body", "attention", "attention.out_proj", "head", "unused"]
 
 
-def test_of_a_large_model_the_steps_of_the_first_layers_are_measured(
+def test_of_a_large_model_a_few_numbers_of_each_weight_stand_for_its_step(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(layer_lengths, "MOST_COPIED", 3)  # the first has 1 weight, the second 4
-    lengths, loss = one_step(pair(), torch.ones(1, 1))
-    assert len(lengths.before) == 1
+    model = nn.Sequential(nn.Linear(36, 64, bias=False), nn.Linear(64, 4))
+    inputs = torch.randn(8, 36, generator=torch.Generator().manual_seed(0))
+    whole = one_step(copy.deepcopy(model), inputs)
+    monkeypatch.setattr(layer_lengths, "MOST_COPIED", 300)  # 100 a weight: vectors are kept whole
+    lengths, loss = one_step(model, inputs)
+    assert [part.numel() for part in lengths.before] == [93, 86, 4]
+    taken, wanted = lengths.take_step(loss), whole[0].take_step(whole[1])
+    assert taken is not None
+    assert wanted is not None
+    assert list(taken[1]["update"]) == pytest.approx(list(wanted[1]["update"]), rel=0.3)
+    for name in ("gradient", "weight"):
+        assert taken[1][name] == wanted[1][name]
+
+
+def test_numbers_that_stand_for_a_step_come_from_every_column() -> None:
+    """A corner of an image that is always black must not stand for all of its pixels."""
+    rows, columns = 4096, 9216  # the first dense layer of AlexNet, beside 15 other weights
+    (spacing, *_) = layer_lengths._spacings([rows * columns] + [1] * 15)
+    places = torch.arange(0, rows * columns, spacing)
+    assert len(places) <= layer_lengths.MOST_COPIED
+    assert int(torch.bincount(places % columns, minlength=columns).min()) > 0
+
+
+def test_a_first_layer_of_more_numbers_than_are_copied_is_no_obstacle() -> None:
+    """The embedding of GPT-2 alone has 38 million."""
+    model = nn.Sequential(nn.Embedding(2**24 // 8 + 1, 8), nn.Linear(8, 1))
+    lengths, loss = one_step(model, torch.arange(4))
     taken = lengths.take_step(loss)
     assert taken is not None
-    assert taken[1]["update"] == (3.5, None)
-    assert None not in taken[1]["gradient"]
+    assert None not in taken[1]["update"]
 
 
 def test_what_is_not_finite_is_left_out_and_forgotten() -> None:

@@ -2,15 +2,21 @@
 
     length of a layer = sqrt(sum of squares over all of its own weights)
 
+A step is measured from a copy of the weights. Of a model too large to be copied every s-th of the n
+numbers of a weight is kept, k of them, and stands for its neighbours:
+
+    length of a step ~ sqrt(n / k * sum of squares over the k)
+
 Everything stays on the device until the update is over: it is waited for once.
 
 Shapes: B examples, L layers.
 """
 
+import itertools
 import math
+import operator
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
-from operator import itemgetter
 from typing import Any
 
 import torch
@@ -19,7 +25,8 @@ from torch import Tensor, nn
 from netwright.core.evaluation import evaluating
 from netwright.train.layer_history import Numbers
 
-MOST_COPIED = 2**24  # weights that are kept aside for one step; the layers after them have no step
+MOST_COPIED = 2**24  # numbers that are kept aside for one step
+FEW = 2  # rows tell the order of layers; a single one may be squeezed away
 
 
 class LayerLengths:
@@ -35,7 +42,6 @@ class LayerLengths:
         self.layers: dict[str, nn.Module] = {}
         self.weights: list[nn.Parameter] = []
         self.owners: list[int] = []  # of each weight, the place of its layer
-        self.copied, size = 0, 0  # so many weights, of whole layers, are kept aside for a step
         known: set[int] = set()
         for path, part in _in_order(model, {} if inputs is None else first_uses(model, inputs)):
             own = [weight for weight in part.parameters(recurse=False) if id(weight) not in known]
@@ -44,9 +50,12 @@ class LayerLengths:
                 self.owners += [len(self.layers)] * len(own)
                 self.layers[path or "model"] = part
             self.weights += own
-            size += sum(weight.numel() for weight in own)
-            if size <= MOST_COPIED:
-                self.copied = len(self.weights)
+        sizes = [weight.numel() for weight in self.weights]
+        self.spacings = _spacings(sizes)
+        self.factors = [  # sqrt(n / k)
+            math.sqrt(size / math.ceil(size / spacing)) if size else 1.0
+            for size, spacing in zip(sizes, self.spacings, strict=True)
+        ]
         self.before: list[Tensor] = []
         self.gradients: list[Tensor] = []
 
@@ -54,7 +63,9 @@ class LayerLengths:
     def take_gradients(self) -> None:
         """Gradients are there, the weights have not moved; a second time only gradients count."""
         if not self.gradients:
-            self.before = [weight.detach().clone() for weight in self.weights[: self.copied]]
+            now = self._followed()
+            self.before = [torch.empty_like(part) for part in now]
+            torch._foreach_copy_(self.before, now)  # one kernel for many small weights
         found = iter(_lengths([w.grad for w in self.weights if w.grad is not None]))
         nothing = self.weights[0].new_zeros((), dtype=torch.float32)
         self.gradients = [nothing if w.grad is None else next(found) for w in self.weights]
@@ -65,30 +76,52 @@ class LayerLengths:
 
         None where a number is not finite: float16 has overflowed, and the step was left out.
         """
-        moved = torch._foreach_sub([*self.weights[: self.copied]], self.before)
+        moved = torch._foreach_sub(self._followed(), self.before)
         lengths = [*self.gradients, *_lengths([*self.weights, *moved])]
         numbers: list[float] = torch.stack([loss.float(), *lengths]).tolist()
         self.before, self.gradients = [], []
         if not all(map(math.isfinite, numbers)):
             return None
         count = len(self.weights)
+        steps = map(operator.mul, self.factors, numbers[1 + 2 * count :])
         learns = [weight.requires_grad for weight in self.weights]
         return _rounded(numbers[0]), {
             "gradient": self._by_layer(numbers[1 : 1 + count], learns),
             "weight": self._by_layer(numbers[1 + count : 1 + 2 * count], [True] * count),
-            "update": self._by_layer(numbers[1 + 2 * count :], [True] * self.copied),
+            "update": self._by_layer([*steps], [True] * count),
         }
 
+    def _followed(self) -> list[Tensor]:
+        """The numbers of each weight that are kept aside, as they are now."""
+        return [
+            weight.detach().flatten()[::spacing] if spacing > 1 else weight.detach()
+            for weight, spacing in zip(self.weights, self.spacings, strict=True)
+        ]
+
     def _by_layer(self, lengths: Sequence[float], counts: Sequence[bool]) -> Numbers:
-        """Lengths of the first weights -> of layers (L,); None where no weight counts."""
+        """Lengths of the weights -> of layers (L,); None where no weight counts."""
         squares: dict[int, float] = {}
-        for owner, length, is_counted in zip(self.owners, lengths, counts, strict=False):
+        for owner, length, is_counted in zip(self.owners, lengths, counts, strict=True):
             if is_counted:
                 squares[owner] = squares.get(owner, 0.0) + length**2
         return tuple(
             _rounded(math.sqrt(squares[place])) if place in squares else None
             for place in range(len(self.layers))
         )
+
+
+def _spacings(sizes: Sequence[int]) -> list[int]:
+    """Of each weight, every which of its numbers is kept: all, or in a large model as many each.
+
+    A spacing has no divisor in common with the size: it visits every row and column of a matrix.
+    """
+    if sum(sizes) <= MOST_COPIED:
+        return [1] * len(sizes)
+    most = max(1, MOST_COPIED // len(sizes))
+    return [
+        next(s for s in itertools.count(max(1, math.ceil(size / most))) if math.gcd(s, size) == 1)
+        for size in sizes
+    ]
 
 
 def first_uses(model: nn.Module, inputs: Tensor) -> dict[str, int]:
@@ -110,7 +143,7 @@ def first_uses(model: nn.Module, inputs: Tensor) -> dict[str, int]:
     with ExitStack() as hooks, evaluating(model), torch.random.fork_rng(devices):
         for path, part in model.named_modules():
             hooks.enter_context(part.register_forward_pre_hook(note(path)))
-        model(inputs)
+        model(inputs[:FEW])
     return used
 
 
@@ -121,7 +154,7 @@ def _in_order(model: nn.Module, used: Mapping[str, int]) -> list[tuple[str, nn.M
     for path, part in model.named_modules():
         place = used.get(path, place)
         found.append((place, path, part))
-    return [(path, part) for _, path, part in sorted(found, key=itemgetter(0))]
+    return [(path, part) for _, path, part in sorted(found, key=operator.itemgetter(0))]
 
 
 def _lengths(tensors: Sequence[Tensor]) -> list[Tensor]:
