@@ -133,6 +133,11 @@ class UnitActivity:
             self.flat += is_flat.sum()
             self.is_saturated &= is_flat.all(dim=0)
 
+    @property
+    def stuck(self) -> Tensor:
+        """How many units are dead, and how many values are at an end, (2,)."""
+        return torch.stack([self.is_dead.sum(), self.flat])
+
 
 def unit_activities(model: nn.Module, inputs: Tensor) -> list[UnitActivity]:
     """Of every layer and lone activation, in the order in which they ran.

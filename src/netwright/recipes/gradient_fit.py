@@ -113,7 +113,7 @@ def _callbacks(
 def _doctor(config: TrainConfig, here: Circumstances) -> Doctor:
     """What watches the layers; it is there where it is off, too, to keep what it saw before."""
     path = here.folder / LAYER_FILE if here.folder is not None and here.ranks.is_first else None
-    return Doctor(path, is_on=config.doctor, quiet=here.quiet)
+    return Doctor(path, is_on=config.doctor, quiet=here.quiet, precision=config.precision)
 
 
 def _saving(

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 import torch
 from torch import Tensor, nn
+from torch.utils._python_dispatch import TorchDispatchMode
 
 from netwright.core.errors import RunError
 from netwright.inspection.unit_activity import unit_activities
@@ -67,6 +68,49 @@ def test_an_activation_belongs_to_the_layer_before_it_and_the_worst_counts() -> 
         "dead": (None, 1.0),
         "saturated": (0.5, None),
     }
+
+
+class Reads(TorchDispatchMode):  # type: ignore[no-untyped-call]
+    """Counts the numbers that are read from the device one by one."""
+
+    count = 0
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        self.count += func is torch.ops.aten._local_scalar_dense.default
+        return func(*args, **(kwargs or {}))
+
+
+def test_the_units_of_all_layers_are_read_at_once() -> None:
+    """An accelerator that is waited for at every layer stands still most of the time."""
+    model = Sum()
+    with Reads() as reads:  # type: ignore[no-untyped-call]
+        shares_by_layer(unit_activities(model, torch.ones(2, 2)), ["norm", "inner"])
+    assert reads.count == 0
+
+
+def test_units_are_looked_at_in_the_precision_of_training() -> None:
+    kinds = []
+
+    class Spy(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.inner, self.outer = nn.Linear(3, 8), nn.Linear(8, 3)
+
+        def forward(self, x: Tensor) -> Tensor:
+            hidden: Tensor = self.inner(x).relu()
+            if not self.training:
+                kinds.append(hidden.dtype)
+            outer: Tensor = self.outer(hidden)
+            return outer
+
+    toy_fit(
+        Spy(),
+        toy_data(val=0),
+        callbacks=[Doctor(precision="bf16-mixed")],
+        device="cpu",
+        precision="bf16-mixed",
+    )
+    assert set(kinds) == {torch.bfloat16}
 
 
 @pytest.mark.parametrize("optimizer", ["adam", "sgd", "lbfgs", "svrg"])

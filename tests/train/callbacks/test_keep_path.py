@@ -101,6 +101,19 @@ def test_room_for_fewer_thins_the_path_and_for_fewer_than_three_keeps_none(
     assert (None if path is None else path.steps) == steps
 
 
+def test_snapshots_stay_on_the_device_while_training(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An accelerator is not waited for at a step."""
+
+    def refuse(tensor: Tensor) -> Tensor:
+        raise AssertionError("a snapshot was brought to the CPU")
+
+    monkeypatch.setattr(Tensor, "cpu", refuse)
+    state = toy_start()
+    call = KeepPath(Path("never written"), 4)
+    call.on_fit_start(state)
+    assert list(call.path) == [0]
+
+
 def test_none_are_kept_where_none_are_wanted(tmp_path: Path) -> None:
     toy_fit(toy_net(), toy_data(), callbacks=[KeepPath(tmp_path / FILE, 0)])
     assert read_kept_path(tmp_path) is None

@@ -4,10 +4,11 @@ The first steps are watched, then two while their number doubles, and the last: 
 2,000, so that it costs next to nothing. What was seen is judged afterwards, by `train/symptoms.py`.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
+import torch
 from torch import Tensor
 
 from netwright.core.console import warn
@@ -18,6 +19,7 @@ from netwright.train.callback import Callback
 from netwright.train.callbacks.non_finite import find_culprit
 from netwright.train.layer_history import LayerHistory, LayerRow, Numbers
 from netwright.train.layer_lengths import LayerLengths
+from netwright.train.precision import Precision, autocast
 from netwright.train.state import TrainState
 from netwright.train.symptoms import not_finite
 
@@ -34,12 +36,18 @@ class Doctor(Callback):
         path: a JSON-lines file for what is seen, or None.
         is_on: watch; one that is off only keeps what was seen before a run was taken up again.
         quiet: do not tell on the console what ended a run.
+        precision: in which units are looked at: that of training, whose speed they then have.
     """
 
     def __init__(
-        self, path: Path | None = None, *, is_on: bool = True, quiet: bool = False
+        self,
+        path: Path | None = None,
+        *,
+        is_on: bool = True,
+        quiet: bool = False,
+        precision: Precision = "fp32",
     ) -> None:
-        self.path, self.is_on, self.quiet = path, is_on, quiet
+        self.path, self.is_on, self.quiet, self.precision = path, is_on, quiet, precision
         self.seen, self.written = LayerHistory(), 0
         self.findings: list[Finding] = []  # about what ended the run
         self.lengths: LayerLengths | None = None
@@ -60,7 +68,8 @@ class Doctor(Callback):
         if not self.is_on or not _is_watched(state) or state.skips_update:
             return
         if self.lengths is None:
-            self.lengths = LayerLengths(state.model, _inputs_at_hand(state))
+            with autocast(self.precision, state.device):
+                self.lengths = LayerLengths(state.model, _inputs_at_hand(state))
         if not len(self.seen):
             self.seen = LayerHistory(tuple(self.lengths.layers))
         self.lengths.take_gradients()
@@ -82,7 +91,8 @@ class Doctor(Callback):
         inputs = _inputs_at_hand(state)
         if inputs is None:
             return {}
-        return shares_by_layer(unit_activities(state.model, inputs), lengths.layers)
+        with autocast(self.precision, state.device):
+            return shares_by_layer(unit_activities(state.model, inputs), lengths.layers)
 
     def on_epoch_end(self, state: TrainState) -> None:
         """Write what is new."""
@@ -131,8 +141,10 @@ class Doctor(Callback):
         self.seen = LayerHistory.from_text(kept) if kept else LayerHistory(self.seen.layers)
 
 
-def shares_by_layer(found: Iterable[UnitActivity], layers: Iterable[str]) -> dict[str, Numbers]:
+def shares_by_layer(found: Sequence[UnitActivity], layers: Iterable[str]) -> dict[str, Numbers]:
     """Dead ReLUs and saturated values of each layer; an activation belongs to the layer before it.
+
+    The device is waited for once, for the counts of all layers together.
 
     Args:
         found: in the order in which they ran.
@@ -141,13 +153,14 @@ def shares_by_layer(found: Iterable[UnitActivity], layers: Iterable[str]) -> dic
     dead: dict[str, float | None] = dict.fromkeys(layers)
     saturated = dead.copy()
     layer = next(iter(dead))
-    for units in found:
+    counts = torch.stack([units.stuck for units in found]).tolist() if found else []
+    for units, (dead_units, flat_values) in zip(found, counts, strict=True):
         layer = path if (path := units.path or "model") in dead else layer
         if units.activation.is_rectifier:
-            share = round(int(units.is_dead.sum()) / units.units, 4)
+            share = round(dead_units / units.units, 4)
             dead[layer] = max(share, dead[layer] or 0.0)
         if units.activation.is_bounded:
-            share = round(int(units.flat) / units.count, 4)
+            share = round(flat_values / units.count, 4)
             saturated[layer] = max(share, saturated[layer] or 0.0)
     return {"dead": tuple(dead.values()), "saturated": tuple(saturated.values())}
 

@@ -26,8 +26,9 @@ FEWEST = 3  # a path of fewer snapshots shows no bend: a model too large for the
 class KeepPath(Callback):
     """Holds snapshots of what the optimizer moves, and writes them to a file at the end.
 
-    Taking one costs a copy, and there are few; nothing is written while training goes on. They are
-    part of the checkpoint, so a run that was killed leaves the same path as one that was not.
+    Taking one costs a copy on the device, which is not waited for; nothing is written in training.
+    They are part of the checkpoint, so a run that was killed leaves the same path as one that was
+    not.
 
     Args:
         file: where the path is written.
@@ -41,7 +42,7 @@ class KeepPath(Callback):
     def __init__(self, file: Path, most: int, *, frozen: str = "") -> None:
         self.file, self.most, self.frozen = file, most, frozen
         self.room = 0
-        self.names: list[str] = []
+        self.moved: dict[str, Tensor] = {}
         self._forget()
 
     def on_fit_start(self, state: TrainState) -> None:
@@ -51,10 +52,10 @@ class KeepPath(Callback):
             parts = count_up_to(parts_of(state.model), self.frozen)
             still = chain.from_iterable(weights_by_part(state.model)[:parts])
             moved -= {id(weight) for weight in still}
-        named = {name: one for name, one in state.model.named_parameters() if id(one) in moved}
-        self.names = list(named)
-        count = sum(weight.numel() for weight in named.values())
-        fitting = MOST_BYTES // (count * torch.float32.itemsize)
+        named = state.model.named_parameters()
+        self.moved = {name: weight for name, weight in named if id(weight) in moved}
+        count = sum(weight.numel() for weight in self.moved.values())
+        fitting = MOST_BYTES // max(count * torch.float32.itemsize, 1)
         is_kept = fitting >= FEWEST and state.ranks.is_first
         self.room = min(self.most, fitting) if is_kept else 0
         if state.samples == 0 or not self.room:
@@ -72,7 +73,7 @@ class KeepPath(Callback):
         """Write the path with its end, which a longer run would pass by."""
         if self.path:
             whole = {**self.path, state.step: self._snapshot(state)}
-            self._kept(whole, state).save(self.file)
+            self._kept(whole).save(self.file)
 
     def state_dict(self) -> dict[str, Any]:
         """The snapshots so far."""
@@ -92,18 +93,18 @@ class KeepPath(Callback):
 
     def _snapshot(self, state: TrainState) -> Tensor:
         """Training's weights one after the other, (P,), also while the model holds their mean."""
-        weights = state.training_weights()
-        return torch.cat([weights[name].detach().reshape(-1).float() for name in self.names]).cpu()
+        aside = {} if state.average is None else state.average.aside
+        weights = [aside.get(name, weight) for name, weight in self.moved.items()]
+        return torch.cat([weight.detach().reshape(-1).float() for weight in weights])
 
-    def _kept(self, path: dict[int, Tensor], state: TrainState) -> KeptPath:
-        weights = state.training_weights()
-        shapes = [weights[name].shape for name in self.names]
+    def _kept(self, path: dict[int, Tensor]) -> KeptPath:
+        shapes = [weight.shape for weight in self.moved.values()]
         sizes = [shape.numel() for shape in shapes]
-        parts = torch.split(torch.stack(list(path.values())), sizes, dim=1)
+        parts = torch.split(torch.stack([kept.cpu() for kept in path.values()]), sizes, dim=1)
         return KeptPath(
             steps=tuple(path),
             weights={
                 name: part.reshape(-1, *shape)
-                for name, part, shape in zip(self.names, parts, shapes, strict=True)
+                for name, part, shape in zip(self.moved, parts, shapes, strict=True)
             },
         )
