@@ -1,10 +1,12 @@
 """The `netwright` command: its verbs, and how refusals become one sentence and an exit code."""
 
-import gc
+import atexit
+import os
 import re
 import sys
 from collections.abc import Callable
-from typing import Annotated
+from contextlib import suppress
+from typing import Annotated, NoReturn
 
 import typer
 
@@ -78,11 +80,18 @@ def _options(
         raise typer.Exit
 
 
-def main(arguments: list[str] | None = None) -> None:
+def main(arguments: list[str] | None = None) -> NoReturn:
     """Run one command and end the process: 0 ok, 1 failed, 2 usage or config, 130 Ctrl-C."""
-    code = run(sys.argv[1:] if arguments is None else arguments)
-    gc.freeze()  # Python's last collection would walk through all of torch: half a second
-    sys.exit(code)
+    _end(run(sys.argv[1:] if arguments is None else arguments))
+
+
+def _end(code: int) -> NoReturn:
+    """As `sys.exit`, but modules are left as they are: to free all of torch takes half a second."""
+    atexit._run_exitfuncs()
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(BrokenPipeError, ValueError):  # its reader is gone, or it is closed
+            stream.flush()
+    os._exit(code)
 
 
 def run(arguments: list[str]) -> int:
