@@ -346,5 +346,5 @@ def test_refuses_inputs_that_are_neither_features_nor_images(blobs: Rows) -> Non
     with pytest.raises(ShapeError, match=f"^{re.escape(sentence)}$"):
         small().fit(inputs[..., None, None, None], y)
     sentence = "cnn works on images, got a table of features"
-    with pytest.raises(ConfigError, match=f"^{sentence}$"):
+    with pytest.raises(ConfigError, match=f"^{sentence}; for a table of features and targets"):
         NetClassifier("cnn").fit(inputs, y)

@@ -6,6 +6,7 @@ from typing import Annotated, Any
 
 from netwright.core.config import Config, Count, Doc, Fraction
 from netwright.data.dataset import Data
+from netwright.data.spec import InputKind
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,6 +30,7 @@ class Source:
         sentence: what it is, with its size.
         origin: the paper or address it comes from.
         licence: under what terms.
+        inputs: what its examples may be, where its files need not be read to know.
     """
 
     config: type[Config]
@@ -36,3 +38,4 @@ class Source:
     sentence: str
     origin: str
     licence: str
+    inputs: tuple[InputKind, ...] = ()

@@ -1,7 +1,7 @@
 """What every model of the catalog is: an `nn.Module` with settings, a spec and a card."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any, ClassVar, Self
 
 from torch import nn
@@ -15,9 +15,9 @@ from netwright.inspection.view import View
 
 IN_WORDS: Mapping[InputKind, str] = {
     "image": "images",
-    "tokens": "tokens",
+    "tokens": "text (tokens)",
     "series": "series",
-    "pairs": "pairs",
+    "pairs": "pairs of texts",
     "features": "a table of features",
 }
 
@@ -51,11 +51,18 @@ class Model(nn.Module, ABC):
         return {}
 
 
+def check_reads(model: type[Model], name: str, inputs: Collection[InputKind]) -> None:
+    """Refuse a model that can read none of these kinds of inputs."""
+    if not model.inputs.intersection(inputs):
+        words = [words for kind, words in IN_WORDS.items() if kind in model.inputs]
+        wanted = " or ".join([", ".join(words[:-1]), words[-1]] if words[1:] else words)
+        got = " or ".join(IN_WORDS[kind] for kind in inputs)
+        raise ConfigError(f"{name} works on {wanted}, got {got}")
+
+
 def check_fits(model: type[Model], name: str, spec: DataSpec) -> None:
     """Refuse a model that cannot read these inputs or predict these targets."""
-    if spec.inputs not in model.inputs:
-        wanted = " or ".join(words for kind, words in IN_WORDS.items() if kind in model.inputs)
-        raise ConfigError(f"{name} works on {wanted}, got {IN_WORDS[spec.inputs]}")
+    check_reads(model, name, [spec.inputs])
     if spec.target not in model.targets:
         wanted = ", ".join(sorted(model.targets))
         raise ConfigError(f"{name} predicts {wanted}, got a target of kind {spec.target!r}")

@@ -19,13 +19,13 @@ from netwright.core.seeding import derive_seed, seeded
 from netwright.data.dataset import Data, Split, check_data
 from netwright.models.catalog import MODELS
 from netwright.models.ensembles.ensemble import Ensemble
-from netwright.models.model import check_fits
 from netwright.recipes.ensemble_fit import prepare_ensemble
 from netwright.recipes.first_batch import try_first_batch
 from netwright.recipes.gradient_fit import check_monitor
+from netwright.recipes.model_fit import check_model_fits, check_source_fits
 from netwright.recipes.own_fit import unused_settings
 from netwright.recipes.prepared import Prepared
-from netwright.recipes.recipe import Recipe, has_own_rule
+from netwright.recipes.recipe import Recipe, data_section, has_own_rule
 from netwright.recipes.resume import AUTO, NEVER
 from netwright.recipes.run import Run
 from netwright.recipes.sources import load_source, settings_type
@@ -70,6 +70,7 @@ def fit(  # noqa: PLR0913 - the one door, with a name for each question
             that has a text in each row, in this column.
     """
     check_one_beginning(resume, start_from)
+    _check_readable(model, data, settings)
     recipe, loaded, module = resolve(model, data, seed=seed, **settings)
     recipe = replace(recipe, start_from=run_path(start_from))
     return train(
@@ -86,6 +87,7 @@ def prepare(
     model: str | Config | nn.Module, data: Any, *, seed: int = 0, **settings: Any
 ) -> Prepared:
     """Resolve names and settings, load the data, build the model, and try one batch."""
+    _check_readable(model, data, settings)
     return put_together(*resolve(model, data, seed=seed, **settings))
 
 
@@ -135,7 +137,7 @@ def put_together(
         )
     if module is None:
         kind = MODELS.load(recipe.model)
-        check_fits(kind, recipe.model, data.spec)
+        check_model_fits(recipe.model, data.spec)
         try:
             with seeded(derive_seed(recipe.seed, "weights")):
                 module = kind.build(recipe.model_settings, data.spec)
@@ -172,6 +174,14 @@ def check_one_beginning(resume: str | Path, start_from: object) -> None:
     """Refuse two answers to the question where the weights come from."""
     if start_from and resume not in {AUTO, NEVER}:
         raise ConfigError("a run that goes on has its own weights: give resume or from, not both")
+
+
+def _check_readable(model: str | Config | nn.Module, data: Any, settings: dict[str, Any]) -> None:
+    """Refuse a model of the catalog that cannot read what a named source would give."""
+    if isinstance(data, str | Path):
+        section = data_section(data, settings)
+        place = Path(section.get("path", "")).name
+        check_source_fits(_model_type(model)[0], section["name"], place)
 
 
 def run_path(run: str | Path | Run) -> str:

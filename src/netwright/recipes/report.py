@@ -99,6 +99,7 @@ def write_report(
     sample: Sample | None,
     environment: Mapping[str, Any],
     absent: str = "",
+    unmeasured: str = "",
 ) -> Path:
     """Write the page, and the numbers beside it; gives the page's path.
 
@@ -108,7 +109,8 @@ def write_report(
         views: what was measured, by name.
         sample: of what the run was trained on, where it is at hand.
         environment: versions and device.
-        absent: why some parts are not there, in one sentence.
+        absent: why views of predictions and data are not there, in one sentence.
+        unmeasured: why there are no learning curves, in one sentence.
     """
     numbers = path.with_suffix(".json")
     _check_free(numbers)
@@ -118,6 +120,7 @@ def write_report(
         "Results",
         *_results(run),
         *([note(f"Without views of predictions and data: {absent}.")] if absent else []),
+        *([note(f"Without learning curves: {unmeasured}.")] if unmeasured else []),
     )
     learning = _learning(views)
     if learning:
@@ -146,6 +149,7 @@ def write_report(
             "format": FORMAT,
             "results": run.results,
             "absent": absent,
+            "unmeasured": unmeasured,
             "views": {name: view.to_json() for name, view in views.items()},
             "config": config,
             "environment": dict(environment),

@@ -48,6 +48,8 @@ from netwright.train.layer_history import FILE as LAYER_FILE
 from netwright.train.layer_history import LayerHistory, read_layer_history
 from netwright.train.tasks.task import Task
 
+HISTORY_FILE = "metrics.jsonl"
+
 
 class Run:
     """A trained model with everything around it.
@@ -213,13 +215,21 @@ class Run:
         if place.suffix != ".html":
             raise ConfigError(f"a report is a page: its path must end in .html, got {place}")
         sample, absent = self.data_at_hand()
-        if absent and path is None and place.exists():
-            raise ConfigError(f"{place} would lose views, {absent}; give the report another path")
+        unmeasured = self._why_unmeasured()
+        lost = absent or unmeasured
+        if lost and path is None and place.exists():
+            raise ConfigError(f"{place} would lose views, {lost}; give the report another path")
         views = measure_views(self, sample)
         if not examples:
             views = {name: view for name, view in views.items() if name not in EXAMPLES}
         return write_report(
-            place, self, views, sample=sample, environment=self._environment(), absent=absent
+            place,
+            self,
+            views,
+            sample=sample,
+            environment=self._environment(),
+            absent=absent,
+            unmeasured=unmeasured,
         )
 
     def _repr_html_(self) -> str:
@@ -233,6 +243,12 @@ class Run:
         except NetwrightError as error:
             path = str(self.config["data"].get("path") or "")
             return None, str(error).replace(path, Path(path).name) if path else str(error)
+
+    def _why_unmeasured(self) -> str:
+        """Why there is no history, where the run's folder has lost it."""
+        if self.folder is None or (self.folder / HISTORY_FILE).is_file():
+            return ""
+        return f"{HISTORY_FILE} is not in the run folder"
 
     def _environment(self) -> dict[str, Any]:
         written = None if self.folder is None else self.folder / "env.json"
@@ -307,7 +323,7 @@ def open_run(folder: str | Path, model: nn.Module | None = None) -> Run:
     except RuntimeError as error:
         reason = " ".join(str(error).split())
         raise DataError(f"the weights in {folder} do not fit the model: {reason:.200}") from None
-    metrics = folder / "metrics.jsonl"
+    metrics = folder / HISTORY_FILE
     config = read_recipe_file(folder / "config.yaml")
     return Run(
         model=model.to(_device_of_training(config)).eval(),

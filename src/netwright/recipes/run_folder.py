@@ -115,6 +115,8 @@ def check_run_folder(folder: Path) -> None:
             f"{folder} holds a run that has not finished: it has no model; go on with "
             f"`netwright train --resume {folder}`"
         )
+    if not (folder / "results.json").is_file():
+        raise ConfigError(f"{folder} is not a whole run folder: it has no results.json")
 
 
 def save_model(folder: Path, model: nn.Module, recipe: Recipe, data: Data, task: Task) -> None:

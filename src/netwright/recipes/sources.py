@@ -15,6 +15,7 @@ from netwright.data.source import Source
 from netwright.data.tables.table import TableConfig, from_frame
 from netwright.data.text.text_rows import read_text_rows
 from netwright.data.text.text_table import TextTableConfig, text_table_data
+from netwright.recipes.model_fit import check_source_fits
 from netwright.recipes.recipe import Recipe, data_section
 
 
@@ -65,7 +66,9 @@ def load_named(name: str, settings: dict[str, Any]) -> Data:
 
 
 def load_configured(recipe: Recipe) -> Data:
-    """The data that a recipe names."""
+    """The data that a recipe names; what its model cannot read is not loaded."""
+    place = Path(getattr(recipe.data_settings, "path", "")).name
+    check_source_fits(recipe.model, recipe.data, place)
     return _timed(SOURCES.load(recipe.data), recipe.data_settings)
 
 

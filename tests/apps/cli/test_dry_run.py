@@ -64,3 +64,13 @@ def test_what_is_to_be_known_of_the_weights_is_told(type_in: Type, without_train
     assert note in " ".join(type_in(*asked, "--freeze", "hidden").err.split())
     assert "note:" not in type_in(*asked).err
     assert "note:" not in type_in(*asked, "--freeze", "hidden", "--quiet").err
+
+
+def test_the_learning_rates_may_follow(type_in: Type, tmp_path: Path) -> None:
+    asked = ("train", "softmax", "iris", "--dry-run", "--find-lr")
+    layers, _, rates = type_in(*asked).out.partition("\n\n")
+    assert "15 parameters; loss of the first batch" in layers
+    assert rates.startswith("lr ")
+    both = json.loads(type_in(*asked, "--json").out)
+    assert (both["parameters"], both["suggestion"] > 0) == (15, True)
+    assert not list(tmp_path.iterdir())

@@ -72,7 +72,7 @@ def test_a_loss_that_falls_to_the_end_is_told(capsys: pytest.CaptureFixture[str]
     losses = [1.0] * 20 + [1 - 0.02 * update for update in range(20)]
     found = measure_learning_rate_range(rates, losses)
     recipe = parse_recipe({"model": "softmax", "data": "iris"})
-    show_learning_rates(found, recipe, as_json=False)
+    show_learning_rates(found, recipe, quiet=False)
     out = capsys.readouterr().out
     assert "still falling at the largest rate tried, so that the suggestion is only a lower" in out
 

@@ -64,7 +64,17 @@ def test_version(type_in: Type) -> None:
             ["train", "mlp", "iris", "--batch-size", "200"],
             "batch_size 200 is more than the 105 training rows of iris; give 105 or less",
         ),
-        (["train", "ridge", "iris"], "ridge predicts real, got a target of kind 'class'"),
+        (
+            ["train", "ridge", "iris"],
+            "ridge predicts real, got a target of kind 'class'; for a table of features and "
+            "targets of kind 'class' there are mlp, logistic, logistic-newton, kernel-regression, ...",
+        ),
+        (["train", "--epochs", "2.5"], "--epochs must be a whole number, got '2.5'"),
+        (["train", "--batch_size=x"], "--batch-size must be a whole number, got 'x'"),
+        (["train", "--lr", "1", "--lr", "1,5"], "--lr must be a number, got '1,5'"),
+        (["predict", ".", "--threshold", "half"], "--threshold must be a number, got 'half'"),
+        (["race", "adam", "--steps", "0"], "--steps must be at least 1, got '0'"),
+        (["race", "adam", "--steps", "20000"], "--steps must be at most 10000, got '20000'"),
         (["train", "mlp", "no.csv", "--target", "x"], "no.csv: there is no such file"),
         (["train", "-c", "no.yaml"], "no.yaml cannot be read: No such file or directory"),
         (["evaluate", "nowhere"], "nowhere is not a run folder: there is no such folder"),

@@ -40,3 +40,26 @@ def test_what_is_missing_is_said(type_in: Type, things_run: Path, tmp_path: Path
     answer = type_in("report", "run", "--out", "x.html")
     assert answer.code == 0
     assert answer.err.startswith("note: without views of predictions and data: the run's data gone")
+
+
+def test_a_run_without_its_history_has_a_page_without_curves(
+    type_in: Type, things_run: Path, tmp_path: Path
+) -> None:
+    shutil.copytree(things_run, tmp_path / "run", ignore=shutil.ignore_patterns("report.*"))
+    (tmp_path / "run" / "metrics.jsonl").unlink()
+    answer = type_in("report", "run")
+    reason = "without learning curves: metrics.jsonl is not in the run folder"
+    assert (answer.code, answer.err) == (0, f"note: {reason}\n")
+    assert f"W{reason[1:]}." in (tmp_path / "run" / "report.html").read_text(encoding="utf-8")
+    again = type_in("report", "run")
+    sentence = "run/report.html would lose views, metrics.jsonl is not in the run folder"
+    assert (again.code, again.err) == (2, f"error: {sentence}; give the report another path\n")
+
+
+def test_a_run_without_its_results_is_refused(
+    type_in: Type, things_run: Path, tmp_path: Path
+) -> None:
+    shutil.copytree(things_run, tmp_path / "run")
+    (tmp_path / "run" / "results.json").unlink()
+    sentence = "run is not a whole run folder: it has no results.json"
+    assert type_in("report", "run").err == f"error: {sentence}\n"

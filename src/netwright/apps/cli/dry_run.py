@@ -1,15 +1,15 @@
 """`--dry-run`: shapes, one batch, and what the whole training would cost."""
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from netwright.recipes.prepared import Prepared
 
 
-def show_dry_run(prepared: "Prepared", *, as_json: bool) -> None:
-    """Print the layers with their shapes, the loss of one batch, and the cost."""
-    from netwright.core.console import give, give_json, give_table
+def show_dry_run(prepared: "Prepared", *, quiet: bool) -> dict[str, Any]:
+    """Print the layers with their shapes, the loss of one batch, and the cost; give the numbers."""
+    from netwright.core.console import give, give_table
     from netwright.core.learner import Learner
     from netwright.models.ensembles.ensemble import Ensemble
     from netwright.recipes.answers import examples_word
@@ -25,18 +25,16 @@ def show_dry_run(prepared: "Prepared", *, as_json: bool) -> None:
     if not by_itself:
         batches = math.ceil(rows["train"] / pace.batch_size) * pace.epochs
         seconds = round(batches * time_step(model, data, task, pace.batch_size), 1)
-    if as_json:
-        give_json(
-            {
-                "rows": rows,
-                "parameters": first.parameters,
-                "batch_size": pace.batch_size,
-                "batches": batches,
-                "first_loss": first.loss,
-                "estimated_seconds": seconds,
-            }
-        )
-        return
+    numbers = {
+        "rows": rows,
+        "parameters": first.parameters,
+        "batch_size": pace.batch_size,
+        "batches": batches,
+        "first_loss": first.loss,
+        "estimated_seconds": seconds,
+    }
+    if quiet:
+        return numbers
     give_table(
         [
             {
@@ -58,3 +56,4 @@ def show_dry_run(prepared: "Prepared", *, as_json: bool) -> None:
     else:
         size = f"{batches:,} batches of {pace.batch_size}"
         give(f"{pace.epochs} epochs, {size}: about {seconds:.0f} s here")
+    return numbers

@@ -1,7 +1,7 @@
 """`--find-lr`: the learning rates that were tried as a curve of text, and the one to use."""
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from netwright.inspection.learning_rate_range import LearningRateRange
@@ -11,22 +11,23 @@ EVERY = 6  # updates a line: two lines for each power of ten
 WIDTH = 40  # letters of the curve
 
 
-def show_learning_rates(found: "LearningRateRange", recipe: "Recipe", *, as_json: bool) -> None:
-    """Print loss against learning rate, what it means, and the command that trains with it."""
-    from netwright.core.console import give, give_json, give_table
+def show_learning_rates(
+    found: "LearningRateRange", recipe: "Recipe", *, quiet: bool
+) -> dict[str, Any]:
+    """Print loss against learning rate and the command that trains with the best; give them."""
+    from netwright.core.console import give, give_table
     from netwright.recipes.same_run import as_command
 
     command = None
     if found.suggestion is not None:
         train = replace(recipe.train, lr=found.suggestion)
         command = as_command(replace(recipe, train=train).to_mapping())
-    if as_json:
-        give_json({**found.to_json(), "command": command})
-        return
-    give_table(curve_rows(found))
-    give(found.caption)
-    if command is not None:
-        give(f"to train with it: {command}")
+    if not quiet:
+        give_table(curve_rows(found))
+        give(found.caption)
+        if command is not None:
+            give(f"to train with it: {command}")
+    return {**found.to_json(), "command": command}
 
 
 def curve_rows(found: "LearningRateRange") -> list[dict[str, str]]:

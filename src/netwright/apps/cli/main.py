@@ -30,6 +30,14 @@ from netwright.core.errors import NetwrightError
 
 # ClickException, wherever typer keeps its click.
 CLICK_ERROR: type[Exception] = typer.BadParameter.__mro__[2]
+# What typer says of a number that is none, by its version, and what we say.
+WRONG_NUMBERS = {
+    r"valid integer": "a whole number",
+    r"valid (?:number|float)": "a number",
+    r"greater than or equal to (\S+)": r"at least \1",
+    r"less than or equal to (\S+)": r"at most \1",
+    r"in the range (\S+)<=x<=(\S+)": r"from \1 to \2",
+}
 COMMANDS: dict[str, Callable[..., None]] = {
     "doctor": doctor,
     "train": train,
@@ -110,19 +118,34 @@ def run(arguments: list[str]) -> int:
         sys.stderr.close()
         return 0
     except CLICK_ERROR as error:
-        complain(_sentence(error))
+        complain(_sentence(error, arguments))
         return 2
     except SystemExit as end:
         return end.code if isinstance(end.code, int) else 1
 
 
-def _sentence(error: BaseException) -> str:
+def _sentence(error: BaseException, arguments: list[str]) -> str:
     """Click's message as one sentence, with the nearest option where it knows one."""
     text = str(error.format_message() if hasattr(error, "format_message") else error)
     text = " ".join(text.split()).rstrip(".")
+    for message, wanted in WRONG_NUMBERS.items():
+        found = re.search(message, text)
+        if found and isinstance(error, typer.BadParameter) and error.param is not None:
+            name = error.param.opts[0]
+            return f"{name} must be {found.expand(wanted)}, got {_typed(name, arguments)!r}"
     text = re.sub(
         r"\.? \(?(?:Did you mean|Possible options:) ([^,?)]+)[^?)]*\??\)?$",
         r"; did you mean \1?",
         text,
     )
     return text[:1].lower() + text[1:]
+
+
+def _typed(option: str, arguments: list[str]) -> str:
+    """What was typed after an option; the last one wins."""
+    value = ""
+    for word, after in zip(arguments, [*arguments[1:], ""], strict=True):
+        name, equals, joined = word.partition("=")
+        if _as_typed(name) == option:
+            value = joined if equals else after
+    return value

@@ -29,6 +29,8 @@ def report(
     told = read_json(page.with_suffix(".json"))
     if told["absent"]:
         warn(f"without views of predictions and data: {told['absent']}")
+    if told["unmeasured"]:
+        warn(f"without learning curves: {told['unmeasured']}")
     if as_json:
         give_json(told)
     else:

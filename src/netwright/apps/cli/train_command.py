@@ -177,7 +177,7 @@ def train(  # noqa: PLR0913, PLR0917 - one argument an option
     if dry_run or find_lr:
         if resume == NEVER:  # a run that goes on has its own weights
             _begin_as_training_would(prepared, quiet=quiet or as_json)
-        _show_untrained(prepared, recipe, dry_run=dry_run, as_json=as_json)
+        _show_untrained(prepared, recipe, dry_run=dry_run, find_lr=find_lr, as_json=as_json)
         return
     try:
         run = train_prepared(
@@ -205,12 +205,18 @@ def _begin_as_training_would(prepared: "Prepared", *, quiet: bool) -> None:
 
 
 def _show_untrained(
-    prepared: "Prepared", recipe: "Recipe", *, dry_run: bool, as_json: bool
+    prepared: "Prepared", recipe: "Recipe", *, dry_run: bool, find_lr: bool, as_json: bool
 ) -> None:
-    """What one batch shows, or else the learning rates."""
+    """What one batch shows, the learning rates, or the one after the other."""
+    from netwright.core.console import give, give_json
     from netwright.recipes.find_lr import find_prepared_lr
 
+    shown: dict[str, Any] = {}
     if dry_run:
-        show_dry_run(prepared, as_json=as_json)
-    else:
-        show_learning_rates(find_prepared_lr(prepared), recipe, as_json=as_json)
+        shown |= show_dry_run(prepared, quiet=as_json)
+    if dry_run and find_lr and not as_json:
+        give("")
+    if find_lr:
+        shown |= show_learning_rates(find_prepared_lr(prepared), recipe, quiet=as_json)
+    if as_json:
+        give_json(shown)

@@ -116,6 +116,7 @@ SOURCE = Source(
     sentence="images of your own: a folder a class, or a folder with metadata.csv",
     origin="your files",
     licence="yours",
+    inputs=("image",),
 )
 
 

@@ -185,4 +185,5 @@ SOURCE = Source(
     sentence="images and masks of your own: a folder of each, matched by the names of the files",
     origin="your files",
     licence="yours",
+    inputs=("image",),
 )

@@ -124,6 +124,7 @@ SOURCE = Source(
     sentence="a table of your own in the order of time: forecast a column from the rows before",
     origin="your file",
     licence="yours",
+    inputs=("series",),
 )
 
 

@@ -74,6 +74,7 @@ SOURCE = Source(
     sentence="a table of your own: CSV, TSV or parquet, any size that fits in memory",
     origin="your file",
     licence="yours",
+    inputs=("features",),
 )
 
 

@@ -86,6 +86,7 @@ SOURCE = Source(
     sentence="text of your own, to learn a language model from: a .txt file or a folder of them",
     origin="your files",
     licence="yours",
+    inputs=("tokens",),
 )
 
 

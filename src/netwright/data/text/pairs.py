@@ -101,6 +101,7 @@ SOURCE = Source(
     sentence="pairs of texts of your own: a table with two columns, or two files line by line",
     origin="your files",
     licence="yours",
+    inputs=("pairs",),
 )
 
 

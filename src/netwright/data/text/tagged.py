@@ -73,6 +73,7 @@ SOURCE = Source(
     sentence="sentences of your own whose words have tags: CoNLL-U files",
     origin="your files",
     licence="yours",
+    inputs=("tokens",),
 )
 
 

@@ -82,6 +82,7 @@ SOURCE = Source(
     sentence="a table of your own with a text in each row: CSV, TSV or parquet",
     origin="your file",
     licence="yours",
+    inputs=("tokens", "features"),
 )
 
 
