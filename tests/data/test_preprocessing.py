@@ -6,6 +6,7 @@ import pytest
 import torch
 from torch import Tensor
 
+from netwright.core.errors import ConfigError
 from netwright.data.preprocessing import Preprocessor, readable
 
 
@@ -59,3 +60,9 @@ def test_one_that_lacks_a_promise_cannot_be_made(missing: str) -> None:
 )
 def test_decoded_numbers_show_no_rounding_noise(value: float, scale: float, text: str) -> None:
     assert readable(value, scale) == text
+
+
+def test_what_reads_no_file_has_no_settings_for_it() -> None:
+    assert Doubler().read_labelled([1]) == [1]
+    with pytest.raises(ConfigError, match=r"no file for which encoding can be set$"):
+        Doubler().reading(encoding="latin-1")

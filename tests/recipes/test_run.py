@@ -14,6 +14,7 @@ from torch import nn
 import netwright as nw
 from netwright.core.devices import device_of
 from netwright.core.errors import ConfigError, DataError
+from netwright.data.tables.encoding import TableEncoder
 
 
 def test_a_copied_folder_predicts_the_same(
@@ -231,3 +232,15 @@ def test_data_that_moved_away_is_told(table_run: nw.Run, tmp_path: Path) -> None
     (copy / "config.yaml").write_text(text.replace(where, "gone.csv"))
     with pytest.raises(DataError, match=r"^the run's data gone.csv is not here: go to the folder"):
         nw.open_run(copy).evaluate()
+
+
+def test_a_run_from_before_ranges_were_kept_knows_its_data(table_run: nw.Run) -> None:
+    assert table_run.folder is not None
+    older = nw.open_run(table_run.folder)
+    values = older.preprocessor.to_json()
+    del values["dialect"]
+    for feature in values["features"]:
+        for name in ("low", "high") if "scaling" in feature else ():
+            del feature["scaling"][name]
+    older.preprocessor = TableEncoder.from_json(values)
+    assert older.evaluate() == table_run.evaluate()

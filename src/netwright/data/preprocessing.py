@@ -6,6 +6,8 @@ from typing import Any, ClassVar
 
 from torch import Tensor
 
+from netwright.core.errors import ConfigError
+
 
 class Preprocessor(ABC):
     """Turns what a user has (arrays, frames, files) into what the model was trained on.
@@ -30,6 +32,14 @@ class Preprocessor(ABC):
     def read(self, source: Any) -> Any:
         """What a source holds, read once, so that it can be encoded several times."""
         return source
+
+    def read_labelled(self, source: Any) -> Any:
+        """The same for inputs with their targets; all that is not there is refused at once."""
+        return source
+
+    def reading(self, **settings: str) -> "Preprocessor":
+        """The same for files that are written otherwise: `encoding`, `thousands`."""
+        raise ConfigError(f"this run reads no file for which {' and '.join(settings)} can be set")
 
     def remarks(self, source: Any) -> tuple[str, ...]:
         """What is new in these inputs (categories never seen, cells missing), a sentence each."""

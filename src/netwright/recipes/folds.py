@@ -76,7 +76,9 @@ def foldable(source: Any, config: Config | None, data: Data) -> FoldableData:
             "and folds of them would learn what they are tested on"
         )
     if isinstance(config, TableConfig) and isinstance(data.preprocessor, TableEncoder):
-        return _fold_table(read_table(config.path or source), config, data, data.preprocessor)
+        return _fold_table(
+            read_table(config.path or source, config.dialect), config, data, data.preprocessor
+        )
     is_ours_to_divide = config is None or isinstance(config, DataConfig)
     comes_with_test = isinstance(source, Data) or data.test_is_given or not is_ours_to_divide
     return _fold_splits(data, config, comes_with_test=comes_with_test)

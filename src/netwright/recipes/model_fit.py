@@ -9,7 +9,7 @@ from netwright.models.catalog import MODELS
 from netwright.models.ensembles.ensemble import Ensemble
 from netwright.models.model import IN_WORDS, check_fits, check_reads
 
-SHOWN = 4  # models that are named in a refusal
+SHOWN = 3  # models that are named in a refusal
 
 
 def check_source_fits(model: str, source: str, place: str = "") -> None:

@@ -24,6 +24,7 @@ from netwright.data.stored import Sample, sample_stored
 from netwright.data.tables.array_reading import (
     is_tabular,
     read_input_array,
+    read_labelled_table,
     read_target_array,
 )
 from netwright.data.text.encoder import TextEncoder
@@ -121,7 +122,9 @@ class Run:
 
     def _has_changed(self, loaded: Data) -> bool:
         """Whether this is no longer what the run learned from: encoded or divided otherwise."""
-        if loaded.preprocessor.to_json() != self.preprocessor.to_json():
+        now, then = loaded.preprocessor, self.preprocessor
+        # Equal where one of them is of an older version and lacks what is only told of new rows.
+        if now != then and now.to_json() != then.to_json():
             return True
         contents = self.results.get("contents", {})
         return any(
@@ -149,6 +152,8 @@ class Run:
 
         Labels or reals (N,) or (N, K), for a frame a series or frame with its index; masks
         (N, I, J); the texts that pairs are completed with (N,); a list of tags for each sentence.
+        What is new in the inputs (numbers far outside the training range, unseen categories),
+        `run.preprocessor.remarks(source)` says.
 
         Args:
             source: arrays, a frame, a path, rows as dicts, texts: what the run was trained on.
@@ -264,6 +269,10 @@ class Run:
             return self.data.split(split or self.results["split"]).to(device)
         if isinstance(data, Split):
             return data.to(device)
+        if not isinstance(data, tuple):
+            if self._from_arrays(data):
+                data = read_labelled_table(data, self.spec)
+            data = self.preprocessor.read_labelled(data)
         inputs, targets = data if isinstance(data, tuple) else (data, data)
         if isinstance(self.preprocessor, PairEncoder) and isinstance(data, tuple):
             told, said = self.preprocessor.encode_pairs(inputs, targets)

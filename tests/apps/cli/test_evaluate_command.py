@@ -25,3 +25,34 @@ def test_a_split_that_is_not_there(type_in: Type, things_run: Path) -> None:
     answer = type_in("evaluate", things_run, "--split", "tset")
     assert answer.code == 2
     assert answer.err == "error: things.csv has no 'tset' split, it has train, val, test\n"
+
+
+def test_a_new_file_is_typed_after_the_run(
+    type_in: Type, things_run: Path, things_csv: Path, tmp_path: Path
+) -> None:
+    by_option = type_in("evaluate", things_run, "--data", things_csv, "--json").out
+    assert type_in("evaluate", things_run, things_csv, "--json").out == by_option
+    lines = things_csv.read_text().splitlines()
+    (tmp_path / "new.csv").write_text("\n".join([*lines[:9], "99,red,small"]))
+    answer = type_in("evaluate", things_run, "new.csv")
+    assert answer.out.startswith("new.csv ")
+    assert "note: size: 1 row lies far outside the training range" in answer.err
+
+
+def test_bad_files_are_refused_in_one_sentence(
+    type_in: Type, things_run: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "empty.csv").touch()
+    (tmp_path / "gaps.csv").write_text("size colour kind\n1 red big\n")
+    refusals = {
+        ("x.csv",): "x.csv: there is no such file",
+        ("empty.csv",): "empty.csv: the file is empty",
+        ("gaps.csv",): "gaps.csv lacks 3 columns that are needed, 'size', 'colour' (did you mean "
+        "'size colour kind'?), 'kind'; there are size colour kind",
+        (tmp_path,): f"{tmp_path} is a folder, wanted a table file (.csv, .tsv, .parquet)",
+        ("a.csv", "--data", "b.csv"): "evaluate takes one source of data, got a.csv and b.csv",
+        ("a.csv", "--split", "val"): "--split is of the run's own data, got a.csv beside it",
+    }
+    for words, sentence in refusals.items():
+        answer = type_in("evaluate", things_run, *words)
+        assert (answer.code, answer.err) == (2, f"error: {sentence}\n")

@@ -160,7 +160,8 @@ def test_masks_go_where_nothing_is(type_in: Type, pairs: Path, masks_run: Path) 
 
 def test_only_masks_go_to_a_folder(type_in: Type, pictures: Path, pictures_run: Path) -> None:
     answer = type_in("predict", pictures_run, pictures, "--out", "m")
-    assert answer.err == "error: --out is for masks, this run predicts class\n"
+    sentence = "answers are written as csv: --out must end in .csv, got m"
+    assert answer.err == f"error: {sentence}\n"
 
 
 def test_a_run_is_measured_on_a_folder_of_pairs(
@@ -196,3 +197,93 @@ def test_rows_as_a_person_types_them() -> None:
         read_row("{a}")
     with pytest.raises(ConfigError, match='--row must be like "a=1,b=x" or a JSON object'):
         read_row("a")
+
+
+@pytest.fixture(scope="module")
+def clients_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run on rows that a column names, in Latin-1 and with commas between thousands."""
+    folder = tmp_path_factory.mktemp("clients")
+    rows = [f'{row},"{1000 + 100 * row:,}",{"groß" if row > 20 else "klein"}' for row in range(40)]
+    text = "\n".join(["client_id,größe,art", *rows])
+    (folder / "clients.csv").write_bytes(text.encode("latin-1"))
+    nw.fit(
+        *("logistic-newton", folder / "clients.csv"),
+        **{"target": "art", "encoding": "latin-1", "thousands": ",", "quiet": True},
+        out=folder / "run",
+    )
+    return folder / "run"
+
+
+def test_answers_go_into_a_file_beside_what_names_their_rows(
+    type_in: Type, clients_run: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "new.csv").write_bytes('client_id,größe\n9,"4,900"\n7,"1,100"\n'.encode("latin-1"))
+    asked = ("predict", clients_run, "new.csv", "--out", "p.csv")
+    answer = type_in(*asked)
+    assert (answer.code, answer.out, answer.err) == (0, "2 answers: p.csv\n", "")
+    assert (tmp_path / "p.csv").read_text(encoding="utf-8") == "client_id,art\n9,groß\n7,klein\n"
+    again = type_in(*asked)
+    assert (again.code, again.err) == (
+        2,
+        "error: p.csv is there already, give --out another name\n",
+    )
+    kept = type_in("predict", clients_run, "new.csv", "--keep", "größe", "--proba").out
+    assert kept.splitlines()[0] == "größe,art,p(groß),p(klein)"
+    assert type_in("predict", clients_run, "new.csv", "--json", "--out", "p.json").code == 0
+    assert json.loads((tmp_path / "p.json").read_text())[1] == {"client_id": "7", "art": "klein"}
+
+
+def test_a_file_that_is_written_otherwise_is_read_by_a_setting(
+    type_in: Type, clients_run: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "new.csv").write_text("größe;client_id;art\n4900;3;groß\n", encoding="utf-8")
+    assert "has no column 'größe'" in type_in("predict", clients_run, "new.csv").err
+    written = ("--set", "data.encoding=utf-8", "--set", "data.thousands=")
+    assert type_in("predict", clients_run, "new.csv", *written).out == "client_id,art\n3,groß\n"
+    shown = json.loads(type_in("evaluate", clients_run, "new.csv", *written, "--json").out)
+    assert shown["metrics"]["accuracy"] == 1
+
+
+def test_all_missing_columns_and_far_values_are_said(
+    type_in: Type, things_run: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "rows.csv").write_text("sizes\n1\n")
+    answer = type_in("predict", things_run, "rows.csv")
+    lacks = "error: rows.csv lacks 2 columns that are needed, 'size' (did you mean 'sizes'?)"
+    assert answer.err == f"{lacks}, 'colour'; there are sizes\n"
+    answer = type_in("evaluate", things_run, "rows.csv")
+    assert answer.err.startswith("error: rows.csv lacks 3 columns that are needed, 'size'")
+    assert answer.code == 2
+    (tmp_path / "rows.csv").write_text("size,colour\n950,red\n-95,green\n12,red\n")
+    notes = type_in("predict", things_run, "rows.csv").err.splitlines()
+    assert len(notes) == 2
+    assert notes[0].startswith("note: size: 2 rows lie far outside the training range 0")
+    assert notes[0].endswith(", up to 950")
+    assert notes[1] == "note: colour: a value not seen in training, 'green', in 1 row"
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["--keep", "art"], "new.csv has no column 'art'; there are client_id, größe"),
+        (["--out", "p.tsv"], "answers are written as csv: --out must end in .csv, got p.tsv"),
+        (
+            ["--json", "--out", "p.csv"],
+            "answers are written as json: --out must end in .json, got p.csv",
+        ),
+    ],
+)
+def test_what_cannot_be_kept_or_written_is_refused(
+    type_in: Type, clients_run: Path, tmp_path: Path, words: list[str], sentence: str
+) -> None:
+    (tmp_path / "new.csv").write_bytes("client_id,größe\n9,4900\n".encode("latin-1"))
+    answer = type_in("predict", clients_run, "new.csv", *words)
+    assert (answer.err, answer.out) == (f"error: {sentence}\n", "")
+
+
+def test_a_column_called_like_the_answers_is_not_kept(
+    type_in: Type, clients_run: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "new.csv").write_bytes("größe,art\n4900,groß\n".encode("latin-1"))
+    answer = type_in("predict", clients_run, "new.csv", "--keep", "art")
+    assert answer.err == "error: --keep art would hide the answers, which are called so too\n"

@@ -126,8 +126,9 @@ def test_what_cannot_be_predicted_is_refused_in_one_sentence(
     }
     for (run, *words), sentence in refusals.items():
         assert type_in("predict", folder / str(run), *words).err == f"error: {sentence}\n"
-    not_text = "byte 2 is 0xff, which is not UTF-8; save the file as UTF-8"
-    for content, sentence in ((b"ab\xff", f": {not_text}"), (b" \n", ": the file is empty")):
+    not_text = "byte 0xff at position 2 is not UTF-8; save the file as UTF-8, or give its encoding"
+    not_text += ", as in --set data.encoding=latin-1"
+    for content, sentence in ((b"ab\xff", f":1: {not_text}"), (b" \n", ": the file is empty")):
         typed(put_in, content)
         answer = type_in("predict", folder / "rows", "-")
         assert (answer.code, answer.err) == (2, f"error: standard input{sentence}\n")

@@ -30,9 +30,12 @@ def test_every_bad_text_is_found(tmp_path: Path) -> None:
     found = find_bad_texts(files, "text")
     assert found is not None
     assert found.sentence == (
-        "2 of 4 (50.0%) files cannot be read: 0.txt: byte 3 is 0xe9, which is not UTF-8; save the "
-        "file as UTF-8, 3.txt: the file is empty"
+        "2 of 4 (50.0%) files cannot be read: 0.txt:1: byte 0xe9 at position 3 is not UTF-8; save "
+        "the file as UTF-8, 3.txt: the file is empty"
     )
+    found = find_bad_texts(files, "text", "latin-1")
+    assert found is not None
+    assert found.sentence == "1 of 4 (25.0%) files cannot be read: 3.txt: the file is empty"
 
 
 def test_a_file_alone_stands_in_no_folder(tmp_path: Path) -> None:

@@ -8,7 +8,12 @@ import pytest
 
 from netwright.core.errors import DataError
 from netwright.data.spec import DataSpec
-from netwright.data.tables.array_reading import is_tabular, read_input_array, read_target_array
+from netwright.data.tables.array_reading import (
+    is_tabular,
+    read_input_array,
+    read_labelled_table,
+    read_target_array,
+)
 
 FEATURES = DataSpec(
     inputs="features",
@@ -67,3 +72,18 @@ def test_what_is_a_table() -> None:
     assert not is_tabular([[1, 2]])
     assert not is_tabular([])
     assert not is_tabular(np.zeros((1, 2)))
+
+
+def test_all_columns_that_are_missing_are_named() -> None:
+    run_spec = DataSpec(
+        inputs="features",
+        input_shape=(2,),
+        target="real",
+        num_outputs=1,
+        feature_names=("a", "b"),
+        target_names=("y",),
+    )
+    with pytest.raises(DataError, match="lacks 2 columns that are needed, 'b', 'y'"):
+        read_labelled_table({"a": 1}, run_spec)
+    table = read_labelled_table({"a": 1, "b": 2, "y": 3}, run_spec)
+    assert read_target_array(table, run_spec).tolist() == [[3]]

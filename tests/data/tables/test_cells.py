@@ -1,5 +1,6 @@
 """Cells as numbers, dates and categories, and the sentences for those that are none."""
 
+import re
 from datetime import datetime
 
 import numpy as np
@@ -10,12 +11,12 @@ from netwright.data.tables.cells import (
     as_date,
     as_number,
     category_key,
+    check_commas,
     dates_of,
     distinct_categories,
     fitting_date_forms,
     in_order,
     in_quotes,
-    is_comma_number,
     numbers_of,
     share_of,
     shortened,
@@ -119,11 +120,26 @@ def test_share_counts_cells_and_not_texts() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "is_one"),
-    [("1,5", True), ("1,234,567", True), ("1,234.5", True), ("1.5", False), ("a,b", False)],
+    ("text", "way_out"),
+    [
+        ("1,5", ": write 1.5, or train with --set data.thousands=. to read it so"),
+        ("1,234,567", ": write 1234567, or train with --set data.thousands=, to read it so"),
+        ("3,966.03", ": write 3966.03, or train with --set data.thousands=, to read it so"),
+        ("3.966,03", ": write 3966.03, or train with --set data.thousands=. to read it so"),
+        ("1,23,4", ""),
+    ],
 )
-def test_numbers_with_commas(text: str, is_one: bool) -> None:
-    assert is_comma_number(text) == is_one
+def test_a_column_of_numbers_with_commas_is_refused_with_a_way_out(text: str, way_out: str) -> None:
+    with pytest.raises(DataError) as refusal:
+        check_commas(column("7", text), "a", range(2))
+    assert str(refusal.value) == f"t.csv:3: column 'a': {text!r} is not a number{way_out}"
+    with pytest.raises(DataError, match=re.escape(f"{text!r} is not a number{way_out}")):
+        numbers_of(column(*["7"] * 99, text), "a")
+
+
+@pytest.mark.parametrize("text", ["1.5", "a,b", "x"])
+def test_other_columns_pass(text: str) -> None:
+    check_commas(column("7", text), "a", range(2))
 
 
 @pytest.mark.parametrize(

@@ -90,14 +90,17 @@ def test_ambiguous_dates_are_refused() -> None:
     )
 
 
-@pytest.mark.parametrize("cells", [["3", "1,5", "0"], ["1,234.5", "12,000", "7"]])
-def test_numbers_with_commas_are_refused(cells: list[str]) -> None:
+@pytest.mark.parametrize(
+    ("cells", "plain", "mark"),
+    [(["3", "1,5", "0"], "1.5", "."), (["1,234.5", "12,000", "7"], "1234.5", ",")],
+)
+def test_numbers_with_commas_are_refused(cells: list[str], plain: str, mark: str) -> None:
     wrong = next(cell for cell in cells if "," in cell)
     with pytest.raises(DataError) as refusal:
         infer_column(column(cells))
     assert str(refusal.value) == (
-        f"t.csv:{cells.index(wrong) + 2}: column 'a': {wrong!r} is not a number: write a point and "
-        "no commas, as in 1234.5"
+        f"t.csv:{cells.index(wrong) + 2}: column 'a': {wrong!r} is not a number: write {plain}, or "
+        f"train with --set data.thousands={mark} to read it so"
     )
     assert forced_column(column(cells), "category").kind == "category"
 

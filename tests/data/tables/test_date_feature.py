@@ -81,3 +81,11 @@ def test_decoding_gives_the_dates_back() -> None:
     decoded = [feature.decode(row) for row in feature.encode(table(*hours)).tolist()]
     assert decoded == ["2024-01-01 00:30", "2024-01-08 13:45", "missing"]
     assert len(feature.units()) == len(feature.feature_names())
+
+
+def test_days_far_outside_the_training_range_are_remarked() -> None:
+    feature = fitted("2024-01-01", "2024-01-08", "2024-03-04")
+    assert feature.remarks(table("2024-04-01", "2023-12-20")) == []
+    assert feature.remarks(table("2025-01-01", "2024-02-01")) == [
+        "a: 1 row lies far outside the training range 2024-01-01 to 2024-03-04"
+    ]

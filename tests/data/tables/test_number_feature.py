@@ -78,3 +78,14 @@ def test_decoding_gives_the_cells_back() -> None:
     assert [feature.decode(row) for row in encoded.tolist()] == ["1.5", "missing", "4", "-2"]
     offset, scale = np.array(feature.units()).T
     np.testing.assert_allclose((encoded * scale + offset)[[0, 2, 3], 0], [1.5, 4, -2], rtol=1e-6)
+
+
+def test_numbers_far_outside_the_training_range_are_remarked() -> None:
+    feature = fitted("1", "3", "9")
+    assert feature.remarks(table("13", "-3")) == []  # less than half its width outside
+    sentence = "a: 2 rows lie far outside the training range 1 to 9, up to -100"
+    assert feature.remarks(table("13.5", "-100", "5")) == [sentence]
+    values = feature.to_json()
+    del values["scaling"]["low"], values["scaling"]["high"]
+    assert NumberFeature.from_json(values).remarks(table("-100")) == []
+    assert fitted("7", "7", "").remarks(table("900")) == []  # it is not learned from

@@ -1,6 +1,7 @@
 """Raw tables: places of rows, what is missing, and numbers that are read once."""
 
 import math
+import re
 
 import numpy as np
 import pytest
@@ -84,3 +85,13 @@ def test_many_names_are_cut() -> None:
     long = RawTable(name="t.csv", columns={"a": ["1"], "b" * 41: ["1"]}, positions=range(1))
     assert long.column_list == f"a, {'b' * 40}..."
     assert listed([str(i) for i in range(5)], 3) == "0, 1, 2, ... (5 in all)"
+
+
+def test_all_columns_that_are_missing_are_named() -> None:
+    table = RawTable(name="t.csv", columns={"size": ["1"], "x": ["2"]}, positions=[0])
+    table.check_columns(["size", "x"])
+    with pytest.raises(DataError, match=r"^t.csv has no column 'sise'; did you mean 'size'\?$"):
+        table.check_columns(["x", "sise"])
+    sentence = "t.csv lacks 2 columns that are needed, 'sise' (did you mean 'size'?), 'colour'"
+    with pytest.raises(DataError, match=f"^{re.escape(sentence)}; there are size, x$"):
+        table.check_columns(["sise", "x", "colour"])

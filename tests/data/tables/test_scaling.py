@@ -51,3 +51,12 @@ def test_undo_is_the_inverse_of_apply() -> None:
     values = np.array([3.0, -1.0, 10.0])
     scaling = Scaling.fit(values)
     assert [scaling.undo(z) for z in scaling.apply(values).tolist()] == pytest.approx(values)
+
+
+def test_what_lies_half_a_range_outside_is_far() -> None:
+    scaling = Scaling.fit(np.array([0.0, 2.0, np.nan, 10.0]))
+    values = np.array([-5.0, -5.1, 15.0, 15.1, 3.0, np.nan])
+    assert scaling.far_outside(values).tolist() == [False, True, False, True, False, False]
+    older = Scaling(scaling.mean, scaling.std, scaling.median)
+    assert older == scaling  # it fits the same data
+    assert not older.far_outside(values).any()

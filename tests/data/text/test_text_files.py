@@ -71,14 +71,17 @@ def test_names_say_parts_where_all_do(
 def test_packed_files_marks_and_line_ends_are_read(tmp_path: Path) -> None:
     (tmp_path / "a.txt.gz").write_bytes(gzip.compress("café\r\nb".encode("utf-8-sig")))
     assert read_text(tmp_path / "a.txt.gz") == "café\nb"
+    (tmp_path / "b.txt").write_bytes("café".encode("utf-16"))
+    assert read_text(tmp_path / "b.txt") == "café"
+    (tmp_path / "c.txt").write_bytes("café".encode("latin-1"))
+    assert read_text(tmp_path / "c.txt", "latin-1") == "café"
 
 
 @pytest.mark.parametrize(
     ("content", "sentence"),
     [
-        ("ab".encode("utf-16"), "x.txt: the file is UTF-16; save it as UTF-8"),
-        (b"ab\0c", "x.txt: byte 2 is NUL, the file is not text"),
-        (b"caf\xe9", "x.txt: byte 3 is 0xe9, which is not UTF-8; save the file as UTF-8"),
+        (b"ab\0c", "x.txt:1: a NUL byte; the file is not text (save it as UTF-8)"),
+        (b"caf\xe9", "x.txt:1: byte 0xe9 at position 3 is not UTF-8; save the file as UTF-8"),
         (b" \n ", "x.txt: the file is empty"),
     ],
 )

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from netwright.apps.cli.reading_options import WrittenAs, read_as
+
 if TYPE_CHECKING:
     from netwright.data.series.encoder import SeriesEncoder
     from netwright.data.tables.raw_table import RawTable
@@ -18,7 +20,7 @@ TOGETHER = 256  # images that are in memory at a time
 MASKS_TOGETHER = 16  # and with a probability of each class for each of their pixels
 
 
-def predict(
+def predict(  # noqa: PLR0913, PLR0917 - one argument an option
     run: Annotated[Path, typer.Argument(help="A run folder.")],
     sources: Annotated[
         list[str] | None,
@@ -38,14 +40,25 @@ def predict(
         float | None,
         typer.Option(help="Two classes: above which probability the second is given."),
     ] = None,
+    keep: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="COLUMN",
+            help="A column of the table that stands before the answers. (what names its rows)",
+        ),
+    ] = None,
+    settings: WrittenAs = None,
     out: Annotated[
-        Path | None, typer.Option(help="Segmentation: the folder that takes a PNG mask an image.")
+        Path | None,
+        typer.Option(
+            help="The file that takes the answers; of masks, the folder for a PNG an image."
+        ),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="As JSON, one object a row.")] = False,
 ) -> None:
     """Predict new rows, texts or images: a CSV table, or a line for each text, is given.
 
-    netwright predict RUN rows.csv --proba > answers.csv
+    netwright predict RUN rows.csv --proba --out answers.csv
     cat rows.csv | netwright predict RUN -
     netwright predict RUN --row "student=No,balance=1200,income=30000"
     echo "a fine film" | netwright predict RUN -
@@ -53,33 +66,61 @@ def predict(
     netwright predict RUN photos/ --out masks
     netwright predict RUN series.csv    (a last row without values: what comes next)
     """
-    from netwright.core.console import give, give_json
+    from netwright.core.console import give
     from netwright.core.errors import ConfigError
+    from netwright.core.storage import write_text
     from netwright.recipes.answers import check_asked
     from netwright.recipes.run import open_run
 
     if bool(sources) == (row is not None):
         raise ConfigError("predict takes files or --row, one of them")
     opened = open_run(run)
+    read_as(opened, settings or [])
     check_asked(opened.spec, threshold=threshold, proba=proba)
-    if opened.spec.target == "mask":
+    is_mask = opened.spec.target == "mask"
+    if out is not None and not is_mask:
+        _check_free(out, "json" if as_json else _form(opened))
+    if is_mask:
         if proba:
             raise ConfigError("--proba is for tables, this run predicts masks")
         answers = _write_masks(opened, sources or [], out)
-    elif out is not None:
-        raise ConfigError(f"--out is for masks, this run predicts {opened.spec.target}")
     elif opened.preprocessor.kind == "images":
         answers = _answer_images(opened, sources or [], proba=proba, threshold=threshold)
     else:
-        answers = _answer_rows(opened, sources or [], row, proba=proba, threshold=threshold)
-    if as_json:
-        give_json(answers)
-    elif opened.spec.target == "tags":
-        give("".join(_tagged(**one) + "\n" for one in answers))
-    elif opened.spec.inputs == "pairs":
-        give("".join(f"{target}\n" for _, target in map(dict.values, answers)))
+        rows = _read_row(opened, row) if row is not None else _read_rows(opened, sources or [])
+        answers = _answer_rows(opened, rows, keep, proba=proba, threshold=threshold)
+    text = _text(opened, answers, as_json=as_json)
+    if out is None or is_mask:
+        give(text)
     else:
-        give(_csv(answers))
+        write_text(out, text)
+        give(f"{len(answers)} answers: {out}")
+
+
+def _form(run: "Run") -> str:
+    """How answers are written: a table, or lines of text."""
+    return "txt" if run.spec.target == "tags" or run.spec.inputs == "pairs" else "csv"
+
+
+def _check_free(out: Path, form: str) -> None:
+    """Refuse a place for the answers that is taken, or named like something else."""
+    from netwright.core.errors import ConfigError
+
+    if out.suffix.lower() != f".{form}":
+        raise ConfigError(f"answers are written as {form}: --out must end in .{form}, got {out}")
+    if out.exists():
+        raise ConfigError(f"{out} is there already, give --out another name")
+
+
+def _text(run: "Run", answers: list[dict[str, Any]], *, as_json: bool) -> str:
+    """What goes to standard output, or into a file."""
+    if as_json:
+        return json.dumps(answers, indent=2, allow_nan=False) + "\n"
+    if run.spec.target == "tags":
+        return "".join(_tagged(**one) + "\n" for one in answers)
+    if run.spec.inputs == "pairs":
+        return "".join(f"{target}\n" for _, target in map(dict.values, answers))
+    return _csv(answers)
 
 
 def _tagged(words: list[str], tags: list[str]) -> str:
@@ -95,19 +136,21 @@ def _csv(rows: list[dict[str, Any]]) -> str:
 
 
 def _answer_rows(
-    run: "Run", sources: list[str], row: str | None, *, proba: bool, threshold: float | None
+    run: "Run", rows: Any, keep: list[str] | None, *, proba: bool, threshold: float | None
 ) -> list[dict[str, Any]]:
-    """One answer a row of a table, a text, or a sentence."""
+    """One answer a row of a table, a text, or a sentence; what names the row stands before it."""
     from netwright.apps.cli.predicted_texts import complete_pairs, tag_words
     from netwright.core.console import warn
     from netwright.core.errors import ConfigError
     from netwright.data.series.encoder import SeriesEncoder
+    from netwright.data.tables.raw_table import RawTable
     from netwright.data.text.pair_encoder import PairEncoder
 
     encoder = run.preprocessor
-    if len(sources) > 1:
-        raise ConfigError(f"predict takes one table, got {len(sources)} files")
-    rows = _read_row(run, row) if row is not None else _read_rows(run, sources[0])
+    has_names = run.spec.target == "tags" or isinstance(encoder, PairEncoder | SeriesEncoder)
+    if keep and (has_names or not isinstance(rows, RawTable)):
+        raise ConfigError("--keep is for the columns of a table")
+    kept = _kept_columns(run, rows, keep) if isinstance(rows, RawTable) else []
     for remark in encoder.remarks(rows):
         warn(remark)
     if run.spec.target == "tags":
@@ -116,8 +159,36 @@ def _answer_rows(
         return complete_pairs(run, rows, encoder.columns)
     answers = answer(run, rows, proba=proba, threshold=threshold)
     if isinstance(encoder, SeriesEncoder):
-        return [when | one for when, one in zip(_times(encoder, rows), answers, strict=True)]
-    return answers
+        names = _times(encoder, rows)
+    elif isinstance(rows, RawTable):
+        names = _row_names(rows, kept)
+    else:
+        return answers
+    return [name | one for name, one in zip(names, answers, strict=True)]
+
+
+def _kept_columns(run: "Run", table: "RawTable", keep: list[str] | None) -> list[str]:
+    """The columns that are asked for, else those that training took for the names of its rows."""
+    from netwright.core.errors import ConfigError
+    from netwright.data.tables.encoding import TableEncoder
+
+    if keep is None:
+        ids = run.preprocessor.id_columns if isinstance(run.preprocessor, TableEncoder) else ()
+        return [name for name in ids if name in table.columns]
+    table.check_columns(keep)
+    for name in keep:
+        if name in run.spec.target_names:
+            raise ConfigError(f"--keep {name} would hide the answers, which are called so too")
+    return keep
+
+
+def _row_names(table: "RawTable", columns: list[str]) -> list[dict[str, Any]]:
+    """The cells of these columns, row by row."""
+    cells = [table.column(name) for name in columns]
+    return [
+        {name: one[row] for name, one in zip(columns, cells, strict=True)}
+        for row in range(len(table))
+    ]
 
 
 def _answer_images(
@@ -232,16 +303,25 @@ def _read_row(run: "Run", row: str) -> Any:
     return run.preprocessor.read(read_row(row))
 
 
-def _read_rows(run: "Run", source: str) -> Any:
+def _read_rows(run: "Run", sources: list[str]) -> Any:
     """What a file, or standard input, holds: texts, or a table."""
     from netwright.apps.cli.predicted_texts import read_texts, takes_texts
+    from netwright.core.errors import ConfigError
     from netwright.data.tables.delimited import parse_delimited
+    from netwright.data.tables.encoding import TableEncoder
+    from netwright.data.tables.reading import read_table
 
-    if takes_texts(run.preprocessor):
-        return read_texts(run.preprocessor, source)
-    if source != "-":
-        return run.preprocessor.read(source)
-    return run.preprocessor.read(parse_delimited("standard input", sys.stdin.buffer.read()))
+    if len(sources) > 1:
+        raise ConfigError(f"predict takes one table, got {len(sources)} files")
+    (source,) = sources
+    encoder = run.preprocessor
+    if takes_texts(encoder):
+        return read_texts(encoder, source)
+    if source == "-":
+        dialect = encoder.dialect if isinstance(encoder, TableEncoder) else None
+        content = sys.stdin.buffer.read()
+        return encoder.read(parse_delimited("standard input", content, dialect=dialect))
+    return read_table(source) if encoder.kind == "arrays" else encoder.read(source)
 
 
 def _times(encoder: "SeriesEncoder", table: "RawTable") -> list[dict[str, Any]]:

@@ -36,11 +36,11 @@ def read_texts(preprocessor: "Preprocessor", source: str) -> Any:
         column = preprocessor.column
     elif isinstance(preprocessor, PairEncoder):
         column = preprocessor.columns[0]
-    path = Path(source).expanduser()
+    path, encoding = Path(source).expanduser(), getattr(preprocessor, "encoding", None)
     if source == "-":
-        name, text = INPUT, decode_text(INPUT, sys.stdin.buffer.read())
+        name, text = INPUT, decode_text(INPUT, sys.stdin.buffer.read(), encoding)
     else:
-        name, text = path.name, read_text(path)
+        name, text = path.name, read_text(path, encoding)
     return preprocessor.read(lines_or_table(name, text, column))
 
 

@@ -30,12 +30,12 @@ def find_bad_images(files: Sequence[Path], skipping: str, see: str) -> Finding |
     )
 
 
-def find_bad_texts(files: Sequence[Path], see: str) -> Finding | None:
-    """Texts that are empty, cut off or not UTF-8."""
+def find_bad_texts(files: Sequence[Path], see: str, encoding: str | None = None) -> Finding | None:
+    """Texts that are empty, cut off or not in their encoding, by default UTF-8."""
     alone = "Save a text in it, as UTF-8"
     return _finding(
         files,
-        lambda place: read_text(files[place]),
+        lambda place: read_text(files[place], encoding),
         fix="Save them as UTF-8, or take them out of the folder" if len(files) > 1 else alone,
         see=see,
     )

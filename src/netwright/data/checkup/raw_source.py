@@ -95,11 +95,11 @@ def look_at_columns(columns: Sequence[Column], leave_out: LeaveOut, see: str) ->
 
 def _of_table(source: Any, config: TableConfig | TextTableConfig | SeriesConfig) -> Examination:
     if isinstance(config, TextTableConfig):
-        rows = read_text_rows(source)
+        rows = read_text_rows(source, config.encoding)
         text = needed_column(rows, config.text, "--set data.drop_missing_text=true")
         targets = (needed_column(rows, name, _DROP_TARGET) for name in config.target)
         return look_at_columns((text, *targets), _without_it, "text-table")
-    table = read_table(source).with_missing(config.missing)
+    table = read_table(source, config.dialect).with_missing(config.missing)
     if len(table) < LEAST_ROWS:
         return examined("columns", Unseen(counted(len(table), "row")))
     if isinstance(config, SeriesConfig):
@@ -166,7 +166,7 @@ def _of_files(
     root = Path(config.path).expanduser()
     if isinstance(config, TextConfig):
         files = find_files(root, PLAIN)
-        finding = find_bad_texts(files, "text")
+        finding = find_bad_texts(files, "text", config.encoding)
     elif isinstance(config, TaggedFilesConfig):
         files = find_files(root, CONLLU)
         finding = find_bad_texts(files, "tagged")

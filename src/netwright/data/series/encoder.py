@@ -11,7 +11,7 @@ Shapes: R rows, T steps of a window, N = R - T - h + 1 windows, F numbers of a s
 Source: Box and Jenkins, "Time Series Analysis: Forecasting and Control" (1970).
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import torch
@@ -56,9 +56,22 @@ class SeriesEncoder(Preprocessor):
         """One name for each number of a step."""
         return self.past.feature_names + (self.known.feature_names if self.known else ())
 
+    def reading(self, **settings: str) -> "SeriesEncoder":
+        """The same for files that are written otherwise."""
+        return replace(self, past=self.past.reading(**settings))
+
+    def read_labelled(self, source: Any) -> RawTable:
+        """The source as a raw table; it has the targets beside what is learned from."""
+        table = self.read(source)
+        table.check_columns(self.past.target.columns)
+        return table
+
     def read(self, source: Any) -> RawTable:
         """The source as a raw table whose times go forward and that has a window at least."""
         table = self.past.read(source)
+        known = self.known.features if self.known else ()
+        time = [] if self.time is None else [self.time]
+        table.check_columns([*(one.name for one in (*self.past.features, *known)), *time])
         if self.time is not None:
             check_forward(table, self.time)
         if len(table) < self.first_row + 1:

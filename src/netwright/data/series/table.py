@@ -15,7 +15,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from netwright.core.config import Config, Doc, Fraction, Size
+from netwright.core.config import Doc, Fraction, Size
 from netwright.core.errors import ConfigError, DataError
 from netwright.data.dataset import Data, Split, check_data
 from netwright.data.series.encoder import SeriesEncoder
@@ -27,6 +27,7 @@ from netwright.data.series.time_order import (
 from netwright.data.source import Source
 from netwright.data.spec import DataSpec
 from netwright.data.tables.columns import GivenKind, infer_column
+from netwright.data.tables.dialect import Dialect
 from netwright.data.tables.encoding import TableEncoder, fit_features
 from netwright.data.tables.raw_table import RawTable, listed
 from netwright.data.tables.reading import read_table
@@ -38,7 +39,7 @@ MAX_CATEGORIES = 50  # kept of one column; the rarer ones become "other"
 
 
 @dataclass(frozen=True, kw_only=True)
-class SeriesConfig(Config):
+class SeriesConfig(Dialect):
     """A table of your own whose rows follow each other in time."""
 
     path: Annotated[str, Doc("the file, in the order of time: .csv, .tsv or .parquet")] = ""
@@ -82,7 +83,7 @@ def load_series(config: SeriesConfig) -> Data:
 
 def from_frame(frame: Any, config: SeriesConfig, name: str = "") -> Data:
     """The same for a pandas frame, or whatever a table is read from; its index is ignored."""
-    table = read_table(frame).with_missing(config.missing)
+    table = read_table(frame, config.dialect).with_missing(config.missing)
     _check_settings(table, config)
     first = config.window + config.horizon - 1
     rows, left_out = _forecast_rows(table, first, config.target)  # one a window
@@ -212,7 +213,11 @@ def _fitted(
         table, seen, columns=columns, types=config.types, max_categories=MAX_CATEGORIES
     )
     return TableEncoder(
-        features=features, target=target, missing=config.missing, summaries=summaries
+        features=features,
+        target=target,
+        missing=config.missing,
+        summaries=summaries,
+        dialect=config.dialect,
     )
 
 

@@ -38,11 +38,19 @@ def read_input_array(source: Any, spec: DataSpec) -> NDArray[np.float64]:
             f"{table.name} must have {spec.num_features} columns, got {len(table.columns)} "
             f"({listed(table.columns)})"
         )
+    table.check_columns(names)
     columns = [numbers_of(table, name) for name in names]
     for name, values in zip(names, columns, strict=True):
         for row in np.flatnonzero(np.isnan(values)):
             raise table.refusal(int(row), name, "the value is missing")
     return np.stack(columns, axis=1).reshape(len(table), *spec.input_shape)
+
+
+def read_labelled_table(source: Any, spec: DataSpec) -> RawTable:
+    """The table with the columns of the features and of the targets; what it lacks is refused."""
+    table = read_table(source)
+    table.check_columns([*spec.feature_names, *spec.target_names])
+    return table
 
 
 def read_target_array(source: Any, spec: DataSpec) -> NDArray[Any]:

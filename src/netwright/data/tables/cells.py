@@ -1,8 +1,7 @@
 """Reading cells as numbers, dates and categories; what is none is refused by its place."""
 
-import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime, time
 from functools import partial
 from typing import TypeVar
@@ -11,23 +10,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from netwright.core.errors import DataError
+from netwright.data.tables.number_marks import (
+    CLEAR_SHARE,
+    as_number,
+    fitting_thousands,
+    plain_number,
+)
 from netwright.data.tables.raw_table import LARGEST, RawTable
 
-# A column with at least this share of numbers is meant to be one: the rest are mistakes.
-CLEAR_SHARE = 0.95
 # "iso" is 2024-12-31, with or without a time; the others may be followed by a time too.
 DATE_FORMS = ("iso", "%Y/%m/%d", "%d.%m.%Y", "%m/%d/%Y", "%d/%m/%Y")
 
 Value = TypeVar("Value")
-
-
-def as_number(text: str) -> float | None:
-    """The number in a cell, or None; 1_000 is none, although Python reads it."""
-    try:
-        value = float(text)
-    except ValueError:
-        return None
-    return None if "_" in text or math.isnan(value) else value
 
 
 def as_date(text: str, form: str) -> datetime | None:
@@ -87,7 +81,7 @@ def _first_wrong_number(table: RawTable, column: str) -> DataError:
     for row, cell in enumerate(table.column(column)):
         value = as_number(cell) if cell else 0.0
         if value is None:
-            return table.refusal(row, column, f"{shortened(cell)} is not a number")
+            return table.refusal(row, column, _no_number(cell))
         if abs(value) > LARGEST:
             limit = "is not finite (numbers end at 3.4e38)"
             return table.refusal(row, column, f"{shortened(cell)} {limit}")
@@ -111,11 +105,31 @@ def share_of(counts: Mapping[str, int], read: Callable[[str], Value | None]) -> 
     return good / max(1, sum(counts.values()))
 
 
-def is_comma_number(text: str) -> bool:
+def check_commas(table: RawTable, column: str, rows: Sequence[int]) -> None:
+    """Refuse a column of 1,5 or 1,234: as a category it would lose its meaning unseen."""
+    cells = table.column(column)
+    present = [row for row in rows if cells[row]]
+    commas = [row for row in present if _is_comma_number(cells[row])]
+    numbers = sum(as_number(cells[row]) is not None for row in present)
+    if commas and len(commas) + numbers >= CLEAR_SHARE * len(present):
+        raise table.refusal(commas[0], column, _no_number(cells[commas[0]]))
+
+
+def _is_comma_number(text: str) -> bool:
     """Whether this is a number but for its commas: 1,5 or 1,234.5."""
-    return "," in text and (
-        as_number(text.replace(",", ".", 1)) is not None
-        or as_number(text.replace(",", "")) is not None
+    without = as_number(text.replace(",", "")) is not None
+    return "," in text and (without or bool(fitting_thousands(text)))
+
+
+def _no_number(text: str) -> str:
+    """What is wrong with a cell, and how it is written, or read, as a number."""
+    mark = fitting_thousands(text)
+    if not mark:
+        return f"{shortened(text)} is not a number"
+    plain = plain_number(text, mark)
+    return (
+        f"{shortened(text)} is not a number: write {plain}, or train with "
+        f"--set data.thousands={mark} to read it so"
     )
 
 

@@ -13,13 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from netwright.data.tables.cells import (
-    CLEAR_SHARE,
-    as_number,
+    check_commas,
     fitting_date_forms,
-    is_comma_number,
     share_of,
     shortened,
 )
+from netwright.data.tables.number_marks import CLEAR_SHARE, as_number
 from netwright.data.tables.training_column import TrainingColumn
 
 GivenKind = Literal["number", "category", "date"]
@@ -97,7 +96,7 @@ def infer_column(column: TrainingColumn) -> Inference:
     forms = fitting_date_forms(column.counts)
     if forms:
         return Inference(kind="date", date_form=_one_form(column, forms))
-    _check_commas(column)
+    check_commas(column.table, column.name, column.rows)
     return _infer_text(column.name, column.counts)
 
 
@@ -157,20 +156,4 @@ def _one_form(column: TrainingColumn, forms: list[str]) -> str:
         column.name,
         f"{shortened(column.cells[place])} may be day/month or month/day, as all its values; "
         "write 2024-12-31, or leave the column out",
-    )
-
-
-def _check_commas(column: TrainingColumn) -> None:
-    """Refuse a column of 1,5 or 1,234: as a category it would lose its meaning unseen."""
-    counts = column.counts
-    commas = sum(count for text, count in counts.items() if is_comma_number(text))
-    numbers = share_of(counts, as_number) * counts.total()
-    if not commas or commas + numbers < CLEAR_SHARE * counts.total():
-        return
-    place = next(place for place, cell in enumerate(column.cells) if is_comma_number(cell))
-    raise column.table.refusal(
-        column.rows[place],
-        column.name,
-        f"{shortened(column.cells[place])} is not a number: write a point and no commas, "
-        "as in 1234.5",
     )

@@ -98,11 +98,21 @@ class DateFeature(Feature):
         return (self.first + timedelta(minutes=round(days * 1440))).isoformat(" ", "minutes")
 
     def remarks(self, table: RawTable) -> list[str]:
-        """Missing cells, where training had none."""
+        """Missing cells, where training had none, and days far outside the training range."""
+        said = []
         missing = table.column(self.name).count("")
-        if self.has_indicator or not missing:
-            return []
-        return [f"{self.name}: {missing} missing, none in training; given the training median"]
+        if missing and not self.has_indicator:
+            given = "given the training median"
+            said.append(f"{self.name}: {missing} missing, none in training; {given}")
+        days = self.parts.get("days")
+        if days is not None and days.high is not None:
+            dates = dates_of(table, self.name, self.form)
+            far = int(days.far_outside(_values(dates, "days", self.first)).sum())
+            last = self.first + timedelta(days=days.high)
+            rows = "1 row lies" if far == 1 else f"{far} rows lie"
+            span = f"{self.first.date().isoformat()} to {last.date().isoformat()}"
+            said += [f"{self.name}: {rows} far outside the training range {span}"] if far else []
+        return said
 
     def note(self, missing: int) -> str:
         """The parts that were taken."""

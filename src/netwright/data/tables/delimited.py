@@ -1,39 +1,39 @@
 """Bytes of CSV or TSV -> a raw table: strict, and every refusal names its line.
 
-Repaired, with a note: a UTF-8 mark at the head, CR and CRLF line ends, `;` or tabs for commas,
+Repaired, with a note: a mark (BOM) at the head, CR and CRLF line ends, `;`, tabs or `|` for commas,
 decimal commas beside `;`, blank lines, an unnamed first column of row names. Noted: a header that
-holds numbers, which may be a row. Refused: the rest.
+holds numbers, which may be a row. Read where a setting says so: other encodings, marks between
+thousands. Refused: the rest.
 """
 
-import codecs
 import csv
 import io
 from dataclasses import dataclass, field
 
 from netwright.core.errors import DataError
-from netwright.data.tables.cells import CLEAR_SHARE, as_number
+from netwright.data.file_encoding import decode_bytes
+from netwright.data.tables.dialect import Dialect
+from netwright.data.tables.number_marks import as_number, read_marks
 from netwright.data.tables.raw_table import RawTable, clean, listed
 
-_OTHER_ENCODINGS = {  # UTF-32 first: its mark begins with that of UTF-16
-    codecs.BOM_UTF32_LE: "UTF-32",
-    codecs.BOM_UTF32_BE: "UTF-32",
-    codecs.BOM_UTF16_LE: "UTF-16",
-    codecs.BOM_UTF16_BE: "UTF-16",
-}
-_DELIMITERS = {",": "commas", ";": "semicolons", "\t": "tabs"}
+_DELIMITERS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "vertical bars"}
 
 
-def parse_delimited(name: str, content: bytes, *, delimiter: str = "") -> RawTable:
+def parse_delimited(
+    name: str, content: bytes, *, delimiter: str = "", dialect: Dialect | None = None
+) -> RawTable:
     """Read a whole file.
 
     Args:
         name: the file's name, for refusals.
         content: its bytes.
         delimiter: what stands between the fields; "" takes the commonest in the header of comma,
-            semicolon and tab.
+            semicolon, tab and bar.
+        dialect: how it is written; None: in the usual way, and there is no setting for it.
     """
-    notes: list[str] = []
-    text = _plain_lines(_decoded(name, content, notes), notes)
+    text, marked = decode_bytes(name, content, None if dialect is None else dialect.encoding)
+    notes = [marked] if marked else []
+    text = _plain_lines(text, notes)
     if not delimiter:
         delimiter = _delimiter_of(text)
         if delimiter != ",":
@@ -44,14 +44,14 @@ def parse_delimited(name: str, content: bytes, *, delimiter: str = "") -> RawTab
     columns = {column: clean(cells) for column, cells in by_column}
     if "" in columns:
         _leave_out_row_names(f"{name}:{records.header_line}", columns, notes)
-    if delimiter == ";":
-        _read_decimal_commas(columns, notes)
+    thousands = "" if dialect is None else dialect.thousands
+    columns, said = read_marks(columns, thousands, decimal_commas=delimiter == ";")
     return RawTable(
         name=name,
         columns=columns,
         positions=range(len(records.rows)),
         lines=records.lines,
-        notes=tuple(notes),
+        notes=(*notes, *said),
     )
 
 
@@ -63,32 +63,6 @@ class _Records:
     header_line: int = 0
     rows: list[list[str]] = field(default_factory=list)
     lines: list[int] = field(default_factory=list)
-
-
-def _decoded(name: str, content: bytes, notes: list[str]) -> str:
-    for mark, encoding in _OTHER_ENCODINGS.items():
-        if content.startswith(mark):
-            raise DataError(f"{name}:1: the file is {encoding}; save it as UTF-8")
-    if content.startswith(codecs.BOM_UTF8):
-        content = content[len(codecs.BOM_UTF8) :]
-        notes.append("a UTF-8 mark (BOM) at the head of the file was skipped")
-    nul = content.find(b"\0")
-    if nul >= 0:
-        line = _line_at(content, nul)
-        raise DataError(f"{name}:{line}: a NUL byte; the file is not text (save it as UTF-8)")
-    try:
-        return content.decode("utf-8")
-    except UnicodeDecodeError as error:
-        line = _line_at(content, error.start)
-        raise DataError(
-            f"{name}:{line}: byte 0x{content[error.start]:02x} at position {error.start} is not "
-            "UTF-8; save the file as UTF-8"
-        ) from None
-
-
-def _line_at(content: bytes, position: int) -> int:
-    before = content[:position]
-    return before.count(b"\n") + before.count(b"\r") - before.count(b"\r\n") + 1
 
 
 def _plain_lines(text: str, notes: list[str]) -> str:
@@ -170,16 +144,3 @@ def _leave_out_row_names(place: str, columns: dict[str, list[str]], notes: list[
     if len(set(cells)) < len(cells):
         raise DataError(f"{place}: field 1 of the header is empty, name it")
     notes.append("the unnamed first column is left out, every value is different (id-like)")
-
-
-def _read_decimal_commas(columns: dict[str, list[str]], notes: list[str]) -> None:
-    """Beside semicolons 1,5 is one and a half, as spreadsheets write it in half the world."""
-    for column, cells in columns.items():
-        present = [cell for cell in cells if cell]
-        commas = [cell for cell in present if "," in cell]
-        if not commas:
-            continue
-        good = sum(as_number(cell.replace(",", ".", 1)) is not None for cell in present)
-        if good >= CLEAR_SHARE * len(present):
-            columns[column] = [cell.replace(",", ".", 1) for cell in cells]
-            notes.append(f"{column}: decimal commas were read as points, as in {commas[0]!r}")

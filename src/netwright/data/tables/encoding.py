@@ -1,7 +1,7 @@
 """The encoder of a table: fitted on its training rows, kept with the model, used on new rows."""
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import accumulate
 from typing import Any, ClassVar
 
@@ -9,6 +9,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from netwright.core.config import parse, to_mapping
 from netwright.core.errors import DataError
 from netwright.data.preprocessing import Preprocessor
 from netwright.data.tables.category_feature import CategoryFeature
@@ -22,6 +23,7 @@ from netwright.data.tables.columns import (
     summarise,
 )
 from netwright.data.tables.date_feature import DateFeature
+from netwright.data.tables.dialect import PLAIN, Dialect
 from netwright.data.tables.feature import Feature
 from netwright.data.tables.number_feature import NumberFeature
 from netwright.data.tables.raw_table import RawTable, listed
@@ -50,6 +52,7 @@ class TableEncoder(Preprocessor):
         weight_column: the column of sample weights, or None.
         missing: texts that mean missing, beside the usual ones.
         summaries: every column as it was seen in the training rows, for reports.
+        dialect: how files are written.
     """
 
     kind: ClassVar[str] = "table"
@@ -58,19 +61,38 @@ class TableEncoder(Preprocessor):
     weight_column: str | None = None
     missing: tuple[str, ...] = ()
     summaries: tuple[ColumnSummary, ...] = ()
+    dialect: Dialect = PLAIN
 
     @property
     def feature_names(self) -> tuple[str, ...]:
         """One name for each number of an encoded row."""
         return tuple(name for feature in self.features for name in feature.feature_names())
 
+    @property
+    def id_columns(self) -> tuple[str, ...]:
+        """The columns that name rows, which training left out."""
+        return tuple(column.name for column in self.summaries if column.kind == "id")
+
+    def reading(self, **settings: str) -> "TableEncoder":
+        """The same for files that are written otherwise."""
+        given = {**to_mapping(self.dialect), **settings}
+        return replace(self, dialect=parse(Dialect, given, "data"))
+
     def read(self, source: Any) -> RawTable:
         """The source as a raw table, with this encoder's missing texts."""
-        return read_table(source).with_missing(self.missing)
+        return read_table(source, self.dialect).with_missing(self.missing)
+
+    def read_labelled(self, source: Any) -> RawTable:
+        """The same; it has every column that is learned from, the targets and the weights."""
+        table = self.read(source)
+        weights = [] if self.weight_column is None else [self.weight_column]
+        table.check_columns([*self._columns, *self.target.columns, *weights])
+        return table
 
     def encode(self, source: Any) -> Tensor:
         """New rows -> (N, F) float32."""
         table = self.read(source)
+        table.check_columns(self._columns)
         return torch.from_numpy(np.concatenate([f.encode(table) for f in self.features], axis=1))
 
     def units(self) -> tuple[Tensor, Tensor]:
@@ -103,8 +125,9 @@ class TableEncoder(Preprocessor):
         return torch.from_numpy(values.astype(np.float32))
 
     def remarks(self, source: Any) -> tuple[str, ...]:
-        """What new rows have that training did not: unseen categories, new missing cells."""
+        """What new rows have that training did not: categories, missing cells, far numbers."""
         table = self.read(source)
+        table.check_columns(self._columns)
         return tuple(said for feature in self.features for said in feature.remarks(table))
 
     def notes(self) -> tuple[str, ...]:
@@ -123,6 +146,7 @@ class TableEncoder(Preprocessor):
             "weight_column": self.weight_column,
             "missing": list(self.missing),
             "columns": [column.to_json() for column in self.summaries],
+            "dialect": to_mapping(self.dialect),
         }
 
     @classmethod
@@ -137,7 +161,12 @@ class TableEncoder(Preprocessor):
             weight_column=values["weight_column"],
             missing=tuple(values["missing"]),
             summaries=tuple(ColumnSummary(**one) for one in values["columns"]),
+            dialect=parse(Dialect, values.get("dialect", {})),  # older runs have none
         )
+
+    @property
+    def _columns(self) -> list[str]:
+        return [feature.name for feature in self.features]
 
 
 def _feature(values: dict[str, Any]) -> Feature:

@@ -68,12 +68,22 @@ class NumberFeature(Feature):
         return readable(self.scaling.undo(values[0]), self.scaling.std)
 
     def remarks(self, table: RawTable) -> list[str]:
-        """Missing cells, where training had none."""
+        """Missing cells, where training had none, and numbers far outside the training range."""
+        said = []
         missing = table.column(self.name).count("")
-        if self.has_indicator or not missing:
-            return []
-        given = f"given the training median {self.scaling.median:.6g}"
-        return [f"{self.name}: {missing} missing, none in training; {given}"]
+        if missing and not self.has_indicator:
+            given = f"given the training median {self.scaling.median:.6g}"
+            said.append(f"{self.name}: {missing} missing, none in training; {given}")
+        values = numbers_of(table, self.name)
+        far = values[self.scaling.far_outside(values)] if self.scaling.std else values[:0]
+        if len(far):
+            farthest = far[np.argmax(abs(far - self.scaling.mean))]
+            rows = "1 row lies" if len(far) == 1 else f"{len(far)} rows lie"
+            said.append(
+                f"{self.name}: {rows} far outside the training range "
+                f"{self.scaling.low:.6g} to {self.scaling.high:.6g}, up to {farthest:.6g}"
+            )
+        return said
 
     def note(self, missing: int) -> str:
         """A plain number needs no words."""

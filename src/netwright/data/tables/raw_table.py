@@ -63,6 +63,18 @@ class RawTable:
             raise DataError(f"{self.name} has no column {name!r}{hint}")
         return self.columns[name]
 
+    def check_columns(self, names: Iterable[str]) -> None:
+        """Refuse the table where it lacks some of these columns; all that are missing are named."""
+        missing = [name for name in names if name not in self.columns]
+        if len(missing) == 1:
+            self.column(missing[0])
+        if missing:
+            shown = [f"{name!r}{_meant(name, self.columns)}" for name in dict.fromkeys(missing)]
+            raise DataError(
+                f"{self.name} lacks {len(shown)} columns that are needed, {listed(shown)}; "
+                f"there are {self.column_list}"
+            )
+
     def numbers(self, name: str) -> NDArray[np.float64] | None:
         """A column as numbers (N,), NaN where missing; None where a cell is no finite number."""
         if name not in self._numbers:
@@ -101,6 +113,12 @@ class RawTable:
                 for name, cells in self.columns.items()
             },
         )
+
+
+def _meant(name: str, known: Iterable[str]) -> str:
+    """A column that was perhaps meant, in brackets."""
+    close = nearest(name, known).removeprefix("; ")
+    return f" ({close})" if close else ""
 
 
 def plain_numbers(cells: Sequence[str]) -> NDArray[np.float64] | None:

@@ -4,13 +4,16 @@ import gzip
 import os
 import zlib
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from netwright.core.checks import nearest
 from netwright.core.errors import DataError
 from netwright.data.tables.delimited import parse_delimited
+from netwright.data.tables.dialect import Dialect
 from netwright.data.tables.frames import frame_table, parquet_table, rows_table
+from netwright.data.tables.number_marks import read_marks
 from netwright.data.tables.raw_table import RawTable
 
 # Ending -> the delimiter; "" asks the header.
@@ -18,37 +21,46 @@ _TEXT_ENDINGS = {".csv": "", ".txt": "", ".data": "", ".tsv": "\t", ".tab": "\t"
 _PARQUET_ENDINGS = {".parquet", ".pq"}
 
 
-def read_table(source: Any) -> RawTable:
+def read_table(source: Any, dialect: Dialect | None = None) -> RawTable:
     """Read a table.
 
     Args:
         source: the path of a file (.csv, .tsv, either with .gz, .parquet), a pandas frame or what
-            turns into one, a row as a dict, a list of such rows, or a raw table.
+            turns into one, a row as a dict, a list of such rows, or a raw table, which is read.
+        dialect: how it is written; None: in the usual way, and there is no setting for it.
     """
     if isinstance(source, RawTable):
         return source
     if isinstance(source, str | os.PathLike):
-        return read_file(Path(source).expanduser())
-    if isinstance(source, Mapping):
-        return rows_table([source])
-    if isinstance(source, list | tuple) and all(isinstance(row, Mapping) for row in source):
-        return rows_table(source)
-    return frame_table(source)
+        return read_file(Path(source).expanduser(), dialect)
+    is_rows = isinstance(source, list | tuple) and all(isinstance(row, Mapping) for row in source)
+    if isinstance(source, Mapping) or is_rows:
+        return _plain(rows_table(source if is_rows else [source]), dialect)
+    return _plain(frame_table(source), dialect)
 
 
-def read_file(path: Path) -> RawTable:
+def read_file(path: Path, dialect: Dialect | None = None) -> RawTable:
     """Read a file by its ending; `.csv.gz` is unpacked first."""
     _check_file(path)
     packed = path.suffix.lower() == ".gz"
     ending = Path(path.stem).suffix.lower() if packed else path.suffix.lower()
     if ending in _PARQUET_ENDINGS and not packed:
-        return parquet_table(path)
+        return _plain(parquet_table(path), dialect)
     if ending not in _TEXT_ENDINGS:
         kind = f"a {ending} file" if ending else "a file without an ending"
         raise DataError(
             f"{path.name}: cannot read {kind}, wanted .csv, .tsv, .csv.gz, .tsv.gz or .parquet"
         )
-    return parse_delimited(path.name, _content(path, packed), delimiter=_TEXT_ENDINGS[ending])
+    content, delimiter = _content(path, packed), _TEXT_ENDINGS[ending]
+    return parse_delimited(path.name, content, delimiter=delimiter, dialect=dialect)
+
+
+def _plain(table: RawTable, dialect: Dialect | None) -> RawTable:
+    """A table of cells whose numbers, where they are text, are written in this way."""
+    if dialect is None or not dialect.thousands:
+        return table
+    columns, notes = read_marks(table.columns, dialect.thousands, decimal_commas=False)
+    return replace(table, columns=columns, notes=(*table.notes, *notes))
 
 
 def _check_file(path: Path) -> None:

@@ -1,23 +1,28 @@
 """One standardised number: fitted on the training rows, with the median where it is missing."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
 from netwright.data.tables.raw_table import LARGEST
 
+FAR = 0.5  # of the width of the training range: what lies further outside is said
+
 
 @dataclass(frozen=True)
 class Scaling:
     """z = (x - mean) / std, and the median in place of a missing x.
 
-    A column that never varies has std 0 and gives nothing to learn from.
+    A column that never varies has std 0 and gives nothing to learn from. The smallest and the
+    largest training value tell which new ones lie far outside; what older runs learned has none.
     """
 
     mean: float
     std: float
     median: float
+    low: float | None = field(default=None, compare=False)
+    high: float | None = field(default=None, compare=False)
 
     @classmethod
     def fit(cls, values: NDArray[np.float64]) -> "Scaling":
@@ -26,12 +31,19 @@ class Scaling:
         present = np.sort(values[~np.isnan(values)])
         low, high = float(present[0]), float(present[-1])
         if low == high:
-            return cls(low, 0.0, low)
+            return cls(low, 0.0, low, low, high)
         # Measured in units of the largest, so that squares of tiny values do not vanish.
         unit = max(abs(low), abs(high))
         scaled = present / unit
         std = float(scaled.std()) * unit
-        return cls(float(scaled.mean()) * unit, std, float(np.median(present)))
+        return cls(float(scaled.mean()) * unit, std, float(np.median(present)), low, high)
+
+    def far_outside(self, values: NDArray[np.float64]) -> NDArray[np.bool_]:
+        """Which values (N,) lie outside the training range by more than half its width."""
+        if self.low is None or self.high is None:
+            return np.zeros(len(values), np.bool_)
+        far = FAR * (self.high - self.low)
+        return (values < self.low - far) | (values > self.high + far)  # NaN is neither
 
     def undo(self, z: float) -> float:
         """The value that was standardised to z."""

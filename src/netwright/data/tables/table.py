@@ -12,6 +12,7 @@ from netwright.data.dataset import Data, Split, check_data
 from netwright.data.source import DataConfig, Source
 from netwright.data.spec import DataSpec
 from netwright.data.tables.columns import GivenKind, Role, summarise
+from netwright.data.tables.dialect import Dialect
 from netwright.data.tables.encoding import TableEncoder, fit_features
 from netwright.data.tables.raw_table import RawTable, listed
 from netwright.data.tables.reading import read_table
@@ -23,7 +24,7 @@ MIN_ROWS = 5
 
 
 @dataclass(frozen=True, kw_only=True)
-class TableConfig(DataConfig):
+class TableConfig(Dialect, DataConfig):
     """A table of your own: a header, one row an example, one column or several to predict."""
 
     path: Annotated[str, Doc("the file: .csv, .tsv, .csv.gz, .tsv.gz or .parquet")] = ""
@@ -60,12 +61,12 @@ def load_table(config: TableConfig) -> Data:
     """Read a table file; what cannot be learned from is refused before any training."""
     if not config.path:
         raise ConfigError("path is empty, wanted the path of a .csv, .tsv or .parquet file")
-    return _data(read_table(config.path), config)
+    return _data(read_table(config.path, config.dialect), config)
 
 
 def from_frame(frame: Any, config: TableConfig) -> Data:
     """The same for a pandas frame, or what turns into one; its index is ignored."""
-    return _data(read_table(frame), config)
+    return _data(read_table(frame, config.dialect), config)
 
 
 SOURCE = Source(
@@ -197,6 +198,7 @@ def _fitted(
         weight_column=config.weight_column,
         missing=config.missing,
         summaries=(*others, *summaries),
+        dialect=config.dialect,
     )
 
 

@@ -17,9 +17,8 @@ from netwright.core.checks import nearest
 from netwright.core.errors import ConfigError, DataError
 from netwright.data.spec import ClassType
 from netwright.data.tables.cells import (
-    CLEAR_SHARE,
-    as_number,
     category_key,
+    check_commas,
     distinct_categories,
     in_order,
     numbers_of,
@@ -27,6 +26,7 @@ from netwright.data.tables.cells import (
     shortened,
 )
 from netwright.data.tables.columns import reads_like_text
+from netwright.data.tables.number_marks import CLEAR_SHARE, as_number
 from netwright.data.tables.raw_table import RawTable, listed
 
 TableTarget = Literal["class", "real", "labels"]
@@ -136,6 +136,8 @@ def infer_target(table: RawTable, columns: Sequence[str]) -> TableTarget:
     Several targets are reals: labels have to be asked for.
     """
     unlike = [column for column in columns if not _is_numeric(table, column)]
+    for column in unlike:
+        check_commas(table, column, range(len(table)))
     if len(columns) > 1:
         if not unlike:
             return "real"

@@ -17,6 +17,7 @@ from netwright.core.config import Config, Doc, Fraction, OneOf, Size
 from netwright.core.errors import ConfigError, DataError
 from netwright.data.dataset import Data, check_data
 from netwright.data.source import Source
+from netwright.data.tables.dialect import Encoding
 from netwright.data.text.catalog import TOKENIZERS
 from netwright.data.text.corpus_encoder import CorpusEncoder, stream_of
 from netwright.data.text.encoder import share
@@ -55,6 +56,7 @@ class TextConfig(CorpusConfig):
     """Text of your own."""
 
     path: Annotated[str, Doc("a .txt file, or a folder of them; .txt.gz too")] = ""
+    encoding: Encoding = ""
     val_size: Annotated[Fraction, Doc("share of the text, near its end, to choose by")] = 0.1
     test_size: Annotated[Fraction, Doc("share of the text, at its end, to report on")] = 0.0
 
@@ -67,15 +69,18 @@ def load_text(config: TextConfig) -> Data:
     files = find_files(root, PLAIN)
     parts = named_parts(files, root)
     if parts:
-        texts = {part: [read_text(file) for file in its] for part, its in parts.items()}
+        texts = {
+            part: [read_text(file, config.encoding) for file in its] for part, its in parts.items()
+        }
         notes = ["the names of the files say their parts"]
     else:
-        whole = [read_text(file) for file in files]
+        whole = [read_text(file, config.encoding) for file in files]
         texts = cut_texts(whole, val_size=config.val_size, test_size=config.test_size)
         notes = ["the parts are cut by position: " + " then ".join(texts)]
     if len(files) > 1:
         notes.append(f"{len(files)} files, each ends in <eos>")
-    data = corpus_data(root.resolve().name, texts, fit_tokenizer(texts, config), config, notes)
+    tokenizer, name = fit_tokenizer(texts, config), root.resolve().name
+    data = corpus_data(name, texts, tokenizer, config, notes, encoding=config.encoding)
     check_data(data)
     return data
 
@@ -136,6 +141,7 @@ def corpus_data(
     notes: Sequence[str] = (),
     *,
     test_is_given: bool = False,
+    encoding: str = "",
 ) -> Data:
     """Texts as windows of tokens.
 
@@ -146,6 +152,7 @@ def corpus_data(
         config: how windows are cut.
         notes: what was decided before.
         test_is_given: the source itself says which part is the test.
+        encoding: how the bytes of its files are text, for new ones.
     """
     streams = {part: stream_of(its, tokenizer) for part, its in texts.items()}
     part, shortest = min(streams.items(), key=lambda one: len(one[1]))
@@ -160,7 +167,7 @@ def corpus_data(
         for part, stream in streams.items()
         if part != "train"
     }
-    encoder = CorpusEncoder(tokenizer=tokenizer, length=config.window)
+    encoder = CorpusEncoder(tokenizer=tokenizer, length=config.window, encoding=encoding)
     counted = ", ".join(f"{len(stream):,} {part}" for part, stream in streams.items())
     vocabulary = f"{tokenizer.size - len(SPECIALS):,} and {len(SPECIALS)} special ones"
     unknown = ", ".join(

@@ -53,7 +53,7 @@ class CorpusEncoder(TextEncoder):
     def read(self, source: Any) -> list[str]:
         """The texts of files, or the texts themselves."""
         if isinstance(source, str | os.PathLike):
-            return [read_text(file) for file in find_files(Path(source), PLAIN)]
+            return [read_text(file, self.encoding) for file in find_files(Path(source), PLAIN)]
         if isinstance(source, list | tuple) and all(isinstance(text, str) for text in source):
             return list(source)
         raise DataError(

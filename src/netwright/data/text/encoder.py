@@ -6,8 +6,8 @@ each have a tag. All hold a tokenizer, which travels with the model.
 Shapes: N examples, T tokens of each.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -15,6 +15,7 @@ import torch
 from torch import Tensor
 
 from netwright.core.catalog import Catalog
+from netwright.core.errors import ConfigError
 from netwright.core.flat_record import from_plain, to_plain
 from netwright.data.preprocessing import Preprocessor
 from netwright.data.text.catalog import load_tokenizer
@@ -37,6 +38,7 @@ class TextEncoder(Preprocessor):
     Args:
         tokenizer: text <-> tokens.
         length: tokens of one example, T.
+        encoding: how the bytes of new files are text; empty: UTF-8.
     """
 
     kind: ClassVar[str] = "text"
@@ -44,6 +46,11 @@ class TextEncoder(Preprocessor):
 
     tokenizer: Tokenizer
     length: int
+    encoding: str = ""
+
+    def reading(self, **settings: str) -> "TextEncoder":
+        """The same for files in another encoding."""
+        return replace(self, encoding=given_encoding(settings))
 
     def units(self) -> tuple[Tensor, Tensor]:
         """Offset 0 and scale 1 for each token (T,): they are numbers of words, not amounts."""
@@ -63,6 +70,14 @@ class TextEncoder(Preprocessor):
         given = dict(values)
         form = FORMS.load(given.pop("form"))
         return from_plain(form, {**given, "tokenizer": load_tokenizer(given["tokenizer"])})
+
+
+def given_encoding(settings: Mapping[str, str]) -> str:
+    """The encoding among settings of reading; a text has no others."""
+    for name in settings:
+        if name != "encoding":
+            raise ConfigError(f"{name} is for tables of numbers, this run reads texts")
+    return settings["encoding"]
 
 
 def padded(texts: Sequence[Sequence[int]], length: int) -> Tensor:

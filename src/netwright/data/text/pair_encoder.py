@@ -7,7 +7,7 @@ Shapes: N pairs, S source tokens, T target tokens with the end.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import torch
@@ -19,7 +19,7 @@ from netwright.data.preprocessing import Preprocessor
 from netwright.data.spec import IGNORED, DataSpec
 from netwright.data.tables.raw_table import RawTable
 from netwright.data.text.catalog import load_tokenizer
-from netwright.data.text.encoder import padded
+from netwright.data.text.encoder import given_encoding, padded
 from netwright.data.text.text_rows import read_text_rows
 from netwright.data.text.tokenizer import BOS, EOS, PAD, Tokenizer
 
@@ -37,6 +37,7 @@ class PairEncoder(Preprocessor):
         source_length: S.
         target_length: T, with the end.
         columns: what sources and targets are called in a table.
+        encoding: how the bytes of new files are text; empty: UTF-8.
     """
 
     kind: ClassVar[str] = "text-pairs"
@@ -46,6 +47,11 @@ class PairEncoder(Preprocessor):
     source_length: int
     target_length: int
     columns: tuple[str, str] = ("source", "target")
+    encoding: str = ""
+
+    def reading(self, **settings: str) -> "PairEncoder":
+        """The same for files in another encoding."""
+        return replace(self, encoding=given_encoding(settings))
 
     @property
     def spec(self) -> DataSpec:
@@ -126,7 +132,7 @@ class PairEncoder(Preprocessor):
         if isinstance(source, list | tuple) and all(isinstance(text, str) for text in source):
             texts = list(source)
             return RawTable(name="texts", columns={column: texts}, positions=range(len(texts)))
-        return read_text_rows(source)
+        return read_text_rows(source, self.encoding)
 
     def _told_and_said(self, targets: Sequence[str]) -> tuple[Tensor, Tensor]:
         """What a decoder hears before each token (N, T), and what it is to say (N, T)."""

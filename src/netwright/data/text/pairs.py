@@ -17,6 +17,7 @@ from netwright.core.config import Doc, OneOf, Size
 from netwright.core.errors import ConfigError, DataError
 from netwright.data.dataset import Data, Split, check_data
 from netwright.data.source import DataConfig, Source
+from netwright.data.tables.dialect import Encoding
 from netwright.data.tables.raw_table import RawTable
 from netwright.data.tables.splitting import divide, find_split_column
 from netwright.data.tables.targets import check_present
@@ -41,6 +42,7 @@ class TextPairsConfig(DataConfig):
     target_path: Annotated[
         str, Doc("the file with one target a line, where path has one source a line")
     ] = ""
+    encoding: Encoding = ""
     source: Annotated[str, Doc("the column of sources")] = "source"
     target: Annotated[str, Doc("the column of targets")] = "target"
     tokenizer: Annotated[str, OneOf(TOKENIZERS), Doc("char, word, bpe or wordpiece")] = "word"
@@ -112,9 +114,11 @@ def _read(config: TextPairsConfig) -> RawTable:
     if config.source == config.target:
         raise ConfigError(f"column {config.source!r} is named by source and by target")
     if not config.target_path:
-        return read_text_rows(config.path)
+        return read_text_rows(config.path, config.encoding)
     paths = [Path(path).expanduser() for path in (config.path, config.target_path)]
-    sources, targets = (read_text(path).removesuffix("\n").split("\n") for path in paths)
+    sources, targets = (
+        read_text(path, config.encoding).removesuffix("\n").split("\n") for path in paths
+    )
     if len(sources) != len(targets):
         raise DataError(
             f"{paths[0].name} has {len(sources)} lines, {paths[1].name} has {len(targets)}: "
@@ -155,6 +159,7 @@ def _fitted(learned: RawTable, config: TextPairsConfig) -> tuple[PairEncoder, li
         source_length=lengths[0],
         target_length=lengths[1],
         columns=(config.source, config.target),
+        encoding=config.encoding,
     )
     return encoder, notes
 

@@ -69,7 +69,7 @@ class RowEncoder(TextEncoder):
             source = RawTable(
                 name="texts", columns={self.column: list(source)}, positions=range(len(source))
             )
-        return read_text_rows(source)
+        return read_text_rows(source, self.encoding)
 
     def encode(self, source: Any) -> Tensor:
         """Tokens (N, T), or a bag of words (N, V)."""

@@ -14,7 +14,7 @@ from typing import Any, ClassVar, TypeVar
 from torch import Tensor
 
 from netwright.core.checks import nearest
-from netwright.core.errors import DataError
+from netwright.core.errors import ConfigError, DataError
 from netwright.data.spec import IGNORED, DataSpec
 from netwright.data.text.conllu import CONLLU, Sentence, read_conllu
 from netwright.data.text.encoder import TextEncoder, filled, padded, share
@@ -53,6 +53,10 @@ class TagEncoder(TextEncoder):
             vocab_size=self.tokenizer.size,
             padding=PAD,
         )
+
+    def reading(self, **settings: str) -> "TagEncoder":
+        """CoNLL-U is UTF-8."""
+        raise ConfigError("a CoNLL-U file is UTF-8: it has no encoding to set")
 
     def read(self, source: Any) -> list[Sentence]:
         """Sentences of any kind; what comes without tags has none."""

@@ -1,6 +1,5 @@
 """Text files: found in a folder, read as UTF-8, and told apart by the part that their name says."""
 
-import codecs
 import gzip
 import os
 import re
@@ -10,6 +9,7 @@ from pathlib import Path
 
 from netwright.core.checks import nearest
 from netwright.core.errors import DataError
+from netwright.data.file_encoding import decode_bytes
 from netwright.data.images.listing import PART_OF, is_image_name
 
 PLAIN = (".txt", ".txt.gz")
@@ -53,24 +53,19 @@ def named_parts(files: Sequence[Path], root: Path) -> dict[str, list[Path]]:
     return {part: its for part, its in found.items() if its} if found["train"] else {}
 
 
-def read_text(path: Path) -> str:
-    """The text of a file, unpacked where it ends in .gz; what is not text is refused."""
-    return decode_text(path.name, _content(path))
+def read_text(path: Path, encoding: str | None = None) -> str:
+    """The text of a file, unpacked where it ends in .gz; what is not text is refused.
+
+    Args:
+        path: the file.
+        encoding: as Python names it; empty: UTF-8; None: UTF-8, and there is no setting for it.
+    """
+    return decode_text(path.name, _content(path), encoding)
 
 
-def decode_text(name: str, content: bytes) -> str:
+def decode_text(name: str, content: bytes, encoding: str | None = None) -> str:
     """The text that these bytes of a file, or of standard input, are."""
-    if content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        raise DataError(f"{name}: the file is UTF-16; save it as UTF-8")
-    if b"\0" in content:
-        raise DataError(f"{name}: byte {content.index(0)} is NUL, the file is not text")
-    try:
-        text = content.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise DataError(
-            f"{name}: byte {error.start} is 0x{content[error.start]:02x}, which is not UTF-8; "
-            "save the file as UTF-8"
-        ) from None
+    text, _ = decode_bytes(name, content, encoding)
     if not text.strip():
         raise DataError(f"{name}: the file is empty")
     return text.replace("\r\n", "\n")

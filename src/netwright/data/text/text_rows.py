@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from netwright.data.tables.dialect import Dialect
 from netwright.data.tables.raw_table import RawTable, clean
 from netwright.data.tables.reading import read_table
 from netwright.data.text.text_files import has_ending, read_text
@@ -16,14 +17,14 @@ from netwright.data.text.text_files import has_ending, read_text
 TSV = (".tsv", ".tsv.gz", ".tab", ".tab.gz")
 
 
-def read_text_rows(source: Any) -> RawTable:
+def read_text_rows(source: Any, encoding: str = "") -> RawTable:
     """A path, a frame, rows as dicts or a raw table, as a raw table."""
     if isinstance(source, str | os.PathLike) and has_ending(Path(source), TSV):
         path = Path(source).expanduser()
-        found = plain_table(path.name, read_text(path)) if path.is_file() else None
+        found = plain_table(path.name, read_text(path, encoding)) if path.is_file() else None
         if found is not None:
             return found
-    return read_table(source)
+    return read_table(source, Dialect(encoding=encoding))
 
 
 def plain_table(name: str, text: str) -> RawTable | None:

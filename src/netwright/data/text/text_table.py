@@ -13,6 +13,7 @@ from netwright.core.config import Config, Doc, OneOf, Size
 from netwright.core.errors import ConfigError, DataError
 from netwright.data.dataset import Data, Split, check_data
 from netwright.data.source import DataConfig, Source
+from netwright.data.tables.dialect import Encoding
 from netwright.data.tables.raw_table import RawTable
 from netwright.data.tables.splitting import divide, find_split_column
 from netwright.data.tables.targets import TargetEncoder, check_present
@@ -55,6 +56,7 @@ class TextTableConfig(RowsConfig, DataConfig):
     """A table of your own with a text in each row."""
 
     path: Annotated[str, Doc("the file: .csv, .tsv, .csv.gz, .tsv.gz or .parquet")] = ""
+    encoding: Encoding = ""
     text: Annotated[str, Doc("the column that holds the text")] = ""
     target: Annotated[tuple[str, ...], Doc("the column to predict, or several")] = ()
     target_kind: Annotated[
@@ -73,7 +75,7 @@ def load_text_table(config: TextTableConfig) -> Data:
     """Read a table file; what cannot be learned from is refused before any training."""
     if not config.path:
         raise ConfigError("path is empty, wanted the path of a .csv, .tsv or .parquet file")
-    return text_table_data(read_text_rows(config.path), config)
+    return text_table_data(read_text_rows(config.path, config.encoding), config)
 
 
 SOURCE = Source(
@@ -184,6 +186,7 @@ def _encoder(
         class_names=target.class_names,
         inputs=config.inputs,
         weights=word_weights(learned, tokenizer.size) if config.inputs == "tf-idf" else (),
+        encoding=config.encoding,
     )
 
 

@@ -1,0 +1,35 @@
+"""How a new file is written, where it is not as the file that a run was trained on."""
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from netwright.recipes.run import Run
+
+WrittenAs = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set",
+        metavar="data.KEY=VALUE",
+        help="How the file is written: data.encoding=latin-1, data.thousands=, (as in training)",
+    ),
+]
+
+
+def read_as(run: "Run", settings: list[str]) -> None:
+    """Let a run read its next files so."""
+    from netwright.apps.cli.typed_recipe import parse_setting
+    from netwright.core.errors import ConfigError
+
+    given = {}
+    for text in settings:
+        section, keys, value = parse_setting(text)
+        if section != "data" or keys not in (["encoding"], ["thousands"]):
+            raise ConfigError(
+                "--set says here how a file is written, by data.encoding or data.thousands, "
+                f"got {text!r}"
+            )
+        given[keys[0]] = value
+    if given:
+        run.preprocessor = run.preprocessor.reading(**given)

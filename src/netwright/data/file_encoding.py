@@ -1,0 +1,60 @@
+"""Bytes of a file -> text: UTF-8, unless a mark (BOM) at the head or a setting says otherwise."""
+
+import codecs
+
+from netwright.core.errors import ConfigError, DataError
+
+_MARKS = {  # UTF-32 first: its mark begins with that of UTF-16
+    codecs.BOM_UTF32_LE: "UTF-32",
+    codecs.BOM_UTF32_BE: "UTF-32",
+    codecs.BOM_UTF16_LE: "UTF-16",
+    codecs.BOM_UTF16_BE: "UTF-16",
+    codecs.BOM_UTF8: "UTF-8-sig",
+}
+
+
+def decode_bytes(name: str, content: bytes, encoding: str | None = None) -> tuple[str, str]:
+    """The text of a file, and a note where a mark at its head was read.
+
+    Args:
+        name: the file's name, for refusals, which tell the line.
+        content: its bytes.
+        encoding: as Python names it; empty: UTF-8; None: UTF-8, and there is no setting for it.
+    """
+    asked = encoding or "UTF-8"
+    marked = next((its for mark, its in _MARKS.items() if content.startswith(mark)), "")
+    _check_encoding(asked)
+    try:
+        text = content.decode(marked or asked)
+    except UnicodeDecodeError as error:
+        line = _line_at(content, error.start)
+        way_out = "save the file as UTF-8"
+        if encoding is not None:
+            way_out += ", or give its encoding, as in --set data.encoding=latin-1"
+        raise DataError(
+            f"{name}:{line}: byte 0x{content[error.start]:02x} at position {error.start} is not "
+            f"{marked or asked}; {way_out}"
+        ) from None
+    nul = text.find("\0")
+    if nul >= 0:
+        line = _line_at(text[:nul].encode(errors="replace"), None)
+        raise DataError(f"{name}:{line}: a NUL byte; the file is not text (save it as UTF-8)")
+    if marked == "UTF-8-sig":
+        return text, "a UTF-8 mark (BOM) at the head of the file was skipped"
+    return text, f"the file is {marked}, as the mark (BOM) at its head says" if marked else ""
+
+
+def _check_encoding(encoding: str) -> None:
+    try:
+        b"a".decode(encoding)
+    except UnicodeDecodeError:  # half a letter of UTF-16
+        return
+    except (LookupError, ValueError):  # unknown, or one that turns bytes into bytes
+        raise ConfigError(
+            f"encoding must be one of text, such as latin-1, cp1252 or utf-16, got {encoding!r}"
+        ) from None
+
+
+def _line_at(content: bytes, position: int | None) -> int:
+    before = content[:position]
+    return before.count(b"\n") + before.count(b"\r") - before.count(b"\r\n") + 1

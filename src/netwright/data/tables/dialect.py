@@ -1,0 +1,30 @@
+"""How the file of a table is written: its bytes, and its numbers."""
+
+from dataclasses import dataclass
+from typing import Annotated
+
+from netwright.core.config import Config, Doc
+from netwright.data.tables.number_marks import Thousands
+
+Encoding = Annotated[
+    str, Doc("how bytes are text: latin-1, cp1252, utf-16 ...; none: UTF-8, or what a mark says")
+]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Dialect(Config):
+    """What reads a table; it travels with the run, so that new files are read alike."""
+
+    encoding: Encoding = ""
+    thousands: Annotated[
+        Thousands,
+        Doc("what stands between thousands: , as in 1,234.5 or . as in 1.234,5, ' or space"),
+    ] = ""
+
+    @property
+    def dialect(self) -> "Dialect":
+        """This alone, of settings that have more."""
+        return Dialect(encoding=self.encoding, thousands=self.thousands)
+
+
+PLAIN = Dialect()

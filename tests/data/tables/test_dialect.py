@@ -1,0 +1,80 @@
+"""How a table is written: set with the data, kept with the run, and set anew for other files."""
+
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+import netwright as nw
+from netwright.core.errors import ConfigError, DataError
+from netwright.data.tables.dialect import PLAIN, Dialect
+from netwright.data.tables.encoding import TableEncoder
+from netwright.data.tables.reading import read_table
+from netwright.data.tables.table import TableConfig, load_table
+
+ROWS = [f'{row},"{3000 + 10 * row:,.2f}",{"groß" if row > 20 else "klein"}' for row in range(40)]
+LATIN = "\n".join(["place,größe,kind", *ROWS]).encode("latin-1")
+WRITTEN = {"encoding": "latin-1", "thousands": ","}
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    (tmp_path / "x.csv").write_bytes(LATIN)
+    return tmp_path / "x.csv"
+
+
+def test_a_table_config_holds_one() -> None:
+    config = TableConfig(encoding="latin-1", thousands=",")
+    assert config.dialect == Dialect(encoding="latin-1", thousands=",")
+    assert TableConfig().dialect == PLAIN
+    with pytest.raises(ConfigError, match="thousands must be"):
+        Dialect(thousands="x")  # type: ignore[arg-type]
+
+
+def test_the_encoder_keeps_it_and_can_be_told_otherwise(path: Path, tmp_path: Path) -> None:
+    with pytest.raises(DataError, match=r"give its encoding, as in --set data.encoding=latin-1$"):
+        load_table(TableConfig(path=str(path), target=("kind",)))
+    with pytest.raises(DataError, match=r"'3,\d{3}.00' is not a number: write 3.*thousands=,"):
+        load_table(TableConfig(path=str(path), target=("kind",), encoding="latin-1"))
+    data = load_table(TableConfig(path=str(path), target=("kind",), **WRITTEN))
+    assert "größe: ',' stands between thousands, as in '3,000.00'" in data.notes
+    assert data.spec.class_names == ("groß", "klein")
+    encoder = TableEncoder.from_json(data.preprocessor.to_json())
+    assert encoder == data.preprocessor
+    (tmp_path / "new.csv").write_text("größe,place\n3500.5,3\n", encoding="utf-8")
+    with pytest.raises(DataError, match="has no column 'größe'"):
+        encoder.encode(tmp_path / "new.csv")
+    other = encoder.reading(encoding="utf-8")
+    rows = {"größe": "3,500.5", "place": "3"}
+    assert other.encode(tmp_path / "new.csv").tolist() == encoder.encode(rows).tolist()
+    frame = pd.DataFrame([rows])
+    assert encoder.encode(frame).tolist() == encoder.encode(rows).tolist()
+
+
+def test_an_older_encoder_has_none(path: Path) -> None:
+    data = load_table(TableConfig(path=str(path), target=("kind",), **WRITTEN))
+    values = data.preprocessor.to_json()
+    del values["dialect"]
+    assert TableEncoder.from_json(values).dialect == PLAIN
+
+
+def test_targets_with_commas_are_refused_not_taken_for_classes(path: Path) -> None:
+    with pytest.raises(DataError, match=r"'größe': '3,000.00' is not a number: write 3000.00,"):
+        load_table(TableConfig(path=str(path), target=("größe",), encoding="latin-1"))
+    data = load_table(TableConfig(path=str(path), target=("größe",), **WRITTEN))
+    assert data.spec.target == "real"
+
+
+def test_frames_are_read_so_too() -> None:
+    frame = pd.DataFrame({"a": ["1,000", "2,500.5"]})
+    assert read_table(frame, Dialect(thousands=",")).columns == {"a": ["1000", "2500.5"]}
+    assert read_table(frame).columns == {"a": ["1,000", "2,500.5"]}
+
+
+def test_a_series_and_cross_validation_read_so(path: Path) -> None:
+    series = nw.data.load("series", path=str(path), target="größe", window=2, **WRITTEN)
+    assert series.preprocessor.reading(encoding="utf-8").past.dialect.encoding == "utf-8"
+    found = nw.cross_validate(
+        "softmax", str(path), target="kind", folds=2, epochs=1, quiet=True, **WRITTEN
+    )
+    assert len(found.folds) == 2
