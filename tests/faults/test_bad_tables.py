@@ -54,7 +54,7 @@ CASES = (
     Case(name="an open quote", content=with_cell('"4.25'), place="6"),
     Case(name="a byte order mark", content=b"\xef\xbb\xbf" + GOOD, note="a UTF-8 mark (BOM)"),
     Case(name="UTF-16", content=GOOD.decode().encode("utf-16"), note="the file is UTF-16"),
-    Case(name="UTF-16 cut off", content=GOOD.decode().encode("utf-16")[:-1], place="22"),
+    Case(name="UTF-16 cut off", content=GOOD.decode().encode("utf-16")[:-1], place="25"),
     Case(name="Latin-1", content=with_cell("é").decode().encode("latin-1"), place="6"),
     Case(name="NUL bytes", content=with_cell("4\0"), place="6"),
     Case(name="CR lines", content=GOOD.replace(b"\n", b"\r"), note="line ends were CR"),
@@ -134,7 +134,7 @@ SCENARIO = Scenario(
 def test_broken_tables_are_refused_by_their_place_or_repaired_aloud(tmp_path: Path) -> None:
     figures = measure(tmp_path)
     assert SCENARIO.is_green(figures), figures
-    assert (figures.n, figures.counts["rows lost"]) == (16, 0)
+    assert (figures.n, figures.counts["rows lost"]) == (17, 0)
 
 
 def test_the_same_table_unbroken_is_learned_from(tmp_path: Path) -> None:
@@ -145,9 +145,10 @@ def test_the_same_table_unbroken_is_learned_from(tmp_path: Path) -> None:
 def test_planted_bug_of_a_lenient_decoder_is_seen(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(
-        delimited, "_decoded", lambda name, content, notes: content.decode(errors="replace")
-    )
+    def lenient(name: str, content: bytes, encoding: str) -> tuple[str, str]:
+        return content.decode(errors="replace"), ""
+
+    monkeypatch.setattr(delimited, "decode_bytes", lenient)
     assert measure(tmp_path).passed == 12
 
 
@@ -163,7 +164,7 @@ def test_planted_bug_of_skipped_rows_is_seen(
 
     monkeypatch.setattr(delimited, "_records", lenient)
     figures = measure(tmp_path)
-    assert (figures.passed, figures.counts["rows lost"]) == (15, 1)
+    assert (figures.passed, figures.counts["rows lost"]) == (16, 1)
 
 
 def test_planted_bug_of_a_gzip_read_as_far_as_it_goes_is_seen(
@@ -173,4 +174,4 @@ def test_planted_bug_of_a_gzip_read_as_far_as_it_goes_is_seen(
         return zlib.decompressobj(wbits=31).decompress(content)
 
     monkeypatch.setattr(gzip, "decompress", unpacked)
-    assert measure(tmp_path).passed == 15
+    assert measure(tmp_path).passed == 16

@@ -28,8 +28,8 @@ def decode_bytes(name: str, content: bytes, encoding: str | None = None) -> tupl
         text = content.decode(marked or asked)
     except UnicodeDecodeError as error:
         line = _line_at(content, error.start)
-        way_out = "save the file as UTF-8"
-        if encoding is not None:
+        way_out = "the file is cut off or damaged" if marked else "save the file as UTF-8"
+        if encoding is not None and not marked:
             way_out += ", or give its encoding, as in --set data.encoding=latin-1"
         raise DataError(
             f"{name}:{line}: byte 0x{content[error.start]:02x} at position {error.start} is not "

@@ -15,7 +15,6 @@ from netwright.core.devices import device_of, pick_device
 from netwright.core.errors import ConfigError, DataError, NetwrightError
 from netwright.core.storage import read_json
 from netwright.data.dataset import Data, Split
-from netwright.data.fingerprint import fingerprint
 from netwright.data.images.encoder import ImageEncoder
 from netwright.data.pixels import PixelSplit
 from netwright.data.preprocessing import Preprocessor
@@ -40,9 +39,9 @@ from netwright.recipes.generation import build_text_generator
 from netwright.recipes.metric_table import metric_rows
 from netwright.recipes.recipe_file import read_recipe_file
 from netwright.recipes.report import write_report
+from netwright.recipes.run_data import load_run_data
 from netwright.recipes.run_folder import SavedModel, check_run_folder
 from netwright.recipes.run_views import EXAMPLES, measure_views
-from netwright.recipes.sources import load_named
 from netwright.train.evaluate import evaluate, evaluate_baseline, predict
 from netwright.train.history import History, read_history
 from netwright.train.layer_history import FILE as LAYER_FILE
@@ -101,37 +100,9 @@ class Run:
     def data(self) -> Data:
         """What the run was trained on, loaded again where that is possible."""
         if self._data is None:
-            section = dict(self.config["data"])
-            name = section.pop("name")
-            if not name:
-                raise DataError("this run was trained on arrays that it does not hold; give data=")
-            path = section.get("path", "")
-            if path and not Path(path).exists():
-                raise DataError(
-                    f"the run's data {path} is not here: go to the folder in which it was "
-                    "trained, or give other data"
-                )
-            loaded = load_named(name, section)
-            if self._has_changed(loaded):
-                raise DataError(
-                    f"{loaded.name} has changed since the run was trained on it: "
-                    "give it as other data to see how the run does on it"
-                )
-            self._data = loaded
+            contents = self.results.get("contents", {})
+            self._data = load_run_data(self.config["data"], self.preprocessor, contents)
         return self._data
-
-    def _has_changed(self, loaded: Data) -> bool:
-        """Whether this is no longer what the run learned from: encoded or divided otherwise."""
-        now, then = loaded.preprocessor, self.preprocessor
-        # Equal where one of them is of an older version and lacks what is only told of new rows.
-        if now != then and now.to_json() != then.to_json():
-            return True
-        contents = self.results.get("contents", {})
-        return any(
-            fingerprint(split) != contents[name]
-            for name, split in loaded.splits()
-            if name in contents
-        )
 
     def evaluate(self, data: Any = None, *, split: str | None = None) -> dict[str, float]:
         """The loss and every metric, on a split of the run's data or on other labelled data.

@@ -4,6 +4,7 @@ import csv
 import io
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -206,11 +207,9 @@ def clients_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     rows = [f'{row},"{1000 + 100 * row:,}",{"groß" if row > 20 else "klein"}' for row in range(40)]
     text = "\n".join(["client_id,größe,art", *rows])
     (folder / "clients.csv").write_bytes(text.encode("latin-1"))
-    nw.fit(
-        *("logistic-newton", folder / "clients.csv"),
-        **{"target": "art", "encoding": "latin-1", "thousands": ",", "quiet": True},
-        out=folder / "run",
-    )
+    written = {"encoding": "latin-1", "thousands": ","}
+    settings: dict[str, Any] = {**written, "target": "art", "out": folder / "run", "quiet": True}
+    nw.fit("logistic-newton", folder / "clients.csv", **settings)
     return folder / "run"
 
 

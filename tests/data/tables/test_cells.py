@@ -9,7 +9,6 @@ import pytest
 from netwright.core.errors import DataError
 from netwright.data.tables.cells import (
     as_date,
-    as_number,
     category_key,
     check_commas,
     dates_of,
@@ -21,6 +20,7 @@ from netwright.data.tables.cells import (
     share_of,
     shortened,
 )
+from netwright.data.tables.number_marks import as_number
 from netwright.data.tables.raw_table import RawTable
 
 

@@ -39,6 +39,8 @@ def test_quoted_fields_may_hold_anything_and_rows_keep_their_first_line() -> Non
         (b"a,b\r1,2\r", "line ends were CR"),
         (b"a;b\n1;2\n", "the fields are separated by semicolons"),
         (b"a\tb\n1\t2\n", "the fields are separated by tabs"),
+        (b"a|b\n1|2\n", "the fields are separated by vertical bars"),
+        ("a,b\n1,2\n".encode("utf-16"), "the file is UTF-16, as the mark (BOM) at its head says"),
         (b"\na,b\n\n1,2\n  \n", "blank lines skipped: 3"),
         (
             b'"",a,b\nr1,1,2\n',
@@ -106,7 +108,7 @@ def test_decimal_commas_are_points_beside_semicolons() -> None:
         (b"\xfe\xff\0a", "t.csv: there is a header but no row"),
         (
             b"\xfe\xff\0a\0",
-            "t.csv:1: byte 0x00 at position 4 is not UTF-16; save the file as UTF-8",
+            "t.csv:1: byte 0x00 at position 4 is not UTF-16; the file is cut off or damaged",
         ),
     ],
 )

@@ -1,12 +1,14 @@
 """How a table is written: set with the data, kept with the run, and set anew for other files."""
 
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pytest
 
 import netwright as nw
 from netwright.core.errors import ConfigError, DataError
+from netwright.data.series.encoder import SeriesEncoder
 from netwright.data.tables.dialect import PLAIN, Dialect
 from netwright.data.tables.encoding import TableEncoder
 from netwright.data.tables.reading import read_table
@@ -14,7 +16,7 @@ from netwright.data.tables.table import TableConfig, load_table
 
 ROWS = [f'{row},"{3000 + 10 * row:,.2f}",{"groß" if row > 20 else "klein"}' for row in range(40)]
 LATIN = "\n".join(["place,größe,kind", *ROWS]).encode("latin-1")
-WRITTEN = {"encoding": "latin-1", "thousands": ","}
+WRITTEN: dict[str, Any] = {"encoding": "latin-1", "thousands": ","}
 
 
 @pytest.fixture
@@ -73,7 +75,9 @@ def test_frames_are_read_so_too() -> None:
 
 def test_a_series_and_cross_validation_read_so(path: Path) -> None:
     series = nw.data.load("series", path=str(path), target="größe", window=2, **WRITTEN)
-    assert series.preprocessor.reading(encoding="utf-8").past.dialect.encoding == "utf-8"
+    encoder = series.preprocessor.reading(encoding="utf-8")
+    assert isinstance(encoder, SeriesEncoder)
+    assert encoder.past.dialect == Dialect(encoding="utf-8", thousands=",")
     found = nw.cross_validate(
         "softmax", str(path), target="kind", folds=2, epochs=1, quiet=True, **WRITTEN
     )
