@@ -6,11 +6,18 @@ import re
 import numpy as np
 import pytest
 import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from sklearn.preprocessing import StandardScaler
 from torch import Tensor
 
 from netwright.core.errors import DataError
-from netwright.data.input_profile import measure_features, measure_largest, stretches
+from netwright.data.input_profile import (
+    measure_features,
+    measure_largest,
+    stretches,
+    training_weights,
+)
 
 
 def features(rows: int = 1000) -> Tensor:
@@ -29,6 +36,30 @@ def test_cutting_into_stretches_changes_nothing_but_rounding(size: int) -> None:
     np.testing.assert_allclose(profile.scale, reference.scale_, rtol=1e-6)
     assert profile.constant.tolist() == [False, False, True, False]
     assert (float(profile.mean[2]), float(profile.scale[2])) == (0.1, 1.0)
+
+
+@given(st.integers(0, 2**20), st.integers(1, 20))
+@settings(max_examples=40, deadline=None)
+def test_a_weight_is_so_many_rows(seed: int, size: int) -> None:
+    numbers = torch.Generator().manual_seed(seed)
+    values = 10 * torch.randn(20, 3, generator=numbers, dtype=torch.float64) + 5
+    weights = torch.randint(0, 4, (20,), generator=numbers)
+    weights[3] = 2
+    values[:, 2] = torch.where(weights > 0, 4.0, 9.0)  # constant, but for rows that are not there
+    weighted = measure_features(torch.split(values, size), weights.float())
+    repeated = measure_features([values.repeat_interleave(weights, dim=0)])
+    torch.testing.assert_close(weighted.mean, repeated.mean, rtol=1e-12, atol=1e-12)
+    torch.testing.assert_close(weighted.scale, repeated.scale, rtol=1e-12, atol=1e-12)
+    assert weighted.constant.tolist() == repeated.constant.tolist()
+
+
+def test_weights_come_in_the_order_of_the_rows_and_once_a_step() -> None:
+    weights = torch.tensor([1.0, 2.0, 3.0, 4.0])
+    found = training_weights(weights, torch.tensor([3, 0]), 2)
+    assert found is not None
+    assert found.tolist() == [1, 1, 4, 4]
+    for refused in (None, -weights, torch.zeros(4)):
+        assert training_weights(refused, torch.tensor([0])) is None
 
 
 def test_one_stretch_gives_the_same_bits_as_all_rows_at_once() -> None:

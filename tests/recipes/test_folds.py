@@ -68,6 +68,25 @@ def test_features_are_standardised_by_the_fold_s_training_rows_alone() -> None:
     assert float(data.test.inputs.mean(0).abs().max()) > 0.01  # it was not asked
 
 
+@pytest.mark.parametrize("shape", [(3,), (4, 3)])
+def test_weights_and_the_steps_of_a_series_enter_the_fold_s_standardising(
+    shape: tuple[int, ...],
+) -> None:
+    rng = np.random.default_rng(0)
+    x, y, weights = rng.normal(size=(30, *shape)) + 2, rng.normal(size=30), rng.integers(1, 4, 30)
+    arrays = (x, y, weights)
+    rows = foldable(arrays, None, load_source(arrays, {})[2])
+    train, held_out = torch.arange(29, 9, -1), torch.arange(10)
+    fold = rows.build(train, torch.arange(0), held_out)
+    assert fold.train.weights is not None
+    amounts = fold.train.weights.double()[:, None]
+    steps = fold.train.inputs.double().reshape(20, -1, 3)
+    mean = (amounts * steps.mean(dim=1)).sum(dim=0) / amounts.sum()
+    square = (amounts * steps.square().mean(dim=1)).sum(dim=0) / amounts.sum()
+    torch.testing.assert_close(mean, torch.zeros(3).double(), rtol=0, atol=1e-5)
+    torch.testing.assert_close(square, torch.ones(3).double(), rtol=0, atol=1e-5)
+
+
 def test_a_fold_holds_the_raw_values_of_its_rows() -> None:
     rng = np.random.default_rng(0)
     inputs, targets = rng.normal(5.0, 3.0, (30, 2)), rng.normal(size=30)

@@ -7,6 +7,7 @@ Shapes: N examples, T steps, F features, C channels, I/J image height and width,
 """
 
 import hashlib
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Annotated, Any, Literal
@@ -25,6 +26,7 @@ from netwright.data.input_profile import (
     measure_features,
     measure_largest,
     stretches,
+    training_weights,
 )
 from netwright.data.mapped_inputs import MappedInputs, is_mapped
 from netwright.data.raw_arrays import WHOLE, column_names, read_numbers, to_float32, to_floats
@@ -126,17 +128,20 @@ def from_arrays(
         seed=config.split_seed,
         classes=encoded if kind == "class" else None,
     )
+    row_weights = _read_weights(weights, len(values))
     notes = [note]
     content = hashlib.sha256()
     seen = stretches("inputs", values, train, watch=content.update)
     if spec.inputs == "image":
         notes += _notes_on_images(*measure_largest(seen), config)
     else:
-        profile = measure_features(part.flatten(0, -2) for part in seen)  # the steps of all series
+        steps = math.prod(spec.input_shape[:-1])  # of a series: those of all are looked at together
+        profile = measure_features(
+            (part.flatten(0, -2) for part in seen), training_weights(row_weights, train, steps)
+        )
         notes += _notes_on_features(profile, spec)
         if config.standardize:
             encoder = encoder.standardised(profile)
-    row_weights = _read_weights(weights, len(values))
     whole = _split(values, encoder, content.hexdigest(), encoded, row_weights)
     data = Data(
         name=name,

@@ -1,7 +1,8 @@
 """What one pass over the inputs tells: the mean and spread of each feature, constants, extremes.
 
 Stretches of rows are merged, so that inputs need not fit in memory. With n_a rows seen and n_b
-more, w = n_b / (n_a + n_b) and d = mean_b - mean_a:
+more (or the sums of their weights: a weight of 2 is a row twice, of 0 a row that is not there),
+w = n_b / (n_a + n_b) and d = mean_b - mean_a:
 
     mean = mean_a + w d
     var  = (1 - w) var_a + w var_b + w (1 - w) d^2
@@ -73,19 +74,33 @@ def stretches(
             yield chosen
 
 
-def measure_features(parts: Iterable[Tensor]) -> FeatureProfile:
-    """The profile of features that come in stretches (n, F)."""
-    count = 0
+def measure_features(parts: Iterable[Tensor], weights: Tensor | None = None) -> FeatureProfile:
+    """The profile of features that come in stretches (n, F).
+
+    Args:
+        parts: the stretches.
+        weights: how much each row counts (N,), in the order in which the rows come; some must be
+            positive.
+    """
+    total, start = 0.0, 0
     for part in parts:
-        values = part.double()
-        if not count:
+        values, amounts = part.double(), None
+        if weights is not None:
+            amounts = weights[start : start + len(values)].double()
+            start += len(values)
+            values, amounts = values[amounts > 0], amounts[amounts > 0]
+            if not len(values):
+                continue
+        if not total:
             first = values[0]
             mean, variance = torch.zeros_like(first), torch.zeros_like(first)
             same = torch.ones_like(first, dtype=torch.bool)
-        count += len(values)
-        weight = len(values) / count  # 1 for the first stretch: the merge is then exact
-        step = values.mean(dim=0) - mean
-        spread = weight * values.var(dim=0, correction=0) + weight * (1 - weight) * step * step
+        count = len(values) if amounts is None else float(amounts.sum())
+        total += count
+        weight = count / total  # 1 for the first stretch: the merge is then exact
+        own_mean, own_variance = _moments(values, amounts)
+        step = own_mean - mean
+        spread = weight * own_variance + weight * (1 - weight) * step * step
         variance = (1 - weight) * variance + spread
         mean = mean + weight * step
         same &= (values == first).all(dim=0)
@@ -97,6 +112,30 @@ def measure_features(parts: Iterable[Tensor]) -> FeatureProfile:
     return FeatureProfile(
         mean=mean.where(~constant, first), scale=scale.where(~constant, 1.0), constant=same
     )
+
+
+def _moments(values: Tensor, amounts: Tensor | None) -> tuple[Tensor, Tensor]:
+    """Mean and variance (F,) of rows (n, F) that count so much (n,)."""
+    if amounts is None:
+        return values.mean(dim=0), values.var(dim=0, correction=0)
+    shares = amounts / amounts.sum()
+    mean = shares @ values
+    return mean, shares @ (values - mean).square()
+
+
+def training_weights(weights: Tensor | None, rows: Tensor, steps: int = 1) -> Tensor | None:
+    """What `measure_features` needs of the weights (N,) where these rows are looked at.
+
+    Args:
+        weights: of all rows; such as `check_data` refuses are left to it.
+        rows: the training rows; they come in the order of the values.
+        steps: of a series, each of which counts as its row.
+    """
+    if weights is None:
+        return None
+    own = weights[rows.sort().values]
+    is_refused = bool((own < 0).any()) or not bool(own.any())
+    return None if is_refused else own.repeat_interleave(steps)
 
 
 def measure_largest(parts: Iterable[Tensor]) -> tuple[float, float]:

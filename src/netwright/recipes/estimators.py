@@ -143,8 +143,13 @@ class NetClassifier(ClassifierMixin, NetEstimator):  # type: ignore[misc]
             return weights
         if self._several:
             raise ConfigError("class_weight is for one class of several, the targets are labels")
-        of_class = compute_class_weight(self.class_weight, classes=self.classes_, y=y)
-        of_row: NDArray[Any] = of_class[np.searchsorted(self.classes_, y)]
+        places = np.searchsorted(self.classes_, y)
+        if self.class_weight == "balanced":  # by weights, not rows: 2 is a row twice
+            sums = np.bincount(places, weights, minlength=len(self.classes_))
+            of_class = sums.sum() / (np.count_nonzero(sums) * np.where(sums, sums, 1.0))
+        else:
+            of_class = compute_class_weight(self.class_weight, classes=self.classes_, y=y)
+        of_row: NDArray[Any] = of_class[places]
         return of_row if weights is None else of_row * weights
 
 

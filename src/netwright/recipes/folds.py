@@ -6,6 +6,7 @@ leak into training. So tables are encoded anew for every fold, and features are 
 Shapes: N rows that are divided.
 """
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
@@ -18,7 +19,7 @@ from netwright.core.errors import ConfigError, DataError
 from netwright.data.array_encoder import ArrayEncoder
 from netwright.data.dataset import Data, Split
 from netwright.data.images.folder import ImageFolderConfig
-from netwright.data.input_profile import measure_features, stretches
+from netwright.data.input_profile import measure_features, stretches, training_weights
 from netwright.data.pixels import PixelSplit
 from netwright.data.preprocessing import Preprocessor
 from netwright.data.series.encoder import SeriesEncoder
@@ -128,12 +129,15 @@ def _fold_splits(data: Data, config: Config | None, *, comes_with_test: bool) ->
     raw = None
     if isinstance(encoder, ArrayEncoder) and encoder.mean and in_memory:
         offset, scale = encoder.units()
-        raw = whole.inputs.double() * scale + offset
+        raw = (whole.inputs.double().flatten(1) * scale + offset).view_as(whole.inputs)
 
     def build(train: Tensor, val: Tensor, held_out: Tensor) -> Data:
         rows, own = whole, encoder
         if raw is not None and isinstance(encoder, ArrayEncoder):
-            own = encoder.standardised(measure_features(stretches("inputs", raw, train)))
+            seen = (part.flatten(0, -2) for part in stretches("inputs", raw, train))
+            steps = math.prod(encoder.input_shape[:-1])
+            weights = training_weights(whole.weights, train, steps)
+            own = encoder.standardised(measure_features(seen, weights))
             rows = replace(whole, inputs=own.scaled(raw))
         return replace(
             data,

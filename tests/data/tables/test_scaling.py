@@ -2,6 +2,8 @@
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from netwright.data.tables.scaling import Scaling
 
@@ -15,6 +17,23 @@ def test_by_hand() -> None:
     assert scaling.median == 2.0
     expected = (np.array([6.0, 2.0, 1.0, 2.0]) - 3) / (14 / 3) ** 0.5
     np.testing.assert_allclose(scaling.apply(values), expected, rtol=1e-6)
+
+
+@given(st.integers(0, 2**20), st.integers(2, 12), st.integers(2, 5))
+@settings(max_examples=60, deadline=None)
+def test_a_weight_is_so_many_rows(seed: int, rows: int, different: int) -> None:
+    rng = np.random.default_rng(seed)
+    values = rng.integers(0, different, size=rows).astype(np.float64)
+    values[rng.random(rows) < 0.2] = np.nan
+    values[0] = 2.5
+    weights = rng.integers(1, 4, size=rows)
+    weighted, repeated = (
+        Scaling.fit(values, weights.astype(float)),
+        Scaling.fit(values.repeat(weights)),
+    )
+    assert weighted.mean == pytest.approx(repeated.mean, rel=1e-12)
+    assert weighted.std == pytest.approx(repeated.std, rel=1e-12)
+    assert weighted.median == repeated.median
 
 
 def test_training_values_come_out_with_mean_0_and_spread_1() -> None:

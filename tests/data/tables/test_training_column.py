@@ -27,3 +27,11 @@ def test_training_rows_are_numbers_even_where_another_row_is_text() -> None:
 def test_equal_numbers_are_one_value() -> None:
     assert column(["1", "1.0", "2", ""], [0, 1, 2, 3]).distinct == 2
     assert column(["", ""], [0, 1]).distinct == 0
+
+
+def test_weights_enter_what_texts_amount_to() -> None:
+    table = RawTable(name="t", columns={"a": ["x", "y", "", "x"]}, positions=range(4))
+    seen = TrainingColumn(table, "a", [0, 1, 2, 3], np.array([0.5, 2.0, 9.0, 1.0]))
+    assert seen.amounts == {"x": 1.5, "y": 2.0}
+    assert seen.counts == {"x": 2, "y": 1}
+    assert TrainingColumn(table, "a", [0, 1, 3]).amounts == {"x": 2, "y": 1}

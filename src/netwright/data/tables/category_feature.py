@@ -42,7 +42,7 @@ class CategoryFeature(Feature):
     @classmethod
     def fit(cls, column: TrainingColumn, max_categories: int) -> "CategoryFeature":
         """Keep the categories of the training rows, the commonest where there are too many."""
-        found = distinct_categories(column.counts)
+        found = distinct_categories(column.amounts)
         has_missing, has_other = column.missing > 0, len(found) > max_categories
         kept = sorted(found, key=lambda name: (-found[name], name))  # equals by name
         names = in_order(kept[: max_categories - 1] if has_other else kept)

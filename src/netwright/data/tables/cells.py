@@ -1,6 +1,5 @@
 """Reading cells as numbers, dates and categories; what is none is refused by its place."""
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime, time
 from functools import partial
@@ -53,13 +52,13 @@ def category_key(text: str) -> str:
     return text if value is None else repr(value + 0.0)  # + 0.0 makes -0.0 a plain zero
 
 
-def distinct_categories(counts: Mapping[str, int]) -> dict[str, int]:
+def distinct_categories(counts: Mapping[str, float]) -> dict[str, float]:
     """Name -> count of each category; of several writings of one, the first in order names it."""
     names: dict[str, str] = {}
-    found: Counter[str] = Counter()
+    found: dict[str, float] = {}
     for text in sorted(counts):
         name = names.setdefault(category_key(text), text)
-        found[name] += counts[text]
+        found[name] = found.get(name, 0) + counts[text]
     return found
 
 

@@ -58,7 +58,7 @@ class DateFeature(Feature):
         dates = dates_of(column.table, column.name, form)
         train = [dates[row] for row in column.rows]
         first = min(date for date in train if date is not None)
-        parts = {part: Scaling.fit(_values(train, part, first)) for part in _WORDS}
+        parts = {part: Scaling.fit(_values(train, part, first), column.weights) for part in _WORDS}
         return cls(
             name=column.name,
             form=form,

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from netwright.core.config import parse, to_mapping
@@ -118,11 +119,8 @@ class TableEncoder(Preprocessor):
         """The sample weights (N,) of new rows; None where training had none."""
         if self.weight_column is None:
             return None
-        table = self.read(source)
-        values = numbers_of(table, self.weight_column)
-        for row in np.flatnonzero(np.isnan(values)):
-            raise table.refusal(int(row), self.weight_column, "the weight is missing")
-        return torch.from_numpy(values.astype(np.float32))
+        weights = row_weights(self.read(source), self.weight_column)
+        return torch.from_numpy(weights.astype(np.float32))
 
     def remarks(self, source: Any) -> tuple[str, ...]:
         """What new rows have that training did not: categories, missing cells, far numbers."""
@@ -176,10 +174,19 @@ def _feature(values: dict[str, Any]) -> Feature:
     return _FEATURES[values["kind"]].from_json(values)
 
 
+def row_weights(table: RawTable, column: str) -> NDArray[np.float64]:
+    """The weights (N,) in a column; a missing one is refused by its place."""
+    values = numbers_of(table, column)
+    for row in np.flatnonzero(np.isnan(values)):
+        raise table.refusal(int(row), column, "the weight is missing")
+    return values
+
+
 def fit_features(
     table: RawTable,
     rows: Sequence[int],
     *,
+    weights: NDArray[np.float64] | None = None,
     columns: Collection[str],
     types: Mapping[str, GivenKind],
     max_categories: int,
@@ -189,6 +196,7 @@ def fit_features(
     Args:
         table: all rows; those that do not train are only checked for cells that cannot be read.
         rows: the training rows.
+        weights: how much each of these counts, positive; None: all the same.
         columns: the columns to learn from.
         types: kinds that are given instead of inferred.
         max_categories: how many categories of one column are kept, with "other".
@@ -196,7 +204,7 @@ def fit_features(
     features: list[Feature] = []
     summaries = []
     for name in columns:
-        column = TrainingColumn(table, name, rows)
+        column = TrainingColumn(table, name, rows, weights)
         given = types.get(name)
         found = infer_column(column) if given is None else forced_column(column, given)
         feature = _fitted(column, found, max_categories)

@@ -37,7 +37,7 @@ class NumberFeature(Feature):
         values = numbers_of(column.table, column.name)[np.asarray(column.rows)]
         return cls(
             name=column.name,
-            scaling=Scaling.fit(values),
+            scaling=Scaling.fit(values, column.weights),
             has_indicator=bool(np.isnan(values).any()),
         )
 

@@ -25,18 +25,31 @@ class Scaling:
     high: float | None = field(default=None, compare=False)
 
     @classmethod
-    def fit(cls, values: NDArray[np.float64]) -> "Scaling":
-        """The training values (N,), NaN where missing; at least one is there."""
+    def fit(
+        cls, values: NDArray[np.float64], weights: NDArray[np.float64] | None = None
+    ) -> "Scaling":
+        """Of the training values.
+
+        Args:
+            values: (N,), NaN where missing; at least one is there.
+            weights: how much each row counts (N,), positive: 2 is the row twice.
+        """
         # Sorted, so that the sums round alike whatever the order of the rows.
-        present = np.sort(values[~np.isnan(values)])
+        order = np.argsort(values, kind="stable")[: int((~np.isnan(values)).sum())]  # NaN is last
+        present = values[order]
         low, high = float(present[0]), float(present[-1])
         if low == high:
             return cls(low, 0.0, low, low, high)
         # Measured in units of the largest, so that squares of tiny values do not vanish.
         unit = max(abs(low), abs(high))
         scaled = present / unit
-        std = float(scaled.std()) * unit
-        return cls(float(scaled.mean()) * unit, std, float(np.median(present)), low, high)
+        if weights is None:
+            std = float(scaled.std()) * unit
+            return cls(float(scaled.mean()) * unit, std, float(np.median(present)), low, high)
+        shares = weights[order] / weights[order].sum()
+        mean = shares @ scaled
+        std = float(np.sqrt(shares @ (scaled - mean) ** 2)) * unit
+        return cls(float(mean) * unit, std, _median(present, weights[order]), low, high)
 
     def far_outside(self, values: NDArray[np.float64]) -> NDArray[np.bool_]:
         """Which values (N,) lie outside the training range by more than half its width."""
@@ -56,3 +69,11 @@ class Scaling:
         with np.errstate(over="ignore"):
             z = (filled - self.mean) / self.std
         return np.clip(z, -LARGEST, LARGEST).astype(np.float32)
+
+
+def _median(ordered: NDArray[np.float64], weights: NDArray[np.float64]) -> float:
+    """Half of the weight lies on either side of it; the mean of two values where both do."""
+    until = weights.cumsum()
+    half = until[-1] / 2
+    low, high = np.searchsorted(until, half), np.searchsorted(until, half, side="right")
+    return float(ordered[low] / 2 + ordered[high] / 2)

@@ -3,7 +3,9 @@
 from dataclasses import dataclass, field
 from typing import Annotated, Any, Literal
 
+import numpy as np
 from annotated_types import Ge
+from numpy.typing import NDArray
 from torch import Tensor
 
 from netwright.core.config import Doc
@@ -13,7 +15,7 @@ from netwright.data.source import DataConfig, Source
 from netwright.data.spec import DataSpec
 from netwright.data.tables.columns import GivenKind, Role, summarise
 from netwright.data.tables.dialect import Dialect
-from netwright.data.tables.encoding import TableEncoder, fit_features
+from netwright.data.tables.encoding import TableEncoder, fit_features, row_weights
 from netwright.data.tables.raw_table import RawTable, listed
 from netwright.data.tables.reading import read_table
 from netwright.data.tables.splitting import AUTOMATIC, Division, divide, find_split_column
@@ -165,7 +167,7 @@ def _fitted(
     split_column: str | None,
     config: TableConfig,
 ) -> TableEncoder:
-    rows = division["train"].tolist()
+    rows, weights = _counted_rows(table, division["train"].numpy(), config.weight_column)
     roles: dict[str, Role] = dict.fromkeys(config.target, "target")
     roles |= dict.fromkeys(config.drop, "dropped")
     if split_column is not None:
@@ -175,6 +177,7 @@ def _fitted(
     features, summaries = fit_features(
         table,
         rows,
+        weights=weights,
         columns=[column for column in table.columns if column not in roles],
         types=config.types,
         max_categories=config.max_categories,
@@ -200,6 +203,18 @@ def _fitted(
         summaries=(*others, *summaries),
         dialect=config.dialect,
     )
+
+
+def _counted_rows(
+    table: RawTable, rows: NDArray[np.int64], weight_column: str | None
+) -> tuple[list[int], NDArray[np.float64] | None]:
+    """The training rows that count, and how much; all of them where there are no weights."""
+    if weight_column is None:
+        return rows.tolist(), None
+    weights = row_weights(table, weight_column)[rows]
+    if (weights < 0).any() or not weights.any():  # `check_data` refuses them
+        return rows.tolist(), None
+    return rows[weights > 0].tolist(), weights[weights > 0]
 
 
 def _splits(

@@ -1,7 +1,7 @@
 """One column of a table, seen from its training rows: what is inferred and fitted rests on it."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 
 import numpy as np
@@ -17,10 +17,18 @@ class TrainingColumn:
         table: the whole table; its other rows only serve to refuse cells that cannot be read.
         name: the column's name.
         rows: the training rows.
+        weights: how much each of them counts (N,), positive; None: all the same. They enter means,
+            medians and which categories are the commonest, not what kind of column it is.
     """
 
-    def __init__(self, table: RawTable, name: str, rows: Sequence[int]) -> None:
-        self.table, self.name, self.rows = table, name, rows
+    def __init__(
+        self,
+        table: RawTable,
+        name: str,
+        rows: Sequence[int],
+        weights: NDArray[np.float64] | None = None,
+    ) -> None:
+        self.table, self.name, self.rows, self.weights = table, name, rows, weights
 
     @cached_property
     def cells(self) -> list[str]:
@@ -34,6 +42,17 @@ class TrainingColumn:
         counts = Counter(self.cells)
         counts.pop("", None)
         return counts
+
+    @cached_property
+    def amounts(self) -> Mapping[str, float]:
+        """Text -> what its training rows count together."""
+        if self.weights is None:
+            return self.counts
+        found: dict[str, float] = dict.fromkeys(self.counts, 0.0)
+        for text, weight in zip(self.cells, self.weights.tolist(), strict=True):
+            if text:
+                found[text] += weight
+        return found
 
     @cached_property
     def missing(self) -> int:

@@ -112,7 +112,7 @@ class SVM(GrownBuffers, Model, Learner):
     def fit_steps(self, data: Examples, seed: int) -> Iterator[dict[str, float]]:
         """One step: the solution. The seed has no part in it."""
         rows = training_rows(data)
-        spread = rows.inputs.var() * rows.inputs.shape[1]
+        spread = _variance(rows) * rows.inputs.shape[1]
         self.centre.copy_(torch.from_numpy(rows.inputs.mean(axis=0)))
         rows = rows._replace(inputs=rows.inputs - self.centre.double().cpu().numpy())
         gamma = self.config.gamma or (1 / spread if spread > 0 else 1.0)
@@ -161,6 +161,13 @@ class SVM(GrownBuffers, Model, Learner):
         self.vectors = torch.tensor(vectors).to(self.vectors)
         self.coefficients = torch.tensor(coefficients).to(self.coefficients)
         self.bias = torch.tensor(bias).to(self.bias)
+
+
+def _variance(rows: TrainingRows) -> float:
+    """Of all numbers of the inputs together; each counts as its row."""
+    mean = np.average(rows.inputs.mean(axis=1), weights=rows.weights)
+    apart = np.square(rows.inputs - mean).mean(axis=1)  # (N,)
+    return float(np.average(apart, weights=rows.weights))
 
 
 def pair_votes(sums: Tensor) -> Tensor:
