@@ -117,6 +117,22 @@ class Listener(Counter):
         return "nothing was learned"
 
 
+class Slow(Counter):
+    """Knows how long it takes."""
+
+    def forewarning(self, rows: int) -> str:
+        return f"{rows} rows take minutes"
+
+
+def test_what_takes_long_is_told_before_it_begins(
+    moons: Data, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    nw.fit(Slow([1.0]), moons, out=tmp_path / "told")
+    assert f"note: {len(moons.train)} rows take minutes\n" in capsys.readouterr().err
+    nw.fit(Slow([1.0]), moons, out=tmp_path / "quiet", quiet=True)
+    assert "minutes" not in capsys.readouterr().err
+
+
 def test_rows_of_weight_zero_are_not_shown(moons: Data) -> None:
     weights = torch.ones(len(moons.train))
     weights[::3] = 0

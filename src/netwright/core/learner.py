@@ -41,6 +41,10 @@ class Learner(ABC):
         """What learning found out about the data, in a few words; empty where it says nothing."""
         return ""
 
+    def forewarning(self, rows: int) -> str:
+        """What to know before it learns from so many rows; empty where it takes no minutes."""
+        return ""
+
     @abstractmethod
     def fit_steps(self, data: Examples, seed: int) -> Iterator[dict[str, float]]:
         """Learn from the data, one step an item."""

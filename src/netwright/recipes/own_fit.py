@@ -63,6 +63,9 @@ def own_fit(prepared: Prepared, here: Circumstances) -> Outcome:
     if prepared.unused and not here.quiet:
         name = prepared.recipe.model or type(module).__name__
         warn(f"{name} learns by a rule of its own, without {', '.join(prepared.unused)}")
+    remark = model.forewarning(len(data.train))
+    if remark and not here.quiet:
+        warn(remark)
     with Interrupt() as interrupt, closing(bar):
         for numbers in model.fit_steps(_counted(data.train, task), prepared.recipe.seed):
             steps += 1

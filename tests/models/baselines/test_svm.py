@@ -139,3 +139,10 @@ def test_one_class_alone_is_refused() -> None:
     first = data.take((data.targets == 0).nonzero()[:, 0])
     with pytest.raises(DataError, match=r"^scikit-learn refuses the training rows: The number of"):
         fitted("svm", first, spec)
+
+
+def test_many_rows_are_forewarned_of_since_they_are_compared_with_each_other() -> None:
+    _, spec = table("iris")
+    machine = SVM(SVMConfig(), spec)
+    assert machine.forewarning(20_000) == ""
+    assert machine.forewarning(60_000).startswith("svm compares 60,000 rows with each other")

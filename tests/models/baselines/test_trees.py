@@ -1,5 +1,6 @@
 """Trees, forests and boosting: scikit-learn's answers, and what makes each of them work."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -167,3 +168,12 @@ def test_a_seed_of_64_bits_is_taken() -> None:
     )
     assert torch.equal(first, again)
     assert not torch.equal(first, other)
+
+
+def test_hours_of_boosting_are_forewarned_of() -> None:
+    """MNIST: ten trees a stage, each sorting 60,000 rows by 784 inputs at each of three depths."""
+    data, spec = table("iris")
+    images = replace(spec, input_shape=(784,), num_outputs=10, class_names=tuple("0123456789"))
+    assert GradientBoosting(GradientBoostingConfig(), spec).forewarning(len(data)) == ""
+    told = GradientBoosting(GradientBoostingConfig(), images).forewarning(60_000)
+    assert "1,000 trees: about 71 minutes" in told

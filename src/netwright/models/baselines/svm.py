@@ -30,6 +30,9 @@ from netwright.models.baselines.training_rows import (
 from netwright.models.grown_buffers import GrownBuffers
 from netwright.models.model import Model
 
+MANY_ROWS = 20_000  # half a minute; three times as many take nine times as long
+CACHE = 1_000  # MB of likenesses that are not worked out again, where there are so many
+
 
 @dataclass(frozen=True, kw_only=True)
 class SVMConfig(Config):
@@ -109,6 +112,15 @@ class SVM(GrownBuffers, Model, Learner):
             return x @ self.vectors.T
         return torch.exp(-self.gamma * scaled_distances(x, self.vectors, 1.0).square())
 
+    def forewarning(self, rows: int) -> str:
+        """That many rows take long."""
+        if rows <= MANY_ROWS:
+            return ""
+        return (
+            f"svm compares {rows:,} rows with each other, which takes minutes, and four times as "
+            "many for twice the rows; mlp or softmax learn as many in seconds"
+        )
+
     def fit_steps(self, data: Examples, seed: int) -> Iterator[dict[str, float]]:
         """One step: the solution. The seed has no part in it."""
         rows = training_rows(data)
@@ -117,7 +129,12 @@ class SVM(GrownBuffers, Model, Learner):
         rows = rows._replace(inputs=rows.inputs - self.centre.double().cpu().numpy())
         gamma = self.config.gamma or (1 / spread if spread > 0 else 1.0)
         self.gamma.fill_(gamma)
-        settings = {"kernel": self.config.kernel, "C": self.config.C, "gamma": gamma}
+        settings = {
+            "kernel": self.config.kernel,
+            "C": self.config.C,
+            "gamma": gamma,
+            "cache_size": CACHE,
+        }
         if self.spec.target == "class":
             self._fit_classes(rows, settings)
         else:

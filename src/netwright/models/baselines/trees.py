@@ -29,6 +29,8 @@ from netwright.models.baselines.training_rows import fit_estimator, training_los
 from netwright.models.grown_buffers import GrownBuffers
 from netwright.models.model import Model
 
+A_MINUTE = 2e9  # numbers that a tree sorts, on one core: all inputs of all rows at every depth
+DEEP = 20  # of a tree without a limit
 STAGES_A_STEP = 10  # going on costs scikit-learn a pass over the rows: one a stage would double it
 
 MaxDepth = Annotated[Size | None, Doc("most questions on the way to a leaf; nothing: no limit")]
@@ -233,6 +235,19 @@ class GradientBoosting(TreeModel):
         if scores.shape[1] < len(self.classes):  # two classes: the first has log-odds 0
             scores = F.pad(scores, (1, 0))
         return spread_scores(scores, self.classes, self.spec.num_outputs)
+
+    def forewarning(self, rows: int) -> str:
+        """That many trees on many numbers take long."""
+        trees = self.config.stages * len(self.start)
+        features, depth = self.spec.num_features, self.config.max_depth or DEEP
+        minutes = rows * features * trees * depth / A_MINUTE
+        if minutes < 2:
+            return ""
+        return (
+            f"gradient-boosting sorts {rows:,} rows by {features:,} inputs at every depth of "
+            f"{trees:,} trees: about {minutes:,.0f} minutes; fewer stages or random-forest take "
+            "less, and max_time ends it"
+        )
 
     def fit_steps(self, data: Examples, seed: int) -> Iterator[dict[str, float]]:
         """Some stages a step, grown by scikit-learn."""
