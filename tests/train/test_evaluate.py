@@ -3,7 +3,7 @@
 import math
 import multiprocessing
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
 import pytest
 import torch
@@ -13,6 +13,7 @@ from netwright.core.errors import DataError
 from netwright.data.dataset import Split
 from netwright.data.stored import StoredInputs, StoredSplit
 from netwright.train.evaluate import (
+    _batch_size,
     evaluate,
     evaluate_baseline,
     measure_quickly,
@@ -22,6 +23,7 @@ from netwright.train.tasks.catalog import task_for
 from netwright.train.tasks.classification import Classification
 from netwright.train.tasks.multi_label import MultiLabel
 from netwright.train.tasks.regression import Regression
+from netwright.train.tasks.segmentation import Segmentation
 from netwright.train.tasks.task import Task
 from tests.train.toy_runs import assert_same, copy_of, repeated, toy_data, toy_net, weighed
 
@@ -247,3 +249,17 @@ def test_nothing_cannot_be_measured(measure: Any) -> None:
     nothing = rows("class", weights=False).take(torch.arange(0))
     with pytest.raises(DataError, match=r"^there are no examples to measure$"):
         measure(toy_net(), nothing, TASKS["class"])
+
+
+def test_masks_are_measured_a_few_at_a_time_on_an_accelerator_too() -> None:
+    """A U-Net of the paper's width holds 64 maps as large as each image."""
+
+    class OnCuda:
+        is_cuda = True
+
+        def numel(self) -> int:
+            return 512 * 512
+
+    photograph = cast(Tensor, OnCuda())
+    assert _batch_size(photograph, Classification(2)) == 64
+    assert _batch_size(photograph, Segmentation(("membrane", "cell"))) == 8

@@ -20,7 +20,7 @@ from netwright.train.tasks.task import Task
 
 EVALUATION_BATCH = 1024
 MOST_NUMBERS = 2**21  # of the inputs of a batch: layers make a hundred times as many of them
-MOST_ON_CUDA = 2**24  # 111 photographs of 224 x 224: fewer leave the device waiting
+MOST_ON_CUDA = 2**24  # 111 photographs of 224 x 224: fewer leave the device waiting; not of masks
 
 
 def measure_quickly(
@@ -95,9 +95,11 @@ def evaluate_baseline(split: Split, guess: Tensor, task: Task) -> dict[str, floa
 def _batch_size(example: Tensor, task: Task) -> int:
     """As many examples as fit, fewer of large ones, by the size of the one given (1, ...).
 
-    Where each token has an output of its own these are far more numbers than the inputs.
+    Where each token has an output of its own these are far more numbers than the inputs. A network
+    that gives masks has maps as large as the image up to its end: 64 of 512 x 512 would take it
+    tens of gigabytes.
     """
-    most = MOST_ON_CUDA if example.is_cuda else MOST_NUMBERS
+    most = MOST_ON_CUDA if example.is_cuda and task.target != "mask" else MOST_NUMBERS
     numbers = example.numel() * (task.num_classes if isinstance(task, PerToken) else 1)
     return max(min(EVALUATION_BATCH, most // max(numbers, 1)), 1)
 

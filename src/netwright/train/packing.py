@@ -72,7 +72,8 @@ def _plain_key(key: Any, path: str) -> int | str:
 def stored_tensors(tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
     """Contiguous CPU copies that share no memory, as safetensors wants them."""
     return {
-        name: tensor.detach().cpu().clone(memory_format=torch.contiguous_format)
+        # One copy, also from an accelerator: the state of a large model is many gigabytes.
+        name: tensor.detach().to("cpu", copy=True, memory_format=torch.contiguous_format)
         for name, tensor in tensors.items()
     }
 
