@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 import torch
 from torch import Tensor, nn
+from torch.nn import functional
 
 from netwright.core.errors import ConfigError, RunError
 from netwright.core.outputs import Output
@@ -253,6 +254,35 @@ def test_an_error_in_the_middle_of_a_line_search_puts_the_weights_back() -> None
     with pytest.raises(RunError, match="enough"):
         toy_fit(model, data, callbacks=[Refuse()], **settings)
     assert_same(copy_of(model), first)
+
+
+class Attends(nn.Module):
+    """Attention by torch's kernel, whose backward pass has no derivative."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.scores, self.head = nn.Linear(3, 12), nn.Linear(4, 3)
+
+    def forward(self, x: Tensor) -> Tensor:
+        queries, keys, values = self.scores(x).view(-1, 3, 1, 2, 2).unbind(dim=1)
+        attended = functional.scaled_dot_product_attention(queries, keys, values)
+        answer: Tensor = self.head(attended.flatten(1))
+        return answer
+
+
+@pytest.mark.parametrize("optimizer", ["newton", "hessian-free"])
+def test_what_differentiates_twice_runs_no_kernel_that_cannot_be(optimizer: str) -> None:
+    with seeded(0):
+        model = Attends()
+    backends: list[tuple[bool, bool]] = []
+    model.head.register_forward_pre_hook(
+        lambda *_: backends.append((torch.backends.cudnn.enabled, torch.backends.mkldnn.enabled))
+    )
+    settings = {"optimizer": optimizer, "batch_size": 20, "epochs": 2}
+    history = toy_fit(model, toy_data(rows=20, val=0), **settings).history.as_dict()
+    assert history["train/loss"][1] < history["train/loss"][0]
+    assert (False, False) in backends  # cuDNN has no second derivatives of recurrent layers
+    assert torch.backends.cudnn.enabled and torch.backends.mkldnn.enabled
 
 
 @pytest.mark.parametrize("optimizer", ["lbfgs", "svrg", "newton", "hessian-free"])

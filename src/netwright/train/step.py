@@ -5,7 +5,7 @@ Shapes: B batch.
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import closing
+from contextlib import closing, nullcontext
 from dataclasses import replace
 from functools import cache, partial
 from typing import Any
@@ -13,6 +13,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from netwright.backprop.second_order import twice_differentiable
 from netwright.core.errors import RunError
 from netwright.core.outputs import Output, logits_of
 from netwright.core.seeding import random_state, set_random_state
@@ -203,7 +204,8 @@ class UpdateStep:
         step: Any = state.optimizer.step  # torch's types know of no second closure
         closures = (closure, self._full_gradient) if self.optimizer.full_gradient else (closure,)
         try:
-            step(*closures)
+            with twice_differentiable() if self.optimizer.graph else nullcontext():
+                step(*closures)
         except BaseException:
             put_back([*learned, *buffers], before)
             raise
