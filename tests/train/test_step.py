@@ -274,7 +274,7 @@ class Attends(nn.Module):
 def test_what_differentiates_twice_runs_no_kernel_that_cannot_be(optimizer: str) -> None:
     with seeded(0):
         model = Attends()
-    backends: list[tuple[bool, bool]] = []
+    backends: list[tuple[Any, Any]] = []
     model.head.register_forward_pre_hook(
         lambda *_: backends.append((torch.backends.cudnn.enabled, torch.backends.mkldnn.enabled))
     )
