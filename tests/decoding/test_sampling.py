@@ -103,3 +103,16 @@ def test_settings_without_a_meaning_are_refused(given_: dict[str, float], senten
     with pytest.raises(ConfigError) as refusal:
         DecodingConfig(**given_)  # type: ignore[arg-type]
     assert str(refusal.value) == sentence
+
+
+@pytest.mark.parametrize("temperature", [5e-324, 1e-310, 1e-250, 1e-100])
+def test_the_smallest_temperatures_draw_the_likeliest(temperature: float) -> None:
+    logits = torch.tensor([[-3e38, 1.0, 0.5], [2.0, -torch.inf, 3e38]])
+    drawn = choose(logits, DecodingConfig(temperature=temperature), generator(0))
+    assert drawn.tolist() == [1, 2]
+
+
+def test_of_equals_the_smallest_temperature_still_draws() -> None:
+    config = DecodingConfig(temperature=5e-324)
+    logits, source = torch.tensor([[1.0, 1.0, 0.0]]), generator(0)
+    assert {int(choose(logits, config, source)) for _ in range(40)} == {0, 1}

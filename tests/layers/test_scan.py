@@ -164,3 +164,54 @@ def test_joining_steps_is_associative() -> None:
 def test_inputs_without_channels_are_refused() -> None:
     with pytest.raises(ShapeError, match=r"^b must have shape \(B, T, C\), got \(2, 5\)$"):
         scan(torch.ones(2, 5), torch.ones(2, 5))
+
+
+@pytest.mark.parametrize("shape", [(0, 20, 3), (2, 20, 0), (0, 3, 3), (2, 0, 3)], ids=str)
+def test_nothing_to_scan_is_nothing(shape: tuple[int, ...]) -> None:
+    a, b = torch.zeros(2, *shape).unbind()
+    b.requires_grad_()
+    states = scan(a, b)
+    (gradient,) = torch.autograd.grad(states.sum(), b)
+    assert states.shape == gradient.shape == shape
+    assert torch.func.vmap(scan)(b[None], b[None]).shape == (1, *shape)
+
+
+@pytest.mark.parametrize("steps", [3, 18])
+@pytest.mark.parametrize("vectorize", [False, True])
+def test_torch_takes_its_jacobian_either_way(steps: int, vectorize: bool) -> None:
+    inputs = tuple(tensor[:1, ..., :1] for tensor in problem(steps))
+    found, wanted = (
+        torch.autograd.functional.jacobian(function, inputs, vectorize=vectorize)  # type: ignore[no-untyped-call]
+        for function in (scan, scan_by_steps)
+    )
+    torch.testing.assert_close(found, wanted, rtol=0, atol=1e-12)
+
+
+JIT = "ignore:`torch.jit.script` is deprecated:DeprecationWarning"  # torch uses it itself
+
+
+@pytest.mark.filterwarnings(JIT)
+@pytest.mark.parametrize("way", [torch.func.jacfwd, torch.func.jacrev, torch.func.hessian])
+def test_functional_derivatives_are_those_of_the_loop(way: Callable[..., Any]) -> None:
+    inputs = tuple(tensor[:1, ..., :1] for tensor in problem(18))
+    found, wanted = (way(one, argnums=(0, 1, 2))(*inputs) for one in (scan, scan_by_steps))
+    torch.testing.assert_close(found, wanted, rtol=0, atol=1e-12)
+
+
+@pytest.mark.filterwarnings(JIT)
+@pytest.mark.parametrize("dtype", [torch.float64, torch.complex128], ids=str)
+def test_forward_mode_agrees_with_finite_differences(dtype: torch.dtype) -> None:
+    inputs = tuple(tensor[:1, ..., :1].clone().requires_grad_() for tensor in problem(18, dtype))
+    assert torch.autograd.gradcheck(scan, inputs, check_forward_ad=True, check_backward_ad=False)
+
+
+@pytest.mark.parametrize("place", range(3))
+def test_many_scans_at_once_are_each_by_itself(place: int) -> None:
+    inputs = problem(18)
+    many = torch.stack([inputs[place], 0.5 * inputs[place]], dim=1)
+    in_dims = tuple(1 if one == place else None for one in range(3))
+    given = [many if one == place else inputs[one] for one in range(3)]
+    found = torch.func.vmap(scan, in_dims)(*given)
+    for row, scaled in zip(found, (1.0, 0.5), strict=True):
+        alone = [scaled * one if k == place else one for k, one in enumerate(inputs)]
+        torch.testing.assert_close(row, scan_by_steps(*alone), rtol=0, atol=1e-12)

@@ -283,3 +283,33 @@ def test_a_graph_is_asked_for_where_the_class_says_so() -> None:
 
     assert OptimizerEntry(make=Curious, lr=0.1, card=CARD).graph
     assert not OptimizerEntry(make=torch.optim.SGD, lr=0.1, card=CARD).graph
+
+
+def complex_model() -> nn.Module:
+    module = nn.Module()
+    module.weight = nn.Parameter(torch.tensor([1 + 1j, 2 - 1j]))
+    return module
+
+
+@pytest.mark.parametrize("name", ["adam", "adamw", "sgd", "momentum", "nadam"])
+def test_complex_weights_take_kernels_that_are_not_fused(name: str) -> None:
+    module = complex_model()
+    optimizer = build_optimizer(OPTIMIZERS.load(name), module, lr=0.1)
+    assert not optimizer.param_groups[0].get("fused")
+    (weight,) = module.parameters()
+    for _ in range(200):
+        optimizer.zero_grad()
+        weight.abs().square().sum().backward()  # type: ignore[no-untyped-call]
+        optimizer.step()
+    assert float(weight.detach().abs().max()) < 0.1
+
+
+@pytest.mark.parametrize("name", ["lion", "muon", "heavy-ball", "svrg", "newton", "hessian-free"])
+def test_complex_weights_are_refused_by_rules_of_real_ones(name: str) -> None:
+    with pytest.raises(ConfigError, match="is for real weights; adam and sgd take complex"):
+        build_optimizer(OPTIMIZERS.load(name), complex_model())
+
+
+def test_complex_weights_have_no_fused_kernel() -> None:
+    with pytest.raises(ConfigError, match="fused kernels are for real weights; use kernel 'for"):
+        build_optimizer(OPTIMIZERS.load("adam"), complex_model(), kernel="fused")

@@ -235,3 +235,9 @@ def test_a_label_out_of_range_is_named() -> None:
 def test_a_width_that_no_machine_has_room_for_is_refused() -> None:
     with pytest.raises(ConfigError, match=r"^mlp cannot be built: .*memory"):
         prepare("mlp", "moons", hidden=(10**15,))
+
+
+def test_a_function_is_no_callback_and_is_refused_before_anything_is_made(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="a callback must be an object of a class of your own"):
+        nw.fit("mlp", "moons", out=tmp_path / "run", callbacks=[lambda state: None])  # type: ignore[list-item]
+    assert not (tmp_path / "run").exists()

@@ -2,17 +2,19 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import netwright as nw
-from netwright.core.errors import ConfigError, DataError
+from netwright.core.errors import ConfigError, DataError, RunError
 from netwright.core.storage import as_json, new_folder
 from netwright.recipes.run_folder import (
     SavedModel,
     check_run_folder,
     claim_folder,
     create_run_folder,
+    let_go_of,
 )
 
 
@@ -102,3 +104,41 @@ def test_a_forged_model_is_refused_by_its_folder(moons_run: nw.Run, tmp_path: Pa
         staging.write("config.json", as_json({**described, "spec": [1, 2]}))
     with pytest.raises(DataError, match=r"model does not hold a model as it is saved: .*list"):
         SavedModel(tmp_path / "model")
+
+
+@pytest.mark.parametrize(
+    ("rows", "files", "stays"),
+    [
+        ([], (), False),
+        ([{"step": 10, "epoch": 0}], (), False),
+        ([{"step": 11, "epoch": 0}], (), True),  # a curve that somebody may want to see
+        ([{"step": 3, "epoch": 1}], (), True),
+        ([], ("model",), True),
+        ([], ("checkpoints",), True),
+        ([], ("notes.txt",), True),
+    ],
+)
+def test_only_what_came_nowhere_is_let_go_of(
+    tmp_path: Path, rows: list[dict[str, int]], files: tuple[str, ...], stays: bool
+) -> None:
+    folder = tmp_path / "run"
+    folder.mkdir()
+    for name in ("config.yaml", "env.json", ".lock", *files):
+        (folder / name).touch()
+    (folder / "metrics.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    let_go_of(folder, was_there=False)
+    assert folder.exists() == stays
+
+
+def test_a_run_that_fails_at_its_first_steps_leaves_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    settings: dict[str, Any] = {"lr": 1e30, "epochs": 2, "device": "cpu", "quiet": True}
+    with pytest.raises(RunError, match="not a finite number at step 2"):
+        nw.fit("mlp", "moons", **settings)
+    assert list(tmp_path.iterdir()) == []
+    (tmp_path / "mine").mkdir()
+    with pytest.raises(RunError, match="not a finite number at step 2"):
+        nw.fit("mlp", "moons", out=tmp_path / "mine", **settings)
+    assert [*tmp_path.rglob("*")] == [tmp_path / "mine"]  # it was there before

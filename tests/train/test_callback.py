@@ -5,7 +5,7 @@ import re
 import pytest
 
 from netwright.core.errors import ConfigError
-from netwright.train.callback import EVENTS, Callback, collect_hooks
+from netwright.train.callback import EVENTS, Callback, check_callbacks, collect_hooks
 from netwright.train.state import TrainState
 from tests.train.toy_runs import toy_data, toy_fit, toy_net, toy_start, toy_trainer
 
@@ -112,3 +112,20 @@ def test_a_callback_has_nothing_to_save_unless_it_says_so() -> None:
     callback = Callback()
     assert callback.state_dict() == {}
     callback.load_state_dict({})
+
+
+def test_only_callbacks_are_taken() -> None:
+    check_callbacks([Everything(), Callback()])
+    check_callbacks(())
+    wanted = (
+        "a callback must be an object of a class of your own that inherits from "
+        "netwright.train.callback.Callback and has methods such as on_epoch_end(self, state), got "
+    )
+    for given, told in (
+        (print, "builtin_function_or_method"),
+        (Everything, "the class Everything"),
+    ):
+        with pytest.raises(ConfigError, match=re.escape(wanted + told)):
+            check_callbacks([given])
+    with pytest.raises(ConfigError, match="callbacks must be a list, got Everything"):
+        check_callbacks(Everything())

@@ -17,6 +17,8 @@ from torch import Tensor
 
 from netwright.core.config import Config, Count, Doc, NotNegative, Size
 
+LEAST_DIVISOR = 1e-200  # below, a quotient of float32 logits may be infinite in float64
+
 
 @dataclass(frozen=True, kw_only=True)
 class DecodingConfig(Config):
@@ -40,6 +42,8 @@ def choose(logits: Tensor, config: DecodingConfig, generator: torch.Generator) -
     logits = logits.detach().to("cpu", torch.float64)
     if config.temperature == 0:
         return logits.argmax(dim=1)
+    if config.temperature < LEAST_DIVISOR:  # then the likeliest is 0 / temperature, and finite
+        logits = logits - logits.max(dim=1, keepdim=True).values
     logits = logits / config.temperature
     if config.top_k is not None:
         logits = top_k(logits, config.top_k)

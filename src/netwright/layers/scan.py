@@ -24,6 +24,7 @@ from typing import Any
 
 import torch
 from torch import Tensor
+from torch._C._functorch import is_legacy_batchedtensor
 from torch.nn import functional
 
 from netwright.core.checks import check_shape
@@ -100,6 +101,8 @@ class _Scan(torch.autograd.Function):
 
     @staticmethod
     def forward(a: Tensor, b: Tensor, initial: Tensor, backwards: bool) -> Tensor:
+        if any(map(is_legacy_batchedtensor, (a, b, initial))):
+            return _stacked(a, b, initial, backwards)
         batch, steps, channels = b.shape
         states = b.new_empty(batch, steps + 1, channels)
         states[:, -1 if backwards else 0] = initial
@@ -110,6 +113,7 @@ class _Scan(torch.autograd.Function):
     def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
         a, _, _, ctx.backwards = inputs
         ctx.save_for_backward(a, output)
+        ctx.save_for_forward(a, output)
 
     @staticmethod
     def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor | None, ...]:
@@ -125,6 +129,43 @@ class _Scan(torch.autograd.Function):
         first = total[:, -1 if ctx.backwards else 0]
         return grad_a, total[:, after].conj(), first.conj(), None
 
+    @staticmethod
+    def jvp(
+        ctx: Any, da: Tensor | None, db: Tensor | None, initial: Tensor | None, _: None
+    ) -> Tensor:
+        """dh_t = a_t dh_{t-1} + da_t h_{t-1} + db_t: the same recurrence."""
+        a, states = ctx.saved_tensors
+        inner = torch.zeros_like(states[:, 1:]) if db is None else db
+        if da is not None:
+            inner = inner + da * (states[:, 1:] if ctx.backwards else states[:, :-1])
+        start = torch.zeros_like(states[:, 0]) if initial is None else initial
+        tangent: Tensor = _Scan.apply(a, inner, start, ctx.backwards)  # type: ignore[no-untyped-call]
+        return tangent
+
+    @staticmethod
+    def vmap(info: Any, in_dims: tuple[int | None, ...], *given: Any) -> tuple[Tensor, int]:
+        """Many scans at once are one of a larger batch."""
+        *tensors, backwards = given
+        count = info.batch_size
+        wide = [
+            tensor.expand(count, *tensor.shape) if dim is None else tensor.movedim(dim, 0)
+            for tensor, dim in zip(tensors, in_dims, strict=False)
+        ]
+        states: Tensor = _Scan.apply(*(one.flatten(0, 1) for one in wide), backwards)  # type: ignore[no-untyped-call]
+        return states.reshape(count, wide[1].shape[1], *states.shape[1:]), 0
+
+
+def _stacked(a: Tensor, b: Tensor, state: Tensor, backwards: bool) -> Tensor:
+    """All states one after the other, for torch's older vmap, which writes into no given tensor.
+
+    `torch.autograd.grad(is_grads_batched=True)` goes back by it.
+    """
+    order = slice(None, None, -1 if backwards else 1)
+    states = [state]
+    for a_t, b_t in zip(a.unbind(1)[order], b.unbind(1)[order], strict=True):
+        states.append(a_t * states[-1] + b_t)
+    return torch.stack(states[order], dim=1)
+
 
 def _fill(states: Tensor, a: Tensor, b: Tensor, backwards: bool) -> None:
     """Write the states (B, T + 1, C) that follow from the first one, or from the last backwards."""
@@ -139,7 +180,8 @@ def _fill(states: Tensor, a: Tensor, b: Tensor, backwards: bool) -> None:
 
     def side_by_side(tensor: Tensor, begin: int) -> Sequence[Tensor]:
         """Of all chunks the first step, of all the second, ...: (B, chunks, C) each."""
-        cut = tensor[:, begin : begin + whole].view(len(tensor), -1, length, tensor.shape[2])
+        shape = (len(tensor), whole // length, length, tensor.shape[2])
+        cut = tensor[:, begin : begin + whole].view(shape)
         return cut.unbind(2)[order]
 
     all_a, all_b = side_by_side(a, begin), side_by_side(b, begin)

@@ -43,8 +43,13 @@ class Penalty:
             if self.l1:
                 total = total + self.l1 * weight.abs().sum()
             if self.l2:
-                total = total + self.l2 / 2 * weight.square().sum()
+                total = total + self.l2 / 2 * _reals(weight).square().sum()
         return total
+
+
+def _reals(weight: Tensor) -> Tensor:
+    """Complex numbers as pairs of reals, whose squares add up to theirs."""
+    return torch.view_as_real(weight) if weight.is_complex() else weight
 
 
 @torch.no_grad()

@@ -73,7 +73,7 @@ def build_optimizer(
         weight_decay: as torch's class of this name understands it.
         penalize: what weight_decay pulls on: all, or the weights without biases and gains.
         kernel: "fused" does a step in one kernel a tensor list, "foreach" in a few; "auto" takes
-            the fused one where torch has it.
+            the fused one where torch has it; for complex weights it has none.
         options: further settings of torch's class (betas, eps, momentum ...).
     """
     options = options or {}
@@ -86,19 +86,30 @@ def build_optimizer(
         settings["weight_decay"] = weight_decay  # torch's AdamW has 0.01 unless told otherwise
     if kernel == "fused" and not entry.fused:
         raise ConfigError(f"{entry.make.__name__} has no fused kernel; use kernel 'foreach'")
-    if entry.fused and kernel in {"auto", "fused"}:
-        settings["fused"] = True
-    elif "foreach" in accepted:
-        settings["foreach"] = True
     learned = [parameter for parameter in model.parameters() if parameter.requires_grad]
     if not learned:
         raise ConfigError("the model has no parameters to learn")
+    is_complex = any(parameter.is_complex() for parameter in learned)
+    if is_complex:
+        _check_takes_complex(entry, kernel)
+    if entry.fused and kernel in {"auto", "fused"} and not is_complex:
+        settings["fused"] = True
+    elif "foreach" in accepted:
+        settings["foreach"] = True
     try:
         if penalize == "weights" and "weight_decay" in accepted:
             return entry.make(_weights_and_rest(learned), **settings)
         return entry.make(learned, **settings)
     except (ValueError, TypeError, LookupError, RuntimeError) as error:
         raise ConfigError(f"{entry.make.__name__}: {error}") from None
+
+
+def _check_takes_complex(entry: OptimizerEntry, kernel: Kernel) -> None:
+    """Refuse complex weights where a rule is of real ones only, as ours are and fused kernels."""
+    if not entry.make.__module__.startswith("torch."):
+        raise ConfigError(f"{entry.make.__name__} is for real weights; adam and sgd take complex")
+    if kernel == "fused":
+        raise ConfigError("torch's fused kernels are for real weights; use kernel 'foreach'")
 
 
 def check_one_group(optimizer: torch.optim.Optimizer) -> None:

@@ -13,7 +13,7 @@ import torch
 from torch import Tensor, nn
 
 from netwright.core.devices import device_of
-from netwright.core.errors import NetwrightError, ShapeError
+from netwright.core.errors import ConfigError, NetwrightError, ShapeError
 from netwright.core.evaluation import differentiable, evaluating
 from netwright.core.outputs import Output, logits_of
 from netwright.core.seeding import seeded
@@ -53,10 +53,19 @@ class FirstBatch:
     loss: float
 
 
-def try_first_batch(model: nn.Module, data: Data, task: Task, rows: int) -> FirstBatch:
+def try_first_batch(
+    model: nn.Module, data: Data, task: Task, rows: int, *, goes_back: bool = False
+) -> FirstBatch:
     """Run one batch forward; weights and buffers stay as they were.
 
     A model that cannot take the data is refused with the layer in which it failed.
+
+    Args:
+        model: what is tried.
+        data: what it is to learn from.
+        task: what it is to learn.
+        rows: of the batch.
+        goes_back: whether to go back through it as well, as it is not known to have gradients.
     """
     batch = _first(model, data, rows)
     layers: list[Layer] = []
@@ -70,7 +79,7 @@ def try_first_batch(model: nn.Module, data: Data, task: Task, rows: int) -> Firs
         with evaluating(model):
             loss = _loss(model, batch, task, data, inside)
         layers_shown = tuple(layers)
-        _try_training_mode(model, batch, task, data, inside)
+        _try_training_mode(model, batch, task, data, inside, goes_back=goes_back)
     finally:
         for handle in handles:
             handle.remove()
@@ -83,17 +92,44 @@ def try_first_batch(model: nn.Module, data: Data, task: Task, rows: int) -> Firs
 
 
 def _try_training_mode(
-    model: nn.Module, batch: Batch, task: Task, data: Data, inside: list[str]
+    model: nn.Module, batch: Batch, task: Task, data: Data, inside: list[str], *, goes_back: bool
 ) -> None:
     """The same once more with dropout and batch statistics at work; buffers are put back."""
-    if not model.training:
+    if not model.training and not goes_back:
         return
     before = copy.deepcopy(model.state_dict())
+    modes = [(part, part.training) for part in model.modules()]
+    model.train()
     try:
-        with torch.no_grad(), seeded(0):
-            _loss(model, batch, task, data, inside)
+        with torch.set_grad_enabled(goes_back), seeded(0):
+            loss = _loss(model, batch, task, data, inside)
+            if goes_back:
+                _check_gradients(model, loss)
     finally:
         model.load_state_dict(before)
+        for part, training in modes:
+            part.training = training
+
+
+def _check_gradients(model: nn.Module, loss: Tensor) -> None:
+    """Refuse a loss without gradients, and gradients that no step can take."""
+    learned = {name: one for name, one in model.named_parameters() if one.requires_grad}
+    if not loss.requires_grad:
+        raise ConfigError(
+            "the loss does not depend on any parameter of the model: look in forward for detach(), "
+            "no_grad() and argmax(), and for layers that are not used"
+        )
+    try:
+        gradients = torch.autograd.grad(loss, list(learned.values()), allow_unused=True)
+    except Exception as error:  # whatever a user's module raises, it is told as one sentence
+        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+        raise ConfigError(f"the gradient of the loss cannot be computed: {reason}") from error
+    for name, gradient in zip(learned, gradients, strict=True):
+        if gradient is not None and gradient.layout != torch.strided:
+            raise ConfigError(
+                f"the gradient of {name!r} is sparse, wanted a dense one: build the embedding "
+                "without sparse=True"
+            )
 
 
 def time_step(model: nn.Module, data: Data, task: Task, rows: int) -> float:
@@ -124,12 +160,18 @@ def _loss(model: nn.Module, batch: Batch, task: Task, data: Data, inside: list[s
         where = f"layer {inside[-1]!r}" if inside else "the model"
         shape = tuple(batch.inputs.shape)
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
-        raise ShapeError(f"{where} fails on inputs of shape {shape}: {reason}") from error
+        hint = _other_dtype(model, batch.inputs)
+        raise ShapeError(f"{where} fails on inputs of shape {shape}: {reason}{hint}") from error
     if not isinstance(output, Tensor | Output):
         raise ShapeError(
             f"the model must return a tensor or an Output, got {type(output).__name__}"
         )
     logits = logits_of(output)
+    if logits.is_complex():
+        raise ShapeError(
+            f"the model's output must be of real numbers, got {logits.dtype}: give its real part "
+            "or its size, output.abs()"
+        )
     wanted = (len(batch.inputs), *data.spec.output_shape)
     if tuple(logits.shape) != wanted:
         raise ShapeError(
@@ -144,6 +186,14 @@ def _loss(model: nn.Module, batch: Batch, task: Task, data: Data, inside: list[s
     except Exception as error:  # an output of a dtype that no loss takes
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise ShapeError(f"the loss of the model's output fails: {reason}") from error
+
+
+def _other_dtype(model: nn.Module, inputs: Tensor) -> str:
+    """What to do where weights and inputs are numbers of different kinds; else nothing."""
+    kinds = {weight.dtype for weight in model.parameters() if weight.is_floating_point()}
+    if not inputs.is_floating_point() or kinds <= {inputs.dtype}:
+        return ""
+    return f"; inputs are {inputs.dtype}: call model.to({inputs.dtype}), or convert them in forward"
 
 
 def _outputs_in_words(data: Data) -> str:

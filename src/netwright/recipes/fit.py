@@ -24,13 +24,14 @@ from netwright.recipes.first_batch import try_first_batch
 from netwright.recipes.gradient_fit import check_monitor
 from netwright.recipes.model_fit import check_model_fits, check_source_fits
 from netwright.recipes.own_fit import unused_settings
+from netwright.recipes.own_module import check_complex, check_own_module
 from netwright.recipes.prepared import Prepared
 from netwright.recipes.recipe import Recipe, data_section, has_own_rule
 from netwright.recipes.resume import AUTO, NEVER
 from netwright.recipes.run import Run
 from netwright.recipes.sources import load_source, settings_type
 from netwright.recipes.training import train
-from netwright.train.callback import Callback
+from netwright.train.callback import Callback, check_callbacks
 from netwright.train.settings import TrainConfig, pace_for
 from netwright.train.tasks.catalog import task_for
 from netwright.train.trainer import Trainer
@@ -70,6 +71,7 @@ def fit(  # noqa: PLR0913 - the one door, with a name for each question
             that has a text in each row, in this column.
     """
     check_one_beginning(resume, start_from)
+    check_callbacks(callbacks)
     _check_readable(model, data, settings)
     recipe, loaded, module = resolve(model, data, seed=seed, **settings)
     recipe = replace(recipe, start_from=run_path(start_from))
@@ -144,6 +146,9 @@ def put_together(
         except (RuntimeError, MemoryError) as error:  # a width that no machine has room for
             reason = str(error).partition("\n")[0]
             raise ConfigError(f"{recipe.model} cannot be built: {reason:.200}") from None
+    else:
+        check_own_module(module)
+        check_complex(module, recipe.train)
     module.to(pick_device(recipe.train.device))
     pace = pace_for(recipe.train, rows)
     check_last_batch(module, data, pace.batch_size)
@@ -164,7 +169,13 @@ def put_together(
         model=module,
         data=data,
         task=task,
-        first_batch=try_first_batch(module, data, task, pace.batch_size),
+        first_batch=try_first_batch(
+            module,
+            data,
+            task,
+            pace.batch_size,
+            goes_back=not recipe.model and not learns_by_itself,
+        ),
         unused=unused_settings(recipe.train) if learns_by_itself else (),
     )
     return prepare_ensemble(prepared, put_together) if isinstance(module, Ensemble) else prepared

@@ -52,8 +52,11 @@ def measure_spreads(model: nn.Module, inputs: Tensor) -> dict[str, float]:
 
 
 def spread(values: Tensor) -> float:
-    """The root of the mean variance over the batch."""
-    return float(values.float().var(dim=0, correction=0).mean().sqrt())
+    """The root of the mean variance over the batch; of no units, 0."""
+    if not values.numel():
+        return 0.0
+    numbers = values if values.is_complex() else values.float()
+    return float(numbers.var(dim=0, correction=0).mean().sqrt())
 
 
 def find_initial_variance(model: nn.Module, inputs: Tensor) -> Finding | Unseen | None:

@@ -194,7 +194,7 @@ def _blind_loss(model: nn.Module, batch: Batch, task: Task) -> float:
     """The least loss of one answer to all rows, found by a quasi-Newton method."""
     with torch.no_grad():
         outputs = _at_rest(model)(batch.inputs)
-    answer = nn.Parameter(torch.zeros_like(outputs[:1]))
+    answer = nn.Parameter(torch.zeros_like(outputs[:1], dtype=torch.float32))
     optimizer = torch.optim.LBFGS([answer], max_iter=BLIND_STEPS, line_search_fn="strong_wolfe")
 
     def measure() -> Tensor:
@@ -213,7 +213,7 @@ def _unchanged(before: nn.Module, after: nn.Module) -> tuple[str, ...]:
     return tuple(
         name
         for name, parameter in before.named_parameters()
-        if parameter.requires_grad and torch.equal(parameter, learned[name])
+        if parameter.requires_grad and parameter.numel() and torch.equal(parameter, learned[name])
     )
 
 

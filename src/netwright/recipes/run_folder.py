@@ -8,8 +8,11 @@ layers.jsonl     what each layer did at the steps that the doctor watched
 path.safetensors a few snapshots of the weights along the way, where they are small enough
 """
 
+import json
 import re
+import shutil
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from itertools import chain, count
 from pathlib import Path
 from typing import Any
@@ -43,13 +46,17 @@ from netwright.train.tasks.catalog import task_from_json
 from netwright.train.tasks.task import Task
 
 FORMAT = 1
+RUNS = "runs"  # where folders without a name of their own are made
+FIRST_STEPS = 10  # a run that fails in these has learned nothing
+# What is there before anything is saved.
+BEGUN = {"config.yaml", "env.json", "metrics.jsonl", "layers.jsonl", LOCK}
 
 
 def create_run_folder(out: Path | None, model: str, data: str) -> Path:
     """A new, empty folder: `out`, or the next free runs/MODEL-DATA-NNN."""
     if out is None:
         name = f"{_plain_name(model)}-{_plain_name(data)}"
-        return _first_free(Path("runs") / f"{name}-{number:03d}" for number in count(1))
+        return _first_free(Path(RUNS) / f"{name}-{number:03d}" for number in count(1))
     if not is_empty(out):
         raise ConfigError(f"{out} is already there and not empty; give another folder")
     _is_new(out)
@@ -61,7 +68,7 @@ def automatic_folders(model: str, data: str) -> list[Path]:
     name = f"{_plain_name(model)}-{_plain_name(data)}"
     found = [
         (int(match[1]), folder)
-        for folder in Path("runs").glob(f"{name}-*")
+        for folder in Path(RUNS).glob(f"{name}-*")
         if (match := re.fullmatch(re.escape(name) + r"-(\d+)", folder.name))
     ]
     return [folder for _, folder in sorted(found)]
@@ -96,6 +103,33 @@ def _is_new(folder: Path) -> bool:
         place = error.filename or folder
         raise ConfigError(f"no run folder can be made at {place}: {error.strerror}") from None
     return True
+
+
+def let_go_of(folder: Path, *, was_there: bool) -> None:
+    """Take a folder away in which a run failed before it had come anywhere.
+
+    What was measured after more than a few steps stays, and so does all that can be gone on from.
+
+    Args:
+        folder: of the run.
+        was_there: it was there before, and empty: so it is again.
+    """
+    names = {file.name for file in folder.iterdir() if not is_left_over(file)}
+    if names <= BEGUN and not any(map(_is_worth_keeping, _rows(folder / "metrics.jsonl"))):
+        shutil.rmtree(folder, ignore_errors=True)
+        with suppress(OSError):  # others have runs there
+            if was_there:
+                folder.mkdir()
+            else:
+                Path(RUNS).rmdir()
+
+
+def _rows(file: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in file.read_text().splitlines()] if file.is_file() else []
+
+
+def _is_worth_keeping(row: dict[str, Any]) -> bool:
+    return bool(row["epoch"]) or row["step"] > FIRST_STEPS
 
 
 def write_recipe(folder: Path, recipe: Recipe) -> None:

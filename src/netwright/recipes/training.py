@@ -26,7 +26,7 @@ from netwright.recipes.prepared import Circumstances, Prepared
 from netwright.recipes.resume import NEVER, Origin, find_origin, find_run, run_of
 from netwright.recipes.run import Run
 from netwright.recipes.run_findings import run_findings
-from netwright.recipes.run_folder import create_run_folder, save_model, write_recipe
+from netwright.recipes.run_folder import create_run_folder, let_go_of, save_model, write_recipe
 from netwright.recipes.start_from import check_tokens, compare_scaling, take_weights
 from netwright.train.callback import Callback
 from netwright.train.evaluate import evaluate, evaluate_baseline
@@ -109,22 +109,28 @@ def _run_folder(
     place = find_run(resume, out, recipe, names)
     if place is None:
         notes = take_first_weights(prepared)  # may be refused, before a folder is made
+    was_there = out is not None and out.exists()
     folder = create_run_folder(out, *names) if place is None else run_of(place)
-    with FolderLock(folder):
-        remove_leftovers(folder)
-        remove_leftovers(folder / "checkpoints")
-        origin = Origin(folder=folder, remarks=notes)
-        if place is not None:
-            origin = find_origin(place, recipe, starts_over=isinstance(model, Learner))
-            if isinstance(model, Ensemble):  # its lessons are kept instead of checkpoints
-                origin = replace(origin, remarks=())
-            notes = take_first_weights(prepared, origin.checkpoint)
-            origin = replace(origin, remarks=(*origin.remarks, *notes))
-        # An ensemble that is found again checks first what its members learned from.
-        if place is None or (origin.checkpoint is None and not isinstance(model, Ensemble)):
-            write_recipe(folder, recipe)
-        ranks.tell(origin.as_text())
-        yield origin
+    try:
+        with FolderLock(folder):
+            remove_leftovers(folder)
+            remove_leftovers(folder / "checkpoints")
+            origin = Origin(folder=folder, remarks=notes)
+            if place is not None:
+                origin = find_origin(place, recipe, starts_over=isinstance(model, Learner))
+                if isinstance(model, Ensemble):  # its lessons are kept instead of checkpoints
+                    origin = replace(origin, remarks=())
+                notes = take_first_weights(prepared, origin.checkpoint)
+                origin = replace(origin, remarks=(*origin.remarks, *notes))
+            # An ensemble that is found again checks first what its members learned from.
+            if place is None or (origin.checkpoint is None and not isinstance(model, Ensemble)):
+                write_recipe(folder, recipe)
+            ranks.tell(origin.as_text())
+            yield origin
+    except Exception:
+        if place is None:
+            let_go_of(folder, was_there=was_there)
+        raise
 
 
 def take_first_weights(prepared: Prepared, checkpoint: Path | None = None) -> tuple[str, ...]:

@@ -69,6 +69,23 @@ class Callback:
         """Take back what `state_dict` gave."""
 
 
+def check_callbacks(callbacks: object) -> None:
+    """Refuse anything but a list or tuple of callbacks."""
+    if not isinstance(callbacks, list | tuple):
+        raise ConfigError(f"callbacks must be a list, got {_kind(callbacks)}")
+    for callback in callbacks:
+        if not isinstance(callback, Callback):
+            raise ConfigError(
+                "a callback must be an object of a class of your own that inherits from "
+                f"netwright.train.callback.Callback and has methods such as on_epoch_end(self, "
+                f"state), got {_kind(callback)}"
+            )
+
+
+def _kind(value: object) -> str:
+    return f"the class {value.__name__}" if isinstance(value, type) else type(value).__name__
+
+
 def collect_hooks(callbacks: Iterable[Callback]) -> dict[str, list[Hook]]:
     """Event -> the callbacks that override it; a misspelt event is refused."""
     hooks: dict[str, list[Hook]] = {event: [] for event in EVENTS}

@@ -44,7 +44,11 @@ class LayerLengths:
         self.owners: list[int] = []  # of each weight, the place of its layer
         known: set[int] = set()
         for path, part in _in_order(model, {} if inputs is None else first_uses(model, inputs)):
-            own = [weight for weight in part.parameters(recurse=False) if id(weight) not in known]
+            own = [
+                weight
+                for weight in part.parameters(recurse=False)
+                if id(weight) not in known and weight.numel()  # one without elements has no length
+            ]
             known |= {id(weight) for weight in own}
             if own:
                 self.owners += [len(self.layers)] * len(own)

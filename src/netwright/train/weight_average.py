@@ -38,7 +38,7 @@ class WeightAverage:
         self.tensors = {
             name: tensor
             for name, tensor in lasting_tensors(model).items()
-            if tensor.is_floating_point()
+            if tensor.is_floating_point() or tensor.is_complex()
         }
         self.mean = {name: tensor.clone() for name, tensor in self.tensors.items()}
         self.aside: dict[str, Tensor] = {}  # training's weights, while the model holds the mean

@@ -52,11 +52,14 @@ class KeepPath(Callback):
             parts = count_up_to(parts_of(state.model), self.frozen)
             still = chain.from_iterable(weights_by_part(state.model)[:parts])
             moved -= {id(weight) for weight in still}
-        named = state.model.named_parameters()
-        self.moved = {name: weight for name, weight in named if id(weight) in moved}
+        self.moved = {
+            name: weight
+            for name, weight in state.model.named_parameters()
+            if id(weight) in moved and not weight.is_complex()  # a path is drawn in real numbers
+        }
         count = sum(weight.numel() for weight in self.moved.values())
         fitting = MOST_BYTES // max(count * torch.float32.itemsize, 1)
-        is_kept = fitting >= FEWEST and state.ranks.is_first
+        is_kept = count > 0 and fitting >= FEWEST and state.ranks.is_first
         self.room = min(self.most, fitting) if is_kept else 0
         if state.samples == 0 or not self.room:
             self._forget()
@@ -104,7 +107,7 @@ class KeepPath(Callback):
         return KeptPath(
             steps=tuple(path),
             weights={
-                name: part.reshape(-1, *shape)
+                name: part.reshape(len(path), *shape)
                 for name, part, shape in zip(self.moved, parts, shapes, strict=True)
             },
         )

@@ -1,0 +1,47 @@
+"""What a module of the user's own must be so that it can be trained: refused before anything is."""
+
+import torch
+from torch import Tensor, nn
+from torch.nn.parameter import is_lazy
+
+from netwright.core.errors import ConfigError
+from netwright.train.settings import TrainConfig
+
+
+def check_own_module(module: nn.Module) -> None:
+    """Refuse weights without numbers, weights that overlap, and modules that cannot be watched."""
+    if any(isinstance(part, torch.jit.ScriptModule) for part in module.modules()):
+        raise ConfigError(
+            "a module that torch.jit has scripted or traced cannot be watched while it learns: "
+            "give the nn.Module that it was made from"
+        )
+    tensors = {**dict(module.named_parameters()), **dict(module.named_buffers())}
+    for name, tensor in tensors.items():
+        if tensor.is_meta:
+            raise ConfigError(
+                f"{name!r} has no numbers, it is on the device 'meta': call "
+                "module.to_empty(device='cpu') and draw its weights before it is trained"
+            )
+        if has_overlap(tensor):
+            raise ConfigError(
+                f"{name!r} has several elements in one place of memory, as expand() makes them, "
+                "and cannot be written to: use clone() behind it"
+            )
+
+
+def has_overlap(tensor: Tensor) -> bool:
+    """Whether two of its elements lie in one place of memory."""
+    if is_lazy(tensor):
+        return False
+    pairs = zip(tensor.shape, tensor.stride(), strict=True)
+    return any(size > 1 and stride == 0 for size, stride in pairs)
+
+
+def check_complex(module: nn.Module, config: TrainConfig) -> None:
+    """Refuse settings that complex weights cannot be trained with."""
+    names = [name for name, weight in module.named_parameters() if weight.is_complex()]
+    given = {"clip_value": config.clip_value, "l1": config.l1}
+    given["precision fp16-mixed"] = config.precision == "fp16-mixed"
+    for setting, value in given.items():
+        if names and value:
+            raise ConfigError(f"{setting} is for real weights, {names[0]!r} is complex")
