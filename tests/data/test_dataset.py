@@ -7,6 +7,7 @@ import pytest
 import torch
 from torch import Tensor
 
+import netwright as nw
 from netwright.core.errors import DataError
 from netwright.data.array_encoder import ArrayEncoder
 from netwright.data.dataset import Data, Split, check_data
@@ -214,3 +215,14 @@ def test_other_targets_and_weights_leave_the_inputs() -> None:
     after = before.with_targets(torch.tensor([1, 1]), None)
     assert after.inputs is before.inputs
     assert (after.targets.tolist(), after.weights) == ([1, 1], None)
+
+
+def test_it_is_told_in_a_line() -> None:
+    split = Split(inputs=torch.zeros(5, 2), targets=torch.zeros(5, dtype=torch.int64))
+    assert repr(split) == "Split(inputs (5, 2) float32, targets (5,) int64)"
+    weighed = replace(split, weights=torch.ones(5))
+    assert repr(weighed).endswith(", weights (5,) float32)")
+    assert len(repr(nw.data.load("moons"))) < 100
+    assert repr(nw.data.load("moons")) == (
+        "Data(moons: 280 train, 40 val, 80 test rows; features (2,) -> class of 2)"
+    )

@@ -70,3 +70,13 @@ def test_other_places_are_refused(
 def test_data_without_a_model_was_not_loaded() -> None:
     assert diagnosis().is_loaded
     assert not Diagnosis(data="t.csv", model="", seen=Examination(), seconds=0.0).is_loaded
+
+
+def test_a_notebook_shows_it_escaped() -> None:
+    assert repr(diagnosis(ILL)) == "Diagnosis(t.csv with mlp: 1 thing found)"
+    page = diagnosis(ILL)._repr_html_()
+    for shown in ("The doctor on t.csv with mlp: 1 thing found.", "class &lt;b&gt; is rare."):
+        assert shown in page
+    assert "not: the rest" in page
+    assert "<b>" not in page
+    assert "nothing found" in diagnosis()._repr_html_()

@@ -245,3 +245,21 @@ def test_settings_are_shown_as_one_types_them() -> None:
         {"setting": "l2", "default": "0.001", "what it is": ""},
     ]
     assert setting_rows([]) == []
+
+
+def test_it_reads_in_a_terminal_and_in_a_notebook() -> None:
+    found = explain("adam")
+    (adam,) = found
+    assert repr(adam).startswith("Explanation(optimizer 'adam': Momentum and a root mean square")
+    assert str(found) == str(adam)
+    lines = str(adam).splitlines()
+    assert lines[0] == "adam (optimizer)"
+    assert "    lr = 0.001" in lines
+    assert any(line.startswith("source: Kingma and Ba") for line in lines)
+    page = found._repr_html_()
+    assert page == adam._repr_html_()
+    assert "adam (optimizer)" in page
+    assert "w &lt;- w" in page  # the code is escaped
+    assert repr(adam.code[0]) == f"Code({adam.code[0].place})"
+    assert str(adam.code[0]).startswith(adam.code[0].place)
+    assert repr(adam.card) == f"Card({adam.card.sentence})"

@@ -88,7 +88,7 @@ def complex_layers() -> nn.Module:
             nn.Linear(FEATURES, 4, dtype=torch.complex64),
             nn.Linear(4, OUTPUTS, dtype=torch.complex64),
         ]
-    return Own(lambda s, x: s.b(s.a(x.cfloat())).abs(), a=layers[0], b=layers[1])
+    return Own(lambda s, x: s.b(s.a(x.to(torch.complex64))).abs(), a=layers[0], b=layers[1])
 
 
 TRAINED: dict[str, Callable[[], nn.Module]] = {

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from netwright.core.config import to_mapping
 from netwright.core.errors import ConfigError, UnknownNameError
@@ -192,3 +193,9 @@ def test_a_model_with_a_rule_of_its_own_takes_settings_said_of_training() -> Non
 def test_a_resolved_recipe_of_such_a_model_parses_to_itself() -> None:
     recipe = parse_recipe({"model": "perceptron", "data": "iris", "train": {"epochs": 7}})
     assert parse_recipe(recipe.to_mapping()) == recipe
+
+
+def test_it_is_told_in_a_line_and_printed_as_its_file() -> None:
+    recipe = parse_recipe({"model": "mlp", "data": "moons", "seed": 3})
+    assert repr(recipe) == "Recipe(mlp on moons, seed 3)"
+    assert parse_recipe(yaml.safe_load(str(recipe))) == recipe

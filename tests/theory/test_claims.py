@@ -72,3 +72,19 @@ def test_bad_settings_are_refused() -> None:
         with pytest.raises(ConfigError) as refusal:
             toy().check(**settings)
         assert str(refusal.value) == sentence
+
+
+def test_it_reads_in_a_terminal_and_in_a_notebook() -> None:
+    claim = toy()
+    assert repr(claim) == "Claim(theorem: The number is small.)"
+    assert str(claim).splitlines() == [
+        "The number is small.",
+        "    x < 1",
+        "assumes small: the number is small",
+        "theorem; source: here",
+    ]
+    page = claim._repr_html_()
+    assert "The number is small." in page
+    assert "the number is small" in page
+    assert claim.check().statement == "The number is small."
+    assert str(claim.check()).startswith("The number is small.\nholds: the number: 0.5, ")

@@ -3,6 +3,7 @@
 import json
 import math
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 import torch
@@ -92,7 +93,7 @@ def test_a_verdict_is_undecided_where_a_finding_is_and_none_fails() -> None:
     undecided = verdict(good, open_)
     assert not undecided.holds
     assert (undecided.answer, undecided.decisive) == ("undecided", open_)
-    assert str(undecided) == (
+    assert undecided.told == (
         "is undecided: open: 2.186 (-12.47 to 16.84), predicted at least 0 (n = 2)"
     )
     assert verdict(open_, bad).decisive is bad
@@ -119,7 +120,7 @@ def test_one_finding_that_fails_decides() -> None:
     turned = verdict(good, bad)
     assert not turned.holds
     assert (turned.predicted, turned.measured, turned.margin, turned.n) == (1.0, 2.0, -1.0, 7)
-    assert str(turned) == "fails: bad: 2, predicted at most 1 (n = 7)"
+    assert turned.told == "fails: bad: 2, predicted at most 1 (n = 7)"
 
 
 def test_words_of_a_finding() -> None:
@@ -158,3 +159,21 @@ def test_the_mean_of_ratios_is_geometric_and_so_is_its_interval() -> None:
     assert found.mean == pytest.approx(math.sqrt(2))
     assert inverse.mean == pytest.approx(1 / found.mean)
     assert inverse.interval == pytest.approx((1 / found.interval[1], 1 / found.interval[0]))
+
+
+def test_it_reads_in_a_terminal_and_in_a_notebook() -> None:
+    found = verdict(at_most("bad <cases>", 1, 2, n=7), at_most("good", 1, 0, n=7))
+    assert repr(found) == "Verdict(fails: bad <cases>: 2, predicted at most 1 (n = 7))"
+    assert repr(found.findings[1]) == "Finding(good: 0, predicted at most 1 (n = 7): holds)"
+    lines = [
+        "fails: bad <cases>: 2, predicted at most 1 (n = 7)",
+        "holds: good: 0, predicted at most 1 (n = 7)",
+        "verdict: it fails",
+    ]
+    assert str(found).splitlines() == lines
+    claimed = replace(found, statement="All are good & well.")
+    assert str(claimed).splitlines() == ["All are good & well.", *lines]
+    page = claimed._repr_html_()
+    for shown in ("All are good &amp; well.", "bad &lt;cases&gt;", "Verdict: it fails.", "<img"):
+        assert shown in page
+    assert "<cases>" not in page

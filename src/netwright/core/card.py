@@ -21,3 +21,6 @@ class Card:
     symbols: Mapping[str, str] = field(default_factory=dict)
     source: str
     misprint: str = ""
+
+    def __repr__(self) -> str:
+        return f"Card({self.sentence})"

@@ -34,6 +34,15 @@ class Split:
     def __len__(self) -> int:
         return len(self.inputs)
 
+    def __repr__(self) -> str:
+        parts = {"inputs": self.inputs, "targets": self.targets, "weights": self.weights}
+        told = [
+            f"{name} {tuple(part.shape)} {str(part.dtype).removeprefix('torch.')}"
+            for name, part in parts.items()
+            if part is not None
+        ]
+        return f"{type(self).__name__}({', '.join(told)})"
+
     def read(self, rows: Tensor) -> Tensor:
         """The inputs at these places, in this order."""
         return self.inputs.index_select(0, rows)
@@ -92,6 +101,15 @@ class Data:
     notes: tuple[str, ...] = ()
     load_seconds: float = 0.0
     test_is_given: bool = False
+
+    def __repr__(self) -> str:
+        rows = ", ".join(f"{len(split):,} {name}" for name, split in self.splits())
+        spec = self.spec
+        outputs = f" of {spec.num_outputs}" if spec.num_outputs else ""
+        return (
+            f"Data({self.name}: {rows} rows; {spec.inputs} {spec.input_shape} -> "
+            f"{spec.target}{outputs})"
+        )
 
     def splits(self) -> Iterator[tuple[str, Split]]:
         """The splits that are there, by name."""

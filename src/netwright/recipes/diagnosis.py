@@ -8,7 +8,7 @@ from netwright.core.errors import ConfigError
 from netwright.core.finding import Finding
 from netwright.core.storage import write_text
 from netwright.data.checkup.examination import Examination
-from netwright.inspection.page import Page, badge, code, heading, note, table, text
+from netwright.inspection.page import Html, Page, badge, code, folded, heading, note, table, text
 
 HEALTHY = "nothing found"
 
@@ -50,6 +50,9 @@ class Diagnosis:
         count = len(self.findings)
         return HEALTHY if not count else f"{count} thing{'s' * (count > 1)} found"
 
+    def __repr__(self) -> str:
+        return f"Diagnosis({self.title}: {self.verdict})"
+
     def __str__(self) -> str:
         lines = [f"{self.title}: {self.verdict}, in {self.seconds:.1f} s"]
         for number, finding in enumerate(self.findings, start=1):
@@ -76,6 +79,12 @@ class Diagnosis:
     def page(self) -> str:
         """A page of its own, as HTML."""
         page = Page(f"The doctor on {self.title}", subtitle=self.verdict)
+        page.section("What was found", *self._found())
+        took = note(f"It took {self.seconds:.1f} s.")
+        page.section("What was looked at", table(self._looked_at()), took)
+        return page.render()
+
+    def _found(self) -> list[Html]:
         blocks = [
             block
             for finding in self.findings
@@ -86,11 +95,16 @@ class Diagnosis:
                 code(f"netwright explain {finding.see}"),
             )
         ]
-        page.section("What was found", *(blocks or [text("Nothing.")]))
+        return blocks or [text("Nothing.")]
+
+    def _looked_at(self) -> list[dict[str, str]]:
         rows = [{"looked at": what} for what in self.seen.looked_at]
-        rows += [{"looked at": f"not: {what}"} for what in self.seen.not_looked_at]
-        page.section("What was looked at", table(rows), note(f"It took {self.seconds:.1f} s."))
-        return page.render()
+        return rows + [{"looked at": f"not: {what}"} for what in self.seen.not_looked_at]
+
+    def _repr_html_(self) -> str:
+        said = text(f"The doctor on {self.title}: {self.verdict}.")
+        found = self._found() if self.findings else []
+        return "".join([said, *found, folded("What was looked at", table(self._looked_at()))])
 
     def save(self, path: str | Path) -> Path:
         """Write the page; gives the path."""

@@ -26,6 +26,7 @@ from netwright.data.source import Source
 from netwright.data.text.catalog import TOKENIZERS
 from netwright.data.text.tokenizer import Tokenizer
 from netwright.inspection.card_blocks import card_blocks
+from netwright.inspection.formula import formula_text
 from netwright.inspection.page import Html, Page, code, folded, heading, table
 from netwright.layers.activations import ACTIVATIONS, Activation
 from netwright.layers.attention_scores import SCORES, Score
@@ -80,10 +81,40 @@ class Explanation:
         """A page of its own, as HTML."""
         return explanation_page((self,))
 
+    def __repr__(self) -> str:
+        return f"Explanation({self.kind} {self.name!r}: {self.card.sentence})"
 
-def explain(name: str) -> tuple[Explanation, ...]:
+    def __str__(self) -> str:
+        card = self.card
+        symbols = [f"    {formula_text(symbol)}: {what}" for symbol, what in card.symbols.items()]
+        formula = [f"    {formula_text(card.formula)}"] if card.formula else []
+        set_to = [f"    {field.name} = {_shown(field.default)}" for field in self.settings]
+        lines = [f"{self.name} ({self.kind})", card.sentence, *formula, *symbols]
+        lines += ["settings:", *set_to] if set_to else []
+        return "\n".join([*lines, f"source: {card.source}", *(one.place for one in self.code)])
+
+    def _repr_html_(self) -> str:
+        settings = table(setting_rows(self.settings)) if self.settings else Html("")
+        title = heading(f"{self.name} ({self.kind})")
+        lines = folded("Code", *_code_blocks(self.code))
+        return "".join([title, *card_blocks(self.card), settings, lines])
+
+
+class Explanations(tuple[Explanation, ...]):
+    """All that a name stands for, one for each table that has it."""
+
+    __slots__ = ()
+
+    def __str__(self) -> str:
+        return "\n\n".join(map(str, self))
+
+    def _repr_html_(self) -> str:
+        return "".join(explanation._repr_html_() for explanation in self)
+
+
+def explain(name: str) -> Explanations:
     """What a name stands for, once for each table that has it; an unknown one is refused."""
-    found = tuple(
+    found = Explanations(
         _explanation(name, kind, rows.read(rows.load(name)))
         for kind, rows in KINDS.items()
         if name in rows.names

@@ -17,6 +17,7 @@ from netwright.data.npy import is_npy_folder
 from netwright.data.text.conllu import CONLLU
 from netwright.data.text.text_files import PLAIN, has_ending, holds_files
 from netwright.models.catalog import MODELS
+from netwright.recipes.recipe_file import to_yaml
 from netwright.train.settings import TrainConfig
 
 SECTIONS = ("format", "seed", "model", "data", "train", "from")
@@ -48,6 +49,13 @@ class Recipe:
     train: TrainConfig
     seed: int = 0
     start_from: str = ""
+
+    def __repr__(self) -> str:
+        model, data = self.model or "a module of your own", self.data or "arrays"
+        return f"Recipe({model} on {data}, seed {self.seed})"
+
+    def __str__(self) -> str:
+        return to_yaml(self.to_mapping()).rstrip()
 
     def to_mapping(self) -> dict[str, Any]:
         """The recipe as it stands in `config.yaml`."""

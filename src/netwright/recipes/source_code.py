@@ -23,6 +23,12 @@ class Code:
     place: str
     lines: str
 
+    def __str__(self) -> str:
+        return f"{self.place}\n{self.lines}"
+
+    def __repr__(self) -> str:
+        return f"Code({self.place})"
+
 
 def code_of(function: Callable[..., Any]) -> Code:
     """Where a function stands, and its lines."""

@@ -44,7 +44,7 @@ def check_verdict_is_as_expected(claim: Claim) -> None:
     verdict = claim.check()
     assert verdict.findings, "a verdict needs a finding"
     expected = claim.expected_answer
-    assert verdict.answer == expected, f"expected that it {expected}, but it {verdict}"
+    assert verdict.answer == expected, f"expected that it {expected}, but it {verdict.told}"
     assert verdict.chart.series, "the chart is empty"
     assert verdict.chart.image("svg").startswith(b"<?xml"), "the chart cannot be drawn"
     json.dumps(verdict.to_json(), allow_nan=False)
@@ -60,7 +60,7 @@ def check_each_assumption_turns_it(claim: Claim) -> None:
     """Without any one of its assumptions the verdict is the opposite."""
     for name, text in claim.assumptions.items():
         verdict = claim.check(0, "quick", **{name: False})
-        assert verdict.holds != claim.expected, f"without {name!r} ({text}) it still {verdict}"
+        assert verdict.holds != claim.expected, f"without {name!r} ({text}) it still {verdict.told}"
 
 
 CLAIM_CHECKS = (

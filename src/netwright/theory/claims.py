@@ -7,13 +7,16 @@ Assumptions are switches among the settings: turn one off, and the verdict turns
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, get_args, get_type_hints
 
 from netwright.core.card import Card
 from netwright.core.checks import check_seed
 from netwright.core.config import Config, Doc, parse
 from netwright.core.errors import ConfigError
+from netwright.inspection.card_blocks import card_blocks
+from netwright.inspection.formula import formula_text
+from netwright.inspection.page import table
 from netwright.theory.verdict import Answer, Verdict
 
 Kind = Literal["theorem", "empirical", "false"]
@@ -100,4 +103,17 @@ class Claim:
         check_seed(seed)
         if size not in get_args(Effort):
             raise ConfigError(f"size must be quick or full, got {size!r}")
-        return self.experiment(parse(self.settings, settings), seed, size)
+        verdict = self.experiment(parse(self.settings, settings), seed, size)
+        return replace(verdict, statement=self.statement)
+
+    def __repr__(self) -> str:
+        return f"Claim({self.kind}: {self.statement})"
+
+    def __str__(self) -> str:
+        assumed = [f"assumes {name}: {what}" for name, what in self.assumptions.items()]
+        lines = [self.statement, f"    {formula_text(self.card.formula)}", *assumed]
+        return "\n".join([*lines, f"{self.kind}; source: {self.card.source}"])
+
+    def _repr_html_(self) -> str:
+        assumed = [{"assumes": name, "that": what} for name, what in self.assumptions.items()]
+        return "".join([*card_blocks(self.card), table(assumed)])

@@ -96,4 +96,4 @@ def check_claim(
 
 
 def _answer(verdict: Verdict) -> dict[str, Any]:
-    return {"holds": verdict.holds, "answer": verdict.answer, "told": str(verdict)}
+    return {"holds": verdict.holds, "answer": verdict.answer, "told": verdict.told}

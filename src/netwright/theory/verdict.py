@@ -20,6 +20,7 @@ from typing import Any, Literal
 
 from netwright.core.errors import ConfigError
 from netwright.inspection.claim_chart import ClaimChart
+from netwright.inspection.page import picture, table, text
 from netwright.inspection.view import plain
 from netwright.metrics.paired import half_width
 
@@ -101,6 +102,12 @@ class Finding:
             return _told(self.measured)
         low, high = self.interval
         return f"{self.measured:.4g} ({low:.4g} to {high:.4g})"
+
+    def __str__(self) -> str:
+        return f"{self.what}: {self.found}, predicted {self.wanted} (n = {self.n})"
+
+    def __repr__(self) -> str:
+        return f"Finding({self}: {self.answer})"
 
 
 def _told(number: float) -> str:
@@ -185,10 +192,12 @@ class Verdict:
     Args:
         findings: one or more; the claim holds where all of them do.
         chart: what was predicted and measured, as a picture.
+        statement: what is claimed, where a claim asked for the verdict.
     """
 
     findings: tuple[Finding, ...]
     chart: ClaimChart
+    statement: str = ""
 
     @property
     def holds(self) -> bool:
@@ -231,12 +240,35 @@ class Verdict:
         """The cases behind the decisive finding."""
         return self.decisive.n
 
+    @property
+    def told(self) -> str:
+        """The answer and the decisive finding, as the end of a sentence that begins with "it"."""
+        return f"{self.words}: {self.decisive}"
+
+    def table_rows(self) -> list[dict[str, str]]:
+        """What was predicted and measured, one row a finding."""
+        return [
+            {
+                "what": finding.what,
+                "predicted": finding.wanted,
+                "measured": finding.found,
+                "n": f"{finding.n:,}",
+                "verdict": finding.answer,
+            }
+            for finding in self.findings
+        ]
+
     def __str__(self) -> str:
-        decisive = self.decisive
-        return (
-            f"{self.words}: {decisive.what}: {decisive.found}, "
-            f"predicted {decisive.wanted} (n = {decisive.n})"
-        )
+        said = [f"{finding.answer}: {finding}" for finding in self.findings]
+        return "\n".join([*filter(None, [self.statement]), *said, f"verdict: it {self.words}"])
+
+    def __repr__(self) -> str:
+        return f"Verdict({self.told})"
+
+    def _repr_html_(self) -> str:
+        said = [text(self.statement)] if self.statement else []
+        rows = table(self.table_rows(), numbers=["predicted", "measured", "n"])
+        return "".join([*said, rows, text(f"Verdict: it {self.words}."), picture(self.chart)])
 
     def to_json(self) -> dict[str, Any]:
         """Plain numbers and text."""

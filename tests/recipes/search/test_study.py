@@ -76,3 +76,13 @@ def test_without_a_complete_trial_there_is_no_best(tmp_path: Path) -> None:
     with pytest.raises(RunError, match=r"/s has no complete trial: pruned: other trials do better"):
         study.best  # noqa: B018 - the access is the test
     assert study.sentence == "0 complete and 1 pruned trials"
+
+
+def test_it_reads_in_a_terminal_and_in_a_notebook(tmp_path: Path) -> None:
+    study = study_of(tmp_path / "s", [0.5, None], plan())
+    first, second = study.table_rows()
+    assert (first["trial"], first["val/loss"]) == ("0", "0.5")
+    assert second["val/loss"] == "pruned: other trials do better"
+    assert str(study).splitlines()[0] == study.sentence
+    assert str(study).splitlines()[1].startswith("trial 0, val/loss 0.5, train.lr ")
+    assert "pruned: other trials do better" in study._repr_html_()

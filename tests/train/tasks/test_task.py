@@ -76,3 +76,7 @@ def test_an_auxiliary_head_adds_its_share_of_its_own_loss(task: Task) -> None:
     parts = [task.loss(logits, batch) for logits in (main, early, middle)]
     torch.testing.assert_close(whole, parts[0] + 0.3 * (parts[1] + parts[2]))
     torch.testing.assert_close(task.loss(Output(logits=main), batch), parts[0])
+
+
+def test_a_task_is_told_by_its_loss() -> None:
+    assert repr(Classification(3)) == "Classification(loss='cross-entropy')"

@@ -158,7 +158,7 @@ def _show(entry: "Entry") -> None:
         give("settings were given: nothing is expected of the verdict")
     for name, verdict in entry.without.items():
         text = entry.claim.assumptions[name]
-        give(f"without {name} ({text}): it {verdict}")
+        give(f"without {name} ({text}): it {verdict.told}")
     if entry.warning:
         give(entry.warning)
     give(f"source: {entry.claim.card.source}\n")

@@ -15,6 +15,7 @@ from torch import nn
 from netwright.core.errors import RunError
 from netwright.core.storage import write_json, write_text
 from netwright.data.dataset import Data
+from netwright.inspection.page import table, text
 from netwright.inspection.view import plain
 from netwright.recipes.fit import put_together
 from netwright.recipes.recipe import Recipe
@@ -57,6 +58,24 @@ class Study:
 
     def __repr__(self) -> str:
         return f"Study({self.folder}: {self.sentence})"
+
+    def __str__(self) -> str:
+        tried = [", ".join(f"{k} {v}" for k, v in row.items()) for row in self.table_rows()]
+        return "\n".join([self.sentence, *tried])
+
+    def _repr_html_(self) -> str:
+        return text(self.sentence) + table(self.table_rows(), numbers=["trial", self.plan.metric])
+
+    def table_rows(self) -> list[dict[str, str]]:
+        """What came of each trial: its metric, or why it has none, and its settings."""
+        return [
+            {
+                "trial": str(trial.number),
+                self.plan.metric: trial.why if trial.value is None else f"{trial.value:.4g}",
+                **{name: str(value) for name, value in readable(trial.settings).items()},
+            }
+            for trial in self.trials
+        ]
 
     @property
     def trials(self) -> tuple[TrialResult, ...]:

@@ -30,6 +30,9 @@ class Task(ABC):
     headline: ClassVar[str]
     aux_weight: float = 0.3
 
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}(loss={self.to_json()['loss']!r})"
+
     def loss(self, output: Tensor | Output, batch: Batch) -> Tensor:
         """The mean of weight times loss over a batch; without weights all count 1.
 
