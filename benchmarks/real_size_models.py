@@ -250,7 +250,7 @@ SIZES: dict[str, Size] = {
     "unet": Size(
         data=slices,
         batch=4,
-        settings={"width": 64, "epochs": 5},
+        settings={"width": 64, "epochs": 5, "max_steps": STEPS},
         views=("summary", "segmentation"),
         weight=30,
     ),
