@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+import torch
 
 LONG_FIRST = (
     "tests/test_readme.py",
@@ -45,6 +46,14 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             len(LONG_FIRST),
         )
     )
+
+
+def pytest_runtest_teardown() -> None:
+    """Let no test change the bits of the next.
+
+    After a product in bfloat16 that the CPU cannot do, torch leaves oneDNN off in all that follows.
+    """
+    torch._C._set_mkldnn_enabled(True)
 
 
 @pytest.fixture
