@@ -78,7 +78,7 @@ def test_a_config_is_called_by_what_it_changes(moons: Source) -> None:
 def test_a_refusal_says_which_entry_it_is_about(moons: Source) -> None:
     for entry, label in (("ridge", "ridge"), (RidgeConfig(), "entry 2")):
         sentence = f"{label}: ridge predicts real, got a target of kind 'class'"
-        with pytest.raises(ConfigError, match=f"^{re.escape(sentence)}$"):
+        with pytest.raises(ConfigError, match=f"^{re.escape(sentence)}; for a table of features"):
             built(moons, "mlp", entry)
     sentence = "mlp:drpout=0: unknown setting 'drpout'; did you mean 'dropout'?"
     with pytest.raises(ConfigError, match=f"^{re.escape(sentence)}$"):

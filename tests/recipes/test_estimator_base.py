@@ -215,7 +215,11 @@ def test_a_frame_names_features_and_target(blobs: Rows, tmp_path: Path) -> None:
         ({"hiden": 3}, "unknown setting 'hiden'; did you mean 'hidden'?"),
         ({"model": "mpl"}, "unknown model 'mpl'; did you mean 'mlp'?"),
         ({"model": 3}, "model must be a name, got int"),
-        ({"model": "ridge"}, "ridge predicts real, got a target of kind 'class'"),
+        (
+            {"model": "ridge"},
+            "ridge predicts real, got a target of kind 'class'; for a table of features and "
+            "targets of kind 'class' there are mlp, logistic, logistic-newton, ...",
+        ),
         ({"seed": 3}, "'seed' is no setting of NetClassifier: give random_state"),
         ({"out": "x"}, "'out' is no setting of NetClassifier: give run_folder"),
         ({"run_folder": 3}, "run_folder must be a path, got 3"),

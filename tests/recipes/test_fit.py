@@ -118,7 +118,8 @@ def test_max_time_ends_a_run_early() -> None:
             "linear-regression",
             "moons",
             {},
-            "linear-regression predicts real, got a target of kind 'class'",
+            "linear-regression predicts real, got a target of kind 'class'; for a table of "
+            "features and targets of kind 'class' there are mlp, logistic, logistic-newton, ...",
         ),
         (3, "moons", {}, "model must be a name, a config of a model or an nn.Module, got int"),
         (

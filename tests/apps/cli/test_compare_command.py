@@ -121,7 +121,11 @@ def test_the_digits_are_the_default(type_in: Type) -> None:
         (["mlp"], "compare takes two entries or more, got 1"),
         (["mlp", "mpl"], "unknown model 'mpl'; did you mean 'mlp'?"),
         (["mlp", "logistic", "--data", "mons"], "unknown data set 'mons'; did you mean 'moons'?"),
-        (["mlp", "ridge"], "ridge: ridge predicts real, got a target of kind 'class'"),
+        (
+            ["mlp", "ridge"],  # on the digits
+            "ridge: ridge predicts real, got a target of kind 'class'; for images and targets of "
+            "kind 'class' there are mlp, lenet5, cnn, ...",
+        ),
         (["mlp", "logistic", "--metric", "auc"], "unknown metric 'auc'; did you mean 'roc_auc'?"),
         (["mlp", "logistic", "--seeds", "0"], "seeds must be a whole number, 1 or more, got 0"),
         (
