@@ -18,7 +18,7 @@ from netwright.inspection.figure_style import (
 def test_the_users_settings_come_back() -> None:
     with mpl.rc_context({"font.size": 33.0, "text.parse_math": True}):
         with styled():
-            assert mpl.rcParams["font.size"] == 10.0
+            assert mpl.rcParams["font.size"] == 11.0
             assert not mpl.rcParams["text.parse_math"]
         assert mpl.rcParams["font.size"] == 33.0
         assert mpl.rcParams["text.parse_math"]

@@ -21,7 +21,7 @@ import torch
 from torch import Tensor
 
 from netwright.core.checks import check_positive
-from netwright.inspection.figure_style import COLOURS, FAINT
+from netwright.inspection.figure_style import COLOURS, FAINT, SMALL
 from netwright.inspection.view import View
 from netwright.inspection.wording import amount, percent, short_name
 from netwright.metrics.samples import check_class_samples, check_probabilities
@@ -119,7 +119,7 @@ class Calibration(View):
                     (0, 2),
                     textcoords="offset points",
                     ha="center",
-                    fontsize=8,
+                    fontsize=SMALL,
                 )
         axes.margins(y=0.3)
         axes.set_ylabel("examples")

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
-from netwright.inspection.figure_style import INK, colour_of, log_scale
+from netwright.inspection.figure_style import INK, SMALL, colour_of, log_scale
 from netwright.inspection.view import View
 
 if TYPE_CHECKING:
@@ -115,9 +115,9 @@ class ClaimChart(View):
             axes.set_xticks(range(len(self.categories)), self.categories)
             axes.set_xlim(-0.6, len(self.categories) - 0.4)
         if self.categories or len(self.series) > MOST_INSIDE:
-            figure.legend(loc="outside lower center", ncol=2, fontsize=9)
+            figure.legend(loc="outside lower center", ncol=2, fontsize=SMALL)
         else:
-            axes.legend(fontsize=9)
+            axes.legend(fontsize=SMALL)
 
     def _draw_predicted(self, axes: "Axes", series: Series) -> None:
         x, y = self._shown(series)

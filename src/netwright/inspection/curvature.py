@@ -35,7 +35,7 @@ from netwright.backprop.second_order import (
 )
 from netwright.core.checks import check_finite
 from netwright.core.evaluation import evaluating
-from netwright.inspection.figure_style import COLOURS, FAINT, log_scale
+from netwright.inspection.figure_style import COLOURS, FAINT, SMALL, log_scale
 from netwright.inspection.view import View
 from netwright.inspection.wording import number
 
@@ -209,7 +209,7 @@ class Curvature(View):
         room = 0.3 * (highest - lowest)
         axes.set_ylim(lowest - room, max(highest, *foretold) + room)
         axes.locator_params(axis="x", nbins=6)
-        axes.legend(fontsize=9, frameon=True, edgecolor="none", framealpha=0.9)
+        axes.legend(fontsize=SMALL, frameon=True, edgecolor="none", framealpha=0.9)
         axes.set(
             title="A step down the slope",
             xlabel="learning rate of the step",

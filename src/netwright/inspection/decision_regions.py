@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from netwright.core.checks import check_shape
-from netwright.inspection.figure_style import COLOURS, INK
+from netwright.inspection.figure_style import COLOURS, INK, SMALL
 from netwright.inspection.plane import PlaneFrame, Predict, Units, sample_plane
 from netwright.inspection.view import View
 from netwright.inspection.wording import (
@@ -110,7 +110,7 @@ class DecisionRegions(View):
         axes.set(xlabel=self.frame.x_name, ylabel=self.frame.y_name)
         axes.grid(visible=False)
         if len(self.class_names) <= MOST_IN_LEGEND:
-            figure.legend(loc="outside right upper", fontsize=9, markerscale=1.4)
+            figure.legend(loc="outside right upper", fontsize=SMALL, markerscale=1.4)
 
     @property
     def _slice_words(self) -> tuple[str, str]:

@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from netwright.core.checks import check_shape
-from netwright.inspection.figure_style import FAINT, INK, colour_of
+from netwright.inspection.figure_style import FAINT, INK, SMALL, colour_of
 from netwright.inspection.view import View
 from netwright.inspection.wording import legend_name, number
 
@@ -101,7 +101,7 @@ class DescentPaths(View):
         axes.set(xlim=self.x_range, ylim=self.y_range, xlabel="x", ylabel="y")
         axes.set_title(f"{self.surface}: {self.formula}", fontsize=10)
         axes.grid(visible=False)
-        figure.legend(loc="outside right upper", fontsize=9, title="height after the last step")
+        figure.legend(loc="outside right upper", fontsize=SMALL, title="height after the last step")
 
     def _draw_surface(self, axes: "Axes") -> None:
         heights = np.array(self.heights)

@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from netwright.core.checks import check_shape
-from netwright.inspection.figure_style import COLOURS, FAINT, INK
+from netwright.inspection.figure_style import COLOURS, FAINT, INK, SMALL
 from netwright.inspection.view import View
 from netwright.inspection.wording import check_names, number, quoted, short_name
 from netwright.metrics.regression import rmse
@@ -95,7 +95,7 @@ class Forecast(View):
         axes.plot(places, output.true, color=INK, linewidth=1.0, marker=".", label="true")
         axes.plot(places, output.predicted, color=COLOURS[1], label="forecast")
         axes.set(ylabel=short_name(output.name, 30), xlabel="window")
-        axes.legend(fontsize=8, ncols=2)
+        axes.legend(fontsize=SMALL, ncols=2)
 
     def _draw_errors(self, axes: "Axes", output: OutputForecast) -> None:
         places = [place + (self.smoothed - 1) / 2 for place in self.places]
@@ -104,7 +104,7 @@ class Forecast(View):
         axes.plot(places, output.errors, color=COLOURS[1], label="forecast")
         axes.set(ylabel="running error", xlabel="window")
         axes.set_ylim(bottom=0)
-        axes.legend(fontsize=8, ncols=2)
+        axes.legend(fontsize=SMALL, ncols=2)
 
 
 def _told(output: OutputForecast) -> str:

@@ -22,7 +22,7 @@ from torch import Tensor
 
 from netwright.core.config import Config, Count, Doc, Positive
 from netwright.core.errors import ConfigError
-from netwright.inspection.figure_style import COLOURS, INK, log_scale
+from netwright.inspection.figure_style import COLOURS, INK, SMALL, log_scale
 from netwright.inspection.view import View
 from netwright.inspection.weight_plane import (
     WeightPlane,
@@ -168,7 +168,7 @@ class Landscape(View):
         cells = (self.first, self.second, heights)
         axes.contourf(*cells, levels=shades, cmap="Blues_r", norm=_norm(shades))
         drawn = axes.contour(*cells, levels=lines, colors=INK, linewidths=0.6)
-        for label in axes.clabel(drawn, fmt=lambda level: f"{level:.4g}", fontsize=9):
+        for label in axes.clabel(drawn, fmt=lambda level: f"{level:.4g}", fontsize=SMALL):
             label.set_path_effects(_halo(2.4))
         axes.plot(0.0, 0.0, "*", markersize=17, color=STAR, markeredgecolor=INK, zorder=6)
         names = [
@@ -199,7 +199,7 @@ class Landscape(View):
         if known and max(known) > DECADE * min(known) > 0:
             log_scale(axes, "y")
         axes.set(xlabel="step", ylabel="loss", title="loss along the path")
-        axes.legend(fontsize=9)
+        axes.legend(fontsize=SMALL)
 
 
 def measure_landscape(

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from netwright.inspection.decision_regions import DOT, MOST_IN_LEGEND, class_colours
-from netwright.inspection.figure_style import INK
+from netwright.inspection.figure_style import INK, SMALL
 from netwright.inspection.plane import MARGIN, Plane, PlaneFrame, Units, plane_through
 from netwright.inspection.region_look import RegionLook, look_at_regions
 from netwright.inspection.shown_rows import shown_rows
@@ -111,7 +111,7 @@ class LinearRegions(View):
         self._draw_decisions(axes)
         self._draw_points(axes)
         if 0 < len(set(self.point_classes)) <= MOST_IN_LEGEND:
-            figure.legend(loc="outside right upper", fontsize=9, markerscale=1.4)
+            figure.legend(loc="outside right upper", fontsize=SMALL, markerscale=1.4)
         axes.set(xlabel=self.frame.x_name, ylabel=self.frame.y_name)
         axes.set(xlim=self.frame.x_range, ylim=self.frame.y_range)
         axes.grid(visible=False)

@@ -78,7 +78,7 @@ def draw_pictures(axes: "Axes", pictures: Sequence[tuple[Pixels, str]]) -> None:
             vmax=255,
             interpolation="none",
         )
-        axes.text(middle, bottom + 0.04, words, ha="center", va="top", fontsize=7.5)
+        axes.text(middle, bottom + 0.04, words, ha="center", va="top", fontsize=8)
     axes.set(xlim=(0, COLUMNS), ylim=(num_rows(len(pictures)) * ROW_HEIGHT, 0), aspect="equal")
     axes.set_axis_off()
 

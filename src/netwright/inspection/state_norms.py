@@ -21,7 +21,7 @@ from torch import Tensor
 
 from netwright.core.checks import check_finite, check_shape
 from netwright.core.trees import map_tensors, tensors_of
-from netwright.inspection.figure_style import COLOURS, FAINT, log_scale
+from netwright.inspection.figure_style import COLOURS, FAINT, SMALL, log_scale
 from netwright.inspection.view import View
 from netwright.inspection.wording import number
 from netwright.metrics.samples import check_not_empty
@@ -96,7 +96,7 @@ class StateNorms(View):
         top.set_ylim(bottom=0)
         _draw_spectra(middle, [place + 1 for place in self.places], self.steps)
         middle.set_title("singular values of one step")
-        middle.legend(fontsize=8, ncols=2)
+        middle.legend(fontsize=SMALL, ncols=2)
         middle.set_ylim(bottom=0)
         _draw_spectra(bottom, self.places, self.to_the_end)
         log_scale(bottom, "y")

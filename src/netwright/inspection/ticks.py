@@ -7,14 +7,14 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Literal
 
+from netwright.inspection.figure_style import SMALL
 from netwright.inspection.wording import short_name
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 # Inches that a line and a letter of the small print take.
-LINE, LETTER = 0.16, 0.078
-FONT_SIZE = 9.0
+LINE, LETTER = 0.18, 0.089
 FEW_LETTERS = 4  # such names are never turned: they are thinned instead
 
 
@@ -40,15 +40,15 @@ def name_ticks(axes: "Axes", which: Literal["x", "y"], names: Sequence[str], len
     places = range(0, len(names), step)
     labels = [short_name(names[place]) for place in places]
     if which == "y":
-        axes.set_yticks(places, labels, fontsize=FONT_SIZE)
+        axes.set_yticks(places, labels, fontsize=SMALL)
     elif not turned:
-        axes.set_xticks(places, labels, fontsize=FONT_SIZE)
+        axes.set_xticks(places, labels, fontsize=SMALL)
     else:
         steep = length * step / len(names) < 2 * LINE
         axes.set_xticks(
             places,
             labels,
-            fontsize=FONT_SIZE,
+            fontsize=SMALL,
             rotation=90.0 if steep else 45.0,
             horizontalalignment="right",
             verticalalignment="center" if steep else "top",

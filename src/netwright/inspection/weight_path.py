@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, ClassVar
 from torch import Tensor
 
 from netwright.core.checks import check_shape
-from netwright.inspection.figure_style import FAINT, INK, colour_of, log_scale
+from netwright.inspection.figure_style import FAINT, INK, SMALL, colour_of, log_scale
 from netwright.inspection.view import View
 from netwright.inspection.wording import check_names, legend_name, number, quoted
 
@@ -91,7 +91,7 @@ class WeightPath(View):
         log_scale(axes, "x")
         axes.invert_xaxis()
         axes.set(xlabel="penalty (falls to the right)", ylabel="weight")
-        figure.legend(loc="outside right upper", fontsize=9)
+        figure.legend(loc="outside right upper", fontsize=SMALL)
 
 
 def measure_weight_path(

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from netwright.core.checks import check_positive, check_shape
-from netwright.inspection.figure_style import COLOURS, FAINT
+from netwright.inspection.figure_style import COLOURS, FAINT, SMALL
 from netwright.inspection.view import View
 from netwright.inspection.wording import check_names, number, quoted, short_name, signed
 from netwright.metrics.regression import mae
@@ -185,7 +185,7 @@ def _draw_lines(axes: "Axes", output: OutputErrors) -> None:
         zorder=3,
     )
     words = [f"row {one.row} ({signed(one.error)})" for one in output.rows]
-    axes.set_yticks(places, words, fontsize=9)
+    axes.set_yticks(places, words, fontsize=SMALL)
     axes.set_ylim(len(output.rows) - 0.4, -0.6)
     axes.grid(visible=False, axis="y")
     axes.set_xlabel(short_name(output.name, 40))

@@ -15,7 +15,7 @@ from torch import Tensor
 
 from netwright.core.checks import check_positive
 from netwright.core.errors import DataError
-from netwright.inspection.figure_style import COLOURS, FAINT
+from netwright.inspection.figure_style import COLOURS, FAINT, SMALL
 from netwright.inspection.pictures import (
     COLUMNS,
     ROW_HEIGHT,
@@ -270,7 +270,7 @@ def _draw_bars(axes: "Axes", examples: tuple[Example, ...]) -> None:
     axes.barh(below, rivals, height=0.36, color=colour, label=legend)
     names = [f"row {one.row}: {short_name(one.true_name, MIDDLING)}" for one in examples]
     axes.set_yticks(places, [", ".join(pair) for pair in zip(names, words, strict=True)])
-    axes.tick_params(axis="y", labelsize=9)
+    axes.tick_params(axis="y", labelsize=SMALL)
     axes.set(xlim=(0, 1), ylim=(len(examples) - 0.4, -0.6), xlabel="probability")
     axes.grid(visible=False, axis="y")
     axes.legend(
@@ -278,7 +278,7 @@ def _draw_bars(axes: "Axes", examples: tuple[Example, ...]) -> None:
         bbox_to_anchor=(1.0, 1.0),
         ncols=2,
         borderaxespad=0,
-        fontsize=9,
+        fontsize=SMALL,
         handlelength=1.0,
         columnspacing=1.0,
     )
