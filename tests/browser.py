@@ -147,6 +147,23 @@ class Browser:
                 self.call("Page.handleJavaScriptDialog", accept=True)
 
 
+STICKING_OUT = """[...document.querySelectorAll('body *')].filter(one => {
+    const box = one.getBoundingClientRect();
+    return box.width && box.right > innerWidth + 1 && !one.parentElement.closest('.scroll, .lines');
+}).map(one => one.outerHTML.slice(0, 100))"""
+
+
+def check_fits(page: Path) -> None:
+    """On a phone and on two screens nothing of a page sticks out: it fits, or its box scrolls."""
+    with browsing() as browser:
+        for width in (390, 1280, 1920):
+            browser.open(page, width=width)
+            assert browser.run("document.documentElement.scrollWidth") == width
+            assert browser.run(STICKING_OUT) == []
+            pictures = "[...document.images].filter(one => one.checkVisibility())"
+            assert browser.run(f"{pictures}.every(one => one.naturalWidth && one.width > 3)")
+
+
 @contextmanager
 def browsing() -> Iterator[Browser]:
     """A browser for as long as the block lasts; skips where there is no Chromium."""

@@ -2,15 +2,25 @@
 
 # ruff: noqa: RUF001 - the Greek letters are meant
 
-import base64
 import re
 import xml.etree.ElementTree as ET
+from urllib.parse import unquote_to_bytes
 
+import numpy as np
 import pytest
+from matplotlib.font_manager import FontProperties
+from matplotlib.path import Path
+from matplotlib.textpath import text_to_path
 
 from netwright.core.card import Card
 from netwright.core.errors import ConfigError
-from netwright.inspection.formula import formula_block, formula_svg, formula_text
+from netwright.inspection.formula import (
+    _MATHTEXT_NAMES,
+    POINTS,
+    formula_block,
+    formula_svg,
+    formula_text,
+)
 from netwright.recipes.explain import KINDS
 
 CARDS: dict[str, Card] = {
@@ -35,15 +45,41 @@ FORMULAS = sorted(
 )
 
 
+def outline_of(latex: str) -> Path:
+    """The whole formula as matplotlib itself outlines it, in hundredths of the font's size."""
+    known = re.sub(r"\\[A-Za-z]+", lambda found: _MATHTEXT_NAMES.get(found[0], found[0]), latex)
+    font = FontProperties(size=text_to_path.FONT_SCALE, math_fontfamily="cm")
+    corners, codes = text_to_path.get_text_path(font, f"${known}$", ismath=True)
+    return Path(np.asarray(corners), codes)
+
+
+def check_is_whole(latex: str, picture: bytes) -> None:
+    """Every corner of the outlines lies on the picture."""
+    left, top, width, height = map(float, ET.fromstring(picture).attrib["viewBox"].split())
+    outline = outline_of(latex)
+    is_drawn = np.asarray(outline.codes) != Path.CLOSEPOLY
+    drawn = np.asarray(outline.vertices)[is_drawn] * POINTS / 100
+    assert left <= drawn[:, 0].min() and drawn[:, 0].max() <= left + width
+    assert top <= -drawn[:, 1].max() and -drawn[:, 1].min() <= top + height
+
+
 @pytest.mark.parametrize("latex", FORMULAS)
 def test_every_card_can_be_drawn_and_written(latex: str, caplog: pytest.LogCaptureFixture) -> None:
-    assert b'd="M' in formula_svg(latex)
+    picture = formula_svg(latex)
+    assert b" d='m" in picture
+    check_is_whole(latex, picture)
     assert not caplog.records  # mathtext only logs a letter that it does not have
     line = formula_text(latex)
     assert line
     assert line == line.strip()
     assert "\n" not in line
     assert not re.search(r"\\|[\u2003\u2009]| {4}|frac|sqrt|quad", line)
+
+
+def test_a_slanted_letter_reaches_beyond_its_line() -> None:
+    font = FontProperties(size=text_to_path.FONT_SCALE, math_fontfamily="cm")
+    advance = text_to_path.mathtext_parser.parse("$P$", text_to_path.DPI, font)[0] * POINTS / 100
+    assert width_of(formula_svg("P")) > advance + 1  # with less it would read F
 
 
 def test_the_cards_of_every_table_are_among_them() -> None:
@@ -160,7 +196,19 @@ def test_the_refusal_says_what_is_not_known() -> None:
 
 def test_the_block_shows_the_picture_and_reads_as_latex() -> None:
     block = formula_block(r"a < b")
-    assert block.startswith('<div class="formula"><img alt="a &lt; b" src="data:image/svg+xml;')
-    content = re.search(r'base64,([^"]+)"', block)
+    assert block.startswith('<div class="formula"><img alt="a &lt; b" src="data:image/svg+xml,')
+    content = re.search(r'svg\+xml,([^"]+)"', block)
     assert content is not None
-    assert base64.b64decode(content[1]) == formula_svg("a < b")
+    assert unquote_to_bytes(content[1]) == formula_svg("a < b")
+
+
+def test_parts_of_a_formula_are_pictures_of_one_height() -> None:
+    block = formula_block(r"x = y, \quad \frac{a}{b} \qquad z")
+    assert re.findall(r'alt="(.*?)"', block) == ["x = y,", r"\frac{a}{b}", "z"]
+    pictures = [unquote_to_bytes(found) for found in re.findall(r'svg\+xml,([^"]+)"', block)]
+    assert len({height_of(picture) for picture in pictures}) == 1
+
+
+@pytest.mark.parametrize("latex", [r"\frac{a \quad b}{c}", r"\left( a \quad b \right)", r"a \quad"])
+def test_what_belongs_together_is_not_parted(latex: str) -> None:
+    assert formula_block(latex).count("<img") == 1

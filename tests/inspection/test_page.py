@@ -6,6 +6,7 @@ import html
 import re
 from html.parser import HTMLParser
 from pathlib import Path
+from urllib.parse import unquote_to_bytes
 
 import pytest
 
@@ -14,9 +15,11 @@ from netwright.inspection.page import (
     Html,
     Page,
     badge,
+    beside,
     choice,
     code,
     folded,
+    graph,
     heading,
     image,
     link,
@@ -54,7 +57,10 @@ def evil_page() -> Page:
             tiles([(words, words, words)]),
             table([{words: words}], numbers=[words]),
             side_by_side(text(words), folded(words, text(words))),
+            beside(text(words), code(words, is_table=True)),
+            table([dict.fromkeys((words, "b", "c", words * 2), words)]),
             image(words, b"<svg xmlns='http://www.w3.org/2000/svg'/>"),
+            graph(words, b'<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"/>'),
         )
     page.section("choice", choice("way", {words: text(words) for words in EVIL[:4]}))
     page.section("steps", steps("turn", [text(words) for words in EVIL], jumps={EVIL[0]: 0}))
@@ -111,6 +117,23 @@ def test_the_policy_allows_this_style_and_nothing_else() -> None:
     assert "url(" not in style[1] and "@import" not in style[1]
 
 
+def test_a_page_of_steps_lets_in_its_own_script_and_no_other(tmp_path: Path) -> None:
+    page = Page("t", keys=True)
+    page.section("s", steps("at", [text(EVIL[0]), text("b")], jumps={}))
+    markup = page.render()
+    scripts = re.findall(r"<script>(.*?)</script>", markup, re.DOTALL)
+    digest = base64.b64encode(hashlib.sha256(scripts[0].encode()).digest()).decode()
+    assert len(scripts) == 1
+    assert f"script-src {html.escape(repr(f'sha256-{digest}'))}; base-uri" in markup
+    assert not re.search("https?:|eval|fetch|innerHTML|import", scripts[0])
+    file = tmp_path / "page.html"
+    file.write_text(markup.replace("</main>", "<script>alert(7)</script></main>"))
+    with browsing() as browser:
+        visit = browser.open(file)
+    assert visit.dialogs == []
+    assert any("Content Security Policy" in complaint for complaint in visit.complaints)
+
+
 def test_blocks_that_are_not_markup_are_escaped() -> None:
     page = Page("t")
     page.section("s", "<b>plain text</b>")  # type: ignore[arg-type]
@@ -122,6 +145,25 @@ def test_a_table_has_the_columns_of_its_first_row() -> None:
     assert re.findall(r"<th[^>]*>(\w)</th>", shown) == ["a", "b"]
     assert '<td>3</td><td class="number"></td>' in shown
     assert table([]) == ""
+
+
+def test_cells_of_a_wide_table_say_what_they_are() -> None:
+    """A phone shows them as a paragraph."""
+    narrow, wide = (
+        {name: "1" for name in names} for names in (("", "a", "b"), ("", "a", "b", "c"))
+    )
+    assert "data-of" not in table([narrow])
+    assert '<table class="many">' in table([wide])
+    cells = re.findall(r"<td[^>]*>", table([wide]))
+    assert cells == ["<td>", "<td>", '<td data-of="b">', '<td data-of="c">']
+
+
+def test_a_picture_keeps_its_bytes_in_its_address() -> None:
+    svg = b"<svg a=\"1\" b='2'>&amp; # % \n\xc3\xa4</svg>"
+    address = re.search(r'src="data:image/svg\+xml,([^"]*)"', image("x", svg))
+    assert address is not None
+    assert unquote_to_bytes(address[1]) == svg
+    assert not re.search('[<>&#"]', address[1])
 
 
 def test_cells_may_hold_markup_of_ours() -> None:

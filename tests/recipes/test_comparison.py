@@ -13,6 +13,7 @@ from netwright.metrics.paired import paired_gap
 from netwright.recipes.comparison import ComparedEntry, Comparison
 from netwright.recipes.gap_verdict import judge_gap
 from netwright.recipes.recipe import parse_recipe
+from tests.browser import check_fits
 
 A, B = (0.90, 0.92, 0.91), (0.949, 0.971, 0.96)
 
@@ -199,7 +200,7 @@ def test_the_page_opens_with_the_verdict_and_holds_everything(real: Comparison) 
     assert '<div class="value">better</div>' in page
     assert html.escape(real.sentences[0]) in page
     assert "trivial baseline" in page
-    assert "data:image/svg+xml;base64," in page
+    assert "data:image/svg+xml," in page
     assert html.escape(real.coverage) in page
     differences = page.partition("<h2>What differs</h2>")[2].partition("</section>")[0]
     named = re.findall(r"<tr><td>(.*?)</td>", differences)
@@ -265,7 +266,7 @@ def test_many_entries_do_not_fill_the_title() -> None:
 def test_a_notebook_shows_sentences_table_and_figure(real: Comparison) -> None:
     shown = real._repr_html_()
     assert shown.startswith(f"<p>{real.setting}</p><p>wide is better")
-    assert "<table>" in shown
+    assert '<table class="many">' in shown
     assert "<figure" in shown
     assert "<input" not in shown
 
@@ -291,3 +292,7 @@ def test_saves_as_a_page_or_as_json(real: Comparison, tmp_path: Path) -> None:
         ConfigError, match=r"^a comparison is saved as \.html or \.json, got 'a\.png'$"
     ):
         real.save(tmp_path / "a.png")
+
+
+def test_in_a_real_browser_the_page_fits_every_screen(real: Comparison, tmp_path: Path) -> None:
+    check_fits(real.save(tmp_path / "compare.html"))

@@ -3,10 +3,12 @@
 import html
 import re
 from dataclasses import replace
+from pathlib import Path
 
 from netwright.core.card import Card
 from netwright.theory.ledger import Entry, check_claim
 from netwright.theory.ledger_page import ledger_page
+from tests.browser import check_fits
 from tests.theory.test_claims import toy
 
 
@@ -49,3 +51,14 @@ def test_words_of_a_claim_are_escaped() -> None:
     told = page(check_claim("toy", replace(toy(), card=card)))
     assert "<b>" not in told and "<i>" not in told
     assert "&lt;b&gt;bold&lt;/b&gt; &amp; sure." in told
+
+
+def test_a_claim_takes_few_bytes() -> None:
+    one = check_claim("toy", toy())
+    assert len(page(one, one, one)) - len(page(one, one)) < 20_000
+
+
+def test_in_a_real_browser_the_page_fits_every_screen(tmp_path: Path) -> None:
+    file = tmp_path / "ledger.html"
+    file.write_text(page(check_claim("toy", toy()), check_claim("other", toy("false"))))
+    check_fits(file)

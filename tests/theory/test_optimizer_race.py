@@ -1,5 +1,7 @@
 """The race: the best of the rates, tables, pages, and who may take part."""
 
+from pathlib import Path
+
 import pytest
 import torch
 
@@ -7,6 +9,7 @@ from netwright.core.errors import ConfigError, UnknownNameError
 from netwright.theory.optimizer_path import optimizer_path
 from netwright.theory.optimizer_race import CLOSE, GUESTS, RACERS, race_page, run_race
 from netwright.theory.surfaces import RAVINE
+from tests.browser import check_fits
 
 
 @pytest.mark.covers("optimizer-comparison")
@@ -68,13 +71,18 @@ def test_six_race_unless_others_are_asked_for() -> None:
     assert not set(RACERS) & set(GUESTS)
 
 
-def test_the_page_has_each_surface_with_its_picture_and_says_how_rates_were_chosen() -> None:
+def test_the_page_has_each_surface_with_its_picture_and_says_how_rates_were_chosen(
+    tmp_path: Path,
+) -> None:
     races = [run_race(name, ["sgd", "adam"], steps=20) for name in ("saddle", "ravine")]
     page = race_page(races, steps=20)
     assert page.count("data:image/svg+xml") == 2
     assert "<h2>Saddle</h2>" in page
     assert "no one is handicapped" in page
     assert "A step of L-BFGS holds several evaluations" in page
+    file = tmp_path / "race.html"
+    file.write_text(page, encoding="utf-8")
+    check_fits(file)
 
 
 @pytest.mark.parametrize("name", GUESTS)

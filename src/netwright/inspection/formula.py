@@ -8,13 +8,15 @@ The picture is set by matplotlib's mathtext, so no TeX is needed. The text write
 
 import re
 import unicodedata
+from collections.abc import Sequence
 
 from netwright.core.errors import ConfigError
-from netwright.inspection.figure_style import INK, styled
+from netwright.inspection.figure_style import styled
+from netwright.inspection.glyph_outlines import GlyphOutlines
 from netwright.inspection.page import Html, image
 
 POINTS = 15.0  # as large as the text around it
-ASCENT, DESCENT = 0.8 * POINTS, 0.28 * POINTS  # at least, so that x and f stand on one line
+ASCENT, DESCENT = 80.0, 28.0  # hundredths, at least: so that x and f stand on one line
 
 # What mathtext knows under another name only, sets smaller than TeX does, or too near to the left.
 _MATHTEXT_NAMES = {
@@ -64,8 +66,44 @@ _ATOM = re.compile(
 
 def formula_svg(latex: str) -> bytes:
     """The formula as an SVG picture, letters as outlines; the same formula gives the same bytes."""
-    import numpy as np  # noqa: PLC0415 - these cost a second
-    from matplotlib.font_manager import FontProperties  # noqa: PLC0415
+    return _pictures([latex])[0]
+
+
+def formula_block(latex: str) -> Html:
+    r"""The picture for a page, one for each part between \quad; who cannot see it reads the LaTeX.
+
+    The parts stand below each other where there is no room beside.
+    """
+    parts = _parts(latex)
+    shown = (image(part, svg) for part, svg in zip(parts, _pictures(parts), strict=True))
+    return Html(f'<div class="formula">{"".join(shown)}</div>')
+
+
+def _pictures(parts: Sequence[str]) -> list[bytes]:
+    """All equally high, so that they stand on one line."""
+    set_parts = [_outlines(part) for part in parts]
+    boxes = [one.box for one in set_parts]
+    low = min(-DESCENT, *(box.low for box in boxes))
+    high = max(ASCENT, *(box.high for box in boxes))
+    return [one.svg(POINTS, low=low, high=high) for one in set_parts]
+
+
+def _parts(latex: str) -> list[str]:
+    r"""What stands between \quad or \qquad outside of braces and brackets that grow."""
+    parts, depth = [""], 0
+    for token in _TOKEN.findall(latex):
+        depth += token in {"{", r"\left"}
+        depth -= token in {"}", r"\right"}
+        if depth == 0 and token in {r"\quad", r"\qquad"}:
+            parts.append("")
+        else:
+            parts[-1] += token
+    return [part.strip() for part in parts if part.strip()] or [latex]
+
+
+def _outlines(latex: str) -> GlyphOutlines:
+    """The formula as mathtext sets it."""
+    from matplotlib.font_manager import FontProperties  # noqa: PLC0415 - these cost a second
     from matplotlib.path import Path  # noqa: PLC0415
     from matplotlib.textpath import text_to_path  # noqa: PLC0415
 
@@ -74,29 +112,18 @@ def formula_svg(latex: str) -> bytes:
     font = FontProperties(size=text_to_path.FONT_SCALE, math_fontfamily="cm")
     with styled():
         try:
-            sizes = text_to_path.mathtext_parser.parse(words, text_to_path.DPI, font)
-            corners, codes = text_to_path.get_text_path(font, words, ismath=True)
+            width = text_to_path.mathtext_parser.parse(words, text_to_path.DPI, font)[0]
+            placed, glyphs, bars = text_to_path.get_glyphs_mathtext(font, words)
         except ValueError as error:
             reason = str(error).strip().splitlines()[-1].partition(": ")[2]
             raise ConfigError(f"the formula {latex!r} cannot be drawn: {reason}") from None
-    scale = POINTS / text_to_path.FONT_SCALE
-    width, height, depth = (scale * size for size in sizes[:3])
-    above, below = max(height - depth, ASCENT), max(depth, DESCENT)
-    pen = {Path.MOVETO: "M", Path.LINETO: "L", Path.CURVE3: "Q", Path.CURVE4: "C"}
-    outline = Path(np.asarray(corners) * (scale, -scale) + (0, above), codes)  # y points down
-    strokes = "".join(
-        pen[code] + " ".join(f"{number:.2f}" for number in points) if code in pen else "Z"
-        for points, code in outline.iter_segments(simplify=False)
+    inked = {name: Path(*outline) for name, outline in glyphs.items() if len(outline[0])}
+    return GlyphOutlines(
+        placed=[one for one in placed if one[0] in inked],  # a space has no outline
+        glyphs=inked,
+        bars=[Path(*bar) for bar in bars],
+        width=width,
     )
-    size = f'width="{width:.2f}pt" height="{above + below:.2f}pt"'
-    view = f'viewBox="0 0 {width:.2f} {above + below:.2f}"'
-    path = f'<path fill="{INK}" d="{strokes}"/>'
-    return f'<svg xmlns="http://www.w3.org/2000/svg" {size} {view}>{path}</svg>'.encode()
-
-
-def formula_block(latex: str) -> Html:
-    """The picture for a page; who cannot see it reads the LaTeX."""
-    return Html(f'<div class="formula">{image(latex, formula_svg(latex))}</div>')
 
 
 def formula_text(latex: str) -> str:

@@ -1,7 +1,8 @@
 """The one builder of pages: a single HTML file that needs nothing else and does nothing by itself.
 
-No script at all: choices are radio buttons and style. Everything from data or files is escaped, and
-a content security policy forbids scripts, requests and forms to whatever were to slip through.
+Choices are radio buttons and style. There is no script but one of ours, on pages of steps, which
+listens to keys. Everything from data or files is escaped, and a content security policy forbids all
+other scripts, requests and forms to whatever were to slip through.
 """
 
 import base64
@@ -10,10 +11,14 @@ import html
 from collections.abc import Mapping, Sequence
 from importlib.resources import files
 from typing import Literal, Protocol
+from urllib.parse import quote
 
 from netwright.core.errors import ConfigError
+from netwright.inspection.compact_svg import compact_svg
 
 WIDE = 7.0  # inches: a figure that a phone lets you push sideways
+_PLAIN = " !$'()*+,-./:;=?@[]^_{|}~"  # stands as it is in an address and in an attribute
+MOST_ON_A_PHONE = 3  # columns of a table that find room
 MOST_PANES = 4  # as many as the style sheet has rules for
 
 
@@ -48,10 +53,11 @@ class Page:
     Args:
         title: of the page and the window.
         subtitle: one line below it.
+        keys: whether keys turn the page's steps.
     """
 
-    def __init__(self, title: str, *, subtitle: str = "") -> None:
-        self.title, self.subtitle = title, subtitle
+    def __init__(self, title: str, *, subtitle: str = "", keys: bool = False) -> None:
+        self.title, self.subtitle, self.keys = title, subtitle, keys
         self._sections: list[tuple[str, Html]] = []
 
     def section(self, title: str, *blocks: Html) -> None:
@@ -60,11 +66,11 @@ class Page:
 
     def render(self) -> str:
         """The whole file."""
-        style = _style()
-        digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
+        style, script = _ours("page.css"), _ours("steps.js") if self.keys else ""
         policy = (
-            f"default-src 'none'; img-src data:; style-src 'sha256-{digest}'; "
-            "base-uri 'none'; form-action 'none'"
+            f"default-src 'none'; img-src data:; style-src {_digest(style)}; "
+            + (f"script-src {_digest(script)}; " if script else "")
+            + "base-uri 'none'; form-action 'none'"
         )
         menu = "".join(
             f'<a href="#part-{number}">{_escape(title)}</a>'
@@ -83,7 +89,8 @@ class Page:
             f"<title>{_escape(self.title)}</title>\n<style>{style}</style>\n</head>\n<body>\n"
             f"<header><h1>{_escape(self.title)}</h1>{subtitle}"
             f"{f'<nav>{menu}</nav>' if len(self._sections) > 1 else ''}</header>\n"
-            f"<main>\n{body}</main>\n<footer>made by netwright</footer>\n</body>\n</html>\n"
+            f"<main>\n{body}</main>\n<footer>made by netwright</footer>\n"
+            f"{f'<script>{script}</script>' if script else ''}</body>\n</html>\n"
         )
 
 
@@ -113,9 +120,10 @@ def badge(words: str, mood: Literal["good", "bad", "plain"]) -> Html:
     return Html(f'<span class="badge {mood}">{_escape(words)}</span>')
 
 
-def code(lines: str) -> Html:
-    """Text as it is, in a typewriter's letters."""
-    return Html(f"<pre><code>{_escape(lines)}</code></pre>")
+def code(lines: str, *, is_table: bool = False) -> Html:
+    """Text as it is, in a typewriter's letters; the lines of a table are never broken."""
+    kind = ' class="lines"' if is_table else ""
+    return Html(f"<pre{kind}><code>{_escape(lines)}</code></pre>")
 
 
 def tiles(entries: Sequence[tuple[str, str, str]]) -> Html:
@@ -134,18 +142,24 @@ def table(rows: Sequence[Mapping[str, str | Html]], *, numbers: Sequence[str] = 
     if not rows:
         return Html("")
     columns = list(rows[0])
+    first = next(filter(None, columns), "")
+    # On a phone a row of many cells is a paragraph, in which all but the first say what they are.
+    is_many = len(columns) > MOST_ON_A_PHONE
 
     def cell(tag: str, column: str, value: str) -> str:
         kind = ' class="number"' if column in numbers else ""
-        return f"<{tag}{kind}>{_safe(value)}</{tag}>"
+        is_named = tag == "td" and is_many and column not in {"", first}
+        name = f' data-of="{_escape(column)}"' if is_named else ""
+        return f"<{tag}{kind}{name}>{_safe(value)}</{tag}>"
 
     head = "".join(cell("th", column, column) for column in columns)
     body = "".join(
         f"<tr>{''.join(cell('td', column, row.get(column, '')) for column in columns)}</tr>"
         for row in rows
     )
+    kind = ' class="many"' if is_many else ""
     return Html(
-        f'<div class="scroll"><table><thead><tr>{head}</tr></thead>'
+        f'<div class="scroll"><table{kind}><thead><tr>{head}</tr></thead>'
         f"<tbody>{body}</tbody></table></div>"
     )
 
@@ -153,8 +167,9 @@ def table(rows: Sequence[Mapping[str, str | Html]], *, numbers: Sequence[str] = 
 def picture(view: Picture) -> Html:
     """A view's figure with its caption; the picture is isolated from the page."""
     kind = ' class="wide"' if view.size[0] > WIDE else ""
+    shown = image(view.title, compact_svg(view.image("svg")))
     return Html(
-        f'<figure{kind}><div class="scroll">{image(view.title, view.image("svg"))}</div>'
+        f'<figure{kind}><div class="scroll">{shown}</div>'
         f"<figcaption>{_escape(view.caption)}</figcaption></figure>"
     )
 
@@ -174,6 +189,16 @@ def side_by_side(*blocks: Html) -> Html:
     return Html(f'<div class="side-by-side">{"".join(f"<div>{b}</div>" for b in blocks)}</div>')
 
 
+def beside(*blocks: Html) -> Html:
+    """Words next to a table or a figure, which keeps its width; below it where there is no room."""
+    return Html(f'<div class="beside">{"".join(f"<div>{b}</div>" for b in blocks)}</div>')
+
+
+def graph(alt: str, content: bytes) -> Html:
+    """A drawing whose letters stay legible: a phone lets you push it sideways."""
+    return Html(f'<div class="graph scroll">{image(alt, content)}</div>')
+
+
 def choice(name: str, panes: Mapping[str, Html]) -> Html:
     """One of several panes at a time, to be chosen; `name` is unique on the page, plain letters."""
     if not name.isidentifier() or not 1 <= len(panes) <= MOST_PANES:
@@ -190,7 +215,7 @@ def choice(name: str, panes: Mapping[str, Html]) -> Html:
 def steps(name: str, panes: Sequence[Html], *, jumps: Mapping[str, int]) -> Html:
     """One of many panes at a time, with buttons to the one before and the one after.
 
-    The arrow keys turn them too, as they do in every group of radio buttons.
+    On a page with `keys` the keys turn them too: arrows, PageDown and PageUp, space, Home and End.
 
     Args:
         name: unique on the page, plain letters.
@@ -235,9 +260,17 @@ def _escape(value: str) -> str:
 
 
 def _data_address(kind: Literal["svg", "png"], content: bytes) -> str:
-    mime = "image/svg+xml" if kind == "svg" else "image/png"
-    return f"data:{mime};base64,{base64.b64encode(content).decode()}"
+    """The picture as an address; of SVG only what has a meaning in addresses or HTML is escaped."""
+    if kind == "png":
+        return f"data:image/png;base64,{base64.b64encode(content).decode()}"
+    return f"data:image/svg+xml,{quote(content, safe=_PLAIN)}"
 
 
-def _style() -> str:
-    return files("netwright.inspection").joinpath("page.css").read_text(encoding="utf-8")
+def _ours(name: str) -> str:
+    """The style or the script of all pages."""
+    return files("netwright.inspection").joinpath(name).read_text(encoding="utf-8")
+
+
+def _digest(content: str) -> str:
+    """How a policy names what it lets in."""
+    return f"'sha256-{base64.b64encode(hashlib.sha256(content.encode()).digest()).decode()}'"

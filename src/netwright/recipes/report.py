@@ -21,6 +21,7 @@ from netwright.inspection.curves import AXIS_LABELS, Axis, Curves
 from netwright.inspection.page import (
     Html,
     Page,
+    beside,
     choice,
     code,
     folded,
@@ -133,7 +134,7 @@ def write_report(
     known = PREDICTIONS + LEARNING + ELSEWHERE
     inside = [titled(view) for name, view in views.items() if name not in known]
     if inside:
-        page.section("Inside", *inside)
+        page.section("Inside", side_by_side(*inside))
     for name in SHOWN:
         if name in views and sample is not None:
             page.section("Examples", *_examples(run, views[name], sample))
@@ -261,14 +262,13 @@ def _model(run: Reported, summary: View | None) -> list[Html]:
     name = run.config["model"]["name"]
     if name:
         blocks += card_blocks(MODELS.load(name).card)
-    if isinstance(summary, Summary):
-        rows = summary.table_rows()
-        blocks += [
-            heading("Layer by layer, from a real batch"),
-            table(rows, numbers=["parameters", "FLOPs"]),
-            picture(summary),
-        ]
-    return blocks
+    if not isinstance(summary, Summary):
+        return blocks
+    rows = summary.table_rows()
+    layers = Html(
+        heading("Layer by layer, from a real batch") + table(rows, numbers=["parameters", "FLOPs"])
+    )
+    return [beside(Html("".join(blocks)), layers) if blocks else layers, picture(summary)]
 
 
 def _sampled(run: Reported, sample: Sample | None) -> list[Html]:
@@ -288,11 +288,9 @@ def _data(sample: Sample, targets: View | None) -> list[Html]:
     if len(rows) == MOST_COLUMNS:
         blocks.append(note(f"At most {MOST_COLUMNS} columns are shown."))
     blocks.append(table(rows))
-    if targets is not None:
-        blocks.append(titled(targets))
     if data.notes:
         blocks.append(folded("What was inferred on the way", *(text(line) for line in data.notes)))
-    return blocks
+    return blocks if targets is None else [beside(Html("".join(blocks)), titled(targets))]
 
 
 def _again(config: Mapping[str, Any], environment: Mapping[str, Any]) -> list[Html]:

@@ -19,7 +19,7 @@ from torch import Tensor
 
 from netwright.core.errors import ConfigError
 from netwright.inspection.descent_paths import DescentPaths, measure_descent_paths
-from netwright.inspection.page import Page, note, picture, table, text
+from netwright.inspection.page import Page, beside, note, picture, table, text
 from netwright.optimizers.catalog import OPTIMIZERS
 from netwright.theory.optimizer_path import optimizer_path
 from netwright.theory.surfaces import SURFACES, Surface
@@ -42,6 +42,12 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "lbfgs": {"max_iter": 1, "max_eval": 25},
 }
 RATES = torch.logspace(-4, 2, 49, dtype=torch.float64)[:, None]
+RULES = (
+    "Each runs at the best of a grid of learning rates, so that no one is handicapped: the one "
+    "that is close to a minimum soonest without leaving the picture. Methods that choose the "
+    "length of their steps themselves run at their own rate. A step of L-BFGS holds several "
+    "evaluations of the surface, one of the others only one."
+)
 CLOSE = 1e-3  # a height below it is close to a minimum, whose height is 0
 
 
@@ -205,12 +211,6 @@ def race_page(races: Sequence[Race], *, steps: int) -> str:
             race.surface.capitalize(),
             text(surface.sentence),
             picture(race.view),
-            table(rows, numbers=list(rows[0])[1:]),
-            note(
-                "Each runs at the best of a grid of learning rates, so that no one is handicapped: "
-                "the one that is close to a minimum soonest without leaving the picture. Methods "
-                "that choose the length of their steps themselves run at their own rate. A step of "
-                "L-BFGS holds several evaluations of the surface, one of the others only one."
-            ),
+            beside(table(rows, numbers=list(rows[0])[1:]), note(RULES)),
         )
     return page.render()

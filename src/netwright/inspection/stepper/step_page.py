@@ -1,4 +1,4 @@
-"""A page to step through a computation: a button forward, a button back, and no script.
+"""A page to step through a computation, by buttons or by keys.
 
 Each step shows the graph with the present operation marked: all of a small one, of a large one what
 the operation is computed from and what uses it. Going forward it shows the formula with its
@@ -8,7 +8,7 @@ numbers; going back, the gradient that arrives, the local derivative, and what i
 from collections.abc import Sequence
 from typing import Literal
 
-from netwright.inspection.page import Html, Page, badge, code, heading, image, note, table, text
+from netwright.inspection.page import Html, Page, badge, code, graph, heading, note, table, text
 from netwright.inspection.page import steps as turning
 from netwright.inspection.stepper.graph_pictures import graph_svg
 from netwright.inspection.stepper.numeric_check import Check, Verdict
@@ -36,11 +36,11 @@ def steps_page(title: str, caption: str, steps: Sequence[Step]) -> Page:
     panes += [_backward(links, place) for place in reversed(shown)]
     whole = len(shown) == len(computed)
     words = "" if whole else f"The last {len(shown)} of {len(computed):,} operations, to the loss."
-    page = Page(title, subtitle=caption)
+    page = Page(title, subtitle=caption, keys=True)
     turned = turning("step", panes, jumps={"forward": 0, "backward": len(shown)})
     page.section("Step by step", note(words), turned)
-    page.section("The whole graph", image("the whole graph", graph_svg(graph_of(links))))
-    page.section("All steps", code(steps_text(steps)))
+    page.section("The whole graph", graph("the whole graph", graph_svg(graph_of(links))))
+    page.section("All steps", code(steps_text(steps), is_table=True))
     return page
 
 
@@ -98,7 +98,7 @@ def _backward(links: Links, place: int) -> Html:
 def _pane(way: str, links: Links, place: int, picture: bytes, *blocks: Html) -> Html:
     step, title = links.steps[place], f"{way}: {label(links.steps, place)}"
     where = note(f"in module {step.place}") if step.where else note(step.moment)
-    return Html("".join([heading(title), where, image(title, picture), *blocks]))
+    return Html("".join([heading(title), where, graph(title, picture), *blocks]))
 
 
 def _neighbourhood(links: Links, place: int) -> Graph:
