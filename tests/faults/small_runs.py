@@ -17,6 +17,7 @@ from netwright.data.stored import StoredInputs, StoredSplit
 from netwright.recipes.fit import fit
 from netwright.train.callback import Callback
 from netwright.train.checkpoint import FILES
+from netwright.train.history import without_clock
 from netwright.train.packing import unpack
 from netwright.train.state import TrainState
 from tests.train.toy_runs import assert_same, toy_data, toy_net
@@ -94,7 +95,9 @@ def train_small(folder: Path) -> None:
         seed=2,  # its second epoch is the best
         lr=0.2,
         schedule="cosine",
-        patience=3,
+        patience=9,
+        eval_every=7,
+        log_every=4,
         save_steps=2,
         save_every=1,
         device="cpu",
@@ -111,8 +114,7 @@ def content(checkpoint: Path) -> dict[str, Any]:
     """What a checkpoint holds, to the last bit, but for its clock."""
     state = read_json(checkpoint / "state.json")
     del state["elapsed"]
-    for row in state["history"]:
-        del row["time"]
+    state["history"] = [without_clock(row) for row in state["history"]]
     tensors = {name: (checkpoint / name).read_bytes() for name in FILES if name != "state.json"}
     return {**tensors, "state": state}
 
@@ -123,9 +125,8 @@ def left_behind(folder: Path) -> dict[str, Any]:
     results = read_json(folder / "results.json")
     for name in ("seconds", "load_seconds"):
         del results[name]
-    metrics = [json.loads(line) for line in (folder / "metrics.jsonl").read_text().splitlines()]
-    for row in metrics:
-        del row["time"]
+    lines = (folder / "metrics.jsonl").read_text().splitlines()
+    metrics = [without_clock(json.loads(line)) for line in lines]
     return {
         **content(newest),
         "metrics": metrics,

@@ -27,6 +27,7 @@ import netwright as nw
 from netwright.core import interrupts
 from netwright.train import trainer
 from netwright.train.callback import EVENTS, Callback
+from netwright.train.measuring import Measuring
 from netwright.train.tasks.classification import Classification
 from tests.faults.scenario import Figures, Scenario
 
@@ -100,13 +101,14 @@ def learn(place: str, fuse: Fuse, out: Path, settings: dict[str, Any]) -> None:
             kind = torch.optim.LBFGS if "optimizer" in settings else torch.optim.Adam
             patch.setattr(kind, "step", fused(kind.step, fuse))
         if place == "measurement":
-            patch.setattr(trainer.Trainer, "_measure", fused(trainer.Trainer._measure, fuse))
+            patch.setattr(Measuring, "take", fused(Measuring.take, fuse))
         nw.fit(
             model,
             "xor",
             n=24,
             epochs=5,
             batch_size=8,
+            eval_every=2,
             save_every=5,
             out=out,
             callbacks=callbacks,

@@ -12,6 +12,7 @@ from unittest import mock
 import pytest
 
 from netwright.train import ranks, trainer
+from netwright.train.history import without_clock
 from tests.faults.rank_runs import (
     STEPS,
     Bug,
@@ -32,8 +33,8 @@ def contents(out: Path) -> dict[str, bytes]:
     """The weights, the whole last state, and the history without its clock."""
     last = out / "checkpoints" / json.loads((out / "last.json").read_text())["checkpoint"]
     files = [out / "model" / "model.safetensors", *sorted(last.glob("*.safetensors"))]
-    rows = [json.loads(line) for line in (out / "metrics.jsonl").read_text().splitlines()]
-    history = [{name: value for name, value in row.items() if name != "time"} for row in rows]
+    lines = (out / "metrics.jsonl").read_text().splitlines()
+    history = [without_clock(json.loads(line)) for line in lines]
     return {
         "history": json.dumps(history).encode(),
         **{file.name: file.read_bytes() for file in files},

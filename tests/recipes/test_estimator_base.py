@@ -97,7 +97,8 @@ def test_a_number_is_the_seed_of_nw_fit(blobs: Rows, tmp_path: Path) -> None:
     for number in numbers:
         estimator = NetClassifier("mlp", random_state=number, **settings).fit(*blobs)
         assert torch.equal(weights_of(estimator.model_), weights_of(run.model))
-        assert estimator.history_.as_dict() == run.history.as_dict()
+        told = estimator.history_.as_dict()
+        assert told == {key: run.history.series(key) for key in ("train/loss", "train/accuracy")}
 
 
 def test_held_out_rows_are_those_of_nw_fit(blobs: Rows, tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -27,6 +28,14 @@ def test_a_run_goes_on_exactly_and_its_folder_stays_as_it_was(run: Path) -> None
     assert found.compared > 100
     assert {path: path.stat().st_mtime_ns for path in run.rglob("*")} == before
     assert str(found).endswith("tensors and values are the same, bit for bit")
+
+
+def test_a_run_whose_length_is_in_steps_goes_on_exactly(tmp_path: Path) -> None:
+    settings: dict[str, Any] = {"hidden": (4,), "schedule": "cosine", "eval_every": 2}
+    nw.fit("mlp", "moons", max_steps=5, out=tmp_path / "run", quiet=True, **settings)
+    found = verify_resume(tmp_path / "run", steps=6, seed=1)
+    assert found.holds, str(found)
+    assert (found.first, found.last) == (5, 11)
 
 
 def test_one_bit_is_found(run: Path, tmp_path: Path) -> None:

@@ -31,6 +31,9 @@ class Everything(Callback):
     def on_step_end(self, state: TrainState) -> None:
         self.told.append("step_end")
 
+    def on_evaluation(self, state: TrainState) -> None:
+        self.told.append("evaluation")
+
     def on_batch_end(self, state: TrainState) -> None:
         self.told.append("batch_end")
 

@@ -13,6 +13,7 @@ from netwright.data.dataset import Data
 from netwright.train.conditions import (
     FREE,
     READING,
+    SOMETIMES,
     STEERING,
     SURROUNDINGS,
     describe_conditions,
@@ -20,6 +21,8 @@ from netwright.train.conditions import (
 )
 from netwright.train.settings import TrainConfig
 from tests.train.toy_runs import toy_data, toy_net
+
+BY_STEPS: dict[str, Any] = {"epochs": None, "max_steps": 7, "eval_every": 2}
 
 
 def describe(
@@ -39,15 +42,15 @@ def changes(**others: Any) -> dict[str, str]:
 
 
 def test_every_setting_of_training_is_a_condition_or_free_on_purpose() -> None:
-    described = describe(schedule="cosine")
+    described = describe(schedule="cosine", eval_every=2)
     for field in fields(TrainConfig):
         # "device" is free as a setting: where the model lies counts among the surroundings.
         assert (field.name in described) == (field.name not in FREE or field.name == "device")
 
 
 def test_every_group_names_conditions_that_there_are() -> None:
-    described = describe(schedule="cosine")
-    for group in (STEERING, READING, SURROUNDINGS):
+    described = {**describe(schedule="cosine"), **describe(schedule="cosine", **BY_STEPS)}
+    for group in (STEERING, READING, SURROUNDINGS, SOMETIMES):
         assert set(group) <= set(described)
     assert not set(STEERING) & set(READING)
 
@@ -66,6 +69,23 @@ def test_a_longer_run_differs_only_where_something_knows_the_end(settings: dict[
     assert changes(epochs=9) == {}
     before, now = describe(**settings), describe(**settings, epochs=9)
     assert find_changes(before, now) == {"epochs": "epochs was 3, is 9"}
+    before, now = (
+        describe(**settings, **BY_STEPS),
+        describe(**{**settings, **BY_STEPS, "max_steps": 9}),
+    )
+    assert find_changes(before, now) == {"max_steps": "max_steps was 7, is 9"}
+    assert find_changes(describe(**settings), before)["max_steps"] == "max_steps was not set, is 7"
+
+
+def test_where_epochs_are_given_a_limit_of_steps_is_free() -> None:
+    assert changes(max_steps=9) == {}
+    assert changes(schedule="cosine") == changes(schedule="cosine", max_steps=9)
+
+
+def test_measuring_on_the_way_decides_which_weights_are_best_and_logging_nothing() -> None:
+    assert changes(log_every=5) == {}
+    assert changes(eval_every=5) == {"eval_every": "eval_every was not set, is 5"}
+    assert "eval_every" not in describe()  # nor was it in checkpoints before there was such a thing
 
 
 @pytest.mark.parametrize(

@@ -13,8 +13,10 @@ from netwright.train.callback import Callback
 from netwright.train.callbacks.doctor import Doctor
 from netwright.train.callbacks.early_stopping import EarlyStopping
 from netwright.train.callbacks.save_checkpoints import SaveCheckpoints
+from netwright.train.callbacks.step_rows import StepRows
 from netwright.train.checkpoint import load_checkpoint
 from netwright.train.checkpoint_store import newest_good
+from netwright.train.history import CLOCKED
 from netwright.train.ranks import ALONE, Ranks, joined
 from netwright.train.settings import TrainConfig
 from netwright.train.tasks.catalog import task_for
@@ -61,27 +63,29 @@ class Life:
     def __init__(self, kind: str, ranks: Ranks, folder: Path | None = None, **more: Any) -> None:
         data = toy_data(rows=23)
         data = doubled(replace(data, train=weighed(data.train, [1.0 + i % 3 for i in range(23)])))
-        settings = {"epochs": 3, "batch_size": 8, "device": "cpu", **SETTINGS[kind], **more}
+        often = {"epochs": 3, "batch_size": 8, "eval_every": 2, "device": "cpu"}
+        settings = {**often, **SETTINGS[kind], **more}
         stop, dropout = settings.pop("stop_at", None), settings.pop("dropout", 0.0)
         config = TrainConfig(**settings)
         self.early = EarlyStopping(restore_best=False)
         assert config.batch_size is not None
         self.rows = Rows(config.batch_size, 23, ranks)
         self.doctor = Doctor()
-        calls: list[Callback] = [self.early, self.rows, self.doctor]
+        watched = [StepRows(2), self.early]
+        calls: list[Callback] = [*watched, self.rows, self.doctor]
         if folder is not None:
-            calls.append(SaveCheckpoints(folder, watched=[self.early], best=self.early, every=1))
+            calls.append(SaveCheckpoints(folder, watched=watched, best=self.early, every=1))
         if stop is not None:
             calls.insert(0, StopAt(stop))
         trainer = Trainer(config, task_for(data), callbacks=calls, ranks=ranks)
         self.state = trainer.start(toy_net(dropout=dropout).double(), data)
         checkpoint = None if folder is None else newest_good(folder)[0]
         if checkpoint is not None:
-            load_checkpoint(checkpoint, self.state, [self.early], allow=["processes"])
+            load_checkpoint(checkpoint, self.state, watched, allow=["processes"])
         trainer.fit(self.state, data)
 
     def outcome(self) -> dict[str, Any]:
-        rows = self.state.history.rows
+        rows = [row for row in self.state.history if row.name not in CLOCKED]
         return {
             "weights": dict(self.state.model.state_dict()),
             "history": [(row.step, row.epoch, row.split, row.name, row.value) for row in rows],

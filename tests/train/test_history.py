@@ -8,7 +8,14 @@ from typing import Any
 import pytest
 
 from netwright.core.errors import DataError
-from netwright.train.history import History, Row, append_rows, read_history, write_rows
+from netwright.train.history import (
+    History,
+    Row,
+    append_rows,
+    read_history,
+    without_clock,
+    write_rows,
+)
 
 
 def row(split: str, name: str, value: float, step: int = 1) -> Row:
@@ -137,3 +144,10 @@ def test_nothing_that_is_not_json_is_written(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="not JSON compliant"):
         write_rows(tmp_path / "metrics.jsonl", [bad])
     assert list(tmp_path.iterdir()) == []
+
+
+def test_what_two_equal_runs_do_not_share_is_left_out() -> None:
+    row = {"step": 3, "time": 0.5, "split": "step", "name": "loss", "value": 1.0}
+    assert without_clock(row) == {"step": 3, "split": "step", "name": "loss", "value": 1.0}
+    for name in ("samples_per_second", "tokens_per_second", "memory"):
+        assert without_clock({**row, "name": name}) == {"step": 3, "split": "step", "name": name}

@@ -159,3 +159,13 @@ def test_few_rows_are_seen_more_often(settings: dict[str, Any], rows: int, pace:
 
 def test_the_size_of_a_batch_may_be_left_to_the_library() -> None:
     assert toy_fit(toy_net(), toy_data(rows=40), batch_size=None, epochs=1).step == 2
+
+
+def test_a_limit_of_updates_without_epochs_is_the_length_of_the_run() -> None:
+    by_steps = pace_for(TrainConfig(max_steps=100, batch_size=10), 95)
+    assert by_steps == Pace(10, 10, 10, 100)
+    assert by_steps.all_updates == 100
+    part = pace_for(TrainConfig(max_steps=7, batch_size=10, accumulate=4), 95)
+    assert (part, part.all_updates) == (Pace(10, 3, 3, 7), 7)
+    both = pace_for(TrainConfig(max_steps=7, epochs=5, batch_size=10), 95)
+    assert (both, both.all_updates) == (Pace(10, 10, 5), 50)  # schedules span the epochs, as ever

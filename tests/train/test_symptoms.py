@@ -239,6 +239,14 @@ def test_overfitting_is_validation_that_gets_worse_while_training_gets_better(
     assert illnesses(case) == ["overfitting"] * is_ill
 
 
+def test_measurements_within_an_epoch_are_not_judged() -> None:
+    case = replace(patient(), history=losses(train=DOWN, val=[1.0, 0.5, 0.6, 0.9, 0.6]))
+    between = Row(step=99, epoch=2, samples=9, time=0.0, split="val", name="loss", value=0.1)
+    by_step = replace(between, split="step")
+    more = replace(case, history=History([*case.history, between, by_step]))
+    assert find_symptoms(more) == find_symptoms(case)
+
+
 def test_overfitting_is_told_by_the_numbers_that_were_judged() -> None:
     val = [1.0, 0.5, 0.6, 0.9, 0.6]
     (finding,) = find_symptoms(replace(patient(), history=losses(train=DOWN, val=val)))

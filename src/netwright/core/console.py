@@ -108,6 +108,11 @@ class Bar:
             self._progress.start()
 
     @property
+    def is_live(self) -> bool:
+        """Whether there is a bar: on a terminal."""
+        return self._progress is not None
+
+    @property
     def is_due(self) -> bool:
         """Whether there is a bar, and a move would be drawn."""
         return self._progress is not None and time.monotonic() >= self._next_drawing

@@ -114,7 +114,7 @@ def learn_one_pass(
     state = trainer.start(prepared.model, data)
     if before is not None:
         before.restore(state)
-    state.epochs = state.epoch + 1
+    state.epochs, state.last_step = state.epoch + 1, None
     trainer.fit(state, data)
     prepared.model.cpu().eval()
     return keep.standing

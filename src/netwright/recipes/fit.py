@@ -160,7 +160,8 @@ def put_together(
         scale_targets=not learns_by_itself,
     )
     if not learns_by_itself:
-        chosen = replace(recipe.train, batch_size=pace.batch_size, epochs=pace.epochs)
+        epochs = pace.epochs if pace.last_step is None else None
+        chosen = replace(recipe.train, batch_size=pace.batch_size, epochs=epochs)
         recipe = replace(recipe, train=chosen)
         check_monitor(recipe.train, data, task)
         Trainer(recipe.train, task).start(module, data)  # refuses settings before a folder is made

@@ -23,6 +23,7 @@ from netwright.train.callbacks.non_finite import GuardNonFinite
 from netwright.train.callbacks.progress import Progress
 from netwright.train.callbacks.save_checkpoints import SaveCheckpoints
 from netwright.train.callbacks.step_limit import StepLimit
+from netwright.train.callbacks.step_rows import StepRows
 from netwright.train.callbacks.stop_on_signal import StopOnSignal
 from netwright.train.callbacks.time_limit import TimeLimit
 from netwright.train.checkpoint import load_checkpoint
@@ -65,7 +66,9 @@ def gradient_fit(prepared: Prepared, here: Circumstances) -> Outcome:
         history=state.history,
         status=state.stop_reason or "done",
         epochs=state.epoch,
-        best_epoch=best.best_epoch if best is not None else state.epoch,
+        best_epoch=best.best_epoch if best is not None and best.weights else state.epoch,
+        steps=state.step,
+        best_step=best.best_step if best is not None and best.weights else state.step,
         seconds=state.elapsed,
         compile_seconds=state.compile_seconds,
         finished=not state.is_cut_short,
@@ -85,7 +88,11 @@ def _watched(
     config: TrainConfig, here: Circumstances, best: EarlyStopping | None
 ) -> list[Callback]:
     """What has a state that is saved with the run; the last of them is the first to end."""
-    watched = [*here.extra] if best is None else [*here.extra, best]
+    watched = list(here.extra)
+    if here.folder is not None or config.log_every is not None:  # rows nobody asked for need a file
+        watched.append(StepRows(config.log_every))
+    if best is not None:
+        watched.append(best)
     if here.folder is not None:  # after the best weights are put back, the last ones are gone
         frozen = "" if config.unfreeze_every else config.freeze
         watched.append(KeepPath(here.folder / PATH_FILE, config.keep_path, frozen=frozen))
@@ -103,7 +110,7 @@ def _callbacks(
     if here.folder is not None and here.ranks.is_first:
         callbacks.append(HistoryFile(here.folder / "metrics.jsonl"))
     callbacks += [Progress(quiet=here.quiet), *watched, StopOnSignal(interrupt)]
-    if config.max_steps is not None:
+    if config.max_steps is not None and config.epochs is not None:
         callbacks.append(StepLimit(config.max_steps))
     if config.max_time is not None:
         callbacks.append(TimeLimit(config.max_time))
@@ -152,6 +159,10 @@ def check_monitor(config: TrainConfig, data: Data, task: Task) -> None:
     if config.monitor not in known:
         hint = nearest(config.monitor, known) or f"; there are {', '.join(known)}"
         raise ConfigError(f"monitor {config.monitor!r} is not measured{hint}")
+    if data.val is None and config.eval_every is not None:
+        raise ConfigError(
+            f"eval_every must be left out: {data.name} has no val split to be measured on the way"
+        )
     if config.monitor.startswith("val/") and data.val is None and config.patience is not None:
         raise ConfigError(f"patience watches {config.monitor!r}: {data.name} has no val split")
 

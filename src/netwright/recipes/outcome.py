@@ -15,6 +15,8 @@ class Outcome:
         status: "done", or why it stopped early.
         epochs: passes, or steps of a model's own rule, that were made.
         best_epoch: the one whose weights were kept.
+        steps: updates that were made by gradients.
+        best_step: the one whose weights were kept.
         seconds: of training.
         compile_seconds: of compiling before it.
         finished: nothing is left to learn: it was neither interrupted nor ended by a limit.
@@ -27,6 +29,8 @@ class Outcome:
     status: str
     epochs: int
     best_epoch: int
+    steps: int = 0
+    best_step: int = 0
     seconds: float
     compile_seconds: float = 0.0
     finished: bool = True

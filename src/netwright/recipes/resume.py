@@ -150,6 +150,10 @@ def _unfinished(names: tuple[str, str], recipe: Recipe) -> Iterator[Path]:
 
 
 def _course(recipe: dict[str, Any]) -> dict[str, Any]:
-    """A recipe without the settings that do not change the way a run takes."""
+    """A recipe without the settings that do not change the way a run takes, or are not set.
+
+    An older run knows nothing of settings that came later.
+    """
     settings = recipe.get("train", {})
-    return {**recipe, "train": {k: v for k, v in settings.items() if k not in FREE}}
+    course = {k: v for k, v in settings.items() if k not in FREE and v is not None}
+    return {**recipe, "train": course}

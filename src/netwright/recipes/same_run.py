@@ -23,6 +23,8 @@ OPTIONS = {
         "patience",
         "precision",
         "device",
+        "max_steps",
+        "eval_every",
         "max_time",
         "freeze",
         "unfreeze_every",

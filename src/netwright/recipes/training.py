@@ -221,6 +221,7 @@ def _results(prepared: Prepared, outcome: Outcome) -> dict[str, Any]:
         "parameters": _size(prepared.model),
         "epochs": outcome.epochs,
         "best_epoch": outcome.best_epoch,
+        **({"steps": outcome.steps, "best_step": outcome.best_step} if outcome.steps else {}),
         "seconds": round(outcome.seconds, 3),
         "load_seconds": round(data.load_seconds, 3),
         "compile_seconds": round(outcome.compile_seconds, 3),

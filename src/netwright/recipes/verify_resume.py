@@ -24,6 +24,8 @@ from netwright.core.storage import read_json, write_text
 from netwright.recipes.recipe_file import read_recipe_file, to_yaml
 from netwright.recipes.resume import check_named, is_finished, run_of
 from netwright.train.checkpoint_store import newest_good
+from netwright.train.conditions import LENGTHS
+from netwright.train.history import without_clock
 
 MOST_NAMED = 5
 
@@ -79,7 +81,7 @@ def verify_resume(run: Path, *, steps: int = 200, seed: int | None = None) -> Ve
     checkpoint, _ = newest_good(run)
     if checkpoint is None:
         raise ConfigError(f"{run} has no checkpoint to go on from")
-    state = read_json(checkpoint / "state.json")
+    state = _plain(checkpoint)
     with tempfile.TemporaryDirectory(prefix="netwright-verify-") as scratch:
         whole, parted = Path(scratch) / "whole", Path(scratch) / "parted"
         for copy in (whole, parted):
@@ -107,8 +109,10 @@ def _settings(run: Path, state: dict[str, Any], steps: int) -> dict[str, Any]:
     """The run's recipe, with room to go on where it had ended."""
     recipe = read_recipe_file(run / "config.yaml")
     train = {**recipe["train"], "patience": None}
-    if is_finished(run):
+    if is_finished(run) or train.get("epochs") is None:
         train["epochs"] = state["epoch"] + steps
+    if train.get("log_every") is None and not state.get("callbacks/StepRows/is_chosen"):
+        train["log_every"] = 1  # each copy would choose by its own time
     return {**recipe, "train": train}
 
 
@@ -118,7 +122,7 @@ def _go_on(copy: Path, recipe: dict[str, Any], last: int) -> int:
     checkpoint, _ = newest_good(copy)
     processes = 1 if checkpoint is None else _plain(checkpoint)["conditions/processes"]
     command = [sys.executable, "-P", "-m", "netwright", "train", "--resume", str(copy)]
-    command += ["--no-report", "--quiet", "--nproc", str(processes), "--allow", "epochs"]
+    command += ["--no-report", "--quiet", "--nproc", str(processes), "--allow", ",".join(LENGTHS)]
     command += ["--set", f"train.max_steps={last}"]
     # Another order of hashes: nothing may depend on it.
     environment = {**os.environ, "PYTHONHASHSEED": str(random.randrange(2**32))}
@@ -152,11 +156,10 @@ def _bytes(tensor: Tensor) -> tuple[str, bytes]:
 
 
 def _plain(place: Path) -> dict[str, Any]:
-    """Every plain value of a checkpoint's state by its path, without the times."""
+    """Every plain value of a checkpoint's state by its path, without times, speed and memory."""
     values = json.loads((place / "state.json").read_text(encoding="utf-8"))
     del values["elapsed"]
-    for row in values["history"]:
-        del row["time"]
+    values["history"] = [without_clock(row) for row in values["history"]]
     found: dict[str, Any] = {}
 
     def walk(tree: Any, path: str) -> None:

@@ -14,6 +14,7 @@ EVENTS = (
     "on_batch_start",
     "on_before_update",
     "on_step_end",
+    "on_evaluation",
     "on_batch_end",
     "on_epoch_end",
     "on_fit_end",
@@ -48,6 +49,13 @@ class Callback:
 
     def on_step_end(self, state: TrainState) -> None:
         """After an update; not between the batches that `accumulate` adds up."""
+
+    def on_evaluation(self, state: TrainState) -> None:
+        """After validation was measured on the way: every `eval_every` updates, and at the last.
+
+        It comes after `on_step_end` of the same update; at the end of a pass there is
+        `on_epoch_end` instead.
+        """
 
     def on_batch_end(self, state: TrainState) -> None:
         """After a batch, also between those that `accumulate` adds up."""

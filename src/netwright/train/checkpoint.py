@@ -8,7 +8,6 @@ step-000100/manifest.json       the sha256 of the three
 
 import json
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +19,14 @@ from netwright.core.errors import ConfigError, DataError, RunError
 from netwright.core.seeding import random_state
 from netwright.core.storage import new_folder, read_folder
 from netwright.train.callback import Callback
-from netwright.train.conditions import READING, STEERING, SURROUNDINGS, find_changes
+from netwright.train.conditions import (
+    LENGTHS,
+    READING,
+    SOMETIMES,
+    STEERING,
+    SURROUNDINGS,
+    find_changes,
+)
 from netwright.train.history import History, Row
 from netwright.train.optimizer_state import (
     advance_schedule,
@@ -59,7 +65,7 @@ def save_checkpoint(folder: Path, state: TrainState, callbacks: Sequence[Callbac
         "format": FORMAT,
         **{name: getattr(state, name) for name in COUNTERS},
         "elapsed": state.elapsed,
-        "history": [asdict(row) for row in state.history.rows[:whole]],
+        "history": [vars(row) for row in state.history.rows[:whole]],
         "pieces": list(_pieces(parts)),
         **{name: pack(part, name, tensors) for name, part in parts.items()},
     }
@@ -96,7 +102,8 @@ def load_checkpoint(
     fresh = _parts(state, callbacks)
     values, saved, weights = _read(folder, fresh)
     changes = _find_changes(folder, saved["conditions"], fresh["conditions"], allow)
-    fresh["ranks"] = [_own_parts(state)] * len(saved["ranks"])
+    own = {name: part for name, part in _own_parts(state).items() if name != "recent"}
+    fresh["ranks"] = [own] * len(saved["ranks"])  # older checkpoints have no rows by step
     anew = _begun_anew(changes, averaging=fresh["conditions"]["average"])
     for name in anew:
         saved[name] = fresh[name]
@@ -163,10 +170,11 @@ def _parts(state: TrainState, callbacks: Sequence[Callback]) -> dict[str, Any]:
 
 
 def _own_parts(state: TrainState) -> dict[str, Any]:
-    """What each rank has for itself: generators, running sums, gradients that wait."""
+    """What each rank has for itself: generators, sums, gradients that wait."""
     return {
         "random": random_state(),
         "running": state.running.state_dict(),
+        "recent": state.recent.state_dict(),
         "gradients": waiting_gradients(state),
     }
 
@@ -182,11 +190,11 @@ def _find_changes(
 ) -> dict[str, str]:
     """What has changed, in words; refused where it is not allowed."""
     for name in allow:
-        if name not in {*before, *now, "epochs"}:
+        if name not in {*before, *now, *SOMETIMES}:
             hint = nearest(name, now) or f"; there are {', '.join(now)}"
             raise ConfigError(f"unknown condition {name!r} is allowed to change{hint}")
     for name in now:
-        if name not in before and name != "epochs":  # which not every schedule depends on
+        if name not in before and name not in SOMETIMES:
             raise _lacks(folder, f"conditions/{name}")
     changes = find_changes(before, now)
     if "model" in changes:
@@ -209,7 +217,8 @@ def _begun_anew(changes: Mapping[str, str], *, averaging: str) -> list[str]:
         "schedule": bool(steered),
         "scaler": "precision" in changes,
         # Only a mean over the last quarter knows how long the run is.
-        "average": "average" in changes or (averaging == "equal" and "epochs" in changes),
+        "average": "average" in changes
+        or (averaging == "equal" and bool(changes.keys() & set(LENGTHS))),
     }
     return [name for name, is_void in void.items() if is_void]
 
@@ -263,9 +272,13 @@ def _restore_place(
         remarks.append(f"epoch {state.epoch + 1} begins again, since its batches are others now")
     elif "processes" not in changes and own is not None:
         state.running.load_state_dict(own["running"])
+        if "recent" in own:
+            state.recent.load_state_dict(own["recent"])
         state.gradients = own["gradients"]
     elif state.ranks.is_first:
         state.running.load_states([rank["running"] for rank in ranks])
+        if "recent" in ranks[0]:
+            state.recent.load_states([rank["recent"] for rank in ranks])
         state.gradients = ranks[0]["gradients"]  # several ranks have none: they save after updates
     return remarks
 

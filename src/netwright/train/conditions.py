@@ -21,6 +21,7 @@ FREE = (
     "doctor",
     "keep",
     "keep_path",
+    "log_every",
     "max_steps",
     "max_time",
     "on_non_finite",
@@ -31,8 +32,10 @@ FREE = (
     "save_steps",
     "workers",
 )
+LENGTHS = ("epochs", "max_steps")  # a condition is the one that says how long the run is
+SOMETIMES = (*LENGTHS, "eval_every")  # there where they decide something
 STEERING = (  # a change of these is a change of the optimizer's settings, its memory stays
-    "epochs",
+    *LENGTHS,
     "kernel",
     "lr",
     "optimizer_options",
@@ -51,8 +54,12 @@ def describe_conditions(
     """The conditions of a run, plain values by name; hashing the data takes a moment."""
     settings = {name: value for name, value in to_mapping(config).items() if name not in FREE}
     is_steady = config.average != "equal" and config.forcing[0] == config.forcing[1]
-    if is_steady and not SCHEDULES.load(config.schedule).depends_on_length:
-        del settings["epochs"]  # a longer run begins with the shorter one
+    epochs = settings.pop("epochs")
+    if not is_steady or SCHEDULES.load(config.schedule).depends_on_length:
+        # Otherwise a longer run begins with the shorter one.
+        settings |= {"max_steps": config.max_steps} if epochs is None else {"epochs": epochs}
+    if config.eval_every is None:
+        del settings["eval_every"]
     splits = {name: split for name, split in data.splits() if name != "test"}
     return {
         "seed": seed,

@@ -1,15 +1,19 @@
 """The numbers of a run: one row a measurement, with every axis one may want to plot against."""
 
 import json
-from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from netwright.core.checks import nearest
 from netwright.core.errors import DataError
 from netwright.core.storage import append_text, write_text
 from netwright.inspection.curves import measure_curves
 from netwright.inspection.wording import short_name
+
+STEP = "step"  # the split of rows by step
+CLOCKED = frozenset({"samples_per_second", "tokens_per_second", "memory"})  # no two runs agree
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -21,8 +25,10 @@ class Row:
         epoch: passes so far.
         samples: examples seen so far.
         time: seconds of training so far.
-        split: train, val or test.
-        name: loss, accuracy ...
+        split: train, val or test; or step, for what is noted every few updates of training.
+        name: loss, accuracy ...; of split step the mean loss since the row before, lr,
+            gradient_norm before clipping, samples_per_second or tokens_per_second, and memory, the
+            most so far in MiB, of the device on CUDA, else of the process.
         value: a finite number.
     """
 
@@ -33,6 +39,11 @@ class Row:
     split: str
     name: str
     value: float
+
+    @property
+    def key(self) -> str:
+        """Split and name: "val/loss"."""
+        return f"{self.split}/{self.name}"
 
 
 class History:
@@ -68,14 +79,25 @@ class History:
 
     def latest(self, key: str) -> float:
         """The newest value of "val/loss"; refused where there is none."""
-        values = self.series(key)
-        if not values:
-            raise DataError(f"nothing was measured as {key!r}: the history is empty")
-        return values[-1]
+        return self.last_row(key).value
+
+    def last_row(self, key: str) -> Row:
+        """The newest row of "val/loss"; refused where there is none."""
+        split, _, name = key.partition("/")
+        for row in reversed(self.rows):
+            if row.name == name and row.split == split:
+                return row
+        self.series(key)  # refuses a name that is not among others
+        raise DataError(f"nothing was measured as {key!r}: the history is empty")
+
+    def has(self, split: str) -> bool:
+        """Whether anything was measured on a split."""
+        return any(row.split == split for row in self.rows)
 
     def keys(self) -> list[str]:
         """What was measured: "train/loss", "val/loss" ..."""
-        return list(dict.fromkeys(f"{row.split}/{row.name}" for row in self.rows))
+        found = dict.fromkeys((row.split, row.name) for row in self.rows)
+        return [f"{split}/{name}" for split, name in found]
 
     def as_dict(self) -> dict[str, list[float]]:
         """Every series by its name."""
@@ -108,5 +130,11 @@ def read_history(path: Path) -> History:
     return History(rows)
 
 
+def without_clock(row: Mapping[str, Any]) -> dict[str, Any]:
+    """A row's values but for those that two equal runs do not share: times, speed and memory."""
+    clocked = {"time", "value"} if row["name"] in CLOCKED else {"time"}
+    return {name: value for name, value in row.items() if name not in clocked}
+
+
 def _line(row: Row) -> str:
-    return json.dumps(asdict(row), allow_nan=False) + "\n"
+    return json.dumps(vars(row), allow_nan=False) + "\n"

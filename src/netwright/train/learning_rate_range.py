@@ -20,6 +20,7 @@ from netwright.inspection.learning_rate_range import (
 )
 from netwright.optimizers.catalog import OPTIMIZERS
 from netwright.train.callback import Callback
+from netwright.train.measuring import Measuring
 from netwright.train.settings import TrainConfig
 from netwright.train.state import TrainState
 from netwright.train.tasks.task import Task
@@ -87,5 +88,13 @@ class _Watch(Callback):
 class _Trial(Trainer):
     """A training that keeps no history: weights that blow up have nothing worth measuring."""
 
-    def _measure(self, state: TrainState, val: Split | None) -> None:
+    def _measuring(self, val: Split | None) -> Measuring:
+        return _Unmeasured(self.config, val)
+
+
+class _Unmeasured(Measuring):
+    def is_due(self, state: TrainState, *, after: int, ends: bool) -> bool:
+        return False
+
+    def take(self, state: TrainState) -> None:
         pass

@@ -29,7 +29,10 @@ class TrainConfig(Config):
 
     epochs: Annotated[
         Size | None,
-        Doc("passes over the training data; if not given 30, more where few rows make few updates"),
+        Doc(
+            "passes over the training data; if not given as many as max_steps takes, without it "
+            "30, more where few rows make few updates"
+        ),
     ] = None
     batch_size: Annotated[
         Size | None,
@@ -122,10 +125,28 @@ class TrainConfig(Config):
     ] = None
     monitor: Annotated[str, Doc("the measure that picks the best weights")] = "val/loss"
     patience: Annotated[
-        Count | None, Doc("stop after this many epochs without a better measure; nothing: never")
+        Count | None,
+        Doc(
+            "stop after this many measurements without a better one: those at the end of epochs, "
+            "and those of eval_every; nothing: never"
+        ),
     ] = None
     min_delta: Annotated[NotNegative, Doc("how much better counts as better")] = 0.0
     restore_best: Annotated[bool, Doc("end with the best weights, not the last")] = True
+    log_every: Annotated[
+        Size | None,
+        Doc(
+            "updates between rows by step in metrics.jsonl; if not given, as many as take about a "
+            "second, fewer in a short run, and none where a run is kept in memory only"
+        ),
+    ] = None
+    eval_every: Annotated[
+        Size | None,
+        Doc(
+            "updates between measurements of the validation data, beside those at the end of "
+            "epochs; monitor, patience and the schedule plateau heed them all"
+        ),
+    ] = None
     save_every: Annotated[
         Size | None,
         Doc("epochs between checkpoints; if not given, as often as it costs little time"),
@@ -146,7 +167,13 @@ class TrainConfig(Config):
     doctor: Annotated[
         bool, Doc("watch a few steps for dead units, rates too high or low, overfitting ...")
     ] = True
-    max_steps: Annotated[Size | None, Doc("updates after which training stops")] = None
+    max_steps: Annotated[
+        Size | None,
+        Doc(
+            "updates after which training stops; without epochs they are the whole run, which "
+            "passes over the data as often as it takes, and schedules span them"
+        ),
+    ] = None
     max_time: Annotated[Positive | None, Doc("seconds after which training stops")] = None
     rank_timeout: Annotated[
         Positive, Doc("seconds after which a process that does not answer the others ends the run")
@@ -203,11 +230,24 @@ class TrainConfig(Config):
 
 
 class Pace(NamedTuple):
-    """How training walks through rows: examples a batch, updates an epoch, epochs."""
+    """How training walks through rows.
+
+    Args:
+        batch_size: examples a batch.
+        updates: of an epoch.
+        epochs: passes to make; the last may be a part of one.
+        last_step: the update with which the run is whole; None: its last pass makes it whole.
+    """
 
     batch_size: int
     updates: int
     epochs: int
+    last_step: int | None = None
+
+    @property
+    def all_updates(self) -> int:
+        """Updates of the whole run, where none is left out."""
+        return self.updates * self.epochs if self.last_step is None else self.last_step
 
 
 def pace_for(config: TrainConfig, rows: int) -> Pace:
@@ -216,7 +256,8 @@ def pace_for(config: TrainConfig, rows: int) -> Pace:
     A few hundred rows are a handful of updates an epoch, and thirty epochs of them would leave a
     model half learned: so there are 30 epochs, or as many as make 1,000 updates, at most 300. An
     optimizer that searches within a step would learn a small batch by heart, and its steps go far:
-    it takes all rows, and at most 100 epochs.
+    it takes all rows, and at most 100 epochs. A limit of updates alone, without epochs, is the
+    length of the run.
     """
     optimizer = OPTIMIZERS.load(config.optimizer)
     searches = optimizer.closure and not optimizer.full_gradient
@@ -228,6 +269,8 @@ def pace_for(config: TrainConfig, rows: int) -> Pace:
             f"got {batch_size}"
         )
     updates = math.ceil(math.ceil(rows / batch_size) / config.accumulate)
+    if config.epochs is None and config.max_steps is not None:
+        return Pace(batch_size, updates, math.ceil(config.max_steps / updates), config.max_steps)
     most = 100 if searches else 300
     return Pace(batch_size, updates, config.epochs or min(most, max(30, math.ceil(1000 / updates))))
 

@@ -18,7 +18,7 @@ class Snapshot:
 
     Args:
         counters: epoch, position, step ...
-        parts: weights, optimizer, schedule, scaler, running sums, weight average, by name.
+        parts: weights, optimizer, schedule, scaler, sums, weight average, by name.
         gradients: those that wait for their update.
         random: the generators' states.
         history: the rows so far.
@@ -65,6 +65,7 @@ def _moving(state: TrainState) -> dict[str, Any]:
         "schedule": state.schedule,
         "scaler": state.scaler,
         "running": state.running,
+        "recent": state.recent,
         "average": state.average,
     }
     return {name: part for name, part in named.items() if part is not None}

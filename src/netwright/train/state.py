@@ -15,6 +15,7 @@ from netwright.core.errors import RunError
 from netwright.data.loader import Batch
 from netwright.train.history import History, Row
 from netwright.train.ranks import ALONE, Ranks
+from netwright.train.recent_losses import RecentLosses
 from netwright.train.running import RunningMeasures
 from netwright.train.tasks.task import Task
 from netwright.train.weight_average import WeightAverage
@@ -32,8 +33,10 @@ class TrainState:
         scaler: for float16, else None.
         device: where the model and the data are.
         running: loss and headline measure of the present pass.
-        epochs: passes to make.
+        recent: losses of the updates since the last row by step.
+        epochs: passes to make; where `last_step` is given, the last may be a part of one.
         steps_per_epoch: updates a pass.
+        last_step: the update with which the run is whole; None: the last pass makes it whole.
         conditions: gives what has to be the same for the run to go on exactly; worked out when it
             is first asked for, since the data is hashed.
         ranks: the processes that train this model together.
@@ -53,12 +56,14 @@ class TrainState:
         goes_back: the state was set back: the pass at hand goes on from its new place.
         random: generators' states of a checkpoint, put in place when training goes on.
         gradients: of a checkpoint between two batches of one update, put in place likewise.
+        gradient_lengths: of the update at hand, one a weight, where a callback measured them.
         batch: the batch at hand.
         loss: the loss of the batch at hand.
         unfinished_rows: rows at the end of the history that measure a pass which was stopped; they
             are shown, but not saved: the pass is measured again when it is whole.
         elapsed_before: seconds of training before this process.
         compile_seconds: that this process spent on compiling, which is no training.
+        measuring_seconds: that this process spent on measuring validation data.
     """
 
     model: nn.Module
@@ -68,8 +73,10 @@ class TrainState:
     scaler: torch.amp.GradScaler | None
     device: torch.device
     running: RunningMeasures
+    recent: RecentLosses
     epochs: int
     steps_per_epoch: int
+    last_step: int | None = None
     conditions: Callable[[], dict[str, Any]] = dict
     ranks: Ranks = ALONE
     average: WeightAverage | None = None
@@ -87,17 +94,31 @@ class TrainState:
     goes_back: bool = False
     random: dict[str, Any] | None = None
     gradients: dict[str, Tensor] = field(default_factory=dict)
+    gradient_lengths: list[Tensor] = field(default_factory=list)
     batch: Batch | None = None
     loss: Tensor = field(default_factory=lambda: torch.zeros(()))
     unfinished_rows: int = 0
     elapsed_before: float = 0.0
     compile_seconds: float = 0.0
+    measuring_seconds: float = 0.0
     started: float = field(default_factory=time.monotonic)
 
     @property
     def elapsed(self) -> float:
         """Seconds of training so far."""
         return self.elapsed_before + time.monotonic() - self.started - self.compile_seconds
+
+    @property
+    def all_updates(self) -> int:
+        """Updates of the whole run, where none is left out."""
+        return self.epochs * self.steps_per_epoch if self.last_step is None else self.last_step
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether there is nothing left to do."""
+        if self.last_step is None:
+            return self.epoch >= self.epochs
+        return self.step >= self.last_step
 
     @property
     def lr(self) -> float:
@@ -130,6 +151,15 @@ class TrainState:
     def cut_short(self, reason: str) -> None:
         """End after this batch though there is more to learn."""
         self.stop_reason, self.is_cut_short = reason, True
+
+    def measured_now(self, key: str) -> float | None:
+        """The value of "val/loss" where it was measured after this update; else None."""
+        for row in reversed(self.history.rows):
+            if row.step != self.step:
+                return None
+            if row.key == key:
+                return row.value
+        return None
 
     def record(self, split: str, values: dict[str, float]) -> None:
         """Add measurements to the history, at this moment; a number that is not finite is refused.

@@ -63,7 +63,9 @@ class Patient:
 
     def losses(self, split: str) -> list[float]:
         """The loss after each epoch; none where there is no such split."""
-        return [row.value for row in self.history if (row.split, row.name) == (split, "loss")]
+        rows, key = self.history.rows, f"{split}/loss"
+        ends = {row.step for row in rows if row.split == "train"}
+        return [row.value for row in rows if row.key == key and row.step in ends]
 
 
 def rate_too_high(patient: Patient) -> Finding | None:

@@ -15,17 +15,16 @@ from netwright.data.loader import Loader
 from netwright.data.worker_loader import build_loader
 from netwright.optimizers.catalog import OPTIMIZERS
 from netwright.optimizers.optimizer import build_optimizer
-from netwright.optimizers.plateau import PlateauRates
 from netwright.optimizers.schedules import build_schedule
 from netwright.train.callback import Callback, Hook, collect_hooks
 from netwright.train.callbacks.carry_state import CarryState
-from netwright.train.callbacks.early_stopping import is_lower_better
 from netwright.train.conditions import describe_conditions
-from netwright.train.evaluate import measure_quickly
+from netwright.train.measuring import Measuring
 from netwright.train.memory_format import laid_out_like, lay_out
 from netwright.train.parts import group_by_part
 from netwright.train.precision import build_scaler
 from netwright.train.ranks import ALONE, Ranks
+from netwright.train.recent_losses import RecentLosses
 from netwright.train.regularization import Regularizers, build_average, regularizing_callbacks
 from netwright.train.running import RunningMeasures
 from netwright.train.settings import TrainConfig, pace_for
@@ -92,7 +91,8 @@ class Trainer:
 
         @cache
         def conditions() -> dict[str, Any]:
-            chosen = replace(config, batch_size=pace.batch_size, epochs=pace.epochs)
+            epochs = pace.epochs if pace.last_step is None else None
+            chosen = replace(config, batch_size=pace.batch_size, epochs=epochs)
             world = self.ranks.world
             return describe_conditions(
                 chosen, seed=self.seed, model=model, data=data, processes=world
@@ -105,7 +105,7 @@ class Trainer:
             schedule=build_schedule(
                 config.schedule,
                 optimizer,
-                steps=pace.updates * pace.epochs,
+                steps=pace.all_updates,
                 steps_per_epoch=pace.updates,
                 warmup=config.warmup,
                 options=config.schedule_options,
@@ -113,15 +113,17 @@ class Trainer:
             scaler=build_scaler(config.precision, device),
             device=device,
             running=RunningMeasures(self.task, device),
+            recent=RecentLosses(device),
             epochs=pace.epochs,
             steps_per_epoch=pace.updates,
+            last_step=pace.last_step,
             conditions=conditions,
             ranks=self.ranks,
-            average=build_average(config, model, updates=pace.updates * pace.epochs),
+            average=build_average(config, model, updates=pace.all_updates),
         )
 
     def fit(self, state: TrainState, data: Data) -> None:
-        """Train until the last epoch, or until a callback gives a reason to stop.
+        """Train to the last epoch or update, or until a callback gives a reason to stop.
 
         Args:
             state: from `start`, or restored from a checkpoint.
@@ -135,20 +137,25 @@ class Trainer:
         self._batch_changes = [one.on_batch_start for one in callbacks if one.only_changes_batch]
         step = UpdateStep(state, self.config, self._hooks, data.train)
         shares = UpdateShares(loader, self.task, self.config.accumulate)
+        measuring = self._measuring(data.val)
         rank = self.ranks.rank
         with seeded(derive_seed(self.seed, "train", *([rank] if rank else []))):
             try:
                 self._call("on_fit_start", state)
                 self._take_up(state)
-                while state.epoch < state.epochs and not state.stop_reason:
-                    if self._run_epoch(state, loader, step, shares):
+                while not state.is_whole and not state.stop_reason:
+                    if self._run_epoch(state, loader, step, shares, measuring):
                         state.epoch, state.position = state.epoch + 1, 0
-                        self._end_epoch(state, data.val)
+                        with state.averaged():
+                            measuring.of_pass(state)
+                            state.running.begin()
+                            self._call("on_epoch_end", state)
                         self._agree_to_stop(state)
-                if state.position and state.running.rows and not len(state.history):
+                if state.position and state.running.rows and not state.history.has("train"):
+                    before = len(state.history)
                     with state.averaged():
-                        self._measure(state, data.val)  # stopped in the first epoch: show something
-                    state.unfinished_rows = len(state.history)
+                        measuring.take(state)  # stopped in the first epoch: show something
+                    state.unfinished_rows = len(state.history) - before
             except BaseException:
                 self._call("on_abort", state)
                 raise
@@ -174,15 +181,20 @@ class Trainer:
         state.random, state.gradients = None, {}
 
     def _run_epoch(
-        self, state: TrainState, loader: Loader, step: UpdateStep, shares: UpdateShares
+        self,
+        state: TrainState,
+        loader: Loader,
+        step: UpdateStep,
+        shares: UpdateShares,
+        measuring: Measuring,
     ) -> bool:
-        """The rest of one pass; False where it was stopped or set back on the way."""
+        """The rest of one pass; False where it ended or was set back on the way."""
         accumulate, batches = self.config.accumulate, len(loader)
         parts = shares.of_epoch(state.epoch)
-        step_end, batch_end = self._hooks["on_step_end"], self._hooks["on_batch_end"]
+        batch_end = self._hooks["on_batch_end"]
         self._begin_epoch(state, loader, step)
         for batch in loader.epoch(state.epoch, state.position):
-            place = state.position
+            place, made = state.position, state.step
             own, whole = loader.sizes(place)
             state.position += 1
             if state.passed_over and (state.epoch, place) in state.passed_over:
@@ -195,9 +207,12 @@ class Trainer:
                 # Labels are measured as they were before mixup and noise; masks move with images.
                 seen = state.batch if self.task.target == "mask" else batch
                 state.running.add(output, seen or batch, state.loss)
+                state.recent.add(state.loss, parts[place])
             if last and not state.skips_update:
-                for hook in step_end:
-                    hook(state)
+                state.recent.close()
+                self._call("on_step_end", state)
+                if measuring.is_due(state, after=made, ends=state.position == batches):
+                    self._measure_on_the_way(state, measuring)
             for hook in batch_end:
                 hook(state)
             if state.goes_back:
@@ -205,12 +220,21 @@ class Trainer:
                 return False
             if last or self.ranks.is_alone:  # gradients that wait are known to their own rank only
                 self._agree_to_stop(state)
-                if state.stop_reason:
+                if state.stop_reason or (last and state.is_whole):
                     return state.position == batches
             # Let go before the next batch is gathered, so that it takes the same, warm memory.
             state.batch = None
             del batch, output
         return True
+
+    def _measuring(self, val: Split | None) -> Measuring:
+        return Measuring(self.config, val)
+
+    def _measure_on_the_way(self, state: TrainState, measuring: Measuring) -> None:
+        """Measure between two ends of passes, and tell."""
+        with state.averaged():
+            measuring.on_the_way(state)
+            self._call("on_evaluation", state)
 
     def _begin_epoch(self, state: TrainState, loader: Loader, step: UpdateStep) -> None:
         """Tell, and compile before the first: callbacks have then decided which parts learn."""
@@ -218,38 +242,10 @@ class Trainer:
         if self.config.compile and not state.compile_seconds:
             state.compile_seconds = step.compile(loader, self._batch_changes)
 
-    def _end_epoch(self, state: TrainState, val: Split | None) -> None:
-        """Measure and tell, with the average of the weights in the model where there is one."""
-        with state.averaged():
-            self._measure(state, val)
-            self._show_schedule(state, val)
-            state.running.begin()
-            self._call("on_epoch_end", state)
-
     def _agree_to_stop(self, state: TrainState) -> None:
         """One rank's reason to stop is every rank's."""
         if self.ranks.any(bool(state.stop_reason)) and not state.stop_reason:
             state.cut_short("another process was asked to stop")
-
-    def _measure(self, state: TrainState, val: Split | None) -> None:
-        """Record train and validation side by side."""
-        state.record("train", state.running.values(self.ranks))
-        if val is not None:
-            self.ranks.follow_first(state.buffers())  # batch norm's are those of its rank
-            workers = self.config.workers
-            measures = measure_quickly(
-                state.model, val, self.task, workers=workers, ranks=self.ranks
-            )
-            state.record("val", measures)
-
-    def _show_schedule(self, state: TrainState, val: Split | None) -> None:
-        """Show the monitored measure, without validation the loss, to a schedule that looks."""
-        if isinstance(state.schedule, PlateauRates):
-            monitor = self.config.monitor
-            if val is None and monitor.startswith("val/"):
-                monitor = "train/loss"
-            value = state.history.latest(monitor)
-            state.schedule.see(value if is_lower_better(monitor) else -value)
 
     def _own_callbacks(self, model: nn.Module, data: Data) -> Regularizers:
         """What the settings ask for beside the steps."""

@@ -63,9 +63,17 @@ def test_a_killed_ensemble_goes_on_with_the_steps_of_each_member(
 
 def test_a_single_model_goes_on_without_the_limits_that_ended_it(tmp_path: Path) -> None:
     out = tmp_path / "run"
+    limits: dict[str, Any] = {"max_steps": 2, "max_time": 60}
+    nw.fit("mlp", "iris", hidden=(2,), epochs=5, out=out, quiet=True, **limits)
+    train = first_recipe(str(out))["train"]
+    assert (train["max_steps"], train["max_time"], train["epochs"]) == (None, None, 5)
+
+
+def test_the_length_of_a_run_is_no_limit(tmp_path: Path) -> None:
+    out = tmp_path / "run"
     nw.fit("mlp", "iris", hidden=(2,), max_steps=2, max_time=60, out=out, quiet=True)
     train = first_recipe(str(out))["train"]
-    assert (train["max_steps"], train["max_time"]) == (None, None)
+    assert (train["max_steps"], train["max_time"], train["epochs"]) == (2, None, None)
 
 
 def test_short_sections_get_their_long_form() -> None:

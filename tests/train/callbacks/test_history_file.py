@@ -3,9 +3,12 @@
 from pathlib import Path
 
 import pytest
+import torch
 
 from netwright.train.callback import Callback
 from netwright.train.callbacks.history_file import HistoryFile
+from netwright.train.callbacks.non_finite import GuardNonFinite
+from netwright.train.callbacks.step_rows import StepRows
 from netwright.train.history import History, read_history
 from netwright.train.state import TrainState
 from tests.train.toy_runs import toy_data, toy_fit, toy_net, toy_start
@@ -60,3 +63,29 @@ def test_one_object_serves_several_runs(tmp_path: Path) -> None:
     toy_fit(toy_net(), toy_data(), callbacks=[file])
     state = toy_fit(toy_net(), toy_data(), epochs=1, callbacks=[file])
     assert read_history(tmp_path / "metrics.jsonl").rows == state.history.rows
+
+
+def test_rows_of_a_long_epoch_are_written_on_the_way(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("netwright.train.callbacks.history_file.EVERY", 0.0)
+    path, counts = tmp_path / "metrics.jsonl", list[int]()
+
+    class Look(Callback):
+        def on_step_end(self, state: TrainState) -> None:
+            counts.append(len(read_history(path)) // 5)
+
+    callbacks = [StepRows(1), HistoryFile(path), Look()]
+    toy_fit(toy_net(), toy_data(), epochs=1, callbacks=callbacks)
+    assert counts == [1, 2, 3, 4, 5]
+
+
+def test_rows_that_a_roll_back_takes_back_leave_the_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("netwright.train.callbacks.history_file.EVERY", 0.0)
+    path, data, rows = tmp_path / "metrics.jsonl", toy_data(), StepRows(1)
+    data.train.inputs[7] = torch.nan
+    callbacks = [GuardNonFinite("roll-back", [rows]), rows, HistoryFile(path)]
+    state = toy_fit(toy_net(), data, epochs=1, callbacks=callbacks)
+    assert read_history(path).rows == state.history.rows

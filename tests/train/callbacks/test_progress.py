@@ -7,6 +7,7 @@ import pytest
 
 from netwright.train.callback import Callback
 from netwright.train.callbacks.progress import Progress
+from netwright.train.callbacks.step_rows import StepRows
 from netwright.train.state import TrainState
 from tests.train.toy_runs import toy_data, toy_fit, toy_net, toy_start
 
@@ -18,7 +19,7 @@ class FakeBar:
         self.total, self.closed = total, 0
         self.moves: list[tuple[int, str]] = []
         self.lines: list[str] = []
-        self.asked = 0
+        self.asked, self.is_live = 0, True
 
     @property
     def is_due(self) -> bool:
@@ -85,7 +86,7 @@ def test_a_live_bar_moves_when_it_is_due_and_goes_away(monkeypatch: pytest.Monke
     assert bar.closed == 1
     # Not at every step: looking at the loss makes an accelerator wait.
     assert [step for step, _ in bar.moves] == [1, 3, 5, 7, 9, 11, 13, 15]
-    assert re.fullmatch(r"epoch 1/3  loss \d\.\d{4}", bar.moves[0][1])
+    assert re.fullmatch(r"epoch 1/3  loss \d\.\d{4}  lr 0\.001", bar.moves[0][1])
 
 
 def test_an_error_takes_the_bar_away(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -107,3 +108,34 @@ def test_before_the_start_there_is_nothing_to_show_or_to_close() -> None:
         event(state)
     progress.on_fit_end(state)
     assert progress.bar is None
+
+
+def test_without_a_terminal_a_long_epoch_has_lines_by_time(
+    capsys: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("netwright.train.callbacks.progress.LINE_EVERY", 0.0)
+    toy_fit(toy_net(), toy_data(), epochs=1, callbacks=[StepRows(1), Progress()])
+    *lines, epoch = capsys.readouterr().err.splitlines()
+    assert len(lines) == 5
+    for step, line in enumerate(lines, start=1):
+        told = rf"epoch 1/1  step {step}/5  loss \d\.\d{{4}}  lr 0\.001  [\d,]+ samples/s  \d+\.\ds"
+        assert re.fullmatch(told, line)
+    assert epoch.startswith("epoch   1/1  loss: train ")
+
+
+def test_the_loss_on_the_way_is_a_mean_of_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("netwright.train.callbacks.progress.Bar", FakeBar)
+    progress = Progress()
+    state = toy_fit(toy_net(), toy_data(), callbacks=[StepRows(1), progress])
+    bar: Any = progress.bar
+    mean = sum(state.history.series("step/loss")[-10:]) / 10
+    assert f"loss {mean:.4f}" in bar.moves[-1][1]
+
+
+def test_a_measurement_on_the_way_is_a_line(capsys: Any) -> None:
+    toy_fit(toy_net(), toy_data(), epochs=1, eval_every=2, callbacks=[StepRows(1), Progress()])
+    lines = capsys.readouterr().err.splitlines()
+    number = r"\d\.\d{4}"
+    told = rf"epoch 1/1  step 2/5  loss: val {number}  accuracy: val {number}  \d+\.\ds"
+    assert re.fullmatch(told, lines[0])
+    assert [line.split("  ")[1] for line in lines[:2]] == ["step 2/5", "step 4/5"]

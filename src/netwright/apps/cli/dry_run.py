@@ -24,6 +24,8 @@ def show_dry_run(prepared: "Prepared", *, quiet: bool) -> dict[str, Any]:
     batches = seconds = None  # nobody knows beforehand
     if not by_itself:
         batches = math.ceil(rows["train"] / pace.batch_size) * pace.epochs
+        if pace.last_step is not None:
+            batches = min(batches, pace.last_step * prepared.recipe.train.accumulate)
         seconds = round(batches * time_step(model, data, task, pace.batch_size), 1)
     numbers = {
         "rows": rows,
@@ -55,5 +57,6 @@ def show_dry_run(prepared: "Prepared", *, quiet: bool) -> dict[str, Any]:
         give("it learns by a rule of its own: epochs and batches do not apply")
     else:
         size = f"{batches:,} batches of {pace.batch_size}"
-        give(f"{pace.epochs} epochs, {size}: about {seconds:.0f} s here")
+        length = f"{pace.epochs} epochs" if pace.last_step is None else f"{pace.last_step:,} steps"
+        give(f"{length}, {size}: about {seconds:.0f} s here")
     return numbers

@@ -44,10 +44,18 @@ def train(  # noqa: PLR0913, PLR0917 - one argument an option
     lr: Annotated[float | None, typer.Option(help="Learning rate.")] = None,
     weight_decay: Annotated[float | None, typer.Option(help="Pull toward zero.")] = None,
     patience: Annotated[
-        int | None, typer.Option(help="Stop after this many epochs without a better val/loss.")
+        int | None,
+        typer.Option(help="Stop after this many measurements without a better val/loss."),
     ] = None,
     precision: Annotated[str | None, typer.Option(help="fp32, bf16-mixed or fp16-mixed.")] = None,
     device: Annotated[str | None, typer.Option(help="auto, cpu, cuda, cuda:N or mps.")] = None,
+    max_steps: Annotated[
+        int | None,
+        typer.Option(help="Updates after which to stop; without --epochs the length of the run."),
+    ] = None,
+    eval_every: Annotated[
+        int | None, typer.Option(help="Updates between validations, beside those after epochs.")
+    ] = None,
     max_time: Annotated[
         str | None, typer.Option(help="Stop after this time: 90s, 10m, 2h.")
     ] = None,
@@ -136,6 +144,8 @@ def train(  # noqa: PLR0913, PLR0917 - one argument an option
         "patience": patience,
         "precision": precision,
         "device": device,
+        "max_steps": max_steps,
+        "eval_every": eval_every,
         "max_time": None if max_time is None else parse_seconds(max_time),
         "freeze": freeze,
         "unfreeze_every": unfreeze_every,

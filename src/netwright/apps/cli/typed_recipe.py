@@ -74,7 +74,7 @@ def first_recipe(resume: str) -> dict[str, Any]:
     """What holds unless something else is said: the recipe of the run to go on with, or defaults.
 
     The limits that ended the run before do not end it again; that of the steps stays where it is
-    one of each member.
+    the length of the run, or one of each member.
     """
     from netwright.core.errors import ConfigError
     from netwright.models.catalog import MODELS
@@ -92,7 +92,8 @@ def first_recipe(resume: str) -> dict[str, Any]:
     check_named(folder)
     values = normal_form(read_recipe_file(config))
     limits = {"max_time": None, "max_steps": None}
-    if issubclass(MODELS.load(values["model"]["name"]), Ensemble):
+    length = values.get("train", {}).get("epochs")
+    if length is None or issubclass(MODELS.load(values["model"]["name"]), Ensemble):
         del limits["max_steps"]
     return merge(values, {"train": limits})
 

@@ -176,7 +176,7 @@ def _inputs_at_hand(state: TrainState) -> Tensor | None:
 
 
 def _is_last(state: TrainState, step: int) -> bool:
-    return step + 1 == state.epochs * state.steps_per_epoch
+    return step + 1 == state.all_updates
 
 
 def _is_watched(state: TrainState) -> bool:

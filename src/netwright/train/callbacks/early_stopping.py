@@ -4,6 +4,7 @@ Source: Prechelt, "Early Stopping - But When?" (1998).
 """
 
 import math
+from itertools import takewhile
 from typing import Any
 
 from torch import Tensor
@@ -15,11 +16,11 @@ from netwright.train.state import TrainState
 
 
 class EarlyStopping(Callback):
-    """Compares a measure after every epoch with the best so far.
+    """Compares each measurement with the best so far: after epochs, and every `eval_every` steps.
 
     Args:
         monitor: "val/loss", "val/accuracy" ...
-        patience: epochs without improvement after which training stops; None never stops.
+        patience: measurements without improvement after which training stops; None never stops.
         min_delta: an improvement has to be larger than this.
         restore_best: put the best weights back at the end.
     """
@@ -52,9 +53,18 @@ class EarlyStopping(Callback):
         if self.monitor not in state.history.keys():
             known = ", ".join(state.history.keys())
             raise ConfigError(f"monitor {self.monitor!r} is not measured; there are {known}")
+        self._look(state)
+
+    def on_evaluation(self, state: TrainState) -> None:
+        """The same between two epochs, where the measure was taken."""
+        if state.measured_now(self.monitor) is not None:
+            self._look(state)
+
+    def _look(self, state: TrainState) -> None:
         value = self.sign * state.history.latest(self.monitor)
         if value < self.best - self.min_delta or not self.weights:
             self.best, self.best_epoch, self.best_step = value, state.epoch, state.step
+            self.best_position = state.position
             self.weights = {
                 name: tensor.detach().clone() for name, tensor in state.model.state_dict().items()
             }
@@ -68,12 +78,22 @@ class EarlyStopping(Callback):
 
     def _forget(self) -> None:
         self.best = math.inf  # of sign * value, so that lower is better
-        self.best_epoch = self.best_step = 0
+        self.best_epoch = self.best_step = self.best_position = 0
         self.weights = {}
 
     def _stop_if_patience_is_over(self, state: TrainState) -> None:
-        if self.patience is not None and state.epoch - self.best_epoch >= max(1, self.patience):
-            state.stop_reason = f"no better {self.monitor} for {self.patience} epochs"
+        if self.patience is None:
+            return
+        waited = self._waited(state)
+        if waited >= max(1, self.patience):
+            unit = "epochs" if waited == state.epoch - self.best_epoch else "measurements"
+            state.stop_reason = f"no better {self.monitor} for {self.patience} {unit}"
+
+    def _waited(self, state: TrainState) -> int:
+        """Measurements since the best."""
+        best = (self.best_epoch, self.best_step)
+        rows = (row for row in reversed(state.history.rows) if row.key == self.monitor)
+        return sum(1 for _ in takewhile(lambda row: (row.epoch, row.step) != best, rows))
 
     def state_dict(self) -> dict[str, Any]:
         """The best so far, with its weights."""
@@ -81,6 +101,7 @@ class EarlyStopping(Callback):
             "best": self.best,
             "best_epoch": self.best_epoch,
             "best_step": self.best_step,
+            **({"best_position": self.best_position} if self.best_position else {}),
             "weights": self.weights,
         }
 
@@ -88,6 +109,7 @@ class EarlyStopping(Callback):
         """Take back what `state_dict` gave."""
         self.best = values["best"]
         self.best_epoch, self.best_step = values["best_epoch"], values["best_step"]
+        self.best_position = values.get("best_position", 0)
         self.weights = values["weights"]
 
 

@@ -95,6 +95,7 @@ class GuardNonFinite(Callback):
             # The run went on in the middle of the update that is left out.
             state.optimizer.zero_grad()
             state.accumulated = 0
+            state.recent.drop()
 
     def _keep(self, state: TrainState) -> None:
         if self.buffers:
@@ -109,6 +110,7 @@ class GuardNonFinite(Callback):
                 torch._foreach_copy_(self.buffers, self.before)
         if self.measured:
             state.running.load_state_dict(self.measured)
+        state.recent.drop()
 
     def _looks_bad(self, state: TrainState) -> bool:
         """Whether the loss or a gradient is not finite, on any rank."""
@@ -118,7 +120,8 @@ class GuardNonFinite(Callback):
         if state.scaler is not None:  # it looks at the gradients itself, and skips the step
             return math.isfinite(state.loss.item())
         grads = [weight.grad for weight in self.learned if weight.grad is not None]
-        sizes = [size.float() for size in (state.loss, *torch._foreach_norm(grads))]
+        state.gradient_lengths = list(torch._foreach_norm(grads))
+        sizes = [size.float() for size in (state.loss, *state.gradient_lengths)]
         if math.isfinite(torch.stack(sizes).sum().item()):
             return True
         # The square of 1e20 is infinite in float32: look closer before anything is refused.

@@ -1,8 +1,17 @@
-"""Show how training goes: a live bar on a terminal, a line an epoch."""
+"""Show how training goes: a live bar on a terminal, a line an epoch; in long epochs some more."""
+
+import time
+from collections.abc import Iterator
+from itertools import islice, takewhile
+from statistics import fmean
 
 from netwright.core.console import Bar
 from netwright.train.callback import Callback
+from netwright.train.history import STEP, Row
 from netwright.train.state import TrainState
+
+LINE_EVERY = 30.0  # seconds without a line, where there is no bar
+SMOOTHED = 10  # rows by step whose mean loss is shown
 
 
 class Progress(Callback):
@@ -15,33 +24,33 @@ class Progress(Callback):
     def __init__(self, *, quiet: bool = False) -> None:
         self.quiet = quiet
         self.bar: Bar | None = None
+        self.next_line = 0.0
 
     def on_fit_start(self, state: TrainState) -> None:
         """Open the bar."""
-        self.bar = Bar(state.epochs * state.steps_per_epoch, quiet=self.quiet)
+        self.bar = Bar(state.all_updates, quiet=self.quiet)
+        self._wait()
 
     def on_step_end(self, state: TrainState) -> None:
-        """Move the bar, a few times a second."""
+        """Move the bar, a few times a second; without one, a line now and then."""
         # Asked first: reading the loss makes an accelerator wait.
-        if self.bar is not None and self.bar.is_due:
-            text = f"epoch {state.epoch + 1}/{state.epochs}  loss {float(state.loss):.4f}"
-            self.bar.move(state.step, text)
+        if self.bar is None:
+            return
+        if self.bar.is_due:
+            self.bar.move(state.step, f"epoch {_pass(state)}  {_by_step(state)}")
+        elif not self.bar.is_live and time.monotonic() >= self.next_line:
+            steps = f"step {state.step:,}/{state.all_updates:,}"
+            self._line(f"epoch {_pass(state)}  {steps}  {_by_step(state)}  {state.elapsed:.1f}s")
+
+    def on_evaluation(self, state: TrainState) -> None:
+        """One line with what was measured on the way."""
+        place = f"epoch {_pass(state)}  step {state.step:,}/{state.all_updates:,}"
+        self._line(f"{place}  {_measures(state)}  {state.elapsed:.1f}s")
 
     def on_epoch_end(self, state: TrainState) -> None:
         """One line with train and validation side by side."""
-        if self.bar is None:
-            return
-        names = dict.fromkeys(key.partition("/")[2] for key in state.history.keys())
-        parts = [f"epoch {state.epoch:>3}/{state.epochs}"]
-        for name in names:
-            pair = [
-                f"{split} {state.history.latest(f'{split}/{name}'):.4f}"
-                for split in ("train", "val")
-                if f"{split}/{name}" in state.history.keys()
-            ]
-            parts.append(f"{name}: {', '.join(pair)}")
-        parts.append(f"{state.elapsed:.1f}s")
-        self.bar.line("  ".join(parts))
+        place = f"epoch {state.epoch:>3}/{state.epochs}"
+        self._line(f"{place}  {_measures(state)}  {state.elapsed:.1f}s")
 
     def on_abort(self, state: TrainState) -> None:
         """Take the bar away before the error is shown."""
@@ -54,3 +63,39 @@ class Progress(Callback):
             self.bar.close()
             if state.stop_reason:
                 self.bar.line(f"stopped after {state.step} steps: {state.stop_reason}")
+
+    def _line(self, text: str) -> None:
+        if self.bar is not None:
+            self.bar.line(text)
+            self._wait()
+
+    def _wait(self) -> None:
+        self.next_line = time.monotonic() + LINE_EVERY
+
+
+def _pass(state: TrainState) -> str:
+    return f"{min(state.epoch + 1, state.epochs)}/{state.epochs}"
+
+
+def _measures(state: TrainState) -> str:
+    """What was measured just now, train and validation side by side."""
+    now = takewhile(lambda row: row.step == state.step, reversed(state.history.rows))
+    found: dict[str, list[str]] = {}
+    for row in reversed([row for row in now if row.split != STEP and row.epoch == state.epoch]):
+        found.setdefault(row.name, []).append(f"{row.split} {row.value:.4f}")
+    return "  ".join(f"{name}: {', '.join(values)}" for name, values in found.items())
+
+
+def _by_step(state: TrainState) -> str:
+    """The smoothed loss (before the first row that of the batch), the learning rate, the speed."""
+    losses = [row.value for row in islice(_newest(state, "loss"), SMOOTHED)]
+    loss = fmean(losses) if losses else float(state.loss)
+    speed = next(_newest(state, "_per_second"), None)
+    unit = "" if speed is None else f"  {speed.value:,.0f} {speed.name.partition('_')[0]}/s"
+    return f"loss {loss:.4f}  lr {state.lr:.3g}{unit}"
+
+
+def _newest(state: TrainState, ending: str) -> Iterator[Row]:
+    """Rows by step whose name ends so, the newest first."""
+    rows = reversed(state.history.rows)
+    return (row for row in rows if row.split == STEP and row.name.endswith(ending))

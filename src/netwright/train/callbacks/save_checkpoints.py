@@ -1,4 +1,7 @@
-"""Save the run at the end of epochs, in long ones also on the way, and at its own end."""
+"""Save the run at the end of epochs, in long ones also on the way, and at its own end.
+
+On the way it saves when a batch is over: what was measured after its update is part of it.
+"""
 
 import time
 from collections.abc import Sequence
@@ -44,25 +47,33 @@ class SaveCheckpoints(Callback):
         self.every, self.every_steps, self.origin = every, every_steps, origin
         self.saved_at: tuple[int, int] | None = None
         self.saved_when, self.cost = time.monotonic(), 0.0
+        self.is_asked = False
 
     def on_fit_start(self, state: TrainState) -> None:
         """What the run goes on from need not be saved again; a kill may have kept its pointers."""
         self.saved_at = _moment(state) if state.samples else None
-        self.saved_when = time.monotonic()
+        self.saved_when, self.is_asked = time.monotonic(), False
         if self.origin is not None and state.ranks.is_first:
             self.store.add(self.origin, is_best=self._is_best(state))
 
-    def on_step_end(self, state: TrainState) -> None:
+    def on_evaluation(self, state: TrainState) -> None:
+        """After a measurement it is time as after an epoch."""
+        self.is_asked = self.every is None and self._is_due(state)
+
+    def on_batch_end(self, state: TrainState) -> None:
         """Save when so many updates are made, or when the last save is long ago."""
-        if self.every_steps is not None:
-            if state.step % self.every_steps == 0:
-                self.save(state)
-        elif (
-            self.every is None
-            and state.step % LOOK_EVERY == 0
-            and self._is_due(state, LONGEST_WAIT)
-        ):
+        if state.accumulated or state.skips_update:
+            return
+        asked, self.is_asked = self.is_asked, False
+        if asked or self._is_time(state):
             self.save(state)
+
+    def _is_time(self, state: TrainState) -> bool:
+        """Whether an update is one of those to save after."""
+        if self.every_steps is not None:
+            return state.step % self.every_steps == 0
+        is_looked_at = self.every is None and state.step % LOOK_EVERY == 0
+        return is_looked_at and self._is_due(state, LONGEST_WAIT)
 
     def on_epoch_end(self, state: TrainState) -> None:
         """Save when it is time."""
@@ -91,8 +102,9 @@ class SaveCheckpoints(Callback):
             self.store.add(place, is_best=self._is_best(state))
 
     def _is_best(self, state: TrainState) -> bool:
-        """Whether the weights are those of the best epoch so far."""
-        return self.best is None or (self.best.best_step == state.step and not state.position)
+        """Whether the weights are those of the best measurement so far."""
+        best = self.best
+        return best is None or (best.best_step, best.best_position) == (state.step, state.position)
 
     def _is_due(self, state: TrainState, least: float = 0.0) -> bool:
         """Whether saving again keeps its share of the time small; the first rank's clock counts."""

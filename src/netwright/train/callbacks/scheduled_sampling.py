@@ -45,7 +45,7 @@ class ScheduledSampling(Callback):
 
     def on_batch_start(self, state: TrainState) -> None:
         """Set p for this batch."""
-        progress = state.step / max(1, state.epochs * state.steps_per_epoch - 1)
+        progress = state.step / max(1, state.all_updates - 1)
         share = remaining(min(progress, 1.0), self.decay)
         self.model.teacher_forcing = self.last + (self.first - self.last) * share
 

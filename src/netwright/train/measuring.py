@@ -1,0 +1,82 @@
+"""When a run is measured, and what: training and validation side by side, also between epochs.
+
+A measurement is what a schedule that looks, early stopping and the best weights go by. There is one
+at the end of each pass, with train and val; every `eval_every` updates one of val; and one of both
+at the last update of a run whose length is given in updates. Two at the same place are one.
+"""
+
+import time
+
+from netwright.data.dataset import Split
+from netwright.optimizers.plateau import PlateauRates
+from netwright.train.callbacks.early_stopping import is_lower_better
+from netwright.train.evaluate import measure_quickly
+from netwright.train.settings import TrainConfig
+from netwright.train.state import TrainState
+
+
+class Measuring:
+    """Records measurements in a run's history, of the weights that its model holds.
+
+    Args:
+        config: how often, and what a schedule looks at.
+        val: the validation data, or None.
+    """
+
+    def __init__(self, config: TrainConfig, val: Split | None) -> None:
+        self.config, self.val = config, val
+
+    def is_due(self, state: TrainState, *, after: int, ends: bool) -> bool:
+        """Whether there is a measurement now, on the way.
+
+        Args:
+            state: after an update.
+            after: updates before it; where float16 overflowed, none was made.
+            ends: it was the last of the pass, which is measured anyhow.
+        """
+        if ends or state.step == after:
+            return False
+        every = self.config.eval_every
+        is_asked = every is not None and self.val is not None and state.step % every == 0
+        return is_asked or state.step == state.last_step
+
+    def of_pass(self, state: TrainState) -> None:
+        """At the end of a pass."""
+        self.take(state)
+        if isinstance(state.schedule, PlateauRates):
+            self._show(state.schedule, state.history.latest(self._monitor))
+
+    def on_the_way(self, state: TrainState) -> None:
+        """Between two ends of passes; the pass at hand goes on being added up."""
+        if state.is_whole:
+            self.take(state)
+        else:
+            self._take_val(state)
+        value = state.measured_now(self._monitor)
+        if isinstance(state.schedule, PlateauRates) and value is not None:
+            self._show(state.schedule, value)
+
+    def take(self, state: TrainState) -> None:
+        """Record train and validation side by side."""
+        state.record("train", state.running.values(state.ranks))
+        self._take_val(state)
+
+    def _take_val(self, state: TrainState) -> None:
+        if self.val is None:
+            return
+        started = time.monotonic()
+        state.ranks.follow_first(state.buffers())  # batch norm's are those of its rank
+        measures = measure_quickly(
+            state.model, self.val, state.task, workers=self.config.workers, ranks=state.ranks
+        )
+        state.record("val", measures)
+        state.measuring_seconds += time.monotonic() - started
+
+    @property
+    def _monitor(self) -> str:
+        """What a schedule looks at: the monitored measure, without validation the loss."""
+        monitor = self.config.monitor
+        return "train/loss" if self.val is None and monitor.startswith("val/") else monitor
+
+    def _show(self, schedule: PlateauRates, value: float) -> None:
+        schedule.see(value if is_lower_better(self._monitor) else -value)
