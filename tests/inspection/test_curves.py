@@ -10,7 +10,8 @@ from matplotlib.axes import Axes
 from matplotlib.colors import to_hex
 
 from netwright.core.errors import DataError
-from netwright.inspection.curves import AXIS_LABELS, Axis, Curves, measure_curves
+from netwright.inspection.curve import Axis
+from netwright.inspection.curves import AXIS_LABELS, Curves, measure_curves
 from netwright.inspection.figure_style import SPLIT_COLOURS
 from netwright.inspection.wording import legend_name
 from netwright.train.history import Row
@@ -300,3 +301,65 @@ def test_the_numbers_are_json() -> None:
 def test_nothing_measured_is_refused() -> None:
     with pytest.raises(DataError, match=r"^there are no learning curves: nothing was measured$"):
         measure_curves([])
+
+
+def by_step(last: int, *, every: int = 1, epoch_of: int = 10) -> list[Row]:
+    """What a run notes every few updates, of which an epoch has ten."""
+    return [
+        row((step - 1) // epoch_of, "step", name, value, step=step)
+        for step in range(every, last + 1, every)
+        for name, value in (("loss", 2 / step + 0.1 * (step % 2)), ("lr", 0.1), ("memory", 9.0))
+    ]
+
+
+def test_a_run_of_one_epoch_has_a_curve_by_step_and_a_point_of_validation() -> None:
+    rows = [*by_step(10), *history(1)]
+    curves = measure_curves(rows, best_epoch=1, best_step=10)
+    assert (curves.axis, curves.measures) == ("step", ("loss",))
+    (panel,) = panels(curves)
+    drawn = lines(panel)
+    assert list(drawn) == ["train by step", "smoothed", "val", "best epoch: 1"]
+    assert drawn["train by step"][0] == list(range(1, 11))
+    assert drawn["val"] == ([10], [1.4])
+    assert curves.caption.startswith(
+        "loss: from 2.1 to 0.2611 by step, 1 on train, 1.4 on val, against step. "
+        "The best epoch, 1, is marked; its weights were kept. Measured once: accuracy: "
+    )
+
+
+def test_a_run_that_is_cut_in_its_first_epoch_speaks_of_steps() -> None:
+    cut = [row(0, split, "loss", 0.5, step=7) for split in ("train", "val")]
+    curves = measure_curves([*by_step(7), *cut])
+    assert (curves.axis, "best" in curves.caption, "epoch" in curves.caption) == (
+        "step",
+        False,
+        False,
+    )
+
+
+def test_what_was_measured_within_an_epoch_has_its_place_there() -> None:
+    rows = [*by_step(20, every=5), row(0, "val", "loss", 0.3, step=5), *history(2)]
+    curves = measure_curves(rows, best_epoch=0, best_step=5)
+    assert curves.axis == "epoch"
+    named = {(curve.split, curve.name): curve for curve in curves.curves}
+    assert named["step", "loss"].epoch == (0.5, 1, 1.5, 2)
+    assert named["val", "loss"].epoch == (0.5, 1, 2)
+    assert named["train", "loss"].epoch == (1, 2)
+    assert "The best step, 5, is marked" in curves.caption
+    assert "best step: 5" in lines(panels(curves)[0])
+
+
+def test_of_training_the_finer_curve_is_drawn() -> None:
+    few = measure_curves([*by_step(40, every=20), *history(4)])
+    assert list(lines(panels(few)[0])) == ["train", "val"]
+    many = measure_curves([*by_step(40, every=2), *history(4)])
+    assert list(lines(panels(many)[0])) == ["train by step", "smoothed", "val"]
+
+
+def test_rate_speed_and_memory_have_panels_of_their_own() -> None:
+    curves = measure_curves([*by_step(10), *history(1)])
+    beside = curves.of_training()
+    assert beside is not None
+    assert beside.measures == ("learning rate", "most memory so far (MiB)")
+    assert [axes.get_xlabel() for axes in panels(beside)] == ["step", "step"]
+    assert measure_curves(history()).of_training() is None

@@ -5,6 +5,7 @@ import json
 import re
 import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -208,3 +209,34 @@ def test_columns_called_like_ours_are_set_apart(tmp_path: Path) -> None:
     )
     page = run.report().read_text(encoding="utf-8")
     assert "<th>column row</th><th>column true</th>" in page
+
+
+def test_a_run_that_is_cut_in_its_first_epoch_tells_its_steps(tmp_path: Path) -> None:
+    settings: dict[str, Any] = {"hidden": (4,), "epochs": 3, "log_every": 1, "quiet": True}
+    run = nw.fit("mlp", "moons", max_steps=4, out=tmp_path / "run", **settings)
+    page = html.unescape(run.report().read_text(encoding="utf-8"))
+    assert "4 steps of the first epoch in" in page
+    assert "0 epochs" not in page
+    assert re.search(r"best step.{0,80}?4.{0,80}?of 4", page, re.DOTALL)
+    curves = json.loads((tmp_path / "run" / "report.json").read_text())["views"]["curves"]
+    assert curves["axis"] == "step"
+    assert [len(one["step"]) for one in curves["curves"] if one["split"] == "step"] == [4] * 5
+    results = run.results
+    assert (results["steps"], results["best_step"], results["epochs"]) == (4, 4, 0)
+
+
+def test_a_run_of_so_many_steps_is_finished_with_them(tmp_path: Path) -> None:
+    settings: dict[str, Any] = {"hidden": (4,), "eval_every": 3, "quiet": True}
+    run = nw.fit("mlp", "moons", max_steps=13, out=tmp_path / "run", **settings)
+    results = run.results
+    assert (results["status"], results["finished"], results["steps"]) == ("done", True, 13)
+    page = html.unescape(run.report().read_text(encoding="utf-8"))
+    assert "13 steps in" in page
+    assert "of 13" in page
+    command = page[page.index("netwright train mlp moons") :].partition("</")[0]
+    for words, is_there in (
+        ("--max-steps 13", True),
+        ("--eval-every 3", True),
+        ("--epochs", False),
+    ):
+        assert (words in command) == is_there

@@ -1,25 +1,25 @@
 """Learning curves: how loss and measures moved on training and validation data over a run."""
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, ClassVar, Literal, Protocol
+from typing import TYPE_CHECKING, ClassVar, NamedTuple, Protocol
 
 from netwright.core.errors import DataError
-from netwright.inspection.figure_style import FAINT, SPLIT_COLOURS, colour_of, log_scale
+from netwright.inspection.curve import STEP, Axis, Curve, draw_curve
+from netwright.inspection.figure_style import FAINT, log_scale
 from netwright.inspection.view import View
-from netwright.inspection.wording import legend_name, number, short_name
+from netwright.inspection.wording import number, short_name
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-Axis = Literal["epoch", "step", "samples", "time"]
 AXIS_LABELS = {"epoch": "epoch", "step": "step", "samples": "examples seen", "time": "seconds"}
+NOTED = {"lr": "learning rate", "memory": "most memory so far (MiB)"}
 LOG_DECADES = 1.5  # a loss that spans more than this is drawn on a logarithmic axis
-MOST_POINTS = 1000  # drawn a curve
-MOST_MARKERS = 30  # a curve of more points is a line only
+FEWEST_EPOCHS = 2  # a shorter run is drawn against its steps, where these are known
 WIDTH, HEIGHT = 5.0, 3.3  # of a panel, in inches
 
 
@@ -44,7 +44,7 @@ class Measurement(Protocol):
 
     @property
     def split(self) -> str:
-        """train, val or test."""
+        """train, val or test; or step, for what is noted every few updates."""
 
     @property
     def name(self) -> str:
@@ -56,30 +56,13 @@ class Measurement(Protocol):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Curve:
-    """One measure on one split, with every axis it may be drawn against; all are equally long."""
-
-    split: str
-    name: str
-    epoch: tuple[int, ...]
-    step: tuple[int, ...]
-    samples: tuple[int, ...]
-    time: tuple[float, ...]
-    value: tuple[float, ...]
-
-    def along(self, axis: Axis) -> tuple[float, ...]:
-        """The values of an axis."""
-        positions: tuple[float, ...] = getattr(self, axis)
-        return positions
-
-
-@dataclass(frozen=True, kw_only=True)
 class Curves(View):
     """All that was measured over a run, one panel a measure.
 
     Args:
         curves: one a measure and split, in the order of the history.
         best_epoch: the one whose weights were kept; None marks nothing.
+        best_step: the same as a step, where it is known.
         axis: what is drawn to the right.
         is_small: half the size, for a place between other things.
     """
@@ -87,12 +70,22 @@ class Curves(View):
     title: ClassVar[str] = "Learning curves"
     curves: tuple[Curve, ...]
     best_epoch: int | None = None
+    best_step: int | None = None
     axis: Axis = "epoch"
     is_small: bool = False
 
     def along(self, axis: Axis) -> "Curves":
         """The same curves against epochs, steps, examples seen or seconds."""
         return replace(self, axis=axis)
+
+    def of_training(self) -> "Curves | None":
+        """Learning rate, gradient norm, speed and memory by step, where they were noted."""
+        noted = [
+            replace(curve, split="train", name=NOTED.get(curve.name, curve.name.replace("_", " ")))
+            for curve in self.curves
+            if curve.split == STEP and curve.name != "loss" and len(curve.value) > 1
+        ]
+        return Curves(curves=tuple(noted), axis="step") if noted else None
 
     def small(self) -> "Curves":
         """The same curves at half the size."""
@@ -104,8 +97,9 @@ class Curves(View):
 
         What was measured once has none, beside curves that move.
         """
-        moving = dict.fromkeys(curve.name for curve in self.curves if len(curve.value) > 1)
-        names = moving or dict.fromkeys(curve.name for curve in self.curves)
+        named = [curve for curve in self.curves if curve.split != STEP or curve.name == "loss"]
+        moving = dict.fromkeys(curve.name for curve in named if len(curve.value) > 1)
+        names = moving or dict.fromkeys(curve.name for curve in named)
         return tuple(sorted(names, key=lambda name: name != "loss"))
 
     @property
@@ -122,9 +116,14 @@ class Curves(View):
         words = f"{self._moves(first)}, against {AXIS_LABELS[self.axis]}.{self._pace}"
         if self._is_log(first):
             words += " Its axis is logarithmic."
-        if self.best_epoch is not None:
-            words += f" The best epoch, {self.best_epoch}, is marked; its weights were kept."
-        once = dict.fromkeys(curve.name for curve in self.curves if curve.name not in self.measures)
+        best = next((found for curve in self.curves if (found := self._best(curve))), None)
+        if best is not None:
+            words += f" The best {best.word} is marked; its weights were kept."
+        once = dict.fromkeys(
+            curve.name
+            for curve in self.curves
+            if curve.name not in self.measures and curve.split != STEP
+        )
         if once:
             words += f" Measured once: {'; '.join(map(self._moves, once))}."
         if {"train", "val"} <= {curve.split for curve in self.curves if curve.name == first}:
@@ -151,7 +150,7 @@ class Curves(View):
     def _moves(self, name: str) -> str:
         """Where each curve of a measure began and ended."""
         moves = [
-            f"{_move(curve.value)} on {short_name(curve.split)}"
+            f"{_move((curve.calm() if curve.split == STEP else curve).value)} {_where(curve.split)}"
             for curve in self.curves
             if curve.name == name
         ]
@@ -174,10 +173,9 @@ class Curves(View):
     def _draw_measure(self, axes: "Axes", name: str) -> None:
         from matplotlib.ticker import MaxNLocator  # noqa: PLC0415 - it costs a second
 
-        curves = [curve for curve in self.curves if curve.name == name]
-        for curve in curves:
-            _draw_line(axes, curve, self.axis)
-        self._draw_best(axes, curves)
+        curves = self._drawn(name)
+        colours = [draw_curve(axes, curve, self.axis) for curve in curves]
+        self._draw_best(axes, curves, colours)
         axes.set_title(short_name(name) + (" (log scale)" if self._is_log(name) else ""))
         if self._is_log(name):
             log_scale(axes, "y")
@@ -187,18 +185,39 @@ class Curves(View):
         if len(places) == 1:  # else the axis would show thousandths of an epoch
             axes.set_xlim(min(places) - 1, max(places) + 1)
 
-    def _draw_best(self, axes: "Axes", curves: list[Curve]) -> None:
-        """A thin line at the best epoch, and a ring where it meets each curve."""
-        label = f"best epoch: {self.best_epoch}"
-        for curve, line in zip(curves, list(axes.lines), strict=True):
-            if self.best_epoch not in curve.epoch:
+    def _drawn(self, name: str) -> list[Curve]:
+        """The curves of a panel; of training the finer one, by step or by epoch."""
+        found = [curve for curve in self.curves if curve.name == name]
+        of_training = [curve for curve in found if curve.split in {"train", STEP}]
+        if name != "loss" or len(of_training) < 2:
+            return found
+        coarser = min(of_training, key=lambda curve: (len(curve.value), curve.split == "train"))
+        return [curve for curve in found if curve is not coarser]
+
+    def _best(self, curve: Curve) -> "_Best | None":
+        """Where a curve has the best weights; what is noted by step is no measurement."""
+        wanted = self.best_step if self.best_step is not None else self.best_epoch
+        places = curve.along("epoch" if self.best_step is None else "step")
+        if curve.split == STEP or wanted is None or wanted not in places:
+            return None
+        place = len(places) - 1 - places[::-1].index(wanted)
+        epoch = curve.epoch[place]
+        is_whole = epoch > 0 and float(epoch).is_integer()
+        return _Best(place, f"epoch, {epoch:g}," if is_whole else f"step, {curve.step[place]:,},")
+
+    def _draw_best(self, axes: "Axes", curves: Sequence[Curve], colours: Sequence[str]) -> None:
+        """A thin line at the best epoch or step, and a ring where it meets each curve."""
+        has_line = False
+        for curve, colour in zip(curves, colours, strict=True):
+            best = self._best(curve)
+            if best is None:
                 continue
-            last = len(curve.epoch) - 1 - curve.epoch[::-1].index(self.best_epoch)
-            place = curve.along(self.axis)[last]
-            if label:
+            place = curve.along(self.axis)[best.place]
+            if not has_line:
+                label = f"best {best.word.replace(',', ':', 1).strip(',')}"
                 axes.axvline(place, color=FAINT, linewidth=1.0, linestyle=":", label=label)
-                label = ""
-            axes.plot(place, curve.value[last], "o", ms=7, mfc="none", color=line.get_color())
+                has_line = True
+            axes.plot(place, curve.value[best.place], "o", ms=7, mfc="none", color=colour)
 
     @property
     def _ends_with_val_below_train(self) -> bool:
@@ -214,23 +233,38 @@ class Curves(View):
         return name == "loss" and lowest > 0 and math.log10(highest / lowest) > LOG_DECADES
 
 
-def measure_curves(rows: Iterable[Measurement], *, best_epoch: int | None = None) -> Curves:
+class _Best(NamedTuple):
+    """Where a curve has the best weights, and what to call the place."""
+
+    place: int
+    word: str
+
+
+def measure_curves(
+    rows: Iterable[Measurement], *, best_epoch: int | None = None, best_step: int | None = None
+) -> Curves:
     """Sort the rows of a history into curves.
 
     Args:
         rows: measurements, in order.
         best_epoch: the one whose weights were kept.
+        best_step: the same as a step, where it is known.
     """
+    rows = list(rows)
     found: dict[tuple[str, str], list[Measurement]] = {}
     for row in rows:
         found.setdefault((row.split, row.name), []).append(row)
     if not found:
         raise DataError("there are no learning curves: nothing was measured")
+    by_step = (STEP, "loss") in found
+    passes = [row for row in rows if row.split == "train" and row.epoch]
+    # What was noted within an epoch has its place there by the examples seen.
+    size = passes[0].samples / passes[0].epoch if by_step and passes else None
     curves = tuple(
         Curve(
             split=split,
             name=name,
-            epoch=tuple(row.epoch for row in points),
+            epoch=tuple(_epochs(row, size) for row in points),
             step=tuple(row.step for row in points),
             samples=tuple(row.samples for row in points),
             time=tuple(row.time for row in points),
@@ -238,7 +272,22 @@ def measure_curves(rows: Iterable[Measurement], *, best_epoch: int | None = None
         )
         for (split, name), points in found.items()
     )
-    return Curves(curves=curves, best_epoch=best_epoch)
+    is_short = not passes or passes[-1].epoch < FEWEST_EPOCHS
+    return Curves(
+        curves=curves,
+        best_epoch=best_epoch,
+        best_step=best_step,
+        axis="step" if by_step and is_short else "epoch",
+    )
+
+
+def _epochs(row: Measurement, size: float | None) -> float:
+    """Epochs so far, with the part of the present one where it is known how long one is."""
+    return row.epoch if size is None or row.samples == row.epoch * size else row.samples / size
+
+
+def _where(split: str) -> str:
+    return "by step" if split == STEP else f"on {short_name(split)}"
 
 
 def _move(values: tuple[float, ...]) -> str:
@@ -251,29 +300,3 @@ def _grid(panels: int) -> tuple[int, int]:
     """Columns and rows."""
     columns = min(2, panels)
     return columns, -(-panels // columns)
-
-
-def _draw_line(axes: "Axes", curve: Curve, axis: Axis) -> None:
-    """The curve in the colour of its split; few points are also marked, many make a thin line."""
-    positions, places = curve.along(axis), _drawn_places(curve.value)
-    axes.plot(
-        [positions[place] for place in places],
-        [curve.value[place] for place in places],
-        color=SPLIT_COLOURS.get(curve.split, colour_of(len(SPLIT_COLOURS) + len(axes.lines))),
-        label=legend_name(curve.split),
-        marker="o" if len(places) <= MOST_MARKERS else None,
-        markersize=3.5,
-        linewidth=1.8 if len(places) < MOST_POINTS // 2 else 1.0,
-    )
-
-
-def _drawn_places(values: tuple[float, ...]) -> list[int]:
-    """All places of a short curve; of a long one the lowest and highest of every short stretch."""
-    if len(values) <= MOST_POINTS:
-        return list(range(len(values)))
-    stretch = math.ceil(2 * len(values) / MOST_POINTS)
-    kept = {0, len(values) - 1}
-    for start in range(0, len(values), stretch):
-        places = range(start, min(start + stretch, len(values)))
-        kept |= {min(places, key=values.__getitem__), max(places, key=values.__getitem__)}
-    return sorted(kept)

@@ -17,7 +17,8 @@ from netwright.data.spec import DataSpec
 from netwright.data.stored import Sample
 from netwright.inspection.card_blocks import card_blocks
 from netwright.inspection.columns_seen import MOST_COLUMNS, describe_columns
-from netwright.inspection.curves import AXIS_LABELS, Axis, Curves
+from netwright.inspection.curve import Axis
+from netwright.inspection.curves import AXIS_LABELS, Curves
 from netwright.inspection.page import (
     Html,
     Page,
@@ -41,8 +42,10 @@ from netwright.inspection.wrong_examples import WrongExamples
 from netwright.models.catalog import MODELS
 from netwright.models.ensembles.ensemble import Ensemble
 from netwright.recipes.answers import examples_word
+from netwright.recipes.made_steps import best_tile, length_in_words
 from netwright.recipes.metric_table import metric_rows
 from netwright.recipes.same_run import as_command, as_python, as_yaml, without_folders
+from netwright.train.history import History
 from netwright.train.layer_history import LayerHistory
 from netwright.train.tasks.task import Task
 
@@ -89,6 +92,7 @@ class Reported(Protocol):
     preprocessor: Preprocessor
     results: dict[str, Any]
     config: dict[str, Any]
+    history: History
     layer_history: LayerHistory
 
 
@@ -176,8 +180,8 @@ def _subtitle(run: Reported) -> str:
     results = run.results
     ended = "" if results["status"] == "done" else f" · ended by {results['status']}"
     word = "lesson" if isinstance(run.model, Ensemble) else "epoch"  # a member may learn twice
-    count = f"{results['epochs']} {word}{'' if results['epochs'] == 1 else 's'}"
-    return f"{count} in {_duration(results['seconds'])} · seed {run.config['seed']}{ended}"
+    length = f"{length_in_words(run, word)} in {_duration(results['seconds'])}"
+    return f"{length} · seed {run.config['seed']}{ended}"
 
 
 def _results(run: Reported) -> list[Html]:
@@ -193,7 +197,7 @@ def _results(run: Reported) -> list[Html]:
         ("parameters", f"{results['parameters']:,}", ""),
         ("members", f"{len(run.model.members)}", "")
         if isinstance(run.model, Ensemble)
-        else ("best epoch", f"{results['best_epoch']}", f"of {results['epochs']}"),
+        else best_tile(run),
     ]
     rows = metric_rows(metrics, baseline)
     return [
@@ -208,13 +212,18 @@ def _results(run: Reported) -> list[Html]:
 def _learning(views: Mapping[str, View]) -> list[Html]:
     """How the measures moved; of an ensemble, what its members are worth."""
     curves = views.get("curves")
-    blocks = [_curves(curves)] if isinstance(curves, Curves) else []
+    blocks = _curves(curves) if isinstance(curves, Curves) else []
     return blocks + [titled(views[name]) for name in LEARNING if name in views]
 
 
-def _curves(view: Curves) -> Html:
-    axes: tuple[Axis, ...] = ("epoch", "time")  # steps and examples are epochs times a number
-    return choice("axis", {AXIS_LABELS[axis]: picture(view.along(axis)) for axis in axes})
+def _curves(view: Curves) -> list[Html]:
+    # Steps and examples are epochs times a number, of which a short run has few.
+    axes: tuple[Axis, ...] = (view.axis, "time")
+    blocks = [choice("axis", {AXIS_LABELS[axis]: picture(view.along(axis)) for axis in axes})]
+    beside = view.of_training()
+    if beside is not None:
+        blocks.append(folded("Learning rate, gradient norm, speed and memory", picture(beside)))
+    return blocks
 
 
 def _doctor(run: Reported) -> list[Html]:

@@ -36,6 +36,7 @@ from netwright.inspection.worst_errors import measure_worst_errors
 from netwright.inspection.wrong_examples import measure_wrong_examples
 from netwright.models.ensembles.ensemble import Ensemble, Member
 from netwright.models.model import Model
+from netwright.recipes.made_steps import best_moment
 from netwright.recipes.sequence_views import (
     inner_views,
     pair_views,
@@ -89,7 +90,7 @@ def measure_views(run: Measured, sample: Sample | None) -> dict[str, View]:
     """The views that this run has, by name; those of predictions need its data, or a sample."""
     views: dict[str, View] = {}
     if len(run.history) and not isinstance(run.model, Ensemble):  # whose lessons are no curve
-        views["curves"] = measure_curves(run.history, best_epoch=run.results["best_epoch"])
+        views["curves"] = measure_curves(run.history, **best_moment(run))
     if sample is not None:
         split = sample.shown.split(run.results["split"])
         views |= _BY_TARGET[run.task.target](run, split, sample.rows(run.results["split"]))

@@ -16,7 +16,8 @@ from netwright.inspection.class_balance import measure_class_balance
 from netwright.inspection.confusion import measure_confusion
 from netwright.inspection.contact_sheet import measure_contact_sheet
 from netwright.inspection.conv_filters import measure_conv_filters
-from netwright.inspection.curves import Axis, measure_curves
+from netwright.inspection.curve import Axis
+from netwright.inspection.curves import measure_curves
 from netwright.inspection.decision_regions import measure_decision_regions
 from netwright.inspection.energy_descent import measure_energy_descent
 from netwright.inspection.ensemble_members import measure_ensemble_members
@@ -41,6 +42,7 @@ from netwright.inspection.weight_path import measure_weight_path
 from netwright.inspection.worst_errors import measure_worst_errors
 from netwright.inspection.wrong_examples import measure_wrong_examples
 from netwright.models.ensembles.ensemble import Ensemble
+from netwright.recipes.made_steps import best_moment
 from netwright.recipes.views.entry import Subject, ViewEntry
 
 
@@ -82,12 +84,16 @@ SUMMARY = _in_report(
 class CurvesConfig(Config):
     """What the curves are drawn against."""
 
-    axis: Annotated[Axis, Doc("epoch, step, samples or time")] = "epoch"
+    axis: Annotated[
+        Axis | None,
+        Doc("epoch, step, samples or time; if not given epoch, in a run of few epochs step"),
+    ] = None
 
 
 def _curves(subject: Subject, given: CurvesConfig) -> View:
     run = subject.run
-    return measure_curves(run.history, best_epoch=run.results["best_epoch"]).along(given.axis)
+    curves = measure_curves(run.history, **best_moment(run))
+    return curves if given.axis is None else curves.along(given.axis)
 
 
 def _no_curves(subject: Subject) -> str:
