@@ -55,14 +55,16 @@ def describe_conditions(
     settings = {name: value for name, value in to_mapping(config).items() if name not in FREE}
     is_steady = config.average != "equal" and config.forcing[0] == config.forcing[1]
     epochs = settings.pop("epochs")
+    length: dict[str, Any] = {}
     if not is_steady or SCHEDULES.load(config.schedule).depends_on_length:
         # Otherwise a longer run begins with the shorter one.
-        settings |= {"max_steps": config.max_steps} if epochs is None else {"epochs": epochs}
+        length = {"max_steps": config.max_steps} if epochs is None else {"epochs": epochs}
     if config.eval_every is None:
         del settings["eval_every"]
     splits = {name: split for name, split in data.splits() if name != "test"}
     return {
         "seed": seed,
+        **length,
         **settings,
         "model": {
             name: f"{'x'.join(map(str, tensor.shape)) or 'one number'} {tensor.dtype}"
