@@ -92,6 +92,9 @@ class StopAt(Callback):
             raise RuntimeError("stopped")
 
 
+LEARN: dict[str, Any] = {"optimizer": "adam", "epochs": 4, "quiet": True}
+
+
 def prepared_runs(folder: Path) -> tuple[Path, Path]:
     """A finished run on a table, and one that stopped after an epoch."""
     table = folder / "table.csv"
@@ -100,7 +103,7 @@ def prepared_runs(folder: Path) -> tuple[Path, Path]:
     whole, half = folder / "whole", folder / "half"
     nw.fit("mlp", table, target="y", hidden=(3,), epochs=1, out=whole, quiet=True)
     with pytest.raises(RuntimeError, match="stopped"):
-        nw.fit("softmax", "xor", epochs=4, out=half, quiet=True, callbacks=[StopAt(2)])
+        nw.fit("softmax", "xor", out=half, callbacks=[StopAt(2)], **LEARN)
     return whole, half
 
 
@@ -126,7 +129,7 @@ def opened(run: Path, file: str) -> str:
     """Use the run: "refused", "ignored", or the name of a raw error."""
     try:
         if file == STATE:
-            nw.fit("softmax", "xor", epochs=4, resume=run, quiet=True, callbacks=[StopAt(9)])
+            nw.fit("softmax", "xor", resume=run, callbacks=[StopAt(9)], **LEARN)
         else:
             nw.open_run(run).predict([{"size": 1.5, "colour": "red"}])
         return "ignored"

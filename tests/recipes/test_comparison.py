@@ -229,7 +229,7 @@ def test_what_differs_is_shown_as_typed_also_beside_an_entry_called_setting() ->
         ["", "setting", "b"],
         ["model.hidden", "(empty)", "16"],
         ["model.batch_norm", "false", "true"],
-        ["train.optimizer", "adam", "sgd"],
+        ["train.optimizer", "default", "sgd"],
         ["train.optimizer_options.momentum", "-", "0.9"],
     ]
 

@@ -46,14 +46,16 @@ def test_what_all_share_is_said_once_and_what_differs_with_its_entry() -> None:
     told = configs(prepared("mlp:dropout=0:lr=0.1", "logistic", data="moons", epochs=3))
     command = comparison_as_command(told, seeds=4, metric="f1")
     assert command == (
-        "netwright compare mlp:dropout=0.0:lr=0.1 logistic --data moons --set train.epochs=3 "
-        "--set train.batch_size=32 --seeds 4 --seed 2 --metric f1"
+        "netwright compare mlp:dropout=0.0:batch_size=32:lr=0.1 "
+        "logistic:batch_size=280:optimizer=lbfgs:restore_best=false --data moons "
+        "--set train.epochs=3 --seeds 4 --seed 2 --metric f1"
     )
     python = comparison_as_python(told, seeds=4, metric="f1")
     assert python == (
         "import netwright as nw\n\n"
-        "nw.compare('mlp:dropout=0.0:lr=0.1', 'logistic', data='moons', seeds=4, seed=2, "
-        "metric='f1', epochs=3, batch_size=32)\n"
+        "nw.compare('mlp:dropout=0.0:batch_size=32:lr=0.1', "
+        "'logistic:batch_size=280:optimizer=lbfgs:restore_best=false', data='moons', seeds=4, "
+        "seed=2, metric='f1', epochs=3)\n"
     )
 
 
@@ -100,8 +102,8 @@ def test_a_table_is_named_by_its_path(table_file: Any) -> None:
 
 def test_arrays_have_no_command_and_are_called_data() -> None:
     arrays = ([[0.0], [1.0]] * 20, [0, 1] * 20)
-    told = configs(prepared("mlp", "logistic", data=arrays))
+    told = configs(prepared("mlp", "mlp:hidden=4", data=arrays))
     assert comparison_as_command(told, seeds=5, metric="accuracy") == ""
-    assert "nw.compare('mlp', 'logistic', data=data, seeds=5, " in comparison_as_python(
+    assert "nw.compare('mlp', 'mlp:hidden=4', data=data, seeds=5, " in comparison_as_python(
         told, seeds=5, metric="accuracy"
     )

@@ -289,7 +289,8 @@ def test_of_a_healthy_run_nothing_is_said(
     run = nw.fit(model, source, out=tmp_path / "run", **settings)
     assert run.results["findings"] == []
     assert "doctor" not in capsys.readouterr().err
-    assert len(run.layer_history) >= 10
+    steps = max(row.step for row in run.history)  # one search is enough for a line
+    assert len(run.layer_history) >= min(10, steps)
 
 
 @pytest.mark.parametrize(

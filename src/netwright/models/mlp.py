@@ -81,6 +81,11 @@ class MLP(Model):
         logits: Tensor = self.head(self.hidden(x.flatten(1)))
         return logits
 
+    @classmethod
+    def is_linear(cls, config: MLPConfig) -> bool:
+        """Without a hidden layer it is one affine map."""
+        return not config.hidden
+
 
 def _hidden_layer(config: MLPConfig, before: int, after: int) -> nn.Module:
     """Linear, normalise, activate, drop; with `residual` added to what came in.

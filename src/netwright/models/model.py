@@ -42,6 +42,11 @@ class Model(nn.Module, ABC):
     def build(cls, config: Any, spec: DataSpec) -> Self:
         """The model for this data; weights are drawn from torch's generator."""
 
+    @classmethod
+    def is_linear(cls, config: Any) -> bool:
+        """Whether outputs are linear in the weights: convex losses then have one optimum."""
+        return False
+
     def own_views(self, examples: Examples) -> Mapping[str, View]:
         """The pictures that only this kind of model has, by name; the report shows them.
 

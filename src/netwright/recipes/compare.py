@@ -25,6 +25,7 @@ from netwright.recipes.fit import put_together
 from netwright.recipes.gap_verdict import GapVerdict, judge_gap
 from netwright.recipes.sources import load_source, settings_type
 from netwright.recipes.training import train
+from netwright.train.convergence import ILLNESS
 from netwright.train.evaluate import evaluate_baseline
 from netwright.train.settings import TrainConfig
 from netwright.train.tasks.catalog import task_for
@@ -147,6 +148,9 @@ def _row(contender: Contender, fits: Sequence[Results], metric: Metric) -> Compa
         scores=tuple(fit["metrics"][metric.name] for fit in fits),
         parameters=fits[0]["parameters"],
         seconds=sum(fit["seconds"] for fit in fits) / len(fits),
+        unconverged=sum(
+            any(found["illness"] == ILLNESS for found in fit.get("findings", ())) for fit in fits
+        ),
     )
 
 

@@ -51,6 +51,7 @@ class ComparedEntry:
         scores: one a seed.
         parameters: of the model.
         seconds: of a fit, in the mean.
+        unconverged: how many of the fits had more to learn when they ended.
     """
 
     label: str
@@ -60,6 +61,7 @@ class ComparedEntry:
     scores: tuple[float, ...]
     parameters: int
     seconds: float
+    unconverged: int = 0
 
     @property
     def mean(self) -> float:
@@ -167,7 +169,7 @@ class Comparison:
 
     def table_rows(self) -> list[dict[str, str]]:
         """One row an entry, and the trivial baseline."""
-        rows = []
+        rows: list[dict[str, str]] = []
         for row, verdict in zip(self.rows, (None, *self.verdicts), strict=True):
             gap = verdict.gap if verdict else None
             rows.append(
@@ -178,7 +180,7 @@ class Comparison:
                     "std": "-" if row.std is None else self._number(row.std),
                     "gap to first": self._signed(gap.mean) if gap else "-",
                     "95 % interval": self._interval(gap.interval) if gap and gap.interval else "-",
-                    "verdict": verdict.word if verdict else "-",
+                    "verdict": self._verdict_word(len(rows)) if verdict else "-",
                     "parameters": f"{row.parameters:,}",
                     "seconds a fit": f"{row.seconds:.2f}",
                 }
@@ -232,17 +234,25 @@ class Comparison:
             if row.repeats
             else ""
         )
-        return f"{head} ({self._gap(verdict.gap)}): {verdict.reason}.{own_seeds}"
+        doubts = "".join(map(_doubt, (self.rows[0], row)))
+        return f"{head} ({self._gap(verdict.gap)}): {verdict.reason}.{own_seeds}{doubts}"
 
     def _verdict_tiles(self) -> Html:
         most = max(20, 60 // len(self.verdicts))  # letters; the sentences have labels whole
         first, *others = (short_name(row.label, most) for row in self.rows)
         return tiles(
             [
-                (f"{label} against {first}", verdict.word, self._gap(verdict.gap))
-                for label, verdict in zip(others, self.verdicts, strict=True)
+                (f"{label} against {first}", self._verdict_word(place), self._gap(verdict.gap))
+                for place, (label, verdict) in enumerate(
+                    zip(others, self.verdicts, strict=True), start=1
+                )
             ]
         )
+
+    def _verdict_word(self, place: int) -> str:
+        """The word on the entry at this place; marked where one of the two has not converged."""
+        doubtful = self.rows[0].unconverged or self.rows[place].unconverged
+        return self.verdicts[place - 1].word + (" (not converged)" if doubtful else "")
 
     def _again(self) -> list[Html]:
         configs, seeds = self._shown_recipes(), len(self.rows[0].seeds)
@@ -292,6 +302,17 @@ class Comparison:
         """Decimals that show four digits of the largest mean."""
         largest = max(abs(row.mean) for row in self.rows)
         return min(8, max(0, 4 - math.ceil(math.log10(largest)))) if largest else 4
+
+
+def _doubt(row: ComparedEntry) -> str:
+    """What stands beside a verdict on fits that ended too early."""
+    if not row.unconverged:
+        return ""
+    of_all = f"{row.unconverged} of {len(row.seeds)}"
+    return (
+        f" Beware: training of {row.label} has not converged under {of_all} seeds; with more "
+        "epochs the verdict may be another."
+    )
 
 
 def _in_words(seeds: Sequence[int]) -> str:

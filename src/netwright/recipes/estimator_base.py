@@ -36,6 +36,7 @@ from netwright.recipes.run_folder import claim_folder
 from netwright.recipes.training import train
 from netwright.train.evaluate import predict
 from netwright.train.history import History
+from netwright.train.settings import DEFAULT_OPTIMIZER
 
 Rows = tuple[NDArray[Any], NDArray[Any], NDArray[Any] | None]  # inputs, targets, weights
 
@@ -152,6 +153,8 @@ class NetEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn ha
         X, y, weights = self._read(X, y, sample_weight, first=True, classes=classes)
         kind, names = self._kind()
         settings = self._checked_settings()
+        if is_part:  # what a part has its optimum at is not that of all
+            settings.setdefault("optimizer", DEFAULT_OPTIMIZER)
         for_data = {name: settings.pop(name) for name in DATA_SETTINGS if name in settings}
         for_data |= {"kind": kind, "val_size": val_size, "test_size": 0.0}
         data = from_arrays(

@@ -4,6 +4,7 @@ found = nw.find_lr("mlp", "digits")
 nw.fit("mlp", "digits", lr=found.suggestion)
 """
 
+from dataclasses import replace
 from typing import Any
 
 from torch import nn
@@ -14,9 +15,11 @@ from netwright.core.errors import ConfigError
 from netwright.core.learner import Learner
 from netwright.inspection.learning_rate_range import LearningRateRange
 from netwright.models.ensembles.ensemble import Ensemble
-from netwright.recipes.fit import prepare
+from netwright.recipes.fit import put_together, resolve
 from netwright.recipes.prepared import Prepared
+from netwright.recipes.recipe import Recipe
 from netwright.train.learning_rate_range import try_learning_rates
+from netwright.train.settings import DEFAULT_OPTIMIZER
 
 
 def find_lr(
@@ -26,13 +29,21 @@ def find_lr(
 
     A module of one's own is afterwards as it was, and on the device on which it was.
     """
-    if not isinstance(model, nn.Module):
-        return find_prepared_lr(prepare(model, data, seed=seed, **settings))
-    device = device_of(model)
+    recipe, loaded, module = resolve(model, data, seed=seed, **settings)
+    recipe = with_a_rate(recipe)
+    if module is None:
+        return find_prepared_lr(put_together(recipe, loaded))
+    device = device_of(module)
     try:
-        return find_prepared_lr(prepare(model, data, seed=seed, **settings))
+        return find_prepared_lr(put_together(recipe, loaded, module))
     finally:
-        model.to(device)
+        module.to(device)
+
+
+def with_a_rate(recipe: Recipe) -> Recipe:
+    """The recipe with an optimizer that has a rate: a convex optimum is found without one."""
+    optimizer = recipe.train.optimizer or DEFAULT_OPTIMIZER
+    return replace(recipe, train=replace(recipe.train, optimizer=optimizer))
 
 
 def find_prepared_lr(prepared: Prepared) -> LearningRateRange:

@@ -19,6 +19,7 @@ from netwright.core.seeding import derive_seed, seeded
 from netwright.data.dataset import Data, Split, check_data
 from netwright.models.catalog import MODELS
 from netwright.models.ensembles.ensemble import Ensemble
+from netwright.recipes.convex_training import choose_optimizer, goes_to_optimum, start_at_zero
 from netwright.recipes.ensemble_fit import prepare_ensemble
 from netwright.recipes.first_batch import try_first_batch
 from netwright.recipes.gradient_fit import check_monitor
@@ -150,8 +151,6 @@ def put_together(
         check_own_module(module)
         check_complex(module, recipe.train)
     module.to(pick_device(recipe.train.device))
-    pace = pace_for(recipe.train, rows)
-    check_last_batch(module, data, pace.batch_size)
     learns_by_itself = isinstance(module, Learner | Ensemble)
     weighing = TrainConfig(class_weight=recipe.train.class_weight)
     task = task_for(
@@ -159,6 +158,12 @@ def put_together(
         weighing if learns_by_itself else recipe.train,  # a rule of its own has its own loss
         scale_targets=not learns_by_itself,
     )
+    if not learns_by_itself:
+        recipe = replace(recipe, train=choose_optimizer(recipe.train, module, task, data))
+        if goes_to_optimum(recipe.train, module, task, data):
+            start_at_zero(module)
+    pace = pace_for(recipe.train, rows)
+    check_last_batch(module, data, pace.batch_size)
     if not learns_by_itself:
         epochs = pace.epochs if pace.last_step is None else None
         chosen = replace(recipe.train, batch_size=pace.batch_size, epochs=epochs)

@@ -7,8 +7,10 @@ from pathlib import Path
 from netwright.core.checks import nearest
 from netwright.core.console import say, warn
 from netwright.core.errors import ConfigError
+from netwright.core.finding import Finding
 from netwright.core.interrupts import Interrupt
 from netwright.data.dataset import Data
+from netwright.recipes.convex_training import goes_to_optimum, has_optimum, is_whole_loss
 from netwright.recipes.outcome import Outcome
 from netwright.recipes.prepared import Circumstances, Prepared
 from netwright.recipes.recipe import Recipe
@@ -26,7 +28,9 @@ from netwright.train.callbacks.step_limit import StepLimit
 from netwright.train.callbacks.step_rows import StepRows
 from netwright.train.callbacks.stop_on_signal import StopOnSignal
 from netwright.train.callbacks.time_limit import TimeLimit
+from netwright.train.callbacks.watch_convergence import WatchConvergence
 from netwright.train.checkpoint import load_checkpoint
+from netwright.train.convergence import no_finite_optimum, not_converged, not_converged_convex
 from netwright.train.kept_path import FILE as PATH_FILE
 from netwright.train.layer_history import FILE as LAYER_FILE
 from netwright.train.settings import TrainConfig
@@ -44,6 +48,9 @@ def gradient_fit(prepared: Prepared, here: Circumstances) -> Outcome:
         doctor = _doctor(config, here)
         watched = [*_watched(config, here, best), doctor]
         callbacks = _callbacks(config, here, watched, interrupt)
+        convergence = _convergence(prepared)
+        if convergence is not None:
+            callbacks.append(convergence)
         save = _saving(config, here, watched, best)
         trainer = Trainer(
             config,
@@ -51,6 +58,7 @@ def gradient_fit(prepared: Prepared, here: Circumstances) -> Outcome:
             callbacks=callbacks if save is None else [*callbacks, save],
             seed=prepared.recipe.seed,
             ranks=here.ranks,
+            to_optimum=convergence is not None and convergence.stops,
         )
         state = trainer.start(prepared.model, data)
         if here.checkpoint is not None:
@@ -62,18 +70,20 @@ def gradient_fit(prepared: Prepared, here: Circumstances) -> Outcome:
             if here.folder is not None and here.ranks.is_first:
                 _write_again(here.folder, prepared.recipe)
         trainer.fit(state, data)
+    kept = best if best is not None and best.weights and best.restore_best else None
     return Outcome(
         history=state.history,
         status=state.stop_reason or "done",
         epochs=state.epoch,
-        best_epoch=best.best_epoch if best is not None and best.weights else state.epoch,
+        best_epoch=kept.best_epoch if kept is not None else state.epoch,
         steps=state.step,
-        best_step=best.best_step if best is not None and best.weights else state.step,
+        best_step=kept.best_step if kept is not None else state.step,
         seconds=state.elapsed,
         compile_seconds=state.compile_seconds,
         finished=not state.is_cut_short,
         notes=tuple(_describe_passed_over(state)),
         layer_history=doctor.seen,
+        ending=_ending(state, convergence),
         exit_code=interrupt.exit_code,
     )
 
@@ -175,5 +185,23 @@ def _early_stopping(config: TrainConfig, data: Data) -> EarlyStopping | None:
         config.monitor,
         patience=config.patience,
         min_delta=config.min_delta,
-        restore_best=config.restore_best,
+        restore_best=config.restore_best is not False,
     )
+
+
+def _convergence(prepared: Prepared) -> WatchConvergence | None:
+    """What watches the gradient of a convex loss; nothing where noise or decay is no part of it."""
+    config, of = prepared.recipe.train, (prepared.model, prepared.task, prepared.data)
+    stops = goes_to_optimum(config, *of)
+    if not stops and not (config.doctor and is_whole_loss(config) and has_optimum(*of)):
+        return None
+    return WatchConvergence(prepared.data.train, config, stops=stops)
+
+
+def _ending(state: TrainState, convergence: WatchConvergence | None) -> Finding | None:
+    """That the last epoch was over too early, or that no optimum could be come to."""
+    if convergence is None:
+        return None if state.stop_reason else not_converged(state.history)
+    left = convergence.left
+    unconverged = None if left is None else not_converged_convex(left, state.epoch)
+    return unconverged or (no_finite_optimum(state.history) if convergence.stops else None)

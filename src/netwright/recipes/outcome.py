@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field
 
+from netwright.core.finding import Finding
 from netwright.train.history import History
 from netwright.train.layer_history import LayerHistory
 
@@ -22,6 +23,7 @@ class Outcome:
         finished: nothing is left to learn: it was neither interrupted nor ended by a limit.
         notes: what happened on the way and should be known, one sentence each.
         layer_history: what the layers did at the steps that the doctor watched.
+        ending: that it ended with more to learn, or where no optimum can be.
         exit_code: 0, or what a signal asks the process to end with.
     """
 
@@ -36,4 +38,5 @@ class Outcome:
     finished: bool = True
     notes: tuple[str, ...] = ()
     layer_history: LayerHistory = field(default_factory=LayerHistory)
+    ending: Finding | None = None
     exit_code: int = 0

@@ -17,7 +17,7 @@ from netwright.recipes.outcome import Outcome
 from netwright.recipes.prepared import Circumstances, Prepared
 from netwright.train.evaluate import measure_quickly
 from netwright.train.history import History, Row, append_rows, write_rows
-from netwright.train.settings import TrainConfig
+from netwright.train.settings import DEFAULT_OPTIMIZER, TrainConfig
 from netwright.train.tasks.classification import Classification
 from netwright.train.tasks.task import Task
 
@@ -27,11 +27,12 @@ FOR_ALL = frozenset({"class_weight", "device", "max_time", "rank_timeout"})  # a
 
 def unused_settings(config: TrainConfig) -> tuple[str, ...]:
     """The settings of training that were given, and that a rule of its own does not heed."""
-    default = TrainConfig()
+    usual = [TrainConfig(), TrainConfig(optimizer=DEFAULT_OPTIMIZER, restore_best=True)]
     return tuple(
         field.name
         for field in fields(config)
-        if field.name not in FOR_ALL and getattr(config, field.name) != getattr(default, field.name)
+        if field.name not in FOR_ALL
+        and getattr(config, field.name) not in [getattr(one, field.name) for one in usual]
     )
 
 

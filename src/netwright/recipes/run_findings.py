@@ -14,7 +14,6 @@ from netwright.core.learner import Learner
 from netwright.data.checkup.origin import Origin
 from netwright.data.checkup.single_rows import find_single_rows
 from netwright.data.checkup.target_outliers import find_target_outliers
-from netwright.optimizers.catalog import OPTIMIZERS
 from netwright.recipes.missed_classes import find_missed_classes
 from netwright.recipes.outcome import Outcome
 from netwright.recipes.prepared import Prepared
@@ -31,6 +30,7 @@ BRINGS_ABOUT = {
     "imbalance": {"plateau"},
     "single-row-class": set[str](),
 }
+OF_THE_RATE = {"rate-too-high", "rate-too-low"}
 
 
 def run_findings(
@@ -56,7 +56,7 @@ def run_findings(
     patient = Patient(
         history=outcome.history,
         layers=outcome.layer_history,
-        lr=OPTIMIZERS.load(config.optimizer).lr if config.lr is None else config.lr,
+        lr=config.rule.lr if config.lr is None else config.lr,
         limit=_longest_gradient(config, parameters=_size(prepared)),
         options=options_taken(prepared.recipe.model_settings),
         score=next(
@@ -69,7 +69,10 @@ def run_findings(
         ),
     )
     hidden = set().union(*(BRINGS_ABOUT[cause.illness] for cause in causes))
-    return [*causes, *(one for one in find_symptoms(patient) if one.illness not in hidden)]
+    if config.rule.closure:
+        hidden |= OF_THE_RATE  # it searches for the length of a step
+    symptoms = [one for one in find_symptoms(patient) if one.illness not in hidden]
+    return [*causes, *symptoms, *([outcome.ending] if outcome.ending else [])]
 
 
 def _of_data_and_outputs(

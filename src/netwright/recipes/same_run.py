@@ -5,11 +5,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from netwright.core.config import Config, describe
+from netwright.core.config import Config, describe, parse
 from netwright.data.catalog import SOURCES
 from netwright.models.catalog import MODELS
 from netwright.recipes.recipe_file import to_yaml
-from netwright.train.settings import TrainConfig
+from netwright.train.settings import DEFAULT_OPTIMIZER, TrainConfig
 
 Settings = Mapping[str, Any]
 # Settings with an option of their own on the command line; the others are given by --set.
@@ -89,7 +89,19 @@ def changed_settings(config: Settings) -> dict[str, dict[str, Any]]:
             for name, value in config[section].items()
             if name in default and value != default[name] and name != "path"
         }
+    if changed["train"].get("optimizer") == DEFAULT_OPTIMIZER and not _is_linear(config["model"]):
+        del changed["train"]["optimizer"]
     return changed
+
+
+def _is_linear(settings: Settings) -> bool:
+    """Whether the model may choose another optimizer than the usual one."""
+    own = dict(settings)
+    name = own.pop("name")
+    if not name:
+        return False
+    kind = MODELS.load(name)
+    return kind.is_linear(parse(kind.settings, own))
 
 
 def without_folders(config: Settings) -> dict[str, Any]:

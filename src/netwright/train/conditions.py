@@ -13,7 +13,7 @@ from netwright.data.dataset import Data
 from netwright.data.fingerprint import fingerprint
 from netwright.optimizers.schedules import SCHEDULES
 from netwright.train.carried_state import lasting_tensors
-from netwright.train.settings import TrainConfig
+from netwright.train.settings import DEFAULT_OPTIMIZER, TrainConfig
 
 # These say when a run ends, what it keeps and where it computes, not which way it takes.
 FREE = (
@@ -53,6 +53,7 @@ def describe_conditions(
 ) -> dict[str, Any]:
     """The conditions of a run, plain values by name; hashing the data takes a moment."""
     settings = {name: value for name, value in to_mapping(config).items() if name not in FREE}
+    settings["optimizer"] = config.optimizer or DEFAULT_OPTIMIZER
     is_steady = config.average != "equal" and config.forcing[0] == config.forcing[1]
     epochs = settings.pop("epochs")
     length: dict[str, Any] = {}

@@ -11,14 +11,13 @@ from torch import nn
 from torch.optim.lr_scheduler import LambdaLR
 
 from netwright.core.errors import ConfigError, RunError
-from netwright.data.dataset import Data, Split
+from netwright.data.dataset import Data
 from netwright.inspection.learning_rate_range import (
     QUIET,
     LearningRateRange,
     measure_learning_rate_range,
     smooth,
 )
-from netwright.optimizers.catalog import OPTIMIZERS
 from netwright.train.callback import Callback
 from netwright.train.measuring import Measuring
 from netwright.train.settings import TrainConfig
@@ -39,7 +38,7 @@ def try_learning_rates(
     It ends early where the smoothed loss has grown to four times its smallest value. The model and
     the generators stay as they were. The config's own rate, schedule and epochs are not used.
     """
-    if OPTIMIZERS.load(config.optimizer).closure:
+    if config.rule.closure:
         raise ConfigError(
             f"{config.optimizer} looks at the loss several times a step: no rate is tried"
         )
@@ -88,8 +87,8 @@ class _Watch(Callback):
 class _Trial(Trainer):
     """A training that keeps no history: weights that blow up have nothing worth measuring."""
 
-    def _measuring(self, val: Split | None) -> Measuring:
-        return _Unmeasured(self.config, val)
+    def _measuring(self, data: Data) -> Measuring:
+        return _Unmeasured(self.config, data.val)
 
 
 class _Unmeasured(Measuring):

@@ -21,10 +21,14 @@ class Measuring:
     Args:
         config: how often, and what a schedule looks at.
         val: the validation data, or None.
+        searched: the rows whose optimum is searched for, all at once: they are measured where the
+            search has ended. None where batches are learned from: their measures are added up.
     """
 
-    def __init__(self, config: TrainConfig, val: Split | None) -> None:
-        self.config, self.val = config, val
+    def __init__(
+        self, config: TrainConfig, val: Split | None, searched: Split | None = None
+    ) -> None:
+        self.config, self.val, self.searched = config, val, searched
 
     def is_due(self, state: TrainState, *, after: int, ends: bool) -> bool:
         """Whether there is a measurement now, on the way.
@@ -58,7 +62,10 @@ class Measuring:
 
     def take(self, state: TrainState) -> None:
         """Record train and validation side by side."""
-        state.record("train", state.running.values(state.ranks))
+        if self.searched is None:
+            state.record("train", state.running.values(state.ranks))
+        else:
+            state.record("train", measure_quickly(state.model, self.searched, state.task))
         self._take_val(state)
 
     def _take_val(self, state: TrainState) -> None:

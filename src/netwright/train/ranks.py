@@ -190,7 +190,7 @@ def joined(timeout: float) -> Iterator[Ranks]:
     Args:
         timeout: seconds after which a peer that does not answer counts as lost.
     """
-    rank, world = _read_number("RANK", 0), _read_number("WORLD_SIZE", 1)
+    rank, world = _read_number("RANK", 0), count_processes()
     if world == 1:
         yield ALONE
         return
@@ -212,6 +212,11 @@ def joined(timeout: float) -> Iterator[Ranks]:
         finally:
             if dist.is_initialized():
                 dist.destroy_process_group()
+
+
+def count_processes() -> int:
+    """How many processes the environment names: those that will train a model together."""
+    return _read_number("WORLD_SIZE", 1)
 
 
 def _read_number(name: str, default: int) -> int:

@@ -13,7 +13,6 @@ from torch import nn
 from netwright.core.errors import ConfigError
 from netwright.data.augment.pipeline import parse_augmentations
 from netwright.data.spec import DataSpec
-from netwright.optimizers.catalog import OPTIMIZERS
 from netwright.train.callback import Callback
 from netwright.train.callbacks.augment_batches import AugmentBatches
 from netwright.train.callbacks.average_weights import AverageWeights
@@ -69,7 +68,7 @@ def _check_one_step(config: TrainConfig) -> None:
     """Refuse parts that learn differently where one step is found for all weights."""
     given = {"freeze": bool(config.freeze), "layer_decay": config.layer_decay is not None}
     for name, is_given in given.items():
-        if is_given and OPTIMIZERS.load(config.optimizer).closure:
+        if is_given and config.rule.closure:
             raise ConfigError(
                 f"{name} must be left out with {config.optimizer}: it moves all weights together"
             )

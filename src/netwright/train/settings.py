@@ -13,7 +13,7 @@ from netwright.losses.catalog import LOSSES
 from netwright.losses.penalty import Penalized
 from netwright.losses.smoothing import SmoothOver
 from netwright.optimizers.catalog import OPTIMIZERS
-from netwright.optimizers.optimizer import Kernel
+from netwright.optimizers.optimizer import Kernel, OptimizerEntry
 from netwright.optimizers.schedules import SCHEDULES
 from netwright.train.precision import Precision
 
@@ -21,6 +21,7 @@ Policy = Literal["stop", "skip", "roll-back"]
 Averaging = Literal["none", "exponential", "equal"]
 ForcingDecay = Literal["linear", "inverse-sigmoid"]
 Share = Annotated[float, Interval(ge=0, le=1)]
+DEFAULT_OPTIMIZER = "adam"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,7 +39,11 @@ class TrainConfig(Config):
         Size | None,
         Doc("examples a step; if not given 32, from 10,000 rows on 128; all for newton, lbfgs ..."),
     ] = None
-    optimizer: Annotated[str, OneOf(OPTIMIZERS), Doc("how weights move")] = "adam"
+    optimizer: Annotated[
+        str | None,
+        OneOf(OPTIMIZERS),
+        Doc("how weights move; if not given adam, for convex losses lbfgs to their optimum"),
+    ] = None
     lr: Annotated[Positive | None, Doc("learning rate; if not given, the optimizer's own")] = None
     weight_decay: Annotated[NotNegative, Doc("pull of the weights toward zero")] = 0.0
     optimizer_options: Annotated[
@@ -132,7 +137,10 @@ class TrainConfig(Config):
         ),
     ] = None
     min_delta: Annotated[NotNegative, Doc("how much better counts as better")] = 0.0
-    restore_best: Annotated[bool, Doc("end with the best weights, not the last")] = True
+    restore_best: Annotated[
+        bool | None,
+        Doc("end with the best weights, not the last; if not given, yes but at a convex optimum"),
+    ] = None
     log_every: Annotated[
         Size | None,
         Doc(
@@ -198,8 +206,13 @@ class TrainConfig(Config):
             )
         if self.compile and self.forcing != (1, 1):
             raise ConfigError("teacher_forcing must be 1 with compile: each change is new code")
-        if OPTIMIZERS.load(self.optimizer).closure:
+        if self.rule.closure:
             self._check_closure()
+
+    @property
+    def rule(self) -> OptimizerEntry:
+        """The optimizer: the one that is named, or the usual one."""
+        return OPTIMIZERS.load(self.optimizer or DEFAULT_OPTIMIZER)
 
     @property
     def forcing(self) -> tuple[float, float]:
@@ -209,7 +222,7 @@ class TrainConfig(Config):
 
     def _check_closure(self) -> None:
         """Refuse what does not go with an optimizer that asks for the loss again."""
-        optimizer = OPTIMIZERS.load(self.optimizer)
+        optimizer = self.rule
         if self.accumulate > 1:
             raise ConfigError(f"accumulate must be 1 with {self.optimizer}: it steps by itself")
         if self.on_non_finite != "stop":
@@ -259,7 +272,7 @@ def pace_for(config: TrainConfig, rows: int) -> Pace:
     it takes all rows, and at most 100 epochs. A limit of updates alone, without epochs, is the
     length of the run.
     """
-    optimizer = OPTIMIZERS.load(config.optimizer)
+    optimizer = config.rule
     searches = optimizer.closure and not optimizer.full_gradient
     chosen = rows if optimizer.full_batch or searches else batch_size_for(rows)
     batch_size = config.batch_size or chosen

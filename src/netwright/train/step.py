@@ -21,7 +21,6 @@ from netwright.data.dataset import Split
 from netwright.data.loader import Batch, Loader
 from netwright.data.worker_loader import build_loader
 from netwright.losses.penalty import Penalty, add_l2_slope, penalized
-from netwright.optimizers.catalog import OPTIMIZERS
 from netwright.train.callback import Hook
 from netwright.train.precision import autocast
 from netwright.train.settings import TrainConfig, pace_for
@@ -53,7 +52,7 @@ class UpdateStep:
         self.penalized = penalized(state.model, config.penalize) if config.l2 else []
         self.precision, self.accumulate = config.precision, config.accumulate
         self.forward = compiled(state.model) if config.compile else state.model
-        self.optimizer = OPTIMIZERS.load(config.optimizer)
+        self.optimizer = config.rule
         if state.scaler is not None:
             # torch's fused SGD, told to skip its first step, keeps a momentum that was never set:
             # let the scaler not call it at all.

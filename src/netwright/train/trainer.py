@@ -13,7 +13,6 @@ from netwright.core.seeding import derive_seed, seeded, set_random_state
 from netwright.data.dataset import Data, Split
 from netwright.data.loader import Loader
 from netwright.data.worker_loader import build_loader
-from netwright.optimizers.catalog import OPTIMIZERS
 from netwright.optimizers.optimizer import build_optimizer
 from netwright.optimizers.schedules import build_schedule
 from netwright.train.callback import Callback, Hook, collect_hooks
@@ -46,6 +45,8 @@ class Trainer:
         callbacks: what happens beside the steps.
         seed: of the order of examples and of dropout.
         ranks: the processes that train the model together; each takes its part of every batch.
+        to_optimum: all rows at once are searched for the optimum of a convex loss. The seed has no
+            part in that: they come in their own order.
     """
 
     def __init__(
@@ -56,11 +57,12 @@ class Trainer:
         callbacks: Sequence[Callback] = (),
         seed: int = 0,
         ranks: Ranks = ALONE,
+        to_optimum: bool = False,
     ) -> None:
-        if OPTIMIZERS.load(config.optimizer).closure and not ranks.is_alone:
+        if config.rule.closure and not ranks.is_alone:
             raise ConfigError(f"{config.optimizer} trains in one process: it steps by itself")
         self.config, self.task, self.seed, self.ranks = config, task, seed, ranks
-        self.callbacks = tuple(callbacks)
+        self.callbacks, self.to_optimum = tuple(callbacks), to_optimum
         self._hooks = collect_hooks(self.callbacks)
         self._batch_changes: list[Hook] = []
 
@@ -70,7 +72,7 @@ class Trainer:
         model.to(device)
         config = self.config
         lay_out(model, config.channels_last, config.precision, device)
-        entry, pace = OPTIMIZERS.load(config.optimizer), pace_for(config, len(data.train))
+        entry, pace = config.rule, pace_for(config, len(data.train))
         snapshots = {"period": pace.updates} if entry.full_gradient else {}
         optimizer = build_optimizer(
             entry,
@@ -137,7 +139,7 @@ class Trainer:
         self._batch_changes = [one.on_batch_start for one in callbacks if one.only_changes_batch]
         step = UpdateStep(state, self.config, self._hooks, data.train)
         shares = UpdateShares(loader, self.task, self.config.accumulate)
-        measuring = self._measuring(data.val)
+        measuring = self._measuring(data)
         rank = self.ranks.rank
         with seeded(derive_seed(self.seed, "train", *([rank] if rank else []))):
             try:
@@ -227,8 +229,8 @@ class Trainer:
             del batch, output
         return True
 
-    def _measuring(self, val: Split | None) -> Measuring:
-        return Measuring(self.config, val)
+    def _measuring(self, data: Data) -> Measuring:
+        return Measuring(self.config, data.val, data.train if self.to_optimum else None)
 
     def _measure_on_the_way(self, state: TrainState, measuring: Measuring) -> None:
         """Measure between two ends of passes, and tell."""
@@ -261,6 +263,7 @@ class Trainer:
             train,
             pace.batch_size,
             seed=self.seed,
+            shuffle=not self.to_optimum,
             rank=ranks.rank,
             world=ranks.world,
             workers=self.config.workers,

@@ -68,7 +68,7 @@ def test_residual_networks_are_trained_as_in_their_paper() -> None:
     assert (train.optimizer, train.schedule) == ("momentum", "plateau")
     assert OPTIMIZERS.load("momentum").presets["momentum"] == 0.9
     assert not hasattr(recipe.model_settings, "dropout")
-    optimizer = build_optimizer(OPTIMIZERS.load(train.optimizer), toy_net(), lr=train.lr)
+    optimizer = build_optimizer(train.rule, toy_net(), lr=train.lr)
     rates = build_schedule(
         train.schedule, optimizer, steps=100, steps_per_epoch=1, options=train.schedule_options
     )

@@ -7,6 +7,9 @@ if TYPE_CHECKING:
     from netwright.recipes.prepared import Prepared
 
 
+MOST_LOOKS = 25  # at the loss in one step of L-BFGS, which searches
+
+
 def show_dry_run(prepared: "Prepared", *, quiet: bool) -> dict[str, Any]:
     """Print the layers with their shapes, the loss of one batch, and the cost; give the numbers."""
     from netwright.core.console import give, give_table
@@ -22,11 +25,13 @@ def show_dry_run(prepared: "Prepared", *, quiet: bool) -> dict[str, Any]:
     first = try_first_batch(model, data, task, pace.batch_size)  # with weights of an old run, too
     by_itself = isinstance(model, Learner | Ensemble)
     batches = seconds = None  # nobody knows beforehand
+    looks = 1
     if not by_itself:
         batches = math.ceil(rows["train"] / pace.batch_size) * pace.epochs
         if pace.last_step is not None:
             batches = min(batches, pace.last_step * prepared.recipe.train.accumulate)
-        seconds = round(batches * time_step(model, data, task, pace.batch_size), 1)
+        looks = MOST_LOOKS if prepared.recipe.train.rule.closure else 1
+        seconds = round(batches * looks * time_step(model, data, task, pace.batch_size), 1)
     numbers = {
         "rows": rows,
         "parameters": first.parameters,
@@ -58,5 +63,6 @@ def show_dry_run(prepared: "Prepared", *, quiet: bool) -> dict[str, Any]:
     else:
         size = f"{batches:,} batches of {pace.batch_size}"
         length = f"{pace.epochs} epochs" if pace.last_step is None else f"{pace.last_step:,} steps"
-        give(f"{length}, {size}: about {seconds:.0f} s here")
+        about = "about" if looks == 1 else "at most about"
+        give(f"{length}, {size}: {about} {seconds:.0f} s here")
     return numbers

@@ -127,6 +127,7 @@ def train(  # noqa: PLR0913, PLR0917 - one argument an option
     netwright train resnet18 photos/ --from runs/resnet18-cifar10-001 --freeze layer3
     """
     from netwright.core.console import give, say
+    from netwright.recipes.find_lr import with_a_rate
     from netwright.recipes.fit import check_one_beginning, put_together, run_path
     from netwright.recipes.launch import launch
     from netwright.recipes.recipe import parse_recipe
@@ -183,7 +184,7 @@ def train(  # noqa: PLR0913, PLR0917 - one argument an option
     loaded = load_configured(recipe)
     for note in () if quiet or as_json else loaded.notes:
         say(f"  {note}")
-    prepared = put_together(recipe, loaded)
+    prepared = put_together(with_a_rate(recipe) if find_lr else recipe, loaded)
     if dry_run or find_lr:
         if resume == NEVER:  # a run that goes on has its own weights
             _begin_as_training_would(prepared, quiet=quiet or as_json)

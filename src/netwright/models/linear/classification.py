@@ -53,6 +53,11 @@ class SoftmaxRegression(Model):
         logits: Tensor = self.scores(x.flatten(1))
         return logits
 
+    @classmethod
+    def is_linear(cls, config: Config) -> bool:
+        """Linear in weights and bias."""
+        return True
+
 
 @dataclass(frozen=True, kw_only=True)
 class LogisticRegressionConfig(Config):
@@ -97,3 +102,8 @@ class LogisticRegression(Model):
         """(B, ...) -> logits (B, C); for classes the first column is 0."""
         odds: Tensor = self.log_odds(x.flatten(1))
         return nn.functional.pad(odds, (1, 0)) if self.against_first else odds
+
+    @classmethod
+    def is_linear(cls, config: Config) -> bool:
+        """Linear in weights and bias."""
+        return True

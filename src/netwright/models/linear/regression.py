@@ -60,6 +60,11 @@ class LinearRegression(Model):
         reals: Tensor = self.affine(x.flatten(1))
         return reals
 
+    @classmethod
+    def is_linear(cls, config: Config) -> bool:
+        """Linear in weights and bias."""
+        return True
+
 
 class ClosedForm(LinearRegression, Learner):
     """The same map, fitted in one step; `l2` and `solver` say how."""

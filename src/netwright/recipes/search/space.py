@@ -18,7 +18,6 @@ from netwright.core.config import Config, describe, parse, to_mapping
 from netwright.core.errors import ConfigError
 from netwright.models.catalog import MODELS
 from netwright.models.ensembles.ensemble import Ensemble
-from netwright.optimizers.catalog import OPTIMIZERS
 from netwright.recipes.recipe import Recipe, has_own_rule
 from netwright.recipes.recipe_file import typed_value
 from netwright.recipes.same_comparison import typed_settings
@@ -135,7 +134,7 @@ def usual_space(recipe: Recipe, rows: int) -> Space:
     width = getattr(recipe.model_settings, "hidden", None)
     if isinstance(width, int):  # of all layers, not a list of widths
         written["model.hidden"] = f"{width // 2}|{width}|{2 * width}"
-    optimizer = OPTIMIZERS.load(recipe.train.optimizer)
+    optimizer = recipe.train.rule
     if "weight_decay" not in signature(optimizer.make).parameters:
         del written["train.weight_decay"]
     sizes = [str(size) for size in BATCH_SIZES if 2 * size <= rows]

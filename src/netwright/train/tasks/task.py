@@ -28,6 +28,7 @@ class Task(ABC):
 
     target: ClassVar[Kind]
     headline: ClassVar[str]
+    loss_name: str
     aux_weight: float = 0.3
 
     def __repr__(self) -> str:

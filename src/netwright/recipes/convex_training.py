@@ -1,0 +1,90 @@
+"""Models whose loss is convex in their weights: by default they are trained to their optimum.
+
+A linear or logistic regression has one least loss, and no luck of a learning rate has a part in
+it. Where neither optimizer nor learning rate is given, it is found by L-BFGS on all rows, from
+weights of 0, until nothing is left of the gradient; the last weights are kept, not those of the
+best validation loss. From 0 the way stays in the span of the rows: where several weights are
+equally good, it ends near those of least length.
+
+Fewer than twice as many rows as features are linearly separable however they are labelled (Cover,
+1965): a classifier of words has no optimum worth going to. It is trained as a network is, by Adam
+until the validation loss is at its best.
+
+What L-BFGS cannot do (batches, noise, clipping, several processes, more rows than memory) is left
+to Adam, with longer steps than a network would take.
+"""
+
+from dataclasses import fields, replace
+
+import torch
+from torch import nn
+
+from netwright.data.dataset import Data
+from netwright.models.model import Model
+from netwright.train.ranks import count_processes
+from netwright.train.settings import DEFAULT_OPTIMIZER, TrainConfig
+from netwright.train.tasks.task import Task
+
+SEARCH = "lbfgs"
+LR = 1e-2  # of Adam, for weights that start far from their optimum and have no minimum to miss
+SMOOTH = frozenset({"squared-error", "huber", "cross-entropy", "binary-cross-entropy"})
+MOST_NUMBERS = 2**28  # inputs that are read at once: 1 GiB
+# Settings that leave the way to the optimum as it is; with any other Adam takes the steps.
+HARMLESS = frozenset(
+    """epochs optimizer lr loss label_smoothing smooth_over aux_weight l2 penalize class_weight
+    log_every eval_every monitor patience min_delta restore_best save_every save_steps keep
+    keep_path doctor max_steps max_time rank_timeout workers device compile channels_last
+    carry_state teacher_forcing teacher_forcing_end teacher_forcing_decay average_decay""".split()
+)
+
+
+def has_optimum(module: nn.Module, task: Task, data: Data) -> bool:
+    """Whether the loss is convex and smooth in the weights, and rows are enough to say which."""
+    if not (isinstance(module, Model) and module.is_linear(module.config)):
+        return False
+    if task.loss_name not in SMOOTH:
+        return False
+    enough = len(data.train) >= 2 * (data.spec.num_features + 1)
+    return enough or data.spec.target == "real"  # least squares end somewhere in any case
+
+
+def goes_to_optimum(config: TrainConfig, module: nn.Module, task: Task, data: Data) -> bool:
+    """Whether resolved settings lead to the optimum of a convex loss."""
+    return config.optimizer == SEARCH and has_optimum(module, task, data)
+
+
+def choose_optimizer(config: TrainConfig, module: nn.Module, task: Task, data: Data) -> TrainConfig:
+    """The settings with an optimizer, and with whether the best weights are put back."""
+    if config.optimizer is None and config.lr is None and has_optimum(module, task, data):
+        config = (
+            replace(config, optimizer=SEARCH)
+            if _can_search(config, data)
+            else replace(config, optimizer=DEFAULT_OPTIMIZER, lr=LR)
+        )
+    config = replace(config, optimizer=config.optimizer or DEFAULT_OPTIMIZER)
+    if config.restore_best is None and config.patience is None:
+        keeps_last = goes_to_optimum(config, module, task, data)
+        config = replace(config, restore_best=False if keeps_last else None)
+    return config
+
+
+def is_whole_loss(config: TrainConfig) -> bool:
+    """Whether what training makes small is the mean loss with its L2 penalty, and nothing else."""
+    beside = ("l1", "weight_decay", "input_noise", "label_noise", "weight_noise", "gradient_noise")
+    changed = any(getattr(config, name) for name in (*beside, "output_noise", "augment", "freeze"))
+    return not changed and config.average == "none"
+
+
+@torch.no_grad()
+def start_at_zero(module: nn.Module) -> None:
+    """The weights from which the way to the optimum begins."""
+    for weight in module.parameters():
+        weight.zero_()
+
+
+def _can_search(config: TrainConfig, data: Data) -> bool:
+    """Whether L-BFGS can take all rows at once with these settings."""
+    default = TrainConfig()
+    given = {f.name for f in fields(config) if getattr(config, f.name) != getattr(default, f.name)}
+    numbers = len(data.train) * data.spec.num_features
+    return given <= HARMLESS and numbers <= MOST_NUMBERS and count_processes() == 1
