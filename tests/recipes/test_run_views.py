@@ -228,7 +228,7 @@ def test_worst_errors_of_a_sample_are_shown_with_the_cells_of_their_rows(
     for one in shown:
         assert split.targets[one["row"], 0] == pytest.approx(one["true"])
         (cell,) = run.preprocessor.decode(split.inputs[[one["row"]]])[0].values()
-        assert f"<td>{cell}</td>" in page
+        assert f">{cell}</td>" in page
 
 
 def test_masks_are_predicted_a_few_images_at_a_time(

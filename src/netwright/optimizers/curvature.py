@@ -62,7 +62,7 @@ def hessian_products(gradient: Tensor, weights: Sequence[Tensor], directions: Te
 def takes_directions_at_once(gradient: Tensor, weights: Sequence[Tensor]) -> bool:
     """Whether `hessian_products` are many for about the price of one.
 
-    A layer with a backward pass of its own, as the scan has, goes one direction at a time.
+    A layer with a backward pass of its own may go one direction at a time.
     """
     one = torch.zeros_like(gradient)[None]
     return not gradient.requires_grad or _products_at_once(gradient, weights, one) is not None
