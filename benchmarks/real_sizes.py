@@ -156,7 +156,8 @@ def main() -> None:
             folder.mkdir()
             life = Life(name, device, folder, arguments.most_seconds)
             rows[name] = life.run()
-            print(f"{name}: {rows[name]['result']}", file=sys.stderr, flush=True)
+            # At once: a benchmark that is cut short has shown what it saw.
+            print(json.dumps(rows[name]), file=sys.stderr, flush=True)
 
         def live_alone(several: Sequence[str]) -> None:
             with alone:
