@@ -192,7 +192,8 @@ def test_bad_targets_are_refused_before_the_first_step(tmp_path: Path) -> None:
 
 def test_good_targets_are_learned(tmp_path: Path) -> None:
     ending = tried(Case(name="good", data=lambda _: good(), words=""), tmp_path / "good")
-    assert (ending.refusal, ending.steps, ending.left_behind) == ("", 1, True)
+    assert (ending.refusal, ending.left_behind) == ("", True)
+    assert ending.steps >= 1
 
 
 def test_planted_bug_of_data_that_nobody_checks_is_seen(

@@ -78,7 +78,7 @@ def test_other_rows_are_refused_unless_allowed(iris: Data, tmp_path: Path) -> No
     [
         ({"max_steps": 2}, "max_steps was not set, is 2"),
         ({"patience": 3}, "patience was not set, is 3"),
-        ({"restore_best": False}, "restore_best was True, is False"),
+        ({"restore_best": False}, "restore_best was not set, is False"),
         ({"on_non_finite": "skip"}, "on_non_finite was stop, is skip"),
     ],
     ids=lambda value: next(iter(value)) if isinstance(value, dict) else "",
