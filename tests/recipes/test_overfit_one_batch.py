@@ -53,7 +53,7 @@ def test_healthy_models_learn_a_few_rows(model: str, data: str, settings: dict[s
 
 
 def test_a_model_that_no_gradient_reaches_is_refused_at_the_door() -> None:
-    with pytest.raises(ConfigError, match="^the loss does not depend on any parameter"):
+    with pytest.raises(ConfigError, match=r"^the loss does not depend on any parameter"):
         prepare(Broken("detached"), "iris")
 
 

@@ -28,7 +28,7 @@ def test_nearly_all_have_an_experiment() -> None:
 @pytest.mark.parametrize("entry", MISPRINTS, ids=name)
 def test_both_formulas_can_be_drawn_and_differ(entry: Misprint) -> None:
     assert entry.right != entry.wrong
-    assert b'd="M' in formula_svg(rf"{entry.right} \quad {entry.wrong}")
+    assert b" d='m" in formula_svg(rf"{entry.right} \quad {entry.wrong}")
 
 
 @pytest.mark.parametrize("entry", MISPRINTS, ids=name)
