@@ -7,7 +7,7 @@ READY := $(VENV)/.ready
 NETWRIGHT_DATA ?= $(abspath $(wildcard ../shared/data))
 export NETWRIGHT_DATA
 
-.PHONY: demo test test-slow bench lint pictures catalogue clean
+.PHONY: demo test test-slow bench lint pictures sentences catalogue clean
 
 demo: $(READY)
 	$(BIN)/netwright train
@@ -45,6 +45,10 @@ bench: $(READY)
 
 pictures: $(READY)
 	$(BIN)/python -m docs.make_pictures
+
+# What `netwright list` says, from the cards.
+sentences: $(READY)
+	$(BIN)/python -m netwright.apps.cli.sentences
 
 catalogue: $(READY)
 	$(BIN)/python -m pytest -n 2 -q --catalogue ../shared/catalogue/catalogue.json

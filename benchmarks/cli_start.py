@@ -1,4 +1,4 @@
-"""How long a person waits for `netwright --help`, beside what Python and torch take to start.
+"""How long a person waits for `--help` and a list, beside what Python and torch take to start.
 
 Measured: wall seconds of a fresh process, from its start to its end. The commands take turns, the
 first round (which fills the disk's cache and writes byte code) is thrown away, the median counts.
@@ -28,6 +28,7 @@ def commands() -> dict[str, list[str]]:
     return {
         "python -c pass": [sys.executable, "-c", "pass"],
         "netwright --help": [str(script), "--help"],
+        "netwright list models": [str(script), "list", "models"],
         'python -c "import torch"': [sys.executable, "-c", "import torch"],
     }
 

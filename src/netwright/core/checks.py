@@ -2,11 +2,12 @@
 
 import difflib
 from collections.abc import Iterable
-from typing import Any
-
-from torch import Tensor
+from typing import TYPE_CHECKING, Any
 
 from netwright.core.errors import ConfigError, DataError, ShapeError
+
+if TYPE_CHECKING:  # so that a mistyped name is answered at once
+    from torch import Tensor
 
 
 def nearest(name: str, known: Iterable[str]) -> str:
@@ -40,7 +41,7 @@ def check_seed(seed: Any) -> None:
         raise ConfigError(f"seed must be a whole number, 0 or more, got {seed!r}")
 
 
-def check_shape(name: str, tensor: Tensor, *wanted: int | str) -> None:
+def check_shape(name: str, tensor: "Tensor", *wanted: int | str) -> None:
     """Compare a shape with a pattern: a number must match, a letter stands for any size."""
     shape = tuple(tensor.shape)
     fits = len(shape) == len(wanted) and all(
@@ -51,7 +52,7 @@ def check_shape(name: str, tensor: Tensor, *wanted: int | str) -> None:
         raise ShapeError(f"{name} must have shape ({pattern}), got {shape}")
 
 
-def check_finite(name: str, values: Tensor) -> None:
+def check_finite(name: str, values: "Tensor") -> None:
     """Refuse NaN and infinity, naming the first place."""
     # A sum is finite only if all its terms are; it takes a tenth of the time of `isfinite`.
     if not values.is_floating_point() or bool(values.sum().isfinite()):

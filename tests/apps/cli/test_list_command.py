@@ -1,10 +1,12 @@
-"""`netwright list`: every table, each row with a sentence; a broken part breaks only its row."""
+"""`netwright list`: every table, each row with a sentence, and no torch for it."""
 
 import json
+import subprocess
+import sys
 
 import pytest
 
-from netwright.apps.cli.list_command import TABLES
+from netwright.apps.cli.sentences import TABLES
 from netwright.models.catalog import MODELS
 from tests.apps.cli.conftest import Type
 
@@ -13,13 +15,26 @@ from tests.apps.cli.conftest import Type
 def test_every_row_has_a_sentence(type_in: Type, kind: str) -> None:
     shown = json.loads(type_in("list", kind, "--json").out)
     assert shown
-    assert all(sentence and "cannot be loaded" not in sentence for sentence in shown.values())
+    assert all(shown.values())
     table = type_in("list", kind).out
     assert all(name in table for name in shown)
 
 
-def test_a_broken_part_breaks_only_its_row(type_in: Type, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(MODELS._rows, "broken", "netwright.models.nowhere:Nothing")
-    shown = json.loads(type_in("list", "models", "--json").out)
-    assert shown["broken"].startswith("cannot be loaded: ModuleNotFoundError")
+def test_every_model_is_listed(type_in: Type) -> None:
+    shown = json.loads(type_in("list", "--json").out)
+    assert list(shown) == list(MODELS)
     assert shown["mlp"].startswith("Affine maps")
+
+
+def test_a_list_and_a_mistyped_kind_import_nothing_heavy() -> None:
+    script = (
+        "import sys\n"
+        "from netwright.apps.cli.main import run\n"
+        "codes = run(['list', 'models']), run(['list', 'modls'])\n"
+        "print(codes, [name for name in ('torch', 'numpy', 'sklearn') if name in sys.modules])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.splitlines()[-1] == "(0, 2) []"
+    assert "did you mean 'models'?" in done.stderr

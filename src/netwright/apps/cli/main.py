@@ -22,6 +22,7 @@ from netwright.apps.cli.list_command import list_names
 from netwright.apps.cli.predict_command import predict
 from netwright.apps.cli.race_command import race
 from netwright.apps.cli.report_command import report
+from netwright.apps.cli.sample_data_command import sample_data
 from netwright.apps.cli.search_command import search
 from netwright.apps.cli.theory_command import theory
 from netwright.apps.cli.train_command import train
@@ -53,6 +54,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "race": race,
     "explain": explain,
     "list": list_names,
+    "sample-data": sample_data,
     "verify-resume": verify_resume,
     "env": env,
 }

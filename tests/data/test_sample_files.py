@@ -1,0 +1,53 @@
+"""Samples: the same bytes every time, learnable, and nothing is written over."""
+
+import hashlib
+from pathlib import Path
+
+import pytest
+
+import netwright as nw
+from netwright.core.errors import ConfigError
+from netwright.data.sample_files import SAMPLES, flower_tables, write_samples
+
+TEXTS = "74de836e"
+
+
+def test_the_same_files_every_time(tmp_path: Path) -> None:
+    for make in SAMPLES:
+        assert make() == make()
+    content = {name: text for make in SAMPLES for name, text in make().items()}
+    small = {name: text for name, text in content.items() if not name.endswith(".png")}
+    assert hashlib.sha256(b"".join(small.values())).hexdigest()[:8] == TEXTS
+    assert sum(map(len, content.values())) < 30_000
+
+
+def test_flowers_are_in_one_file_or_the_other() -> None:
+    files = flower_tables()
+    rows = [text.decode().splitlines()[1:] for text in files.values()]
+    assert [len(part) for part in rows] == [135, 15]
+    assert len({row.split(",")[0] for part in rows for row in part}) == 150
+
+
+def test_nothing_is_written_over(tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").write_text("mine")
+    written, kept = write_samples(tmp_path)
+    assert kept == [tmp_path / "notes.txt"]
+    assert (tmp_path / "notes.txt").read_text() == "mine"
+    assert len(written) == 44
+    assert write_samples(tmp_path)[0] == []
+    with pytest.raises(ConfigError, match=r"notes.txt is a file, wanted a folder for the samples$"):
+        write_samples(tmp_path / "notes.txt")
+
+
+def test_every_file_is_data(tmp_path: Path) -> None:
+    write_samples(tmp_path)
+    loaded = {
+        "table": {"path": "flowers.csv", "target": "species"},
+        "images": {"path": "pictures"},
+        "text": {"path": "notes.txt"},
+        "text-table": {"path": "reviews.tsv", "text": "sentence", "target": "label"},
+        "series": {"path": "visits.csv", "target": "visits"},
+    }
+    for name, settings in loaded.items():
+        data = nw.data.load(name, **{**settings, "path": str(tmp_path / settings["path"])})
+        assert len(data.train) >= 10, name
