@@ -295,7 +295,7 @@ def test_two_processes_may_fetch_at_once(server: Server, cache: Path) -> None:
     both = threading.Barrier(2)
 
     def waits_for_the_other(request: BaseHTTPRequestHandler) -> None:
-        both.wait(timeout=30)  # both processes have found the cache empty
+        both.wait(timeout=600)  # both processes have found the cache empty
         sends(CONTENT)(request)
 
     server.answers["/good"] = waits_for_the_other
@@ -305,7 +305,7 @@ def test_two_processes_may_fetch_at_once(server: Server, cache: Path) -> None:
         subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True)
         for _ in range(2)
     ]
-    said = [process.communicate(timeout=60)[0] for process in running]
+    said = [process.communicate(timeout=600)[0] for process in running]
     assert said == [f"{cache / 'file.gz'}\n"] * 2
     assert (cache / "file.gz").read_bytes() == CONTENT
     assert files_in(cache) == ["file.gz"]

