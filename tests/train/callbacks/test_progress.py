@@ -7,6 +7,7 @@ import pytest
 
 from netwright.train.callback import Callback
 from netwright.train.callbacks.progress import Progress
+from netwright.train.callbacks.step_limit import StepLimit
 from netwright.train.callbacks.step_rows import StepRows
 from netwright.train.state import TrainState
 from tests.train.toy_runs import toy_data, toy_fit, toy_net, toy_start
@@ -67,6 +68,11 @@ def test_quiet_prints_nothing(capsys: Any) -> None:
 def test_an_early_end_is_told_with_its_reason(capsys: Any) -> None:
     toy_fit(toy_net(), toy_data(), callbacks=[Progress(), Stop()])
     assert capsys.readouterr().err.splitlines()[-1] == "stopped after 7 steps: enough"
+
+
+def test_one_step_is_one_step(capsys: Any) -> None:
+    toy_fit(toy_net(), toy_data(), callbacks=[Progress(), StepLimit(1)])
+    assert capsys.readouterr().err.endswith("stopped after 1 step: the limit of 1 steps\n")
 
 
 def test_numbers_shown_are_the_newest_of_the_history(capsys: Any) -> None:

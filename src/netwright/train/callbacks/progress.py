@@ -62,7 +62,8 @@ class Progress(Callback):
         if self.bar is not None:
             self.bar.close()
             if state.stop_reason:
-                self.bar.line(f"stopped after {state.step} steps: {state.stop_reason}")
+                steps = "1 step" if state.step == 1 else f"{state.step} steps"
+                self.bar.line(f"stopped after {steps}: {state.stop_reason}")
 
     def _line(self, text: str) -> None:
         if self.bar is not None:
