@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple, Protocol
 
 from netwright.core.errors import DataError
 from netwright.inspection.curve import STEP, Axis, Curve, draw_curve
-from netwright.inspection.figure_style import FAINT, log_scale
+from netwright.inspection.figure_style import FAINT, SMALL, log_scale
 from netwright.inspection.view import View
 from netwright.inspection.wording import number, short_name
 
@@ -168,7 +168,7 @@ class Curves(View):
         for panel in panels:
             for handle, label in zip(*panel.get_legend_handles_labels(), strict=True):
                 handles.setdefault(label, handle)
-        panels[0].legend(handles.values(), handles, fontsize=8)
+        panels[0].legend(handles.values(), handles, fontsize=SMALL)
 
     def _draw_measure(self, axes: "Axes", name: str) -> None:
         from matplotlib.ticker import MaxNLocator  # noqa: PLC0415 - it costs a second
