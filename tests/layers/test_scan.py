@@ -187,7 +187,7 @@ def test_torch_takes_its_jacobian_either_way(steps: int, vectorize: bool) -> Non
     torch.testing.assert_close(found, wanted, rtol=0, atol=1e-12)
 
 
-JIT = "ignore:`torch.jit.script` is deprecated:DeprecationWarning"  # torch uses it itself
+JIT = "ignore:`torch.jit.script` is deprecated"  # torch uses it itself
 
 
 @pytest.mark.filterwarnings(JIT)

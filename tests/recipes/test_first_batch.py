@@ -84,8 +84,9 @@ class FailsInTraining(nn.Module):
     ],
 )
 def test_refuses_a_model_that_does_not_fit(iris: Data, model: nn.Module, sentence: str) -> None:
-    with pytest.raises(ShapeError, match=f"^{re.escape(sentence)}$"):
+    with pytest.raises(ShapeError) as refused:
         try_first_batch(model, iris, task_for(iris), 8)
+    assert str(refused.value).replace("addmm: ", "") == sentence  # newer torch names its kernel
 
 
 def masks_of(rows: int = 6) -> Data:

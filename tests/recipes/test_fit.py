@@ -192,8 +192,9 @@ def test_what_is_wrong_with_a_module_is_not_told_as_batch_norms(
     module: type[nn.Module], sentence: str, rows: int
 ) -> None:
     data = (np.zeros((rows, 5), dtype=np.float32), np.arange(rows) % 2)
-    with pytest.raises(ShapeError, match=f"^{re.escape(sentence)}$"):
+    with pytest.raises(ShapeError) as refused:
         prepare(module(), data, batch_size=8, val_size=0.0, test_size=0.0)
+    assert str(refused.value).replace("addmm: ", "") == sentence  # newer torch names its kernel
 
 
 def test_refuses_more_than_a_batch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -180,8 +180,8 @@ def test_others_are_refused_in_a_sentence_and_leave_nothing(tmp_path: Path, name
     assert not (tmp_path / "run").exists()
 
 
-@pytest.mark.filterwarnings("ignore:`torch.jit.trace` is deprecated:DeprecationWarning")
-@pytest.mark.filterwarnings("ignore:`torch.jit.trace_method` is deprecated:DeprecationWarning")
+@pytest.mark.filterwarnings("ignore:`torch.jit.trace` is deprecated")
+@pytest.mark.filterwarnings("ignore:`torch.jit.trace_method` is deprecated")
 def test_traced_modules_are_refused() -> None:
     traced: Any = torch.jit.trace(dense(), torch.zeros(1, FEATURES))  # type: ignore[no-untyped-call]
     with pytest.raises(NetwrightError, match=r"give the nn\.Module that it was made from"):

@@ -8,6 +8,8 @@ retrieval in spin-glass like neural networks" (1985), for the pseudo-inverse.
 import torch
 from torch import Tensor
 
+SMALLEST = 1e-10  # of the largest eigenvalue; below it two patterns are the same
+
 
 def hebbian_weights(patterns: Tensor) -> Tensor:
     """W = (1/n) sum_t x_t x_t^T with a diagonal of 0, (n, n)."""
@@ -21,8 +23,11 @@ def pseudo_inverse_weights(patterns: Tensor) -> Tensor:
     W x_t = x_t for every stored pattern, however alike they are. The diagonal stays: it lies in
     [0, 1], which lets the energy fall, and without it patterns that span everything are lost.
     """
-    projection: Tensor = torch.linalg.pinv(patterns) @ patterns
-    return projection
+    # W = X^T (X X^T)^+ X: the eigenvalues of a symmetric matrix are found where the singular values
+    # of X, many of which are equal, may not be. Products of -1 and +1 are exact in float64.
+    exact = patterns.double()
+    inverse: Tensor = torch.linalg.pinv(exact @ exact.T, hermitian=True, rtol=SMALLEST)
+    return (exact.T @ inverse @ exact).to(patterns.dtype)
 
 
 def cross_talk(patterns: Tensor) -> Tensor:
