@@ -67,7 +67,7 @@ def test_a_run_that_was_cut_short_and_gone_on_with_is_the_run_that_was_not(
     place = tmp_path / "run"
     cut = fit(place, max_steps=steps)
     assert not cut.results["finished"]
-    assert cut.results["status"] == f"the limit of {steps} steps"
+    assert cut.results["status"] == f"the step limit of {steps}"
     again = fit(place, resume="auto")
     assert (again.results["finished"], again.results["status"]) == (True, "done")
     assert same_model(again, whole)

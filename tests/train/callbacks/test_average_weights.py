@@ -9,7 +9,11 @@ from tests.train.toy_runs import toy_data, toy_fit, toy_net, toy_start
 
 
 def test_a_run_without_an_average_is_left_alone() -> None:
-    AverageWeights().on_step_end(toy_start())
+    state = toy_start()
+    before = {name: one.clone() for name, one in state.model.state_dict().items()}
+    AverageWeights().on_step_end(state)
+    assert state.average is None
+    assert all(torch.equal(one, before[name]) for name, one in state.model.state_dict().items())
 
 
 class Count(Callback):

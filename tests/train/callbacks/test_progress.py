@@ -72,7 +72,7 @@ def test_an_early_end_is_told_with_its_reason(capsys: Any) -> None:
 
 def test_one_step_is_one_step(capsys: Any) -> None:
     toy_fit(toy_net(), toy_data(), callbacks=[Progress(), StepLimit(1)])
-    assert capsys.readouterr().err.endswith("stopped after 1 step: the limit of 1 steps\n")
+    assert capsys.readouterr().err.endswith("stopped after 1 step: the step limit of 1\n")
 
 
 def test_numbers_shown_are_the_newest_of_the_history(capsys: Any) -> None:

@@ -21,4 +21,4 @@ class StepLimit(Callback):
     def on_step_end(self, state: TrainState) -> None:
         """Count."""
         if state.step >= self.steps:
-            state.cut_short(f"the limit of {self.steps} steps")
+            state.cut_short(f"the step limit of {self.steps}")
