@@ -33,11 +33,8 @@ from netwright.core.errors import NetwrightError
 CLICK_ERROR: type[Exception] = typer.BadParameter.__mro__[2]
 # What typer says of a number that is none, by its version, and what we say.
 WRONG_NUMBERS = {
-    r"valid integer": "a whole number",
-    r"valid (?:number|float)": "a number",
-    r"greater than or equal to (\S+)": r"at least \1",
-    r"less than or equal to (\S+)": r"at most \1",
-    r"in the range (\S+)<=x<=(\S+)": r"from \1 to \2",
+    r"valid int(?:eger)?\b": "a whole number",
+    r"valid (?:number|float)\b": "a number",
 }
 COMMANDS: dict[str, Callable[..., None]] = {
     "doctor": doctor,
@@ -130,11 +127,11 @@ def _sentence(error: BaseException, arguments: list[str]) -> str:
     """Click's message as one sentence, with the nearest option where it knows one."""
     text = str(error.format_message() if hasattr(error, "format_message") else error)
     text = " ".join(text.split()).rstrip(".")
-    for message, wanted in WRONG_NUMBERS.items():
-        found = re.search(message, text)
-        if found and isinstance(error, typer.BadParameter) and error.param is not None:
-            name = error.param.opts[0]
-            return f"{name} must be {found.expand(wanted)}, got {_typed(name, arguments)!r}"
+    if isinstance(error, typer.BadParameter) and error.param is not None:
+        name = error.param.opts[0]
+        for message, wanted in WRONG_NUMBERS.items():
+            if re.search(message, text):
+                return f"{name} must be {wanted}, got {_typed(name, arguments)!r}"
     text = re.sub(
         r"\.? \(?(?:Did you mean|Possible options:) ([^,?)]+)[^?)]*\??\)?$",
         r"; did you mean \1?",
