@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from netwright.core.errors import ConfigError
-from netwright.recipes.search.storage import JOURNAL, LOCKS, import_optuna, open_study
+from netwright.recipes.search.storage import DATABASE, JOURNAL, LOCKS, import_optuna, open_study
 from tests.recipes.search.search_plans import plan
 
 
@@ -37,3 +37,20 @@ def test_without_optuna_one_sentence_says_what_to_install(monkeypatch: pytest.Mo
     with pytest.raises(ConfigError) as refused:
         import_optuna()
     assert str(refused.value) == "netwright search needs optuna: pip install 'netwright[search]'"
+
+
+@pytest.mark.parametrize("storage", ["journal", "sqlite"])
+@pytest.mark.parametrize(
+    "name", ["a?b=c", "50%20 %s", "a#b", "two  words", "schön-\u7db2", "{SCHEMA_VERSION}", "file:x"]
+)
+def test_a_folder_may_be_called_anything(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, storage: str, name: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    folder, planned = Path(name), plan(storage=storage)
+    (folder / LOCKS).mkdir(parents=True)
+    study = open_study(folder, planned)
+    study.tell(study.ask(), 0.5)
+    assert [trial.value for trial in open_study(folder, planned).trials] == [0.5]
+    assert [path.name for path in tmp_path.iterdir()] == [name]
+    assert (folder / (JOURNAL if storage == "journal" else DATABASE)).stat().st_size > 0

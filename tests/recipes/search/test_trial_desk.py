@@ -1,11 +1,18 @@
 """Trials handed out to processes: never one too many, never twice, those of the dead again."""
 
 import itertools
-from collections.abc import Mapping
+import os
+import signal
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
+from optuna.storages.journal import JournalFileBackend
 
+from netwright.recipes.search.plan import SearchPlan
+from netwright.recipes.search.search import work
 from netwright.recipes.search.space import Value
 from netwright.recipes.search.trial_desk import TrialDesk, Tried
 from tests.recipes.search.search_plans import plan
@@ -130,3 +137,153 @@ def test_a_vast_grid_is_not_built(tmp_path: Path) -> None:
     with TrialDesk(tmp_path, plan(space, sampler="grid")) as desk:
         assert take(desk)[1] != take(desk)[1]
         assert not desk.is_exhausted
+
+
+class Killed(BaseException):
+    """What stands for the end of the process: nothing in the code catches it."""
+
+
+@contextmanager
+def killed_at(write: int, *, is_written: bool) -> Iterator[None]:
+    """A process that dies before, or right after, one of the lines that it adds to the journal."""
+    append, writes = JournalFileBackend.append_logs, itertools.count()
+    is_dead = False
+
+    def cut_off(backend: JournalFileBackend, logs: list[dict[str, Any]]) -> None:
+        nonlocal is_dead
+        dies = is_dead or next(writes) == write
+        if not dies or (is_written and not is_dead):
+            append(backend, logs)
+        if dies:
+            is_dead = True  # what a `finally` would still write is not written
+            raise Killed
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(JournalFileBackend, "append_logs", cut_off)
+        yield
+
+
+def made(desk: TrialDesk) -> list[tuple[dict[str, Value], str, float | None, dict[int, float]]]:
+    """What was tried and what came of it, but for what a kill leaves."""
+    return [
+        (trial.params, trial.state.name, trial.value, trial.intermediate_values)
+        for trial in desk.study.trials
+        if trial.state.name != "FAIL"
+    ]
+
+
+def learn(trial: Any, settings: Mapping[str, Value]) -> Tried:
+    """Nine epochs; a trial with a high dropout is worse in each, and half of them end early."""
+    worth = float(settings["model.dropout"])
+    for epoch in range(1, 10 - round(10 * worth)):
+        trial.report(worth + 1 / epoch, epoch)
+        if trial.should_prune():
+            return Tried(value=None, notes={"why": "pruned"})
+    return Tried(value=worth, notes={"epochs": 9})
+
+
+def run_killed(folder: Path, planned: SearchPlan, kills: list[tuple[int, bool]]) -> TrialDesk:
+    """Processes that die one after the other, and one that ends the search."""
+    folder.mkdir()
+    for write, is_written in kills:
+        with suppress(Killed), killed_at(write, is_written=is_written):
+            work(TrialDesk(folder, planned), learn)
+    desk = TrialDesk(folder, planned)
+    work(desk, learn)
+    return desk
+
+
+@pytest.mark.parametrize(
+    ("sampler", "pruner"),
+    [("tpe", "none"), ("tpe", "hyperband"), ("random", "median"), ("grid", "hyperband")],
+)
+def test_a_search_killed_at_any_write_makes_the_same_trials(
+    tmp_path: Path, sampler: str, pruner: str
+) -> None:
+    space = ["model.dropout=0|0.1|0.2|0.3|0.4|0.5", "train.lr=0.1|0.2|0.3"]
+    usual = {} if sampler != "grid" else {"space": space}
+    planned = plan(trials=13, sampler=sampler, pruner=pruner, **usual)
+    alone = made(run_killed(tmp_path / "alone", planned, []))
+    assert len(alone) == 13
+    if pruner != "none":
+        assert {state for _, state, *_ in alone} == {"COMPLETE", "PRUNED"}
+    # Writes of one trial: queued, taken, owner, two settings, reports, notes, value.
+    kills = [(write, is_written) for write in range(1, 30, 2) for is_written in (False, True)]
+    desk = run_killed(tmp_path / "killed", planned, kills)
+    assert made(desk) == alone
+    assert "FAIL" in states(desk)
+
+
+def test_a_kill_while_a_trial_is_queued_again_loses_and_doubles_nothing(tmp_path: Path) -> None:
+    planned = plan(trials=3)
+    alone = made(run_killed(tmp_path / "alone", planned, []))
+    for number, kill in enumerate(itertools.product(range(5), (False, True))):
+        # The first dies in its first trial, the second while it queues that trial again.
+        desk = run_killed(tmp_path / str(number), planned, [(9, True), kill])
+        assert made(desk) == alone
+
+
+def killed_for_good(folder: Path, planned: SearchPlan, objective: Callable[..., Tried]) -> None:
+    """A search by a process that really is killed, in its third trial."""
+    child = os.fork()
+    if child == 0:
+        with suppress(BaseException):
+            work(TrialDesk(folder, planned), objective)
+        os._exit(0)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == -signal.SIGKILL
+
+
+def test_a_search_goes_on_after_a_real_kill_and_dead_locks_are_removed(tmp_path: Path) -> None:
+    def deadly(trial: Any, settings: Mapping[str, Value]) -> Tried:
+        if trial.number == 2:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return learn(trial, settings)
+
+    planned, folder = plan(trials=4, sampler="tpe"), tmp_path / "killed"
+    folder.mkdir()
+    killed_for_good(folder, planned, deadly)
+    left = sorted(path.name for path in (folder / "locks").iterdir())
+    assert left[1:] == ["journal", "study"]
+    desk = TrialDesk(folder, planned)
+    with desk:
+        at_work = sorted(path.name for path in (folder / "locks").iterdir())
+        assert at_work == [desk.process, "journal", "study"]
+    work(desk, learn)
+    assert made(desk) == made(run_killed(tmp_path / "alone", planned, []))
+    assert sorted(path.name for path in (folder / "locks").iterdir()) == ["journal", "study"]
+
+
+def test_locks_of_the_living_and_files_of_others_stay(tmp_path: Path) -> None:
+    with TrialDesk(tmp_path, plan()) as living:
+        for name in ("notes", "12-of-mine"):
+            (tmp_path / "locks" / name).touch()
+        with TrialDesk(tmp_path, plan()):
+            names = {path.name for path in (tmp_path / "locks").iterdir()}
+            assert {living.process, "notes", "12-of-mine"} <= names
+        _, settings = take(living)
+        with TrialDesk(tmp_path, plan()) as other:
+            assert take(other)[1] != settings
+
+
+@pytest.mark.parametrize("sampler", ["random", "grid"])
+def test_several_processes_one_of_them_killed_make_what_one_makes(
+    tmp_path: Path, sampler: str
+) -> None:
+    space = ["model.dropout=0|0.1|0.2|0.3", "train.lr=0.1|0.2|0.3"]
+    planned = plan(space, trials=8, sampler=sampler)
+    alone = made(run_killed(tmp_path / "alone", planned, []))
+    folder = tmp_path / "several"
+    folder.mkdir()
+    with TrialDesk(folder, planned) as one:
+        taken = one.take()
+        assert taken is not None
+        with TrialDesk(folder, planned) as dead:
+            take(dead)
+        work(TrialDesk(folder, planned), learn)
+        one.finish(taken[0], learn(taken[0], taken[1]))
+    several = made(one)
+
+    def settings(trials: list[Any]) -> list[tuple[Value, ...]]:
+        return sorted(tuple(params.values()) for params, *_ in trials)
+
+    assert settings(several) == settings(alone)

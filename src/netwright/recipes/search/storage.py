@@ -4,6 +4,7 @@ Source: Akiba et al., "Optuna: A Next-generation Hyperparameter Optimization Fra
 """
 
 import os
+import sqlite3
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, cast
@@ -39,14 +40,14 @@ def import_optuna() -> ModuleType:
 
 def open_study(folder: Path, plan: SearchPlan) -> "optuna.Study":
     """The study of a folder, made where it is not there; call it as the only one who does."""
-    study = import_optuna().create_study(
+    study: optuna.Study = import_optuna().create_study(
         storage=_storage(folder, plan),
         study_name=NAME,
         direction="minimize" if plan.is_lower_better else "maximize",
-        pruner=_pruner(plan),
         load_if_exists=True,
     )
-    return cast("optuna.Study", study)
+    study.pruner = _pruner(plan, study)
+    return study
 
 
 class JournalLock(ProcessLock):
@@ -73,13 +74,7 @@ class JournalLock(ProcessLock):
 def _storage(folder: Path, plan: SearchPlan) -> "BaseStorage":
     optuna = import_optuna()
     if plan.storage == "sqlite":
-        return cast(
-            "BaseStorage",
-            optuna.storages.RDBStorage(
-                f"sqlite:///{(folder / DATABASE).resolve()}",
-                engine_kwargs={"connect_args": {"timeout": PATIENCE}},
-            ),
-        )
+        return _database(folder / DATABASE)
     from optuna.storages.journal import JournalFileBackend  # noqa: PLC0415 - optional
 
     journal = folder / JOURNAL
@@ -88,12 +83,27 @@ def _storage(folder: Path, plan: SearchPlan) -> "BaseStorage":
     return cast("BaseStorage", optuna.storages.JournalStorage(backend))
 
 
-def _pruner(plan: SearchPlan) -> "optuna.pruners.BasePruner":
+def _database(path: Path) -> "BaseStorage":
+    """The file is named by its path: in a URL "?", "%", "#" and "{" mean something."""
+    file = path.resolve()
+
+    def connect() -> sqlite3.Connection:
+        return sqlite3.connect(file, timeout=PATIENCE, check_same_thread=False)
+
+    storage = import_optuna().storages.RDBStorage(
+        f"sqlite:///{DATABASE}", engine_kwargs={"creator": connect}
+    )
+    return cast("BaseStorage", storage)
+
+
+def _pruner(plan: SearchPlan, study: "optuna.Study") -> "optuna.pruners.BasePruner":
     pruners = import_optuna().pruners
     if plan.pruner == "median":
         pruner = pruners.MedianPruner(n_startup_trials=STARTUP, n_warmup_steps=WARMUP)
     elif plan.pruner == "hyperband":
-        pruner = pruners.HyperbandPruner(min_resource=WARMUP)
+        from netwright.recipes.search.hyperband import Hyperband  # noqa: PLC0415 - optional
+
+        pruner = Hyperband(study, min_resource=WARMUP)
     else:
         pruner = pruners.NopPruner()
     return cast("optuna.pruners.BasePruner", pruner)

@@ -5,10 +5,15 @@ was killed: it fails, and its settings are handed out again. Nothing else fails:
 trained counts as pruned, so that the sampler keeps away from it. Trials are handed out one at a
 time, so that no two processes make the last one. All trials have the same seed, so the same
 settings would give the same value: they are handed out once.
+
+One process that is killed, at any moment and as often as one likes, makes the same trials in the
+end as one that is not. Of several, "random" makes the same ones in any case and "grid" all of them;
+what "tpe" draws depends on which trials were finished by then.
 """
 
 import os
 import random
+import re
 import uuid
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
@@ -23,12 +28,15 @@ from netwright.core.storage import make_folder
 from netwright.recipes.search.plan import SearchPlan
 from netwright.recipes.search.space import Value, cell_of, count_cells
 from netwright.recipes.search.storage import LOCKS, import_optuna, open_study
+from netwright.recipes.search.trial_place import PLACE, next_place, place_of
 
 if TYPE_CHECKING:
     from optuna.samplers import BaseSampler
     from optuna.trial import FrozenTrial, Trial
 
 PROCESS = "process"  # noted with a trial: who makes it
+ALIVE = re.compile(r"\d+-[0-9a-f]{8}")  # the lock of a process that is at work
+FIXED = "fixed_params"  # what Optuna calls the settings of a trial that was queued
 DRAWS = 10  # of the sampler, before settings that nobody has tried are drawn evenly
 
 Key = tuple[Value, ...]
@@ -66,7 +74,9 @@ class TrialDesk:
             self.study = open_study(folder, plan)
 
     def __enter__(self) -> "TrialDesk":
-        self._alive.acquire()
+        with self.guard:  # else another process might take the file for one of a dead process
+            self._alive.acquire()
+            self._remove_dead()
         return self
 
     def __exit__(
@@ -75,9 +85,17 @@ class TrialDesk:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        self._alive.release()
-        with suppress(OSError):
+        with self.guard, suppress(OSError):
+            self._alive.release()
             self._alive.path.unlink()
+
+    def _remove_dead(self) -> None:
+        """Remove the locks that killed processes have left."""
+        for path in self._locks.iterdir():
+            is_other = ALIVE.fullmatch(path.name) and path.name != self.process
+            if is_other and not self._lives(path.name):
+                with suppress(OSError):
+                    path.unlink()
 
     def take(self) -> "tuple[Trial, dict[str, Value]] | None":
         """The next trial with its settings; None where all are done, or in the hands of others.
@@ -93,10 +111,13 @@ class TrialDesk:
             if sum(trial.state in done for trial in trials) >= self.plan.trials:
                 return None
             if not any(trial.state == states.WAITING for trial in trials):
-                settings = self._untried(trials)
+                made = sorted(
+                    (trial for trial in trials if trial.state != states.FAIL), key=place_of
+                )
+                settings = self._untried(made)
                 if settings is None:
                     return None
-                self.study.enqueue_trial(settings)
+                self.study.enqueue_trial(settings, {PLACE: next_place(made)})
             trial = self.study.ask()
             trial.set_user_attr(PROCESS, self.process)
             return trial, {
@@ -124,15 +145,17 @@ class TrialDesk:
     def give_back(self, trial: "Trial") -> None:
         """Another process, or this one later, is to try these settings from the beginning."""
         with self.guard:
-            self._queue_again(trial.number, trial.params)
+            trials = self.study.get_trials(deepcopy=False)
+            self._queue_again(trials[trial.number], trials)
 
     def _take_back(self) -> None:
         """Queue the trials of processes that are no more."""
-        running = (import_optuna().trial.TrialState.RUNNING,)
-        for trial in self.study.get_trials(deepcopy=False, states=running):
+        running = import_optuna().trial.TrialState.RUNNING
+        trials = self.study.get_trials(deepcopy=False)
+        for trial in trials:
             process = trial.user_attrs.get(PROCESS, "")
-            if process != self.process and not self._lives(process):
-                self._queue_again(trial.number, trial.params)
+            if trial.state == running and process != self.process and not self._lives(process):
+                self._queue_again(trial, trials)
 
     def _lives(self, process: str) -> bool:
         path = self._locks / process
@@ -144,10 +167,20 @@ class TrialDesk:
         lock.release()
         return False
 
-    def _queue_again(self, number: int, settings: Mapping[str, Value]) -> None:
-        self.study.tell(number, state=import_optuna().trial.TrialState.FAIL)
-        if settings.keys() == self.plan.space.keys():  # else it was killed before it had them all
-            self.study.enqueue_trial(dict(settings))
+    def _queue_again(self, trial: "FrozenTrial", trials: "list[FrozenTrial]") -> None:
+        """Queue the settings of a trial in its place, then let it fail.
+
+        A kill between the two leaves both: the queued one is then the trial of this place.
+        """
+        lost, place = import_optuna().trial.TrialState.FAIL, place_of(trial)
+        settings = {**trial.system_attrs.get(FIXED, {}), **trial.params}
+        is_queued = any(
+            place_of(other) == place and other.number > trial.number and other.state != lost
+            for other in trials
+        )
+        if settings.keys() == self.plan.space.keys() and not is_queued:
+            self.study.enqueue_trial(settings, {PLACE: place})
+        self.study.tell(trial.number, state=lost)
 
     def _untried(self, trials: "list[FrozenTrial]") -> dict[str, Value] | None:
         """Settings by the sampler that nobody has tried; None where the space has no more."""
@@ -167,11 +200,11 @@ class TrialDesk:
     def _draws(self, trials: "list[FrozenTrial]") -> Iterator[dict[str, Value]]:
         """What the sampler proposes, in a study beside this one: what is not taken leaves no trace.
 
-        It has its own stream for every trial: two processes, or one that was killed, draw the same.
+        It has its own stream for every place: two processes, or one that was killed, draw the same.
         """
         optuna = import_optuna()
         beside = optuna.create_study(
-            sampler=self._sampler(len(trials)), direction=self.study.direction
+            sampler=self._sampler(next_place(trials)), direction=self.study.direction
         )
         beside.add_trials([trial for trial in trials if trial.state.is_finished()])
         for _ in range(DRAWS):
@@ -189,9 +222,9 @@ class TrialDesk:
     def _key(self, settings: Mapping[str, Value]) -> Key:
         return tuple(settings[name] for name in self.plan.space)
 
-    def _sampler(self, number: int) -> "BaseSampler":
+    def _sampler(self, place: int) -> "BaseSampler":
         samplers = import_optuna().samplers
-        seed = derive_seed(self.plan.seed, "trial", number) % 2**32
+        seed = derive_seed(self.plan.seed, "trial", place) % 2**32
         kind = samplers.TPESampler if self.plan.sampler == "tpe" else samplers.RandomSampler
         sampler: BaseSampler = kind(seed=seed)
         return sampler
