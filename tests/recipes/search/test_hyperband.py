@@ -4,7 +4,7 @@ import optuna
 import pytest
 from optuna.trial import TrialState, create_trial
 
-from netwright.recipes.search.hyperband import NO_BRACKET, Hyperband
+from netwright.recipes.search.hyperband import NO_BRACKET, build_hyperband
 from netwright.recipes.search.trial_place import PLACE
 
 
@@ -18,14 +18,14 @@ def study_of(*epochs: int) -> optuna.Study:
 
 
 def test_the_first_complete_trial_tells_the_most_epochs() -> None:
-    assert Hyperband(study_of(9, 50), min_resource=2)._max_resource == 10
-    assert Hyperband(study_of(), min_resource=2)._max_resource == "auto"
+    assert build_hyperband(study_of(9, 50), min_resource=2)._max_resource == 10
+    assert build_hyperband(study_of(), min_resource=2)._max_resource == "auto"
 
 
 @pytest.mark.parametrize("number", range(8))
 def test_a_trial_made_again_is_in_the_bracket_of_its_place(number: int) -> None:
     study = study_of(40)
-    ours = Hyperband(study, min_resource=2)
+    ours = build_hyperband(study, min_resource=2)
     reference = optuna.pruners.HyperbandPruner(min_resource=2, max_resource=41)
     trial = create_trial(value=1.0, user_attrs={PLACE: number})
     ours.prune(study, trial)
@@ -39,4 +39,4 @@ def test_a_trial_made_again_is_in_the_bracket_of_its_place(number: int) -> None:
 def test_what_was_interrupted_is_in_no_bracket() -> None:
     study = study_of(40)
     failed = create_trial(state=TrialState.FAIL)
-    assert Hyperband(study, min_resource=2)._get_bracket_id(study, failed) == NO_BRACKET
+    assert build_hyperband(study, min_resource=2)._get_bracket_id(study, failed) == NO_BRACKET

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, cast
 
 from netwright.core.errors import ConfigError
 from netwright.core.process_lock import ProcessLock
+from netwright.recipes.search.hyperband import build_hyperband
 from netwright.recipes.search.plan import SearchPlan
 
 if TYPE_CHECKING:
@@ -101,9 +102,7 @@ def _pruner(plan: SearchPlan, study: "optuna.Study") -> "optuna.pruners.BasePrun
     if plan.pruner == "median":
         pruner = pruners.MedianPruner(n_startup_trials=STARTUP, n_warmup_steps=WARMUP)
     elif plan.pruner == "hyperband":
-        from netwright.recipes.search.hyperband import Hyperband  # noqa: PLC0415 - optional
-
-        pruner = Hyperband(study, min_resource=WARMUP)
+        pruner = build_hyperband(study, min_resource=WARMUP)
     else:
         pruner = pruners.NopPruner()
     return cast("optuna.pruners.BasePruner", pruner)
