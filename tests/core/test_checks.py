@@ -15,6 +15,7 @@ from netwright.core.checks import (
     check_not_negative,
     check_positive,
     check_shape,
+    is_finite_number,
     nearest,
 )
 from netwright.core.errors import ConfigError, DataError, ShapeError
@@ -121,3 +122,13 @@ def test_one_bad_number_is_found_wherever_it_is(place: int, bad: float) -> None:
     values[place] = bad
     with pytest.raises(DataError, match=re.escape(f"at [{place}] (1 in all)")):
         check_finite("x", values)
+
+
+@pytest.mark.parametrize("value", [0, -1, 2.5, 1e308])
+def test_a_finite_number_is_one(value: float) -> None:
+    assert is_finite_number(value)
+
+
+@pytest.mark.parametrize("value", [True, None, "1", math.nan, math.inf, 10**400, [1]])
+def test_what_is_no_finite_number_is_none(value: object) -> None:
+    assert not is_finite_number(value)

@@ -231,17 +231,18 @@ def test_mapping_is_plain() -> None:
 
 
 finite = st.floats(allow_nan=False, allow_infinity=False)
+TEXT = st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]))
 OUTERS = st.builds(
     Outer,
     size=st.integers(1, 10**9),
     count=st.integers(0, 10**9),
     rate=finite.filter(lambda value: value > 0),
     share=st.floats(0, 1, exclude_max=True),
-    name=st.text(),
+    name=TEXT,
     flag=st.booleans(),
     mode=st.sampled_from(["slow", "fast"]),
     widths=st.lists(st.integers(1, 512)).map(tuple),
-    words=st.lists(st.text()).map(tuple),
+    words=st.lists(TEXT).map(tuple),
     limit=st.none() | st.integers(1, 99),
     edges=st.none() | st.lists(finite).map(tuple),
     colour=st.sampled_from([None, "red", "green"]),
@@ -293,3 +294,15 @@ def test_description_says_what_must_be_given() -> None:
     depth, ratio = describe(Inner)
     assert depth == Field(name="depth", kind="int", default="(needed)", doc="how deep")
     assert ratio.default == 0.5
+
+
+def test_no_text_holds_a_nul_character() -> None:
+    @dataclass(frozen=True, kw_only=True)
+    class Named(Config):
+        path: str = ""
+        columns: tuple[str, ...] = ()
+
+    with pytest.raises(ConfigError, match=r"^path must not hold a NUL character, got 'a\\x00b'$"):
+        Named(path="a\0b")
+    with pytest.raises(ConfigError, match=r"^columns must not hold a NUL character"):
+        Named(columns=("a", "\0"))

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from netwright.core.errors import ConfigError
+from netwright.recipes import recipe_file
 from netwright.recipes.recipe_file import read_recipe_file, read_yaml, to_yaml, typed_value
 
 PLAIN = st.recursive(
@@ -44,8 +45,7 @@ def test_any_text_is_a_mapping_or_a_sentence(text: str) -> None:
         ("[" * 10_000, "x.yaml:1:21 is not a recipe: it is nested more than 20 deep"),
         (
             "a: !!python/object/apply:os.system ['true']\n",
-            "x.yaml:1:4 is not a recipe: could not determine a constructor for the tag "
-            "'tag:yaml.org,2002:python/object/apply:os.system'",
+            "x.yaml:1:4 is not a recipe: tags are not allowed",
         ),
     ],
 )
@@ -77,3 +77,37 @@ def test_a_file_without_an_end_is_refused() -> None:
 def test_text_is_read_as_what_it_looks_like(text: str, value: object) -> None:
     assert typed_value(text) == value
     assert type(typed_value(text)) is type(value)
+
+
+@pytest.mark.parametrize(
+    ("number", "problem"),
+    [
+        ("1" + ":1" * 400, "1:1:1:1:1:1:1:1:1:1:..."),  # to base 60: the time grows as its square
+        ("0x" + "f" * 400, "0xffffffffffffffffff..."),
+        ("9" * 400, "99999999999999999999..."),
+    ],
+)
+def test_a_number_that_takes_long_to_work_out_is_refused(number: str, problem: str) -> None:
+    sentence = f"x:1:7 is not a recipe: a number of more than 100 characters: {problem}"
+    with pytest.raises(ConfigError, match=f"^{re.escape(sentence)}$"):
+        read_yaml(f"seed: {number}", "x")
+
+
+@pytest.mark.parametrize("tag", ["!!bool abc", "!!timestamp abc", "!!set {a}", "!!int [1]", "!x 1"])
+def test_no_tag_is_read(tag: str) -> None:
+    with pytest.raises(ConfigError, match=r"^x:1:7 is not a recipe: tags are not allowed$"):
+        read_yaml(f"seed: {tag}", "x")
+
+
+def test_a_recipe_has_no_more_values_than_are_read_in_a_second(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(recipe_file, "MOST", 5)
+    assert read_yaml("a: [1, 2]", "x") == {"a": [1, 2]}  # two collections, a key and two numbers
+    with pytest.raises(ConfigError, match=r"^x:1:11 is not a recipe: it holds more than 5 values$"):
+        read_yaml("a: [1, 2, 3]", "x")
+
+
+def test_half_a_character_is_refused() -> None:
+    with pytest.raises(ConfigError, match=r"^x:1:4 is not a recipe: a text holds half a character"):
+        read_yaml('a: "\\ud800"', "x")

@@ -113,13 +113,14 @@ def test_a_forged_model_is_refused_by_its_folder(moons_run: nw.Run, tmp_path: Pa
         ([{"step": 10, "epoch": 0}], (), False),
         ([{"step": 11, "epoch": 0}], (), True),  # a curve that somebody may want to see
         ([{"step": 3, "epoch": 1}], (), True),
+        ([{"step": "x"}], (), True),  # no row of ours
         ([], ("model",), True),
         ([], ("checkpoints",), True),
         ([], ("notes.txt",), True),
     ],
 )
 def test_only_what_came_nowhere_is_let_go_of(
-    tmp_path: Path, rows: list[dict[str, int]], files: tuple[str, ...], stays: bool
+    tmp_path: Path, rows: list[dict[str, Any]], files: tuple[str, ...], stays: bool
 ) -> None:
     folder = tmp_path / "run"
     folder.mkdir()

@@ -151,3 +151,26 @@ def test_what_two_equal_runs_do_not_share_is_left_out() -> None:
     assert without_clock(row) == {"step": 3, "split": "step", "name": "loss", "value": 1.0}
     for name in ("samples_per_second", "tokens_per_second", "memory"):
         assert without_clock({**row, "name": name}) == {"step": 3, "split": "step", "name": name}
+
+
+@pytest.mark.parametrize("name", ["step", "epoch", "samples", "time", "split", "name", "value"])
+@pytest.mark.parametrize("value", [None, True, "x", -1.5, [], {}, 3, float("inf")])
+def test_a_row_of_other_kinds_is_refused(tmp_path: Path, name: str, value: Any) -> None:
+    path = tmp_path / "metrics.jsonl"
+    path.write_text(json.dumps({**vars(ROWS[0]), name: value}) + "\n")
+    is_right = type(value) in ({int, float} if name in {"time", "value"} else {int})
+    if name in {"split", "name"}:
+        is_right = isinstance(value, str)
+    if is_right and value != float("inf"):
+        assert len(read_history(path)) == 1
+        return
+    with pytest.raises(DataError, match=r"metrics\.jsonl:1 is not a row of a history$"):
+        read_history(path)
+
+
+@pytest.mark.parametrize("content", [b"\xff\xfe\n", b"[" * 100_000 + b"\n", b"1\n", b'{"a": 1}\n'])
+def test_lines_that_are_no_rows_are_refused(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "metrics.jsonl"
+    path.write_bytes(content)
+    with pytest.raises(DataError, match=r"metrics\.jsonl:1 is not a row of a history$"):
+        read_history(path)

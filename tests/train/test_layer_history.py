@@ -74,6 +74,11 @@ def test_a_line_that_a_kill_cut_short_is_left_out() -> None:
         '{"step": 1}',
         '{"step": 2, "epoch": 0, "loss": 1.0, '
         '"gradient": [1.0], "weight": [1.0, 1.0], "update": [1.0, 1.0]}',
+        '{"step": "2", "epoch": 0, "loss": 1.0, "gradient": [], "weight": [], "update": []}',
+        '{"step": 2, "epoch": 0, "loss": 1.0, "gradient": ["x", 1], "weight": [], "update": []}',
+        '{"step": 2, "epoch": 0, "loss": 1.0, "gradient": 1, "weight": [], "update": []}',
+        "[" * 100_000,
+        '{"a": "\\ud800"}',
     ],
 )
 def test_a_line_of_something_else_is_refused_with_its_place(tmp_path: Path, line: str) -> None:
@@ -107,3 +112,9 @@ def test_weights_that_are_as_long_as_their_step_began_at_zero(
     row = LayerRow(step=1, epoch=0, loss=1.0, gradient=(), weight=(10.0, 10.0), update=update)
     assert row.began_at_zero == is_zero
     assert not replace(row, weight=(0.0, 0.0), update=(0.0, 0.0)).began_at_zero
+
+
+@pytest.mark.parametrize("head", ['{"layers": "inner"}', '{"layers": [1, 2]}', "[]", "1", "\x00"])
+def test_a_head_without_names_is_refused(head: str) -> None:
+    with pytest.raises(DataError, match=r"^the text:1 is not a row of a layer history$"):
+        LayerHistory.from_text(f"{head}\n{HISTORY.lines_from(0)}")

@@ -1,6 +1,7 @@
 """Checks on what a caller hands over: bad input stops here, in one plain sentence."""
 
 import difflib
+import sys
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
@@ -33,6 +34,11 @@ def check_fraction(name: str, value: float) -> None:
     """Refuse what lies outside [0, 1)."""
     if not 0 <= value < 1:
         raise ConfigError(f"{name} must lie in [0, 1), got {value!r}")
+
+
+def is_finite_number(value: object) -> bool:
+    """Whether this is a whole number or a float, and none that is too large for one."""
+    return type(value) in {int, float} and abs(value) <= sys.float_info.max  # type: ignore[arg-type]
 
 
 def check_seed(seed: Any) -> None:

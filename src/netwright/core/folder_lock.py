@@ -11,6 +11,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from netwright.core.errors import ConfigError, RunError
+from netwright.core.json_text import json_value
 from netwright.core.process_lock import ProcessLock
 
 LOCK = ".lock"
@@ -60,7 +61,7 @@ def _owner(path: Path) -> str:
     """Who holds the lock; that is written right after it is taken, so wait a moment for it."""
     for _ in range(20):
         try:
-            owner = json.loads(path.read_bytes())
+            owner = json_value(path.read_bytes())
             return f"process {owner['pid']} on {owner['host']}"
         except (OSError, ValueError, TypeError, KeyError):
             time.sleep(0.005)

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from netwright.core.errors import ConfigError, DataError, RunError
+from netwright.core.json_text import parse_json
 
 MANIFEST = "manifest.json"
 # Temporary names: nobody takes them for a result, and `remove_leftovers` knows them again.
@@ -113,9 +114,10 @@ def as_json(value: Any) -> bytes:
 def read_json(path: Path) -> Any:
     """The value in a JSON file; a broken file is refused by name."""
     try:
-        return json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
+        content = path.read_bytes()
+    except OSError as error:
         raise DataError(f"{path} is not a readable JSON file: {error}") from None
+    return parse_json(content, path)
 
 
 def sha256_of(path: Path) -> str:

@@ -1,5 +1,6 @@
 """Recipes as YAML files: plain values only, no aliases, no tags, no key twice."""
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -10,39 +11,57 @@ from netwright.core.errors import ConfigError
 LINE_BREAKS = "\x85\u2028\u2029\ufeff"  # which YAML reads as line ends: written as escapes
 LARGEST = 1_000_000  # bytes; a recipe has about a thousand
 DEEPEST = 20  # collections inside each other; a recipe has three
+MOST = 20_000  # values; a recipe has about fifty, and a second reads so many
+LONGEST = 100  # characters of a number or a date
+TEXT = "tag:yaml.org,2002:str"
+_HALF = re.compile("[\ud800-\udfff]")  # of a character
 
 
 class _PlainLoader(yaml.SafeLoader):
-    """YAML without what makes files large or surprising: aliases, depth, keys that come twice."""
+    """YAML without what makes files large or surprising: aliases, tags, depth, a key twice."""
 
-    depth = 0
+    depth = count = 0
 
     def compose_node(self, parent: Any, index: Any) -> Any:
-        mark = self.peek_event().start_mark  # type: ignore[no-untyped-call]
-        if self.check_event(yaml.events.AliasEvent):
-            raise yaml.constructor.ConstructorError(None, None, "aliases are not allowed", mark)
+        event = self.peek_event()  # type: ignore[no-untyped-call]
+        self.count += 1
+        if isinstance(event, yaml.events.AliasEvent):
+            raise _refusal("aliases are not allowed", event)
+        if event.tag is not None:
+            raise _refusal("tags are not allowed", event)
         if self.depth == DEEPEST:
-            wrong = f"it is nested more than {DEEPEST} deep"
-            raise yaml.constructor.ConstructorError(None, None, wrong, mark)
+            raise _refusal(f"it is nested more than {DEEPEST} deep", event)
+        if self.count > MOST:
+            raise _refusal(f"it holds more than {MOST} values", event)
         self.depth += 1
         node = super().compose_node(parent, index)
         self.depth -= 1
         return node
+
+    def construct_scalar(self, node: Any) -> Any:
+        # 1:1:1... is one number to base 60, 0xff... one of any length: working them out takes long.
+        if node.tag != TEXT and len(node.value) > LONGEST:
+            wrong = f"a number of more than {LONGEST} characters: {node.value[:20]}..."
+            raise _refusal(wrong, node)
+        if _HALF.search(node.value):
+            raise _refusal("a text holds half a character", node)
+        return super().construct_scalar(node)
 
     def construct_mapping(self, node: Any, deep: bool = False) -> dict[Any, Any]:
         seen = set()
         for key_node, _ in node.value:
             key = self.construct_object(key_node, deep=True)
             if not isinstance(key, str):
-                raise yaml.constructor.ConstructorError(
-                    None, None, f"a key must be text, got {key!r}", key_node.start_mark
-                )
+                raise _refusal(f"a key must be text, got {key!r}", key_node)
             if key in seen:
-                raise yaml.constructor.ConstructorError(
-                    None, None, f"the key {key!r} comes twice", key_node.start_mark
-                )
+                raise _refusal(f"the key {key!r} comes twice", key_node)
             seen.add(key)
         return super().construct_mapping(node, deep)
+
+
+def _refusal(wrong: str, at: Any) -> yaml.MarkedYAMLError:
+    """What is wrong, and where: at an event or a node."""
+    return yaml.constructor.ConstructorError(None, None, wrong, at.start_mark)
 
 
 def read_recipe_file(path: Path) -> dict[str, Any]:
@@ -68,7 +87,7 @@ def read_yaml(text: str, name: str) -> dict[str, Any]:
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark
         place = f":{mark.line + 1}:{mark.column + 1}" if mark else ""
-        raise ConfigError(f"{name}{place} is not a recipe: {error.problem}") from None
+        raise ConfigError(f"{name}{place} is not a recipe: {error.problem:.200}") from None
     except yaml.YAMLError as error:
         raise ConfigError(f"{name} is not a recipe: {str(error).splitlines()[0]}") from None
     except ValueError as error:

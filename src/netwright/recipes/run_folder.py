@@ -8,7 +8,6 @@ layers.jsonl     what each layer did at the steps that the doctor watched
 path.safetensors a few snapshots of the weights along the way, where they are small enough
 """
 
-import json
 import re
 import shutil
 from collections.abc import Iterable, Mapping
@@ -24,6 +23,7 @@ from torch import Tensor, nn
 from netwright.core.devices import pick_device
 from netwright.core.errors import ConfigError, DataError, NetwrightError
 from netwright.core.folder_lock import LOCK
+from netwright.core.json_text import json_value
 from netwright.core.storage import (
     as_json,
     check_folder,
@@ -115,7 +115,7 @@ def let_go_of(folder: Path, *, was_there: bool) -> None:
         was_there: it was there before, and empty: so it is again.
     """
     names = {file.name for file in folder.iterdir() if not is_left_over(file)}
-    if names <= BEGUN and not any(map(_is_worth_keeping, _rows(folder / "metrics.jsonl"))):
+    if names <= BEGUN and not any(map(_is_worth_keeping, _lines(folder / "metrics.jsonl"))):
         shutil.rmtree(folder, ignore_errors=True)
         with suppress(OSError):  # others have runs there
             if was_there:
@@ -124,12 +124,17 @@ def let_go_of(folder: Path, *, was_there: bool) -> None:
                 Path(RUNS).rmdir()
 
 
-def _rows(file: Path) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in file.read_text().splitlines()] if file.is_file() else []
+def _lines(file: Path) -> list[bytes]:
+    return file.read_bytes().splitlines() if file.is_file() else []
 
 
-def _is_worth_keeping(row: dict[str, Any]) -> bool:
-    return bool(row["epoch"]) or row["step"] > FIRST_STEPS
+def _is_worth_keeping(line: bytes) -> bool:
+    """Whether a row was measured after the first steps; what is no row is not ours to remove."""
+    try:
+        row = json_value(line)
+        return bool(row["epoch"]) or row["step"] > FIRST_STEPS
+    except (ValueError, TypeError, KeyError):
+        return True
 
 
 def write_recipe(folder: Path, recipe: Recipe) -> None:

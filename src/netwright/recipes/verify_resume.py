@@ -4,7 +4,6 @@ The copy goes on from the newest checkpoint twice: once without a stop, once sto
 step and taken up by a new process. Both must end with the same bits.
 """
 
-import json
 import os
 import random
 import shutil
@@ -157,7 +156,7 @@ def _bytes(tensor: Tensor) -> tuple[str, bytes]:
 
 def _plain(place: Path) -> dict[str, Any]:
     """Every plain value of a checkpoint's state by its path, without times, speed and memory."""
-    values = json.loads((place / "state.json").read_text(encoding="utf-8"))
+    values = read_json(place / "state.json")
     del values["elapsed"]
     values["history"] = [without_clock(row) for row in values["history"]]
     found: dict[str, Any] = {}

@@ -16,6 +16,7 @@ from torch import Tensor
 
 from netwright.core.checks import nearest
 from netwright.core.errors import ConfigError, DataError, RunError
+from netwright.core.json_text import parse_json
 from netwright.core.seeding import random_state
 from netwright.core.storage import new_folder, read_folder
 from netwright.train.callback import Callback
@@ -137,7 +138,7 @@ def _read(
 ) -> tuple[dict[str, Any], dict[str, Any], dict[str, Tensor]]:
     """The plain values, the trees and the weights of a checkpoint that has all of its pieces."""
     files = read_folder(folder)
-    values = json.loads(files.get("state.json", b"{}"))
+    values = parse_json(files.get("state.json", b"{}"), folder / "state.json")
     wanted = ("format", *COUNTERS, "elapsed", "history", "pieces", *fresh, "ranks")
     lacking = [*(f for f in FILES if f not in files), *(n for n in wanted if n not in values)]
     if lacking:

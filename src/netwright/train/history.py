@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from netwright.core.checks import nearest
+from netwright.core.checks import is_finite_number, nearest
 from netwright.core.errors import DataError
+from netwright.core.json_text import json_value
 from netwright.core.storage import append_text, write_text
 from netwright.inspection.curves import measure_curves
 from netwright.inspection.wording import short_name
@@ -104,6 +105,19 @@ class History:
         return {key: self.series(key) for key in self.keys()}
 
 
+def read_row(values: Any) -> Row:
+    """The row of these values, as `vars` gave them; a ValueError where they are of other kinds."""
+    row = Row(**values)
+    counts = (row.step, row.epoch, row.samples)
+    if not all(type(count) is int and count >= 0 for count in counts):
+        raise ValueError("its counts must be whole numbers, 0 or more")
+    if not all(map(is_finite_number, (row.time, row.value))):
+        raise ValueError("its time and its value must be finite numbers")
+    if not (isinstance(row.split, str) and isinstance(row.name, str)):
+        raise ValueError("its split and its name must be text")
+    return row
+
+
 def write_rows(path: Path, rows: list[Row]) -> None:
     """Replace a JSON-lines file by these rows, in one step."""
     write_text(path, "".join(_line(row) for row in rows))
@@ -117,12 +131,12 @@ def append_rows(path: Path, rows: list[Row]) -> None:
 def read_history(path: Path) -> History:
     """The history that `append_rows` wrote; a last line cut short by a kill is left out."""
     rows = []
-    lines = path.read_text(encoding="utf-8").split("\n")
+    lines = path.read_text(encoding="utf-8", errors="replace").split("\n")
     for number, line in enumerate(lines, start=1):
         if not line:
             continue
         try:
-            rows.append(Row(**json.loads(line)))
+            rows.append(read_row(json_value(line)))
         except (ValueError, TypeError):
             if number == len(lines):  # no line end after it: it was being written
                 break

@@ -12,8 +12,9 @@ from pathlib import Path
 from statistics import median
 from typing import Any, Literal
 
-from netwright.core.checks import nearest
+from netwright.core.checks import is_finite_number, nearest
 from netwright.core.errors import DataError, UnknownNameError
+from netwright.core.json_text import json_value
 
 FILE = "layers.jsonl"  # in a run folder
 Numbers = tuple[float | None, ...]
@@ -136,9 +137,9 @@ class LayerHistory:
         for number, line in enumerate(lines, start=1):
             try:
                 if number == 1 and line:
-                    layers = json.loads(line)["layers"]
+                    layers = _layers(json_value(line))
                 elif line:
-                    rows.append(_row(json.loads(line), len(layers)))
+                    rows.append(_row(json_value(line), len(layers)))
             except (ValueError, TypeError, KeyError, AttributeError):
                 if number == len(lines):  # no line end after it: it was being written
                     break
@@ -150,17 +151,32 @@ def read_layer_history(path: Path) -> LayerHistory:
     """The history in a file; empty where there is none."""
     if not path.is_file():
         return LayerHistory()
-    return LayerHistory.from_text(path.read_text(encoding="utf-8"), str(path))
+    text = path.read_text(encoding="utf-8", errors="replace")  # which is no row either
+    return LayerHistory.from_text(text, str(path))
 
 
 def _as_line(values: dict[str, Any]) -> str:
     return json.dumps(values, allow_nan=False) + "\n"
 
 
+def _layers(values: dict[str, Any]) -> list[str]:
+    """The names in the first line."""
+    layers: list[str] = values["layers"]
+    if not (isinstance(layers, list) and all(isinstance(name, str) for name in layers)):
+        raise TypeError("names of layers")
+    return layers
+
+
 def _row(values: dict[str, Any], layers: int) -> LayerRow:
-    """A row from its line; one of other layers is refused."""
+    """A row from its line; one of other layers, or of what is no number, is refused."""
     numbers = {name: tuple(part) for name, part in values.items() if isinstance(part, list)}
     row = LayerRow(**{**values, **numbers})
     if any(len(part) not in {0, layers} for part in numbers.values()):
         raise ValueError("a number a layer")
+    single = (row.step, row.epoch, row.loss)
+    every = (row.gradient, row.weight, row.update, row.dead, row.saturated)
+    if not all(map(is_finite_number, single)) or not all(isinstance(part, tuple) for part in every):
+        raise TypeError("numbers")
+    if not all(one is None or is_finite_number(one) for part in every for one in part):
+        raise TypeError("numbers")
     return row

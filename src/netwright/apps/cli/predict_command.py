@@ -282,10 +282,11 @@ def answer(
 def read_row(text: str) -> dict[str, Any]:
     """One row from "a=1,b=x" or from a JSON object."""
     from netwright.core.errors import ConfigError
+    from netwright.core.json_text import json_value
 
     if text.lstrip().startswith("{"):
         try:
-            values = json.loads(text)
+            values = json_value(text)
         except ValueError as error:
             raise ConfigError(f"--row is not JSON: {error}") from None
         return dict(values)

@@ -4,12 +4,12 @@ The column `file_name` holds paths relative to the folder; the other columns are
 and, where there is one, the split.
 """
 
-import json
 import os
 from collections.abc import Sequence
 from pathlib import Path
 
 from netwright.core.errors import DataError
+from netwright.core.json_text import json_value
 from netwright.data.images.file_names import shown
 from netwright.data.tables.frames import rows_table
 from netwright.data.tables.raw_table import RawTable
@@ -62,7 +62,7 @@ def _read_lines(path: Path) -> RawTable:
         if not line.strip():
             continue
         try:
-            row = json.loads(line)
+            row = json_value(line)
         except ValueError as error:
             raise DataError(f"{path.name}:{number}: the line is not JSON: {error}") from None
         if not isinstance(row, dict):

@@ -1,0 +1,105 @@
+"""How much a file that comes from elsewhere may ask for: one table, each limit with its setting.
+
+A few bytes can ask for gigabytes: an archive, the head of an image, the width of a layer. Each such
+number is compared with its limit before anything is made for it. The limits lie above what is met
+in practice; whoever trusts a larger file raises the limit by its environment variable.
+"""
+
+import math
+import os
+from dataclasses import dataclass
+
+from netwright.core.errors import ConfigError, DataError
+
+
+@dataclass(frozen=True, kw_only=True)
+class Limit:
+    """One limit.
+
+    Args:
+        variable: the environment variable that sets it.
+        default: where that is not set.
+        unit: of both.
+        bounds: what must not be more.
+    """
+
+    variable: str
+    default: float
+    unit: str
+    bounds: str
+
+    @property
+    def value(self) -> float:
+        """The limit that holds now."""
+        text = os.environ.get(self.variable, "")
+        try:
+            value = float(text or self.default)
+        except ValueError:
+            value = math.nan
+        if not value > 0:  # written this way round so that NaN is refused too
+            raise ConfigError(f"{self.variable} must be a positive number, got {text!r}")
+        return value
+
+    @property
+    def way_out(self) -> str:
+        """What the limit is and how it is raised: the end of a refusal."""
+        return (
+            f"at most {self.value:,g} {self.unit} are read; where you trust it, raise "
+            f"{self.variable}"
+        )
+
+    def check(self, what: object, amount: float, claim: str = "holds") -> None:
+        """Refuse more than the limit.
+
+        Args:
+            what: the file, or the part of it.
+            amount: what it asks for, in the limit's unit.
+            claim: the verb of the refusal.
+        """
+        if amount > self.value:
+            raise DataError(f"{what} {claim} {amount:,.4g} {self.unit}, {self.way_out}")
+
+
+TEXT = Limit(
+    variable="NETWRIGHT_MAX_TEXT_GB",
+    default=4,
+    unit="GB",
+    bounds="the text of one table or of all texts that are read together, unpacked",
+)
+UNPACKED = Limit(
+    variable="NETWRIGHT_MAX_UNPACK_RATIO",
+    default=100,
+    unit="times the packed bytes",
+    bounds="what an archive unpacks to, beyond its first 32 MB",
+)
+COLUMNS = Limit(
+    variable="NETWRIGHT_MAX_COLUMNS",
+    default=100_000,
+    unit="columns",
+    bounds="the columns of a table",
+)
+PIXELS = Limit(
+    variable="NETWRIGHT_MAX_MEGAPIXELS",
+    default=2**27 / 1e6,  # the largest cameras stay below it
+    unit="million pixels",
+    bounds="one image, by its head; and the size that images are brought to",
+)
+DECODING = Limit(
+    variable="NETWRIGHT_MAX_DECODING_GB",
+    default=0.75,
+    unit="GB",
+    bounds="the images that are decoded at one time, with the copies that this takes",
+)
+WEIGHTS = Limit(
+    variable="NETWRIGHT_MAX_MODEL_GB",
+    default=64,
+    unit="GB",
+    bounds="the weights of a model that is built from a recipe",
+)
+TENSORS = Limit(
+    variable="NETWRIGHT_MAX_TENSORS",
+    default=50_000,
+    unit="weights and buffers",
+    bounds="the tensors of a model",
+)
+LIMITS = (TEXT, UNPACKED, COLUMNS, PIXELS, DECODING, WEIGHTS, TENSORS)
