@@ -12,8 +12,10 @@ from typing import Any
 
 import pytest
 
-from netwright.core.errors import ConfigError, RunError
+from netwright.core.errors import ConfigError, DataError, RunError
 from netwright.core.folder_lock import LOCK, FolderLock
+from tests.odd_files import is_untouched, outside_of, plant
+from tests.odd_files import refusal as odd
 
 HOST = os.uname().nodename
 
@@ -144,3 +146,39 @@ def test_a_forked_child_that_leaves_the_block_does_not_free_its_parents_lock(
         [sys.executable, "-c", FORK, str(tmp_path)], capture_output=True, text=True, check=True
     )
     assert said.stdout.split("\n") == ["kept", "True", "still held", ""]
+
+
+@pytest.mark.parametrize("kind", ["link to a file", "dangling link", "pipe"])
+def test_a_lock_that_is_no_file_is_refused_and_what_it_leads_to_not_emptied(
+    tmp_path: Path, kind: str
+) -> None:
+    (tmp_path / "run").mkdir()
+    outside = outside_of(tmp_path / "run")
+    plant(tmp_path / "run" / LOCK, kind, outside)
+    with pytest.raises(DataError, match=odd(tmp_path / "run" / LOCK, kind)):
+        FolderLock(tmp_path / "run").__enter__()
+    assert is_untouched(outside)
+    (tmp_path / "run" / LOCK).unlink()
+    with FolderLock(tmp_path / "run"):  # the refused one holds nothing
+        pass
+
+
+def test_deleting_the_lock_of_a_living_owner_lets_nobody_in(tmp_path: Path) -> None:
+    with FolderLock(tmp_path):
+        (tmp_path / LOCK).unlink()
+        with pytest.raises(RunError, match=refusal(tmp_path, "another process")):
+            FolderLock(tmp_path).__enter__()
+        (tmp_path / LOCK).write_text("")
+        with pytest.raises(RunError, match=refusal(tmp_path, "another process")):
+            FolderLock(tmp_path).__enter__()
+    with FolderLock(tmp_path):
+        pass
+
+
+def test_the_lock_has_the_mode_that_the_umask_leaves(tmp_path: Path) -> None:
+    before = os.umask(0o077)
+    try:
+        with FolderLock(tmp_path):
+            assert (tmp_path / LOCK).stat().st_mode & 0o777 == 0o600
+    finally:
+        os.umask(before)

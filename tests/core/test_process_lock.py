@@ -9,7 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from netwright.core import process_lock
+from netwright.core.errors import DataError
 from netwright.core.process_lock import ProcessLock
+from tests.odd_files import ODD, is_untouched, outside_of, plant, refusal
 
 HOLD = """
 import sys, time
@@ -67,3 +70,43 @@ def test_a_forked_child_that_outlives_its_parent_does_not_keep_the_lock(tmp_path
         os.waitpid(child, 0)
         os.close(ready)
         os.close(started)
+
+
+@pytest.mark.parametrize("kind", ODD)
+def test_no_lock_is_taken_through_a_link_nor_on_what_is_no_file(tmp_path: Path, kind: str) -> None:
+    (tmp_path / "run").mkdir()
+    outside = outside_of(tmp_path / "run")
+    plant(tmp_path / "run" / "x", kind, outside)
+    with pytest.raises(DataError, match=refusal(tmp_path / "run" / "x", kind)):
+        ProcessLock(tmp_path / "run" / "x").acquire()
+    (tmp_path / "run" / "locks").symlink_to(outside)
+    with pytest.raises(DataError, match=refusal(tmp_path / "run" / "locks", "link")):
+        ProcessLock(tmp_path / "run" / "locks" / "x", inside=tmp_path / "run").acquire()
+    assert is_untouched(outside)
+
+
+def test_a_file_that_is_removed_while_somebody_waits_is_not_the_one_to_hold(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    locked = process_lock._locked
+
+    def late(handle: int, *, wait: bool) -> int:
+        """Who holds it removes it, and another makes it anew, before this one has it."""
+        monkeypatch.setattr(process_lock, "_locked", locked)
+        (tmp_path / "x").unlink()
+        return locked(handle, wait=wait)
+
+    monkeypatch.setattr(process_lock, "_locked", late)
+    with ProcessLock(tmp_path / "x") as lock:
+        assert os.path.samestat(os.fstat(lock.handle), (tmp_path / "x").stat())
+        assert not ProcessLock(tmp_path / "x").acquire(wait=False)
+
+
+def test_a_guarded_folder_stays_locked_when_the_file_is_removed(tmp_path: Path) -> None:
+    lock = ProcessLock(tmp_path / "x", guarding=tmp_path)
+    with lock:
+        (tmp_path / "x").unlink()
+        assert not ProcessLock(tmp_path / "x", guarding=tmp_path).acquire(wait=False)
+        assert not (tmp_path / "x").exists()
+    assert lock.acquire(wait=False)
+    lock.release()

@@ -1,11 +1,11 @@
-"""Storage: whole or absent under every failure, and no flipped bit goes unseen."""
+"""Storage: whole or absent under every failure, and through no link."""
 
 import errno
 import hashlib
 import os
 import re
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,25 +13,28 @@ import pytest
 
 from netwright.core import storage
 from netwright.core.errors import ConfigError, DataError, RunError
+from netwright.core.inside import Folder
+from netwright.core.manifest import check_folder, read_folder
 from netwright.core.storage import (
     MANIFEST,
     append_text,
     as_json,
-    check_folder,
     check_space,
     make_folder,
     new_folder,
-    read_folder,
+    read_bytes,
     read_json,
+    remove_file,
     remove_leftovers,
     sha256_of,
     write_bytes,
     write_json,
     write_text,
 )
+from tests.odd_files import ODD, is_untouched, outside_of, plant, refusal
 
 
-def fail(*args: Any) -> None:
+def fail(*args: Any, **options: Any) -> None:
     raise OSError(errno.ENOSPC, "No space left on device")
 
 
@@ -50,12 +53,25 @@ def test_written_content_is_read_back(tmp_path: Path) -> None:
     assert names(tmp_path) == ["a", "b", "c"]
 
 
-def test_a_file_can_be_read_by_others(tmp_path: Path) -> None:
-    write_text(tmp_path / "a", "x")
-    assert (tmp_path / "a").stat().st_mode & 0o777 == 0o644
+@pytest.fixture(params=[0o022, 0o077, 0o002])
+def umask(request: pytest.FixtureRequest) -> Iterator[int]:
+    before = os.umask(request.param)
+    yield request.param
+    os.umask(before)
 
 
-@pytest.mark.parametrize("call", ["fsync", "replace", "chmod"])
+def test_files_and_folders_have_the_modes_that_the_umask_leaves(tmp_path: Path, umask: int) -> None:
+    write_text(tmp_path / "written", "x")
+    append_text(tmp_path / "log", "x")
+    make_folder(tmp_path / "made")
+    fill(tmp_path / "step-1")
+    for file in ("written", "log", "step-1/model", f"step-1/{MANIFEST}"):
+        assert (tmp_path / file).stat().st_mode & 0o777 == 0o666 & ~umask
+    for folder in ("made", "step-1"):
+        assert (tmp_path / folder).stat().st_mode & 0o777 == 0o777 & ~umask
+
+
+@pytest.mark.parametrize("call", ["fsync", "replace"])
 @pytest.mark.parametrize("before", [None, b"old"])
 def test_failed_write_keeps_the_old_content_and_leaves_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, call: str, before: bytes | None
@@ -98,10 +114,10 @@ def order(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
         seen.append("folder" if place == tmp_path else without_random(place.name))
         flush(handle)
 
-    def seen_rename(move: Callable[[Any, Any], None]) -> Callable[[Any, Any], None]:
-        def rename(source: Path | str, target: Path) -> None:
-            seen.append(f"{without_random(Path(source).name)} -> {target.name}")
-            move(source, target)
+    def seen_rename(move: Callable[..., None]) -> Callable[..., None]:
+        def rename(source: str, target: str, **folders: int) -> None:
+            seen.append(f"{without_random(source)} -> {target}")
+            move(source, target, **folders)
 
         return rename
 
@@ -176,7 +192,6 @@ def test_new_folder_has_its_files_and_their_sums(tmp_path: Path) -> None:
             "state": hashlib.sha256(b"s").hexdigest(),
         },
     }
-    assert (tmp_path / "step-1").stat().st_mode & 0o777 == 0o755
     check_folder(tmp_path / "step-1")
     assert read_folder(tmp_path / "step-1") == {"model": b"weights", "state": b"s"}
 
@@ -269,11 +284,11 @@ def test_failed_rename_keeps_the_old_folder(
     fill(tmp_path / "model", b"old")
     rename, calls = os.rename, [0]
 
-    def sometimes(source: Path, target: Path) -> None:
+    def sometimes(source: str, target: str, **folders: int) -> None:
         calls[0] += 1
         if calls[0] == failing:
             fail()
-        rename(source, target)
+        rename(source, target, **folders)
 
     monkeypatch.setattr(os, "rename", sometimes)
     with pytest.raises(RunError, match="No space left"):
@@ -291,15 +306,15 @@ def test_failed_flush_of_a_folder_leaves_the_name_as_it_was(
     # Flushes: the new folder, then the one that it is in, when it has its name.
     if before is not None:
         fill(tmp_path / "model", before)
-    flush, calls = storage._flush_folder, [0]
+    flush, calls = Folder.flush, [0]
 
-    def sometimes(folder: Path) -> None:
+    def sometimes(folder: Folder) -> None:
         calls[0] += 1
         if calls[0] == failing:
             fail()
         flush(folder)
 
-    monkeypatch.setattr(storage, "_flush_folder", sometimes)
+    monkeypatch.setattr(Folder, "flush", sometimes)
     with pytest.raises(RunError, match="No space left"):
         fill(tmp_path / "model", b"new", replace=True)
     assert names(tmp_path) == ([] if before is None else ["model"])
@@ -341,7 +356,7 @@ def test_too_little_space_is_refused_before_anything_is_written(
     tmp_path: Path, room: Callable[..., None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     room(1_234_567)
-    monkeypatch.setattr(storage, "tempfile", None)  # no temporary name is made
+    monkeypatch.setattr(storage, "new_name", None)  # no temporary name is made
     sentence = (
         f"{tmp_path} has too little space: 1.2 MB (1234568 bytes) needed, "
         "1.2 MB (1234567 bytes) free"
@@ -402,11 +417,11 @@ def test_a_folder_that_was_moved_aside_is_put_back(
     fill(tmp_path / "model", b"old")
     rename, calls = os.rename, [0]
 
-    def killed(source: Path, target: Path) -> None:
+    def killed(source: str, target: str, **folders: int) -> None:
         calls[0] += 1
         if calls[0] > kill_at:
             fail()
-        rename(source, target)
+        rename(source, target, **folders)
         if calls[0] == kill_at:
             raise KeyboardInterrupt
 
@@ -443,68 +458,6 @@ def test_a_folder_that_is_not_there_has_no_leftovers(tmp_path: Path) -> None:
     assert names(tmp_path) == []
 
 
-def flipped(content: bytes, bit: int) -> bytes:
-    changed = bytearray(content)
-    changed[bit // 8] ^= 1 << bit % 8
-    return bytes(changed)
-
-
-def test_every_flipped_bit_of_a_file_is_found(tmp_path: Path) -> None:
-    folder = tmp_path / "step-1"
-    fill(folder)
-    content = (folder / "model").read_bytes()
-    sentence = f"{folder / 'model'} is damaged: its sha256 is not the one in the manifest"
-    for bit in range(8 * len(content)):
-        (folder / "model").write_bytes(flipped(content, bit))
-        with pytest.raises(DataError, match=f"^{re.escape(sentence)}$"):
-            check_folder(folder)
-    (folder / "model").write_bytes(content)
-    check_folder(folder)
-
-
-def test_every_flipped_bit_of_the_manifest_is_found(tmp_path: Path) -> None:
-    folder = tmp_path / "step-1"
-    with new_folder(folder) as staging:
-        staging.write("m", b"weights")
-    content = (folder / MANIFEST).read_bytes()
-    for bit in range(8 * len(content)):
-        (folder / MANIFEST).write_bytes(flipped(content, bit))
-        with pytest.raises(DataError):
-            check_folder(folder)
-
-
-@pytest.mark.parametrize("manifest", ["[]", "{}", "3", '{"format": 2, "sha256": {}}'])
-def test_manifest_of_another_format_is_refused(tmp_path: Path, manifest: str) -> None:
-    (tmp_path / MANIFEST).write_text(manifest, encoding="utf-8")
-    sentence = f"{tmp_path / MANIFEST} is not a manifest of format 1"
-    with pytest.raises(DataError, match=f"^{re.escape(sentence)}$"):
-        check_folder(tmp_path)
-
-
-def test_missing_file_is_named(tmp_path: Path) -> None:
-    fill(tmp_path / "step-1")
-    (tmp_path / "step-1" / "state").unlink()
-    sentence = f"{tmp_path / 'step-1' / 'state'} is missing, the manifest lists it"
-    with pytest.raises(DataError, match=f"^{re.escape(sentence)}$"):
-        check_folder(tmp_path / "step-1")
-
-
-def test_unreadable_file_is_named(tmp_path: Path) -> None:
-    fill(tmp_path / "step-1")
-    (tmp_path / "step-1" / "state").unlink()
-    (tmp_path / "step-1" / "state").mkdir()
-    sentence = f"{tmp_path / 'step-1' / 'state'} cannot be read: Is a directory"
-    with pytest.raises(DataError, match=f"^{re.escape(sentence)}$"):
-        read_folder(tmp_path / "step-1")
-
-
-def test_missing_manifest_is_named(tmp_path: Path) -> None:
-    fill(tmp_path / "step-1")
-    (tmp_path / "step-1" / MANIFEST).unlink()
-    with pytest.raises(DataError, match=re.escape(f"{tmp_path / 'step-1' / MANIFEST} is not")):
-        check_folder(tmp_path / "step-1")
-
-
 def test_a_folder_that_is_not_there_is_refused_in_one_sentence(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("x")
     for place, why in (("nowhere", "No such file or directory"), ("file", "Not a directory")):
@@ -524,3 +477,85 @@ def test_what_cannot_be_added_or_made_is_one_sentence(tmp_path: Path) -> None:
     append_text(tmp_path / "log", "a\n")
     append_text(tmp_path / "log", "b\n")
     assert (tmp_path / "log").read_text() == "a\nb\n"
+
+
+@pytest.fixture
+def outside(tmp_path: Path) -> Path:
+    (tmp_path / "run").mkdir()
+    return outside_of(tmp_path / "run")
+
+
+@pytest.mark.parametrize("kind", ODD)
+def test_nothing_is_read_or_written_through_what_is_no_file(
+    tmp_path: Path, outside: Path, kind: str
+) -> None:
+    place = tmp_path / "run" / "x"
+    plant(place, kind, outside)
+    for act in (
+        lambda: write_bytes(place, b"ours"),
+        lambda: append_text(place, "ours"),
+        lambda: make_folder(place),
+        lambda: remove_file(place),
+        lambda: read_bytes(place),
+        lambda: read_json(place),
+        lambda: fill(place),
+        lambda: fill(place, replace=True),
+        lambda: check_folder(place),
+        lambda: read_folder(place),
+        lambda: remove_leftovers(place, inside=place.parent),
+    ):
+        with pytest.raises(DataError, match=refusal(place, kind)):
+            act()
+    assert is_untouched(outside) and names(tmp_path / "run") == ["x"]
+
+
+def test_nothing_is_read_or_written_by_a_folder_on_the_way_that_is_a_link(
+    tmp_path: Path, outside: Path
+) -> None:
+    run, place = tmp_path / "run", tmp_path / "run" / "checkpoints" / "file"
+    (run / "checkpoints").symlink_to(outside)
+    for act in (
+        lambda: write_json(place, 1, inside=run),
+        lambda: write_text(place, "ours", inside=run),
+        lambda: append_text(place, "ours", inside=run),
+        lambda: make_folder(place, inside=run),
+        lambda: remove_file(place, inside=run),
+        lambda: read_bytes(place, inside=run),
+        lambda: read_json(place, inside=run),
+        lambda: new_folder(place, inside=run).__enter__(),
+        lambda: check_folder(place, inside=run),
+        lambda: read_folder(place, inside=run),
+        lambda: remove_leftovers(run / "checkpoints", inside=run),
+    ):
+        with pytest.raises(DataError, match=refusal(run / "checkpoints", "link")):
+            act()
+    assert is_untouched(outside) and names(run) == ["checkpoints"]
+
+
+def test_links_that_the_user_made_above_a_folder_are_followed(tmp_path: Path) -> None:
+    (tmp_path / "run").mkdir()
+    (tmp_path / "named").symlink_to("run")
+    write_text(tmp_path / "named" / "a", "x")
+    fill(tmp_path / "named" / "step-1")
+    remove_leftovers(tmp_path / "named")
+    check_folder(tmp_path / "named" / "step-1", inside=tmp_path / "named")
+    assert read_bytes(tmp_path / "named" / "a") == b"x"
+    assert names(tmp_path / "run") == ["a", "step-1"]
+
+
+@pytest.mark.parametrize("place", ["left", "left/inner"])
+def test_a_link_at_a_temporary_name_moves_nothing_in_and_removes_nothing_outside(
+    tmp_path: Path, outside: Path, place: str
+) -> None:
+    left = tmp_path / "run" / ".netwright-x.part"
+    if place == "left":
+        (outside / "folder").mkdir()
+        left.symlink_to(outside)
+    else:
+        left.mkdir()
+        left = left / "inner"
+        left.symlink_to(outside)
+    with pytest.raises(DataError, match=refusal(left, "link")):
+        remove_leftovers(tmp_path / "run")
+    assert names(tmp_path / "run") == [".netwright-x.part"]
+    assert (outside / "file").exists() and (outside / "folder").exists() == (place == "left")

@@ -11,7 +11,8 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from netwright.core.storage import read_folder, read_json
+from netwright.core.manifest import read_folder
+from netwright.core.storage import read_json
 from netwright.data.dataset import Data, Split
 from netwright.data.stored import StoredInputs, StoredSplit
 from netwright.recipes.fit import fit

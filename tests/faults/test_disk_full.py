@@ -18,8 +18,9 @@ from typing import Any
 
 import pytest
 
-from netwright.core import storage
+from netwright.core import manifest, storage
 from netwright.core.errors import NetwrightError, RunError
+from netwright.core.inside import open_folder
 from tests.faults.scenario import Figures, Scenario
 
 SIZES = {"weights": 100_000, "state": 200_000, "counters": 5_000}
@@ -76,7 +77,7 @@ def is_whole(folder: Path, saves: int) -> bool:
         for number in range(1, saves + 1)
     }
     try:
-        return all(storage.read_folder(folder / step) == files for step, files in wanted.items())
+        return all(manifest.read_folder(folder / step) == files for step, files in wanted.items())
     except NetwrightError:
         return False
 
@@ -189,7 +190,7 @@ def test_nothing_is_lost_where_a_file_may_not_grow(tmp_path: Path) -> None:
 def test_planted_bug_no_clean_up_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     remove = shutil.rmtree
     monkeypatch.setattr(
-        shutil, "rmtree", lambda path, *_, **__: remove(path) if path.name == "run" else None
+        shutil, "rmtree", lambda path, *_, **__: remove(path) if Path(path).name == "run" else None
     )
     figures = measure_one(tmp_path, limited)
     assert (figures.passed, figures.counts["partial files"]) == (0, 21)
@@ -201,9 +202,10 @@ def test_planted_bug_writing_under_the_final_name_is_found(
     @contextmanager
     def at_once(path: Path, *, needs: int) -> Iterator[storage.Staging]:
         path.mkdir()
-        staging = storage.Staging(path, path)
-        yield staging
-        staging.write(storage.MANIFEST, storage.as_json({"format": 1, "sha256": staging.sums}))
+        with open_folder(path) as folder:
+            staging = storage.Staging(folder, path)
+            yield staging
+            staging.write(storage.MANIFEST, storage.as_json({"format": 1, "sha256": staging.sums}))
 
     monkeypatch.setattr(storage, "new_folder", at_once)
     figures = measure_one(tmp_path, limited)

@@ -10,8 +10,9 @@ from typing import Any
 
 import pytest
 
-from netwright.core import storage
+from netwright.core import manifest, storage
 from netwright.core.errors import NetwrightError
+from netwright.core.inside import Folder
 from tests.faults.scenario import Figures, Scenario
 
 CALLS = (
@@ -100,9 +101,9 @@ def save(folder: Path, number: int) -> None:
 def is_safe(folder: Path, error: Exception | None) -> bool:
     """After a failure in save 2: save 1 is whole, and what there is of save 2 is whole too."""
     try:
-        steps = [storage.read_folder(path)["weights"][0] for path in folder.glob("step-*")]
+        steps = [manifest.read_folder(path)["weights"][0] for path in folder.glob("step-*")]
         last = storage.read_json(folder / "last.json")["checkpoint"]
-        model = storage.read_folder(folder / "model")["weights"][0]
+        model = manifest.read_folder(folder / "model")["weights"][0]
     except NetwrightError:
         return False
     if error is None:
@@ -134,7 +135,7 @@ def survives(folder: Path, faults: Faults) -> bool:
     if {path.name for path in folder.iterdir()} - known:
         return False
     save(folder, 3)
-    return storage.read_folder(folder / "model")["weights"][0] == 3
+    return manifest.read_folder(folder / "model")["weights"][0] == 3
 
 
 def outcomes(folder: Path, codes: tuple[int, ...]) -> Iterator[bool]:
@@ -189,7 +190,7 @@ def is_red(folder: Path) -> bool:
 def test_planted_bug_writing_in_place_is_found(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def in_place(path: Path, content: bytes) -> None:
+    def in_place(path: Path, content: bytes, *, inside: Path | None = None) -> None:
         with storage._one_sentence(path):
             storage._fill(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC), content)
 
@@ -201,8 +202,8 @@ def test_planted_bug_a_rename_that_is_not_taken_back_is_found(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     @contextmanager
-    def moved(source: Path, target: Path) -> Iterator[None]:
-        os.rename(source, target)
+    def moved(source: Folder, old: str, target: Folder, new: str) -> Iterator[None]:
+        source.move(old, target, new)
         yield
 
     monkeypatch.setattr(storage, "_moved", moved)

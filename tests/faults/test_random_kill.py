@@ -256,16 +256,18 @@ checkpoint.restore_optimizer = lambda optimizer, saved, with_settings: None
 """,
     "a save is not atomic": """
 from contextlib import contextmanager
+from netwright.core.inside import open_folder
 from netwright.core.storage import MANIFEST, Staging, as_json
 from netwright.train import checkpoint, checkpoint_store
 @contextmanager
-def in_place(path, *, needs):
+def in_place(path, **options):
     path.mkdir()
-    staging = Staging(path, path)
-    yield staging
-    staging.write(MANIFEST, as_json({"sha256": dict.fromkeys(checkpoint.FILES, "")}))
+    with open_folder(path) as folder:
+        staging = Staging(folder, path)
+        yield staging
+        staging.write(MANIFEST, as_json({"sha256": dict.fromkeys(checkpoint.FILES, "")}))
 checkpoint.new_folder = in_place
-checkpoint.check_folder = checkpoint_store.check_checkpoint = lambda path: None
+checkpoint_store.check_checkpoint = lambda path: None
 """,
 }
 

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from netwright.core.errors import DataError
-from netwright.core.storage import as_json, check_folder, new_folder, write_json
+from netwright.core.manifest import check_folder
+from netwright.core.storage import as_json, new_folder, write_json
 from netwright.train.checkpoint import FILES
 from netwright.train.checkpoint_store import (
     CheckpointStore,

@@ -13,8 +13,10 @@ from pathlib import Path
 from netwright.core.errors import ConfigError, RunError
 from netwright.core.json_text import json_value
 from netwright.core.process_lock import ProcessLock
+from netwright.core.storage import read_bytes
 
 LOCK = ".lock"
+MOST = 1000  # bytes of it that are read
 
 
 class FolderLock:
@@ -23,12 +25,13 @@ class FolderLock:
     Windows, and file systems without locks, have none to give: there the block does nothing.
 
     Args:
-        folder: a folder that is there; its file `.lock` is left behind empty.
+        folder: a folder that is there; its file `.lock` is left behind empty. The folder is locked
+            as well as the file, which anybody may delete.
     """
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self._lock = ProcessLock(folder / LOCK)
+        self._lock = ProcessLock(folder / LOCK, guarding=folder)
 
     def __enter__(self) -> "FolderLock":
         if sys.platform == "win32":
@@ -61,7 +64,7 @@ def _owner(path: Path) -> str:
     """Who holds the lock; that is written right after it is taken, so wait a moment for it."""
     for _ in range(20):
         try:
-            owner = json_value(path.read_bytes())
+            owner = json_value(read_bytes(path, most=MOST))
             return f"process {owner['pid']} on {owner['host']}"
         except (OSError, ValueError, TypeError, KeyError):
             time.sleep(0.005)

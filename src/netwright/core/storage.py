@@ -10,13 +10,13 @@ import hashlib
 import json
 import os
 import shutil
-import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 from netwright.core.errors import ConfigError, DataError, RunError
+from netwright.core.inside import Folder, new_name, open_folder, parent_of
 from netwright.core.json_text import parse_json
 
 MANIFEST = "manifest.json"
@@ -48,8 +48,8 @@ def _one_sentence(path: Path) -> Iterator[None]:
         raise kind(f"{path} cannot be written: {error.strerror or error}") from None
 
 
-def _temporary_name(path: Path) -> dict[str, Any]:
-    return {"dir": path.parent, "prefix": f"{PREFIX}{path.name}-", "suffix": SUFFIX}
+def _temporary_name(name: str) -> str:
+    return new_name(f"{PREFIX}{name}-", SUFFIX)
 
 
 def _fill(handle: int, content: bytes) -> None:
@@ -60,50 +60,53 @@ def _fill(handle: int, content: bytes) -> None:
         os.fsync(handle)
 
 
-def _flush_folder(folder: Path) -> None:
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
-
-
-def write_bytes(path: Path, content: bytes) -> None:
+def write_bytes(path: Path, content: bytes, *, inside: Path | None = None) -> None:
     """Replace a file's content in one step; a folder that cannot be written to is refused."""
-    with _one_sentence(path):
+    with _one_sentence(path), parent_of(path, inside) as parent:
         check_space(path.parent, len(content))
-        handle, name = tempfile.mkstemp(**_temporary_name(path))
+        parent.kind(path.name)
+        name = _temporary_name(path.name)
+        handle = parent.new_file(name)
         try:
             _fill(handle, content)
-            os.chmod(name, 0o644)
-            os.replace(name, path)
+            parent.replace(name, path.name)
         except BaseException:
             with suppress(OSError):
-                os.unlink(name)
+                parent.unlink(name)
             raise
-        _flush_folder(path.parent)
+        parent.flush()
 
 
-def write_text(path: Path, text: str) -> None:
+def write_text(path: Path, text: str, *, inside: Path | None = None) -> None:
     """Replace a text file in one step."""
-    write_bytes(path, text.encode())
+    write_bytes(path, text.encode(), inside=inside)
 
 
-def append_text(path: Path, text: str) -> None:
+def append_text(path: Path, text: str, *, inside: Path | None = None) -> None:
     """Add to the end of a text file; a kill may leave part of it."""
-    with _one_sentence(path), path.open("a", encoding="utf-8") as file:
-        file.write(text)
+    with _one_sentence(path), parent_of(path, inside) as parent:
+        handle = parent.open(path.name, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+        with os.fdopen(handle, "ab") as file:
+            file.write(text.encode())
 
 
-def make_folder(path: Path) -> None:
+def make_folder(path: Path, *, inside: Path | None = None) -> None:
     """Make a folder unless it is there."""
-    with _one_sentence(path):
-        path.mkdir(exist_ok=True)
+    with _one_sentence(path), parent_of(path, inside) as parent:
+        if parent.kind(path.name) != "folder":
+            parent.make_folder(path.name)
 
 
-def write_json(path: Path, value: Any) -> None:
+def remove_file(path: Path, *, inside: Path | None = None) -> None:
+    """Remove a file where it is there."""
+    with _one_sentence(path), parent_of(path, inside) as parent:
+        if parent.kind(path.name):
+            parent.unlink(path.name)
+
+
+def write_json(path: Path, value: Any, *, inside: Path | None = None) -> None:
     """Replace a JSON file in one step; NaN and infinity are refused, since they are not JSON."""
-    write_bytes(path, as_json(value))
+    write_bytes(path, as_json(value), inside=inside)
 
 
 def as_json(value: Any) -> bytes:
@@ -111,13 +114,25 @@ def as_json(value: Any) -> bytes:
     return (json.dumps(value, indent=2, allow_nan=False) + "\n").encode()
 
 
-def read_json(path: Path) -> Any:
+def read_json(path: Path, *, inside: Path | None = None) -> Any:
     """The value in a JSON file; a broken file is refused by name."""
     try:
-        content = path.read_bytes()
+        content = read_bytes(path, inside=inside)
     except OSError as error:
         raise DataError(f"{path} is not a readable JSON file: {error}") from None
     return parse_json(content, path)
+
+
+def read_bytes(path: Path, *, inside: Path | None = None, most: int = -1) -> bytes:
+    """The content of a regular file, or its first bytes; the system's own errors are let through.
+
+    Args:
+        path: of the file, which itself may not be a link.
+        inside: the folder that the user named, where that is not the one that holds the file.
+        most: how many bytes are read; -1: all.
+    """
+    with parent_of(path, inside) as parent, parent.read(path.name) as file:
+        return file.read(most)
 
 
 def sha256_of(path: Path) -> str:
@@ -130,13 +145,18 @@ class Staging:
     """A folder that is being filled under a temporary name.
 
     Args:
-        path: where it is.
+        folder: itself.
         final: where it will be, which is what errors name.
     """
 
-    def __init__(self, path: Path, final: Path) -> None:
-        self.path, self.final = path, final
+    def __init__(self, folder: Folder, final: Path) -> None:
+        self.folder, self.final = folder, final
         self.sums: dict[str, str] = {}
+
+    @property
+    def path(self) -> Path:
+        """Where it is."""
+        return self.folder.path
 
     def write(self, name: str, content: bytes) -> None:
         """Bring a new file to disk.
@@ -145,13 +165,14 @@ class Staging:
         """
         with _one_sentence(self.final / name):
             check_space(self.path, len(content))
-            new = os.O_WRONLY | os.O_CREAT | os.O_EXCL
-            _fill(os.open(self.path / name, new, 0o644), content)
+            _fill(self.folder.new_file(name), content)
         self.sums[name] = hashlib.sha256(content).hexdigest()
 
 
 @contextmanager
-def new_folder(path: Path, *, needs: int = 0, replace: bool = False) -> Iterator[Staging]:
+def new_folder(
+    path: Path, *, needs: int = 0, replace: bool = False, inside: Path | None = None
+) -> Iterator[Staging]:
     """Fill a temporary folder; at the end it gets a manifest and its final name.
 
     An exception leaves nothing behind, and a folder that is already there as it was.
@@ -160,107 +181,93 @@ def new_folder(path: Path, *, needs: int = 0, replace: bool = False) -> Iterator
         path: the final name.
         needs: the bytes that will be written: less room is refused before the first of them.
         replace: whether the new folder takes the place of one that is there; else it is refused.
+        inside: the folder that the user named, where that is not the one that holds this one.
     """
-    with _one_sentence(path):
-        if not replace and path.exists():
-            raise RunError(f"{path} is already there, and is never written over")
-        check_space(path.parent, needs)
-        staging = Staging(Path(tempfile.mkdtemp(**_temporary_name(path))), path)
-    try:
-        yield staging
-        staging.write(MANIFEST, as_json({"format": 1, "sha256": staging.sums}))
+    with ExitStack() as held:
         with _one_sentence(path):
-            os.chmod(staging.path, 0o755)
-            _flush_folder(staging.path)
-            if replace and path.exists():
-                _take_place(staging.path, path)
-            else:
-                _take_name(staging.path, path)
-    except BaseException:
-        shutil.rmtree(staging.path, ignore_errors=True)
-        raise
+            parent = held.enter_context(parent_of(path, inside))
+            if parent.kind(path.name) and not replace:
+                raise RunError(f"{path} is already there, and is never written over")
+            check_space(path.parent, needs)
+            name = _make_temporary(parent, path.name)
+        try:
+            with _one_sentence(path):
+                staging = Staging(held.enter_context(parent.folder(name)), path)
+            yield staging
+            staging.write(MANIFEST, as_json({"format": 1, "sha256": staging.sums}))
+            with _one_sentence(path):
+                staging.folder.flush()
+                if replace and parent.kind(path.name):
+                    _take_place(parent, name, path.name)
+                else:
+                    _take_name(parent, name, path.name)
+        except BaseException:
+            parent.remove_tree(name)
+            raise
 
 
-def _take_name(new: Path, path: Path) -> None:
+def _make_temporary(parent: Folder, name: str) -> str:
+    temporary = _temporary_name(name)
+    parent.make_folder(temporary)
+    return temporary
+
+
+def _take_name(parent: Folder, new: str, name: str) -> None:
     """Give a folder its name; a folder that came there meanwhile makes the rename fail."""
-    with _moved(new, path):
-        _flush_folder(path.parent)
+    with _moved(parent, new, parent, name):
+        parent.flush()
 
 
-def _take_place(new: Path, path: Path) -> None:
+def _take_place(parent: Folder, new: str, name: str) -> None:
     """Give a folder the name of another, which is lost only when the new one is on disk."""
-    aside = Path(tempfile.mkdtemp(**_temporary_name(path)))
+    temporary = _make_temporary(parent, name)
     try:
-        with _moved(path, aside / path.name):
-            _take_name(new, path)
+        with parent.folder(temporary) as aside, _moved(parent, name, aside, name):
+            _take_name(parent, new, name)
     except BaseException:
         with suppress(OSError):  # not empty: the old folder could not be moved back
-            os.rmdir(aside)
+            parent.remove_empty(temporary)
         raise
-    shutil.rmtree(aside, ignore_errors=True)
+    parent.remove_tree(temporary)
 
 
 @contextmanager
-def _moved(source: Path, target: Path) -> Iterator[None]:
+def _moved(source: Folder, old: str, target: Folder, new: str) -> Iterator[None]:
     """A rename that is taken back when what follows it fails."""
-    os.rename(source, target)
+    source.move(old, target, new)
     try:
         yield
     except BaseException:
         with suppress(OSError):
-            os.rename(target, source)
+            target.move(new, source, old)
         raise
 
 
-def remove_leftovers(folder: Path) -> None:
+def remove_leftovers(folder: Path, *, inside: Path | None = None) -> None:
     """Clear what killed processes left under temporary names; call it as the folder's owner.
 
     A folder that was moved aside and found no successor goes back to its name. What cannot be
     removed stays.
     """
-    with _one_sentence(folder):
-        leftovers = sorted(filter(is_left_over, folder.glob("*")))
-    for left in leftovers:
-        with suppress(OSError):
-            if not left.is_dir():
-                left.unlink()
-                continue
-            for old in left.iterdir():
-                # Only what was to be replaced is a folder inside a temporary one.
-                if old.is_dir() and not (folder / old.name).exists():
-                    os.rename(old, folder / old.name)
-            shutil.rmtree(left)
+    with _one_sentence(folder), suppress(FileNotFoundError), open_folder(folder, inside) as here:
+        for name in filter(is_left_over, here.names()):
+            with suppress(OSError):
+                if here.kind(name) == "folder":
+                    _put_back(here, name)
+                    here.remove_tree(name)
+                else:
+                    here.unlink(name)
 
 
-def is_left_over(path: Path) -> bool:
+def _put_back(folder: Folder, leftover: str) -> None:
+    """Give what was moved aside its name again, unless it has a successor."""
+    with folder.folder(leftover) as aside:
+        for name in aside.names():
+            # Only what was to be replaced is a folder inside a temporary one.
+            if aside.kind(name) == "folder" and not folder.kind(name):
+                aside.move(name, folder, name)
+
+
+def is_left_over(name: str) -> bool:
     """Whether this is a temporary name of ours."""
-    return path.name.startswith(PREFIX) and path.name.endswith(SUFFIX)
-
-
-def check_folder(path: Path) -> None:
-    """Refuse a folder whose files are not, byte for byte, those of its manifest."""
-    for _ in _whole_files(path):
-        pass
-
-
-def read_folder(path: Path) -> dict[str, bytes]:
-    """The content of a folder's files by name: the very bytes that were checked."""
-    return dict(_whole_files(path))
-
-
-def _whole_files(path: Path) -> Iterator[tuple[str, bytes]]:
-    manifest = read_json(path / MANIFEST)
-    sums = manifest.get("sha256") if isinstance(manifest, dict) else None
-    if not isinstance(sums, dict) or manifest.get("format") != 1:
-        raise DataError(f"{path / MANIFEST} is not a manifest of format 1")
-    for name, wanted in sums.items():
-        file = path / name
-        try:
-            content = file.read_bytes()
-        except FileNotFoundError:
-            raise DataError(f"{file} is missing, the manifest lists it") from None
-        except OSError as error:
-            raise DataError(f"{file} cannot be read: {error.strerror}") from None
-        if hashlib.sha256(content).hexdigest() != wanted:
-            raise DataError(f"{file} is damaged: its sha256 is not the one in the manifest")
-        yield name, content
+    return name.startswith(PREFIX) and name.endswith(SUFFIX)

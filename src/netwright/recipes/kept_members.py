@@ -12,10 +12,10 @@ from safetensors.torch import load, save
 
 from netwright.core.console import warn
 from netwright.core.errors import ConfigError, DataError
+from netwright.core.manifest import read_folder
 from netwright.core.storage import (
     make_folder,
     new_folder,
-    read_folder,
     read_json,
     remove_leftovers,
     write_json,

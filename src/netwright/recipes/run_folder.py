@@ -24,9 +24,9 @@ from netwright.core.devices import pick_device
 from netwright.core.errors import ConfigError, DataError, NetwrightError
 from netwright.core.folder_lock import LOCK
 from netwright.core.json_text import json_value
+from netwright.core.manifest import check_folder
 from netwright.core.storage import (
     as_json,
-    check_folder,
     is_left_over,
     new_folder,
     read_json,
@@ -79,7 +79,7 @@ def is_empty(folder: Path) -> bool:
     if not folder.exists():
         return True
     return folder.is_dir() and all(
-        file.name == LOCK or is_left_over(file) for file in folder.iterdir()
+        file.name == LOCK or is_left_over(file.name) for file in folder.iterdir()
     )
 
 
@@ -114,7 +114,7 @@ def let_go_of(folder: Path, *, was_there: bool) -> None:
         folder: of the run.
         was_there: it was there before, and empty: so it is again.
     """
-    names = {file.name for file in folder.iterdir() if not is_left_over(file)}
+    names = {file.name for file in folder.iterdir() if not is_left_over(file.name)}
     if names <= BEGUN and not any(map(_is_worth_keeping, _lines(folder / "metrics.jsonl"))):
         shutil.rmtree(folder, ignore_errors=True)
         with suppress(OSError):  # others have runs there

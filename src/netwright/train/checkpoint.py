@@ -17,8 +17,9 @@ from torch import Tensor
 from netwright.core.checks import nearest
 from netwright.core.errors import ConfigError, DataError, RunError
 from netwright.core.json_text import parse_json
+from netwright.core.manifest import read_folder
 from netwright.core.seeding import random_state
-from netwright.core.storage import new_folder, read_folder
+from netwright.core.storage import new_folder
 from netwright.train.callback import Callback
 from netwright.train.conditions import (
     LENGTHS,

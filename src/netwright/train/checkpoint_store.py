@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from netwright.core.errors import DataError, NetwrightError
-from netwright.core.storage import MANIFEST, check_folder, make_folder, read_json, write_json
+from netwright.core.manifest import check_folder
+from netwright.core.storage import MANIFEST, make_folder, read_json, write_json
 from netwright.train.checkpoint import FILES
 
 NAME = re.compile(r"step-(\d{6,})(?:-(\d+))?")
