@@ -20,7 +20,7 @@ from netwright.train import checkpoint_store
 from netwright.train.callbacks.early_stopping import EarlyStopping
 from netwright.train.callbacks.save_checkpoints import SaveCheckpoints
 from netwright.train.checkpoint import save_checkpoint
-from netwright.train.checkpoint_store import CheckpointStore, check_checkpoint, newest_good
+from netwright.train.checkpoint_store import CheckpointStore, Choose, check_checkpoint, newest_good
 from tests.faults.scenario import Figures, Scenario
 from tests.faults.test_io_faults import quick_disk
 from tests.train.toy_runs import toy_start
@@ -247,17 +247,17 @@ def test_while_one_is_written_there_are_one_more_than_are_kept(tmp_path: Path, k
     assert run.check() == []
 
 
-def all_but_the_newest(store: CheckpointStore, place: Path, *, is_best: bool) -> None:
+def all_but_the_newest(store: CheckpointStore, place: Path, *, choose: Choose) -> None:
     for other in store.path.glob("*"):
         if other != place and other.is_dir():
             shutil.rmtree(other)
 
 
-def without_the_best(store: CheckpointStore, place: Path, *, is_best: bool) -> None:
+def without_the_best(store: CheckpointStore, place: Path, *, choose: Choose) -> None:
     store.best = None
 
 
-def by_their_names(store: CheckpointStore, place: Path, *, is_best: bool) -> None:
+def by_their_names(store: CheckpointStore, place: Path, *, choose: Choose) -> None:
     """Whatever is called like a checkpoint counts as the run's own."""
     for other in sorted(store.path.glob("step-*"))[: -store.keep]:
         if other.name not in {store.best, place.name}:
@@ -270,9 +270,9 @@ def test_planted_bug_deleting_too_much_is_found(
 ) -> None:
     add = CheckpointStore.add
 
-    def also(store: CheckpointStore, place: Path, *, is_best: bool) -> None:
-        bug(store, place, is_best=is_best)
-        add(store, place, is_best=is_best)
+    def also(store: CheckpointStore, place: Path, *, choose: Choose) -> None:
+        bug(store, place, choose=choose)
+        add(store, place, choose=choose)
 
     monkeypatch.setattr(CheckpointStore, "add", also)
     figures = measure(tmp_path, 40)

@@ -2,6 +2,7 @@
 
 import json
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -32,8 +33,12 @@ def write(place: Path, step: int) -> Path:
 
 def save(store: CheckpointStore, step: int, *, is_best: bool = False) -> str:
     place = write(store.place_for(step), step)
-    store.add(place, is_best=is_best)
+    store.add(place, choose=lambda saved, before: saved[-1] if is_best else None)
     return place.name
+
+
+def unchanged(saved: Sequence[str], before: str | None) -> None:
+    """The best stays."""
 
 
 def names(run: Path) -> list[str]:
@@ -87,7 +92,7 @@ def test_what_a_killed_process_could_not_point_to_is_found_and_pointed_to(tmp_pa
     place = write(tmp_path / "checkpoints" / "step-000002", 2)
     assert newest_good(tmp_path) == (place, [])
     store = CheckpointStore(tmp_path, keep=1)
-    store.add(place, is_best=False)
+    store.add(place, choose=unchanged)
     assert pointer(tmp_path, "last.json") == "step-000002"
     save(store, 3)
     assert names(tmp_path) == ["step-000003"]
@@ -98,12 +103,12 @@ def test_a_run_that_goes_on_from_an_older_one_has_its_newest_there(tmp_path: Pat
     for step in (10, 20, 30):
         save(store, step)
     older = tmp_path / "checkpoints" / "step-000010"
-    CheckpointStore(tmp_path, keep=9).add(older, is_best=False)
+    CheckpointStore(tmp_path, keep=9).add(older, choose=unchanged)
     assert newest_good(tmp_path) == (older, [])
     killed = write(tmp_path / "checkpoints" / "step-000020-2", 20)  # no time left to point there
     assert newest_good(tmp_path) == (killed, [])
     store = CheckpointStore(tmp_path, keep=2)
-    store.add(killed, is_best=False)
+    store.add(killed, choose=unchanged)
     assert store.saved == ["step-000010", "step-000020-2"]
     save(store, 30)
     assert newest_good(tmp_path) == (tmp_path / "checkpoints" / "step-000030", [])
@@ -115,7 +120,7 @@ def test_a_checkpoint_of_another_run_stays_there(tmp_path: Path) -> None:
     (tmp_path / "b").mkdir()
     save(CheckpointStore(tmp_path / "a"), 1)
     store = CheckpointStore(tmp_path / "b", keep=1)
-    store.add(tmp_path / "a" / "checkpoints" / "step-000001", is_best=False)
+    store.add(tmp_path / "a" / "checkpoints" / "step-000001", choose=unchanged)
     assert store.saved == []
     for step in (2, 3):
         save(store, step)
@@ -236,7 +241,7 @@ def test_pointers_that_are_damaged_point_to_nothing(tmp_path: Path, content: str
     place, remarks = newest_good(tmp_path)
     assert (place, remarks) == (tmp_path / "checkpoints" / "step-000001", [])
     assert place is not None
-    store.add(place, is_best=False)
+    store.add(place, choose=unchanged)
     assert list_saved(tmp_path) == ["step-000001"]
 
 

@@ -2,10 +2,11 @@
 
 checkpoints/step-000100/     a checkpoint; a second one of the same step is step-000100-2
 last.json                    {"checkpoint": the newest, "saved": all that this run wrote}
-best.json                    {"checkpoint": the best of those that were saved}
+best.json                    {"checkpoint": the best of those that are there}
 """
 
 import re
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,8 @@ from netwright.core.storage import MANIFEST, make_folder, read_json, write_json
 from netwright.train.checkpoint import FILES
 
 NAME = re.compile(r"step-(\d{6,})(?:-(\d+))?")
+
+Choose = Callable[[Sequence[str], str | None], str | None]
 
 
 class CheckpointStore:
@@ -39,19 +42,25 @@ class CheckpointStore:
         numbers = [number for other, number in taken if other == step]
         return self.path / step_name(step, max(numbers, default=0) + 1)
 
-    def add(self, place: Path, *, is_best: bool) -> None:
+    def add(self, place: Path, *, choose: Choose) -> None:
         """Move the pointers to a checkpoint that is there, then drop what is not wanted.
 
         It may also be an older one that the run goes on from, or one that a killed process had no
         time left to point to: it is the newest from now on. One of another run stays there.
+
+        Args:
+            place: of the checkpoint.
+            choose: (those that are there, the best before) -> the best; None leaves it as it is.
         """
         if place.parent != self.path:
             return
         self.saved = [*(name for name in self.saved if name != place.name), place.name]
         self._point_to_last()
-        if is_best:
-            self.best = place.name
-            write_json(self.run / "best.json", {"checkpoint": place.name})
+        there = [name for name in self.saved if (self.path / name / MANIFEST).is_file()]
+        best = choose(there, self.best)
+        if best is not None and best != self.best:
+            self.best = best
+            write_json(self.run / "best.json", {"checkpoint": best})
         for name in self.saved[: -self.keep]:
             if name != self.best and _remove(self.path / name):
                 self.saved.remove(name)
@@ -65,6 +74,11 @@ class CheckpointStore:
 def step_name(step: int, number: int = 1) -> str:
     """The name of a step's checkpoint: sorted by name is sorted by step."""
     return f"step-{step:06d}" if number == 1 else f"step-{step:06d}-{number}"
+
+
+def step_of(name: str) -> int:
+    """The step in a checkpoint's name."""
+    return _age(Path(name))[0]
 
 
 def newest_good(run: Path) -> tuple[Path | None, list[str]]:

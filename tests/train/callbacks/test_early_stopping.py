@@ -183,6 +183,14 @@ def test_a_new_one_can_be_saved_and_restored() -> None:
     assert other.best == float("inf")
 
 
+def test_values_by_step_are_lower_the_better_and_of_whole_passes() -> None:
+    state = curve_fit([3, 1, 2])
+    assert EarlyStopping().values_by_step(state) == {1: 3, 2: 1, 3: 2}
+    assert EarlyStopping("val/accuracy").values_by_step(state) == {1: -3, 2: -1, 3: -2}
+    state.unfinished_rows = 2  # loss and accuracy of the last
+    assert EarlyStopping().values_by_step(state) == {1: 3, 2: 1}
+
+
 def test_a_measure_that_is_not_taken_is_refused_with_those_that_are() -> None:
     sentence = (
         "monitor 'val/rmse' is not measured; there are "

@@ -95,6 +95,87 @@ def test_best_never_points_to_what_was_dropped(tmp_path: Path) -> None:
     assert steps_in(tmp_path) == [2, 8]
 
 
+@pytest.mark.parametrize(
+    ("curve", "every", "best"),
+    [
+        ([3, 2, 1, 1.5, 4, 5], 2, 4),  # 3 was not saved: of 2, 4, 6 it is 4
+        ([1, 5, 4, 3], 2, 4),  # the best of all was before the first save
+        ([1, 5, 4, 4], 2, 4),
+        ([0, 4, 3, 4, 2, 4], 2, 2),  # the first of equals
+        ([9, 2, 1, 5, 0, 3, 8, 2.5], 2, 2),
+        ([9, 8, 1, 5, 0, 3, 8, 2.5], 4, 8),
+        ([9, 8, 1, 5, 0, 3, 8, 2.5], 3, 3),
+    ],
+)
+@pytest.mark.parametrize("keep", [1, 2, 9])
+def test_best_is_the_best_of_what_was_saved(
+    tmp_path: Path, curve: list[float], every: int, best: int, keep: int
+) -> None:
+    run_curve(tmp_path, curve, every=every, keep=keep)
+    assert pointer(tmp_path, "best.json") == best
+
+
+def go_on(folder: Path, curve: Sequence[float], step: int, **settings: Any) -> None:
+    """A new process, from the checkpoint of a step."""
+    origin = folder / "checkpoints" / step_name(step)
+    early = EarlyStopping()
+    save = SaveCheckpoints(
+        folder, watched=[early], best=early, origin=origin, **{"every": 2, **settings}
+    )
+
+    class GoOn(Callback):
+        def on_fit_start(self, state: TrainState) -> None:
+            load_checkpoint(origin, state, [early], allow=["epochs"])
+
+    curve_fit(curve, GoOn(), early, save)
+
+
+def test_best_is_the_best_of_what_was_saved_after_a_resume_and_a_kill(tmp_path: Path) -> None:
+    curve = [3, 2, 1, 1.5, 4, 1.7, 5, 6]
+    whole, killed = tmp_path / "whole", tmp_path / "killed"
+    whole.mkdir()
+    run_curve(whole, curve, every=2)
+    for kill in ("after the pointers", "before best.json", "before last.json"):
+        shutil.rmtree(killed, ignore_errors=True)
+        killed.mkdir()
+        run_curve(killed, curve[:2], every=2)
+        before = [(killed / name).read_text() for name in ("last.json", "best.json")]
+        go_on(killed, curve[:4], 2)
+        assert pointer(killed, "best.json") == 4
+        if kill != "after the pointers":
+            (killed / "best.json").write_text(before[1])
+        if kill == "before last.json":
+            (killed / "last.json").write_text(before[0])
+        place, _ = newest_good(killed)
+        assert place == killed / "checkpoints" / step_name(4)
+        go_on(killed, curve, 4)
+        assert pointer(killed, "best.json") == pointer(whole, "best.json") == 4
+        assert steps_in(killed) == steps_in(whole)
+
+
+def test_best_moves_on_where_the_best_was_removed(tmp_path: Path) -> None:
+    run_curve(tmp_path, [1, 2, 3, 4], every=1, keep=3)
+    assert pointer(tmp_path, "best.json") == 1
+    shutil.rmtree(tmp_path / "checkpoints" / step_name(1))
+    go_on(tmp_path, [1, 2, 3, 4], 4)
+    assert pointer(tmp_path, "best.json") == 2
+
+
+def test_where_a_run_goes_back_its_best_is_of_what_it_went_back_to(tmp_path: Path) -> None:
+    run_curve(tmp_path, [2, 3, 1, 5], every=1, keep=9)
+    assert pointer(tmp_path, "best.json") == 3
+    go_on(tmp_path, [2, 3, 4, 5], 2, every=1, keep=9)
+    assert pointer(tmp_path, "best.json") == 1
+
+
+def test_what_is_saved_before_it_is_measured_counts_once_it_was(tmp_path: Path) -> None:
+    """Saves fall on the last batch of each pass, and passes are measured after it."""
+    early = EarlyStopping()
+    save = SaveCheckpoints(tmp_path, watched=[early], best=early, every=99, every_steps=1, keep=9)
+    curve_fit([3, 1, 2], early, save)
+    assert pointer(tmp_path, "best.json") == 2
+
+
 def test_saves_every_few_epochs_and_at_the_end(tmp_path: Path) -> None:
     run_curve(tmp_path, [7, 6, 5, 4, 3, 2, 1], every=3, keep=9)
     assert steps_in(tmp_path) == [3, 6, 7]

@@ -64,12 +64,16 @@ class EarlyStopping(Callback):
         value = self.sign * state.history.latest(self.monitor)
         if value < self.best - self.min_delta or not self.weights:
             self.best, self.best_epoch, self.best_step = value, state.epoch, state.step
-            self.best_position = state.position
             self.weights = {
                 name: tensor.detach().clone() for name, tensor in state.model.state_dict().items()
             }
         else:
             self._stop_if_patience_is_over(state)
+
+    def values_by_step(self, state: TrainState) -> dict[int, float]:
+        """What was measured after whole passes and on the way, so that lower is better."""
+        whole = state.history.rows[: len(state.history) - state.unfinished_rows]
+        return {row.step: self.sign * row.value for row in whole if row.key == self.monitor}
 
     def on_fit_end(self, state: TrainState) -> None:
         """Go back to the best weights."""
@@ -78,7 +82,7 @@ class EarlyStopping(Callback):
 
     def _forget(self) -> None:
         self.best = math.inf  # of sign * value, so that lower is better
-        self.best_epoch = self.best_step = self.best_position = 0
+        self.best_epoch = self.best_step = 0
         self.weights = {}
 
     def _stop_if_patience_is_over(self, state: TrainState) -> None:
@@ -101,7 +105,6 @@ class EarlyStopping(Callback):
             "best": self.best,
             "best_epoch": self.best_epoch,
             "best_step": self.best_step,
-            **({"best_position": self.best_position} if self.best_position else {}),
             "weights": self.weights,
         }
 
@@ -109,7 +112,6 @@ class EarlyStopping(Callback):
         """Take back what `state_dict` gave."""
         self.best = values["best"]
         self.best_epoch, self.best_step = values["best_epoch"], values["best_step"]
-        self.best_position = values.get("best_position", 0)
         self.weights = values["weights"]
 
 

@@ -7,10 +7,11 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
+from netwright.train.best_checkpoint import find_best
 from netwright.train.callback import Callback
 from netwright.train.callbacks.early_stopping import EarlyStopping
 from netwright.train.checkpoint import save_checkpoint
-from netwright.train.checkpoint_store import CheckpointStore
+from netwright.train.checkpoint_store import CheckpointStore, Choose
 from netwright.train.state import TrainState
 
 MOST_OF_TIME = 1 / 40  # the share of training that saving may take where it chooses its moments
@@ -24,7 +25,7 @@ class SaveCheckpoints(Callback):
     Args:
         folder: the run folder.
         watched: the callbacks whose state is saved too.
-        best: knows which step is the best, or None.
+        best: watches the measure that tells which is the best, or None.
         every: epochs between two saves; None: as often as saving takes little of the time.
         every_steps: updates between two saves, beside those at the end of epochs.
         keep: how many of the newest to keep, beside the best.
@@ -54,7 +55,7 @@ class SaveCheckpoints(Callback):
         self.saved_at = _moment(state) if state.samples else None
         self.saved_when, self.is_asked = time.monotonic(), False
         if self.origin is not None and state.ranks.is_first:
-            self.store.add(self.origin, is_best=self._is_best(state))
+            self.store.add(self.origin, choose=self._choose(state))
 
     def on_evaluation(self, state: TrainState) -> None:
         """After a measurement it is time as after an epoch."""
@@ -99,12 +100,24 @@ class SaveCheckpoints(Callback):
         place = self.store.place_for(state.step) if state.ranks.is_first else self.store.path
         save_checkpoint(place, state, self.watched)
         if state.ranks.is_first:
-            self.store.add(place, is_best=self._is_best(state))
+            self.store.add(place, choose=self._choose(state))
 
-    def _is_best(self, state: TrainState) -> bool:
-        """Whether the weights are those of the best measurement so far."""
-        best = self.best
-        return best is None or (best.best_step, best.best_position) == (state.step, state.position)
+    def _choose(self, state: TrainState) -> Choose:
+        """What tells the best of the checkpoints; where nothing is watched, it is the newest."""
+
+        def choose(saved: Sequence[str], before: str | None) -> str | None:
+            if self.best is None:
+                return next(reversed(saved), None)
+            values = self.best.values_by_step(state)
+            return find_best(
+                saved,
+                before,
+                values,
+                best_step=self.best.best_step,
+                min_delta=self.best.min_delta,
+            )
+
+        return choose
 
     def _is_due(self, state: TrainState, least: float = 0.0) -> bool:
         """Whether saving again keeps its share of the time small; the first rank's clock counts."""
