@@ -1,6 +1,7 @@
 """The idx format: arrays come back as they were written, and every lie is refused."""
 
 import gzip
+import os
 import re
 import struct
 from pathlib import Path
@@ -14,6 +15,7 @@ from hypothesis import HealthCheck, given, settings
 from numpy.typing import NDArray
 
 from netwright.core.errors import DataError
+from netwright.data import file_content
 from netwright.data.idx import DTYPES, MAX_BYTES, read_idx
 
 IMAGES = np.arange(12, dtype=np.uint8).reshape(2, 2, 3)
@@ -96,3 +98,19 @@ def test_a_file_that_is_not_there_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "none.idx"
     with pytest.raises(DataError, match=f"^{re.escape(str(path))} cannot be read: No such file"):
         read_idx(path)
+
+
+def test_a_packed_header_that_promises_two_gigabytes_of_zeros_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(file_content, "FREE", 2**20)
+    path = tmp_path / "a.gz"
+    path.write_bytes(gzip.compress(struct.pack(">4BI", 0, 0, 8, 1, 2**22) + bytes(2**22)))
+    with pytest.raises(DataError, match="unpacks to far more than its size"):
+        read_idx(path)
+
+
+def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "a")
+    with pytest.raises(DataError, match="is a pipe or socket, wanted a regular file"):
+        read_idx(tmp_path / "a")

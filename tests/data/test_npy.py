@@ -1,5 +1,6 @@
 """A folder of .npy files: found, mapped, divided as arrays are; nothing pickled is read."""
 
+import os
 import re
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,7 @@ import torch
 
 from netwright.core.errors import ConfigError, DataError
 from netwright.data.arrays import from_arrays
-from netwright.data.npy import NpyConfig, is_npy_folder, load_npy
+from netwright.data.npy import NpyConfig, is_npy_folder, load_npy, map_npy
 from netwright.data.stored import StoredSplit
 
 
@@ -73,3 +74,24 @@ def test_no_path_is_refused() -> None:
         ConfigError, match=r"^path is empty, wanted the folder of inputs.npy and targets.npy$"
     ):
         load_npy(NpyConfig())
+
+
+def test_a_pipe_or_a_device_is_no_array(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.npy")
+    (tmp_path / "device.npy").symlink_to("/dev/zero")
+    for name in ("pipe.npy", "device.npy"):
+        with pytest.raises(DataError, match=f"{name} is a (pipe or socket|device), wanted"):
+            map_npy(tmp_path / name)
+
+
+@pytest.mark.parametrize(
+    "shape", ["(10**12,)", "(1000000000000,)", "(2**70,)", "(-1,)", "(1,) * 99", f"({10**30},)"]
+)
+def test_a_header_that_promises_more_than_the_file_holds_is_refused(
+    tmp_path: Path, shape: str
+) -> None:
+    head = f"{{'descr': '<f8', 'fortran_order': False, 'shape': {shape}, }}\n".encode()
+    content = b"\x93NUMPY\x01\x00" + len(head).to_bytes(2, "little") + head + bytes(64)
+    (tmp_path / "a.npy").write_bytes(content)
+    with pytest.raises(DataError, match="cannot be read as an array of numbers or text"):
+        map_npy(tmp_path / "a.npy")

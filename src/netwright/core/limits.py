@@ -60,11 +60,11 @@ class Limit:
             raise DataError(f"{what} {claim} {amount:,.4g} {self.unit}, {self.way_out}")
 
 
-TEXT = Limit(
-    variable="NETWRIGHT_MAX_TEXT_GB",
+CONTENT = Limit(
+    variable="NETWRIGHT_MAX_CONTENT_GB",
     default=4,
     unit="GB",
-    bounds="the text of one table or of all texts that are read together, unpacked",
+    bounds="one table, or all texts that are read together, unpacked",
 )
 UNPACKED = Limit(
     variable="NETWRIGHT_MAX_UNPACK_RATIO",
@@ -102,4 +102,4 @@ TENSORS = Limit(
     unit="weights and buffers",
     bounds="the tensors of a model",
 )
-LIMITS = (TEXT, UNPACKED, COLUMNS, PIXELS, DECODING, WEIGHTS, TENSORS)
+LIMITS = (CONTENT, UNPACKED, COLUMNS, PIXELS, DECODING, WEIGHTS, TENSORS)

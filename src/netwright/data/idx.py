@@ -6,6 +6,7 @@ Source: LeCun, Cortes and Burges, "The MNIST database" (1998), section "file for
 """
 
 import gzip
+import io
 import math
 import struct
 import zlib
@@ -16,29 +17,27 @@ import numpy as np
 from numpy.typing import NDArray
 
 from netwright.core.errors import DataError
+from netwright.core.regular_file import open_regular
+from netwright.data.file_content import GZIP_MAGIC, Allowance
 
 DTYPES = {0x08: ">u1", 0x09: ">i1", 0x0B: ">i2", 0x0C: ">i4", 0x0D: ">f4", 0x0E: ">f8"}
 MAX_BYTES = 2**31  # a header that asks for more is taken for a lie
-GZIP_MAGIC = b"\x1f\x8b"
 
 
 def read_idx(path: Path) -> NDArray[Any]:
     """The array in an idx file; a file that is not exactly what its header says is refused."""
     try:
-        with path.open("rb") as file:
+        with open_regular(path) as file:
             packed = file.read(2) == GZIP_MAGIC
             file.seek(0)
-            if not packed:
-                return _read(path, file)
-            with gzip.GzipFile(fileobj=file) as unpacked:
-                return _read(path, unpacked)
+            return _read(path, io.BytesIO(Allowance().unpack(path, file)) if packed else file)
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         raise DataError(f"{path} is a damaged gzip file: {error}") from None
     except OSError as error:
         raise DataError(f"{path} cannot be read: {error.strerror}") from None
 
 
-def _read(path: Path, file: IO[bytes] | gzip.GzipFile) -> NDArray[Any]:
+def _read(path: Path, file: IO[bytes]) -> NDArray[Any]:
     dtype, shape = _read_header(path, file)
     size = math.prod(shape) * dtype.itemsize
     if size > MAX_BYTES:
@@ -51,9 +50,7 @@ def _read(path: Path, file: IO[bytes] | gzip.GzipFile) -> NDArray[Any]:
     return np.frombuffer(content, dtype).reshape(shape).astype(dtype.newbyteorder("="), copy=False)
 
 
-def _read_header(
-    path: Path, file: IO[bytes] | gzip.GzipFile
-) -> tuple[np.dtype[Any], tuple[int, ...]]:
+def _read_header(path: Path, file: IO[bytes]) -> tuple[np.dtype[Any], tuple[int, ...]]:
     magic = file.read(4)
     if len(magic) < 4 or magic[:2] != b"\0\0" or magic[2] not in DTYPES or magic[3] == 0:
         raise DataError(f"{path} is not an idx file: it starts with {magic.hex(' ')!r}")

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from netwright.core.config import Doc
 from netwright.core.errors import ConfigError, DataError
+from netwright.core.regular_file import check_regular
 from netwright.data.arrays import ArraysConfig, from_arrays
 from netwright.data.dataset import Data
 from netwright.data.source import Source
@@ -43,8 +44,11 @@ def load_npy(config: NpyConfig) -> Data:
 def map_npy(path: Path) -> NDArray[Any]:
     """The array of a file, mapped; objects, which only pickle can read, are refused."""
     try:
+        check_regular(path)
         array: NDArray[Any] = np.lib.format.open_memmap(path, mode="r")
-    except (OSError, ValueError) as error:
+    except DataError:
+        raise
+    except (OSError, ValueError, OverflowError, MemoryError) as error:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else error
         raise DataError(f"{path} cannot be read as an array of numbers or text: {reason}") from None
     return array

@@ -2,6 +2,7 @@
 
 import io
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -156,3 +157,13 @@ def test_what_is_unknown_in_another_text_is_said(type_in: Type, folder: Path) ->
     assert answer.err == "note: 100 % of the tokens are unknown\n"
     answer = type_in("evaluate", folder / "tags", "--data", "other.txt")
     assert answer.err == "error: other.txt:1: wanted 10 fields with tabs between them, got 1\n"
+
+
+def test_a_pipe_that_the_shell_hands_over_is_read(folder: Path, type_in: Type) -> None:
+    there, here = os.pipe()  # as in `netwright predict RUN <(...)`
+    os.write(here, b"a fine film\na dull film\n")
+    os.close(here)
+    given = type_in("predict", folder / "rows", f"/dev/fd/{there}", "--json")
+    os.close(there)
+    assert given.code == 0
+    assert len(json.loads(given.out)) == 2

@@ -145,3 +145,20 @@ def test_what_the_standard_writer_writes_is_read_back(rows: list[tuple[str, str]
     writer.writerows([("a", "b"), *rows])
     table = parse(file.getvalue())
     assert list(zip(*table.columns.values(), strict=True)) == rows
+
+
+def test_a_table_has_no_more_columns_than_allowed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NETWRIGHT_MAX_COLUMNS", "3")
+    assert len(parse_delimited("t.csv", b"a,b,c\n1,2,3\n").columns) == 3
+    with pytest.raises(DataError) as refusal:
+        parse_delimited("t.csv", b"a,b,c,d\n1,2,3,4\n")
+    assert str(refusal.value) == (
+        "t.csv:1 holds 4 columns, at most 3 columns are read; where you trust it, raise "
+        "NETWRIGHT_MAX_COLUMNS"
+    )
+
+
+def test_many_columns_are_told_apart_in_one_pass() -> None:
+    names = [f"c{place}" for place in range(50_000)]  # each with each other would take minutes
+    content = f"{','.join(names)}\n{','.join('1' * len(names))}\n".encode()
+    assert list(parse_delimited("t.csv", content).columns) == names

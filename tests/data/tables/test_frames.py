@@ -12,6 +12,7 @@ import pyarrow as pa
 import pytest
 
 from netwright.core.errors import DataError
+from netwright.data.tables import frames
 from netwright.data.tables.frames import frame_table, parquet_table, rows_table
 
 
@@ -155,3 +156,17 @@ def test_wrong_frames_are_refused(frame: Any, sentence: str) -> None:
 def test_numpy_numbers_in_a_row_are_numbers() -> None:
     table = rows_table([{"a": np.float64(5.1), "b": np.int32(3), "c": np.str_("x"), "d": np.nan}])
     assert [table.column(name) for name in "abcd"] == [["5.1"], ["3"], ["x"], [""]]
+
+
+def test_a_parquet_file_of_one_number_repeated_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(frames, "FREE", 10**5)
+    path = tmp_path / "t.parquet"
+    pd.DataFrame({"a": np.zeros(10**6, np.int64)}).to_parquet(path)
+    assert path.stat().st_size < 10**4
+    with pytest.raises(DataError, match=r"^t\.parquet unpacks to far more than its size"):
+        parquet_table(path)
+    monkeypatch.setenv("NETWRIGHT_MAX_COLUMNS", "0.5")
+    with pytest.raises(DataError, match=r"^t\.parquet holds 1 columns"):
+        parquet_table(path)

@@ -1,6 +1,7 @@
 """From whatever a user has to a table: by type, by ending, and what is no table."""
 
 import gzip
+import os
 from pathlib import Path
 from typing import Any
 
@@ -8,6 +9,8 @@ import pandas as pd
 import pytest
 
 from netwright.core.errors import DataError
+from netwright.data import file_content
+from netwright.data.tables import reading
 from netwright.data.tables.raw_table import RawTable
 from netwright.data.tables.reading import read_table
 
@@ -111,7 +114,33 @@ def test_unreadable_file_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
     path = tmp_path / "t.csv"
     path.write_bytes(TEXT)
-    monkeypatch.setattr(Path, "read_bytes", denied)
+    monkeypatch.setattr(reading, "read_content", denied)
     with pytest.raises(DataError) as refusal:
         read_table(path)
     assert str(refusal.value) == f"{path}: cannot be read: Permission denied"
+
+
+def test_a_table_that_is_a_device_or_a_pipe_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "device.csv").symlink_to("/dev/zero")
+    os.mkfifo(tmp_path / "pipe.csv")
+    os.mkfifo(tmp_path / "pipe.parquet")
+    for name, kind in (("device.csv", "device"), ("pipe.csv", "pipe or socket")):
+        with pytest.raises(DataError, match=f"{name} is a {kind}, wanted a regular file$"):
+            read_table(tmp_path / name)
+    with pytest.raises(DataError, match="is a pipe or socket, wanted a regular file"):
+        read_table(tmp_path / "pipe.parquet")
+
+
+def test_a_link_to_a_table_is_followed(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_bytes(TEXT)
+    (tmp_path / "link.csv").symlink_to("t.csv")
+    assert read_table(tmp_path / "link.csv").columns == read_table(tmp_path / "t.csv").columns
+
+
+def test_a_table_that_unpacks_without_end_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(file_content, "FREE", 2**20)
+    (tmp_path / "t.csv.gz").write_bytes(gzip.compress(b"a,b\n" + b"1,2\n" * 2**19))
+    with pytest.raises(DataError, match="raise NETWRIGHT_MAX_UNPACK_RATIO, or unpack it yourself"):
+        read_table(tmp_path / "t.csv.gz")

@@ -1,5 +1,6 @@
 """Text of one's own as data: cut by position, the vocabulary of the first part, honest notes."""
 
+import gzip
 import re
 from pathlib import Path
 
@@ -8,6 +9,7 @@ import torch
 
 from netwright.core.config import parse
 from netwright.core.errors import ConfigError, DataError
+from netwright.data import file_content
 from netwright.data.spec import IGNORED
 from netwright.data.text.corpus import TextConfig, cut_texts, load_text
 from netwright.data.text.tokenizer import EOS
@@ -99,3 +101,11 @@ def test_what_cannot_be_learned_from_is_refused(
     given = {"path": book(tmp_path, ALPHABET), "window": 16, **settings}
     with pytest.raises(error, match=f"^{re.escape(sentence)}$"):
         load_text(parse(TextConfig, given))
+
+
+def test_packed_texts_have_one_allowance(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(file_content, "FREE", 2**20)
+    for place in range(4):
+        (tmp_path / f"{place}.txt.gz").write_bytes(gzip.compress(b"a b\n" * 2**17))  # 2**19 bytes
+    with pytest.raises(DataError, match=r"2\.txt\.gz unpacks to far more than its size"):
+        load_text(TextConfig(path=str(tmp_path)))

@@ -1,11 +1,13 @@
 """Tagged sentences as data: by the names of files or by chance, no word lost."""
 
+import gzip
 from pathlib import Path
 
 import pytest
 import torch
 
 from netwright.core.errors import ConfigError, DataError
+from netwright.data import file_content
 from netwright.data.spec import IGNORED
 from netwright.data.text.tag_encoder import TagEncoder
 from netwright.data.text.tagged import TaggedFilesConfig, load_tagged
@@ -64,3 +66,15 @@ def test_what_cannot_be_learned_from_is_refused(tmp_path: Path) -> None:
         load_tagged(TaggedFilesConfig(path=str(tmp_path / "x.conllu")))
     with pytest.raises(ConfigError, match=r"^path is empty, wanted a \.conllu file or a folder"):
         load_tagged(TaggedFilesConfig())
+
+
+def test_packed_sentences_have_one_allowance(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(file_content, "FREE", 2**20)
+    line = "\t".join(["1", "a", "a", "X", *"______"])
+    content = gzip.compress(f"{line}\n\n".encode() * 2**15)  # 2**19 bytes and some
+    for place in range(4):
+        (tmp_path / f"{place}.conllu.gz").write_bytes(content)
+    with pytest.raises(DataError, match=r"conllu\.gz unpacks to far more than its size"):
+        load_tagged(TaggedFilesConfig(path=str(tmp_path)))

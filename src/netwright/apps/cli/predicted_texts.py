@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from netwright.recipes.run import Run
 
 INPUT = "standard input"
+OPEN_ALREADY = ("/dev/stdin", "/dev/fd/")  # pipes that the shell hands over
 
 
 def takes_texts(preprocessor: "Preprocessor") -> bool:
@@ -39,6 +40,8 @@ def read_texts(preprocessor: "Preprocessor", source: str) -> Any:
     path, encoding = Path(source).expanduser(), getattr(preprocessor, "encoding", None)
     if source == "-":
         name, text = INPUT, decode_text(INPUT, sys.stdin.buffer.read(), encoding)
+    elif source.startswith(OPEN_ALREADY):
+        name, text = source, decode_text(source, path.read_bytes(), encoding)
     else:
         name, text = path.name, read_text(path, encoding)
     return preprocessor.read(lines_or_table(name, text, column))

@@ -16,6 +16,7 @@ from torch import Tensor
 from netwright.core.checks import check_shape
 from netwright.core.errors import DataError
 from netwright.core.flat_record import from_plain, to_plain
+from netwright.data.file_content import read_content
 from netwright.data.preprocessing import Preprocessor
 from netwright.data.raw_arrays import TEXT, WHOLE, read_array
 from netwright.data.targets import encode_classes
@@ -47,7 +48,7 @@ class SymbolEncoder(Preprocessor):
         if not isinstance(source, str | Path):
             return source
         try:
-            return Path(source).expanduser().read_text(encoding="utf-8").splitlines()
+            return read_content(Path(source).expanduser()).decode("utf-8").splitlines()
         except OSError as error:
             raise DataError(f"{source}: cannot be read: {error.strerror}") from None
         except UnicodeDecodeError:

@@ -11,6 +11,7 @@ import io
 from dataclasses import dataclass, field
 
 from netwright.core.errors import DataError
+from netwright.core.limits import COLUMNS
 from netwright.data.file_encoding import decode_bytes
 from netwright.data.tables.dialect import Dialect
 from netwright.data.tables.number_marks import as_number, read_marks
@@ -105,16 +106,18 @@ def _records(name: str, text: str, delimiter: str, notes: list[str]) -> _Records
 
 
 def _checked_header(name: str, line: int, fields: list[str]) -> list[str]:
+    COLUMNS.check(f"{name}:{line}", len(fields))
     header = [field.strip() for field in fields]
-    for place, column in enumerate(header):
-        if not column and place > 0:
-            raise DataError(f"{name}:{line}: field {place + 1} of the header is empty, name it")
-        if column in header[:place]:
-            first = header.index(column) + 1
+    places: dict[str, int] = {}
+    for place, column in enumerate(header, start=1):
+        if not column and place > 1:
+            raise DataError(f"{name}:{line}: field {place} of the header is empty, name it")
+        if column in places:
             raise DataError(
                 f"{name}:{line}: column {column!r} stands twice in the header, "
-                f"as field {first} and field {place + 1}"
+                f"as field {places[column]} and field {place}"
             )
+        places[column] = place
     return header
 
 

@@ -10,8 +10,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from netwright.core.errors import DataError
+from netwright.core.limits import COLUMNS, CONTENT, UNPACKED
+from netwright.data.file_content import FREE
 from netwright.data.spec import ClassType
 from netwright.data.tables.raw_table import RawTable, clean
+
+NUMBER = 8  # bytes
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -36,16 +40,30 @@ def parquet_table(path: Path) -> RawTable:
     try:
         import pandas as pd  # noqa: PLC0415 - optional, and slow to import
         import pyarrow as pa  # noqa: PLC0415
+        import pyarrow.parquet as pq  # noqa: PLC0415
     except ImportError:
         raise DataError(
             "reading parquet needs the extra: pip install 'netwright[tables]'"
         ) from None
     try:
+        _check_size(path, pq.read_metadata(path))
         frame = pd.read_parquet(path, engine="pyarrow")
+    except DataError:
+        raise
     except (OSError, ValueError, pa.ArrowException) as error:
         reason = str(error).partition("\n")[0].rstrip(".")
         raise DataError(f"{path.name}: not a readable parquet file: {reason}") from None
     return frame_table(frame, path.name)
+
+
+def _check_size(path: Path, head: Any) -> None:
+    """Refuse what takes far more than its file: a number that repeats takes no room in one."""
+    COLUMNS.check(path.name, head.num_columns)
+    groups = [head.row_group(place).total_byte_size for place in range(head.num_row_groups)]
+    size = max(sum(groups), head.num_rows * head.num_columns * NUMBER)
+    CONTENT.check(path.name, size / 1e9, "comes to")
+    if size > FREE + UNPACKED.value * path.stat().st_size:
+        raise DataError(f"{path.name} unpacks to far more than its size, {UNPACKED.way_out}")
 
 
 def rows_table(rows: Sequence[Mapping[str, Any]], name: str = "input") -> RawTable:

@@ -10,6 +10,8 @@ from typing import Any
 
 from netwright.core.checks import nearest
 from netwright.core.errors import DataError
+from netwright.core.regular_file import check_regular
+from netwright.data.file_content import read_content
 from netwright.data.tables.delimited import parse_delimited
 from netwright.data.tables.dialect import Dialect
 from netwright.data.tables.frames import frame_table, parquet_table, rows_table
@@ -51,7 +53,7 @@ def read_file(path: Path, dialect: Dialect | None = None) -> RawTable:
         raise DataError(
             f"{path.name}: cannot read {kind}, wanted .csv, .tsv, .csv.gz, .tsv.gz or .parquet"
         )
-    content, delimiter = _content(path, packed), _TEXT_ENDINGS[ending]
+    content, delimiter = _content(path), _TEXT_ENDINGS[ending]
     return parse_delimited(path.name, content, delimiter=delimiter, dialect=dialect)
 
 
@@ -70,12 +72,12 @@ def _check_file(path: Path) -> None:
         folder = path.parent
         siblings = [file.name for file in folder.iterdir()] if folder.is_dir() else []
         raise DataError(f"{path}: there is no such file{nearest(path.name, siblings)}")
+    check_regular(path)
 
 
-def _content(path: Path, packed: bool) -> bytes:
+def _content(path: Path) -> bytes:
     try:
-        content = path.read_bytes()
-        return gzip.decompress(content) if packed else content
+        return read_content(path)
     except (EOFError, zlib.error, gzip.BadGzipFile):
         raise DataError(f"{path.name}: the gzip file is cut off or damaged") from None
     except OSError as error:

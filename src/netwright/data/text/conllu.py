@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from netwright.core.errors import DataError
+from netwright.data.file_content import Allowance
 from netwright.data.text.text_files import read_text
 
 CONLLU = (".conllu", ".conllu.gz")
@@ -31,9 +32,9 @@ class Sentence:
     tags: tuple[str, ...]
 
 
-def read_conllu(path: Path) -> list[Sentence]:
-    """The sentences of a file."""
-    return parse_conllu(path.name, read_text(path))
+def read_conllu(path: Path, allowance: Allowance | None = None) -> list[Sentence]:
+    """The sentences of a file; the allowance is that of the files that are read together."""
+    return parse_conllu(path.name, read_text(path, allowance=allowance))
 
 
 def parse_conllu(name: str, text: str) -> list[Sentence]:

@@ -16,6 +16,7 @@ from annotated_types import Ge
 from netwright.core.config import Config, Doc, Fraction, OneOf, Size
 from netwright.core.errors import ConfigError, DataError
 from netwright.data.dataset import Data, check_data
+from netwright.data.file_content import Allowance
 from netwright.data.source import Source
 from netwright.data.tables.dialect import Encoding
 from netwright.data.text.catalog import TOKENIZERS
@@ -67,14 +68,15 @@ def load_text(config: TextConfig) -> Data:
         raise ConfigError("path is empty, wanted a .txt file or a folder of them")
     root = Path(config.path).expanduser()
     files = find_files(root, PLAIN)
-    parts = named_parts(files, root)
+    parts, allowance = named_parts(files, root), Allowance()
     if parts:
         texts = {
-            part: [read_text(file, config.encoding) for file in its] for part, its in parts.items()
+            part: [read_text(file, config.encoding, allowance) for file in its]
+            for part, its in parts.items()
         }
         notes = ["the names of the files say their parts"]
     else:
-        whole = [read_text(file, config.encoding) for file in files]
+        whole = [read_text(file, config.encoding, allowance) for file in files]
         texts = cut_texts(whole, val_size=config.val_size, test_size=config.test_size)
         notes = ["the parts are cut by position: " + " then ".join(texts)]
     if len(files) > 1:

@@ -15,6 +15,7 @@ from torch import Tensor
 
 from netwright.core.errors import ConfigError, DataError
 from netwright.data.dataset import Split
+from netwright.data.file_content import Allowance
 from netwright.data.spec import DataSpec
 from netwright.data.text.encoder import TextEncoder, share
 from netwright.data.text.text_files import PLAIN, find_files, read_text
@@ -53,7 +54,8 @@ class CorpusEncoder(TextEncoder):
     def read(self, source: Any) -> list[str]:
         """The texts of files, or the texts themselves."""
         if isinstance(source, str | os.PathLike):
-            return [read_text(file, self.encoding) for file in find_files(Path(source), PLAIN)]
+            files, allowance = find_files(Path(source), PLAIN), Allowance()
+            return [read_text(file, self.encoding, allowance) for file in files]
         if isinstance(source, list | tuple) and all(isinstance(text, str) for text in source):
             return list(source)
         raise DataError(

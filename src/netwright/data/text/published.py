@@ -21,6 +21,7 @@ from netwright.core.config import Doc, Fraction, parse, to_mapping
 from netwright.core.errors import DataError, DownloadError
 from netwright.data.dataset import Data, check_data
 from netwright.data.download import RemoteFile, fetch
+from netwright.data.file_content import read_content
 from netwright.data.locations import cache_folder, find_file
 from netwright.data.source import Source
 from netwright.data.tables.raw_table import RawTable
@@ -47,7 +48,7 @@ def read_published(dataset: str, file: RemoteFile) -> str:
     if packed is None:
         return fetch(dataset, file).read_bytes().decode()
     try:
-        content = gzip.decompress(packed.read_bytes())
+        content = read_content(packed)
     except (EOFError, zlib.error, gzip.BadGzipFile):
         content = b""  # which is not the published content either
     if hashlib.sha256(content).hexdigest() != file.sha256:

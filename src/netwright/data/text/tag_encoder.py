@@ -15,6 +15,7 @@ from torch import Tensor
 
 from netwright.core.checks import nearest
 from netwright.core.errors import ConfigError, DataError
+from netwright.data.file_content import Allowance
 from netwright.data.spec import IGNORED, DataSpec
 from netwright.data.text.conllu import CONLLU, Sentence, read_conllu
 from netwright.data.text.encoder import TextEncoder, filled, padded, share
@@ -61,8 +62,8 @@ class TagEncoder(TextEncoder):
     def read(self, source: Any) -> list[Sentence]:
         """Sentences of any kind; what comes without tags has none."""
         if isinstance(source, str | os.PathLike):
-            files = find_files(Path(source), CONLLU)
-            return [sentence for file in files for sentence in read_conllu(file)]
+            files, allowance = find_files(Path(source), CONLLU), Allowance()
+            return [sentence for file in files for sentence in read_conllu(file, allowance)]
         if not isinstance(source, list | tuple):
             raise DataError(
                 "sentences must be the path of a .conllu file, or a list of them, "

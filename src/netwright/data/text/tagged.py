@@ -15,6 +15,7 @@ from annotated_types import Ge
 from netwright.core.config import Config, Doc, Size
 from netwright.core.errors import ConfigError, DataError
 from netwright.data.dataset import Data, Split, check_data
+from netwright.data.file_content import Allowance
 from netwright.data.source import DataConfig, Source
 from netwright.data.split import hold_out
 from netwright.data.text.conllu import CONLLU, Sentence, read_conllu
@@ -54,15 +55,16 @@ def load_tagged(config: TaggedFilesConfig) -> Data:
     if not config.path:
         raise ConfigError("path is empty, wanted a .conllu file or a folder of them")
     root = Path(config.path).expanduser()
-    files = find_files(root, CONLLU)
+    files, allowance = find_files(root, CONLLU), Allowance()
     parts = named_parts(files, root) if root.is_dir() else {}
     if parts:
         sentences = {
-            part: [one for file in its for one in read_conllu(file)] for part, its in parts.items()
+            part: [one for file in its for one in read_conllu(file, allowance)]
+            for part, its in parts.items()
         }
         how = "the names of the files say it"
     else:
-        sentences = _drawn([one for file in files for one in read_conllu(file)], config)
+        sentences = _drawn([one for file in files for one in read_conllu(file, allowance)], config)
         how = "held out at random"
     return tagged_data(root.resolve().name, sentences, config, how, test_is_given="test" in parts)
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from netwright.core.checks import nearest
 from netwright.core.errors import DataError
+from netwright.data.file_content import Allowance, read_content
 from netwright.data.file_encoding import decode_bytes
 from netwright.data.images.listing import PART_OF, is_image_name
 
@@ -53,14 +54,15 @@ def named_parts(files: Sequence[Path], root: Path) -> dict[str, list[Path]]:
     return {part: its for part, its in found.items() if its} if found["train"] else {}
 
 
-def read_text(path: Path, encoding: str | None = None) -> str:
+def read_text(path: Path, encoding: str | None = None, allowance: Allowance | None = None) -> str:
     """The text of a file, unpacked where it ends in .gz; what is not text is refused.
 
     Args:
         path: the file.
         encoding: as Python names it; empty: UTF-8; None: UTF-8, and there is no setting for it.
+        allowance: of the files that are read together; None: it is read alone.
     """
-    return decode_text(path.name, _content(path), encoding)
+    return decode_text(path.name, _content(path, allowance), encoding)
 
 
 def decode_text(name: str, content: bytes, encoding: str | None = None) -> str:
@@ -71,10 +73,9 @@ def decode_text(name: str, content: bytes, encoding: str | None = None) -> str:
     return text.replace("\r\n", "\n")
 
 
-def _content(path: Path) -> bytes:
+def _content(path: Path, allowance: Allowance | None) -> bytes:
     try:
-        content = path.read_bytes()
-        return gzip.decompress(content) if has_ending(path, (".gz",)) else content
+        return read_content(path, allowance)
     except FileNotFoundError:
         folder = path.parent
         siblings = [file.name for file in folder.iterdir()] if folder.is_dir() else []

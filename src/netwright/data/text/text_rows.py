@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from netwright.core.limits import COLUMNS
 from netwright.data.tables.dialect import Dialect
 from netwright.data.tables.raw_table import RawTable, clean
 from netwright.data.tables.reading import read_table
@@ -32,6 +33,7 @@ def plain_table(name: str, text: str) -> RawTable | None:
     numbered = [(number, line) for number, line in enumerate(text.split("\n"), 1) if line]
     fields = [line.split("\t") for _, line in numbered]
     header, *rows = fields
+    COLUMNS.check(name, len(header))
     is_plain = len(set(header)) == len(header) > 1 and all(header)
     if not rows or not is_plain or any(len(row) != len(header) for row in rows):
         return None
