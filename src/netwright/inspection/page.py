@@ -14,6 +14,7 @@ from typing import Literal, Protocol
 from urllib.parse import quote
 
 from netwright.core.errors import ConfigError
+from netwright.core.visible import visible
 from netwright.inspection.compact_svg import compact_svg
 
 WIDE = 7.0  # inches: a figure that a phone lets you push sideways
@@ -256,7 +257,7 @@ def _safe(value: str) -> str:
 
 
 def _escape(value: str) -> str:
-    return html.escape(str(value), quote=True)
+    return html.escape(visible(str(value)), quote=True)
 
 
 def _data_address(kind: Literal["svg", "png"], content: bytes) -> str:

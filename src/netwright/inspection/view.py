@@ -15,6 +15,7 @@ from netwright.core.errors import ConfigError
 from netwright.core.storage import write_bytes, write_text
 from netwright.inspection.figure_style import STYLE, new_figure, styled
 from netwright.inspection.page import Page, picture
+from netwright.inspection.visible_text import with_visible_text
 from netwright.inspection.wording import short_name
 
 if TYPE_CHECKING:
@@ -64,7 +65,7 @@ class View(ABC):
         """The view as a matplotlib figure."""
         with styled():
             figure = new_figure(*self.size)
-            self.draw(figure)
+            with_visible_text(self).draw(figure)
         return figure
 
     def image(self, kind: Literal["svg", "png"]) -> bytes:
@@ -74,7 +75,7 @@ class View(ABC):
         buffer = io.BytesIO()
         with styled():
             figure = new_figure(*self.size)
-            self.draw(figure)
+            with_visible_text(self).draw(figure)
             if kind == "png":
                 figure.savefig(buffer, format="png", metadata={"Software": None})
             else:  # not by savefig: it draws everything twice, a quarter of the time of a report

@@ -7,6 +7,7 @@ import html
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
+from netwright.core.visible import visible
 from netwright.inspection.figure_style import COLOURS, FAINT, INK
 from netwright.inspection.stepper.graph_arrows import (
     HEIGHT,
@@ -89,11 +90,11 @@ def graph_svg(
             f'fill="{fill}" {edge}/>'
         )
         shown = (True, True, not values or values(box.key), not gradients or gradients(box.key))
-        for (words, colour, weight, down), visible in zip(_lines(box), shown, strict=True):
-            if visible and words:
+        for (words, colour, weight, down), is_shown in zip(_lines(box), shown, strict=True):
+            if is_shown and words:
                 parts.append(
                     f'<text x="{x + WIDTH / 2:.0f}" y="{y + down:.0f}" fill="{colour}" '
-                    f'font-weight="{weight}">{html.escape(words)}</text>'
+                    f'font-weight="{weight}">{html.escape(visible(words))}</text>'
                 )
     return "".join([*parts, "</svg>"]).encode()
 
