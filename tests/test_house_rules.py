@@ -103,6 +103,19 @@ def test_only_the_console_prints() -> None:
     assert not breaking(lambda path: path != console and "print" in called_names(path))
 
 
+def test_only_the_console_writes_to_the_streams() -> None:
+    """Whatever else wrote to them would have to make data visible by itself."""
+    console, guard = PACKAGE / "core" / "console.py", PACKAGE / "core" / "guarded_streams.py"
+    main = PACKAGE / "apps" / "cli" / "main.py"  # flushes them, and writes tracebacks by the guard
+    stream = re.compile(r"\bsys\.std(?:out|err)\b|\btyper\.s?echo\b")
+
+    def touches(path: Path) -> bool:
+        return bool(stream.search(path.read_text(encoding="utf-8")))
+
+    assert not breaking(lambda path: path not in {console, guard, main} and touches(path))
+    assert not breaking(lambda path: path != console and "rich" in imported_packages(path))
+
+
 def test_users_are_refused_by_errors_not_by_asserts() -> None:
     def asserts(path: Path) -> bool:
         if "testing" in path.relative_to(PACKAGE).parts:  # a contract is made of assertions

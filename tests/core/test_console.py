@@ -4,10 +4,21 @@ import io
 import json
 import re
 import sys
+from collections.abc import Callable
 
 import pytest
 
-from netwright.core.console import Bar, complain, give, give_json, give_table, say, warn
+from netwright.core.console import (
+    Bar,
+    complain,
+    give,
+    give_exactly,
+    give_json,
+    give_table,
+    say,
+    warn,
+)
+from netwright.core.errors import OutputError
 
 Capture = pytest.CaptureFixture[str]
 # All that rich would read as something else: markup, a closing tag, an emoji, an escape.
@@ -175,3 +186,101 @@ def test_an_encoding_without_greek_gets_escapes(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(buffer, encoding="ascii"))
     give("φ(x)")
     assert buffer.getvalue() == b"\\u03c6(x)\n"
+
+
+CODES = "\x1b]52;c;eA==\x07\x9b2J\x7f\u202e\r\b"
+SEEN = "\\x1b]52;c;eA==\\x07\\x9b2J\\x7f\\u202e\\r\\x08"
+
+
+def test_control_characters_are_seen_and_never_sent(capsys: Capture) -> None:
+    for show in (say, warn, complain, give):
+        show(f"a{CODES}b")
+    give_table([{f"name{CODES}": f"cell{CODES}\nline"}], title=f"title{CODES}")
+    out, err = capsys.readouterr()
+    assert err == f"a{SEEN}b\nnote: a{SEEN}b\nerror: a{SEEN}b\n"
+    assert [line.strip() for line in out.splitlines()] == [
+        f"a{SEEN}b",
+        f"title{SEEN}",
+        f"name{SEEN}",
+        f"cell{SEEN}\\nline",
+    ]
+
+
+@pytest.mark.parametrize("show", [say, warn, complain])
+def test_a_name_with_a_line_end_feigns_no_second_line(
+    capsys: Capture, show: Callable[[str], None]
+) -> None:
+    show("no column 'a\nerror: all is lost\t!'")
+    assert capsys.readouterr().err.endswith("no column 'a\\nerror: all is lost\\t!'\n")
+
+
+def test_lines_that_are_given_stay_lines(capsys: Capture) -> None:
+    give("one\n\ttwo")
+    assert capsys.readouterr().out == "one\n\ttwo\n"
+
+
+def test_data_is_exact_in_a_pipe_and_visible_on_a_terminal(
+    capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    give_exactly(f"a{CODES}")
+    give_exactly("b", end="")
+    assert capsys.readouterr().out == f"a{CODES}\nb"
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    give_exactly(f"a\n\t{CODES}")
+    give_exactly("b", end="")
+    assert capsys.readouterr().out == f"a\n\t{SEEN}\nb"
+
+
+def test_json_escapes_what_json_need_not(capsys: Capture) -> None:
+    give_json([CODES])
+    shown = capsys.readouterr().out
+    assert shown.isascii()
+    assert "\x7f" not in shown
+    assert json.loads(shown) == [CODES]
+
+
+class Full(io.StringIO):
+    """A stream that takes nothing."""
+
+    def __init__(self, error: OSError) -> None:
+        super().__init__()
+        self.error = error
+
+    def write(self, text: str, /) -> int:
+        raise self.error
+
+
+def test_a_full_disk_is_told_in_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdout", Full(OSError(28, "No space left on device")))
+    with pytest.raises(OutputError, match=r"^standard output cannot be written: No space left on"):
+        give_table([{"a": "b"}])
+
+
+def test_a_closed_output_is_told_in_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdout", None)
+    with pytest.raises(OutputError, match=r"^standard output is closed, so that nothing can be"):
+        give_table([{"a": "b"}])
+
+
+def test_a_reader_that_has_enough_ends_the_command_well(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdout", Full(BrokenPipeError(32, "Broken pipe")))
+    with pytest.raises(SystemExit) as end:
+        give("x")
+    assert end.value.code == 0
+
+
+@pytest.mark.parametrize(
+    "stream", [None, Full(OSError(28, "full")), Full(BrokenPipeError(32, "Broken pipe"))]
+)
+def test_work_goes_on_where_nobody_reads_its_progress(
+    monkeypatch: pytest.MonkeyPatch, stream: io.StringIO | None
+) -> None:
+    monkeypatch.setattr(sys, "stderr", stream)
+    monkeypatch.setenv("TTY_COMPATIBLE", "1")
+    say("x")
+    warn("x")
+    give_table([{"a": "b"}], stderr=True)
+    bar = Bar(3)
+    bar.move(1, "x")
+    bar.line("x")
+    bar.close()

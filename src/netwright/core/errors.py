@@ -1,10 +1,16 @@
 """The errors netwright raises on purpose; each is also the built-in that a caller would expect."""
 
+from netwright.core.visible import visible
+
 
 class NetwrightError(Exception):
     """Something was refused; the message is one sentence: what, wanted, got."""
 
     exit_code = 1
+
+    def __str__(self) -> str:
+        # It quotes names from files, and whoever does not catch it has it on a terminal.
+        return visible(super().__str__())
 
 
 class ConfigError(NetwrightError, ValueError):
@@ -41,3 +47,7 @@ class PeerError(RunError):
 
 class DownloadError(NetwrightError, OSError):
     """A data set could not be fetched, or arrived damaged."""
+
+
+class OutputError(NetwrightError, OSError):
+    """Standard output takes nothing: its disk is full, or it is closed."""

@@ -2,10 +2,12 @@
 
 import os
 import re
+import shlex
 import signal
 import subprocess
 import sys
 from pathlib import Path
+from subprocess import PIPE, STDOUT
 
 import pytest
 import torch
@@ -196,3 +198,47 @@ def test_ctrl_c_saves_and_exits_130(tmp_path: Path) -> None:
     assert "interrupted; the run is saved in runs/mlp-digits-001" in rest
     assert (tmp_path / "runs" / "mlp-digits-001" / "results.json").is_file()
     assert (tmp_path / "runs" / "mlp-digits-001" / "last.json").is_file()
+
+
+def netwright_with(words: str, streams: str) -> tuple[int, str]:
+    """The exit code of a process, and what it wrote, with its streams as a shell sets them."""
+    command = f"{shlex.quote(sys.executable)} -m netwright {words} {streams}"
+    done = subprocess.run(
+        ["bash", "-c", command], stdout=PIPE, stderr=STDOUT, text=True, check=False
+    )
+    return done.returncode, done.stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "streams", "code", "told"),
+    [
+        ("list models", "2>&1 >/dev/full", 1, "error: standard output cannot be written: No space"),
+        ("--help", "2>&1 >/dev/full", 1, "error: what was to be written cannot be: No space left"),
+        ("list models", "2>&1 >&-", 1, "error: standard output is closed, so that nothing can be"),
+        ("list models", "| true; exit ${PIPESTATUS[0]}", 0, ""),
+        ("list modls", "2>&-", 2, ""),
+        ("list modls", "2>/dev/full", 2, ""),
+    ],
+)
+def test_streams_that_take_nothing_never_show_a_traceback(
+    words: str, streams: str, code: int, told: str
+) -> None:
+    ended, written = netwright_with(words, streams)
+    assert (ended, written.count("\n")) == (code, 1 if told else 0)
+    assert written.startswith(told)
+
+
+UNEXPECTED = """
+from netwright.apps.cli import main
+def fail(arguments):
+    raise RuntimeError("\\x1b]52;c;eA==\\x07")
+main.run = fail
+main.main([])
+"""
+
+
+def test_a_traceback_of_a_fault_of_ours_holds_no_codes() -> None:
+    done = subprocess.run([sys.executable, "-c", UNEXPECTED], capture_output=True, check=False)
+    assert done.returncode == 1
+    assert done.stderr.endswith(b"RuntimeError: \\x1b]52;c;eA==\\x07\n")
+    assert b"\x1b" not in done.stderr

@@ -1,6 +1,5 @@
 """`netwright generate`: a trained language model goes on with a text."""
 
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
@@ -38,7 +37,7 @@ def generate(  # noqa: PLR0913, PLR0917 - one argument an option
     netwright generate RUN "To be" --temperature 0.5 --top-k 40 --count 3
     echo "Once upon" | netwright generate RUN -
     """
-    from netwright.core.console import give_json, warn
+    from netwright.core.console import give_exactly, give_json, warn
     from netwright.core.errors import ConfigError
     from netwright.recipes.run import open_run
 
@@ -69,11 +68,11 @@ def generate(  # noqa: PLR0913, PLR0917 - one argument an option
         return
     for place, pieces in enumerate(texts):
         if place:
-            typer.echo("---")
-        typer.echo(beginning, nl=False)
+            give_exactly("---")
+        give_exactly(beginning, end="")
         for piece in pieces:
-            typer.echo(piece, nl=False)  # flushes
-        typer.echo()
+            give_exactly(piece, end="")
+        give_exactly("")
 
 
 def _check_beams(beams: int, count: int, drawing: Sequence[str]) -> None:
@@ -90,6 +89,7 @@ def _check_beams(beams: int, count: int, drawing: Sequence[str]) -> None:
 
 def _typed() -> str:
     """The prompt on standard input, without its last line end."""
+    from netwright.apps.cli.standard_input import INPUT, read_standard_input
     from netwright.data.text.text_files import decode_text
 
-    return decode_text("standard input", sys.stdin.buffer.read()).removesuffix("\n")
+    return decode_text(INPUT, read_standard_input()).removesuffix("\n")

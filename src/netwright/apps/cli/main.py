@@ -1,9 +1,11 @@
 """The `netwright` command: its verbs, and how refusals become one sentence and an exit code."""
 
 import atexit
+import errno
 import os
 import re
 import sys
+import traceback
 from collections.abc import Callable
 from contextlib import suppress
 from typing import Annotated, NoReturn
@@ -36,6 +38,8 @@ WRONG_NUMBERS = {
     r"valid int(?:eger)?\b": "a whole number",
     r"valid (?:number|float)\b": "a number",
 }
+# Why a stream or a file that is open takes no more.
+UNWRITTEN = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF}
 COMMANDS: dict[str, Callable[..., None]] = {
     "doctor": doctor,
     "train": train,
@@ -89,15 +93,25 @@ def _options(
 
 def main(arguments: list[str] | None = None) -> NoReturn:
     """Run one command and end the process: 0 ok, 1 failed, 2 usage or config, 130 Ctrl-C."""
-    _end(run(sys.argv[1:] if arguments is None else arguments))
+    from netwright.core.guarded_streams import guard_streams
+
+    guard_streams()
+    try:
+        code = run(sys.argv[1:] if arguments is None else arguments)
+    except Exception:
+        code = 1
+        with suppress(AttributeError, OSError):  # it is closed, or takes nothing
+            sys.stderr.write(traceback.format_exc())
+    _end(code)
 
 
 def _end(code: int) -> NoReturn:
     """As `sys.exit`, but modules are left as they are: to free all of torch takes half a second."""
     atexit._run_exitfuncs()
     for stream in (sys.stdout, sys.stderr):
-        with suppress(BrokenPipeError, ValueError):  # its reader is gone, or it is closed
-            stream.flush()
+        with suppress(OSError, ValueError):  # its reader is gone, its disk full, it is closed
+            if stream is not None:
+                stream.flush()
     os._exit(code)
 
 
@@ -113,9 +127,11 @@ def run(arguments: list[str]) -> int:
         return error.exit_code
     except KeyboardInterrupt:
         return 130
-    except BrokenPipeError:  # `netwright list models | head`
-        sys.stderr.close()
-        return 0
+    except OSError as error:
+        if error.filename is not None or error.errno not in UNWRITTEN:
+            raise
+        complain(f"what was to be written cannot be: {error.strerror}")
+        return 1
     except CLICK_ERROR as error:
         complain(_sentence(error, arguments))
         return 2

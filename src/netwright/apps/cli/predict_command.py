@@ -2,8 +2,6 @@
 
 import csv
 import io
-import json
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -66,7 +64,7 @@ def predict(  # noqa: PLR0913, PLR0917 - one argument an option
     netwright predict RUN photos/ --out masks
     netwright predict RUN series.csv    (a last row without values: what comes next)
     """
-    from netwright.core.console import give
+    from netwright.core.console import give, give_exactly
     from netwright.core.errors import ConfigError
     from netwright.core.storage import write_text
     from netwright.recipes.answers import check_asked
@@ -91,7 +89,7 @@ def predict(  # noqa: PLR0913, PLR0917 - one argument an option
         answers = _answer_rows(opened, rows, keep, proba=proba, threshold=threshold)
     text = _text(opened, answers, as_json=as_json)
     if out is None or is_mask:
-        give(text)
+        give_exactly(text)
     else:
         write_text(out, text)
         give(f"{len(answers)} answers: {out}")
@@ -114,8 +112,10 @@ def _check_free(out: Path, form: str) -> None:
 
 def _text(run: "Run", answers: list[dict[str, Any]], *, as_json: bool) -> str:
     """What goes to standard output, or into a file."""
+    from netwright.core.console import json_text
+
     if as_json:
-        return json.dumps(answers, indent=2, allow_nan=False) + "\n"
+        return json_text(answers) + "\n"
     if run.spec.target == "tags":
         return "".join(_tagged(**one) + "\n" for one in answers)
     if run.spec.inputs == "pairs":
@@ -307,6 +307,7 @@ def _read_row(run: "Run", row: str) -> Any:
 def _read_rows(run: "Run", sources: list[str]) -> Any:
     """What a file, or standard input, holds: texts, or a table."""
     from netwright.apps.cli.predicted_texts import read_texts, takes_texts
+    from netwright.apps.cli.standard_input import INPUT, read_standard_input
     from netwright.core.errors import ConfigError
     from netwright.data.tables.delimited import parse_delimited
     from netwright.data.tables.encoding import TableEncoder
@@ -320,8 +321,7 @@ def _read_rows(run: "Run", sources: list[str]) -> Any:
         return read_texts(encoder, source)
     if source == "-":
         dialect = encoder.dialect if isinstance(encoder, TableEncoder) else None
-        content = sys.stdin.buffer.read()
-        return encoder.read(parse_delimited("standard input", content, dialect=dialect))
+        return encoder.read(parse_delimited(INPUT, read_standard_input(), dialect=dialect))
     return read_table(source) if encoder.kind == "arrays" else encoder.read(source)
 
 

@@ -1,6 +1,5 @@
 """Texts as `netwright predict` takes and gives them: a line each, or rows of a table."""
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +9,6 @@ if TYPE_CHECKING:
     from netwright.data.text.conllu import Sentence
     from netwright.recipes.run import Run
 
-INPUT = "standard input"
 OPEN_ALREADY = ("/dev/stdin", "/dev/fd/")  # pipes that the shell hands over
 
 
@@ -25,6 +23,7 @@ def takes_texts(preprocessor: "Preprocessor") -> bool:
 
 def read_texts(preprocessor: "Preprocessor", source: str) -> Any:
     """The lines of a file or of standard input; a table and tagged sentences as what they are."""
+    from netwright.apps.cli.standard_input import INPUT, read_standard_input
     from netwright.data.text.pair_encoder import PairEncoder
     from netwright.data.text.row_encoder import RowEncoder
     from netwright.data.text.text_files import decode_text, read_text
@@ -39,7 +38,7 @@ def read_texts(preprocessor: "Preprocessor", source: str) -> Any:
         column = preprocessor.columns[0]
     path, encoding = Path(source).expanduser(), getattr(preprocessor, "encoding", None)
     if source == "-":
-        name, text = INPUT, decode_text(INPUT, sys.stdin.buffer.read(), encoding)
+        name, text = INPUT, decode_text(INPUT, read_standard_input(), encoding)
     elif source.startswith(OPEN_ALREADY):
         name, text = source, decode_text(source, path.read_bytes(), encoding)
     else:
