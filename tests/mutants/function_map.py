@@ -5,7 +5,7 @@ A function is named `core/storage.py::Class.method`; what is defined inside it c
 
 import gzip
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -29,14 +29,22 @@ class FunctionMap:
     seconds: Mapping[str, float]
     tests: Mapping[str, frozenset[str]]
 
-    def of_function(self, function: str) -> list[str]:
-        """The tests that ran this function, the shortest first."""
-        return self._shortest_first(self.tests.get(function, frozenset()))
+    def that_run(self, names: Sequence[str]) -> list[str]:
+        """The tests that ran these functions, the shortest first.
 
-    def of_prefix(self, prefix: str) -> list[str]:
-        """The tests that ran any function whose name starts so: all of a file, or of a class."""
-        found = [tests for name, tests in self.tests.items() if name.startswith(prefix)]
-        return self._shortest_first(frozenset().union(*found))
+        A name that ends in `.` or `:` stands for all functions of a class or of a file.
+        """
+        found = set[str]()
+        for name in names:
+            if name.endswith((".", ":")):
+                found.update(*(ran for one, ran in self.tests.items() if one.startswith(name)))
+            else:
+                found.update(self.tests.get(name, ()))
+        return self._shortest_first(found)
+
+    def in_file(self, file: str) -> list[str]:
+        """The tests of a file, the shortest first."""
+        return self._shortest_first(test for test in self.seconds if test.startswith(f"{file}::"))
 
     def _shortest_first(self, tests: Iterable[str]) -> list[str]:
         return sorted(tests, key=lambda test: (self.seconds[test], test))

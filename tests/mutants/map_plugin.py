@@ -14,10 +14,10 @@ from types import CodeType, FrameType
 
 import pytest
 
-import netwright
 from tests.mutants.function_map import ROOMS, outermost, write_part
+from tests.mutants.planting import package_folder
 
-PACKAGE = f"{Path(netwright.__file__).parent}{os.sep}"
+PACKAGE = f"{package_folder()}{os.sep}"
 
 
 def name_of(code: CodeType) -> str | None:

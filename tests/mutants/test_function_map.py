@@ -17,8 +17,9 @@ def test_parts_are_read_as_one_map_with_the_shortest_test_first(tmp_path: Path) 
     write_part(tmp_path / "parts" / "gw1.json.gz", {other: 1.0}, {other: {"core/x.py::A.f"}})
     found = read_map(tmp_path / "parts")
     assert found.seconds == {long: 2.0, short: 0.5, other: 1.0}
-    assert found.of_function("core/x.py::A.f") == [short, other, long]
-    assert found.of_function("core/x.py::g") == [long]
-    assert found.of_function("core/x.py::unknown") == []
-    assert found.of_prefix("core/x.py::A.") == [short, other, long]
-    assert found.of_prefix("core/y.py::") == []
+    assert found.that_run(["core/x.py::A.f"]) == [short, other, long]
+    assert found.that_run(["core/x.py::g"]) == [long]
+    assert found.that_run(["core/x.py::A"]) == []
+    assert found.that_run(["core/x.py::A."]) == [short, other, long]
+    assert found.that_run(["core/y.py::", "core/x.py::g"]) == [long]
+    assert found.in_file("tests/a.py") == [short, long]

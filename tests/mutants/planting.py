@@ -1,0 +1,101 @@
+"""A mutant in a running process: in functions that are there, or in a file yet to be imported.
+
+A change inside a function is planted into a process that has the whole package imported: every
+function object made from that code gets the changed code. What takes effect at import is planted
+before the package is imported, by a finder that compiles the changed source.
+"""
+
+import gc
+import importlib.util
+import sys
+from collections.abc import Iterator, Sequence
+from importlib.abc import MetaPathFinder
+from importlib.machinery import ModuleSpec, SourceFileLoader
+from pathlib import Path
+from types import CodeType, FunctionType, ModuleType
+
+from tests.mutants.mutant import Mutant, mutated_tree
+
+
+def package_folder() -> Path:
+    """Where netwright lies, which this does not import."""
+    spec = importlib.util.find_spec("netwright")
+    if spec is None or spec.origin is None:
+        raise ModuleNotFoundError("netwright is not installed here; `make demo` installs it")
+    return Path(spec.origin).parent
+
+
+def module_name(file: str) -> str:
+    """`netwright.core.storage` for core/storage.py."""
+    return "netwright." + file.removesuffix(".py").replace("/", ".")
+
+
+def compiled(mutant: Mutant, package: Path) -> CodeType:
+    """The changed file."""
+    path = package / mutant.file
+    tree = mutated_tree(mutant, path.read_text(encoding="utf-8"))
+    return compile(tree, str(path), "exec", dont_inherit=True)
+
+
+def functions_to_change(code: CodeType) -> list[tuple[FunctionType, CodeType]]:
+    """The functions of this file whose code differs, with their new code; none if it cannot be.
+
+    It cannot where two functions are not to be told apart by name and line, or where the changed
+    one takes other variables from the function around it.
+    """
+    changed: dict[tuple[str, int], list[CodeType]] = {}
+    for one in _codes_in(code):
+        changed.setdefault((one.co_qualname, one.co_firstlineno), []).append(one)
+    gc.unfreeze()
+    found = []
+    for function in gc.get_objects():
+        if type(function) is not FunctionType or function.__code__.co_filename != code.co_filename:
+            continue
+        own = function.__code__
+        options = changed.get((own.co_qualname, own.co_firstlineno), [])
+        if own in options:
+            continue
+        if len(options) != 1 or options[0].co_freevars != own.co_freevars:
+            return []
+        found.append((function, options[0]))
+    return found
+
+
+def _codes_in(code: CodeType) -> Iterator[CodeType]:
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield constant
+            yield from _codes_in(constant)
+
+
+class _ChangedLoader(SourceFileLoader):
+    """Loads a module from code that is there already."""
+
+    def __init__(self, fullname: str, code: CodeType) -> None:
+        super().__init__(fullname, code.co_filename)
+        self.code = code
+
+    def get_code(self, fullname: str) -> CodeType:
+        return self.code
+
+
+class _ChangedFinder(MetaPathFinder):
+    """Finds one module, changed."""
+
+    def __init__(self, fullname: str, code: CodeType) -> None:
+        self.fullname, self.code = fullname, code
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        if fullname != self.fullname:
+            return None
+        loader = _ChangedLoader(fullname, self.code)
+        return importlib.util.spec_from_file_location(
+            fullname, self.code.co_filename, loader=loader
+        )
+
+
+def plant_at_import(fullname: str, code: CodeType) -> None:
+    """Let the next import of this module find the changed code."""
+    sys.meta_path.insert(0, _ChangedFinder(fullname, code))
