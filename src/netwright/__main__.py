@@ -1,6 +1,6 @@
 """`python -m netwright` is the `netwright` command."""
 
-from netwright.apps.cli.main import main
+from netwright.apps.cli.start import main
 
 if __name__ == "__main__":
     main()

@@ -15,7 +15,9 @@ from netwright.core.errors import ConfigError, DataError, RunError
 from netwright.core.folder_lock import FolderLock
 from netwright.recipes.fit import prepare
 from netwright.recipes.training import train
+from netwright.train.callback import Callback
 from netwright.train.history import without_clock
+from netwright.train.state import TrainState
 
 SETTINGS: dict[str, Any] = {
     "hidden": (6,),
@@ -153,6 +155,39 @@ def test_a_run_of_another_model_is_not_written_over(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="holds a run of another recipe"):
         nw.fit("ridge", "line", out=tmp_path / "run", resume="auto", quiet=True)
     assert nw.open_run(tmp_path / "run").evaluate() == first.results["metrics"]
+
+
+class InterruptAt(Callback):
+    """Ctrl-C where nobody has asked to be told of it; in step 0 before the first."""
+
+    def __init__(self, step: int) -> None:
+        self.step = step
+
+    def on_fit_start(self, state: TrainState) -> None:
+        self.on_step_end(state)
+
+    def on_step_end(self, state: TrainState) -> None:
+        if state.step == self.step:
+            raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize("was_there", [False, True])
+def test_ctrl_c_before_anything_is_learned_leaves_no_folder(
+    tmp_path: Path, was_there: bool
+) -> None:
+    out = tmp_path / "run"
+    if was_there:
+        out.mkdir()
+    with pytest.raises(KeyboardInterrupt):
+        fit(out, callbacks=[InterruptAt(0)])
+    assert list(tmp_path.rglob("*")) == ([out] if was_there else [])
+
+
+def test_ctrl_c_later_leaves_what_can_be_gone_on_from(tmp_path: Path, whole: nw.Run) -> None:
+    with pytest.raises(KeyboardInterrupt):
+        fit(tmp_path / "run", callbacks=[InterruptAt(3)], save_steps=1)
+    gone_on = fit(tmp_path / "run", resume="auto", save_steps=1)
+    assert same_model(gone_on, whole)
 
 
 def test_one_owner_at_a_time(tmp_path: Path) -> None:

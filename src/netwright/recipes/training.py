@@ -127,7 +127,7 @@ def _run_folder(
                 write_recipe(folder, recipe)
             ranks.tell(origin.as_text())
             yield origin
-    except Exception:
+    except BaseException:  # also Ctrl-C before the first step
         if place is None:
             let_go_of(folder, was_there=was_there)
         raise

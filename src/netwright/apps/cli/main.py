@@ -4,6 +4,7 @@ import atexit
 import errno
 import os
 import re
+import signal
 import sys
 import traceback
 from collections.abc import Callable
@@ -98,15 +99,23 @@ def main(arguments: list[str] | None = None) -> NoReturn:
     guard_streams()
     try:
         code = run(sys.argv[1:] if arguments is None else arguments)
-    except Exception:
-        code = 1
+    except Exception as error:
+        code = 130 if _comes_of_interrupt(error) else 1
         with suppress(AttributeError, OSError):  # it is closed, or takes nothing
-            sys.stderr.write(traceback.format_exc())
+            sys.stderr.write(traceback.format_exc() if code == 1 else "")
     _end(code)
+
+
+def _comes_of_interrupt(error: BaseException | None) -> bool:
+    """Whether foreign code has made another exception of a Ctrl-C."""
+    while error is not None and not isinstance(error, KeyboardInterrupt):
+        error = error.__cause__ or error.__context__
+    return error is not None
 
 
 def _end(code: int) -> NoReturn:
     """As `sys.exit`, but modules are left as they are: to free all of torch takes half a second."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # it is over, and 130 would say that it is not
     atexit._run_exitfuncs()
     for stream in (sys.stdout, sys.stderr):
         with suppress(OSError, ValueError):  # its reader is gone, its disk full, it is closed

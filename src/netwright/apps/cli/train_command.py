@@ -199,7 +199,7 @@ def train(  # noqa: PLR0913, PLR0917 - one argument an option
             quiet=quiet or as_json,
         )
     except KeyboardInterrupt as interrupt:  # typer would swallow what it says
-        say(f"interrupted; {interrupt}")
+        say(f"interrupted; {str(interrupt) or 'nothing is saved'}")
         raise typer.Exit(130) from None
     if rank in {None, "0"}:
         show_results(run, as_json=as_json, report=None if no_report else write_report(run))
