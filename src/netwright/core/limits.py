@@ -82,13 +82,19 @@ PIXELS = Limit(
     variable="NETWRIGHT_MAX_MEGAPIXELS",
     default=2**27 / 1e6,  # the largest cameras stay below it
     unit="million pixels",
-    bounds="one image, by its head; and the size that images are brought to",
+    bounds="one image, by its head",
 )
 DECODING = Limit(
     variable="NETWRIGHT_MAX_DECODING_GB",
-    default=0.75,
+    default=1,
     unit="GB",
-    bounds="the images that are decoded at one time, with the copies that this takes",
+    bounds="the images that are decoded at one time",
+)
+INPUT = Limit(
+    variable="NETWRIGHT_MAX_INPUT_NUMBERS",
+    default=2**26,  # 4,700 x 4,700 pixels in colour
+    unit="numbers",
+    bounds="one example, as a model gets it",
 )
 WEIGHTS = Limit(
     variable="NETWRIGHT_MAX_MODEL_GB",
@@ -102,4 +108,4 @@ TENSORS = Limit(
     unit="weights and buffers",
     bounds="the tensors of a model",
 )
-LIMITS = (CONTENT, UNPACKED, COLUMNS, PIXELS, DECODING, WEIGHTS, TENSORS)
+LIMITS = (CONTENT, UNPACKED, COLUMNS, PIXELS, DECODING, INPUT, WEIGHTS, TENSORS)

@@ -14,7 +14,14 @@ import torch
 from PIL import Image
 
 from netwright.core.errors import DataError
-from netwright.data.images.decoding import ImageForm, decode_file, decode_image, read_header
+from netwright.data.images import decoding
+from netwright.data.images.decoding import (
+    ImageForm,
+    ImageMode,
+    decode_file,
+    decode_image,
+    read_header,
+)
 from tests.data.images.pictures import bytes_of, save
 
 GREY = ImageForm(mode="L", height=2, width=3)
@@ -180,14 +187,23 @@ def header_of(width: int, height: int) -> bytes:
     return whole.getvalue()[:12] + chunk + sum_of_it + whole.getvalue()[33:]
 
 
-@pytest.mark.parametrize("size", [(50_000, 50_000), (12_000, 12_000)])
+@pytest.mark.parametrize(
+    ("size", "reason"),
+    [  # pillow itself refuses the first and would only warn of the second
+        ((50_000, 50_000), "its head claims more pixels than pillow takes for an image"),
+        (
+            (12_000, 12_000),
+            "its head claims 144 million pixels, at most 134.218 million pixels are read; where "
+            "you trust it, raise NETWRIGHT_MAX_MEGAPIXELS",
+        ),
+    ],
+)
 def test_a_huge_claim_is_refused_before_anything_is_decoded(
-    tmp_path: Path, size: tuple[int, int]
+    tmp_path: Path, size: tuple[int, int], reason: str
 ) -> None:
-    # Pillow itself refuses the first and would only warn of the second.
     path = tmp_path / "x.png"
     path.write_bytes(header_of(*size))
-    sentence = f"{path} cannot be read as an image: its head claims more than 134,217,728 pixels"
+    sentence = f"{path} cannot be read as an image: {reason}"
     for read in (read_header, lambda file: decode_file(file, GREY)):
         with pytest.raises(DataError, match=f"^{re.escape(sentence)}$"):
             read(path)
@@ -239,3 +255,51 @@ def test_damage_anywhere_in_a_png_is_seen(tmp_path: Path) -> None:
     assert unseen == list(range(len(whole) - 12, len(whole) - 8)) + list(
         range(len(whole) - 4, len(whole))
     )  # the length and the sum of the empty last chunk
+
+
+def test_a_form_that_no_model_takes_is_refused() -> None:
+    with pytest.raises(DataError) as refusal:
+        ImageForm(mode="RGB", height=60_000, width=60_000)
+    assert str(refusal.value) == (
+        "an image of 60000 x 60000 holds 1.08e+10 numbers, at most 6.71089e+07 numbers are read; "
+        "where you trust it, raise NETWRIGHT_MAX_INPUT_NUMBERS"
+    )
+
+
+@pytest.mark.parametrize("mode", ["L", "RGB"])
+@pytest.mark.parametrize("kind", ["RGBA", "LA", "P", "I;16", "I", "F"])
+def test_large_images_are_changed_in_bands_to_the_same_bytes(
+    kind: str, mode: ImageMode, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if kind in {"RGBA", "LA"}:
+        image = Image.fromarray(bytes_of(0, 37, 29, 4)).convert(kind)
+    elif kind == "P":
+        image = Image.fromarray(bytes_of(0, 37, 29, 3)).convert("P")
+        image.info["transparency"] = 3
+    else:
+        values = np.linspace(0, 1 if kind == "F" else 65535, 37 * 29).reshape(37, 29)
+        dtype = {"F": np.float32, "I": np.int32, "I;16": np.uint16}[kind]
+        image = Image.fromarray(values.astype(dtype))
+    assert image.mode == kind
+    form = ImageForm(mode=mode, height=37, width=29)
+    whole = decode_image(image, form)
+    monkeypatch.setattr(decoding, "BAND", 64)
+    assert torch.equal(decode_image(image, form), whole)
+    assert len(set(whole.flatten().tolist())) > 2
+
+
+def test_an_image_that_takes_more_than_the_room_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = saved(tmp_path, Image.new("RGBA", (500, 500)), "x.png")
+    monkeypatch.setenv("NETWRIGHT_MAX_DECODING_GB", "0.001")
+    with pytest.raises(DataError) as refusal:
+        decode_file(path, GREY)
+    assert str(refusal.value) == (
+        f"{path} cannot be read as an image: it takes 0.00125 GB, at most 0.001 GB are read; where "
+        "you trust it, raise NETWRIGHT_MAX_DECODING_GB"
+    )
+    progressive = saved(tmp_path, Image.new("RGB", (500, 500)), "x.jpg", progressive=True)
+    with pytest.raises(DataError, match="raise NETWRIGHT_MAX_DECODING_GB"):
+        decode_file(progressive, GREY)
+    decode_file(saved(tmp_path, Image.new("RGB", (500, 500)), "y.jpg"), GREY)  # decoded small

@@ -10,6 +10,7 @@ from PIL import Image
 import netwright as nw
 from netwright.core.errors import ConfigError, DataError
 from netwright.data.dataset import Data
+from netwright.data.images import reading
 from netwright.data.images.decoding import ImageForm, decode_file
 from netwright.data.images.folder import ImageFolderConfig, load_image_folder
 from netwright.data.pixels import PixelSplit
@@ -180,3 +181,16 @@ def test_a_run_reads_images_as_it_learned_them(root: Path, tmp_path: Path) -> No
 def bytes_of_all(root: Path) -> torch.Tensor:
     form = ImageForm(mode="L", height=4, width=4)
     return torch.stack([decode_file(root / name, form) for name in NAMES])
+
+
+def test_images_that_come_to_far_more_than_their_files_stay_files(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reading, "FREE", 10**5)
+    for place in range(8):
+        file = tmp_path / "ab"[place % 2] / f"{place}.png"
+        file.parent.mkdir(exist_ok=True)
+        Image.new("L", (300, 300), place).save(file)
+    data = load_image_folder(ImageFolderConfig(path=str(tmp_path)))
+    assert isinstance(data.train, StoredSplit)
+    assert any("GiB, far more than their files: they are decoded a batch" in n for n in data.notes)

@@ -5,8 +5,10 @@ from pathlib import Path
 
 import pytest
 import torch
+from PIL import Image
 
 from netwright.core.errors import DataError
+from netwright.data.images import reading
 from netwright.data.images.decoding import ImageForm, ImageHeader, decode_file
 from netwright.data.images.reading import for_each, read_digests, read_headers, read_pixels
 from tests.data.images.pictures import folder_of
@@ -57,3 +59,21 @@ def test_only_refusals_are_kept_back(files: list[Path]) -> None:
     with pytest.raises(ZeroDivisionError):
         for_each(files[:3], lambda place: 1 / place)
     assert for_each([], lambda place: place) == []
+
+
+def test_images_that_come_to_far_more_than_their_files_are_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reading, "FREE", 10**6)
+    files = [tmp_path / f"{place}.png" for place in range(8)]
+    for file in files:
+        Image.new("L", (600, 600)).save(file)  # 360,000 pixels in some 400 bytes
+    form = ImageForm(mode="L", height=600, width=600)
+    with pytest.raises(DataError) as refusal:
+        read_pixels(files, form)
+    assert str(refusal.value) == (
+        "8 images come to 0.00288 GB, far more than their files, at most 100 times the packed "
+        "bytes are read; where you trust it, raise NETWRIGHT_MAX_UNPACK_RATIO"
+    )
+    monkeypatch.setenv("NETWRIGHT_MAX_UNPACK_RATIO", "1e4")
+    assert read_pixels(files, form)[0].shape == (8, 1, 600, 600)

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from netwright.recipes.run import Run
 
 TOGETHER = 256  # images that are in memory at a time
+MOST_NUMBERS = 2**26  # and no more of their pixels and channels
 MASKS_TOGETHER = 16  # and with a probability of each class for each of their pixels
 
 
@@ -203,8 +204,9 @@ def _answer_images(
         raise ConfigError("--row is for tables, this run was trained on images")
     files = [file for source in sources for file in files_at(source)]
     answers = []
-    for start in range(0, len(files), TOGETHER):
-        some = files[start : start + TOGETHER]
+    together = max(1, min(TOGETHER, MOST_NUMBERS // run.spec.num_features))
+    for start in range(0, len(files), together):
+        some = files[start : start + together]
         given = answer(run, run.preprocessor.read(some), proba=proba, threshold=threshold)
         answers += [{"file": shown(file), **one} for file, one in zip(some, given, strict=True)]
     return answers

@@ -14,19 +14,23 @@ Shapes: C channels, I rows, J columns.
 """
 
 import contextlib
+import math
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
 import numpy as np
 import torch
-from PIL import ExifTags, Image, ImageOps, UnidentifiedImageError
+from PIL import Image, ImageOps, UnidentifiedImageError
 from torch import Tensor
 
 from netwright.core.errors import DataError
+from netwright.core.limits import INPUT, PIXELS
+from netwright.data.images.decoding_room import ROOM
+from netwright.data.images.exif_note import orientation, orientation_in_head
 from netwright.data.images.file_names import shown
 from netwright.data.images.quiet_pillow import QUIET
 
@@ -37,7 +41,7 @@ CHANNELS: dict[ImageMode, int] = {"L": 1, "RGB": 3, "RGBA": 4}
 SUFFIXES = frozenset(
     ".png .jpg .jpeg .jpe .jfif .gif .bmp .dib .tif .tiff .webp .ppm .pgm .pbm .pnm".split()
 )
-MOST_PIXELS = 2**27  # 134 million: the largest cameras stay below it
+BAND = 2**20  # pixels that are changed at a time
 
 # Pillow knows more, among them formats that start another program.
 _FORMATS = ("PNG", "JPEG", "GIF", "BMP", "DIB", "TIFF", "WEBP", "PPM")
@@ -72,6 +76,10 @@ class ImageForm:
     width: int
     resize: Resize = "squash"
 
+    def __post_init__(self) -> None:
+        """Refuse a size for which there is no room, before the first image is brought to it."""
+        INPUT.check(f"an image of {self.height} x {self.width}", math.prod(self.shape))
+
     @property
     def shape(self) -> tuple[int, int, int]:
         """(C, I, J)."""
@@ -93,7 +101,7 @@ def read_header(path: str | Path) -> ImageHeader:
     with refusing(path), QUIET, opened(path) as image:
         width, height = image.size
         # A TIFF is turned by pillow, and its header has the upright size already.
-        if image.format != "TIFF" and _orientation(image) in _SIDEWAYS:
+        if image.format != "TIFF" and orientation_in_head(image) in _SIDEWAYS:
             width, height = height, width
         return ImageHeader(
             height=height,
@@ -108,8 +116,10 @@ def decode_file(path: str | Path, form: ImageForm) -> Tensor:
     with refusing(path), QUIET, opened(path, whole=True) as image:
         # A JPEG is decoded at a half, a quarter or an eighth where that is large enough.
         enough = 2 * max(form.height, form.width)
+        pixels = image.width * image.height
         image.draft(None, (enough, enough))
-        return pixels_of(resized(with_mode(upright(image), form.mode), form))
+        with ROOM.hold(_needed(image, form, pixels)):
+            return pixels_of(resized(with_mode(upright(image), form.mode), form))
 
 
 def decode_image(image: Image.Image, form: ImageForm, name: str = "image") -> Tensor:
@@ -125,7 +135,7 @@ def decode_image(image: Image.Image, form: ImageForm, name: str = "image") -> Te
 def upright(image: Image.Image) -> Image.Image:
     """The image turned as its EXIF note says."""
     image.load()
-    turn = _TURNS.get(_orientation(image))
+    turn = _TURNS.get(orientation(image))
     return image if turn is None else image.transpose(turn)
 
 
@@ -134,8 +144,7 @@ def with_mode(image: Image.Image, mode: ImageMode) -> Image.Image:
     if image.mode.startswith(("I", "F")):
         image = _as_bytes(image)
     if image.has_transparency_data and mode != "RGBA":
-        image = image.convert("RGBA")
-        image = Image.alpha_composite(Image.new("RGBA", image.size, "white"), image)
+        return _by_bands(image, mode, lambda band: _on_white(band).convert(mode))
     return image if image.mode == mode else image.convert(mode)
 
 
@@ -173,8 +182,7 @@ def opened(path: str | Path, *, whole: bool = False) -> Iterator[Image.Image]:
     _check_regular(os.stat(path))
     with open(path, "rb") as file:
         image = Image.open(file, formats=_FORMATS)
-        if image.width * image.height > MOST_PIXELS:
-            raise Image.DecompressionBombError
+        PIXELS.check("its head", image.width * image.height / 1e6, "claims")
         if whole and image.format == "PNG":
             image.verify()  # decoding alone skips the checksums of the pixels
             file.seek(0)
@@ -191,28 +199,66 @@ def _check_regular(status: os.stat_result) -> None:
         raise ValueError("it is empty")
 
 
-def _orientation(image: Image.Image) -> int:
-    """The EXIF note on how the camera was held; a damaged one says nothing."""
-    with contextlib.suppress(Exception):
-        return int(image.getexif().get(ExifTags.Base.Orientation, 1))
-    return 1
+def _needed(image: Image.Image, form: ImageForm, pixels: int) -> int:
+    """Bytes that decoding takes at most: as pillow holds the image, turned, and in its new mode.
+
+    Args:
+        image: whose head is read, and which a JPEG decodes small.
+        form: what it is brought to.
+        pixels: of the whole image; a progressive JPEG holds all its coefficients.
+    """
+    stored = 1 if image.mode in {"1", "L", "P"} else 4
+    copied = 1 if form.mode == "L" else 4
+    if image.mode == form.mode:
+        copied = 0 if orientation_in_head(image) == 1 else stored
+    coefficients = 2 * len(image.getbands()) * pixels if "progressive" in image.info else 0
+    return image.width * image.height * (stored + copied) + coefficients
+
+
+def _by_bands(
+    image: Image.Image, mode: ImageMode, change: Callable[[Image.Image], Image.Image]
+) -> Image.Image:
+    """What a change, pixel by pixel, makes of an image; its copies are of a few rows at a time."""
+    if image.width * image.height <= BAND:
+        return change(image)
+    changed = Image.new(mode, image.size)
+    for top, band in _bands(image):
+        changed.paste(change(band), (0, top))
+    return changed
+
+
+def _bands(image: Image.Image) -> Iterator[tuple[int, Image.Image]]:
+    """The first row of each band, and the band."""
+    rows = max(1, BAND // image.width)
+    for top in range(0, image.height, rows):
+        yield top, image.crop((0, top, image.width, min(top + rows, image.height)))
+
+
+def _on_white(image: Image.Image) -> Image.Image:
+    image = image.convert("RGBA")
+    return Image.alpha_composite(Image.new("RGBA", image.size, "white"), image)
 
 
 def _as_bytes(image: Image.Image) -> Image.Image:
-    values = np.asarray(image)
     top = 1 if image.mode == "F" else 65535
-    if not (values.min() >= 0 and values.max() <= top):  # this way round NaN is refused too
-        raise ValueError(
-            f"its pixels must lie between 0 and {top}, got {values.min():g} to {values.max():g}"
-        )
-    return Image.fromarray(np.rint(values * (255 / top)).astype(np.uint8))
+    arrays = (np.asarray(band) for _, band in _bands(image))
+    held = [(values.min(), values.max()) for values in arrays]
+    low, high = np.min(held), np.max(held)
+    if not (low >= 0 and high <= top):  # this way round NaN is refused too
+        raise ValueError(f"its pixels must lie between 0 and {top}, got {low:g} to {high:g}")
+    scale = 255 / top
+    return _by_bands(image, "L", lambda band: _scaled(band, scale))
+
+
+def _scaled(image: Image.Image, scale: float) -> Image.Image:
+    return Image.fromarray(np.rint(np.asarray(image) * scale).astype(np.uint8))
 
 
 def _reason(error: Exception) -> str:
     if isinstance(error, UnidentifiedImageError):
         return f"it is none of {', '.join(_FORMATS)}, or its head is damaged"
     if isinstance(error, Image.DecompressionBombError):
-        return f"its head claims more than {MOST_PIXELS:,} pixels"
+        return "its head claims more pixels than pillow takes for an image"
     if isinstance(error, OSError) and error.strerror:
         return error.strerror
     return shown(str(error) or type(error).__name__)[:200]

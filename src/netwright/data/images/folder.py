@@ -26,7 +26,7 @@ from netwright.data.images.file_names import shown
 from netwright.data.images.labelled import LabelledImages, divide
 from netwright.data.images.layout import find_images
 from netwright.data.images.normalization import Normalization, agreed_scaling, measured_scaling
-from netwright.data.images.reading import read_digests, read_headers, read_pixels
+from netwright.data.images.reading import most_kept, read_digests, read_headers, read_pixels
 from netwright.data.images.stored_images import StoredImages
 from netwright.data.pixels import PixelSplit
 from netwright.data.source import DataConfig, Source
@@ -149,7 +149,7 @@ def _decoded(found: LabelledImages, root: Path, config: ImageFolderConfig) -> _D
     digests: Sequence[bytes] = ()
     if form is not None:
         size = len(headers) * math.prod(form.shape) / 2**30
-        if size <= config.memory:
+        if size <= min(config.memory, most_kept(found.files) / 2**30):
             pixels, bad = read_pixels(found.files, form)
         else:
             digests, bad = read_digests(found.files, form)
@@ -171,9 +171,10 @@ def _decoded(found: LabelledImages, root: Path, config: ImageFolderConfig) -> _D
 
 
 def _not_held(size: float, memory: float) -> str:
+    why = f"more than memory={memory:g}" if size > memory else "far more than their files"
     return (
-        f"the images take {size:.3g} GiB, more than memory={memory:g}: they are decoded a batch at "
-        "a time; train.workers=N helps"
+        f"the images take {size:.3g} GiB, {why}: they are decoded a batch at a time; "
+        "train.workers=N helps"
     )
 
 

@@ -18,8 +18,10 @@ from torch import Tensor
 
 from netwright.core.errors import ConfigError, DataError
 from netwright.data.images.decoding import opened, refusing, upright
+from netwright.data.images.decoding_room import ROOM
 from netwright.data.images.quiet_pillow import QUIET
 
+COPIES = 8  # bytes a pixel: as it is stored, turned, and as an array
 MOST_VALUES = 64  # that are taken for classes where nobody has named them
 MOST_CLASSES = 256  # that fit into a byte
 MOST_SHADE = 2**16 - 1  # of a grey PNG
@@ -30,7 +32,8 @@ def read_mask(path: Path) -> NDArray[np.integer]:
     with refusing(path), QUIET, opened(path, whole=True) as image:
         if image.format == "JPEG":
             raise ValueError("a JPEG changes the values of a mask, wanted a PNG")
-        return _values(upright(image))
+        with ROOM.hold(image.width * image.height * COPIES):
+            return _values(upright(image))
 
 
 def resize_mask(mask: NDArray[np.integer], height: int, width: int) -> NDArray[np.integer]:

@@ -7,8 +7,11 @@ Shapes: N images, C channels, I rows, J columns.
 """
 
 import hashlib
+import math
+import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 from typing import TypeVar
 
@@ -17,6 +20,7 @@ from torch import Tensor
 
 from netwright.core.console import Bar
 from netwright.core.errors import DataError
+from netwright.core.limits import UNPACKED
 from netwright.data.images.decoding import (
     ImageForm,
     ImageHeader,
@@ -25,6 +29,7 @@ from netwright.data.images.decoding import (
     refusing,
 )
 
+FREE = 2**30  # bytes of pixels for which no ratio is looked at
 TOGETHER = 8  # files that a thread takes at a time
 MOST_THREADS = 8  # more wait for each other: what is small is read by Python more than by pillow
 
@@ -38,6 +43,12 @@ def read_headers(files: Sequence[Path]) -> list[ImageHeader | DataError]:
 
 def read_pixels(files: Sequence[Path], form: ImageForm) -> tuple[Tensor, dict[int, DataError]]:
     """All images as bytes (N, C, I, J), and what is wrong with those that stayed black."""
+    size = len(files) * math.prod(form.shape)
+    if size > most_kept(files):
+        raise DataError(
+            f"{len(files)} images come to {size / 1e9:.3g} GB, far more than their files, "
+            f"{UNPACKED.way_out}"
+        )
     pixels = torch.zeros((len(files), *form.shape), dtype=torch.uint8)
 
     def decode(place: int) -> None:
@@ -45,6 +56,15 @@ def read_pixels(files: Sequence[Path], form: ImageForm) -> tuple[Tensor, dict[in
 
     ends = for_each(files, decode, "decoding images")
     return pixels, {place: end for place, end in enumerate(ends) if isinstance(end, DataError)}
+
+
+def most_kept(files: Sequence[Path]) -> float:
+    """The bytes that images may come to together: what files of their size honestly hold."""
+    sizes = 0
+    for file in files:
+        with suppress(OSError, ValueError):  # a bad file is told when it is decoded
+            sizes += os.stat(file).st_size
+    return max(FREE, UNPACKED.value * sizes)
 
 
 def read_digests(
