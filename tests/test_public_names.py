@@ -34,6 +34,7 @@ PUBLIC = [
     "search",
     "theory",
     "train",
+    "verify",
 ]
 
 

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from netwright.recipes.run import Run as Run
     from netwright.recipes.run import open_run as open_run
     from netwright.recipes.search.search import search as search
+    from netwright.recipes.verify import verify as verify
 
 __version__ = VERSION
 
@@ -61,6 +62,7 @@ _HOMES = {
     "search": "netwright.recipes.search.search",
     "theory": "netwright.theory",
     "train": "netwright.train",
+    "verify": "netwright.recipes.verify",
 }
 
 __all__ = sorted(_HOMES)  # noqa: PLE0605 - a list, made from the table

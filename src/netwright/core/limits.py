@@ -108,4 +108,10 @@ TENSORS = Limit(
     unit="weights and buffers",
     bounds="the tensors of a model",
 )
-LIMITS = (CONTENT, UNPACKED, COLUMNS, PIXELS, DECODING, INPUT, WEIGHTS, TENSORS)
+FILES = Limit(
+    variable="NETWRIGHT_MAX_FILES",
+    default=10_000,
+    unit="entries",
+    bounds="the entries of a folder that is verified",
+)
+LIMITS = (CONTENT, UNPACKED, COLUMNS, PIXELS, DECODING, INPUT, WEIGHTS, TENSORS, FILES)

@@ -65,13 +65,13 @@ def _listed_files(path: Path, inside: Path | None) -> Iterator[dict[str, Listed]
         except OSError as error:
             raise DataError(f"{path / MANIFEST} is not a readable JSON file: {error}") from None
         files = {}
-        for name, wanted in _sums(content, path / MANIFEST).items():
+        for name, wanted in listed_sums(content, path / MANIFEST).items():
             with _readable(path / name):
                 files[name] = held.enter_context(folder.read(name)), wanted
         yield files
 
 
-def _sums(content: bytes, path: Path) -> dict[str, str]:
+def listed_sums(content: bytes, path: Path) -> dict[str, str]:
     """The sums in a manifest by the file's name: a name in this folder, a whole sum."""
     manifest = parse_json(content, path)
     sums = manifest.get("sha256") if isinstance(manifest, dict) else None

@@ -137,13 +137,14 @@ ANSWERS: dict[str, Callable[[Path, Path, Path], list[str]]] = {
     "explain": lambda *_: ["explain", f"adam{CODES}"],
     "list": lambda *_: ["list", f"models{CODES}"],
     "sample-data": lambda place, *_: ["sample-data", f"{place / 't.csv'}"],
+    "verify": lambda _, table, __: ["verify", f"{table}"],
     "verify-resume": lambda place, *_: ["verify-resume", f"{place}"],
     "env": lambda *_: ["env", f"--{CODES}"],
 }
 
 
 NAMELESS = {"evaluate", "inspect"}  # numbers; short names with marks for what cannot be drawn
-ANSWERING = {"train", "doctor", "evaluate", "predict", "generate", "report", "inspect"}
+ANSWERING = {"train", "doctor", "evaluate", "predict", "generate", "report", "inspect", "verify"}
 
 
 def left_over(shown: str) -> set[str]:

@@ -29,6 +29,7 @@ from netwright.apps.cli.sample_data_command import sample_data
 from netwright.apps.cli.search_command import search
 from netwright.apps.cli.theory_command import theory
 from netwright.apps.cli.train_command import train
+from netwright.apps.cli.verify_command import verify
 from netwright.apps.cli.verify_resume_command import verify_resume
 from netwright.core.errors import NetwrightError
 
@@ -57,6 +58,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "explain": explain,
     "list": list_names,
     "sample-data": sample_data,
+    "verify": verify,
     "verify-resume": verify_resume,
     "env": env,
 }
