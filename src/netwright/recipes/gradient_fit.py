@@ -47,11 +47,13 @@ def gradient_fit(prepared: Prepared, here: Circumstances) -> Outcome:
         best = _early_stopping(config, data)
         doctor = _doctor(config, here)
         watched = [*_watched(config, here, best), doctor]
-        callbacks = _callbacks(config, here, watched, interrupt)
+        guard = GuardNonFinite(config.on_non_finite, watched)
+        callbacks = [guard, *_callbacks(config, here, watched, interrupt)]
         convergence = _convergence(prepared)
         if convergence is not None:
             callbacks.append(convergence)
-        save = _saving(config, here, watched, best)
+        with_state = [guard, *watched]  # the guard itself does not go back with what it watches
+        save = _saving(config, here, with_state, best)
         trainer = Trainer(
             config,
             task,
@@ -62,7 +64,7 @@ def gradient_fit(prepared: Prepared, here: Circumstances) -> Outcome:
         )
         state = trainer.start(prepared.model, data)
         if here.checkpoint is not None:
-            remarks = load_checkpoint(here.checkpoint, state, watched, allow=here.allow)
+            remarks = load_checkpoint(here.checkpoint, state, with_state, allow=here.allow)
             if not here.quiet:
                 say(f"going on from {here.checkpoint}: epoch {state.epoch + 1}, step {state.step}")
                 for remark in remarks:
@@ -115,8 +117,8 @@ def _callbacks(
     watched: Sequence[Callback],
     interrupt: Interrupt,
 ) -> list[Callback]:
-    """What every run has, in the order in which it is called."""
-    callbacks: list[Callback] = [GuardNonFinite(config.on_non_finite, watched)]
+    """What every run has after its guard, in the order in which it is called."""
+    callbacks: list[Callback] = []
     if here.folder is not None and here.ranks.is_first:
         callbacks.append(HistoryFile(here.folder / "metrics.jsonl"))
     callbacks += [Progress(quiet=here.quiet), *watched, StopOnSignal(interrupt)]

@@ -46,7 +46,9 @@ class GuardNonFinite(Callback):
 
     def on_fit_start(self, state: TrainState) -> None:
         """Collect the weights once: walking through a model costs as much as looking at it."""
-        self.found, self.in_a_row, self.last_bad = "", 0, (0, 0)
+        self.found = ""
+        if state.samples == 0:
+            self.in_a_row, self.last_bad = 0, (0, 0)
         self.learned = [
             weight for group in state.optimizer.param_groups for weight in group["params"]
         ]
@@ -84,6 +86,15 @@ class GuardNonFinite(Callback):
         elif not math.isfinite(state.loss.item()):
             self.found = self.found or _diagnosis(state)
             self._put_back(state)  # the run may be saved before the update is left out
+
+    def state_dict(self) -> dict[str, Any]:
+        """How many updates were left out in a row, and where the last of them was."""
+        return {"in_a_row": self.in_a_row, "last_bad": self.last_bad} if self.in_a_row else {}
+
+    def load_state_dict(self, values: dict[str, Any]) -> None:
+        """Take back what `state_dict` gave."""
+        epoch, position = values["last_bad"]
+        self.in_a_row, self.last_bad = values["in_a_row"], (epoch, position)
 
     def _go_back(self, state: TrainState) -> None:
         if self.snapshot is None:
