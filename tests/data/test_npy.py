@@ -85,7 +85,11 @@ def test_a_pipe_or_a_device_is_no_array(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "shape", ["(10**12,)", "(1000000000000,)", "(2**70,)", "(-1,)", "(1,) * 99", f"({10**30},)"]
+    "shape",
+    [
+        *("(10**12,)", "(1000000000000,)", "(2**70,)", "(-1,)", "(1,) * 99", f"({10**30},)"),
+        *("(20, 2))", "(", f"{'(' * 9_000}{')' * 9_000}"),
+    ],
 )
 def test_a_header_that_promises_more_than_the_file_holds_is_refused(
     tmp_path: Path, shape: str
