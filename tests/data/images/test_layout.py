@@ -133,3 +133,29 @@ def test_refuses_settings_that_do_not_fit(tmp_path: Path) -> None:
         find_images(root)
     with pytest.raises(DataError, match=r"^metadata.csv has no column 'knd'; did you mean 'kind'"):
         find_images(root, target=("knd",))
+
+
+@pytest.mark.parametrize("name", ["b", "b/2.png", "train/b"])
+def test_no_link_in_the_folder_is_followed_to_a_class_or_an_image(
+    tmp_path: Path, name: str
+) -> None:
+    folder_of(tmp_path, "elsewhere/1.png")
+    above = "train/" if name.startswith("train") else ""
+    root = folder_of(tmp_path / "root", f"{above}a/1.png", f"{above}c/1.png")
+    (root / name).parent.mkdir(exist_ok=True)
+    (root / name).symlink_to(tmp_path / "elsewhere" / ("1.png" if "." in name else ""))
+    with pytest.raises(DataError, match=f"{re.escape(str(root / name))} is a symbolic link"):
+        find_images(root)
+
+
+def test_a_table_of_images_names_none_behind_a_link_and_is_none_itself(tmp_path: Path) -> None:
+    folder_of(tmp_path, "elsewhere/1.png")
+    root = folder_of(tmp_path / "root", "1.png")
+    (root / "far").symlink_to(tmp_path / "elsewhere")
+    (root / "metadata.csv").write_text("file_name,y\n1.png,a\nfar/1.png,b\n")
+    with pytest.raises(DataError, match="root/far is a symbolic link"):
+        find_images(root)
+    (root / "metadata.csv").rename(tmp_path / "metadata.csv")
+    (root / "metadata.csv").symlink_to(tmp_path / "metadata.csv")
+    with pytest.raises(DataError, match=r"root/metadata\.csv is a symbolic link"):
+        find_images(root)

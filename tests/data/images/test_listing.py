@@ -88,3 +88,10 @@ def test_endings_count_whatever_their_case(name: str) -> None:
     assert is_image_name(name)
     assert not is_image_name(f".{name}" if "/" not in name else "folder/.x.png")
     assert not is_image_name(f"{name}.txt")
+
+
+def test_a_link_to_an_image_is_refused_by_its_name(tmp_path: Path) -> None:
+    root = folder_of(tmp_path / "root", "a/1.png")
+    (root / "a" / "2.png").symlink_to(folder_of(tmp_path, "other.png") / "other.png")
+    with pytest.raises(DataError, match=r"a/2\.png is a symbolic link, and none is followed"):
+        list_images(root)

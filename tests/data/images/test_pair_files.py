@@ -72,3 +72,17 @@ def test_masks_keep_their_values_in_another_size_and_must_fit_their_image(tmp_pa
     sentence = f"{tmp_path}/masks/1.png must be 8 x 6 as its image is, got 5 x 6"
     with pytest.raises(DataError, match=f"^{re.escape(sentence)}$"):
         read_masks(pairs, 8, 6)
+
+
+@pytest.mark.parametrize("name", ["masks", "masks/0.png", "train"])
+def test_no_link_in_the_folder_is_followed(tmp_path: Path, name: str) -> None:
+    root = write_pairs(tmp_path / "root", range(2))
+    if name == "train":
+        root = tmp_path / "parts"
+        root.mkdir()
+        (root / name).symlink_to(tmp_path / "root")
+    else:
+        (root / name).rename(tmp_path / "aside")
+        (root / name).symlink_to(tmp_path / "aside")
+    with pytest.raises(DataError, match=f"{name} is a symbolic link"):
+        find_pairs(pair_folders(root)[0])

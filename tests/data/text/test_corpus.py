@@ -109,3 +109,8 @@ def test_packed_texts_have_one_allowance(tmp_path: Path, monkeypatch: pytest.Mon
         (tmp_path / f"{place}.txt.gz").write_bytes(gzip.compress(b"a b\n" * 2**17))  # 2**19 bytes
     with pytest.raises(DataError, match=r"2\.txt\.gz unpacks to far more than its size"):
         load_text(TextConfig(path=str(tmp_path)))
+
+
+def test_a_text_of_which_nothing_is_left_to_train_on_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match=r"^the text has 1 characters, none is left to train on"):
+        load_text(parse(TextConfig, {"path": book(tmp_path, "a")}, "data"))

@@ -101,3 +101,16 @@ def test_a_file_that_is_not_there_or_damaged_is_refused(tmp_path: Path) -> None:
         read_text(tmp_path / "cut.txt.gz")
     with pytest.raises(DataError, match=r": cannot be read: Is a directory$"):
         read_text(tmp_path)
+
+
+def test_a_link_in_a_folder_of_texts_is_refused_and_one_to_the_folder_is_not(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "diary.txt").write_text("private")
+    (tmp_path / "texts").mkdir()
+    (tmp_path / "texts" / "a.txt").write_text("a")
+    (tmp_path / "link").symlink_to("texts")
+    assert find_files(tmp_path / "link", PLAIN) == [tmp_path / "link" / "a.txt"]
+    (tmp_path / "texts" / "b.txt").symlink_to(tmp_path / "diary.txt")
+    with pytest.raises(DataError, match=r"texts/b\.txt is a symbolic link"):
+        find_files(tmp_path / "texts", PLAIN)

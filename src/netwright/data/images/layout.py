@@ -14,6 +14,7 @@ from typing import Literal
 import torch
 
 from netwright.core.errors import ConfigError, DataError
+from netwright.data.folder_links import check_no_links, check_no_links_between
 from netwright.data.images.file_names import shown
 from netwright.data.images.labelled import LabelledImages
 from netwright.data.images.listing import (
@@ -41,6 +42,7 @@ def find_images(
     check_folder(root)
     path = find_metadata(root)
     if path is not None:
+        check_no_links([path])
         return _by_metadata(root, read_metadata(path), target, target_kind, split_column)
     if target or split_column is not None or target_kind not in {"auto", "class"}:
         raise ConfigError(
@@ -51,6 +53,7 @@ def find_images(
 
 def _by_folders(root: Path) -> LabelledImages:
     parts = _part_folders(root)
+    check_no_links_between(root, [*parts, *(one for folder in parts for one in subfolders(folder))])
     found = [
         (part, shown(one.name), list_images(one))
         for folder, part in parts.items()
@@ -122,6 +125,7 @@ def _by_metadata(
             for row in rows.tolist():
                 parts[row] = part
     files = tuple(root / name for name in table.column(FILE_NAME))
+    check_no_links_between(root, files)
     unnamed = len(set(list_images(root).files) - set(files))
     return LabelledImages(
         files=files,

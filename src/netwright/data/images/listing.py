@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from netwright.core.errors import DataError
+from netwright.data.folder_links import check_no_links
 from netwright.data.images.decoding import SUFFIXES
 from netwright.data.images.file_names import shown
 
@@ -38,7 +39,7 @@ def is_image_name(name: str | Path) -> bool:
 
 
 def list_images(folder: str | Path) -> Listing:
-    """All images below a folder, in nested folders too, but not in hidden ones."""
+    """All images below a folder, in nested folders too, but not in hidden ones; no links."""
     check_folder(folder)
     files: list[Path] = []
     ignored = links = 0
@@ -48,6 +49,7 @@ def list_images(folder: str | Path) -> Listing:
         ignored += sum(not is_image_name(name) for name in names)
         folders[:] = [name for name in folders if not _is_passed_over(name)]
         links += sum(os.path.islink(Path(place, name)) for name in folders)
+    check_no_links(files)
     return Listing(files=tuple(sorted(files)), ignored=ignored, links=links)
 
 

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from netwright.core.errors import DataError
+from netwright.data.folder_links import check_no_links
 from netwright.data.images.decoding import read_header
 from netwright.data.images.file_names import shown
 from netwright.data.images.listing import PART_OF, is_image_name, subfolders
@@ -38,6 +39,7 @@ def part_folders(root: Path) -> dict[str, Path]:
     """Part -> its folder, train first; a root without parts is all there is to learn from."""
     folders = {folder.name.lower(): folder for folder in subfolders(root)}
     parts = {part: folders[name] for name, part in PART_OF.items() if name in folders}
+    check_no_links(parts.values())
     return parts if "train" in parts and not _has_pairs(root) else {"train": root}
 
 
@@ -117,4 +119,5 @@ def _by_stem(folder: Path) -> dict[str, Path]:
         if path.stem in found:
             raise DataError(f"{shown(found[path.stem])} and {shown(path)} have the same name")
         found[path.stem] = path
+    check_no_links([folder, *found.values()])
     return found

@@ -112,6 +112,8 @@ def cut_texts(texts: Sequence[str], *, val_size: float, test_size: float) -> dic
     for part, end in ends.items():
         parts[part] = _stretch(texts, begin, end)
         begin = end
+    if not parts["train"]:
+        raise DataError(f"the text has {total} characters, none is left to train on; give more")
     return {part: pieces for part, pieces in parts.items() if pieces}
 
 

@@ -11,6 +11,7 @@ from netwright.core.checks import nearest
 from netwright.core.errors import DataError
 from netwright.data.file_content import Allowance, read_content
 from netwright.data.file_encoding import decode_bytes
+from netwright.data.folder_links import check_no_links
 from netwright.data.images.listing import PART_OF, is_image_name
 
 PLAIN = (".txt", ".txt.gz")
@@ -22,10 +23,11 @@ def has_ending(path: str | Path, endings: Sequence[str]) -> bool:
 
 
 def find_files(path: Path, endings: Sequence[str]) -> list[Path]:
-    """The file at a path, or all files below a folder that end so, by their names."""
+    """The file at a path, or all files below a folder that end so, by their names; no links."""
     if not os.path.isdir(path):
         return [path]
     files = sorted(file for file in path.rglob("*") if has_ending(file, endings) and file.is_file())
+    check_no_links(files)
     if not files:
         raise DataError(f"{path} holds no file that ends in {' or '.join(endings)}")
     return files
