@@ -7,9 +7,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from netwright.core.errors import ConfigError
+from netwright.core.errors import ConfigError, DataError
 from netwright.recipes import recipe_file
-from netwright.recipes.recipe_file import read_recipe_file, read_yaml, to_yaml, typed_value
+from netwright.recipes.recipe_file import (
+    read_own_recipe,
+    read_recipe_file,
+    read_yaml,
+    to_yaml,
+    typed_value,
+)
+from tests.odd_files import ODD, outside_of, plant, refusal
 
 PLAIN = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=8),
@@ -66,7 +73,7 @@ def test_files_that_cannot_be_read_are_named(tmp_path: Path) -> None:
 
 
 def test_a_file_without_an_end_is_refused() -> None:
-    with pytest.raises(ConfigError, match=r"^/dev/zero is too large for a recipe"):
+    with pytest.raises(DataError, match=r"^/dev/zero is a device, wanted a regular file$"):
         read_recipe_file(Path("/dev/zero"))
 
 
@@ -111,3 +118,33 @@ def test_a_recipe_has_no_more_values_than_are_read_in_a_second(
 def test_half_a_character_is_refused() -> None:
     with pytest.raises(ConfigError, match=r"^x:1:4 is not a recipe: a text holds half a character"):
         read_yaml('a: "\\ud800"', "x")
+
+
+@pytest.mark.parametrize("kind", ODD)
+def test_the_recipe_of_a_folder_is_no_link_and_one_that_the_user_names_may_be(
+    tmp_path: Path, kind: str
+) -> None:
+    folder = tmp_path / "run"
+    folder.mkdir()
+    outside = outside_of(folder)
+    plant(folder / "config.yaml", kind, outside)
+    with pytest.raises(DataError, match=refusal(folder / "config.yaml", kind)):
+        read_own_recipe(folder)
+    (outside / "file").write_text("seed: 3")
+    if kind == "link to a file":
+        assert read_recipe_file(folder / "config.yaml") == {"seed": 3}
+    else:
+        with pytest.raises((ConfigError, DataError)):
+            read_recipe_file(folder / "config.yaml")
+
+
+def test_the_recipe_of_a_folder_is_read_and_refused_by_name(tmp_path: Path) -> None:
+    with pytest.raises(
+        ConfigError, match=r"config\.yaml cannot be read: No such file or directory$"
+    ):
+        read_own_recipe(tmp_path)
+    (tmp_path / "config.yaml").write_text("seed: 3")
+    assert read_own_recipe(tmp_path) == {"seed": 3}
+    (tmp_path / "config.yaml").write_text("a: " + "x" * 1_000_001)
+    with pytest.raises(ConfigError, match=r"config\.yaml is too large for a recipe"):
+        read_own_recipe(tmp_path)

@@ -11,7 +11,7 @@ import os
 import secrets
 import shutil
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from io import BufferedReader
 from pathlib import Path
@@ -60,6 +60,13 @@ class Folder:
             return _kind(self.path / name, self.status(name))
         except FileNotFoundError:
             return ""
+
+    def check(self, name: str, levels: int = 2) -> None:
+        """Refuse an entry that is, or holds so many levels below, neither a file nor a folder."""
+        if self.kind(name) == "folder" and levels:
+            with self.folder(name) as folder:
+                for inner in folder.names():
+                    folder.check(inner, levels - 1)
 
     def folder(self, name: str) -> "Folder":
         """A folder in this one."""
@@ -110,8 +117,9 @@ class Folder:
         os.rmdir(self._at(name), dir_fd=self.handle)
 
     def remove_tree(self, name: str) -> None:
-        """Remove a folder and what is in it, as far as possible: of links themselves."""
-        shutil.rmtree(self._at(name), ignore_errors=True, dir_fd=self.handle)
+        """Remove a folder and what is in it, as far as possible: links, not what they lead to."""
+        with suppress(RecursionError):
+            shutil.rmtree(self._at(name), ignore_errors=True, dir_fd=self.handle)
 
     def names(self) -> list[str]:
         """What is in it, sorted."""
@@ -177,6 +185,16 @@ def kind_of(path: Path, inside: Path | None = None) -> str:
         return ""
     except OSError as error:
         raise DataError(f"{path} cannot be read: {error.strerror}") from None
+
+
+def check_entries(folder: Path, names: Iterable[str]) -> None:
+    """Refuse a folder in which one of these names is, or holds, neither a file nor a folder."""
+    try:
+        with open_folder(folder) as here:
+            for name in names:
+                here.check(name)
+    except OSError as error:
+        raise DataError(f"{folder} cannot be read: {error.strerror}") from None
 
 
 def new_name(start: str, end: str) -> str:

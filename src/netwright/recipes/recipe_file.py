@@ -1,12 +1,16 @@
 """Recipes as YAML files: plain values only, no aliases, no tags, no key twice."""
 
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import yaml
 
 from netwright.core.errors import ConfigError
+from netwright.core.regular_file import open_regular
+from netwright.core.storage import read_bytes
 
 LINE_BREAKS = "\x85\u2028\u2029\ufeff"  # which YAML reads as line ends: written as escapes
 LARGEST = 1_000_000  # bytes; a recipe has about a thousand
@@ -65,12 +69,28 @@ def _refusal(wrong: str, at: Any) -> yaml.MarkedYAMLError:
 
 
 def read_recipe_file(path: Path) -> dict[str, Any]:
-    """The mapping in a YAML file; anything else is refused with file:line:column."""
+    """The mapping in a YAML file that the user named; others are refused with file:line:column."""
+    with _readable(path), open_regular(path) as file:
+        content = file.read(LARGEST + 1)
+    return _mapping(content, path)
+
+
+def read_own_recipe(folder: Path, name: str = "config.yaml") -> dict[str, Any]:
+    """The mapping in a YAML file of a run or search folder, in which no link is followed."""
+    with _readable(folder / name):
+        content = read_bytes(folder / name, most=LARGEST + 1)
+    return _mapping(content, folder / name)
+
+
+@contextmanager
+def _readable(path: Path) -> Iterator[None]:
     try:
-        with path.open("rb") as file:
-            content = file.read(LARGEST + 1)  # a size is no limit: /dev/zero has none
+        yield
     except OSError as error:
         raise ConfigError(f"{path} cannot be read: {error.strerror or error}") from None
+
+
+def _mapping(content: bytes, path: Path) -> dict[str, Any]:
     if len(content) > LARGEST:
         raise ConfigError(f"{path} is too large for a recipe: over {LARGEST} bytes")
     try:

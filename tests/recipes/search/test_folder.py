@@ -1,14 +1,16 @@
 """The folder of a search: the next free one, or the one that holds the same search."""
 
+import shutil
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from netwright.core.errors import ConfigError
-from netwright.recipes.search.folder import enter_search_folder
+from netwright.core.errors import ConfigError, DataError
+from netwright.recipes.search.folder import OURS, enter_search_folder
 from netwright.recipes.search.plan import read_plan
 from netwright.recipes.search.trial_desk import TrialDesk
+from tests.odd_files import is_untouched, outside_of, plant, refusal
 from tests.recipes.search.search_plans import plan
 
 
@@ -55,3 +57,27 @@ def test_without_locks_a_search_that_may_be_at_work_is_not_joined(
     )
     monkeypatch.setattr("sys.platform", "win32")
     enter_search_folder(folder, plan(), "moons")  # it has ended, and can be gone on with
+
+
+@pytest.mark.parametrize("name", OURS)
+def test_a_search_is_not_joined_where_it_would_write_through_a_link(
+    tmp_path: Path, name: str
+) -> None:
+    folder = enter_search_folder(tmp_path / "search", plan(), "moons")
+    outside = outside_of(folder)
+    place = folder / name
+    shutil.rmtree(place) if place.is_dir() else place.unlink(missing_ok=True)
+    plant(place, "link to a folder" if name == "locks" else "dangling link", outside)
+    with pytest.raises(DataError, match=refusal(place, "link")):
+        enter_search_folder(folder, plan(), "moons")
+    assert is_untouched(outside)
+
+
+def test_a_search_does_not_begin_where_the_folder_of_locks_is_a_link(tmp_path: Path) -> None:
+    folder = tmp_path / "search"
+    folder.mkdir()
+    outside = outside_of(folder)
+    (folder / "locks").symlink_to(outside)
+    with pytest.raises(DataError, match=refusal(folder / "locks", "link")):
+        enter_search_folder(folder, plan(), "moons")
+    assert is_untouched(outside)

@@ -1,12 +1,28 @@
 """Where trials are written: both storages, and a journal that a kill cut within a line."""
 
+import re
+import sqlite3
+import struct
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
-from netwright.core.errors import ConfigError
-from netwright.recipes.search.storage import DATABASE, JOURNAL, LOCKS, import_optuna, open_study
+from netwright.core.errors import ConfigError, DataError
+from netwright.core.process_lock import ProcessLock
+from netwright.recipes.search.storage import (
+    DATABASE,
+    DATABASE_FILES,
+    JOURNAL,
+    JOURNAL_MAGIC,
+    LOCKS,
+    JournalLock,
+    import_optuna,
+    open_study,
+    study_lock,
+)
+from tests.odd_files import ODD, is_untouched, outside_of, plant, refusal
 from tests.recipes.search.search_plans import plan
 
 
@@ -54,3 +70,82 @@ def test_a_folder_may_be_called_anything(
     assert [trial.value for trial in open_study(folder, planned).trials] == [0.5]
     assert [path.name for path in tmp_path.iterdir()] == [name]
     assert (folder / (JOURNAL if storage == "journal" else DATABASE)).stat().st_size > 0
+
+
+@pytest.mark.parametrize("kind", ODD)
+@pytest.mark.parametrize(
+    ("storage", "name"),
+    [("journal", JOURNAL), *(("sqlite", name) for name in DATABASE_FILES)],
+)
+def test_what_optuna_opens_by_its_name_is_no_link(
+    tmp_path: Path, storage: str, name: str, kind: str
+) -> None:
+    folder = tmp_path / "search"
+    (folder / LOCKS).mkdir(parents=True)
+    outside = outside_of(folder)
+    plant(folder / name, kind, outside)
+    with pytest.raises(DataError, match=refusal(folder / name, kind)):
+        open_study(folder, plan(storage=storage))
+    assert is_untouched(outside)
+
+
+def test_a_journal_that_became_a_link_is_not_written_to(tmp_path: Path) -> None:
+    folder = tmp_path / "search"
+    (folder / LOCKS).mkdir(parents=True)
+    study = open_study(folder, plan())
+    outside = outside_of(folder)
+    (folder / JOURNAL).unlink()
+    (folder / JOURNAL).symlink_to(outside / "file")
+    with pytest.raises(DataError, match=refusal(folder / JOURNAL, "link")):
+        study.ask()
+    assert is_untouched(outside)
+
+
+def test_a_journal_of_sqlite_that_names_another_file_is_not_rolled_back(tmp_path: Path) -> None:
+    folder = tmp_path / "search"
+    (folder / LOCKS).mkdir(parents=True)
+    open_study(folder, plan(storage="sqlite"))
+    outside = outside_of(folder)
+    hot = hot_journal(tmp_path / "made")
+    name = str(outside / "file").encode()
+    page = 2**30 // 4096 + 1  # where SQLite keeps its locks: no page of data
+    tail = struct.pack(">I", page) + name + struct.pack(">II", len(name), sum(name)) + JOURNAL_MAGIC
+    (folder / f"{DATABASE}-journal").write_bytes(hot + tail)
+    sentence = (
+        f"{folder / DATABASE}-journal names another file, which SQLite would delete: remove it"
+    )
+    with pytest.raises(DataError, match=f"^{re.escape(sentence)}$"):
+        open_study(folder, plan(storage="sqlite"))
+    assert is_untouched(outside)
+    with closing(sqlite3.connect(folder / DATABASE)) as reckless:  # the threat is real
+        reckless.execute("select count(*) from sqlite_master")
+    assert not (outside / "file").exists()
+
+
+def hot_journal(folder: Path) -> bytes:
+    """The journal of a transaction that does not come to its end."""
+    folder.mkdir()
+    with closing(sqlite3.connect(folder / "x.db", isolation_level=None)) as database:
+        database.execute("pragma cache_size = 1")
+        database.execute("create table t (x)")
+        database.execute("begin")
+        database.executemany("insert into t values (?)", [("x" * 500,)] * 100)
+        return (folder / "x.db-journal").read_bytes()
+
+
+def test_a_journal_that_an_honest_kill_left_is_rolled_back(tmp_path: Path) -> None:
+    (tmp_path / LOCKS).mkdir()
+    open_study(tmp_path, plan(storage="sqlite"))
+    (tmp_path / f"{DATABASE}-journal").write_bytes(b"")
+    assert open_study(tmp_path, plan(storage="sqlite")).trials == []
+
+
+def test_removing_the_files_of_locks_that_are_held_lets_nobody_in(tmp_path: Path) -> None:
+    (tmp_path / LOCKS).mkdir()
+    open_study(tmp_path, plan())
+    for make in (study_lock, lambda folder: JournalLock(folder / JOURNAL)):
+        with make(tmp_path) as lock:
+            lock.path.unlink()
+            assert not ProcessLock(lock.path, inside=tmp_path, guarding=lock.guarding).acquire(
+                wait=False
+            )

@@ -11,10 +11,12 @@ from typing import Any
 import pytest
 from optuna.storages.journal import JournalFileBackend
 
+from netwright.core.process_lock import ProcessLock
 from netwright.recipes.search.plan import SearchPlan
 from netwright.recipes.search.search import work
 from netwright.recipes.search.space import Value
 from netwright.recipes.search.trial_desk import TrialDesk, Tried
+from tests.odd_files import is_untouched, outside_of
 from tests.recipes.search.search_plans import plan
 
 DONE = Tried(value=1.0, notes={"seconds": 0.5})
@@ -287,3 +289,20 @@ def test_several_processes_one_of_them_killed_make_what_one_makes(
         return sorted(tuple(params.values()) for params, *_ in trials)
 
     assert settings(several) == settings(alone)
+
+
+@pytest.mark.parametrize(
+    "name", ["../../outside/file", "{outside}/file", "study", ".", "", 3, None]
+)
+def test_a_process_is_a_name_of_ours_whatever_the_journal_says(tmp_path: Path, name: Any) -> None:
+    folder = tmp_path / "search"
+    folder.mkdir()
+    outside = outside_of(folder)
+    with TrialDesk(folder, plan(trials=1)) as desk:
+        told = name.format(outside=outside) if isinstance(name, str) else name
+        desk.study.ask().set_user_attr("process", told)
+        held = ProcessLock(outside / "file")
+        with held:  # a file outside is not asked whether somebody holds it
+            assert take(desk)[0] == 1
+        assert states(desk) == ["FAIL", "RUNNING"]
+    assert is_untouched(outside)

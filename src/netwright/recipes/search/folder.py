@@ -6,12 +6,14 @@ from itertools import count
 from pathlib import Path
 
 from netwright.core.errors import ConfigError
-from netwright.core.process_lock import ProcessLock
+from netwright.core.inside import check_entries, has_file
 from netwright.core.storage import make_folder
 from netwright.recipes.search.plan import FILE, SearchPlan, check_same_search, write_plan
-from netwright.recipes.search.storage import LOCKS
+from netwright.recipes.search.storage import DATABASE_FILES, JOURNAL, LOCKS, study_lock
 
 PARENT = "searches"
+# All that a search writes into its folder.
+OURS = (FILE, JOURNAL, *DATABASE_FILES, LOCKS, "trials.json", "best.yaml", "report.html")
 
 
 def enter_search_folder(out: Path | None, plan: SearchPlan, data: str) -> Path:
@@ -27,8 +29,9 @@ def enter_search_folder(out: Path | None, plan: SearchPlan, data: str) -> Path:
         raise ConfigError(f"{out} is already there and holds no search; give another folder")
     _made(folder)
     make_folder(folder / LOCKS)
-    with ProcessLock(folder / LOCKS / "study"):  # of several that start at once, one writes
-        if (folder / FILE).exists():
+    check_entries(folder, OURS)
+    with study_lock(folder):  # of several that start at once, one writes
+        if has_file(folder / FILE):
             check_same_search(folder, plan)
             _check_alone(folder)
         write_plan(folder, plan)  # which may have more trials than before

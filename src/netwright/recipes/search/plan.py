@@ -11,10 +11,11 @@ from typing import Any
 
 from netwright.core.checks import check_seed
 from netwright.core.errors import ConfigError
+from netwright.core.inside import has_file
 from netwright.core.storage import write_text
 from netwright.recipes.entries import FROM_ARRAYS
 from netwright.recipes.recipe import Recipe, parse_recipe
-from netwright.recipes.recipe_file import read_recipe_file, to_yaml
+from netwright.recipes.recipe_file import read_own_recipe, to_yaml
 from netwright.recipes.search.space import Choices, Space, read_space
 from netwright.train.callbacks.early_stopping import is_lower_better
 
@@ -120,9 +121,9 @@ def read_plan(folder: Path) -> SearchPlan:
 
 def read_plan_file(folder: Path) -> Mapping[str, Any]:
     """The mapping in `search.yaml`; a folder that holds no search is refused."""
-    if not (folder / FILE).is_file():
+    if not has_file(folder / FILE):
         raise ConfigError(f"{folder} holds no search: it has no {FILE}")
-    values = read_recipe_file(folder / FILE)
+    values = read_own_recipe(folder, FILE)
     if values.get("format") != FORMAT or not {*PLAIN, "space", "recipe"} <= values.keys():
         raise ConfigError(f"{folder / FILE} is not a search of format {FORMAT}")
     return values

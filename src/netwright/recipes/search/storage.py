@@ -5,11 +5,14 @@ Source: Akiba et al., "Optuna: A Next-generation Hyperparameter Optimization Fra
 
 import os
 import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, BinaryIO, cast
 
-from netwright.core.errors import ConfigError
+from netwright.core.errors import ConfigError, DataError
+from netwright.core.inside import check_entries, has_file, parent_of
 from netwright.core.process_lock import ProcessLock
 from netwright.recipes.search.hyperband import build_hyperband
 from netwright.recipes.search.plan import SearchPlan
@@ -22,6 +25,9 @@ if TYPE_CHECKING:
 NAME = "netwright"
 LOCKS = "locks"  # the folder that tells which processes are at work
 JOURNAL, DATABASE = "study.journal", "study.db"
+DATABASE_FILES = (DATABASE, *(f"{DATABASE}-{end}" for end in ("journal", "wal", "shm")))
+# What ends a journal that names another one (https://sqlite.org/fileformat.html, section 3).
+JOURNAL_MAGIC = bytes.fromhex("d9d505f920a163d7")
 PATIENCE = 60.0  # seconds to wait for another process that writes to the database
 STARTUP = 5  # trials that run to their end before any is pruned
 WARMUP = 2  # epochs before a trial may be pruned
@@ -59,26 +65,68 @@ class JournalLock(ProcessLock):
     """
 
     def __init__(self, journal: Path) -> None:
-        super().__init__(journal.parent / LOCKS / "journal")
+        folder = journal.parent
+        super().__init__(folder / LOCKS / "journal", inside=folder, guarding=folder / LOCKS)
         self.journal = journal
 
     def acquire(self, *, wait: bool = True) -> bool:
         """Take the lock, and mend the journal."""
         taken = super().acquire(wait=wait)
-        with self.journal.open("rb+") as file:
+        with own_file(self.journal) as file:
             if file.seek(0, os.SEEK_END) and file.seek(-1, os.SEEK_END) and file.read(1) != b"\n":
                 file.seek(0)
                 file.truncate(file.read().rfind(b"\n") + 1)
         return taken
 
 
+def study_lock(folder: Path) -> ProcessLock:
+    """The lock of whoever hands out a trial, or takes one back."""
+    return ProcessLock(folder / LOCKS / "study", inside=folder, guarding=folder)
+
+
+@contextmanager
+def own_file(path: Path) -> Iterator[BinaryIO]:
+    """A file of the search that others open by its name: no link, and made where it is not there.
+
+    Args:
+        path: of the file, in the folder of the search.
+    """
+    with parent_of(path) as parent:
+        handle = parent.open(path.name, os.O_RDWR | os.O_CREAT)
+        with os.fdopen(handle, "rb+") as file:
+            yield file
+
+
+def check_database(folder: Path) -> None:
+    """Refuse a database whose files are links, or one whose journal would delete another file.
+
+    A journal that a kill has left is rolled back by SQLite, which then deletes the journal of the
+    whole transaction that it names at its end, whatever file that is. Ours never name one: there
+    is a single database.
+    """
+    check_entries(folder, DATABASE_FILES)
+    with own_file(folder / DATABASE):
+        pass
+    journal = folder / f"{DATABASE}-journal"
+    if has_file(journal):
+        with own_file(journal) as file:
+            file.seek(-min(len(JOURNAL_MAGIC), file.seek(0, os.SEEK_END)), os.SEEK_END)
+            if file.read() == JOURNAL_MAGIC:
+                raise DataError(
+                    f"{journal} names another file, which SQLite would delete: remove it"
+                )
+
+
 def _storage(folder: Path, plan: SearchPlan) -> "BaseStorage":
     optuna = import_optuna()
     if plan.storage == "sqlite":
+        check_database(folder)
         return _database(folder / DATABASE)
     from optuna.storages.journal import JournalFileBackend  # noqa: PLC0415 - optional
 
     journal = folder / JOURNAL
+    with own_file(journal):  # Optuna would make it also where a link leads
+        pass
     lock = cast("BaseJournalFileLock", JournalLock(journal))  # it has the two methods of one
     backend = JournalFileBackend(str(journal), lock)
     return cast("BaseStorage", optuna.storages.JournalStorage(backend))

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from torch import nn
 
 from netwright.core.errors import RunError
+from netwright.core.inside import has_file
 from netwright.core.storage import write_json, write_text
 from netwright.data.dataset import Data
 from netwright.inspection.page import table, text
@@ -119,7 +120,7 @@ class Study:
         trial = trials[number]
         value = trial.why if trial.value is None else f"{self.plan.metric} {trial.value:.4g}"
         settings = ", ".join(setting_words(readable(trial.settings)))
-        best = f"; best {self.best_value:.4g}" if (self.folder / BEST).exists() else ""
+        best = f"; best {self.best_value:.4g}" if has_file(self.folder / BEST) else ""
         return f"{done}/{self.plan.trials}  trial {number}: {value}{best}; {settings}"
 
     @property

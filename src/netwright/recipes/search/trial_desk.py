@@ -22,12 +22,13 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
+from netwright.core.inside import has_file, open_folder
 from netwright.core.process_lock import ProcessLock
 from netwright.core.seeding import derive_seed
 from netwright.core.storage import make_folder
 from netwright.recipes.search.plan import SearchPlan
 from netwright.recipes.search.space import Value, cell_of, count_cells
-from netwright.recipes.search.storage import LOCKS, import_optuna, open_study
+from netwright.recipes.search.storage import LOCKS, import_optuna, open_study, study_lock
 from netwright.recipes.search.trial_place import PLACE, next_place, place_of
 
 if TYPE_CHECKING:
@@ -65,11 +66,11 @@ class TrialDesk:
 
     def __init__(self, folder: Path, plan: SearchPlan) -> None:
         self.plan = plan
-        self._locks = folder / LOCKS
+        self.folder, self._locks = folder, folder / LOCKS
         make_folder(self._locks)
-        self.guard = ProcessLock(self._locks / "study")
+        self.guard = study_lock(folder)
         self.process = f"{os.getpid()}-{uuid.uuid4().hex[:8]}"
-        self._alive = ProcessLock(self._locks / self.process)
+        self._alive = self._lock_of(self.process)
         with self.guard:
             self.study = open_study(folder, plan)
 
@@ -85,17 +86,18 @@ class TrialDesk:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        with self.guard, suppress(OSError):
+        with self.guard, suppress(OSError), open_folder(self._locks, self.folder) as locks:
             self._alive.release()
-            self._alive.path.unlink()
+            locks.unlink(self.process)
 
     def _remove_dead(self) -> None:
         """Remove the locks that killed processes have left."""
-        for path in self._locks.iterdir():
-            is_other = ALIVE.fullmatch(path.name) and path.name != self.process
-            if is_other and not self._lives(path.name):
-                with suppress(OSError):
-                    path.unlink()
+        with open_folder(self._locks, self.folder) as locks:
+            for name in locks.names():
+                is_other = ALIVE.fullmatch(name) and name != self.process
+                if is_other and not self._lives(name):
+                    with suppress(OSError):
+                        locks.unlink(name)
 
     def take(self) -> "tuple[Trial, dict[str, Value]] | None":
         """The next trial with its settings; None where all are done, or in the hands of others.
@@ -157,11 +159,16 @@ class TrialDesk:
             if trial.state == running and process != self.process and not self._lives(process):
                 self._queue_again(trial, trials)
 
-    def _lives(self, process: str) -> bool:
-        path = self._locks / process
-        if not process or not path.is_file():
+    def _lock_of(self, process: str) -> ProcessLock:
+        return ProcessLock(self._locks / process, inside=self.folder)
+
+    def _lives(self, process: object) -> bool:
+        """Whether a process is at work; what others may have written in its place is not."""
+        if not isinstance(process, str) or not ALIVE.fullmatch(process):
             return False
-        lock = ProcessLock(path)
+        lock = self._lock_of(process)
+        if not has_file(lock.path, self.folder):
+            return False
         if not lock.acquire(wait=False):
             return True
         lock.release()
