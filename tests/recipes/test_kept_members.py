@@ -8,13 +8,14 @@ from typing import Any
 import pytest
 import torch
 
-from netwright.core.errors import ConfigError
+from netwright.core.errors import ConfigError, DataError
 from netwright.data.catalog import SOURCES
 from netwright.data.dataset import Data
 from netwright.models.baselines.trees import DecisionTreeConfig
 from netwright.models.ensembles.ensemble import Member
 from netwright.recipes.kept_members import KeptMembers, let_go_of_members
 from netwright.train.settings import TrainConfig
+from tests.odd_files import is_untouched, outside_of, refusal
 
 PLAIN = TrainConfig()
 
@@ -103,3 +104,25 @@ def test_members_of_a_finished_run_are_let_go_and_its_conditions_stay(
     let_go_of_members(tmp_path)
     assert [path.name for path in (tmp_path / "members").iterdir()] == ["conditions.json"]
     assert not kept.restore(1, tree(iris))
+
+
+@pytest.mark.parametrize("place", ["members", "members/001", "members/conditions.json"])
+def test_no_member_is_read_written_or_removed_where_a_link_leads(
+    iris: Data, tmp_path: Path, place: str
+) -> None:
+    run = tmp_path / "run"
+    run.mkdir()
+    outside = outside_of(run)
+    (outside / "001").mkdir()
+    if place != "members":
+        (run / "members").mkdir()
+    (run / place).symlink_to(outside / "001" if place == "members/001" else outside)
+    with pytest.raises(DataError, match=refusal(run / place, "link")):
+        KeptMembers(run, iris, PLAIN, ()).restore(1, tree(iris))
+    if place == "members":
+        with pytest.raises(DataError, match=refusal(run / place, "link")):
+            let_go_of_members(run)
+    else:
+        let_go_of_members(run)
+    (outside / "001").rmdir()
+    assert is_untouched(outside)

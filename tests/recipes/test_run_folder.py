@@ -1,21 +1,29 @@
 """Run folders: free names, what is inside, and what is refused as damaged or foreign."""
 
 import json
+import re
+import shutil
 from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
 
 import netwright as nw
+from netwright.core import manifest
 from netwright.core.errors import ConfigError, DataError, RunError
-from netwright.core.storage import as_json, new_folder
+from netwright.core.manifest import read_folder
+from netwright.core.storage import MANIFEST, as_json, new_folder
+from netwright.recipes.known_files import RUN
 from netwright.recipes.run_folder import (
     SavedModel,
+    check_own,
     check_run_folder,
     claim_folder,
     create_run_folder,
     let_go_of,
 )
+from tests.odd_files import is_untouched, outside_of, plant, refusal
 
 
 def test_the_next_free_name_is_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -100,8 +108,11 @@ def test_a_taken_name_gets_a_number(tmp_path: Path) -> None:
 def test_a_forged_model_is_refused_by_its_folder(moons_run: nw.Run, tmp_path: Path) -> None:
     assert moons_run.folder is not None
     described = json.loads((moons_run.folder / "model" / "config.json").read_text())
+    files = read_folder(moons_run.folder / "model")
     with new_folder(tmp_path / "model") as staging:
-        staging.write("config.json", as_json({**described, "spec": [1, 2]}))
+        for name, content in files.items():
+            forged = as_json({**described, "spec": [1, 2]})
+            staging.write(name, forged if name == "config.json" else content)
     with pytest.raises(DataError, match=r"model does not hold a model as it is saved: .*list"):
         SavedModel(tmp_path / "model")
 
@@ -143,3 +154,74 @@ def test_a_run_that_fails_at_its_first_steps_leaves_nothing(
     with pytest.raises(RunError, match="not a finite number at step 2"):
         nw.fit("mlp", "moons", out=tmp_path / "mine", **settings)
     assert [*tmp_path.rglob("*")] == [tmp_path / "mine"]  # it was there before
+
+
+@pytest.fixture
+def mailed(moons_run: nw.Run, tmp_path: Path) -> Path:
+    """A run folder that somebody else has had in hand."""
+    assert moons_run.folder is not None
+    shutil.copytree(moons_run.folder, tmp_path / "run")
+    return tmp_path / "run"
+
+
+@pytest.mark.parametrize("name", ["config.json", "preprocessor.json", "model.safetensors"])
+def test_a_file_that_the_manifest_does_not_list_is_not_taken(mailed: Path, name: str) -> None:
+    manifest = mailed / "model" / MANIFEST
+    values = json.loads(manifest.read_text())
+    del values["sha256"][name]
+    manifest.write_text(json.dumps(values))
+    sentence = f"{mailed / 'model'} holds no whole model: its manifest lacks {name}"
+    with pytest.raises(DataError, match=f"^{re.escape(sentence)}$"):
+        SavedModel(mailed / "model")
+
+
+def test_what_is_used_are_the_files_that_were_checked(
+    mailed: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    checked = manifest._check_sum
+    before = SavedModel(mailed / "model")
+
+    def swapped(file: Path, found: str, wanted: str) -> None:
+        """Right after its check, another file takes the name."""
+        checked(file, found, wanted)
+        file.unlink()
+        file.write_bytes(b"{}")
+
+    monkeypatch.setattr(manifest, "_check_sum", swapped)
+    after = SavedModel(mailed / "model")
+    assert (mailed / "model" / "config.json").read_bytes() == b"{}"
+    assert after.described == before.described
+    assert all(torch.equal(after.weights[name], before.weights[name]) for name in before.weights)
+
+
+@pytest.mark.parametrize("kind", ["link to a file", "link to a folder", "pipe", "socket"])
+@pytest.mark.parametrize(
+    "name",
+    ["config.yaml", "results.json", "metrics.jsonl", "layers.jsonl", "model", "model/config.json"],
+)
+def test_a_run_is_not_opened_through_what_is_no_file_of_its_own(
+    mailed: Path, name: str, kind: str
+) -> None:
+    outside = outside_of(mailed)
+    place = mailed / name
+    shutil.rmtree(place) if place.is_dir() else place.unlink()
+    plant(place, kind, outside)
+    with pytest.raises(DataError, match=refusal(place, kind)):
+        nw.open_run(mailed)
+    assert is_untouched(outside)
+
+
+@pytest.mark.parametrize("name", sorted({*RUN.files, *RUN.folders}))
+def test_a_link_where_a_run_writes_is_told_before_it_begins(mailed: Path, name: str) -> None:
+    check_own(mailed)
+    outside = outside_of(mailed)
+    place = mailed / name
+    shutil.rmtree(place) if place.is_dir() else place.unlink(missing_ok=True)
+    plant(place, "dangling link", outside)
+    with pytest.raises(DataError, match=refusal(place, "link")):
+        check_own(mailed)
+
+
+def test_a_link_that_the_user_made_to_a_run_is_followed(mailed: Path) -> None:
+    mailed.with_name("mine").symlink_to(mailed)
+    assert nw.open_run(mailed.with_name("mine")).results == nw.open_run(mailed).results

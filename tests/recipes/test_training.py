@@ -3,6 +3,7 @@
 import copy
 import json
 import re
+import shutil
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ from netwright.recipes.training import train
 from netwright.train.callback import Callback
 from netwright.train.history import without_clock
 from netwright.train.state import TrainState
+from tests.odd_files import is_untouched, outside_of, plant, refusal
 
 SETTINGS: dict[str, Any] = {
     "hidden": (6,),
@@ -225,3 +227,41 @@ def test_what_is_left_tells_that_it_is_not_finished(
     nw.fit("mlp", "moons", out=tmp_path / "run", max_steps=3, **SETTINGS)
     assert "go on with: netwright train --resume" in capsys.readouterr().err
     assert json.loads((tmp_path / "run" / "results.json").read_text())["finished"] is False
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        ".lock",
+        ".netwright-x.part",
+        "checkpoints",
+        "checkpoints/.netwright-x.part",
+        "members",
+        "metrics.jsonl",
+        "results.json",
+        "report.html",
+    ],
+)
+def test_a_run_that_holds_a_link_is_not_gone_on_with(
+    whole: nw.Run, tmp_path: Path, name: str
+) -> None:
+    assert whole.folder is not None
+    run = tmp_path / "run"
+    shutil.copytree(whole.folder, run)
+    outside = outside_of(run)
+    place = run / name
+    shutil.rmtree(place) if place.is_dir() else place.unlink(missing_ok=True)
+    plant(place, "link to a folder" if place.suffix in {"", ".part"} else "link to a file", outside)
+    with pytest.raises(DataError, match=refusal(place, "link")):
+        fit(run, epochs=5, resume=run, allow="epochs")
+    assert is_untouched(outside)
+
+
+def test_a_new_run_does_not_begin_where_the_lock_is_a_link(tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    run.mkdir()
+    outside = outside_of(run)
+    (run / ".lock").symlink_to(outside / "file")
+    with pytest.raises(DataError, match=refusal(run / ".lock", "link")):
+        fit(run)
+    assert is_untouched(outside)

@@ -20,6 +20,7 @@ from netwright.train.checkpoint_store import (
     newest_good,
     step_name,
 )
+from tests.odd_files import is_untouched, outside_of, plant, refusal
 
 
 def write(place: Path, step: int) -> Path:
@@ -200,10 +201,10 @@ def test_one_that_cannot_be_deleted_does_not_keep_the_others_and_is_tried_again(
     with monkeypatch.context() as patch:
         unlink = os.unlink
 
-        def refuse(path: Any, **options: Any) -> None:
-            if Path(path).parent == stuck:
+        def refuse(name: str, *, dir_fd: int) -> None:
+            if os.path.samestat(os.stat(dir_fd), stuck.stat()):
                 raise PermissionError(13, "Permission denied")
-            unlink(path, **options)
+            unlink(name, dir_fd=dir_fd)
 
         patch.setattr(os, "unlink", refuse)
         for step in (2, 3, 4):
@@ -256,3 +257,56 @@ def test_a_pointer_that_names_a_place_outside_deletes_nothing_there(tmp_path: Pa
         save(store, step)
     check_folder(outside)
     assert names(run) == ["step-000003"]
+
+
+def test_a_checkpoint_that_is_a_link_is_named_and_nothing_outside_is_read_or_removed(
+    tmp_path: Path,
+) -> None:
+    run = tmp_path / "run"
+    run.mkdir()
+    outside = write(tmp_path / "checkpoints" / "step-000002", 2)
+    store = CheckpointStore(run, keep=1)
+    first = run / "checkpoints" / save(store, 1)
+    (run / "checkpoints" / "step-000002").symlink_to(outside)
+    place, remarks = newest_good(run)
+    assert place == first
+    said = f"{run / 'checkpoints' / 'step-000002'} is a symbolic link, and none is followed there"
+    assert [remark.startswith(said) for remark in remarks] == [True]
+    write_json(run / "last.json", {"checkpoint": "x", "saved": ["step-000002", "step-000001"]})
+    with pytest.raises(DataError, match=refusal(run / "checkpoints" / "step-000002", "link")):
+        save(CheckpointStore(run, keep=1), 3)
+    check_folder(outside)
+
+
+@pytest.mark.parametrize("kind", ["link to a folder", "dangling link", "pipe"])
+def test_checkpoints_and_pointers_that_are_no_folder_and_no_files_are_refused(
+    tmp_path: Path, kind: str
+) -> None:
+    run = tmp_path / "run"
+    run.mkdir()
+    outside = outside_of(run)
+    plant(run / "checkpoints", kind, outside)
+    for act in (
+        lambda: CheckpointStore(run).place_for(1),
+        lambda: newest_good(run),
+        lambda: check_checkpoint(run / "checkpoints" / "step-000001"),
+    ):
+        with pytest.raises(DataError, match=refusal(run / "checkpoints", kind)):
+            act()
+    (run / "checkpoints").unlink()
+    plant(run / "last.json", kind, outside)
+    with pytest.raises(DataError, match=refusal(run / "last.json", kind)):
+        CheckpointStore(run)
+    assert is_untouched(outside)
+
+
+def test_a_manifest_without_the_state_is_refused(tmp_path: Path) -> None:
+    place = tmp_path / "checkpoints" / "step-000001"
+    place.parent.mkdir()
+    with new_folder(place) as staging:
+        staging.write("model.safetensors", b"")
+    (place / "state.json").write_text('{"step": 1}')
+    with pytest.raises(
+        DataError, match=r"step-000001 lacks 'state\.json': it is no whole checkpoint$"
+    ):
+        check_checkpoint(place)

@@ -114,4 +114,10 @@ FILES = Limit(
     unit="entries",
     bounds="the entries of a folder that is verified",
 )
-LIMITS = (CONTENT, UNPACKED, COLUMNS, PIXELS, DECODING, INPUT, WEIGHTS, TENSORS, FILES)
+RECORD = Limit(
+    variable="NETWRIGHT_MAX_RECORD_MB",
+    default=256,
+    unit="MB",
+    bounds="one file of a run or search folder that holds no tensors",
+)
+LIMITS = (CONTENT, UNPACKED, COLUMNS, PIXELS, DECODING, INPUT, WEIGHTS, TENSORS, FILES, RECORD)

@@ -14,7 +14,7 @@ from pathlib import Path
 from netwright.core.errors import DataError
 from netwright.core.inside import open_folder
 from netwright.core.json_text import parse_json
-from netwright.core.storage import MANIFEST
+from netwright.core.storage import MANIFEST, read_record
 
 SHA256 = re.compile("[0-9a-f]{64}")
 
@@ -33,7 +33,7 @@ def read_folder(path: Path, *, inside: Path | None = None) -> dict[str, bytes]:
     with _listed_files(path, inside) as files:
         for name, (file, wanted) in files.items():
             with _readable(path / name):
-                contents[name] = file.read()
+                contents[name] = _read(file, path / name)
             _check_sum(path / name, hashlib.sha256(contents[name]).hexdigest(), wanted)
     return contents
 
@@ -61,7 +61,7 @@ def _listed_files(path: Path, inside: Path | None) -> Iterator[dict[str, Listed]
         try:
             folder = held.enter_context(open_folder(path, inside or path.parent))
             with folder.read(MANIFEST) as file:
-                content = file.read()
+                content = read_record(file, path / MANIFEST)
         except OSError as error:
             raise DataError(f"{path / MANIFEST} is not a readable JSON file: {error}") from None
         files = {}
@@ -93,6 +93,13 @@ def _readable(file: Path) -> Iterator[None]:
         raise DataError(f"{file} is missing, the manifest lists it") from None
     except OSError as error:
         raise DataError(f"{file} cannot be read: {error.strerror}") from None
+
+
+def _read(file: BufferedReader, path: Path) -> bytes:
+    try:
+        return file.read()
+    except MemoryError:
+        raise DataError(f"{path} does not fit into memory") from None
 
 
 def _check_sum(file: Path, found: str, wanted: str) -> None:

@@ -12,12 +12,14 @@ import os
 import shutil
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
+from io import BufferedReader
 from pathlib import Path
 from typing import Any
 
 from netwright.core.errors import ConfigError, DataError, RunError
 from netwright.core.inside import Folder, new_name, open_folder, parent_of
 from netwright.core.json_text import parse_json
+from netwright.core.limits import RECORD
 
 MANIFEST = "manifest.json"
 # Temporary names: nobody takes them for a result, and `remove_leftovers` knows them again.
@@ -123,16 +125,22 @@ def read_json(path: Path, *, inside: Path | None = None) -> Any:
     return parse_json(content, path)
 
 
-def read_bytes(path: Path, *, inside: Path | None = None, most: int = -1) -> bytes:
+def read_bytes(path: Path, *, inside: Path | None = None, most: int | None = None) -> bytes:
     """The content of a regular file, or its first bytes; the system's own errors are let through.
 
     Args:
         path: of the file, which itself may not be a link.
         inside: the folder that the user named, where that is not the one that holds the file.
-        most: how many bytes are read; -1: all.
+        most: how many bytes are read; None: all, where that is no more than the limit.
     """
     with parent_of(path, inside) as parent, parent.read(path.name) as file:
-        return file.read(most)
+        return read_record(file, path) if most is None else file.read(most)
+
+
+def read_record(file: BufferedReader, path: Path) -> bytes:
+    """All of an open file, of which a run folder has none that is large beside its tensors."""
+    RECORD.check(path, os.fstat(file.fileno()).st_size / 1e6)
+    return file.read()
 
 
 def sha256_of(path: Path) -> str:

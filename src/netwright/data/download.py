@@ -7,7 +7,6 @@ ever seen. NETWRIGHT_OFFLINE=1 guarantees that no connection is opened.
 
 import hashlib
 import os
-import tempfile
 from dataclasses import dataclass
 from http.client import HTTPException, HTTPResponse
 from pathlib import Path
@@ -24,6 +23,7 @@ from urllib.request import (
 
 from netwright.core.console import Bar
 from netwright.core.errors import DataError, DownloadError
+from netwright.core.inside import new_name, open_folder
 from netwright.core.storage import sha256_of
 from netwright.data.locations import cache_folder, find_file
 
@@ -96,11 +96,12 @@ def _download(dataset: str, file: RemoteFile, place: Path, timeout: float) -> No
     """Try the addresses in turn; the first whole file gets the final name."""
     try:
         place.parent.mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(dir=place.parent, prefix=f".{place.name}.")
-        os.close(handle)
+        temporary = place.with_name(new_name(f".{place.name}.", ""))
+        with open_folder(place.parent) as folder:
+            os.close(folder.new_file(temporary.name))
     except OSError as error:
         raise DownloadError(f"{place.parent} cannot be written to: {error.strerror}") from None
-    temporary, failures = Path(name), []
+    failures = []
     bar = Bar(file.size, text=file.name)
     try:
         for address in file.addresses:
@@ -110,7 +111,6 @@ def _download(dataset: str, file: RemoteFile, place: Path, timeout: float) -> No
             except (OSError, HTTPException, ValueError) as error:
                 failures.append(f"{address}: {_reason(error)}")
             else:
-                temporary.chmod(0o644)
                 temporary.replace(place)
                 return
     finally:

@@ -12,6 +12,7 @@ from itertools import product
 from pathlib import Path
 
 from netwright.core.errors import ConfigError
+from netwright.core.inside import kind_of
 from netwright.core.storage import write_bytes
 
 EVERY = 10  # of the flowers, one in so many is held back for new.csv
@@ -102,14 +103,14 @@ def write_samples(folder: Path) -> tuple[list[Path], list[Path]]:
     for make in SAMPLES:
         for name, content in make().items():
             path = folder / name
-            if path.exists():
+            if kind_of(path, folder):
                 kept.append(path)
                 continue
             try:
                 path.parent.mkdir(parents=True, exist_ok=True)
             except OSError as error:
                 raise ConfigError(f"{path.parent} cannot be made: {error.strerror}") from None
-            write_bytes(path, content)
+            write_bytes(path, content, inside=folder)
             written.append(path)
     return written, kept
 

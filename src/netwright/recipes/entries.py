@@ -21,7 +21,7 @@ from netwright.models.catalog import MODELS
 from netwright.recipes.fit import prepare, put_together
 from netwright.recipes.ready.catalog import recipe_path
 from netwright.recipes.recipe import Recipe, parse_recipe
-from netwright.recipes.recipe_file import read_recipe_file, typed_value
+from netwright.recipes.recipe_file import read_own_recipe, read_recipe_file, typed_value
 from netwright.recipes.run_folder import check_run_folder
 from netwright.recipes.same_comparison import setting_words
 from netwright.train.settings import TrainConfig
@@ -146,7 +146,7 @@ def _read_recipe(path: Path) -> Entry:
     is_folder = path.is_dir() or not (path.suffix or path.is_file())
     if is_folder:
         check_run_folder(path)
-    values = read_recipe_file(path / "config.yaml" if is_folder else path)
+    values = read_own_recipe(path) if is_folder else read_recipe_file(path)
     if values.get("model") == {"name": ""}:
         raise ConfigError(f"{path} holds a module of one's own, which cannot be built anew")
     section = values.pop("data", None)

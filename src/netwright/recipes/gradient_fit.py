@@ -14,7 +14,7 @@ from netwright.recipes.convex_training import goes_to_optimum, has_optimum, is_w
 from netwright.recipes.outcome import Outcome
 from netwright.recipes.prepared import Circumstances, Prepared
 from netwright.recipes.recipe import Recipe
-from netwright.recipes.recipe_file import read_recipe_file
+from netwright.recipes.recipe_file import read_own_recipe
 from netwright.recipes.run_folder import write_recipe
 from netwright.train.callback import Callback
 from netwright.train.callbacks.doctor import Doctor
@@ -92,7 +92,7 @@ def gradient_fit(prepared: Prepared, here: Circumstances) -> Outcome:
 
 def _write_again(folder: Path, recipe: Recipe) -> None:
     """The recipe with what was changed, which was allowed; where its weights came from stays."""
-    origin = read_recipe_file(folder / "config.yaml").get("from", "")
+    origin = read_own_recipe(folder).get("from", "")
     write_recipe(folder, replace(recipe, start_from=recipe.start_from or origin))
 
 

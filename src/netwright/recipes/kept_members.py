@@ -4,15 +4,17 @@ members/conditions.json   what they learn from and how long
 members/001/              the weights of the first lesson; at the end `model/` has them all
 """
 
-import shutil
 from collections.abc import Collection
+from contextlib import suppress
 from pathlib import Path
 
-from safetensors.torch import load, save
+from safetensors.torch import save
 
 from netwright.core.console import warn
 from netwright.core.errors import ConfigError, DataError
-from netwright.core.manifest import read_folder
+from netwright.core.inside import has_file, has_folder, open_folder
+from netwright.core.manifest import whole_folder
+from netwright.core.open_tensors import read_tensors
 from netwright.core.storage import (
     make_folder,
     new_folder,
@@ -27,6 +29,7 @@ from netwright.train.conditions import find_changes
 from netwright.train.packing import stored_tensors
 from netwright.train.settings import TrainConfig
 
+FILE = "member.safetensors"
 # Other runs may change these when they are gone on with; here they are part of every lesson.
 OF_EACH_MEMBER = ("max_steps", "on_non_finite", "patience", "restore_best")
 
@@ -42,27 +45,30 @@ class KeptMembers:
     """
 
     def __init__(self, run: Path, data: Data, train: TrainConfig, allow: Collection[str]) -> None:
-        self.folder = run / "members"
+        self.run, self.folder = run, run / "members"
         make_folder(self.folder)
-        remove_leftovers(self.folder)
+        remove_leftovers(self.folder, inside=run)
         splits = {name: fingerprint(split) for name, split in data.splits() if name != "test"}
         now = {"data": splits, **{name: getattr(train, name) for name in OF_EACH_MEMBER}}
         file = self.folder / "conditions.json"
-        changes = find_changes(read_json(file), now) if file.is_file() else {}
+        changes = find_changes(read_json(file, inside=run), now) if has_file(file, run) else {}
         if any(name not in allow for name in changes):
             raise ConfigError(
                 f"{run} cannot be gone on from exactly: {'; '.join(changes.values())}; "
                 f"to go on all the same, allow {','.join(changes)}"
             )
-        write_json(file, now)
+        write_json(file, now, inside=run)
 
     def restore(self, number: int, member: Member) -> bool:
         """Give the member what it had learned; False where it has still to learn."""
         place = self._place(number)
-        if not place.is_dir():
+        if not has_folder(place, self.run):
             return False
         try:
-            member.load_state_dict(load(read_folder(place)["member.safetensors"]))
+            with whole_folder(place, inside=self.run) as files:
+                if FILE not in files:
+                    raise DataError(f"{place} holds no {FILE} by its manifest")
+                member.load_state_dict(read_tensors(files[FILE], place / FILE))
         except DataError as error:
             warn(f"{error}: the member learns again")
             return False
@@ -70,8 +76,9 @@ class KeptMembers:
 
     def keep(self, number: int, member: Member) -> None:
         """Write down what the member has learned."""
-        with new_folder(self._place(number), replace=True) as staging:
-            staging.write("member.safetensors", save(stored_tensors(member.state_dict())))
+        place = self._place(number)
+        with new_folder(place, replace=True, inside=self.run) as staging:
+            staging.write(FILE, save(stored_tensors(member.state_dict())))
 
     def _place(self, number: int) -> Path:
         return self.folder / f"{number:03d}"
@@ -79,5 +86,7 @@ class KeptMembers:
 
 def let_go_of_members(run: Path) -> None:
     """Remove what was kept of a run that is finished; the conditions stay."""
-    for place in (run / "members").glob("[0-9]*"):
-        shutil.rmtree(place, ignore_errors=True)
+    with suppress(FileNotFoundError), open_folder(run / "members", run) as folder:
+        for name in folder.names():
+            if name[0].isdigit():
+                folder.remove_tree(name)

@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from netwright.core.errors import ConfigError, DataError
+from netwright.core.inside import has_file
 from netwright.core.storage import read_json
 from netwright.recipes.recipe import Recipe
-from netwright.recipes.recipe_file import read_recipe_file
+from netwright.recipes.recipe_file import read_own_recipe
 from netwright.recipes.run_folder import automatic_folders, is_empty
 from netwright.train.checkpoint_store import check_checkpoint, newest_good
 from netwright.train.conditions import FREE, find_changes
@@ -66,7 +67,7 @@ def find_run(
         place = Path(resume)
         if out is not None and out.resolve() != run_of(place).resolve():
             raise ConfigError(f"the run goes on in {run_of(place)}: leave `out` away")
-    if place is not None and not (run_of(place) / "config.yaml").is_file():
+    if place is not None and not has_file(run_of(place) / "config.yaml"):
         raise ConfigError(f"{run_of(place)} is not a run folder: it has no config.yaml")
     return place
 
@@ -104,7 +105,7 @@ def find_origin(place: Path, recipe: Recipe, *, starts_over: bool = False) -> Or
 
 def check_named(folder: Path) -> None:
     """Refuse a run that the command cannot build again: its model or data came from Python."""
-    values = read_recipe_file(folder / "config.yaml")
+    values = read_own_recipe(folder)
     for part, what in (("model", "a module"), ("data", "arrays")):
         section = values.get(part)
         if not (section.get("name") if isinstance(section, dict) else section):
@@ -116,7 +117,7 @@ def check_named(folder: Path) -> None:
 
 def _check_same(folder: Path, recipe: Recipe) -> None:
     """Refuse to begin again in the folder of another recipe: its run would be lost."""
-    before, now = _course(read_recipe_file(folder / "config.yaml")), _course(recipe.to_mapping())
+    before, now = _course(read_own_recipe(folder)), _course(recipe.to_mapping())
     changes = find_changes(_flat(before), _flat(now))
     if changes:
         first = next(iter(changes.values()))
@@ -135,17 +136,16 @@ def _flat(recipe: dict[str, Any]) -> dict[str, Any]:
 def is_finished(folder: Path) -> bool:
     """Whether the run in a folder has nothing left to learn."""
     results = folder / "results.json"
-    return results.is_file() and bool(read_json(results).get("finished", True))
+    return has_file(results) and bool(read_json(results).get("finished", True))
 
 
 def _unfinished(names: tuple[str, str], recipe: Recipe) -> Iterator[Path]:
     """The unfinished runs of this recipe, newest first."""
     wanted = _course(recipe.to_mapping())
     for folder in reversed(automatic_folders(*names)):
-        config = folder / "config.yaml"
-        if not config.is_file() or is_finished(folder):
+        if not has_file(folder / "config.yaml") or is_finished(folder):
             continue
-        if _course(read_recipe_file(config)) == wanted:
+        if _course(read_own_recipe(folder)) == wanted:
             yield folder
 
 

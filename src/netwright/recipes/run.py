@@ -13,6 +13,7 @@ from torch import Tensor, nn
 from netwright.core.config import parse
 from netwright.core.devices import device_of, pick_device
 from netwright.core.errors import ConfigError, DataError, NetwrightError
+from netwright.core.inside import has_file
 from netwright.core.storage import read_json
 from netwright.data.dataset import Data, Split
 from netwright.data.images.encoder import ImageEncoder
@@ -37,7 +38,7 @@ from netwright.recipes.answers import check_asked, check_is_file, check_paired, 
 from netwright.recipes.environment import describe_environment
 from netwright.recipes.generation import build_text_generator
 from netwright.recipes.metric_table import metric_rows
-from netwright.recipes.recipe_file import read_recipe_file
+from netwright.recipes.recipe_file import read_own_recipe
 from netwright.recipes.report import write_report
 from netwright.recipes.run_data import load_run_data
 from netwright.recipes.run_folder import SavedModel, check_run_folder
@@ -222,13 +223,13 @@ class Run:
 
     def _why_unmeasured(self) -> str:
         """Why there is no history, where the run's folder has lost it."""
-        if self.folder is None or (self.folder / HISTORY_FILE).is_file():
+        if self.folder is None or has_file(self.folder / HISTORY_FILE):
             return ""
         return f"{HISTORY_FILE} is not in the run folder"
 
     def _environment(self) -> dict[str, Any]:
         written = None if self.folder is None else self.folder / "env.json"
-        if written is None or not written.is_file():
+        if written is None or not has_file(written):
             return describe_environment(device_of(self.model))
         values: dict[str, Any] = read_json(written)
         return values
@@ -304,14 +305,14 @@ def open_run(folder: str | Path, model: nn.Module | None = None) -> Run:
         reason = " ".join(str(error).split())
         raise DataError(f"the weights in {folder} do not fit the model: {reason:.200}") from None
     metrics = folder / HISTORY_FILE
-    config = read_recipe_file(folder / "config.yaml")
+    config = read_own_recipe(folder)
     return Run(
         model=model.to(_device_of_training(config)).eval(),
         spec=saved.spec,
         task=saved.task,
         preprocessor=saved.preprocessor,
         results=read_json(folder / "results.json"),
-        history=read_history(metrics) if metrics.is_file() else History(),
+        history=read_history(metrics) if has_file(metrics) else History(),
         config=config,
         folder=folder,
         layer_history=read_layer_history(folder / LAYER_FILE),

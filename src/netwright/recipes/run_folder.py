@@ -16,20 +16,23 @@ from itertools import chain, count
 from pathlib import Path
 from typing import Any
 
-from safetensors import SafetensorError
-from safetensors.torch import load_file, save
+from safetensors.torch import save
 from torch import Tensor, nn
 
 from netwright.core.devices import pick_device
 from netwright.core.errors import ConfigError, DataError, NetwrightError
 from netwright.core.folder_lock import LOCK
-from netwright.core.json_text import json_value
-from netwright.core.manifest import check_folder
+from netwright.core.inside import check_entries, has_file, has_folder, open_folder
+from netwright.core.json_text import json_value, parse_json
+from netwright.core.manifest import whole_folder
+from netwright.core.open_tensors import read_tensors
 from netwright.core.storage import (
+    MANIFEST,
     as_json,
     is_left_over,
     new_folder,
-    read_json,
+    read_bytes,
+    read_record,
     write_json,
     write_text,
 )
@@ -38,6 +41,7 @@ from netwright.data.dataset import Data
 from netwright.data.preprocessing import Preprocessor
 from netwright.data.spec import DataSpec
 from netwright.recipes.environment import describe_environment
+from netwright.recipes.known_files import MODEL, RUN
 from netwright.recipes.recipe import Recipe
 from netwright.recipes.recipe_file import to_yaml
 from netwright.train.checkpoint_store import newest_good
@@ -105,6 +109,14 @@ def _is_new(folder: Path) -> bool:
     return True
 
 
+def check_own(folder: Path) -> None:
+    """Refuse a run folder that holds, where a run writes, anything but files and folders.
+
+    So a link that a stranger has put there is told before a run begins, not at its end.
+    """
+    check_entries(folder, sorted({*RUN.files, *RUN.folders}))
+
+
 def let_go_of(folder: Path, *, was_there: bool) -> None:
     """Take a folder away in which a run failed before it had come anywhere.
 
@@ -114,7 +126,8 @@ def let_go_of(folder: Path, *, was_there: bool) -> None:
         folder: of the run.
         was_there: it was there before, and empty: so it is again.
     """
-    names = {file.name for file in folder.iterdir() if not is_left_over(file.name)}
+    with open_folder(folder) as here:
+        names = {name for name in here.names() if not is_left_over(name)}
     if names <= BEGUN and not any(map(_is_worth_keeping, _lines(folder / "metrics.jsonl"))):
         shutil.rmtree(folder, ignore_errors=True)
         with suppress(OSError):  # others have runs there
@@ -125,7 +138,7 @@ def let_go_of(folder: Path, *, was_there: bool) -> None:
 
 
 def _lines(file: Path) -> list[bytes]:
-    return file.read_bytes().splitlines() if file.is_file() else []
+    return read_bytes(file).splitlines() if has_file(file) else []
 
 
 def _is_worth_keeping(line: bytes) -> bool:
@@ -147,14 +160,14 @@ def check_run_folder(folder: Path) -> None:
     """Refuse what is not a run folder, or is one of another format."""
     if not folder.is_dir():
         raise ConfigError(f"{folder} is not a run folder: there is no such folder")
-    if not (folder / "config.yaml").is_file():
+    if not has_file(folder / "config.yaml"):
         raise ConfigError(f"{folder} is not a run folder: it has no config.yaml")
-    if not (folder / "model").is_dir():
+    if not has_folder(folder / "model"):
         raise ConfigError(
             f"{folder} holds a run that has not finished: it has no model; go on with "
             f"`netwright train --resume {folder}`"
         )
-    if not (folder / "results.json").is_file():
+    if not has_file(folder / "results.json"):
         raise ConfigError(f"{folder} is not a whole run folder: it has no results.json")
 
 
@@ -179,37 +192,45 @@ def save_model(folder: Path, model: nn.Module, recipe: Recipe, data: Data, task:
 
 
 class SavedModel:
-    """`model/` read back: what is needed to predict, on any machine."""
+    """`model/` read back: what is needed to predict, on any machine.
+
+    Everything is taken from the very files that were compared with the manifest.
+    """
 
     def __init__(self, folder: Path) -> None:
-        check_folder(folder)
-        self.described: Mapping[str, Any] = read_json(folder / "config.json")
+        with whole_folder(folder) as files:
+            for name in sorted(MODEL.files - {MANIFEST}):
+                if name not in files:
+                    raise DataError(f"{folder} holds no whole model: its manifest lacks {name}")
+            described, preprocessor = (
+                parse_json(read_record(files[name], folder / name), folder / name)
+                for name in ("config.json", "preprocessor.json")
+            )
+            self.weights = read_tensors(files["model.safetensors"], folder / "model.safetensors")
+        self.described: Mapping[str, Any] = described
         if self.described.get("format") != FORMAT:
             raise DataError(f"{folder} has format {self.described.get('format')}, not {FORMAT}")
         try:
             self.spec = DataSpec.from_json(self.described["spec"])
             self.task: Task = task_from_json(self.described["task"])
-            self.preprocessor = _preprocessor(read_json(folder / "preprocessor.json"))
+            self.preprocessor = _preprocessor(preprocessor)
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             if isinstance(error, NetwrightError):
                 raise
             raise DataError(
                 f"{folder} does not hold a model as it is saved: {error!r:.100}"
             ) from None
-        try:
-            self.weights = load_file(folder / "model.safetensors")
-        except SafetensorError as error:
-            raise DataError(f"{folder / 'model.safetensors'} is damaged: {error}") from None
 
 
 def read_weights(run: Path) -> dict[str, Tensor]:
     """The best weights of a run; of one that has not finished those of its newest checkpoint."""
-    if (run / "model").is_dir():
+    if has_folder(run / "model"):
         return SavedModel(run / "model").weights
     checkpoint, _ = newest_good(run)
     if checkpoint is None:
         raise ConfigError(f"{run} holds no weights: it has neither a model nor a checkpoint")
-    return load_file(checkpoint / "model.safetensors")
+    with whole_folder(checkpoint, inside=run) as files:
+        return read_tensors(files["model.safetensors"], checkpoint / "model.safetensors")
 
 
 def _preprocessor(values: dict[str, Any]) -> Preprocessor:

@@ -13,6 +13,7 @@ from torch import Tensor, nn
 
 from netwright.core.checks import check_finite
 from netwright.core.errors import ConfigError
+from netwright.core.inside import has_folder
 from netwright.data.dataset import Data
 from netwright.data.preprocessing import Preprocessor
 from netwright.data.text.encoder import TextEncoder
@@ -64,7 +65,7 @@ def take_weights(
 
 def check_tokens(source: Path, data: Data) -> None:
     """Refuse the weights of a run whose tokens are others: each vector would mean another token."""
-    if not (source / "model").is_dir():
+    if not has_folder(source / "model"):
         return
     old = SavedModel(source / "model").preprocessor
     for was, now in zip(_vocabularies(old), _vocabularies(data.preprocessor), strict=False):
@@ -88,7 +89,7 @@ def _vocabularies(preprocessor: Preprocessor) -> tuple[tuple[str, ...], ...]:
 
 def compare_scaling(source: Path, data: Data) -> tuple[str, ...]:
     """What should be said where a run saw pixels on another scale than these data give."""
-    if not (source / "model").is_dir():
+    if not has_folder(source / "model"):
         return ()
     saved = SavedModel(source / "model")
     kinds = {(spec.inputs, spec.input_shape[0]) for spec in (saved.spec, data.spec)}
@@ -117,7 +118,7 @@ def _weights_and_classes(
     """The weights of a run or of a file, and the names of its classes where they are known."""
     if not source.exists():
         raise ConfigError(f"from must be a run or a .safetensors file: there is no {source}")
-    if (source / "model").is_dir():
+    if has_folder(source / "model"):
         saved = SavedModel(source / "model")
         return saved.weights, saved.spec.class_names
     weights = read_weights(source) if source.is_dir() else read_foreign_weights(source, module)

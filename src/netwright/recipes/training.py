@@ -26,7 +26,13 @@ from netwright.recipes.prepared import Circumstances, Prepared
 from netwright.recipes.resume import NEVER, Origin, find_origin, find_run, run_of
 from netwright.recipes.run import Run
 from netwright.recipes.run_findings import run_findings
-from netwright.recipes.run_folder import create_run_folder, let_go_of, save_model, write_recipe
+from netwright.recipes.run_folder import (
+    check_own,
+    create_run_folder,
+    let_go_of,
+    save_model,
+    write_recipe,
+)
 from netwright.recipes.start_from import check_tokens, compare_scaling, take_weights
 from netwright.train.callback import Callback
 from netwright.train.evaluate import evaluate, evaluate_baseline
@@ -113,8 +119,9 @@ def _run_folder(
     folder = create_run_folder(out, *names) if place is None else run_of(place)
     try:
         with FolderLock(folder):
+            check_own(folder)
             remove_leftovers(folder)
-            remove_leftovers(folder / "checkpoints")
+            remove_leftovers(folder / "checkpoints", inside=folder)
             origin = Origin(folder=folder, remarks=notes)
             if place is not None:
                 origin = find_origin(place, recipe, starts_over=isinstance(model, Learner))

@@ -6,7 +6,6 @@ step and taken up by a new process. Both must end with the same bits.
 
 import os
 import random
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -15,13 +14,16 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from safetensors.torch import load_file
 from torch import Tensor
 
 from netwright.core.errors import ConfigError, RunError
-from netwright.core.storage import read_json, write_text
-from netwright.recipes.recipe_file import read_recipe_file, to_yaml
+from netwright.core.inside import has_file
+from netwright.core.manifest import read_folder, whole_folder
+from netwright.core.open_tensors import read_tensors
+from netwright.core.storage import new_folder, read_json, write_text
+from netwright.recipes.recipe_file import read_own_recipe, to_yaml
 from netwright.recipes.resume import check_named, is_finished, run_of
+from netwright.train.checkpoint import CHECKPOINTS, run_around
 from netwright.train.checkpoint_store import newest_good
 from netwright.train.conditions import LENGTHS
 from netwright.train.history import without_clock
@@ -74,7 +76,7 @@ def verify_resume(run: Path, *, steps: int = 200, seed: int | None = None) -> Ve
     if steps < 2:
         raise ConfigError(f"steps must be at least 2, to stop between them, got {steps}")
     run = run_of(run)
-    if not (run / "config.yaml").is_file():
+    if not has_file(run / "config.yaml"):
         raise ConfigError(f"{run} is not a run folder: it has no config.yaml")
     check_named(run)
     checkpoint, _ = newest_good(run)
@@ -83,8 +85,13 @@ def verify_resume(run: Path, *, steps: int = 200, seed: int | None = None) -> Ve
     state = _plain(checkpoint)
     with tempfile.TemporaryDirectory(prefix="netwright-verify-") as scratch:
         whole, parted = Path(scratch) / "whole", Path(scratch) / "parted"
+        files = read_folder(checkpoint, inside=run)
         for copy in (whole, parted):
-            shutil.copytree(checkpoint, copy / "checkpoints" / checkpoint.name)
+            place = copy / CHECKPOINTS / checkpoint.name
+            place.parent.mkdir(parents=True)
+            with new_folder(place) as staging:
+                for name, content in files.items():
+                    staging.write(name, content)
         settings = _settings(run, state, steps)
         first, last = state["step"], _go_on(whole, settings, state["step"] + steps)
         if last < first + 2:
@@ -106,7 +113,7 @@ def verify_resume(run: Path, *, steps: int = 200, seed: int | None = None) -> Ve
 
 def _settings(run: Path, state: dict[str, Any], steps: int) -> dict[str, Any]:
     """The run's recipe, with room to go on where it had ended."""
-    recipe = read_recipe_file(run / "config.yaml")
+    recipe = read_own_recipe(run)
     train = {**recipe["train"], "patience": None}
     if is_finished(run) or train.get("epochs") is None:
         train["epochs"] = state["epoch"] + steps
@@ -132,7 +139,7 @@ def _go_on(copy: Path, recipe: dict[str, Any], last: int) -> int:
     reached, _ = newest_good(copy)
     if reached is None:
         raise RunError("a copy of the run left no checkpoint")
-    step: int = read_json(reached / "state.json")["step"]
+    step: int = read_json(reached / "state.json", inside=copy)["step"]
     return step
 
 
@@ -142,9 +149,11 @@ def _contents(copy: Path) -> dict[str, Any]:
     if place is None:
         raise RunError("a copy of the run left no checkpoint")
     contents: dict[str, Any] = _plain(place)
-    for file in ("model", "state"):
-        tensors = load_file(place / f"{file}.safetensors")
-        contents |= {f"{file}: {name}": _bytes(tensor) for name, tensor in tensors.items()}
+    with whole_folder(place, inside=copy) as files:
+        for part in ("model", "state"):
+            file = f"{part}.safetensors"
+            tensors = read_tensors(files[file], place / file)
+            contents |= {f"{part}: {name}": _bytes(tensor) for name, tensor in tensors.items()}
     return contents
 
 
@@ -156,7 +165,7 @@ def _bytes(tensor: Tensor) -> tuple[str, bytes]:
 
 def _plain(place: Path) -> dict[str, Any]:
     """Every plain value of a checkpoint's state by its path, without times, speed and memory."""
-    values = read_json(place / "state.json")
+    values = read_json(place / "state.json", inside=run_around(place))
     del values["elapsed"]
     values["history"] = [without_clock(row) for row in values["history"]]
     found: dict[str, Any] = {}

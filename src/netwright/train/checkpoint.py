@@ -41,6 +41,7 @@ from netwright.train.packing import from_bytes, pack, stored_tensors, to_bytes, 
 from netwright.train.state import TrainState
 
 FORMAT = 1
+CHECKPOINTS = "checkpoints"  # the folder of a run that holds them
 FILES = ("model.safetensors", "state.safetensors", "state.json")
 COUNTERS = ("epoch", "position", "accumulated", "step", "samples")
 
@@ -76,7 +77,8 @@ def save_checkpoint(folder: Path, state: TrainState, callbacks: Sequence[Callbac
         "state.safetensors": save(stored_tensors(tensors)),
         "state.json": json.dumps(values, allow_nan=False).encode(),
     }
-    with new_folder(folder, needs=sum(map(len, files.values()))) as staging:
+    needs = sum(map(len, files.values()))
+    with new_folder(folder, needs=needs, inside=run_around(folder)) as staging:
         for name, content in files.items():
             staging.write(name, content)
 
@@ -138,7 +140,7 @@ def _read(
     folder: Path, fresh: dict[str, Any]
 ) -> tuple[dict[str, Any], dict[str, Any], dict[str, Tensor]]:
     """The plain values, the trees and the weights of a checkpoint that has all of its pieces."""
-    files = read_folder(folder)
+    files = read_folder(folder, inside=run_around(folder))
     values = parse_json(files.get("state.json", b"{}"), folder / "state.json")
     wanted = ("format", *COUNTERS, "elapsed", "history", "pieces", *fresh, "ranks")
     lacking = [*(f for f in FILES if f not in files), *(n for n in wanted if n not in values)]
@@ -153,6 +155,11 @@ def _read(
     if lacking:
         raise _lacks(folder, lacking[0])
     return values, saved, load(files["model.safetensors"])
+
+
+def run_around(folder: Path) -> Path | None:
+    """The run that a checkpoint belongs to, by its path; None where it lies elsewhere."""
+    return folder.parent.parent if folder.parent.name == CHECKPOINTS else None
 
 
 def _parts(state: TrainState, callbacks: Sequence[Callback]) -> dict[str, Any]:

@@ -6,15 +6,18 @@ best.json                    {"checkpoint": the best of those that are there}
 """
 
 import re
+import stat
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from netwright.core.errors import DataError, NetwrightError
-from netwright.core.manifest import check_folder
-from netwright.core.storage import MANIFEST, make_folder, read_json, write_json
-from netwright.train.checkpoint import FILES
+from netwright.core.inside import has_file, open_folder, parent_of
+from netwright.core.json_text import parse_json
+from netwright.core.manifest import whole_folder
+from netwright.core.storage import MANIFEST, make_folder, read_json, read_record, write_json
+from netwright.train.checkpoint import CHECKPOINTS, FILES, run_around
 
 NAME = re.compile(r"step-(\d{6,})(?:-(\d+))?")
 
@@ -31,14 +34,15 @@ class CheckpointStore:
 
     def __init__(self, run: Path, *, keep: int = 2) -> None:
         self.run, self.keep = run, keep
-        self.path = run / "checkpoints"
+        self.path = run / CHECKPOINTS
         self.saved = list_saved(run)
         self.best = _pointer(run / "best.json").get("checkpoint")
 
     def place_for(self, step: int) -> Path:
         """Where the next checkpoint goes: beside, not over, what is there of the same step."""
         make_folder(self.path)
-        taken = [_age(place) for place in self.path.iterdir()]
+        with open_folder(self.path, self.run) as folder:
+            taken = [_age(Path(name)) for name in folder.names()]
         numbers = [number for other, number in taken if other == step]
         return self.path / step_name(step, max(numbers, default=0) + 1)
 
@@ -56,7 +60,7 @@ class CheckpointStore:
             return
         self.saved = [*(name for name in self.saved if name != place.name), place.name]
         self._point_to_last()
-        there = [name for name in self.saved if (self.path / name / MANIFEST).is_file()]
+        there = [name for name in self.saved if has_file(self.path / name / MANIFEST, self.run)]
         best = choose(there, self.best)
         if best is not None and best != self.best:
             self.best = best
@@ -100,13 +104,25 @@ def list_checkpoints(run: Path) -> list[Path]:
     The pointer knows it; what it does not list is newer if its step is, for a process may have been
     killed before it could point there.
     """
-    places = [place for place in (run / "checkpoints").glob("step-*") if place.is_dir()]
-    named = sorted((place for place in places if NAME.fullmatch(place.name)), key=_age)
+    named = sorted(_named_places(run), key=_age)
     saved = list_saved(run)
     listed = [place for name in saved for place in named if place.name == name]
     others = [place for place in named if place.name not in saved]
     older = [place for place in others if listed and _age(place) < _age(listed[-1])]
     return [*older, *listed, *(place for place in others if place not in older)]
+
+
+def _named_places(run: Path) -> list[Path]:
+    """What is called like a checkpoint, and is no file; whether it is a folder shows a check."""
+    try:
+        with open_folder(run / CHECKPOINTS, run) as folder:
+            names = [name for name in folder.names() if NAME.fullmatch(name)]
+            is_file = {name: stat.S_ISREG(folder.status(name).st_mode) for name in names}
+    except (FileNotFoundError, NotADirectoryError):
+        return []
+    except OSError as error:
+        raise DataError(f"{run / CHECKPOINTS} cannot be read: {error.strerror}") from None
+    return [run / CHECKPOINTS / name for name in names if not is_file[name]]
 
 
 def list_saved(run: Path) -> list[str]:
@@ -118,6 +134,8 @@ def list_saved(run: Path) -> list[str]:
 
 def _pointer(path: Path) -> dict[str, Any]:
     """What a pointer holds; one that is not there, or was damaged, points to nothing."""
+    if not has_file(path):
+        return {}
     try:
         values = read_json(path)
     except DataError:
@@ -133,16 +151,23 @@ def _age(place: Path) -> tuple[int, int]:
 
 def check_checkpoint(place: Path) -> None:
     """Refuse a checkpoint that is damaged, or stands in the place of another."""
-    check_folder(place)
-    step = read_json(place / "state.json").get("step")
+    with whole_folder(place, inside=run_around(place)) as files:
+        if "state.json" not in files:
+            raise DataError(f"{place} lacks 'state.json': it is no whole checkpoint")
+        values = parse_json(read_record(files["state.json"], place), place / "state.json")
+    step = values.get("step") if isinstance(values, dict) else None
     if step != _age(place)[0]:
         raise DataError(f"{place} holds the state of step {step}: it is not the one of its name")
 
 
 def _remove(place: Path) -> bool:
     """Delete a checkpoint's own files, the manifest first; False where something is left."""
-    with suppress(OSError):
-        for name in (MANIFEST, *FILES):
-            (place / name).unlink(missing_ok=True)
-        place.rmdir()
-    return not place.exists()
+    with suppress(OSError), parent_of(place, run_around(place)) as parent:
+        with suppress(OSError):
+            with parent.folder(place.name) as folder:
+                for name in (MANIFEST, *FILES):
+                    with suppress(FileNotFoundError):
+                        folder.unlink(name)
+            parent.remove_empty(place.name)
+        return not parent.kind(place.name)
+    return False

@@ -9,7 +9,7 @@ from typing import Any
 from netwright.core.checks import is_finite_number, nearest
 from netwright.core.errors import DataError
 from netwright.core.json_text import json_value
-from netwright.core.storage import append_text, write_text
+from netwright.core.storage import append_text, read_bytes, write_text
 from netwright.inspection.curves import measure_curves
 from netwright.inspection.wording import short_name
 
@@ -131,7 +131,11 @@ def append_rows(path: Path, rows: list[Row]) -> None:
 def read_history(path: Path) -> History:
     """The history that `append_rows` wrote; a last line cut short by a kill is left out."""
     rows = []
-    lines = path.read_text(encoding="utf-8", errors="replace").split("\n")
+    try:
+        content = read_bytes(path)
+    except OSError as error:
+        raise DataError(f"{path} cannot be read: {error.strerror}") from None
+    lines = content.decode("utf-8", errors="replace").split("\n")
     for number, line in enumerate(lines, start=1):
         if not line:
             continue

@@ -7,11 +7,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from safetensors import SafetensorError, safe_open
 from safetensors.torch import save
 from torch import Tensor
 
 from netwright.core.errors import DataError
+from netwright.core.inside import has_file, open_folder
+from netwright.core.open_tensors import open_tensors
 from netwright.core.storage import write_bytes
 
 FILE = "path.safetensors"
@@ -46,13 +47,19 @@ class KeptPath:
 
 def read_kept_path(folder: Path | None) -> KeptPath | None:
     """The path that a run folder holds; None where it holds none, or where there is no folder."""
-    if folder is None or not (folder / FILE).is_file():
+    if folder is None or not has_file(folder / FILE):
         return None
     try:
-        with safe_open(folder / FILE, "pt") as file:
-            steps = tuple(map(int, file.metadata()[STEPS].split()))
+        with (
+            open_folder(folder) as here,
+            here.read(FILE) as file,
+            open_tensors(file, folder / FILE) as kept,
+        ):
+            steps = tuple(map(int, kept.metadata()[STEPS].split()))
             return KeptPath(
-                steps=steps, weights={name: file.get_tensor(name) for name in file.keys()}
+                steps=steps, weights={name: kept.get_tensor(name) for name in kept.keys()}
             )
-    except (SafetensorError, KeyError, TypeError, ValueError) as error:
+    except DataError:
+        raise
+    except (OSError, KeyError, TypeError, ValueError) as error:
         raise DataError(f"{folder / FILE} is damaged: {error!r:.100}") from None

@@ -14,7 +14,9 @@ from typing import Any, Literal
 
 from netwright.core.checks import is_finite_number, nearest
 from netwright.core.errors import DataError, UnknownNameError
+from netwright.core.inside import has_file
 from netwright.core.json_text import json_value
+from netwright.core.storage import read_bytes
 
 FILE = "layers.jsonl"  # in a run folder
 Numbers = tuple[float | None, ...]
@@ -149,9 +151,9 @@ class LayerHistory:
 
 def read_layer_history(path: Path) -> LayerHistory:
     """The history in a file; empty where there is none."""
-    if not path.is_file():
+    if not has_file(path):
         return LayerHistory()
-    text = path.read_text(encoding="utf-8", errors="replace")  # which is no row either
+    text = read_bytes(path).decode("utf-8", errors="replace")  # which is no row either
     return LayerHistory.from_text(text, str(path))
 
 

@@ -4,9 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from netwright.core.errors import DataError
+from netwright.core.errors import DataError, RunError
 from netwright.data.images.bad_files import OnBad, handle_bad_files
 from tests.data.images.pictures import folder_of
+from tests.odd_files import is_untouched, outside_of, plant, refusal
 
 
 def handled(
@@ -61,5 +62,16 @@ def test_above_the_share_nothing_is_listed(tmp_path: Path) -> None:
 
 def test_a_list_that_cannot_be_written_is_said(tmp_path: Path) -> None:
     (tmp_path / ".quarantine").touch()
-    with pytest.raises(DataError, match=r"bad_files.txt cannot be written: File exists$"):
+    with pytest.raises(RunError, match=r"\.quarantine cannot be written: File exists$"):
         handled(tmp_path, "cat/1.png", on_bad="quarantine")
+
+
+@pytest.mark.parametrize("place", [".quarantine", ".quarantine/bad_files.txt"])
+def test_the_list_is_not_written_where_a_link_leads(tmp_path: Path, place: str) -> None:
+    root = tmp_path / "pictures"
+    (root / place).parent.mkdir(parents=True)
+    outside = outside_of(root)
+    plant(root / place, "link to a folder" if place == ".quarantine" else "dangling link", outside)
+    with pytest.raises(DataError, match=refusal(root / place, "link")):
+        handled(root, "cat/1.png", on_bad="quarantine")
+    assert is_untouched(outside)

@@ -77,20 +77,20 @@ def first_recipe(resume: str) -> dict[str, Any]:
     the length of the run, or one of each member.
     """
     from netwright.core.errors import ConfigError
+    from netwright.core.inside import has_file
     from netwright.models.catalog import MODELS
     from netwright.models.ensembles.ensemble import Ensemble
     from netwright.recipes.recipe import merge
-    from netwright.recipes.recipe_file import read_recipe_file
+    from netwright.recipes.recipe_file import read_own_recipe
     from netwright.recipes.resume import AUTO, NEVER, check_named, run_of
 
     if resume in {AUTO, NEVER}:
         return dict(DEFAULTS)
     folder = run_of(Path(resume))
-    config = folder / "config.yaml"
-    if not config.is_file():
+    if not has_file(folder / "config.yaml"):
         raise ConfigError(f"--resume must be auto, never or the folder of a run, got {resume!r}")
     check_named(folder)
-    values = normal_form(read_recipe_file(config))
+    values = normal_form(read_own_recipe(folder))
     limits = {"max_time": None, "max_steps": None}
     length = values.get("train", {}).get("epochs")
     if length is None or issubclass(MODELS.load(values["model"]["name"]), Ensemble):

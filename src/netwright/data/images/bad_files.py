@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Literal
 
 from netwright.core.errors import DataError
-from netwright.core.storage import write_text
+from netwright.core.storage import make_folder, write_text
 from netwright.data.images.file_names import shown
 
 OnBad = Literal["stop", "skip", "quarantine"]
@@ -45,7 +45,7 @@ def handle_bad_files(
         )
     listed = ""
     if on_bad == "quarantine":
-        _write_list(bad, root / LIST)
+        _write_list(bad, root)
         listed = f"; {shown(root / LIST)} lists them"
     return (f"{number} were bad and left out{listed}", *bad.values())
 
@@ -55,9 +55,6 @@ def _named(bad: Mapping[Path, str]) -> str:
     return "; ".join(list(bad.values())[:SHOWN]) + rest
 
 
-def _write_list(bad: Mapping[Path, str], path: Path) -> None:
-    try:
-        path.parent.mkdir(exist_ok=True)
-    except OSError as error:
-        raise DataError(f"{shown(path)} cannot be written: {error.strerror}") from None
-    write_text(path, "".join(f"{sentence}\n" for sentence in bad.values()))
+def _write_list(bad: Mapping[Path, str], root: Path) -> None:
+    make_folder(root / LIST.parent)
+    write_text(root / LIST, "".join(f"{sentence}\n" for sentence in bad.values()), inside=root)

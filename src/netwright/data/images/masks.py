@@ -8,6 +8,7 @@ Shapes: N masks, I rows, J columns.
 """
 
 from collections.abc import Sequence
+from io import BytesIO
 from pathlib import Path
 
 import numpy as np
@@ -17,6 +18,7 @@ from PIL import Image
 from torch import Tensor
 
 from netwright.core.errors import ConfigError, DataError
+from netwright.core.storage import write_bytes
 from netwright.data.images.decoding import opened, refusing, upright
 from netwright.data.images.decoding_room import ROOM
 from netwright.data.images.quiet_pillow import QUIET
@@ -74,7 +76,9 @@ def write_mask(path: Path, mask: NDArray[np.integer]) -> None:
     low, high = int(mask.min()), int(mask.max())
     if not 0 <= low <= high <= MOST_SHADE:
         raise DataError(f"a PNG holds values from 0 to {MOST_SHADE}, the mask has {low} to {high}")
-    Image.fromarray(mask.astype(np.uint8 if high < MOST_CLASSES else np.uint16)).save(path)
+    content, kind = BytesIO(), np.uint8 if high < MOST_CLASSES else np.uint16
+    Image.fromarray(mask.astype(kind)).save(content, "PNG")
+    write_bytes(path, content.getvalue())
 
 
 def _values(image: Image.Image) -> NDArray[np.integer]:

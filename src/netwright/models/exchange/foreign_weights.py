@@ -20,6 +20,7 @@ from safetensors.torch import load_file
 from torch import Tensor, nn
 
 from netwright.core.errors import ConfigError, DataError
+from netwright.core.regular_file import check_regular
 from netwright.models.exchange.gpt2_weights import from_gpt2, is_gpt2
 
 PICKLES = frozenset({".pth", ".pt", ".bin", ".ckpt", ".pkl", ".tar"})
@@ -66,6 +67,7 @@ def _read(path: Path) -> dict[str, Tensor]:
             f' it, by: python -c "{CONVERSION}" {files}'
         )
     try:
+        check_regular(path)
         return load_file(path)
     except (OSError, SafetensorError) as error:
         raise DataError(f"{path} is not a readable safetensors file: {error}") from None

@@ -8,12 +8,12 @@ from pathlib import Path
 from netwright.core.errors import ConfigError
 from netwright.core.inside import check_entries, has_file
 from netwright.core.storage import make_folder
+from netwright.recipes.known_files import SEARCH
 from netwright.recipes.search.plan import FILE, SearchPlan, check_same_search, write_plan
-from netwright.recipes.search.storage import DATABASE_FILES, JOURNAL, LOCKS, study_lock
+from netwright.recipes.search.storage import DATABASE_FILES, LOCKS, study_lock
 
 PARENT = "searches"
-# All that a search writes into its folder.
-OURS = (FILE, JOURNAL, *DATABASE_FILES, LOCKS, "trials.json", "best.yaml", "report.html")
+OURS = sorted({*SEARCH.files, *DATABASE_FILES, *SEARCH.folders})  # all that a search writes
 
 
 def enter_search_folder(out: Path | None, plan: SearchPlan, data: str) -> Path:

@@ -13,7 +13,7 @@ from torch import Tensor
 
 from netwright.core.console import warn
 from netwright.core.finding import Finding
-from netwright.core.storage import append_text, write_text
+from netwright.core.storage import append_text, remove_file, write_text
 from netwright.inspection.unit_activity import UnitActivity, unit_activities
 from netwright.train.callback import Callback
 from netwright.train.callbacks.non_finite import find_culprit
@@ -60,7 +60,7 @@ class Doctor(Callback):
         if self.path is not None and len(self.seen):
             write_text(self.path, self.seen.to_text())
         elif self.path is not None:
-            self.path.unlink(missing_ok=True)
+            remove_file(self.path)
         self.written = len(self.seen)
 
     def on_before_update(self, state: TrainState) -> None:
