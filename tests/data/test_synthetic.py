@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import torch
 
+from netwright.core.errors import DataError
 from netwright.data.catalog import SOURCES
 from netwright.data.dataset import Data
 from netwright.data.synthetic import SyntheticConfig, as_data, stream
@@ -71,3 +72,19 @@ def test_classes_are_called_by_number_even_where_one_is_not_drawn() -> None:
     data = as_data("toy", config, torch.zeros(2, 1), torch.tensor([2, 0]), kind="class", classes=3)
     assert data.spec.class_names == ("0", "1", "2")
     assert data.train.targets.tolist() == [2, 0]
+
+
+@pytest.mark.parametrize(
+    ("name", "settings"),
+    [
+        *((name, {"n": 10**12}) for name in MADE),
+        ("blobs", {"features": 10**9}),
+        ("adding", {"length": 10**9}),
+        ("reverse", {"length": 10**9}),
+    ],
+)
+def test_more_than_a_table_may_hold_is_refused_before_it_is_drawn(
+    name: str, settings: dict[str, int]
+) -> None:
+    with pytest.raises(DataError, match=r"takes .* GB, at most 4 GB are read; .*CONTENT_GB"):
+        load(name, **settings)

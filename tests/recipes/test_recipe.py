@@ -33,6 +33,11 @@ def test_a_resolved_recipe_parses_to_itself() -> None:
     assert again.to_mapping() == first.to_mapping()
 
 
+def test_no_settings_change_nothing_not_even_what_is_wrong() -> None:
+    assert merge({"train": "all"}, {"train": {}}) == {"train": "all"}
+    assert merge({}, {"train": {}}) == {"train": {}}
+
+
 def test_the_later_recipe_wins_key_by_key() -> None:
     first = {"model": {"name": "mlp", "hidden": [8]}, "train": {"lr": 0.1, "epochs": 3}}
     merged = merge(first, {"train": {"lr": 0.2}})

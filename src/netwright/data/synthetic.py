@@ -12,6 +12,7 @@ import torch
 from torch import Tensor
 
 from netwright.core.config import Count, Doc, Size
+from netwright.core.limits import CONTENT
 from netwright.core.seeding import generator
 from netwright.data.arrays import Names, arrays_config, from_arrays
 from netwright.data.dataset import Data
@@ -26,6 +27,12 @@ class SyntheticConfig(DataConfig):
 
     n: Annotated[Size, Doc("number of examples, before any are held out")] = 400
     seed: Annotated[Count, Doc("which examples are drawn; apart from the run's seed")] = 0
+
+    def __post_init__(self) -> None:
+        """Refuse more than a table may hold before it is drawn."""
+        super().__post_init__()
+        width = max(getattr(self, name, 1) for name in ("features", "length", "outputs"))
+        CONTENT.check(f"n={self.n} with {width} numbers each", 8e-9 * self.n * width, "takes")
 
 
 def stream(config: SyntheticConfig, name: str) -> torch.Generator:

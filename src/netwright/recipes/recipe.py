@@ -129,7 +129,7 @@ def merge(first: Mapping[str, Any], second: Mapping[str, Any]) -> dict[str, Any]
         if isinstance(before, Mapping) and isinstance(value, Mapping):
             other = "name" in value and value["name"] != before.get("name", value["name"])
             merged[key] = dict(value) if other else {**before, **value}
-        else:
+        elif value != {} or before is None:  # no settings change nothing, also nothing wrong
             merged[key] = value
     return merged
 

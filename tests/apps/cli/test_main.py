@@ -83,6 +83,16 @@ def test_version(type_in: Type) -> None:
         (["evaluate", "."], ". is not a run folder: it has no config.yaml"),
         (["list", "modls"], "unknown kind 'modls'; did you mean 'models'?"),
         (["predict", "."], "predict takes files or --row, one of them"),
+        *(
+            (words, f"{'x' * 100} cannot be reached: File name too long")
+            for words in (
+                ["evaluate", "x" * 300],
+                ["train", "--resume", "x" * 300],
+                ["train", "mlp", "xor", "--out", "x" * 300, "--epochs", "1"],
+                ["search", "mlp", "xor", "--out", "x" * 300],
+                ["compare", "mlp", "x" * 300],
+            )
+        ),
     ],
 )
 def test_refuses_in_one_sentence_and_leaves_nothing(

@@ -42,6 +42,8 @@ WRONG_NUMBERS = {
 }
 # Why a stream or a file that is open takes no more.
 UNWRITTEN = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF}
+# Why nothing can be at a path.
+UNREACHABLE = {errno.ENAMETOOLONG, errno.ELOOP}
 COMMANDS: dict[str, Callable[..., None]] = {
     "doctor": doctor,
     "train": train,
@@ -139,15 +141,25 @@ def run(arguments: list[str]) -> int:
     except KeyboardInterrupt:
         return 130
     except OSError as error:
-        if error.filename is not None or error.errno not in UNWRITTEN:
+        sentence = _said_of(error)
+        if not sentence:
             raise
-        complain(f"what was to be written cannot be: {error.strerror}")
-        return 1
+        complain(sentence)
+        return 2 if error.errno in UNREACHABLE else 1
     except CLICK_ERROR as error:
         complain(_sentence(error, arguments))
         return 2
     except SystemExit as end:
         return end.code if isinstance(end.code, int) else 1
+
+
+def _said_of(error: OSError) -> str:
+    """What the system refuses of streams, and of paths before anything is opened; of more ""."""
+    if error.errno in UNREACHABLE:
+        return f"{str(error.filename)[:100]} cannot be reached: {error.strerror}"
+    if error.filename is None and error.errno in UNWRITTEN:
+        return f"what was to be written cannot be: {error.strerror}"
+    return ""
 
 
 def _sentence(error: BaseException, arguments: list[str]) -> str:
