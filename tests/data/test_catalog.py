@@ -70,3 +70,16 @@ def test_data_is_loaded_by_name_and_settings() -> None:
     assert not torch.equal(some.train.inputs, other.train.inputs)
     with pytest.raises(ConfigError, match=r"^unknown setting 'data.nose'; did you mean 'noise'\?$"):
         nw.data.load("moons", nose=0.3)
+
+
+def test_the_names_are_these() -> None:
+    made = {
+        *("xor", "moons", "circles", "spirals", "blobs", "line", "polynomial", "teacher"),
+        *("iris", "wine", "breast-cancer", "digits", "diabetes", "linnerud"),
+        *("reverse", "copy", "adding", "recall", "parity", "brackets"),
+    }
+    assert set(SOURCES) == FROM_FILES | made
+    assert list(PREPROCESSORS) == [
+        *("arrays", "table", "images", "text", "text-pairs", "series", "symbols")
+    ]
+    assert all(PREPROCESSORS.load(name).kind == name for name in PREPROCESSORS)

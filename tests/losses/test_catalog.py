@@ -65,3 +65,18 @@ def test_every_loss_has_a_card(name: str) -> None:
 def test_an_unknown_name_is_refused_with_the_nearest() -> None:
     with pytest.raises(UnknownNameError, match=r"unknown loss 'huder'; did you mean 'huber'\?"):
         LOSSES.load("huder")
+
+
+def test_each_name_is_for_its_kinds_of_target() -> None:
+    assert {name: tuple(LOSSES.load(name).of) for name in LOSSES} == {
+        "squared-error": ("real",),
+        "absolute-error": ("real",),
+        "huber": ("real",),
+        "cross-entropy": ("class", "mask", "tokens", "tags"),
+        "nll": ("class",),
+        "binary-cross-entropy": ("labels",),
+        "hinge": ("class", "labels"),
+        "perceptron": ("class", "labels"),
+        "dice": ("mask",),
+        "cross-entropy-dice": ("mask",),
+    }

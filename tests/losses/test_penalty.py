@@ -98,3 +98,9 @@ def test_a_penalty_on_the_two_last_coefficients_leaves_a_quadratic() -> None:
     quadratic = torch.linalg.lstsq(powers[:, :3], y[:, None]).solution[:, 0]
     assert high.abs().max() < 1e-4
     torch.testing.assert_close(low.detach(), quadratic, rtol=0, atol=1e-3)
+
+
+def test_the_square_of_a_complex_weight_is_that_of_its_length() -> None:
+    weight = torch.tensor([3 + 4j, 1j])
+    assert Penalty(parameters=[weight], l2=1.0)() == (25 + 1) / 2
+    assert Penalty(parameters=[weight], l1=1.0)() == 5 + 1

@@ -290,3 +290,10 @@ def test_a_falling_rate_gets_below_the_noise_floor_of_a_constant_one() -> None:
     assert (
         max(one_over_t, *(ours(name) for name in ("inverse-sqrt", "cosine", "linear"))) < flat / 10
     )
+
+
+def test_the_names_are_these() -> None:
+    assert set(SCHEDULES) == {
+        *("constant", "cosine", "linear", "step", "exponential"),
+        *("one-cycle", "inverse-sqrt", "plateau"),
+    }

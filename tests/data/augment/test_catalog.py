@@ -80,3 +80,20 @@ def test_cards_say_what_the_strength_is(augmentation: Augmentation) -> None:
 def test_the_default_strength_is_allowed(name: str) -> None:
     augmentation = AUGMENTATIONS.load(name)
     augmentation.check(name, augmentation.strength, (3, 8, 8))
+
+
+def test_names_and_usual_strengths_are_these() -> None:
+    assert {name: AUGMENTATIONS.load(name).strength for name in AUGMENTATIONS} == {
+        "flip": 0.5,
+        "flip-vertical": 0.5,
+        "crop": 2,
+        "rotation": 10,
+        "zoom": 0.2,
+        "elastic": 0.02,
+        "brightness": 0.2,
+        "contrast": 0.2,
+        "colour-jitter": 0.2,
+        "noise": 0.05,
+        "cutout": 4,
+        "mixup": 0.2,
+    }

@@ -20,3 +20,7 @@ def test_every_row_explains_itself_and_comes_back_from_json(name: str) -> None:
 def test_an_unknown_tokenizer_is_refused() -> None:
     with pytest.raises(UnknownNameError, match=r"^unknown tokenizer 'chars'; did you mean 'char'"):
         load_tokenizer({"kind": "chars"})
+
+
+def test_the_names_are_these() -> None:
+    assert list(TOKENIZERS) == ["char", "word", "bpe", "wordpiece"]
