@@ -6,6 +6,7 @@ import os
 import sys
 import tempfile
 import time
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -15,8 +16,10 @@ from tests.mutants.choice import own_test_file
 from tests.mutants.function_map import ROOMS, FunctionMap, read_map
 from tests.mutants.planting import package_folder
 from tests.mutants.preload import preload
-from tests.mutants.sample import chunks, draw, shard
+from tests.mutants.sample import again, chunks, draw, shard
 from tests.mutants.trial import Trial
+
+OPEN = ("survived", "unreached", "untested")
 
 
 def parsed(arguments: list[str]) -> argparse.Namespace:
@@ -31,6 +34,8 @@ def parsed(arguments: list[str]) -> argparse.Namespace:
     add("--shard", default="1/1", metavar="I/N", help="only this part of the sample")
     add("--seconds", type=float, default=float("inf"), help="end in order after so many")
     add("--json", type=Path, metavar="OUT", help="write all outcomes there")
+    add("--again", type=Path, metavar="JSON", help="those that survived or were not reached there")
+    add("--unchanged", action="store_true", help="change nothing: whatever is killed is an error")
     add("--merge", type=Path, nargs="+", metavar="JSON", help="print what shards wrote; run none")
     return parser.parse_args(arguments)
 
@@ -40,6 +45,10 @@ def tried(options: argparse.Namespace) -> list[report.Row]:
     deadline = time.monotonic() + options.seconds
     package = package_folder()
     mutants = draw(package, options.count, options.seed, options.room or ROOMS)
+    if options.again:
+        mutants = again(package, report.read([options.again]), OPEN)
+    if options.unchanged:
+        mutants = [replace(one, path=(), change="nothing") for one in mutants]
     groups = chunks([one for one in mutants if not options.only or one.file in options.only])
     groups = shard(groups, options.shard)
     drawn = sum(map(len, groups))

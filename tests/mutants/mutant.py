@@ -16,7 +16,7 @@ class Mutant:
         line: where.
         owner: the function or class that holds it, as `Class.method`; empty for the module.
         at_import: whether it takes effect when the file is imported, not when a function runs.
-        path: the steps from the file's root to the node.
+        path: the steps from the file's root to the node; without any, nothing is changed.
         number: which of the node's changes.
         before: the statement as it is; of a compound one its first line.
         change: the node as it is and as it becomes.
@@ -60,6 +60,8 @@ def mutants_of(file: str, source: str) -> list[Mutant]:
 def mutated_tree(mutant: Mutant, source: str) -> ast.Module:
     """The source with the change, lines where they were."""
     tree = ast.parse(source)
+    if not mutant.path:
+        return tree
     parent: ast.AST = tree
     node: ast.AST = tree
     for step in mutant.path:

@@ -37,7 +37,9 @@ def compiled(mutant: Mutant, package: Path) -> CodeType:
     return compile(tree, str(path), "exec", dont_inherit=True)
 
 
-def functions_to_change(code: CodeType) -> list[tuple[FunctionType, CodeType]]:
+def functions_to_change(
+    code: CodeType, *, all_of_them: bool = False
+) -> list[tuple[FunctionType, CodeType]]:
     """The functions of this file whose code differs, with their new code; none if it cannot be.
 
     It cannot where two functions are not to be told apart by name and line, or where the changed
@@ -53,7 +55,7 @@ def functions_to_change(code: CodeType) -> list[tuple[FunctionType, CodeType]]:
             continue
         own = function.__code__
         options = changed.get((own.co_qualname, own.co_firstlineno), [])
-        if own in options:
+        if own in options and not all_of_them:
             continue
         if len(options) != 1 or options[0].co_freevars != own.co_freevars:
             return []

@@ -1,11 +1,12 @@
 """Which mutants are tried: as many from each room as it has lines, drawn by a seed."""
 
 import random
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 
 from tests.mutants.function_map import ROOMS
 from tests.mutants.mutant import Mutant, mutants_of
+from tests.mutants.report import Row
 
 
 def files_of(package: Path, room: str) -> list[str]:
@@ -38,6 +39,18 @@ def draw(package: Path, count: int, seed: int, rooms: Sequence[str] = ROOMS) -> 
         places = random.Random(f"{seed} {room}").sample(range(len(every)), min(share, len(every)))
         found += [every[place] for place in sorted(places)]
     return found
+
+
+def again(package: Path, rows: Sequence[Row], verdicts: Collection[str]) -> list[Mutant]:
+    """The mutants to which an earlier run gave such a verdict, where the source still has them."""
+    wanted = {(row["place"], row["change"]) for row in rows if row["verdict"] in verdicts}
+    files = sorted({row["file"] for row in rows if (package / row["file"]).exists()})
+    return [
+        one
+        for file in files
+        for one in mutants_of(file, (package / file).read_text(encoding="utf-8"))
+        if (one.place, one.change) in wanted
+    ]
 
 
 def chunks(mutants: Sequence[Mutant], most: int = 12) -> list[list[Mutant]]:

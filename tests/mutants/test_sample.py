@@ -5,7 +5,7 @@ import pytest
 from tests.mutants.function_map import ROOMS
 from tests.mutants.mutant import mutants_of
 from tests.mutants.planting import package_folder
-from tests.mutants.sample import chunks, draw, shard, shares
+from tests.mutants.sample import again, chunks, draw, shard, shares
 
 
 def test_rooms_get_their_share_of_lines() -> None:
@@ -50,3 +50,14 @@ def test_groups_are_of_one_file_and_shards_together_are_all() -> None:
 def test_a_shard_that_is_none_is_refused() -> None:
     with pytest.raises(ValueError, match=r"^a shard is i/n with 1 <= i <= n, got 4/3$"):
         shard([], "4/3")
+
+
+def test_the_open_ones_of_an_earlier_run_are_found_again() -> None:
+    drawn = draw(package_folder(), 12, 1, ["losses"])
+    rows = [
+        {"place": one.place, "file": one.file, "change": one.change, "verdict": verdict}
+        for one, verdict in zip(drawn, ("killed", "survived", "unreached") * 4, strict=True)
+    ]
+    rows[1] = {**rows[1], "change": "as it once was"}
+    found = again(package_folder(), rows, {"survived", "unreached"})
+    assert found == [one for number, one in enumerate(drawn) if number % 3 and number != 1]

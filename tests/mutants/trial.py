@@ -94,7 +94,8 @@ class Trial:
         rows, left = [], []
         for place, mutant in enumerate(mutants):
             ran_at_import = f"{mutant.file}::{mutant.owner}" in starts.names
-            targets = functions_to_change(compiled(mutant, self.package))
+            code = compiled(mutant, self.package)
+            targets = functions_to_change(code, all_of_them=not mutant.path)
             if ran_at_import or not targets:
                 left.append(place)
             else:
