@@ -105,8 +105,8 @@ def _run(work: Callable[[Path], Any], folder: Path, cpu: float | None) -> None:
         os.environ["TMPDIR"] = tempfile.tempdir = str(folder)
         if cpu is not None:
             resource.setrlimit(resource.RLIMIT_CPU, (int(cpu) + 1, int(cpu) + 5))
-            memory = _address_space() + MEMORY
-            resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
+            memory = _data_size() + MEMORY
+            resource.setrlimit(resource.RLIMIT_DATA, (memory, memory))
             resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         answer = json.dumps(work(folder))
         (folder / "answer.part").write_text(answer)
@@ -115,6 +115,7 @@ def _run(work: Callable[[Path], Any], folder: Path, cpu: float | None) -> None:
         os._exit(0)
 
 
-def _address_space() -> int:
-    pages = int(Path("/proc/self/statm").read_text().split()[0])
+def _data_size() -> int:
+    """Bytes of the process that it can write to; drivers reserve far more addresses than that."""
+    pages = int(Path("/proc/self/statm").read_text().split()[5])
     return pages * resource.getpagesize()

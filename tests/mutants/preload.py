@@ -7,6 +7,7 @@ import warnings
 from collections.abc import Collection
 from pathlib import Path
 
+import torch
 from hypothesis import settings
 
 from tests.mutants.child import Child
@@ -33,3 +34,4 @@ def preload(test_files: Collection[str]) -> None:
         for name in names:
             with contextlib.suppress(Exception):
                 importlib.import_module(name)
+        torch.cuda.is_available()  # asked once a process: what it warns of is no test's failure

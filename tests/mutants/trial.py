@@ -24,6 +24,12 @@ Verdict = Literal[
     "killed", "timed out", "survived", "equivalent", "stillborn", "untested", "unreached"
 ]
 PASSED, FAILED, NONE_RAN, STILLBORN = 0, 1, 5, -1  # exit codes of pytest, and one more
+AT_ONCE: dict[int | None, Verdict] = {
+    PASSED: "survived",
+    NONE_RAN: "survived",
+    STILLBORN: "stillborn",
+}
+TRIES = 4  # each with fewer tests: without those that fail anyway
 # Seconds that tests may take with a mutant: a start, and so many times what they take without.
 CPU_START, CPU_FACTOR = 20.0, 4.0
 WALL_START, WALL_FACTOR = 40.0, 3.0
@@ -66,6 +72,7 @@ class Trial:
     found: FunctionMap
     deadline: float
     _failing: dict[Selection, frozenset[str] | None] = field(default_factory=dict)
+    _sound: dict[Selection, Selection] = field(default_factory=dict)
 
     def run(self, mutants: list[Mutant], _folder: Path) -> list[dict[str, Any]]:
         """Try all, in a process that has not imported the package; rows in any order."""
@@ -126,37 +133,41 @@ class Trial:
         return outcome
 
     def _verdict(self, wanted: Selection, plant: Callable[[], bool]) -> tuple[Verdict, str] | None:
-        """What these tests say, and which of them; None where they say nothing."""
-        failing = self._failing.get(wanted) or frozenset()
-        selection = replace(wanted, unless=wanted.unless | failing)
-        answer = self._answer(selection, partial(_session, plant, selection))
-        value = answer.value or {"code": None, "failed": ["a process that died"]}
-        if time.monotonic() > self.deadline:
-            return "unreached", ""
-        if value["code"] in {PASSED, NONE_RAN}:
-            return "survived", ""
-        if value["code"] == STILLBORN:
-            return "stillborn", ""
-        unsound = self._fail_anyway(wanted)
-        if unsound is None:
-            return None
-        if answer.timed_out:
-            return "timed out", ""
-        killer = value["failed"][0] if value["failed"] else "a file that cannot be imported"
-        return self._verdict(wanted, plant) if killer in unsound - failing else ("killed", killer)
+        """What these tests say, and which of them; None where they say nothing.
+
+        A failure counts where the same tests in the same order pass without the mutant. Those that
+        do not are left out, and the others have to pass without them: a failure that belongs to
+        whatever test comes first would move on to the next.
+        """
+        for _ in range(TRIES):
+            selection = self._sound.get(wanted, wanted)
+            answer = self._answer(selection, partial(_session, plant, selection))
+            value = answer.value or {"code": None, "failed": ["a process that died"]}
+            if time.monotonic() > self.deadline:
+                return "unreached", ""
+            if value["code"] in AT_ONCE:
+                return AT_ONCE[value["code"]], ""
+            failing = self._fail_anyway(selection)
+            if failing is None:
+                break
+            killer = value["failed"][0] if value["failed"] else "a file that cannot be imported"
+            if killer not in failing:
+                return ("timed out", "") if answer.timed_out else ("killed", killer)
+            self._sound[wanted] = replace(selection, unless=selection.unless | failing)
+        return None
 
     def _answer(self, selection: Selection, work: Callable[[Path], Any]) -> Answer:
         cpu = CPU_START + CPU_FACTOR * expected_seconds(selection, self.found)
         left = max(1.0, self.deadline - time.monotonic())
         return Child(work, cpu=cpu, wall=min(WALL_START + WALL_FACTOR * cpu, left)).wait()
 
-    def _fail_anyway(self, wanted: Selection) -> frozenset[str] | None:
+    def _fail_anyway(self, selection: Selection) -> frozenset[str] | None:
         """The tests that fail without any mutant; None where they cannot be run at all."""
-        if wanted not in self._failing:
-            answer = self._answer(wanted, partial(_session, None, wanted))
+        if selection not in self._failing:
+            answer = self._answer(selection, partial(_session, None, selection))
             runs = bool(answer.value) and answer.value["code"] in {PASSED, FAILED, NONE_RAN}
-            self._failing[wanted] = frozenset(answer.value["failed"]) if runs else None
-        return self._failing[wanted]
+            self._failing[selection] = frozenset(answer.value["failed"]) if runs else None
+        return self._failing[selection]
 
 
 def change_functions(targets: list[tuple[FunctionType, CodeType]]) -> bool:
