@@ -239,6 +239,17 @@ def test_json_escapes_what_json_need_not(capsys: Capture) -> None:
     assert json.loads(shown) == [CODES]
 
 
+@pytest.mark.usefixtures("terminal")
+def test_a_terminal_without_signs_gets_a_bar_of_letters(monkeypatch: pytest.MonkeyPatch) -> None:
+    shown = io.BytesIO()
+    monkeypatch.setattr(sys, "stderr", io.TextIOWrapper(shown, encoding="ascii"))
+    bar = Bar(4)
+    bar.move(2, "half")
+    bar.close()
+    assert "half" in without_escapes(shown.getvalue().decode("ascii"))
+    assert "-----" in without_escapes(shown.getvalue().decode("ascii"))
+
+
 class Full(io.StringIO):
     """A stream that takes nothing."""
 

@@ -3,6 +3,7 @@
 import io
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from rich.console import Console
@@ -19,15 +20,16 @@ def test_what_is_written_is_made_visible() -> None:
     screen = Terminal()
     guarded = GuardedStream(screen)
     assert guarded.write("a\x1b[2J\n") == 6
+    guarded.writelines(["b\x07", "c\n"])
     guarded.flush()
-    assert screen.getvalue() == "a\\x1b[2J\n"
-    assert guarded.isatty()
-    assert guarded.encoding == screen.encoding
+    assert screen.getvalue() == "a\\x1b[2J\nb\\x07c\n"
 
 
-def test_descriptor_is_that_of_the_stream(tmp_path_factory: pytest.TempPathFactory) -> None:
-    with (tmp_path_factory.mktemp("file") / "x").open("w") as file:
-        assert GuardedStream(file).fileno() == file.fileno()
+def test_in_all_else_it_is_the_stream(tmp_path: Path) -> None:
+    with (tmp_path / "x").open("w", encoding="latin-1") as file:
+        guarded = GuardedStream(file)
+        assert (guarded.fileno(), guarded.encoding) == (file.fileno(), "latin-1")
+        assert (guarded.isatty(), guarded.writable(), guarded.buffer) == (False, True, file.buffer)
 
 
 def test_rich_draws_past_the_guard(monkeypatch: pytest.MonkeyPatch) -> None:

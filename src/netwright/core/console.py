@@ -59,6 +59,11 @@ class _Unfailing(GuardedStream):
 class _Drawing(io.StringIO):
     """What is drawn for standard output, before it is written there."""
 
+    @property
+    def encoding(self) -> str:  # type: ignore[override]
+        """That of standard output: rich draws with the letters that it has."""
+        return getattr(sys.stdout, "encoding", None) or "utf-8"
+
     def isatty(self) -> bool:
         """Whether it is drawn for a terminal."""
         return _is_watched()

@@ -4,16 +4,16 @@
 are codes too; everything else in a process of the command comes through it.
 """
 
-import io
 import os
 import sys
+from collections.abc import Iterable
 from typing import Any, TextIO, cast
 
 from netwright.core.visible import visible
 
 
-class GuardedStream(io.TextIOBase):
-    """A stream that makes visible what would steer a terminal.
+class GuardedStream:
+    """A stream that makes visible what would steer a terminal; in all else it is the other one.
 
     Args:
         stream: takes the text.
@@ -32,17 +32,10 @@ class GuardedStream(io.TextIOBase):
         self._stream.write(visible(text))
         return len(text)
 
-    def flush(self) -> None:
-        """Pass on what is buffered."""
-        self._stream.flush()
-
-    def isatty(self) -> bool:
-        """Whether a person watches."""
-        return self._stream.isatty()
-
-    def fileno(self) -> int:
-        """The descriptor beneath."""
-        return self._stream.fileno()
+    def writelines(self, lines: Iterable[str], /) -> None:
+        """Write one after the other."""
+        for line in lines:
+            self.write(line)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._stream, name)
