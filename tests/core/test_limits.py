@@ -21,15 +21,15 @@ def test_more_than_the_limit_is_refused_with_the_variable_that_raises_it() -> No
     with pytest.raises(DataError) as refusal:
         COLUMNS.check("x.csv", 100_001)
     assert str(refusal.value) == (
-        "x.csv holds 1e+05 columns, at most 100,000 columns are read; where you trust it, raise "
-        "NETWRIGHT_MAX_COLUMNS"
+        "x.csv holds 100,001 columns, at most 100,000 columns are allowed; where you trust it, "
+        "raise NETWRIGHT_MAX_COLUMNS"
     )
 
 
 def test_the_variable_moves_the_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NETWRIGHT_MAX_COLUMNS", "5")
     COLUMNS.check("x.csv", 5)
-    with pytest.raises(DataError, match="holds 6 columns, at most 5 columns are read"):
+    with pytest.raises(DataError, match="holds 6 columns, at most 5 columns are allowed"):
         COLUMNS.check("x.csv", 6)
     monkeypatch.setenv("NETWRIGHT_MAX_COLUMNS", "")
     assert COLUMNS.value == COLUMNS.default

@@ -15,7 +15,7 @@ from netwright.data.file_content import Allowance, read_content
 # Four bytes a row that repeat: gzip makes 1 of 1,000.
 ROWS = b"1,2\n"
 WAY_OUT = (
-    "unpacks to far more than its size, at most 100 times the packed bytes are read; where you "
+    "unpacks to far more than its size, at most 100 times the packed bytes are allowed; where you "
     "trust it, raise NETWRIGHT_MAX_UNPACK_RATIO, or unpack it yourself"
 )
 
@@ -64,7 +64,7 @@ def test_files_have_a_limit_together(tmp_path: Path, monkeypatch: pytest.MonkeyP
     with pytest.raises(DataError) as refusal:
         read_content(tmp_path / "a", allowance)
     assert str(refusal.value) == (
-        f"{tmp_path / 'a'} and what is read with it hold 1.2e-06 GB, at most 1e-06 GB are read; "
+        f"{tmp_path / 'a'} and what is read with it hold 1.2e-06 GB, at most 1e-06 GB are allowed; "
         "where you trust it, raise NETWRIGHT_MAX_CONTENT_GB"
     )
     (tmp_path / "a.gz").write_bytes(gzip.compress(b"x" * 1200))
@@ -75,7 +75,7 @@ def test_files_have_a_limit_together(tmp_path: Path, monkeypatch: pytest.MonkeyP
 def test_a_file_with_holes_is_refused_before_it_is_read(tmp_path: Path) -> None:
     with (tmp_path / "a.csv").open("wb") as file:
         file.truncate(10**13)
-    with pytest.raises(DataError, match=r"hold 1e\+04 GB, at most 4 GB are read"):
+    with pytest.raises(DataError, match=r"hold 10,000 GB, at most 4 GB are allowed"):
         read_content(tmp_path / "a.csv")
 
 

@@ -235,7 +235,7 @@ def test_a_label_out_of_range_is_named() -> None:
 
 
 def test_a_width_that_no_machine_has_room_for_is_refused() -> None:
-    with pytest.raises(ConfigError, match=r"^mlp cannot be built: .*memory"):
+    with pytest.raises(ConfigError, match=r"^mlp cannot be built: .*raise NETWRIGHT_MAX_MODEL_GB$"):
         prepare("mlp", "moons", hidden=(10**15,))
 
 

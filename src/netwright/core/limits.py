@@ -44,7 +44,7 @@ class Limit:
     def way_out(self) -> str:
         """What the limit is and how it is raised: the end of a refusal."""
         return (
-            f"at most {self.value:,g} {self.unit} are read; where you trust it, raise "
+            f"at most {_shown(self.value)} {self.unit} are allowed; where you trust it, raise "
             f"{self.variable}"
         )
 
@@ -57,7 +57,11 @@ class Limit:
             claim: the verb of the refusal.
         """
         if amount > self.value:
-            raise DataError(f"{what} {claim} {amount:,.4g} {self.unit}, {self.way_out}")
+            raise DataError(f"{what} {claim} {_shown(amount)} {self.unit}, {self.way_out}")
+
+
+def _shown(amount: float) -> str:
+    return f"{amount:,.0f}" if amount >= 1000 else f"{amount:.4g}"
 
 
 CONTENT = Limit(
@@ -98,13 +102,13 @@ INPUT = Limit(
 )
 WEIGHTS = Limit(
     variable="NETWRIGHT_MAX_MODEL_GB",
-    default=64,
+    default=8,  # GPT-2 XL takes 6.2
     unit="GB",
-    bounds="the weights of a model that is built from a recipe",
+    bounds="the weights and buffers of a model",
 )
 TENSORS = Limit(
     variable="NETWRIGHT_MAX_TENSORS",
-    default=50_000,
+    default=10_000,
     unit="weights and buffers",
     bounds="the tensors of a model",
 )

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from netwright.core.flat_record import from_plain, to_plain
+from netwright.core.limits import INPUT
 
 InputKind = Literal["features", "image", "tokens", "series", "pairs"]
 TargetKind = Literal["class", "labels", "real", "tokens", "mask", "tags", "span", "none"]
@@ -68,4 +69,6 @@ class DataSpec:
     @classmethod
     def from_json(cls, values: dict[str, Any]) -> "DataSpec":
         """The spec that `to_json` gave."""
-        return from_plain(cls, values)
+        spec = from_plain(cls, values)
+        INPUT.check("an example", spec.num_features)
+        return spec

@@ -13,11 +13,12 @@ from torch.nn.modules.batchnorm import _BatchNorm
 from netwright.core.checks import check_seed, nearest
 from netwright.core.config import Config, describe, parse
 from netwright.core.devices import device_of, pick_device
-from netwright.core.errors import ConfigError
+from netwright.core.errors import ConfigError, DataError
 from netwright.core.learner import Learner
 from netwright.core.seeding import derive_seed, seeded
 from netwright.data.dataset import Data, Split, check_data
 from netwright.models.catalog import MODELS
+from netwright.models.dry_build import check_size
 from netwright.models.ensembles.ensemble import Ensemble
 from netwright.recipes.convex_training import choose_optimizer, goes_to_optimum, start_at_zero
 from netwright.recipes.ensemble_fit import prepare_ensemble
@@ -142,9 +143,10 @@ def put_together(
         kind = MODELS.load(recipe.model)
         check_model_fits(recipe.model, data.spec)
         try:
+            check_size(lambda: kind.build(recipe.model_settings, data.spec))
             with seeded(derive_seed(recipe.seed, "weights")):
                 module = kind.build(recipe.model_settings, data.spec)
-        except (RuntimeError, MemoryError) as error:  # a width that no machine has room for
+        except (RuntimeError, MemoryError, DataError) as error:  # there is no room for it
             reason = str(error).partition("\n")[0]
             raise ConfigError(f"{recipe.model} cannot be built: {reason:.200}") from None
     else:

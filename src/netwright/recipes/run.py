@@ -33,11 +33,11 @@ from netwright.data.text.tokenizer import EOS
 from netwright.decoding.sampling import DecodingConfig
 from netwright.inspection.page import table, text
 from netwright.inspection.view import View
-from netwright.models.catalog import MODELS
 from netwright.recipes.answers import check_asked, check_is_file, check_paired, in_words, like
 from netwright.recipes.environment import describe_environment
 from netwright.recipes.generation import build_text_generator
 from netwright.recipes.metric_table import metric_rows
+from netwright.recipes.model_of_run import build_saved_model, put_weights
 from netwright.recipes.recipe_file import read_own_recipe
 from netwright.recipes.report import write_report
 from netwright.recipes.run_data import load_run_data
@@ -289,21 +289,9 @@ def open_run(folder: str | Path, model: nn.Module | None = None) -> Run:
     folder = Path(folder)
     check_run_folder(folder)
     saved = SavedModel(folder / "model")
-    name = saved.described["name"]
     if model is None:
-        if not name:
-            kind = saved.described["class"]
-            raise ConfigError(
-                f"{folder} holds a module of your own, {kind}: give it as open_run(folder, model)"
-            )
-        kind = MODELS.load(name)
-        settings = parse(kind.settings, saved.described["settings"], "model")
-        model = kind.build(settings, saved.spec)
-    try:
-        model.load_state_dict(saved.weights)
-    except RuntimeError as error:
-        reason = " ".join(str(error).split())
-        raise DataError(f"the weights in {folder} do not fit the model: {reason:.200}") from None
+        model = build_saved_model(saved, folder)
+    put_weights(model, saved, folder)
     metrics = folder / HISTORY_FILE
     config = read_own_recipe(folder)
     return Run(
@@ -316,7 +304,7 @@ def open_run(folder: str | Path, model: nn.Module | None = None) -> Run:
         config=config,
         folder=folder,
         layer_history=read_layer_history(folder / LAYER_FILE),
-        guess=torch.tensor(saved.described["baseline"]),
+        guess=saved.guess,
     )
 
 

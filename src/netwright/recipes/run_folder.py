@@ -16,11 +16,13 @@ from itertools import chain, count
 from pathlib import Path
 from typing import Any
 
+import torch
 from safetensors.torch import save
 from torch import Tensor, nn
 
 from netwright.core.devices import pick_device
 from netwright.core.errors import ConfigError, DataError, NetwrightError
+from netwright.core.field_kinds import check_fields
 from netwright.core.folder_lock import LOCK
 from netwright.core.inside import check_entries, has_file, has_folder, open_folder
 from netwright.core.json_text import json_value, parse_json
@@ -207,16 +209,20 @@ class SavedModel:
                 for name in ("config.json", "preprocessor.json")
             )
             self.weights = read_tensors(files["model.safetensors"], folder / "model.safetensors")
+        form = described.get("format") if isinstance(described, dict) else None
+        if form != FORMAT:
+            raise DataError(f"{folder} has format {form!r:.20}, not {FORMAT}")
         self.described: Mapping[str, Any] = described
-        if self.described.get("format") != FORMAT:
-            raise DataError(f"{folder} has format {self.described.get('format')}, not {FORMAT}")
         try:
             self.spec = DataSpec.from_json(self.described["spec"])
             self.task: Task = task_from_json(self.described["task"])
             self.preprocessor = _preprocessor(preprocessor)
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
-            if isinstance(error, NetwrightError):
-                raise
+            self.guess = torch.tensor(self.described["baseline"])
+            for record in (self.spec, self.preprocessor):
+                check_fields(record)
+        except NetwrightError:
+            raise
+        except Exception as error:  # whatever a forged description makes them stumble over
             raise DataError(
                 f"{folder} does not hold a model as it is saved: {error!r:.100}"
             ) from None

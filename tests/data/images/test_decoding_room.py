@@ -35,7 +35,7 @@ def test_all_together_never_hold_more_than_the_room() -> None:
 
 def test_what_never_has_room_is_refused_and_holds_nothing() -> None:
     room = DecodingRoom()
-    with pytest.raises(DataError, match=r"it takes 1\.01e-07 GB, at most 1e-07 GB are read"):
+    with pytest.raises(DataError, match=r"it takes 1\.01e-07 GB, at most 1e-07 GB are allowed"):
         with room.hold(101):
             pass
     with room.hold(100):

@@ -1,9 +1,12 @@
 """Trees as arrays: a walk by hand, thresholds to the last bit, and trees of different depth."""
 
 import numpy as np
+import pytest
 import torch
 from sklearn.tree import DecisionTreeRegressor
+from torch import Tensor
 
+from netwright.core.errors import DataError
 from netwright.models.baselines.node_arrays import NodeArrays
 
 
@@ -35,3 +38,29 @@ def test_an_input_at_the_threshold_goes_left_and_the_next_number_goes_right() ->
     x = torch.tensor([[below], [left], [right], [above]])
     assert arrays(x).flatten().tolist() == [0.0, 0.0, 1.0, 1.0]
     assert arrays(x.double()).flatten().tolist() == [0.0, 0.0, 1.0, 1.0]
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        ({"depth": torch.tensor(2**62)}, "its trees must be 0 to 3 levels deep"),  # without end
+        ({"depth": torch.tensor(-1)}, "its trees must be 0 to 3 levels deep"),
+        ({"roots": torch.tensor([3])}, "a node of its trees leads to none that is there"),
+        ({"branches": torch.full((3, 2), -1)}, "a node of its trees leads to none that is there"),
+        ({"feature": torch.full((3,), -2)}, "a node of its trees leads to none that is there"),
+        ({"threshold": torch.zeros(2)}, "the arrays of its trees have not one entry a node"),
+        ({"value": torch.zeros(3)}, "the arrays of its trees have not one entry a node"),
+    ],
+)
+def test_arrays_that_are_no_trees_are_refused(changes: dict[str, Tensor], reason: str) -> None:
+    good = {
+        "roots": torch.tensor([0]),
+        "branches": torch.tensor([[1, 2], [1, 1], [2, 2]]),
+        "feature": torch.zeros(3, dtype=torch.int64),
+        "threshold": torch.zeros(3),
+        "value": torch.zeros(3, 2),
+        "depth": torch.tensor(1),
+    }
+    NodeArrays(2).load_state_dict(good)
+    with pytest.raises(DataError, match=reason):
+        NodeArrays(2).load_state_dict({**good, **changes})

@@ -7,13 +7,14 @@ Shapes: B batch, D inputs, T trees, M nodes of all trees, V values a leaf.
 """
 
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from netwright.core.errors import DataError
 from netwright.models.grown_buffers import GrownBuffers
 
 
@@ -51,6 +52,12 @@ class NodeArrays(GrownBuffers):
             node = self.branches[node, goes_right.long()]
         return self.value[node]
 
+    def _load_from_state_dict(self, state_dict: dict[str, Any], prefix: str, *rest: Any) -> None:
+        held = {name: state_dict.get(prefix + name) for name in (*self.grown, "depth")}
+        if all(isinstance(tensor, Tensor) for tensor in held.values()):
+            _check_nodes(cast(dict[str, Tensor], held))
+        super()._load_from_state_dict(state_dict, prefix, *rest)
+
     def plant(self, trees: Sequence[Any], values: Sequence[NDArray[np.float64]]) -> None:
         """Put the fitted trees of scikit-learn (their `tree_`) in the place of all that was here.
 
@@ -69,6 +76,20 @@ class NodeArrays(GrownBuffers):
         self.threshold = torch.tensor(threshold).to(self.threshold)
         self.value = torch.tensor(np.concatenate(values)).to(self.value)
         self.depth.fill_(max(tree.max_depth for tree in trees))
+
+
+def _check_nodes(held: dict[str, Tensor]) -> None:
+    """Refuse arrays that are not those of trees: a walk would leave them, or never end."""
+    roots, branches, feature, threshold, value, depth = held.values()
+    nodes = len(value) if value.ndim else 0
+    shapes = [tuple(part.shape) for part in (branches, feature, threshold)]
+    if roots.ndim != 1 or value.ndim != 2 or shapes != [(nodes, 2), (nodes,), (nodes,)]:
+        raise DataError("the arrays of its trees have not one entry a node")
+    places = torch.cat((roots, branches.flatten()))
+    if not bool(((places >= 0) & (places < nodes)).all()) or not bool((feature >= 0).all()):
+        raise DataError("a node of its trees leads to none that is there")
+    if depth.numel() != 1 or not 0 <= int(depth) <= nodes:
+        raise DataError(f"its trees must be 0 to {nodes} levels deep, as many as they have nodes")
 
 
 def _branches(tree: Any, root: int) -> NDArray[np.int64]:

@@ -13,14 +13,14 @@ from annotated_types import Interval
 from torch import Tensor
 
 from netwright.core.card import Card
-from netwright.core.config import Config, Doc, OneOf, Size
+from netwright.core.config import Config, Doc, OneOf
 from netwright.core.seeding import generator
 from netwright.data.dataset import Split
 from netwright.data.spec import DataSpec, TargetKind
 from netwright.inspection.ensemble_members import SCORES, score
 from netwright.models.catalog import MODELS
 from netwright.models.ensembles.averaging import AveragedEnsemble
-from netwright.models.ensembles.ensemble import Lesson, build_members, told
+from netwright.models.ensembles.ensemble import Lesson, MemberCount, build_members, told
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,7 +29,7 @@ class BaggingConfig(Config):
 
     of: Annotated[str, OneOf(MODELS), Doc("the model that each member is")] = "mlp"
     settings: Annotated[dict[str, Any], Doc("settings of that model")] = field(default_factory=dict)
-    members: Annotated[Size, Doc("how many members")] = 10
+    members: Annotated[MemberCount, Doc("how many members")] = 10
     sample: Annotated[
         float,
         Interval(gt=0, le=1),

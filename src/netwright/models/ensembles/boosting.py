@@ -18,13 +18,13 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from netwright.core.card import Card
-from netwright.core.config import Config, Doc, OneOf, Size
+from netwright.core.config import Config, Doc, OneOf
 from netwright.core.errors import DataError
 from netwright.data.dataset import Split
 from netwright.data.spec import DataSpec, TargetKind
 from netwright.metrics.samples import weighted_mean
 from netwright.models.catalog import MODELS
-from netwright.models.ensembles.ensemble import Ensemble, Lesson, build_members
+from netwright.models.ensembles.ensemble import Ensemble, Lesson, MemberCount, build_members
 
 TREE = "decision-tree"
 DEPTH = {"class": 1, "real": 3}  # of the trees that are boosted: weak on purpose
@@ -40,7 +40,7 @@ class BoostingConfig(Config):
         dict[str, Any],
         Doc("settings of that model; a tree has max_depth 1 for classes, 3 for reals, if not said"),
     ] = field(default_factory=dict)
-    members: Annotated[Size, Doc("how many members at most")] = 50
+    members: Annotated[MemberCount, Doc("how many members at most")] = 50
     shrinkage: Annotated[
         Annotated[float, Interval(gt=0, le=1)] | None,
         Doc("how much of each member is added; nothing: 1 for classes, 0.1 for reals"),

@@ -9,9 +9,10 @@ Shapes: M members, B batch, N examples, C outputs.
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, cast
+from typing import Annotated, Any, ClassVar, cast
 
 import torch
+from annotated_types import Interval
 from torch import Tensor, nn
 
 from netwright.core.config import Config, parse
@@ -28,6 +29,7 @@ from netwright.inspection.view import View
 from netwright.models.catalog import MODELS
 from netwright.models.model import Model, check_fits
 
+MemberCount = Annotated[int, Interval(gt=0, le=10_000)]  # a name of each is made at once
 BLOCK = 1024  # rows that go through a member at a time
 MOST_SHOWN = 2000  # rows that the view of the members looks at
 

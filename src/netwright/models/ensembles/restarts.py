@@ -9,12 +9,12 @@ from dataclasses import dataclass, field
 from typing import Annotated, Any, ClassVar, Self
 
 from netwright.core.card import Card
-from netwright.core.config import Config, Doc, OneOf, Size
+from netwright.core.config import Config, Doc, OneOf
 from netwright.data.dataset import Split
 from netwright.data.spec import DataSpec, TargetKind
 from netwright.models.catalog import MODELS
 from netwright.models.ensembles.averaging import AveragedEnsemble
-from netwright.models.ensembles.ensemble import Lesson, build_members
+from netwright.models.ensembles.ensemble import Lesson, MemberCount, build_members
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -23,7 +23,7 @@ class RestartsConfig(Config):
 
     of: Annotated[str, OneOf(MODELS), Doc("the model that each member is")] = "mlp"
     settings: Annotated[dict[str, Any], Doc("settings of that model")] = field(default_factory=dict)
-    members: Annotated[Size, Doc("how many members")] = 5
+    members: Annotated[MemberCount, Doc("how many members")] = 5
 
 
 class Restarts(AveragedEnsemble):

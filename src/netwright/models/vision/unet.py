@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Annotated, ClassVar, Self
 
 import torch
+from annotated_types import Interval
 from torch import Tensor, nn
 from torch.nn import functional as F
 
@@ -29,7 +30,7 @@ class UNetConfig(Config):
     """Settings of the U-Net."""
 
     width: Annotated[Size, Doc("channels of the first stage; the paper has 64")] = 32
-    depth: Annotated[Size, Doc("how often the image is halved")] = 4
+    depth: Annotated[int, Interval(gt=0, le=30), Doc("how often the image is halved")] = 4
     batch_norm: Annotated[bool, Doc("normalise each channel over the batch")] = True
     skips: Annotated[bool, Doc("hand each size over from the way down to the way up")] = True
     initializer: Annotated[str, OneOf(INITIALIZERS), Doc("how the weights start")] = "he-normal"
