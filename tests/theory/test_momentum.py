@@ -44,6 +44,26 @@ def test_the_first_four_steps_are_partial_sums() -> None:
     assert steps.y[:4] == pytest.approx([1, 1.9, 2.71, 3.439])
 
 
+def test_steps_of_a_gradient_that_turns_are_alternating_sums() -> None:
+    chart = HEAVY_BALL_LIMIT.check(0, "quick", constant_gradient=False).chart
+    steps = next(series for series in chart.series if series.role == "measured")
+    # 1, then 0.9 - 1, then 0.81 - 0.9 + 1, then 0.729 - 0.81 + 0.9 - 1
+    assert steps.y[:4] == pytest.approx([1, -0.1, 0.91, -0.181])
+
+
+def test_recurrences_by_hand() -> None:
+    one = torch.ones(1, dtype=torch.float64)
+    # lambda = 2, eta = 0.25, so c = 0.5; beta = 0.5; from w = 1
+    places = {
+        "sgd": [1, 0.5, 0.25],
+        "momentum": [1, 0.5, 0.0],  # v = 2, w = 0.5; v = 1 + 1 = 2, w = 0
+        "nesterov": [1, 0.25, -0.0625],  # a = 0.75, b = 0.25: 0.75 / 4 - 0.25
+    }
+    for name, expected in places.items():
+        losses = recurrence_losses(name, 2 * one, one, 0.5 * one, 0.5, 2)
+        assert losses == pytest.approx([place**2 for place in expected])
+
+
 def _path(name: str, **options: Any) -> torch.Tensor:
     return optimizer_path(name, lambda w: CURVATURES * w, START, lr=0.01, steps=200, **options)
 

@@ -13,7 +13,9 @@ from netwright.theory.perceptron_convergence import (
     ALIGNMENT,
     NORM,
     NOVIKOFF,
+    LabelledPoints,
     SetsConfig,
+    _in_the_ball,
     orthogonal_points,
     room_beyond,
     separable_sets,
@@ -68,6 +70,36 @@ def test_sets_have_the_margin_that_is_asked_for() -> None:
         # The plane it was made with passes through the origin: no wider than the widest.
         assert plane.margin >= 0.05 * 4 ** (index / 9) - 1e-9
         assert math.isclose(float((points.turned @ plane.normal).min()), plane.margin)
+
+
+def test_points_of_the_ball_lie_in_their_directions_as_far_out_as_uniform_ones() -> None:
+    drawn = _in_the_ball(4000, 3, torch.Generator().manual_seed(5))
+    random = torch.Generator().manual_seed(5)
+    directions = torch.randn(4000, 3, generator=random, dtype=torch.float64)
+    assert bool(((drawn * directions).sum(dim=1) > 0).all())
+    # Half of the ball's volume lies within (1/2)^(1/3) of its middle.
+    shares = [
+        float((drawn.norm(dim=1) < radius).double().mean()) for radius in (0.5, 0.5 ** (1 / 3))
+    ]
+    assert shares == pytest.approx([1 / 8, 1 / 2], abs=0.03)
+
+
+def test_turned_points_have_a_one_and_their_sign_and_the_longest_is_r() -> None:
+    points = LabelledPoints(
+        torch.tensor([[3.0, 4.0], [1.0, 2.0]], dtype=torch.float64),
+        torch.tensor([-1.0, 1.0], dtype=torch.float64),
+    )
+    assert points.turned.tolist() == [[-3, -4, -1], [1, 2, 1]]
+    assert points.longest == pytest.approx(math.sqrt(26))
+
+
+def test_a_walk_by_hand() -> None:
+    points = LabelledPoints(
+        torch.tensor([[1.0], [-1.0]], dtype=torch.float64),
+        torch.tensor([1.0, -1.0], dtype=torch.float64),
+    )
+    # z = (1, 1) and (1, -1). From zero the first seen is a mistake, and so is the other one: w = 2.
+    assert sorted(walk(points, seed=0, most=9).tolist()) == [[1, -1], [1, 1]]
 
 
 def test_walk_ends_without_a_mistake_or_beyond_the_most() -> None:
