@@ -96,6 +96,13 @@ def test_other_settings_of_each_member_are_refused_unless_allowed(
     KeptMembers(tmp_path, iris, replace(PLAIN, max_time=1.0), settings)  # of the run, not of each
 
 
+def test_an_older_run_wrote_its_default_as_true_and_goes_on(iris: Data, tmp_path: Path) -> None:
+    KeptMembers(tmp_path, iris, TrainConfig(restore_best=True), ())
+    KeptMembers(tmp_path, iris, PLAIN, ())
+    with pytest.raises(ConfigError, match="restore_best was not set, is True"):
+        KeptMembers(tmp_path, iris, TrainConfig(restore_best=True), ())
+
+
 def test_members_of_a_finished_run_are_let_go_and_its_conditions_stay(
     iris: Data, tmp_path: Path
 ) -> None:

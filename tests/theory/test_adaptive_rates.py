@@ -85,6 +85,12 @@ def test_adagrad_slows_down_to_one_over_the_root_of_the_steps_and_rmsprop_does_n
     assert effective_rates("rmsprop", gradients)[-1].item() == pytest.approx(1, abs=1e-3)
 
 
+def test_steps_of_a_gradient_that_fades_as_1_over_t_do_not_fade() -> None:
+    last, *_ = ADAGRAD_DECAY.check(0, "quick", constant_gradient=False).findings
+    squares = sum(1 / t**2 for t in range(1, last.n + 1))  # tends to pi^2 / 6
+    assert last.measured == pytest.approx(squares**-0.5, rel=1e-6)
+
+
 def test_rmsprop_in_place_of_adagrad_turns_the_verdict(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
         "netwright.theory.adaptive_rates.effective_rates",

@@ -46,6 +46,13 @@ def test_keys_of_one_length_give_equal_weights_and_others_do_not() -> None:
     assert GAUSSIAN_ATTENTION.check(equal_norms=False).measured > 0.1
 
 
+def test_vectors_have_variance_one_and_the_mean_that_is_asked_for() -> None:
+    for centred, mean in ((True, 0.0), (False, 1.0)):
+        drawn = draw_vectors(DotVarianceConfig(centred=centred), (400,), 100, generator(0, "draw"))
+        assert drawn.mean().item() == pytest.approx(mean, abs=0.02)
+        assert drawn.var().item() == pytest.approx(1, abs=0.03)
+
+
 def test_the_trace_is_that_of_the_jacobian() -> None:
     scores = torch.tensor([[[0.3, -1.0, 2.0]]], dtype=torch.float64)
     by_autograd = jacobian(lambda row: row.softmax(dim=0), scores[0, 0])  # type: ignore[no-untyped-call]

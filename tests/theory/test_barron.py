@@ -38,6 +38,14 @@ def test_m_times_the_error_is_bounded_and_falls_faster_than_with_fixed_units() -
     assert errors[-1] / errors[0] < 64 ** (-2 / 3)
 
 
+def test_the_chart_draws_fixed_units_from_the_first_dot_at_their_rate() -> None:
+    _, fixed, greedy = BARRON_RATE.check(0, "quick").chart.series
+    assert fixed.y[0] == greedy.y[0]
+    inputs = BARRON_RATE.settings().inputs
+    expected = (fixed.x[-1] / fixed.x[0]) ** (-2 / inputs)
+    assert fixed.y[-1] / fixed.y[0] == pytest.approx(expected)
+
+
 def test_the_bound_falls_below_the_spread_of_the_target() -> None:
     rng = generator(0, "spread")
     spread = float(opposite_bumps(ball_places(5000, 3, rng), 1.5, rng).var())

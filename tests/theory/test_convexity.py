@@ -1,5 +1,7 @@
 """Convexity: sets, functions, Jensen's inequality and its bound, and the one minimum."""
 
+import math
+
 import pytest
 import torch
 from torch import Tensor
@@ -8,7 +10,7 @@ from torch.nn.functional import softplus
 from netwright.core.seeding import generator
 from netwright.testing.claim_contract import CLAIM_CHECKS
 from netwright.theory.claims import Claim
-from netwright.theory.convexity import JENSEN, LOCAL_IS_GLOBAL, chord_violations
+from netwright.theory.convexity import JENSEN, LOCAL_IS_GLOBAL, chord_violations, logistic_bowl
 from netwright.theory.network_symmetries import random_net
 from netwright.theory.optimizer_path import optimizer_path
 
@@ -105,6 +107,19 @@ def test_descent_on_a_convex_loss_ends_at_one_height_from_fifty_starts() -> None
 
 
 @pytest.mark.covers("local-global-minima")
+@pytest.mark.parametrize("waves", [False, True])
+def test_the_bowl_by_hand_and_its_gradient_by_autograd(waves: bool) -> None:
+    inputs = torch.tensor([[1.0, 2.0], [0.0, -1.0]], dtype=torch.float64)
+    loss, gradient = logistic_bowl(inputs, torch.tensor([1.0, 0.0]).double(), waves=waves)
+    weights = torch.tensor([[0.5, -0.25], [3.0, 1.0]], dtype=torch.float64, requires_grad=True)
+    # At (0.5, -0.25) the logits are 0 and 0.25: (log 2 + log(1 + e^0.25)) / 2 + 0.05 * 0.3125
+    surprise = (math.log(2) + math.log1p(math.exp(0.25))) / 2 + 0.05 * 0.3125
+    height = (2 - math.cos(2) - math.cos(1)) / 6 if waves else 0.0
+    assert loss(weights)[0].item() == pytest.approx(surprise + height)
+    (slope,) = torch.autograd.grad(loss(weights).sum(), weights)
+    torch.testing.assert_close(gradient(weights.detach()), slope)
+
+
 def test_where_descent_ends_depends_on_where_it_starts() -> None:
     def gradient(x: Tensor) -> Tensor:  # of (x^2 - 1)^2 / 4 + x / 10
         return x * (x.square() - 1) + 0.1

@@ -15,6 +15,7 @@ from netwright.theory.convolution_examples import (
     FILTER,
     IMAGE,
     POOLING_SHIFT,
+    STANDARD_ERRORS,
     WORKED_EXAMPLES,
     PoolingShiftConfig,
     count_changes,
@@ -63,6 +64,12 @@ def test_all_four_detector_values_change_and_two_of_four_pooled_ones() -> None:
 def test_two_of_width_plus_one_maxima_change(width: int) -> None:
     found = share_changed(PoolingShiftConfig(), width, 20_000, generator(0, "test"))
     assert found.mean == pytest.approx(2 / (width + 1), abs=0.015)
+
+
+def test_shares_may_differ_by_their_standard_errors() -> None:
+    share = POOLING_SHIFT.check(0, "quick").findings[2]
+    assert share.predicted == 0.5
+    assert share.within == pytest.approx(STANDARD_ERRORS * 0.5 / share.n**0.5)
 
 
 def test_every_mean_changes_and_so_does_every_maximum_of_rising_values() -> None:

@@ -3,10 +3,18 @@
 from typing import Any
 
 import pytest
+from torch import Tensor
 
 from netwright.core.errors import ConfigError
+from netwright.core.seeding import generator
 from netwright.testing.claim_contract import CLAIM_CHECKS
-from netwright.theory.hopfield_higher_order import HIGHER_ORDER
+from netwright.theory import hopfield_higher_order
+from netwright.theory.hopfield_higher_order import (
+    HIGHER_ORDER,
+    NOISE,
+    HigherOrderConfig,
+    recalled_share,
+)
 
 
 @pytest.mark.parametrize("check", CLAIM_CHECKS, ids=lambda check: check.__name__)
@@ -29,3 +37,16 @@ def test_too_few_units_are_refused() -> None:
 
 def test_the_chart_of_alike_patterns_says_that_they_are() -> None:
     assert "resemble" in HIGHER_ORDER.check(fair_bits=False).chart.caption
+
+
+def test_one_bit_in_twenty_is_flipped_before_the_sweep(monkeypatch: pytest.MonkeyPatch) -> None:
+    shares = []
+
+    def look(states: Tensor, patterns: Tensor, power: int | None) -> Tensor:
+        shares.append(float((states == -patterns).double().mean()))
+        return states
+
+    monkeypatch.setattr(hopfield_higher_order, "dense_sweep", look)
+    share = recalled_share(HigherOrderConfig(), 2, 2, generator(0, "flips"))
+    assert shares == pytest.approx([NOISE, NOISE], abs=0.01)
+    assert share.mean < 0.03  # of 100 bits hardly ever none

@@ -51,7 +51,10 @@ class KeptMembers:
         splits = {name: fingerprint(split) for name, split in data.splits() if name != "test"}
         now = {"data": splits, **{name: getattr(train, name) for name in OF_EACH_MEMBER}}
         file = self.folder / "conditions.json"
-        changes = find_changes(read_json(file, inside=run), now) if has_file(file, run) else {}
+        before = read_json(file, inside=run) if has_file(file, run) else now
+        if train.restore_best is None and before.get("restore_best") is True:
+            before = {**before, "restore_best": None}  # older versions wrote their default as True
+        changes = find_changes(before, now)
         if any(name not in allow for name in changes):
             raise ConfigError(
                 f"{run} cannot be gone on from exactly: {'; '.join(changes.values())}; "

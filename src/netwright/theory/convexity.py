@@ -92,21 +92,36 @@ def measure_jensen(given: JensenConfig, seed: int, effort: Effort) -> Verdict:
     )
 
 
+def logistic_bowl(
+    inputs: Tensor, labels: Tensor, *, waves: bool
+) -> tuple[Callable[[Tensor], Tensor], Callable[[Tensor], Tensor]]:
+    """A penalized logistic loss of weights (P, D) and its gradient; with waves it is not convex.
+
+    Args:
+        inputs: (N, D).
+        labels: (N,), 0 or 1.
+        waves: add some.
+    """
+
+    def loss(weights: Tensor) -> Tensor:
+        logits = weights @ inputs.T
+        bowl = (softplus(logits) - labels * logits).mean(-1) + 0.05 * weights.square().sum(-1)
+        return bowl + (1 - (4 * weights).cos()).sum(-1) / 6 if waves else bowl
+
+    def gradient(weights: Tensor) -> Tensor:
+        slope = ((weights @ inputs.T).sigmoid() - labels) @ inputs / len(inputs) + 0.1 * weights
+        return slope + (4 * weights).sin() * 4 / 6 if waves else slope
+
+    return loss, gradient
+
+
 def measure_local_is_global(given: LocalIsGlobalConfig, seed: int, effort: Effort) -> Verdict:
     """Gradient descent on a logistic loss from many random starts: where it ends."""
     rng, count = generator(seed, "convex-local-global"), STARTS[effort]
     inputs = torch.randn(EXAMPLES, WEIGHTS, generator=rng, dtype=torch.float64)
     labels = torch.bernoulli(inputs.sum(1).sigmoid(), generator=rng)
 
-    def loss(weights: Tensor) -> Tensor:
-        logits = weights @ inputs.T
-        bowl = (softplus(logits) - labels * logits).mean(-1) + 0.05 * weights.square().sum(-1)
-        return bowl if given.convex else bowl + (1 - (4 * weights).cos()).sum(-1) / 6
-
-    def gradient(weights: Tensor) -> Tensor:
-        slope = ((weights @ inputs.T).sigmoid() - labels) @ inputs / EXAMPLES + 0.1 * weights
-        return slope if given.convex else slope + (4 * weights).sin() * 4 / 6
-
+    loss, gradient = logistic_bowl(inputs, labels, waves=not given.convex)
     start = 3 * torch.randn(count, WEIGHTS, generator=rng, dtype=torch.float64)
     path = optimizer_path("momentum", gradient, start, lr=0.3, steps=given.steps)
     ends = loss(path[-1]).sort().values
