@@ -1,5 +1,6 @@
 """What a Hopfield network holds: the contracts of the claims, and the numbers at full size."""
 
+import math
 from typing import Any
 
 import pytest
@@ -10,6 +11,7 @@ from netwright.testing.claim_contract import CLAIM_CHECKS
 from netwright.theory.hopfield_capacity import (
     BIT_ERROR,
     CAPACITY,
+    CAPACITY_BIAS,
     COLLAPSE,
     bit_error,
     perfect_share,
@@ -83,6 +85,12 @@ def test_fewer_units_have_a_wider_tolerance(claim: Any, units: int) -> None:
 
 def test_tolerance_of_a_thousand_units_is_narrow() -> None:
     assert all(finding.within <= 0.0008 for finding in BIT_ERROR.check().findings)
+
+
+def test_shares_may_be_off_by_the_bias_and_three_standard_errors() -> None:
+    for finding in CAPACITY.check(0, "quick", units=50).findings:
+        error = math.sqrt(finding.predicted * (1 - finding.predicted) / finding.n)
+        assert finding.within == pytest.approx(CAPACITY_BIAS / math.sqrt(50) + 3 * error)
 
 
 def test_no_overlap_is_said_to_lie_beyond_one() -> None:

@@ -1,5 +1,7 @@
 """Kernel regression: the rate of its error, and kernels that narrow too slowly or too fast."""
 
+import math
+
 import pytest
 import torch
 
@@ -49,3 +51,11 @@ def test_the_mean_of_all_targets_turns_the_verdict(monkeypatch: pytest.MonkeyPat
 
     monkeypatch.setattr("netwright.theory.nadaraya_watson.kernel_pooling", mean_of_all)
     assert not NADARAYA_WATSON.check().holds
+
+
+def test_the_line_of_the_chart_goes_through_the_middle_of_the_dots() -> None:
+    line, dots = NADARAYA_WATSON.check(0, "quick").chart.series
+    steps = list(zip(line.x, line.y, strict=True))
+    (first, high), (last, low) = steps[0], steps[-1]
+    assert math.log(low / high) / math.log(last / first) == pytest.approx(-4 / 5)
+    assert math.prod(line.y) == pytest.approx(math.prod(dots.y))

@@ -38,6 +38,11 @@ def test_gates_stand_where_they_are_put_whatever_comes_in() -> None:
     torch.testing.assert_close(after, c / 4 + candidate / 2)
 
 
+def test_the_share_that_is_kept_by_hand() -> None:
+    cells = torch.tensor([[[1.0, 2.0]], [[0.5, 1.0]], [[2.0, -1.0]]])
+    assert share_kept(cells).tolist() == [1, 0.5, 0]
+
+
 def test_a_gate_of_0_99_keeps_a_third_over_100_steps() -> None:
     rng = generator(0, "test")
     first = torch.ones(1, 2, dtype=torch.float64)

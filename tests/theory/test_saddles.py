@@ -114,3 +114,12 @@ def test_many_dimensions_hold_and_too_many_are_refused() -> None:
     assert NEWTON_SADDLE.check(dimensions=50).holds
     with pytest.raises(ConfigError, match=r"^dimensions must be at most 50, got 51$"):
         NEWTON_SADDLE.check(dimensions=51)
+
+
+def test_shares_of_minima_may_be_off_by_four_standard_errors() -> None:
+    findings = SADDLES_OUTNUMBER.check(0, "quick").findings
+    exact = [finding for finding in findings if finding.within]
+    assert [finding.predicted for finding in exact] == list(POSITIVE_SHARES.values())
+    for finding in exact:
+        error = math.sqrt(finding.predicted * (1 - finding.predicted) / finding.n)
+        assert finding.within == pytest.approx(4 * error)

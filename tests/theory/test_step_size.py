@@ -27,6 +27,12 @@ def test_losses_on_both_sides_of_two_over_the_curvature() -> None:
     assert losses[2] == pytest.approx(3e26, rel=0.2)
 
 
+def test_the_closed_form_is_what_gradient_descent_does() -> None:
+    formula, descent = STEP_SIZE.check(0, "quick").chart.series
+    assert formula.x == descent.x
+    assert formula.y == pytest.approx(descent.y, rel=1e-6)
+
+
 def test_a_wrong_gradient_turns_the_verdict(monkeypatch: pytest.MonkeyPatch) -> None:
     def half_a_step(gradient, start, rate, steps):  # type: ignore[no-untyped-def]
         return descend(gradient, start, rate / 2, steps)
