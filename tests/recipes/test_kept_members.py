@@ -103,6 +103,16 @@ def test_an_older_run_wrote_its_default_as_true_and_goes_on(iris: Data, tmp_path
         KeptMembers(tmp_path, iris, TrainConfig(restore_best=True), ())
 
 
+@pytest.mark.parametrize("content", ["[]", "3", "{}", '{"data": "iris"}'])
+def test_conditions_that_are_none_are_refused(iris: Data, tmp_path: Path, content: str) -> None:
+    file = tmp_path / "members" / "conditions.json"
+    file.parent.mkdir()
+    file.write_text(content)
+    sentence = f"{file} does not hold the conditions of a run: it cannot be resumed"
+    with pytest.raises(DataError, match=f"^{re.escape(sentence)}$"):
+        KeptMembers(tmp_path, iris, PLAIN, ())
+
+
 def test_members_of_a_finished_run_are_let_go_and_its_conditions_stay(
     iris: Data, tmp_path: Path
 ) -> None:

@@ -11,6 +11,7 @@ from netwright.testing.claim_contract import CLAIM_CHECKS
 from netwright.theory import barron
 from netwright.theory.barron import (
     BARRON_RATE,
+    BarronConfig,
     ball_places,
     barron_constant,
     greedy_errors,
@@ -41,8 +42,7 @@ def test_m_times_the_error_is_bounded_and_falls_faster_than_with_fixed_units() -
 def test_the_chart_draws_fixed_units_from_the_first_dot_at_their_rate() -> None:
     _, fixed, greedy = BARRON_RATE.check(0, "quick").chart.series
     assert fixed.y[0] == greedy.y[0]
-    inputs = BARRON_RATE.settings().inputs
-    expected = (fixed.x[-1] / fixed.x[0]) ** (-2 / inputs)
+    expected = (fixed.x[-1] / fixed.x[0]) ** (-2 / BarronConfig().inputs)
     assert fixed.y[-1] / fixed.y[0] == pytest.approx(expected)
 
 

@@ -52,6 +52,8 @@ class KeptMembers:
         now = {"data": splits, **{name: getattr(train, name) for name in OF_EACH_MEMBER}}
         file = self.folder / "conditions.json"
         before = read_json(file, inside=run) if has_file(file, run) else now
+        if not isinstance(before, dict) or not isinstance(before.get("data"), dict):
+            raise DataError(f"{file} does not hold the conditions of a run: it cannot be resumed")
         if train.restore_best is None and before.get("restore_best") is True:
             before = {**before, "restore_best": None}  # older versions wrote their default as True
         changes = find_changes(before, now)
