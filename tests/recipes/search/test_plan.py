@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from netwright.core.errors import ConfigError
+from netwright.recipes.recipe_file import to_yaml
 from netwright.recipes.search.plan import (
     FILE,
     check_same_search,
@@ -70,4 +71,12 @@ def test_folders_without_a_search_are_refused(tmp_path: Path) -> None:
     from_arrays = replace(plan(), recipe=replace(plan().recipe, data="", data_settings=None))
     write_plan(tmp_path, from_arrays)
     with pytest.raises(ConfigError, match=r"is a search on what came from Python: call nw\.search"):
+        read_plan(tmp_path)
+
+
+@pytest.mark.parametrize("recipe", [None, "mlp", {}, {"model": "mlp"}])
+def test_a_plan_whose_recipe_is_none_is_refused(tmp_path: Path, recipe: object) -> None:
+    values = {**plan().to_mapping(), "recipe": recipe}
+    (tmp_path / "search.yaml").write_text(to_yaml(values))
+    with pytest.raises(ConfigError, match=r"search\.yaml must hold a recipe with a model, got"):
         read_plan(tmp_path)

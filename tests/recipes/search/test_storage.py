@@ -149,3 +149,47 @@ def test_removing_the_files_of_locks_that_are_held_lets_nobody_in(tmp_path: Path
             assert not ProcessLock(lock.path, inside=tmp_path, guarding=lock.guarding).acquire(
                 wait=False
             )
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["garbage", "[1, 2]", "[" * 100_000, '{"op_code": 99, "worker_id": "w"}', '{"op_code": "0"}'],
+)
+def test_a_journal_with_a_line_of_no_study_is_refused_by_its_name(
+    tmp_path: Path, line: str
+) -> None:
+    (tmp_path / LOCKS).mkdir()
+    open_study(tmp_path, plan())
+    with (tmp_path / JOURNAL).open("a") as file:
+        file.write(f"{line}\n")
+    with pytest.raises(DataError, match=r"study\.journal cannot be read as a study: "):
+        open_study(tmp_path, plan())
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        "ALTER TABLE trials RENAME COLUMN state TO x",
+        "UPDATE alembic_version SET version_num = 'v99'",
+        "UPDATE trial_values SET value = 'many'",
+    ],
+)
+def test_a_database_that_is_no_study_is_refused_by_its_name(tmp_path: Path, spoil: str) -> None:
+    planned = plan(storage="sqlite")
+    (tmp_path / LOCKS).mkdir()
+    study = open_study(tmp_path, planned)
+    study.tell(study.ask(), 0.5)
+    with closing(sqlite3.connect(tmp_path / DATABASE)) as database:
+        database.execute(spoil)
+        database.commit()
+    with pytest.raises(
+        DataError, match=r"study\.db cannot be read as a study: |trial 0 holds what"
+    ):
+        open_study(tmp_path, planned)
+
+
+def test_a_file_that_is_no_database_is_refused_by_its_name(tmp_path: Path) -> None:
+    (tmp_path / LOCKS).mkdir()
+    (tmp_path / DATABASE).write_bytes(bytes(range(256)) * 20)
+    with pytest.raises(DataError, match=r"study\.db cannot be read as a study: DatabaseError"):
+        open_study(tmp_path, plan(storage="sqlite"))

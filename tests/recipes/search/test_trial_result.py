@@ -1,7 +1,9 @@
 """A trial in plain values."""
 
 import optuna
+import pytest
 
+from netwright.core.errors import DataError
 from netwright.recipes.search.trial_result import TrialResult, read_trial
 
 
@@ -33,3 +35,15 @@ def test_states_have_plain_names_and_only_complete_trials_a_value() -> None:
     assert (second.state, second.value, second.why[:6]) == ("pruned", None, "pruned")
     assert third.state == "interrupted"
     assert [trial.state for trial in rest] == ["running", "waiting"]
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("epochs", "3"), ("seconds", [1.5]), ("why", None), ("process", 7)]
+)
+def test_what_no_search_writes_down_is_refused(name: str, value: object) -> None:
+    study = optuna.create_study()
+    trial = study.ask()
+    trial.set_user_attr(name, value)
+    study.tell(trial, 0.25)
+    with pytest.raises(DataError, match=r"^trial 0 holds what no search writes down"):
+        read_trial(study.trials[0])

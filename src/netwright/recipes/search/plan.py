@@ -109,6 +109,8 @@ def read_plan(folder: Path) -> SearchPlan:
     """The plan of a search that is named by its folder."""
     values = read_plan_file(folder)
     section = values["recipe"]
+    if not isinstance(section, Mapping) or not isinstance(section.get("model"), Mapping):
+        raise ConfigError(f"{folder / FILE} must hold a recipe with a model, got {section!r:.60}")
     if section.get("data") == FROM_ARRAYS or not section["model"].get("name"):
         raise ConfigError(
             f"{folder} is a search on what came from Python: "

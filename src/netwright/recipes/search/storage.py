@@ -11,11 +11,12 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, BinaryIO, cast
 
-from netwright.core.errors import ConfigError, DataError
+from netwright.core.errors import ConfigError, DataError, NetwrightError
 from netwright.core.inside import check_entries, has_file, parent_of
 from netwright.core.process_lock import ProcessLock
 from netwright.recipes.search.hyperband import build_hyperband
 from netwright.recipes.search.plan import SearchPlan
+from netwright.recipes.search.trial_result import read_trial
 
 if TYPE_CHECKING:
     import optuna
@@ -46,13 +47,29 @@ def import_optuna() -> ModuleType:
 
 
 def open_study(folder: Path, plan: SearchPlan) -> "optuna.Study":
-    """The study of a folder, made where it is not there; call it as the only one who does."""
-    study: optuna.Study = import_optuna().create_study(
-        storage=_storage(folder, plan),
-        study_name=NAME,
-        direction="minimize" if plan.is_lower_better else "maximize",
-        load_if_exists=True,
-    )
+    """The study of a folder, made where it is not there; call it as the only one who does.
+
+    What is there and cannot be read as a study, with every trial in it, is refused.
+    """
+    library = import_optuna()
+    library.logging.set_verbosity(library.logging.CRITICAL)  # what is wrong is said by the refusal
+    try:
+        study: optuna.Study = library.create_study(
+            storage=_storage(folder, plan),
+            study_name=NAME,
+            direction="minimize" if plan.is_lower_better else "maximize",
+            load_if_exists=True,
+        )
+        for trial in study.get_trials(deepcopy=False):
+            read_trial(trial)
+    except NetwrightError:
+        raise
+    except Exception as error:  # of Optuna, SQLAlchemy or SQLite, whose files may hold anything
+        file = folder / (DATABASE if plan.storage == "sqlite" else JOURNAL)
+        said = f"{type(error).__name__} {error}".splitlines()[0]
+        raise DataError(f"{file} cannot be read as a study: {said:.200}") from None
+    finally:
+        library.logging.set_verbosity(library.logging.WARNING)
     study.pruner = _pruner(plan, study)
     return study
 

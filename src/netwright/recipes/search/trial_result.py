@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
+from netwright.core.errors import DataError
 from netwright.recipes.search.space import Value
 
 if TYPE_CHECKING:
@@ -45,9 +46,9 @@ class TrialResult:
 
 
 def read_trial(trial: "FrozenTrial") -> TrialResult:
-    """A trial as the study holds it."""
+    """A trial as the study holds it; values that no search writes down are refused."""
     state, noted = STATES[trial.state.name], trial.user_attrs
-    return TrialResult(
+    result = TrialResult(
         number=trial.number,
         state=state,
         value=trial.value if state == "complete" else None,
@@ -57,3 +58,8 @@ def read_trial(trial: "FrozenTrial") -> TrialResult:
         why=noted.get("why", ""),
         process=noted.get("process", ""),
     )
+    numbers = (result.value, result.epochs, result.seconds)
+    is_ours = all(number is None or type(number) in {int, float} for number in numbers)
+    if not (is_ours and isinstance(result.why, str) and isinstance(result.process, str)):
+        raise DataError(f"trial {trial.number} holds what no search writes down: {result!r:.200}")
+    return result
