@@ -58,6 +58,7 @@ class Outer(Config):
     words: tuple[str, ...] = ()
     switches: tuple[bool, ...] = ()
     limit: Size | None = None
+    title: str | None = None
     edges: tuple[float, ...] | None = None
     colour: Annotated[str | None, OneOf(COLOURS)] = None
     options: dict[str, Any] = field(default_factory=dict)
@@ -94,6 +95,7 @@ class Outermost(Config):
         ({"rate": "fast"}, "rate must be a number, got 'fast'"),
         ({"rate": [1.0]}, "rate must be a number, got [1.0]"),
         ({"name": 3}, "name must be text, got 3"),
+        ({"title": 3}, "title must be text, got 3"),
         ({"flag": "maybe"}, "flag must be true or false, got 'maybe'"),
         ({"flag": None}, "flag must be true or false, got None"),
         ({"mode": "medium"}, "mode must be 'slow' or 'fast', got 'medium'"),

@@ -2,6 +2,7 @@
 
 import os
 import re
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -9,7 +10,14 @@ import pytest
 
 from netwright.core import inside
 from netwright.core.errors import DataError
-from netwright.core.inside import Folder, has_file, has_folder, open_folder, parent_of
+from netwright.core.inside import (
+    Folder,
+    has_file,
+    has_folder,
+    new_name,
+    open_folder,
+    parent_of,
+)
 from tests.odd_files import ODD, is_untouched, outside_of, plant, refusal
 
 
@@ -164,3 +172,20 @@ def test_a_folder_that_may_not_be_read_is_refused(run: Path) -> None:
     said = f"{run / 'loop' / 'x'} cannot be read: Too many levels of symbolic links"
     with pytest.raises(DataError, match=f"^{re.escape(said)}$"):
         has_file(run / "loop" / "x")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="counts descriptors by /proc")
+def test_a_refusal_leaves_no_descriptor_open(run: Path) -> None:
+    (run / "folder").mkdir()
+    with open_folder(run) as folder:
+        before = len(os.listdir("/proc/self/fd"))
+        for _ in range(3):
+            with pytest.raises(IsADirectoryError):
+                folder.open("folder")
+        assert len(os.listdir("/proc/self/fd")) == before
+
+
+def test_a_new_name_is_another_each_time_between_its_start_and_its_end() -> None:
+    names = {new_name(".x-", ".part") for _ in range(20)}
+    assert len(names) == 20
+    assert all(re.fullmatch(r"\.x-[0-9a-f]{12}\.part", name) for name in names)

@@ -102,6 +102,18 @@ def test_a_file_that_is_removed_while_somebody_waits_is_not_the_one_to_hold(
         assert not ProcessLock(tmp_path / "x").acquire(wait=False)
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="counts descriptors by /proc")
+def test_a_file_that_is_not_the_one_to_hold_is_closed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answers = iter([False, False, True])
+    monkeypatch.setattr(os.path, "samestat", lambda first, second: next(answers))
+    before = len(os.listdir("/proc/self/fd"))
+    with ProcessLock(tmp_path / "x"):
+        assert len(os.listdir("/proc/self/fd")) == before + 1
+    assert len(os.listdir("/proc/self/fd")) == before
+
+
 def test_a_guarded_folder_stays_locked_when_the_file_is_removed(tmp_path: Path) -> None:
     lock = ProcessLock(tmp_path / "x", guarding=tmp_path)
     with lock:

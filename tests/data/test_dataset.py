@@ -120,6 +120,10 @@ def test_good_data_passes() -> None:
             "the test inputs of toy must be finite, got -inf at [0, 1] (1 in all)",
         ),
         (
+            data(replace(split([0, 1]), weights=torch.ones(2, 1))),
+            "the train weights of toy must have shape (2,), got (2, 1)",
+        ),
+        (
             data(split([0, 1], [1.0, NAN])),
             "the train weights of toy must be finite, got nan at [1] (1 in all)",
         ),

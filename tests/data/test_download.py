@@ -1,6 +1,7 @@
 """Fetching over a real loopback server: whole files arrive, and nothing else is left behind."""
 
 import hashlib
+import os
 import re
 import socket
 import subprocess
@@ -324,3 +325,23 @@ def test_an_interrupted_download_leaves_nothing(
     with pytest.raises(KeyboardInterrupt):
         fetch("toy", server.file("/good"))
     assert files_in(cache) == []
+
+
+def test_it_says_who_asks(server: Server) -> None:
+    agents = []
+
+    def answer(request: BaseHTTPRequestHandler) -> None:
+        agents.append(request.headers["User-Agent"])
+        sends(CONTENT)(request)
+
+    server.answers["/good"] = answer
+    fetch("toy", server.file("/good"))
+    assert agents == ["netwright"]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="counts descriptors by /proc")
+def test_no_descriptor_stays_open(server: Server) -> None:
+    server.answers["/good"] = sends(CONTENT)
+    fetch("toy", server.file("/good"))
+    held = [os.path.realpath(link) for link in Path("/proc/self/fd").iterdir()]
+    assert not [path for path in held if "file.gz" in path]

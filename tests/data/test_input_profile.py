@@ -121,3 +121,10 @@ def test_every_row_is_checked_also_those_that_are_not_wanted(
 def test_the_largest_number_and_the_largest_magnitude() -> None:
     parts = [torch.tensor([[[1.0, -9.0]]]), torch.tensor([[[3.0, 2.0]]])]
     assert measure_largest(parts) == (3.0, 9.0)
+
+
+def test_tensors_are_taken_in_any_precision() -> None:
+    values = torch.tensor([[1.0, 2.0], [3.0, 4.0]], dtype=torch.bfloat16)
+    (part,) = stretches("inputs", values)
+    assert part.dtype == torch.bfloat16
+    assert torch.equal(part, values)

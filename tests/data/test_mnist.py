@@ -140,6 +140,14 @@ def test_every_file_has_two_addresses_and_a_sum(image_set: ImageSet) -> None:
     assert len(set(image_set.class_names)) == 10
 
 
+def test_the_classes_are_named_as_published() -> None:
+    assert DIGIT_IMAGES.class_names == tuple("0123456789")
+    assert CLOTHES_IMAGES.class_names == (
+        *("T-shirt/top", "Trouser", "Pullover", "Dress", "Coat"),
+        *("Sandal", "Shirt", "Sneaker", "Bag", "Ankle boot"),
+    )
+
+
 def counts(data: Data, split: str) -> list[int]:
     return data.split(split).targets.bincount(minlength=10).tolist()
 

@@ -110,3 +110,7 @@ def test_refuses_what_is_too_large_for_float32() -> None:
     sentence = r"^x as float32 must be finite, got -inf at \[1\] \(1 in all\)$"
     with pytest.raises(DataError, match=sentence):
         to_float32("x", values)
+
+
+def test_the_copy_lies_row_after_row() -> None:
+    assert to_floats("x", np.array(ROWS, order="F")).is_contiguous()

@@ -46,6 +46,11 @@ def test_a_polynomial_by_hand() -> None:
     assert polynomial_values(x, (1.0, -2.0, 3.0)).tolist() == [1, 2, 9, 6]
 
 
+def test_the_usual_polynomial_is_a_cubic_that_turns_twice() -> None:
+    train = load_polynomial(PolynomialConfig(**EXACT)).train
+    torch.testing.assert_close(train.targets, 2 * train.inputs**3 - train.inputs)
+
+
 def test_a_polynomial_with_two_coefficients_is_a_line() -> None:
     train = load_polynomial(PolynomialConfig(coefficients=(0.5, 4), **EXACT)).train
     torch.testing.assert_close(train.targets, 0.5 + 4 * train.inputs)
@@ -94,6 +99,11 @@ def test_the_class_is_the_largest_output() -> None:
 def test_no_class_of_a_teacher_stays_empty(seed: int) -> None:
     train = load_teacher(TeacherConfig(kind="class", outputs=4, seed=seed)).train
     assert int(train.targets.bincount(minlength=4).min()) > 0.05 * len(train)
+
+
+def test_two_classes_are_enough() -> None:
+    data = load_teacher(TeacherConfig(kind="class", outputs=2, n=50))
+    assert data.spec.num_outputs == 2
 
 
 def test_noise_is_added_to_the_teachers_outputs() -> None:

@@ -208,3 +208,10 @@ def test_samples_are_refused_for_their_weights(bad: Tensor) -> None:
         check_class_samples("scores", SCORES, CLASSES, bad)
     with pytest.raises(DataError, match=r"^weights must"):
         check_label_samples("scores", SCORES, torch.eye(2), bad)
+
+
+def test_a_mask_has_one_weight() -> None:
+    scores, masks = torch.rand(3, 2, 4, 5), torch.zeros(3, 4, 5, dtype=torch.int64)
+    check_mask_samples("scores", scores, masks, torch.ones(3))
+    with pytest.raises(NetwrightError, match=r"^weights must have shape \(3\), got \(2,\)$"):
+        check_mask_samples("scores", scores, masks, torch.ones(2))

@@ -35,6 +35,12 @@ def test_sums_and_measures_by_hand() -> None:
     assert torch.equal(guessed_sums(HALVES, targets), sums)
 
 
+def test_every_place_has_its_own_likeliest_token() -> None:
+    targets = torch.tensor([[0, 2, 1], [1, 1, -100]])
+    told = torch.eye(3)[torch.tensor([[0, 2, 2], [1, 0, 0]])]
+    assert token_sums(told, targets)[:, :2].tolist() == [[3, 2], [2, 1]]
+
+
 @settings(derandomize=True, deadline=None, max_examples=20)
 @given(st.integers(2, 300))
 def test_who_holds_all_tokens_equally_likely_has_their_number_as_perplexity(kinds: int) -> None:

@@ -112,7 +112,9 @@ def _is_word(node: ast.AST, parent: ast.AST) -> bool:
     """Whether this stands in a sentence: between its values, or as the name of what is checked."""
     if not isinstance(node, ast.Constant) or not isinstance(node.value, str):
         return False
-    checks = isinstance(parent, ast.Call) and _name(parent.func).startswith("check_")
+    checks = isinstance(parent, ast.Call) and _name(parent.func).startswith(
+        ("check_", "read_array")
+    )
     return checks or isinstance(parent, ast.JoinedStr)
 
 

@@ -102,3 +102,16 @@ def test_outputs_that_carry_gradients_are_let_go() -> None:
     logits, batch, loss = batches(1, 4, 5)[0]
     running.add(logits.requires_grad_() * 1, batch, loss)
     assert not running.held[0][0].requires_grad
+
+
+@pytest.mark.parametrize("classes", [5, 1000])
+def test_what_several_ranks_counted_is_taken_back_as_one(classes: int) -> None:
+    made = batches(6, 70, classes, weights=True)
+    alone, *parts = (RunningMeasures(Classification(classes), CPU) for _ in range(4))
+    for place, (logits, batch, loss) in enumerate(made):
+        alone.add(logits, batch, loss)
+        parts[place % 3].add(logits, batch, loss)
+    together = RunningMeasures(Classification(classes), CPU)
+    together.load_states([part.state_dict() for part in parts])
+    assert together.rows == alone.rows == 420
+    assert together.values() == pytest.approx(alone.values(), rel=1e-5)

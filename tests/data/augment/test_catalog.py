@@ -97,3 +97,23 @@ def test_names_and_usual_strengths_are_these() -> None:
         "cutout": 4,
         "mixup": 0.2,
     }
+
+
+def test_results_lie_in_the_room_that_they_are_given() -> None:
+    for name in ("brightness", "contrast", "colour-jitter", "cutout"):
+        augmentation = AUGMENTATIONS.load(name)
+        x, room = images(), torch.empty_like(images())
+        wanted = augmentation.apply(x, augmentation.strength, stream())
+        found = augmentation.apply(x, augmentation.strength, stream(), room)
+        assert found.data_ptr() == room.data_ptr()
+        assert torch.equal(room, wanted)
+
+
+def test_only_what_changes_a_pixel_by_itself_is_written_over_the_images() -> None:
+    in_place = {name for name in NAMES if AUGMENTATIONS.load(name).in_place}
+    assert in_place == {"brightness", "contrast", "cutout"}
+    for name in in_place:
+        augmentation, x = AUGMENTATIONS.load(name), images()
+        wanted = augmentation.apply(x, augmentation.strength, stream())
+        augmentation.apply(x, augmentation.strength, stream(), x)
+        assert torch.equal(x, wanted)

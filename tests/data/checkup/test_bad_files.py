@@ -33,6 +33,7 @@ def test_every_bad_text_is_found(tmp_path: Path) -> None:
         "2 of 4 (50.0%) files cannot be read: 0.txt:1: byte 0xe9 at position 3 is not UTF-8; save "
         "the file as UTF-8, 3.txt: the file is empty"
     )
+    assert found.fix == "Save them as UTF-8, or take them out of the folder"
     found = find_bad_texts(files, "text", "latin-1")
     assert found is not None
     assert found.sentence == "1 of 4 (25.0%) files cannot be read: 3.txt: the file is empty"

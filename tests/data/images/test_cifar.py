@@ -253,6 +253,14 @@ def test_the_files_of_a_set_hold_sixty_thousand_records(cifar: CifarSet) -> None
     assert list(cifar.class_names) == sorted(set(cifar.class_names))
 
 
+def test_the_files_have_the_names_that_the_archives_give_them() -> None:
+    batches = [f"data_batch_{place}.bin" for place in (1, 2, 3, 4, 5)]
+    assert [file.name for file in TEN_CLASSES.train_files] == batches
+    assert TEN_CLASSES.test_file.name == "test_batch.bin"
+    assert [file.name for file in HUNDRED_CLASSES.train_files] == ["train.bin"]
+    assert HUNDRED_CLASSES.test_file.name == "test.bin"
+
+
 @pytest.mark.covers("dataset-cifar100")
 def test_a_hundred_classes_are_read_by_their_fine_labels(folder: Path) -> None:
     shape = replace(tiny_set(folder, label_bytes=2), class_names=HUNDRED_CLASSES.class_names)

@@ -135,3 +135,13 @@ def test_refuses_to_write_values_that_a_png_cannot_hold(
     sentence = f"a PNG holds values from 0 to 65535, the mask has {low} to {high}"
     with pytest.raises(DataError, match=f"^{sentence}$"):
         write_mask(tmp_path / "mask.png", np.array([[low, high]]))
+
+
+@pytest.mark.parametrize(("highest", "mode"), [(255, "L"), (256, "I;16")])
+def test_a_written_mask_takes_two_bytes_a_pixel_only_where_it_must(
+    tmp_path: Path, highest: int, mode: str
+) -> None:
+    write_mask(tmp_path / "mask.png", np.array([[0, highest]]))
+    with Image.open(tmp_path / "mask.png") as image:
+        assert image.mode == mode
+    assert read_mask(tmp_path / "mask.png").tolist() == [[0, highest]]

@@ -83,3 +83,9 @@ def test_a_folder_has_one_table_or_none(tmp_path: Path) -> None:
 def test_refuses_in_one_sentence(tmp_path: Path, name: str, text: str, sentence: str) -> None:
     with pytest.raises(DataError, match=f"^{re.escape(sentence)}$"):
         read_metadata(written(tmp_path, name, text))
+
+
+def test_a_table_that_cannot_be_read_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "metadata.jsonl").mkdir()
+    with pytest.raises(DataError, match=r"metadata\.jsonl"):
+        read_metadata(tmp_path / "metadata.jsonl")

@@ -101,3 +101,13 @@ def test_too_few_rows_and_times_that_go_back_are_refused() -> None:
         own.encode(ROWS[:5])
     with pytest.raises(DataError, match="'0' must come after '11', the row before"):
         own.encode([*ROWS, ROWS[0]])
+
+
+def test_the_last_step_is_shown_by_its_columns() -> None:
+    alone = encoder(window=2, horizon=1)
+    first = alone.decode(alone.encode(ROWS))[0]
+    assert {name: float(cell) for name, cell in first.items()} == pytest.approx({"x": 10, "y": 1})
+    forecast = encoder(window=2, horizon=2, features=("x",), known=("kind",))
+    shown = forecast.decode(forecast.encode(ROWS))[0]
+    assert list(shown) == ["x", "kind (forecast)"]
+    assert shown["kind (forecast)"] == "b"

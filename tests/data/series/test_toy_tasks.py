@@ -1,5 +1,6 @@
 """Toy tasks: their answers worked out again from their inputs, and the chance of a guess."""
 
+import math
 import re
 from collections import Counter
 from itertools import chain
@@ -12,6 +13,7 @@ import torch
 from netwright.core.config import parse
 from netwright.core.errors import ConfigError
 from netwright.data.dataset import Data
+from netwright.data.series import toy_tasks
 from netwright.data.series.toy_tasks import (
     ADDING,
     BRACKETS,
@@ -23,6 +25,7 @@ from netwright.data.series.toy_tasks import (
     RecallConfig,
     VaryingConfig,
     balanced_brackets,
+    draw_distinct,
     is_balanced,
     load_adding,
     load_brackets,
@@ -192,3 +195,24 @@ def test_settings_without_an_answer_are_refused(
 ) -> None:
     with pytest.raises(ConfigError, match=f"^{re.escape(sentence)}$"):
         parse(config, settings)
+
+
+def test_new_sums_are_encoded_as_the_drawn_ones_were() -> None:
+    encoder = load_adding(AddingConfig(n=20, length=4)).preprocessor
+    assert encoder.encode_targets([[0.5], [1.25]]).tolist() == [[0.5], [1.25]]
+
+
+@pytest.mark.parametrize("count", [4, 5])
+def test_brackets_come_in_pairs_of_which_no_more_are_drawn_than_needed(
+    count: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    drawn = []
+
+    def noted(pairs: int, draw: Any) -> Any:
+        drawn.append(pairs)
+        return draw_distinct(pairs, draw)
+
+    monkeypatch.setattr(toy_tasks, "draw_distinct", noted)
+    data = load_brackets(BracketsConfig(n=count, **WHOLE))
+    assert drawn == [math.ceil(count / 2)]
+    assert len(data.train) == count

@@ -170,3 +170,12 @@ def test_a_parquet_file_of_one_number_repeated_is_refused(
     monkeypatch.setenv("NETWRIGHT_MAX_COLUMNS", "0.5")
     with pytest.raises(DataError, match=r"^t\.parquet holds 1 columns"):
         parquet_table(path)
+
+
+def test_a_parquet_file_may_unpack_to_a_few_times_its_size(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(frames, "FREE", 0)
+    path = tmp_path / "t.parquet"
+    pd.DataFrame({"a": np.arange(1000)}).to_parquet(path)
+    assert parquet_table(path).column("a")[-1] == "999"

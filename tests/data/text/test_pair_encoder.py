@@ -77,6 +77,7 @@ def test_pairs_are_shown_as_they_were_and_tokens_have_no_units() -> None:
     assert ENCODER.decode(inputs) == ROWS
     offset, scale = ENCODER.units()
     assert torch.equal(inputs * scale + offset, inputs.double())
+    assert offset.dtype == scale.dtype == torch.float64
 
 
 def test_it_comes_back_from_json() -> None:

@@ -41,6 +41,22 @@ def test_every_file_has_an_address_of_one_commit_and_a_sum() -> None:
         assert re.fullmatch("[0-9a-f]{64}", file.sha256)
 
 
+def test_every_set_has_its_parts_in_files_of_these_names() -> None:
+    def named(files: dict[str, RemoteFile]) -> dict[str, str]:
+        return {part: file.name for part, file in files.items()}
+
+    assert PLAYS.name == "input.txt"
+    assert named(ARTICLES) == {"train": "train.txt", "val": "valid.txt", "test": "test.txt"}
+    assert named(SENTENCES) == {
+        part: f"stsa.binary.{name}"
+        for part, name in (("train", "train"), ("val", "dev"), ("test", "test"))
+    }
+    assert named(TREES) == {
+        part: f"en_ewt-ud-{name}.conllu"
+        for part, name in (("train", "train"), ("val", "dev"), ("test", "test"))
+    }
+
+
 def test_packed_files_must_hold_the_published_content(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -81,3 +81,8 @@ def test_without_the_package_the_refusal_says_how_to_get_it(
         kind.fit(["text"])
     with pytest.raises(DataError, match=f"^{re.escape(sentence)}$"):
         kind(tokens=(*SPECIALS, "a")).encode("a")
+
+
+def test_marks_stay_apart_as_they_were_told_apart() -> None:
+    tokenizer = WordPieceTokenizer.fit(["do n't stop . go , on !"])
+    assert tokenizer.decode(tokenizer.encode("go , on ! stop .")) == "go , on ! stop ."

@@ -1,6 +1,7 @@
 """Sentences with tags: a tag a word, nothing at padding, and long sentences go on."""
 
 import re
+from dataclasses import replace
 
 import pytest
 
@@ -54,3 +55,9 @@ def test_unknown_words_are_told_and_unknown_tags_refused() -> None:
     sentence = "sentences must be the path of a .conllu file, or a list of them, got int"
     with pytest.raises(DataError, match=f"^{re.escape(sentence)}$"):
         ENCODER.encode(3)
+
+
+def test_a_sentence_of_one_word_is_one_example_however_short_these_are() -> None:
+    short = replace(ENCODER, length=1)
+    assert short.encode(["cats", "dogs run", ""]).shape == (4, 1)
+    assert short.encode_targets([["NOUN"], ["NOUN", "VERB"], []]).shape == (4, 1)

@@ -54,3 +54,4 @@ def test_given_words_are_not_split_again() -> None:
     assert tokenizer.tokens[4:] == ("is", "it", "n't", "new york")
     assert tokenizer.encode_words(["New York", "IS", "big"]) == [7, 4, UNK]
     assert WordTokenizer.fit_words(sentences, min_count=2).tokens[4:] == ("is",)
+    assert WordTokenizer.fit_words(sentences).tokens[4:] == ("is", "It", "New York", "n't")
