@@ -16,6 +16,7 @@ from typing import Any
 from netwright.core.json_text import json_value
 from netwright.core.limits import TENSORS
 
+COPIES = 8  # of a model's weights in the state of a run: moments, averages, the best, gradients
 BYTES_A_NAME = 200  # of the head, for each tensor: its name, type, shape and place
 MOST_DIMENSIONS = 32  # a few are met; the product of a million sizes takes long to work out
 BITS = {
@@ -48,18 +49,13 @@ def read_tensor_head(file: BufferedReader) -> tuple[StoredTensor, ...]:
     length = int.from_bytes(file.read(8), "little")
     if whole < 8 or length > whole - 8:
         raise ValueError(f"its head is said to have {length:,} bytes, the file has {whole:,}")
-    most = int(BYTES_A_NAME * TENSORS.value)
-    if length > most:
-        raise ValueError(
-            f"its head has {length:,} bytes, at most {most:,} are read; where you trust it, raise "
-            f"{TENSORS.variable}"
-        )
+    most = COPIES * TENSORS.value
+    _check(length, BYTES_A_NAME * most, "bytes in its head")
     head = json_value(file.read(length))
     if not isinstance(head, dict):
         raise ValueError("its head is no table of tensors")
     places = {name: value for name, value in head.items() if name != "__metadata__"}
-    if len(places) > TENSORS.value:
-        raise ValueError(f"it holds {len(places):,} tensors, {TENSORS.way_out}")
+    _check(len(places), most, "tensors")
     found = [_tensor(name, value) for name, value in places.items()]
     end = 0
     for tensor, start in sorted(found, key=lambda pair: (pair[1], pair[0].size)):
@@ -71,6 +67,14 @@ def read_tensor_head(file: BufferedReader) -> tuple[StoredTensor, ...]:
     if end != whole - 8 - length:
         raise ValueError(f"its tensors take {end:,} bytes, the file has {whole - 8 - length:,}")
     return tuple(tensor for tensor, _ in found)
+
+
+def _check(count: int, most: float, what: str) -> None:
+    if count > most:
+        raise ValueError(
+            f"it has {count:,} {what}, at most {most:,.0f} are read; where you trust it, raise "
+            f"{TENSORS.variable}"
+        )
 
 
 def _tensor(name: str, value: Any) -> tuple[StoredTensor, int]:

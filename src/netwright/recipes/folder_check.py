@@ -17,7 +17,7 @@ from netwright.core.json_text import json_value
 from netwright.core.limits import CONTENT, FILES, WEIGHTS
 from netwright.core.manifest import listed_sums
 from netwright.core.storage import MANIFEST, is_left_over
-from netwright.core.tensor_file import StoredTensor, read_tensor_head
+from netwright.core.tensor_file import COPIES, StoredTensor, read_tensor_head
 from netwright.recipes.known_files import Layout
 from netwright.recipes.recipe_file import LARGEST, read_yaml
 from netwright.recipes.verification import CheckedFile, State
@@ -89,8 +89,7 @@ class FolderCheck:
                 status = os.fstat(file.fileno())
                 size, remark = status.st_size, _oddities(status)
                 self.times[whole] = status.st_mtime
-                limit = WEIGHTS if name.endswith(".safetensors") else CONTENT
-                limit.check(whole, size / 1e9)
+                _check_size(name, size)
                 if wanted and hashlib.file_digest(file, "sha256").hexdigest() != wanted:
                     state, remark = "damaged", "its sha256 is not the one in the manifest"
                 else:
@@ -113,6 +112,17 @@ class FolderCheck:
 
     def _add(self, name: str, state: State, *, size: int = 0, remark: str = "") -> None:
         self.files.append(CheckedFile(name=name, state=state, size=size, remark=remark))
+
+
+def _check_size(name: str, size: int) -> None:
+    """Refuse to read a file for longer than the largest of ours takes."""
+    limit, times = (WEIGHTS, COPIES) if name.endswith(".safetensors") else (CONTENT, 1)
+    most = times * limit.value * 1e9
+    if size > most:
+        raise DataError(
+            f"it has {size:,} bytes, at most {most:,.0f} are read; where you trust it, raise "
+            f"{limit.variable}"
+        )
 
 
 def _sums(folder: Folder) -> Sums | None:
