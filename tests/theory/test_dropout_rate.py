@@ -18,7 +18,7 @@ def test_keeps_the_claim_contract(check) -> None:  # type: ignore[no-untyped-def
 def test_the_loss_at_one_half_is_compared_with_the_best_and_with_no_dropout(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    found = {0.25: 2.0, 0.5: 1.15, 0.8: 1.0, 1.0: 1.61}
+    found = {0.25: 4.0, 0.5: 2.3, 0.8: 2.0, 1.0: 3.22}  # no loss is 1: ratios are no products
 
     def losses(given, kept, seed):  # type: ignore[no-untyped-def]
         return [found[p] for p in kept]
@@ -29,7 +29,7 @@ def test_the_loss_at_one_half_is_compared_with_the_best_and_with_no_dropout(
     assert (near.holds, helps.holds) == (False, True)
     assert (near.n, helps.n) == (2, 2)
     assert DROPOUT_RATE.check(tolerance=0.2).holds
-    found[1.0] = 1.16  # as good without dropout
+    found[1.0] = 2.32  # as good without dropout
     assert not DROPOUT_RATE.check(tolerance=0.2).holds
 
 
