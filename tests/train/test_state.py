@@ -92,3 +92,53 @@ def test_buffers_are_the_models_and_those_of_its_average_wherever_they_are() -> 
     with state.averaged():
         assert len(state.buffers()) == 7
     assert all(one is other for one, other in zip(state.buffers(), own, strict=False))
+
+
+def test_updates_are_counted_over_all_epochs_or_up_to_the_last_step() -> None:
+    by_epochs = toy_start(epochs=3, batch_size=8, accumulate=2)
+    assert (by_epochs.all_updates, by_epochs.is_whole) == (6, False)
+    by_epochs.epoch = 3
+    assert by_epochs.is_whole
+    by_steps = toy_start(epochs=None, max_steps=7, batch_size=8)
+    assert (by_steps.all_updates, by_steps.is_whole) == (7, False)
+    by_steps.step, by_steps.epoch = 6, 99
+    assert not by_steps.is_whole
+    by_steps.step = 7
+    assert by_steps.is_whole
+
+
+def test_training_goes_on_with_its_own_weights_also_while_the_model_holds_their_average() -> None:
+    state = toy_start(average="exponential")
+    assert state.average is not None
+    state.average.add(1)
+    own = {name: tensor.clone() for name, tensor in state.model.state_dict().items()}
+    with torch.no_grad():
+        for weight in state.learned_weights():
+            weight.add_(1)
+    moved = {name: tensor.clone() for name, tensor in state.training_weights().items()}
+    assert all(not torch.equal(moved[name], own[name]) for name in own)
+    with state.averaged():
+        held = state.model.state_dict()
+        assert any(not torch.equal(held[name], moved[name]) for name in own)
+        there = state.training_weights()
+        assert list(there) == list(own)
+        assert all(torch.equal(there[name], moved[name]) for name in own)
+    assert toy_start().training_weights().keys() == own.keys()
+
+
+def test_only_what_was_measured_after_this_update_is_measured_now() -> None:
+    state = toy_start()
+    assert state.measured_now("val/loss") is None
+    state.step = 1
+    state.record("val", {"loss": 0.5, "accuracy": 0.75})
+    assert (state.measured_now("val/loss"), state.measured_now("val/accuracy")) == (0.5, 0.75)
+    assert state.measured_now("train/loss") is None
+    state.step = 2
+    assert state.measured_now("val/loss") is None
+
+
+def test_a_run_that_is_cut_short_says_so() -> None:
+    state = toy_start()
+    assert not state.is_cut_short
+    state.cut_short("enough")
+    assert (state.stop_reason, state.is_cut_short) == ("enough", True)
