@@ -3,7 +3,8 @@
 import json
 import re
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -490,3 +491,65 @@ def test_svrg_takes_a_snapshot_an_epoch_also_with_other_batches(tmp_path: Path) 
     same = toy_start(optimizer="svrg")
     load_checkpoint(tmp_path / "svrg", same)
     assert same.optimizer.param_groups[0]["period"] == 5
+
+
+KINDS: list[Any] = [None, True, -1, "text", [], {"a": 1}]
+
+
+def test_a_value_of_another_kind_anywhere_is_refused_or_goes_on(checkpoint: Path) -> None:
+    """Every key of the state, replaced by every kind that JSON has: a sentence, or a whole run."""
+    whole = (checkpoint / "state.json").read_text()
+    kept = json.loads(whole)
+    refusals = 0
+    for key in kept:
+        for other in KINDS:
+            rewrite(checkpoint, lambda values, key=key, other=other: values.update({key: other}))  # type: ignore[misc]
+            try:
+                load(checkpoint)
+            except (DataError, ConfigError):
+                refusals += 1
+            (checkpoint / "state.json").write_text(whole)
+    # What is left: a clock that shows another time, and parts that are None or empty in this run.
+    assert refusals >= len(kept) * len(KINDS) - 12
+
+
+def leaves(tree: Any) -> Iterator[tuple[Any, Any]]:
+    """Every container of packed values with the key of each of its leaves."""
+    for key, value in tree.items() if isinstance(tree, dict) else enumerate(tree):
+        if isinstance(value, dict | list) and value:
+            yield from leaves(value)
+        else:
+            yield tree, key
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("other", [None, "text", {"$list": []}, {"$float": "nan"}, 2**70])
+def test_a_forged_leaf_is_refused_or_goes_on(checkpoint: Path, other: Any) -> None:
+    values = json.loads((checkpoint / "state.json").read_text())
+    for part in ("optimizer", "schedule", "callbacks", "ranks"):
+        for held, key in list(leaves(values[part])):
+            was, held[key] = held[key], other
+            (checkpoint / "state.json").write_text(json.dumps(values))
+            seal(checkpoint)
+            with suppress(DataError, ConfigError):
+                load(checkpoint)
+            held[key] = was
+
+
+@pytest.mark.parametrize("content", [b"[]", b"1", b"{", b"[" * 10**5, b'"\xff"', b"null"])
+def test_a_state_that_is_no_object_is_refused(checkpoint: Path, content: bytes) -> None:
+    (checkpoint / "state.json").write_bytes(content)
+    seal(checkpoint)
+    with pytest.raises(DataError, match=f"^{re.escape(str(checkpoint))}"):
+        load(checkpoint)
+
+
+@pytest.mark.parametrize("name", ["model", "state"])
+@pytest.mark.parametrize("content", [b"", b"nonsense", b"\xff" * 100, bytes(100)])
+def test_tensors_that_are_none_behind_a_right_sum_are_refused(
+    checkpoint: Path, name: str, content: bytes
+) -> None:
+    (checkpoint / f"{name}.safetensors").write_bytes(content)
+    seal(checkpoint)
+    with pytest.raises(DataError, match=f"^{re.escape(str(checkpoint))}"):
+        load(checkpoint)

@@ -29,7 +29,7 @@ from netwright.train.conditions import (
     SURROUNDINGS,
     find_changes,
 )
-from netwright.train.history import History, Row
+from netwright.train.history import History, read_row
 from netwright.train.optimizer_state import (
     advance_schedule,
     find_missing_memory,
@@ -39,6 +39,14 @@ from netwright.train.optimizer_state import (
 )
 from netwright.train.packing import from_bytes, pack, stored_tensors, to_bytes, unpack
 from netwright.train.state import TrainState
+from netwright.train.state_kinds import (
+    check_counts,
+    check_like,
+    check_memory,
+    check_named,
+    check_random,
+    telling_forgeries,
+)
 
 FORMAT = 1
 CHECKPOINTS = "checkpoints"  # the folder of a run that holds them
@@ -83,6 +91,7 @@ def save_checkpoint(folder: Path, state: TrainState, callbacks: Sequence[Callbac
             staging.write(name, content)
 
 
+@telling_forgeries
 def load_checkpoint(
     folder: Path,
     state: TrainState,
@@ -116,12 +125,15 @@ def load_checkpoint(
     for name in saved["callbacks"]:
         if name not in named:
             raise DataError(f"{folder} holds the state of {name}, which is not among the callbacks")
+    check_counts(values, COUNTERS)
+    check_like({**saved, "conditions": {}}, fresh)
     for name in COUNTERS:
         setattr(state, name, values[name])
     if state.accumulated and not saved["ranks"][0]["gradients"]:
         raise _lacks(folder, "ranks/0/gradients")
     _restore_model(folder, state, weights)
     _restore_optimizer(folder, state, saved, anew)
+    check_memory(state.optimizer.state_dict(), state.learned_weights())
     if changes.keys() & set(READING):
         follow_new_batches(state.optimizer, fresh["optimizer"])
     if state.scaler is not None:
@@ -130,9 +142,9 @@ def load_checkpoint(
         state.average.load_state_dict(saved["average"])
     for name, kept in saved["callbacks"].items():
         named[name].load_state_dict(kept)
-    state.passed_over = [(epoch, position) for epoch, position in saved["passed_over"]]
+    state.passed_over = [(int(epoch), int(at)) for epoch, at in saved["passed_over"]]
     state.elapsed_before = values["elapsed"]
-    state.history = History([Row(**row) for row in values["history"]])
+    state.history = History([read_row(row) for row in values["history"]])
     return _restore_place(state, saved["ranks"], changes)
 
 
@@ -274,6 +286,9 @@ def _restore_place(
         if name in SURROUNDINGS
     ]
     own = ranks[state.ranks.rank] if state.ranks.rank < len(ranks) else None
+    if own is not None:
+        check_random(own["random"])
+        check_named(own["gradients"], state.model, "the gradient")
     state.random = None if own is None else own["random"]
     if changes.keys() & set(READING):
         state.position = state.accumulated = 0

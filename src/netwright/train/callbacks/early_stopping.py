@@ -112,7 +112,7 @@ class EarlyStopping(Callback):
         """Take back what `state_dict` gave."""
         self.best = values["best"]
         self.best_epoch, self.best_step = values["best_epoch"], values["best_step"]
-        self.weights = values["weights"]
+        self.weights = {name: kept.detach() for name, kept in values["weights"].items()}
 
 
 def is_lower_better(monitor: str) -> bool:

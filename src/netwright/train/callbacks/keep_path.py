@@ -84,7 +84,8 @@ class KeepPath(Callback):
 
     def load_state_dict(self, values: dict[str, Any]) -> None:
         """Take back what `state_dict` gave."""
-        self.spacing, self.path = values["spacing"], dict(values["path"])
+        self.spacing = max(1, int(values["spacing"]))
+        self.path = {int(step): kept.detach() for step, kept in values["path"].items()}
 
     def _forget(self) -> None:
         self.path, self.spacing = {}, 1

@@ -94,7 +94,7 @@ class GuardNonFinite(Callback):
     def load_state_dict(self, values: dict[str, Any]) -> None:
         """Take back what `state_dict` gave."""
         epoch, position = values["last_bad"]
-        self.in_a_row, self.last_bad = values["in_a_row"], (epoch, position)
+        self.in_a_row, self.last_bad = int(values["in_a_row"]), (int(epoch), int(position))
 
     def _go_back(self, state: TrainState) -> None:
         if self.snapshot is None:

@@ -128,8 +128,8 @@ class StepRows(Callback):
         """Take back what `state_dict` gave."""
         self._forget()
         if self.asked is None and values:
-            self.every, self.rows = values["every"], values["rows"]
-            self.is_chosen = values["is_chosen"]
+            self.every, self.rows = max(1, int(values["every"])), int(values["rows"])
+            self.is_chosen = bool(values["is_chosen"])
 
 
 @torch.no_grad()
