@@ -21,6 +21,9 @@ MOST_LINES = 350
 UNSAFE_CALLS = {("torch", "load"), ("yaml", "load"), ("pickle", "load"), ("pickle", "loads")}
 UNSAFE_MODULES = {"pickle", "cloudpickle", "dill", "joblib", "shelve", "marshal"}
 BUILT_IN = {"eval", "exec", "compile"}
+# What reads and writes by a path, which may lead through a link: `core/storage.py` does not.
+METHODS_BY_PATH = {"read_text", "read_bytes", "write_text", "write_bytes", "copytree", "copyfile"}
+CALLS_BY_PATH = {"open", "load_file", "safe_open", "save_file"}
 # Packages that are imported by another name than they are installed by.
 IMPORTED_AS = {"pyyaml": "yaml", "pillow": "PIL", "scikit-learn": "sklearn"}
 
@@ -96,6 +99,31 @@ def test_nothing_loads_code() -> None:
     assert not breaking(lambda path: bool(imported_packages(path) & UNSAFE_MODULES))
     assert not breaking(lambda path: bool(called_names(path) & BUILT_IN))
     assert not breaking(lambda path: bool(called_attributes(path) & UNSAFE_CALLS))
+
+
+def opens_by_path(path: Path) -> bool:
+    """Whether a file opens others by their paths."""
+    calls = [node for node in ast.walk(tree_of(path)) if isinstance(node, ast.Call)]
+    methods = {call.func.attr for call in calls if isinstance(call.func, ast.Attribute)}
+    opens = any(  # path.open("rb"); a folder opens a name by flags
+        isinstance(call.func, ast.Attribute)
+        and call.func.attr == "open"
+        and any(isinstance(given, ast.Constant) for given in call.args[:1])
+        for call in calls
+    )
+    return opens or bool(methods & METHODS_BY_PATH) or bool(called_names(path) & CALLS_BY_PATH)
+
+
+def test_runs_and_searches_reach_their_files_through_no_link() -> None:
+    rooms, own_scratch = {"recipes", "train"}, PACKAGE / "recipes" / "launch.py"
+    assert not breaking(
+        lambda path: (
+            path.relative_to(PACKAGE).parts[0] in rooms
+            and path != own_scratch
+            and opens_by_path(path)
+        )
+    )
+    assert opens_by_path(own_scratch)  # or else this looks at nothing
 
 
 def test_only_the_console_prints() -> None:

@@ -2,6 +2,7 @@
 
 import os
 import re
+import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -12,6 +13,7 @@ from netwright.core import inside
 from netwright.core.errors import DataError
 from netwright.core.inside import (
     Folder,
+    check_entries,
     has_file,
     has_folder,
     new_name,
@@ -189,3 +191,29 @@ def test_a_new_name_is_another_each_time_between_its_start_and_its_end() -> None
     names = {new_name(".x-", ".part") for _ in range(20)}
     assert len(names) == 20
     assert all(re.fullmatch(r"\.x-[0-9a-f]{12}\.part", name) for name in names)
+
+
+@pytest.mark.usefixtures("both_ways")
+def test_entries_are_looked_through_to_the_depth_of_a_run(run: Path, outside: Path) -> None:
+    (run / "a" / "b" / "c").mkdir(parents=True)
+    (run / "a" / "b" / "file").write_bytes(b"")
+    (run / "mine").symlink_to(outside)
+    (run / "a" / "b" / "c" / "deeper").symlink_to(outside)
+    check_entries(run, ["a", "nothing"])
+    (run / "a" / "b" / "away").symlink_to(outside)
+    with pytest.raises(DataError, match=refusal(run / "a" / "b" / "away", "link")):
+        check_entries(run, ["a", "nothing"])
+    with pytest.raises(DataError, match=r"nowhere cannot be read: No such file or directory$"):
+        check_entries(run / "nowhere", ["a"])
+
+
+def test_a_tree_that_is_too_deep_to_be_removed_stays_without_an_error(run: Path) -> None:
+    folder = Folder(run, os.open(run, os.O_RDONLY))
+    for _ in range(sys.getrecursionlimit() + 50):
+        with folder:
+            folder.make_folder("x")
+            folder = Folder(run, folder.folder("x").handle)
+    folder.__exit__()
+    with open_folder(run) as top:
+        top.remove_tree("x")
+    subprocess.run(["rm", "-rf", "x"], cwd=run, check=True)

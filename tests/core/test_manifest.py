@@ -1,12 +1,14 @@
 """The manifest: no flipped bit goes unseen, and no file is taken that it does not list."""
 
 import re
+from io import BufferedReader, FileIO
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from netwright.core.errors import DataError
+from netwright.core.inside import Folder
 from netwright.core.manifest import check_folder, read_folder, whole_folder
 from netwright.core.storage import MANIFEST, new_folder, read_json, write_json
 from tests.odd_files import ODD, outside_of, plant
@@ -142,3 +144,26 @@ def test_the_files_of_a_whole_folder_are_those_that_were_checked(tmp_path: Path)
             "model": b"weights",
             "state": b"s",
         }
+
+
+class Endless(BufferedReader):
+    """A file with more bytes than there is memory."""
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        raise MemoryError
+
+
+def test_a_file_that_does_not_fit_into_memory_is_refused_by_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fill(tmp_path / "step-1")
+    read = Folder.read
+    monkeypatch.setattr(
+        Folder,
+        "read",
+        lambda folder, name: (
+            Endless(FileIO(folder.open(name))) if name == "model" else read(folder, name)
+        ),
+    )
+    with pytest.raises(DataError, match=r"step-1/model does not fit into memory$"):
+        read_folder(tmp_path / "step-1")

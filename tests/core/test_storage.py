@@ -14,6 +14,7 @@ import pytest
 from netwright.core import storage
 from netwright.core.errors import ConfigError, DataError, RunError
 from netwright.core.inside import Folder
+from netwright.core.limits import RECORD
 from netwright.core.manifest import check_folder, read_folder
 from netwright.core.storage import (
     MANIFEST,
@@ -559,3 +560,13 @@ def test_a_link_at_a_temporary_name_moves_nothing_in_and_removes_nothing_outside
         remove_leftovers(tmp_path / "run")
     assert names(tmp_path / "run") == [".netwright-x.part"]
     assert (outside / "file").exists() and (outside / "folder").exists() == (place == "left")
+
+
+def test_a_record_that_is_too_large_is_refused_before_it_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "results.json"
+    with path.open("wb") as file:
+        file.truncate(10**9)  # takes no room on the disk
+    sentence = f"{path} holds 1,000 MB, {RECORD.way_out}"
+    with pytest.raises(DataError, match=f"^{re.escape(sentence)}$"):
+        read_json(path)
+    assert read_bytes(path, most=3) == bytes(3)

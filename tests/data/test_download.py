@@ -65,11 +65,21 @@ def test_a_whole_file_arrives_in_the_cache_and_is_asked_for_once(
     place = fetch("toy", file)
     assert place == cache / "file.gz"
     assert place.read_bytes() == CONTENT
-    assert place.stat().st_mode & 0o777 == 0o644
     assert files_in(cache) == ["file.gz"]
     assert fetch("toy", file) == place
     assert server.asked == ["/good"]
     assert capfd.readouterr() == ("", "")  # quiet where there is no terminal
+
+
+@pytest.mark.parametrize("umask", [0o022, 0o077])
+def test_a_file_has_the_mode_that_the_umask_leaves(server: Server, umask: int) -> None:
+    server.answers["/good"] = sends(CONTENT)
+    before = os.umask(umask)
+    try:
+        place = fetch("toy", server.file("/good"))
+    finally:
+        os.umask(before)
+    assert place.stat().st_mode & 0o777 == 0o666 & ~umask
 
 
 def test_a_file_on_the_search_path_needs_no_network(

@@ -6,8 +6,9 @@ from pathlib import Path
 import pytest
 
 import netwright as nw
-from netwright.core.errors import ConfigError
+from netwright.core.errors import ConfigError, DataError
 from netwright.data.sample_files import SAMPLES, flower_tables, write_samples
+from tests.odd_files import is_untouched, outside_of, plant, refusal
 
 TEXTS = "74de836e"
 
@@ -51,3 +52,14 @@ def test_every_file_is_data(tmp_path: Path) -> None:
     for name, settings in loaded.items():
         data = nw.data.load(name, **{**settings, "path": str(tmp_path / settings["path"])})
         assert len(data.train) >= 10, name
+
+
+@pytest.mark.parametrize("name", ["new.csv", "pictures"])
+def test_no_sample_is_written_where_a_link_leads(tmp_path: Path, name: str) -> None:
+    folder = tmp_path / "samples"
+    folder.mkdir()
+    outside = outside_of(folder)
+    plant(folder / name, "link to a folder" if name == "pictures" else "dangling link", outside)
+    with pytest.raises(DataError, match=refusal(folder / name, "link")):
+        write_samples(folder)
+    assert is_untouched(outside)

@@ -16,6 +16,7 @@ from netwright.data.images.masks import (
     resize_mask,
     write_mask,
 )
+from tests.odd_files import is_untouched, outside_of, plant, refusal
 
 VALUES = np.array([[0, 7, 255], [255, 0, 7]], np.uint8)
 
@@ -145,3 +146,13 @@ def test_a_written_mask_takes_two_bytes_a_pixel_only_where_it_must(
     with Image.open(tmp_path / "mask.png") as image:
         assert image.mode == mode
     assert read_mask(tmp_path / "mask.png").tolist() == [[0, highest]]
+
+
+def test_a_mask_is_not_written_where_a_link_leads(tmp_path: Path) -> None:
+    (tmp_path / "masks").mkdir()
+    outside = outside_of(tmp_path / "masks")
+    place = tmp_path / "masks" / "mask.png"
+    plant(place, "dangling link", outside)
+    with pytest.raises(DataError, match=refusal(place, "link")):
+        write_mask(place, VALUES)
+    assert is_untouched(outside)
