@@ -14,13 +14,13 @@ from netwright.core.devices import device_of
 from netwright.core.errors import ConfigError
 from netwright.core.interrupts import Interrupt
 from netwright.core.learner import Learner
-from netwright.core.storage import read_json
 from netwright.models.ensembles.ensemble import Ensemble, Lesson, Member
 from netwright.recipes.gradient_fit import gradient_fit
 from netwright.recipes.kept_members import KeptMembers
 from netwright.recipes.outcome import Outcome
 from netwright.recipes.own_fit import measured_part, own_fit
 from netwright.recipes.prepared import Circumstances, Prepared
+from netwright.recipes.results_file import read_results
 from netwright.recipes.resume import is_finished
 from netwright.recipes.run_folder import read_weights, write_recipe
 from netwright.train.evaluate import measure_quickly
@@ -104,7 +104,7 @@ def ensemble_fit(prepared: PreparedEnsemble, here: Circumstances) -> Outcome:
 def _as_it_ended(prepared: Prepared, folder: Path) -> Outcome:
     """The ensemble of a finished run, and what its run had found."""
     prepared.model.load_state_dict(read_weights(folder))
-    results = read_json(folder / "results.json")
+    results = read_results(folder)
     return Outcome(
         history=read_history(folder / "metrics.jsonl"),
         status=results["status"],

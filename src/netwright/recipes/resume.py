@@ -136,7 +136,8 @@ def _flat(recipe: dict[str, Any]) -> dict[str, Any]:
 def is_finished(folder: Path) -> bool:
     """Whether the run in a folder has nothing left to learn."""
     results = folder / "results.json"
-    return has_file(results) and bool(read_json(results).get("finished", True))
+    values = read_json(results) if has_file(results) else None
+    return isinstance(values, dict) and bool(values.get("finished", True))
 
 
 def _unfinished(names: tuple[str, str], recipe: Recipe) -> Iterator[Path]:

@@ -40,6 +40,7 @@ from netwright.recipes.metric_table import metric_rows
 from netwright.recipes.model_of_run import build_saved_model, put_weights
 from netwright.recipes.recipe_file import read_own_recipe
 from netwright.recipes.report import write_report
+from netwright.recipes.results_file import read_results
 from netwright.recipes.run_data import load_run_data
 from netwright.recipes.run_folder import SavedModel, check_run_folder
 from netwright.recipes.run_views import EXAMPLES, measure_views
@@ -231,8 +232,8 @@ class Run:
         written = None if self.folder is None else self.folder / "env.json"
         if written is None or not has_file(written):
             return describe_environment(device_of(self.model))
-        values: dict[str, Any] = read_json(written)
-        return values
+        values = read_json(written)
+        return values if isinstance(values, dict) else {}
 
     def examples(self, data: Any = None, *, split: str | None = None) -> Split:
         """What `evaluate` and `baseline` measure on, read once for both; see `evaluate`."""
@@ -299,7 +300,7 @@ def open_run(folder: str | Path, model: nn.Module | None = None) -> Run:
         spec=saved.spec,
         task=saved.task,
         preprocessor=saved.preprocessor,
-        results=read_json(folder / "results.json"),
+        results=read_results(folder),
         history=read_history(metrics) if has_file(metrics) else History(),
         config=config,
         folder=folder,

@@ -4,6 +4,7 @@ import re
 import sys
 from collections.abc import Callable
 from functools import partial
+from typing import Any
 
 import pytest
 
@@ -86,3 +87,17 @@ def test_without_the_package_the_refusal_says_how_to_get_it(
 def test_marks_stay_apart_as_they_were_told_apart() -> None:
     tokenizer = WordPieceTokenizer.fit(["do n't stop . go , on !"])
     assert tokenizer.decode(tokenizer.encode("go , on ! stop .")) == "go , on ! stop ."
+
+
+@pytest.mark.parametrize("merge", ["a", "a zz", "zz a", "a b c", "", " ", 7, None, ["a", "b"]])
+def test_a_pair_that_is_none_of_the_vocabulary_is_refused(merge: Any) -> None:
+    tokens = (*SPECIALS, "a", "b", "ab")
+    BytePairTokenizer(tokens=tokens, merges=("a b",))
+    sentence = "^a pair of bpe must be two tokens that make a third one, got "
+    with pytest.raises(DataError, match=sentence):
+        BytePairTokenizer(tokens=tokens, merges=("a b", merge))
+
+
+def test_tokens_are_texts() -> None:
+    with pytest.raises(DataError, match=r"^tokens must be texts$"):
+        BytePairTokenizer(tokens=(*SPECIALS, 7))  # type: ignore[arg-type]

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import torch
 
-from netwright.core.errors import ConfigError
+from netwright.core.errors import ConfigError, DataError
 from netwright.data.loader import BatchLoader
 from netwright.train.settings import TrainConfig
 from netwright.train.tasks.catalog import task_for, task_from_json
@@ -135,3 +135,29 @@ def test_smoothing_survives_the_run_folder() -> None:
     assert again.smoothing == pytest.approx(
         0.1 * data.spec.num_outputs / (data.spec.num_outputs - 1)
     )
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("smoothing", "x"),
+        ("smoothing", 1.5),
+        ("num_classes", "3"),
+        ("num_classes", 0),
+        ("class_weights", 2.5),
+        ("class_weights", []),
+        ("class_weights", [1.0, 2.0]),
+        ("class_weights", ["x", 1, 2]),
+    ],
+)
+def test_a_forged_task_is_refused(name: str, value: Any) -> None:
+    good = {
+        "kind": "classification",
+        "num_classes": 3,
+        "class_weights": [1.0, 2.0, 3.0],
+        "loss": "cross-entropy",
+        "smoothing": 0.1,
+    }
+    task_from_json(good)
+    with pytest.raises(DataError, match=r"of a task must|a task of 3 classes must"):
+        task_from_json({**good, name: value})

@@ -73,6 +73,17 @@ class BytePairTokenizer(SubwordTokenizer):
 
     merges: tuple[str, ...] = ()
 
+    def __post_init__(self) -> None:
+        """Refuse pairs that are not made of tokens, or do not make one."""
+        super().__post_init__()
+        known = set(self.tokens)
+        for merge in self.merges:
+            first, blank, second = merge.partition(" ") if isinstance(merge, str) else ("",) * 3
+            if not blank or not {first, second, first + second} <= known:
+                raise DataError(
+                    f"a pair of bpe must be two tokens that make a third one, got {merge!r:.60}"
+                )
+
     @property
     def is_lossless(self) -> bool:
         """All but capital letters comes back."""

@@ -37,6 +37,8 @@ class Tokenizer(ABC):
 
     def __post_init__(self) -> None:
         """Refuse a vocabulary that does not begin with the special tokens, or names one twice."""
+        if not all(isinstance(token, str) for token in self.tokens):
+            raise DataError("tokens must be texts")
         if self.tokens[: len(SPECIALS)] != SPECIALS:
             begin = ", ".join(self.tokens[: len(SPECIALS)])
             raise DataError(f"tokens must begin with {', '.join(SPECIALS)}, got {begin}")

@@ -4,7 +4,8 @@ from typing import Any
 
 import torch
 
-from netwright.core.errors import ConfigError
+from netwright.core.checks import is_finite_number
+from netwright.core.errors import ConfigError, DataError
 from netwright.data.dataset import Data
 from netwright.losses.smoothing import as_torch_smoothing
 from netwright.train.settings import TrainConfig
@@ -81,10 +82,27 @@ def _task_of_tokens(data: Data, config: TrainConfig) -> Task:
     )
 
 
+def _check_kinds(settings: dict[str, Any]) -> None:
+    """Refuse values that no task has written: they would fail only when they are used."""
+    for name, value in settings.items():
+        if name == "smoothing" and not (is_finite_number(value) and 0 <= value < 1):
+            raise DataError(f"the smoothing of a task must lie in [0, 1), got {value!r:.60}")
+        if name == "num_classes" and not (type(value) is int and value > 0):
+            raise DataError(f"the classes of a task must be counted, got {value!r:.60}")
+        is_list = isinstance(value, list) and value and all(map(is_finite_number, value))
+        if name in {"class_weights", "center", "scale"} and not (value is None or is_list):
+            raise DataError(f"the {name} of a task must be numbers, got {value!r:.60}")
+    weights = settings.get("class_weights")
+    classes = settings.get("num_classes", len(settings.get("class_names", ())))
+    if weights is not None and len(weights) != classes:
+        raise DataError(f"a task of {classes} classes must have as many class_weights")
+
+
 def task_from_json(values: dict[str, Any]) -> Task:
     """The task that `to_json` gave."""
     settings = dict(values)
     kind = settings.pop("kind", None)
+    _check_kinds(settings)
     if kind in {"classification", "segmentation"}:
         weights = settings.pop("class_weights")
         of_kind = Classification if kind == "classification" else Segmentation
