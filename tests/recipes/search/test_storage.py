@@ -174,7 +174,9 @@ def test_a_journal_with_a_line_of_no_study_is_refused_by_its_name(
         "UPDATE trial_values SET value = 'many'",
     ],
 )
-def test_a_database_that_is_no_study_is_refused_by_its_name(tmp_path: Path, spoil: str) -> None:
+def test_a_database_that_is_no_study_is_refused_by_its_name(
+    tmp_path: Path, spoil: str, capfd: pytest.CaptureFixture[str]
+) -> None:
     planned = plan(storage="sqlite")
     (tmp_path / LOCKS).mkdir()
     study = open_study(tmp_path, planned)
@@ -186,6 +188,7 @@ def test_a_database_that_is_no_study_is_refused_by_its_name(tmp_path: Path, spoi
         DataError, match=r"study\.db cannot be read as a study: |trial 0 holds what"
     ):
         open_study(tmp_path, planned)
+    assert capfd.readouterr().err == ""  # Optuna would log it, in colours
 
 
 def test_a_file_that_is_no_database_is_refused_by_its_name(tmp_path: Path) -> None:

@@ -52,10 +52,11 @@ def open_study(folder: Path, plan: SearchPlan) -> "optuna.Study":
     What is there and cannot be read as a study, with every trial in it, is refused.
     """
     library = import_optuna()
-    library.logging.set_verbosity(library.logging.CRITICAL)  # what is wrong is said by the refusal
     try:
+        kept = _storage(folder, plan)
+        library.logging.set_verbosity(library.logging.CRITICAL)  # the refusal says what is wrong
         study: optuna.Study = library.create_study(
-            storage=_storage(folder, plan),
+            storage=kept,
             study_name=NAME,
             direction="minimize" if plan.is_lower_better else "maximize",
             load_if_exists=True,
