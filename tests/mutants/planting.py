@@ -2,11 +2,14 @@
 
 A change inside a function is planted into a process that has the whole package imported: every
 function object made from that code gets the changed code. What takes effect at import is planted
-before the package is imported, by a finder that compiles the changed source.
+before the package is imported, by a finder that compiles the changed source. Processes that a test
+starts plant it by themselves, when they begin.
 """
 
+import ast
 import gc
 import importlib.util
+import os
 import sys
 from collections.abc import Iterator, Sequence
 from importlib.abc import MetaPathFinder
@@ -101,3 +104,29 @@ class _ChangedFinder(MetaPathFinder):
 def plant_at_import(fullname: str, code: CodeType) -> None:
     """Let the next import of this module find the changed code."""
     sys.meta_path.insert(0, _ChangedFinder(fullname, code))
+
+
+# What a Python process runs when it begins, where it lies on its path.
+AT_START = """
+import sys
+from importlib.util import spec_from_file_location
+
+class Finder:
+    def find_spec(self, name, path=None, target=None):
+        return spec_from_file_location(name, {source!r}) if name == {name!r} else None
+
+sys.meta_path.insert(0, Finder())
+"""
+
+
+def plant_in_started_processes(mutant: Mutant, package: Path, folder: Path) -> None:
+    """Let processes that this one starts import the changed file, which is written to a folder."""
+    tree = mutated_tree(mutant, (package / mutant.file).read_text(encoding="utf-8"))
+    place = folder / "planted"
+    place.mkdir()
+    source = place / "changed.py"
+    source.write_text(ast.unparse(tree), encoding="utf-8")
+    text = AT_START.format(source=str(source), name=module_name(mutant.file))
+    (place / "sitecustomize.py").write_text(text, encoding="utf-8")
+    path = os.environ.get("PYTHONPATH")
+    os.environ["PYTHONPATH"] = f"{place}{os.pathsep}{path}" if path else str(place)

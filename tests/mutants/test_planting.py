@@ -1,5 +1,7 @@
 """A planted change is in force in its process, and in no other."""
 
+import subprocess
+import sys
 from pathlib import Path
 
 from netwright.core import checks
@@ -11,6 +13,7 @@ from tests.mutants.planting import (
     module_name,
     package_folder,
     plant_at_import,
+    plant_in_started_processes,
 )
 from tests.mutants.trial import change_functions
 
@@ -65,3 +68,15 @@ def test_unchanged_code_changes_no_function() -> None:
     code = compile(source, str(package_folder() / FILE), "exec")
     assert functions_to_change(code) == []
     assert len(functions_to_change(code, all_of_them=True)) > 5
+
+
+def test_a_process_that_is_started_imports_the_changed_file() -> None:
+    asks = "from netwright.core.checks import check_positive; check_positive('x', 0)"
+
+    def changed(folder: Path) -> list[int]:
+        codes = [subprocess.run([sys.executable, "-c", asks], check=False).returncode]
+        plant_in_started_processes(mutant("value > 0 -> value >= 0"), package_folder(), folder)
+        codes.append(subprocess.run([sys.executable, "-c", asks], check=False).returncode)
+        return codes
+
+    assert Child(changed).wait().value == [1, 0]

@@ -15,7 +15,13 @@ from tests.mutants.equivalent import reason
 from tests.mutants.function_map import FunctionMap
 from tests.mutants.map_plugin import Starts
 from tests.mutants.mutant import Mutant
-from tests.mutants.planting import compiled, functions_to_change, module_name, plant_at_import
+from tests.mutants.planting import (
+    compiled,
+    functions_to_change,
+    module_name,
+    plant_at_import,
+    plant_in_started_processes,
+)
 from tests.mutants.session import Selection, collect, run_tests
 
 # Stillborn: the file could not be imported. Untested: its tests cannot be run even without a
@@ -125,14 +131,16 @@ class Trial:
         for wanted in selections(mutant, self.found):
             if time.monotonic() > self.deadline:
                 return Outcome(mutant, "unreached")
-            found = self._verdict(wanted, plant)
+            found = self._verdict(mutant, wanted, plant)
             if found is not None:
                 outcome = Outcome(mutant, *found)
             if outcome.verdict not in {"survived", "untested"}:
                 break
         return outcome
 
-    def _verdict(self, wanted: Selection, plant: Callable[[], bool]) -> tuple[Verdict, str] | None:
+    def _verdict(
+        self, mutant: Mutant, wanted: Selection, plant: Callable[[], bool]
+    ) -> tuple[Verdict, str] | None:
         """What these tests say, and which of them; None where they say nothing.
 
         A failure counts where the same tests in the same order pass without the mutant. Those that
@@ -141,7 +149,7 @@ class Trial:
         """
         for _ in range(TRIES):
             selection = self._sound.get(wanted, wanted)
-            answer = self._answer(selection, partial(_session, plant, selection))
+            answer = self._answer(selection, partial(self._session, mutant, plant, selection))
             value = answer.value or {"code": None, "failed": ["a process that died"]}
             if time.monotonic() > self.deadline:
                 return "unreached", ""
@@ -164,10 +172,20 @@ class Trial:
     def _fail_anyway(self, selection: Selection) -> frozenset[str] | None:
         """The tests that fail without any mutant; None where they cannot be run at all."""
         if selection not in self._failing:
-            answer = self._answer(selection, partial(_session, None, selection))
+            work = partial(run_tests, selection, to_first_failure=False)
+            answer = self._answer(selection, work)
             runs = bool(answer.value) and answer.value["code"] in {PASSED, FAILED, NONE_RAN}
             self._failing[selection] = frozenset(answer.value["failed"]) if runs else None
         return self._failing[selection]
+
+    def _session(
+        self, mutant: Mutant, plant: Callable[[], bool], selection: Selection, folder: Path
+    ) -> dict[str, Any]:
+        """In a process of its own: plant the mutant, then run the tests."""
+        plant_in_started_processes(mutant, self.package, folder)
+        if not plant():
+            return {"code": STILLBORN, "failed": []}
+        return run_tests(selection, folder, to_first_failure=True)
 
 
 def change_functions(targets: list[tuple[FunctionType, CodeType]]) -> bool:
@@ -175,10 +193,3 @@ def change_functions(targets: list[tuple[FunctionType, CodeType]]) -> bool:
     for function, code in targets:
         function.__code__ = code
     return True
-
-
-def _session(plant: Callable[[], bool] | None, selection: Selection, folder: Path) -> Any:
-    """In a process of its own: plant the mutant if there is one, then run the tests."""
-    if plant is not None and not plant():
-        return {"code": STILLBORN, "failed": []}
-    return run_tests(selection, folder, to_first_failure=plant is not None)
