@@ -187,12 +187,12 @@ STRIKE = """
 import os, signal
 
 def striking(call):
-    def strike(source, target):
+    def strike(source, target, **folders):
         if os.path.basename(target) == {name!r}:
             if {after!r}:
-                call(source, target)
+                call(source, target, **folders)
             os.kill(os.getpid(), signal.SIGKILL)
-        call(source, target)
+        call(source, target, **folders)
     return strike
 
 os.rename, os.replace = striking(os.rename), striking(os.replace)
