@@ -243,3 +243,11 @@ def test_a_function_is_no_callback_and_is_refused_before_anything_is_made(tmp_pa
     with pytest.raises(ConfigError, match="a callback must be an object of a class of your own"):
         nw.fit("mlp", "moons", out=tmp_path / "run", callbacks=[lambda state: None])  # type: ignore[list-item]
     assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize("name", ["out", "resume", "start_from"])
+def test_no_place_has_a_nul_character(name: str) -> None:
+    with pytest.raises(
+        ConfigError, match=rf"^{name} must not hold a NUL character, got 'a\\x00b'$"
+    ):
+        nw.fit("mlp", "moons", **{name: "a\0b"})  # type: ignore[arg-type]

@@ -204,3 +204,8 @@ def test_it_is_told_in_a_line_and_printed_as_its_file() -> None:
     recipe = parse_recipe({"model": "mlp", "data": "moons", "seed": 3})
     assert repr(recipe) == "Recipe(mlp on moons, seed 3)"
     assert parse_recipe(yaml.safe_load(str(recipe))) == recipe
+
+
+def test_the_beginning_of_a_run_has_no_nul_character() -> None:
+    with pytest.raises(ConfigError, match=r"^from must not hold a NUL character"):
+        parse_recipe({"model": "mlp", "data": "moons", "from": "a\0b"})

@@ -41,6 +41,12 @@ def is_finite_number(value: object) -> bool:
     return type(value) in {int, float} and abs(value) <= sys.float_info.max  # type: ignore[arg-type]
 
 
+def check_no_nul(name: str, value: object) -> None:
+    """Refuse a name with a NUL character: no file can have it."""
+    if "\0" in str(value):
+        raise ConfigError(f"{name} must not hold a NUL character, got {str(value)!r:.100}")
+
+
 def check_seed(seed: Any) -> None:
     """Refuse a seed that is not a whole number, 0 or more."""
     if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:

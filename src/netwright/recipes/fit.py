@@ -10,7 +10,7 @@ import torch
 from torch import nn
 from torch.nn.modules.batchnorm import _BatchNorm
 
-from netwright.core.checks import check_seed, nearest
+from netwright.core.checks import check_no_nul, check_seed, nearest
 from netwright.core.config import Config, describe, parse
 from netwright.core.devices import device_of, pick_device
 from netwright.core.errors import ConfigError, DataError
@@ -72,6 +72,8 @@ def fit(  # noqa: PLR0913 - the one door, with a name for each question
             (target, noise ...), each by its name. With text="sentence" a table or a frame is one
             that has a text in each row, in this column.
     """
+    for name, place in (("out", out), ("resume", resume), ("start_from", start_from)):
+        check_no_nul(name, place)
     check_one_beginning(resume, start_from)
     check_callbacks(callbacks)
     _check_readable(model, data, settings)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from netwright.core.checks import check_seed, nearest
+from netwright.core.checks import check_no_nul, check_seed, nearest
 from netwright.core.config import Config, describe, parse, to_mapping
 from netwright.core.errors import ConfigError, UnknownNameError
 from netwright.core.learner import Learner
@@ -118,6 +118,7 @@ def _own_settings(
 def _start_from(value: Any) -> str:
     if not isinstance(value, str):
         raise ConfigError(f"from must be a run or a .safetensors file, got {value!r}")
+    check_no_nul("from", value)
     return str(Path(value).resolve()) if value else ""
 
 
