@@ -310,3 +310,18 @@ def test_a_manifest_without_the_state_is_refused(tmp_path: Path) -> None:
         DataError, match=r"step-000001 lacks 'state\.json': it is no whole checkpoint$"
     ):
         check_checkpoint(place)
+
+
+def test_the_newest_is_pointed_to_before_anything_is_dropped(tmp_path: Path) -> None:
+    """A process that is killed in between leaves a pointer to what is there."""
+    store = CheckpointStore(tmp_path, keep=1)
+    save(store, 1)
+    seen = []
+
+    def look(saved: Sequence[str], before: str | None) -> None:
+        seen.append((pointer(tmp_path, "last.json"), names(tmp_path)))
+
+    place = write(store.place_for(2), 2)
+    store.add(place, choose=look)
+    assert seen == [(place.name, [step_name(1), step_name(2)])]
+    assert names(tmp_path) == [step_name(2)]

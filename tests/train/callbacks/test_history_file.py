@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from netwright.train.callback import Callback
-from netwright.train.callbacks.history_file import HistoryFile
+from netwright.train.callbacks.history_file import EVERY, HistoryFile
 from netwright.train.callbacks.non_finite import GuardNonFinite
 from netwright.train.callbacks.step_rows import StepRows
 from netwright.train.history import History, read_history
@@ -89,3 +89,18 @@ def test_rows_that_a_roll_back_takes_back_leave_the_file(
     callbacks = [GuardNonFinite("roll-back", [rows]), rows, HistoryFile(path)]
     state = toy_fit(toy_net(), data, epochs=1, callbacks=callbacks)
     assert read_history(path).rows == state.history.rows
+
+
+def test_between_two_looks_nothing_is_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = [100.0]
+    monkeypatch.setattr("netwright.train.callbacks.history_file.time.monotonic", lambda: now[0])
+    path, state = tmp_path / "metrics.jsonl", toy_start()
+    file = HistoryFile(path)
+    file.on_fit_start(state)
+    state.record("val", {"loss": 0.5})
+    for passed, on_disk in ((0.0, 0), (EVERY / 2, 0), (EVERY, 1), (EVERY, 1)):
+        now[0] = 100 + passed
+        file.on_step_end(state)
+        assert len(read_history(path)) == on_disk
