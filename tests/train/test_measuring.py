@@ -12,6 +12,8 @@ from netwright.train.callback import Callback
 from netwright.train.callbacks.early_stopping import EarlyStopping
 from netwright.train.callbacks.save_checkpoints import SaveCheckpoints
 from netwright.train.evaluate import measure_quickly
+from netwright.train.measuring import Measuring
+from netwright.train.settings import TrainConfig
 from netwright.train.state import TrainState
 from tests.train.toy_runs import toy_data, toy_fit, toy_net
 
@@ -119,3 +121,23 @@ def test_a_schedule_that_looks_sees_each_of_them(
     state = toy_fit(toy_net(), toy_data(), schedule="plateau", monitor=monitor, eval_every=2)
     assert seen == state.history.series(monitor)
     assert len(seen) == looks
+
+
+def test_the_time_that_they_take_is_added_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = [100.0]
+
+    def measure(*given: Any, **settings: Any) -> dict[str, float]:
+        now[0] += 4.0
+        return {"loss": 0.5, "accuracy": 0.5}
+
+    state = toy_fit(toy_net(), toy_data(), epochs=1)
+    state.epochs = 2  # it is not whole yet
+    monkeypatch.setattr("netwright.train.measuring.measure_quickly", measure)
+    monkeypatch.setattr("netwright.train.measuring.time.monotonic", lambda: now[0])
+    before = state.measuring_seconds
+    assert before > 0
+    measuring = Measuring(TrainConfig(), toy_data().val, None)
+    state.step += 1
+    measuring.on_the_way(state)
+    measuring.on_the_way(state)
+    assert state.measuring_seconds - before == pytest.approx(8)

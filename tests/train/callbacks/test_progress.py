@@ -4,9 +4,10 @@ import re
 from typing import Any
 
 import pytest
+import torch
 
 from netwright.train.callback import Callback
-from netwright.train.callbacks.progress import Progress
+from netwright.train.callbacks.progress import LINE_EVERY, Progress
 from netwright.train.callbacks.step_limit import StepLimit
 from netwright.train.callbacks.step_rows import StepRows
 from netwright.train.state import TrainState
@@ -145,3 +146,24 @@ def test_a_measurement_on_the_way_is_a_line(capsys: Any) -> None:
     told = rf"epoch 1/1  step 2/5  loss: val {number}  accuracy: val {number}  \d+\.\ds"
     assert re.fullmatch(told, lines[0])
     assert [line.split("  ")[1] for line in lines[:2]] == ["step 2/5", "step 4/5"]
+
+
+def test_lines_by_time_come_when_their_time_is_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = [100.0]
+    monkeypatch.setattr("netwright.train.callbacks.progress.Bar", FakeBar)
+    monkeypatch.setattr("netwright.train.callbacks.progress.time.monotonic", lambda: now[0])
+    state, progress = toy_start(), Progress()
+    state.loss = torch.tensor(0.5)
+    progress.on_fit_start(state)
+    bar = progress.bar
+    assert isinstance(bar, FakeBar)
+    bar.is_live, bar.asked = False, 1
+    counts = []
+    for passed in (0, LINE_EVERY - 1, LINE_EVERY, LINE_EVERY + 1, 2 * LINE_EVERY):
+        now[0], bar.asked = 100 + passed, 1
+        progress.on_step_end(state)
+        counts.append(len(bar.lines))
+    assert counts == [0, 0, 1, 1, 2]
+    bar.is_live, now[0], bar.asked = True, 10_000.0, 1
+    progress.on_step_end(state)
+    assert len(bar.lines) == 2
