@@ -101,3 +101,14 @@ def test_a_pair_that_is_none_of_the_vocabulary_is_refused(merge: Any) -> None:
 def test_tokens_are_texts() -> None:
     with pytest.raises(DataError, match=r"^tokens must be texts$"):
         BytePairTokenizer(tokens=(*SPECIALS, 7))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("kind", [BytePairTokenizer, WordPieceTokenizer])
+def test_no_token_is_learned_of_a_word_that_does_not_end(
+    kind: type[BytePairTokenizer | WordPieceTokenizer],
+) -> None:
+    word = "ab" * 4_000
+    tokenizer = kind.fit([f"a word, {word}."])
+    assert max(map(len, tokenizer.tokens)) <= 1_000 + len("##")
+    if tokenizer.is_lossless:
+        assert tokenizer.decode(tokenizer.encode(word)) == word

@@ -10,9 +10,10 @@ Source: Sennrich, Haddow and Birch, "Neural machine translation of rare words wi
 """
 
 import json
+import re
 import unicodedata
 from abc import abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar
@@ -24,6 +25,9 @@ from netwright.data.text.tokenizer import SILENT, SPECIALS, Tokenizer
 USUAL_SIZE = 8_000  # tokens, where nothing else is said
 BYTES = 256
 GOES_ON = "##"  # before a part that does not begin a word
+# Training goes through a whole word for each pair that is joined in it: one of millions of letters
+# would take hours. No language has words of a thousand.
+ENDLESS_WORD = re.compile(r"(\S{1000})")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -216,9 +220,15 @@ def _continuing(texts: Sequence[str], lower: bool) -> list[str]:
 
 def _trained(tokenizer: Any, texts: Sequence[str], trainer: Any) -> dict[str, Any]:
     """The model that training gives, as plain text."""
-    tokenizer.train_from_iterator(texts, trainer)
+    tokenizer.train_from_iterator(_with_words_that_end(texts), trainer)
     model: dict[str, Any] = json.loads(tokenizer.to_str())["model"]
     return model
+
+
+def _with_words_that_end(texts: Sequence[str]) -> Iterator[str]:
+    """The texts, cut within words that are longer than any; others stay whole."""
+    for text in texts:
+        yield from ENDLESS_WORD.split(text) if ENDLESS_WORD.search(text) else [text]
 
 
 def _in_order(vocabulary: dict[str, int]) -> tuple[str, ...]:
