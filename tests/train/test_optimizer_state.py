@@ -136,3 +136,14 @@ def test_only_the_period_follows_new_batches() -> None:
     plain = build(Branches(), "sgd")
     follow_new_batches(plain, plain.state_dict())
     assert "period" not in plain.param_groups[0]
+
+
+def test_a_state_that_was_lost_is_found_also_where_there_is_one_weight() -> None:
+    model = nn.Linear(3, 1, bias=False)
+    optimizer = build(model, "adam")
+    empty = optimizer.state_dict()
+    assert find_missing_memory(model, optimizer, empty, unmoved=["weight"]) == "optimizer/state"
+    assert (
+        find_missing_memory(model, build(model, "gradient-descent"), empty, unmoved=["weight"])
+        == ""
+    )

@@ -6,12 +6,14 @@ from typing import Any
 import pytest
 import torch
 
+from netwright.data.loader import Batch
 from netwright.train.callback import Callback
 from netwright.train.callbacks import step_rows
 from netwright.train.callbacks.clip_gradients import ClipGradients
 from netwright.train.callbacks.non_finite import GuardNonFinite
 from netwright.train.callbacks.step_rows import FEWEST, StepRows, gradient_norm, round_down
 from netwright.train.state import TrainState
+from netwright.train.tasks.language_modelling import LanguageModelling
 from tests.train.toy_runs import toy_data, toy_fit, toy_net, toy_start
 
 
@@ -165,3 +167,22 @@ def test_what_was_chosen_is_kept_and_what_is_asked_for_holds() -> None:
 )
 def test_intervals_are_round_numbers(count: float, rounded: int) -> None:
     assert round_down(count) == rounded
+
+
+@pytest.mark.parametrize("of_tokens", [False, True])
+def test_the_speed_is_what_was_seen_over_the_time_of_training(
+    of_tokens: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """4 seconds since the last row, of which 1 was spent on measuring, and 6 examples."""
+    monkeypatch.setattr("netwright.train.state.time.monotonic", lambda: 100.0)
+    rows, state = StepRows(1), toy_start()
+    state.started, state.samples = 90.0, 10
+    rows._mark(state)
+    state.started, state.measuring_seconds, state.samples = 86.0, 1.0, 16
+    if not of_tokens:
+        assert rows._speed(state) == {"samples_per_second": 2.0}
+        return
+    texts = torch.zeros(2, 5, dtype=torch.int64)
+    state.task = LanguageModelling(4)
+    state.batch = Batch(texts, texts, None, torch.arange(2))
+    assert rows._speed(state) == {"tokens_per_second": 10.0}
