@@ -15,6 +15,7 @@ LONG_FIRST = (
     "tests/faults/",
     "tests/train/test_data_parallel.py",  # as in the faults, ranks are forked from a warm process:
     "tests/train/test_ranks.py",  # one worker has them all, so that there is one
+    "tests/hostile/",
 )
 
 

@@ -1,0 +1,1 @@
+"""Files that a stranger hands over, each tried in a process of its own beside a canary folder."""

@@ -1,0 +1,41 @@
+"""Import whatever a command may need, so that processes forked from this one begin at once."""
+
+import gc
+import pkgutil
+from importlib import import_module
+
+import netwright
+
+OTHERS = (
+    "PIL.BmpImagePlugin",
+    "PIL.GifImagePlugin",
+    "PIL.JpegImagePlugin",
+    "PIL.PngImagePlugin",
+    "PIL.PpmImagePlugin",
+    "PIL.TiffImagePlugin",
+    "PIL.WebPImagePlugin",
+    "alembic.command",
+    "alembic.migration",
+    "contourpy",
+    "importlib.resources.readers",
+    "matplotlib.backends.backend_agg",
+    "matplotlib.backends.backend_svg",
+    "optuna.storages._rdb.storage",
+    "optuna.storages.journal",
+    "pandas",
+    "sqlalchemy.dialects.sqlite",
+    "tokenizers",
+    "torch._dynamo",
+)
+
+
+def import_everything() -> None:
+    """All of netwright, and what it imports when it needs it."""
+    gc.disable()
+    for module in pkgutil.walk_packages(netwright.__path__, "netwright."):
+        if not module.name.endswith("__main__"):
+            import_module(module.name)
+    for name in OTHERS:
+        import_module(name)
+    gc.freeze()  # what is here stays: children need not copy it to look at it
+    gc.enable()
