@@ -350,9 +350,9 @@ def test_a_quiet_one_tells_nothing(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_shares_are_rounded_to_a_hundredth_of_a_percent() -> None:
-    model = nn.Sequential(nn.Linear(1, 3), nn.ReLU())
+    layer = nn.Linear(1, 3)
     with torch.no_grad():
-        model[0].weight.zero_()
-        model[0].bias.copy_(torch.tensor([-1.0, 1.0, 1.0]))
-    found = unit_activities(model, torch.ones(2, 1))
+        layer.weight.zero_()
+        layer.bias.copy_(torch.tensor([-1.0, 1.0, 1.0]))
+    found = unit_activities(nn.Sequential(layer, nn.ReLU()), torch.ones(2, 1))
     assert shares_by_layer(found, ["0"])["dead"] == (0.3333,)
