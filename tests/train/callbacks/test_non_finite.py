@@ -117,6 +117,26 @@ def test_a_gradient_alone_is_enough() -> None:
     assert "the loss is finite, the gradient of 'inner.weight' is not" in sentence
 
 
+class RootOfBoth(Root):
+    """A weight whose gradient is finite, and one that is not used, come before the other."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        inner = self.inner
+        del self.inner
+        self.scale, self.idle = nn.Parameter(torch.ones(3)), nn.Parameter(torch.ones(3))
+        self.inner = inner
+
+    def forward(self, x: Tensor) -> Tensor:
+        return super().forward(x) + self.scale
+
+
+def test_the_weight_whose_gradient_is_not_finite_is_named_and_no_other() -> None:
+    data = spoil(toy_data("real"), "inputs", 7, 0.0)
+    sentence, _ = caught(RootOfBoth(), data, task=plain(), lr=1e-3, optimizer="sgd")
+    assert "the loss is finite, the gradient of 'inner.weight' is not" in sentence
+
+
 def test_what_a_model_does_between_its_layers_is_seen() -> None:
     sentence, _ = caught(Logarithm(), toy_data("real"), task=plain())
     assert "layer 'model' puts it out" in sentence
