@@ -77,6 +77,7 @@ def test_a_sequence_is_right_where_all_of_it_is_and_one_without_tokens_is_no_seq
     said = torch.tensor([[0, 1], [0, 0], [2, 0], [0, 0]])
     assert sequence_accuracy(said, targets) == pytest.approx(2 / 3)
     assert sequence_accuracy(said, targets, torch.tensor([1.0, 2.0, 1.0, 9.0])) == 1 / 2
+    assert sequence_accuracy(torch.tensor([[1, 1], [0, 2]]), torch.tensor([[0, 1], [0, 2]])) == 0.5
 
 
 def test_what_cannot_be_measured_is_refused() -> None:

@@ -64,6 +64,11 @@ EQUIVALENT = (
         "if 'expected after' in error: -> if True:",
         "csv's strict reader knows no further error than the three that are told apart",
     ),
+    Equivalent(
+        "optimizers/curvature.py",
+        "if together is not None: -> if False:",
+        "one direction after the other gives the same products, later",
+    ),
 )
 
 
