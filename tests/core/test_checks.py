@@ -40,6 +40,12 @@ def test_nearest_of_two_close_names_is_the_closer() -> None:
     assert nearest("anything", []) == ""
 
 
+def test_names_too_long_to_be_typed_are_not_compared() -> None:
+    assert nearest(99 * "a", [100 * "a"]) == f"; did you mean {100 * 'a'!r}?"
+    assert nearest(99 * "a", [101 * "a"]) == ""
+    assert nearest(101 * "a", [99 * "a"]) == ""
+
+
 @settings(derandomize=True, deadline=None)
 @given(st.floats(allow_nan=True, allow_infinity=True))
 def test_numbers_are_refused_exactly_outside_their_range(value: float) -> None:

@@ -5,10 +5,12 @@ import re
 import zlib
 from dataclasses import dataclass
 from pathlib import Path
+from typing import BinaryIO
 
 import pytest
 
 import netwright as nw
+from netwright.data.file_content import Allowance
 from netwright.data.tables import delimited
 from tests.faults.scenario import Figures, Scenario
 
@@ -170,8 +172,8 @@ def test_planted_bug_of_skipped_rows_is_seen(
 def test_planted_bug_of_a_gzip_read_as_far_as_it_goes_is_seen(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def unpacked(content: bytes) -> bytes:
-        return zlib.decompressobj(wbits=31).decompress(content)
+    def unpacked(_allowance: Allowance, _path: Path, file: BinaryIO) -> bytes:
+        return zlib.decompressobj(wbits=31).decompress(file.read())
 
-    monkeypatch.setattr(gzip, "decompress", unpacked)
+    monkeypatch.setattr(Allowance, "unpack", unpacked)
     assert measure(tmp_path).passed == 16

@@ -11,9 +11,14 @@ if TYPE_CHECKING:  # so that a mistyped name is answered at once
     from torch import Tensor
 
 
+LONGEST_NAME = 100  # letters: to compare two names takes the product of their lengths
+
+
 def nearest(name: str, known: Iterable[str]) -> str:
     """Give "; did you mean 'x'?" where a known name is close, else nothing."""
-    by_lower = {other.lower(): other for other in known}
+    if len(name) > LONGEST_NAME:
+        return ""
+    by_lower = {other.lower(): other for other in known if len(other) <= LONGEST_NAME}
     close = difflib.get_close_matches(name.lower(), list(by_lower), n=1, cutoff=0.55)
     return f"; did you mean {by_lower[close[0]]!r}?" if close else ""
 

@@ -65,7 +65,8 @@ def distinct_categories(counts: Mapping[str, float]) -> dict[str, float]:
 def in_order(names: Iterable[str]) -> list[str]:
     """Names as a reader expects them: by value where all are numbers, else by the alphabet."""
     known = {name: as_number(name) for name in names}
-    return sorted(known, key=lambda name: (known[name] if None not in known.values() else 0, name))
+    are_numbers = None not in known.values()
+    return sorted(known, key=lambda name: (known[name] if are_numbers else 0, name))
 
 
 def numbers_of(table: RawTable, column: str) -> NDArray[np.float64]:

@@ -126,9 +126,11 @@ def _as_pandas(frame: Any) -> "pd.DataFrame":
 def _check_names(name: str, names: Sequence[str]) -> None:
     if not names:
         raise DataError(f"{name}: there is no column")
-    for place, column in enumerate(names):
-        if column in names[:place]:
+    seen: set[str] = set()
+    for column in names:
+        if column in seen:
             raise DataError(f"{name}: column {column!r} stands twice")
+        seen.add(column)
 
 
 def _cell(value: Any) -> str:
