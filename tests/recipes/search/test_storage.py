@@ -196,3 +196,33 @@ def test_a_file_that_is_no_database_is_refused_by_its_name(tmp_path: Path) -> No
     (tmp_path / DATABASE).write_bytes(bytes(range(256)) * 20)
     with pytest.raises(DataError, match=r"study\.db cannot be read as a study: DatabaseError"):
         open_study(tmp_path, plan(storage="sqlite"))
+
+
+ENDLESS = "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT x FROM c"
+
+
+@pytest.mark.parametrize(
+    ("kind", "statement"),
+    [
+        (
+            "trigger 'odd'",
+            "CREATE TRIGGER odd AFTER INSERT ON trials BEGIN "
+            f"INSERT INTO trial_user_attributes(trial_id) {ENDLESS}; END",
+        ),
+        ("view 'odd'", f"CREATE VIEW odd AS {ENDLESS}"),
+        ("table 'odd'", "CREATE VIRTUAL TABLE odd USING fts5(x)"),
+    ],
+    ids=["trigger", "view", "virtual table"],
+)
+def test_a_database_that_computes_is_refused(tmp_path: Path, kind: str, statement: str) -> None:
+    planned = plan(storage="sqlite")
+    open_study(tmp_path, planned)
+    open_study(tmp_path, planned)  # as often as one likes
+    with closing(sqlite3.connect(tmp_path / DATABASE)) as database:
+        try:
+            database.execute(statement)
+        except sqlite3.OperationalError as error:
+            pytest.skip(f"this SQLite makes none: {error}")
+        database.commit()
+    with pytest.raises(DataError, match=f"study.db holds more than tables: {kind}"):
+        open_study(tmp_path, planned)

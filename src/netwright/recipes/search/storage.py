@@ -155,12 +155,33 @@ def _database(path: Path) -> "BaseStorage":
     file = path.resolve()
 
     def connect() -> sqlite3.Connection:
-        return sqlite3.connect(file, timeout=PATIENCE, check_same_thread=False)
+        connection = sqlite3.connect(file, timeout=PATIENCE, check_same_thread=False)
+        try:
+            _check_only_tables(connection, path)
+        except BaseException:
+            connection.close()
+            raise
+        return connection
 
     storage = import_optuna().storages.RDBStorage(
         f"sqlite:///{DATABASE}", engine_kwargs={"creator": connect}
     )
     return cast("BaseStorage", storage)
+
+
+def _check_only_tables(connection: sqlite3.Connection, path: Path) -> None:
+    """Refuse a database that computes: triggers, views and virtual tables, which have no pages.
+
+    One of them, written by a stranger, may add rows without end wherever Optuna adds or reads one.
+    """
+    odd = connection.execute(
+        "SELECT type, name FROM sqlite_master WHERE ifnull(rootpage, 0) = 0"
+    ).fetchone()
+    if odd is not None:
+        kind, name = odd
+        raise DataError(
+            f"{path} holds more than tables: {kind} {name!r:.60}; no search of ours makes one"
+        )
 
 
 def _pruner(plan: SearchPlan, study: "optuna.Study") -> "optuna.pruners.BasePruner":
