@@ -179,3 +179,24 @@ def test_a_parquet_file_may_unpack_to_a_few_times_its_size(
     path = tmp_path / "t.parquet"
     pd.DataFrame({"a": np.arange(1000)}).to_parquet(path)
     assert parquet_table(path).column("a")[-1] == "999"
+
+
+def test_a_parquet_file_of_one_text_repeated_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(frames, "FREE", 10**6)
+    path = tmp_path / "t.parquet"
+    text = 1_000 * "a"
+    pd.DataFrame({"a": [text, None, text], "b": [1, 2, 3]}).to_parquet(path)
+    assert parquet_table(path).columns["a"] == [text, "", text]
+    pd.DataFrame({"a": [text] * 3_000}).to_parquet(path)  # 3 MB in a few kB
+    with pytest.raises(DataError, match=r"^t\.parquet unpacks to far more than its size"):
+        parquet_table(path)
+
+
+@pytest.mark.parametrize("cell", [[1, 2], {"x": 1}], ids=["list", "record"])
+def test_cells_of_parquet_hold_one_value(tmp_path: Path, cell: Any) -> None:
+    path = tmp_path / "t.parquet"
+    pd.DataFrame({"a": [cell, cell], "b.c": [1, 2]}).to_parquet(path)
+    with pytest.raises(DataError, match=r"'a\..*' is part of a list or a record"):
+        parquet_table(path)

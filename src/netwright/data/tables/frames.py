@@ -46,8 +46,9 @@ def parquet_table(path: Path) -> RawTable:
             "reading parquet needs the extra: pip install 'netwright[tables]'"
         ) from None
     try:
-        _check_size(path, pq.read_metadata(path))
-        frame = pd.read_parquet(path, engine="pyarrow")
+        _check_size(path, pq.ParquetFile(path))
+        # In one thread: several prepare all columns at a time, 170 kB of memory for each.
+        frame = pd.read_parquet(path, engine="pyarrow", use_threads=False)
     except DataError:
         raise
     except (OSError, ValueError, pa.ArrowException) as error:
@@ -56,14 +57,39 @@ def parquet_table(path: Path) -> RawTable:
     return frame_table(frame, path.name)
 
 
-def _check_size(path: Path, head: Any) -> None:
-    """Refuse what takes far more than its file: a number that repeats takes no room in one."""
+def _check_size(path: Path, file: Any) -> None:
+    """Refuse what takes far more than its file: what repeats takes no room in one."""
+    head = file.metadata
     COLUMNS.check(path.name, head.num_columns)
+    columns = [file.schema.column(place) for place in range(head.num_columns)]
+    for column in columns:
+        if column.path != column.name or column.max_repetition_level:
+            raise DataError(
+                f"{path.name}: {column.path!r:.100} is part of a list or a record, wanted one "
+                "value a cell"
+            )
     groups = [head.row_group(place).total_byte_size for place in range(head.num_row_groups)]
     size = max(sum(groups), head.num_rows * head.num_columns * NUMBER)
     CONTENT.check(path.name, size / 1e9, "comes to")
+    texts = [column.path for column in columns if column.physical_type == "BYTE_ARRAY"]
+    size += _letters(path, texts) if texts else 0
+    CONTENT.check(path.name, size / 1e9, "comes to")
     if size > FREE + UNPACKED.value * path.stat().st_size:
         raise DataError(f"{path.name} unpacks to far more than its size, {UNPACKED.way_out}")
+
+
+def _letters(path: Path, columns: list[str]) -> int:
+    """The bytes of all texts, of which a file holds those that repeat only once."""
+    import pyarrow.compute as pc  # noqa: PLC0415 - optional, and slow to import
+    import pyarrow.parquet as pq  # noqa: PLC0415
+
+    table = pq.read_table(path, columns=columns, read_dictionary=columns, use_threads=False)
+    total = 0
+    for chunk in (chunk for column in table.columns for chunk in column.chunks):
+        if hasattr(chunk, "dictionary"):  # not of decimals
+            lengths = pc.binary_length(chunk.dictionary).take(chunk.indices)
+            total += pc.sum(lengths).as_py() or 0
+    return total
 
 
 def rows_table(rows: Sequence[Mapping[str, Any]], name: str = "input") -> RawTable:
