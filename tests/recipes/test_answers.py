@@ -3,7 +3,7 @@
 import re
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -254,3 +254,9 @@ def test_inputs_and_targets_are_of_the_same_examples() -> None:
     shorter = TAGGER.encode_targets([["X", "Y"], ["Z"], []])
     with pytest.raises(DataError, match=r"^example 0 has 2 words but 1 tags$"):
         check_paired(Split(inputs=inputs, targets=shorter.flip(1)[[1, 1, 2]]), TAGGER.spec)
+
+
+@pytest.mark.parametrize("kind", ["int", "float"])
+def test_classes_that_are_not_of_their_type_are_refused(kind: Literal["int", "float"]) -> None:
+    with pytest.raises(DataError, match=f"of type {kind}, and are not"):
+        class_labels(["no", "yes"], kind)

@@ -6,6 +6,7 @@ import shutil
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 import torch
 
@@ -105,16 +106,37 @@ def test_a_taken_name_gets_a_number(tmp_path: Path) -> None:
         claim_folder(tmp_path / "file" / "net")
 
 
-def test_a_forged_model_is_refused_by_its_folder(moons_run: nw.Run, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [({"spec": [1, 2]}, "list"), ({"baseline": 7}, "a baseline that is no list")],
+)
+def test_a_forged_model_is_refused_by_its_folder(
+    moons_run: nw.Run, tmp_path: Path, change: dict[str, Any], reason: str
+) -> None:
     assert moons_run.folder is not None
-    described = json.loads((moons_run.folder / "model" / "config.json").read_text())
-    files = read_folder(moons_run.folder / "model")
-    with new_folder(tmp_path / "model") as staging:
-        for name, content in files.items():
-            forged = as_json({**described, "spec": [1, 2]})
-            staging.write(name, forged if name == "config.json" else content)
-    with pytest.raises(DataError, match=r"model does not hold a model as it is saved: .*list"):
+    forge(moons_run.folder / "model", tmp_path / "model", "config.json", change)
+    with pytest.raises(DataError, match=f"model does not hold a model as it is saved: .*{reason}"):
         SavedModel(tmp_path / "model")
+
+
+def test_rows_are_as_wide_as_the_inputs_of_the_model(tmp_path: Path) -> None:
+    frame = pd.DataFrame({"a": [0.0, 1, 2, 3] * 5, "b": [1.0, 2] * 10, "y": ["n", "y"] * 10})
+    nw.fit("logistic", frame, target="y", epochs=1, quiet=True, out=tmp_path / "run")
+    saved = tmp_path / "run" / "model"
+    features = json.loads((saved / "preprocessor.json").read_text())["features"]
+    features[0]["scaling"]["std"] = 0.0  # it never varies, and is left out
+    forge(saved, tmp_path / "model", "preprocessor.json", {"features": features})
+    with pytest.raises(DataError, match=r"rows of 1 numbers for inputs \(2,\)"):
+        SavedModel(tmp_path / "model")
+
+
+def forge(saved: Path, copy: Path, name: str, change: dict[str, Any]) -> None:
+    """A copy of a saved model with other values in a file, and sums that are right."""
+    files = read_folder(saved)
+    files[name] = as_json({**json.loads(files[name]), **change})
+    with new_folder(copy) as staging:
+        for file, content in files.items():
+            staging.write(file, content)
 
 
 @pytest.mark.parametrize(

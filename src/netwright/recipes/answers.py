@@ -126,15 +126,19 @@ def class_labels(names: Sequence[str], class_type: ClassType = "") -> NDArray[An
     A file of text does not say: there whole numbers are numbers, True and False are booleans, as
     pandas reads them too, if all classes are so and written in no other way.
     """
-    match class_type or _read_type(names):
-        case "bool":
-            return np.array([name == "True" for name in names])
-        case "int":
-            return np.array([int(name) for name in names])
-        case "float":
-            return np.array([float(name) for name in names])
-        case _:
-            return np.array(names, dtype=object)
+    kind = class_type or _read_type(names)
+    try:
+        match kind:
+            case "bool":
+                return np.array([name == "True" for name in names])
+            case "int":
+                return np.array([int(name) for name in names])
+            case "float":
+                return np.array([float(name) for name in names])
+            case _:
+                return np.array(names, dtype=object)
+    except ValueError:  # the names and their type came from a file of somebody else
+        raise DataError(f"the classes are said to be of type {kind}, and are not") from None
 
 
 def _read_type(names: Sequence[str]) -> ClassType:

@@ -220,12 +220,21 @@ class SavedModel:
             self.guess = torch.tensor(self.described["baseline"])
             for record in (self.spec, self.preprocessor):
                 check_fields(record)
+            self._check_fitting()
         except NetwrightError:
             raise
         except Exception as error:  # whatever a forged description makes them stumble over
             raise DataError(
                 f"{folder} does not hold a model as it is saved: {error!r:.100}"
             ) from None
+
+    def _check_fitting(self) -> None:
+        """Refuse parts that are whole by themselves, and not of one model."""
+        names = getattr(self.preprocessor, "feature_names", None)
+        if names is not None and self.spec.input_shape[-1:] != (len(names),):
+            raise ValueError(f"rows of {len(names)} numbers for inputs {self.spec.input_shape}")
+        if not self.guess.ndim:
+            raise ValueError("a baseline that is no list")
 
 
 def read_weights(run: Path) -> dict[str, Tensor]:

@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pytest
 
+from netwright.core.errors import DataError
 from netwright.data.tables.category_feature import CategoryFeature
 from netwright.data.tables.raw_table import RawTable
 from netwright.data.tables.training_column import TrainingColumn
@@ -91,3 +92,10 @@ def test_decoding_gives_the_category_back() -> None:
     assert decoded == ["red", "blue", "red", "missing"]
     assert feature.decode([0.0, 0.0, 0.0]) == "not seen in training"
     assert feature.units() == [(0.0, 1.0)] * 3
+
+
+@pytest.mark.parametrize("flag", ["has_missing", "has_other"])
+def test_a_category_of_its_own_is_listed(flag: str) -> None:
+    values = fitted("b", "a", "b").to_json()
+    with pytest.raises(DataError, match=r"'a' has a category .* that is not listed"):
+        CategoryFeature.from_json({**values, flag: True})

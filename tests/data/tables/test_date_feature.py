@@ -2,6 +2,7 @@
 
 import json
 from datetime import datetime
+from typing import Any
 
 import numpy as np
 import pytest
@@ -89,3 +90,22 @@ def test_days_far_outside_the_training_range_are_remarked() -> None:
     assert feature.remarks(table("2025-01-01", "2024-02-01")) == [
         "a: 1 row lies far outside the training range 2024-01-01 to 2024-03-04"
     ]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"form": "%"},
+        {"form": "%Y"},
+        {"first": "2024-01-01T00:00:00+00:00"},
+        {"parts": {"moon": {"mean": 0.0, "std": 1.0, "median": 0.0}}},
+        {"parts": {"days": {"mean": 0.0, "std": 0.0, "median": 0.0}}},
+        {"parts": {"days": {"mean": 0.0, "std": 1.0, "median": 0.0, "low": 0.0, "high": 1e300}}},
+    ],
+    ids=["a stray sign", "a form of nobody", "a time zone", "no part", "no spread", "no end"],
+)
+def test_what_no_training_gives_is_refused(change: dict[str, Any]) -> None:
+    values = fitted("2024-01-01", "2024-01-08", "2024-03-04").to_json()
+    assert DateFeature.from_json(values).to_json() == values
+    with pytest.raises(DataError, match="'a'"):
+        DateFeature.from_json({**values, **change})

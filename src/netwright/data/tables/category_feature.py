@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from netwright.core.errors import DataError
 from netwright.data.tables.cells import category_key, distinct_categories, in_order, in_quotes
 from netwright.data.tables.feature import MISSING, Feature
 from netwright.data.tables.raw_table import RawTable
@@ -38,6 +39,12 @@ class CategoryFeature(Feature):
     has_missing: bool
     has_other: bool
     distinct: int
+
+    def __post_init__(self) -> None:
+        """Refuse categories of their own that are not among the others."""
+        for name, is_there in ((MISSING, self.has_missing), (OTHER, self.has_other)):
+            if is_there and name not in self.categories:
+                raise DataError(f"{self.name!r:.60} has a category {name!r} that is not listed")
 
     @classmethod
     def fit(cls, column: TrainingColumn, max_categories: int) -> "CategoryFeature":

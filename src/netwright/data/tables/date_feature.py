@@ -9,12 +9,14 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from netwright.data.tables.cells import dates_of
+from netwright.core.errors import DataError
+from netwright.data.tables.cells import DATE_FORMS, dates_of
 from netwright.data.tables.feature import MISSING, Feature, side_by_side
 from netwright.data.tables.raw_table import RawTable
 from netwright.data.tables.scaling import Scaling
 from netwright.data.tables.training_column import TrainingColumn
 
+MOST_DAYS = (datetime.max - datetime.min).days
 _WORDS = {
     "year": "year",
     "month": "month",
@@ -51,6 +53,20 @@ class DateFeature(Feature):
     first: datetime
     parts: dict[str, Scaling]
     has_indicator: bool
+
+    def __post_init__(self) -> None:
+        """Refuse what no training rows give: it may come from a file of somebody else."""
+        if self.form not in DATE_FORMS:
+            raise DataError(f"dates of {self.name!r:.60} have an unknown form, {self.form!r:.60}")
+        if self.first.tzinfo is not None:
+            raise DataError(f"the first date of {self.name!r:.60} has a time zone, wanted none")
+        for part, scaling in self.parts.items():
+            if part not in _WORDS or not scaling.std > 0:
+                raise DataError(
+                    f"{part!r:.60} of {self.name!r:.60} is no part of a date that varies"
+                )
+            if part == "days" and (scaling.high or 0) > MOST_DAYS:
+                raise DataError(f"dates of {self.name!r:.60} end after {scaling.high:g} days")
 
     @classmethod
     def fit(cls, column: TrainingColumn, form: str) -> "DateFeature":
@@ -108,7 +124,7 @@ class DateFeature(Feature):
         if days is not None and days.high is not None:
             dates = dates_of(table, self.name, self.form)
             far = int(days.far_outside(_values(dates, "days", self.first)).sum())
-            last = self.first + timedelta(days=days.high)
+            last = self.first + min(timedelta(days=days.high), datetime.max - self.first)
             rows = "1 row lies" if far == 1 else f"{far} rows lie"
             span = f"{self.first.date().isoformat()} to {last.date().isoformat()}"
             said += [f"{self.name}: {rows} far outside the training range {span}"] if far else []
