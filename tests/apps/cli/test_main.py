@@ -83,11 +83,14 @@ def test_version(type_in: Type) -> None:
         (["evaluate", "."], ". is not a run folder: it has no config.yaml"),
         (["list", "modls"], "unknown kind 'modls'; did you mean 'models'?"),
         (["predict", "."], "predict takes files or --row, one of them"),
+        (
+            ["train", "--resume", "x" * 300],
+            f"{'x' * 300}/config.yaml cannot be read: File name too long",
+        ),
         *(
             (words, f"{'x' * 100} cannot be reached: File name too long")
             for words in (
                 ["evaluate", "x" * 300],
-                ["train", "--resume", "x" * 300],
                 ["train", "mlp", "xor", "--out", "x" * 300, "--epochs", "1"],
                 ["search", "mlp", "xor", "--out", "x" * 300],
                 ["compare", "mlp", "x" * 300],
