@@ -20,8 +20,8 @@ test: lint
 test-slow: $(READY)
 	$(BIN)/python -m pytest -n 2 -q -rs -m slow
 
-# Small bugs planted one by one, and those listed that no test sees: two hours on two cores. Which
-# tests run which functions is noted in one run of the suite, and kept.
+# Small bugs planted one by one, and those listed that no test sees; it takes hours. Which tests
+# run which functions is noted in one run of the suite, and kept.
 MUTANT_MAP := build/mutant-map
 mutants: export OMP_NUM_THREADS = 1
 mutants: $(MUTANT_MAP)

@@ -21,7 +21,7 @@ def test_more_than_the_limit_is_refused_with_the_variable_that_raises_it() -> No
     with pytest.raises(DataError) as refusal:
         COLUMNS.check("x.csv", 100_001)
     assert str(refusal.value) == (
-        "x.csv holds 100,001 columns, at most 100,000 columns are allowed; where you trust it, "
+        "x.csv holds 100,001 columns, at most 100,000 columns are allowed; if you trust it, "
         "raise NETWRIGHT_MAX_COLUMNS"
     )
 

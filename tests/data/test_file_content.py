@@ -15,7 +15,7 @@ from netwright.data.file_content import Allowance, read_content
 # Four bytes a row that repeat: gzip makes 1 of 1,000.
 ROWS = b"1,2\n"
 WAY_OUT = (
-    "unpacks to far more than its size, at most 100 times the packed bytes are allowed; where you "
+    "unpacks to far more than its size, at most 100 times the packed bytes are allowed; if you "
     "trust it, raise NETWRIGHT_MAX_UNPACK_RATIO, or unpack it yourself"
 )
 
@@ -65,7 +65,7 @@ def test_files_have_a_limit_together(tmp_path: Path, monkeypatch: pytest.MonkeyP
         read_content(tmp_path / "a", allowance)
     assert str(refusal.value) == (
         f"{tmp_path / 'a'} and what is read with it hold 1.2e-06 GB, at most 1e-06 GB are allowed; "
-        "where you trust it, raise NETWRIGHT_MAX_CONTENT_GB"
+        "if you trust it, raise NETWRIGHT_MAX_CONTENT_GB"
     )
     (tmp_path / "a.gz").write_bytes(gzip.compress(b"x" * 1200))
     with pytest.raises(DataError, match=r"hold 1\.2e-06 GB"):

@@ -253,12 +253,14 @@ PARSERS: dict[str, Parser] = {
 }
 
 
-def fuzz(name: str, *, examples: int, seconds: float) -> None:
+def fuzz(name: str, *, examples: int, seconds: float) -> int:
     """Give a parser so many contents, or as many as there is time for; an error of Python's fails.
+
+    What comes back is how many it was given.
 
     The seed is fixed: where there is time enough, the contents are the same each time.
     """
-    parser, end = PARSERS[name], time.monotonic() + seconds
+    parser, end, tried = PARSERS[name], time.monotonic() + seconds, 0
 
     @seed(0)
     @settings(
@@ -270,8 +272,10 @@ def fuzz(name: str, *, examples: int, seconds: float) -> None:
     )
     @given(parser.content)
     def ends_well(content: bytes) -> None:
+        nonlocal tried
         if time.monotonic() > end:
             return
+        tried += 1
         with tempfile.TemporaryDirectory() as folder:
             try:
                 parser.read(content, Path(folder))
@@ -279,6 +283,7 @@ def fuzz(name: str, *, examples: int, seconds: float) -> None:
                 pass
 
     ends_well()
+    return tried
 
 
 if __name__ == "__main__":

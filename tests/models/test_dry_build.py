@@ -44,7 +44,7 @@ def test_a_model_of_gigabytes_is_refused_without_them() -> None:
     finally:
         tracemalloc.stop()
     assert str(refusal.value) == (
-        "the model takes 14.4 GB, at most 8 GB are allowed; where you trust it, raise "
+        "the model takes 14.4 GB, at most 8 GB are allowed; if you trust it, raise "
         "NETWRIGHT_MAX_MODEL_GB"
     )
 

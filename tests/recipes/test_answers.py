@@ -258,5 +258,5 @@ def test_inputs_and_targets_are_of_the_same_examples() -> None:
 
 @pytest.mark.parametrize("kind", ["int", "float"])
 def test_classes_that_are_not_of_their_type_are_refused(kind: Literal["int", "float"]) -> None:
-    with pytest.raises(DataError, match=f"of type {kind}, and are not"):
+    with pytest.raises(DataError, match=f"of type {kind}, but are not"):
         class_labels(["no", "yes"], kind)

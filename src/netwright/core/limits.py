@@ -44,7 +44,7 @@ class Limit:
     def way_out(self) -> str:
         """What the limit is and how it is raised: the end of a refusal."""
         return (
-            f"at most {_shown(self.value)} {self.unit} are allowed; where you trust it, raise "
+            f"at most {_shown(self.value)} {self.unit} are allowed; if you trust it, raise "
             f"{self.variable}"
         )
 

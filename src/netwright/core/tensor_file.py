@@ -72,7 +72,7 @@ def read_tensor_head(file: BufferedReader) -> tuple[StoredTensor, ...]:
 def _check(count: int, most: float, what: str) -> None:
     if count > most:
         raise ValueError(
-            f"it has {count:,} {what}, at most {most:,.0f} are read; where you trust it, raise "
+            f"it has {count:,} {what}, at most {most:,.0f} are read; if you trust it, raise "
             f"{TENSORS.variable}"
         )
 

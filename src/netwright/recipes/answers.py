@@ -138,7 +138,7 @@ def class_labels(names: Sequence[str], class_type: ClassType = "") -> NDArray[An
             case _:
                 return np.array(names, dtype=object)
     except ValueError:  # the names and their type came from a file of somebody else
-        raise DataError(f"the classes are said to be of type {kind}, and are not") from None
+        raise DataError(f"the class names are declared to be of type {kind}, but are not") from None
 
 
 def _read_type(names: Sequence[str]) -> ClassType:

@@ -120,7 +120,7 @@ def _check_size(name: str, size: int) -> None:
     most = times * limit.value * 1e9
     if size > most:
         raise DataError(
-            f"it has {size:,} bytes, at most {most:,.0f} are read; where you trust it, raise "
+            f"it has {size:,} bytes, at most {most:,.0f} are read; if you trust it, raise "
             f"{limit.variable}"
         )
 

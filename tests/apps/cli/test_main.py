@@ -226,7 +226,7 @@ def netwright_with(words: str, streams: str) -> tuple[int, str]:
     ("words", "streams", "code", "told"),
     [
         ("list models", "2>&1 >/dev/full", 1, "error: standard output cannot be written: No space"),
-        ("--help", "2>&1 >/dev/full", 1, "error: what was to be written cannot be: No space left"),
+        ("--help", "2>&1 >/dev/full", 1, "error: the output cannot be written: No space left"),
         ("list models", "2>&1 >&-", 1, "error: standard output is closed, so that nothing can be"),
         ("list models", "| true; exit ${PIPESTATUS[0]}", 0, ""),
         ("list modls", "2>&-", 2, ""),

@@ -193,7 +193,7 @@ def header_of(width: int, height: int) -> bytes:
         ((50_000, 50_000), "its head claims more pixels than pillow takes for an image"),
         (
             (12_000, 12_000),
-            "its head claims 144 million pixels, at most 134.2 million pixels are allowed; where "
+            "its head claims 144 million pixels, at most 134.2 million pixels are allowed; if "
             "you trust it, raise NETWRIGHT_MAX_MEGAPIXELS",
         ),
     ],
@@ -262,7 +262,7 @@ def test_a_form_that_no_model_takes_is_refused() -> None:
         ImageForm(mode="RGB", height=60_000, width=60_000)
     assert str(refusal.value) == (
         "an image of 60000 x 60000 holds 10,800,000,000 numbers, at most 67,108,864 numbers are "
-        "allowed; where you trust it, raise NETWRIGHT_MAX_INPUT_NUMBERS"
+        "allowed; if you trust it, raise NETWRIGHT_MAX_INPUT_NUMBERS"
     )
 
 
@@ -297,7 +297,7 @@ def test_an_image_that_takes_more_than_the_room_is_refused(
         decode_file(path, GREY)
     assert str(refusal.value) == (
         f"{path} cannot be read as an image: it takes 0.00125 GB, at most 0.001 GB are allowed; "
-        "where you trust it, raise NETWRIGHT_MAX_DECODING_GB"
+        "if you trust it, raise NETWRIGHT_MAX_DECODING_GB"
     )
     progressive = saved(tmp_path, Image.new("RGB", (500, 500)), "x.jpg", progressive=True)
     with pytest.raises(DataError, match="raise NETWRIGHT_MAX_DECODING_GB"):

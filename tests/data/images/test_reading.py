@@ -73,7 +73,7 @@ def test_images_that_come_to_far_more_than_their_files_are_refused(
         read_pixels(files, form)
     assert str(refusal.value) == (
         "8 images come to 0.00288 GB, far more than their files, at most 100 times the packed "
-        "bytes are allowed; where you trust it, raise NETWRIGHT_MAX_UNPACK_RATIO"
+        "bytes are allowed; if you trust it, raise NETWRIGHT_MAX_UNPACK_RATIO"
     )
     monkeypatch.setenv("NETWRIGHT_MAX_UNPACK_RATIO", "1e4")
     assert read_pixels(files, form)[0].shape == (8, 1, 600, 600)

@@ -153,7 +153,7 @@ def test_a_table_has_no_more_columns_than_allowed(monkeypatch: pytest.MonkeyPatc
     with pytest.raises(DataError) as refusal:
         parse_delimited("t.csv", b"a,b,c,d\n1,2,3,4\n")
     assert str(refusal.value) == (
-        "t.csv:1 holds 4 columns, at most 3 columns are allowed; where you trust it, raise "
+        "t.csv:1 holds 4 columns, at most 3 columns are allowed; if you trust it, raise "
         "NETWRIGHT_MAX_COLUMNS"
     )
 

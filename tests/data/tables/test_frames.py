@@ -181,6 +181,18 @@ def test_a_parquet_file_may_unpack_to_a_few_times_its_size(
     assert parquet_table(path).column("a")[-1] == "999"
 
 
+def test_texts_of_a_parquet_file_are_not_read_where_its_head_says_too_much(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(frames, "FREE", 10**5)
+    monkeypatch.setattr(frames, "_letters", None)
+    path = tmp_path / "t.parquet"
+    texts = pd.DataFrame({"a": ["a" * 10**6]})
+    texts.to_parquet(path, compression="zstd", use_dictionary=False)
+    with pytest.raises(DataError, match=r"^t\.parquet unpacks to far more than its size"):
+        parquet_table(path)
+
+
 def test_a_parquet_file_of_one_text_repeated_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -158,7 +158,7 @@ def _said_of(error: OSError) -> str:
     if error.errno in UNREACHABLE:
         return f"{str(error.filename)[:100]} cannot be reached: {error.strerror}"
     if error.filename is None and error.errno in UNWRITTEN:
-        return f"what was to be written cannot be: {error.strerror}"
+        return f"the output cannot be written: {error.strerror}"
     return ""
 
 

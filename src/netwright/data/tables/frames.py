@@ -46,7 +46,8 @@ def parquet_table(path: Path) -> RawTable:
             "reading parquet needs the extra: pip install 'netwright[tables]'"
         ) from None
     try:
-        _check_size(path, pq.ParquetFile(path))
+        with pq.ParquetFile(path) as file:
+            _check_size(path, file)
         # In one thread: several prepare all columns at a time, 170 kB of memory for each.
         frame = pd.read_parquet(path, engine="pyarrow", use_threads=False)
     except DataError:
@@ -66,13 +67,17 @@ def _check_size(path: Path, file: Any) -> None:
         if column.path != column.name or column.max_repetition_level:
             raise DataError(
                 f"{path.name}: {column.path!r:.100} is part of a list or a record, wanted one "
-                "value a cell"
+                "value per cell"
             )
     groups = [head.row_group(place).total_byte_size for place in range(head.num_row_groups)]
     size = max(sum(groups), head.num_rows * head.num_columns * NUMBER)
-    CONTENT.check(path.name, size / 1e9, "comes to")
+    _check_total(path, size)
     texts = [column.path for column in columns if column.physical_type == "BYTE_ARRAY"]
-    size += _letters(path, texts) if texts else 0
+    if texts:
+        _check_total(path, size + _letters(path, texts))
+
+
+def _check_total(path: Path, size: int) -> None:
     CONTENT.check(path.name, size / 1e9, "comes to")
     if size > FREE + UNPACKED.value * path.stat().st_size:
         raise DataError(f"{path.name} unpacks to far more than its size, {UNPACKED.way_out}")

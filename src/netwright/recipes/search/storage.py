@@ -180,7 +180,7 @@ def _check_only_tables(connection: sqlite3.Connection, path: Path) -> None:
     if odd is not None:
         kind, name = odd
         raise DataError(
-            f"{path} holds more than tables: {kind} {name!r:.60}; no search of ours makes one"
+            f"{path} holds more than tables: {kind} {name!r:.60}; netwright never writes one"
         )
 
 
