@@ -5,7 +5,6 @@ what an honest file holds, spoilt here and there, so that it comes past the firs
 """
 
 import json
-import resource
 import struct
 import sys
 import tempfile
@@ -42,6 +41,7 @@ from tests.hostile.recipe_cases import WHOLE
 from tests.hostile.spoiling import either, jsons
 from tests.hostile.table_cases import NUMBERS, array, table
 from tests.hostile.text_cases import pairs, tags
+from tests.memory_limit import limit_memory
 from tests.recipes.search.search_plans import plan
 
 MEMORY = 1 << 30
@@ -287,7 +287,5 @@ def fuzz(name: str, *, examples: int, seconds: float) -> int:
 
 
 if __name__ == "__main__":
-    pages = int(Path("/proc/self/statm").read_text().split()[0])
-    most = pages * resource.getpagesize() + MEMORY
-    resource.setrlimit(resource.RLIMIT_AS, (most, most))
+    limit_memory(MEMORY)
     fuzz(sys.argv[1], examples=1_000_000, seconds=float(sys.argv[2]))

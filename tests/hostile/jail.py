@@ -23,6 +23,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from netwright.apps.cli.main import main
+from tests.memory_limit import limit_memory
 
 GIGABYTE = 1 << 30
 MEMORY = GIGABYTE  # bytes more than at the start
@@ -117,9 +118,7 @@ def _be_jailed(
 
 
 def _set_limits() -> None:
-    pages = int(Path("/proc/self/statm").read_text().split()[0])
-    memory = pages * resource.getpagesize() + MEMORY
-    resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
+    limit_memory(MEMORY)
     resource.setrlimit(resource.RLIMIT_CPU, (CPU_SECONDS, CPU_SECONDS + 5))
     resource.setrlimit(resource.RLIMIT_FSIZE, (LARGEST_FILE, LARGEST_FILE))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))

@@ -14,6 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from tests.memory_limit import limit_memory
+
 GIGABYTE = 1024**3
 MEMORY = 6 * GIGABYTE  # above what the process has at its start
 
@@ -105,17 +107,10 @@ def _run(work: Callable[[Path], Any], folder: Path, cpu: float | None) -> None:
         os.environ["TMPDIR"] = tempfile.tempdir = str(folder)
         if cpu is not None:
             resource.setrlimit(resource.RLIMIT_CPU, (int(cpu) + 1, int(cpu) + 5))
-            memory = _data_size() + MEMORY
-            resource.setrlimit(resource.RLIMIT_DATA, (memory, memory))
+            limit_memory(MEMORY)
             resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         answer = json.dumps(work(folder))
         (folder / "answer.part").write_text(answer)
         os.replace(folder / "answer.part", folder / "answer.json")
     finally:
         os._exit(0)
-
-
-def _data_size() -> int:
-    """Bytes of the process that it can write to; drivers reserve far more addresses than that."""
-    pages = int(Path("/proc/self/statm").read_text().split()[5])
-    return pages * resource.getpagesize()
