@@ -10,6 +10,7 @@ import pytest
 ROOT = Path(__file__).parent.parent.parent
 OPTIONS = (
     *("-q", "--no-header", "-p", "no:cacheprovider", "-p", "no:faulthandler"),
+    *("-p", "no:benchmark"),  # where it is installed, it warns of the workers outside
     # hypothesis is there before pytest could have looked at its assertions
     *("-W", "ignore::pytest.PytestAssertRewriteWarning", "--tb=no", "--no-summary"),
     *(f"--rootdir={ROOT}", "-c", f"{ROOT / 'pyproject.toml'}"),

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
 
 import netwright as nw
 from netwright.core.errors import ConfigError, DataError
@@ -31,10 +32,8 @@ def test_the_model_of_a_run_is_built_and_gets_its_weights(
     saved = forged(moons_run, tmp_path)
     model = build_saved_model(saved, tmp_path)
     put_weights(model, saved, tmp_path)
-    assert all(
-        bool((held == moons_run.model.state_dict()[name]).all())
-        for name, held in model.state_dict().items()
-    )
+    expected = moons_run.model.state_dict()
+    assert all(torch.equal(held, expected[name].cpu()) for name, held in model.state_dict().items())
 
 
 @pytest.mark.parametrize(
