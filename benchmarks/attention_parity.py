@@ -22,8 +22,8 @@ from reporting import Row, add_json_option, show
 from torch import Tensor, nn
 from torch.nn import functional
 
-from netwright.inspection.attention_reading import read_attention
-from netwright.inspection.torch_calls import WatchedCalls
+from netwright.inspection.inside.attention_reading import read_attention
+from netwright.inspection.inside.torch_calls import WatchedCalls
 
 TOLERANCE = 1e-5
 SPREAD = 0.4  # of the weights

@@ -23,9 +23,9 @@ import torch
 from reporting import add_json_option, show
 
 from netwright.data.dataset import Data, Split
-from netwright.recipes.fit import prepare
-from netwright.recipes.sources import load_source
-from netwright.recipes.training import train
+from netwright.recipes.fitting.fit import prepare
+from netwright.recipes.fitting.training import train
+from netwright.recipes.plan.sources import load_source
 
 COLUMNS = {
     "model": ("name", ""),

@@ -31,7 +31,7 @@ from netwright.core.learner import Learner
 from netwright.data.dataset import Data
 from netwright.models.catalog import MODELS
 from netwright.models.ensembles.ensemble import Ensemble
-from netwright.recipes.run import Run
+from netwright.recipes.run.run import Run
 from netwright.train.callback import Callback
 from netwright.train.evaluate import predict
 from netwright.train.state import TrainState

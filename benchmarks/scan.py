@@ -4,7 +4,7 @@ Measured: forward and backward, float32, gradients of a and b. In each round all
 turn, in an order drawn anew; the first round is thrown away. The clock counts CPU-seconds of the
 process, or on a GPU, which is waited for, wall seconds.
 
-    scan          netwright.layers.scan
+    scan          netwright.layers.recurrence.scan
     loop          a Python loop over `unbind(1)`, differentiated by autograd
     own backward  the same loop forward and, written by hand, backward
 
@@ -25,9 +25,9 @@ import torch
 from reporting import add_json_option, measure_box, quartiles, show, spread
 from torch import Tensor, nn
 
-from netwright.layers.linear_recurrent_unit import LinearRecurrentUnit
-from netwright.layers.minimal_recurrence import MinimalGRU
-from netwright.layers.scan import scan, scan_by_steps
+from netwright.layers.recurrence.linear_recurrent_unit import LinearRecurrentUnit
+from netwright.layers.recurrence.minimal_recurrence import MinimalGRU
+from netwright.layers.recurrence.scan import scan, scan_by_steps
 
 COLUMNS = {
     "side": ("side", ""),

@@ -39,9 +39,9 @@ from netwright.data.dataset import Data
 from netwright.data.text.published import TINY_SHAKESPEARE
 from netwright.data.windows import WindowSplit
 from netwright.models.catalog import MODELS
-from netwright.recipes.fit import prepare
-from netwright.recipes.gradient_fit import gradient_fit
-from netwright.recipes.prepared import Circumstances
+from netwright.recipes.fitting.fit import prepare
+from netwright.recipes.fitting.gradient_fit import gradient_fit
+from netwright.recipes.fitting.prepared import Circumstances
 from netwright.recipes.ready.catalog import READY
 
 ON_CPU = ("shakespeare-lstm", "shakespeare-gpt", "shakespeare-mingru")

@@ -18,9 +18,9 @@ from netwright.data.dataset import Data
 from netwright.data.images.encoder import ImageEncoder
 from netwright.data.pixels import PixelSplit
 from netwright.models.catalog import MODELS
-from netwright.recipes.fit import prepare
-from netwright.recipes.gradient_fit import gradient_fit
-from netwright.recipes.prepared import Circumstances
+from netwright.recipes.fitting.fit import prepare
+from netwright.recipes.fitting.gradient_fit import gradient_fit
+from netwright.recipes.fitting.prepared import Circumstances
 
 CLASSES = 10
 MEAN, SCALE = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)

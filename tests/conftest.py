@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 import torch
+from hypothesis import HealthCheck, settings
 
 LONG_FIRST = (
     "tests/test_readme.py",
@@ -20,10 +21,19 @@ LONG_FIRST = (
 
 
 def pytest_configure() -> None:
-    """Collect without the garbage collector, which finds nothing there but takes a sixth of it.
+    """Set what holds for all tests.
 
-    It would go over the growing heap of imported modules and test items again and again.
+    Properties are tried on the same examples each time, however slow the machine is. The garbage
+    collector is off while tests are collected: it finds nothing, but goes over the growing heap of
+    imported modules and test items again and again, a sixth of the time.
     """
+    settings.register_profile(
+        "same everywhere",
+        deadline=None,
+        derandomize=True,
+        suppress_health_check=[HealthCheck.too_slow],
+    )
+    settings.load_profile("same everywhere")
     gc.disable()
 
 

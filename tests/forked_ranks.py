@@ -11,7 +11,7 @@ from typing import Any
 import torch
 import torch._dynamo  # the first optimizer would import it, in every rank anew
 
-import netwright.recipes.fit  # noqa: F401 - likewise
+import netwright.recipes.fitting.fit  # noqa: F401 - likewise
 
 FORKS = multiprocessing.get_context("forkserver")
 FORKS.set_forkserver_preload([__name__])

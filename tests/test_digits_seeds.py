@@ -2,8 +2,8 @@
 
 import pytest
 
-from netwright.recipes.fit import prepare
-from netwright.recipes.training import train
+from netwright.recipes.fitting.fit import prepare
+from netwright.recipes.fitting.training import train
 
 
 def accuracy(seed: int) -> float:

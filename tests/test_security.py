@@ -6,7 +6,7 @@ from pathlib import Path
 from netwright.apps.cli.main import COMMANDS
 from netwright.core.json_text import DEEPEST as DEEPEST_JSON
 from netwright.core.limits import LIMITS
-from netwright.recipes.recipe_file import DEEPEST, LARGEST
+from netwright.recipes.plan.recipe_file import DEEPEST, LARGEST
 
 ROOT = Path(__file__).parent.parent
 PAGE = (ROOT / "SECURITY.md").read_text(encoding="utf-8")

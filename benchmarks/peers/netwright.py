@@ -9,9 +9,9 @@ from contest import Problem, Turn
 from netwright.data.array_encoder import ArrayEncoder
 from netwright.data.dataset import Data, Split
 from netwright.data.spec import DataSpec
-from netwright.recipes.fit import prepare
-from netwright.recipes.gradient_fit import gradient_fit
-from netwright.recipes.prepared import Circumstances
+from netwright.recipes.fitting.fit import prepare
+from netwright.recipes.fitting.gradient_fit import gradient_fit
+from netwright.recipes.fitting.prepared import Circumstances
 
 
 def netwright_epoch(problem: Problem) -> Turn:

@@ -22,47 +22,47 @@ if TYPE_CHECKING:
     from netwright.core.errors import NetwrightError as NetwrightError
     from netwright.data.dataset import Data as Data
     from netwright.data.spec import DataSpec as DataSpec
-    from netwright.recipes.compare import compare as compare
-    from netwright.recipes.cross_validate import cross_validate as cross_validate
-    from netwright.recipes.doctor import doctor as doctor
-    from netwright.recipes.estimators import NetClassifier as NetClassifier
-    from netwright.recipes.estimators import NetRegressor as NetRegressor
-    from netwright.recipes.explain import explain as explain
-    from netwright.recipes.find_lr import find_lr as find_lr
-    from netwright.recipes.fit import fit as fit
-    from netwright.recipes.look_inside import inspect as inspect
-    from netwright.recipes.look_inside import inspectable as inspectable
-    from netwright.recipes.run import Run as Run
-    from netwright.recipes.run import open_run as open_run
+    from netwright.recipes.doctor.doctor import doctor as doctor
+    from netwright.recipes.estimators.scikit_learn import NetClassifier as NetClassifier
+    from netwright.recipes.estimators.scikit_learn import NetRegressor as NetRegressor
+    from netwright.recipes.explain.explain import explain as explain
+    from netwright.recipes.fitting.find_lr import find_lr as find_lr
+    from netwright.recipes.fitting.fit import fit as fit
+    from netwright.recipes.judging.compare import compare as compare
+    from netwright.recipes.judging.cross_validate import cross_validate as cross_validate
+    from netwright.recipes.run.look_inside import inspect as inspect
+    from netwright.recipes.run.look_inside import inspectable as inspectable
+    from netwright.recipes.run.run import Run as Run
+    from netwright.recipes.run.run import open_run as open_run
+    from netwright.recipes.saved.verify import verify as verify
     from netwright.recipes.search.search import search as search
-    from netwright.recipes.verify import verify as verify
 
 __version__ = VERSION
 
 _HOMES = {
     "Data": "netwright.data.dataset",
     "DataSpec": "netwright.data.spec",
-    "NetClassifier": "netwright.recipes.estimators",
-    "NetRegressor": "netwright.recipes.estimators",
+    "NetClassifier": "netwright.recipes.estimators.scikit_learn",
+    "NetRegressor": "netwright.recipes.estimators.scikit_learn",
     "NetwrightError": "netwright.core.errors",
-    "Run": "netwright.recipes.run",
-    "compare": "netwright.recipes.compare",
-    "cross_validate": "netwright.recipes.cross_validate",
+    "Run": "netwright.recipes.run.run",
+    "compare": "netwright.recipes.judging.compare",
+    "cross_validate": "netwright.recipes.judging.cross_validate",
     "data": "netwright.data",
-    "doctor": "netwright.recipes.doctor",
-    "explain": "netwright.recipes.explain",
-    "find_lr": "netwright.recipes.find_lr",
-    "fit": "netwright.recipes.fit",
-    "inspect": "netwright.recipes.look_inside",
-    "inspectable": "netwright.recipes.look_inside",
+    "doctor": "netwright.recipes.doctor.doctor",
+    "explain": "netwright.recipes.explain.explain",
+    "find_lr": "netwright.recipes.fitting.find_lr",
+    "fit": "netwright.recipes.fitting.fit",
+    "inspect": "netwright.recipes.run.look_inside",
+    "inspectable": "netwright.recipes.run.look_inside",
     "inspection": "netwright.inspection",
     "metrics": "netwright.metrics",
     "models": "netwright.models",
-    "open_run": "netwright.recipes.run",
+    "open_run": "netwright.recipes.run.run",
     "search": "netwright.recipes.search.search",
     "theory": "netwright.theory",
     "train": "netwright.train",
-    "verify": "netwright.recipes.verify",
+    "verify": "netwright.recipes.saved.verify",
 }
 
 __all__ = sorted(_HOMES)  # noqa: PLE0605 - a list, made from the table

@@ -12,7 +12,7 @@ from netwright.backprop.attention import (
     softmax_backward,
 )
 from netwright.core.errors import ShapeError
-from netwright.layers.masks import causal_mask
+from netwright.layers.attention.masks import causal_mask
 from netwright.layers.softmax import softmax, softmax_jacobian
 from tests.backprop.references import assert_equal, autograd_gradients, numbers
 

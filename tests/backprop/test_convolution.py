@@ -10,7 +10,7 @@ from torch.nn import functional as F
 
 from netwright.backprop.convolution import ConvGradients, conv_backward, conv_forward
 from netwright.core.errors import ShapeError
-from netwright.layers.convolution import convolve, correlate
+from netwright.layers.convolution.convolution import convolve, correlate
 from tests.backprop.references import assert_equal, autograd_gradients, differences, numbers
 
 

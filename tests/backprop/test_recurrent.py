@@ -14,7 +14,7 @@ from netwright.backprop.recurrent import (
     recurrent_forward,
 )
 from netwright.core.errors import ConfigError, ShapeError
-from netwright.layers.recurrent_cells import elman_step
+from netwright.layers.recurrence.recurrent_cells import elman_step
 from tests.backprop.references import assert_equal, autograd_gradients, differences, numbers
 
 BATCH, STEPS, INPUTS, UNITS, CLASSES = 2, 6, 3, 4, 3

@@ -25,7 +25,7 @@ from netwright.backprop.second_order import (
 )
 from netwright.core.errors import ConfigError
 from netwright.core.seeding import seeded
-from netwright.layers.multihead_attention import MultiHeadAttention
+from netwright.layers.attention.multihead_attention import MultiHeadAttention
 from netwright.optimizers.curvature import flatten
 from tests.backprop.references import assert_equal, differences, numbers
 

@@ -21,7 +21,7 @@ from scipy.sparse import csr_array
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
-from netwright.recipes.estimator_base import NetEstimator
+from netwright.recipes.estimators.base import NetEstimator
 
 Array = NDArray[Any]
 Make = Callable[..., NetEstimator]

@@ -11,7 +11,7 @@ from typing import Any, Protocol
 
 from netwright.core.console import complain
 from netwright.core.errors import NetwrightError
-from netwright.recipes.fit import fit
+from netwright.recipes.fitting.fit import fit
 from netwright.train.callback import Callback
 from tests.forked_ranks import start_ranks
 

@@ -15,7 +15,7 @@ from netwright.core.manifest import read_folder
 from netwright.core.storage import read_json
 from netwright.data.dataset import Data, Split
 from netwright.data.stored import StoredInputs, StoredSplit
-from netwright.recipes.fit import fit
+from netwright.recipes.fitting.fit import fit
 from netwright.train.callback import Callback
 from netwright.train.checkpoint import FILES
 from netwright.train.history import without_clock

@@ -13,7 +13,7 @@ import torch
 import netwright as nw
 from netwright.data import arrays
 from netwright.data.dataset import Data
-from netwright.recipes import fit as fit_module
+from netwright.recipes.fitting import fit as fit_module
 from netwright.train.callback import Callback
 from netwright.train.state import TrainState
 from tests.faults.scenario import Figures, Scenario

@@ -24,7 +24,7 @@ from netwright.core import version
 from netwright.core.errors import ConfigError, NetwrightError
 from netwright.core.folder_lock import LOCK
 from netwright.core.storage import read_json
-from netwright.recipes import gradient_fit
+from netwright.recipes.fitting import gradient_fit
 from netwright.train import checkpoint
 from netwright.train.callback import Callback
 from netwright.train.checkpoint import load_checkpoint

@@ -23,10 +23,11 @@ from netwright.apps.cli import main
 from netwright.apps.cli.typed_recipe import normal_form
 from netwright.core import config
 from netwright.core.errors import NetwrightError
-from netwright.recipes import fit, recipe_file
-from netwright.recipes.recipe import parse_recipe
-from netwright.recipes.recipe_file import read_recipe_file
-from netwright.recipes.sources import load_configured
+from netwright.recipes.fitting import fit
+from netwright.recipes.plan import recipe_file
+from netwright.recipes.plan.recipe import parse_recipe
+from netwright.recipes.plan.recipe_file import read_recipe_file
+from netwright.recipes.plan.sources import load_configured
 from tests.faults.scenario import Figures, Scenario
 
 RECIPES = 1000

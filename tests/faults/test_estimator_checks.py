@@ -14,8 +14,8 @@ import netwright as nw
 from netwright.core.config import describe
 from netwright.core.learner import Learner
 from netwright.models.catalog import MODELS
-from netwright.recipes import estimator_base
-from netwright.recipes.estimator_base import NetEstimator
+from netwright.recipes.estimators import base as estimator_base
+from netwright.recipes.estimators.base import NetEstimator
 from netwright.train.settings import TrainConfig
 from tests.faults.estimator_checks import (
     CHECKS,

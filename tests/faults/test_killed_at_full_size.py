@@ -23,8 +23,8 @@ from netwright.data.spec import DataSpec
 from netwright.data.text.corpus_encoder import CorpusEncoder
 from netwright.data.text.tokenizer import SPECIALS
 from netwright.data.text.word_tokenizer import WordTokenizer
-from netwright.recipes.fit import fit
-from netwright.recipes.run import open_run
+from netwright.recipes.fitting.fit import fit
+from netwright.recipes.run.run import open_run
 from netwright.train.callback import Callback
 from netwright.train.state import TrainState
 

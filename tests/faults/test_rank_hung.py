@@ -10,7 +10,7 @@ from unittest import mock
 
 import pytest
 
-from netwright.recipes import training
+from netwright.recipes.fitting import training
 from netwright.train.callback import Callback
 from netwright.train.ranks import joined
 from netwright.train.state import TrainState

@@ -29,7 +29,7 @@ from netwright.layers.activations import ACTIVATIONS, build_activation
 from netwright.layers.residual import Residual
 from netwright.metrics import labels, regression
 from netwright.metrics.catalog import METRICS, Kind
-from netwright.recipes.first_batch import try_first_batch
+from netwright.recipes.fitting.first_batch import try_first_batch
 from netwright.train.tasks.catalog import task_for
 from tests.faults.scenario import Figures, Scenario
 

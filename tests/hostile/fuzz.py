@@ -28,9 +28,9 @@ from netwright.data.tables.table import TableConfig, load_table
 from netwright.data.text.conllu import parse_conllu
 from netwright.data.text.text_rows import read_text_rows
 from netwright.models.exchange.foreign_weights import read_foreign_weights
-from netwright.recipes.recipe import parse_recipe
-from netwright.recipes.recipe_file import read_yaml
-from netwright.recipes.run_folder import SavedModel
+from netwright.recipes.plan.recipe import parse_recipe
+from netwright.recipes.plan.recipe_file import read_yaml
+from netwright.recipes.saved.run_folder import SavedModel
 from netwright.recipes.search.storage import JOURNAL, LOCKS, open_study
 from netwright.train.checkpoint_store import check_checkpoint
 from netwright.train.history import read_history

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from PIL import Image
 
-from netwright.recipes import training
+from netwright.recipes.fitting import training
 from tests.hostile.jail import run_jailed
 
 WORDS = ("the", "cat", "sat", "on", "a", "mat", "and", "saw", "dog")

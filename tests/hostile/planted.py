@@ -19,7 +19,8 @@ from netwright.core.errors import DataError
 from netwright.data.images import layout, listing
 from netwright.data.text import text_files
 from netwright.models.exchange import foreign_weights
-from netwright.recipes import model_of_run, recipe_file
+from netwright.recipes.plan import recipe_file
+from netwright.recipes.saved import model_of_run
 from netwright.recipes.search import folder as search_folder
 from netwright.recipes.search import storage
 

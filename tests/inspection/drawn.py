@@ -5,8 +5,8 @@ import xml.etree.ElementTree as ET
 
 from matplotlib.text import Text
 
-from netwright.inspection.figure_style import styled
-from netwright.inspection.view import View
+from netwright.inspection.drawing.figure_style import styled
+from netwright.inspection.drawing.view import View
 
 HOSTILE = ("<script>alert(1)</script>", r"$\frac{", "", "long " * 12, "two\nlines\x00")
 MOST_BYTES = 300_000

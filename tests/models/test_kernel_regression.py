@@ -13,7 +13,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from netwright.core.errors import ConfigError, UnknownNameError
 from netwright.data.dataset import Split
 from netwright.data.spec import DataSpec, TargetKind
-from netwright.layers.kernels import KERNELS, kernel_pooling
+from netwright.layers.attention.kernels import KERNELS, kernel_pooling
 from netwright.models.kernel_regression import KernelRegression, KernelRegressionConfig, _spread
 
 ROW = torch.tensor([0])

@@ -8,7 +8,6 @@ from collections.abc import Collection
 from pathlib import Path
 
 import torch
-from hypothesis import settings
 
 from tests.mutants.child import Child
 from tests.mutants.session import collect
@@ -17,12 +16,7 @@ OURS = ("netwright", "tests", "test_", "conftest", "__")
 
 
 def preload(test_files: Collection[str]) -> None:
-    """Import all foreign modules that these test files lead to, found out in another process.
-
-    Hypothesis draws the same examples each time, so that a verdict can be repeated.
-    """
-    settings.register_profile("mutants", derandomize=True, database=None)
-    settings.load_profile("mutants")
+    """Import all foreign modules that these test files lead to, found out in another process."""
 
     def foreign(_folder: Path) -> list[str]:
         collect(test_files)

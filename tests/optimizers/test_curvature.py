@@ -8,7 +8,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from netwright.core.seeding import seeded
-from netwright.layers.scan import scan, scan_by_steps
+from netwright.layers.recurrence.scan import scan, scan_by_steps
 from netwright.optimizers.curvature import (
     ROWS_AT_ONCE,
     GaussNewton,

@@ -8,7 +8,7 @@ import pytest
 from netwright.core.card import Card
 from netwright.core.config import Config, Doc, Positive
 from netwright.core.errors import ConfigError
-from netwright.inspection.claim_chart import ClaimChart, measured, predicted
+from netwright.inspection.training.claim_chart import ClaimChart, measured, predicted
 from netwright.theory.claims import Assumption, Claim, Effort, Kind
 from netwright.theory.verdict import Verdict, at_most
 

@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from netwright.core.seeding import generator
-from netwright.theory.simple_models import SimpleModelsConfig, series_data
+from netwright.theory.sequences.simple_models import SimpleModelsConfig, series_data
 from netwright.theory.trained_measures import build_named, trained_measures
 
 

@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from netwright.core.errors import ConfigError
-from netwright.inspection.claim_chart import ClaimChart, measured
+from netwright.inspection.training.claim_chart import ClaimChart, measured
 from netwright.theory.verdict import (
     Finding,
     Verdict,

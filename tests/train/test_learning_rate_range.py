@@ -13,7 +13,7 @@ from netwright.core.errors import ConfigError, RunError
 from netwright.core.seeding import random_state
 from netwright.data.dataset import Data
 from netwright.data.loader import BatchLoader
-from netwright.inspection.learning_rate_range import LearningRateRange
+from netwright.inspection.training.learning_rate_range import LearningRateRange
 from netwright.optimizers.catalog import OPTIMIZERS
 from netwright.optimizers.optimizer import build_optimizer
 from netwright.train.learning_rate_range import try_learning_rates

@@ -22,8 +22,8 @@ import torch
 from torch import Tensor
 
 from netwright.core.checks import check_shape
-from netwright.layers.attention import masked_softmax
-from netwright.layers.attention_scores import scaled_dot_scores
+from netwright.layers.attention.attention import masked_softmax
+from netwright.layers.attention.attention_scores import scaled_dot_scores
 
 
 class AttentionKept(NamedTuple):

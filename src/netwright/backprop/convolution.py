@@ -21,7 +21,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from netwright.core.checks import check_shape
-from netwright.layers.unfolded_convolution import conv_layer, layer_output_size
+from netwright.layers.convolution.unfolded_convolution import conv_layer, layer_output_size
 
 
 class ConvKept(NamedTuple):

@@ -20,7 +20,7 @@ from torch.nn import functional as F
 
 from netwright.core.checks import check_shape
 from netwright.core.errors import ConfigError
-from netwright.layers.unfolded_convolution import output_size, windows
+from netwright.layers.convolution.unfolded_convolution import output_size, windows
 
 
 class Grid(NamedTuple):

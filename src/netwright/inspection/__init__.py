@@ -3,17 +3,17 @@
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from netwright.inspection.page import Page as Page
-from netwright.inspection.view import View as View
+from netwright.inspection.drawing.page import Page as Page
+from netwright.inspection.drawing.view import View as View
 
 if TYPE_CHECKING:
-    from netwright.inspection.attention_reading import read_attention as read_attention
-    from netwright.inspection.attention_reading import show_attention as show_attention
+    from netwright.inspection.inside.attention_reading import read_attention as read_attention
+    from netwright.inspection.inside.attention_reading import show_attention as show_attention
     from netwright.inspection.stepper.step_through import step_through as step_through
 
 _HOMES = {
-    "read_attention": "netwright.inspection.attention_reading",
-    "show_attention": "netwright.inspection.attention_reading",
+    "read_attention": "netwright.inspection.inside.attention_reading",
+    "show_attention": "netwright.inspection.inside.attention_reading",
     "step_through": "netwright.inspection.stepper.step_through",
 }
 

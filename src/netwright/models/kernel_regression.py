@@ -22,7 +22,7 @@ from netwright.core.errors import ConfigError
 from netwright.core.learner import Examples, Learner
 from netwright.core.seeding import generator
 from netwright.data.spec import DataSpec, InputKind, TargetKind
-from netwright.layers.kernels import KERNELS, kernel_pooling, pool, scaled_distances
+from netwright.layers.attention.kernels import KERNELS, kernel_pooling, pool, scaled_distances
 from netwright.models.grown_buffers import GrownBuffers
 from netwright.models.model import Model
 

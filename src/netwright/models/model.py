@@ -11,7 +11,7 @@ from netwright.core.config import Config
 from netwright.core.errors import ConfigError
 from netwright.core.learner import Examples
 from netwright.data.spec import DataSpec, InputKind, TargetKind
-from netwright.inspection.view import View
+from netwright.inspection.drawing.view import View
 
 IN_WORDS: Mapping[InputKind, str] = {
     "image": "images",

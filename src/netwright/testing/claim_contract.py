@@ -10,7 +10,7 @@ import math
 
 from netwright.core.card import Card
 from netwright.core.config import describe
-from netwright.inspection.formula import formula_svg
+from netwright.inspection.drawing.formula import formula_svg
 from netwright.theory.claims import Claim
 
 

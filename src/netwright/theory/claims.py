@@ -14,9 +14,9 @@ from netwright.core.card import Card
 from netwright.core.checks import check_seed
 from netwright.core.config import Config, Doc, parse
 from netwright.core.errors import ConfigError
-from netwright.inspection.card_blocks import card_blocks
-from netwright.inspection.formula import formula_text
-from netwright.inspection.page import table
+from netwright.inspection.drawing.card_blocks import card_blocks
+from netwright.inspection.drawing.formula import formula_text
+from netwright.inspection.drawing.page import table
 from netwright.theory.verdict import Answer, Verdict
 
 Kind = Literal["theorem", "empirical", "false"]

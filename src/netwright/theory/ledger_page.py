@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from itertools import groupby
 from typing import Literal
 
-from netwright.inspection.formula import formula_block
-from netwright.inspection.page import (
+from netwright.inspection.drawing.formula import formula_block
+from netwright.inspection.drawing.page import (
     Html,
     Page,
     badge,

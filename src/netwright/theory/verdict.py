@@ -19,9 +19,9 @@ from dataclasses import KW_ONLY, dataclass
 from typing import Any, Literal
 
 from netwright.core.errors import ConfigError
-from netwright.inspection.claim_chart import ClaimChart
-from netwright.inspection.page import picture, table, text
-from netwright.inspection.view import plain
+from netwright.inspection.drawing.page import picture, table, text
+from netwright.inspection.drawing.view import plain
+from netwright.inspection.training.claim_chart import ClaimChart
 from netwright.metrics.paired import half_width
 
 Rule = Literal["equals", "at most", "at least"]

@@ -10,8 +10,8 @@ from netwright.core.checks import is_finite_number, nearest
 from netwright.core.errors import DataError
 from netwright.core.json_text import json_value
 from netwright.core.storage import append_text, read_bytes, write_text
-from netwright.inspection.curves import measure_curves
-from netwright.inspection.wording import short_name
+from netwright.inspection.drawing.wording import short_name
+from netwright.inspection.training.curves import measure_curves
 
 STEP = "step"  # the split of rows by step
 CLOCKED = frozenset({"samples_per_second", "tokens_per_second", "memory"})  # no two runs agree

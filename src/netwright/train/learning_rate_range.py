@@ -12,7 +12,7 @@ from torch.optim.lr_scheduler import LambdaLR
 
 from netwright.core.errors import ConfigError, RunError
 from netwright.data.dataset import Data
-from netwright.inspection.learning_rate_range import (
+from netwright.inspection.training.learning_rate_range import (
     QUIET,
     LearningRateRange,
     measure_learning_rate_range,

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from netwright.apps.cli.learning_rate_table import curve_rows, show_learning_rates
-from netwright.inspection.learning_rate_range import measure_learning_rate_range
-from netwright.recipes.find_lr import find_lr
-from netwright.recipes.recipe import parse_recipe
+from netwright.inspection.training.learning_rate_range import measure_learning_rate_range
+from netwright.recipes.fitting.find_lr import find_lr
+from netwright.recipes.plan.recipe import parse_recipe
 from tests.apps.cli.conftest import Type
 
 

@@ -5,7 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from netwright.apps.cli.cross_validate_command import cross_validate
+from netwright.apps.cli.commands.cross_validate_command import cross_validate
+from netwright.apps.cli.commands.search_command import search
+from netwright.apps.cli.commands.train_command import train
 from netwright.apps.cli.recipe_options import (
     DataName,
     ModelName,
@@ -14,8 +16,6 @@ from netwright.apps.cli.recipe_options import (
     Target,
     Text,
 )
-from netwright.apps.cli.search_command import search
-from netwright.apps.cli.train_command import train
 from tests.apps.cli.conftest import Type
 
 SHARED = {

@@ -16,7 +16,7 @@ from netwright.apps.cli.typed_recipe import (
 )
 from netwright.core.errors import ConfigError
 from tests.apps.cli.conftest import Type
-from tests.recipes.test_ensemble_fit import SMALL, KilledError, StopInFit, assert_same
+from tests.recipes.fitting.test_ensemble_fit import SMALL, KilledError, StopInFit, assert_same
 
 
 @pytest.mark.parametrize(

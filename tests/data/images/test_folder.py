@@ -15,7 +15,7 @@ from netwright.data.images.decoding import ImageForm, decode_file
 from netwright.data.images.folder import ImageFolderConfig, load_image_folder
 from netwright.data.pixels import PixelSplit
 from netwright.data.stored import StoredSplit
-from netwright.recipes.recipe import data_section
+from netwright.recipes.plan.recipe import data_section
 from tests.data.images.pictures import bytes_of, folder_of, save
 
 NAMES = [f"{kind}/{place}.png" for kind in ("cat", "dog") for place in range(10)]

@@ -4,7 +4,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from netwright.inspection.figure_style import new_figure
+from netwright.inspection.drawing.figure_style import new_figure
 from netwright.inspection.stepper.graph_pictures import (
     draw_graph,
     figure_size,

@@ -8,11 +8,11 @@ import pytest
 import torch
 from torch import nn
 
-from netwright.inspection.page import Page
+from netwright.inspection.drawing.page import Page
 from netwright.inspection.stepper import step_page
 from netwright.inspection.stepper.step_page import steps_page
 from netwright.inspection.stepper.step_through import StepThrough, step_through
-from netwright.theory.xor_networks import CORNERS, two_unit_network
+from netwright.theory.neurons.xor_networks import CORNERS, two_unit_network
 from tests.browser import Browser, browsing, check_fits
 
 EVIL = "<img src=x onerror=alert(1)>"

@@ -16,9 +16,9 @@ from netwright.core.errors import ConfigError
 from netwright.inspection.stepper.operation_words import is_quiet
 from netwright.inspection.stepper.step_graph import Links, graph_of
 from netwright.inspection.stepper.step_through import StepThrough, step_through
-from netwright.layers.recurrent import RecurrentStack
-from netwright.layers.recurrent_cells import GRU
-from netwright.theory.xor_networks import CORNERS, two_unit_network
+from netwright.layers.recurrence.recurrent import RecurrentStack
+from netwright.layers.recurrence.recurrent_cells import GRU
+from netwright.theory.neurons.xor_networks import CORNERS, two_unit_network
 
 
 def entries(stepped: StepThrough, name: str, of: str = "value") -> tuple[float, ...]:

@@ -14,8 +14,8 @@ from netwright.core.errors import ConfigError
 from netwright.core.trees import tensors_of
 from netwright.inspection.stepper.step_through import step_through
 from netwright.inspection.stepper.unrolled_modules import unroll_in_time
-from netwright.layers.recurrent import RecurrentStack
-from netwright.layers.recurrent_cells import ELMAN, LSTM
+from netwright.layers.recurrence.recurrent import RecurrentStack
+from netwright.layers.recurrence.recurrent_cells import ELMAN, LSTM
 
 KINDS: list[tuple[type[nn.RNNBase], dict[str, Any]]] = [
     (nn.LSTM, {"batch_first": True}),

@@ -9,7 +9,7 @@ import torch
 from sklearn import ensemble, tree
 
 from netwright.data.dataset import Split
-from netwright.inspection.feature_importance import FeatureImportance, PixelImportance
+from netwright.inspection.attribution.feature_importance import FeatureImportance, PixelImportance
 from netwright.models.baselines.trees import STAGES_A_STEP, GradientBoosting, GradientBoostingConfig
 from tests.models.baselines.fitted import TABLES, arrays, fitted, spec_of, table, weighted
 

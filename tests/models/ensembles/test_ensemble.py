@@ -9,7 +9,7 @@ import torch
 
 from netwright.core.errors import ConfigError, UnknownNameError
 from netwright.data.dataset import Split
-from netwright.inspection.ensemble_members import EnsembleMembers
+from netwright.inspection.predictions.ensemble_members import EnsembleMembers
 from netwright.models.ensembles.ensemble import Ensemble, Member
 from netwright.models.linear.regression import LeastSquaresConfig
 from netwright.testing.model_contract import MODEL_CHECKS, Build

@@ -20,7 +20,7 @@ from netwright.data.spec import DataSpec
 from netwright.models.exchange.foreign_weights import read_foreign_weights
 from netwright.models.exchange.gpt2_weights import from_gpt2, is_gpt2, to_gpt2
 from netwright.models.transformers.gpt import GPT, GPTConfig
-from netwright.recipes.start_from import take_weights
+from netwright.recipes.saved.start_from import take_weights
 
 FOLDER = Path(__file__).parents[1] / "transformers"
 SHAPE = json.loads((FOLDER / "gpt2_tiny.json").read_text())

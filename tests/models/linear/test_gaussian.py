@@ -10,8 +10,8 @@ from torch import Tensor
 
 from netwright.data.dataset import Split
 from netwright.data.spec import DataSpec
-from netwright.inspection.noise_band import NoiseBand
-from netwright.inspection.residual_density import ResidualDensity
+from netwright.inspection.predictions.noise_band import NoiseBand
+from netwright.inspection.predictions.residual_density import ResidualDensity
 from netwright.models.linear.gaussian import (
     GaussianRegression,
     GaussianRegressionConfig,

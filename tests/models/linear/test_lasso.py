@@ -12,8 +12,8 @@ from torch import Tensor
 from netwright.core.errors import ConfigError
 from netwright.data.dataset import Split
 from netwright.data.spec import DataSpec
-from netwright.inspection.weight_path import WeightPath
-from netwright.inspection.wording import number
+from netwright.inspection.attribution.weight_path import WeightPath
+from netwright.inspection.drawing.wording import number
 from netwright.models.linear import lasso
 from netwright.models.linear.lasso import PATH, Lasso, LassoConfig
 from netwright.models.linear.least_squares import solve_least_squares

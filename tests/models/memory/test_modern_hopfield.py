@@ -13,8 +13,8 @@ from netwright.data.dataset import Split
 from netwright.data.idx import read_idx
 from netwright.data.source import DataConfig
 from netwright.data.spec import DataSpec
-from netwright.inspection.pictures import pixels_of
-from netwright.layers.hopfield import hopfield_retrieval
+from netwright.inspection.drawing.pictures import pixels_of
+from netwright.layers.attention.hopfield import hopfield_retrieval
 from netwright.models.memory.modern_hopfield import (
     ModernHopfield,
     ModernHopfieldConfig,

@@ -9,7 +9,7 @@ from netwright.core.seeding import seeded
 from netwright.data.catalog import load
 from netwright.data.dataset import Data
 from netwright.data.text.pair_encoder import PairEncoder
-from netwright.layers.attentive_decoder import LookingDecoder
+from netwright.layers.attention.attentive_decoder import LookingDecoder
 from netwright.models.sequence.encoder_decoder import (
     Attention,
     EncoderDecoder,

@@ -8,7 +8,7 @@ import torch
 from netwright.core.config import parse
 from netwright.core.errors import ConfigError
 from netwright.core.seeding import seeded
-from netwright.layers.linear_recurrent_unit import LinearRecurrentUnit
+from netwright.layers.recurrence.linear_recurrent_unit import LinearRecurrentUnit
 from netwright.models.sequence.lru import LRU, LRUConfig
 from netwright.testing.model_contract import MODEL_CHECKS, Build
 from tests.models.sequence.specs import SPECS

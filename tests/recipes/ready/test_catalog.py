@@ -11,9 +11,9 @@ from netwright.optimizers.catalog import OPTIMIZERS
 from netwright.optimizers.optimizer import build_optimizer
 from netwright.optimizers.plateau import PlateauRates
 from netwright.optimizers.schedules import build_schedule
+from netwright.recipes.plan.recipe import Recipe, parse_recipe
 from netwright.recipes.ready import catalog
 from netwright.recipes.ready.catalog import READY, recipe_path
-from netwright.recipes.recipe import Recipe, parse_recipe
 from tests.train.toy_runs import toy_net
 
 

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from netwright.recipes.recipe import parse_recipe
+from netwright.recipes.plan.recipe import parse_recipe
 from netwright.recipes.search.plan import SearchPlan
 from netwright.recipes.search.space import read_space
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from netwright.core.errors import ConfigError
-from netwright.recipes.recipe_file import to_yaml
+from netwright.recipes.plan.recipe_file import to_yaml
 from netwright.recipes.search.plan import (
     FILE,
     check_same_search,

@@ -12,7 +12,7 @@ import pytest
 
 import netwright as nw
 from netwright.core.errors import ConfigError, DataError, RunError
-from netwright.recipes.recipe_file import read_recipe_file
+from netwright.recipes.plan.recipe_file import read_recipe_file
 from netwright.recipes.search.search import TRIALS, SearchRequest, resume_search, search, work
 from netwright.recipes.search.space import Value
 from netwright.recipes.search.trial_desk import TrialDesk, Tried

@@ -8,8 +8,8 @@ from torch import nn
 from netwright.core.errors import ConfigError, NetwrightError
 from netwright.models.catalog import MODELS
 from netwright.models.ensembles.ensemble import Ensemble
-from netwright.recipes.fit import resolve
-from netwright.recipes.recipe import Recipe, has_own_rule, parse_recipe
+from netwright.recipes.fitting.fit import resolve
+from netwright.recipes.plan.recipe import Recipe, has_own_rule, parse_recipe
 from netwright.recipes.search.space import (
     LIKE,
     Choices,

@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 
 from netwright.core.errors import RunError
-from netwright.recipes.recipe_file import read_recipe_file
+from netwright.recipes.plan.recipe_file import read_recipe_file
+from netwright.recipes.plan.sources import load_configured
 from netwright.recipes.search.folder import enter_search_folder
 from netwright.recipes.search.plan import SearchPlan
 from netwright.recipes.search.study import Study, readable
 from netwright.recipes.search.trial_desk import TrialDesk, Tried
-from netwright.recipes.sources import load_configured
 from tests.recipes.search.search_plans import plan
 
 

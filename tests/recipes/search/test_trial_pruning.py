@@ -4,9 +4,9 @@ import optuna
 import pytest
 
 import netwright as nw
-from netwright.recipes.fit import prepare
+from netwright.recipes.fitting.fit import prepare
+from netwright.recipes.fitting.training import train
 from netwright.recipes.search.trial_pruning import PruneTrial
-from netwright.recipes.training import train
 
 
 class AfterTwo(optuna.pruners.BasePruner):

@@ -7,7 +7,7 @@ import pytest
 
 import netwright as nw
 from netwright.core.errors import ConfigError
-from netwright.inspection.curvature import Curvature
+from netwright.inspection.training.curvature import Curvature
 from netwright.recipes.views.cost import measure_cost
 from netwright.recipes.views.curvature import CURVATURE, MOST_ROWS, SECONDS
 from netwright.recipes.views.entry import Subject

@@ -10,7 +10,7 @@ from torch import nn
 import netwright as nw
 from netwright.core.errors import ConfigError
 from netwright.data.text.tokenizer import SPECIALS
-from netwright.inspection.embedding_map import EmbeddingMap, measure_embedding_map
+from netwright.inspection.inside.embedding_map import EmbeddingMap, measure_embedding_map
 from netwright.recipes.views.embedding_map import EMBEDDING_MAP
 from netwright.recipes.views.entry import Subject
 from netwright.recipes.views.explained_answer import input_token_names

@@ -10,8 +10,8 @@ import netwright as nw
 from netwright.core.card import Card
 from netwright.core.config import Config, Count, Doc
 from netwright.core.errors import ConfigError
-from netwright.inspection.class_balance import measure_class_balance
-from netwright.inspection.view import View
+from netwright.inspection.dataset.class_balance import measure_class_balance
+from netwright.inspection.drawing.view import View
 from netwright.recipes.views.entry import Subject, ViewEntry
 
 CARD = Card(sentence="The classes.", formula="", source="here")

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 import netwright as nw
-from netwright.inspection.gradient_flow import GradientFlow
+from netwright.inspection.training.gradient_flow import GradientFlow
 from netwright.recipes.views.entry import Subject
 from netwright.recipes.views.gradient_flow import GRADIENT_FLOW
 from netwright.train.layer_history import LayerHistory

@@ -7,7 +7,7 @@ import pytest
 
 import netwright as nw
 from netwright.core.errors import ConfigError
-from netwright.inspection.landscape import Landscape
+from netwright.inspection.training.landscape import Landscape
 from netwright.recipes.views import landscape
 from netwright.recipes.views.cost import Cost
 from netwright.recipes.views.entry import Subject

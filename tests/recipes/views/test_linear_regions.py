@@ -7,7 +7,7 @@ import pytest
 
 import netwright as nw
 from netwright.core.errors import ConfigError
-from netwright.inspection.linear_regions import LinearRegions
+from netwright.inspection.inside.linear_regions import LinearRegions
 from netwright.recipes.views.entry import Subject
 from netwright.recipes.views.linear_regions import LINEAR_REGIONS, _num_cells
 from tests.inspection.untouched import untouched

@@ -8,7 +8,7 @@ import torch
 
 import netwright as nw
 from netwright.core.errors import ConfigError, UnknownNameError
-from netwright.inspection.race_curves import RaceCurves
+from netwright.inspection.training.race_curves import RaceCurves
 from netwright.recipes.views import race
 from netwright.recipes.views.cost import Cost
 from netwright.recipes.views.entry import Subject

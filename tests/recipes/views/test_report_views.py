@@ -6,7 +6,7 @@ import pytest
 
 import netwright as nw
 from netwright.core.errors import ConfigError
-from netwright.inspection.curves import Curves
+from netwright.inspection.training.curves import Curves
 from netwright.recipes.views.catalog import VIEWS
 from netwright.recipes.views.entry import Subject
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from netwright.inspection.formula import formula_svg
+from netwright.inspection.drawing.formula import formula_svg
 from netwright.theory.misprints.catalog import MISPRINTS
 from netwright.theory.misprints.entry import Misprint
 

@@ -9,7 +9,7 @@ from torch import Tensor, nn
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from netwright.core.errors import RunError
-from netwright.inspection.unit_activity import unit_activities
+from netwright.inspection.inside.unit_activity import unit_activities
 from netwright.train.callback import Callback
 from netwright.train.callbacks.doctor import Doctor, shares_by_layer, watch_interval
 from netwright.train.callbacks.non_finite import GuardNonFinite

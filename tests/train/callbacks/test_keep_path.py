@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor, nn
 
-from netwright.recipes.fit import fit
+from netwright.recipes.fitting.fit import fit
 from netwright.train.callback import Callback
 from netwright.train.callbacks import keep_path
 from netwright.train.callbacks.keep_path import KeepPath

@@ -4,7 +4,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from netwright.recipes.prepared import Prepared
+    from netwright.recipes.fitting.prepared import Prepared
 
 
 MOST_LOOKS = 25  # at the loss in one step of L-BFGS, which searches
@@ -15,8 +15,8 @@ def show_dry_run(prepared: "Prepared", *, quiet: bool) -> dict[str, Any]:
     from netwright.core.console import give, give_table
     from netwright.core.learner import Learner
     from netwright.models.ensembles.ensemble import Ensemble
-    from netwright.recipes.answers import examples_word
-    from netwright.recipes.first_batch import time_step, try_first_batch
+    from netwright.recipes.fitting.first_batch import time_step, try_first_batch
+    from netwright.recipes.run.answers import examples_word
     from netwright.train.settings import pace_for
 
     model, data, task = prepared.model, prepared.data, prepared.task

@@ -4,8 +4,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from netwright.inspection.learning_rate_range import LearningRateRange
-    from netwright.recipes.recipe import Recipe
+    from netwright.inspection.training.learning_rate_range import LearningRateRange
+    from netwright.recipes.plan.recipe import Recipe
 
 EVERY = 6  # updates a line: two lines for each power of ten
 WIDTH = 40  # letters of the curve
@@ -16,7 +16,7 @@ def show_learning_rates(
 ) -> dict[str, Any]:
     """Print loss against learning rate and the command that trains with the best; give them."""
     from netwright.core.console import give, give_table
-    from netwright.recipes.same_run import as_command
+    from netwright.recipes.plan.same_run import as_command
 
     command = None
     if found.suggestion is not None:

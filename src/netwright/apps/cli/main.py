@@ -13,24 +13,24 @@ from typing import Annotated, NoReturn
 
 import typer
 
-from netwright.apps.cli.compare_command import compare
-from netwright.apps.cli.cross_validate_command import cross_validate
-from netwright.apps.cli.doctor_command import doctor
-from netwright.apps.cli.env_command import env
-from netwright.apps.cli.evaluate_command import evaluate
-from netwright.apps.cli.explain_command import explain
-from netwright.apps.cli.generate_command import generate
-from netwright.apps.cli.inspect_command import inspect
-from netwright.apps.cli.list_command import list_names
-from netwright.apps.cli.predict_command import predict
-from netwright.apps.cli.race_command import race
-from netwright.apps.cli.report_command import report
-from netwright.apps.cli.sample_data_command import sample_data
-from netwright.apps.cli.search_command import search
-from netwright.apps.cli.theory_command import theory
-from netwright.apps.cli.train_command import train
-from netwright.apps.cli.verify_command import verify
-from netwright.apps.cli.verify_resume_command import verify_resume
+from netwright.apps.cli.commands.compare_command import compare
+from netwright.apps.cli.commands.cross_validate_command import cross_validate
+from netwright.apps.cli.commands.doctor_command import doctor
+from netwright.apps.cli.commands.env_command import env
+from netwright.apps.cli.commands.evaluate_command import evaluate
+from netwright.apps.cli.commands.explain_command import explain
+from netwright.apps.cli.commands.generate_command import generate
+from netwright.apps.cli.commands.inspect_command import inspect
+from netwright.apps.cli.commands.list_command import list_names
+from netwright.apps.cli.commands.predict_command import predict
+from netwright.apps.cli.commands.race_command import race
+from netwright.apps.cli.commands.report_command import report
+from netwright.apps.cli.commands.sample_data_command import sample_data
+from netwright.apps.cli.commands.search_command import search
+from netwright.apps.cli.commands.theory_command import theory
+from netwright.apps.cli.commands.train_command import train
+from netwright.apps.cli.commands.verify_command import verify
+from netwright.apps.cli.commands.verify_resume_command import verify_resume
 from netwright.core.errors import NetwrightError
 
 # ClickException, wherever typer keeps its click.

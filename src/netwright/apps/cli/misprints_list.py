@@ -8,7 +8,7 @@ def show_misprints(html: Path | None, *, as_json: bool) -> None:
     """Check every misprint and tell what its two forms give."""
     from netwright.core.console import give, give_json
     from netwright.core.storage import write_text
-    from netwright.inspection.formula import formula_text
+    from netwright.inspection.drawing.formula import formula_text
     from netwright.theory.misprints.catalog import MISPRINTS
     from netwright.theory.misprints.page import check_misprints, misprints_page
 

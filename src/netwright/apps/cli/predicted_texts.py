@@ -7,7 +7,7 @@ if TYPE_CHECKING:
     from netwright.data.preprocessing import Preprocessor
     from netwright.data.tables.raw_table import RawTable
     from netwright.data.text.conllu import Sentence
-    from netwright.recipes.run import Run
+    from netwright.recipes.run.run import Run
 
 OPEN_ALREADY = ("/dev/stdin", "/dev/fd/")  # pipes that the shell hands over
 

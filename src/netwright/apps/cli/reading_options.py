@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
-    from netwright.recipes.run import Run
+    from netwright.recipes.run.run import Run
 
 WrittenAs = Annotated[
     list[str] | None,

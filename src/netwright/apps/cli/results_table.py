@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from netwright.recipes.run import Run
+    from netwright.recipes.run.run import Run
 
 
 def write_report(run: "Run") -> Path | None:
@@ -22,8 +22,8 @@ def write_report(run: "Run") -> Path | None:
 def show_results(run: "Run", *, as_json: bool, report: Path | None) -> None:
     """The run's metrics beside the baseline, its folder, and its report where there is one."""
     from netwright.core.console import give, give_json, give_table
-    from netwright.recipes.answers import examples_word
-    from netwright.recipes.metric_table import metric_rows
+    from netwright.recipes.run.answers import examples_word
+    from netwright.recipes.run.metric_table import metric_rows
 
     results = run.results
     if as_json:

@@ -44,9 +44,9 @@ def typed_recipe(
     After files, which name a model, data may be typed alone.
     """
     from netwright.models.catalog import MODELS
+    from netwright.recipes.plan.recipe import data_section, merge, names_data
+    from netwright.recipes.plan.recipe_file import read_recipe_file, typed_value
     from netwright.recipes.ready.catalog import recipe_path
-    from netwright.recipes.recipe import data_section, merge, names_data
-    from netwright.recipes.recipe_file import read_recipe_file, typed_value
 
     values = dict(first)
     for file in files:
@@ -80,9 +80,9 @@ def first_recipe(resume: str) -> dict[str, Any]:
     from netwright.core.inside import has_file
     from netwright.models.catalog import MODELS
     from netwright.models.ensembles.ensemble import Ensemble
-    from netwright.recipes.recipe import merge
-    from netwright.recipes.recipe_file import read_own_recipe
-    from netwright.recipes.resume import AUTO, NEVER, check_named, run_of
+    from netwright.recipes.plan.recipe import merge
+    from netwright.recipes.plan.recipe_file import read_own_recipe
+    from netwright.recipes.saved.resume import AUTO, NEVER, check_named, run_of
 
     if resume in {AUTO, NEVER}:
         return dict(DEFAULTS)
@@ -100,7 +100,7 @@ def first_recipe(resume: str) -> dict[str, Any]:
 
 def normal_form(values: dict[str, Any]) -> dict[str, Any]:
     """A recipe file with `model: mlp` or `data: Default.csv` in its long form."""
-    from netwright.recipes.recipe import data_section
+    from netwright.recipes.plan.recipe import data_section
 
     values = dict(values)
     if isinstance(values.get("model"), str):

@@ -8,7 +8,8 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 from netwright.core.visible import visible
-from netwright.inspection.figure_style import COLOURS, FAINT, INK
+from netwright.inspection.drawing.figure_style import COLOURS, FAINT, INK
+from netwright.inspection.drawing.wording import short_name
 from netwright.inspection.stepper.graph_arrows import (
     HEIGHT,
     WIDTH,
@@ -19,7 +20,6 @@ from netwright.inspection.stepper.graph_arrows import (
     top_of,
 )
 from netwright.inspection.stepper.step_graph import LETTERS, Box, Graph
-from netwright.inspection.wording import short_name
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -17,8 +17,8 @@ from torch import Tensor
 from torch.nn import functional
 
 from netwright.core.errors import ConfigError
-from netwright.layers.attention import masked_softmax
-from netwright.layers.recurrent_cells import ELMAN, ELMAN_RELU, GRU, LSTM, States, Step
+from netwright.layers.attention.attention import masked_softmax
+from netwright.layers.recurrence.recurrent_cells import ELMAN, ELMAN_RELU, GRU, LSTM, States, Step
 
 
 def scaled_dot_product_attention(

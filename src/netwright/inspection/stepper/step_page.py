@@ -8,8 +8,18 @@ numbers; going back, the gradient that arrives, the local derivative, and what i
 from collections.abc import Sequence
 from typing import Literal
 
-from netwright.inspection.page import Html, Page, badge, code, graph, heading, note, table, text
-from netwright.inspection.page import steps as turning
+from netwright.inspection.drawing.page import (
+    Html,
+    Page,
+    badge,
+    code,
+    graph,
+    heading,
+    note,
+    table,
+    text,
+)
+from netwright.inspection.drawing.page import steps as turning
 from netwright.inspection.stepper.graph_pictures import graph_svg
 from netwright.inspection.stepper.numeric_check import Check, Verdict
 from netwright.inspection.stepper.operation_words import formulas

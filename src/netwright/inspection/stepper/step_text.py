@@ -6,9 +6,9 @@ its inputs: the local derivative, and what is handed on. What only moves numbers
 
 from collections.abc import Sequence
 
+from netwright.inspection.drawing.wording import short_name
 from netwright.inspection.stepper.numeric_check import Check
 from netwright.inspection.stepper.stepped import Contribution, Step, label
-from netwright.inspection.wording import short_name
 
 MOST_ROWS = 240  # of one table: more are left out in its middle
 _FORWARD = (5, 20, 16, 18, 36)  # letters a column: 100 with the gaps

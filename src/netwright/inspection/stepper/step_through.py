@@ -19,6 +19,8 @@ from torch import Tensor, nn
 from netwright.core.seeding import seeded
 from netwright.core.storage import write_text
 from netwright.core.trees import map_tensors
+from netwright.inspection.drawing.view import View
+from netwright.inspection.drawing.wording import number
 from netwright.inspection.stepper.double_precision import in_float64, widened
 from netwright.inspection.stepper.graph_pictures import draw_graph, figure_size
 from netwright.inspection.stepper.node import Node
@@ -30,8 +32,6 @@ from netwright.inspection.stepper.step_page import steps_page
 from netwright.inspection.stepper.step_text import steps_text
 from netwright.inspection.stepper.stepped import Contribution, Numbers, Step, label
 from netwright.inspection.stepper.two_runs import by_autograd, disagreement, recorded, twins
-from netwright.inspection.view import View
-from netwright.inspection.wording import number
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -7,9 +7,9 @@ from typing import Literal
 import torch
 from torch import Tensor
 
+from netwright.inspection.drawing.wording import number
 from netwright.inspection.stepper.numeric_check import Check
 from netwright.inspection.stepper.operation_words import is_quiet
-from netwright.inspection.wording import number
 
 MOST_ENTRIES = 24  # numbers of a tensor that are kept one by one
 

@@ -14,8 +14,16 @@ from torch import Tensor, nn
 from torch.nn.utils.rnn import PackedSequence
 
 from netwright.core.errors import ConfigError
-from netwright.layers.recurrent import RecurrentStack
-from netwright.layers.recurrent_cells import ELMAN, ELMAN_RELU, GRU, LSTM, Cell, States, Weights
+from netwright.layers.recurrence.recurrent import RecurrentStack
+from netwright.layers.recurrence.recurrent_cells import (
+    ELMAN,
+    ELMAN_RELU,
+    GRU,
+    LSTM,
+    Cell,
+    States,
+    Weights,
+)
 
 _KERNELS = (nn.RNN.forward, nn.LSTM.forward, nn.GRU.forward)
 

@@ -19,7 +19,7 @@ from netwright.core.card import Card
 from netwright.core.config import Config, Doc, Positive
 from netwright.core.learner import Examples, Learner
 from netwright.data.spec import DataSpec, InputKind, TargetKind
-from netwright.layers.kernels import scaled_distances
+from netwright.layers.attention.kernels import scaled_distances
 from netwright.models.baselines.seen_classes import spread_scores
 from netwright.models.baselines.training_rows import (
     TrainingRows,

@@ -21,8 +21,8 @@ from netwright.core.card import Card
 from netwright.core.config import Config, Doc, Positive, Size
 from netwright.core.learner import Examples, Learner
 from netwright.data.spec import DataSpec, InputKind, TargetKind
-from netwright.inspection.feature_importance import measure_feature_importance
-from netwright.inspection.view import View
+from netwright.inspection.attribution.feature_importance import measure_feature_importance
+from netwright.inspection.drawing.view import View
 from netwright.models.baselines.node_arrays import NodeArrays
 from netwright.models.baselines.seen_classes import log_probability, spread_scores
 from netwright.models.baselines.training_rows import fit_estimator, training_loss, training_rows

@@ -17,7 +17,7 @@ from netwright.core.config import Config, Doc, OneOf
 from netwright.core.seeding import generator
 from netwright.data.dataset import Split
 from netwright.data.spec import DataSpec, TargetKind
-from netwright.inspection.ensemble_members import SCORES, score
+from netwright.inspection.predictions.ensemble_members import SCORES, score
 from netwright.models.catalog import MODELS
 from netwright.models.ensembles.averaging import AveragedEnsemble
 from netwright.models.ensembles.ensemble import Lesson, MemberCount, build_members, told

@@ -24,8 +24,8 @@ from netwright.core.seeding import derive_seed
 from netwright.data.dataset import Split
 from netwright.data.spec import DataSpec, InputKind, TargetKind
 from netwright.data.stored import evenly_spaced
-from netwright.inspection.ensemble_members import measure_ensemble_members
-from netwright.inspection.view import View
+from netwright.inspection.drawing.view import View
+from netwright.inspection.predictions.ensemble_members import measure_ensemble_members
 from netwright.models.catalog import MODELS
 from netwright.models.model import Model, check_fits
 

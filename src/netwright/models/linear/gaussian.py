@@ -16,9 +16,9 @@ from netwright.core.card import Card
 from netwright.core.config import Config
 from netwright.core.learner import Examples
 from netwright.data.spec import DataSpec
-from netwright.inspection.noise_band import measure_noise_band
-from netwright.inspection.residual_density import measure_residual_density
-from netwright.inspection.view import View
+from netwright.inspection.drawing.view import View
+from netwright.inspection.predictions.noise_band import measure_noise_band
+from netwright.inspection.predictions.residual_density import measure_residual_density
 from netwright.metrics.samples import weighted_mean
 from netwright.models.linear.regression import SYMBOLS, ClosedForm
 

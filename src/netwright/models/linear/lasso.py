@@ -16,8 +16,8 @@ from netwright.core.card import Card
 from netwright.core.config import Config, Doc, NotNegative, Positive
 from netwright.core.learner import Examples, Learner
 from netwright.data.spec import DataSpec
-from netwright.inspection.view import View
-from netwright.inspection.weight_path import measure_weight_path
+from netwright.inspection.attribution.weight_path import measure_weight_path
+from netwright.inspection.drawing.view import View
 from netwright.models.linear.coordinate_descent import CoordinateDescent
 from netwright.models.linear.least_squares import centred, gram
 from netwright.models.linear.regression import SYMBOLS, LinearRegression

@@ -18,10 +18,10 @@ from netwright.core.config import Config, Doc, Size
 from netwright.core.learner import Examples, Learner
 from netwright.core.seeding import generator
 from netwright.data.spec import DataSpec, InputKind, TargetKind
-from netwright.inspection.energy_descent import measure_energy_descent
-from netwright.inspection.pictures import as_images
-from netwright.inspection.recalled_patterns import measure_recalled_patterns
-from netwright.inspection.view import View
+from netwright.inspection.drawing.pictures import as_images
+from netwright.inspection.drawing.view import View
+from netwright.inspection.inside.energy_descent import measure_energy_descent
+from netwright.inspection.inside.recalled_patterns import measure_recalled_patterns
 from netwright.models.grown_buffers import GrownBuffers
 from netwright.models.model import Model
 

@@ -18,10 +18,10 @@ from netwright.core.config import Config, Doc, Positive
 from netwright.core.learner import Examples, Learner
 from netwright.core.seeding import generator
 from netwright.data.spec import DataSpec, InputKind, TargetKind
-from netwright.inspection.pictures import as_images
-from netwright.inspection.recalled_patterns import measure_recalled_patterns
-from netwright.inspection.view import View
-from netwright.layers.hopfield import hopfield_retrieval
+from netwright.inspection.drawing.pictures import as_images
+from netwright.inspection.drawing.view import View
+from netwright.inspection.inside.recalled_patterns import measure_recalled_patterns
+from netwright.layers.attention.hopfield import hopfield_retrieval
 from netwright.metrics.samples import weighted_mean
 from netwright.models.grown_buffers import GrownBuffers
 from netwright.models.model import Model

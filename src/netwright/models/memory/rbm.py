@@ -17,9 +17,9 @@ from netwright.core.config import Config, Doc, Fraction, NotNegative, Positive, 
 from netwright.core.learner import Examples, Learner
 from netwright.core.seeding import derive_seed
 from netwright.data.spec import DataSpec, InputKind, TargetKind
-from netwright.inspection.filters import measure_filters
-from netwright.inspection.pictures import as_images
-from netwright.inspection.view import View
+from netwright.inspection.drawing.pictures import as_images
+from netwright.inspection.drawing.view import View
+from netwright.inspection.inside.filters import measure_filters
 from netwright.metrics.samples import weighted_mean
 from netwright.models.memory.contrastive_divergence import (
     Machine,

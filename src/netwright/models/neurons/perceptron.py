@@ -20,8 +20,8 @@ from netwright.core.errors import RunError
 from netwright.core.learner import Examples, Learner
 from netwright.core.seeding import generator
 from netwright.data.spec import DataSpec, InputKind, TargetKind
-from netwright.inspection.hyperplane import measure_hyperplane
-from netwright.inspection.view import View
+from netwright.inspection.drawing.view import View
+from netwright.inspection.predictions.hyperplane import measure_hyperplane
 from netwright.models.grown_buffers import GrownBuffers
 from netwright.models.model import Model
 from netwright.models.neurons.kept_weights import Average, Keeper, Pocket, Problem, Rows

@@ -9,9 +9,9 @@ from typing import Annotated, ClassVar, Literal
 
 from netwright.core.card import Card
 from netwright.core.config import Config, Doc
-from netwright.layers.recurrent import RecurrentStack
-from netwright.layers.recurrent_cells import ELMAN, ELMAN_RELU, Cell
-from netwright.layers.recurrent_initializers import start_as_identity
+from netwright.layers.recurrence.recurrent import RecurrentStack
+from netwright.layers.recurrence.recurrent_cells import ELMAN, ELMAN_RELU, Cell
+from netwright.layers.recurrence.recurrent_initializers import start_as_identity
 from netwright.models.sequence.recurrent_model import RecurrentConfig, RecurrentModel
 
 

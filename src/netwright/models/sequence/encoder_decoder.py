@@ -3,7 +3,8 @@ r"""The encoder-decoder: one recurrent network reads a source, another says the 
     h_1 ... h_S = encoder(source),   s_0 = the encoder's last state,   p(y_i | y_{<i}) from s_i, c_i
 
 Without attention s_0 is all that the decoder knows, however long the source is; with it the decoder
-looks back at every h_j, by weights of its own at each step (`layers/attentive_decoder.py`).
+looks back at every h_j, by weights of its own at each step
+(`layers/attention/attentive_decoder.py`).
 
 Shapes: B batch, S source tokens, T target tokens, H units, V different target tokens; inputs are
 (B, S + T), the source and then what the decoder is told.
@@ -22,18 +23,18 @@ from netwright.core.config import Config, Doc, Fraction, Size
 from netwright.core.errors import ConfigError
 from netwright.data.spec import DataSpec, InputKind, TargetKind
 from netwright.decoding.source_decoder import SourceDecoder
-from netwright.layers.attention_scores import AdditiveScore, BilinearScore, DotScore
-from netwright.layers.attentive_decoder import (
+from netwright.layers.attention.attention_scores import AdditiveScore, BilinearScore, DotScore
+from netwright.layers.attention.attentive_decoder import (
     AttentiveDecoder,
     LookAfter,
     LookBefore,
     Memory,
     WithoutAttention,
 )
-from netwright.layers.masks import length_mask
-from netwright.layers.recurrent import RecurrentStack
-from netwright.layers.recurrent_cells import ELMAN, GRU, LSTM, Cell, States
-from netwright.layers.recurrent_initializers import start_remembering
+from netwright.layers.attention.masks import length_mask
+from netwright.layers.recurrence.recurrent import RecurrentStack
+from netwright.layers.recurrence.recurrent_cells import ELMAN, GRU, LSTM, Cell, States
+from netwright.layers.recurrence.recurrent_initializers import start_remembering
 from netwright.models.model import Model
 
 Attention = Literal["none", "bahdanau", "luong-dot", "luong-general"]

@@ -10,8 +10,8 @@ from typing import Annotated, ClassVar, Literal
 
 from netwright.core.card import Card
 from netwright.core.config import Config, Doc
-from netwright.layers.recurrent_cells import GRU as GRU_CELL
-from netwright.layers.recurrent_cells import GRU_RESET_FIRST, Cell
+from netwright.layers.recurrence.recurrent_cells import GRU as GRU_CELL
+from netwright.layers.recurrence.recurrent_cells import GRU_RESET_FIRST, Cell
 from netwright.models.sequence.recurrent_model import RecurrentConfig, RecurrentModel
 
 

@@ -11,7 +11,7 @@ from torch import Tensor, nn
 
 from netwright.core.card import Card
 from netwright.core.config import Config
-from netwright.layers.jordan import JordanLayer
+from netwright.layers.recurrence.jordan import JordanLayer
 from netwright.models.sequence.sequence_model import SequenceConfig, SequenceModel
 
 

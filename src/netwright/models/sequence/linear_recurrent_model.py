@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import Annotated, Any
 
 from netwright.core.config import Doc, Size
-from netwright.layers.linear_recurrence import LinearRecurrence
-from netwright.layers.residual_recurrence import RecurrenceStack, ResidualRecurrence
+from netwright.layers.recurrence.linear_recurrence import LinearRecurrence
+from netwright.layers.recurrence.residual_recurrence import RecurrenceStack, ResidualRecurrence
 from netwright.models.sequence.sequence_model import SequenceConfig, SequenceModel
 
 

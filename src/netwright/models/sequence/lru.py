@@ -13,7 +13,7 @@ from annotated_types import Interval
 from netwright.core.card import Card
 from netwright.core.config import Config, Doc, Fraction
 from netwright.core.errors import ConfigError
-from netwright.layers.linear_recurrent_unit import LinearRecurrentUnit
+from netwright.layers.recurrence.linear_recurrent_unit import LinearRecurrentUnit
 from netwright.models.sequence.linear_recurrent_model import (
     LinearRecurrentConfig,
     LinearRecurrentModel,

@@ -10,10 +10,10 @@ from typing import Annotated, ClassVar, Literal
 
 from netwright.core.card import Card
 from netwright.core.config import Config, Doc
-from netwright.layers.recurrent import RecurrentStack
-from netwright.layers.recurrent_cells import LSTM as LSTM_CELL
-from netwright.layers.recurrent_cells import LSTM_CELL_GATE, Cell
-from netwright.layers.recurrent_initializers import start_remembering
+from netwright.layers.recurrence.recurrent import RecurrentStack
+from netwright.layers.recurrence.recurrent_cells import LSTM as LSTM_CELL
+from netwright.layers.recurrence.recurrent_cells import LSTM_CELL_GATE, Cell
+from netwright.layers.recurrence.recurrent_initializers import start_remembering
 from netwright.models.sequence.recurrent_model import RecurrentConfig, RecurrentModel
 
 

@@ -9,7 +9,7 @@ from typing import ClassVar
 
 from netwright.core.card import Card
 from netwright.core.config import Config
-from netwright.layers.minimal_recurrence import MinimalGRU, MinimalLSTM
+from netwright.layers.recurrence.minimal_recurrence import MinimalGRU, MinimalLSTM
 from netwright.models.sequence.linear_recurrent_model import (
     LinearRecurrentConfig,
     LinearRecurrentModel,

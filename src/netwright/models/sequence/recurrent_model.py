@@ -7,8 +7,8 @@ from typing import Annotated, Any
 from netwright.core.config import Doc, Size
 from netwright.core.errors import ConfigError
 from netwright.data.spec import DataSpec
-from netwright.layers.recurrent import RecurrentStack
-from netwright.layers.recurrent_cells import Cell
+from netwright.layers.recurrence.recurrent import RecurrentStack
+from netwright.layers.recurrence.recurrent_cells import Cell
 from netwright.models.sequence.sequence_model import SequenceConfig, SequenceModel
 
 

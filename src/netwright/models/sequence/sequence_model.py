@@ -18,8 +18,8 @@ from netwright.core.config import Config, Doc, Fraction, Size
 from netwright.core.errors import ConfigError
 from netwright.core.trees import map_tensors, tensors_of
 from netwright.data.spec import DataSpec, InputKind, TargetKind
-from netwright.layers.recurrence import Recurrence, State
-from netwright.layers.sequence_pooling import Pooling, pool_steps
+from netwright.layers.recurrence.recurrence import Recurrence, State
+from netwright.layers.recurrence.sequence_pooling import Pooling, pool_steps
 from netwright.models.grown_buffers import GrownBuffers
 from netwright.models.model import Model
 

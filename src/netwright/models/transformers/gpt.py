@@ -25,11 +25,15 @@ from netwright.core.card import Card
 from netwright.core.config import Config, Doc, Fraction, Size
 from netwright.core.errors import ConfigError, ShapeError
 from netwright.data.spec import DataSpec, InputKind, TargetKind
-from netwright.layers.feedforward import FeedForward
-from netwright.layers.key_value_cache import KeyValueCache
-from netwright.layers.multihead_attention import MultiHeadAttention, check_heads
-from netwright.layers.position_encoding import LearnedPositions, Rotary, SinusoidalPositions
-from netwright.layers.transformer_block import TransformerBlock
+from netwright.layers.attention.feedforward import FeedForward
+from netwright.layers.attention.key_value_cache import KeyValueCache
+from netwright.layers.attention.multihead_attention import MultiHeadAttention, check_heads
+from netwright.layers.attention.position_encoding import (
+    LearnedPositions,
+    Rotary,
+    SinusoidalPositions,
+)
+from netwright.layers.attention.transformer_block import TransformerBlock
 from netwright.models.model import Model
 
 State = tuple[KeyValueCache, ...]  # one a block

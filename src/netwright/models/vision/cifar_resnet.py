@@ -14,7 +14,7 @@ from typing import Annotated, ClassVar
 
 from netwright.core.card import Card
 from netwright.core.config import Config, Doc, Size
-from netwright.layers.residual_block import BasicBlock, Bottleneck, Shortcut
+from netwright.layers.convolution.residual_block import BasicBlock, Bottleneck, Shortcut
 from netwright.models.vision.resnet import ResNet, ResNetConfig, Stem, card_of
 
 

@@ -20,7 +20,7 @@ from torch.nn import functional
 from netwright.core.card import Card
 from netwright.core.config import Config, Doc, Size
 from netwright.data.spec import DataSpec, InputKind, TargetKind
-from netwright.layers.residual_block import BasicBlock, Bottleneck, Shortcut
+from netwright.layers.convolution.residual_block import BasicBlock, Bottleneck, Shortcut
 from netwright.models.model import Model
 from netwright.models.vision.first_kernels import draw_kernels
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from netwright.core.checks import nearest
 from netwright.core.errors import UnknownNameError
-from netwright.recipes.recipe_file import read_recipe_file
+from netwright.recipes.plan.recipe_file import read_recipe_file
 
 FOLDER = "ready"
 

@@ -13,9 +13,9 @@ from netwright.core.checks import check_seed
 from netwright.core.errors import ConfigError
 from netwright.core.inside import has_file
 from netwright.core.storage import write_text
-from netwright.recipes.entries import FROM_ARRAYS
-from netwright.recipes.recipe import Recipe, parse_recipe
-from netwright.recipes.recipe_file import read_own_recipe, to_yaml
+from netwright.recipes.judging.entries import FROM_ARRAYS
+from netwright.recipes.plan.recipe import Recipe, parse_recipe
+from netwright.recipes.plan.recipe_file import read_own_recipe, to_yaml
 from netwright.recipes.search.space import Choices, Space, read_space
 from netwright.train.callbacks.early_stopping import is_lower_better
 

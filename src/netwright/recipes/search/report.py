@@ -4,16 +4,26 @@ from pathlib import Path
 from typing import Literal
 
 from netwright.core.storage import write_text
-from netwright.inspection.page import Html, Page, code, folded, note, picture, table, text, tiles
-from netwright.inspection.search_history import SearchHistory, measure_search_history
-from netwright.inspection.setting_effects import (
+from netwright.inspection.drawing.page import (
+    Html,
+    Page,
+    code,
+    folded,
+    note,
+    picture,
+    table,
+    text,
+    tiles,
+)
+from netwright.inspection.drawing.wording import number
+from netwright.inspection.training.search_history import SearchHistory, measure_search_history
+from netwright.inspection.training.setting_effects import (
     SearchedSetting,
     SettingEffects,
     measure_setting_effects,
 )
-from netwright.inspection.wording import number
-from netwright.recipes.recipe_file import to_yaml
-from netwright.recipes.same_run import without_folders
+from netwright.recipes.plan.recipe_file import to_yaml
+from netwright.recipes.plan.same_run import without_folders
 from netwright.recipes.search.space import Choices, Range, Value
 from netwright.recipes.search.study import Study, readable
 from netwright.recipes.search.trial_result import TrialResult

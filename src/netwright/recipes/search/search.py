@@ -24,10 +24,11 @@ from netwright.core.time_span import parse_time_span
 from netwright.data.dataset import Data
 from netwright.data.fingerprint import fingerprint
 from netwright.models.ensembles.ensemble import Ensemble
-from netwright.recipes.chosen_metric import choose_metric
-from netwright.recipes.fit import put_together, resolve
-from netwright.recipes.prepared import Prepared
-from netwright.recipes.recipe import Recipe
+from netwright.recipes.fitting.fit import put_together, resolve
+from netwright.recipes.fitting.prepared import Prepared
+from netwright.recipes.plan.chosen_metric import choose_metric
+from netwright.recipes.plan.recipe import Recipe
+from netwright.recipes.plan.sources import load_configured
 from netwright.recipes.search.folder import enter_search_folder
 from netwright.recipes.search.plan import SearchPlan, read_plan
 from netwright.recipes.search.report import write_search_report
@@ -36,7 +37,6 @@ from netwright.recipes.search.storage import import_optuna
 from netwright.recipes.search.study import Study
 from netwright.recipes.search.trial_desk import TrialDesk, Tried
 from netwright.recipes.search.trial_training import TrialTraining
-from netwright.recipes.sources import load_configured
 from netwright.train.tasks.catalog import task_for
 from netwright.train.tasks.task import Task
 

@@ -16,17 +16,17 @@ from netwright.core.errors import RunError
 from netwright.core.inside import has_file
 from netwright.core.storage import write_json, write_text
 from netwright.data.dataset import Data
-from netwright.inspection.page import table, text
-from netwright.inspection.view import plain
-from netwright.recipes.fit import put_together
-from netwright.recipes.recipe import Recipe
-from netwright.recipes.recipe_file import to_yaml
-from netwright.recipes.run import Run
-from netwright.recipes.same_comparison import setting_words
+from netwright.inspection.drawing.page import table, text
+from netwright.inspection.drawing.view import plain
+from netwright.recipes.fitting.fit import put_together
+from netwright.recipes.fitting.training import train
+from netwright.recipes.judging.same_comparison import setting_words
+from netwright.recipes.plan.recipe import Recipe
+from netwright.recipes.plan.recipe_file import to_yaml
+from netwright.recipes.run.run import Run
 from netwright.recipes.search.plan import SearchPlan
 from netwright.recipes.search.space import Value, apply
 from netwright.recipes.search.trial_result import TrialResult, read_trial
-from netwright.recipes.training import train
 
 if TYPE_CHECKING:
     import optuna

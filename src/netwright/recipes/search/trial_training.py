@@ -10,13 +10,13 @@ from torch import nn
 
 from netwright.core.errors import NetwrightError
 from netwright.data.dataset import Data
-from netwright.recipes.fit import put_together
-from netwright.recipes.recipe import Recipe
+from netwright.recipes.fitting.fit import put_together
+from netwright.recipes.fitting.training import train
+from netwright.recipes.plan.recipe import Recipe
 from netwright.recipes.search.plan import SearchPlan
 from netwright.recipes.search.space import Value, apply
 from netwright.recipes.search.trial_desk import Tried
 from netwright.recipes.search.trial_pruning import PruneTrial
-from netwright.recipes.training import train
 
 if TYPE_CHECKING:
     from optuna.trial import Trial

@@ -5,7 +5,7 @@ from typing import Annotated
 
 from netwright.core.card import Card
 from netwright.core.config import Config, Doc, Size
-from netwright.inspection.activations import Activations, measure_activations
+from netwright.inspection.inside.activations import Activations, measure_activations
 from netwright.recipes.views.entry import Subject, ViewEntry
 from netwright.recipes.views.own_layers import refuse_without_layers
 

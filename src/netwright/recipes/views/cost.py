@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from netwright.core.evaluation import evaluating
-from netwright.inspection.flops import counting_flops
+from netwright.inspection.inside.flops import counting_flops
 
 CALL_SECONDS = 15e-6  # that torch spends on one operation, however small
 FLOP_SECONDS = 1 / 4e9  # on one core, in layers of modest size

@@ -6,7 +6,7 @@ from typing import Annotated
 from netwright.core.card import Card
 from netwright.core.config import Config, Doc, Size
 from netwright.core.learner import Learner
-from netwright.inspection.curvature import Curvature, measure_curvature
+from netwright.inspection.training.curvature import Curvature, measure_curvature
 from netwright.optimizers.catalog import OPTIMIZERS
 from netwright.recipes.views.cost import measure_cost
 from netwright.recipes.views.entry import Subject, ViewEntry

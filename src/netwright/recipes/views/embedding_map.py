@@ -15,15 +15,15 @@ from netwright.core.errors import ConfigError
 from netwright.data.spec import IGNORED, DataSpec
 from netwright.data.stored import evenly_spaced
 from netwright.data.text.tokenizer import SPECIALS
-from netwright.inspection.embedding_map import (
+from netwright.inspection.drawing.shown_rows import shown_rows
+from netwright.inspection.inside.embedding_map import (
     EmbeddingMap,
     Method,
     measure_embedding_map,
     vectors_after,
     vectors_before_last,
 )
-from netwright.inspection.next_tokens import VISIBLE
-from netwright.inspection.shown_rows import shown_rows
+from netwright.inspection.predictions.next_tokens import VISIBLE
 from netwright.recipes.views.entry import Subject, ViewEntry
 from netwright.recipes.views.explained_answer import input_token_names, output_names
 from netwright.recipes.views.own_layers import refuse_several

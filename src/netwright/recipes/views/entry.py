@@ -17,8 +17,8 @@ from netwright.core.errors import ConfigError
 from netwright.data.dataset import Split
 from netwright.data.loader import Batch
 from netwright.data.stored import Sample, evenly_spaced
-from netwright.inspection.view import View
-from netwright.recipes.run_views import Measured, measure_views
+from netwright.inspection.drawing.view import View
+from netwright.recipes.views.run_views import Measured, measure_views
 
 
 class Subject:

@@ -20,12 +20,12 @@ from netwright.data.series.symbols import SymbolEncoder
 from netwright.data.stored import evenly_spaced
 from netwright.data.text.encoder import TextEncoder
 from netwright.data.text.pair_encoder import PairEncoder
-from netwright.inspection.input_map import Kind, ShownInput
-from netwright.inspection.next_tokens import VISIBLE
-from netwright.inspection.pictures import pixels_of
-from netwright.inspection.wording import quoted
-from netwright.recipes.run_views import Measured
+from netwright.inspection.attribution.input_map import Kind, ShownInput
+from netwright.inspection.drawing.pictures import pixels_of
+from netwright.inspection.drawing.wording import quoted
+from netwright.inspection.predictions.next_tokens import VISIBLE
 from netwright.recipes.views.entry import Subject
+from netwright.recipes.views.run_views import Measured
 
 MOST_ROWS = 1_000  # that a mean is taken of
 

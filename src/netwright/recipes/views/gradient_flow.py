@@ -6,7 +6,7 @@ from typing import Annotated
 from netwright.core.card import Card
 from netwright.core.config import Config, Doc, Size
 from netwright.core.learner import Learner
-from netwright.inspection.gradient_flow import (
+from netwright.inspection.training.gradient_flow import (
     GradientFlow,
     TrainedGradients,
     measure_gradient_flow,

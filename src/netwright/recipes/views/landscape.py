@@ -10,7 +10,7 @@ from netwright.core.card import Card
 from netwright.core.config import Doc, Size
 from netwright.core.errors import ConfigError
 from netwright.core.evaluation import call_with, evaluating
-from netwright.inspection.landscape import CELLS, Landscape, PlaneConfig, measure_landscape
+from netwright.inspection.training.landscape import CELLS, Landscape, PlaneConfig, measure_landscape
 from netwright.recipes.views.cost import MOST_SECONDS, PLACE_SECONDS, Cost, measure_cost
 from netwright.recipes.views.entry import Subject, ViewEntry
 from netwright.recipes.views.own_layers import refuse_several

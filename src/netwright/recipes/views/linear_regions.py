@@ -12,11 +12,11 @@ from netwright.core.card import Card
 from netwright.core.config import Config, Doc, Positive
 from netwright.core.devices import device_of
 from netwright.data.stored import evenly_spaced
-from netwright.inspection.activation_patterns import Patterns, activation_patterns
-from netwright.inspection.flops import counting_flops
-from netwright.inspection.linear_regions import LinearRegions, measure_linear_regions
-from netwright.recipes.run_views import Measured
+from netwright.inspection.inside.activation_patterns import Patterns, activation_patterns
+from netwright.inspection.inside.flops import counting_flops
+from netwright.inspection.inside.linear_regions import LinearRegions, measure_linear_regions
 from netwright.recipes.views.entry import Subject, ViewEntry
+from netwright.recipes.views.run_views import Measured
 
 MOST_ROWS = 1_000
 MOST_FLOPS = 2e9  # of a whole picture

@@ -12,7 +12,12 @@ from netwright.core.evaluation import evaluating
 from netwright.data.text.encoder import TextEncoder
 from netwright.data.text.pair_encoder import PairEncoder
 from netwright.data.text.tokenizer import UNK
-from netwright.inspection.occlusion import Occlusion, measure_occlusion, patches, single_parts
+from netwright.inspection.attribution.occlusion import (
+    Occlusion,
+    measure_occlusion,
+    patches,
+    single_parts,
+)
 from netwright.recipes.views.entry import Subject, ViewEntry
 from netwright.recipes.views.explained_answer import (
     AnswerConfig,

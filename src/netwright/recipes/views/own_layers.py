@@ -1,6 +1,6 @@
 """Which runs have layers to look into: those of one network, not of several or of none."""
 
-from netwright.inspection.watched_layers import has_matrix
+from netwright.inspection.inside.watched_layers import has_matrix
 from netwright.models.ensembles.ensemble import Ensemble
 from netwright.recipes.views.entry import Subject
 

@@ -14,15 +14,15 @@ from netwright.core.errors import ConfigError
 from netwright.core.learner import Learner
 from netwright.core.seeding import derive_seed, seeded
 from netwright.data.loader import Batch
-from netwright.inspection.race_curves import Builder, RaceCurves, measure_race
+from netwright.inspection.training.race_curves import Builder, RaceCurves, measure_race
 from netwright.models.catalog import MODELS
 from netwright.optimizers.catalog import OPTIMIZERS
 from netwright.optimizers.optimizer import build_optimizer
-from netwright.recipes.run_views import Measured
-from netwright.recipes.start_from import take_weights
+from netwright.recipes.saved.start_from import take_weights
 from netwright.recipes.views.cost import MOST_SECONDS, Cost, measure_cost
 from netwright.recipes.views.entry import Subject, ViewEntry
 from netwright.recipes.views.own_layers import refuse_several
+from netwright.recipes.views.run_views import Measured
 from netwright.recipes.views.training_batches import training_batches
 
 USUAL = ("sgd", "momentum", "rmsprop", "adam")

@@ -10,7 +10,12 @@ from netwright.core.card import Card
 from netwright.core.config import Doc, Size
 from netwright.core.devices import device_of
 from netwright.core.outputs import logits_of
-from netwright.inspection.saliency import Method, Saliency, has_gradient, measure_saliency
+from netwright.inspection.attribution.saliency import (
+    Method,
+    Saliency,
+    has_gradient,
+    measure_saliency,
+)
 from netwright.recipes.views.entry import Subject, ViewEntry
 from netwright.recipes.views.explained_answer import (
     AnswerConfig,

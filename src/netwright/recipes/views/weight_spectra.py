@@ -1,7 +1,7 @@
 """The view `weight-spectra` of a run: what its weights hold beside noise; it needs no data."""
 
 from netwright.core.card import Card
-from netwright.inspection.weight_spectra import (
+from netwright.inspection.inside.weight_spectra import (
     WeightSpectra,
     measure_weight_spectra,
     weight_matrices,

@@ -4,9 +4,9 @@ from collections.abc import Iterable, Sequence
 from itertools import groupby
 from typing import Any, NamedTuple
 
-from netwright.inspection.formula import formula_block
-from netwright.inspection.page import Html, Page, badge, heading, note, side_by_side, text
-from netwright.inspection.view import plain
+from netwright.inspection.drawing.formula import formula_block
+from netwright.inspection.drawing.page import Html, Page, badge, heading, note, side_by_side, text
+from netwright.inspection.drawing.view import plain
 from netwright.theory.misprints.entry import Misprint, Telling
 from netwright.theory.verdict import infinite_as_text
 

@@ -14,7 +14,7 @@ from torch import Tensor
 from netwright.core.console import warn
 from netwright.core.finding import Finding
 from netwright.core.storage import append_text, remove_file, write_text
-from netwright.inspection.unit_activity import UnitActivity, unit_activities
+from netwright.inspection.inside.unit_activity import UnitActivity, unit_activities
 from netwright.train.callback import Callback
 from netwright.train.callbacks.non_finite import find_culprit
 from netwright.train.layer_history import LayerHistory, LayerRow, Numbers

@@ -1,0 +1,1 @@
+"""The verbs of the `netwright` command, one file each."""

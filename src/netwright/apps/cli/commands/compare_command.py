@@ -1,0 +1,104 @@
+"""`netwright compare`: an honest answer to which of two or more is better."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from netwright.apps.cli.typed_recipe import typed_recipe
+
+
+def compare(  # noqa: PLR0913, PLR0917 - one argument an option
+    entries: Annotated[
+        list[str],
+        typer.Argument(
+            help="Two or more: a model, a model with settings (mlp:dropout=0:lr=0.01), "
+            "a recipe file or a run folder. The first is what the others are compared with."
+        ),
+    ],
+    data: Annotated[
+        str | None,
+        typer.Option(
+            help="A data set, a CSV file or a folder for all. (that of the recipes, else digits)"
+        ),
+    ] = None,
+    target: Annotated[
+        list[str] | None, typer.Option(help="The column to predict; several are allowed.")
+    ] = None,
+    drop_missing_target: Annotated[
+        bool, typer.Option("--drop-missing-target", help="Leave out rows without a target.")
+    ] = False,
+    seeds: Annotated[int, typer.Option(help="How many times each is trained.")] = 5,
+    seed: Annotated[int, typer.Option(help="The first of the seeds.")] = 0,
+    epochs: Annotated[int | None, typer.Option(help="Passes over the data.")] = None,
+    batch_size: Annotated[int | None, typer.Option(help="Examples a step.")] = None,
+    lr: Annotated[float | None, typer.Option(help="Learning rate.")] = None,
+    metric: Annotated[
+        str | None, typer.Option(help="What is compared. (accuracy; rmse for reals)")
+    ] = None,
+    settings: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set", metavar="SECTION.KEY=VALUE", help="A setting of data or train, for all."
+        ),
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="The folder of the page. (the next runs/compare-A-B-NNN)")
+    ] = None,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="The comparison as JSON.")] = False,
+) -> None:
+    """Train two or more on the same data under the same seeds, and judge the gaps.
+
+    netwright compare logistic mlp --data moons
+    netwright compare mlp mlp:dropout=0 --seeds 10
+    netwright compare mlp mlp
+    """
+    from netwright.core.console import give, give_json, give_table, say
+    from netwright.recipes.judging.compare import prepare_comparison, run_comparison
+    from netwright.recipes.saved.run_folder import create_run_folder
+
+    typed = typed_recipe(
+        [],
+        None,
+        data,
+        None,
+        settings or [],
+        {
+            "target": tuple(target) if target else None,
+            "drop_missing_target": drop_missing_target or None,
+        },
+        {"epochs": epochs, "batch_size": batch_size, "lr": lr},
+    )
+    # The names are those of `train`, which knows defaults; here recipes may name the data.
+    typed["model"].pop("name")
+    if data is None:
+        typed["data"].pop("name")
+    prepared = prepare_comparison(
+        entries,
+        typed["data"],
+        seeds=seeds,
+        seed=seed,
+        metric=metric,
+        settings={**typed["model"], **typed["train"]},
+    )
+    names = "-".join(contender.recipe.model for contender in prepared.contenders)
+    folder = create_run_folder(out, "compare", names)
+    try:
+        comparison = run_comparison(prepared, quiet=quiet or as_json)
+    except KeyboardInterrupt:
+        folder.rmdir()  # nothing is in it yet
+        say("interrupted; the comparison is not finished, so nothing is kept")
+        raise typer.Exit(130) from None  # typer would make an Abort of it
+    except BaseException:
+        folder.rmdir()
+        raise
+    page = comparison.save(folder / "compare.html")
+    comparison.save(folder / "compare.json")
+    if as_json:
+        give_json({"page": str(page), **comparison.to_json()})
+        return
+    give_table(comparison.table_rows(), title=comparison.setting)
+    for remark in comparison.remarks:
+        give(remark)
+    give(f"page: {page}")

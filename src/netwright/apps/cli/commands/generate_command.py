@@ -1,0 +1,95 @@
+"""`netwright generate`: a trained language model goes on with a text."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def generate(  # noqa: PLR0913, PLR0917 - one argument an option
+    run: Annotated[Path, typer.Argument(help="A run folder of a language model.")],
+    prompt: Annotated[
+        str, typer.Argument(help="How the text begins (- is standard input). (nothing)")
+    ] = "",
+    max_tokens: Annotated[int, typer.Option(help="How many tokens at most.")] = 200,
+    temperature: Annotated[
+        float | None,
+        typer.Option(help="Below 1 likely tokens come more often, 0: only the likeliest. (0.8)"),
+    ] = None,
+    top_k: Annotated[
+        int | None, typer.Option(help="Only among so many of the likeliest tokens. (all)")
+    ] = None,
+    top_p: Annotated[
+        float | None,
+        typer.Option(help="Only among the fewest tokens of this probability. (all)"),
+    ] = None,
+    beams: Annotated[
+        int | None, typer.Option(help="Search the likeliest text with so many beams. (draw)")
+    ] = None,
+    seed: Annotated[int | None, typer.Option(help="Of what is drawn. (0)")] = None,
+    count: Annotated[int, typer.Option(help="How many texts, with this seed and the next.")] = 1,
+    as_json: Annotated[bool, typer.Option("--json", help="As JSON, one object a text.")] = False,
+) -> None:
+    """Let a language model go on with a text, shown as it comes.
+
+    netwright generate runs/lstm-tinyshakespeare-001 "ROMEO:"
+    netwright generate RUN "To be" --temperature 0.5 --top-k 40 --count 3
+    echo "Once upon" | netwright generate RUN -
+    """
+    from netwright.core.console import give_exactly, give_json, warn
+    from netwright.core.errors import ConfigError
+    from netwright.recipes.run.run import open_run
+
+    if count < 1:
+        raise ConfigError(f"--count must be at least 1, got {count}")
+    if beams is not None:
+        drawing = {"temperature": temperature, "top-k": top_k, "top-p": top_p, "seed": seed}
+        _check_beams(beams, count, [name for name, value in drawing.items() if value is not None])
+    opened = open_run(run)
+    beginning = _typed() if prompt == "-" else prompt
+    texts = [
+        opened.stream(
+            beginning,
+            beams=beams,
+            max_tokens=max_tokens,
+            top_k=top_k,
+            top_p=top_p,
+            seed=(seed or 0) + place,
+            **({} if temperature is None else {"temperature": temperature}),
+        )
+        for place in range(count)
+    ]
+    if beginning:
+        for remark in opened.preprocessor.remarks([beginning]):
+            warn(f"of the prompt, {remark}")
+    if as_json:
+        give_json([{"prompt": beginning, "text": "".join(pieces)} for pieces in texts])
+        return
+    for place, pieces in enumerate(texts):
+        if place:
+            give_exactly("---")
+        give_exactly(beginning, end="")
+        for piece in pieces:
+            give_exactly(piece, end="")
+        give_exactly("")
+
+
+def _check_beams(beams: int, count: int, drawing: Sequence[str]) -> None:
+    """Refuse what beams have no use for: they find one text and draw nothing."""
+    from netwright.core.errors import ConfigError
+
+    if beams < 1:
+        raise ConfigError(f"--beams must be at least 1, got {beams}")
+    if count > 1:
+        raise ConfigError(f"--count must be 1 with --beams, which find one text, got {count}")
+    if drawing:
+        raise ConfigError(f"--{drawing[0]} must not be given with --beams, which draw nothing")
+
+
+def _typed() -> str:
+    """The prompt on standard input, without its last line end."""
+    from netwright.apps.cli.standard_input import INPUT, read_standard_input
+    from netwright.data.text.text_files import decode_text
+
+    return decode_text(INPUT, read_standard_input()).removesuffix("\n")

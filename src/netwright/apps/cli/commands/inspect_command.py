@@ -1,0 +1,88 @@
+"""`netwright inspect`: look inside a run, one view at a time."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from netwright.inspection.drawing.view import View
+
+
+def inspect(
+    run: Annotated[Path, typer.Argument(help="A run folder.")],
+    view: Annotated[
+        str, typer.Argument(help="What to look at; without it, the views of this run.")
+    ] = "",
+    example: Annotated[
+        int | None, typer.Option(help="Which example of the split, for views that show one.")
+    ] = None,
+    data: Annotated[
+        Path | None, typer.Option(help="Other labelled data to look at; by default the run's own.")
+    ] = None,
+    settings: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="KEY=VALUE", help="A setting of the view, see `explain`."),
+    ] = None,
+    save: Annotated[
+        Path | None, typer.Option(help="Write the picture (.svg, .png) or a page (.html) here.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="The numbers as JSON.")] = False,
+) -> None:
+    """Look inside a run without training anything again.
+
+    netwright inspect runs/lenet-mnist-001
+    netwright inspect runs/lenet-mnist-001 saliency --example 3 --save seven.svg
+    netwright inspect runs/mlp-digits-001 backprop --example 3 --save steps.html
+    netwright inspect runs/mlp-digits-001 landscape --set cells=41 --save landscape.png
+    """
+    from netwright.core.console import give, give_json, give_table
+    from netwright.core.errors import ConfigError
+    from netwright.inspection.drawing.view import check_can_save
+    from netwright.recipes.run import look_inside
+
+    if not view:
+        if save is not None or example is not None or settings:
+            raise ConfigError("--save, --example and --set are of a view: give its name")
+        shown = look_inside.inspectable(run, data=data)
+        if as_json:
+            give_json(shown)
+        else:
+            give_table([{"view": name, "what it shows": told} for name, told in shown.items()])
+        return
+    if save is not None:
+        check_can_save(save, "a view")
+    chosen = _settings(settings or []) | ({} if example is None else {"example": example})
+    seen = look_inside.inspect(run, view, data=data, **chosen)
+    if as_json:
+        give_json(seen.to_json())
+    elif save is None:
+        _tell(seen)
+    else:
+        give(seen.caption)  # the picture shows the rest
+    if save is not None:
+        seen.save(save)
+        if not as_json:
+            give(f"written: {save}")
+
+
+def _settings(typed: list[str]) -> dict[str, Any]:
+    """Key -> value as typed: each view's settings know their types."""
+    from netwright.core.errors import ConfigError
+
+    found: dict[str, Any] = {}
+    for pair in typed:
+        key, equals, value = pair.partition("=")
+        if not equals:
+            raise ConfigError(f"--set wants KEY=VALUE, got {pair!r}")
+        found[key.strip().replace("-", "_")] = value.strip()
+    return found
+
+
+def _tell(view: "View") -> None:
+    from netwright.core.console import give, give_table
+
+    rows = view.table_rows()
+    if rows:
+        give_table(rows)
+    give(view.text())

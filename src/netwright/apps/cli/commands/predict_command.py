@@ -1,0 +1,337 @@
+"""`netwright predict`: what a run says of new rows, texts or images."""
+
+import csv
+import io
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from netwright.apps.cli.reading_options import WrittenAs, read_as
+
+if TYPE_CHECKING:
+    from netwright.data.series.encoder import SeriesEncoder
+    from netwright.data.tables.raw_table import RawTable
+    from netwright.recipes.run.run import Run
+
+TOGETHER = 256  # images that are in memory at a time
+MOST_NUMBERS = 2**26  # and no more of their pixels and channels
+MASKS_TOGETHER = 16  # and with a probability of each class for each of their pixels
+
+
+def predict(  # noqa: PLR0913, PLR0917 - one argument an option
+    run: Annotated[Path, typer.Argument(help="A run folder.")],
+    sources: Annotated[
+        list[str] | None,
+        typer.Argument(
+            help="A table with the run's columns, texts one a line, or images and folders; "
+            "- is standard input."
+        ),
+    ] = None,
+    row: Annotated[
+        str | None,
+        typer.Option(help='One row: "student=No,balance=1200,income=30000", or JSON.'),
+    ] = None,
+    proba: Annotated[bool, typer.Option("--proba", help="Add the probability of each class.")] = (
+        False
+    ),
+    threshold: Annotated[
+        float | None,
+        typer.Option(help="Two classes: above which probability the second is given."),
+    ] = None,
+    keep: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="COLUMN",
+            help="A column of the table that stands before the answers. (what names its rows)",
+        ),
+    ] = None,
+    settings: WrittenAs = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            help="The file that takes the answers; of masks, the folder for a PNG an image."
+        ),
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="As JSON, one object a row.")] = False,
+) -> None:
+    """Predict new rows, texts or images: a CSV table, or a line for each text, is given.
+
+    netwright predict RUN rows.csv --proba --out answers.csv
+    cat rows.csv | netwright predict RUN -
+    netwright predict RUN --row "student=No,balance=1200,income=30000"
+    echo "a fine film" | netwright predict RUN -
+    netwright predict RUN photo.jpg more_photos/
+    netwright predict RUN photos/ --out masks
+    netwright predict RUN series.csv    (a last row without values: what comes next)
+    """
+    from netwright.core.console import give, give_exactly
+    from netwright.core.errors import ConfigError
+    from netwright.core.storage import write_text
+    from netwright.recipes.run.answers import check_asked
+    from netwright.recipes.run.run import open_run
+
+    if bool(sources) == (row is not None):
+        raise ConfigError("predict takes files or --row, one of them")
+    opened = open_run(run)
+    read_as(opened, settings or [])
+    check_asked(opened.spec, threshold=threshold, proba=proba)
+    is_mask = opened.spec.target == "mask"
+    if out is not None and not is_mask:
+        _check_free(out, "json" if as_json else _form(opened))
+    if is_mask:
+        if proba:
+            raise ConfigError("--proba is for tables, this run predicts masks")
+        answers = _write_masks(opened, sources or [], out)
+    elif opened.preprocessor.kind == "images":
+        answers = _answer_images(opened, sources or [], proba=proba, threshold=threshold)
+    else:
+        rows = _read_row(opened, row) if row is not None else _read_rows(opened, sources or [])
+        answers = _answer_rows(opened, rows, keep, proba=proba, threshold=threshold)
+    text = _text(opened, answers, as_json=as_json)
+    if out is None or is_mask:
+        give_exactly(text)
+    else:
+        write_text(out, text)
+        give(f"{len(answers)} answers: {out}")
+
+
+def _form(run: "Run") -> str:
+    """How answers are written: a table, or lines of text."""
+    return "txt" if run.spec.target == "tags" or run.spec.inputs == "pairs" else "csv"
+
+
+def _check_free(out: Path, form: str) -> None:
+    """Refuse a place for the answers that is taken, or named like something else."""
+    from netwright.core.errors import ConfigError
+
+    if out.suffix.lower() != f".{form}":
+        raise ConfigError(f"answers are written as {form}: --out must end in .{form}, got {out}")
+    if out.exists():
+        raise ConfigError(f"{out} is there already, give --out another name")
+
+
+def _text(run: "Run", answers: list[dict[str, Any]], *, as_json: bool) -> str:
+    """What goes to standard output, or into a file."""
+    from netwright.core.console import json_text
+
+    if as_json:
+        return json_text(answers) + "\n"
+    if run.spec.target == "tags":
+        return "".join(_tagged(**one) + "\n" for one in answers)
+    if run.spec.inputs == "pairs":
+        return "".join(f"{target}\n" for _, target in map(dict.values, answers))
+    return _csv(answers)
+
+
+def _tagged(words: list[str], tags: list[str]) -> str:
+    return " ".join(f"{word}/{tag}" for word, tag in zip(words, tags, strict=True))
+
+
+def _csv(rows: list[dict[str, Any]]) -> str:
+    text = io.StringIO()
+    writer = csv.DictWriter(text, fieldnames=list(rows[0]), lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    return text.getvalue()
+
+
+def _answer_rows(
+    run: "Run", rows: Any, keep: list[str] | None, *, proba: bool, threshold: float | None
+) -> list[dict[str, Any]]:
+    """One answer a row of a table, a text, or a sentence; what names the row stands before it."""
+    from netwright.apps.cli.predicted_texts import complete_pairs, tag_words
+    from netwright.core.console import warn
+    from netwright.core.errors import ConfigError
+    from netwright.data.series.encoder import SeriesEncoder
+    from netwright.data.tables.raw_table import RawTable
+    from netwright.data.text.pair_encoder import PairEncoder
+
+    encoder = run.preprocessor
+    has_names = run.spec.target == "tags" or isinstance(encoder, PairEncoder | SeriesEncoder)
+    if keep and (has_names or not isinstance(rows, RawTable)):
+        raise ConfigError("--keep is for the columns of a table")
+    kept = _kept_columns(run, rows, keep) if isinstance(rows, RawTable) else []
+    for remark in encoder.remarks(rows):
+        warn(remark)
+    if run.spec.target == "tags":
+        return tag_words(run, rows)
+    if isinstance(encoder, PairEncoder):
+        return complete_pairs(run, rows, encoder.columns)
+    answers = answer(run, rows, proba=proba, threshold=threshold)
+    if isinstance(encoder, SeriesEncoder):
+        names = _times(encoder, rows)
+    elif isinstance(rows, RawTable):
+        names = _row_names(rows, kept)
+    else:
+        return answers
+    return [name | one for name, one in zip(names, answers, strict=True)]
+
+
+def _kept_columns(run: "Run", table: "RawTable", keep: list[str] | None) -> list[str]:
+    """The columns that are asked for, else those that training took for the names of its rows."""
+    from netwright.core.errors import ConfigError
+    from netwright.data.tables.encoding import TableEncoder
+
+    if keep is None:
+        ids = run.preprocessor.id_columns if isinstance(run.preprocessor, TableEncoder) else ()
+        return [name for name in ids if name in table.columns]
+    table.check_columns(keep)
+    for name in keep:
+        if name in run.spec.target_names:
+            raise ConfigError(f"--keep {name} would hide the answers, which are called so too")
+    return keep
+
+
+def _row_names(table: "RawTable", columns: list[str]) -> list[dict[str, Any]]:
+    """The cells of these columns, row by row."""
+    cells = [table.column(name) for name in columns]
+    return [
+        {name: one[row] for name, one in zip(columns, cells, strict=True)}
+        for row in range(len(table))
+    ]
+
+
+def _answer_images(
+    run: "Run", sources: list[str], *, proba: bool, threshold: float | None
+) -> list[dict[str, Any]]:
+    """One answer an image, after the name of its file."""
+    from netwright.core.errors import ConfigError
+    from netwright.data.images.file_names import shown
+    from netwright.data.images.listing import files_at
+
+    if not sources:
+        raise ConfigError("--row is for tables, this run was trained on images")
+    files = [file for source in sources for file in files_at(source)]
+    answers = []
+    together = max(1, min(TOGETHER, MOST_NUMBERS // run.spec.num_features))
+    for start in range(0, len(files), together):
+        some = files[start : start + together]
+        given = answer(run, run.preprocessor.read(some), proba=proba, threshold=threshold)
+        answers += [{"file": shown(file), **one} for file, one in zip(some, given, strict=True)]
+    return answers
+
+
+def _write_masks(run: "Run", sources: list[str], out: Path | None) -> list[dict[str, Any]]:
+    """One mask an image, of its size and under its name; which went where."""
+    from netwright.core.errors import ConfigError
+    from netwright.data.images.decoding import read_header
+    from netwright.data.images.encoder import ImageEncoder
+    from netwright.data.images.file_names import shown
+    from netwright.data.images.masks import resize_mask, write_mask
+
+    encoder = run.preprocessor
+    if not sources or not isinstance(encoder, ImageEncoder):
+        raise ConfigError("--row is for tables, this run was trained on images")
+    if out is None:
+        raise ConfigError("a mask is no row of a table, give --out FOLDER for one PNG an image")
+    files = [file for source in sources for file in encoder.files(Path(source))]
+    places = _places(files, out)
+    for start in range(0, len(files), MASKS_TOGETHER):
+        some = files[start : start + MASKS_TOGETHER]
+        masks = encoder.decode_masks(run.predict(encoder.read(some)))
+        out.mkdir(parents=True, exist_ok=True)  # not before there is something to write
+        for file, mask in zip(some, masks, strict=True):
+            header = read_header(file)
+            write_mask(places[file], resize_mask(mask, header.height, header.width))
+    return [{"file": shown(file), "mask": shown(places[file])} for file in files]
+
+
+def _places(files: list[Path], out: Path) -> dict[Path, Path]:
+    """Image -> where its mask goes; nothing is written over."""
+    from netwright.core.errors import ConfigError
+    from netwright.data.images.file_names import shown
+
+    if out.is_file():
+        raise ConfigError(f"--out must be a folder, {shown(out)} is a file")
+    of_place: dict[Path, Path] = {}
+    for file in files:
+        place = out / f"{file.stem}.png"
+        if place in of_place:
+            raise ConfigError(
+                f"{shown(of_place[place])} and {shown(file)} would both go to {shown(place)}"
+            )
+        if place.exists():
+            raise ConfigError(f"{shown(place)} is there already, give --out another folder")
+        of_place[place] = file
+    return {file: place for place, file in of_place.items()}
+
+
+def answer(
+    run: "Run", rows: Any, *, proba: bool = False, threshold: float | None = None
+) -> list[dict[str, Any]]:
+    """One mapping a row: the prediction, and with `proba` the probability of each class."""
+    labels = run.predict(rows, threshold=threshold)
+    spec = run.spec
+    names = list(spec.class_names if spec.target == "labels" else spec.target_names)
+    if spec.target == "class" or not names:
+        names = names[:1] or ["prediction"]
+    columns = labels.reshape(len(labels), -1)
+    if spec.target == "real":  # the shortest number that is the same float32
+        columns = columns.astype(str).astype(float)
+    answers = [dict(zip(names, values, strict=True)) for values in columns.tolist()]
+    if proba:
+        for given, shares in zip(answers, run.predict_proba(rows).tolist(), strict=True):
+            given.update(
+                {
+                    f"p({name})": round(share, 6)
+                    for name, share in zip(spec.class_names, shares, strict=True)
+                }
+            )
+    return answers
+
+
+def read_row(text: str) -> dict[str, Any]:
+    """One row from "a=1,b=x" or from a JSON object."""
+    from netwright.core.errors import ConfigError
+    from netwright.core.json_text import json_value
+
+    if text.lstrip().startswith("{"):
+        try:
+            values = json_value(text)
+        except ValueError as error:
+            raise ConfigError(f"--row is not JSON: {error}") from None
+        return dict(values)
+    pairs = [part.partition("=") for part in text.split(",")]
+    if not all(equals for _, equals, _ in pairs):
+        raise ConfigError(f'--row must be like "a=1,b=x" or a JSON object, got {text!r}')
+    return {name.strip(): value.strip() for name, _, value in pairs}
+
+
+def _read_row(run: "Run", row: str) -> Any:
+    from netwright.core.errors import ConfigError
+
+    if run.spec.target == "tags" or run.preprocessor.kind == "symbols":
+        raise ConfigError("--row is for tables, this run takes one text a line")
+    return run.preprocessor.read(read_row(row))
+
+
+def _read_rows(run: "Run", sources: list[str]) -> Any:
+    """What a file, or standard input, holds: texts, or a table."""
+    from netwright.apps.cli.predicted_texts import read_texts, takes_texts
+    from netwright.apps.cli.standard_input import INPUT, read_standard_input
+    from netwright.core.errors import ConfigError
+    from netwright.data.tables.delimited import parse_delimited
+    from netwright.data.tables.encoding import TableEncoder
+    from netwright.data.tables.reading import read_table
+
+    if len(sources) > 1:
+        raise ConfigError(f"predict takes one table, got {len(sources)} files")
+    (source,) = sources
+    encoder = run.preprocessor
+    if takes_texts(encoder):
+        return read_texts(encoder, source)
+    if source == "-":
+        dialect = encoder.dialect if isinstance(encoder, TableEncoder) else None
+        return encoder.read(parse_delimited(INPUT, read_standard_input(), dialect=dialect))
+    return read_table(source) if encoder.kind == "arrays" else encoder.read(source)
+
+
+def _times(encoder: "SeriesEncoder", table: "RawTable") -> list[dict[str, Any]]:
+    """Which row each forecast is of: its time, where there is one, or else its place."""
+    forecast = range(encoder.first_row, len(table))
+    if encoder.time is not None:
+        times = table.column(encoder.time)
+        return [{encoder.time: times[row]} for row in forecast]
+    name, places = ("row", table.positions) if table.lines is None else ("line", table.lines)
+    return [{name: places[row]} for row in forecast]

@@ -1,0 +1,144 @@
+"""`netwright search`: try settings of a recipe, alone or with other processes."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from netwright.apps.cli.recipe_options import (
+    DataName,
+    ModelName,
+    RecipeFiles,
+    Settings,
+    Target,
+    Text,
+)
+from netwright.apps.cli.typed_recipe import parse_seconds, typed_recipe
+
+if TYPE_CHECKING:
+    from netwright.recipes.search.study import Study
+
+
+def search(  # noqa: PLR0913, PLR0917 - one argument an option
+    model: ModelName = None,
+    data: DataName = None,
+    config: RecipeFiles = None,
+    settings: Settings = None,
+    space: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="SETTING=VALUES",
+            help="What is tried: train.lr=log:1e-4..1e-1, model.dropout=0..0.6, "
+            "model.hidden=64|128,64. (what is usual for the model)",
+        ),
+    ] = None,
+    target: Target = None,
+    text: Text = None,
+    epochs: Annotated[int | None, typer.Option(help="Passes over the data, in a trial.")] = None,
+    trials: Annotated[
+        int | None, typer.Option(help="Finished trials, of all processes together. (20)")
+    ] = None,
+    metric: Annotated[
+        str | None,
+        typer.Option(
+            help="What decides, on validation rows: val/loss, val/accuracy ... (val/loss)"
+        ),
+    ] = None,
+    sampler: Annotated[str | None, typer.Option(help="tpe, random or grid. (tpe)")] = None,
+    pruner: Annotated[
+        str | None, typer.Option(help="median, hyperband or none. (median, where it can)")
+    ] = None,
+    storage: Annotated[str | None, typer.Option(help="journal or sqlite. (journal)")] = None,
+    max_time: Annotated[
+        str | None, typer.Option(help="Stop after this time: 90s, 10m, 2h.")
+    ] = None,
+    seed: Annotated[
+        int | None, typer.Option(help="Of every trial's training, and of the sampler. (0)")
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            help="The folder; the same search is joined. (the next searches/MODEL-DATA-NNN)"
+        ),
+    ] = None,
+    resume: Annotated[
+        Path | None, typer.Option(metavar="FOLDER", help="Join or go on with a search.")
+    ] = None,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="All trials as JSON.")] = False,
+) -> None:
+    """Search settings of a recipe; the same command with --out in another terminal helps.
+
+    netwright search mlp digits --trials 30
+    netwright search mlp moons --space train.lr=log:1e-4..1e-1 --space model.hidden=16|64,32
+    netwright search mlp digits --out searches/mine --max-time 10m
+    netwright search --resume searches/mine --trials 100
+    """
+    from netwright.core.errors import ConfigError
+    from netwright.recipes.plan.recipe import parse_recipe
+    from netwright.recipes.plan.sources import load_configured
+    from netwright.recipes.search.search import SearchRequest, resume_search, start_search
+
+    seconds = None if max_time is None else parse_seconds(max_time)
+    quiet = quiet or as_json
+    how: dict[str, Any] = {
+        "metric": metric,
+        "sampler": sampler,
+        "pruner": pruner,
+        "storage": storage,
+    }
+    try:
+        if resume is not None:
+            said = (
+                model,
+                data,
+                config,
+                settings,
+                space,
+                target,
+                text,
+                epochs,
+                seed,
+                out,
+                *how.values(),
+            )
+            if any(word not in (None, []) for word in said):
+                raise ConfigError(
+                    f"{resume} says itself what is searched: "
+                    "with --resume give --trials and --max-time only"
+                )
+            study = resume_search(resume, trials=trials, max_time=seconds, quiet=quiet)
+        else:
+            recipe = parse_recipe(
+                typed_recipe(
+                    config or [],
+                    model,
+                    data,
+                    seed,
+                    settings or [],
+                    {"target": tuple(target) if target else None, "text": text},
+                    {"epochs": epochs},
+                )
+            )
+            how |= {"space": space or None, "trials": trials}
+            given = {name: value for name, value in how.items() if value is not None}
+            asked = SearchRequest(seed=recipe.seed, **given)
+            study = start_search(
+                recipe, load_configured(recipe), asked, out=out, max_time=seconds, quiet=quiet
+            )
+    except KeyboardInterrupt:
+        raise typer.Exit(130) from None  # typer would make an Abort of it
+    _show(study, as_json=as_json)
+
+
+def _show(study: "Study", *, as_json: bool) -> None:
+    from netwright.core.console import give, give_json, give_table
+    from netwright.recipes.search.report import FILE
+
+    if as_json:
+        give_json({"folder": str(study.folder), **study.to_json()})
+        return
+    give_table(study.best_rows())
+    give(study.sentence)
+    give(f"report: {study.folder / FILE}")
+    give(f"to train the best again: {study.command}")

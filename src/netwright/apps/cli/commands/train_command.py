@@ -1,0 +1,233 @@
+"""`netwright train`: from names, files and settings to a run folder."""
+
+import os
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from netwright.apps.cli.dry_run import show_dry_run
+from netwright.apps.cli.learning_rate_table import show_learning_rates
+from netwright.apps.cli.recipe_options import (
+    DataName,
+    DropMissingTarget,
+    ModelName,
+    RecipeFiles,
+    Settings,
+    Target,
+    Text,
+)
+from netwright.apps.cli.results_table import show_results, write_report
+from netwright.apps.cli.typed_recipe import first_recipe, parse_seconds, typed_recipe
+
+if TYPE_CHECKING:
+    from netwright.recipes.fitting.prepared import Prepared
+    from netwright.recipes.plan.recipe import Recipe
+
+
+def train(  # noqa: PLR0913, PLR0917 - one argument an option
+    model: ModelName = None,
+    data: DataName = None,
+    config: RecipeFiles = None,
+    settings: Settings = None,
+    target: Target = None,
+    text: Text = None,
+    target_kind: Annotated[
+        str | None, typer.Option(help="What the target is: class, real or labels. (guessed)")
+    ] = None,
+    drop_missing_target: DropMissingTarget = False,
+    epochs: Annotated[int | None, typer.Option(help="Passes over the data.")] = None,
+    batch_size: Annotated[int | None, typer.Option(help="Examples a step.")] = None,
+    optimizer: Annotated[str | None, typer.Option(help="How weights move.")] = None,
+    lr: Annotated[float | None, typer.Option(help="Learning rate.")] = None,
+    weight_decay: Annotated[float | None, typer.Option(help="Pull toward zero.")] = None,
+    patience: Annotated[
+        int | None,
+        typer.Option(help="Stop after this many measurements without a better val/loss."),
+    ] = None,
+    precision: Annotated[str | None, typer.Option(help="fp32, bf16-mixed or fp16-mixed.")] = None,
+    device: Annotated[str | None, typer.Option(help="auto, cpu, cuda, cuda:N or mps.")] = None,
+    max_steps: Annotated[
+        int | None,
+        typer.Option(help="Updates after which to stop; without --epochs the length of the run."),
+    ] = None,
+    eval_every: Annotated[
+        int | None, typer.Option(help="Updates between validations, beside those after epochs.")
+    ] = None,
+    max_time: Annotated[
+        str | None, typer.Option(help="Stop after this time: 90s, 10m, 2h.")
+    ] = None,
+    seed: Annotated[int | None, typer.Option(help="Of weights, order and dropout. (0)")] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="The run folder. (the next runs/MODEL-DATA-NNN)")
+    ] = None,
+    resume: Annotated[
+        str,
+        typer.Option(
+            metavar="auto|PATH|never",
+            help="Go on exactly: with the unfinished run of this recipe, or with a run's folder.",
+        ),
+    ] = "never",
+    allow: Annotated[
+        str,
+        typer.Option(metavar="NAME,...", help="What may have changed since: batch_size, data ..."),
+    ] = "",
+    start_from: Annotated[
+        Path | None,
+        typer.Option(
+            "--from",
+            metavar="RUN_OR_WEIGHTS",
+            help="Begin with the weights of an old run, or of a .safetensors file.",
+        ),
+    ] = None,
+    freeze: Annotated[
+        str | None,
+        typer.Option(metavar="PART", help="Up to this part of the model nothing learns: layer3."),
+    ] = None,
+    unfreeze_every: Annotated[
+        int | None,
+        typer.Option(help="Epochs after which, each time, the last frozen part begins to learn."),
+    ] = None,
+    layer_decay: Annotated[
+        float | None, typer.Option(help="A part's learning rate, as a share of the next part's.")
+    ] = None,
+    nproc: Annotated[
+        int, typer.Option(help="Processes that train together, each a part of every batch.")
+    ] = 1,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Show shapes, one batch and the cost; train nothing.")
+    ] = False,
+    find_lr: Annotated[
+        bool, typer.Option("--find-lr", help="Try learning rates and suggest one; train nothing.")
+    ] = False,
+    print_config: Annotated[
+        bool, typer.Option("--print-config", help="Print the resolved recipe; train nothing.")
+    ] = False,
+    no_report: Annotated[
+        bool, typer.Option("--no-report", help="Write no report.html into the run folder.")
+    ] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Results as JSON.")] = False,
+) -> None:
+    """Train a model on data and leave a run folder.
+
+    netwright train
+    netwright train mlp moons --epochs 100
+    netwright train mlp Default.csv --target default --set model.hidden=64,64
+    netwright train lstm reviews.tsv --text sentence --target label
+    netwright train gpt book.txt
+    netwright train lstm sales.csv --set data.name=series --target sales
+    netwright train encoder-decoder pairs.tsv --set data.name=text-pairs
+    netwright train mlp moons --find-lr
+    netwright train -c recipe.yaml --lr 3e-4
+    netwright train mlp mnist --resume auto
+    netwright train --resume runs/mlp-mnist-001
+    netwright train resnet18 photos/ --from runs/resnet18-cifar10-001 --freeze layer3
+    """
+    from netwright.core.console import give, say
+    from netwright.recipes.fitting.find_lr import with_a_rate
+    from netwright.recipes.fitting.fit import check_one_beginning, put_together, run_path
+    from netwright.recipes.fitting.launch import launch
+    from netwright.recipes.fitting.training import train as train_prepared
+    from netwright.recipes.plan.recipe import parse_recipe
+    from netwright.recipes.plan.recipe_file import to_yaml
+    from netwright.recipes.plan.sources import load_configured
+    from netwright.recipes.saved.resume import NEVER
+
+    given_train = {
+        "epochs": epochs,
+        "batch_size": batch_size,
+        "optimizer": optimizer,
+        "lr": lr,
+        "weight_decay": weight_decay,
+        "patience": patience,
+        "precision": precision,
+        "device": device,
+        "max_steps": max_steps,
+        "eval_every": eval_every,
+        "max_time": None if max_time is None else parse_seconds(max_time),
+        "freeze": freeze,
+        "unfreeze_every": unfreeze_every,
+        "layer_decay": layer_decay,
+    }
+    given_data: dict[str, Any] = {
+        "target": tuple(target) if target else None,
+        "target_kind": target_kind,
+        "text": text,
+    }
+    if drop_missing_target:
+        given_data["drop_missing_target"] = True
+    rank = os.environ.get("RANK")  # given by `launch` below or by torchrun
+    quiet = quiet or rank not in {None, "0"}
+    recipe = parse_recipe(
+        typed_recipe(
+            config or [],
+            model,
+            data,
+            seed,
+            settings or [],
+            given_data,
+            given_train,
+            first=first_recipe(resume),
+        )
+    )
+    check_one_beginning(resume, start_from)
+    if start_from is not None:
+        recipe = replace(recipe, start_from=run_path(start_from))
+    if print_config:
+        give(to_yaml(recipe.to_mapping()))
+        return
+    if nproc != 1 and rank is None and not (dry_run or find_lr):
+        raise typer.Exit(launch(sys.argv[1:], nproc, recipe.train.rank_timeout))
+    loaded = load_configured(recipe)
+    for note in () if quiet or as_json else loaded.notes:
+        say(f"  {note}")
+    prepared = put_together(with_a_rate(recipe) if find_lr else recipe, loaded)
+    if dry_run or find_lr:
+        if resume == NEVER:  # a run that goes on has its own weights
+            _begin_as_training_would(prepared, quiet=quiet or as_json)
+        _show_untrained(prepared, recipe, dry_run=dry_run, find_lr=find_lr, as_json=as_json)
+        return
+    try:
+        run = train_prepared(
+            prepared,
+            out=out,
+            resume=resume,
+            allow=allow,
+            quiet=quiet or as_json,
+        )
+    except KeyboardInterrupt as interrupt:  # typer would swallow what it says
+        say(f"interrupted; {str(interrupt) or 'nothing is saved'}")
+        raise typer.Exit(130) from None
+    if rank in {None, "0"}:
+        show_results(run, as_json=as_json, report=None if no_report else write_report(run))
+
+
+def _begin_as_training_would(prepared: "Prepared", *, quiet: bool) -> None:
+    """Take the weights of --from, and say what is to be said of them."""
+    from netwright.core.console import warn
+    from netwright.recipes.fitting.training import take_first_weights
+
+    notes = take_first_weights(prepared)
+    for note in () if quiet else notes:
+        warn(note)
+
+
+def _show_untrained(
+    prepared: "Prepared", recipe: "Recipe", *, dry_run: bool, find_lr: bool, as_json: bool
+) -> None:
+    """What one batch shows, the learning rates, or the one after the other."""
+    from netwright.core.console import give, give_json
+    from netwright.recipes.fitting.find_lr import find_prepared_lr
+
+    shown: dict[str, Any] = {}
+    if dry_run:
+        shown |= show_dry_run(prepared, quiet=as_json)
+    if dry_run and find_lr and not as_json:
+        give("")
+    if find_lr:
+        shown |= show_learning_rates(find_prepared_lr(prepared), recipe, quiet=as_json)
+    if as_json:
+        give_json(shown)

@@ -1,0 +1,29 @@
+"""`netwright verify-resume`: whether a run of one's own goes on exactly, bit for bit."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def verify_resume(
+    run: Annotated[Path, typer.Argument(help="A run folder; it is copied, and stays as it is.")],
+    steps: Annotated[int, typer.Option(help="How far the copy goes on.")] = 200,
+    as_json: Annotated[bool, typer.Option("--json", help="What was found as JSON.")] = False,
+) -> None:
+    """Let a copy of a run go on, stop it at a random step, and compare it with one that was not.
+
+    netwright verify-resume runs/mlp-digits-001
+    """
+    from dataclasses import asdict
+
+    from netwright.core.console import give, give_json
+    from netwright.recipes.fitting.verify_resume import verify_resume as verify
+
+    found = verify(run, steps=steps)
+    if as_json:
+        give_json({**asdict(found), "run": str(run), "holds": found.holds})
+    else:
+        give(f"{run}: {found}")
+    if not found.holds:
+        raise typer.Exit(1)

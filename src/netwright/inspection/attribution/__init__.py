@@ -1,0 +1,1 @@
+"""Views of what an answer depends on: pixels, features, tokens and weights."""

@@ -1,0 +1,1 @@
+"""Views of the data: its columns, classes, targets and augmentations."""

@@ -1,0 +1,1 @@
+"""How figures and pages are drawn: style, text, formulas, SVG and HTML."""

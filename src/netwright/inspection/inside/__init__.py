@@ -1,0 +1,1 @@
+"""Views of what happens inside a model: layers, units, attention and state."""

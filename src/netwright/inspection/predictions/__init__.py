@@ -1,0 +1,1 @@
+"""Views of what a model predicts: right, wrong, sure and unsure."""

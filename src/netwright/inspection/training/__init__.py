@@ -1,0 +1,1 @@
+"""Views of how a model was trained: curves, gradients, landscapes and searches."""

@@ -1,0 +1,1 @@
+"""Attention: scores, heads, masks, caches, positions and the transformer block."""

@@ -1,0 +1,137 @@
+r"""Multi-head self-attention: several attentions on parts of the features, joined and mixed.
+
+    head_i = softmax(Q_i K_i^T / sqrt(K)) V_i,    out = [head_1, ..., head_H] W_O
+
+Queries, keys and values come from one fused projection. With fewer heads of keys and values (G)
+than of queries (H), each serves H / G of them. Training uses torch's fused attention, which never
+holds the weights; `attention_weights` computes them by the plain formula, to be looked at. The
+matrix W_O is often forgotten in print.
+
+Parts have GPT-2's names: c_attn (the fused projection), c_proj (W_O).
+
+Shapes: B batch, T positions, S keys, D width, H heads, G heads of keys and values, K = D / H.
+Source: Vaswani et al., "Attention Is All You Need" (2017), section 3.2.2; Ainslie et al., "GQA"
+(2023), for the grouped heads.
+"""
+
+from torch import Tensor, nn
+from torch.nn import functional
+
+from netwright.core.errors import ConfigError
+from netwright.layers.attention.attention import masked_softmax
+from netwright.layers.attention.attention_scores import scaled_dot_scores
+from netwright.layers.attention.key_value_cache import KeyValueCache
+from netwright.layers.attention.masks import causal_mask, zero_unread
+from netwright.layers.attention.position_encoding import Rotary
+
+
+class MultiHeadAttention(nn.Module):
+    """Every position reads from all others, or from those before it and itself.
+
+    Args:
+        width: D.
+        heads: H; divides D.
+        kv_heads: G; divides H. H where None.
+        causal: nothing is read from later positions.
+        dropout: share of the attention weights dropped while training.
+        bias: whether the projections have biases.
+        rotary: turns queries and keys by their positions; None: positions are told otherwise.
+    """
+
+    def __init__(
+        self,
+        width: int,
+        heads: int,
+        *,
+        kv_heads: int | None = None,
+        causal: bool = False,
+        dropout: float = 0.0,
+        bias: bool = True,
+        rotary: Rotary | None = None,
+    ) -> None:
+        super().__init__()
+        kv_heads = heads if kv_heads is None else kv_heads
+        check_heads(width, heads, kv_heads)
+        self.width, self.heads, self.kv_heads = width, heads, kv_heads
+        self.head_size = width // heads
+        self.causal, self.dropout, self.rotary = causal, dropout, rotary
+        self.c_attn = nn.Linear(width, (heads + 2 * kv_heads) * self.head_size, bias=bias)
+        self.c_proj = nn.Linear(width, width, bias=bias)
+
+    def forward(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
+        """(B, T, D) -> (B, T, D).
+
+        Args:
+            x: the positions.
+            mask: True where one may attend, (B, T, T) or (B, 1, T); causality comes on top of it.
+                What is at a position to which none may attend is not read: it may be NaN.
+        """
+        x = zero_unread(x, mask)
+        allowed = None if mask is None else self._allowed(mask, x)
+        return self._read(*self._split(x), allowed, is_causal=self.causal and allowed is None)
+
+    def extend(self, x: Tensor, cache: KeyValueCache) -> tuple[Tensor, KeyValueCache]:
+        """The next positions (B, T, D), which read from those in the cache too -> (B, T, D)."""
+        queries, keys, values = self._split(x, start=cache.length)
+        cache = cache.append(keys, values)
+        new, seen = x.shape[1], cache.length
+        # A single token sees all, a first read is plainly causal: only between is a mask needed.
+        allowed = None if new in {1, seen} else causal_mask(new, seen, x.device)
+        return self._read(queries, *cache.filled(), allowed, is_causal=1 < new == seen), cache
+
+    def start(self, batch: int, size: int) -> KeyValueCache:
+        """An empty cache for so many rows of at most `size` tokens."""
+        shape = (batch, self.kv_heads, size, self.head_size)
+        return KeyValueCache.empty(shape, like=self.c_attn.weight)
+
+    def attention_weights(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
+        """The weights of every head by the plain formula, (B, T, D) -> (B, H, T, T)."""
+        queries, keys, _ = self._split(zero_unread(x, mask))
+        keys = keys.repeat_interleave(self.heads // self.kv_heads, dim=1)
+        return masked_softmax(scaled_dot_scores(queries, keys), self._allowed(mask, x))
+
+    def _split(self, x: Tensor, start: int = 0) -> tuple[Tensor, Tensor, Tensor]:
+        """Queries (B, H, T, K), keys and values (B, G, T, K) of positions from `start` on."""
+        heads = self.c_attn(x).unflatten(-1, (-1, self.head_size)).transpose(1, 2)
+        counts = (self.heads, self.kv_heads, self.kv_heads)
+        queries, keys, values = heads.split(counts, dim=1)
+        if self.rotary is not None:
+            queries, keys = self.rotary(queries, start), self.rotary(keys, start)
+        return queries, keys, values
+
+    def _allowed(self, mask: Tensor | None, x: Tensor) -> Tensor | None:
+        """The mask and causality in one, for all heads: (B, 1, T, T) or (T, T)."""
+        causal = causal_mask(x.shape[1], device=x.device) if self.causal else None
+        if mask is None:
+            return causal
+        return mask[:, None] if causal is None else mask[:, None] & causal
+
+    def _read(
+        self,
+        queries: Tensor,
+        keys: Tensor,
+        values: Tensor,
+        allowed: Tensor | None,
+        *,
+        is_causal: bool,
+    ) -> Tensor:
+        """What the heads read, joined and mixed, (B, T, D)."""
+        heads = functional.scaled_dot_product_attention(
+            queries,
+            keys,
+            values,
+            attn_mask=allowed,
+            dropout_p=self.dropout if self.training else 0.0,
+            is_causal=is_causal,
+            enable_gqa=self.kv_heads < self.heads,
+        )
+        joined: Tensor = self.c_proj(heads.transpose(1, 2).flatten(2))
+        return joined
+
+
+def check_heads(width: int, heads: int, kv_heads: int) -> None:
+    """Refuse heads that do not divide the width, and key/value heads that do not divide them."""
+    if width % heads:
+        raise ConfigError(f"heads must divide the width, got {heads} heads and a width of {width}")
+    if heads % kv_heads:
+        raise ConfigError(f"kv_heads must divide heads, got {kv_heads} of {heads}")

@@ -1,0 +1,1 @@
+"""Convolution: kernels, boundaries, pooling, receptive fields and residual blocks."""

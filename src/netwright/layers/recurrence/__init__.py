@@ -1,0 +1,1 @@
+"""Recurrent layers: cells, stacks, linear recurrences and scans."""

@@ -1,0 +1,1 @@
+"""What seems wrong with data and a model before anything is trained."""

@@ -1,0 +1,244 @@
+# ruff: noqa: N803, N806 - scikit-learn calls the inputs X
+"""What the estimators share: settings by name, learning in the way of `nw.fit`, and going on.
+
+Shapes: N rows, T steps, F features, C channels, I/J image height and width, K outputs.
+"""
+
+from abc import ABC, abstractmethod
+from dataclasses import replace
+from numbers import Integral
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from scipy.sparse import issparse
+from sklearn.base import BaseEstimator, is_regressor
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+from torch import Tensor, nn
+
+from netwright.core.config import parse
+from netwright.core.devices import device_of
+from netwright.core.errors import ConfigError, ShapeError
+from netwright.core.learner import Learner
+from netwright.data.arrays import ArraysConfig, Names, from_arrays
+from netwright.data.dataset import Split
+from netwright.data.raw_arrays import column_names
+from netwright.data.targets import ArrayTarget
+from netwright.models.catalog import MODELS
+from netwright.models.ensembles.ensemble import Ensemble
+from netwright.recipes.estimators.passes import KeepStanding, Standing, learn_one_pass
+from netwright.recipes.fitting.fit import put_together, resolve
+from netwright.recipes.fitting.prepared import Prepared
+from netwright.recipes.fitting.training import train
+from netwright.recipes.saved.run_folder import claim_folder
+from netwright.train.evaluate import predict
+from netwright.train.history import History
+from netwright.train.settings import DEFAULT_OPTIMIZER
+
+Rows = tuple[NDArray[Any], NDArray[Any], NDArray[Any] | None]  # inputs, targets, weights
+
+MOST_ROWS = 2**16  # encoded at a time: encoding takes several copies
+DATA_SETTINGS = ("standardize", "factor", "split_seed")
+INSTEAD = {  # what `nw.fit` takes and an estimator does not
+    "data": "give X and y to fit",
+    "kind": "it is the estimator's own",
+    "out": "give run_folder",
+    "seed": "give random_state",
+    "test_size": "hold rows out before fit",
+}
+
+
+def learns_by_passes(estimator: "NetEstimator") -> bool:
+    """Whether `partial_fit` is there; a model that takes all rows at once says why it is not."""
+    if issubclass(MODELS.load(estimator.model), Learner | Ensemble):
+        raise AttributeError(f"{estimator.model} learns from all rows at once: use fit")
+    return True
+
+
+class NetEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn has no types
+    """The abstract kind; `NetClassifier` and `NetRegressor` say what the arguments are."""
+
+    model_: nn.Module
+    history_: History
+    _prepared: Prepared  # without its rows
+    _standing: Standing | None
+
+    def __init__(
+        self,
+        model: str = "mlp",
+        *,
+        val_size: float = 0.0,
+        random_state: int | np.random.RandomState | None = None,
+        run_folder: str | Path | None = None,
+        **settings: Any,
+    ) -> None:
+        self.model, self.val_size = model, val_size
+        self.random_state, self.run_folder = random_state, run_folder
+        self._settings = settings
+
+    @abstractmethod
+    def _read_targets(self, y: NDArray[Any], *, first: bool, classes: Any) -> NDArray[Any]:
+        """Check the targets; the first ones say what there is to predict."""
+
+    @abstractmethod
+    def _kind(self) -> tuple[ArrayTarget, Names]:
+        """What there is to predict, with the names of its classes."""
+
+    def _weigh(self, y: NDArray[Any], weights: NDArray[Any] | None) -> NDArray[Any] | None:
+        """How much each row counts in the end."""
+        return weights
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """The arguments of the constructor, and the settings that were given."""
+        return {**super().get_params(deep), **self._settings}
+
+    def set_params(self, **params: Any) -> Self:
+        """Set arguments and settings; `fit` looks whether there is such a setting."""
+        own = {name: params.pop(name) for name in self._get_param_names() if name in params}
+        super().set_params(**own)
+        self._settings = {**self._settings, **params}  # a new one: a shallow copy keeps its own
+        return self
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Learn from scratch.
+
+        Args:
+            X: features (N, F), series (N, T, F), or images (N, C, I, J).
+            y: targets (N,), or (N, K) for several labels or reals.
+            sample_weight: how much each row counts (N,); one with 0 counts as not there.
+        """
+        prepared = self._prepare(X, y, sample_weight, val_size=self.val_size)
+        folder = None if self.run_folder is None else claim_folder(Path(self.run_folder))
+        keep = KeepStanding()
+        run = train(prepared, out=folder, extra=[keep], quiet=True, keep_folder=folder is not None)
+        by_passes = not isinstance(run.model, Learner | Ensemble)
+        self._settle(prepared, run.history, keep.standing if by_passes else None)
+        return self
+
+    def _go_on(self, X: Any, y: Any, sample_weight: Any, classes: Any = None) -> Self:
+        """One pass over these rows, on from where the model stands."""
+        if self.run_folder is not None:
+            raise ConfigError(f"partial_fit leaves no run folder, got {str(self.run_folder)!r}")
+        if hasattr(self, "model_"):
+            prepared, before = self._with_rows(X, y, sample_weight), self._standing
+        else:
+            prepared = self._prepare(
+                X, y, sample_weight, classes=classes, val_size=0.0, is_part=True
+            )
+            before = None
+        batch_size = self._settings.get("batch_size")
+        standing = learn_one_pass(prepared, before, batch_size=batch_size)
+        self._settle(prepared, standing.history, standing)
+        return self
+
+    def _prepare(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any,
+        *,
+        classes: Any = None,
+        val_size: float,
+        is_part: bool = False,
+    ) -> Prepared:
+        """Make the recipe for these rows: their encoding, an untrained model, its task."""
+        if not isinstance(self.model, str):
+            raise ConfigError(f"model must be a name, got {type(self.model).__name__}")
+        if not isinstance(self.run_folder, str | Path | None):
+            raise ConfigError(f"run_folder must be a path, got {self.run_folder!r}")
+        target_names = column_names(y)
+        X, y, weights = self._read(X, y, sample_weight, first=True, classes=classes)
+        kind, names = self._kind()
+        settings = self._checked_settings()
+        if is_part:  # what a part has its optimum at is not that of all
+            settings.setdefault("optimizer", DEFAULT_OPTIMIZER)
+        for_data = {name: settings.pop(name) for name in DATA_SETTINGS if name in settings}
+        for_data |= {"kind": kind, "val_size": val_size, "test_size": 0.0}
+        data = from_arrays(
+            X,
+            y,
+            config=parse(ArraysConfig, for_data, "data"),
+            names=replace(
+                names,
+                features=tuple(getattr(self, "feature_names_in_", ())),
+                targets=target_names,
+            ),
+            weights=weights,
+        )
+        recipe = resolve(self.model, data, seed=self._seed(), **settings)
+        return put_together(*recipe, is_part=is_part)
+
+    def _with_rows(self, X: Any, y: Any, sample_weight: Any) -> Prepared:
+        """The recipe at hand with new rows, encoded as the first ones were."""
+        X, y, weights = self._read(X, y, sample_weight, first=False, classes=None)
+        data = self._prepared.data
+        rows = Split(
+            inputs=data.preprocessor.encode(X),
+            targets=data.preprocessor.encode_targets(y),
+            weights=None if weights is None else torch.tensor(weights, dtype=torch.float32),
+        )
+        return replace(self._prepared, data=replace(data, train=rows))
+
+    def _read(self, X: Any, y: Any, sample_weight: Any, *, first: bool, classes: Any) -> Rows:
+        """Arrays that scikit-learn finds right; rows of weight 0 are left out."""
+        numeric = is_regressor(self)
+        X, y = self._validated(X, y, first=first, multi_output=True, y_numeric=numeric)
+        y = y.toarray() if issparse(y) else y  # type: ignore[attr-defined]
+        y = self._read_targets(y, first=first, classes=classes)
+        weights = sample_weight
+        if sample_weight is not None:
+            weights = _check_sample_weight(sample_weight, X, ensure_non_negative=True)
+        weights = self._weigh(y, weights)
+        if weights is None or weights.all():
+            return X, y, weights
+        there = weights > 0
+        return X[there], y[there], weights[there]
+
+    def _validated(self, *arrays: Any, first: bool, **how: Any) -> Any:
+        """X, or X and y, that scikit-learn finds right; each input is shaped as the first ones."""
+        wanted = () if first else self._prepared.data.spec.input_shape
+        if len(wanted) > 1:  # scikit-learn looks at its first dimension alone
+            got = tuple(np.shape(arrays[0]))
+            if got[1:] != wanted:
+                shape = ", ".join(map(str, wanted))
+                raise ShapeError(f"X must have shape (N, {shape}) as it had in fit, got {got}")
+        return validate_data(self, *arrays, reset=first, allow_nd=True, **how)
+
+    def _settle(self, prepared: Prepared, history: History, standing: Standing | None) -> None:
+        """Keep what new rows need; let go of the training rows."""
+        data = prepared.data
+        none = Split(inputs=torch.empty(0, *data.spec.input_shape), targets=torch.empty(0))
+        self._prepared = replace(prepared, data=replace(data, train=none, val=None))
+        self.model_ = prepared.model.cpu()  # a pickle of it opens where there is no accelerator
+        self.history_, self._standing = history, standing
+
+    def _predictions(self, X: Any) -> Tensor:
+        """Probabilities (N, C) or reals (N, K)."""
+        check_is_fitted(self, "model_")
+        X = self._validated(X, first=False)
+        encode, device = self._prepared.data.preprocessor.encode, device_of(self.model_)
+        parts = (X[start : start + MOST_ROWS] for start in range(0, len(X), MOST_ROWS))
+        return torch.cat(
+            [predict(self.model_, encode(part).to(device), self._prepared.task) for part in parts]
+        )
+
+    def _seed(self) -> int:
+        """The number that was given itself, as in `nw.fit`; else one from the generator."""
+        try:
+            generator = check_random_state(self.random_state)
+        except ValueError:
+            wanted = "a whole number from 0 to 2**32 - 1, a RandomState or None"
+            raise ConfigError(f"random_state must be {wanted}, got {self.random_state!r}") from None
+        if isinstance(self.random_state, Integral):
+            return int(self.random_state)
+        return int(generator.randint(np.iinfo(np.int32).max))
+
+    def _checked_settings(self) -> dict[str, Any]:
+        """A copy of the settings; what an estimator has another way for is refused."""
+        for name, advice in INSTEAD.items():
+            if name in self._settings:
+                raise ConfigError(f"{name!r} is no setting of {type(self).__name__}: {advice}")
+        return dict(self._settings)

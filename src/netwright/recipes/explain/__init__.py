@@ -1,0 +1,1 @@
+"""What a named part is: its card, its settings and its code."""

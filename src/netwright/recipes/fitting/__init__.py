@@ -1,0 +1,1 @@
+"""From a recipe to a run: prepare, check one batch, train, measure, write."""

@@ -1,0 +1,284 @@
+"""`fit`: from a model and data, by name or in person, to a run."""
+
+import copy
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import nn
+from torch.nn.modules.batchnorm import _BatchNorm
+
+from netwright.core.checks import check_no_nul, check_seed, nearest
+from netwright.core.config import Config, describe, parse
+from netwright.core.devices import device_of, pick_device
+from netwright.core.errors import ConfigError, DataError
+from netwright.core.learner import Learner
+from netwright.core.seeding import derive_seed, seeded
+from netwright.data.dataset import Data, Split, check_data
+from netwright.models.catalog import MODELS
+from netwright.models.dry_build import check_size
+from netwright.models.ensembles.ensemble import Ensemble
+from netwright.recipes.fitting.ensemble_fit import prepare_ensemble
+from netwright.recipes.fitting.first_batch import try_first_batch
+from netwright.recipes.fitting.gradient_fit import check_monitor
+from netwright.recipes.fitting.own_fit import unused_settings
+from netwright.recipes.fitting.own_module import check_complex, check_own_module
+from netwright.recipes.fitting.prepared import Prepared
+from netwright.recipes.fitting.training import train
+from netwright.recipes.plan.convex_training import choose_optimizer, goes_to_optimum, start_at_zero
+from netwright.recipes.plan.model_fit import check_model_fits, check_source_fits
+from netwright.recipes.plan.recipe import Recipe, data_section, has_own_rule
+from netwright.recipes.plan.sources import load_source, settings_type
+from netwright.recipes.run.run import Run
+from netwright.recipes.saved.resume import AUTO, NEVER
+from netwright.train.callback import Callback, check_callbacks
+from netwright.train.settings import TrainConfig, pace_for
+from netwright.train.tasks.catalog import task_for
+from netwright.train.trainer import Trainer
+
+ONE_NUMBER = "Expected more than 1 value per channel"  # so torch refuses to normalise it
+
+
+def fit(  # noqa: PLR0913 - the one door, with a name for each question
+    model: str | Config | nn.Module = "mlp",
+    data: Any = "digits",
+    *,
+    seed: int = 0,
+    out: str | Path | None = None,
+    resume: str | Path = "never",
+    allow: str | Sequence[str] = (),
+    start_from: str | Path | Run = "",
+    callbacks: Sequence[Callback] = (),
+    quiet: bool = False,
+    **settings: Any,
+) -> Run:
+    """Train a model on data and leave a run folder.
+
+    Args:
+        model: a name ("mlp"), a config (`MLPConfig(hidden=(64,))`), or a module of your own.
+        data: a name ("digits"), a path ("Default.csv"), (inputs, targets), a frame, or `Data`.
+        seed: of weights, order and dropout; the same seed gives the same run, bit for bit.
+        out: the run folder; by default the next free runs/MODEL-DATA-NNN.
+        resume: "never"; "auto": go on in `out`, or in the newest unfinished run of the same
+            recipe, and begin where there is none; or the folder of a run or checkpoint to go on in.
+        allow: conditions that may have changed since the checkpoint ("batch_size", "data" ...).
+        start_from: a run, or a .safetensors file, whose weights are the first ones of this new
+            run; the last part may have other outputs, and is then a new one.
+        callbacks: your own, beside those that every run has.
+        quiet: print nothing.
+        **settings: of training (epochs, lr ...), of the model (hidden, dropout ...) or of the data
+            (target, noise ...), each by its name. With text="sentence" a table or a frame is one
+            that has a text in each row, in this column.
+    """
+    for name, place in (("out", out), ("resume", resume), ("start_from", start_from)):
+        check_no_nul(name, place)
+    check_one_beginning(resume, start_from)
+    check_callbacks(callbacks)
+    _check_readable(model, data, settings)
+    recipe, loaded, module = resolve(model, data, seed=seed, **settings)
+    recipe = replace(recipe, start_from=run_path(start_from))
+    return train(
+        put_together(recipe, loaded, module),
+        out=None if out is None else Path(out),
+        resume=resume,
+        allow=allow,
+        extra=callbacks,
+        quiet=quiet,
+    )
+
+
+def prepare(
+    model: str | Config | nn.Module, data: Any, *, seed: int = 0, **settings: Any
+) -> Prepared:
+    """Resolve names and settings, load the data, build the model, and try one batch."""
+    _check_readable(model, data, settings)
+    return put_together(*resolve(model, data, seed=seed, **settings))
+
+
+def resolve(
+    model: str | Config | nn.Module, data: Any, *, seed: int = 0, **settings: Any
+) -> tuple[Recipe, Data, nn.Module | None]:
+    """The recipe of these names and settings, its data, and the user's own module if it is one."""
+    check_seed(seed)
+    name, kind = _model_type(model)
+    own, for_data, for_train = _sort_settings(
+        settings, kind, settings_type(data, settings), own_rule=has_own_rule(name)
+    )
+    train_config = parse(TrainConfig, for_train, "train")
+    if own and not isinstance(model, str):
+        raise ConfigError(f"{next(iter(own))!r} is given beside a model that is already configured")
+    data_name, data_config, loaded = load_source(data, for_data)
+    config = parse(kind, own, "model") if isinstance(model, str) and kind is not None else None
+    recipe = Recipe(
+        model=name,
+        model_settings=model if isinstance(model, Config) else config,
+        data=data_name,
+        data_settings=data_config,
+        train=train_config,
+        seed=seed,
+    )
+    return recipe, loaded, model if isinstance(model, nn.Module) else None
+
+
+def put_together(
+    recipe: Recipe, data: Data, module: nn.Module | None = None, *, is_part: bool = False
+) -> Prepared:
+    """Build the recipe's model (or take the user's) for this data, and try one batch.
+
+    Args:
+        recipe: what to build.
+        data: what to learn from.
+        module: the user's own, for a recipe without a model.
+        is_part: more rows will come, so these may be of one class.
+    """
+    check_data(data, is_part=is_part)
+    rows = len(data.train)
+    size = recipe.train.batch_size
+    if size is not None and size > rows:
+        raise ConfigError(
+            f"batch_size {size} is more than the {rows} training rows of {data.name}; "
+            f"give {rows} or less"
+        )
+    if module is None:
+        kind = MODELS.load(recipe.model)
+        check_model_fits(recipe.model, data.spec)
+        try:
+            check_size(lambda: kind.build(recipe.model_settings, data.spec))
+            with seeded(derive_seed(recipe.seed, "weights")):
+                module = kind.build(recipe.model_settings, data.spec)
+        except (RuntimeError, MemoryError, DataError) as error:  # there is no room for it
+            reason = str(error).partition("\n")[0]
+            raise ConfigError(f"{recipe.model} cannot be built: {reason:.200}") from None
+    else:
+        check_own_module(module)
+        check_complex(module, recipe.train)
+    module.to(pick_device(recipe.train.device))
+    learns_by_itself = isinstance(module, Learner | Ensemble)
+    weighing = TrainConfig(class_weight=recipe.train.class_weight)
+    task = task_for(
+        data,
+        weighing if learns_by_itself else recipe.train,  # a rule of its own has its own loss
+        scale_targets=not learns_by_itself,
+    )
+    if not learns_by_itself:
+        recipe = replace(recipe, train=choose_optimizer(recipe.train, module, task, data))
+        if goes_to_optimum(recipe.train, module, task, data):
+            start_at_zero(module)
+    pace = pace_for(recipe.train, rows)
+    check_last_batch(module, data, pace.batch_size)
+    if not learns_by_itself:
+        epochs = pace.epochs if pace.last_step is None else None
+        chosen = replace(recipe.train, batch_size=pace.batch_size, epochs=epochs)
+        recipe = replace(recipe, train=chosen)
+        check_monitor(recipe.train, data, task)
+        Trainer(recipe.train, task).start(module, data)  # refuses settings before a folder is made
+    prepared = Prepared(
+        recipe=recipe,
+        model=module,
+        data=data,
+        task=task,
+        first_batch=try_first_batch(
+            module,
+            data,
+            task,
+            pace.batch_size,
+            goes_back=not recipe.model and not learns_by_itself,
+        ),
+        unused=unused_settings(recipe.train) if learns_by_itself else (),
+    )
+    return prepare_ensemble(prepared, put_together) if isinstance(module, Ensemble) else prepared
+
+
+def check_one_beginning(resume: str | Path, start_from: object) -> None:
+    """Refuse two answers to the question where the weights come from."""
+    if start_from and resume not in {AUTO, NEVER}:
+        raise ConfigError("a run that goes on has its own weights: give resume or from, not both")
+
+
+def _check_readable(model: str | Config | nn.Module, data: Any, settings: dict[str, Any]) -> None:
+    """Refuse a model of the catalog that cannot read what a named source would give."""
+    if isinstance(data, str | Path):
+        section = data_section(data, settings)
+        place = Path(section.get("path", "")).name
+        check_source_fits(_model_type(model)[0], section["name"], place)
+
+
+def run_path(run: str | Path | Run) -> str:
+    """The folder of a run, or a file of weights, in full; empty for none."""
+    if isinstance(run, Run):
+        if run.folder is None:
+            raise ConfigError("a run that is in memory only has no folder to start from")
+        run = run.folder
+    return str(Path(run).resolve()) if str(run) else ""
+
+
+def check_last_batch(module: nn.Module, data: Data, size: int) -> None:
+    """Refuse a batch of one row where batch norm would have to find its spread in one number."""
+    rows = len(data.train)
+    if (size > 1 and rows % size != 1) or _can_normalise_one(module, data.train):
+        return
+    better = next(other for other in range(max(2, size - 1), rows + 1) if rows % other != 1)
+    raise ConfigError(
+        f"batch norm cannot normalise one row: batch_size {size} leaves a batch of one "
+        f"of the {rows} training rows; give {better}"
+    )
+
+
+def _can_normalise_one(module: nn.Module, train: Split) -> bool:
+    """Whether its batch norms have more than one number a channel, as they do in larger maps."""
+    if not any(isinstance(part, _BatchNorm) for part in module.modules()):
+        return True
+    was_training, before = module.training, copy.deepcopy(module.state_dict())
+    row = train.read(torch.zeros(1, dtype=torch.int64, device=train.targets.device))
+    try:
+        with torch.no_grad(), seeded(0):
+            module.train()(row.to(device_of(module)))
+    except Exception as error:  # what else is wrong with it, the first batch tells
+        return not str(error).startswith(ONE_NUMBER)
+    finally:
+        module.load_state_dict(before)
+        module.train(was_training)
+    return True
+
+
+def _model_type(model: str | Config | nn.Module) -> tuple[str, type[Config] | None]:
+    """The catalog's name and settings of what the caller calls a model."""
+    if isinstance(model, str):
+        return model, MODELS.load(model).settings
+    if isinstance(model, nn.Module):
+        return "", None
+    for name in MODELS:
+        if MODELS.load(name).settings is type(model):
+            return name, type(model)
+    raise ConfigError(
+        f"model must be a name, a config of a model or an nn.Module, got {type(model).__name__}"
+    )
+
+
+def _sort_settings(
+    settings: dict[str, Any],
+    model: type[Config] | None,
+    data: type[Config] | None,
+    *,
+    own_rule: bool,
+) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:
+    """Settings for the model, the data and training; each name belongs to one of them."""
+    known = {
+        part: [field.name for field in describe(kind)] if kind is not None else []
+        for part, kind in (("model", model), ("data", data), ("train", TrainConfig))
+    }
+    sorted_out: dict[str, dict[str, Any]] = {"model": {}, "data": {}, "train": {}}
+    for name, value in settings.items():
+        parts = [part for part, names in known.items() if name in names]
+        if not parts:
+            everything = [name for names in known.values() for name in names]
+            hint = nearest(name, everything) or f"; there are {', '.join(everything)}"
+            raise ConfigError(f"unknown setting {name!r}{hint}")
+        if parts == ["model", "train"] and own_rule:
+            parts = ["model"]  # gradient steps have no part in it
+        if len(parts) > 1:
+            raise ConfigError(f"{name!r} is a setting of {' and of '.join(parts)}; use a recipe")
+        sorted_out[parts[0]][name] = value
+    return sorted_out["model"], sorted_out["data"], sorted_out["train"]

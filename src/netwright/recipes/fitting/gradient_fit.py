@@ -1,0 +1,209 @@
+"""Learning by gradients: the trainer with the callbacks that every run has."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from netwright.core.checks import nearest
+from netwright.core.console import say, warn
+from netwright.core.errors import ConfigError
+from netwright.core.finding import Finding
+from netwright.core.interrupts import Interrupt
+from netwright.data.dataset import Data
+from netwright.recipes.fitting.outcome import Outcome
+from netwright.recipes.fitting.prepared import Circumstances, Prepared
+from netwright.recipes.plan.convex_training import goes_to_optimum, has_optimum, is_whole_loss
+from netwright.recipes.plan.recipe import Recipe
+from netwright.recipes.plan.recipe_file import read_own_recipe
+from netwright.recipes.saved.run_folder import write_recipe
+from netwright.train.callback import Callback
+from netwright.train.callbacks.doctor import Doctor
+from netwright.train.callbacks.early_stopping import EarlyStopping
+from netwright.train.callbacks.history_file import HistoryFile
+from netwright.train.callbacks.keep_path import KeepPath
+from netwright.train.callbacks.non_finite import GuardNonFinite
+from netwright.train.callbacks.progress import Progress
+from netwright.train.callbacks.save_checkpoints import SaveCheckpoints
+from netwright.train.callbacks.step_limit import StepLimit
+from netwright.train.callbacks.step_rows import StepRows
+from netwright.train.callbacks.stop_on_signal import StopOnSignal
+from netwright.train.callbacks.time_limit import TimeLimit
+from netwright.train.callbacks.watch_convergence import WatchConvergence
+from netwright.train.checkpoint import load_checkpoint
+from netwright.train.convergence import no_finite_optimum, not_converged, not_converged_convex
+from netwright.train.kept_path import FILE as PATH_FILE
+from netwright.train.layer_history import FILE as LAYER_FILE
+from netwright.train.settings import TrainConfig
+from netwright.train.state import TrainState
+from netwright.train.tasks.task import Task
+from netwright.train.trainer import Trainer
+
+
+def gradient_fit(prepared: Prepared, here: Circumstances) -> Outcome:
+    """Train the model in place; with a folder, leave checkpoints and the history there."""
+    config, data, task = prepared.recipe.train, prepared.data, prepared.task
+    check_monitor(config, data, task)
+    with Interrupt() as interrupt:
+        best = _early_stopping(config, data)
+        doctor = _doctor(config, here)
+        watched = [*_watched(config, here, best), doctor]
+        guard = GuardNonFinite(config.on_non_finite, watched)
+        callbacks = [guard, *_callbacks(config, here, watched, interrupt)]
+        convergence = _convergence(prepared)
+        if convergence is not None:
+            callbacks.append(convergence)
+        with_state = [guard, *watched]  # the guard itself does not go back with what it watches
+        save = _saving(config, here, with_state, best)
+        trainer = Trainer(
+            config,
+            task,
+            callbacks=callbacks if save is None else [*callbacks, save],
+            seed=prepared.recipe.seed,
+            ranks=here.ranks,
+            to_optimum=convergence is not None and convergence.stops,
+        )
+        state = trainer.start(prepared.model, data)
+        if here.checkpoint is not None:
+            remarks = load_checkpoint(here.checkpoint, state, with_state, allow=here.allow)
+            if not here.quiet:
+                say(f"going on from {here.checkpoint}: epoch {state.epoch + 1}, step {state.step}")
+                for remark in remarks:
+                    warn(remark)
+            if here.folder is not None and here.ranks.is_first:
+                _write_again(here.folder, prepared.recipe)
+        trainer.fit(state, data)
+    kept = best if best is not None and best.weights and best.restore_best else None
+    return Outcome(
+        history=state.history,
+        status=state.stop_reason or "done",
+        epochs=state.epoch,
+        best_epoch=kept.best_epoch if kept is not None else state.epoch,
+        steps=state.step,
+        best_step=kept.best_step if kept is not None else state.step,
+        seconds=state.elapsed,
+        compile_seconds=state.compile_seconds,
+        finished=not state.is_cut_short,
+        notes=tuple(_describe_passed_over(state)),
+        layer_history=doctor.seen,
+        ending=_ending(state, convergence),
+        exit_code=interrupt.exit_code,
+    )
+
+
+def _write_again(folder: Path, recipe: Recipe) -> None:
+    """The recipe with what was changed, which was allowed; where its weights came from stays."""
+    origin = read_own_recipe(folder).get("from", "")
+    write_recipe(folder, replace(recipe, start_from=recipe.start_from or origin))
+
+
+def _watched(
+    config: TrainConfig, here: Circumstances, best: EarlyStopping | None
+) -> list[Callback]:
+    """What has a state that is saved with the run; the last of them is the first to end."""
+    watched = list(here.extra)
+    if here.folder is not None or config.log_every is not None:  # rows nobody asked for need a file
+        watched.append(StepRows(config.log_every))
+    if best is not None:
+        watched.append(best)
+    if here.folder is not None:  # after the best weights are put back, the last ones are gone
+        frozen = "" if config.unfreeze_every else config.freeze
+        watched.append(KeepPath(here.folder / PATH_FILE, config.keep_path, frozen=frozen))
+    return watched
+
+
+def _callbacks(
+    config: TrainConfig,
+    here: Circumstances,
+    watched: Sequence[Callback],
+    interrupt: Interrupt,
+) -> list[Callback]:
+    """What every run has after its guard, in the order in which it is called."""
+    callbacks: list[Callback] = []
+    if here.folder is not None and here.ranks.is_first:
+        callbacks.append(HistoryFile(here.folder / "metrics.jsonl"))
+    callbacks += [Progress(quiet=here.quiet), *watched, StopOnSignal(interrupt)]
+    if config.max_steps is not None and config.epochs is not None:
+        callbacks.append(StepLimit(config.max_steps))
+    if config.max_time is not None:
+        callbacks.append(TimeLimit(config.max_time))
+    return callbacks
+
+
+def _doctor(config: TrainConfig, here: Circumstances) -> Doctor:
+    """What watches the layers; it is there where it is off, too, to keep what it saw before."""
+    path = here.folder / LAYER_FILE if here.folder is not None and here.ranks.is_first else None
+    return Doctor(path, is_on=config.doctor, quiet=here.quiet, precision=config.precision)
+
+
+def _saving(
+    config: TrainConfig,
+    here: Circumstances,
+    watched: Sequence[Callback],
+    best: EarlyStopping | None,
+) -> SaveCheckpoints | None:
+    """What saves the run; nothing does where it is kept in memory."""
+    if here.folder is None:
+        return None
+    return SaveCheckpoints(
+        here.folder,
+        watched=watched,
+        best=best,
+        every=config.save_every,
+        every_steps=config.save_steps,
+        keep=config.keep,
+        origin=here.checkpoint,
+    )
+
+
+def _describe_passed_over(state: TrainState) -> Iterator[str]:
+    if state.passed_over:
+        epoch, place = state.passed_over[0]
+        yield (
+            f"batches left out since their numbers were not finite: {len(state.passed_over)}, "
+            f"the first is batch {place + 1} of epoch {epoch + 1}"
+        )
+
+
+def check_monitor(config: TrainConfig, data: Data, task: Task) -> None:
+    """Refuse to watch what is not measured while training."""
+    names = ("loss", task.headline)
+    known = [f"{split}/{name}" for split in ("val", "train") for name in names]
+    if config.monitor not in known:
+        hint = nearest(config.monitor, known) or f"; there are {', '.join(known)}"
+        raise ConfigError(f"monitor {config.monitor!r} is not measured{hint}")
+    if data.val is None and config.eval_every is not None:
+        raise ConfigError(
+            f"eval_every must be left out: {data.name} has no val split to be measured on the way"
+        )
+    if config.monitor.startswith("val/") and data.val is None and config.patience is not None:
+        raise ConfigError(f"patience watches {config.monitor!r}: {data.name} has no val split")
+
+
+def _early_stopping(config: TrainConfig, data: Data) -> EarlyStopping | None:
+    """What watches the monitored measure; without validation data there is nothing to watch."""
+    if config.monitor.startswith("val/") and data.val is None:
+        return None
+    return EarlyStopping(
+        config.monitor,
+        patience=config.patience,
+        min_delta=config.min_delta,
+        restore_best=config.restore_best is not False,
+    )
+
+
+def _convergence(prepared: Prepared) -> WatchConvergence | None:
+    """What watches the gradient of a convex loss; nothing where noise or decay is no part of it."""
+    config, of = prepared.recipe.train, (prepared.model, prepared.task, prepared.data)
+    stops = goes_to_optimum(config, *of)
+    if not stops and not (config.doctor and is_whole_loss(config) and has_optimum(*of)):
+        return None
+    return WatchConvergence(prepared.data.train, config, stops=stops)
+
+
+def _ending(state: TrainState, convergence: WatchConvergence | None) -> Finding | None:
+    """That the last epoch was over too early, or that no optimum could be come to."""
+    if convergence is None:
+        return None if state.stop_reason else not_converged(state.history)
+    left = convergence.left
+    unconverged = None if left is None else not_converged_convex(left, state.epoch)
+    return unconverged or (no_finite_optimum(state.history) if convergence.stops else None)

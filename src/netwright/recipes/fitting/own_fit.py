@@ -1,0 +1,139 @@
+"""Learning by a model's own rule: the driver pulls its steps, measures, and stops when asked."""
+
+import math
+import time
+from contextlib import closing
+from dataclasses import fields, replace
+from typing import NamedTuple, cast
+
+from netwright.core.console import Bar, warn
+from netwright.core.devices import device_of
+from netwright.core.errors import RunError
+from netwright.core.interrupts import Interrupt
+from netwright.core.learner import Learner
+from netwright.data.dataset import Split
+from netwright.data.stored import evenly_spaced
+from netwright.recipes.fitting.outcome import Outcome
+from netwright.recipes.fitting.prepared import Circumstances, Prepared
+from netwright.train.evaluate import measure_quickly
+from netwright.train.history import History, Row, append_rows, write_rows
+from netwright.train.settings import DEFAULT_OPTIMIZER, TrainConfig
+from netwright.train.tasks.classification import Classification
+from netwright.train.tasks.task import Task
+
+MOST_MEASURED = 10_000  # rows of a split, while learning; the results are of all rows
+FOR_ALL = frozenset({"class_weight", "device", "max_time", "rank_timeout"})  # any rule heeds them
+
+
+def unused_settings(config: TrainConfig) -> tuple[str, ...]:
+    """The settings of training that were given, and that a rule of its own does not heed."""
+    usual = [TrainConfig(), TrainConfig(optimizer=DEFAULT_OPTIMIZER, restore_best=True)]
+    return tuple(
+        field.name
+        for field in fields(config)
+        if field.name not in FOR_ALL
+        and getattr(config, field.name) not in [getattr(one, field.name) for one in usual]
+    )
+
+
+def own_fit(prepared: Prepared, here: Circumstances) -> Outcome:
+    """Let the model learn in place; each of its steps is a row of the history.
+
+    Rows of weight 0 are not shown to it: they count as not there. At the end train and validation
+    are measured side by side, as in any other run; of many training rows a part, evenly spread,
+    since a memory takes long over each.
+    Only the time limit and class weights of the settings apply: everything else is the model's own
+    affair. It leaves no checkpoints: a run that is gone on with starts over.
+    """
+    module, task, config = prepared.model, prepared.task, prepared.recipe.train
+    model = cast(Learner, module)
+    folder = here.folder
+    if folder is not None:
+        write_rows(folder / "metrics.jsonl", [])  # what an interrupted run left
+    data = prepared.data.to(device_of(module))
+    history, bar, started = History(), Bar(None, quiet=here.quiet), time.monotonic()
+    status, steps = "done", 0
+
+    def record(split: str, numbers: dict[str, float]) -> None:
+        moment = Moment(steps, len(data.train), time.monotonic() - started)
+        rows = _rows(split, numbers, moment)
+        history.rows.extend(rows)
+        if folder is not None:
+            append_rows(folder / "metrics.jsonl", rows)
+
+    if prepared.unused and not here.quiet:
+        name = prepared.recipe.model or type(module).__name__
+        warn(f"{name} learns by a rule of its own, without {', '.join(prepared.unused)}")
+    remark = model.forewarning(len(data.train))
+    if remark and not here.quiet:
+        warn(remark)
+    with Interrupt() as interrupt, closing(bar):
+        for numbers in model.fit_steps(_counted(data.train, task), prepared.recipe.seed):
+            steps += 1
+            record("train", numbers)
+            if interrupt.signal is not None:
+                status = f"interrupted by {interrupt.signal.name}"
+                break
+            if config.max_time is not None and time.monotonic() - started >= config.max_time:
+                status = f"the time limit of {config.max_time:g} s"
+                break
+    told = {row.name for row in history.rows}
+    for split in (name for name, _ in data.splits() if name != "test"):
+        measures = measure_quickly(module, measured_part(data.split(split)), task)
+        record(split, {k: v for k, v in measures.items() if split == "val" or k not in told})
+    found = f"; {model.verdict}" if model.verdict else ""
+    bar.line(f"{steps} step{'' if steps == 1 else 's'} of its own rule: {status}{found}")
+    return Outcome(
+        history=history,
+        status=status,
+        epochs=steps,
+        best_epoch=model.kept_step or steps,
+        seconds=time.monotonic() - started,
+        finished=status == "done",
+        exit_code=interrupt.exit_code,
+    )
+
+
+def _counted(train: Split, task: Task) -> Split:
+    """The rows that count something; where classes have weights, they are the rows' weights."""
+    if isinstance(task, Classification) and task.class_weights is not None:
+        of_class = task.class_weights.to(train.targets.device)[train.targets]
+        train = replace(
+            train, weights=of_class if train.weights is None else train.weights * of_class
+        )
+    if train.weights is None or bool((train.weights > 0).all()):
+        return train
+    return train.take((train.weights > 0).nonzero()[:, 0])
+
+
+def measured_part(split: Split) -> Split:
+    """At most so many rows, evenly spread over the split."""
+    if len(split) <= MOST_MEASURED:
+        return split
+    return split.take(evenly_spaced(len(split), MOST_MEASURED).to(split.targets.device))
+
+
+class Moment(NamedTuple):
+    """When something was measured: after how many steps and seconds, on how many examples."""
+
+    step: int
+    examples: int
+    elapsed: float
+
+
+def _rows(split: str, numbers: dict[str, float], moment: Moment) -> list[Row]:
+    for name, value in numbers.items():
+        if not math.isfinite(value):
+            raise RunError(f"{name} is not a finite number at step {moment.step}, got {value}")
+    return [
+        Row(
+            step=moment.step,
+            epoch=moment.step,
+            samples=moment.step * moment.examples,
+            time=round(moment.elapsed, 4),
+            split=split,
+            name=name,
+            value=value,
+        )
+        for name, value in numbers.items()
+    ]

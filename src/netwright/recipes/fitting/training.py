@@ -1,0 +1,269 @@
+"""From a prepared recipe to a run: let it learn, measure it, write what is worth keeping."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from torch import nn
+
+from netwright.core.console import say, warn
+from netwright.core.devices import device_of
+from netwright.core.errors import ConfigError
+from netwright.core.finding import Finding
+from netwright.core.folder_lock import FolderLock
+from netwright.core.learner import Learner
+from netwright.core.storage import remove_leftovers, write_json
+from netwright.data.fingerprint import fingerprint
+from netwright.models.ensembles.ensemble import Ensemble
+from netwright.recipes.fitting.ensemble_fit import PreparedEnsemble, ensemble_fit
+from netwright.recipes.fitting.gradient_fit import gradient_fit
+from netwright.recipes.fitting.kept_members import let_go_of_members
+from netwright.recipes.fitting.outcome import Outcome
+from netwright.recipes.fitting.own_fit import own_fit
+from netwright.recipes.fitting.prepared import Circumstances, Prepared
+from netwright.recipes.fitting.run_findings import run_findings
+from netwright.recipes.run.run import Run
+from netwright.recipes.saved.resume import NEVER, Origin, find_origin, find_run, run_of
+from netwright.recipes.saved.run_folder import (
+    check_own,
+    create_run_folder,
+    let_go_of,
+    save_model,
+    write_recipe,
+)
+from netwright.recipes.saved.start_from import check_tokens, compare_scaling, take_weights
+from netwright.train.callback import Callback
+from netwright.train.evaluate import evaluate, evaluate_baseline
+from netwright.train.ranks import Ranks, joined
+from netwright.train.trainer import Trainer
+
+MOST_TOLD = 5  # findings of the doctor on the console
+
+
+def train(
+    prepared: Prepared,
+    *,
+    out: Path | None = None,
+    resume: str | Path = NEVER,
+    allow: str | Sequence[str] = (),
+    extra: Sequence[Callback] = (),
+    quiet: bool = False,
+    keep_folder: bool = True,
+) -> Run:
+    """Let the prepared model learn, then measure it and write what is worth keeping.
+
+    Ctrl-C and SIGTERM end training after the step at hand; the run is saved as usual, and then
+    `KeyboardInterrupt` or `SystemExit` is raised. Started by torchrun, the processes train the
+    model together and the first one writes.
+    """
+    with joined(prepared.recipe.train.rank_timeout) as ranks:
+        quiet = quiet or not ranks.is_first
+        _check_together(prepared, ranks)
+        if not keep_folder:
+            _tell(take_first_weights(prepared), quiet=quiet)
+            return _train(prepared, Circumstances(ranks=ranks, extra=extra, quiet=quiet))
+        with _run_folder(prepared, ranks, out, resume) as origin:
+            _tell(origin.remarks, quiet=quiet)
+            here = Circumstances(
+                folder=origin.folder,
+                checkpoint=origin.checkpoint,
+                allow=_names(allow),
+                ranks=ranks,
+                extra=extra,
+                quiet=quiet,
+            )
+            return _train(prepared, here)
+
+
+def _tell(remarks: Sequence[str], *, quiet: bool) -> None:
+    for remark in () if quiet else remarks:
+        warn(remark)
+
+
+def _check_together(prepared: Prepared, ranks: Ranks) -> None:
+    """Refuse what several processes cannot train, before a folder is made."""
+    if ranks.is_alone:
+        return
+    if isinstance(prepared.model, Learner):
+        raise ConfigError(f"{prepared.recipe.model} learns in one process, by a rule of its own")
+    if isinstance(prepared.model, Ensemble):
+        raise ConfigError(f"{prepared.recipe.model} learns in one process, member by member")
+    trainer = Trainer(prepared.recipe.train, prepared.task, ranks=ranks)
+    trainer.start(prepared.model, prepared.data)
+
+
+def _names(allow: str | Sequence[str]) -> tuple[str, ...]:
+    names = allow.split(",") if isinstance(allow, str) else allow
+    return tuple(name.strip() for name in names if name.strip())
+
+
+@contextmanager
+def _run_folder(
+    prepared: Prepared, ranks: Ranks, out: Path | None, resume: str | Path
+) -> Iterator[Origin]:
+    """The folder to work in, new or found again; the first rank owns it for the block."""
+    notes: tuple[str, ...] = ()
+    if not ranks.is_first:
+        origin = Origin.from_text(ranks.tell(""))
+        take_first_weights(prepared, origin.checkpoint)
+        yield origin
+        return
+    recipe, model = prepared.recipe, prepared.model
+    names = (recipe.model or type(model).__name__, prepared.data.name)
+    place = find_run(resume, out, recipe, names)
+    if place is None:
+        notes = take_first_weights(prepared)  # may be refused, before a folder is made
+    was_there = out is not None and out.exists()
+    folder = create_run_folder(out, *names) if place is None else run_of(place)
+    try:
+        with FolderLock(folder):
+            check_own(folder)
+            remove_leftovers(folder)
+            remove_leftovers(folder / "checkpoints", inside=folder)
+            origin = Origin(folder=folder, remarks=notes)
+            if place is not None:
+                origin = find_origin(place, recipe, starts_over=isinstance(model, Learner))
+                if isinstance(model, Ensemble):  # its lessons are kept instead of checkpoints
+                    origin = replace(origin, remarks=())
+                notes = take_first_weights(prepared, origin.checkpoint)
+                origin = replace(origin, remarks=(*origin.remarks, *notes))
+            # An ensemble that is found again checks first what its members learned from.
+            if place is None or (origin.checkpoint is None and not isinstance(model, Ensemble)):
+                write_recipe(folder, recipe)
+            ranks.tell(origin.as_text())
+            yield origin
+    except BaseException:  # also Ctrl-C before the first step
+        if place is None:
+            let_go_of(folder, was_there=was_there)
+        raise
+
+
+def take_first_weights(prepared: Prepared, checkpoint: Path | None = None) -> tuple[str, ...]:
+    """Where a run begins, give it the weights it is to start from; what should be said of them."""
+    recipe, data = prepared.recipe, prepared.data
+    if checkpoint is not None:
+        return ()
+    if not recipe.start_from:
+        return _tell_of_frozen(prepared)
+    if isinstance(prepared.model, Learner):
+        raise ConfigError(f"{recipe.model} learns by a rule of its own: it takes no first weights")
+    source = Path(recipe.start_from)
+    check_tokens(source, data)
+    told = take_weights(prepared.model, source, data.spec.class_names)
+    return (*told, *compare_scaling(source, data))
+
+
+def _tell_of_frozen(prepared: Prepared) -> tuple[str, ...]:
+    """What should be said of a part that will never learn; your own module may have learned."""
+    part = prepared.recipe.train.freeze
+    if not part or not prepared.recipe.model or "freeze" in prepared.unused:
+        return ()
+    return (f"{part} is frozen as it was drawn: --from gives it weights that have learned",)
+
+
+def _train(prepared: Prepared, here: Circumstances) -> Run:
+    model, data, task = prepared.model, prepared.data, prepared.task
+    outcome = _learn(prepared, here)
+    model.eval()
+    if here.folder is not None and here.ranks.is_first:
+        save_model(here.folder, model, prepared.recipe, data, task)  # before measuring can fail
+    results = _results(prepared, outcome)
+    _tell_findings(results, quiet=here.quiet)
+    if here.folder is not None and here.ranks.is_first:
+        write_json(here.folder / "results.json", results)
+        if outcome.finished and isinstance(model, Ensemble):
+            let_go_of_members(here.folder)
+    run = Run(
+        model=model,
+        spec=data.spec,
+        task=task,
+        preprocessor=data.preprocessor,
+        results=results,
+        history=outcome.history,
+        layer_history=outcome.layer_history,
+        config=prepared.recipe.to_mapping(),
+        folder=here.folder,
+        data=data,
+        guess=task.baseline(data.train),
+    )
+    if not outcome.finished and here.folder is not None and not here.quiet:
+        say(f"the run is saved; go on with: netwright train --resume {here.folder}")
+    if outcome.exit_code == 130:
+        saved = f"the run is saved in {here.folder}" if here.folder else "nothing is saved"
+        raise KeyboardInterrupt(saved)
+    if outcome.exit_code:
+        raise SystemExit(outcome.exit_code)
+    return run
+
+
+def _learn(prepared: Prepared, here: Circumstances) -> Outcome:
+    """Let the model learn in place: member by member, by a rule of its own, or by gradients."""
+    if isinstance(prepared, PreparedEnsemble):
+        return ensemble_fit(prepared, here)
+    if isinstance(prepared.model, Learner):
+        return own_fit(prepared, here)
+    return gradient_fit(prepared, here)
+
+
+def _results(prepared: Prepared, outcome: Outcome) -> dict[str, Any]:
+    """What the run is worth, beside the trivial baseline: on test, else on what there is."""
+    data, task = prepared.data, prepared.task
+    split = [name for name, _ in data.splits()][-1]
+    examples = data.split(split).to(device_of(prepared.model))
+    metrics = evaluate(prepared.model, examples, task, workers=prepared.recipe.train.workers)
+    baseline = evaluate_baseline(examples, task.baseline(data.train), task)
+    return {
+        "format": 1,
+        "status": outcome.status,
+        "finished": outcome.finished,
+        "split": split,
+        "rows": len(examples),
+        "metrics": metrics,
+        "baseline": baseline,
+        "baseline_rule": task.describe_baseline(
+            data.train, data.spec.class_names or data.spec.target_names
+        ),
+        "parameters": _size(prepared.model),
+        "epochs": outcome.epochs,
+        "best_epoch": outcome.best_epoch,
+        **({"steps": outcome.steps, "best_step": outcome.best_step} if outcome.steps else {}),
+        "seconds": round(outcome.seconds, 3),
+        "load_seconds": round(data.load_seconds, 3),
+        "compile_seconds": round(outcome.compile_seconds, 3),
+        "notes": [*data.notes, *outcome.notes],
+        **_findings(prepared, outcome, split, metrics, baseline),
+        **_contents(prepared),
+    }
+
+
+def _findings(
+    prepared: Prepared,
+    outcome: Outcome,
+    split: str,
+    metrics: dict[str, float],
+    baseline: dict[str, float],
+) -> dict[str, Any]:
+    """What ails the run, as it is written."""
+    found = run_findings(prepared, outcome, split, metrics, baseline)
+    return {} if found is None else {"findings": [finding.to_json() for finding in found]}
+
+
+def _tell_findings(results: dict[str, Any], *, quiet: bool) -> None:
+    """What the doctor found, the first few; the report has all of it."""
+    findings = [Finding(**values) for values in results.get("findings", ())]
+    _tell([f"doctor: {finding}" for finding in findings[:MOST_TOLD]], quiet=quiet)
+
+
+def _contents(prepared: Prepared) -> dict[str, Any]:
+    """What the files of the user's own data held, so that a later look notices a change."""
+    if not getattr(prepared.recipe.data_settings, "path", ""):
+        return {}
+    return {"contents": {name: fingerprint(split) for name, split in prepared.data.splits()}}
+
+
+def _size(model: nn.Module) -> int:
+    """How many parameters it has; where a rule fills buffers alone, the numbers in them."""
+    parameters = sum(part.numel() for part in model.parameters())
+    return parameters or sum(part.numel() for part in model.buffers())

@@ -1,0 +1,1 @@
+"""Which model is better: comparison on equal seeds, and cross-validation."""

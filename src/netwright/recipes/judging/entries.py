@@ -1,0 +1,160 @@
+"""From what a caller compares (a model by name, a config, a recipe file, a run folder) to recipes.
+
+mlp                         a model of the catalog
+mlp:dropout=0:lr=0.01       the same with settings, of the model or of training
+MLPConfig(dropout=0.0)      a config
+wide.yaml                   a recipe file; its seed is not used
+runs/mlp-digits-001         a run folder; its recipe is trained anew
+"""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from netwright.core.config import Config, parse, to_mapping
+from netwright.core.errors import ConfigError
+from netwright.data.dataset import Data
+from netwright.models.catalog import MODELS
+from netwright.recipes.fitting.fit import prepare, put_together
+from netwright.recipes.judging.same_comparison import setting_words
+from netwright.recipes.plan.recipe import Recipe, parse_recipe
+from netwright.recipes.plan.recipe_file import read_own_recipe, read_recipe_file, typed_value
+from netwright.recipes.ready.catalog import recipe_path
+from netwright.recipes.saved.run_folder import check_run_folder
+from netwright.train.settings import TrainConfig
+
+Settings = Mapping[str, Any]
+FROM_ARRAYS = {"name": ""}  # the data section of a run on arrays, which it does not hold
+SHARED = ("model", "data", "seed")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Entry:
+    """One of the things to compare, before it meets the data.
+
+    Args:
+        label: what it is called; empty for a config, whose recipe says it best.
+        resolve: (data, settings of training that all entries share) -> its recipe.
+        data: the data section of its own recipe; None where it names no data.
+    """
+
+    label: str
+    resolve: Callable[[Data, Settings], Recipe]
+    data: Settings | None = None
+
+
+def read_entry(source: str | Path | Config) -> Entry:
+    """Tell what a caller means; names and files that are not there are refused."""
+    if isinstance(source, Config):
+        return Entry(label="", resolve=partial(_resolve_model, source, {}))
+    if not isinstance(source, str | Path):
+        raise ConfigError(
+            "an entry must be a model's name, a config, a recipe file or a run folder, "
+            f"got {type(source).__name__}"
+        )
+    head, *pairs = re.split(r":(?=[\w.-]+=)", str(source))
+    model, colon, rest = head.partition(":")
+    if colon and model in MODELS:
+        raise ConfigError(f"settings of {model} must be like {model}:lr=0.01, got {rest!r}")
+    path = Path(head)
+    if head in MODELS or not ("/" in head or path.suffix or path.exists()):
+        MODELS.check(head)
+        settings = _own_settings(pairs)
+        return Entry(label=str(source), resolve=partial(_resolve_model, head, settings))
+    if pairs:
+        raise ConfigError(f"{head} is a recipe: settings go with a model's name, got {pairs[0]!r}")
+    return _read_recipe(path)
+
+
+def choose_data(given: Any, entries: Sequence[Entry]) -> tuple[Any, dict[str, Any]]:
+    """The source and its settings: what is given, else what the entries' recipes name.
+
+    Args:
+        given: what `load_source` takes, a data section (with or without a name), or None.
+        entries: whose recipes must agree where they are asked; without any it is the digits.
+    """
+    if given is not None and not isinstance(given, Mapping):
+        return given, {}
+    section = dict(given or {})
+    if "name" not in section:
+        section = {**_agreed_data(entries), **section}
+    name = section.pop("name")
+    return section.pop("path", name), section
+
+
+def _agreed_data(entries: Sequence[Entry]) -> Settings:
+    named = [(entry.label, entry.data) for entry in entries if entry.data is not None]
+    if not named:
+        return {"name": "digits"}
+    first, data = named[0]
+    for label, other in named:
+        if other == FROM_ARRAYS:
+            raise ConfigError(f"{label} was trained on arrays that it does not hold; give the data")
+        if other != data:
+            raise ConfigError(
+                f"all entries need the same data: {first} names {_unlike(data, other)}, "
+                f"{label} names {_unlike(other, data)}; give the data"
+            )
+    return data
+
+
+def _unlike(data: Settings, other: Settings) -> str:
+    """A data section by its name and what sets it apart from the other."""
+    if data["name"] != other["name"]:
+        return str(data.get("path", data["name"]))
+    apart = {name: value for name, value in data.items() if value != other[name]}
+    return f"{data['name']} with {', '.join(setting_words(apart))}"
+
+
+def _own_settings(pairs: Sequence[str]) -> dict[str, Any]:
+    """["optimizer_options.momentum=0.9", "lr=0.1"] as nested settings.
+
+    Settings know their type and take text; what lies deeper is read as what it looks like.
+    """
+    settings: dict[str, Any] = {}
+    for pair in pairs:
+        keys, _, value = pair.partition("=")
+        *way, last = keys.replace("-", "_").split(".")
+        place = settings
+        for step in way:
+            place = place.setdefault(step, {})
+        place[last] = typed_value(value) if way else value
+    for name in SHARED:
+        if name in settings:
+            raise ConfigError(f"{name!r} is not for one entry to set: all share data and seeds")
+    return settings
+
+
+def _resolve_model(
+    model: str | Config, own: dict[str, Any], data: Data, shared: Settings
+) -> Recipe:
+    """Sorted and refused as `fit` does; what the entry itself says wins."""
+    return prepare(model, data, **{**shared, **own}).recipe
+
+
+def _resolve_recipe(recipe: Recipe, data: Data, shared: Settings) -> Recipe:
+    """What all entries share wins, as the command line does over files."""
+    train = parse(TrainConfig, {**to_mapping(recipe.train), **shared}, "train")
+    return put_together(replace(recipe, train=train), data).recipe
+
+
+def _read_recipe(path: Path) -> Entry:
+    path = recipe_path(path)
+    is_folder = path.is_dir() or not (path.suffix or path.is_file())
+    if is_folder:
+        check_run_folder(path)
+    values = read_own_recipe(path) if is_folder else read_recipe_file(path)
+    if values.get("model") == {"name": ""}:
+        raise ConfigError(f"{path} holds a module of one's own, which cannot be built anew")
+    section = values.pop("data", None)
+    if section not in (None, FROM_ARRAYS):
+        values["data"] = section
+    recipe = parse_recipe({"model": "mlp", "data": "digits", **values})
+    return Entry(
+        label=path.resolve().name if is_folder else path.stem,
+        resolve=partial(_resolve_recipe, recipe),
+        data=recipe.to_mapping()["data"] if "data" in values else section,
+    )

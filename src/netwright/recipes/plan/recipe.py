@@ -1,0 +1,193 @@
+"""A recipe: model, data, training and seed, by name, as one validated config."""
+
+import os
+from collections.abc import Container, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from netwright.core.checks import check_no_nul, check_seed, nearest
+from netwright.core.config import Config, describe, parse, to_mapping
+from netwright.core.errors import ConfigError, UnknownNameError
+from netwright.core.learner import Learner
+from netwright.data.catalog import SOURCES
+from netwright.data.images.listing import is_image_name
+from netwright.data.images.pairs import is_pairs_folder
+from netwright.data.npy import is_npy_folder
+from netwright.data.text.conllu import CONLLU
+from netwright.data.text.text_files import PLAIN, has_ending, holds_files
+from netwright.models.catalog import MODELS
+from netwright.recipes.plan.recipe_file import to_yaml
+from netwright.train.settings import TrainConfig
+
+SECTIONS = ("format", "seed", "model", "data", "train", "from")
+FORMAT = 1
+READERS = TABLE, ARRAYS, IMAGES, PAIRS, TEXT, TEXT_TABLE, TAGGED = (  # they read files
+    *("table", "npy", "images", "segmentation"),
+    *("text", "text-table", "tagged"),
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Recipe:
+    """Everything that decides a run's result.
+
+    Args:
+        model: a name in the catalog of models; empty for a module of the user's own.
+        model_settings: its config, or None with a module of the user's own.
+        data: a name in the catalog of data; empty for arrays handed over.
+        data_settings: its config, or None for arrays handed over.
+        train: how to train.
+        seed: of weights, order and dropout.
+        start_from: a run, or a file, whose weights are the first ones; empty: drawn by seed.
+    """
+
+    model: str
+    model_settings: Config | None
+    data: str
+    data_settings: Config | None
+    train: TrainConfig
+    seed: int = 0
+    start_from: str = ""
+
+    def __repr__(self) -> str:
+        model, data = self.model or "a module of your own", self.data or "arrays"
+        return f"Recipe({model} on {data}, seed {self.seed})"
+
+    def __str__(self) -> str:
+        return to_yaml(self.to_mapping()).rstrip()
+
+    def to_mapping(self) -> dict[str, Any]:
+        """The recipe as it stands in `config.yaml`."""
+        model = {} if self.model_settings is None else to_mapping(self.model_settings)
+        data = {} if self.data_settings is None else to_mapping(self.data_settings)
+        if data.get("path"):
+            data["path"] = str(Path(data["path"]).resolve())  # it is read from any folder
+        mapping = {
+            "format": FORMAT,
+            "seed": self.seed,
+            "model": {"name": self.model, **model},
+            "data": {"name": self.data, **data},
+            "train": to_mapping(self.train),
+        }
+        return {**mapping, "from": self.start_from} if self.start_from else mapping
+
+
+def parse_recipe(values: Mapping[str, Any]) -> Recipe:
+    """A recipe from the mapping that a YAML file or the command line gives."""
+    for section in values:
+        if section not in SECTIONS:
+            hint = nearest(str(section), SECTIONS) or f"; there are {', '.join(SECTIONS)}"
+            raise ConfigError(f"unknown section {section!r}{hint}")
+    if values.get("format", FORMAT) != FORMAT:
+        raise ConfigError(f"format must be {FORMAT}, got {values['format']!r}")
+    seed = values.get("seed", 0)
+    check_seed(seed)
+    model, model_settings = _section(values, "model")
+    data, data_settings = _section(values, "data")
+    train = values.get("train", {})
+    if not isinstance(train, Mapping):
+        raise ConfigError(f"train must be a mapping of settings, got {train!r}")
+    model_settings, train = _own_settings(model, model_settings, train)
+    return Recipe(
+        model=model,
+        model_settings=parse(MODELS.load(model).settings, model_settings, "model"),
+        data=data,
+        data_settings=parse(SOURCES.load(data).config, data_settings, "data"),
+        train=parse(TrainConfig, train, "train"),
+        seed=seed,
+        start_from=_start_from(values.get("from", "")),
+    )
+
+
+def has_own_rule(model: str) -> bool:
+    """Whether the model of this name learns by a rule of its own, not by gradient steps."""
+    return bool(model) and issubclass(MODELS.load(model), Learner)
+
+
+def _own_settings(
+    model: str, settings: Mapping[str, Any], train: Mapping[str, Any]
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Give a model with a rule of its own the epochs, lr ... that were said of training."""
+    names = {field.name for field in describe(MODELS.load(model).settings)}
+    moved = names & train.keys() if has_own_rule(model) else set()
+    rest = {name: value for name, value in train.items() if name not in moved}
+    return {**{name: train[name] for name in moved}, **settings}, rest
+
+
+def _start_from(value: Any) -> str:
+    if not isinstance(value, str):
+        raise ConfigError(f"from must be a run or a .safetensors file, got {value!r}")
+    check_no_nul("from", value)
+    return str(Path(value).resolve()) if value else ""
+
+
+def merge(first: Mapping[str, Any], second: Mapping[str, Any]) -> dict[str, Any]:
+    """Two recipes as one; the second wins. Where it names another part, it replaces the section."""
+    merged = dict(first)
+    for key, value in second.items():
+        before = merged.get(key)
+        if isinstance(before, Mapping) and isinstance(value, Mapping):
+            other = "name" in value and value["name"] != before.get("name", value["name"])
+            merged[key] = dict(value) if other else {**before, **value}
+        elif value != {} or before is None:  # no settings change nothing, also nothing wrong
+            merged[key] = value
+    return merged
+
+
+def data_section(source: str | Path, given: Container[str] = ()) -> dict[str, Any]:
+    """The data section for a name or a path; what looks like a file is one.
+
+    Args:
+        source: the name or the path.
+        given: the names of the settings that are given beside it: `text` is a column of a table,
+            and a .txt file with a `target` is a table too.
+    """
+    text = str(source)
+    if _is_path(source):
+        return {"name": _reader(text, given), "path": text}
+    if text not in SOURCES:
+        close = nearest(text, [*SOURCES, *os.listdir()])
+        if not close or close != nearest(text, SOURCES):  # else the catalog says it
+            hint = close or "; `netwright list data` shows the data sets"
+            raise UnknownNameError(f"there is no data set, file or folder {text!r}{hint}")
+    return {"name": text}
+
+
+def names_data(text: str) -> bool:
+    """Whether this is the name of a data set, or looks like a file."""
+    return text in SOURCES or _is_path(text)
+
+
+def _is_path(source: str | Path) -> bool:
+    """Whether a file is meant; `images` and other sources of files may be the name of one."""
+    text = str(source)
+    if text in SOURCES:
+        return text in READERS and os.path.exists(text)
+    looks_like_path = isinstance(source, Path) or any(mark in text for mark in "/.\\")
+    return looks_like_path or os.path.exists(text)
+
+
+def _reader(path: str, given: Container[str]) -> str:
+    """The source that reads what lies there: arrays, images or text by name, else a table."""
+    if is_npy_folder(path):
+        return ARRAYS
+    if is_pairs_folder(path):
+        return PAIRS
+    if "text" in given:
+        return TEXT_TABLE
+    if has_ending(path, CONLLU) or holds_files(path, CONLLU):
+        return TAGGED
+    if holds_files(path, PLAIN) or (has_ending(path, PLAIN) and "target" not in given):
+        return TEXT
+    return IMAGES if os.path.isdir(path) or is_image_name(path) else TABLE
+
+
+def _section(values: Mapping[str, Any], name: str) -> tuple[str, dict[str, Any]]:
+    section = values.get(name)
+    if isinstance(section, str):
+        section = {"name": section} if name == "model" else data_section(section)
+    if not isinstance(section, Mapping) or not isinstance(section.get("name"), str):
+        raise ConfigError(f"{name} must be a name, or a mapping with a name, got {section!r}")
+    settings = dict(section)
+    return settings.pop("name"), settings

@@ -1,0 +1,1 @@
+"""A run in memory: what it answers, generates, shows and reports."""

@@ -1,0 +1,174 @@
+"""What a model says, in the words of its data: labels, reals, masks, tags or texts.
+
+Shapes: N rows, C classes, K reals, I rows and J columns of a mask, T tokens.
+"""
+
+import os
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from torch import Tensor
+
+from netwright.core.errors import ConfigError, DataError
+from netwright.data.dataset import Split
+from netwright.data.preprocessing import Preprocessor
+from netwright.data.spec import IGNORED, ClassType, DataSpec, TargetKind
+from netwright.data.tables.cells import shortened
+from netwright.data.text.pair_encoder import PairEncoder
+from netwright.data.text.tag_encoder import TagEncoder
+from netwright.metrics.labels import THRESHOLD, is_yes
+from netwright.recipes.plan.sources import is_frame
+
+PREDICTED: Mapping[TargetKind, str] = {
+    "real": "reals",
+    "mask": "masks",
+    "tags": "tags",
+    "tokens": "texts",
+}
+
+WHOLE_NUMBER = re.compile("0|-?[1-9][0-9]{0,17}")  # as Python writes it; no longer than int64
+
+
+def check_asked(spec: DataSpec, *, threshold: float | None = None, proba: bool = False) -> None:
+    """Refuse a question that a run on such data has no answer to.
+
+    Args:
+        spec: of the data that was learned from.
+        threshold: the probability that decides, if it is given.
+        proba: whether probabilities are asked for; masks have them too.
+    """
+    if spec.inputs == "tokens" and spec.target == "tokens":
+        raise ConfigError(
+            "a language model has no label to predict: `netwright generate RUN PROMPT`, or "
+            "run.generate, lets it go on with a text"
+        )
+    predicted = PREDICTED.get(spec.target)
+    if threshold is not None:
+        if predicted:
+            raise ConfigError(f"threshold is for classes and labels, this run predicts {predicted}")
+        if spec.target == "class" and spec.num_outputs != 2:
+            raise ConfigError(f"threshold is for 2 classes, this run has {spec.num_outputs}")
+        if not 0 <= threshold <= 1:
+            raise ConfigError(f"threshold must lie in [0, 1], got {threshold}")
+    if proba and predicted and spec.target != "mask":
+        raise ConfigError(
+            f"probabilities are for classes and labels, this run predicts {predicted}"
+        )
+
+
+def check_is_file(source: str) -> None:
+    """Refuse a text where a path, or texts in a list, are wanted."""
+    if not os.path.exists(source):
+        raise DataError(f"{shortened(source)}: there is no such file; texts are given in a list")
+
+
+def examples_word(spec: DataSpec) -> str:
+    """What examples are called: rows, or windows where they are cut from one long text."""
+    is_corpus = spec.inputs == "tokens" and spec.target == "tokens"
+    return "windows" if is_corpus else "rows"
+
+
+def check_paired(split: Split, spec: DataSpec) -> None:
+    """Refuse inputs and targets, encoded each by itself, that are not of the same examples."""
+    if len(split.targets) != len(split):
+        raise DataError(f"there are {len(split)} inputs but {len(split.targets)} targets")
+    if spec.target == "tags" and spec.padding is not None:
+        words = (split.inputs != spec.padding).sum(dim=1)
+        tags = (split.targets != IGNORED).sum(dim=1)
+        for row in (words != tags.clamp_min(1)).nonzero().flatten().tolist():
+            raise DataError(f"example {row} has {words[row]} words but {tags[row]} tags")
+
+
+def in_words(
+    values: Tensor,
+    source: Any,
+    spec: DataSpec,
+    preprocessor: Preprocessor,
+    *,
+    threshold: float | None = None,
+) -> Any:
+    """Predictions as a person reads them, in the form of what they were asked of.
+
+    Args:
+        values: what the model says, see `Run.predictions`.
+        source: the raw inputs.
+        spec: of the data that was learned from.
+        preprocessor: encoded the inputs.
+        threshold: of one probability, above which it is a yes; see `check_asked`.
+    """
+    if isinstance(preprocessor, TagEncoder):
+        lengths = [len(sentence.words) for sentence in preprocessor.read(source)]
+        return list(_by_sentence(values.argmax(dim=2), lengths, preprocessor.tags))
+    if isinstance(preprocessor, PairEncoder):
+        texts = preprocessor.write(values[:, 1])
+        return like(source, np.array(texts, dtype=object), spec.target_names)
+    if spec.target == "mask":
+        return values.argmax(dim=1).byte().numpy()
+    if spec.target == "class":
+        chosen = (
+            values.argmax(dim=1) if threshold is None else is_yes(values[:, 1], threshold).long()
+        )
+        labels = class_labels(spec.class_names, spec.class_type)[chosen.numpy()]
+        return like(source, labels, [*spec.target_names, "prediction"][:1])
+    if spec.target == "labels":
+        said = is_yes(values, THRESHOLD if threshold is None else threshold)
+        return like(source, said.long().numpy(), spec.class_names)
+    reals = values.numpy()
+    return like(source, reals[:, 0] if reals.shape[1] == 1 else reals, spec.target_names)
+
+
+def class_labels(names: Sequence[str], class_type: ClassType = "") -> NDArray[Any]:
+    """Class names as the labels that they were.
+
+    A file of text does not say: there whole numbers are numbers, True and False are booleans, as
+    pandas reads them too, if all classes are so and written in no other way.
+    """
+    kind = class_type or _read_type(names)
+    try:
+        match kind:
+            case "bool":
+                return np.array([name == "True" for name in names])
+            case "int":
+                return np.array([int(name) for name in names])
+            case "float":
+                return np.array([float(name) for name in names])
+            case _:
+                return np.array(names, dtype=object)
+    except ValueError:  # the names and their type came from a file of somebody else
+        raise DataError(f"the class names are declared to be of type {kind}, but are not") from None
+
+
+def _read_type(names: Sequence[str]) -> ClassType:
+    if set(names) == {"False", "True"}:
+        return "bool"
+    return "int" if all(map(WHOLE_NUMBER.fullmatch, names)) else "text"
+
+
+def like(source: Any, values: NDArray[Any], names: Sequence[str]) -> Any:
+    """Arrays for arrays; for a frame a series or frame with its index.
+
+    Args:
+        source: what was asked of.
+        values: the answers (N, ...).
+        names: what a series, or the columns of a frame, are called.
+    """
+    if not is_frame(source):
+        return values
+    import pandas  # noqa: PLC0415 - optional, and here anyhow: the caller has a frame of it
+
+    index = source.index[len(source) - len(values) :]  # of a series, the rows that have a past
+    if values.ndim == 1:
+        return pandas.Series(values, index=index, name=names[0] if names else None)
+    return pandas.DataFrame(values, index=index, columns=list(names))
+
+
+def _by_sentence(said: Tensor, lengths: Sequence[int], tags: Sequence[str]) -> Iterator[list[str]]:
+    """The tags of each sentence (N, T), put together where it goes on in the next example."""
+    first, room = 0, said.shape[1]
+    for length in lengths:
+        after = first + max(1, -(-length // room))
+        yield [tags[place] for place in said[first:after].flatten()[:length].tolist()]
+        first = after

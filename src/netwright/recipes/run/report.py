@@ -1,0 +1,339 @@
+"""The report: everything worth knowing about a run on one page that can be mailed.
+
+`report.html` needs nothing beside it and runs nothing; `report.json` holds the same numbers.
+"""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Protocol
+
+import torch
+from torch import nn
+
+from netwright.core.errors import ConfigError
+from netwright.core.storage import read_json, write_json, write_text
+from netwright.data.preprocessing import Preprocessor
+from netwright.data.spec import DataSpec
+from netwright.data.stored import Sample
+from netwright.inspection.dataset.columns_seen import MOST_COLUMNS, describe_columns
+from netwright.inspection.drawing.card_blocks import card_blocks
+from netwright.inspection.drawing.curve import Axis
+from netwright.inspection.drawing.page import (
+    Html,
+    Page,
+    beside,
+    choice,
+    code,
+    folded,
+    heading,
+    note,
+    picture,
+    side_by_side,
+    table,
+    text,
+    tiles,
+    titled,
+)
+from netwright.inspection.drawing.view import View
+from netwright.inspection.inside.summary import Summary
+from netwright.inspection.predictions.worst_errors import WorstErrors
+from netwright.inspection.predictions.wrong_examples import WrongExamples
+from netwright.inspection.training.curves import AXIS_LABELS, Curves
+from netwright.models.catalog import MODELS
+from netwright.models.ensembles.ensemble import Ensemble
+from netwright.recipes.plan.same_run import as_command, as_python, as_yaml, without_folders
+from netwright.recipes.run.answers import examples_word
+from netwright.recipes.run.metric_table import metric_rows
+from netwright.recipes.saved.made_steps import best_tile, length_in_words
+from netwright.train.history import History
+from netwright.train.layer_history import LayerHistory
+from netwright.train.tasks.task import Task
+
+FORMAT = 1
+# Where the views that every run may have are shown; the others are its model's own.
+PREDICTIONS = (
+    "confusion",
+    "label-errors",
+    "residuals",
+    "calibration",
+    "decision-regions",
+    "fitted-curve",
+    "prediction-surface",
+    "forecast",
+    "next-tokens",
+    "alignment",
+)
+LEARNING = ("ensemble-members", "contact-sheet")
+SHOWN = ("wrong-examples", "worst-errors", "segmentation")  # with examples of the data
+ELSEWHERE = ("curves", *SHOWN, "summary", "class-balance", "target-spread")
+# Beside the headline, the first two that the run has.
+TILES = (
+    "balanced_accuracy",
+    "roc_auc",
+    "f1",
+    "log_loss",
+    "mae",
+    "r2",
+    "mean_iou",
+    "pixel_accuracy",
+    "perplexity",
+    "bits_per_token",
+    "sequence_accuracy",
+)
+MOST_CELLS = 8  # columns of an example that are shown
+
+
+class Reported(Protocol):
+    """What a report is about: a run."""
+
+    model: nn.Module
+    spec: DataSpec
+    task: Task
+    preprocessor: Preprocessor
+    results: dict[str, Any]
+    config: dict[str, Any]
+    history: History
+    layer_history: LayerHistory
+
+
+def write_report(
+    path: Path,
+    run: Reported,
+    views: Mapping[str, View],
+    *,
+    sample: Sample | None,
+    environment: Mapping[str, Any],
+    absent: str = "",
+    unmeasured: str = "",
+) -> Path:
+    """Write the page, and the numbers beside it; gives the page's path.
+
+    Args:
+        path: of the page; the numbers get the same name with .json.
+        run: what it is about.
+        views: what was measured, by name.
+        sample: of what the run was trained on, where it is at hand.
+        environment: versions and device.
+        absent: why views of predictions and data are not there, in one sentence.
+        unmeasured: why there are no learning curves, in one sentence.
+    """
+    numbers = path.with_suffix(".json")
+    _check_free(numbers)
+    config = without_folders(run.config)
+    page = Page(_title(run, config), subtitle=_subtitle(run))
+    page.section(
+        "Results",
+        *_results(run),
+        *([note(f"Without views of predictions and data: {absent}.")] if absent else []),
+        *([note(f"Without learning curves: {unmeasured}.")] if unmeasured else []),
+    )
+    learning = _learning(views)
+    if learning:
+        page.section("Learning", *learning)
+    if "findings" in run.results:
+        page.section("Doctor", *_doctor(run))
+    shown = [titled(views[name]) for name in PREDICTIONS if name in views]
+    if shown:
+        page.section("Predictions", *_sampled(run, sample), side_by_side(*shown))
+    known = PREDICTIONS + LEARNING + ELSEWHERE
+    inside = [titled(view) for name, view in views.items() if name not in known]
+    if inside:
+        page.section("Inside", side_by_side(*inside))
+    for name in SHOWN:
+        if name in views and sample is not None:
+            page.section("Examples", *_examples(run, views[name], sample))
+    page.section("Model", *_model(run, views.get("summary")))
+    if sample is not None:
+        targets = views.get("class-balance", views.get("target-spread"))
+        page.section("Data", *_data(sample, targets))
+    page.section("Make it again", *_again(config, environment))
+    write_text(path, page.render())
+    write_json(
+        numbers,
+        {
+            "format": FORMAT,
+            "results": run.results,
+            "absent": absent,
+            "unmeasured": unmeasured,
+            "views": {name: view.to_json() for name, view in views.items()},
+            "config": config,
+            "environment": dict(environment),
+        },
+    )
+    return path
+
+
+def _check_free(path: Path) -> None:
+    """Refuse to write the numbers over a file that is no report: `results.json`, say."""
+    if path.exists():
+        there = read_json(path)
+        if not isinstance(there, dict) or "views" not in there:
+            raise ConfigError(f"{path} is there and is no report: give the page another name")
+
+
+def _title(run: Reported, config: Mapping[str, Any]) -> str:
+    data = config["data"].get("path") or config["data"]["name"] or "arrays"
+    return f"{config['model']['name'] or type(run.model).__name__} on {data}"
+
+
+def _subtitle(run: Reported) -> str:
+    results = run.results
+    ended = "" if results["status"] == "done" else f" · ended by {results['status']}"
+    word = "lesson" if isinstance(run.model, Ensemble) else "epoch"  # a member may learn twice
+    length = f"{length_in_words(run, word)} in {_duration(results['seconds'])}"
+    return f"{length} · seed {run.config['seed']}{ended}"
+
+
+def _results(run: Reported) -> list[Html]:
+    results, headline = run.results, run.task.headline
+    metrics, baseline = results["metrics"], results["baseline"]
+    shown = [name for name in (headline, *TILES) if name in metrics][:3]
+    numbers = [
+        (name.replace("_", " "), _figure(name, metrics[name]), _beside(name, baseline))
+        for name in shown
+    ]
+    numbers += [
+        ("measured on", f"{results['rows']:,}", f"{results['split']} {examples_word(run.spec)}"),
+        ("parameters", f"{results['parameters']:,}", ""),
+        ("members", f"{len(run.model.members)}", "")
+        if isinstance(run.model, Ensemble)
+        else best_tile(run),
+    ]
+    rows = metric_rows(metrics, baseline)
+    return [
+        tiles(numbers),
+        text(
+            f"The baseline is {results['baseline_rule']}: what knowing nothing of the inputs gives."
+        ),
+        folded("All metrics", table(rows, numbers=["this run", "baseline"])),
+    ]
+
+
+def _learning(views: Mapping[str, View]) -> list[Html]:
+    """How the measures moved; of an ensemble, what its members are worth."""
+    curves = views.get("curves")
+    blocks = _curves(curves) if isinstance(curves, Curves) else []
+    return blocks + [titled(views[name]) for name in LEARNING if name in views]
+
+
+def _curves(view: Curves) -> list[Html]:
+    # Steps and examples are epochs times a number, of which a short run has few.
+    axes: tuple[Axis, ...] = (view.axis, "time")
+    blocks = [choice("axis", {AXIS_LABELS[axis]: picture(view.along(axis)) for axis in axes})]
+    beside = view.of_training()
+    if beside is not None:
+        blocks.append(folded("Learning rate, gradient norm, speed and memory", picture(beside)))
+    return blocks
+
+
+def _doctor(run: Reported) -> list[Html]:
+    """What ails the run, what to do, and where to read; or that nothing was found."""
+    rows = [
+        {
+            "illness": finding["illness"],
+            "what was seen": finding["sentence"],
+            "what to try": finding["fix"],
+            "read": f"netwright explain {finding['see']}",
+        }
+        for finding in run.results["findings"]
+    ]
+    seen = run.layer_history
+    watched = f"it watched {len(seen.layers)} layers at {len(seen)} steps"
+    return [table(rows)] if rows else [text(f"The doctor found nothing; {watched}.")]
+
+
+def _examples(run: Reported, view: View, sample: Sample) -> list[Html]:
+    """The view, and its rows with the cells of the table they come from."""
+    data = sample.whole
+    blocks = [note("These are examples of the data; --no-examples leaves them out."), titled(view)]
+    if data.spec.inputs != "image" and isinstance(view, WrongExamples | WorstErrors):
+        rows = view.table_rows()
+        split = data.split(run.results["split"])
+        places = torch.tensor([int(row["row"]) for row in rows], device=split.targets.device)
+        shown = [
+            {**row, **_cells(cells, row)}
+            for row, cells in zip(
+                rows, run.preprocessor.decode(split.read(places).cpu()), strict=True
+            )
+        ]
+        blocks.append(folded("The same as a table, with their columns", table(shown)))
+    return blocks
+
+
+def _cells(cells: Mapping[str, str], row: Mapping[str, str]) -> dict[str, str]:
+    """The first cells of an example; a column called like one of ours is set apart."""
+    first = list(cells.items())[:MOST_CELLS]
+    return {f"column {name}" if name in row else name: value for name, value in first}
+
+
+def _model(run: Reported, summary: View | None) -> list[Html]:
+    blocks: list[Html] = []
+    name = run.config["model"]["name"]
+    if name:
+        blocks += card_blocks(MODELS.load(name).card)
+    if not isinstance(summary, Summary):
+        return blocks
+    rows = summary.table_rows()
+    layers = Html(
+        heading("Layer by layer, from a real batch") + table(rows, numbers=["parameters", "FLOPs"])
+    )
+    return [beside(Html("".join(blocks)), layers) if blocks else layers, picture(summary)]
+
+
+def _sampled(run: Reported, sample: Sample | None) -> list[Html]:
+    """What stands above views of predictions where they are not of all rows."""
+    rows = "" if sample is None else sample.described(run.results["split"])
+    return [note(f"These views are of {rows}.")] if rows else []
+
+
+def _data(sample: Sample, targets: View | None) -> list[Html]:
+    """Sizes and targets of the whole data, columns of what is looked at."""
+    data = sample.whole
+    sizes = ", ".join(f"{len(split):,} {name}" for name, split in data.splits())
+    blocks = [text(f"{data.name}: {sizes} rows.")]
+    if sample.described("train"):
+        blocks.append(note(f"The table is of {sample.described('train')}."))
+    rows = describe_columns(sample.shown)
+    if len(rows) == MOST_COLUMNS:
+        blocks.append(note(f"At most {MOST_COLUMNS} columns are shown."))
+    blocks.append(table(rows))
+    if data.notes:
+        blocks.append(folded("What was inferred on the way", *(text(line) for line in data.notes)))
+    return blocks if targets is None else [beside(Html("".join(blocks)), titled(targets))]
+
+
+def _again(config: Mapping[str, Any], environment: Mapping[str, Any]) -> list[Html]:
+    command = as_command(config) or "# the model or the data came from Python"
+    packages = environment.get("packages", {})
+    facts = {
+        name: value for name, value in environment.items() if name not in {"packages", "format"}
+    }
+    rows = [
+        {"": name, "version or value": str(value)} for name, value in {**facts, **packages}.items()
+    ]
+    return [
+        choice(
+            "again",
+            {
+                "as a command": code(command),
+                "as Python": code(as_python(config)),
+                "as YAML": code(as_yaml(config)),
+            },
+        ),
+        folded("Environment", table(rows)),
+    ]
+
+
+def _figure(name: str, value: float) -> str:
+    """A metric in large letters: shares in per cent, the rest in four digits."""
+    return f"{100 * value:.1f} %" if name.endswith("accuracy") else f"{value:.4g}"
+
+
+def _beside(name: str, baseline: Mapping[str, float]) -> str:
+    return f"baseline {_figure(name, baseline[name])}" if name in baseline else ""
+
+
+def _duration(seconds: float) -> str:
+    if seconds < 100:
+        return f"{seconds:.1f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 6000 else f"{seconds / 3600:.1f} h"

@@ -1,0 +1,318 @@
+"""A run: the folder a recipe leaves, and the object that evaluates, predicts and shows it.
+
+Shapes: N rows, C classes, K reals, I rows and J columns of a mask, T tokens.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from netwright.core.config import parse
+from netwright.core.devices import device_of, pick_device
+from netwright.core.errors import ConfigError, DataError, NetwrightError
+from netwright.core.inside import has_file
+from netwright.core.storage import read_json
+from netwright.data.dataset import Data, Split
+from netwright.data.images.encoder import ImageEncoder
+from netwright.data.pixels import PixelSplit
+from netwright.data.preprocessing import Preprocessor
+from netwright.data.spec import DataSpec
+from netwright.data.stored import Sample, sample_stored
+from netwright.data.tables.array_reading import (
+    is_tabular,
+    read_input_array,
+    read_labelled_table,
+    read_target_array,
+)
+from netwright.data.text.encoder import TextEncoder
+from netwright.data.text.pair_encoder import PairEncoder
+from netwright.data.text.tokenizer import EOS
+from netwright.decoding.sampling import DecodingConfig
+from netwright.inspection.drawing.page import table, text
+from netwright.inspection.drawing.view import View
+from netwright.recipes.plan.recipe_file import read_own_recipe
+from netwright.recipes.run.answers import check_asked, check_is_file, check_paired, in_words, like
+from netwright.recipes.run.generation import build_text_generator
+from netwright.recipes.run.metric_table import metric_rows
+from netwright.recipes.run.report import write_report
+from netwright.recipes.saved.environment import describe_environment
+from netwright.recipes.saved.model_of_run import build_saved_model, put_weights
+from netwright.recipes.saved.results_file import read_results
+from netwright.recipes.saved.run_data import load_run_data
+from netwright.recipes.saved.run_folder import SavedModel, check_run_folder
+from netwright.recipes.views.run_views import EXAMPLES, measure_views
+from netwright.train.evaluate import evaluate, evaluate_baseline, predict
+from netwright.train.history import History, read_history
+from netwright.train.layer_history import FILE as LAYER_FILE
+from netwright.train.layer_history import LayerHistory, read_layer_history
+from netwright.train.tasks.task import Task
+
+HISTORY_FILE = "metrics.jsonl"
+
+
+class Run:
+    """A trained model with everything around it.
+
+    Made by `nw.fit` and `nw.open_run`, never by hand.
+
+    Args:
+        model: the trained module, with its best weights.
+        spec: kinds, shapes and names of its data.
+        task: what it was trained for.
+        preprocessor: encodes new inputs.
+        results: status, test metrics, baseline, times.
+        history: all that was measured.
+        config: the resolved recipe, as in `config.yaml`.
+        folder: where it lies, or None for a run kept in memory.
+        guess: the trivial prediction (C,) that it is compared with.
+        data: what it was trained on, where that is at hand.
+        layer_history: what its layers did at the steps that the doctor watched.
+    """
+
+    def __init__(  # noqa: PLR0913 - a record of eleven things, made in two places
+        self,
+        *,
+        model: nn.Module,
+        spec: DataSpec,
+        task: Task,
+        preprocessor: Preprocessor,
+        results: dict[str, Any],
+        history: History,
+        config: dict[str, Any],
+        folder: Path | None,
+        guess: Tensor,
+        data: Data | None = None,
+        layer_history: LayerHistory | None = None,
+    ) -> None:
+        self.model, self.spec, self.task = model, spec, task
+        self.preprocessor, self.results, self.history = preprocessor, results, history
+        self.config, self.folder = config, folder
+        self.layer_history = LayerHistory() if layer_history is None else layer_history
+        self._guess, self._data = guess, data
+
+    def __repr__(self) -> str:
+        place = "in memory" if self.folder is None else str(self.folder)
+        scores = ", ".join(f"{k} {v:.4g}" for k, v in list(self.results["metrics"].items())[:3])
+        return f"Run({place}: {self.results['split']} {scores}; {self.results['status']})"
+
+    @property
+    def data(self) -> Data:
+        """What the run was trained on, loaded again where that is possible."""
+        if self._data is None:
+            contents = self.results.get("contents", {})
+            self._data = load_run_data(self.config["data"], self.preprocessor, contents)
+        return self._data
+
+    def evaluate(self, data: Any = None, *, split: str | None = None) -> dict[str, float]:
+        """The loss and every metric, on a split of the run's data or on other labelled data.
+
+        Args:
+            data: a table with the target columns, a folder of images, (inputs, targets), or what
+                `examples` gave; None is the run's own data.
+            split: train, val or test of the run's own data; by default what `results` tell of.
+        """
+        return evaluate(self.model, self.examples(data, split=split), self.task)
+
+    def baseline(self, data: Any = None, *, split: str | None = None) -> dict[str, float]:
+        """The metrics of the trivial guess on the same examples."""
+        return evaluate_baseline(self.examples(data, split=split), self._guess, self.task)
+
+    def predict(self, source: Any, *, threshold: float | None = None) -> Any:
+        """What the run says of new inputs, in the words of its data.
+
+        Labels or reals (N,) or (N, K), for a frame a series or frame with its index; masks
+        (N, I, J); the texts that pairs are completed with (N,); a list of tags for each sentence.
+        What is new in the inputs (numbers far outside the training range, unseen categories),
+        `run.preprocessor.remarks(source)` says.
+
+        Args:
+            source: arrays, a frame, a path, rows as dicts, texts: what the run was trained on.
+            threshold: with two classes, the probability above which the second is given.
+        """
+        check_asked(self.spec, threshold=threshold)
+        values = self.predictions(source)
+        return in_words(values, source, self.spec, self.preprocessor, threshold=threshold)
+
+    def predict_proba(self, source: Any) -> Any:
+        """Probabilities (N, C), of masks (N, C, I, J), in the order of `spec.class_names`."""
+        check_asked(self.spec, proba=True)
+        return like(source, self.predictions(source).numpy(), self.spec.class_names)
+
+    def predictions(self, source: Any) -> Tensor:
+        """What the model says of raw inputs, a tensor.
+
+        Probabilities (N, C), of masks (N, C, I, J), of tags (N, T, C); reals (N, K); of pairs the
+        target tokens (N, 2, T): told those before, and hearing itself.
+        """
+        check_asked(self.spec)
+        inputs = self._encode(source)
+        if not len(inputs):
+            raise DataError("there is nothing to predict: no inputs were given")
+        return predict(self.model, inputs.to(device_of(self.model)), self.task)
+
+    def generate(self, prompt: str = "", *, beams: int | None = None, **settings: Any) -> str:
+        """The text with which a language model goes on after a prompt; see `stream`."""
+        return "".join(self.stream(prompt, beams=beams, **settings))
+
+    def stream(
+        self, prompt: str = "", *, beams: int | None = None, **settings: Any
+    ) -> Iterator[str]:
+        """The same, each piece of text as soon as it is there.
+
+        Args:
+            prompt: how the text begins.
+            beams: search the likeliest text with so many beams instead of drawing one.
+            settings: of `DecodingConfig`: temperature, top_k, top_p, max_tokens, stop, seed.
+        """
+        if not isinstance(prompt, str):
+            raise ConfigError(f"a prompt must be a text, got {type(prompt).__name__}")
+        generator = build_text_generator(self.model, self.spec, self.preprocessor)
+        config = parse(DecodingConfig, {"stop": EOS, **settings})
+        return generator.stream(prompt, config, beams=beams)
+
+    def views(self) -> dict[str, View]:
+        """What there is to look at, by name: `run.views()["confusion"].save("x.svg")`.
+
+        Views of predictions need the run's data; where it is not at hand they are left out.
+        """
+        return measure_views(self, self.data_at_hand()[0])
+
+    def report(self, path: str | Path | None = None, *, examples: bool = True) -> Path:
+        """Write the page that tells everything about the run, and `.json` with its numbers.
+
+        Args:
+            path: of the page; by default report.html in the run's folder.
+            examples: show examples of the data.
+        """
+        if path is None and self.folder is None:
+            raise ConfigError("this run is in memory only: give its report a path")
+        place = self.folder / "report.html" if path is None and self.folder else Path(path or "")
+        if place.suffix != ".html":
+            raise ConfigError(f"a report is a page: its path must end in .html, got {place}")
+        sample, absent = self.data_at_hand()
+        unmeasured = self._why_unmeasured()
+        lost = absent or unmeasured
+        if lost and path is None and place.exists():
+            raise ConfigError(f"{place} would lose views, {lost}; give the report another path")
+        views = measure_views(self, sample)
+        if not examples:
+            views = {name: view for name, view in views.items() if name not in EXAMPLES}
+        return write_report(
+            place,
+            self,
+            views,
+            sample=sample,
+            environment=self._environment(),
+            absent=absent,
+            unmeasured=unmeasured,
+        )
+
+    def _repr_html_(self) -> str:
+        rows = metric_rows(self.results["metrics"], self.results["baseline"])
+        return str(text(repr(self)) + table(rows, numbers=["this run", "baseline"]))
+
+    def data_at_hand(self) -> tuple[Sample | None, str]:
+        """A sample of the data, or why there is none; where it lay is the owner's business."""
+        try:
+            return sample_stored(self.data), ""
+        except NetwrightError as error:
+            path = str(self.config["data"].get("path") or "")
+            return None, str(error).replace(path, Path(path).name) if path else str(error)
+
+    def _why_unmeasured(self) -> str:
+        """Why there is no history, where the run's folder has lost it."""
+        if self.folder is None or has_file(self.folder / HISTORY_FILE):
+            return ""
+        return f"{HISTORY_FILE} is not in the run folder"
+
+    def _environment(self) -> dict[str, Any]:
+        written = None if self.folder is None else self.folder / "env.json"
+        if written is None or not has_file(written):
+            return describe_environment(device_of(self.model))
+        values = read_json(written)
+        return values if isinstance(values, dict) else {}
+
+    def examples(self, data: Any = None, *, split: str | None = None) -> Split:
+        """What `evaluate` and `baseline` measure on, read once for both; see `evaluate`."""
+        device = device_of(self.model)
+        if data is None:
+            return self.data.split(split or self.results["split"]).to(device)
+        if isinstance(data, Split):
+            return data.to(device)
+        if not isinstance(data, tuple):
+            if self._from_arrays(data):
+                data = read_labelled_table(data, self.spec)
+            data = self.preprocessor.read_labelled(data)
+        inputs, targets = data if isinstance(data, tuple) else (data, data)
+        if isinstance(self.preprocessor, PairEncoder) and isinstance(data, tuple):
+            told, said = self.preprocessor.encode_pairs(inputs, targets)
+            return Split(inputs=told, targets=said).to(device)
+        if self._from_arrays(targets):
+            targets = read_target_array(targets, self.spec)
+        encoded = self.preprocessor.encode_targets(targets)
+        if isinstance(self.preprocessor, ImageEncoder):  # bytes, a quarter of the room of floats
+            pixels, scaling = self.preprocessor.read(inputs), self.preprocessor.scaling
+            return PixelSplit(pixels=pixels, scaling=scaling, targets=encoded).to(device)
+        examples = Split(
+            inputs=self._encode(inputs),
+            targets=encoded,
+            weights=self.preprocessor.encode_weights(inputs),
+        )
+        check_paired(examples, self.spec)
+        return examples.to(device)
+
+    def _encode(self, source: Any) -> Tensor:
+        if self._from_arrays(source):
+            source = read_input_array(source, self.spec)
+        takes_texts = isinstance(self.preprocessor, TextEncoder | PairEncoder)
+        if takes_texts and isinstance(source, str) and " " in source:
+            check_is_file(source)
+        return self.preprocessor.encode(source)
+
+    def _from_arrays(self, source: Any) -> bool:
+        """Whether a table is given to a model that learned from arrays."""
+        return self.preprocessor.kind == "arrays" and is_tabular(source)
+
+
+def open_run(folder: str | Path, model: nn.Module | None = None) -> Run:
+    """The run in a folder, ready to evaluate and predict.
+
+    Its model is on the device that the run was to be trained on, or where this machine has no such
+    device on the one that `auto` picks.
+
+    Args:
+        folder: what `nw.fit` or `netwright train` left.
+        model: an untrained module of the same shape, for a run on a module of one's own.
+    """
+    folder = Path(folder)
+    check_run_folder(folder)
+    saved = SavedModel(folder / "model")
+    if model is None:
+        model = build_saved_model(saved, folder)
+    put_weights(model, saved, folder)
+    metrics = folder / HISTORY_FILE
+    config = read_own_recipe(folder)
+    return Run(
+        model=model.to(_device_of_training(config)).eval(),
+        spec=saved.spec,
+        task=saved.task,
+        preprocessor=saved.preprocessor,
+        results=read_results(folder),
+        history=read_history(metrics) if has_file(metrics) else History(),
+        config=config,
+        folder=folder,
+        layer_history=read_layer_history(folder / LAYER_FILE),
+        guess=saved.guess,
+    )
+
+
+def _device_of_training(config: dict[str, Any]) -> torch.device:
+    settings = config.get("train")
+    name = settings.get("device", "auto") if isinstance(settings, dict) else "auto"
+    try:
+        return pick_device(str(name))
+    except ConfigError:  # a run from another machine
+        return pick_device()

@@ -1,0 +1,1 @@
+"""A run on disk: the files of its folder, checked, opened, resumed and started from."""

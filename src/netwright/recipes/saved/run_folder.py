@@ -1,0 +1,258 @@
+"""The files a run leaves: a plain folder that can be copied, mailed and opened elsewhere.
+
+config.yaml      the resolved recipe              metrics.jsonl   one row a measurement
+env.json         versions and device              results.json    test metrics and baseline
+checkpoints/     the whole state, by step         best.json, last.json   pointers into it
+model/           the best weights, with all that is needed to predict
+layers.jsonl     what each layer did at the steps that the doctor watched
+path.safetensors a few snapshots of the weights along the way, where they are small enough
+"""
+
+import re
+import shutil
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from itertools import chain, count
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors.torch import save
+from torch import Tensor, nn
+
+from netwright.core.devices import pick_device
+from netwright.core.errors import ConfigError, DataError, NetwrightError
+from netwright.core.field_kinds import check_fields
+from netwright.core.folder_lock import LOCK
+from netwright.core.inside import check_entries, has_file, has_folder, open_folder
+from netwright.core.json_text import json_value, parse_json
+from netwright.core.manifest import whole_folder
+from netwright.core.open_tensors import read_tensors
+from netwright.core.storage import (
+    MANIFEST,
+    as_json,
+    is_left_over,
+    new_folder,
+    read_bytes,
+    read_record,
+    write_json,
+    write_text,
+)
+from netwright.data.catalog import PREPROCESSORS
+from netwright.data.dataset import Data
+from netwright.data.preprocessing import Preprocessor
+from netwright.data.spec import DataSpec
+from netwright.recipes.plan.recipe import Recipe
+from netwright.recipes.plan.recipe_file import to_yaml
+from netwright.recipes.saved.environment import describe_environment
+from netwright.recipes.saved.known_files import MODEL, RUN
+from netwright.train.checkpoint_store import newest_good
+from netwright.train.packing import stored_tensors
+from netwright.train.tasks.catalog import task_from_json
+from netwright.train.tasks.task import Task
+
+FORMAT = 1
+RUNS = "runs"  # where folders without a name of their own are made
+FIRST_STEPS = 10  # a run that fails in these has learned nothing
+# What is there before anything is saved.
+BEGUN = {"config.yaml", "env.json", "metrics.jsonl", "layers.jsonl", LOCK}
+
+
+def create_run_folder(out: Path | None, model: str, data: str) -> Path:
+    """A new, empty folder: `out`, or the next free runs/MODEL-DATA-NNN."""
+    if out is None:
+        name = f"{_plain_name(model)}-{_plain_name(data)}"
+        return _first_free(Path(RUNS) / f"{name}-{number:03d}" for number in count(1))
+    if not is_empty(out):
+        raise ConfigError(f"{out} is already there and not empty; give another folder")
+    _is_new(out)
+    return out
+
+
+def automatic_folders(model: str, data: str) -> list[Path]:
+    """The folders runs/MODEL-DATA-NNN that are there, oldest first."""
+    name = f"{_plain_name(model)}-{_plain_name(data)}"
+    found = [
+        (int(match[1]), folder)
+        for folder in Path(RUNS).glob(f"{name}-*")
+        if (match := re.fullmatch(re.escape(name) + r"-(\d+)", folder.name))
+    ]
+    return [folder for _, folder in sorted(found)]
+
+
+def is_empty(folder: Path) -> bool:
+    """Whether a run may begin here: there is nothing, or what a kill left before it had begun."""
+    if not folder.exists():
+        return True
+    return folder.is_dir() and all(
+        file.name == LOCK or is_left_over(file.name) for file in folder.iterdir()
+    )
+
+
+def claim_folder(wanted: Path) -> Path:
+    """A new folder of this name; where it is taken, NAME-002, NAME-003 and so on."""
+    others = (wanted.with_name(f"{wanted.name}-{number:03d}") for number in count(2))
+    return _first_free(chain([wanted], others))
+
+
+def _first_free(folders: Iterable[Path]) -> Path:
+    return next(folder for folder in folders if _is_new(folder))
+
+
+def _is_new(folder: Path) -> bool:
+    """Make the folder; False where it was there."""
+    try:
+        folder.mkdir(parents=True)
+    except FileExistsError:
+        return False
+    except OSError as error:
+        place = error.filename or folder
+        raise ConfigError(f"no run folder can be made at {place}: {error.strerror}") from None
+    return True
+
+
+def check_own(folder: Path) -> None:
+    """Refuse a run folder that holds, where a run writes, anything but files and folders.
+
+    So a link that a stranger has put there is told before a run begins, not at its end.
+    """
+    check_entries(folder, sorted({*RUN.files, *RUN.folders}))
+
+
+def let_go_of(folder: Path, *, was_there: bool) -> None:
+    """Take a folder away in which a run failed before it had come anywhere.
+
+    What was measured after more than a few steps stays, and so does all that can be gone on from.
+
+    Args:
+        folder: of the run.
+        was_there: it was there before, and empty: so it is again.
+    """
+    with open_folder(folder) as here:
+        names = {name for name in here.names() if not is_left_over(name)}
+    if names <= BEGUN and not any(map(_is_worth_keeping, _lines(folder / "metrics.jsonl"))):
+        shutil.rmtree(folder, ignore_errors=True)
+        with suppress(OSError):  # others have runs there
+            if was_there:
+                folder.mkdir()
+            else:
+                Path(RUNS).rmdir()
+
+
+def _lines(file: Path) -> list[bytes]:
+    return read_bytes(file).splitlines() if has_file(file) else []
+
+
+def _is_worth_keeping(line: bytes) -> bool:
+    """Whether a row was measured after the first steps; what is no row is not ours to remove."""
+    try:
+        row = json_value(line)
+        return bool(row["epoch"]) or row["step"] > FIRST_STEPS
+    except (ValueError, TypeError, KeyError):
+        return True
+
+
+def write_recipe(folder: Path, recipe: Recipe) -> None:
+    """Write what is trained, and where: `config.yaml` and `env.json`."""
+    write_text(folder / "config.yaml", to_yaml(recipe.to_mapping()))
+    write_json(folder / "env.json", describe_environment(pick_device(recipe.train.device)))
+
+
+def check_run_folder(folder: Path) -> None:
+    """Refuse what is not a run folder, or is one of another format."""
+    if not folder.is_dir():
+        raise ConfigError(f"{folder} is not a run folder: there is no such folder")
+    if not has_file(folder / "config.yaml"):
+        raise ConfigError(f"{folder} is not a run folder: it has no config.yaml")
+    if not has_folder(folder / "model"):
+        raise ConfigError(
+            f"{folder} holds a run that has not finished: it has no model; go on with "
+            f"`netwright train --resume {folder}`"
+        )
+    if not has_file(folder / "results.json"):
+        raise ConfigError(f"{folder} is not a whole run folder: it has no results.json")
+
+
+def save_model(folder: Path, model: nn.Module, recipe: Recipe, data: Data, task: Task) -> None:
+    """Write `model/`: weights, settings, spec, task and preprocessing."""
+    settings = recipe.to_mapping()["model"]
+    described = {
+        "format": FORMAT,
+        "name": settings.pop("name"),
+        "settings": settings,
+        "class": type(model).__name__,
+        "data": data.name,
+        "spec": data.spec.to_json(),
+        "task": task.to_json(),
+        "baseline": task.baseline(data.train).tolist(),
+    }
+    preprocessor = {"kind": data.preprocessor.kind, **data.preprocessor.to_json()}
+    with new_folder(folder / "model", replace=True) as staging:  # a resumed run ends again
+        staging.write("model.safetensors", save(stored_tensors(model.state_dict())))
+        staging.write("config.json", as_json(described))
+        staging.write("preprocessor.json", as_json(preprocessor))
+
+
+class SavedModel:
+    """`model/` read back: what is needed to predict, on any machine.
+
+    Everything is taken from the very files that were compared with the manifest.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        with whole_folder(folder) as files:
+            for name in sorted(MODEL.files - {MANIFEST}):
+                if name not in files:
+                    raise DataError(f"{folder} holds no whole model: its manifest lacks {name}")
+            described, preprocessor = (
+                parse_json(read_record(files[name], folder / name), folder / name)
+                for name in ("config.json", "preprocessor.json")
+            )
+            self.weights = read_tensors(files["model.safetensors"], folder / "model.safetensors")
+        form = described.get("format") if isinstance(described, dict) else None
+        if form != FORMAT:
+            raise DataError(f"{folder} has format {form!r:.20}, not {FORMAT}")
+        self.described: Mapping[str, Any] = described
+        try:
+            self.spec = DataSpec.from_json(self.described["spec"])
+            self.task: Task = task_from_json(self.described["task"])
+            self.preprocessor = _preprocessor(preprocessor)
+            self.guess = torch.tensor(self.described["baseline"])
+            for record in (self.spec, self.preprocessor):
+                check_fields(record)
+            self._check_fitting()
+        except NetwrightError:
+            raise
+        except Exception as error:  # whatever a forged description makes them stumble over
+            raise DataError(
+                f"{folder} does not hold a model as it is saved: {error!r:.100}"
+            ) from None
+
+    def _check_fitting(self) -> None:
+        """Refuse parts that are whole by themselves, and not of one model."""
+        names = getattr(self.preprocessor, "feature_names", None)
+        if names is not None and self.spec.input_shape[-1:] != (len(names),):
+            raise ValueError(f"rows of {len(names)} numbers for inputs {self.spec.input_shape}")
+        if not self.guess.ndim:
+            raise ValueError("a baseline that is no list")
+
+
+def read_weights(run: Path) -> dict[str, Tensor]:
+    """The best weights of a run; of one that has not finished those of its newest checkpoint."""
+    if has_folder(run / "model"):
+        return SavedModel(run / "model").weights
+    checkpoint, _ = newest_good(run)
+    if checkpoint is None:
+        raise ConfigError(f"{run} holds no weights: it has neither a model nor a checkpoint")
+    with whole_folder(checkpoint, inside=run) as files:
+        return read_tensors(files["model.safetensors"], checkpoint / "model.safetensors")
+
+
+def _preprocessor(values: dict[str, Any]) -> Preprocessor:
+    kind = values.pop("kind")
+    return PREPROCESSORS.load(kind).from_json(values)
+
+
+def _plain_name(text: str) -> str:
+    """A part of a folder's name: letters, digits and dashes."""
+    return re.sub(r"[^A-Za-z0-9]+", "-", text).strip("-").lower()[:40] or "run"

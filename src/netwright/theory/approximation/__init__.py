@@ -1,0 +1,1 @@
+"""Claims on what networks can approximate, and how many pieces they have."""

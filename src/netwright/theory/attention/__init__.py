@@ -1,0 +1,1 @@
+"""Claims on attention: scores, structure, positions and what it costs."""

@@ -1,0 +1,1 @@
+"""Claims on counting and cost: parameters, gradients and game trees."""

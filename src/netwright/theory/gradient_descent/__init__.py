@@ -1,0 +1,1 @@
+"""Claims on gradient descent: steps, rates, noise and saddles."""

@@ -1,0 +1,1 @@
+"""Claims on networks for images: convolution, pooling, depth and transfer."""

@@ -1,0 +1,1 @@
+"""Claims on linear models and the noise that they assume."""

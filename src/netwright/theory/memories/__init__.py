@@ -1,0 +1,1 @@
+"""Claims on associative memories: energy, capacity and recall."""

@@ -1,0 +1,1 @@
+"""Claims on networks: symmetries, activations, depth and initial weights."""

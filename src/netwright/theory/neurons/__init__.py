@@ -1,0 +1,1 @@
+"""Claims on single neurons: perceptrons, what they separate, and exclusive or."""

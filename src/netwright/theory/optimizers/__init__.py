@@ -1,0 +1,1 @@
+"""Claims on optimizers, and the races in which they are compared."""

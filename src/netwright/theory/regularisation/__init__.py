@@ -1,0 +1,1 @@
+"""Claims on regularisation: penalties, noise, ensembles and stopping early."""

@@ -1,0 +1,1 @@
+"""Claims on recurrent networks and models of text."""

@@ -1,0 +1,199 @@
+"""One pass a call: k calls are a run of k epochs, through copies and pickles; what is refused."""
+
+import copy
+import pickle
+import re
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from numpy.typing import NDArray
+
+from netwright.core.errors import ConfigError, DataError
+from netwright.recipes.estimators.scikit_learn import NetClassifier, NetRegressor
+
+SETTINGS: dict[str, Any] = {"hidden": (8,), "dropout": 0.3, "lr": 0.01, "random_state": 3}
+
+
+@pytest.fixture(scope="module")
+def blobs() -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    rng = np.random.default_rng(0)
+    y = np.arange(70) % 3
+    return rng.normal(size=(70, 2)) + np.stack((y, -y), axis=1), y
+
+
+def weights_of(estimator: Any) -> torch.Tensor:
+    return torch.cat([weight.flatten() for weight in estimator.model_.state_dict().values()])
+
+
+def after_passes(estimator: Any, rows: tuple[Any, Any], count: int) -> Any:
+    for _ in range(count):
+        estimator.partial_fit(*rows, classes=[0, 1, 2])
+    return estimator
+
+
+@pytest.mark.parametrize("optimizer", ["adam", "momentum", "lbfgs"])
+def test_k_calls_are_a_fit_of_k_epochs_bit_for_bit(blobs: Any, optimizer: str) -> None:
+    """Order, dropout and the optimizer's memory all go on."""
+    settings = {**SETTINGS, "optimizer": optimizer}
+    passed = after_passes(NetClassifier(**settings), blobs, 3)
+    fitted = NetClassifier(**settings, epochs=3).fit(*blobs)
+    assert torch.equal(weights_of(passed), weights_of(fitted))
+    assert passed.history_.as_dict() == fitted.history_.as_dict()
+    rows = [(row.step, row.epoch, row.samples) for row in passed.history_]
+    assert rows == [(row.step, row.epoch, row.samples) for row in fitted.history_]
+
+
+def test_the_clock_goes_on(blobs: Any) -> None:
+    times = [row.time for row in after_passes(NetClassifier(**SETTINGS), blobs, 6).history_]
+    assert times == sorted(times)
+    assert times[0] < times[-1]
+
+
+def test_dropout_rests_between_passes(blobs: Any) -> None:
+    assert not after_passes(NetClassifier(**SETTINGS), blobs, 1).model_.training
+
+
+def test_passes_go_on_from_a_fit(blobs: Any) -> None:
+    begun = NetClassifier(**SETTINGS, epochs=2).fit(*blobs)
+    whole = NetClassifier(**SETTINGS, epochs=3).fit(*blobs)
+    assert torch.equal(weights_of(begun.partial_fit(*blobs)), weights_of(whole))
+
+
+def test_a_warm_up_goes_on_over_the_calls(blobs: Any) -> None:
+    passed = after_passes(NetClassifier(**SETTINGS, warmup=7), blobs, 3)
+    whole = NetClassifier(**SETTINGS, warmup=7, epochs=3).fit(*blobs)
+    assert torch.equal(weights_of(passed), weights_of(whole))
+
+
+def test_a_fit_begins_anew(blobs: Any) -> None:
+    estimator = NetClassifier(**SETTINGS, epochs=1)
+    first = weights_of(after_passes(estimator, blobs, 1)).clone()
+    assert torch.equal(weights_of(after_passes(estimator, blobs, 1).fit(*blobs)), first)
+
+
+@pytest.mark.parametrize("same", [copy.deepcopy, lambda one: pickle.loads(pickle.dumps(one))])
+def test_a_copy_goes_on_alone_and_in_the_same_way(blobs: Any, same: Any) -> None:
+    estimator = after_passes(NetClassifier(**SETTINGS), blobs, 2)
+    before = weights_of(estimator).clone()
+    other = after_passes(same(estimator), blobs, 2)
+    assert torch.equal(weights_of(estimator), before)
+    assert torch.equal(weights_of(after_passes(estimator, blobs, 2)), weights_of(other))
+    assert len(other.history_) == len(estimator.history_) == 8
+
+
+def test_passes_leave_the_callers_random_numbers_alone(blobs: Any) -> None:
+    torch.manual_seed(5)
+    wanted = torch.rand(2)
+    torch.manual_seed(5)
+    after_passes(NetClassifier(**SETTINGS), blobs, 2)
+    assert torch.equal(torch.rand(2), wanted)
+
+
+def test_new_rows_are_encoded_as_the_first_were(blobs: Any) -> None:
+    """Rows that come later do not move the mean and the scale."""
+    inputs, y = blobs
+    estimator = after_passes(NetClassifier(**SETTINGS), blobs, 1)
+    encoder = estimator._prepared.data.preprocessor
+    estimator.partial_fit(inputs * 100, y)
+    assert estimator._prepared.data.preprocessor is encoder
+    assert encoder.mean == pytest.approx(inputs.mean(axis=0))
+
+
+def test_passes_over_parts_learn_the_whole() -> None:
+    rng = np.random.default_rng(0)
+    inputs = rng.normal(size=(400, 3))
+    y = inputs @ [1.0, -2.0, 0.5] + 4
+    estimator = NetRegressor("linear-regression", lr=0.05, random_state=0)
+    for _ in range(5):
+        for part in range(0, 400, 100):
+            estimator.partial_fit(inputs[part : part + 100], y[part : part + 100])
+    assert estimator.score(inputs, y) > 0.999
+
+
+@pytest.mark.parametrize(("given", "steps"), [(None, [1, 1, 2, 3]), (4, [3, 1, 10, 18])])
+def test_the_batch_follows_the_rows(blobs: Any, given: int | None, steps: list[int]) -> None:
+    """Ten rows, one row, forty, seventy: never more a batch than there are rows."""
+    estimator = NetClassifier(**SETTINGS, batch_size=given)
+    made = 0
+    for rows, count in zip((10, 1, 40, 70), steps, strict=True):
+        after_passes(estimator, (blobs[0][:rows], blobs[1][:rows]), 1)
+        made += count
+        assert estimator.history_.rows[-1].step == made
+
+
+def test_weights_of_a_later_call_count(blobs: Any) -> None:
+    """As shares of the rows' sum, and a row of weight 0 is not there."""
+    inputs, y = blobs
+    there = y != 2
+
+    def after(*rows: Any, sample_weight: Any = None) -> torch.Tensor:
+        estimator = after_passes(NetClassifier(**SETTINGS), blobs, 1)
+        return weights_of(estimator.partial_fit(*rows, sample_weight=sample_weight))
+
+    plain = after(inputs, y)
+    assert torch.equal(after(inputs, y, sample_weight=np.full(70, 4)), plain)
+    assert not torch.equal(after(inputs, y, sample_weight=1 + there), plain)
+    assert torch.equal(after(inputs, y, sample_weight=there), after(inputs[there], y[there]))
+
+
+def test_a_class_may_come_later(blobs: Any) -> None:
+    inputs, y = blobs
+    two = y < 2
+    estimator = after_passes(NetClassifier(**SETTINGS), (inputs[two], y[two]), 1)
+    assert after_passes(estimator, blobs, 1).predict_proba(inputs).shape == (70, 3)
+
+
+def test_a_later_call_may_hold_one_class(blobs: Any) -> None:
+    inputs, y = blobs
+    estimator = after_passes(NetClassifier(**SETTINGS), blobs, 1)
+    estimator.partial_fit(inputs[y == 1], y[y == 1])
+    assert estimator.predict_proba(inputs).shape == (70, 3)
+
+
+def test_refuses_other_features_later(blobs: Any) -> None:
+    inputs, y = blobs
+    estimator = after_passes(NetClassifier(**SETTINGS), blobs, 1)
+    with pytest.raises(ValueError, match="X has 1 features, but NetClassifier is expecting 2"):
+        estimator.partial_fit(inputs[:, :1], y)
+
+
+def test_refuses_an_average_that_needs_a_last_pass(blobs: Any) -> None:
+    estimator = NetClassifier(**SETTINGS, average="equal")
+    sentence = "average must be 'none' where no pass is the last, got 'equal'"
+    with pytest.raises(ConfigError, match=f"^{re.escape(sentence)}$"):
+        estimator.partial_fit(*blobs, classes=[0, 1, 2])
+
+
+def test_refuses_a_schedule_that_needs_a_last_pass(blobs: Any) -> None:
+    estimator = NetClassifier(**SETTINGS, schedule="cosine")
+    sentence = "schedule must be 'constant' where no pass is the last, got 'cosine'"
+    with pytest.raises(ConfigError, match=f"^{re.escape(sentence)}$"):
+        estimator.partial_fit(*blobs, classes=[0, 1, 2])
+
+
+def test_refuses_a_batch_size_that_is_none(blobs: Any) -> None:
+    estimator = after_passes(NetClassifier(**SETTINGS), blobs, 1).set_params(batch_size=0)
+    with pytest.raises(ConfigError, match=r"^batch_size must be greater than 0, got 0$"):
+        estimator.partial_fit(*blobs)
+
+
+def test_one_row_left_for_batch_norm_is_refused(blobs: Any) -> None:
+    inputs, targets = blobs
+    estimator = NetClassifier(**SETTINGS, batch_norm=True)
+    estimator.partial_fit(inputs, targets, classes=[0, 1, 2])
+    sentence = "batch norm cannot normalise one row: batch_size 32 leaves a batch of one "
+    with pytest.raises(ConfigError, match=f"^{re.escape(sentence)}of the 33 training rows; give "):
+        estimator.partial_fit(inputs[:33], targets[:33])
+
+
+def test_the_first_rows_of_a_stream_may_be_of_one_class(blobs: Any) -> None:
+    inputs, targets = blobs
+    estimator = NetClassifier(**SETTINGS)
+    for label in (2, 0, 1):  # sorted by class, as files often are
+        rows = targets == label
+        estimator.partial_fit(inputs[rows], targets[rows], classes=[0, 1, 2])
+    assert estimator.predict_proba(inputs).shape == (70, 3)
+    with pytest.raises(DataError, match=r"^arrays has one class only in its training rows, '2'$"):
+        NetClassifier(**SETTINGS).fit(inputs[targets == 2], targets[targets == 2])

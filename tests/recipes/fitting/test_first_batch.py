@@ -1,0 +1,131 @@
+"""The first batch: shapes as they are, nothing moved, and mistakes told by layer."""
+
+import re
+
+import pytest
+import torch
+from torch import Tensor, nn
+
+from netwright.core.errors import ShapeError
+from netwright.data.array_encoder import ArrayEncoder
+from netwright.data.catalog import SOURCES
+from netwright.data.dataset import Data, Split
+from netwright.data.spec import DataSpec
+from netwright.models.mlp import MLP, MLPConfig
+from netwright.recipes.fitting.first_batch import time_step, try_first_batch
+from netwright.train.tasks.catalog import task_for
+
+
+@pytest.fixture(scope="module")
+def iris() -> Data:
+    source = SOURCES.load("iris")
+    return source.load(source.config())
+
+
+def test_layers_come_with_their_shapes_and_parameters(iris: Data) -> None:
+    model = MLP(MLPConfig(hidden=(5,), dropout=0.0), iris.spec)
+    first = try_first_batch(model, iris, task_for(iris), 8)
+    assert [(layer.path, layer.kind, layer.shape) for layer in first.layers] == [
+        ("hidden.0.0", "Linear", (8, 5)),
+        ("hidden.0.1", "ReLU", (8, 5)),
+        ("head", "Linear", (8, 3)),
+    ]
+    # 4 * 5 + 5 for the hidden layer, 5 * 3 + 3 for the head.
+    assert [layer.parameters for layer in first.layers] == [25, 0, 18]
+    assert (first.parameters, first.rows) == (43, 8)
+
+
+def test_the_model_stays_as_it_was(iris: Data) -> None:
+    model = MLP(MLPConfig(hidden=(5,), batch_norm=True), iris.spec)
+    before = {name: tensor.clone() for name, tensor in model.state_dict().items()}
+    try_first_batch(model, iris, task_for(iris), 8)
+    assert time_step(model, iris, task_for(iris), 8) > 0
+    assert all(torch.equal(before[name], tensor) for name, tensor in model.state_dict().items())
+    assert model.training
+    assert all(parameter.grad is None for parameter in model.parameters())
+    assert not any(module._forward_hooks for module in model.modules())
+
+
+class ReturnsText(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(torch.zeros(1))
+
+    def forward(self, x: Tensor) -> str:
+        return "text"
+
+
+class FailsInTraining(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.map = nn.Linear(4, 3)
+
+    def forward(self, x: Tensor) -> Tensor:
+        if self.training:
+            raise KeyError("oh")
+        out: Tensor = self.map(x)
+        return out
+
+
+@pytest.mark.parametrize(
+    ("model", "sentence"),
+    [
+        (
+            nn.Sequential(nn.Linear(4, 6), nn.ReLU(), nn.Linear(5, 3)),
+            "layer '2' fails on inputs of shape (8, 4): "
+            "mat1 and mat2 shapes cannot be multiplied (8x6 and 5x3)",
+        ),
+        (
+            nn.Linear(4, 2),
+            "the model's output must have shape (8, 3) for the 3 classes of iris, got (8, 2)",
+        ),
+        (FailsInTraining(), "layer 'model' fails on inputs of shape (8, 4): 'oh'"),
+        (ReturnsText(), "the model must return a tensor or an Output, got str"),
+    ],
+)
+def test_refuses_a_model_that_does_not_fit(iris: Data, model: nn.Module, sentence: str) -> None:
+    with pytest.raises(ShapeError) as refused:
+        try_first_batch(model, iris, task_for(iris), 8)
+    assert str(refused.value).replace("addmm: ", "") == sentence  # newer torch names its kernel
+
+
+def masks_of(rows: int = 6) -> Data:
+    spec = DataSpec(
+        inputs="image", input_shape=(1, 4, 5), target="mask", num_outputs=2, class_names=("a", "b")
+    )
+    encoder = ArrayEncoder(input_shape=(1, 4, 5), target="class", num_outputs=2)
+    targets = torch.arange(rows * 20).view(rows, 4, 5).remainder(2).byte()
+    train = Split(inputs=torch.zeros(rows, 1, 4, 5), targets=targets)
+    return Data(name="toy", spec=spec, train=train, preprocessor=encoder)
+
+
+def test_a_model_of_masks_gives_a_logit_a_class_and_pixel() -> None:
+    data = masks_of()
+    first = try_first_batch(nn.Conv2d(1, 2, 1), data, task_for(data), 4)
+    assert first.layers[0].shape == (4, 2, 4, 5)
+    sentence = (
+        "the model's output must have shape (4, 2, 4, 5) for the 2 classes of toy, got (4, 2, 2, 3)"
+    )
+    with pytest.raises(ShapeError, match=f"^{re.escape(sentence)}$"):
+        try_first_batch(nn.Conv2d(1, 2, 3), data, task_for(data), 4)
+
+
+class ReadsRows(nn.Module):
+    """A module of one's own with a recurrent layer; notes the mode in which that is called."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.rnn, self.head = nn.GRU(4, 3, 2, batch_first=True, dropout=0.5), nn.Linear(3, 3)
+        self.modes: list[tuple[bool, float]] = []
+
+    def forward(self, x: Tensor) -> Tensor:
+        self.modes.append((self.rnn.training, self.rnn.dropout))
+        scores: Tensor = self.head(self.rnn(x[:, None])[0][:, 0])
+        return scores
+
+
+def test_a_step_is_timed_with_recurrent_layers_as_cudnn_goes_back_through_them(iris: Data) -> None:
+    model = ReadsRows().to("meta")  # stands for a GPU
+    assert time_step(model, iris, task_for(iris), 8) > 0
+    assert set(model.modes) == {(True, 0.0)}
+    assert (model.rnn.training, model.rnn.dropout) == (True, 0.5)

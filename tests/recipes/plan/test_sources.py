@@ -1,0 +1,77 @@
+"""Whatever a caller calls data comes out as data."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from netwright.core.errors import ConfigError, DataError
+from netwright.data.arrays import ArraysConfig
+from netwright.data.catalog import SOURCES
+from netwright.data.npy import NpyConfig
+from netwright.data.tables.table import TableConfig
+from netwright.data.text.text_table import TextTableConfig
+from netwright.recipes.plan.recipe import parse_recipe
+from netwright.recipes.plan.sources import is_frame, load_configured, load_source, settings_type
+
+
+def test_names_paths_arrays_frames_and_data(table_file: Path) -> None:
+    name, config, moons = load_source("moons", {"noise": 0.3})
+    assert (name, len(moons.train)) == ("moons", len(load_source("moons", {})[2].train))
+    assert load_source(moons, {})[2] is moons
+    assert config is not None
+    name, _, table = load_source(table_file, {"target": "kind"})
+    assert (name, table.spec.class_names) == ("table", ("big", "small"))
+    _, _, framed = load_source(pd.read_csv(table_file), {"target": "kind"})
+    assert framed.spec == replace(table.spec, class_type="text")  # a file has no types
+    assert framed.train.inputs.equal(table.train.inputs)
+    rng = np.random.default_rng(0)
+    pair = (rng.normal(size=(40, 3)), np.arange(40) % 2)
+    assert load_source(pair, {"val_size": 0.25})[2].spec.num_outputs == 2
+
+
+def test_the_settings_a_source_takes() -> None:
+    assert settings_type("moons") is SOURCES.load("moons").config
+    assert settings_type("a.csv") is TableConfig
+    assert settings_type(pd.DataFrame()) is TableConfig
+    assert settings_type((1, 2)) is ArraysConfig
+    assert settings_type("a.tsv", {"text": "x"}) is TextTableConfig
+    assert settings_type(pd.DataFrame(), {"text": "x"}) is TextTableConfig
+    assert settings_type("a.txt", {"target": "x"}) is TableConfig
+
+
+def test_a_table_or_a_frame_with_a_text_column_is_read_as_text(reviews_file: Path) -> None:
+    frame, given = pd.read_csv(reviews_file), {"text": "text", "target": "label"}
+    name, config, data = load_source(reviews_file, given)
+    assert (name, data.spec.inputs) == ("text-table", "tokens")
+    assert isinstance(config, TextTableConfig)
+    framed = load_source(frame, given)[2]
+    assert framed.spec == replace(data.spec, class_type="int")
+    assert framed.train.inputs.equal(data.train.inputs)
+    with pytest.raises(DataError, match=r"^frame has no column 'txt'; did you mean 'text'\?$"):
+        load_source(frame, {**given, "text": "txt"})
+
+
+def test_a_folder_of_arrays_is_loaded_with_the_settings_of_arrays(tmp_path: Path) -> None:
+    np.save(tmp_path / "inputs.npy", np.random.default_rng(0).normal(size=(40, 3)))
+    np.save(tmp_path / "targets.npy", np.arange(40) % 4)
+    assert settings_type(tmp_path) is NpyConfig
+    name, config, data = load_source(str(tmp_path), {"val_size": 0.5, "kind": "real"})
+    assert (name, data.spec.target, len(data.split("val"))) == ("npy", "real", 20)
+    assert isinstance(config, NpyConfig)
+    assert config.path == str(tmp_path)
+
+
+def test_a_recipe_names_its_data() -> None:
+    recipe = parse_recipe({"model": "mlp", "data": {"name": "xor", "n": 80}})
+    assert sum(len(split) for _, split in load_configured(recipe).splits()) == 80
+
+
+def test_refuses_what_is_no_data() -> None:
+    assert not is_frame([1])
+    with pytest.raises(ConfigError, match=r"data must be a name, a path, .* got int$"):
+        load_source(3, {})
+    with pytest.raises(DataError, match=r"^arrays has 3 inputs but 2 targets$"):
+        load_source((np.zeros((3, 2)), np.zeros(2)), {})
