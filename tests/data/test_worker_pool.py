@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 import torch
 
-from netwright.core.errors import ConfigError, RunError
+from netwright.core.errors import ConfigError, DataError, RunError
 from netwright.data.stored import StoredInputs
 from netwright.data.worker_pool import Reading, WorkerPool, read_here
 from tests.data.stored_inputs import Faulty, Noisy, Numbered
@@ -47,6 +47,14 @@ def test_a_batch_holds_the_same_whoever_reads_it(count: int) -> None:
         assert torch.equal(ours, first)
         assert torch.equal(ours, second)
     assert not torch.equal(alone[0] - alone[1], torch.full((2, 2), -2.0))  # noise differs by batch
+
+
+def test_a_recipe_cannot_ask_for_processes_without_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NETWRIGHT_MAX_WORKERS", "2")
+    pool_of(Numbered(10), 2).stop()
+    with pytest.raises(DataError, match=r"asks for 3 workers.*raise NETWRIGHT_MAX_WORKERS"):
+        pool_of(Numbered(10), 3)
+    assert not multiprocessing.active_children()
 
 
 def test_the_noise_follows_from_seed_epoch_and_batch() -> None:

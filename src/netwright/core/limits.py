@@ -124,4 +124,13 @@ RECORD = Limit(
     unit="MB",
     bounds="one file of a run or search folder that holds no tensors",
 )
-LIMITS = (CONTENT, UNPACKED, COLUMNS, PIXELS, DECODING, INPUT, WEIGHTS, TENSORS, FILES, RECORD)
+WORKERS = Limit(
+    variable="NETWRIGHT_MAX_WORKERS",
+    default=128,
+    unit="workers",
+    bounds="the processes that read data for one run",
+)
+LIMITS = (
+    *(CONTENT, UNPACKED, COLUMNS, PIXELS, DECODING, INPUT, WEIGHTS, TENSORS, FILES, RECORD),
+    WORKERS,
+)

@@ -30,6 +30,7 @@ from torch import Tensor
 
 from netwright.core.checks import check_shape
 from netwright.core.errors import ConfigError, RunError
+from netwright.core.limits import WORKERS
 from netwright.core.seeding import derive_seed, seed_all, seeded
 from netwright.data.stored import StoredInputs
 
@@ -89,6 +90,7 @@ class WorkerPool:
     ) -> None:
         if "fork" not in multiprocessing.get_all_start_methods():
             raise ConfigError("workers need a system that can fork: set workers to 0")
+        WORKERS.check("the run", count, "asks for")  # a recipe may come from elsewhere
         self.patience, self.pinned = patience, pinned
         self.workers: list[Worker] = []
         self._owed: deque[tuple[Worker, int, Reading]] = deque()
