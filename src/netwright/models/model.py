@@ -1,7 +1,7 @@
 """What every model of the catalog is: an `nn.Module` with settings, a spec and a card."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any, ClassVar, Self
 
 from torch import nn
@@ -12,6 +12,8 @@ from netwright.core.errors import ConfigError
 from netwright.core.learner import Examples
 from netwright.data.spec import DataSpec, InputKind, TargetKind
 from netwright.inspection.drawing.view import View
+
+Functions = tuple[Callable[..., Any], ...]
 
 IN_WORDS: Mapping[InputKind, str] = {
     "image": "images",
@@ -26,10 +28,14 @@ class Model(nn.Module, ABC):
     """The abstract kind: `build` fits a model to the data, `forward` gives its outputs.
 
     A classifier gives one logit a class (B, C), a regressor one real an output (B, K).
+
+    A subclass declares its settings, its card, and the inputs and targets it takes; where `forward`
+    only calls the layers that compute the formula of the card, `code` names their functions.
     """
 
     settings: ClassVar[type[Config]]
     card: ClassVar[Card]
+    code: ClassVar[Functions] = ()
     inputs: ClassVar[frozenset[InputKind]]
     targets: ClassVar[frozenset[TargetKind]]
 

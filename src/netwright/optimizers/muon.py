@@ -216,4 +216,5 @@ MUON = OptimizerEntry(
         "about 0.7 and 1.2. It is meant for hidden layers: in practice embeddings and the last "
         "layer stay with AdamW.",
     ),
+    code=(orthogonalized, muon_step),
 )

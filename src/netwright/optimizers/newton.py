@@ -95,4 +95,5 @@ NEWTON = OptimizerEntry(
         },
         source="Nocedal and Wright (2006), Numerical Optimization, sections 2.2 and 3.3",
     ),
+    code=(newton_direction, Newton.step),
 )

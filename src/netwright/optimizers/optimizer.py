@@ -2,7 +2,7 @@
 
 import inspect
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -31,6 +31,7 @@ class OptimizerEntry:
         full_gradient: a step may also ask for the gradient over all rows.
         full_batch: a step takes all rows.
         card: sentence, formula, symbols, source.
+        code: the functions that compute the formula, where that is more than the class's `step`.
     """
 
     make: type[torch.optim.Optimizer]
@@ -41,6 +42,7 @@ class OptimizerEntry:
     full_gradient: bool = False
     full_batch: bool = False
     card: Card
+    code: tuple[Callable[..., Any], ...] = ()
 
     @property
     def graph(self) -> bool:

@@ -10,8 +10,9 @@ from typing import Annotated, ClassVar, Literal
 from netwright.core.card import Card
 from netwright.core.config import Config, Doc
 from netwright.layers.recurrence.recurrent import RecurrentStack
-from netwright.layers.recurrence.recurrent_cells import ELMAN, ELMAN_RELU, Cell
+from netwright.layers.recurrence.recurrent_cells import ELMAN, ELMAN_RELU, Cell, elman_step
 from netwright.layers.recurrence.recurrent_initializers import start_as_identity
+from netwright.models.model import Functions
 from netwright.models.sequence.recurrent_model import RecurrentConfig, RecurrentModel
 
 
@@ -30,6 +31,7 @@ class Elman(RecurrentModel):
     """h_t = phi(W x_t + U h_{t-1} + b)."""
 
     settings: ClassVar[type[Config]] = ElmanConfig
+    code: ClassVar[Functions] = (elman_step,)
     card: ClassVar[Card] = Card(
         sentence="The simple recurrent network: hidden units that see the input and their own last "
         "values.",

@@ -23,11 +23,13 @@ from netwright.core.config import Config, Doc, Fraction, Size
 from netwright.core.errors import ConfigError
 from netwright.data.spec import DataSpec, InputKind, TargetKind
 from netwright.decoding.source_decoder import SourceDecoder
+from netwright.layers.attention.attention import masked_softmax
 from netwright.layers.attention.attention_scores import AdditiveScore, BilinearScore, DotScore
 from netwright.layers.attention.attentive_decoder import (
     AttentiveDecoder,
     LookAfter,
     LookBefore,
+    LookingDecoder,
     Memory,
     WithoutAttention,
 )
@@ -35,7 +37,7 @@ from netwright.layers.attention.masks import length_mask
 from netwright.layers.recurrence.recurrent import RecurrentStack
 from netwright.layers.recurrence.recurrent_cells import ELMAN, GRU, LSTM, Cell, States
 from netwright.layers.recurrence.recurrent_initializers import start_remembering
-from netwright.models.model import Model
+from netwright.models.model import Functions, Model
 
 Attention = Literal["none", "bahdanau", "luong-dot", "luong-general"]
 _CELLS: Mapping[str, Cell] = {"gru": GRU, "lstm": LSTM, "elman": ELMAN}
@@ -85,6 +87,12 @@ class EncoderDecoder(Model, SourceDecoder):
     """Reads a source, then says its target; the training target is told to it step by step."""
 
     settings: ClassVar[type[Config]] = EncoderDecoderConfig
+    code: ClassVar[Functions] = (
+        LookBefore.forward,
+        LookAfter.forward,
+        LookingDecoder.look,
+        masked_softmax,
+    )
     inputs: ClassVar[frozenset[InputKind]] = frozenset({"pairs"})
     targets: ClassVar[frozenset[TargetKind]] = frozenset({"tokens"})
     card: ClassVar[Card] = Card(

@@ -11,7 +11,8 @@ from typing import Annotated, ClassVar, Literal
 from netwright.core.card import Card
 from netwright.core.config import Config, Doc
 from netwright.layers.recurrence.recurrent_cells import GRU as GRU_CELL
-from netwright.layers.recurrence.recurrent_cells import GRU_RESET_FIRST, Cell
+from netwright.layers.recurrence.recurrent_cells import GRU_RESET_FIRST, Cell, gru_step
+from netwright.models.model import Functions
 from netwright.models.sequence.recurrent_model import RecurrentConfig, RecurrentModel
 
 
@@ -29,6 +30,7 @@ class GRU(RecurrentModel):
     """h_t = (1 - z) n + z h_{t-1}."""
 
     settings: ClassVar[type[Config]] = GRUConfig
+    code: ClassVar[Functions] = (gru_step,)
     card: ClassVar[Card] = Card(
         sentence="A recurrent network that keeps or replaces its state unit by unit, by two gates.",
         formula=r"r, z = \sigma(W x_t + U h_{t-1} + b), \quad "

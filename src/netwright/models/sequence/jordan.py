@@ -12,6 +12,8 @@ from torch import Tensor, nn
 from netwright.core.card import Card
 from netwright.core.config import Config
 from netwright.layers.recurrence.jordan import JordanLayer
+from netwright.layers.recurrence.recurrent_cells import jordan_step
+from netwright.models.model import Functions
 from netwright.models.sequence.sequence_model import SequenceConfig, SequenceModel
 
 
@@ -24,6 +26,7 @@ class Jordan(SequenceModel):
     """y_t = V tanh(U x_t + W y_{t-1} + b) + c."""
 
     settings: ClassVar[type[Config]] = JordanConfig
+    code: ClassVar[Functions] = (jordan_step,)
     card: ClassVar[Card] = Card(
         sentence="A recurrent network to which its last answer comes back, not its hidden units.",
         formula=r"h_t = \tanh(U x_t + W y_{t-1} + b), \quad y_t = V h_t + c, \quad y_0 = 0",

@@ -7,7 +7,12 @@ from typing import Annotated, Any
 from netwright.core.config import Doc, Size
 from netwright.layers.recurrence.linear_recurrence import LinearRecurrence
 from netwright.layers.recurrence.residual_recurrence import RecurrenceStack, ResidualRecurrence
+from netwright.layers.recurrence.scan import scan_by_steps
+from netwright.models.model import Functions
 from netwright.models.sequence.sequence_model import SequenceConfig, SequenceModel
+
+# The loop is what a scan computes, in a form that can be read.
+SCAN: Functions = (LinearRecurrence.forward, scan_by_steps)
 
 
 @dataclass(frozen=True, kw_only=True)

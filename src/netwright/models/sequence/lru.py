@@ -13,8 +13,10 @@ from annotated_types import Interval
 from netwright.core.card import Card
 from netwright.core.config import Config, Doc, Fraction
 from netwright.core.errors import ConfigError
-from netwright.layers.recurrence.linear_recurrent_unit import LinearRecurrentUnit
+from netwright.layers.recurrence.linear_recurrent_unit import LinearRecurrentUnit, eigenvalues
+from netwright.models.model import Functions
 from netwright.models.sequence.linear_recurrent_model import (
+    SCAN,
     LinearRecurrentConfig,
     LinearRecurrentModel,
 )
@@ -41,6 +43,12 @@ class LRU(LinearRecurrentModel):
     """Residual blocks around the linear recurrent unit."""
 
     settings: ClassVar[type[Config]] = LRUConfig
+    code: ClassVar[Functions] = (
+        eigenvalues,
+        LinearRecurrentUnit.coefficients,
+        LinearRecurrentUnit.read_out,
+        *SCAN,
+    )
     card: ClassVar[Card] = Card(
         sentence="A linear recurrence with complex eigenvalues inside the unit circle, read out by "
         "a gate: it remembers for thousands of steps and is trained by a scan.",

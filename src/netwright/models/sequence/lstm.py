@@ -12,8 +12,9 @@ from netwright.core.card import Card
 from netwright.core.config import Config, Doc
 from netwright.layers.recurrence.recurrent import RecurrentStack
 from netwright.layers.recurrence.recurrent_cells import LSTM as LSTM_CELL
-from netwright.layers.recurrence.recurrent_cells import LSTM_CELL_GATE, Cell
+from netwright.layers.recurrence.recurrent_cells import LSTM_CELL_GATE, Cell, lstm_step
 from netwright.layers.recurrence.recurrent_initializers import start_remembering
+from netwright.models.model import Functions
 from netwright.models.sequence.recurrent_model import RecurrentConfig, RecurrentModel
 
 
@@ -31,6 +32,7 @@ class LSTM(RecurrentModel):
     """c_t = f c_{t-1} + i g, h_t = o tanh(c_t); forget gates start with a bias of 1."""
 
     settings: ClassVar[type[Config]] = LSTMConfig
+    code: ClassVar[Functions] = (lstm_step,)
     card: ClassVar[Card] = Card(
         sentence="A recurrent network with a cell that three gates let forget, take in and show.",
         formula=r"i, f, o = \sigma(W x_t + U h_{t-1} + b), \quad "

@@ -10,7 +10,9 @@ from typing import ClassVar
 from netwright.core.card import Card
 from netwright.core.config import Config
 from netwright.layers.recurrence.minimal_recurrence import MinimalGRU, MinimalLSTM
+from netwright.models.model import Functions
 from netwright.models.sequence.linear_recurrent_model import (
+    SCAN,
     LinearRecurrentConfig,
     LinearRecurrentModel,
 )
@@ -27,6 +29,7 @@ class MinGRU(LinearRecurrentModel):
     """Residual blocks around a GRU without a reset gate, whose gate does not see the state."""
 
     settings: ClassVar[type[Config]] = MinGRUConfig
+    code: ClassVar[Functions] = (MinimalGRU.coefficients, *SCAN)
     card: ClassVar[Card] = Card(
         sentence="A GRU whose gate looks at the input alone, so that all steps are trained at once "
         "by a scan.",
@@ -59,6 +62,7 @@ class MinLSTM(LinearRecurrentModel):
     """Residual blocks around an LSTM without a cell, whose gates do not see the state."""
 
     settings: ClassVar[type[Config]] = MinLSTMConfig
+    code: ClassVar[Functions] = (MinimalLSTM.coefficients, *SCAN)
     card: ClassVar[Card] = Card(
         sentence="An LSTM whose two gates look at the input alone and add up to 1, so that all "
         "steps are trained at once by a scan.",

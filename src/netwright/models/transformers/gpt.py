@@ -34,7 +34,7 @@ from netwright.layers.attention.position_encoding import (
     SinusoidalPositions,
 )
 from netwright.layers.attention.transformer_block import TransformerBlock
-from netwright.models.model import Model
+from netwright.models.model import Functions, Model
 
 State = tuple[KeyValueCache, ...]  # one a block
 SPREAD = 0.02  # of the weights at the start
@@ -96,6 +96,12 @@ class GPT(Model):
     """Embedding, blocks, norm; then a logit a token at every place, or one answer at the last."""
 
     settings: ClassVar[type[Config]] = GPTConfig
+    code: ClassVar[Functions] = (
+        TransformerBlock.forward,
+        TransformerBlock._add,
+        MultiHeadAttention.forward,
+        MultiHeadAttention.attention_weights,
+    )
     inputs: ClassVar[frozenset[InputKind]] = frozenset({"tokens"})
     targets: ClassVar[frozenset[TargetKind]] = frozenset({"tokens", "class", "labels", "real"})
     card: ClassVar[Card] = card_of(

@@ -40,13 +40,10 @@ from netwright.models.catalog import MODELS
 from netwright.models.ensembles.ensemble import Ensemble
 from netwright.models.model import Model
 from netwright.optimizers.catalog import OPTIMIZERS
-from netwright.optimizers.muon import muon_step, orthogonalized
-from netwright.optimizers.newton import newton_direction
 from netwright.optimizers.optimizer import OptimizerEntry
 from netwright.optimizers.rules import RULES
 from netwright.optimizers.schedule import Schedule
 from netwright.optimizers.schedules import SCHEDULES
-from netwright.recipes.explain.sequence_code import layer_code
 from netwright.recipes.explain.source_code import Code, called_neighbours, code_of
 from netwright.recipes.plan.regularizer import FirstSetting, Regularizer
 from netwright.recipes.plan.regularizers import REGULARIZERS
@@ -177,7 +174,7 @@ def _of_model(model: type[Model]) -> Parts:
     owner: Any = next(kind for kind in model.__mro__ if "forward" in vars(kind))
     functions: list[Callable[..., Any]] = [
         owner.forward,
-        *layer_code(model),
+        *model.code,
         owner.__init__,
         *called_neighbours(owner.__init__),
     ]
@@ -307,9 +304,7 @@ def _update_rule(name: str, entry: OptimizerEntry) -> list[Callable[..., Any]]:
     """The readable reference, with which the fast kernels agree; or what the class itself does."""
     if name in RULES:
         return [RULES[name].step]
-    if name == "muon":
-        return [orthogonalized, muon_step]
-    return [newton_direction, entry.make.step] if name == "newton" else [entry.make.step]
+    return list(entry.code or (entry.make.step,))
 
 
 def _code_blocks(functions: Sequence[Code]) -> list[Html]:
