@@ -8,13 +8,13 @@ import torch
 
 import netwright as nw
 from netwright.core.errors import ConfigError
-from netwright.recipes.views.entry import Subject
-from netwright.recipes.views.explained_answer import (
+from netwright.recipes.views.attribution.explained_answer import (
     AnswerConfig,
     explained_answer,
     shown_input,
     training_mean,
 )
+from netwright.recipes.views.entry import Subject
 
 
 @pytest.fixture(scope="module")

@@ -18,13 +18,13 @@ from netwright.inspection.attribution.occlusion import (
     patches,
     single_parts,
 )
-from netwright.recipes.views.entry import Subject, ViewEntry
-from netwright.recipes.views.explained_answer import (
+from netwright.recipes.views.attribution.explained_answer import (
     AnswerConfig,
     explained_answer,
     shown_input,
     training_mean,
 )
+from netwright.recipes.views.entry import Subject, ViewEntry
 
 PATCHES = 7  # along the longer side of an image
 

@@ -11,9 +11,9 @@ import netwright as nw
 from netwright.core.errors import ConfigError
 from netwright.data.text.tokenizer import SPECIALS
 from netwright.inspection.inside.embedding_map import EmbeddingMap, measure_embedding_map
-from netwright.recipes.views.embedding_map import EMBEDDING_MAP
+from netwright.recipes.views.attribution.explained_answer import input_token_names
 from netwright.recipes.views.entry import Subject
-from netwright.recipes.views.explained_answer import input_token_names
+from netwright.recipes.views.inside.embedding_map import EMBEDDING_MAP
 from tests.inspection.untouched import untouched
 
 

@@ -16,13 +16,13 @@ from netwright.inspection.attribution.saliency import (
     has_gradient,
     measure_saliency,
 )
-from netwright.recipes.views.entry import Subject, ViewEntry
-from netwright.recipes.views.explained_answer import (
+from netwright.recipes.views.attribution.explained_answer import (
     AnswerConfig,
     explained_answer,
     shown_input,
     training_mean,
 )
+from netwright.recipes.views.entry import Subject, ViewEntry
 
 
 @dataclass(frozen=True, kw_only=True)

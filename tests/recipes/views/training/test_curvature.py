@@ -9,8 +9,8 @@ import netwright as nw
 from netwright.core.errors import ConfigError
 from netwright.inspection.training.curvature import Curvature
 from netwright.recipes.views.cost import measure_cost
-from netwright.recipes.views.curvature import CURVATURE, MOST_ROWS, SECONDS
 from netwright.recipes.views.entry import Subject
+from netwright.recipes.views.training.curvature import CURVATURE, MOST_ROWS, SECONDS
 
 
 def subject_of(run: nw.Run) -> Subject:
@@ -55,7 +55,7 @@ def test_examples_that_cost_much_are_fewer(
     cost = measure_cost(moons_run.model, subject_of(moons_run).batch(1).inputs)
     assert cost.rows_within(SECONDS) > MOST_ROWS
     for seconds, rows in ((cost.seconds(5) + 1e-9, 5), (0.0, 1)):
-        monkeypatch.setattr("netwright.recipes.views.curvature.SECONDS", seconds)
+        monkeypatch.setattr("netwright.recipes.views.training.curvature.SECONDS", seconds)
         assert shown(moons_run).rows == rows
 
 

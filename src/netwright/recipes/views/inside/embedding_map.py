@@ -24,8 +24,8 @@ from netwright.inspection.inside.embedding_map import (
     vectors_before_last,
 )
 from netwright.inspection.predictions.next_tokens import VISIBLE
+from netwright.recipes.views.attribution.explained_answer import input_token_names, output_names
 from netwright.recipes.views.entry import Subject, ViewEntry
-from netwright.recipes.views.explained_answer import input_token_names, output_names
 from netwright.recipes.views.own_layers import refuse_several
 
 EACH_PLACE = frozenset({"mask", "tags", "tokens"})  # targets with an answer at each place

@@ -9,7 +9,7 @@ import netwright as nw
 from netwright.core.errors import ConfigError
 from netwright.inspection.inside.linear_regions import LinearRegions
 from netwright.recipes.views.entry import Subject
-from netwright.recipes.views.linear_regions import LINEAR_REGIONS, _num_cells
+from netwright.recipes.views.inside.linear_regions import LINEAR_REGIONS, _num_cells
 from tests.inspection.untouched import untouched
 
 

@@ -8,8 +8,8 @@ import torch
 import netwright as nw
 from netwright.core.errors import ConfigError
 from netwright.inspection.attribution.saliency import Saliency
+from netwright.recipes.views.attribution.saliency import SALIENCY
 from netwright.recipes.views.entry import Subject
-from netwright.recipes.views.saliency import SALIENCY
 from tests.inspection.untouched import untouched
 
 

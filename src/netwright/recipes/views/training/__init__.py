@@ -1,0 +1,1 @@
+"""Entries of the views of how a model was trained."""

@@ -1,0 +1,1 @@
+"""The views of what an answer depends on, on saved runs."""

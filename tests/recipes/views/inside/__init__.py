@@ -1,0 +1,1 @@
+"""The views of what happens inside a model, on saved runs."""

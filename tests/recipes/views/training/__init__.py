@@ -1,0 +1,1 @@
+"""The views of how a model was trained, on saved runs."""
