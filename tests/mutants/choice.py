@@ -1,4 +1,4 @@
-"""Which tests are run against a mutant: first those of its own file, then others that run it."""
+"""Which tests are run against a mutant: own ones that run it, others that do, then the rest."""
 
 import re
 from collections.abc import Iterator
@@ -23,11 +23,14 @@ def own_test_file(file: str) -> str:
 def selections(mutant: Mutant, found: FunctionMap) -> Iterator[Selection]:
     """Own tests, and if these see nothing others, the shortest first, up to a limit of seconds.
 
-    A test that the map does not know is newer than the map, and is run.
+    A test that the map does not know is newer than the map, and is run. Last come the own tests
+    that are not known to run it: they may do so in a process of their own, or take what it gave
+    before from a cache.
     """
     own, running = own_test_file(mutant.file), _tests_that_run(mutant, found)
     known = found.in_file(own) if running and not mutant.at_import else []
-    yield Selection((own,), unless=frozenset(known) - frozenset(running))
+    left = frozenset(known) - frozenset(running)
+    yield Selection((own,), unless=left)
     chosen: list[str] = []
     files: set[str] = set()
     seconds = 0.0
@@ -42,6 +45,8 @@ def selections(mutant: Mutant, found: FunctionMap) -> Iterator[Selection]:
         files.add(file)
     if chosen:
         yield Selection(tuple(sorted(files)), only=frozenset(chosen))
+    if left:
+        yield Selection((own,), only=left)
 
 
 def expected_seconds(selection: Selection, found: FunctionMap) -> float:

@@ -1,4 +1,4 @@
-"""Own tests come first, then others that run the function; new tests are always run."""
+"""Own tests that run the function come first, then others, then the rest; new ones always run."""
 
 import pytest
 
@@ -24,11 +24,12 @@ def mutant(source: str) -> Mutant:
 
 
 def test_own_tests_come_first_then_the_shortest_of_others() -> None:
-    own, others = selections(mutant("def f():\n    return a"), FOUND)
+    own, others, rest = selections(mutant("def f():\n    return a"), FOUND)
     assert own == Selection((OWN,), unless=frozenset({f"{OWN}::runs_g"}))
     assert own.keeps(f"{OWN}::newer_than_the_map")
     assert others == Selection(("tests/b.py",), only=frozenset({"tests/b.py::s"}))
-    assert [expected_seconds(one, FOUND) for one in (own, others)] == [1.0, 2.0]
+    assert rest == Selection((OWN,), only=frozenset({f"{OWN}::runs_g"}))
+    assert [expected_seconds(one, FOUND) for one in (own, others, rest)] == [1.0, 2.0, 2.0]
 
 
 def test_a_function_that_no_test_is_known_to_run_gets_all_own_tests() -> None:
