@@ -26,6 +26,7 @@ with ProcessLock(Path(sys.argv[1])):
 
 def test_a_second_owner_is_told_no_until_the_first_lets_go(tmp_path: Path) -> None:
     first, second = ProcessLock(tmp_path / "x"), ProcessLock(tmp_path / "x")
+    first.release()  # what nobody has taken
     with first:
         assert not second.acquire(wait=False)
     assert second.acquire(wait=False)
@@ -112,6 +113,34 @@ def test_a_file_that_is_not_the_one_to_hold_is_closed(
     with ProcessLock(tmp_path / "x"):
         assert len(os.listdir("/proc/self/fd")) == before + 1
     assert len(os.listdir("/proc/self/fd")) == before
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="counts descriptors by /proc")
+def test_a_wait_that_is_interrupted_leaves_no_file_open(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupt(*args: object) -> None:
+        raise KeyboardInterrupt
+
+    before = len(os.listdir("/proc/self/fd"))
+    monkeypatch.setattr(process_lock.fcntl, "flock", interrupt)
+    for guarding in (None, tmp_path):
+        with pytest.raises(KeyboardInterrupt):
+            ProcessLock(tmp_path / "x", guarding=guarding).acquire()
+    assert len(os.listdir("/proc/self/fd")) == before
+
+
+def test_a_folder_is_guarded_also_where_there_is_no_standard_input(tmp_path: Path) -> None:
+    """Then 0 is the number of the folder itself."""
+    kept = os.dup(0)
+    os.close(0)
+    try:
+        with ProcessLock(tmp_path / "x", guarding=tmp_path):
+            (tmp_path / "x").unlink()
+            assert not ProcessLock(tmp_path / "x", guarding=tmp_path).acquire(wait=False)
+    finally:
+        os.dup2(kept, 0)
+        os.close(kept)
 
 
 def test_a_guarded_folder_stays_locked_when_the_file_is_removed(tmp_path: Path) -> None:

@@ -61,10 +61,11 @@ class ProcessLock:
 
     def _take_folder(self, *, wait: bool) -> int:
         """A locked descriptor of the folder that is guarded; -1 where there is none to lock."""
-        if self.guarding is None or sys.platform == "win32":
+        if self.guarding is None:
             return -1
         with open_folder(self.guarding, self.inside) as folder:
-            return _locked(os.dup(folder.handle or -1), wait=wait)
+            handle = folder.handle  # 0 where a process has no standard input
+            return -1 if handle is None else _locked(os.dup(handle), wait=wait)
 
     def _take_file(self, *, wait: bool) -> int:
         with parent_of(self.path, self.inside) as parent:
