@@ -133,8 +133,8 @@ def give_table(rows: Sequence[Mapping[str, str]], *, title: str = "", stderr: bo
     """A table of text; the keys of the first row are its columns."""
     table = Table(title=visible_line(title) or None, title_justify="left", box=None, pad_edge=False)
     columns = list(rows[0]) if rows else []
-    for index, column in enumerate(columns):
-        table.add_column(visible_line(column), justify="left" if index == 0 else "default")
+    for column in columns:
+        table.add_column(visible_line(column))
     for row in rows:
         table.add_row(*(visible_line(row.get(column, "")) for column in columns))
     drawing = None if stderr else _Drawing()

@@ -34,7 +34,6 @@ class Interrupt:
     def __exit__(self, *error: object) -> None:
         for number, handler in self._before.items():
             signal.signal(number, handler)
-        self._before.clear()
 
     def _receive(self, number: int, frame: FrameType | None) -> None:
         if self.signal is not None:

@@ -84,7 +84,7 @@ COLUMNS = Limit(
 )
 PIXELS = Limit(
     variable="NETWRIGHT_MAX_MEGAPIXELS",
-    default=2**27 / 1e6,  # the largest cameras stay below it
+    default=2**27 / 1e6,  # 11,585 x 11,585 pixels
     unit="million pixels",
     bounds="one image, by its head",
 )

@@ -69,4 +69,3 @@ class FreezeParts(Callback):
     def _thaw(self) -> None:
         for weight in self.frozen:
             weight.requires_grad_(True)
-        self.frozen = []

@@ -13,7 +13,6 @@ from typing import Any, ClassVar
 import torch
 from torch import Tensor
 
-from netwright.core.errors import ConfigError
 from netwright.core.outputs import Output, logits_of
 from netwright.data.dataset import Split
 from netwright.data.loader import Batch
@@ -45,9 +44,7 @@ class PerToken(Task):
     ) -> None:
         self.num_classes, self.loss_name, self.smoothing = num_classes, loss, smoothing
         self._loss = LOSSES.load(loss).function(loss, self.target)
-        if smoothing:
-            if loss != "cross-entropy":
-                raise ConfigError(f"label_smoothing is for cross-entropy, the loss is {loss!r}")
+        if smoothing:  # tokens have no other loss
             self._loss = partial(token_cross_entropy, smoothing=smoothing)
 
     def loss_of(self, logits: Tensor, batch: Batch) -> Tensor:
