@@ -87,7 +87,9 @@ def test_data_goes_to_standard_output_and_ends_with_one_newline(capsys: Capture,
 def test_json_can_be_read_back(capsys: Capture) -> None:
     value = {"accuracy": 0.5, "name": TRICKY, "none": None}
     give_json(value)
-    assert json.loads(capsys.readouterr().out) == value
+    shown = capsys.readouterr().out
+    assert json.loads(shown) == value
+    assert shown.splitlines()[1] == '  "accuracy": 0.5,'  # one a line: people read it, too
     with pytest.raises(ValueError, match="Out of range float"):
         give_json({"loss": float("nan")})
 
@@ -166,11 +168,12 @@ def test_bar_on_a_terminal_moves(capsys: Capture, total: int | None, count: str)
     bar.line(TRICKY)
     bar.close()
     bar.line("after the bar")
-    shown = without_escapes(capsys.readouterr().err)
+    drawn = capsys.readouterr().err
+    shown = without_escapes(drawn)
     assert "epoch [red]:100:" in shown
     assert re.sub(r"\s", "", count) in re.sub(r"\s", "", shown)
     assert TRICKY in shown
-    assert shown.endswith("after the bar\n")
+    assert drawn.endswith("\x1b[1A\x1b[2Kafter the bar\n")  # in its place: one up, and cleared
 
 
 def test_output_follows_a_redirected_stream(

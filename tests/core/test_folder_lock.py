@@ -70,6 +70,19 @@ def test_an_owner_that_cannot_be_read_is_another_process(tmp_path: Path, content
             FolderLock(tmp_path).__enter__()
 
 
+def test_an_owner_that_has_not_written_its_name_yet_is_waited_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def write(seconds: float) -> None:
+        (tmp_path / LOCK).write_text('{"pid": 7, "host": "there"}')
+
+    with FolderLock(tmp_path):
+        (tmp_path / LOCK).write_bytes(b"")
+        monkeypatch.setattr("netwright.core.folder_lock.time.sleep", write)
+        with pytest.raises(RunError, match=refusal(tmp_path, "process 7 on there")):
+            FolderLock(tmp_path).__enter__()
+
+
 @pytest.mark.parametrize("content", [b"", b'{"pid": 1, "host": "elsewhere"}', b"x" * 5000])
 def test_what_a_dead_owner_left_in_the_file_does_not_matter(tmp_path: Path, content: bytes) -> None:
     (tmp_path / LOCK).write_bytes(content)

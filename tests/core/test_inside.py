@@ -125,6 +125,20 @@ def test_a_file_is_no_folder_and_a_folder_no_file(run: Path) -> None:
     assert not has_file(run / "file" / "x", run) and not has_file(run / "no" / "x", run)
 
 
+def test_a_system_without_descriptors_of_folders_is_not_asked_for_one(
+    run: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*args: object, **kwargs: object) -> int:
+        raise PermissionError(13, "Permission denied")  # as Windows does
+
+    monkeypatch.setattr(inside, "HAS_DESCRIPTORS", False)
+    monkeypatch.setattr(os, "open", refuse)
+    with open_folder(run) as folder:
+        folder.make_folder("deep")
+        with folder.folder("deep") as deep:
+            assert (folder.names(), deep.names()) == (["deep"], [])
+
+
 @pytest.mark.usefixtures("both_ways")
 def test_a_tree_is_removed_without_what_its_links_lead_to(run: Path, outside: Path) -> None:
     (run / "old" / "deep").mkdir(parents=True)

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from netwright.core.errors import ConfigError, DataError
-from netwright.core.limits import COLUMNS, LIMITS, Limit
+from netwright.core.limits import COLUMNS, LIMITS, PIXELS, Limit
 
 
 def test_each_limit_has_a_variable_of_its_own_and_says_what_it_bounds() -> None:
@@ -24,6 +24,12 @@ def test_more_than_the_limit_is_refused_with_the_variable_that_raises_it() -> No
         "x.csv holds 100,001 columns, at most 100,000 columns are allowed; if you trust it, "
         "raise NETWRIGHT_MAX_COLUMNS"
     )
+
+
+def test_a_photograph_is_within_the_limit_and_the_largest_image_of_a_format_is_not() -> None:
+    PIXELS.check("photo.jpg", 11_648 * 8_736 / 1e6)
+    with pytest.raises(DataError, match="holds 4,295 million pixels, at most 134"):
+        PIXELS.check("bomb.jpg", 65_535**2 / 1e6)  # a JPEG's head has 16 bits a side
 
 
 def test_the_variable_moves_the_limit(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,5 +1,6 @@
 """Memory: more of it is seen when more is held."""
 
+import pytest
 import torch
 
 from netwright.core.peak_memory import peak_memory
@@ -12,3 +13,9 @@ def test_a_process_that_holds_more_has_a_higher_peak() -> None:
     assert 10 < before < 2**20
     assert after >= before + 32
     assert len(held)
+
+
+def test_of_a_cuda_device_it_is_what_its_tensors_held(monkeypatch: pytest.MonkeyPatch) -> None:
+    held = {torch.device("cuda", 1): 3 * 2**20}
+    monkeypatch.setattr(torch.cuda, "max_memory_allocated", held.get)
+    assert peak_memory(torch.device("cuda", 1)) == 3.0

@@ -1,5 +1,6 @@
 """A lock that one process holds: told from outside, let go by a kill, not inherited by a fork."""
 
+import fcntl
 import os
 import signal
 import subprocess
@@ -123,7 +124,7 @@ def test_a_wait_that_is_interrupted_leaves_no_file_open(
         raise KeyboardInterrupt
 
     before = len(os.listdir("/proc/self/fd"))
-    monkeypatch.setattr(process_lock.fcntl, "flock", interrupt)
+    monkeypatch.setattr(fcntl, "flock", interrupt)
     for guarding in (None, tmp_path):
         with pytest.raises(KeyboardInterrupt):
             ProcessLock(tmp_path / "x", guarding=guarding).acquire()

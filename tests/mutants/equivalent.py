@@ -38,6 +38,17 @@ class Equivalent:
 
 EQUIVALENT = (
     Equivalent(
+        "core/seeding.py",
+        "if torch.accelerator.current_accelerator() is None: -> if False:",
+        "torch.manual_seed seeds the same generator, and devices that are not there",
+    ),
+    Equivalent(
+        "core/storage.py",
+        "0 -> 1",
+        "a folder ends with its manifest, for which there must be more room than one byte",
+        within="needs: int=0",
+    ),
+    Equivalent(
         "data/checkup/raw_source.py",
         "'biuf' -> 'XXbiufXX'",
         "numpy has no kind of number X, so the longer string holds the same kinds",
@@ -65,9 +76,57 @@ EQUIVALENT = (
         "csv's strict reader knows no further error than the three that are told apart",
     ),
     Equivalent(
+        "metrics/ranking.py",
+        "2 -> 3",
+        "how many columns are ranked together changes memory, and no result",
+        within="NUMBERS_AT_ONCE =",
+    ),
+    Equivalent(
+        "metrics/ranking.py",
+        "F.pad(is_new[:, 1:], (0, 1), value=True) -> F.pad(is_new[:, 1:], (0, 1))",
+        "what is not the last of a tie gets the number of samples, which the last of all gets too",
+    ),
+    Equivalent(
+        "metrics/samples.py",
+        "off[row] > ROW_SUM_TOLERANCE -> off[row] >= ROW_SUM_TOLERANCE",
+        "a sum near 1 has too few bits for its distance from 1 to be this very number",
+    ),
+    Equivalent(
         "optimizers/curvature.py",
         "if together is not None: -> if False:",
         "one direction after the other gives the same products, later",
+    ),
+    Equivalent(
+        "train/learning_rate_range.py",
+        "return False -> return None",
+        "who asks whether it is due takes None for no",
+    ),
+    Equivalent(
+        "train/snapshot.py",
+        "'model' -> 'XXmodelXX'",
+        "a part is put back by the name under which it was copied, whatever that is",
+    ),
+    Equivalent(
+        "train/step.py",
+        "if share != 1.0: -> if True:",
+        "times 1 changes no bit",
+    ),
+    Equivalent(
+        "train/step.py",
+        "0 -> 1",
+        "rows that are not shuffled come in the same batches in every epoch",
+        within="loader.epoch(0)",
+    ),
+    Equivalent(
+        "train/symptoms.py",
+        "0 -> 1",
+        "who is told that no layer is known does not read which",
+        within="return (0, None)",
+    ),
+    Equivalent(
+        "train/tasks/per_token.py",
+        "if smoothing: -> if True:",
+        "smoothed by 0 it is the same loss",
     ),
 )
 

@@ -55,3 +55,16 @@ def test_only_gradient_descent_takes_all_rows_at_each_step() -> None:
 def test_card_warns_of_the_form_that_is_printed_wrong(name: str, warning: str) -> None:
     entry: OptimizerEntry = OPTIMIZERS.load(name)
     assert warning in entry.card.misprint
+
+
+@pytest.mark.parametrize("name", MEANT)
+def test_what_cannot_step_without_the_loss_is_given_it(name: str) -> None:
+    entry = OPTIMIZERS.load(name)
+    make: Any = entry.make
+    step = make([torch.nn.Parameter(torch.ones(2))], lr=0.1, **entry.presets).step
+    try:
+        step()
+    except TypeError:
+        assert entry.closure
+    else:
+        assert not entry.closure

@@ -553,3 +553,23 @@ def test_tensors_that_are_none_behind_a_right_sum_are_refused(
     seal(checkpoint)
     with pytest.raises(DataError, match=f"^{re.escape(str(checkpoint))}"):
         load(checkpoint)
+
+
+def test_a_part_that_an_older_version_did_not_write_is_named(checkpoint: Path) -> None:
+    def forget(values: dict[str, Any]) -> None:
+        pairs = values["schedule"]["$pairs"]
+        values["schedule"]["$pairs"] = [pair for pair in pairs if pair[0] != "last_epoch"]
+        values["pieces"].remove("schedule/last_epoch")
+
+    rewrite(checkpoint, forget)
+    refused(checkpoint, f"{checkpoint} lacks 'schedule/last_epoch': it cannot be resumed exactly")
+
+
+def test_groups_of_weights_that_are_not_the_optimizers_are_refused(checkpoint: Path) -> None:
+    def double(values: dict[str, Any]) -> None:
+        groups = dict(values["optimizer"]["$pairs"])["param_groups"]["$list"]
+        groups.append(groups[0])
+
+    rewrite(checkpoint, double)
+    with pytest.raises(DataError, match="does not fit the optimizer: "):
+        load(checkpoint)

@@ -325,3 +325,9 @@ def test_the_newest_is_pointed_to_before_anything_is_dropped(tmp_path: Path) -> 
     store.add(place, choose=look)
     assert seen == [(place.name, [step_name(1), step_name(2)])]
     assert names(tmp_path) == [step_name(2)]
+
+
+def test_a_folder_that_is_not_called_like_a_checkpoint_is_none(tmp_path: Path) -> None:
+    place = write(tmp_path / "checkpoints" / "mine", 1)
+    with pytest.raises(DataError, match="mine holds the state of step 1: it is not the one of its"):
+        check_checkpoint(place)

@@ -90,7 +90,14 @@ def test_measuring_on_the_way_decides_which_weights_are_best_and_logging_nothing
 
 @pytest.mark.parametrize(
     "settings",
-    [{"max_time": 5.0}, {"patience": 3}, {"save_steps": 1}, {"keep": 7}, {"workers": 2}],
+    [
+        {"max_time": 5.0},
+        {"patience": 3},
+        {"save_steps": 1},
+        {"keep": 7},
+        {"workers": 2},
+        {"doctor": False},
+    ],
 )
 def test_when_a_run_ends_and_what_it_keeps_are_no_conditions(settings: dict[str, Any]) -> None:
     assert changes(**settings) == {}

@@ -119,7 +119,17 @@ def test_a_loss_that_still_falls_is_told_where_validation_falls_too() -> None:
     assert not_converged(history(FALLING, LEVEL)) is None
 
 
-@pytest.mark.parametrize("losses", [LEVEL, FALLING[:7], FALLING[::-1], [1.0] * 12, []])
+@pytest.mark.parametrize("losses", [FALLING[:8], [10.0, 5.0, 3.0, 2.0, 1.0, 1.0, 0.0, 0.0]])
+def test_eight_epochs_and_a_tenth_of_the_fall_are_enough(losses: list[float]) -> None:
+    assert not_converged(history(losses, losses)) is not None
+
+
+HIGH_AND_LEVEL = [1.0 + loss for loss in LEVEL]
+
+
+@pytest.mark.parametrize(
+    "losses", [LEVEL, HIGH_AND_LEVEL, FALLING[:7], FALLING[::-1], [1.0] * 12, []]
+)
 def test_a_loss_that_is_level_short_or_rising_is_not(losses: list[float]) -> None:
     assert not_converged(history(losses, losses)) is None
 

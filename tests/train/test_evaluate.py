@@ -19,6 +19,7 @@ from netwright.train.evaluate import (
     measure_quickly,
     predict,
 )
+from netwright.train.ranks import Ranks
 from netwright.train.tasks.catalog import task_for
 from netwright.train.tasks.classification import Classification
 from netwright.train.tasks.multi_label import MultiLabel
@@ -263,3 +264,24 @@ def test_masks_are_measured_a_few_at_a_time_on_an_accelerator_too() -> None:
     photograph = cast(Tensor, OnCuda())
     assert _batch_size(photograph, Classification(2)) == 64
     assert _batch_size(photograph, Segmentation(("membrane", "cell"))) == 8
+
+
+class Apart(Ranks):
+    """One of several ranks, whose sums stay its own."""
+
+    def sum(self, tensor: Tensor, work: str = "") -> Tensor:
+        return tensor
+
+
+@pytest.mark.parametrize(("world", "seen"), [(2, 11), (20, 20 * 11)])
+def test_each_rank_measures_its_part_or_all_where_there_are_too_few_rows(
+    world: int, seen: int
+) -> None:
+    counts: list[int] = []
+    model = toy_net()
+    model.register_forward_pre_hook(lambda part, inputs: counts.append(len(inputs[0])))
+    for rank in range(world):
+        measure_quickly(
+            model, rows("class", weights=False), TASKS["class"], ranks=Apart(rank, world)
+        )
+    assert sum(counts) == seen

@@ -174,3 +174,9 @@ def test_lines_that_are_no_rows_are_refused(tmp_path: Path, content: bytes) -> N
     path.write_bytes(content)
     with pytest.raises(DataError, match=r"metrics\.jsonl:1 is not a row of a history$"):
         read_history(path)
+
+
+def test_a_file_that_cannot_be_read_is_refused_by_its_name(tmp_path: Path) -> None:
+    sentence = f"{tmp_path / 'no'} cannot be read: No such file or directory"
+    with pytest.raises(DataError, match=f"^{re.escape(sentence)}$"):
+        read_history(tmp_path / "no")

@@ -118,3 +118,10 @@ def test_weights_that_are_as_long_as_their_step_began_at_zero(
 def test_a_head_without_names_is_refused(head: str) -> None:
     with pytest.raises(DataError, match=r"^the text:1 is not a row of a layer history$"):
         LayerHistory.from_text(f"{head}\n{HISTORY.lines_from(0)}")
+
+
+def test_bytes_that_are_no_text_are_no_row(tmp_path: Path) -> None:
+    path = tmp_path / "layers.jsonl"
+    path.write_bytes(HISTORY.to_text().encode() + b"\xff\xfe\n")
+    with pytest.raises(DataError, match=r":4 is not a row of a layer history$"):
+        read_layer_history(path)

@@ -141,3 +141,17 @@ def test_the_time_that_they_take_is_added_up(monkeypatch: pytest.MonkeyPatch) ->
     measuring.on_the_way(state)
     measuring.on_the_way(state)
     assert state.measuring_seconds - before == pytest.approx(8)
+
+
+def test_validation_data_is_read_by_as_many_workers_as_training_data(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    asked = []
+
+    def measure(*args: Any, workers: int = 0, **others: Any) -> dict[str, float]:
+        asked.append(workers)
+        return {"loss": 1.0}
+
+    monkeypatch.setattr("netwright.train.measuring.measure_quickly", measure)
+    toy_fit(toy_net(), toy_data(), epochs=2, workers=1)
+    assert asked == [1, 1]

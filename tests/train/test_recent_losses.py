@@ -67,3 +67,13 @@ def test_what_ranks_noted_becomes_that_of_one() -> None:
         [noted(1.0, 2.0, share=0.5).state_dict(), noted(3.0, 4.0, share=0.5).state_dict()]
     )
     assert (float(one.sum()), one.updates) == (5.0, 2)
+
+
+def test_of_a_first_update_that_is_left_out_nothing_is_counted() -> None:
+    recent = RecentLosses(CPU)
+    for loss in (torch.nan, 5.0):
+        recent.add(torch.tensor(loss), 0.5)
+    assert float(recent.sum()) == 0.0
+    recent.drop()
+    recent.close()
+    assert (float(recent.sum()), recent.held) == (0.0, [])

@@ -50,6 +50,7 @@ NAN, INFINITY = float("nan"), float("inf")
             {"optimizer": "lbfgs", "accumulate": 2},
             "accumulate must be 1 with lbfgs: it steps by itself",
         ),
+        ({"optimizer": "lbfgs", "on_non_finite": "skip"}, "on_non_finite must be stop with lbfgs"),
         (
             {"optimizer": "lbfgs", "precision": "fp16-mixed"},
             "precision must not be fp16-mixed with lbfgs",
@@ -81,6 +82,10 @@ def test_a_wrong_setting_is_refused_in_one_sentence(
 ) -> None:
     with pytest.raises(ConfigError, match=f"^{re.escape(sentence)}$"):
         TrainConfig(**settings)
+
+
+def test_any_loss_goes_with_images_that_are_not_mixed() -> None:
+    assert TrainConfig(augment=("flip",), loss="hinge").loss == "hinge"
 
 
 def test_an_unknown_setting_is_refused_with_the_nearest() -> None:

@@ -72,6 +72,7 @@ def test_a_new_run_stands_at_its_beginning() -> None:
     )
     assert (state.epochs, state.steps_per_epoch, state.stop_reason) == (3, 2, "")
     assert (state.accumulated, state.gradients, state.passed_over) == (0, {}, [])
+    assert not (state.is_updating or state.skips_update or state.goes_back)
     assert len(state.history) == 0
 
 

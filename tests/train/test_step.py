@@ -25,7 +25,7 @@ from netwright.train.checkpoint import load_checkpoint, save_checkpoint
 from netwright.train.evaluate import measure_quickly
 from netwright.train.settings import Pace, TrainConfig, pace_for
 from netwright.train.state import TrainState
-from netwright.train.step import heads_of
+from netwright.train.step import draw_again, draws_to_come, heads_of
 from netwright.train.tasks.classification import Classification
 from netwright.train.tasks.regression import Regression
 from tests.train.token_data import small_lstm, tagged_data
@@ -774,3 +774,16 @@ def test_a_compiled_run_goes_on_bit_for_bit(backend: str, tmp_path: Path) -> Non
         again.fit(state, data)
         assert_same(copy_of(state.model), copy_of(whole.model))
         assert state.history.as_dict() == whole.history.as_dict()
+
+
+def test_draws_on_the_cpu_come_again_and_no_other_device_is_asked(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    asked: list[Tensor] = []
+    monkeypatch.setattr(torch.cuda, "set_rng_state", lambda state, device: asked.append(state))
+    cpu = torch.device("cpu")
+    states = draws_to_come(cpu)
+    first = torch.rand(3)
+    draw_again(states, cpu)
+    assert torch.equal(torch.rand(3), first)
+    assert asked == []

@@ -56,14 +56,17 @@ def test_a_healthy_run_has_no_symptom_and_neither_has_an_empty_one() -> None:
 def test_a_run_of_few_steps_is_not_judged() -> None:
     ill = patient(last=9.0, update=(5.0, 5.0))
     assert illnesses(ill) == ["rate-too-high"]
-    few = LayerHistory(ill.layers.layers, ill.layers.rows[: FEWEST_ROWS - 1])
-    assert illnesses(replace(ill, layers=few)) == []
+    enough = ill.layers.rows[: FEWEST_ROWS // 2] + ill.layers.rows[-FEWEST_ROWS // 2 :]
+    for rows, found in ((enough, ["rate-too-high"]), (enough[1:], [])):
+        few = LayerHistory(ill.layers.layers, rows)
+        assert illnesses(replace(ill, layers=few)) == found
 
 
 @pytest.mark.parametrize(
     ("numbers", "illness"),
     [
         ({"last": 1.3, "update": (2.0, 2.0)}, "rate-too-high"),
+        ({"last": 1.3, "update": (0.5, 0.5)}, "rate-too-high"),  # a twentieth, which is the limit
         ({"last": 1.0, "update": (1e-5, 1e-5)}, "rate-too-low"),
         ({"gradient": (900.0, 500.0)}, "exploding-gradients"),
         ({"gradient": (1e-6, 0.5)}, "vanishing-gradients"),
@@ -116,6 +119,12 @@ def test_a_gradient_that_is_long_before_the_first_step_is_not_the_rates_doing() 
 def test_what_an_illness_brings_about_is_not_told_beside_it() -> None:
     assert illnesses(patient(dead=(1.0, None), gradient=(0.0, 0.5))) == ["dead-units"]
     assert illnesses(patient(saturated=(1.0, None), gradient=(1e-9, 0.5))) == ["saturated-units"]
+    for case, cause in (
+        (patient(last=1.3, update=(2.0, 2.0)), "rate-too-high"),
+        (patient(gradient=(900.0, 500.0)), "exploding-gradients"),
+    ):
+        overfit = replace(case, history=losses(train=DOWN, val=UP))
+        assert illnesses(overfit) == [cause]
 
 
 LONG: dict[str, Any] = {"update": (2.0, 2.0)}  # a fifth of the weights
@@ -214,6 +223,9 @@ def test_long_steps_that_learn_the_training_data_are_not_too_long() -> None:
 def test_first_steps_from_weights_of_0_are_not_called_long() -> None:
     from_zero = patient(last=1.0, dead=(0.9, None), weight=(2.0, 2.0), **LONG)
     assert illnesses(replace(from_zero, score=NOTHING)) == ["dead-units"]
+    first, *rest = from_zero.layers.rows
+    from_zero.layers.rows[:] = [first, *(replace(row, weight=(9.0, 9.0)) for row in rest)]
+    assert illnesses(replace(from_zero, score=NOTHING)) == ["dead-units"]
 
 
 UP = [1.0, 0.5, 0.6, 0.7, 0.8]
@@ -228,6 +240,7 @@ DOWN = [1.0, 0.5, 0.4, 0.3, 0.2]
         (UP, UP, False),  # both got worse: that is something else
         (DOWN, [1.0, 0.5, 0.55, 0.6, 0.55], False),  # a little worse
         (DOWN, [1.0, 0.01, 0.02, 0.03, 0.02], False),  # worse, of what is next to nothing
+        (DOWN, [20.0, 1.0, 2.0, 2.0, 2.0], True),  # by a twentieth of the first, which is the limit
         (DOWN[:3], UP[:3], False),  # too short to tell
         (DOWN, [], False),
     ],
@@ -261,6 +274,7 @@ def test_overfitting_is_told_by_the_numbers_that_were_judged() -> None:
     [
         ([1.0] * 8, 1.0, True),
         ([1.0] * 7, 1.0, False),  # too short to tell
+        ([1.0] * 8, 0.97, True),  # 3 % below the guess, which is the limit
         ([1.0] * 8, 0.9, False),  # it stands, and has learned
         ([2.0, 1.9, 1.8, 1.7, 1.6, 1.5, 1.4, 1.3], 1.0, False),  # it still learns
         ([0.9, 0.5, 0.3, 0.2, 0.1, 0.1, 0.1, 0.1], 1.5, True),  # it learned what does not help

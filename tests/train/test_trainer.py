@@ -18,12 +18,15 @@ from netwright.data.loader import Batch
 from netwright.train.callback import Callback
 from netwright.train.callbacks.early_stopping import EarlyStopping
 from netwright.train.evaluate import measure_quickly
+from netwright.train.ranks import Ranks
 from netwright.train.settings import TrainConfig
 from netwright.train.state import TrainState
 from netwright.train.tasks.catalog import task_for
 from netwright.train.tasks.classification import Classification
 from netwright.train.tasks.regression import Regression
+from netwright.train.trainer import Trainer
 from tests.train.toy_runs import (
+    SHORT,
     assert_close,
     assert_same,
     copy_of,
@@ -334,3 +337,51 @@ def test_a_weight_of_two_is_the_row_twice(target: Any, balanced: bool) -> None:
         toy_fit(model, given, optimizer="sgd", lr=0.5, epochs=6, batch_size=size, task=task)
     assert_close(models[0], models[1], 1e-6 if target == "real" else 1e-7)
     assert not torch.equal(copy_of(models[0])["0.weight"], copy_of(toy_net().double())["0.weight"])
+
+
+class Asked(Ranks):
+    """A group in which somebody else is asked to stop before the third agreement."""
+
+    asked = 0
+
+    def any(self, flag: bool, work: str = "") -> bool:
+        Asked.asked += 1
+        return flag or Asked.asked == 3
+
+
+def test_one_ranks_reason_to_stop_is_every_ranks_at_the_next_update() -> None:
+    data = toy_data()
+    trainer = Trainer(TrainConfig(**SHORT), task_for(data), ranks=Asked())
+    state = trainer.start(toy_net(), data)
+    trainer.fit(state, data)
+    assert (state.step, state.epoch) == (3, 0)  # of 5 in an epoch
+    assert state.stop_reason == "another process was asked to stop"
+    assert state.is_cut_short
+
+
+class Rows(Callback):
+    """Notes which rows come, in order."""
+
+    def __init__(self) -> None:
+        self.seen: list[int] = []
+
+    def on_batch_start(self, state: TrainState) -> None:
+        assert state.batch is not None
+        self.seen += state.batch.rows.tolist()
+
+
+@pytest.mark.parametrize("to_optimum", [False, True])
+def test_rows_come_in_their_own_order_where_an_optimum_is_looked_for(to_optimum: bool) -> None:
+    data, rows = toy_data(), Rows()
+    config = TrainConfig(**{**SHORT, "epochs": 1})
+    trainer = Trainer(config, task_for(data), callbacks=[rows], to_optimum=to_optimum)
+    trainer.fit(trainer.start(toy_net(), data), data)
+    assert sorted(rows.seen) == list(range(20))
+    assert (rows.seen == list(range(20))) == to_optimum
+
+
+def test_what_follows_from_the_number_of_rows_is_settled_at_the_start() -> None:
+    data = toy_data(rows=70)
+    state = toy_trainer(data, optimizer="svrg", batch_size=None).start(toy_net(), data)
+    assert state.conditions()["batch_size"] == 32  # a checkpoint goes on with the same
+    assert state.optimizer.param_groups[0]["period"] == 3  # a snapshot an epoch

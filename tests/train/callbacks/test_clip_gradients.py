@@ -9,7 +9,7 @@ from torch import Tensor
 from netwright.train.callback import Callback
 from netwright.train.callbacks.clip_gradients import ClipGradients, clip_by_norm, clip_by_value
 from netwright.train.state import TrainState
-from tests.train.toy_runs import toy_data, toy_fit, toy_net
+from tests.train.toy_runs import toy_data, toy_fit, toy_net, toy_start
 
 NUMBERS = st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=5)
 
@@ -48,11 +48,11 @@ def test_by_value_each_number_is_cut_alone() -> None:
     assert [part.tolist() for part in grads] == [[1.0, -0.5], [[-1.0]]]
 
 
-def test_both_limits_hold_together() -> None:
-    grads = [torch.tensor([30.0, 40.0])]
-    clip_by_norm(grads, 5.0)
-    clip_by_value(grads, 3.5)
-    assert grads[0].tolist() == pytest.approx([3.0, 3.5])
+def test_both_limits_hold_together_the_norm_first() -> None:
+    model = torch.nn.Linear(2, 1, bias=False)
+    model.weight.grad = torch.tensor([[30.0, 40.0]])
+    ClipGradients(norm=5.0, value=3.5).on_before_update(toy_start(model))
+    assert model.weight.grad[0].tolist() == pytest.approx([3.0, 3.5])
 
 
 class Moved(Callback):

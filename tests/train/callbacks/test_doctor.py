@@ -68,6 +68,7 @@ def test_an_activation_belongs_to_the_layer_before_it_and_the_worst_counts() -> 
         "dead": (None, 1.0),
         "saturated": (0.5, None),
     }
+    assert shares_by_layer([], ["inner"]) == {"dead": (None,), "saturated": (None,)}
 
 
 class Reads(TorchDispatchMode):  # type: ignore[no-untyped-call]

@@ -18,8 +18,9 @@ from netwright.data.dataset import Data
 from netwright.data.loader import BatchLoader
 from netwright.train.callback import Callback
 from netwright.train.callbacks.early_stopping import EarlyStopping
-from netwright.train.callbacks.non_finite import MOST_IN_A_ROW, GuardNonFinite
+from netwright.train.callbacks.non_finite import MOST_IN_A_ROW, GuardNonFinite, find_culprit
 from netwright.train.checkpoint import load_checkpoint, save_checkpoint
+from netwright.train.ranks import Ranks
 from netwright.train.settings import Policy
 from netwright.train.state import TrainState
 from netwright.train.tasks.regression import Regression
@@ -30,7 +31,9 @@ from tests.train.toy_runs import (
     toy_data,
     toy_fit,
     toy_net,
+    toy_start,
     toy_trainer,
+    whole_batch,
 )
 
 NAN = float("nan")
@@ -396,3 +399,31 @@ def test_a_run_that_is_cut_short_before_a_bad_update_is_left_out_can_be_saved(
     assert (state.samples, state.accumulated) == (20 * epoch + 4, 1)
     assert_same(copy_of(state.model), remember.weights)
     save_checkpoint(tmp_path / "between", state)
+
+
+class SecondOfTwo(Ranks):
+    """Rank 1, whose peer has finite losses and the gradients that all share."""
+
+    def any(self, flag: bool, work: str = "") -> bool:
+        return flag
+
+    def gather(self, content: bytes, work: str = "") -> list[bytes]:
+        return [b'[false, "I have seen nothing"]', content]
+
+
+@pytest.mark.parametrize(("loss", "cause"), [(NAN, "rank 1: not"), (1.0, "rank 0: I have seen")])
+def test_of_several_ranks_the_one_whose_loss_is_not_finite_tells_the_cause(
+    loss: float, cause: str
+) -> None:
+    state, guard = toy_start(), GuardNonFinite()
+    guard.on_fit_start(state)
+    state.ranks, state.batch = SecondOfTwo(1, 2), whole_batch(toy_data().train)
+    state.loss = torch.tensor(loss)
+    weight = state.learned_weights()[0]
+    weight.grad = torch.full_like(weight, NAN)
+    with pytest.raises(RunError, match=f"^{cause}"):
+        guard.on_before_update(state)
+
+
+def test_without_a_batch_at_hand_the_loss_alone_is_blamed() -> None:
+    assert find_culprit(toy_start()) == "the loss is not finite"

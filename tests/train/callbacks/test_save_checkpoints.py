@@ -1,7 +1,10 @@
 """Which checkpoints are there: the newest few, the best, and everything that others wrote."""
 
+import itertools
 import json
+import math
 import shutil
+import time
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -13,6 +16,7 @@ from safetensors.torch import load_file
 
 from netwright.core.manifest import check_folder
 from netwright.train.callback import Callback
+from netwright.train.callbacks import save_checkpoints
 from netwright.train.callbacks.early_stopping import EarlyStopping
 from netwright.train.callbacks.save_checkpoints import SaveCheckpoints
 from netwright.train.checkpoint import load_checkpoint
@@ -280,3 +284,25 @@ def test_a_folder_that_somebody_removed_does_not_stop_the_run(tmp_path: Path) ->
 def test_names_sort_like_steps() -> None:
     assert step_name(100) == "step-000100"
     assert sorted(map(step_name, [9, 10, 100_000])) == [step_name(s) for s in (9, 10, 100_000)]
+
+
+def test_by_updates_it_is_saved_after_updates_and_never_between_their_batches(
+    tmp_path: Path,
+) -> None:
+    save = SaveCheckpoints(tmp_path, every=99, every_steps=1, keep=99)
+    toy_fit(toy_net(), toy_data(), callbacks=[save], accumulate=2, epochs=2)  # 3 updates each
+    *on_the_way, _end = save.store.saved
+    assert on_the_way == [step_name(step) for step in range(1, 7)]
+
+
+@pytest.mark.parametrize(("every", "saved"), [(None, [2, 4, 5]), (1, [5])])
+def test_a_long_epoch_is_saved_on_the_way_unless_epochs_are_asked_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, every: int | None, saved: list[int]
+) -> None:
+    hours = itertools.count(step=3600.0)
+    monkeypatch.setattr(time, "monotonic", lambda: next(hours))
+    monkeypatch.setattr(save_checkpoints, "LOOK_EVERY", 2)
+    monkeypatch.setattr(save_checkpoints, "MOST_OF_TIME", math.inf)
+    callbacks = [SaveCheckpoints(tmp_path, every=every, keep=99)]
+    toy_fit(toy_net(), toy_data(), callbacks=callbacks, epochs=1)
+    assert steps_in(tmp_path) == saved

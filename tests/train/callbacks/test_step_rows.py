@@ -86,6 +86,23 @@ def test_an_update_that_is_left_out_is_in_no_row() -> None:
     assert all(math.isfinite(value) for value in state.history.series("step/loss"))
 
 
+def test_an_overflow_of_float16_adds_no_second_row_for_the_update_before(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    class Overflow(Callback):
+        def on_fit_start(self, state: TrainState) -> None:
+            next(state.model.parameters()).register_hook(  # type: ignore[no-untyped-call]
+                lambda grad: grad * torch.inf if state.samples in {8, 20} else grad
+            )
+
+    monkeypatch.setattr(step_rows, "peak_memory", lambda device: 12.3456)
+    settings: dict[str, Any] = {"precision": "fp16-mixed", "epochs": 2}
+    state = toy_fit(toy_net(), toy_data(), callbacks=[Overflow(), StepRows(1)], **settings)
+    assert state.step == 8
+    assert steps_of(state) == list(range(1, 9))
+    assert set(state.history.series("step/memory")) == {12.3}
+
+
 def test_a_roll_back_takes_its_rows_back() -> None:
     data = toy_data()
     data.train.inputs[7] = math.nan

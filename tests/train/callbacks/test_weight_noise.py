@@ -151,3 +151,9 @@ def test_the_guard_finds_bad_batches_and_weights_without_noise(policy: str) -> N
         state = toy_fit(net, data, weight_noise=0.1, callbacks=[guard])
         assert len(state.passed_over) == 3
     assert all(bool(weight.isfinite().all()) for weight in net.parameters())
+
+
+def test_an_error_before_the_first_epoch_finds_no_noise_to_take_away() -> None:
+    state, before = toy_start(), toy_net()
+    WeightNoise(0.5, seed=0).on_abort(state)
+    assert_same(copy_of(state.model), copy_of(before))

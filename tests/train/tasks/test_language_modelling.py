@@ -5,6 +5,7 @@ import math
 import pytest
 import torch
 
+from netwright.core.errors import DataError
 from netwright.train.evaluate import evaluate, evaluate_baseline
 from netwright.train.tasks.catalog import task_for
 from netwright.train.tasks.language_modelling import LanguageModelling
@@ -51,6 +52,8 @@ def test_what_is_kept_of_a_text_is_three_numbers() -> None:
     logits = torch.randn(len(data.train), 4, KINDS)
     kept = TASK.compared(TASK.predictions(logits), data.train.targets)
     assert kept.shape == (len(data.train), 3)
+    with pytest.raises(DataError, match=r"^probabilities must be finite"):
+        TASK.compared(torch.full((1, 4, KINDS), torch.nan), data.train.targets[:1])
     measures = TASK.measure(kept, data.train.targets)
     assert measures["perplexity"] == pytest.approx(
         float(TASK.loss(logits, whole(data.train)).exp()), rel=1e-5
