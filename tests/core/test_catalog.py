@@ -49,6 +49,7 @@ def test_reading_the_table_imports_nothing() -> None:
     catalog: Catalog[object] = Catalog("module", {"zen": "this:s"})
     assert list(catalog) == ["zen"]
     catalog.check("zen")
+    assert catalog.home("zen") == ("this", "s")
     assert "this" not in sys.modules
 
 

@@ -15,6 +15,7 @@ import torch
 from netwright.core.config import parse
 from netwright.data.spec import DataSpec, TargetKind
 from netwright.models.catalog import MODELS
+from netwright.models.published_sizes import CIFAR_RESNETS, RESNETS
 
 BENCHMARK = Path(__file__).parents[2] / "benchmarks" / "real_size_models.py"
 VOCABULARY, WIDTH = 50_257, 1024
@@ -178,6 +179,11 @@ def test_a_model_at_full_size_has_the_published_number_of_weights(name: str) -> 
         model = kind.build(parse(kind.settings, settings, "model"), spec)
     assert sum(weight.numel() for weight in model.parameters()) == wanted
     assert {tensor.device.type for tensor in model.state_dict().values()} <= {"meta"}
+
+
+def test_a_residual_network_is_named_by_the_layers_of_its_row() -> None:
+    for name, size in (RESNETS | CIFAR_RESNETS).items():
+        assert (name, size.kind) == (f"resnet{size.layers}", f"ResNet{size.layers}")
 
 
 def test_every_model_of_the_catalog_has_a_full_size() -> None:

@@ -48,7 +48,12 @@ class Catalog(Generic[Part]):
         self.check(name)
         return self._renamed.get(name, name)
 
+    def home(self, name: str) -> tuple[str, str]:
+        """The module and the attribute of this name, which are not loaded."""
+        module, _, attribute = self._rows[self.present_name(name)].partition(":")
+        return module, attribute
+
     def load(self, name: str) -> Part:
         """The part of this name."""
-        module, _, attribute = self._rows[self.present_name(name)].partition(":")
+        module, attribute = self.home(name)
         return cast(Part, getattr(importlib.import_module(module), attribute))

@@ -1,7 +1,24 @@
 """The models that can be named."""
 
+from collections.abc import Mapping
+
 from netwright.core.catalog import Catalog
 from netwright.models.model import Model
+from netwright.models.published_sizes import (
+    CIFAR_RESNETS,
+    GPTS,
+    RESNETS,
+    VGGS,
+    GPTSize,
+    ResNetSize,
+    VGGSize,
+)
+
+
+def _rows_of(module: str, sizes: Mapping[str, VGGSize | ResNetSize | GPTSize]) -> dict[str, str]:
+    """The rows of a family's published sizes."""
+    return {name: f"{module}:{size.kind}" for name, size in sizes.items()}
+
 
 MODELS: Catalog[type[Model]] = Catalog(
     "model",
@@ -37,21 +54,10 @@ MODELS: Catalog[type[Model]] = Catalog(
         "lenet5": "netwright.models.vision.lenet:LeNet5",
         "cnn": "netwright.models.vision.cnn:CNN",
         "alexnet": "netwright.models.vision.alexnet:AlexNet",
-        "vgg11": "netwright.models.vision.vgg:VGG11",
-        "vgg13": "netwright.models.vision.vgg:VGG13",
-        "vgg16": "netwright.models.vision.vgg:VGG16",
-        "vgg19": "netwright.models.vision.vgg:VGG19",
-        "resnet18": "netwright.models.vision.resnet:ResNet18",
-        "resnet34": "netwright.models.vision.resnet:ResNet34",
-        "resnet50": "netwright.models.vision.resnet:ResNet50",
-        "resnet101": "netwright.models.vision.resnet:ResNet101",
-        "resnet152": "netwright.models.vision.resnet:ResNet152",
+        **_rows_of("netwright.models.vision.vgg", VGGS),
+        **_rows_of("netwright.models.vision.resnet", RESNETS),
         "resnet9": "netwright.models.vision.resnet9:ResNet9",
-        "resnet20": "netwright.models.vision.cifar_resnet:ResNet20",
-        "resnet32": "netwright.models.vision.cifar_resnet:ResNet32",
-        "resnet44": "netwright.models.vision.cifar_resnet:ResNet44",
-        "resnet56": "netwright.models.vision.cifar_resnet:ResNet56",
-        "resnet110": "netwright.models.vision.cifar_resnet:ResNet110",
+        **_rows_of("netwright.models.vision.cifar_resnet", CIFAR_RESNETS),
         "unet": "netwright.models.vision.unet:UNet",
         "elman": "netwright.models.sequence.elman:Elman",
         "jordan": "netwright.models.sequence.jordan:Jordan",
@@ -62,10 +68,7 @@ MODELS: Catalog[type[Model]] = Catalog(
         "lru": "netwright.models.sequence.lru:LRU",
         "encoder-decoder": "netwright.models.sequence.encoder_decoder:EncoderDecoder",
         "gpt": "netwright.models.transformers.gpt:GPT",
-        "gpt2": "netwright.models.transformers.gpt:GPT2",
-        "gpt2-medium": "netwright.models.transformers.gpt:GPT2Medium",
-        "gpt2-large": "netwright.models.transformers.gpt:GPT2Large",
-        "gpt2-xl": "netwright.models.transformers.gpt:GPT2XL",
+        **_rows_of("netwright.models.transformers.gpt", GPTS),
         "restarts": "netwright.models.ensembles.restarts:Restarts",
         "bagging": "netwright.models.ensembles.bagging:Bagging",
         "boosting": "netwright.models.ensembles.boosting:Boosting",

@@ -14,20 +14,23 @@ from netwright.core.errors import ConfigError, DataError
 from netwright.core.seeding import seeded
 from netwright.data.spec import DataSpec
 from netwright.models.exchange.foreign_weights import read_foreign_weights
+from netwright.models.model import Model
 from netwright.models.vision.resnet import ResNet18, ResNet18Config
 from netwright.models.vision.vgg import VGG11, VGG11Config
 
 SPEC = DataSpec(inputs="image", input_shape=(3, 32, 32), target="class", num_outputs=3)
 
 
-def resnet(seed: int) -> ResNet18:
+def resnet(seed: int) -> Model:
     with seeded(seed):
-        return ResNet18.build(ResNet18Config(width=2), SPEC)
+        model: Model = ResNet18.build(ResNet18Config(width=2), SPEC)
+    return model
 
 
-def vgg(seed: int) -> VGG11:
+def vgg(seed: int) -> Model:
     with seeded(seed):
-        return VGG11.build(VGG11Config(width=1, hidden=4), SPEC)
+        model: Model = VGG11.build(VGG11Config(width=1, hidden=4), SPEC)
+    return model
 
 
 def assert_same_outputs(first: nn.Module, second: nn.Module) -> None:
@@ -56,7 +59,7 @@ def test_counts_of_batches_may_be_absent(tmp_path: Path) -> None:
     assert_same_outputs(theirs, ours)
 
 
-def timm_state(model: VGG11) -> dict[str, Tensor]:
+def timm_state(model: Model) -> dict[str, Tensor]:
     """The weights of a VGG as timm keeps them: the dense layers see 7x7 and 1x1 windows."""
     state = model.state_dict()
     first, second, last = (state.pop(f"classifier.{place}.weight") for place in (0, 3, 6))

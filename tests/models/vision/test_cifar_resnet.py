@@ -30,9 +30,10 @@ def on_meta(name: str, **settings: Any) -> Model:
         return kind.build(parse(kind.settings, settings), spec(3, 32, 32))
 
 
-def small(*, residual: bool = True) -> ResNet20:
+def small(*, residual: bool = True) -> Model:
     with seeded(0):
-        return ResNet20.build(ResNet20Config(width=4, residual=residual), spec(3, 9, 7))
+        model: Model = ResNet20.build(ResNet20Config(width=4, residual=residual), spec(3, 9, 7))
+    return model
 
 
 def count(model: nn.Module) -> int:

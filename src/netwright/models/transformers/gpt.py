@@ -35,27 +35,27 @@ from netwright.layers.attention.position_encoding import (
 )
 from netwright.layers.attention.transformer_block import TransformerBlock
 from netwright.models.model import Functions, Model
+from netwright.models.published_sizes import GPTS, GPTSize
+from netwright.models.variant import find_variant, make_variant
 
 State = tuple[KeyValueCache, ...]  # one a block
 SPREAD = 0.02  # of the weights at the start
 EXPANSION = 4  # of the width, in the feed-forward networks
-
-Layers = Annotated[Size, Doc("transformer blocks")]
-Heads = Annotated[Size, Doc("heads of attention in a block; they divide the width")]
-Width = Annotated[Size, Doc("features of a token")]
-Context = Annotated[Size | None, Doc("most tokens it looks back on; null: as many as inputs have")]
-Dropout = Annotated[Fraction, Doc("share of embeddings, sums and attention dropped while training")]
 
 
 @dataclass(frozen=True, kw_only=True)
 class GPTConfig(Config):
     """Settings of a GPT."""
 
-    layers: Layers = 4
-    heads: Heads = 4
-    width: Width = 128
-    context: Context = None
-    dropout: Dropout = 0.0
+    layers: Annotated[Size, Doc("transformer blocks")] = 4
+    heads: Annotated[Size, Doc("heads of attention in a block; they divide the width")] = 4
+    width: Annotated[Size, Doc("features of a token")] = 128
+    context: Annotated[
+        Size | None, Doc("most tokens it looks back on; null: as many as inputs have")
+    ] = None
+    dropout: Annotated[
+        Fraction, Doc("share of embeddings, sums and attention dropped while training")
+    ] = 0.0
     bias: Annotated[bool, Doc("maps and norms have biases")] = True
     positions: Annotated[
         Literal["learned", "sinusoidal", "rotary"], Doc("how a token is told its place")
@@ -231,67 +231,19 @@ def _build_block(config: GPTConfig, context: int) -> TransformerBlock:
     return TransformerBlock(attn, mlp, dropout=config.dropout, bias=config.bias)
 
 
-@dataclass(frozen=True, kw_only=True)
-class GPT2Config(GPTConfig):
-    """Settings of GPT-2, the smallest of four."""
-
-    layers: Layers = 12
-    heads: Heads = 12
-    width: Width = 768
-    context: Context = 1024
-    dropout: Dropout = 0.1
-
-
-class GPT2(GPT):
-    """124 million weights with GPT-2's vocabulary."""
-
-    settings: ClassVar[type[Config]] = GPT2Config
-    card: ClassVar[Card] = card_of("GPT-2, the smallest of four: 12 blocks of 768 features.")
+def _make_size(size: GPTSize) -> type[GPT]:
+    return make_variant(
+        GPT,
+        size.kind,
+        card=card_of(f"{size.title}: {size.layers} blocks of {size.width} features."),
+        defaults={
+            "layers": size.layers,
+            "heads": size.heads,
+            "width": size.width,
+            "context": 1024,
+            "dropout": 0.1,
+        },
+    )
 
 
-@dataclass(frozen=True, kw_only=True)
-class GPT2MediumConfig(GPT2Config):
-    """Settings of GPT-2 medium."""
-
-    layers: Layers = 24
-    heads: Heads = 16
-    width: Width = 1024
-
-
-class GPT2Medium(GPT):
-    """355 million weights with GPT-2's vocabulary."""
-
-    settings: ClassVar[type[Config]] = GPT2MediumConfig
-    card: ClassVar[Card] = card_of("GPT-2 medium: 24 blocks of 1024 features.")
-
-
-@dataclass(frozen=True, kw_only=True)
-class GPT2LargeConfig(GPT2Config):
-    """Settings of GPT-2 large."""
-
-    layers: Layers = 36
-    heads: Heads = 20
-    width: Width = 1280
-
-
-class GPT2Large(GPT):
-    """774 million weights with GPT-2's vocabulary."""
-
-    settings: ClassVar[type[Config]] = GPT2LargeConfig
-    card: ClassVar[Card] = card_of("GPT-2 large: 36 blocks of 1280 features.")
-
-
-@dataclass(frozen=True, kw_only=True)
-class GPT2XLConfig(GPT2Config):
-    """Settings of GPT-2 XL."""
-
-    layers: Layers = 48
-    heads: Heads = 25
-    width: Width = 1600
-
-
-class GPT2XL(GPT):
-    """1558 million weights with GPT-2's vocabulary."""
-
-    settings: ClassVar[type[Config]] = GPT2XLConfig
-    card: ClassVar[Card] = card_of("GPT-2 XL: 48 blocks of 1600 features.")
+__getattr__ = find_variant(__name__, (_make_size(size) for size in GPTS.values()))

@@ -12,10 +12,11 @@ Source: He et al., "Deep Residual Learning for Image Recognition" (2015), sectio
 from dataclasses import dataclass
 from typing import Annotated, ClassVar
 
-from netwright.core.card import Card
 from netwright.core.config import Config, Doc, Size
-from netwright.layers.convolution.residual_block import BasicBlock, Bottleneck, Shortcut
-from netwright.models.vision.resnet import ResNet, ResNetConfig, Stem, card_of
+from netwright.layers.convolution.residual_block import Shortcut
+from netwright.models.published_sizes import CIFAR_RESNETS
+from netwright.models.variant import find_variant
+from netwright.models.vision.resnet import ResNet, ResNetConfig, Stem, make_size
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,72 +30,13 @@ class CifarResNetConfig(ResNetConfig):
 
 
 class CifarResNet(ResNet):
-    """Three stages of n basic blocks; the subclasses say n."""
+    """Three stages of n basic blocks; a size says n."""
 
-    block: ClassVar[type[BasicBlock | Bottleneck]] = BasicBlock
+    settings: ClassVar[type[Config]] = CifarResNetConfig
     shortcut: ClassVar[Shortcut] = "padding"
 
 
-@dataclass(frozen=True, kw_only=True)
-class ResNet20Config(CifarResNetConfig):
-    """Settings of ResNet-20."""
-
-
-class ResNet20(CifarResNet):
-    """n = 3."""
-
-    settings: ClassVar[type[Config]] = ResNet20Config
-    blocks: ClassVar[tuple[int, ...]] = (3, 3, 3)
-    card: ClassVar[Card] = card_of(20, "narrow pairs of 3x3 convolutions for small images")
-
-
-@dataclass(frozen=True, kw_only=True)
-class ResNet32Config(CifarResNetConfig):
-    """Settings of ResNet-32."""
-
-
-class ResNet32(CifarResNet):
-    """n = 5."""
-
-    settings: ClassVar[type[Config]] = ResNet32Config
-    blocks: ClassVar[tuple[int, ...]] = (5, 5, 5)
-    card: ClassVar[Card] = card_of(32, "narrow pairs of 3x3 convolutions for small images")
-
-
-@dataclass(frozen=True, kw_only=True)
-class ResNet44Config(CifarResNetConfig):
-    """Settings of ResNet-44."""
-
-
-class ResNet44(CifarResNet):
-    """n = 7."""
-
-    settings: ClassVar[type[Config]] = ResNet44Config
-    blocks: ClassVar[tuple[int, ...]] = (7, 7, 7)
-    card: ClassVar[Card] = card_of(44, "narrow pairs of 3x3 convolutions for small images")
-
-
-@dataclass(frozen=True, kw_only=True)
-class ResNet56Config(CifarResNetConfig):
-    """Settings of ResNet-56."""
-
-
-class ResNet56(CifarResNet):
-    """n = 9."""
-
-    settings: ClassVar[type[Config]] = ResNet56Config
-    blocks: ClassVar[tuple[int, ...]] = (9, 9, 9)
-    card: ClassVar[Card] = card_of(56, "narrow pairs of 3x3 convolutions for small images")
-
-
-@dataclass(frozen=True, kw_only=True)
-class ResNet110Config(CifarResNetConfig):
-    """Settings of ResNet-110."""
-
-
-class ResNet110(CifarResNet):
-    """n = 18."""
-
-    settings: ClassVar[type[Config]] = ResNet110Config
-    blocks: ClassVar[tuple[int, ...]] = (18, 18, 18)
-    card: ClassVar[Card] = card_of(110, "narrow pairs of 3x3 convolutions for small images")
+CONVOLUTIONS = "narrow pairs of 3x3 convolutions for small images"
+__getattr__ = find_variant(
+    __name__, (make_size(CifarResNet, size, CONVOLUTIONS) for size in CIFAR_RESNETS.values())
+)

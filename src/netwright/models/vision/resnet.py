@@ -22,6 +22,8 @@ from netwright.core.config import Config, Doc, Size
 from netwright.data.spec import DataSpec, InputKind, TargetKind
 from netwright.layers.convolution.residual_block import BasicBlock, Bottleneck, Shortcut
 from netwright.models.model import Model
+from netwright.models.published_sizes import RESNETS, ResNetSize
+from netwright.models.variant import find_variant, make_variant
 from netwright.models.vision.first_kernels import draw_kernels
 
 Stem = Literal["imagenet", "small"]
@@ -51,8 +53,9 @@ class ResNetConfig(Config):
 
 
 class ResNet(Model):
-    """Stem, stages, mean over the pixels, affine map; the subclasses say which blocks."""
+    """Stem, stages, mean over the pixels, affine map; a size says which blocks."""
 
+    settings: ClassVar[type[Config]] = ResNetConfig
     inputs: ClassVar[frozenset[InputKind]] = frozenset({"image"})
     targets: ClassVar[frozenset[TargetKind]] = frozenset({"class", "labels", "real"})
     block: ClassVar[type[BasicBlock | Bottleneck]]
@@ -92,82 +95,30 @@ class ResNet(Model):
         return outputs
 
 
-def card_of(layers: int, blocks: str) -> Card:
-    """The card of the network with so many layers."""
-    return Card(
-        sentence=f"A residual network of {layers} layers: {blocks}, each added to its input.",
+def make_size(family: type[ResNet], size: ResNetSize, convolutions: str) -> type[ResNet]:
+    """The network of one size.
+
+    Args:
+        family: the class that the sizes share.
+        size: its row.
+        convolutions: of a block, in words.
+    """
+    card = Card(
+        sentence=f"A residual network of {size.layers} layers: {convolutions}, each added to its"
+        " input.",
         formula=FORMULA,
         symbols=SYMBOLS,
         source="He et al. (2015), arXiv 1512.03385",
         misprint=MISPRINT,
     )
+    block = BasicBlock if size.block == "basic" else Bottleneck
+    return make_variant(family, size.kind, card=card, block=block, blocks=size.blocks)
 
 
-@dataclass(frozen=True, kw_only=True)
-class ResNet18Config(ResNetConfig):
-    """Settings of ResNet-18."""
-
-
-class ResNet18(ResNet):
-    """8 basic blocks."""
-
-    settings: ClassVar[type[Config]] = ResNet18Config
-    block: ClassVar[type[BasicBlock | Bottleneck]] = BasicBlock
-    blocks: ClassVar[tuple[int, ...]] = (2, 2, 2, 2)
-    card: ClassVar[Card] = card_of(18, "pairs of 3x3 convolutions")
-
-
-@dataclass(frozen=True, kw_only=True)
-class ResNet34Config(ResNetConfig):
-    """Settings of ResNet-34."""
-
-
-class ResNet34(ResNet):
-    """16 basic blocks."""
-
-    settings: ClassVar[type[Config]] = ResNet34Config
-    block: ClassVar[type[BasicBlock | Bottleneck]] = BasicBlock
-    blocks: ClassVar[tuple[int, ...]] = (3, 4, 6, 3)
-    card: ClassVar[Card] = card_of(34, "pairs of 3x3 convolutions")
-
-
-@dataclass(frozen=True, kw_only=True)
-class ResNet50Config(ResNetConfig):
-    """Settings of ResNet-50."""
-
-
-class ResNet50(ResNet):
-    """16 bottlenecks."""
-
-    settings: ClassVar[type[Config]] = ResNet50Config
-    block: ClassVar[type[BasicBlock | Bottleneck]] = Bottleneck
-    blocks: ClassVar[tuple[int, ...]] = (3, 4, 6, 3)
-    card: ClassVar[Card] = card_of(50, "triples of 1x1, 3x3 and 1x1 convolutions")
-
-
-@dataclass(frozen=True, kw_only=True)
-class ResNet101Config(ResNetConfig):
-    """Settings of ResNet-101."""
-
-
-class ResNet101(ResNet):
-    """33 bottlenecks."""
-
-    settings: ClassVar[type[Config]] = ResNet101Config
-    block: ClassVar[type[BasicBlock | Bottleneck]] = Bottleneck
-    blocks: ClassVar[tuple[int, ...]] = (3, 4, 23, 3)
-    card: ClassVar[Card] = card_of(101, "triples of 1x1, 3x3 and 1x1 convolutions")
-
-
-@dataclass(frozen=True, kw_only=True)
-class ResNet152Config(ResNetConfig):
-    """Settings of ResNet-152."""
-
-
-class ResNet152(ResNet):
-    """50 bottlenecks."""
-
-    settings: ClassVar[type[Config]] = ResNet152Config
-    block: ClassVar[type[BasicBlock | Bottleneck]] = Bottleneck
-    blocks: ClassVar[tuple[int, ...]] = (3, 8, 36, 3)
-    card: ClassVar[Card] = card_of(152, "triples of 1x1, 3x3 and 1x1 convolutions")
+CONVOLUTIONS = {
+    "basic": "pairs of 3x3 convolutions",
+    "bottleneck": "triples of 1x1, 3x3 and 1x1 convolutions",
+}
+__getattr__ = find_variant(
+    __name__, (make_size(ResNet, size, CONVOLUTIONS[size.block]) for size in RESNETS.values())
+)

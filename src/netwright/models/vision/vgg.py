@@ -17,6 +17,8 @@ from netwright.core.card import Card
 from netwright.core.config import Config, Doc, Fraction, Size
 from netwright.data.spec import DataSpec, InputKind, TargetKind
 from netwright.models.model import Model
+from netwright.models.published_sizes import VGGS, VGGSize
+from netwright.models.variant import find_variant, make_variant
 from netwright.models.vision.first_kernels import draw_kernels
 from netwright.models.vision.image_size import check_image_size
 
@@ -28,7 +30,7 @@ DENSE_SPREAD = 0.01  # of the dense layers' first weights
 
 @dataclass(frozen=True, kw_only=True)
 class VGGConfig(Config):
-    """Settings that all of the family share."""
+    """Settings of a VGG."""
 
     width: Annotated[Size, Doc("channels of the first stage; the others follow it")] = 64
     hidden: Annotated[Size, Doc("units of each of the two hidden dense layers")] = 4096
@@ -36,32 +38,13 @@ class VGGConfig(Config):
     batch_norm: Annotated[bool, Doc("normalise each convolution over the batch")] = False
 
 
-@dataclass(frozen=True, kw_only=True)
-class VGG11Config(VGGConfig):
-    """Settings of VGG-11, configuration A."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class VGG13Config(VGGConfig):
-    """Settings of VGG-13, configuration B."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class VGG16Config(VGGConfig):
-    """Settings of VGG-16, configuration D."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class VGG19Config(VGGConfig):
-    """Settings of VGG-19, configuration E."""
-
-
 class VGG(Model):
     """Five stages of 3 x 3 convolutions, each halved by max-pooling, then dense layers.
 
-    A member of the family says how many convolutions each stage has: `depths`.
+    A size says how many convolutions each stage has: `depths`.
     """
 
+    settings: ClassVar[type[Config]] = VGGConfig
     inputs: ClassVar[frozenset[InputKind]] = frozenset({"image"})
     targets: ClassVar[frozenset[TargetKind]] = frozenset({"class", "labels", "real"})
     depths: ClassVar[tuple[int, ...]]
@@ -112,9 +95,9 @@ def _draw_the_rest(layer: nn.Module) -> None:
         nn.init.zeros_(layer.bias)
 
 
-def _card(sentence: str) -> Card:
-    return Card(
-        sentence=sentence,
+def _make_size(size: VGGSize) -> type[VGG]:
+    card = Card(
+        sentence=size.sentence,
         formula=r"f(x) = W_3 \phi(W_2 \phi(W_1 P(s_5(\ldots s_1(x))))), \quad"
         r" s(x) = \max_{2 \times 2} \phi(c_d(\ldots \phi(c_1(x))))",
         symbols={
@@ -127,44 +110,7 @@ def _card(sentence: str) -> Card:
         },
         source="Simonyan and Zisserman (2015), arXiv 1409.1556",
     )
+    return make_variant(VGG, size.kind, card=card, depths=size.depths)
 
 
-class VGG11(VGG):
-    """Stages of 1, 1, 2, 2 and 2 convolutions."""
-
-    settings: ClassVar[type[Config]] = VGG11Config
-    depths: ClassVar[tuple[int, ...]] = (1, 1, 2, 2, 2)
-    card: ClassVar[Card] = _card(
-        "Eight 3 x 3 convolutions in five stages, then three dense layers: the smallest of VGG."
-    )
-
-
-class VGG13(VGG):
-    """Two convolutions a stage."""
-
-    settings: ClassVar[type[Config]] = VGG13Config
-    depths: ClassVar[tuple[int, ...]] = (2, 2, 2, 2, 2)
-    card: ClassVar[Card] = _card(
-        "Ten 3 x 3 convolutions in five stages of two, then three dense layers."
-    )
-
-
-class VGG16(VGG):
-    """Stages of 2, 2, 3, 3 and 3 convolutions."""
-
-    settings: ClassVar[type[Config]] = VGG16Config
-    depths: ClassVar[tuple[int, ...]] = (2, 2, 3, 3, 3)
-    card: ClassVar[Card] = _card(
-        "Thirteen 3 x 3 convolutions in five stages, then three dense layers: three of them in a"
-        " row see as far as one of 7 x 7, with 27 weights instead of 49 and two ReLUs more."
-    )
-
-
-class VGG19(VGG):
-    """Stages of 2, 2, 4, 4 and 4 convolutions."""
-
-    settings: ClassVar[type[Config]] = VGG19Config
-    depths: ClassVar[tuple[int, ...]] = (2, 2, 4, 4, 4)
-    card: ClassVar[Card] = _card(
-        "Sixteen 3 x 3 convolutions in five stages, then three dense layers: the deepest of VGG."
-    )
+__getattr__ = find_variant(__name__, (_make_size(size) for size in VGGS.values()))
