@@ -46,6 +46,7 @@ def test_number_in_a_cell(text: str, value: float | None) -> None:
         ("2024-12-31T10:30:00Z", "iso", datetime(2024, 12, 31, 10, 30)),
         ("2024/12/31", "%Y/%m/%d", datetime(2024, 12, 31)),
         ("31.12.2024 10:30", "%d.%m.%Y", datetime(2024, 12, 31, 10, 30)),
+        ("31.12.2024 10:30+02:00", "%d.%m.%Y", datetime(2024, 12, 31, 10, 30)),
         ("12/31/2024", "%m/%d/%Y", datetime(2024, 12, 31)),
         ("31/12/2024", "%m/%d/%Y", None),
         ("2024-13-01", "iso", None),
@@ -60,6 +61,7 @@ def test_date_in_a_cell(text: str, form: str, value: datetime | None) -> None:
 def test_writings_of_one_category_share_a_key() -> None:
     assert category_key("1") == category_key("1.0") == category_key("01") != category_key("2")
     assert category_key("TRUE") == category_key("True") != category_key("FALSE")
+    assert category_key("FALSE") == category_key("False")
     assert category_key("0") == category_key("-0.0")
     assert category_key("yes") != category_key("Yes")
     # As floats these two would be equal.
@@ -93,7 +95,7 @@ def test_numbers_of_a_column() -> None:
 )
 def test_wrong_number_is_refused_by_its_place(cell: str, sentence: str) -> None:
     with pytest.raises(DataError) as refusal:
-        numbers_of(column("1", cell, "x"), "a")
+        numbers_of(column("", cell, "x"), "a")  # a missing cell is nothing wrong
     assert str(refusal.value) == sentence
 
 

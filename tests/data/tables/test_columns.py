@@ -113,6 +113,7 @@ def test_numbers_with_commas_are_refused(cells: list[str], plain: str, mark: str
         ("number", ["1", "x"], Inference(kind="number")),
         ("date", ["20240101", "20240102"], Inference(kind="date", date_form="iso")),
         ("date", ["x", "y"], Inference(kind="date", date_form="iso")),
+        ("date", ["1.2.2024", "31.12.2024"], Inference(kind="date", date_form="%d.%m.%Y")),
         ("number", ["", ""], Inference(kind="empty", remark="no value in the training rows")),
         (
             "category",

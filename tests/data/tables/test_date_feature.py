@@ -54,6 +54,20 @@ def test_missing_training_dates_get_medians_and_an_indicator() -> None:
     assert feature.remarks(table("")) == []
 
 
+def test_of_one_date_or_none_only_the_indicator_is_left() -> None:
+    feature = fitted("2024-01-01", "", "2024-01-01")
+    assert feature.feature_names() == ("a_missing",)
+    assert feature.remarks(table("2030-01-01")) == []  # it is not learned from
+
+
+def test_all_dates_of_the_calendar_may_be_learned_from() -> None:
+    cells = ("0001-01-01", "2024-03-04 12:30", "9999-12-31 23:59:59.999999")
+    feature = fitted(*cells)
+    assert feature.remarks(table(*cells)) == []
+    decoded = [feature.decode(row) for row in feature.encode(table(*cells)).tolist()]
+    assert [text[:7] for text in decoded] == ["0001-01", "2024-03", "9999-12"]
+
+
 def test_dates_missing_only_later_are_remarked() -> None:
     feature = fitted("2024-01-01", "2024-02-01")
     assert feature.remarks(table("")) == [

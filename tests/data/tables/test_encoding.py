@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 import torch
 
-from netwright.core.errors import DataError
+from netwright.core.errors import ConfigError, DataError
 from netwright.data.tables.delimited import parse_delimited
 from netwright.data.tables.encoding import TableEncoder, fit_features
 from netwright.data.tables.raw_table import RawTable
@@ -189,3 +189,13 @@ def test_decoding_gives_the_rows_back() -> None:
             assert value == (cell or "missing") or float(value) == float(cell)
     offset, scale = encoder.units()
     assert offset.shape == scale.shape == (len(encoder.feature_names),)
+
+
+def test_files_may_be_written_otherwise_than_those_that_were_learned_from(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text(TEXT.replace("1073.25", '"1,073.25"'))
+    with pytest.raises(DataError, match=r"'1,073.25' is not a number"):
+        ENCODER.encode(tmp_path / "t.csv")
+    other = ENCODER.reading(thousands=",")
+    assert torch.equal(other.encode(tmp_path / "t.csv"), ENCODER.encode(raw()))
+    with pytest.raises(ConfigError, match=r"^data.thousands must be "):
+        ENCODER.reading(thousands=";")

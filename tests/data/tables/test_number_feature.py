@@ -85,6 +85,8 @@ def test_numbers_far_outside_the_training_range_are_remarked() -> None:
     assert feature.remarks(table("13", "-3")) == []  # less than half its width outside
     sentence = "a: 2 rows lie far outside the training range 1 to 9, up to -100"
     assert feature.remarks(table("13.5", "-100", "5")) == [sentence]
+    sentence = "a: 1 row lies far outside the training range 1 to 9, up to 14"
+    assert feature.remarks(table("14", "5")) == [sentence]
     values = feature.to_json()
     del values["scaling"]["low"], values["scaling"]["high"]
     assert NumberFeature.from_json(values).remarks(table("-100")) == []

@@ -12,21 +12,22 @@ from netwright.data.tables.number_marks import (
 
 
 @pytest.mark.parametrize(
-    ("thousands", "cells", "numbers"),
+    ("thousands", "mark", "cells", "numbers"),
     [
-        (",", ["3,966.03", "1,234,567", "12", "", "-1,000", "12,34,567"], [3966.03, 1234567]),
-        (".", ["3.966,03", "1.234.567", "12", "966,5"], [3966.03, 1234567, 12, 966.5]),
-        ("'", ["3'966.03", "1\u2019234,5"], [3966.03, 1234.5]),
-        ("space", ["3 966,03", "1\u202f234\u00a0567"], [3966.03, 1234567]),
+        (",", "','", ["3,966.03", "1,234,567", "12", "", "-1,000", "12,34,567"], [3966.03, 1234567]),
+        (".", "'.'", ["3.966,03", "1.234.567", "12", "966,5"], [3966.03, 1234567, 12, 966.5]),
+        ("'", '"\'"', ["3'966.03", "1\u2019234,5"], [3966.03, 1234.5]),
+        ("space", "the space", ["3 966,03", "1\u202f234\u00a0567"], [3966.03, 1234567]),
     ],
 )
-def test_a_column_is_read_so(thousands: Thousands, cells: list[str], numbers: list[float]) -> None:
+def test_a_column_is_read_so(
+    thousands: Thousands, mark: str, cells: list[str], numbers: list[float]
+) -> None:
     columns, notes = read_marks({"a": cells}, thousands, decimal_commas=False)
     read = [as_number(cell) for cell in columns["a"]]
     assert read[: len(numbers)] == numbers
     assert [cell == "" for cell in columns["a"]] == [cell == "" for cell in cells]
-    assert len(notes) == 1
-    assert notes[0].endswith(f"stands between thousands, as in {cells[0]!r}")
+    assert notes == [f"a: {mark} stands between thousands, as in {cells[0]!r}"]
 
 
 @pytest.mark.parametrize(

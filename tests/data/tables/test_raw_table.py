@@ -54,6 +54,10 @@ def test_blanks_go_and_all_that_means_missing_is_empty() -> None:
     ]
 
 
+def test_what_other_programs_write_for_missing_is_missing() -> None:
+    assert clean(["NA", "N/A", "NaN", "nan", "NaT", "NULL", "null", "None", "?"]) == [""] * 9
+
+
 def test_further_texts_can_mean_missing() -> None:
     table = lines_table()
     assert table.with_missing(("x", "y")).columns == {"a": ["1", "", ""]}

@@ -79,3 +79,4 @@ def test_what_lies_half_a_range_outside_is_far() -> None:
     older = Scaling(scaling.mean, scaling.std, scaling.median)
     assert older == scaling  # it fits the same data
     assert not older.far_outside(values).any()
+    assert not Scaling(0.0, 1.0, 0.0, low=0.0).far_outside(values).any()  # half a range is none

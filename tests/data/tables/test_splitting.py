@@ -91,6 +91,10 @@ def test_by_chance_it_is_the_shared_hold_out() -> None:
         rows.tolist() for rows in wanted
     ]
     assert said == "rows: 14 train, 2 val, 4 test (held out at random, class by class)"
+    _, said = divide(
+        table(*["x"] * 20), None, named=False, val_size=0.1, test_size=0.2, seed=3, classes=None
+    )
+    assert said == "rows: 14 train, 2 val, 4 test (held out at random)"
 
 
 @pytest.mark.parametrize(

@@ -252,6 +252,12 @@ NUMBERS = "x,y\n" + "".join(f"{i}.5,{i}.25\n" for i in range(20))
             "the train weights of t.csv must be >= 0 and not all zero",
         ),
         (
+            "x,w,y\n" + "1.5,0,a\n2.5,0,b\n" * 5,
+            {"target": "y", "weight_column": "w"},
+            DataError,
+            "the train weights of t.csv must be >= 0 and not all zero",
+        ),
+        (
             "x,y\n" + "1.5,a\n2.5,b\n" * 20 + "abc,a\n",
             {"target": "y"},
             DataError,
@@ -276,6 +282,14 @@ def test_further_texts_can_mean_missing(tmp_path: Path) -> None:
     text = "x,split,y\n" + "1.5,train,a\n2.5,train,b\n" * 20 + "abc,train,a\n"
     data = load_text(tmp_path, text, target="y", missing="abc", val_size=0)
     assert data.spec.feature_names == ("x", "x_missing")
+    assert torch.equal(data.preprocessor.encode(tmp_path / "t.csv"), data.train.inputs)
+
+
+def test_numbers_are_standardised_by_the_rows_that_count(tmp_path: Path) -> None:
+    text = "x,w,y\n" + "1.5,3,a\n5.5,1,b\n99,0,b\n" * 4  # as 1.5 three times, 5.5 once
+    data = load_text(tmp_path, text, target="y", weight_column="w", val_size=0, test_size=0)
+    wanted = (torch.tensor([1.5, 5.5, 99]) - 2.5) / 3**0.5
+    torch.testing.assert_close(data.train.inputs[:3, 0], wanted)
 
 
 def test_path_is_needed() -> None:

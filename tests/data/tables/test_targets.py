@@ -84,10 +84,10 @@ def test_reals_keep_their_units() -> None:
 
 
 def test_labels_are_yes_or_no_in_any_writing() -> None:
-    both = table(y=["1", "0.0", "true", "N"], z=["Yes", "no", "F", "t"])
+    both = table(y=["1", "0.0", "true", "N", "Y"], z=["Yes", "no", "F", "t", "FALSE"])
     encoder = TargetEncoder.fit(both, ("y", "z"), "labels")
     assert encoder.class_names == ("y", "z")
-    expected = torch.tensor([[1.0, 1], [0, 0], [1, 0], [0, 1]])
+    expected = torch.tensor([[1.0, 1], [0, 0], [1, 0], [0, 1], [1, 0]])
     assert torch.equal(encoder.encode(both), expected)
     assert encoder.note(both, "y") == "target, label"
 

@@ -16,7 +16,6 @@ from netwright.data.tables.raw_table import RawTable
 from netwright.data.tables.scaling import Scaling
 from netwright.data.tables.training_column import TrainingColumn
 
-MOST_DAYS = (datetime.max - datetime.min).days
 _WORDS = {
     "year": "year",
     "month": "month",
@@ -33,6 +32,9 @@ def date_part(date: datetime, part: str, first: datetime) -> float:
     if part == "days":
         return (date - first).total_seconds() / 86_400
     return {"year": date.year, "month": date.month, "hour": date.hour}[part]
+
+
+MOST_DAYS = date_part(datetime.max, "days", datetime.min)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -109,9 +111,13 @@ class DateFeature(Feature):
             return MISSING
         parts = dict(zip(self.parts, values, strict=False))  # the indicator is no part
         days = self.parts["days"].undo(parts["days"]) if "days" in parts else 0.0
-        if "hour" not in self.parts:
-            return (self.first + timedelta(days=round(days))).date().isoformat()
-        return (self.first + timedelta(minutes=round(days * 1440))).isoformat(" ", "minutes")
+        has_hours = "hour" in self.parts
+        try:
+            minutes = round(days * 1440) if has_hours else round(days) * 1440
+            date = self.first + timedelta(minutes=minutes)
+        except OverflowError:  # 32-bit floats round beyond the calendar, by hours at its ends
+            date = datetime.max if days > 0 else datetime.min
+        return date.isoformat(" ", "minutes") if has_hours else date.date().isoformat()
 
     def remarks(self, table: RawTable) -> list[str]:
         """Missing cells, where training had none, and days far outside the training range."""
