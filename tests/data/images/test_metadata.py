@@ -85,6 +85,20 @@ def test_refuses_in_one_sentence(tmp_path: Path, name: str, text: str, sentence:
         read_metadata(written(tmp_path, name, text))
 
 
+def test_lines_in_another_encoding_are_refused_and_a_mark_at_their_head_is_skipped(
+    tmp_path: Path,
+) -> None:
+    # Letters that cannot be read would make one class of two.
+    lines = '{"file_name": "1.png", "kind": "pâte"}\n{"file_name": "2.png", "kind": "pâté"}\n'
+    path = tmp_path / "metadata.jsonl"
+    path.write_text(lines, encoding="latin-1")
+    sentence = "metadata.jsonl:1: byte 0xe2 at position 33 is not UTF-8; save the file as UTF-8"
+    with pytest.raises(DataError, match=f"^{re.escape(sentence)}$"):
+        read_metadata(path)
+    path.write_text(lines, encoding="utf-8-sig")
+    assert read_metadata(path).column("kind") == ["pâte", "pâté"]
+
+
 def test_a_table_that_cannot_be_read_is_refused(tmp_path: Path) -> None:
     (tmp_path / "metadata.jsonl").mkdir()
     with pytest.raises(DataError, match=r"metadata\.jsonl"):

@@ -11,6 +11,7 @@ from pathlib import Path
 from netwright.core.errors import DataError
 from netwright.core.json_text import json_value
 from netwright.data.file_content import read_content
+from netwright.data.file_encoding import decode_bytes
 from netwright.data.images.file_names import shown
 from netwright.data.tables.frames import rows_table
 from netwright.data.tables.raw_table import RawTable
@@ -59,9 +60,10 @@ def rows_of(table: RawTable, folder: Path, files: Sequence[Path]) -> RawTable:
 def _read_lines(path: Path) -> RawTable:
     rows = []
     try:
-        text = read_content(path).decode("utf-8", errors="replace")
+        content = read_content(path)
     except OSError as error:
         raise DataError(f"{shown(path)} cannot be read: {error.strerror}") from None
+    text, _ = decode_bytes(path.name, content)
     for number, line in enumerate(text.split("\n"), start=1):
         if not line.strip():
             continue
