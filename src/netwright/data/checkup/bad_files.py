@@ -10,7 +10,7 @@ from netwright.data.images.decoding import ImageForm, decode_file
 from netwright.data.images.reading import for_each
 from netwright.data.text.text_files import read_text
 
-FORM = ImageForm(mode="RGB", height=8, width=8, resize="squash")  # decoded whole, kept small
+FORM = ImageForm(mode="RGB", height=8, width=8)  # decoded whole, kept small
 SHOWN = 3  # sentences on bad files are long
 
 

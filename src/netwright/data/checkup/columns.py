@@ -19,7 +19,7 @@ from netwright.data.tables.raw_table import RawTable
 from netwright.data.tables.training_column import TrainingColumn
 
 LEAST_MISSING = 0.01  # share of the cells of a column
-MOSTLY = 0.5  # share of missing cells from which on a column is better left out
+MOSTLY = 0.5  # share of missing cells above which a column is better left out
 LEAST_ROWS = 10  # fewer whole numbers may be consecutive by chance
 
 LeaveOut = Callable[[Sequence[str]], str]  # columns -> how the source is loaded without them

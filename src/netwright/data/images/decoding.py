@@ -185,7 +185,6 @@ def opened(path: str | Path, *, whole: bool = False) -> Iterator[Image.Image]:
         PIXELS.check("its head", image.width * image.height / 1e6, "claims")
         if whole and image.format == "PNG":
             image.verify()  # decoding alone skips the checksums of the pixels
-            file.seek(0)
             image = Image.open(file, formats=_FORMATS)
         yield image
 

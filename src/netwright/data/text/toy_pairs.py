@@ -20,7 +20,7 @@ from annotated_types import Interval
 
 from netwright.core.config import Doc, Size
 from netwright.core.errors import ConfigError
-from netwright.data.dataset import Data, Split, check_data
+from netwright.data.dataset import Data, Split
 from netwright.data.source import Source
 from netwright.data.split import hold_out
 from netwright.data.synthetic import LICENCE, SyntheticConfig, stream
@@ -80,7 +80,7 @@ def _load(name: str, config: ToyPairsConfig, answer: Callable[[str], str]) -> Da
         config.n, val_size=config.val_size, test_size=config.test_size, seed=config.split_seed
     )
     train, val, test = (Split(inputs=inputs[part], targets=targets[part]) for part in rows)
-    data = Data(
+    return Data(
         name=name,
         spec=encoder.spec,
         train=train,
@@ -88,8 +88,6 @@ def _load(name: str, config: ToyPairsConfig, answer: Callable[[str], str]) -> Da
         test=test if len(test) else None,
         preprocessor=encoder,
     )
-    check_data(data)
-    return data
 
 
 def load_reverse(config: ToyPairsConfig) -> Data:
