@@ -80,6 +80,8 @@ def test_features_and_reals() -> None:
     assert data.spec.target_names == ("y0", "y1")
     assert data.spec.class_names == ()
     assert data.train.targets.shape == (14, 2)
+    named = from_arrays(features(20), features(20, 2), names=Names(classes=("low", "high")))
+    assert (named.spec.num_outputs, named.spec.class_names) == (2, ())  # reals have no classes
 
 
 def test_features_and_labels() -> None:
@@ -286,6 +288,12 @@ def test_standardised_features_are_better_conditioned_and_learned_faster() -> No
             "targets must be finite, got inf at [2] (1 in all)",
         ),
         (features(3), [1, 1, 1], {}, "arrays has one class only in its training rows, '1'"),
+        (
+            features(3),
+            ["a", "a", "a"],
+            {"names": Names(classes=("a",))},
+            "arrays has one class only in its training rows, 'a'",
+        ),
         (features(3), [0, 1, 0], {"weights": [1, 2]}, "weights must have shape (3), got (2,)"),
         (
             features(3),

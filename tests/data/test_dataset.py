@@ -11,7 +11,7 @@ import netwright as nw
 from netwright.core.errors import DataError
 from netwright.data.array_encoder import ArrayEncoder
 from netwright.data.dataset import Data, Split, check_data
-from netwright.data.spec import DataSpec
+from netwright.data.spec import IGNORED, DataSpec
 
 NAN, INFINITY = float("nan"), float("inf")
 
@@ -101,6 +101,16 @@ def test_a_split_is_had_by_name() -> None:
 
 def test_good_data_passes() -> None:
     check_data(data(split([0, 1, 1], [0.0, 1.0, 2.0]), split([1]), split([0])))
+
+
+def test_tags_of_padding_do_not_count() -> None:
+    spec = replace(data(split([0])).spec, inputs="tokens", target="tags", vocab_size=9, padding=0)
+    inputs = torch.tensor([[3, 4], [5, 0]])
+    tagged = Split(inputs=inputs, targets=torch.tensor([[1, 0], [1, IGNORED]]))
+    check_data(replace(data(tagged), spec=spec))
+    untagged = replace(tagged, targets=torch.full((2, 2), IGNORED))
+    with pytest.raises(DataError, match=r"^the train split of toy has no target that counts$"):
+        check_data(replace(data(untagged), spec=spec))
 
 
 @pytest.mark.parametrize(

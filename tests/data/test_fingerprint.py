@@ -35,6 +35,19 @@ def test_equal_rows_give_equal_texts() -> None:
     assert fingerprint(table())["count"] == 10
 
 
+def test_the_texts_of_runs_that_are_stored_stay_true() -> None:
+    # A run is taken up again only where its rows have the fingerprint that its folder holds.
+    inputs = torch.tensor([[1.5, -2.0, 100.0], [0.25, 3.0, -7.0], [4.0, 1e-3, 0.0]])
+    split = Split(
+        inputs=inputs, targets=torch.tensor([2, 0, 1]), weights=torch.tensor([1.0, 2.0, 0.5])
+    )
+    assert fingerprint(split) == {
+        "count": 3,
+        "rows": "48d6bedc89aefb30",
+        "order": "14240bb343383b1a",
+    }
+
+
 def test_another_order_changes_the_order_and_not_the_rows() -> None:
     split = table()
     turned = fingerprint(split.take(torch.arange(10).flip(0)))

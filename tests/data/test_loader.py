@@ -48,6 +48,11 @@ def test_every_row_comes_once_an_epoch_and_the_seed_gives_the_order_again(
     assert first.order(epoch).tolist() == order
 
 
+def test_without_a_seed_the_order_is_that_of_seed_0() -> None:
+    usual, zero = BatchLoader(numbered(50), 10), BatchLoader(numbered(50), 10, seed=0)
+    assert torch.equal(usual.order(1), zero.order(1))
+
+
 def test_order_changes_with_the_seed_and_with_the_epoch() -> None:
     orders = [
         tuple(BatchLoader(numbered(50), 10, seed=seed).order(epoch).tolist())

@@ -1,13 +1,17 @@
 """Samples: the same bytes every time, learnable, and nothing is written over."""
 
 import hashlib
+import io
+from collections import Counter
 from pathlib import Path
 
+import numpy as np
 import pytest
+from PIL import Image
 
 import netwright as nw
 from netwright.core.errors import ConfigError, DataError
-from netwright.data.sample_files import SAMPLES, flower_tables, write_samples
+from netwright.data.sample_files import SAMPLES, flower_tables, shape_pictures, write_samples
 from tests.odd_files import is_untouched, outside_of, plant, refusal
 
 TEXTS = "74de836e"
@@ -27,6 +31,20 @@ def test_flowers_are_in_one_file_or_the_other() -> None:
     rows = [text.decode().splitlines()[1:] for text in files.values()]
     assert [len(part) for part in rows] == [135, 15]
     assert len({row.split(",")[0] for part in rows for row in part}) == 150
+
+
+def test_pictures_are_circles_and_squares_in_folders_of_their_own() -> None:
+    pictures = shape_pictures()
+    assert Counter(name.rpartition("/")[0] for name in pictures) == {
+        "pictures/circle": 20,
+        "pictures/square": 20,
+    }
+    for name, content in pictures.items():
+        values = np.asarray(Image.open(io.BytesIO(content)))[:, :, 0]
+        drawn = values != np.median(values[[0, 0, -1, -1], [0, -1, 0, -1]])
+        rows, columns = drawn.any(axis=1), drawn.any(axis=0)
+        is_full = drawn.sum() == rows.sum() * columns.sum()
+        assert is_full == ("square" in name), name
 
 
 def test_nothing_is_written_over(tmp_path: Path) -> None:

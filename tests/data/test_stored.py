@@ -105,6 +105,8 @@ def test_a_sample_is_in_memory_spread_evenly_and_says_so() -> None:
     assert sample.whole is whole
     assert sample.described("train") == "11 of the 101 train rows, spread evenly"
     assert sample.described("test") == ""
+    held_out = sample_stored(data(small, split_of(Numbered(101))), most=11).shown.split("test")
+    assert held_out.inputs[:, 0].tolist() == list(range(0, 101, 10))
 
 
 @pytest.mark.parametrize("most", [1, 7, 100, 101])

@@ -11,7 +11,7 @@ import torch
 from hypothesis import given, settings
 
 from netwright.core.errors import ConfigError
-from netwright.data.dataset import Split
+from netwright.data.dataset import Data, Split
 from netwright.data.synthetic_classes import (
     BlobsConfig,
     CirclesConfig,
@@ -37,6 +37,8 @@ def test_xor_is_its_truth_table() -> None:
     assert train.inputs.tolist() == [[0, 0], [0, 1], [1, 0], [1, 1]]
     assert train.targets.tolist() == np.bitwise_xor(corners[:, 0], corners[:, 1]).tolist()
     assert train.targets.tolist() == [0, 1, 1, 0]
+    row = load_xor(XorConfig(n=1, **EXACT))  # of one class, but there are two
+    assert row.spec.class_names == ("0", "1")
 
 
 @pytest.mark.covers("xor-dataset")
@@ -47,6 +49,21 @@ def test_noisy_xor_repeats_the_corners() -> None:
     shake = train.inputs - torch.from_numpy(corners)
     assert float(shake.std()) == pytest.approx(0.1, rel=0.05)
     assert np.unique(corners, axis=0, return_counts=True)[1].tolist() == [1000] * 4
+
+
+@pytest.mark.parametrize(
+    ("data", "first"),
+    [
+        (load_xor(XorConfig(**WHOLE)), 0.0079313),
+        (load_moons(MoonsConfig(**WHOLE)), 1.0070542),
+        (load_circles(CirclesConfig(**WHOLE)), -0.5575174),
+        (load_spirals(SpiralsConfig(**WHOLE)), -0.8865758),
+        (load_blobs(BlobsConfig(**WHOLE)), 0.5475600),
+    ],
+    ids=lambda data: getattr(data, "name", ""),
+)
+def test_the_examples_of_a_seed_stay_what_they_are(data: Data, first: float) -> None:
+    assert float(data.train.inputs[0, 0]) == pytest.approx(first, abs=1e-6)
 
 
 def radius_around(split: Split, label: int, centre: tuple[float, float]) -> torch.Tensor:
@@ -66,6 +83,12 @@ def test_circles_have_their_radii() -> None:
     train = load_circles(CirclesConfig(n=200, radius=0.3, **EXACT)).train
     torch.testing.assert_close(radius_around(train, 0, (0, 0)), torch.ones(100))
     torch.testing.assert_close(radius_around(train, 1, (0, 0)), torch.full((100,), 0.3))
+
+
+def test_circles_are_as_dense_on_every_side() -> None:
+    train = load_circles(CirclesConfig(n=4000, **EXACT)).train
+    quarters = 2 * (train.inputs[:, 0] > 0).long() + (train.inputs[:, 1] > 0).long()
+    assert (quarters.bincount() / 4000).tolist() == pytest.approx([0.25] * 4, abs=0.03)
 
 
 @pytest.mark.parametrize("arms", [2, 3, 5])

@@ -103,7 +103,7 @@ def test_no_class_of_a_teacher_stays_empty(seed: int) -> None:
 
 def test_two_classes_are_enough() -> None:
     data = load_teacher(TeacherConfig(kind="class", outputs=2, n=50))
-    assert data.spec.num_outputs == 2
+    assert (data.name, data.spec.num_outputs) == ("teacher", 2)
 
 
 def test_noise_is_added_to_the_teachers_outputs() -> None:

@@ -76,5 +76,7 @@ def test_a_stream_that_is_too_short_is_refused() -> None:
         WindowSplit(stream=torch.arange(5), window=5, stride=1)
     with pytest.raises(DataError, match=f"^{re.escape(sentence)}$"):
         scored_once(torch.arange(5), 5)
+    with pytest.raises(ConfigError, match=r"^window must be positive, got 0$"):
+        scored_once(torch.arange(9), 0)
     with pytest.raises(ConfigError, match=r"^stride must be positive, got 0$"):
         WindowSplit(stream=torch.arange(9), window=5, stride=0)

@@ -145,6 +145,20 @@ def test_the_kind_of_split_picks_the_loader() -> None:
     loader = build_loader(split_of(Numbered(4)), 2, workers=2, persistent=False, seed=3)
     assert isinstance(loader, WorkerLoader)
     assert (loader.workers, loader.persistent, loader.seed) == (2, False, 3)
+    usual = build_loader(split_of(Numbered(4)), 2)
+    assert isinstance(usual, WorkerLoader)
+    assert usual.workers == 0  # no processes where none are asked for
+
+
+@pytest.mark.parametrize("kind", ["memory", "stored"])
+def test_ranks_share_the_batches_of_either_loader(kind: str) -> None:
+    stored = split_of(Numbered(8))
+    memory = Split(inputs=stored.inputs, targets=stored.targets)
+    split = stored if kind == "stored" else memory
+    parts = [build_loader(split, 4, seed=1, rank=rank, world=2).epoch(0) for rank in range(2)]
+    for ours, theirs, whole in zip(*parts, build_loader(split, 4, seed=1).epoch(0), strict=True):
+        assert torch.equal(whole.rows[::2], ours.rows)
+        assert torch.equal(whole.rows[1::2], theirs.rows)
 
 
 def trained(data: Data, workers: int) -> dict[str, torch.Tensor]:

@@ -213,3 +213,12 @@ def alive(pids: list[int | None]) -> list[int | None]:
         if state != "Z":
             running.append(pid)
     return running
+
+
+def test_nothing_is_given_by_a_pool_that_was_stopped() -> None:
+    pool = pool_of(Numbered(10), 1)
+    reading = pool.read(READINGS)
+    next(reading)
+    pool.stop()
+    assert list(reading) == []
+    assert not pool.is_idle

@@ -3,6 +3,7 @@
 import pytest
 import torch
 
+from netwright.core.errors import ConfigError
 from netwright.data.augment.cutout import CUTOUT, blanked
 
 
@@ -32,6 +33,19 @@ def test_every_pixel_may_be_the_middle() -> None:
     lost = CUTOUT.apply(x, 1, stream()) == 0
     shares = lost.double().mean(dim=0).flatten().tolist()
     assert shares == pytest.approx([1 / 30] * 30, abs=0.012)
+
+
+def test_it_may_be_written_over_the_images() -> None:
+    x = torch.rand(20, 3, 8, 8, generator=stream()) - 0.5
+    holes = CUTOUT.apply(x, 3, stream())
+    assert CUTOUT.in_place
+    assert torch.equal(CUTOUT.apply(x, 3, stream(), x), holes)
+    assert torch.equal(x, holes)
+
+
+def test_a_square_has_whole_pixels() -> None:
+    with pytest.raises(ConfigError, match=r"must be a whole number of pixels, got 2\.5$"):
+        CUTOUT.check("cutout", 2.5, (3, 8, 8))
 
 
 def test_what_is_not_blanked_is_untouched() -> None:

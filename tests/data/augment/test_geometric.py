@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
+from netwright.core.errors import ConfigError
 from netwright.data.augment.geometric import (
     CROP,
     ELASTIC,
@@ -229,6 +230,12 @@ def test_elastic_pushes_by_a_share_of_the_shorter_side() -> None:
     pushed = ELASTIC.apply(x, 0.1, stream())[:, 0, 10, 12] - 10  # at the middle point of the grid
     assert pushed.std().item() == pytest.approx(2.1, rel=0.06)
     assert pushed.mean().item() == pytest.approx(0, abs=0.15)
+
+
+def test_a_bend_that_would_fold_the_image_is_refused() -> None:
+    sentence = r"'elastic' must be greater than 0 and at most 0.2, got 0.3$"
+    with pytest.raises(ConfigError, match=sentence):
+        ELASTIC.check("elastic", 0.3, (1, 8, 8))
 
 
 def test_elastic_after_a_flip_bends_the_flipped_image() -> None:

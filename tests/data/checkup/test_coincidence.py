@@ -31,6 +31,15 @@ def test_of_four_pairs_two_of_which_are_there_half_are_met() -> None:
     assert chance_of_equals(data_of((pairs.float(), [0, 1] * 200))) == pytest.approx(0.5, abs=0.1)
 
 
+def test_rows_that_are_too_large_to_be_mixed_do_not_meet_by_chance(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    data = data_of((torch.zeros(6, 2), [0, 1] * 3))
+    assert chance_of_equals(data) == 1
+    monkeypatch.setattr("netwright.data.checkup.coincidence.MOST_NUMBERS", 11)
+    assert chance_of_equals(data) == 0
+
+
 def test_no_row_meets_itself() -> None:
     assert chance_of_equals(data_of((numbered(6), [0, 1] * 3))) == 0
     assert beyond_chance(0.01, data_of((numbered(6), [0, 1] * 3)))

@@ -4,11 +4,13 @@ from functools import partial
 from pathlib import Path
 
 import pytest
+from torch import Tensor
 
 import netwright as nw
 from netwright.data.checkup.loaded_data import CHECKS, look_at_data
 from netwright.data.checkup.origin import Origin
 from netwright.data.images.folder import ImageFolderConfig, load_image_folder
+from netwright.data.images.stored_images import StoredImages
 from netwright.data.stored import StoredSplit, sample_stored
 from tests.data.images.pictures import folder_of
 
@@ -43,5 +45,14 @@ def test_of_stored_rows_all_targets_are_looked_at_where_inputs_do_not_matter(
     data = load_image_folder(ImageFolderConfig(path=str(root), memory=1e-9))
     few = partial(sample_stored, most=2)  # of which each class may have one
     monkeypatch.setattr("netwright.data.checkup.loaded_data.sample_stored", few)
+    read: list[int] = []
+
+    def counted(self: StoredImages, rows: Tensor) -> Tensor:
+        read.append(len(rows))
+        return take(self, rows)
+
+    take = StoredImages.read
+    monkeypatch.setattr(StoredImages, "read", counted)
     illnesses = {finding.illness for finding in look_at_data(data, Origin()).findings}
     assert "single-row-class" not in illnesses
+    assert read and max(read) <= 2

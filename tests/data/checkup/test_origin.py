@@ -68,6 +68,21 @@ def test_a_row_of_arrays_is_named_by_its_place() -> None:
     assert told == {f" (row {row})" for row in range(40)}
 
 
+def test_weights_beside_arrays_change_no_place(tmp_path: Path) -> None:
+    inputs, targets = numbered(8).numpy(), np.arange(8) % 2
+    data = from_arrays(inputs, targets, config=ArraysConfig(val_size=0.0, test_size=0.0))
+    weighted = Origin(source=(inputs, targets, np.ones(8)))
+    assert weighted.places(data, data.train, [3]) == " (row 3)"
+
+
+def test_a_mapped_array_is_not_read_to_name_its_rows(tmp_path: Path) -> None:
+    inputs, targets = numbered(8).numpy(), np.arange(8) % 2
+    np.save(tmp_path / "x.npy", inputs)
+    mapped = np.load(tmp_path / "x.npy", mmap_mode="r")
+    data = from_arrays(mapped, targets, config=ArraysConfig(val_size=0.0, test_size=0.0))
+    assert Origin(source=(mapped, targets)).places(data, data.train, [3]) == ""
+
+
 def test_equal_inputs_of_other_targets_are_other_rows() -> None:
     inputs = np.repeat(np.random.default_rng(0).normal(size=(20, 3)), 2, axis=0)
     targets = np.arange(40) % 2

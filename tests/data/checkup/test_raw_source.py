@@ -8,8 +8,8 @@ import pytest
 
 import netwright as nw
 from netwright.data.checkup.examination import Examination
-from netwright.data.checkup.raw_source import look_at_source, setting
-from netwright.data.images.folder import ImageFolderConfig
+from netwright.data.checkup.raw_source import FORGIVING, look_at_source, setting
+from netwright.data.images.folder import ImageFolderConfig, load_image_folder
 from netwright.data.images.pairs import PairsConfig
 from netwright.data.series.table import SeriesConfig
 from netwright.data.tables.table import TableConfig
@@ -92,7 +92,16 @@ def test_files_of_folders_are_tried(tmp_path: Path) -> None:
     texts.mkdir()
     (texts / "a.txt").write_bytes(b"\xff")
     (texts / "b.txt").write_text("words", encoding="utf-8")
-    assert illnesses(look_at_source(None, TextConfig(path=str(texts)))) == ["unreadable-files"]
+    seen = look_at_source(None, TextConfig(path=str(texts)))
+    assert (illnesses(seen), seen.findings[0].see) == (["unreadable-files"], "text")
+
+
+def test_what_is_told_here_keeps_no_loader_from_going_on(tmp_path: Path) -> None:
+    pets = folder_of(tmp_path / "pets", "cat/0.png", "dog/0.png")
+    (pets / "cat" / "1.png").write_bytes(b"no image")
+    forgiving = {name: FORGIVING[name] for name in ("on_bad", "most_bad")}
+    config = ImageFolderConfig(path=str(pets), val_size=0.0, test_size=0.0, **forgiving)
+    assert len(load_image_folder(config).train) == 2
 
 
 @pytest.mark.parametrize("config", [TableConfig(), ImageFolderConfig(), TextConfig()])

@@ -1,5 +1,8 @@
 """Targets far from all others, by hand."""
 
+from functools import partial
+from pathlib import Path
+
 import numpy as np
 import pytest
 import torch
@@ -7,6 +10,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from netwright.data.arrays import ArraysConfig, from_arrays
+from netwright.data.checkup.loaded_data import look_at_data
 from netwright.data.checkup.origin import Origin
 from netwright.data.checkup.target_outliers import (
     LEAST_ROWS,
@@ -14,6 +18,7 @@ from netwright.data.checkup.target_outliers import (
     find_target_outliers,
 )
 from netwright.data.dataset import Data, Split
+from netwright.data.stored import sample_stored
 
 ROWS = 400
 
@@ -77,3 +82,17 @@ def test_few_rows_are_not_judged() -> None:
     targets = np.zeros(LEAST_ROWS - 1)
     targets[3] = 1e5
     assert find_target_outliers(data_of(targets), Origin()) is None
+
+
+def test_of_stored_rows_all_targets_are_looked_at(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    targets = np.sin(np.arange(ROWS))
+    targets[[11, 300]] = 1e5, -1e5
+    np.save(tmp_path / "x.npy", inputs_of(targets))
+    mapped = np.load(tmp_path / "x.npy", mmap_mode="r")
+    data = from_arrays(mapped, targets, config=ArraysConfig(val_size=0.0, test_size=0.0))
+    few = partial(sample_stored, most=2)
+    monkeypatch.setattr("netwright.data.checkup.loaded_data.sample_stored", few)
+    illnesses = {finding.illness for finding in look_at_data(data, Origin()).findings}
+    assert "target-outliers" in illnesses

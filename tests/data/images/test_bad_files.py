@@ -34,6 +34,8 @@ def test_stop_names_all_of_them(tmp_path: Path) -> None:
 def test_of_very_many_the_first_are_named_and_the_rest_counted(tmp_path: Path) -> None:
     with pytest.raises(DataError, match=r"n0 is bad; .*n19 is bad; and 5 more$"):
         handled(tmp_path, *(f"n{place}" for place in range(25)), on_bad="stop")
+    with pytest.raises(DataError, match=r"n0 is bad; .*n19 is bad$"):
+        handled(tmp_path, *(f"n{place}" for place in range(20)), on_bad="stop")
 
 
 def test_skipped_ones_are_named_and_counted_up_to_a_share(tmp_path: Path) -> None:

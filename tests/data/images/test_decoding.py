@@ -168,9 +168,10 @@ def test_sizes_are_changed_as_asked() -> None:
     assert square["pad"][1:3, 3].tolist() == [255, 255]
 
 
-def test_a_large_jpeg_is_decoded_small_and_right(tmp_path: Path) -> None:
-    coarse = Image.fromarray(bytes_of(0, 6, 8, 3))
-    path = saved(tmp_path, coarse.resize((512, 384)), "x.jpg", quality=95)
+@pytest.mark.parametrize("factor", [32, 4])  # an eighth is enough of the larger one alone
+def test_a_large_jpeg_is_decoded_small_and_right(tmp_path: Path, factor: int) -> None:
+    coarse = Image.fromarray(bytes_of(0, 6, 8, 3)).resize((16, 12))
+    path = saved(tmp_path, coarse.resize((16 * factor, 12 * factor)), "x.jpg", quality=95)
     form = ImageForm(mode="RGB", height=12, width=16)
     whole = np.asarray(Image.open(path).resize((16, 12), Image.Resampling.BILINEAR), dtype=float)
     difference = decode_file(path, form).permute(1, 2, 0).numpy() - whole

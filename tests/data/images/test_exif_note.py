@@ -41,14 +41,12 @@ def test_the_head_says_what_the_whole_image_says(kind: str, turn: int | None) ->
 
 
 def test_no_pixel_of_a_png_is_decoded(monkeypatch: pytest.MonkeyPatch) -> None:
-    image = noted("png", 6)
-
-    def decoded(_: Image.Image) -> None:
-        raise AssertionError
-
-    monkeypatch.setattr(type(image), "load", decoded)
+    image, plain = noted("png", 6), noted("png", None)
+    decoded: list[Image.Image] = []
+    monkeypatch.setattr(type(image), "load", decoded.append)
     assert orientation_in_head(image) == 6
-    assert orientation_in_head(noted("png", None)) == 1
+    assert orientation_in_head(plain) == 1
+    assert decoded == []
 
 
 def test_a_note_behind_the_pixels_is_found_and_the_image_can_still_be_decoded() -> None:

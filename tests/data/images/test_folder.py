@@ -103,6 +103,25 @@ def test_photos_of_one_large_size_are_brought_to_the_usual_one(tmp_path: Path) -
     assert data.notes[0] == "images of 4 x 600 are brought to 224 x 224 (squash), L"
 
 
+def test_images_of_one_size_keep_it_up_to_a_limit(tmp_path: Path) -> None:
+    root = folder_of(tmp_path, "a/1.png", "b/1.png", shape=(4, 512))
+    assert loaded(root, val_size=0, test_size=0).spec.input_shape == (1, 4, 512)
+
+
+def test_a_table_beside_the_images_says_what_to_learn(tmp_path: Path) -> None:
+    root = folder_of(tmp_path, *(f"{place}.png" for place in range(10)))
+    rows = [f"{place}.png,{'ab'[place % 2]},{place % 3}" for place in range(10)]
+    (root / "metadata.csv").write_text("\n".join(["file_name,kind,count", *rows]) + "\n")
+    spec = loaded(root, target="count").spec
+    assert (spec.target, spec.class_names, spec.target_names) == (
+        "class",
+        ("0", "1", "2"),
+        ("count",),
+    )
+    spec = loaded(root, target="count", target_kind="real").spec
+    assert (spec.target, spec.num_outputs, spec.target_names) == ("real", 1, ("count",))
+
+
 def test_several_frames_are_said(root: Path) -> None:
     more = [Image.fromarray(bytes_of(1, 4, 4))]
     save(root / "cat/0.png", bytes_of(0, 4, 4), save_all=True, append_images=more)
@@ -129,6 +148,7 @@ def test_bad_files_go_as_the_settings_say(root: Path, memory: float) -> None:
     with pytest.raises(DataError, match=r"^1 of 20 files .*, more than most_bad=0.01: "):
         loaded(root, memory=memory, on_bad="skip")
     data = loaded(root, memory=memory, on_bad="skip", most_bad=0.1)
+    assert type(data.train) is (PixelSplit if memory == 1 else StoredSplit)
     assert sum(len(split) for _, split in data.splits()) == 19
     assert data.notes[0] == "1 of 20 files were bad and left out"
     assert data.notes[1].endswith("/cat/0.png cannot be read as an image: Truncated File Read")

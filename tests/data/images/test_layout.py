@@ -87,7 +87,7 @@ def test_a_table_names_targets_of_every_kind(
     found = find_images(root, **settings)
     assert (found.target, found.targets.tolist(), found.class_names) == (kind, targets, names)
     assert (found.target_names, found.num_outputs) == (settings["target"], len(names) or 1)
-    assert found.parts == ("train", "test")
+    assert (found.parts, found.how) == (("train", "test"), "column 'split'")
     assert found.notes == ("left out: 1 images without a row in metadata.csv",)
 
 

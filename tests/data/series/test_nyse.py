@@ -33,7 +33,8 @@ def test_an_autoregression_explains_as_much_as_is_published(
     real_data("islr/NYSE.csv")
     data = load_nyse(config)
     assert data.test is not None
-    assert data.spec.input_shape == (5, width)
+    assert (data.name, data.spec.input_shape) == ("nyse", (5, width))
+    assert (data.val is None) == (config.val_size == 0)
     assert len(data.train) + (len(data.val) if data.val else 0) == 4_281 - 5
     assert len(data.test) == 1_770
     assert data.test_is_given

@@ -45,6 +45,7 @@ def test_windows_are_divided_in_the_order_of_time() -> None:
         "windows: 19 train, 3 val, 5 test "
         "(in the order of time; the later ones look back on rows of the earlier ones)"
     )
+    assert data.notes[1] == "3 rows of the past are read to forecast the next row"
     assert "numbers: volume, price" in data.notes
 
 

@@ -11,7 +11,7 @@ import pytest
 import torch
 
 from netwright.core.config import parse
-from netwright.core.errors import ConfigError
+from netwright.core.errors import ConfigError, DataError
 from netwright.data.dataset import Data
 from netwright.data.series import toy_tasks
 from netwright.data.series.toy_tasks import (
@@ -216,3 +216,8 @@ def test_brackets_come_in_pairs_of_which_no_more_are_drawn_than_needed(
     data = load_brackets(BracketsConfig(n=count, **WHOLE))
     assert drawn == [math.ceil(count / 2)]
     assert len(data.train) == count
+
+
+def test_one_class_alone_is_refused() -> None:
+    with pytest.raises(DataError, match=r"^brackets has one class only in its training rows, 'bal"):
+        load_brackets(BracketsConfig(n=1, **WHOLE))

@@ -5,7 +5,7 @@ import json
 import pytest
 import torch
 
-from netwright.core.errors import UnknownNameError
+from netwright.core.errors import ConfigError, UnknownNameError
 from netwright.data.catalog import PREPROCESSORS
 from netwright.data.text.corpus_encoder import CorpusEncoder
 from netwright.data.text.encoder import FORMS, TextEncoder, filled, padded, share
@@ -41,6 +41,14 @@ def test_every_form_comes_back_from_json_as_itself(encoder: TextEncoder) -> None
 def test_an_unknown_form_is_refused() -> None:
     with pytest.raises(UnknownNameError, match=r"^unknown form of text 'row'; did you mean 'rows'"):
         TextEncoder.from_json({**ENCODERS[0].to_json(), "form": "row"})
+
+
+@pytest.mark.parametrize("encoder", [ENCODERS[0], ENCODERS[2]], ids=lambda one: one.form)
+def test_texts_may_be_in_another_encoding_and_have_no_other_setting(encoder: TextEncoder) -> None:
+    assert encoder.reading(encoding="latin-1").encoding == "latin-1"
+    sentence = "^thousands is for tables of numbers, this run reads texts$"
+    with pytest.raises(ConfigError, match=sentence):
+        encoder.reading(encoding="latin-1", thousands=",")
 
 
 def test_long_rows_are_cut_and_short_ones_filled() -> None:

@@ -11,7 +11,9 @@ def test_files_of_lines(name: str) -> None:
     assert has_lines(name)
 
 
-@pytest.mark.parametrize("name", ["a.csv", "A.TSV.GZ", "a.parquet", "en-dev.conllu", "a.conllu.gz"])
+@pytest.mark.parametrize(
+    "name", ["a.csv", "A.TSV.GZ", "iris.data", "a.parquet", "en-dev.conllu", "a.conllu.gz"]
+)
 def test_files_of_rows(name: str) -> None:
     assert not has_lines(name)
 

@@ -12,6 +12,8 @@ import torch
 from netwright.core.config import parse
 from netwright.core.errors import ConfigError, DataError
 from netwright.data.dataset import Data
+from netwright.data.text import text_table
+from netwright.data.text.row_encoder import RowEncoder
 from netwright.data.text.text_table import TextTableConfig, load_text_table
 
 ROWS = [(f"a {word} film number {number}", label) for number, (word, label) in
@@ -81,6 +83,23 @@ def test_long_texts_are_cut_where_most_of_them_end(tmp_path: Path) -> None:
     assert load(path, max_length=7).spec.input_shape == (7,)
     long = [("word " * 900, kind) for _, kind in rows]
     assert load(write(tmp_path, long)).spec.input_shape == (512,)
+
+
+def test_texts_of_one_word_are_one_token(tmp_path: Path) -> None:
+    rows = [("good", "yes"), ("bad", "no")] * 10
+    assert load(write(tmp_path, rows)).spec.input_shape == (1,)
+
+
+@pytest.mark.parametrize(("inputs", "size"), [("tokens", 9), ("bag", 6), ("tf-idf", 6)])
+def test_a_bag_has_fewer_words_where_nothing_is_asked_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, inputs: str, size: int
+) -> None:
+    monkeypatch.setattr(text_table, "USUAL_SIZE", 9)
+    monkeypatch.setattr(text_table, "BAG_SIZE", 6)
+    rows = [("one two three four five six seven", kind) for _, kind in ROWS]
+    encoder = load(write(tmp_path, rows), inputs=inputs).preprocessor
+    assert isinstance(encoder, RowEncoder)
+    assert encoder.tokenizer.size == size
 
 
 @pytest.mark.parametrize("inputs", ["bag", "tf-idf"])

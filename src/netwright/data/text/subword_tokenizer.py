@@ -169,7 +169,7 @@ class WordPieceTokenizer(SubwordTokenizer):
             continuing_subword_prefix=GOES_ON,
             show_progress=False,
         )
-        model = library.models.WordPiece(unk_token=SPECIALS[1])
+        model = library.models.WordPiece()  # only the vocabulary that it learns is kept
         learned = _trained(_word_piece(library, model, lower), texts, trainer)
         return cls(tokens=_in_order(learned["vocab"]), lower=lower)
 
