@@ -251,3 +251,22 @@ def test_no_place_has_a_nul_character(name: str) -> None:
         ConfigError, match=rf"^{name} must not hold a NUL character, got 'a\\x00b'$"
     ):
         nw.fit("mlp", "moons", **{name: "a\0b"})  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("given", "sentence"),
+    [
+        ({"out": "run"}, "save=False trains without a run folder: drop the argument 'out'"),
+        ({"resume": "auto"}, "save=False trains without a run folder: drop the argument 'resume'"),
+        ({"save": "run"}, "save must be True or False, got 'run'; a folder is given by out"),
+    ],
+)
+def test_a_run_without_a_folder_is_given_none(given: dict[str, Any], sentence: str) -> None:
+    with pytest.raises(ConfigError, match=f"^{re.escape(sentence)}$"):
+        nw.fit("mlp", "moons", **{"save": False, **given})
+
+
+def test_no_run_starts_from_one_that_is_in_memory_only() -> None:
+    run = fit_in_memory("mlp", "moons", n=60, hidden=(4,), epochs=1)
+    with pytest.raises(ConfigError, match=r"no folder to start from: save it by run.save"):
+        nw.fit("mlp", "moons", n=60, hidden=(4,), epochs=1, start_from=run, save=False)

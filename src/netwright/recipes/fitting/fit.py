@@ -52,9 +52,10 @@ def fit(  # noqa: PLR0913 - the one door, with a name for each question
     start_from: str | Path | Run = "",
     callbacks: Sequence[Callback] = (),
     quiet: bool = False,
+    save: bool = True,
     **settings: Any,
 ) -> Run:
-    """Train a model on data and leave a run folder.
+    """Train a model on data and leave a run folder, or with `save=False` nothing but the run.
 
     Args:
         model: a name ("mlp"), a config (`MLPConfig(hidden=(64,))`), or a module of your own.
@@ -68,6 +69,7 @@ def fit(  # noqa: PLR0913 - the one door, with a name for each question
             run; the last part may have other outputs, and is then a new one.
         callbacks: your own, beside those that every run has.
         quiet: print nothing.
+        save: False trains in memory and writes nothing; `run.save(folder)` may do so afterwards.
         **settings: of training (epochs, lr ...), of the model (hidden, dropout ...) or of the data
             (target, noise ...), each by its name. With text="sentence" a table or a frame is one
             that has a text in each row, in this column.
@@ -75,6 +77,7 @@ def fit(  # noqa: PLR0913 - the one door, with a name for each question
     for name, place in (("out", out), ("resume", resume), ("start_from", start_from)):
         check_no_nul(name, place)
     check_one_beginning(resume, start_from)
+    _check_save(save, out, resume)
     check_callbacks(callbacks)
     _check_readable(model, data, settings)
     recipe, loaded, module = resolve(model, data, seed=seed, **settings)
@@ -86,6 +89,7 @@ def fit(  # noqa: PLR0913 - the one door, with a name for each question
         allow=allow,
         extra=callbacks,
         quiet=quiet,
+        keep_folder=save,
     )
 
 
@@ -197,6 +201,15 @@ def check_one_beginning(resume: str | Path, start_from: object) -> None:
         raise ConfigError("a run that goes on has its own weights: give resume or from, not both")
 
 
+def _check_save(save: bool, out: str | Path | None, resume: str | Path) -> None:
+    """Refuse a folder for a run that is to leave none."""
+    if not isinstance(save, bool):
+        raise ConfigError(f"save must be True or False, got {save!r}; a folder is given by out")
+    for name, is_given in (("out", out is not None), ("resume", resume != NEVER)):
+        if is_given and not save:
+            raise ConfigError(f"save=False trains without a run folder: drop the argument {name!r}")
+
+
 def _check_readable(model: str | Config | nn.Module, data: Any, settings: dict[str, Any]) -> None:
     """Refuse a model of the catalog that cannot read what a named source would give."""
     if isinstance(data, str | Path):
@@ -209,7 +222,10 @@ def run_path(run: str | Path | Run) -> str:
     """The folder of a run, or a file of weights, in full; empty for none."""
     if isinstance(run, Run):
         if run.folder is None:
-            raise ConfigError("a run that is in memory only has no folder to start from")
+            raise ConfigError(
+                "a run that is in memory only has no folder to start from: save it by "
+                "run.save(folder)"
+            )
         run = run.folder
     return str(Path(run).resolve()) if str(run) else ""
 

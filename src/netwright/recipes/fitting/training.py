@@ -166,9 +166,10 @@ def _tell_of_frozen(prepared: Prepared) -> tuple[str, ...]:
 def _train(prepared: Prepared, here: Circumstances) -> Run:
     model, data, task = prepared.model, prepared.data, prepared.task
     outcome = _learn(prepared, here)
+    config = prepared.recipe.to_mapping()
     model.eval()
     if here.folder is not None and here.ranks.is_first:
-        save_model(here.folder, model, prepared.recipe, data, task)  # before measuring can fail
+        save_model(here.folder, model, config["model"], data, task)  # before measuring can fail
     results = _results(prepared, outcome)
     _tell_findings(results, quiet=here.quiet)
     if here.folder is not None and here.ranks.is_first:
@@ -183,7 +184,7 @@ def _train(prepared: Prepared, here: Circumstances) -> Run:
         results=results,
         history=outcome.history,
         layer_history=outcome.layer_history,
-        config=prepared.recipe.to_mapping(),
+        config=config,
         folder=here.folder,
         data=data,
         guess=task.baseline(data.train),

@@ -43,6 +43,7 @@ from netwright.recipes.saved.model_of_run import build_saved_model, put_weights
 from netwright.recipes.saved.results_file import read_results
 from netwright.recipes.saved.run_data import load_run_data
 from netwright.recipes.saved.run_folder import SavedModel, check_run_folder
+from netwright.recipes.saved.write_run import write_run
 from netwright.recipes.views.run_views import EXAMPLES, measure_views
 from netwright.train.evaluate import evaluate, evaluate_baseline, predict
 from netwright.train.history import History, read_history
@@ -209,6 +210,27 @@ class Run:
             absent=absent,
             unmeasured=unmeasured,
         )
+
+    def save(self, folder: str | Path) -> Path:
+        """Write a run that was trained in memory, `nw.fit(..., save=False)`, into a new folder.
+
+        `nw.open_run` opens it like any other. It has no checkpoints: resumed, it begins again.
+        """
+        if self.folder is not None:
+            raise ConfigError(f"this run is already saved in {self.folder}: copy that folder")
+        place = Path(folder)
+        write_run(
+            place,
+            model=self.model,
+            config=self.config,
+            data=self.data,
+            task=self.task,
+            history=self.history,
+            layer_history=self.layer_history,
+            results=self.results,
+        )
+        self.folder = place
+        return place
 
     def _repr_html_(self) -> str:
         rows = metric_rows(self.results["metrics"], self.results["baseline"])

@@ -173,13 +173,22 @@ def check_run_folder(folder: Path) -> None:
         raise ConfigError(f"{folder} is not a whole run folder: it has no results.json")
 
 
-def save_model(folder: Path, model: nn.Module, recipe: Recipe, data: Data, task: Task) -> None:
-    """Write `model/`: weights, settings, spec, task and preprocessing."""
-    settings = recipe.to_mapping()["model"]
+def save_model(
+    folder: Path, model: nn.Module, section: Mapping[str, Any], data: Data, task: Task
+) -> None:
+    """Write `model/`: weights, settings, spec, task and preprocessing.
+
+    Args:
+        folder: of the run.
+        model: with its best weights.
+        section: its name and settings, as in `config.yaml`.
+        data: what it learned from.
+        task: what it learned.
+    """
     described = {
         "format": FORMAT,
-        "name": settings.pop("name"),
-        "settings": settings,
+        "name": section["name"],
+        "settings": {name: value for name, value in section.items() if name != "name"},
         "class": type(model).__name__,
         "data": data.name,
         "spec": data.spec.to_json(),
