@@ -94,7 +94,8 @@ def test_folds_depend_on_the_seed_alone() -> None:
 
 def test_folds_of_one_class_are_those_without_classes() -> None:
     # Rows of one class keep their random order: not every sort leaves equals where they are.
-    plain, one_class = (k_folds(60, 3, seed=0, classes=of) for of in (None, torch.zeros(60).long()))
+    same = torch.zeros(100, dtype=torch.int64)
+    plain, one_class = (k_folds(100, 3, seed=0, classes=classes) for classes in (None, same))
     for (_, ours), (_, theirs) in zip(plain, one_class, strict=True):
         assert torch.equal(ours, theirs)
 

@@ -81,6 +81,19 @@ def test_batches_are_those_of_data_in_memory(mode: str) -> None:
         ours.close()
 
 
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
+@pytest.mark.parametrize("mode", ["here", "two"])
+def test_batches_come_where_the_targets_lie(mode: str) -> None:
+    split = split_of(Numbered(11))
+    wanted = list(WorkerLoader(split, 3, seed=1).epoch(0))
+    loader = WorkerLoader(split.to(torch.device("cuda")), 3, seed=1, **MODES[mode])
+    for ours, theirs in zip(loader.epoch(0), wanted, strict=True):
+        assert ours.inputs.is_cuda
+        assert torch.equal(ours.inputs.cpu(), theirs.inputs)
+        assert torch.equal(ours.targets.cpu(), theirs.targets)
+    loader.close()
+
+
 def test_workers_stay_where_they_are_asked_to() -> None:
     stays, leaves = (
         WorkerLoader(split_of(Numbered(6)), 2, workers=1, persistent=kept) for kept in (True, False)

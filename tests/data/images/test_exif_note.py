@@ -11,11 +11,12 @@ from netwright.data.images.exif_note import orientation, orientation_in_head
 
 
 def noted(kind: str, turn: int | None) -> Image.Image:
-    exif = Image.Exif()
+    settings = {}
     if turn is not None:
-        exif[ExifTags.Base.Orientation] = turn
+        settings["exif"] = Image.Exif()
+        settings["exif"][ExifTags.Base.Orientation] = turn
     file = io.BytesIO()
-    Image.new("RGB", (4, 3)).save(file, kind, exif=exif)
+    Image.new("RGB", (4, 3)).save(file, kind, **settings)
     return Image.open(io.BytesIO(file.getvalue()))
 
 
@@ -42,8 +43,12 @@ def test_the_head_says_what_the_whole_image_says(kind: str, turn: int | None) ->
 
 def test_no_pixel_of_a_png_is_decoded(monkeypatch: pytest.MonkeyPatch) -> None:
     image, plain = noted("png", 6), noted("png", None)
-    decoded: list[Image.Image] = []
-    monkeypatch.setattr(type(image), "load", decoded.append)
+    decoded = []
+
+    def load(self: Image.Image) -> None:
+        decoded.append(self)
+
+    monkeypatch.setattr(type(image), "load", load)
     assert orientation_in_head(image) == 6
     assert orientation_in_head(plain) == 1
     assert decoded == []
