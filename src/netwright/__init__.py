@@ -7,16 +7,22 @@
 Names are loaded when they are first used, so importing the package costs nothing.
 """
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from netwright.core.lazy_names import lazy_names
 from netwright.core.version import VERSION
 
 if TYPE_CHECKING:
+    from netwright import backprop as backprop
     from netwright import data as data
+    from netwright import decoding as decoding
     from netwright import inspection as inspection
+    from netwright import layers as layers
+    from netwright import losses as losses
     from netwright import metrics as metrics
     from netwright import models as models
+    from netwright import optimizers as optimizers
+    from netwright import recipes as recipes
     from netwright import theory as theory
     from netwright import train as train
     from netwright.core.errors import NetwrightError as NetwrightError
@@ -46,9 +52,11 @@ _HOMES = {
     "NetRegressor": "netwright.recipes.estimators.scikit_learn",
     "NetwrightError": "netwright.core.errors",
     "Run": "netwright.recipes.run.run",
+    "backprop": "netwright.backprop",
     "compare": "netwright.recipes.judging.compare",
     "cross_validate": "netwright.recipes.judging.cross_validate",
     "data": "netwright.data",
+    "decoding": "netwright.decoding",
     "doctor": "netwright.recipes.doctor.doctor",
     "explain": "netwright.recipes.explain.explain",
     "find_lr": "netwright.recipes.fitting.find_lr",
@@ -56,25 +64,16 @@ _HOMES = {
     "inspect": "netwright.recipes.run.look_inside",
     "inspectable": "netwright.recipes.run.look_inside",
     "inspection": "netwright.inspection",
+    "layers": "netwright.layers",
+    "losses": "netwright.losses",
     "metrics": "netwright.metrics",
     "models": "netwright.models",
     "open_run": "netwright.recipes.run.run",
+    "optimizers": "netwright.optimizers",
+    "recipes": "netwright.recipes",
     "search": "netwright.recipes.search.search",
     "theory": "netwright.theory",
     "train": "netwright.train",
     "verify": "netwright.recipes.saved.verify",
 }
-
-__all__ = sorted(_HOMES)  # noqa: PLE0605 - a list, made from the table
-
-
-def __getattr__(name: str) -> Any:
-    """Load a public name from its home."""
-    if name not in _HOMES:
-        raise AttributeError(f"module 'netwright' has no attribute {name!r}")
-    home = importlib.import_module(_HOMES[name])
-    return home if home.__name__ == f"netwright.{name}" else getattr(home, name)
-
-
-def __dir__() -> list[str]:
-    return __all__
+__getattr__, __dir__, __all__ = lazy_names(__name__, _HOMES)

@@ -5,9 +5,9 @@ import wave
 
 import pytest
 
-from netwright.core.lazy_names import lazy_names
+from netwright.core.lazy_names import homes_in, lazy_names
 
-load, names = lazy_names("xml", {"sqrt": "math", "sax": "xml.sax"})
+load, list_names, public = lazy_names("xml", {"sqrt": "math", "sax": "xml.sax"}, loaded=["dom"])
 
 
 def test_a_name_is_an_attribute_of_its_home_or_the_home_itself() -> None:
@@ -15,8 +15,13 @@ def test_a_name_is_an_attribute_of_its_home_or_the_home_itself() -> None:
     assert load("sax") is sys.modules["xml.sax"]
 
 
-def test_names_are_listed_sorted() -> None:
-    assert names() == ["sax", "sqrt"]
+def test_names_are_listed_sorted_with_those_that_are_there_already() -> None:
+    assert list_names() == public == ["dom", "sax", "sqrt"]
+
+
+def test_a_table_by_modules_is_one_by_names() -> None:
+    wanted = {"sin": "pack.a", "cos": "pack.a", "mean": "pack.b.c"}
+    assert homes_in("pack", {"a": ["sin", "cos"], "b.c": ["mean"]}) == wanted
 
 
 def test_an_unknown_name_is_an_attribute_error_as_python_words_it() -> None:

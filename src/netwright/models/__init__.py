@@ -125,6 +125,4 @@ _HOMES = {
     **_KINDS,
     **{f"{kind}Config": module for kind, module in _KINDS.items()},
 }
-
-__all__ = sorted(_HOMES)  # noqa: PLE0605 - a list, made from the table
-__getattr__, __dir__ = lazy_names(__name__, _HOMES)
+__getattr__, __dir__, __all__ = lazy_names(__name__, _HOMES)
