@@ -54,7 +54,7 @@ class Model(nn.Module, ABC):
         return False
 
     def own_views(self, examples: Examples) -> Mapping[str, View]:
-        """The pictures that only this kind of model has, by name; the report shows them.
+        """The views that only this kind of model has, by name; the report shows them.
 
         Args:
             examples: encoded, of the split that the results tell of.

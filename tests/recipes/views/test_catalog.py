@@ -12,3 +12,8 @@ def test_every_row_has_a_card_and_settings_with_defaults(name: str) -> None:
     assert entry.card.sentence.endswith((".", "?"))
     assert entry.card.source
     parse(entry.settings, {}, "view")
+
+
+def test_what_the_report_shows_stands_before_what_is_shown_on_request() -> None:
+    shown = [VIEWS.load(name).section is not None for name in VIEWS]
+    assert shown == sorted(shown, reverse=True)

@@ -132,6 +132,10 @@ class SequenceModel(GrownBuffers, Model):
         output, state = self.backbone.step(self.embed(tokens), state)
         return self.answer(output), state
 
+    def one_way_recurrence(self) -> Recurrence | None:
+        """What carries a state from the first step to the last; None where it reads both ways."""
+        return None if self.bidirectional else self.backbone
+
     def carry_state(self, batch_size: int | None) -> None:
         """While training, a batch of this many rows begins where the last one ended.
 

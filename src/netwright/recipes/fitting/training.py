@@ -186,7 +186,7 @@ def _train(prepared: Prepared, here: Circumstances) -> Run:
         layer_history=outcome.layer_history,
         config=config,
         folder=here.folder,
-        data=data,
+        known_data=data,
         guess=task.baseline(data.train),
     )
     if not outcome.finished and here.folder is not None and not here.quiet:

@@ -11,7 +11,7 @@ from netwright.data.stored import Sample, sample_stored
 from netwright.inspection.drawing.view import View
 from netwright.recipes.run.run import Run, open_run
 from netwright.recipes.views.catalog import VIEWS
-from netwright.recipes.views.entry import Subject
+from netwright.recipes.views.subject import Subject
 
 
 def inspect(run: str | Path | Run, view: str, *, data: Any = None, **settings: Any) -> View:

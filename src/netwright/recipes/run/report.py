@@ -3,17 +3,15 @@
 `report.html` needs nothing beside it and runs nothing; `report.json` holds the same numbers.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from itertools import chain
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import torch
-from torch import nn
 
 from netwright.core.errors import ConfigError
 from netwright.core.storage import read_json, write_json, write_text
-from netwright.data.preprocessing import Preprocessor
-from netwright.data.spec import DataSpec
 from netwright.data.stored import Sample
 from netwright.inspection.dataset.columns_seen import MOST_COLUMNS, describe_columns
 from netwright.inspection.drawing.card_blocks import card_blocks
@@ -35,7 +33,6 @@ from netwright.inspection.drawing.page import (
     titled,
 )
 from netwright.inspection.drawing.view import View
-from netwright.inspection.inside.summary import Summary
 from netwright.inspection.predictions.worst_errors import WorstErrors
 from netwright.inspection.predictions.wrong_examples import WrongExamples
 from netwright.inspection.training.curves import AXIS_LABELS, Curves
@@ -45,27 +42,11 @@ from netwright.recipes.plan.same_run import as_command, as_python, as_yaml, with
 from netwright.recipes.run.answers import examples_word
 from netwright.recipes.run.metric_table import metric_rows
 from netwright.recipes.saved.made_steps import best_tile, length_in_words
-from netwright.train.history import History
-from netwright.train.layer_history import LayerHistory
-from netwright.train.tasks.task import Task
+from netwright.recipes.saved.run_record import RunRecord
+from netwright.recipes.views.entry import Section
+from netwright.recipes.views.shown_views import section_of
 
 FORMAT = 1
-# Where the views that every run may have are shown; the others are its model's own.
-PREDICTIONS = (
-    "confusion",
-    "label-errors",
-    "residuals",
-    "calibration",
-    "decision-regions",
-    "fitted-curve",
-    "prediction-surface",
-    "forecast",
-    "next-tokens",
-    "alignment",
-)
-LEARNING = ("ensemble-members", "contact-sheet")
-SHOWN = ("wrong-examples", "worst-errors", "segmentation")  # with examples of the data
-ELSEWHERE = ("curves", *SHOWN, "summary", "class-balance", "target-spread")
 # Beside the headline, the first two that the run has.
 TILES = (
     "balanced_accuracy",
@@ -83,22 +64,9 @@ TILES = (
 MOST_CELLS = 8  # columns of an example that are shown
 
 
-class Reported(Protocol):
-    """What a report is about: a run."""
-
-    model: nn.Module
-    spec: DataSpec
-    task: Task
-    preprocessor: Preprocessor
-    results: dict[str, Any]
-    config: dict[str, Any]
-    history: History
-    layer_history: LayerHistory
-
-
 def write_report(
     path: Path,
-    run: Reported,
+    run: RunRecord,
     views: Mapping[str, View],
     *,
     sample: Sample | None,
@@ -127,25 +95,24 @@ def write_report(
         *([note(f"Without views of predictions and data: {absent}.")] if absent else []),
         *([note(f"Without learning curves: {unmeasured}.")] if unmeasured else []),
     )
-    learning = _learning(views)
+    learning = _in_section("learning", views)
     if learning:
-        page.section("Learning", *learning)
+        page.section("Learning", *_learning(learning))
     if "findings" in run.results:
         page.section("Doctor", *_doctor(run))
-    shown = [titled(views[name]) for name in PREDICTIONS if name in views]
-    if shown:
-        page.section("Predictions", *_sampled(run, sample), side_by_side(*shown))
-    known = PREDICTIONS + LEARNING + ELSEWHERE
-    inside = [titled(view) for name, view in views.items() if name not in known]
+    predictions = _in_section("predictions", views)
+    if predictions:
+        blocks = side_by_side(*map(titled, predictions))
+        page.section("Predictions", *_sampled(run, sample), blocks)
+    inside = _in_section("inside", views)
     if inside:
-        page.section("Inside", side_by_side(*inside))
-    for name in SHOWN:
-        if name in views and sample is not None:
-            page.section("Examples", *_examples(run, views[name], sample))
-    page.section("Model", *_model(run, views.get("summary")))
+        page.section("Inside", side_by_side(*map(titled, inside)))
+    for view in _in_section("examples", views):
+        if sample is not None:
+            page.section("Examples", *_examples(run, view, sample))
+    page.section("Model", *_model(run, _in_section("model", views)))
     if sample is not None:
-        targets = views.get("class-balance", views.get("target-spread"))
-        page.section("Data", *_data(sample, targets))
+        page.section("Data", *_data(sample, _in_section("data", views)))
     page.section("Make it again", *_again(config, environment))
     write_text(path, page.render())
     write_json(
@@ -171,12 +138,12 @@ def _check_free(path: Path) -> None:
             raise ConfigError(f"{path} is there and is no report: give the page another name")
 
 
-def _title(run: Reported, config: Mapping[str, Any]) -> str:
+def _title(run: RunRecord, config: Mapping[str, Any]) -> str:
     data = config["data"].get("path") or config["data"]["name"] or "arrays"
     return f"{config['model']['name'] or type(run.model).__name__} on {data}"
 
 
-def _subtitle(run: Reported) -> str:
+def _subtitle(run: RunRecord) -> str:
     results = run.results
     ended = "" if results["status"] == "done" else f" · ended by {results['status']}"
     word = "lesson" if isinstance(run.model, Ensemble) else "epoch"  # a member may learn twice
@@ -184,7 +151,7 @@ def _subtitle(run: Reported) -> str:
     return f"{length} · seed {run.config['seed']}{ended}"
 
 
-def _results(run: Reported) -> list[Html]:
+def _results(run: RunRecord) -> list[Html]:
     results, headline = run.results, run.task.headline
     metrics, baseline = results["metrics"], results["baseline"]
     shown = [name for name in (headline, *TILES) if name in metrics][:3]
@@ -209,11 +176,14 @@ def _results(run: Reported) -> list[Html]:
     ]
 
 
-def _learning(views: Mapping[str, View]) -> list[Html]:
+def _in_section(section: Section, views: Mapping[str, View]) -> list[View]:
+    return [view for name, view in views.items() if section_of(name) == section]
+
+
+def _learning(views: Sequence[View]) -> list[Html]:
     """How the measures moved; of an ensemble, what its members are worth."""
-    curves = views.get("curves")
-    blocks = _curves(curves) if isinstance(curves, Curves) else []
-    return blocks + [titled(views[name]) for name in LEARNING if name in views]
+    blocks = [_curves(view) if isinstance(view, Curves) else [titled(view)] for view in views]
+    return list(chain.from_iterable(blocks))
 
 
 def _curves(view: Curves) -> list[Html]:
@@ -226,7 +196,7 @@ def _curves(view: Curves) -> list[Html]:
     return blocks
 
 
-def _doctor(run: Reported) -> list[Html]:
+def _doctor(run: RunRecord) -> list[Html]:
     """What ails the run, what to do, and where to read; or that nothing was found."""
     rows = [
         {
@@ -242,7 +212,7 @@ def _doctor(run: Reported) -> list[Html]:
     return [table(rows)] if rows else [text(f"The doctor found nothing; {watched}.")]
 
 
-def _examples(run: Reported, view: View, sample: Sample) -> list[Html]:
+def _examples(run: RunRecord, view: View, sample: Sample) -> list[Html]:
     """The view, and its rows with the cells of the table they come from."""
     data = sample.whole
     blocks = [note("These are examples of the data; --no-examples leaves them out."), titled(view)]
@@ -266,27 +236,30 @@ def _cells(cells: Mapping[str, str], row: Mapping[str, str]) -> dict[str, str]:
     return {f"column {name}" if name in row else name: value for name, value in first}
 
 
-def _model(run: Reported, summary: View | None) -> list[Html]:
+def _model(run: RunRecord, views: Sequence[View]) -> list[Html]:
     blocks: list[Html] = []
     name = run.config["model"]["name"]
     if name:
         blocks += card_blocks(MODELS.load(name).card)
-    if not isinstance(summary, Summary):
-        return blocks
-    rows = summary.table_rows()
-    layers = Html(
-        heading("Layer by layer, from a real batch") + table(rows, numbers=["parameters", "FLOPs"])
-    )
-    return [beside(Html("".join(blocks)), layers) if blocks else layers, picture(summary)]
+    tables = [
+        Html(
+            heading("Layer by layer, from a real batch")
+            + table(view.table_rows(), numbers=["parameters", "FLOPs"])
+        )
+        for view in views
+    ]
+    if blocks and tables:
+        blocks, tables = [beside(Html("".join(blocks)), *tables)], []
+    return [*blocks, *tables, *map(picture, views)]
 
 
-def _sampled(run: Reported, sample: Sample | None) -> list[Html]:
+def _sampled(run: RunRecord, sample: Sample | None) -> list[Html]:
     """What stands above views of predictions where they are not of all rows."""
     rows = "" if sample is None else sample.described(run.results["split"])
     return [note(f"These views are of {rows}.")] if rows else []
 
 
-def _data(sample: Sample, targets: View | None) -> list[Html]:
+def _data(sample: Sample, views: Sequence[View]) -> list[Html]:
     """Sizes and targets of the whole data, columns of what is looked at."""
     data = sample.whole
     sizes = ", ".join(f"{len(split):,} {name}" for name, split in data.splits())
@@ -299,7 +272,7 @@ def _data(sample: Sample, targets: View | None) -> list[Html]:
     blocks.append(table(rows))
     if data.notes:
         blocks.append(folded("What was inferred on the way", *(text(line) for line in data.notes)))
-    return blocks if targets is None else [beside(Html("".join(blocks)), titled(targets))]
+    return [beside(Html("".join(blocks)), *map(titled, views))] if views else blocks
 
 
 def _again(config: Mapping[str, Any], environment: Mapping[str, Any]) -> list[Html]:

@@ -4,6 +4,7 @@ Shapes: N rows, C classes, K reals, I rows and J columns of a mask, T tokens.
 """
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -18,8 +19,6 @@ from netwright.core.storage import read_json
 from netwright.data.dataset import Data, Split
 from netwright.data.images.encoder import ImageEncoder
 from netwright.data.pixels import PixelSplit
-from netwright.data.preprocessing import Preprocessor
-from netwright.data.spec import DataSpec
 from netwright.data.stored import Sample, sample_stored
 from netwright.data.tables.array_reading import (
     is_tabular,
@@ -43,56 +42,32 @@ from netwright.recipes.saved.model_of_run import build_saved_model, put_weights
 from netwright.recipes.saved.results_file import read_results
 from netwright.recipes.saved.run_data import load_run_data
 from netwright.recipes.saved.run_folder import SavedModel, check_run_folder
+from netwright.recipes.saved.run_record import RunRecord
 from netwright.recipes.saved.write_run import write_run
-from netwright.recipes.views.run_views import EXAMPLES, measure_views
+from netwright.recipes.views.shown_views import measure_shown_views
+from netwright.recipes.views.subject import Subject
 from netwright.train.evaluate import evaluate, evaluate_baseline, predict
 from netwright.train.history import History, read_history
 from netwright.train.layer_history import FILE as LAYER_FILE
-from netwright.train.layer_history import LayerHistory, read_layer_history
-from netwright.train.tasks.task import Task
+from netwright.train.layer_history import read_layer_history
 
 HISTORY_FILE = "metrics.jsonl"
 
 
-class Run:
+@dataclass(kw_only=True, eq=False, repr=False)
+class Run(RunRecord):
     """A trained model with everything around it.
 
-    Made by `nw.fit` and `nw.open_run`, never by hand.
+    Made by `nw.fit` and `nw.open_run`, never by hand. All that it was made from, its `model`,
+    `results`, `history` and so on, is that of a `RunRecord`.
 
     Args:
-        model: the trained module, with its best weights.
-        spec: kinds, shapes and names of its data.
-        task: what it was trained for.
-        preprocessor: encodes new inputs.
-        results: status, test metrics, baseline, times.
-        history: all that was measured.
-        config: the resolved recipe, as in `config.yaml`.
-        folder: where it lies, or None for a run kept in memory.
         guess: the trivial prediction (C,) that it is compared with.
-        data: what it was trained on, where that is at hand.
-        layer_history: what its layers did at the steps that the doctor watched.
+        known_data: what it was trained on, where that is at hand.
     """
 
-    def __init__(  # noqa: PLR0913 - a record of eleven things, made in two places
-        self,
-        *,
-        model: nn.Module,
-        spec: DataSpec,
-        task: Task,
-        preprocessor: Preprocessor,
-        results: dict[str, Any],
-        history: History,
-        config: dict[str, Any],
-        folder: Path | None,
-        guess: Tensor,
-        data: Data | None = None,
-        layer_history: LayerHistory | None = None,
-    ) -> None:
-        self.model, self.spec, self.task = model, spec, task
-        self.preprocessor, self.results, self.history = preprocessor, results, history
-        self.config, self.folder = config, folder
-        self.layer_history = LayerHistory() if layer_history is None else layer_history
-        self._guess, self._data = guess, data
+    guess: Tensor
+    known_data: Data | None = None
 
     def __repr__(self) -> str:
         place = "in memory" if self.folder is None else str(self.folder)
@@ -102,10 +77,10 @@ class Run:
     @property
     def data(self) -> Data:
         """What the run was trained on, loaded again where that is possible."""
-        if self._data is None:
+        if self.known_data is None:
             contents = self.results.get("contents", {})
-            self._data = load_run_data(self.config["data"], self.preprocessor, contents)
-        return self._data
+            self.known_data = load_run_data(self.config["data"], self.preprocessor, contents)
+        return self.known_data
 
     def evaluate(self, data: Any = None, *, split: str | None = None) -> dict[str, float]:
         """The loss and every metric, on a split of the run's data or on other labelled data.
@@ -119,7 +94,7 @@ class Run:
 
     def baseline(self, data: Any = None, *, split: str | None = None) -> dict[str, float]:
         """The metrics of the trivial guess on the same examples."""
-        return evaluate_baseline(self.examples(data, split=split), self._guess, self.task)
+        return evaluate_baseline(self.examples(data, split=split), self.guess, self.task)
 
     def predict(self, source: Any, *, threshold: float | None = None) -> Any:
         """What the run says of new inputs, in the words of its data.
@@ -179,7 +154,7 @@ class Run:
 
         Views of predictions need the run's data; where it is not at hand they are left out.
         """
-        return measure_views(self, self.data_at_hand()[0])
+        return measure_shown_views(Subject(self, *self.data_at_hand()))
 
     def report(self, path: str | Path | None = None, *, examples: bool = True) -> Path:
         """Write the page that tells everything about the run, and `.json` with its numbers.
@@ -198,13 +173,10 @@ class Run:
         lost = absent or unmeasured
         if lost and path is None and place.exists():
             raise ConfigError(f"{place} would lose views, {lost}; give the report another path")
-        views = measure_views(self, sample)
-        if not examples:
-            views = {name: view for name, view in views.items() if name not in EXAMPLES}
         return write_report(
             place,
             self,
-            views,
+            measure_shown_views(Subject(self, sample, absent), examples=examples),
             sample=sample,
             environment=self._environment(),
             absent=absent,

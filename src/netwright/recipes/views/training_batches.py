@@ -5,7 +5,7 @@ from itertools import count
 
 from netwright.core.devices import device_of
 from netwright.data.loader import Batch, BatchLoader
-from netwright.recipes.views.entry import Subject
+from netwright.recipes.views.subject import Subject
 
 
 def training_batches(subject: Subject, rows: int) -> Iterator[Batch]:
@@ -13,8 +13,7 @@ def training_batches(subject: Subject, rows: int) -> Iterator[Batch]:
 
     Small last batches are left out, so that all are of one size.
     """
-    # Where there is no sample, `split` refuses in one sentence.
-    train = subject.split if subject.sample is None else subject.sample.shown.train
+    train = subject.data.shown.train
     device, size = device_of(subject.run.model), min(rows, len(train))
     loader = BatchLoader(train.to(device), size, seed=subject.run.config["seed"])
     for epoch in count():

@@ -14,7 +14,7 @@ from netwright.recipes.views.attribution.explained_answer import (
     shown_input,
     training_mean,
 )
-from netwright.recipes.views.entry import Subject
+from netwright.recipes.views.subject import Subject
 
 
 @pytest.fixture(scope="module")

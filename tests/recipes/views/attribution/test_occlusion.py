@@ -8,7 +8,7 @@ import netwright as nw
 from netwright.core.errors import ConfigError
 from netwright.inspection.attribution.occlusion import Occlusion
 from netwright.recipes.views.attribution.occlusion import OCCLUSION
-from netwright.recipes.views.entry import Subject
+from netwright.recipes.views.subject import Subject
 from tests.inspection.untouched import untouched
 
 

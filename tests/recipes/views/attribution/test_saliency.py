@@ -9,7 +9,7 @@ import netwright as nw
 from netwright.core.errors import ConfigError
 from netwright.inspection.attribution.saliency import Saliency
 from netwright.recipes.views.attribution.saliency import SALIENCY
-from netwright.recipes.views.entry import Subject
+from netwright.recipes.views.subject import Subject
 from tests.inspection.untouched import untouched
 
 

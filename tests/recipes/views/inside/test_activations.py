@@ -4,8 +4,8 @@ import pytest
 
 import netwright as nw
 from netwright.core.errors import ConfigError
-from netwright.recipes.views.entry import Subject
 from netwright.recipes.views.inside.activations import ACTIVATIONS
+from netwright.recipes.views.subject import Subject
 from tests.inspection.untouched import untouched
 
 

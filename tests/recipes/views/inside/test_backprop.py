@@ -10,8 +10,8 @@ import netwright as nw
 from netwright.core.errors import ConfigError
 from netwright.data.loader import Batch
 from netwright.inspection.stepper.step_through import StepThrough
-from netwright.recipes.views.entry import Subject
 from netwright.recipes.views.inside.backprop import BACKPROP
+from netwright.recipes.views.subject import Subject
 
 
 def shown(run: nw.Run, **settings: Any) -> StepThrough:

@@ -12,8 +12,8 @@ from netwright.core.errors import ConfigError
 from netwright.data.text.tokenizer import SPECIALS
 from netwright.inspection.inside.embedding_map import EmbeddingMap, measure_embedding_map
 from netwright.recipes.views.attribution.explained_answer import input_token_names
-from netwright.recipes.views.entry import Subject
 from netwright.recipes.views.inside.embedding_map import EMBEDDING_MAP
+from netwright.recipes.views.subject import Subject
 from tests.inspection.untouched import untouched
 
 

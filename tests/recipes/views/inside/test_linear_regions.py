@@ -8,8 +8,8 @@ import pytest
 import netwright as nw
 from netwright.core.errors import ConfigError
 from netwright.inspection.inside.linear_regions import LinearRegions
-from netwright.recipes.views.entry import Subject
 from netwright.recipes.views.inside.linear_regions import LINEAR_REGIONS, _num_cells
+from netwright.recipes.views.subject import Subject
 from tests.inspection.untouched import untouched
 
 

@@ -4,8 +4,8 @@ import pytest
 from torch import nn
 
 import netwright as nw
-from netwright.recipes.views.entry import Subject
 from netwright.recipes.views.inside.weight_spectra import WEIGHT_SPECTRA
+from netwright.recipes.views.subject import Subject
 
 
 def test_the_matrices_of_a_run_are_shown_without_its_data(moons_run: nw.Run) -> None:

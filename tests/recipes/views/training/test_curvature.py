@@ -9,7 +9,7 @@ import netwright as nw
 from netwright.core.errors import ConfigError
 from netwright.inspection.training.curvature import Curvature
 from netwright.recipes.views.cost import measure_cost
-from netwright.recipes.views.entry import Subject
+from netwright.recipes.views.subject import Subject
 from netwright.recipes.views.training.curvature import CURVATURE, MOST_ROWS, SECONDS
 
 

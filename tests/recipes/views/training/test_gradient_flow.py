@@ -7,7 +7,7 @@ import torch
 
 import netwright as nw
 from netwright.inspection.training.gradient_flow import GradientFlow
-from netwright.recipes.views.entry import Subject
+from netwright.recipes.views.subject import Subject
 from netwright.recipes.views.training.gradient_flow import GRADIENT_FLOW
 from netwright.train.layer_history import LayerHistory
 from tests.inspection.untouched import untouched

@@ -9,7 +9,7 @@ import netwright as nw
 from netwright.core.errors import ConfigError
 from netwright.inspection.training.landscape import Landscape
 from netwright.recipes.views.cost import Cost
-from netwright.recipes.views.entry import Subject
+from netwright.recipes.views.subject import Subject
 from netwright.recipes.views.training import landscape
 from netwright.recipes.views.training.landscape import LANDSCAPE, _affordable
 from tests.train.toy_runs import assert_same, copy_of

@@ -10,7 +10,7 @@ import netwright as nw
 from netwright.core.errors import ConfigError, UnknownNameError
 from netwright.inspection.training.race_curves import RaceCurves
 from netwright.recipes.views.cost import Cost
-from netwright.recipes.views.entry import Subject
+from netwright.recipes.views.subject import Subject
 from netwright.recipes.views.training import race
 from netwright.recipes.views.training.race import RACE, _affordable, _with_first_weights
 from netwright.train.kept_path import read_kept_path

@@ -24,8 +24,8 @@ from netwright.inspection.attribution.input_map import Kind, ShownInput
 from netwright.inspection.drawing.pictures import pixels_of
 from netwright.inspection.drawing.wording import quoted
 from netwright.inspection.predictions.next_tokens import VISIBLE
-from netwright.recipes.views.entry import Subject
-from netwright.recipes.views.run_views import Measured
+from netwright.recipes.saved.run_record import RunRecord
+from netwright.recipes.views.subject import Subject
 
 MOST_ROWS = 1_000  # that a mean is taken of
 
@@ -64,7 +64,7 @@ class ExplainedAnswer:
         return values[:, self.where.to(values.device)].mean(dim=1)
 
 
-def explained_answer(run: Measured, inputs: Tensor, settings: AnswerConfig) -> ExplainedAnswer:
+def explained_answer(run: RunRecord, inputs: Tensor, settings: AnswerConfig) -> ExplainedAnswer:
     """The answer to one input (1, ...) that the settings ask for."""
     with evaluating(run.model):
         said = run.task.predictions(run.model(inputs))[0].cpu()
@@ -91,7 +91,7 @@ def explained_answer(run: Measured, inputs: Tensor, settings: AnswerConfig) -> E
     return ExplainedAnswer(words=words, where=where)
 
 
-def shown_input(run: Measured, inputs: Tensor, answer: str) -> ShownInput:
+def shown_input(run: RunRecord, inputs: Tensor, answer: str) -> ShownInput:
     """One input (1, ...) as it is shown beside its map."""
     kind: Kind = "tokens" if run.spec.inputs == "pairs" else run.spec.inputs
     if kind == "image":
@@ -108,9 +108,7 @@ def training_mean(subject: Subject) -> Tensor:
 
     Of many rows some are read, spread evenly.
     """
-    if subject.sample is None:
-        raise ConfigError(f"this view needs the run's data: {subject.absent}")
-    train = subject.sample.shown.train
+    train = subject.data.shown.train
     rows = evenly_spaced(len(train), MOST_ROWS).to(train.targets.device)
     mean = train.read(rows).double().mean(dim=0)
     if subject.run.spec.inputs == "image":
@@ -118,7 +116,7 @@ def training_mean(subject: Subject) -> Tensor:
     return mean.float()
 
 
-def input_token_names(run: Measured) -> Sequence[str]:
+def input_token_names(run: RunRecord) -> Sequence[str]:
     """The name of each token that is read."""
     match run.preprocessor:
         case TextEncoder():
@@ -131,7 +129,7 @@ def input_token_names(run: Measured) -> Sequence[str]:
             return [str(token) for token in range(run.spec.vocab_size)]
 
 
-def output_names(run: Measured) -> Sequence[str]:
+def output_names(run: RunRecord) -> Sequence[str]:
     """The name of each class, label, real, tag or token that is said."""
     if run.spec.target == "tokens":
         match run.preprocessor:
@@ -143,13 +141,13 @@ def output_names(run: Measured) -> Sequence[str]:
     return names or [str(place) for place in range(run.spec.num_outputs)]
 
 
-def _feature_names(run: Measured) -> tuple[str, ...]:
+def _feature_names(run: RunRecord) -> tuple[str, ...]:
     encoder, count = run.preprocessor, run.spec.input_shape[-1]
     names = encoder.feature_names if isinstance(encoder, SeriesEncoder) else run.spec.feature_names
     return names or tuple(f"x{place}" for place in range(count))
 
 
-def _token_names(run: Measured, tokens: Tensor) -> tuple[str, ...]:
+def _token_names(run: RunRecord, tokens: Tensor) -> tuple[str, ...]:
     """The tokens that count, by name; of a pair those of the source."""
     counted = tokens[: run.spec.source_length or len(tokens)]
     if run.spec.padding is not None:
@@ -158,7 +156,7 @@ def _token_names(run: Measured, tokens: Tensor) -> tuple[str, ...]:
     return tuple(names[token].translate(VISIBLE) for token in counted.tolist())
 
 
-def _place(run: Measured, tokens: Tensor, asked: int | None) -> int:
+def _place(run: RunRecord, tokens: Tensor, asked: int | None) -> int:
     """The token whose answer is explained, among those that count."""
     told = tokens[run.spec.source_length :]
     padding = run.spec.padding
@@ -170,12 +168,12 @@ def _place(run: Measured, tokens: Tensor, asked: int | None) -> int:
     return asked
 
 
-def _says_next(run: Measured) -> bool:
+def _says_next(run: RunRecord) -> bool:
     """Whether what is said at a place is the token that comes after it."""
     return run.spec.target == "tokens" and not run.spec.source_length
 
 
-def _place_in_words(run: Measured, place: int) -> str:
+def _place_in_words(run: RunRecord, place: int) -> str:
     if _says_next(run):
         return f"after place {place}"
     return f"at place {place}{' of the answer' if run.spec.source_length else ''}"

@@ -24,7 +24,8 @@ from netwright.recipes.views.attribution.explained_answer import (
     shown_input,
     training_mean,
 )
-from netwright.recipes.views.entry import Subject, ViewEntry
+from netwright.recipes.views.entry import ViewEntry
+from netwright.recipes.views.subject import Subject
 
 PATCHES = 7  # along the longer side of an image
 

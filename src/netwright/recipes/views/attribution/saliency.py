@@ -22,7 +22,8 @@ from netwright.recipes.views.attribution.explained_answer import (
     shown_input,
     training_mean,
 )
-from netwright.recipes.views.entry import Subject, ViewEntry
+from netwright.recipes.views.entry import ViewEntry
+from netwright.recipes.views.subject import Subject
 
 
 @dataclass(frozen=True, kw_only=True)

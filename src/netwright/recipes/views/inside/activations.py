@@ -6,8 +6,9 @@ from typing import Annotated
 from netwright.core.card import Card
 from netwright.core.config import Config, Doc, Size
 from netwright.inspection.inside.activations import Activations, measure_activations
-from netwright.recipes.views.entry import Subject, ViewEntry
-from netwright.recipes.views.own_layers import refuse_without_layers
+from netwright.recipes.views.entry import ViewEntry
+from netwright.recipes.views.refusals import refuse_without_layers
+from netwright.recipes.views.subject import Subject
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -11,7 +11,8 @@ from netwright.core.config import Config, Count, Doc
 from netwright.core.errors import ConfigError
 from netwright.data.loader import Batch
 from netwright.inspection.stepper.step_through import StepThrough, step_through
-from netwright.recipes.views.entry import Subject, ViewEntry
+from netwright.recipes.views.entry import ViewEntry
+from netwright.recipes.views.subject import Subject
 
 SEQUENCES = ("tokens", "series")  # inputs that can be cut: (B, T) and (B, T, D)
 PER_TOKEN = ("tokens", "tags")  # targets (B, T) that are cut with them

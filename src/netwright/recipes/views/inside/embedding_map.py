@@ -25,8 +25,9 @@ from netwright.inspection.inside.embedding_map import (
 )
 from netwright.inspection.predictions.next_tokens import VISIBLE
 from netwright.recipes.views.attribution.explained_answer import input_token_names, output_names
-from netwright.recipes.views.entry import Subject, ViewEntry
-from netwright.recipes.views.own_layers import refuse_several
+from netwright.recipes.views.entry import ViewEntry
+from netwright.recipes.views.refusals import refuse_several
+from netwright.recipes.views.subject import Subject
 
 EACH_PLACE = frozenset({"mask", "tags", "tokens"})  # targets with an answer at each place
 COMMON = 9  # target tokens with a colour of their own

@@ -15,8 +15,9 @@ from netwright.data.stored import evenly_spaced
 from netwright.inspection.inside.activation_patterns import Patterns, activation_patterns
 from netwright.inspection.inside.flops import counting_flops
 from netwright.inspection.inside.linear_regions import LinearRegions, measure_linear_regions
-from netwright.recipes.views.entry import Subject, ViewEntry
-from netwright.recipes.views.run_views import Measured
+from netwright.recipes.saved.run_record import RunRecord
+from netwright.recipes.views.entry import ViewEntry
+from netwright.recipes.views.subject import Subject
 
 MOST_ROWS = 1_000
 MOST_FLOPS = 2e9  # of a whole picture
@@ -74,7 +75,7 @@ def measure(subject: Subject, settings: LinearRegionsConfig) -> LinearRegions:
     )
 
 
-def _probe(run: Measured) -> tuple[Patterns, int]:
+def _probe(run: RunRecord) -> tuple[Patterns, int]:
     """What one blank input meets on its way, and how many operations that takes."""
     blank: Tensor = torch.zeros(1, *run.spec.input_shape, device=device_of(run.model))
     with counting_flops() as counter:

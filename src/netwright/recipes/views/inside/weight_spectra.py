@@ -6,8 +6,9 @@ from netwright.inspection.inside.weight_spectra import (
     measure_weight_spectra,
     weight_matrices,
 )
-from netwright.recipes.views.entry import NoSettings, Subject, ViewEntry
-from netwright.recipes.views.own_layers import refuse_without_layers
+from netwright.recipes.views.entry import NoSettings, ViewEntry
+from netwright.recipes.views.refusals import refuse_without_layers
+from netwright.recipes.views.subject import Subject
 
 
 def _refusal(subject: Subject) -> str:

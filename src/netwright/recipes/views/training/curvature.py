@@ -9,8 +9,9 @@ from netwright.core.learner import Learner
 from netwright.inspection.training.curvature import Curvature, measure_curvature
 from netwright.optimizers.catalog import OPTIMIZERS
 from netwright.recipes.views.cost import measure_cost
-from netwright.recipes.views.entry import Subject, ViewEntry
-from netwright.recipes.views.own_layers import refuse_several
+from netwright.recipes.views.entry import ViewEntry
+from netwright.recipes.views.refusals import refuse_several
+from netwright.recipes.views.subject import Subject
 
 MOST_ROWS = 32
 SECONDS = 0.04  # of an evaluation: the view takes about a hundred times as long

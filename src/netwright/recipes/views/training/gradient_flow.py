@@ -11,8 +11,9 @@ from netwright.inspection.training.gradient_flow import (
     TrainedGradients,
     measure_gradient_flow,
 )
-from netwright.recipes.views.entry import Subject, ViewEntry
-from netwright.recipes.views.own_layers import refuse_without_layers
+from netwright.recipes.views.entry import ViewEntry
+from netwright.recipes.views.refusals import refuse_without_layers
+from netwright.recipes.views.subject import Subject
 from netwright.train.layer_history import LayerHistory
 
 

@@ -12,8 +12,9 @@ from netwright.core.errors import ConfigError
 from netwright.core.evaluation import call_with, evaluating
 from netwright.inspection.training.landscape import CELLS, Landscape, PlaneConfig, measure_landscape
 from netwright.recipes.views.cost import MOST_SECONDS, PLACE_SECONDS, Cost, measure_cost
-from netwright.recipes.views.entry import Subject, ViewEntry
-from netwright.recipes.views.own_layers import refuse_several
+from netwright.recipes.views.entry import ViewEntry
+from netwright.recipes.views.refusals import refuse_several
+from netwright.recipes.views.subject import Subject
 from netwright.recipes.views.training_batches import training_batches
 from netwright.train.kept_path import read_kept_path
 

@@ -18,11 +18,12 @@ from netwright.inspection.training.race_curves import Builder, RaceCurves, measu
 from netwright.models.catalog import MODELS
 from netwright.optimizers.catalog import OPTIMIZERS
 from netwright.optimizers.optimizer import build_optimizer
+from netwright.recipes.saved.run_record import RunRecord
 from netwright.recipes.saved.start_from import take_weights
 from netwright.recipes.views.cost import MOST_SECONDS, Cost, measure_cost
-from netwright.recipes.views.entry import Subject, ViewEntry
-from netwright.recipes.views.own_layers import refuse_several
-from netwright.recipes.views.run_views import Measured
+from netwright.recipes.views.entry import ViewEntry
+from netwright.recipes.views.refusals import refuse_several
+from netwright.recipes.views.subject import Subject
 from netwright.recipes.views.training_batches import training_batches
 
 USUAL = ("sgd", "momentum", "rmsprop", "adam")
@@ -107,7 +108,7 @@ def _affordable(cost: Cost) -> Length:
     return next((one for one in LENGTHS if one.seconds(cost) <= SECONDS), LENGTHS[-1])
 
 
-def _with_first_weights(run: Measured) -> nn.Module:
+def _with_first_weights(run: RunRecord) -> nn.Module:
     """The run's model as it was before it learned."""
     settings = dict(run.config["model"])
     kind = MODELS.load(settings.pop("name"))
@@ -118,7 +119,7 @@ def _with_first_weights(run: Measured) -> nn.Module:
     return model.to(device_of(run.model))
 
 
-def _names(settings: RaceConfig, run: Measured) -> tuple[str, ...]:
+def _names(settings: RaceConfig, run: RunRecord) -> tuple[str, ...]:
     """Who races; one that cannot is refused where it was asked for, else left out."""
     for name in settings.optimizers:
         OPTIMIZERS.check(name)
@@ -135,7 +136,7 @@ def _can_race(name: str) -> bool:
     return not entry.closure and not entry.full_batch
 
 
-def _entrant(name: str, run: Measured) -> tuple[float, Builder]:
+def _entrant(name: str, run: RunRecord) -> tuple[float, Builder]:
     """An optimizer's usual rate and what builds it; the run's own has the run's rate and options.
 
     No one has weight decay, which not all know.

@@ -1,4 +1,4 @@
-"""Which runs have layers: one network, not several models or rules without weights."""
+"""Which runs a view suits: by what they predict, and by the layers that they have."""
 
 import dataclasses
 from typing import Any
@@ -7,8 +7,8 @@ from torch import nn
 
 import netwright as nw
 from netwright.models.catalog import MODELS
-from netwright.recipes.views.entry import Subject
-from netwright.recipes.views.own_layers import refuse_without_layers
+from netwright.recipes.views.refusals import only_of, refuse_without_layers
+from netwright.recipes.views.subject import Subject
 
 
 @dataclasses.dataclass
@@ -33,3 +33,14 @@ def test_networks_are_looked_into_and_ensembles_and_models_without_matrices_are_
         "a view of layers is of one model, bagging has several"
     )
     assert refusal(nn.BatchNorm1d(3)) == "layers hold weight matrices, BatchNorm1d has none"
+
+
+def test_a_run_that_predicts_something_else_is_refused_with_what_it_predicts(
+    moons_run: nw.Run,
+) -> None:
+    subject = Subject(moons_run, None)
+    assert only_of("shares are", "labels", "class")(subject) == ""
+    assert only_of("a map is", "real", "tags")(subject) == (
+        "a map is of reals or tags, this run predicts classes; "
+        "`netwright inspect RUN` lists the views that a run has"
+    )

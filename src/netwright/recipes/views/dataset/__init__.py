@@ -1,0 +1,1 @@
+"""Entries of the views of the data that a model learns from."""

@@ -1,0 +1,121 @@
+"""The views of where a model looks: `attention` within a text, `alignment` with a source.
+
+Any model that has `attention_weights` is asked for them.
+
+Shapes: B texts or pairs, H heads, T tokens, S tokens of the source.
+"""
+
+from collections.abc import Sequence
+from typing import Protocol, cast, runtime_checkable
+
+from torch import Tensor
+
+from netwright.core.card import Card
+from netwright.core.devices import device_of
+from netwright.core.errors import ConfigError
+from netwright.core.evaluation import evaluating
+from netwright.data.text.encoder import TextEncoder
+from netwright.data.text.pair_encoder import PairEncoder
+from netwright.inspection.inside.attention_maps import AttentionMaps, measure_attention_maps
+from netwright.inspection.predictions.next_tokens import VISIBLE
+from netwright.recipes.views.attribution.explained_answer import input_token_names
+from netwright.recipes.views.entry import NoSettings, ViewEntry
+from netwright.recipes.views.subject import Subject
+
+MOST_TOKENS = 24  # of an example whose attention is shown: more could not be read
+
+
+@runtime_checkable
+class AttendsToItself(Protocol):
+    """A model of texts whose tokens look at each other."""
+
+    def attention_weights(self, tokens: Tensor, /) -> Sequence[Tensor]:
+        """The weights (B, H, T, T) of each layer."""
+
+
+@runtime_checkable
+class AttendsToSource(Protocol):
+    """A model of pairs whose target tokens look at the source."""
+
+    def attention_weights(self, pairs: Tensor, /) -> Tensor:
+        """The weights (B, T, S); where there are none, a refusal in one sentence."""
+
+
+def _refuse_attention(subject: Subject) -> str:
+    run = subject.run
+    if not isinstance(run.model, AttendsToItself) or run.spec.inputs == "pairs":
+        return f"attention is of models with `attention_weights` of a text, {subject.name} has none"
+    if not isinstance(run.preprocessor, TextEncoder):
+        return "attention is shown between the tokens of a text, this run reads none"
+    return "" if subject.first_steps().numel() else "the first text has no tokens that could look"
+
+
+def _measure_attention(subject: Subject, _: NoSettings) -> AttentionMaps:
+    run, tokens = subject.run, subject.first_steps()[:, :MOST_TOKENS]
+    with evaluating(run.model):
+        layers = cast(AttendsToItself, run.model).attention_weights(tokens)
+    heads = {
+        f"layer {layer}, head {head}": weights[0, head].cpu()
+        for layer, weights in enumerate(layers)
+        for head in range(weights.shape[1])
+    }
+    token_names = input_token_names(run)
+    names = [token_names[token].translate(VISIBLE) for token in tokens[0].tolist()]
+    return measure_attention_maps(heads, names, names)
+
+
+def _refuse_alignment(subject: Subject) -> str:
+    run = subject.run
+    if not (isinstance(run.preprocessor, PairEncoder) and isinstance(run.model, AttendsToSource)):
+        return (
+            "alignment is of models with `attention_weights` of pairs of texts, "
+            f"{subject.name} has none"
+        )
+    try:
+        _alignment(subject, subject.example(0).inputs)
+    except ConfigError as error:
+        return str(error)
+    return ""
+
+
+def _measure_alignment(subject: Subject, _: NoSettings) -> AttentionMaps:
+    """Of the longest of the first pairs, while its target was told."""
+    pairs = subject.split.inputs[:MOST_TOKENS]
+    pair = pairs[(pairs != 0).sum(dim=1).argmax()]
+    sources, said = cast(PairEncoder, subject.run.preprocessor).names(pair.cpu())
+    weights = _alignment(subject, pair[None].to(device_of(subject.run.model)))
+    return measure_attention_maps({"": weights[: len(said), : len(sources)]}, said, sources)
+
+
+def _alignment(subject: Subject, pair: Tensor) -> Tensor:
+    """The weights (T, S) of one pair (1, S + T), on the CPU."""
+    model = subject.run.model
+    with evaluating(model):
+        return cast(AttendsToSource, model).attention_weights(pair)[0].cpu()
+
+
+ATTENTION = ViewEntry(
+    card=Card(
+        sentence="From where each token takes what it needs, a panel a head.",
+        formula=r"\mathrm{softmax}\!\left(Q K^\top / \sqrt{d}\right)",
+        source='Vaswani et al., "Attention Is All You Need" (2017)',
+    ),
+    measure=_measure_attention,
+    refusal=_refuse_attention,
+    section="inside",
+    has_examples=True,
+    code=(measure_attention_maps,),
+)
+ALIGNMENT = ViewEntry(
+    card=Card(
+        sentence="Where a decoder looks in the source while it says each token.",
+        formula="",
+        source='Bahdanau, Cho and Bengio, "Neural Machine Translation by Jointly Learning to Align '
+        'and Translate" (2015)',
+    ),
+    measure=_measure_alignment,
+    refusal=_refuse_alignment,
+    section="predictions",
+    has_examples=True,
+    code=(measure_attention_maps,),
+)

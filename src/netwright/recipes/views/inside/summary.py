@@ -1,0 +1,29 @@
+"""The view `summary` of a run: its layers, from a real batch where the data is at hand."""
+
+import torch
+
+from netwright.core.devices import device_of
+from netwright.inspection.inside.summary import Summary, measure_summary
+from netwright.recipes.views.entry import NoSettings, ViewEntry, report_card
+from netwright.recipes.views.subject import Subject
+
+ROWS = 32  # training examples that go through the model
+
+
+def _measure(subject: Subject, _: NoSettings) -> Summary:
+    run = subject.run
+    if subject.sample is None:
+        dtype = torch.int64 if run.spec.vocab_size else torch.float32
+        batch = torch.zeros(1, *run.spec.input_shape, dtype=dtype)
+    else:
+        batch = subject.first_training_inputs(ROWS)
+    return measure_summary(run.model, batch.to(device_of(run.model)))
+
+
+SUMMARY = ViewEntry(
+    card=report_card("The layers a batch goes through, with their sizes and their work."),
+    measure=_measure,
+    data="welcome",
+    section="model",
+    code=(measure_summary,),
+)

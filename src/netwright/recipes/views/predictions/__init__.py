@@ -1,0 +1,1 @@
+"""Entries of the views of what a model says."""

@@ -1,0 +1,117 @@
+"""The views of predicted classes, labels and tags, by the probabilities that a run gives them.
+
+Shapes: N examples, C classes, labels or tags, T tokens.
+"""
+
+from netwright.core.card import Card
+from netwright.data.spec import IGNORED
+from netwright.inspection.predictions.calibration import Calibration, measure_calibration
+from netwright.inspection.predictions.confusion import Confusion, measure_confusion
+from netwright.inspection.predictions.decision_regions import (
+    DecisionRegions,
+    measure_decision_regions,
+)
+from netwright.inspection.predictions.label_errors import LabelErrors, measure_label_errors
+from netwright.inspection.predictions.wrong_examples import WrongExamples, measure_wrong_examples
+from netwright.recipes.views.entry import NoSettings, ViewEntry, report_card
+from netwright.recipes.views.refusals import only_of
+from netwright.recipes.views.subject import Subject
+
+
+def _measure_confusion(subject: Subject, _: NoSettings) -> Confusion:
+    targets, predictions, weights = subject.targets, subject.predictions, subject.split.weights
+    if subject.run.spec.target == "tags":  # over all tokens that count
+        counted = targets != IGNORED  # (N, T)
+        targets, predictions, weights = targets[counted], predictions[counted], None
+    return measure_confusion(
+        targets,
+        predictions,
+        subject.run.spec.class_names,
+        weights,
+        is_sample=subject.rows is not None,
+    )
+
+
+def _measure_label_errors(subject: Subject, _: NoSettings) -> LabelErrors:
+    names, weights = subject.run.spec.class_names, subject.split.weights
+    return measure_label_errors(subject.targets, subject.predictions, names, weights)
+
+
+def _measure_calibration(subject: Subject, _: NoSettings) -> Calibration:
+    names, weights = subject.run.spec.class_names, subject.split.weights
+    return measure_calibration(subject.targets, subject.predictions, weights, class_names=names)
+
+
+def _refuse_regions(subject: Subject) -> str:
+    spec = subject.run.spec
+    if spec.target == "class" and (spec.inputs != "features" or spec.num_features < 2):
+        return "decision regions are on a plane through a table of two features or more"
+    return only_of("decision regions are", "class")(subject)
+
+
+def _measure_regions(subject: Subject, _: NoSettings) -> DecisionRegions:
+    spec = subject.run.spec
+    return measure_decision_regions(
+        subject.predict,
+        subject.inputs,
+        subject.targets,
+        spec.class_names,
+        spec.feature_names,
+        decode=subject.run.preprocessor.units(),
+    )
+
+
+def _measure_wrong_examples(subject: Subject, _: NoSettings) -> WrongExamples:
+    return measure_wrong_examples(
+        subject.inputs_as_shown,
+        subject.targets,
+        subject.predictions,
+        subject.run.spec.class_names,
+        rows=subject.rows,
+    )
+
+
+CONFUSION = ViewEntry(
+    card=report_card("Which classes are taken for which."),
+    measure=_measure_confusion,
+    refusal=only_of("a confusion matrix is", "class", "tags"),
+    section="predictions",
+    code=(measure_confusion,),
+)
+LABEL_ERRORS = ViewEntry(
+    card=report_card("What each label found, missed, and falsely reported."),
+    measure=_measure_label_errors,
+    refusal=only_of("label errors are", "labels"),
+    section="predictions",
+    code=(measure_label_errors,),
+)
+CALIBRATION = ViewEntry(
+    card=Card(
+        sentence="Of the answers given with 80 % confidence, are 80 % right?",
+        formula=r"\mathrm{ECE} = \sum_b \frac{n_b}{n} "
+        r"\left|\mathrm{acc}_b - \mathrm{conf}_b\right|",
+        source='Guo et al., "On Calibration of Modern Neural Networks" (2017)',
+    ),
+    measure=_measure_calibration,
+    refusal=only_of("calibration is", "class"),
+    section="predictions",
+    code=(measure_calibration,),
+)
+DECISION_REGIONS = ViewEntry(
+    card=report_card(
+        "The class at every place of a plane through the inputs, and the boundary between classes."
+    ),
+    measure=_measure_regions,
+    refusal=_refuse_regions,
+    section="predictions",
+    has_examples=True,
+    code=(measure_decision_regions,),
+)
+WRONG_EXAMPLES = ViewEntry(
+    card=report_card("The surest mistakes, and the narrowest right ones."),
+    measure=_measure_wrong_examples,
+    refusal=only_of("wrong examples are", "class"),
+    section="examples",
+    has_examples=True,
+    code=(measure_wrong_examples,),
+)

@@ -1,0 +1,129 @@
+"""A run that is looked at: what several views need of it is worked out once and shared.
+
+Shapes: N examples of the split that the results tell of, B examples of a batch.
+"""
+
+from collections.abc import Mapping
+from functools import cached_property
+
+import torch
+from torch import Tensor
+
+from netwright.core.devices import device_of
+from netwright.core.errors import ConfigError
+from netwright.data.dataset import Split
+from netwright.data.loader import Batch
+from netwright.data.stored import Sample, evenly_spaced
+from netwright.inspection.drawing.view import View
+from netwright.models.model import Model
+from netwright.recipes.saved.run_record import RunRecord
+from netwright.train.evaluate import predict
+
+
+class Subject:
+    """A run that is looked at, with a sample of its data where that is at hand.
+
+    Args:
+        run: what is looked at; nothing of it is changed.
+        sample: of its data, or None.
+        absent: why there is none, in one sentence.
+    """
+
+    def __init__(self, run: RunRecord, sample: Sample | None, absent: str = "") -> None:
+        self.run, self.sample, self.absent = run, sample, absent
+
+    @property
+    def name(self) -> str:
+        """What its model is called: the catalog's name, or the class of a module of one's own."""
+        return str(self.run.config["model"]["name"]) or type(self.run.model).__name__
+
+    @property
+    def data(self) -> Sample:
+        """The sample of its data; a run without its data is refused."""
+        if self.sample is None:
+            raise ConfigError(f"this view needs the run's data: {self.absent}")
+        return self.sample
+
+    @property
+    def split(self) -> Split:
+        """The examples that the results tell of."""
+        return self.data.shown.split(self.run.results["split"])
+
+    @property
+    def rows(self) -> Tensor | None:
+        """The places (N,) of these examples in the whole split; None where they are all of it."""
+        return self.data.rows(self.run.results["split"])
+
+    @cached_property
+    def inputs(self) -> Tensor:
+        """Their encoded inputs (N, ...), on the CPU."""
+        return self.split.inputs.cpu()
+
+    @cached_property
+    def targets(self) -> Tensor:
+        """Their targets (N, ...), on the CPU."""
+        return self.split.targets.cpu()
+
+    @cached_property
+    def predictions(self) -> Tensor:
+        """What the model says of them (N, ...), on the CPU: probabilities or reals."""
+        return self.predict(self.inputs)
+
+    def predict(self, inputs: Tensor) -> Tensor:
+        """Encoded inputs -> probabilities or reals, on the CPU."""
+        return predict(self.run.model, inputs.to(device_of(self.run.model)), self.run.task)
+
+    @property
+    def inputs_as_shown(self) -> Tensor:
+        """Images in the units that they came in, so that colours are right; the rest as it is."""
+        if self.run.spec.inputs != "image":
+            return self.inputs
+        offset, scale = self.run.preprocessor.units()
+        return (self.inputs.flatten(1) * scale + offset).reshape(self.inputs.shape)
+
+    @cached_property
+    def own_views(self) -> Mapping[str, View]:
+        """The views that only its model has, by name."""
+        model = self.run.model
+        if self.sample is None or not isinstance(model, Model):
+            return {}
+        return model.own_views(self.split.to(device_of(model)))
+
+    def batch(self, rows: int, *, split: str = "") -> Batch:
+        """Examples of a split, spread evenly since it may be sorted, on the model's device.
+
+        Args:
+            rows: how many, or as many as there are.
+            split: train, val or test; by default the one that the results tell of.
+        """
+        examples = self.data.shown.split(split) if split else self.split
+        return self._batch(examples, evenly_spaced(len(examples), rows))
+
+    def example(self, place: int) -> Batch:
+        """A batch of the one example at this place of the split."""
+        if not 0 <= place < len(self.split):
+            name = self.run.results["split"]
+            raise ConfigError(
+                f"example must be from 0 to {len(self.split) - 1}, the {name} rows, got {place}"
+            )
+        return self._batch(self.split, torch.tensor([place]))
+
+    def first_steps(self) -> Tensor:
+        """The split's first sequence (1, T, ...) without padding, on the model's device."""
+        inputs, padding = self.example(0).inputs, self.run.spec.padding
+        return inputs if padding is None else inputs[inputs != padding][None]
+
+    def first_training_inputs(self, rows: int) -> Tensor:
+        """The inputs (B, ...) of so many first training examples, or of as many as there are."""
+        train = self.data.shown.train
+        return train.read(torch.arange(min(rows, len(train)), device=train.targets.device))
+
+    def _batch(self, examples: Split, rows: Tensor) -> Batch:
+        rows, device = rows.to(examples.targets.device), device_of(self.run.model)
+        weights = None if examples.weights is None else examples.weights[rows].to(device)
+        return Batch(
+            inputs=examples.read(rows).to(device),
+            targets=examples.targets[rows].to(device),
+            weights=weights,
+            rows=rows,
+        )

@@ -1,0 +1,1 @@
+"""The views of what a model says, on saved runs."""
