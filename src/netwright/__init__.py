@@ -40,8 +40,10 @@ if TYPE_CHECKING:
     from netwright.recipes.run.look_inside import inspectable as inspectable
     from netwright.recipes.run.run import Run as Run
     from netwright.recipes.run.run import open_run as open_run
+    from netwright.recipes.saved.load_recipe import load_recipe as load_recipe
     from netwright.recipes.saved.verify import verify as verify
     from netwright.recipes.search.search import search as search
+    from netwright.train.settings import TrainConfig as TrainConfig
 
 __version__ = VERSION
 
@@ -52,6 +54,7 @@ _HOMES = {
     "NetRegressor": "netwright.recipes.estimators.scikit_learn",
     "NetwrightError": "netwright.core.errors",
     "Run": "netwright.recipes.run.run",
+    "TrainConfig": "netwright.train.settings",
     "backprop": "netwright.backprop",
     "compare": "netwright.recipes.judging.compare",
     "cross_validate": "netwright.recipes.judging.cross_validate",
@@ -65,6 +68,7 @@ _HOMES = {
     "inspectable": "netwright.recipes.run.look_inside",
     "inspection": "netwright.inspection",
     "layers": "netwright.layers",
+    "load_recipe": "netwright.recipes.saved.load_recipe",
     "losses": "netwright.losses",
     "metrics": "netwright.metrics",
     "models": "netwright.models",

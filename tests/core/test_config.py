@@ -23,7 +23,10 @@ from netwright.core.config import (
     OneOf,
     Positive,
     Size,
+    as_held,
+    changed_fields,
     describe,
+    field_names,
     parse,
     to_mapping,
 )
@@ -308,3 +311,12 @@ def test_no_text_holds_a_nul_character() -> None:
         Named(path="a\0b")
     with pytest.raises(ConfigError, match=r"^columns must not hold a NUL character"):
         Named(columns=("a", "\0"))
+
+
+def test_fields_by_name_those_that_were_changed_and_what_one_would_hold() -> None:
+    assert field_names(Inner) == ["depth", "ratio"]
+    assert changed_fields(Outer()) == {}
+    assert changed_fields(Outer(widths=(4,), flag=False, name="y")) == {"name": "y", "widths": (4,)}
+    assert as_held(Outer, "widths", "8,4") == [8, 4]
+    with pytest.raises(ConfigError, match=r"^size must be greater than 0, got 0$"):
+        as_held(Outer, "size", 0)

@@ -126,6 +126,26 @@ def to_mapping(config: Config) -> dict[str, Any]:
     return {name: _plain(getattr(config, name)) for name in _hints(type(config))}
 
 
+def field_names(cls: type[Config]) -> list[str]:
+    """The settings of a config, by name."""
+    return [field.name for field in fields(cls)]  # type: ignore[arg-type]
+
+
+def changed_fields(config: Config) -> dict[str, Any]:
+    """The fields that are not as they come, with their values."""
+    defaults = {field.name: field.default for field in describe(type(config))}
+    return {
+        name: getattr(config, name)
+        for name, value in to_mapping(config).items()
+        if value != defaults[name]
+    }
+
+
+def as_held(cls: type[Config], name: str, value: Any) -> Any:
+    """The plain value that the field of a config holds when it is given this one."""
+    return _plain(_checked(name, value, _hints(cls)[name]))
+
+
 def describe(cls: type[Config]) -> list[Field]:
     """The settings of a config, for help and cards."""
     hints = _hints(cls)

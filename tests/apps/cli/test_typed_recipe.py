@@ -15,6 +15,7 @@ from netwright.apps.cli.typed_recipe import (
     typed_recipe,
 )
 from netwright.core.errors import ConfigError
+from netwright.recipes.plan.recipe import parse_recipe
 from tests.apps.cli.conftest import Type
 from tests.recipes.fitting.test_ensemble_fit import SMALL, KilledError, StopInFit, assert_same
 
@@ -142,3 +143,25 @@ def test_an_optimizer_takes_options_from_the_command_line(type_in: Type) -> None
         "train", "mlp", "xor", "--optimizer", "sgd", "--epochs", 1, "--no-report", *words
     )
     assert answer.code == 0, answer.err
+
+
+@pytest.mark.parametrize("section", ["5", "[a]", "{name: [a], target: x}"])
+def test_a_section_of_a_file_that_is_none_is_left_to_be_refused(
+    section: str, tmp_path: Path
+) -> None:
+    file = tmp_path / "odd.yaml"
+    file.write_text(f"data: {section}")
+    with pytest.raises(ConfigError, match="data must be a name, or a mapping with a name"):
+        parse_recipe(typed_recipe([file], None, None, None, [], {}, {}))
+
+
+def test_a_source_that_predicts_one_column_takes_the_one_target_that_is_typed() -> None:
+    def target(source: str, *columns: str) -> object:
+        sets = [f"data.name={source}"]
+        return typed_recipe([], "mlp", "x.csv", None, sets, {"target": columns}, {})["data"][
+            "target"
+        ]
+
+    assert target("text-pairs", "french") == "french"
+    assert target("table", "a, b") == ("a, b",)
+    assert target("text-pairs", "a", "b") == ("a", "b")  # which it refuses

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from netwright.core.errors import ConfigError, DataError
 from netwright.recipes.estimators.scikit_learn import NetClassifier, NetRegressor
+from netwright.train.settings import TrainConfig
 
 SETTINGS: dict[str, Any] = {"hidden": (8,), "dropout": 0.3, "lr": 0.01, "random_state": 3}
 
@@ -197,3 +198,15 @@ def test_the_first_rows_of_a_stream_may_be_of_one_class(blobs: Any) -> None:
     assert estimator.predict_proba(inputs).shape == (70, 3)
     with pytest.raises(DataError, match=r"^arrays has one class only in its training rows, '2'$"):
         NetClassifier(**SETTINGS).fit(inputs[targets == 2], targets[targets == 2])
+
+
+def test_exact_names_and_a_whole_config_of_training_are_heeded_in_each_pass(blobs: Any) -> None:
+    settings = {name: value for name, value in SETTINGS.items() if name != "lr"}
+    short = NetClassifier(**settings, lr=0.05, optimizer="sgd", batch_size=7)
+    exact: dict[str, Any] = {"train.lr": 0.05, "train.optimizer": "sgd", "train.batch_size": 7}
+    whole = TrainConfig(lr=0.05, optimizer="sgd", batch_size=7)
+    wanted = after_passes(short, blobs, 2)
+    for estimator in (NetClassifier(**settings, **exact), NetClassifier(**settings, train=whole)):
+        got = after_passes(estimator, blobs, 2)
+        assert got.history_.rows[-1].step == wanted.history_.rows[-1].step
+        assert torch.equal(weights_of(got), weights_of(wanted))

@@ -160,7 +160,7 @@ def test_data_that_is_given_is_taken_whatever_the_recipes_say(wide: Path) -> Non
     assert choose_data(given, [read_entry(wide)]) == ("moons", {"seed": 3})
     assert given == {"name": "moons", "seed": 3}
     table = {"name": "table", "path": "x.csv", "target": ["y"]}
-    assert choose_data(table, []) == ("x.csv", {"target": ["y"]})
+    assert choose_data(table, []) == ("x.csv", {"name": "table", "target": ["y"]})
 
 
 def test_without_data_it_is_that_of_the_recipes_else_the_digits(wide: Path) -> None:

@@ -2,17 +2,19 @@
 
 import ast
 import shlex
+from inspect import signature
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+import netwright as nw
 from netwright.recipes.judging.compare import PreparedComparison, prepare_comparison
 from netwright.recipes.judging.same_comparison import (
+    TAKEN,
     comparison_as_command,
     comparison_as_python,
-    setting_words,
-    typed_settings,
 )
 
 
@@ -22,24 +24,6 @@ def prepared(*entries: str, data: Any = None, **settings: Any) -> PreparedCompar
 
 def configs(comparison: PreparedComparison) -> list[dict[str, Any]]:
     return [row.recipe.to_mapping() for row in comparison.contenders]
-
-
-def test_settings_are_written_as_they_are_typed() -> None:
-    settings = {
-        "hidden": [64, 32],
-        "batch_norm": True,
-        "lr": 0.1,
-        "optimizer_options": {"eps": 1, "flags": [False, True]},
-    }
-    assert typed_settings(settings) == {
-        "hidden": "64,32",
-        "batch_norm": "true",
-        "lr": "0.1",
-        "optimizer_options.eps": "1",
-        "optimizer_options.flags": "false,true",
-    }
-    assert setting_words(settings)[:2] == ["hidden=64,32", "batch_norm=true"]
-    assert setting_words(settings)[-1] == "optimizer_options.flags=false,true"
 
 
 def test_what_all_share_is_said_once_and_what_differs_with_its_entry() -> None:
@@ -57,6 +41,14 @@ def test_what_all_share_is_said_once_and_what_differs_with_its_entry() -> None:
         "'logistic:batch_size=280:optimizer=lbfgs:restore_best=false', data='moons', seeds=4, "
         "seed=2, metric='f1', epochs=3)\n"
     )
+
+
+@pytest.fixture
+def series_file(tmp_path: Path) -> Path:
+    file = tmp_path / "waves.csv"
+    rows = (f"2020-01-{1 + day:02d},{day % 5},{day % 7}" for day in range(28))
+    file.write_text("\n".join(["day,x,y", *rows]))
+    return file
 
 
 @pytest.fixture
@@ -107,3 +99,30 @@ def test_arrays_have_no_command_and_are_called_data() -> None:
     assert "nw.compare('mlp', 'mlp:hidden=4', data=data, seeds=5, " in comparison_as_python(
         told, seeds=5, metric="accuracy"
     )
+
+
+def test_what_a_model_shares_with_training_is_said_exactly() -> None:
+    before = prepared("cnn:model.kernel=5:train.kernel=foreach", "cnn:lr=0.1", data="digits")
+    told = configs(before)
+    assert [one["model"]["kernel"] for one in told] == [5, 3]
+    assert [one["train"]["kernel"] for one in told] == ["foreach", "auto"]
+    command = comparison_as_command(told, seeds=4, metric="accuracy")
+    assert " cnn:model.kernel=5:train.kernel=foreach cnn:lr=0.1 " in command
+    _, _, *words = shlex.split(command)
+    again = prepared(*words[: words.index("--data")], data="digits")
+    assert configs(again) == told
+
+
+def test_what_came_from_a_source_that_a_file_does_not_tell_names_it(series_file: Path) -> None:
+    section = {"name": "series", "path": str(series_file), "target": ["y"]}
+    told = configs(prepared("lstm", "gru", data=section, epochs=1))
+    assert told[0]["data"]["name"] == "series"
+    command = comparison_as_command(told, seeds=4, metric="rmse")
+    assert f"--data {series_file} --set data.name=series --set data.target=y" in command
+    assert "'name': 'series'" in comparison_as_python(told, seeds=4, metric="rmse")
+
+
+def test_the_names_that_are_taken_are_those_of_the_call() -> None:
+    arguments = signature(nw.compare).parameters.values()
+    plain = [one.name for one in arguments if one.kind is one.KEYWORD_ONLY]
+    assert sorted(TAKEN) == sorted([*plain, "train"])

@@ -4,8 +4,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-DEFAULTS = {"model": {"name": "mlp"}, "data": {"name": "digits"}}
-
 
 def parse_seconds(text: str) -> float:
     """90, 90s, 10m or 2h in seconds."""
@@ -37,18 +35,19 @@ def typed_recipe(
     given_data: dict[str, Any],
     given_train: dict[str, Any],
     *,
-    first: Mapping[str, Any] = DEFAULTS,
+    first: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
     """The first recipe, then files in order, then the command line: the last one wins.
 
     After files, which name a model, data may be typed alone.
     """
     from netwright.models.catalog import MODELS
-    from netwright.recipes.plan.recipe import data_section, merge, names_data
-    from netwright.recipes.plan.recipe_file import read_recipe_file, typed_value
+    from netwright.recipes.plan.recipe import DEFAULTS, data_section, merge, names_data
+    from netwright.recipes.plan.recipe_file import read_recipe_file
+    from netwright.recipes.plan.typed_settings import nest_typed
     from netwright.recipes.ready.catalog import recipe_path
 
-    values = dict(first)
+    values = dict(DEFAULTS if first is None else first)
     for file in files:
         values = merge(values, normal_form(read_recipe_file(recipe_path(file))))
     if files and data is None and model is not None and model not in MODELS and names_data(model):
@@ -58,16 +57,34 @@ def typed_recipe(
         typed["model"]["name"] = model
     typed["data"].update({key: value for key, value in given_data.items() if value is not None})
     typed["train"].update({key: value for key, value in given_train.items() if value is not None})
+    pairs: dict[str, dict[str, str]] = {section: {} for section in typed}
     for text in settings:
-        section, (*way, key), value = parse_setting(text)
-        place = typed[section]
-        for step in way:  # data.types.age=category
-            place = place.setdefault(step, {})
-        place[key] = typed_value(value) if way else value  # other settings know their type
+        section, keys, value = parse_setting(text)
+        pairs[section][".".join(keys)] = value  # data.types.age=category
+    for section, given in pairs.items():
+        typed[section].update(nest_typed(given))
     if data is not None:
         typed["data"] = {**data_section(data, typed["data"]), **typed["data"]}
     values = merge(values, typed)
+    values["data"] = _with_one_target(values.get("data"))
     return values if seed is None else {**values, "seed": seed}
+
+
+def _with_one_target(section: Any) -> Any:
+    """--target may be typed several times; a source that predicts one column takes its name."""
+    from netwright.core.config import describe
+    from netwright.data.catalog import SOURCES
+
+    if not isinstance(section, Mapping):  # a file may hold anything: it is refused as a whole
+        return section
+    target, name = section.get("target"), section.get("name")
+    if not isinstance(target, tuple) or len(target) != 1:
+        return section
+    if not isinstance(name, str) or name not in SOURCES:
+        return section
+    kinds = {field.name: field.kind for field in describe(SOURCES.load(name).config)}
+    takes_several = kinds.get("target", "").startswith("list of")
+    return section if takes_several else {**section, "target": target[0]}
 
 
 def first_recipe(resume: str) -> dict[str, Any]:
@@ -80,7 +97,7 @@ def first_recipe(resume: str) -> dict[str, Any]:
     from netwright.core.inside import has_file
     from netwright.models.catalog import MODELS
     from netwright.models.ensembles.ensemble import Ensemble
-    from netwright.recipes.plan.recipe import merge
+    from netwright.recipes.plan.recipe import DEFAULTS, merge
     from netwright.recipes.plan.recipe_file import read_own_recipe
     from netwright.recipes.saved.resume import AUTO, NEVER, check_named, run_of
 

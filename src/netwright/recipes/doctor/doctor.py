@@ -25,8 +25,9 @@ from netwright.models.catalog import MODELS
 from netwright.recipes.doctor.diagnosis import Diagnosis
 from netwright.recipes.doctor.model_checkup import look_at_model
 from netwright.recipes.fitting.fit import put_together, resolve
-from netwright.recipes.plan.recipe import Recipe, data_section
-from netwright.recipes.plan.sources import load_named, settings_type
+from netwright.recipes.plan.given_settings import given_to
+from netwright.recipes.plan.recipe import Recipe
+from netwright.recipes.plan.sources import load_named, settings_type, source_section
 
 
 def doctor(
@@ -44,16 +45,17 @@ def doctor(
         seed: of the model's first weights.
         **settings: of the data (target ...), of the model or of training, each by its name.
     """
-    kind = settings_type(data, settings)
+    given = given_to("data", settings)
+    kind = settings_type(data, given)
     is_named = isinstance(data, str | Path)
     return _diagnose(
         None if is_named else data,
-        None if kind is None else _config(data, kind, settings),
+        None if kind is None else _config(data, kind, given),
         lambda: resolve(
             "mlp" if model is None else model,
             data,
             seed=seed,
-            **{**settings, **_forgiving(kind)},
+            **_with_data(settings, _forgiving(kind)),
         ),
         is_model_given=model is not None,
     )
@@ -81,13 +83,19 @@ def usual_model(spec: DataSpec) -> str:
     return "lstm" if spec.inputs in {"tokens", "series"} else "mlp"
 
 
-def _config(data: Any, kind: type[Config], settings: dict[str, Any]) -> Config:
+def _config(data: Any, kind: type[Config], given: dict[str, Any]) -> Config:
     names = {field.name for field in describe(kind)}
-    own = {name: value for name, value in settings.items() if name in names}
+    own = {name: value for name, value in given.items() if name in names}
     if isinstance(data, str | Path):
-        own = {**data_section(data, settings), **own}
+        own = {**source_section(data, given), **own}
         del own["name"]
     return parse(kind, own, "data")
+
+
+def _with_data(settings: dict[str, Any], instead: dict[str, Any]) -> dict[str, Any]:
+    """The settings with others of the data instead, whichever way these were named."""
+    exact = {f"data.{name}": value for name, value in instead.items()}
+    return {name: value for name, value in settings.items() if name not in instead} | exact
 
 
 def _forgiving(kind: type[Config] | None) -> dict[str, Any]:

@@ -33,6 +33,7 @@ from netwright.recipes.estimators.passes import KeepStanding, Standing, learn_on
 from netwright.recipes.fitting.fit import put_together, resolve
 from netwright.recipes.fitting.prepared import Prepared
 from netwright.recipes.fitting.training import train
+from netwright.recipes.plan.given_settings import given_to
 from netwright.recipes.saved.run_folder import claim_folder
 from netwright.train.evaluate import predict
 from netwright.train.history import History
@@ -129,7 +130,7 @@ class NetEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn ha
                 X, y, sample_weight, classes=classes, val_size=0.0, is_part=True
             )
             before = None
-        batch_size = self._settings.get("batch_size")
+        batch_size = given_to("train", self._settings).get("batch_size")
         standing = learn_one_pass(prepared, before, batch_size=batch_size)
         self._settle(prepared, standing.history, standing)
         return self
@@ -153,8 +154,8 @@ class NetEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn ha
         X, y, weights = self._read(X, y, sample_weight, first=True, classes=classes)
         kind, names = self._kind()
         settings = self._checked_settings()
-        if is_part:  # what a part has its optimum at is not that of all
-            settings.setdefault("optimizer", DEFAULT_OPTIMIZER)
+        if is_part and "optimizer" not in given_to("train", settings):
+            settings["train.optimizer"] = DEFAULT_OPTIMIZER  # a part's optimum is not that of all
         for_data = {name: settings.pop(name) for name in DATA_SETTINGS if name in settings}
         for_data |= {"kind": kind, "val_size": val_size, "test_size": 0.0}
         data = from_arrays(

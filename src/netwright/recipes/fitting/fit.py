@@ -10,8 +10,8 @@ import torch
 from torch import nn
 from torch.nn.modules.batchnorm import _BatchNorm
 
-from netwright.core.checks import check_no_nul, check_seed, nearest
-from netwright.core.config import Config, describe, parse
+from netwright.core.checks import check_no_nul
+from netwright.core.config import Config
 from netwright.core.devices import device_of, pick_device
 from netwright.core.errors import ConfigError, DataError
 from netwright.core.learner import Learner
@@ -28,9 +28,11 @@ from netwright.recipes.fitting.own_module import check_complex, check_own_module
 from netwright.recipes.fitting.prepared import Prepared
 from netwright.recipes.fitting.training import train
 from netwright.recipes.plan.convex_training import choose_optimizer, goes_to_optimum, start_at_zero
+from netwright.recipes.plan.given_settings import given_to
 from netwright.recipes.plan.model_fit import check_model_fits, check_source_fits
-from netwright.recipes.plan.recipe import Recipe, data_section, has_own_rule
-from netwright.recipes.plan.sources import load_source, settings_type
+from netwright.recipes.plan.named_recipe import change_recipe, model_type, name_recipe
+from netwright.recipes.plan.recipe import DEFAULTS, Recipe
+from netwright.recipes.plan.sources import load_configured, load_source, source_section
 from netwright.recipes.run.run import Run
 from netwright.recipes.saved.resume import AUTO, NEVER
 from netwright.train.callback import Callback, check_callbacks
@@ -42,10 +44,10 @@ ONE_NUMBER = "Expected more than 1 value per channel"  # so torch refuses to nor
 
 
 def fit(  # noqa: PLR0913 - the one door, with a name for each question
-    model: str | Config | nn.Module = "mlp",
-    data: Any = "digits",
+    model: str | Config | nn.Module | Recipe = "mlp",
+    data: Any = None,
     *,
-    seed: int = 0,
+    seed: int | None = None,
     out: str | Path | None = None,
     resume: str | Path = "never",
     allow: str | Sequence[str] = (),
@@ -58,9 +60,12 @@ def fit(  # noqa: PLR0913 - the one door, with a name for each question
     """Train a model on data and leave a run folder, or with `save=False` nothing but the run.
 
     Args:
-        model: a name ("mlp"), a config (`MLPConfig(hidden=(64,))`), or a module of your own.
-        data: a name ("digits"), a path ("Default.csv"), (inputs, targets), a frame, or `Data`.
-        seed: of weights, order and dropout; the same seed gives the same run, bit for bit.
+        model: a name ("mlp"), a config (`MLPConfig(hidden=(64,))`), a module of your own, or a
+            whole recipe (`nw.load_recipe("recipe.yaml")`), which names its data.
+        data: a name ("digits", which is the default), a path ("Default.csv"), (inputs, targets),
+            a frame, or `Data`.
+        seed: of weights, order and dropout; the same seed gives the same run, bit for bit. By
+            default the recipe's, or 0.
         out: the run folder; by default the next free runs/MODEL-DATA-NNN.
         resume: "never"; "auto": go on in `out`, or in the newest unfinished run of the same
             recipe, and begin where there is none; or the folder of a run or checkpoint to go on in.
@@ -71,19 +76,17 @@ def fit(  # noqa: PLR0913 - the one door, with a name for each question
         quiet: print nothing.
         save: False trains in memory and writes nothing; `run.save(folder)` may do so afterwards.
         **settings: of training (epochs, lr ...), of the model (hidden, dropout ...) or of the data
-            (target, noise ...), each by its name. With text="sentence" a table or a frame is one
-            that has a text in each row, in this column.
+            (target, noise ...), each by its name; where two sections have a name, by its exact
+            one: `**{"model.kernel": 5}`. `train=nw.TrainConfig(...)` is training as a whole. With
+            text="sentence" a table or a frame is one that has a text in each row, in this column.
     """
     for name, place in (("out", out), ("resume", resume), ("start_from", start_from)):
         check_no_nul(name, place)
     check_one_beginning(resume, start_from)
     _check_save(save, out, resume)
     check_callbacks(callbacks)
-    _check_readable(model, data, settings)
-    recipe, loaded, module = resolve(model, data, seed=seed, **settings)
-    recipe = replace(recipe, start_from=run_path(start_from))
     return train(
-        put_together(recipe, loaded, module),
+        _prepared(model, data, seed, run_path(start_from), settings),
         out=None if out is None else Path(out),
         resume=resume,
         allow=allow,
@@ -97,33 +100,36 @@ def prepare(
     model: str | Config | nn.Module, data: Any, *, seed: int = 0, **settings: Any
 ) -> Prepared:
     """Resolve names and settings, load the data, build the model, and try one batch."""
+    return _prepared(model, data, seed, "", settings)
+
+
+def _prepared(
+    model: str | Config | nn.Module | Recipe,
+    data: Any,
+    seed: int | None,
+    start_from: str,
+    settings: dict[str, Any],
+) -> Prepared:
+    if isinstance(model, Recipe):
+        if data is not None:
+            raise ConfigError(f"{model!r} names its data: leave out data, or give a model's name")
+        recipe = change_recipe(model, seed=seed, **settings)
+        recipe = replace(recipe, start_from=start_from or recipe.start_from)
+        return put_together(recipe, load_configured(recipe))
+    data = DEFAULTS["data"]["name"] if data is None else data
     _check_readable(model, data, settings)
-    return put_together(*resolve(model, data, seed=seed, **settings))
+    recipe, loaded, module = resolve(model, data, seed=0 if seed is None else seed, **settings)
+    return put_together(replace(recipe, start_from=start_from), loaded, module)
 
 
 def resolve(
     model: str | Config | nn.Module, data: Any, *, seed: int = 0, **settings: Any
 ) -> tuple[Recipe, Data, nn.Module | None]:
     """The recipe of these names and settings, its data, and the user's own module if it is one."""
-    check_seed(seed)
-    name, kind = _model_type(model)
-    own, for_data, for_train = _sort_settings(
-        settings, kind, settings_type(data, settings), own_rule=has_own_rule(name)
-    )
-    train_config = parse(TrainConfig, for_train, "train")
-    if own and not isinstance(model, str):
-        raise ConfigError(f"{next(iter(own))!r} is given beside a model that is already configured")
-    data_name, data_config, loaded = load_source(data, for_data)
-    config = parse(kind, own, "model") if isinstance(model, str) and kind is not None else None
-    recipe = Recipe(
-        model=name,
-        model_settings=model if isinstance(model, Config) else config,
-        data=data_name,
-        data_settings=data_config,
-        train=train_config,
-        seed=seed,
-    )
-    return recipe, loaded, model if isinstance(model, nn.Module) else None
+    recipe, given = name_recipe(model, data, seed=seed, **settings)
+    name, config, loaded = load_source(data, given)
+    own = model if isinstance(model, nn.Module) else None
+    return replace(recipe, data=name, data_settings=config), loaded, own
 
 
 def put_together(
@@ -213,9 +219,9 @@ def _check_save(save: bool, out: str | Path | None, resume: str | Path) -> None:
 def _check_readable(model: str | Config | nn.Module, data: Any, settings: dict[str, Any]) -> None:
     """Refuse a model of the catalog that cannot read what a named source would give."""
     if isinstance(data, str | Path):
-        section = data_section(data, settings)
+        section = source_section(data, given_to("data", settings))
         place = Path(section.get("path", "")).name
-        check_source_fits(_model_type(model)[0], section["name"], place)
+        check_source_fits(model_type(model)[0], section["name"], place)
 
 
 def run_path(run: str | Path | Run) -> str:
@@ -257,44 +263,3 @@ def _can_normalise_one(module: nn.Module, train: Split) -> bool:
         module.load_state_dict(before)
         module.train(was_training)
     return True
-
-
-def _model_type(model: str | Config | nn.Module) -> tuple[str, type[Config] | None]:
-    """The catalog's name and settings of what the caller calls a model."""
-    if isinstance(model, str):
-        return model, MODELS.load(model).settings
-    if isinstance(model, nn.Module):
-        return "", None
-    for name in MODELS:
-        if MODELS.load(name).settings is type(model):
-            return name, type(model)
-    raise ConfigError(
-        f"model must be a name, a config of a model or an nn.Module, got {type(model).__name__}"
-    )
-
-
-def _sort_settings(
-    settings: dict[str, Any],
-    model: type[Config] | None,
-    data: type[Config] | None,
-    *,
-    own_rule: bool,
-) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:
-    """Settings for the model, the data and training; each name belongs to one of them."""
-    known = {
-        part: [field.name for field in describe(kind)] if kind is not None else []
-        for part, kind in (("model", model), ("data", data), ("train", TrainConfig))
-    }
-    sorted_out: dict[str, dict[str, Any]] = {"model": {}, "data": {}, "train": {}}
-    for name, value in settings.items():
-        parts = [part for part, names in known.items() if name in names]
-        if not parts:
-            everything = [name for names in known.values() for name in names]
-            hint = nearest(name, everything) or f"; there are {', '.join(everything)}"
-            raise ConfigError(f"unknown setting {name!r}{hint}")
-        if parts == ["model", "train"] and own_rule:
-            parts = ["model"]  # gradient steps have no part in it
-        if len(parts) > 1:
-            raise ConfigError(f"{name!r} is a setting of {' and of '.join(parts)}; use a recipe")
-        sorted_out[parts[0]][name] = value
-    return sorted_out["model"], sorted_out["data"], sorted_out["train"]

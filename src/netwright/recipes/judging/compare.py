@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from netwright.core.checks import check_seed, nearest
-from netwright.core.config import Config, describe
+from netwright.core.config import Config
 from netwright.core.console import say
 from netwright.core.errors import ConfigError, DataError, NetwrightError
 from netwright.data.dataset import Data
@@ -24,6 +24,13 @@ from netwright.recipes.judging.contenders import Contender, build_contenders
 from netwright.recipes.judging.entries import Settings, choose_data, read_entry
 from netwright.recipes.judging.gap_verdict import GapVerdict, judge_gap
 from netwright.recipes.plan.chosen_metric import choose_metric
+from netwright.recipes.plan.given_settings import (
+    SOURCE,
+    given_to,
+    known_names,
+    sort_settings,
+    split_exact,
+)
 from netwright.recipes.plan.sources import load_source, settings_type
 from netwright.train.convergence import ILLNESS
 from netwright.train.evaluate import evaluate_baseline
@@ -91,11 +98,12 @@ def prepare_comparison(
     check_seed(seed)
     entries = [read_entry(source) for source in sources]
     source, for_data = choose_data(data, entries)
-    for_train, more = _sort_settings(settings, settings_type(source, {**for_data, **settings}))
-    loaded = load_source(source, {**for_data, **more})
+    given = {**for_data, **given_to("data", settings)}
+    shared = _sort_settings(settings, settings_type(source, given))
+    loaded = load_source(source, {**for_data, **shared["data"]})
     chosen = _choose_metric(metric, loaded[2])
     return PreparedComparison(
-        contenders=build_contenders(entries, loaded, for_train, seeds=seeds, seed=seed),
+        contenders=build_contenders(entries, loaded, shared["train"], seeds=seeds, seed=seed),
         data=loaded[2],
         metric=chosen,
     )
@@ -173,27 +181,22 @@ def _verdicts(
     )
 
 
-def _sort_settings(
-    settings: Settings, data: type[Config] | None
-) -> tuple[dict[str, Any], dict[str, Any]]:
+def _sort_settings(settings: Settings, data: type[Config] | None) -> dict[str, dict[str, Any]]:
     """Settings of training and of the data: what all entries share."""
-    for_train, for_data = (
-        [field.name for field in describe(kind)] if kind is not None else []
-        for kind in (TrainConfig, data)
-    )
-    for name in settings:
-        if name not in for_train and name not in for_data:
-            hint = nearest(name, [*for_train, *for_data])
+    kinds = {"data": data, "train": TrainConfig}
+    known = known_names(kinds)
+    exact, short = split_exact(settings)
+    paths = [f"{section}.{name}" for section, given in exact.items() for name in given]
+    every = {SOURCE, *(f"{section}.{name}" for section in known for name in known[section])}
+    names = [name for part in known.values() for name in part]
+    for path in [*paths, *short]:
+        if path not in every and path not in names:
+            hint = nearest(path.rpartition(".")[2], names)
             raise ConfigError(
-                f"{name!r} is no setting of training or of the data, which all entries share "
+                f"{path!r} is no setting of training or of the data, which all entries share "
                 f"(a model's go with its entry: mlp:dropout=0){hint}"
             )
-        if name in for_train and name in for_data:
-            raise ConfigError(f"{name!r} is a setting of training and of the data; use a recipe")
-    return (
-        {name: value for name, value in settings.items() if name in for_train},
-        {name: value for name, value in settings.items() if name in for_data},
-    )
+    return sort_settings(settings, kinds)
 
 
 def _choose_metric(name: str | None, data: Data) -> Metric:

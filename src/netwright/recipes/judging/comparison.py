@@ -29,10 +29,10 @@ from netwright.recipes.judging.gap_verdict import GapVerdict
 from netwright.recipes.judging.same_comparison import (
     comparison_as_command,
     comparison_as_python,
-    typed_settings,
 )
 from netwright.recipes.plan.recipe_file import to_yaml
 from netwright.recipes.plan.same_run import without_folders
+from netwright.recipes.plan.typed_settings import typed_settings
 
 FORMAT = 1
 NUMBERS = ("seeds", "mean", "std", "gap to first", "95 % interval", "parameters", "seconds a fit")

@@ -25,6 +25,7 @@ from netwright.recipes.fitting.training import train
 from netwright.recipes.judging.cross_validation import CrossValidation, Fold
 from netwright.recipes.judging.folds import FoldableData, foldable
 from netwright.recipes.plan.chosen_metric import choose_metric
+from netwright.recipes.plan.given_settings import given_to
 from netwright.recipes.plan.recipe import Recipe
 from netwright.recipes.plan.sources import is_frame, settings_type
 from netwright.train.tasks.catalog import task_for
@@ -184,8 +185,9 @@ def _check_counts(rows: FoldableData, folds: int, repeats: int) -> None:
 
 def _frame_settings(data: Any, settings: Mapping[str, Any]) -> Config | None:
     """The settings of a frame, which no recipe holds."""
-    kind = settings_type(data, settings)
+    given = given_to("data", settings)
+    kind = settings_type(data, given)
     if kind is None:
         return None
     names = {field.name for field in describe(kind)}
-    return parse(kind, {k: v for k, v in settings.items() if k in names}, "data")
+    return parse(kind, {k: v for k, v in given.items() if k in names}, "data")

@@ -19,9 +19,10 @@ from netwright.core.errors import ConfigError
 from netwright.data.dataset import Data
 from netwright.models.catalog import MODELS
 from netwright.recipes.fitting.fit import prepare, put_together
-from netwright.recipes.judging.same_comparison import setting_words
-from netwright.recipes.plan.recipe import Recipe, parse_recipe
-from netwright.recipes.plan.recipe_file import read_own_recipe, read_recipe_file, typed_value
+from netwright.recipes.plan.given_settings import SECTIONS, given_to
+from netwright.recipes.plan.recipe import DEFAULTS, Recipe, parse_recipe
+from netwright.recipes.plan.recipe_file import read_own_recipe, read_recipe_file
+from netwright.recipes.plan.typed_settings import nest_typed, setting_words
 from netwright.recipes.ready.catalog import recipe_path
 from netwright.recipes.saved.run_folder import check_run_folder
 from netwright.train.settings import TrainConfig
@@ -81,8 +82,8 @@ def choose_data(given: Any, entries: Sequence[Entry]) -> tuple[Any, dict[str, An
     section = dict(given or {})
     if "name" not in section:
         section = {**_agreed_data(entries), **section}
-    name = section.pop("name")
-    return section.pop("path", name), section
+    path = section.pop("path", "")
+    return (path, section) if path else (section.pop("name"), section)
 
 
 def _agreed_data(entries: Sequence[Entry]) -> Settings:
@@ -110,29 +111,32 @@ def _unlike(data: Settings, other: Settings) -> str:
 
 
 def _own_settings(pairs: Sequence[str]) -> dict[str, Any]:
-    """["optimizer_options.momentum=0.9", "lr=0.1"] as nested settings.
-
-    Settings know their type and take text; what lies deeper is read as what it looks like.
-    """
-    settings: dict[str, Any] = {}
+    """["optimizer_options.momentum=0.9", "model.kernel=5"] by name, short or exact."""
+    typed: dict[str, dict[str, str]] = {section: {} for section in ("", *SECTIONS)}
     for pair in pairs:
-        keys, _, value = pair.partition("=")
-        *way, last = keys.replace("-", "_").split(".")
-        place = settings
-        for step in way:
-            place = place.setdefault(step, {})
-        place[last] = typed_value(value) if way else value
+        path, _, value = pair.partition("=")
+        section, _, own = path.partition(".")
+        if not own or section not in SECTIONS:
+            section, own = "", path
+        name, dot, deeper = own.partition(".")
+        typed[section][f"{name.replace('-', '_')}{dot}{deeper}"] = value
     for name in SHARED:
-        if name in settings:
+        if name in typed[""] or (name == "data" and typed[name]):
             raise ConfigError(f"{name!r} is not for one entry to set: all share data and seeds")
-    return settings
+    return {
+        f"{section}.{name}" if section else name: value
+        for section, given in typed.items()
+        for name, value in nest_typed(given).items()
+    }
 
 
 def _resolve_model(
     model: str | Config, own: dict[str, Any], data: Data, shared: Settings
 ) -> Recipe:
     """Sorted and refused as `fit` does; what the entry itself says wins."""
-    return prepare(model, data, **{**shared, **own}).recipe
+    taken = given_to("train", own)
+    of_all = {f"train.{name}": value for name, value in shared.items() if name not in taken}
+    return prepare(model, data, **{**of_all, **own}).recipe
 
 
 def _resolve_recipe(recipe: Recipe, data: Data, shared: Settings) -> Recipe:
@@ -152,7 +156,7 @@ def _read_recipe(path: Path) -> Entry:
     section = values.pop("data", None)
     if section not in (None, FROM_ARRAYS):
         values["data"] = section
-    recipe = parse_recipe({"model": "mlp", "data": "digits", **values})
+    recipe = parse_recipe({**DEFAULTS, **values})
     return Entry(
         label=path.resolve().name if is_folder else path.stem,
         resolve=partial(_resolve_recipe, recipe),

@@ -4,9 +4,21 @@ import shlex
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from netwright.recipes.plan.same_run import changed_settings
+from netwright.recipes.plan.given_settings import SOURCE
+from netwright.recipes.plan.recipe import has_own_rule
+from netwright.recipes.plan.same_run import (
+    call_words,
+    called_name,
+    changed_settings,
+    file_word,
+    needs_source,
+    section_kinds,
+)
+from netwright.recipes.plan.typed_settings import setting_words
 
 Settings = Mapping[str, Any]
+# Arguments of `nw.compare` that are no settings: a setting of the same name is given exactly.
+TAKEN = ("data", "seeds", "seed", "metric", "quiet", "train")
 
 
 def comparison_as_command(configs: Sequence[Settings], *, seeds: int, metric: str) -> str:
@@ -17,13 +29,16 @@ def comparison_as_command(configs: Sequence[Settings], *, seeds: int, metric: st
         seeds: how many.
         metric: what was compared.
     """
-    section = configs[0]["data"]
+    section, kinds = configs[0]["data"], section_kinds(configs[0])
     if not section["name"]:
         return ""
+    path, for_data = section.get("path"), _data_settings(configs)
     words = ["netwright", "compare", *_entries(configs), "--data"]
-    words.append(str(section.get("path") or section["name"]))
-    for part, settings in (("data", _data_settings(configs)), ("train", _common(configs))):
-        for word in setting_words(settings):
+    words.append(file_word(path) if path else section["name"])
+    if needs_source(configs[0], for_data):
+        words += ["--set", f"{SOURCE}={section['name']}"]
+    for part, settings in (("data", for_data), ("train", _common(configs))):
+        for word in setting_words(settings, kinds[part]):
             words += ["--set", f"{part}.{word}"]
     words += ["--seeds", str(seeds), "--seed", str(configs[0]["seed"]), "--metric", metric]
     return shlex.join(words)
@@ -39,33 +54,25 @@ def comparison_as_python(configs: Sequence[Settings], *, seeds: int, metric: str
     arguments = [repr(entry) for entry in _entries(configs)]
     arguments += [f"data={data}", f"seeds={seeds}", f"seed={configs[0]['seed']}"]
     arguments.append(f"metric={metric!r}")
-    arguments += [f"{name}={value!r}" for name, value in _common(configs).items()]
-    return f"import netwright as nw\n\nnw.compare({', '.join(arguments)})\n"
+    kinds = {part: kind for part, kind in section_kinds(configs[0]).items() if part != "model"}
+    shared = {
+        called_name("train", name, kinds, taken=TAKEN): value
+        for name, value in _common(configs).items()
+    }
+    return f"import netwright as nw\n\nnw.compare({', '.join([*arguments, *call_words(shared)])})\n"
 
 
 def entry_words(config: Settings, train: Settings) -> str:
     """A resolved recipe as one entry: the model's name, what is not default, and `train`."""
-    words = setting_words({**changed_settings(config)["model"], **train})
-    return ":".join([config["model"]["name"], *words])
-
-
-def setting_words(settings: Settings) -> list[str]:
-    """Settings as they are typed: hidden=64,32, batch_norm=true, optimizer_options.momentum=0.9."""
-    return [f"{name}={value}" for name, value in typed_settings(settings).items()]
-
-
-def typed_settings(settings: Settings) -> dict[str, str]:
-    """Values as they are typed, by name; what lies deeper has a dotted one."""
-    typed: dict[str, str] = {}
-    for name, value in settings.items():
-        if isinstance(value, Mapping):
-            typed |= {f"{name}.{deeper}": text for deeper, text in typed_settings(value).items()}
-        else:
-            values = value if isinstance(value, list) else [value]
-            typed[name] = ",".join(
-                str(one).lower() if isinstance(one, bool) else str(one) for one in values
-            )
-    return typed
+    model = config["model"]["name"]
+    kinds = {part: kind for part, kind in section_kinds(config).items() if part != "data"}
+    words = [model]
+    for part, settings in (("model", changed_settings(config)["model"]), ("train", train)):
+        for name, value in settings.items():
+            called = called_name(part, name, kinds, own_rule=has_own_rule(model))
+            prefix = called.removesuffix(name)
+            words += [f"{prefix}{word}" for word in setting_words({name: value}, kinds[part])]
+    return ":".join(words)
 
 
 def _entries(configs: Sequence[Settings]) -> list[str]:

@@ -22,6 +22,7 @@ from netwright.train.settings import TrainConfig
 
 SECTIONS = ("format", "seed", "model", "data", "train", "from")
 FORMAT = 1
+DEFAULTS = {"model": {"name": "mlp"}, "data": {"name": "digits"}}  # where a recipe names none
 READERS = TABLE, ARRAYS, IMAGES, PAIRS, TEXT, TEXT_TABLE, TAGGED = (  # they read files
     *("table", "npy", "images", "segmentation"),
     *("text", "text-table", "tagged"),
@@ -88,7 +89,7 @@ def parse_recipe(values: Mapping[str, Any]) -> Recipe:
     train = values.get("train", {})
     if not isinstance(train, Mapping):
         raise ConfigError(f"train must be a mapping of settings, got {train!r}")
-    model_settings, train = _own_settings(model, model_settings, train)
+    model_settings, train = with_own_settings(model, model_settings, train)
     return Recipe(
         model=model,
         model_settings=parse(MODELS.load(model).settings, model_settings, "model"),
@@ -105,7 +106,7 @@ def has_own_rule(model: str) -> bool:
     return bool(model) and issubclass(MODELS.load(model), Learner)
 
 
-def _own_settings(
+def with_own_settings(
     model: str, settings: Mapping[str, Any], train: Mapping[str, Any]
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """Give a model with a rule of its own the epochs, lr ... that were said of training."""
@@ -145,7 +146,7 @@ def data_section(source: str | Path, given: Container[str] = ()) -> dict[str, An
     """
     text = str(source)
     if _is_path(source):
-        return {"name": _reader(text, given), "path": text}
+        return {"name": reader_of(text, given), "path": text}
     if text not in SOURCES:
         close = nearest(text, [*SOURCES, *os.listdir()])
         if not close or close != nearest(text, SOURCES):  # else the catalog says it
@@ -168,7 +169,7 @@ def _is_path(source: str | Path) -> bool:
     return looks_like_path or os.path.exists(text)
 
 
-def _reader(path: str, given: Container[str]) -> str:
+def reader_of(path: str, given: Container[str] = ()) -> str:
     """The source that reads what lies there: arrays, images or text by name, else a table."""
     if is_npy_folder(path):
         return ARRAYS

@@ -1,17 +1,25 @@
 """A run said again: as a command, as a recipe file and as Python, each with what is not default."""
 
 import shlex
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from pathlib import Path
 from typing import Any
 
 from netwright.core.config import Config, describe, parse
 from netwright.data.catalog import SOURCES
 from netwright.models.catalog import MODELS
+from netwright.recipes.plan.given_settings import SOURCE, Kinds, known_names
+from netwright.recipes.plan.recipe import has_own_rule, reader_of
 from netwright.recipes.plan.recipe_file import to_yaml
+from netwright.recipes.plan.typed_settings import setting_words
 from netwright.train.settings import DEFAULT_OPTIMIZER, TrainConfig
 
 Settings = Mapping[str, Any]
+# Arguments of `nw.fit` that are no settings: a setting of the same name is given by its exact one.
+TAKEN = (
+    *("model", "data", "seed", "out", "resume", "allow"),
+    *("start_from", "callbacks", "quiet", "save", "train"),
+)
 # Settings with an option of their own on the command line; the others are given by --set.
 OPTIONS = {
     "train": (
@@ -40,10 +48,12 @@ def as_command(config: Settings) -> str:
     if not model or not data:
         return ""
     words = ["netwright", "train", model, _data_word(config)]
-    changed = changed_settings(config)
+    changed, kinds = changed_settings(config), section_kinds(config)
+    if needs_source(config, changed["data"]):
+        words += ["--set", f"{SOURCE}={data}"]
     for section in ("data", "model", "train"):
         for name, value in changed[section].items():
-            words += _options(section, name, value)
+            words += _options(section, name, value, kinds[section])
     if config.get("from"):
         words += ["--from", config["from"]]
     if config["seed"]:
@@ -54,18 +64,45 @@ def as_command(config: Settings) -> str:
 def as_python(config: Settings) -> str:
     """The `nw.fit` that makes this run; `model` and `data` stand for what came from Python."""
     model, data = config["model"]["name"], config["data"]["name"]
-    changed = changed_settings(config)
-    # A data set drawn by a seed of its own is loaded first: `seed` of `nw.fit` is the run's.
-    drawn = changed.pop("data") if "seed" in changed["data"] else {}
-    load = f"data = nw.data.load({_arguments([repr(data)], drawn)})\n" if drawn else ""
-    where = repr(_data_word(config)) if data and not drawn else "data"
-    settings = {name: value for section in changed.values() for name, value in section.items()}
-    beginning = {"start_from": config["from"]} if config.get("from") else {}
-    arguments = _arguments(
-        [repr(model) if model else "model", where],
-        {**settings, **beginning, "seed": config["seed"]},
-    )
-    return f"import netwright as nw\n\n{load}run = nw.fit({arguments})\n"
+    changed, kinds = changed_settings(config), section_kinds(config)
+    settings = {SOURCE: data} if needs_source(config, changed["data"]) else {}
+    own_rule = has_own_rule(model)
+    settings |= {
+        called_name(section, name, kinds, own_rule=own_rule, taken=TAKEN): value
+        for section, given in changed.items()
+        for name, value in given.items()
+    }
+    if config.get("from"):
+        settings["start_from"] = config["from"]
+    words = [repr(model) if model else "model", repr(_data_word(config)) if data else "data"]
+    words += call_words({**settings, "seed": config["seed"]})
+    return f"import netwright as nw\n\nrun = nw.fit({', '.join(words)})\n"
+
+
+def called_name(
+    section: str, name: str, kinds: Kinds, *, own_rule: bool = False, taken: Container[str] = ()
+) -> str:
+    """A setting as a call names it: exactly where its short name is of two sections, or taken."""
+    owners = [part for part, names in known_names(kinds).items() if name in names]
+    if owners == ["model", "train"] and own_rule:
+        owners = ["model"]
+    return name if owners == [section] and name not in taken else f"{section}.{name}"
+
+
+def call_words(settings: Settings) -> list[str]:
+    """Arguments of a call, as one writes them; exact names come last, in a mapping."""
+    values = {
+        name: tuple(value) if isinstance(value, list) else value for name, value in settings.items()
+    }
+    words = [f"{name}={value!r}" for name, value in values.items() if "." not in name]
+    exact = {name: value for name, value in values.items() if "." in name}
+    return [*words, f"**{exact!r}"] if exact else words
+
+
+def needs_source(config: Settings, given: Settings) -> bool:
+    """Whether a file, with these settings, would be read by another source than it was."""
+    path = config["data"].get("path")
+    return bool(path) and reader_of(path, given) != config["data"]["name"]
 
 
 def as_yaml(config: Settings) -> str:
@@ -75,14 +112,8 @@ def as_yaml(config: Settings) -> str:
 
 def changed_settings(config: Settings) -> dict[str, dict[str, Any]]:
     """The settings of model, data and training that are not the default."""
-    model, data = config["model"]["name"], config["data"]["name"]
-    kinds: dict[str, type[Config] | None] = {
-        "model": MODELS.load(model).settings if model else None,
-        "data": SOURCES.load(data).config if data else None,
-        "train": TrainConfig,
-    }
     changed = {}
-    for section, kind in kinds.items():
+    for section, kind in section_kinds(config).items():
         default = {field.name: field.default for field in describe(kind)} if kind else {}
         changed[section] = {
             name: value
@@ -92,6 +123,16 @@ def changed_settings(config: Settings) -> dict[str, dict[str, Any]]:
     if changed["train"].get("optimizer") == DEFAULT_OPTIMIZER and not _is_linear(config["model"]):
         del changed["train"]["optimizer"]
     return changed
+
+
+def section_kinds(config: Settings) -> dict[str, type[Config] | None]:
+    """The config of each section; None for what came from Python."""
+    model, data = config["model"]["name"], config["data"]["name"]
+    return {
+        "model": MODELS.load(model).settings if model else None,
+        "data": SOURCES.load(data).config if data else None,
+        "train": TrainConfig,
+    }
 
 
 def _is_linear(settings: Settings) -> bool:
@@ -116,29 +157,23 @@ def without_folders(config: Settings) -> dict[str, Any]:
 def _data_word(config: Settings) -> str:
     """A file is named by its path, everything else by its name."""
     data = config["data"]
-    return str(data.get("path") or data["name"])
+    path = data.get("path")
+    return file_word(str(path)) if path else str(data["name"])
 
 
-def _options(section: str, name: str, value: Any) -> list[str]:
+def file_word(path: str) -> str:
+    """A path that neither reads as the name of a data set nor as an option."""
+    is_clear = any(mark in path for mark in "/.\\") and not path.startswith("-")
+    return path if is_clear else f"./{path}"
+
+
+def _options(section: str, name: str, value: Any, kind: type[Config] | None) -> list[str]:
     """One setting as words of a command."""
     if section == "data" and name == "drop_missing_target":
         return ["--drop-missing-target"]
-    if name in OPTIONS.get(section, ()):
+    is_no_span = name == "max_time" and "e" in str(value)  # 1e-05 is not how one says a time
+    if name in OPTIONS.get(section, ()) and not is_no_span:
         values = value if isinstance(value, list) else [value]
         return [word for one in values for word in (f"--{name.replace('_', '-')}", str(one))]
-    if isinstance(value, Mapping):
-        return [word for key, one in value.items() for word in _set(f"{section}.{name}.{key}", one)]
-    return _set(f"{section}.{name}", value)
-
-
-def _set(path: str, value: Any) -> list[str]:
-    text = ",".join(map(str, value)) if isinstance(value, list) else str(value)
-    return ["--set", f"{path}={text.lower() if isinstance(value, bool) else text}"]
-
-
-def _arguments(first: list[str], settings: Settings) -> str:
-    """Arguments of a call, as one writes them."""
-    values = {
-        name: tuple(value) if isinstance(value, list) else value for name, value in settings.items()
-    }
-    return ", ".join([*first, *(f"{name}={value!r}" for name, value in values.items())])
+    typed = setting_words({name: value}, kind)
+    return [word for one in typed for word in ("--set", f"{section}.{one}")]

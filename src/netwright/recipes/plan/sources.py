@@ -1,7 +1,7 @@
 """From what a caller calls data (a name, a path, arrays, a frame) to data."""
 
 import time
-from collections.abc import Container
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -19,16 +19,17 @@ from netwright.recipes.plan.model_fit import check_source_fits
 from netwright.recipes.plan.recipe import Recipe, data_section
 
 
-def settings_type(source: Any, given: Container[str] = ()) -> type[Config] | None:
+def settings_type(source: Any, given: Mapping[str, Any] | None = None) -> type[Config] | None:
     """The settings that a source takes; None for data that is ready.
 
     Args:
         source: what the caller calls data.
-        given: the names of the settings that are given beside it: with `text`, a table is one with
-            a text in each row.
+        given: the settings that are given beside it: with `text`, a table is one with a text in
+            each row; `name` is that of a source which reads a file.
     """
+    given = given or {}
     if isinstance(source, str | Path):
-        return SOURCES.load(data_section(source, given)["name"]).config
+        return SOURCES.load(source_section(source, given)["name"]).config
     if isinstance(source, Data):
         return None
     if is_frame(source):
@@ -36,16 +37,28 @@ def settings_type(source: Any, given: Container[str] = ()) -> type[Config] | Non
     return ArraysConfig
 
 
-def load_source(source: Any, settings: dict[str, Any]) -> tuple[str, Config | None, Data]:
+def source_section(source: str | Path, given: Mapping[str, Any]) -> dict[str, Any]:
+    """The data section of a name or a path; a source that is named reads it."""
+    section = data_section(source, given)
+    return {**section, "name": given["name"]} if "name" in given else section
+
+
+def named_source(source: Any, settings: Mapping[str, Any]) -> tuple[str, Config | None]:
+    """The name and the settings of a source in the catalog; both are empty for any other data."""
+    if not isinstance(source, str | Path):
+        return "", None
+    section = {**source_section(source, settings), **settings}
+    name = section.pop("name")
+    return name, parse(SOURCES.load(name).config, section, "data")
+
+
+def load_source(source: Any, settings: Mapping[str, Any]) -> tuple[str, Config | None, Data]:
     """The name, the settings and the data; name and settings are empty for what is no file."""
     if isinstance(source, Data):
         return "", None, source
     if isinstance(source, str | Path):
-        section = {**data_section(source, settings), **settings}
-        name = section.pop("name")
-        entry = SOURCES.load(name)
-        config = parse(entry.config, section, "data")
-        return name, config, _timed(entry, config)
+        name, named = named_source(source, settings)
+        return name, named, _timed(SOURCES.load(name), named)
     if is_frame(source):
         return "", None, _frame_data(source, settings)
     if isinstance(source, tuple) and len(source) in {2, 3}:
@@ -72,7 +85,7 @@ def load_configured(recipe: Recipe) -> Data:
     return _timed(SOURCES.load(recipe.data), recipe.data_settings)
 
 
-def _frame_data(frame: Any, settings: dict[str, Any]) -> Data:
+def _frame_data(frame: Any, settings: Mapping[str, Any]) -> Data:
     if "text" in settings:
         config = parse(TextTableConfig, settings, "data")
         return text_table_data(read_text_rows(frame), config)

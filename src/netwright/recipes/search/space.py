@@ -18,9 +18,9 @@ from netwright.core.config import Config, describe, parse, to_mapping
 from netwright.core.errors import ConfigError
 from netwright.models.catalog import MODELS
 from netwright.models.ensembles.ensemble import Ensemble
-from netwright.recipes.judging.same_comparison import typed_settings
 from netwright.recipes.plan.recipe import Recipe, has_own_rule
 from netwright.recipes.plan.recipe_file import typed_value
+from netwright.recipes.plan.typed_settings import typed_settings
 from netwright.train.settings import TrainConfig
 
 if TYPE_CHECKING:

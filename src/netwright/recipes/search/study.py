@@ -20,9 +20,9 @@ from netwright.inspection.drawing.page import table, text
 from netwright.inspection.drawing.view import plain
 from netwright.recipes.fitting.fit import put_together
 from netwright.recipes.fitting.training import train
-from netwright.recipes.judging.same_comparison import setting_words
 from netwright.recipes.plan.recipe import Recipe
 from netwright.recipes.plan.recipe_file import to_yaml
+from netwright.recipes.plan.typed_settings import setting_words
 from netwright.recipes.run.run import Run
 from netwright.recipes.search.plan import SearchPlan
 from netwright.recipes.search.space import Value, apply

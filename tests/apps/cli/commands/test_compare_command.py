@@ -130,12 +130,12 @@ def test_the_digits_are_the_default(type_in: Type) -> None:
         (["mlp", "logistic", "--seeds", "0"], "seeds must be a whole number, 1 or more, got 0"),
         (
             ["mlp", "logistic", "--set", "model.hidden=8"],
-            "'hidden' is no setting of training or of the data, which all entries share "
+            "'model.hidden' is no setting of training or of the data, which all entries share "
             "(a model's go with its entry: mlp:dropout=0)",
         ),
         (
             ["mlp", "logistic", "--set", "train.seed=1"],
-            "'seed' is no setting of training or of the data, which all entries share "
+            "'train.seed' is no setting of training or of the data, which all entries share "
             "(a model's go with its entry: mlp:dropout=0); did you mean 'split_seed'?",
         ),
     ],

@@ -80,7 +80,11 @@ def compare(  # noqa: PLR0913, PLR0917 - one argument an option
         seeds=seeds,
         seed=seed,
         metric=metric,
-        settings={**typed["model"], **typed["train"]},
+        settings={
+            f"{section}.{name}": value
+            for section in ("model", "train")
+            for name, value in typed[section].items()
+        },
     )
     names = "-".join(contender.recipe.model for contender in prepared.contenders)
     folder = create_run_folder(out, "compare", names)

@@ -1,0 +1,96 @@
+"""Settings as a caller of `nw.fit` gives them: each finds its section of the recipe.
+
+lr=0.1                         by its short name, where one section alone has it
+**{"model.kernel": 5}          by its exact name, where two sections have it
+**{"data.name": "series"}      the source that reads a file, where its name does not tell
+train=TrainConfig(lr=0.1)      training as a whole; names beside it win
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from netwright.core.checks import nearest
+from netwright.core.config import Config, changed_fields, field_names
+from netwright.core.errors import ConfigError
+from netwright.train.settings import TrainConfig
+
+SECTIONS = ("model", "data", "train")
+SOURCE = "data.name"  # no setting of any source: which source it is
+
+Settings = Mapping[str, Any]
+Kinds = Mapping[str, type[Config] | None]
+
+
+def split_exact(settings: Settings) -> tuple[dict[str, dict[str, Any]], dict[str, Any]]:
+    """Settings whose names say their section, by section; and the others, by short names."""
+    exact: dict[str, dict[str, Any]] = {section: {} for section in SECTIONS}
+    short: dict[str, Any] = {}
+    for name, value in settings.items():
+        section, dot, own = name.partition(".")
+        if dot and section in SECTIONS:
+            exact[section][own] = value
+        elif name != "train":
+            short[name] = value
+    if "train" in settings:
+        exact["train"] = {**_whole_training(settings["train"]), **exact["train"]}
+    return exact, short
+
+
+def given_to(section: str, settings: Settings) -> dict[str, Any]:
+    """What may be meant for a section: all short names, and the exact ones of the section."""
+    exact, short = split_exact(settings)
+    return {**short, **exact[section]}
+
+
+def sort_settings(
+    settings: Settings, kinds: Kinds, *, own_rule: bool = False
+) -> dict[str, dict[str, Any]]:
+    """The settings by section; a name that no section has, or more than one, is refused.
+
+    Args:
+        settings: by short or exact names.
+        kinds: the config of each section; None for one that takes no settings.
+        own_rule: the model learns by a rule of its own: a name that it shares with gradient
+            descent (epochs, lr ...) is the model's.
+    """
+    known = known_names(kinds)
+    sections, short = split_exact(settings)
+    for section, given in sections.items():
+        for name in given:
+            path = f"{section}.{name}"
+            if name not in known.get(section, ()) and not (path == SOURCE and known["data"]):
+                raise ConfigError(f"unknown setting {path!r}{_hint(name, known, section)}")
+    for name, value in short.items():
+        owners = [section for section, names in known.items() if name in names]
+        if owners == ["model", "train"] and own_rule:
+            owners = ["model"]
+        if not owners:
+            raise ConfigError(f"unknown setting {name!r}{_hint(name, known)}")
+        paths = [f"{section}.{name}" for section in owners]
+        if len(owners) > 1:
+            raise ConfigError(
+                f"{name!r} is a setting of {' and of '.join(owners)}; say {' or '.join(paths)}"
+            )
+        if paths[0] in settings:
+            raise ConfigError(f"{name!r} is given twice: also as {paths[0]!r}")
+        sections[owners[0]][name] = value
+    return sections
+
+
+def known_names(kinds: Kinds) -> dict[str, list[str]]:
+    """The settings of each section."""
+    return {
+        section: field_names(kind) if kind is not None else [] for section, kind in kinds.items()
+    }
+
+
+def _hint(name: str, known: Mapping[str, list[str]], section: str = "") -> str:
+    names = known.get(section, []) if section else [one for part in known.values() for one in part]
+    return nearest(name, names) or f"; there are {', '.join(names) or 'none'}"
+
+
+def _whole_training(train: Any) -> dict[str, Any]:
+    """What a config of training says that is not the default."""
+    if not isinstance(train, TrainConfig):
+        raise ConfigError(f"train must be a TrainConfig, got {train!r:.60}")
+    return changed_fields(train)
