@@ -5,6 +5,7 @@ import math
 import re
 from dataclasses import FrozenInstanceError, dataclass, field
 from decimal import Decimal
+from enum import Enum
 from typing import Annotated, Any, Literal
 
 import pytest
@@ -27,6 +28,7 @@ from netwright.core.config import (
     changed_fields,
     describe,
     field_names,
+    marked_fields,
     parse,
     to_mapping,
 )
@@ -34,6 +36,10 @@ from netwright.core.errors import ConfigError, UnknownNameError
 
 COLOURS: Catalog[str] = Catalog("colour", {"red": "a:b", "green": "a:b"})
 Percent = Annotated[float, Lt(100)]
+
+
+class Ends(Enum):
+    LEFT, RIGHT = "left", "right"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -320,3 +326,14 @@ def test_fields_by_name_those_that_were_changed_and_what_one_would_hold() -> Non
     assert as_held(Outer, "widths", "8,4") == [8, 4]
     with pytest.raises(ConfigError, match=r"^size must be greater than 0, got 0$"):
         as_held(Outer, "size", 0)
+
+
+def test_fields_are_found_by_the_marks_in_their_annotations() -> None:
+    @dataclass(frozen=True, kw_only=True)
+    class Marked(Config):
+        first: Annotated[int | None, Doc("one"), Ends.LEFT] = None
+        second: Annotated[Size, Ends.RIGHT, Ends.LEFT] = 1
+        third: int = 0
+
+    assert marked_fields(Marked, Ends.LEFT) == ("first", "second")
+    assert marked_fields(Marked, Ends.RIGHT) == ("second",)

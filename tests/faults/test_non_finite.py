@@ -26,7 +26,7 @@ from netwright.train.callbacks.non_finite import MOST_IN_A_ROW, GuardNonFinite
 from netwright.train.callbacks.save_checkpoints import SaveCheckpoints
 from netwright.train.checkpoint import save_checkpoint
 from netwright.train.checkpoint_store import list_checkpoints, newest_good
-from netwright.train.settings import Policy
+from netwright.train.setting_groups import Policy
 from netwright.train.state import TrainState
 from netwright.train.tasks.regression import Regression
 from tests.faults.scenario import Figures, Scenario

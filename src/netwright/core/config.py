@@ -131,6 +131,11 @@ def field_names(cls: type[Config]) -> list[str]:
     return [field.name for field in fields(cls)]  # type: ignore[arg-type]
 
 
+def marked_fields(cls: type[Config], mark: Any) -> tuple[str, ...]:
+    """The settings whose annotation carries this mark."""
+    return tuple(name for name, hint in _hints(cls).items() if mark in _marks(hint))
+
+
 def changed_fields(config: Config) -> dict[str, Any]:
     """The fields that are not as they come, with their values."""
     defaults = {field.name: field.default for field in describe(type(config))}

@@ -24,6 +24,7 @@ from netwright.train.callback import Callback
 from netwright.train.conditions import (
     LENGTHS,
     READING,
+    REGROUPING,
     SOMETIMES,
     STEERING,
     SURROUNDINGS,
@@ -231,7 +232,7 @@ def _find_changes(
 
 def _begun_anew(changes: Mapping[str, str], *, averaging: str) -> list[str]:
     """The parts that allowed changes make void: the freshly started ones stay."""
-    grouped = changes.keys() & {"layer_decay", "optimizer", "penalize", "unfreeze_every"}
+    grouped = changes.keys() & set(REGROUPING)
     steered = grouped | changes.keys() & set(STEERING)
     void = {
         "optimizer": bool(grouped),

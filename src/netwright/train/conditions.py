@@ -13,38 +13,15 @@ from netwright.data.dataset import Data
 from netwright.data.fingerprint import fingerprint
 from netwright.optimizers.schedules import SCHEDULES
 from netwright.train.carried_state import lasting_tensors
-from netwright.train.settings import DEFAULT_OPTIMIZER, TrainConfig
+from netwright.train.setting_groups import Resume
+from netwright.train.settings import DEFAULT_OPTIMIZER, TrainConfig, settings_marked
 
-# These say when a run ends, what it keeps and where it computes, not which way it takes.
-FREE = (
-    "device",
-    "doctor",
-    "keep",
-    "keep_path",
-    "log_every",
-    "max_steps",
-    "max_time",
-    "on_non_finite",
-    "patience",
-    "rank_timeout",
-    "restore_best",
-    "save_every",
-    "save_steps",
-    "workers",
-)
-LENGTHS = ("epochs", "max_steps")  # a condition is the one that says how long the run is
-SOMETIMES = (*LENGTHS, "eval_every")  # there where they decide something
-STEERING = (  # a change of these is a change of the optimizer's settings, its memory stays
-    *LENGTHS,
-    "kernel",
-    "lr",
-    "optimizer_options",
-    "schedule",
-    "schedule_options",
-    "warmup",
-    "weight_decay",
-)
-READING = ("accumulate", "batch_size", "classes", "data", "seed")  # the place in the epoch is lost
+FREE = settings_marked(Resume.FREE)
+LENGTHS = settings_marked(Resume.LENGTH)
+SOMETIMES = (*LENGTHS, *settings_marked(Resume.IF_GIVEN))  # there where they decide something
+STEERING = (*LENGTHS, *settings_marked(Resume.STEERS))
+REGROUPING = settings_marked(Resume.REGROUPS)
+READING = (*settings_marked(Resume.READS), "classes", "data", "seed")
 SURROUNDINGS = ("device", "machine", "threads")  # may change the last bit: said, not refused
 
 
@@ -60,8 +37,9 @@ def describe_conditions(
     if not is_steady or SCHEDULES.load(config.schedule).depends_on_length:
         # Otherwise a longer run begins with the shorter one.
         length = {"max_steps": config.max_steps} if epochs is None else {"epochs": epochs}
-    if config.eval_every is None:
-        del settings["eval_every"]
+    for name in settings_marked(Resume.IF_GIVEN):
+        if settings[name] is None:
+            del settings[name]
     splits = {name: split for name, split in data.splits() if name != "test"}
     return {
         "seed": seed,

@@ -1,193 +1,45 @@
 """How a model is trained by gradients: the settings of a recipe's `train` section."""
 
 import math
-from dataclasses import dataclass, field
-from typing import Annotated, Any, Literal, NamedTuple
+from dataclasses import dataclass
+from typing import NamedTuple
 
-from annotated_types import Interval
-
-from netwright.core.config import Config, Count, Doc, Fraction, NotNegative, OneOf, Positive, Size
+from netwright.core.config import marked_fields
 from netwright.core.errors import ConfigError
 from netwright.data.augment.catalog import AUGMENTATIONS
-from netwright.losses.catalog import LOSSES
-from netwright.losses.penalty import Penalized
-from netwright.losses.smoothing import SmoothOver
 from netwright.optimizers.catalog import OPTIMIZERS
-from netwright.optimizers.optimizer import Kernel, OptimizerEntry
-from netwright.optimizers.schedules import SCHEDULES
-from netwright.train.precision import Precision
+from netwright.optimizers.optimizer import OptimizerEntry
+from netwright.train.setting_groups import (
+    FineTuning,
+    Hardware,
+    Heeded,
+    Keeping,
+    Length,
+    Objective,
+    Optimization,
+    Regularization,
+    Resume,
+    SequenceTraining,
+    Stopping,
+    Typed,
+)
 
-Policy = Literal["stop", "skip", "roll-back"]
-Averaging = Literal["none", "exponential", "equal"]
-ForcingDecay = Literal["linear", "inverse-sigmoid"]
-Share = Annotated[float, Interval(ge=0, le=1)]
 DEFAULT_OPTIMIZER = "adam"
 
 
 @dataclass(frozen=True, kw_only=True)
-class TrainConfig(Config):
+class TrainConfig(  # fields are listed from the last group to the first
+    Hardware,
+    Keeping,
+    Stopping,
+    SequenceTraining,
+    Regularization,
+    Objective,
+    FineTuning,
+    Optimization,
+    Length,
+):
     """Settings of training; the names are torch's and the field's."""
-
-    epochs: Annotated[
-        Size | None,
-        Doc(
-            "passes over the training data; if not given as many as max_steps takes, without it "
-            "30, more where few rows make few updates"
-        ),
-    ] = None
-    batch_size: Annotated[
-        Size | None,
-        Doc("examples a step; if not given 32, from 10,000 rows on 128; all for newton, lbfgs ..."),
-    ] = None
-    optimizer: Annotated[
-        str | None,
-        OneOf(OPTIMIZERS),
-        Doc("how weights move; if not given adam, for convex losses lbfgs to their optimum"),
-    ] = None
-    lr: Annotated[Positive | None, Doc("learning rate; if not given, the optimizer's own")] = None
-    weight_decay: Annotated[NotNegative, Doc("pull of the weights toward zero")] = 0.0
-    optimizer_options: Annotated[
-        dict[str, Any], Doc("further settings of the optimizer: betas, momentum, eps ...")
-    ] = field(default_factory=dict)
-    kernel: Annotated[Kernel, Doc("torch's fused or foreach optimizer step")] = "auto"
-    schedule: Annotated[str, OneOf(SCHEDULES), Doc("how the learning rate moves")] = "constant"
-    schedule_options: Annotated[
-        dict[str, Any], Doc("further settings of the schedule: every, factor, patience ...")
-    ] = field(default_factory=dict)
-    warmup: Annotated[Count, Doc("steps over which the learning rate rises from near 0")] = 0
-    accumulate: Annotated[Size, Doc("batches whose gradients are added up for one step")] = 1
-    precision: Annotated[Precision, Doc("number format of the matrix work")] = "fp32"
-    compile: Annotated[
-        bool,
-        Doc(
-            "torch.compile the forward pass: up to a minute before the first step, counted apart "
-            "from training; dropout then draws numbers of its own"
-        ),
-    ] = False
-    channels_last: Annotated[
-        bool | None,
-        Doc("keep the channels of a pixel together; if not given, on CUDA in half precision"),
-    ] = None
-    freeze: Annotated[
-        str, Doc("the part of the model up to which, itself included, nothing learns: layer3")
-    ] = ""
-    unfreeze_every: Annotated[
-        Size | None, Doc("epochs after which the last frozen part begins to learn, one by one")
-    ] = None
-    layer_decay: Annotated[
-        Annotated[float, Interval(gt=0, le=1)] | None,
-        Doc("each part's learning rate is this times that of the part after it; nothing: all same"),
-    ] = None
-    loss: Annotated[
-        str | None, OneOf(LOSSES), Doc("what is made small; if not given, what suits the target")
-    ] = None
-    label_smoothing: Annotated[
-        Fraction, Doc("share of the certainty that is taken from the right class")
-    ] = 0.0
-    smooth_over: Annotated[
-        SmoothOver, Doc("who gets that share: all classes (as torch does), or the others alone")
-    ] = "all"
-    aux_weight: Annotated[NotNegative, Doc("how much the loss of an auxiliary head counts")] = 0.3
-    l1: Annotated[NotNegative, Doc("lambda of lambda |w|: small weights become exactly 0")] = 0.0
-    l2: Annotated[NotNegative, Doc("lambda of lambda / 2 w^2, a term of the loss")] = 0.0
-    penalize: Annotated[
-        Penalized, Doc("what weight_decay, l1 and l2 pull on: all, or matrices and kernels alone")
-    ] = "all"
-    clip_norm: Annotated[
-        Positive | None, Doc("a gradient longer than this is cut to this length")
-    ] = None
-    clip_value: Annotated[
-        Positive | None, Doc("each number of the gradient is cut to this size")
-    ] = None
-    input_noise: Annotated[NotNegative, Doc("standard deviation of noise on inputs")] = 0.0
-    label_noise: Annotated[
-        Fraction, Doc("share of labels replaced by another class, anew each time")
-    ] = 0.0
-    weight_noise: Annotated[NotNegative, Doc("standard deviation of noise on weights")] = 0.0
-    gradient_noise: Annotated[NotNegative, Doc("standard deviation of noise on gradients")] = 0.0
-    output_noise: Annotated[NotNegative, Doc("standard deviation of noise on outputs")] = 0.0
-    augment: Annotated[
-        tuple[str, ...], Doc("changes of images, drawn anew each time: flip, crop=4, mixup=0.2 ...")
-    ] = ()
-    carry_state: Annotated[
-        bool, Doc("a recurrent model's state goes on from one window of the text to the next")
-    ] = False
-    teacher_forcing: Annotated[
-        Share, Doc("probability that a decoder is told the true token before the next, not its own")
-    ] = 1.0
-    teacher_forcing_end: Annotated[
-        Share | None, Doc("the same at the last update; if not given, it stays as it is")
-    ] = None
-    teacher_forcing_decay: Annotated[
-        ForcingDecay, Doc("how it gets there: evenly, or slowly at both ends")
-    ] = "linear"
-    average: Annotated[
-        Averaging, Doc("use the mean of the weights: exponential, or equal over the last quarter")
-    ] = "none"
-    average_decay: Annotated[Fraction, Doc("what the exponential mean keeps each step")] = 0.999
-    class_weight: Annotated[
-        Literal["balanced"] | None, Doc("'balanced' lets every class count the same")
-    ] = None
-    monitor: Annotated[str, Doc("the measure that picks the best weights")] = "val/loss"
-    patience: Annotated[
-        Count | None,
-        Doc(
-            "stop after this many measurements without a better one: those at the end of epochs, "
-            "and those of eval_every; nothing: never"
-        ),
-    ] = None
-    min_delta: Annotated[NotNegative, Doc("how much better counts as better")] = 0.0
-    restore_best: Annotated[
-        bool | None,
-        Doc("end with the best weights, not the last; if not given, yes but at a convex optimum"),
-    ] = None
-    log_every: Annotated[
-        Size | None,
-        Doc(
-            "updates between rows by step in metrics.jsonl; if not given, as many as take about a "
-            "second, fewer in a short run, and none where a run is kept in memory only"
-        ),
-    ] = None
-    eval_every: Annotated[
-        Size | None,
-        Doc(
-            "updates between measurements of the validation data, beside those at the end of "
-            "epochs; monitor, patience and the schedule plateau heed them all"
-        ),
-    ] = None
-    save_every: Annotated[
-        Size | None,
-        Doc("epochs between checkpoints; if not given, as often as it costs little time"),
-    ] = None
-    save_steps: Annotated[
-        Size | None, Doc("updates between checkpoints, beside those at the end of epochs")
-    ] = None
-    keep: Annotated[Size, Doc("newest checkpoints kept, beside the best")] = 2
-    keep_path: Annotated[
-        Count, Doc("snapshots of the weights kept along the way, for the landscape; 0: none")
-    ] = 24
-    on_non_finite: Annotated[
-        Policy,
-        Doc(
-            "when numbers are not finite: stop, skip the update, or roll back to the epoch's start"
-        ),
-    ] = "stop"
-    doctor: Annotated[
-        bool, Doc("watch a few steps for dead units, rates too high or low, overfitting ...")
-    ] = True
-    max_steps: Annotated[
-        Size | None,
-        Doc(
-            "updates after which training stops; without epochs they are the whole run, which "
-            "passes over the data as often as it takes, and schedules span them"
-        ),
-    ] = None
-    max_time: Annotated[Positive | None, Doc("seconds after which training stops")] = None
-    rank_timeout: Annotated[
-        Positive, Doc("seconds after which a process that does not answer the others ends the run")
-    ] = 600.0
-    workers: Annotated[Count, Doc("processes that read data which is not held in memory")] = 0
-    device: Annotated[str, Doc("auto, cpu, cuda, cuda:N or mps")] = "auto"
 
     def __post_init__(self) -> None:
         """Check the fields, then what they mean together."""
@@ -240,6 +92,11 @@ class TrainConfig(Config):
         for name, reason in reasons.items():
             if getattr(self, name):
                 raise ConfigError(f"{name} must be left out with {self.optimizer}: {reason}")
+
+
+def settings_marked(mark: Resume | Heeded | Typed) -> tuple[str, ...]:
+    """The settings of training that carry a mark."""
+    return marked_fields(TrainConfig, mark)
 
 
 class Pace(NamedTuple):

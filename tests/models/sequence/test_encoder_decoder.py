@@ -20,7 +20,7 @@ from netwright.models.sequence.encoder_decoder import (
 )
 from netwright.testing.model_contract import MODEL_CHECKS, Build, sample_inputs
 from netwright.train.callbacks.scheduled_sampling import remaining
-from netwright.train.settings import ForcingDecay
+from netwright.train.setting_groups import ForcingDecay
 
 SOURCE, TARGET, TOKENS = 5, 4, 9
 SPEC = DataSpec(

@@ -21,7 +21,7 @@ from netwright.train.callbacks.early_stopping import EarlyStopping
 from netwright.train.callbacks.non_finite import MOST_IN_A_ROW, GuardNonFinite, find_culprit
 from netwright.train.checkpoint import load_checkpoint, save_checkpoint
 from netwright.train.ranks import Ranks
-from netwright.train.settings import Policy
+from netwright.train.setting_groups import Policy
 from netwright.train.state import TrainState
 from netwright.train.tasks.regression import Regression
 from tests.train.toy_runs import (

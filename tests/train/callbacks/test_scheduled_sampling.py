@@ -12,7 +12,8 @@ from netwright.data.dataset import Data
 from netwright.models.sequence.encoder_decoder import EncoderDecoder, EncoderDecoderConfig
 from netwright.train.callback import Callback
 from netwright.train.callbacks.scheduled_sampling import ScheduledSampling, remaining
-from netwright.train.settings import ForcingDecay, TrainConfig
+from netwright.train.setting_groups import ForcingDecay
+from netwright.train.settings import TrainConfig
 from netwright.train.state import TrainState
 from netwright.train.tasks.catalog import task_for
 from netwright.train.trainer import Trainer

@@ -27,11 +27,10 @@ from netwright.data.fingerprint import fingerprint
 from netwright.models.ensembles.ensemble import Member
 from netwright.train.conditions import find_changes
 from netwright.train.packing import stored_tensors
-from netwright.train.settings import TrainConfig
+from netwright.train.setting_groups import Heeded
+from netwright.train.settings import TrainConfig, settings_marked
 
 FILE = "member.safetensors"
-# Other runs may change these when they are gone on with; here they are part of every lesson.
-OF_EACH_MEMBER = ("max_steps", "on_non_finite", "patience", "restore_best")
 
 
 class KeptMembers:
@@ -49,7 +48,8 @@ class KeptMembers:
         make_folder(self.folder)
         remove_leftovers(self.folder, inside=run)
         splits = {name: fingerprint(split) for name, split in data.splits() if name != "test"}
-        now = {"data": splits, **{name: getattr(train, name) for name in OF_EACH_MEMBER}}
+        of_each = settings_marked(Heeded.BY_EACH_MEMBER)
+        now = {"data": splits, **{name: getattr(train, name) for name in of_each}}
         file = self.folder / "conditions.json"
         before = read_json(file, inside=run) if has_file(file, run) else now
         if not isinstance(before, dict) or not isinstance(before.get("data"), dict):

@@ -17,21 +17,22 @@ from netwright.recipes.fitting.outcome import Outcome
 from netwright.recipes.fitting.prepared import Circumstances, Prepared
 from netwright.train.evaluate import measure_quickly
 from netwright.train.history import History, Row, append_rows, write_rows
-from netwright.train.settings import DEFAULT_OPTIMIZER, TrainConfig
+from netwright.train.setting_groups import Heeded
+from netwright.train.settings import DEFAULT_OPTIMIZER, TrainConfig, settings_marked
 from netwright.train.tasks.classification import Classification
 from netwright.train.tasks.task import Task
 
 MOST_MEASURED = 10_000  # rows of a split, while learning; the results are of all rows
-FOR_ALL = frozenset({"class_weight", "device", "max_time", "rank_timeout"})  # any rule heeds them
 
 
 def unused_settings(config: TrainConfig) -> tuple[str, ...]:
     """The settings of training that were given, and that a rule of its own does not heed."""
     usual = [TrainConfig(), TrainConfig(optimizer=DEFAULT_OPTIMIZER, restore_best=True)]
+    heeded = settings_marked(Heeded.BY_ANY_RULE)
     return tuple(
         field.name
         for field in fields(config)
-        if field.name not in FOR_ALL
+        if field.name not in heeded
         and getattr(config, field.name) not in [getattr(one, field.name) for one in usual]
     )
 

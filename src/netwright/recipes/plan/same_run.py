@@ -12,7 +12,8 @@ from netwright.recipes.plan.given_settings import SOURCE, Kinds, known_names
 from netwright.recipes.plan.recipe import has_own_rule, reader_of
 from netwright.recipes.plan.recipe_file import to_yaml
 from netwright.recipes.plan.typed_settings import setting_words
-from netwright.train.settings import DEFAULT_OPTIMIZER, TrainConfig
+from netwright.train.setting_groups import Typed
+from netwright.train.settings import DEFAULT_OPTIMIZER, TrainConfig, settings_marked
 
 Settings = Mapping[str, Any]
 # Arguments of `nw.fit` that are no settings: a setting of the same name is given by its exact one.
@@ -21,25 +22,7 @@ TAKEN = (
     *("start_from", "callbacks", "quiet", "save", "train"),
 )
 # Settings with an option of their own on the command line; the others are given by --set.
-OPTIONS = {
-    "train": (
-        "epochs",
-        "batch_size",
-        "optimizer",
-        "lr",
-        "weight_decay",
-        "patience",
-        "precision",
-        "device",
-        "max_steps",
-        "eval_every",
-        "max_time",
-        "freeze",
-        "unfreeze_every",
-        "layer_decay",
-    ),
-    "data": ("target", "target_kind"),
-}
+OPTIONS = {"train": settings_marked(Typed.AS_OPTION), "data": ("target", "target_kind")}
 
 
 def as_command(config: Settings) -> str:

@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from netwright.core.errors import RunError
 from netwright.core.outputs import Output, logits_of
 from netwright.train.callback import Callback
-from netwright.train.settings import Policy
+from netwright.train.setting_groups import Policy
 from netwright.train.snapshot import Snapshot
 from netwright.train.state import TrainState
 

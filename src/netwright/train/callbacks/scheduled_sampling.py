@@ -16,7 +16,7 @@ from torch import nn
 from netwright.core.errors import ConfigError
 from netwright.decoding.source_decoder import SourceDecoder
 from netwright.train.callback import Callback
-from netwright.train.settings import ForcingDecay
+from netwright.train.setting_groups import ForcingDecay
 from netwright.train.state import TrainState
 
 STEEP = 12.0  # how long the S is, in units of the sigmoid

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from inspect import signature
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,10 @@ import torch
 import yaml
 from safetensors.torch import load_file
 
+from netwright.apps.cli.commands.train_command import train
+from netwright.core.config import field_names
+from netwright.train.setting_groups import Typed
+from netwright.train.settings import TrainConfig, settings_marked
 from tests.apps.cli.conftest import Type
 
 
@@ -241,3 +246,8 @@ def test_several_processes_are_launched_with_the_same_words(
     answer = type_in(*words, "--lr", "nonsense")
     assert answer.code == 2
     assert len(asked) == 3  # a mistake is told once, by one process
+
+
+def test_the_settings_that_are_marked_so_have_an_option() -> None:
+    options = {name for name in signature(train).parameters if name in field_names(TrainConfig)}
+    assert options == set(settings_marked(Typed.AS_OPTION))

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 
 def train(  # noqa: PLR0913, PLR0917 - one argument an option
+    context: typer.Context,
     model: ModelName = None,
     data: DataName = None,
     config: RecipeFiles = None,
@@ -135,23 +136,11 @@ def train(  # noqa: PLR0913, PLR0917 - one argument an option
     from netwright.recipes.plan.recipe_file import to_yaml
     from netwright.recipes.plan.sources import load_configured
     from netwright.recipes.saved.resume import NEVER
+    from netwright.train.setting_groups import Typed
+    from netwright.train.settings import settings_marked
 
-    given_train = {
-        "epochs": epochs,
-        "batch_size": batch_size,
-        "optimizer": optimizer,
-        "lr": lr,
-        "weight_decay": weight_decay,
-        "patience": patience,
-        "precision": precision,
-        "device": device,
-        "max_steps": max_steps,
-        "eval_every": eval_every,
-        "max_time": None if max_time is None else parse_seconds(max_time),
-        "freeze": freeze,
-        "unfreeze_every": unfreeze_every,
-        "layer_decay": layer_decay,
-    }
+    typed = {name: context.params[name] for name in settings_marked(Typed.AS_OPTION)}
+    given_train = {**typed, "max_time": None if max_time is None else parse_seconds(max_time)}
     given_data: dict[str, Any] = {
         "target": tuple(target) if target else None,
         "target_kind": target_kind,
