@@ -204,3 +204,13 @@ def test_what_is_asked_of_a_module_at_run_time_are_methods() -> None:
         )
 
     assert not breaking(asks_for_more)
+
+
+def test_what_contributors_are_told_to_change_is_there() -> None:
+    """Files that are yet to be written are called x."""
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    named = set(re.findall(r"`((?:[\w*]+/)+[\w*]*(?:\.\w+)?)`", text))
+    present = {name for name in named if not re.search(r"(?:/|_)x[._]", name)}
+    assert len(present) > 30
+    places = [ROOT, PACKAGE]
+    assert [name for name in present if not any(any(at.glob(name)) for at in places)] == []
