@@ -87,6 +87,12 @@ def test_no_lock_is_taken_through_a_link_nor_on_what_is_no_file(tmp_path: Path, 
     assert is_untouched(outside)
 
 
+def test_a_folder_in_the_place_of_the_lock_is_named(tmp_path: Path) -> None:
+    (tmp_path / "study").mkdir()
+    with pytest.raises(DataError, match="study cannot be locked: Is a directory"):
+        ProcessLock(tmp_path / "study").__enter__()
+
+
 def test_a_file_that_is_removed_while_somebody_waits_is_not_the_one_to_hold(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -10,6 +10,7 @@ import sys
 from contextlib import suppress
 from pathlib import Path
 
+from netwright.core.errors import DataError
 from netwright.core.inside import open_folder, parent_of
 
 if sys.platform != "win32":
@@ -89,7 +90,10 @@ class ProcessLock:
             _close(self._folder)
 
     def __enter__(self) -> "ProcessLock":
-        self.acquire()
+        try:
+            self.acquire()
+        except OSError as error:  # a folder in its place, or one that cannot be written to
+            raise DataError(f"{self.path} cannot be locked: {error.strerror}") from None
         return self
 
     def __exit__(self, *error: object) -> None:

@@ -27,6 +27,17 @@ def test_a_damaged_file_is_named(type_in: Type, things_run: Path, tmp_path: Path
     ]
 
 
+def test_of_very_many_files_the_first_are_shown(
+    type_in: Type, things_run: Path, tmp_path: Path
+) -> None:
+    run = shutil.copytree(things_run, tmp_path / "copy")
+    for number in range(600):
+        (run / f"x{number}").touch()
+    lines = type_in("verify", run).out.splitlines()
+    assert sum(line.startswith("x") for line in lines) < 600 < len(lines) + 100
+    assert any(line.endswith("more; --json gives them all") for line in lines)
+
+
 def test_json_has_all(type_in: Type, things_run: Path) -> None:
     told = json.loads(type_in("verify", things_run, "--json").out)
     assert (told["kind"], told["holds"], told["faults"]) == ("run", True, [])

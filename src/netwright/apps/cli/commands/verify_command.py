@@ -8,6 +8,9 @@ import typer
 if TYPE_CHECKING:
     from netwright.recipes.saved.verification import Verification
 
+SHOWN = ("model/model.safetensors", "model.safetensors")  # of a run, and of a model by itself
+MOST_TENSORS, MOST_FILES = 50, 500  # that are shown: a manifest can name a hundred thousand
+
 
 def verify(
     folder: Annotated[
@@ -48,22 +51,26 @@ def _show(found: "Verification") -> None:
                 "bytes": f"{file.size:,}",
                 "remark": file.remark,
             }
-            for file in found.files
+            for file in found.files[:MOST_FILES]
         ]
     )
+    _give_rest(len(found.files) - MOST_FILES)
     weights = next((held for name, held in found.tensors.items() if name in SHOWN), ())
     if weights:
         shapes = [
             {"tensor": one.name, "type": one.dtype, "shape": str(list(one.shape))}
             for one in weights
         ]
-        give_table(shapes[:MOST], title="weights")
-    if len(weights) > MOST:
-        give(f"and {len(weights) - MOST:,} more; --json gives them all")
-    for fault in found.faults:
+        give_table(shapes[:MOST_TENSORS], title="weights")
+    _give_rest(len(weights) - MOST_TENSORS)
+    for fault in found.faults[:MOST_FILES]:
         give(f"wrong: {fault}")
+    _give_rest(len(found.faults) - MOST_FILES)
     give(found.verdict)
 
 
-SHOWN = ("model/model.safetensors", "model.safetensors")  # of a run, and of a model by itself
-MOST = 50  # tensors that are shown
+def _give_rest(count: int) -> None:
+    from netwright.core.console import give
+
+    if count > 0:
+        give(f"and {count:,} more; --json gives them all")
