@@ -36,7 +36,7 @@ def refusal(path: Path, kind: str) -> str:
     """The whole sentence by which it is refused, as a pattern."""
     said = f"is a {kind}, wanted a regular file"
     if "link" in kind:
-        said = "is a symbolic link, and none is followed there: put what it leads to in its place"
+        said = "is a symbolic link, which is not followed: replace it with its target"
     return f"^{re.escape(f'{path} {said}')}$"
 
 

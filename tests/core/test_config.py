@@ -313,9 +313,13 @@ def test_no_text_holds_a_nul_character() -> None:
         path: str = ""
         columns: tuple[str, ...] = ()
 
-    with pytest.raises(ConfigError, match=r"^path must not hold a NUL character, got 'a\\x00b'$"):
+    with pytest.raises(
+        ConfigError,
+        match=r"^path must not contain a NUL character, got "
+        r"'a\\x00b'$",
+    ):
         Named(path="a\0b")
-    with pytest.raises(ConfigError, match=r"^columns must not hold a NUL character"):
+    with pytest.raises(ConfigError, match=r"^columns must not contain a NUL character"):
         Named(columns=("a", "\0"))
 
 

@@ -266,7 +266,11 @@ class Full(io.StringIO):
 
 def test_a_full_disk_is_told_in_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stdout", Full(OSError(28, "No space left on device")))
-    with pytest.raises(OutputError, match=r"^standard output cannot be written: No space left on"):
+    with pytest.raises(
+        OutputError,
+        match=r"^standard output cannot be written to: No space left "
+        r"on",
+    ):
         give_table([{"a": "b"}])
 
 

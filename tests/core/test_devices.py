@@ -32,13 +32,13 @@ def test_auto_is_the_processor_where_there_is_nothing_else() -> None:
 def test_auto_is_the_gpu_where_there_is_one() -> None:
     assert pick_device("auto") == torch.device("cuda")
     assert pick_device("cuda:1") == torch.device("cuda", 1)
-    with pytest.raises(ConfigError, match=r"^device 'cuda:2' is not there: 2 CUDA devices$"):
+    with pytest.raises(ConfigError, match=r"^device 'cuda:2' is not available: 2 CUDA devices$"):
         pick_device("cuda:2")
 
 
 def test_one_is_not_many(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(torch.cuda, "device_count", lambda: 1)
-    with pytest.raises(ConfigError, match=r"^device 'cuda:1' is not there: 1 CUDA device$"):
+    with pytest.raises(ConfigError, match=r"^device 'cuda:1' is not available: 1 CUDA device$"):
         pick_device("cuda:1")
 
 
@@ -50,8 +50,8 @@ def test_one_is_not_many(monkeypatch: pytest.MonkeyPatch) -> None:
         ("", "device must be auto, cpu, cuda, cuda:N or mps, got ''"),
         ("meta", "device must be auto, cpu, cuda, cuda:N or mps, got 'meta'"),
         ("cuda:x", "device must be auto, cpu, cuda, cuda:N or mps, got 'cuda:x'"),
-        ("cuda", "device 'cuda' is not there: 0 CUDA devices"),
-        ("mps", "device 'mps' is not there on this machine"),
+        ("cuda", "device 'cuda' is not available: 0 CUDA devices"),
+        ("mps", "device 'mps' is not available on this machine"),
     ],
 )
 def test_device_that_is_not_there_is_refused(name: str, sentence: str) -> None:

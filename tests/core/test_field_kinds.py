@@ -66,10 +66,10 @@ def test_what_is_declared_passes(changes: dict[str, Any]) -> None:
     ],
 )
 def test_another_kind_is_refused_by_the_name_of_the_field(name: str, value: Any) -> None:
-    with pytest.raises(DataError, match=f"^{name} of Outer is of a wrong kind: "):
+    with pytest.raises(DataError, match=f"^{name} of Outer has the wrong type: "):
         check_fields(replace(Outer(), **{name: value}))
 
 
 def test_a_dataclass_inside_is_looked_through() -> None:
-    with pytest.raises(DataError, match=r"^depth of Inner is of a wrong kind: 'deep'$"):
+    with pytest.raises(DataError, match=r"^depth of Inner has the wrong type: 'deep'$"):
         check_fields(Outer(inner=Inner(depth="deep")))  # type: ignore[arg-type]

@@ -30,7 +30,9 @@ def test_what_json_writes_is_read(value: Any) -> None:
 def test_deep_nesting_is_refused_in_one_sentence(depth: int, begin: str, end: str) -> None:
     with pytest.raises(DataError) as refusal:
         parse_json(begin * depth + "1" + end * depth, "x.json")
-    sentence = f"x.json is not a readable JSON file: it is nested more than {DEEPEST} deep"
+    sentence = (
+        f"x.json is not a readable JSON file: it is nested more than {DEEPEST} levels levels deep"
+    )
     assert str(refusal.value) == sentence
 
 
@@ -47,8 +49,8 @@ def test_what_is_wide_or_as_deep_as_allowed_is_read() -> None:
         (b"\xff\xfe{\x00}\x00", "'utf-8' codec can't decode byte 0xff in position 0"),
         (b"", "Expecting value: line 1 column 1"),
         (b"1" + b"0" * 5_000, "Exceeds the limit"),
-        (b'{"a": "\\ud800"}', "it holds half a character, \\ud800 without the other"),
-        (b'{"\\udc00": 1}', "it holds half a character, \\udc00 without the other"),
+        (b'{"a": "\\ud800"}', "it contains half a character, \\ud800 without the other"),
+        (b'{"\\udc00": 1}', "it contains half a character, \\udc00 without the other"),
     ],
 )
 def test_what_no_file_of_ours_holds_is_refused(content: bytes, reason: str) -> None:

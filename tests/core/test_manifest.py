@@ -36,7 +36,7 @@ def test_every_flipped_bit_of_a_file_is_found(tmp_path: Path) -> None:
     folder = tmp_path / "step-1"
     fill(folder)
     content = (folder / "model").read_bytes()
-    sentence = f"{folder / 'model'} is damaged: its sha256 is not the one in the manifest"
+    sentence = f"{folder / 'model'} is damaged: its sha256 differs from the manifest"
     for bit in range(8 * len(content)):
         (folder / "model").write_bytes(flipped(content, bit))
         with pytest.raises(DataError, match=f"^{re.escape(sentence)}$"):
@@ -67,7 +67,7 @@ def test_manifest_of_another_format_is_refused(tmp_path: Path, manifest: str) ->
 def test_missing_file_is_named(tmp_path: Path) -> None:
     fill(tmp_path / "step-1")
     (tmp_path / "step-1" / "state").unlink()
-    sentence = f"{tmp_path / 'step-1' / 'state'} is missing, the manifest lists it"
+    sentence = f"{tmp_path / 'step-1' / 'state'} is missing, but the manifest lists it"
     with pytest.raises(DataError, match=f"^{re.escape(sentence)}$"):
         check_folder(tmp_path / "step-1")
 
@@ -109,7 +109,7 @@ def test_a_manifest_names_files_of_its_own_folder_only(
 ) -> None:
     folder = tmp_path / "run"
     write_json(folder / MANIFEST, {"format": 1, "sha256": {name: "0" * 64}})
-    sentence = f"{folder / MANIFEST} lists {name!r}, wanted the name of a file beside it"
+    sentence = f"{folder / MANIFEST} lists {name!r}, wanted the name of a file in the same folder"
     for read in (check_folder, read_folder):
         with pytest.raises(DataError, match=f"^{re.escape(sentence)}$"):
             read(folder)
@@ -130,7 +130,7 @@ def test_a_sum_is_compared_whole(tmp_path: Path, wrong: Any) -> None:
     manifest["sha256"]["model"] = found[:-1] + ("0" if found[-1] != "0" else "1")
     write_json(tmp_path / "step-1" / MANIFEST, manifest)
     for read in (check_folder, read_folder):
-        with pytest.raises(DataError, match="model is damaged: its sha256 is not the one in"):
+        with pytest.raises(DataError, match="model is damaged: its sha256 differs"):
             read(tmp_path / "step-1")
 
 
@@ -165,5 +165,5 @@ def test_a_file_that_does_not_fit_into_memory_is_refused_by_name(
             Endless(FileIO(folder.open(name))) if name == "model" else read(folder, name)
         ),
     )
-    with pytest.raises(DataError, match=r"step-1/model does not fit into memory$"):
+    with pytest.raises(DataError, match=r"step-1/model does not fit in memory$"):
         read_folder(tmp_path / "step-1")

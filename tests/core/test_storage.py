@@ -248,7 +248,7 @@ def test_exception_leaves_the_old_folder_as_it_was(tmp_path: Path) -> None:
 
 def test_folder_that_is_there_is_refused(tmp_path: Path) -> None:
     fill(tmp_path / "step-1", b"old")
-    sentence = f"{tmp_path / 'step-1'} is already there, and is never written over"
+    sentence = f"{tmp_path / 'step-1'} already exists and is never overwritten"
     with pytest.raises(RunError, match=f"^{re.escape(sentence)}$"):
         fill(tmp_path / "step-1", b"new")
     assert names(tmp_path) == ["step-1"]
@@ -359,7 +359,7 @@ def test_too_little_space_is_refused_before_anything_is_written(
     room(1_234_567)
     monkeypatch.setattr(storage, "new_name", None)  # no temporary name is made
     sentence = (
-        f"{tmp_path} has too little space: 1.2 MB (1234568 bytes) needed, "
+        f"{tmp_path} has too little free space: 1.2 MB (1234568 bytes) needed, "
         "1.2 MB (1234567 bytes) free"
     )
     for write in (
@@ -390,7 +390,10 @@ def test_a_file_that_does_not_fit_takes_the_folder_with_it(
     tmp_path: Path, room: Callable[..., None]
 ) -> None:
     room(10_000)
-    with pytest.raises(RunError, match="has too little space"), new_folder(tmp_path / "a") as new:
+    with (
+        pytest.raises(RunError, match="has too little free space"),
+        new_folder(tmp_path / "a") as new,
+    ):
         new.write("model", bytes(10_000))
         new.write("state", bytes(10_001))
     assert names(tmp_path) == []

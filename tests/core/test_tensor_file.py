@@ -43,19 +43,19 @@ def tensor(shape: Any = (2,), place: Any = (0, 8), dtype: Any = "F32") -> dict[s
 
 
 BAD: dict[str, tuple[Any, str]] = {
-    "no table": ([1], "its head is no table of tensors"),
-    "no tensor": ({"a": 3}, "'a' is no tensor"),
-    "type": ({"a": tensor(dtype="OBJ")}, "'a' is of an unknown type, 'OBJ'"),
-    "type that is no text": ({"a": tensor(dtype=["F32"])}, r"'a' is of an unknown type, \['F32'\]"),
-    "negative": ({"a": tensor(shape=[-2])}, "'a' has no shape and place as tensors have them"),
-    "true": ({"a": tensor(shape=[True])}, "'a' has no shape and place as tensors have them"),
-    "many sizes": ({"a": tensor(shape=[1] * 40)}, "'a' has no shape and place as tensors"),
-    "place": ({"a": tensor(place=[0])}, "'a' has no shape and place as tensors have them"),
+    "no table": ([1], "its header is not a table of tensors"),
+    "no tensor": ({"a": 3}, "'a' is not a tensor"),
+    "type": ({"a": tensor(dtype="OBJ")}, "'a' has an unknown dtype, 'OBJ'"),
+    "type that is no text": ({"a": tensor(dtype=["F32"])}, r"'a' has an unknown dtype, \['F32'\]"),
+    "negative": ({"a": tensor(shape=[-2])}, "'a' has no valid shape and offsets"),
+    "true": ({"a": tensor(shape=[True])}, "'a' has no valid shape and offsets"),
+    "many sizes": ({"a": tensor(shape=[1] * 40)}, "'a' has no valid shape"),
+    "place": ({"a": tensor(place=[0])}, "'a' has no valid shape and offsets"),
     "too few bytes": ({"a": tensor([3])}, r"'a' of shape \[3\] has 8 bytes, not 12"),
-    "a gap": ({"a": tensor(place=[4, 12])}, "'a' begins at 4, the one before ends at 0"),
+    "a gap": ({"a": tensor(place=[4, 12])}, "'a' begins at 4, the previous one ends at 0"),
     "one over another": (
         {"a": tensor(), "b": tensor(place=[4, 12])},
-        "'b' begins at 4, the one before ends at 8",
+        "'b' begins at 4, the previous one ends at 8",
     ),
     "bytes behind": ({}, "its tensors take 0 bytes, the file has 8"),
 }
@@ -72,7 +72,7 @@ def test_a_wrong_head_is_told_in_a_sentence(case: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("head", "sentence"),
     [
-        (b"[" * 100_000, "it is nested more than 100 deep"),
+        (b"[" * 100_000, "it is nested more than 100 levels deep"),
         (b"\xff", "'utf-8'"),
         (b"{", "Expecting"),
     ],
@@ -87,7 +87,7 @@ def test_a_length_beyond_the_file_is_told_before_anything_is_read(
     content: bytes, tmp_path: Path
 ) -> None:
     (tmp_path / "x").write_bytes(content)
-    with pytest.raises(ValueError, match=r"^its head is said to have"):
+    with pytest.raises(ValueError, match=r"^its header claims"):
         head_of(tmp_path / "x")
 
 

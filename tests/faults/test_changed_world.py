@@ -124,7 +124,7 @@ CHANGES = {
         words=("--batch-size", "4"),
     ),
     "one number of the data": Change(
-        difference="the train split holds other rows",
+        difference="the train split has different rows",
         allow="data",
         data=lambda path: edit(path, exchange_number),
     ),
@@ -134,7 +134,7 @@ CHANGES = {
         data=lambda path: edit(path, lambda rows: [*rows, "9.9,big", "9.8,big"]),
     ),
     "order of the data": Change(
-        difference="the train split holds other rows",  # the rows are split by their place
+        difference="the train split has different rows",  # the rows are split by their place
         allow="data",
         data=lambda path: edit(path, lambda rows: rows[::-1]),
     ),
@@ -177,16 +177,16 @@ CHANGES = {
 }
 ARRAY_CHANGES = {
     "one bit of the data": Change(
-        difference="the train split holds other rows", allow="data", data=edit_array
+        difference="the train split has different rows", allow="data", data=edit_array
     ),
     "factor": Change(
-        difference="the train split holds other rows",
+        difference="the train split has different rows",
         allow="data",
         settings={"factor": 10.0},
         words=("--set", "data.factor=10"),
     ),
     "standardize": Change(
-        difference="the train split holds other rows",
+        difference="the train split has different rows",
         allow="data",
         settings={"standardize": True},
         words=("--set", "data.standardize=true"),
@@ -278,7 +278,7 @@ def holds(world: World, change: Change, *, by_command: bool) -> dict[str, bool]:
             "untouched": world.files() == before,
         }
         if change.allow:
-            found["advised"] = sentence.endswith(f"to go on all the same, allow {change.allow}")
+            found["advised"] = sentence.endswith(f"to resume anyway, allow {change.allow}")
             found["gone on"] = not world.resume(change, by_command=by_command, allow=change.allow)
         return found
 
@@ -330,7 +330,9 @@ def test_rows_in_another_order_are_told_as_such(tmp_path: Path) -> None:
     settings: dict[str, Any] = {"hidden": (4,), "epochs": 2, "batch_size": 4, "quiet": True}
     nw.fit("mlp", data, out=tmp_path / "run", max_steps=3, **settings)
     turned = replace(data, train=data.train.take(torch.arange(20).flip(0)))
-    with pytest.raises(ConfigError, match="the train split has its rows in another order; to go"):
+    with pytest.raises(
+        ConfigError, match="the train split has its rows in a different order; to resume"
+    ):
         nw.fit("mlp", turned, resume=tmp_path / "run", **settings)
     ended = nw.fit("mlp", turned, resume=tmp_path / "run", allow=["data"], **settings)
     assert ended.results["epochs"] == 2

@@ -91,7 +91,7 @@ class Rotting:
         """Whether this one is taken, and the damaged ones, newest first, are named."""
         place, remarks = newest_good(self.run)
         named = [any(remark.startswith(str(bad)) for remark in remarks) for bad in damaged]
-        told = all(remark.endswith("; going back to an older checkpoint") for remark in remarks)
+        told = all(remark.endswith("; falling back to an older checkpoint") for remark in remarks)
         return place == to and len(remarks) == len(damaged) and told and all(named)
 
     def is_right(self) -> bool:
@@ -242,6 +242,6 @@ def test_a_resumed_run_says_that_it_went_back_and_ends_the_same(
     resumed = nw.fit("mlp", "xor", out=tmp_path / "cut", resume="auto", **settings)
     told = "".join(capsys.readouterr().err.split())  # lines are broken where the screen ends
     assert f"{file} is damaged".replace(" ", "") in told
-    assert f"going on from {older}".replace(" ", "") in told
+    assert f"resuming from {older}".replace(" ", "") in told
     for name, weight in whole.model.state_dict().items():
         assert torch.equal(resumed.model.state_dict()[name], weight)

@@ -29,7 +29,7 @@ SAVES = (1, 3, 5)  # the first, one between, the last
 SHARES = (0.0, 0.1, 0.3, 0.4, 0.6, 0.8, 0.95)  # how much of a save still fits
 
 Full = Callable[[Path, float], AbstractContextManager[None]]
-KNOWN = r"{0} has too little space: 0\.3 MB \(\d+ bytes\) needed, \d\.\d MB \(\d+ bytes\) free"
+KNOWN = r"{0} has too little free space: 0\.3 MB \(\d+ bytes\) needed, \d\.\d MB \(\d+ bytes\) free"
 UNKNOWN = r"{0}/step-\d(/[a-z.]+)? cannot be written: (No space left on device|File too large)"
 
 

@@ -210,7 +210,7 @@ def stops_in_a_row(policy: Policy) -> Outcome:
         toy_fit(net, data, callbacks=[GuardNonFinite(policy)], epochs=1)
     except RunError as error:
         sentence = str(error)
-    wanted = f"{MOST_IN_A_ROW} updates were left out in a row; not a finite number at step 2, "
+    wanted = f"{MOST_IN_A_ROW} updates in a row were skipped; non-finite value at step 2, "
     return Outcome(sentence.startswith(wanted), count_bad(net.state_dict()))
 
 
@@ -234,9 +234,7 @@ def goes_on_with_own(policy: Policy, folder: Path) -> Outcome:
     model = Own(data.train.inputs[row].clone())
     settings: dict[str, Any] = {"batch_size": 4, "epochs": 3, "on_non_finite": policy}
     ended = nw.fit(model, data, out=folder, quiet=True, **settings)
-    note = (
-        "batches left out since their numbers were not finite: 3, the first is batch 4 of epoch 1"
-    )
+    note = "batches skipped because of non-finite values: 3, the first is batch 4 of epoch 1"
     poisoned = count_bad(model.state_dict()) + count_bad(
         load_file(folder / "model/model.safetensors")
     )

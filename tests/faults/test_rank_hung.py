@@ -67,7 +67,7 @@ def measure_hangs(
     seconds, ended, orphans = [], [], []
     for number, (hang, victim) in enumerate(hangs):
         run, began = hang(folder / f"hung-{number}", timeout, victim)
-        sentence = f"error: rank {victim} does not answer since {timeout:g} s, in "
+        sentence = f"error: rank {victim} does not answer for {timeout:g} s, in "
         while sentence not in run.said() and time.monotonic() < began + timeout + reaction:
             time.sleep(0.02)
         seconds.append(time.monotonic() - began)

@@ -172,5 +172,5 @@ def test_an_accuracy_is_better_where_it_is_higher() -> None:
 
 
 def test_a_measure_that_is_not_there_is_refused() -> None:
-    with pytest.raises(DataError, match=r"^nothing was measured as 'val/los'"):
+    with pytest.raises(DataError, match=r"^there is no metric 'val/los'"):
         life(monitor="val/los")

@@ -67,7 +67,7 @@ def test_bad_settings_are_refused() -> None:
         ({"bond": 2}, "unknown setting 'bond'; did you mean 'bound'?"),
         ({"bound": 0}, "bound must be greater than 0.0, got 0"),
         ({"size": "huge"}, "size must be quick or full, got 'huge'"),
-        ({"seed": 1.5}, "seed must be a whole number, 0 or more, got 1.5"),
+        ({"seed": 1.5}, "seed must be a non-negative integer, got 1.5"),
     ):
         with pytest.raises(ConfigError) as refusal:
             toy().check(**settings)

@@ -121,8 +121,8 @@ def test_only_callbacks_are_taken() -> None:
     check_callbacks([Everything(), Callback()])
     check_callbacks(())
     wanted = (
-        "a callback must be an object of a class of your own that inherits from "
-        "netwright.train.callback.Callback and has methods such as on_epoch_end(self, state), got "
+        "a callback must be an instance of a subclass of netwright.train.callback.Callback with "
+        "methods such as on_epoch_end(self, state), got "
     )
     for given, told in (
         (print, "builtin_function_or_method"),

@@ -211,11 +211,11 @@ def test_one_flipped_bit_is_refused(checkpoint: Path, file: str) -> None:
             changed = bytearray(content)
             changed[place] ^= bit
             path.write_bytes(changed)
-            refused(checkpoint, f"{path} is damaged: its sha256 is not the one in the manifest")
+            refused(checkpoint, f"{path} is damaged: its sha256 differs from the manifest")
     path.write_bytes(content[:-1])
-    refused(checkpoint, f"{path} is damaged: its sha256 is not the one in the manifest")
+    refused(checkpoint, f"{path} is damaged: its sha256 differs from the manifest")
     path.unlink()
-    refused(checkpoint, f"{path} is missing, the manifest lists it")
+    refused(checkpoint, f"{path} is missing, but the manifest lists it")
 
 
 @pytest.mark.parametrize("file", ["model.safetensors", "state.safetensors", "state.json"])
@@ -232,7 +232,7 @@ def test_what_does_not_fit_is_refused_in_one_sentence(checkpoint: Path) -> None:
     wider = nn.Sequential(nn.Linear(3, 7), nn.BatchNorm1d(7), nn.ReLU(), nn.Flatten())
     wider.append(nn.Linear(7, 3))
     sentence = (
-        f"{checkpoint} cannot be gone on from: the model has changed: "
+        f"{checkpoint} cannot be resumed: the model has changed: "
         "'0.weight' was 5x3 torch.float32, is 7x3 torch.float32"
     )
     with pytest.raises(ConfigError, match=f"^{re.escape(sentence)}$"):
@@ -274,8 +274,7 @@ def test_changed_settings_are_refused_with_the_difference_or_allowed_by_name(
     checkpoint: Path, settings: dict[str, Any], difference: str, name: str
 ) -> None:
     sentence = (
-        f"{checkpoint} cannot be gone on from exactly: {difference}; "
-        f"to go on all the same, allow {name}"
+        f"{checkpoint} cannot be resumed exactly: {difference}; to resume anyway, allow {name}"
     )
     with pytest.raises(ConfigError, match=f"^{re.escape(sentence)}$"):
         load(checkpoint, **settings)
@@ -347,11 +346,11 @@ def changed_data(change: str) -> Data:
 @pytest.mark.parametrize(
     ("change", "difference"),
     [
-        ("order", "the train split has its rows in another order; .*allow data$"),
-        ("one number", "the train split holds other rows; .*allow data$"),
+        ("order", "the train split has its rows in a different order; .*allow data$"),
+        ("one number", "the train split has different rows; .*allow data$"),
         ("rows", "the train split had 20 rows, has 19; .*allow data$"),
-        ("weights", "the train split holds other rows; .*allow data$"),
-        ("no validation", "the val split was there, is not there; .*allow data$"),
+        ("weights", "the train split has different rows; .*allow data$"),
+        ("no validation", "the val split was present, is absent; .*allow data$"),
         ("classes", "the classes were a, b, c, are a, b, d; .*allow classes$"),
     ],
 )
@@ -375,7 +374,7 @@ def test_other_surroundings_are_said_and_not_refused(checkpoint: Path) -> None:
     state = toy_start(toy_net(batch_norm=True))
     (remark,) = load_checkpoint(checkpoint, state, [EarlyStopping()])
     threads = torch.get_num_threads()
-    assert remark == f"threads was 99, is {threads}: the last bits may differ"
+    assert remark == f"threads was 99, is {threads}: results may differ in the last bits"
 
 
 def test_two_callbacks_of_one_kind_keep_their_own_states(tmp_path: Path) -> None:
@@ -396,7 +395,7 @@ def test_gradients_that_wait_for_their_update_are_not_lost_but_refused(
         def on_before_update(self, state: TrainState) -> None:
             save_checkpoint(tmp_path / "early", state)
 
-    sentence = "a checkpoint must wait for the update: its gradients are there"
+    sentence = "a checkpoint cannot be saved between backward and update: gradients are pending"
     with pytest.raises(RunError, match=f"^{re.escape(sentence)}$"):
         toy_fit(toy_net(), toy_data(), accumulate=accumulate, callbacks=[TooEarly()])
     assert list(tmp_path.iterdir()) == []
@@ -406,7 +405,7 @@ def test_weights_that_are_not_finite_are_not_saved(tmp_path: Path) -> None:
     state = toy_start()
     with torch.no_grad():
         next(state.model.parameters())[1, 2] = torch.inf
-    with pytest.raises(RunError, match="a checkpoint must hold finite weights"):
+    with pytest.raises(RunError, match="a checkpoint must have finite weights"):
         save_checkpoint(tmp_path / "bad", state)
     assert list(tmp_path.iterdir()) == []
 

@@ -164,10 +164,10 @@ def test_going_back_to_an_older_checkpoint_is_said_for_each_newer_one(tmp_path: 
     assert newest_good(tmp_path) == (
         places[0],
         [
-            f"{places[2]}/model.safetensors is damaged: its sha256 is not the one in the manifest; "
-            "going back to an older checkpoint",
-            f"{places[1]}/state.json is missing, the manifest lists it; "
-            "going back to an older checkpoint",
+            f"{places[2]}/model.safetensors is damaged: its sha256 differs from the manifest; "
+            f"falling back to an older checkpoint",
+            f"{places[1]}/state.json is missing, but the manifest lists it; falling back to an "
+            f"older checkpoint",
         ],
     )
 
@@ -177,7 +177,7 @@ def test_a_checkpoint_in_the_place_of_another_is_refused(tmp_path: Path) -> None
     with pytest.raises(DataError) as refusal:
         check_checkpoint(place)
     assert str(refusal.value) == (
-        f"{place} holds the state of step 8: it is not the one of its name"
+        f"{place} holds the state of step 8, which does not match its name"
     )
 
 
@@ -270,7 +270,7 @@ def test_a_checkpoint_that_is_a_link_is_named_and_nothing_outside_is_read_or_rem
     (run / "checkpoints" / "step-000002").symlink_to(outside)
     place, remarks = newest_good(run)
     assert place == first
-    said = f"{run / 'checkpoints' / 'step-000002'} is a symbolic link, and none is followed there"
+    said = f"{run / 'checkpoints' / 'step-000002'} is a symbolic link, which is not followed"
     assert [remark.startswith(said) for remark in remarks] == [True]
     write_json(run / "last.json", {"checkpoint": "x", "saved": ["step-000002", "step-000001"]})
     with pytest.raises(DataError, match=refusal(run / "checkpoints" / "step-000002", "link")):
@@ -307,7 +307,7 @@ def test_a_manifest_without_the_state_is_refused(tmp_path: Path) -> None:
         staging.write("model.safetensors", b"")
     (place / "state.json").write_text('{"step": 1}')
     with pytest.raises(
-        DataError, match=r"step-000001 lacks 'state\.json': it is no whole checkpoint$"
+        DataError, match=r"step-000001 lacks 'state\.json': the checkpoint is incomplete$"
     ):
         check_checkpoint(place)
 

@@ -169,10 +169,10 @@ def changed_data(change: str) -> Data:
 @pytest.mark.parametrize(
     ("change", "name", "sentence"),
     [
-        ("order", "data", "the train split has its rows in another order"),
-        ("rows", "data", "the train split holds other rows"),
+        ("order", "data", "the train split has its rows in a different order"),
+        ("rows", "data", "the train split has different rows"),
         ("count", "data", "the train split had 20 rows, has 19"),
-        ("no val", "data", "the val split was there, is not there"),
+        ("no val", "data", "the val split was present, is absent"),
         ("classes", "classes", "the classes were a, b, c, are a, b, d"),
     ],
 )

@@ -92,7 +92,7 @@ def test_a_convex_loss_that_is_left_early_is_told() -> None:
     found = not_converged_convex(0.19, 30)
     assert found is not None
     assert found.illness == "not-converged"
-    assert "19% of the gradient is left after 30 epochs" in found.sentence
+    assert "19% of the gradient remains after 30 epochs" in found.sentence
 
 
 def history(train: Sequence[float], val: Sequence[float] = (), right: float = 0.5) -> History:

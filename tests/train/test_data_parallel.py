@@ -187,5 +187,5 @@ def test_another_number_of_processes_goes_on_with_the_same_batches(
 def test_what_steps_by_itself_trains_in_one_process() -> None:
     data = toy_data()
     config = TrainConfig(optimizer="lbfgs", batch_size=4)
-    with pytest.raises(ConfigError, match=r"^lbfgs trains in one process: it steps by itself$"):
+    with pytest.raises(ConfigError, match=r"^lbfgs trains in one process: it takes its own steps$"):
         Trainer(config, task_for(data), ranks=Ranks(0, 2))

@@ -54,14 +54,12 @@ def test_what_was_not_measured_is_refused(key: str, hint: str) -> None:
     for ask in (history.series, history.latest):
         with pytest.raises(DataError) as refused:
             ask(key)
-        assert str(refused.value) == f"nothing was measured as {key!r}; {hint}"
+        assert str(refused.value) == f"there is no metric {key!r}; {hint}"
 
 
 def test_an_empty_history_has_empty_series_and_nothing_newest() -> None:
     assert History().series("val/loss") == []
-    with pytest.raises(
-        DataError, match=r"^nothing was measured as 'val/loss': the history is empty$"
-    ):
+    with pytest.raises(DataError, match=r"^there is no metric 'val/loss': the history is empty$"):
         History().latest("val/loss")
 
 

@@ -103,13 +103,13 @@ def test_patience_counts_measurements() -> None:
     early = EarlyStopping("val/loss", patience=3, min_delta=100)
     state = toy_fit(toy_net(), toy_data(), eval_every=2, callbacks=[early])
     assert state.step == 6  # after the first at step 2 those at 4, 5 and 6
-    assert state.stop_reason == "no better val/loss for 3 measurements"
+    assert state.stop_reason == "no improvement of val/loss for 3 measurements"
 
 
 def test_a_measure_of_training_is_taken_after_passes_only() -> None:
     early = EarlyStopping("train/loss", patience=1, min_delta=100)
     state = toy_fit(toy_net(), toy_data(), eval_every=1, callbacks=[early])
-    assert (state.epoch, state.stop_reason) == (2, "no better train/loss for 1 epochs")
+    assert (state.epoch, state.stop_reason) == (2, "no improvement of train/loss for 1 epochs")
 
 
 @pytest.mark.parametrize(("monitor", "looks"), [("val/loss", 9), ("train/loss", 3)])

@@ -50,9 +50,9 @@ def test_packed_trees_come_back_as_they_were(tree: Any) -> None:
 @pytest.mark.parametrize(
     ("tree", "sentence"),
     [
-        ({"a": [1, {2}]}, "part/a/1 cannot be saved: a set is no plain value"),
+        ({"a": [1, {2}]}, "part/a/1 cannot be saved: a set is not a plain value"),
         ({"a": {(1, 2): 3}}, "part/a cannot be saved: its key (1, 2) is neither text nor a whole"),
-        ([nn.Linear(1, 1)], "part/0 cannot be saved: a Linear is no plain value"),
+        ([nn.Linear(1, 1)], "part/0 cannot be saved: a Linear is not a plain value"),
     ],
 )
 def test_what_is_not_plain_is_refused_by_its_place(tree: Any, sentence: str) -> None:

@@ -97,11 +97,11 @@ def test_a_name_is_a_part_or_a_sequence_of_parts(name: str, count: int) -> None:
             "unknown part 'stem' of the model; there are conv1, layer1, layer2, fc",
         ),
         (nn.ReLU(), "a", "unknown part 'a' of the model; there are none"),
-        (Residual(), "fc", "freeze must leave the last part, 'fc', to learn, got 'fc'"),
+        (Residual(), "fc", "freeze must name a part before the last one, 'fc', got 'fc'"),
         (
             nn.Sequential(nn.Sequential(nn.Linear(1, 1))),
             "0",
-            "freeze must leave the last part, '0.0', to learn, got '0'",
+            "freeze must name a part before the last one, '0.0', got '0'",
         ),
     ],
 )
@@ -197,7 +197,7 @@ def test_an_optimizer_that_finds_one_step_for_all_weights_is_refused(
     name: str, settings: dict[str, Any]
 ) -> None:
     setting = next(iter(settings))
-    sentence = f"{setting} must be left out with {name}: it moves all weights together"
+    sentence = f"{setting} is not supported with {name}: it updates all weights together"
     with pytest.raises(ConfigError, match=f"^{re.escape(sentence)}$"):
         toy_start(optimizer=name, batch_size=20, **settings)
 

@@ -207,13 +207,13 @@ def test_a_rank_that_is_stopped_is_named_after_the_timeout(
     world: int, victim: int, where: str, tmp_path: Path
 ) -> None:
     for one in run_ranks(tmp_path, world, lose, "stops", victim, where, lost=victim):
-        assert one["says"] == f"rank {victim} does not answer since 2 s, in {where}"
+        assert one["says"] == f"rank {victim} does not answer for 2 s, in {where}"
         assert one["seconds"] >= TIMEOUT
 
 
 def test_a_rank_in_an_endless_loop_is_named_after_the_timeout(tmp_path: Path) -> None:
     for one in run_ranks(tmp_path, 3, loop, 0, "the last step", lost=0):
-        assert one["says"] == "rank 0 does not answer since 2 s, in the last step"
+        assert one["says"] == "rank 0 does not answer for 2 s, in the last step"
 
 
 def test_a_rank_keeps_its_own_error_and_the_others_say_that_it_is_gone(tmp_path: Path) -> None:
@@ -229,7 +229,9 @@ def cross() -> None:
 
 def test_ranks_that_wait_for_each_other_say_where(tmp_path: Path) -> None:
     for one in run_ranks(tmp_path, 2, cross):
-        assert one["says"] == "the ranks lost each other: rank 0 in half 0, rank 1 in half 1"
+        assert one["says"] == (
+            "the ranks lost contact with each other: rank 0 in half 0, rank 1 in half 1"
+        )
 
 
 def own_faults() -> list[str]:
@@ -313,7 +315,7 @@ def test_ranks_meet_at_an_address_too(tmp_path: Path) -> None:
 
 def test_a_store_that_hangs_with_its_rank_does_not_hang_the_others(tmp_path: Path) -> None:
     (one,) = run_ranks(tmp_path, 2, by_address, free_port(), 0, lost=0)
-    assert one["says"] == "rank 0 does not answer since 2 s, in an agreement"
+    assert one["says"] == "rank 0 does not answer for 2 s, in an agreement"
 
 
 def test_a_place_that_is_no_number_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -48,7 +48,7 @@ NAN, INFINITY = float("nan"), float("inf")
         ({"class_weight": "even"}, "class_weight must be 'balanced', got 'even'"),
         (
             {"optimizer": "lbfgs", "accumulate": 2},
-            "accumulate must be 1 with lbfgs: it steps by itself",
+            "accumulate must be 1 with lbfgs: it takes its own steps",
         ),
         ({"optimizer": "lbfgs", "on_non_finite": "skip"}, "on_non_finite must be stop with lbfgs"),
         (
@@ -57,17 +57,17 @@ NAN, INFINITY = float("nan"), float("inf")
         ),
         (
             {"optimizer": "lbfgs", "carry_state": True},
-            "carry_state must be left out with lbfgs: it reads a batch several times",
+            "carry_state is not supported with lbfgs: it reads a batch several times",
         ),
         (
             {"carry_state": True, "on_non_finite": "skip"},
-            "on_non_finite must not be skip with carry_state: the state that goes on is not finite "
+            "on_non_finite must not be skip with carry_state: the carried state is not finite "
             "either",
         ),
         *(
             (
                 {"optimizer": "svrg", name: value},
-                f"{name} must be left out with svrg: its two gradients must be of the same rows",
+                f"{name} is not supported with svrg: its two gradients must be of the same batch",
             )
             for name, value in (("augment", ("flip",)), ("input_noise", 0.1), ("label_noise", 0.1))
         ),

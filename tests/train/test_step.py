@@ -440,7 +440,7 @@ def test_a_row_that_is_not_finite_is_found_before_svrg_moves() -> None:
     data.train.inputs[last] = torch.nan
     model = toy_net()
     first = copy_of(model)
-    with pytest.raises(RunError, match=f"the inputs of row {last} hold it"):
+    with pytest.raises(RunError, match=f"the inputs of row {last} are not finite"):
         toy_fit(model, data, optimizer="svrg", callbacks=[GuardNonFinite()])
     assert_same(copy_of(model), first)
 
@@ -488,13 +488,13 @@ def test_a_run_goes_on_bit_for_bit_also_in_the_middle_of_a_period(
 def test_what_changes_gradients_or_weights_is_refused_where_steps_are_searched(
     optimizer: str, name: str
 ) -> None:
-    sentence = f"{name} must be left out with {optimizer}: it steps by itself"
+    sentence = f"{name} is not supported with {optimizer}: it takes its own steps"
     with pytest.raises(ConfigError, match=f"^{re.escape(sentence)}$"):
         TrainConfig(**{"optimizer": optimizer, name: 0.1})  # type: ignore[arg-type]
 
 
 def test_code_that_cannot_be_differentiated_twice_is_not_compiled() -> None:
-    sentence = "compile must be left out with newton: it differentiates twice"
+    sentence = "compile is not supported with newton: it differentiates twice"
     with pytest.raises(ConfigError, match=f"^{sentence}$"):
         TrainConfig(optimizer="newton", compile=True)
     TrainConfig(optimizer="lbfgs", compile=True)
@@ -518,7 +518,7 @@ def test_optimizers_that_search_take_all_rows_unless_told(optimizer: str, pace: 
 
 @pytest.mark.parametrize("optimizer", ["gradient-descent", "newton", "hessian-free"])
 def test_a_part_of_the_rows_is_refused_where_a_step_takes_all(optimizer: str) -> None:
-    sentence = f"batch_size must be left out with {optimizer}: a step takes all 200 rows, got 32"
+    sentence = f"batch_size is not supported with {optimizer}: a step uses all 200 rows, got 32"
     with pytest.raises(ConfigError, match=f"^{sentence}$"):
         pace_for(TrainConfig(optimizer=optimizer, batch_size=32), 200)
     assert pace_for(TrainConfig(optimizer="lbfgs", batch_size=32), 200).batch_size == 32
@@ -701,7 +701,7 @@ def test_a_compiler_that_fails_is_told_in_one_sentence(monkeypatch: pytest.Monke
         return run
 
     monkeypatch.setattr(torch, "compile", broken)
-    sentence = "the model cannot be compiled: No working C++ compiler; leave `compile` off"
+    sentence = "the model cannot be compiled: No working C++ compiler; set compile to false"
     with pytest.raises(RunError, match=f"^{re.escape(sentence)}$"):
         toy_fit(toy_net(), toy_data(), compile=True)
 

@@ -36,7 +36,7 @@ def losses(**splits: list[float]) -> History:
 
 
 def patient(first: float = 1.0, last: float = 0.5, **numbers: Any) -> Patient:
-    """A run of 20 watched steps, all alike but for the loss, which falls half way."""
+    """A run of 20 monitored steps, all alike but for the loss, which falls half way."""
     rows = [
         replace(HEALTHY, step=step, loss=first if step <= 10 else last, **numbers)
         for step in range(1, 21)
@@ -135,10 +135,10 @@ NOTHING = Score("log_loss", 1.0, guess=1.0)
     ("case", "harm"),
     [
         (patient(last=1.5, **LONG), "the loss rose from 1 to 1.5"),
-        (patient(dead=(0.2, 0.9), **LONG), "90% of the ReLU units behind layer 'outer' died"),
+        (patient(dead=(0.2, 0.9), **LONG), "90% of the ReLU units after layer 'outer' died"),
         (
             patient(saturated=(0.8, None), **LONG),
-            "80% of what layer 'inner' puts out lies where its activation is flat",
+            "80% of the outputs of layer 'inner' are saturated",
         ),
         (
             replace(patient(last=1.0, **LONG), score=NOTHING),
@@ -299,21 +299,21 @@ def test_a_plateau_is_not_told_where_something_explains_it() -> None:
 def test_a_finding_names_the_layer_and_the_number() -> None:
     (finding,) = find_symptoms(patient(dead=(0.5, 0.9)))
     assert finding.sentence == (
-        "90% of the ReLU units behind layer 'outer' are 0 on a whole batch: their slope is 0 too, "
-        "and they do not learn"
+        "90% of the ReLU units after layer 'outer' are 0 on a whole batch: their gradient is 0 "
+        "too, and they do not learn"
     )
     (finding,) = find_symptoms(patient(gradient=(0.0, 0.0)))
     assert finding.sentence == (
-        "layer 'inner' and 1 more of 2 had no gradient at any of 20 watched steps: the loss does "
-        "not depend on it"
+        "layer 'inner' and 1 more of 2 had no gradient at any of 20 monitored steps: the loss "
+        "does not depend on it"
     )
 
 
 def test_not_finite_blames_the_data_or_the_rate() -> None:
-    data = not_finite("the inputs of row 3 hold it", step=7, lr=0.1, in_data=True)
-    assert data.sentence == "a number was not finite at step 7: the inputs of row 3 hold it"
+    data = not_finite("the inputs of row 3 are not finite", step=7, lr=0.1, in_data=True)
+    assert data.sentence == "a number was not finite at step 7: the inputs of row 3 are not finite"
     assert "row" in data.fix
-    rate = not_finite("layer '2' puts it out", step=7, lr=0.1, in_data=False)
+    rate = not_finite("the output of layer '2' is not finite", step=7, lr=0.1, in_data=False)
     assert rate.fix.startswith("Lower the learning rate, which was 0.1")
 
 

@@ -246,7 +246,7 @@ def test_steps_come_in_order_until_the_cap_or_until_the_loss_hardly_changes() ->
     *_, before, last = state.history.series("train/loss")
     assert before - last <= 0.05
     assert state.epoch < 500
-    assert state.stop_reason == "no better train/loss for 1 epochs"
+    assert state.stop_reason == "no improvement of train/loss for 1 epochs"
 
 
 def test_stops_in_the_middle_of_an_epoch_when_a_callback_says_so() -> None:

@@ -49,13 +49,13 @@ def is_finite_number(value: object) -> bool:
 def check_no_nul(name: str, value: object) -> None:
     """Refuse a name with a NUL character: no file can have it."""
     if "\0" in str(value):
-        raise ConfigError(f"{name} must not hold a NUL character, got {str(value)!r:.100}")
+        raise ConfigError(f"{name} must not contain a NUL character, got {str(value)!r:.100}")
 
 
 def check_seed(seed: Any) -> None:
     """Refuse a seed that is not a whole number, 0 or more."""
     if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
-        raise ConfigError(f"seed must be a whole number, 0 or more, got {seed!r}")
+        raise ConfigError(f"seed must be a non-negative integer, got {seed!r}")
 
 
 def check_shape(name: str, tensor: "Tensor", *wanted: int | str) -> None:

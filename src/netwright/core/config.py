@@ -219,7 +219,7 @@ def _checked(name: str, value: Any, hint: Any) -> Any:
         raise ConfigError(_sentence(name, hint, error)) from None
     for part in value if isinstance(value, tuple) else (value,):
         if isinstance(part, str) and "\0" in part:  # no path, column or name has one
-            raise ConfigError(f"{name} must not hold a NUL character, got {part!r:.100}")
+            raise ConfigError(f"{name} must not contain a NUL character, got {part!r:.100}")
     for mark in _marks(hint):
         if isinstance(mark, OneOf) and value is not None:
             mark.catalog.check(value)

@@ -149,7 +149,7 @@ def give_table(rows: Sequence[Mapping[str, str]], *, title: str = "", stderr: bo
 def _put(text: str, *, end: str) -> None:
     """Write to standard output what may be written there; whoever cannot be served is told."""
     if sys.stdout is None:
-        raise OutputError("standard output is closed, so that nothing can be given")
+        raise OutputError("standard output is closed, so nothing can be written to it")
     stream = beneath(sys.stdout)
     if isinstance(stream, io.TextIOWrapper):
         stream.reconfigure(errors="backslashreplace")
@@ -159,7 +159,7 @@ def _put(text: str, *, end: str) -> None:
     except BrokenPipeError:  # `netwright list models | head`, which has what it wanted
         raise SystemExit(0) from None
     except OSError as error:
-        raise OutputError(f"standard output cannot be written: {error.strerror}") from None
+        raise OutputError(f"standard output cannot be written to: {error.strerror}") from None
 
 
 class Bar:

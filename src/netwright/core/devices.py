@@ -19,9 +19,9 @@ def pick_device(name: str = "auto") -> torch.device:
         raise ConfigError(f"device must be auto, cpu, cuda, cuda:N or mps, got {name!r}") from None
     if device.type == "cuda" and (device.index or 0) >= (count := torch.cuda.device_count()):
         there = "1 CUDA device" if count == 1 else f"{count} CUDA devices"
-        raise ConfigError(f"device {name!r} is not there: {there}")
+        raise ConfigError(f"device {name!r} is not available: {there}")
     if device.type == "mps" and not torch.backends.mps.is_available():
-        raise ConfigError("device 'mps' is not there on this machine")
+        raise ConfigError("device 'mps' is not available on this machine")
     if device.type not in {"cpu", "cuda", "mps"}:
         raise ConfigError(f"device must be auto, cpu, cuda, cuda:N or mps, got {name!r}")
     return device

@@ -22,7 +22,7 @@ def check_fields(record: Any) -> None:
         value = getattr(record, field.name)
         if not _is_of(value, hints[field.name]):
             raise DataError(
-                f"{field.name} of {type(record).__name__} is of a wrong kind: {value!r:.60}"
+                f"{field.name} of {type(record).__name__} has the wrong type: {value!r:.60}"
             )
 
 

@@ -205,9 +205,7 @@ def _kind(path: Path, status: os.stat_result) -> str:
     """The kind of what has this status; refused where it is neither a file nor a folder."""
     kind = KINDS.get(stat.S_IFMT(status.st_mode), "device")
     if kind == KINDS[stat.S_IFLNK]:
-        raise DataError(
-            f"{path} is a {kind}, and none is followed there: put what it leads to in its place"
-        )
+        raise DataError(f"{path} is a {kind}, which is not followed: replace it with its target")
     if kind not in {"file", "folder"}:
         raise DataError(f"{path} is a {kind}, wanted a regular file")
     return kind

@@ -42,7 +42,7 @@ def json_value(content: str | bytes) -> Any:
 
 
 def _too_deep() -> str:
-    return f"it is nested more than {DEEPEST} deep"
+    return f"it is nested more than {DEEPEST} levels deep"
 
 
 def _check_depth(text: str, value: Any) -> None:
@@ -67,4 +67,4 @@ def _check_whole_characters(value: Any) -> None:
         json.dumps(value, ensure_ascii=False).encode()
     except UnicodeEncodeError as error:
         half = ord(error.object[error.start])
-        raise ValueError(f"it holds half a character, \\u{half:04x} without the other") from None
+        raise ValueError(f"it contains half a character, \\u{half:04x} without the other") from None

@@ -68,13 +68,13 @@ CONTENT = Limit(
     variable="NETWRIGHT_MAX_CONTENT_GB",
     default=4,
     unit="GB",
-    bounds="one table, or all texts that are read together, unpacked",
+    bounds="one table, or all texts that are read together, uncompressed",
 )
 UNPACKED = Limit(
     variable="NETWRIGHT_MAX_UNPACK_RATIO",
     default=100,
     unit="times the packed bytes",
-    bounds="what an archive unpacks to, beyond its first 32 MB",
+    bounds="the uncompressed size of an archive, beyond its first 32 MB",
 )
 COLUMNS = Limit(
     variable="NETWRIGHT_MAX_COLUMNS",
@@ -86,19 +86,19 @@ PIXELS = Limit(
     variable="NETWRIGHT_MAX_MEGAPIXELS",
     default=2**27 / 1e6,  # 11,585 x 11,585 pixels
     unit="million pixels",
-    bounds="one image, by its head",
+    bounds="one image, by its header",
 )
 DECODING = Limit(
     variable="NETWRIGHT_MAX_DECODING_GB",
     default=1,
     unit="GB",
-    bounds="the images that are decoded at one time",
+    bounds="the images that are decoded at once",
 )
 INPUT = Limit(
     variable="NETWRIGHT_MAX_INPUT_NUMBERS",
     default=2**26,  # 4,700 x 4,700 pixels in colour
     unit="numbers",
-    bounds="one example, as a model gets it",
+    bounds="one example, as passed to the model",
 )
 WEIGHTS = Limit(
     variable="NETWRIGHT_MAX_MODEL_GB",
@@ -122,13 +122,13 @@ RECORD = Limit(
     variable="NETWRIGHT_MAX_RECORD_MB",
     default=256,
     unit="MB",
-    bounds="one file of a run or search folder that holds no tensors",
+    bounds="one file without tensors in a run or search folder",
 )
 WORKERS = Limit(
     variable="NETWRIGHT_MAX_WORKERS",
     default=128,
     unit="workers",
-    bounds="the processes that read data for one run",
+    bounds="the worker processes that load data for one run",
 )
 LIMITS = (
     *(CONTENT, UNPACKED, COLUMNS, PIXELS, DECODING, INPUT, WEIGHTS, TENSORS, FILES, RECORD),

@@ -79,7 +79,9 @@ def listed_sums(content: bytes, path: Path) -> dict[str, str]:
         raise DataError(f"{path} is not a manifest of format 1")
     for name, wanted in sums.items():
         if name in {"", ".", ".."} or set(name) & {"/", "\\", "\0"}:
-            raise DataError(f"{path} lists {name!r:.100}, wanted the name of a file beside it")
+            raise DataError(
+                f"{path} lists {name!r:.100}, wanted the name of a file in the same folder"
+            )
         if not isinstance(wanted, str) or not SHA256.fullmatch(wanted):
             raise DataError(f"{path} gives {name} no sha256 of 64 digits, got {wanted!r:.100}")
     return sums
@@ -90,7 +92,7 @@ def _readable(file: Path) -> Iterator[None]:
     try:
         yield
     except FileNotFoundError:
-        raise DataError(f"{file} is missing, the manifest lists it") from None
+        raise DataError(f"{file} is missing, but the manifest lists it") from None
     except OSError as error:
         raise DataError(f"{file} cannot be read: {error.strerror}") from None
 
@@ -99,9 +101,9 @@ def _read(file: BufferedReader, path: Path) -> bytes:
     try:
         return file.read()
     except MemoryError:
-        raise DataError(f"{path} does not fit into memory") from None
+        raise DataError(f"{path} does not fit in memory") from None
 
 
 def _check_sum(file: Path, found: str, wanted: str) -> None:
     if found != wanted:
-        raise DataError(f"{file} is damaged: its sha256 is not the one in the manifest")
+        raise DataError(f"{file} is damaged: its sha256 differs from the manifest")

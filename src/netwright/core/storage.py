@@ -32,7 +32,7 @@ def check_space(folder: Path, needed: int) -> None:
     usage = shutil.disk_usage(folder)
     if usage.total and usage.free < needed:  # a total of 0: the file system does not tell
         raise RunError(
-            f"{folder} has too little space: {_size(needed)} needed, {_size(usage.free)} free"
+            f"{folder} has too little free space: {_size(needed)} needed, {_size(usage.free)} free"
         )
 
 
@@ -195,7 +195,7 @@ def new_folder(
         with _one_sentence(path):
             parent = held.enter_context(parent_of(path, inside))
             if parent.kind(path.name) and not replace:
-                raise RunError(f"{path} is already there, and is never written over")
+                raise RunError(f"{path} already exists and is never overwritten")
             check_space(path.parent, needs)
             name = _make_temporary(parent, path.name)
         try:

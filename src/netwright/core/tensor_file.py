@@ -48,12 +48,12 @@ def read_tensor_head(file: BufferedReader) -> tuple[StoredTensor, ...]:
     whole = os.fstat(file.fileno()).st_size
     length = int.from_bytes(file.read(8), "little")
     if whole < 8 or length > whole - 8:
-        raise ValueError(f"its head is said to have {length:,} bytes, the file has {whole:,}")
+        raise ValueError(f"its header claims {length:,} bytes, the file has {whole:,}")
     most = COPIES * TENSORS.value
-    _check(length, BYTES_A_NAME * most, "bytes in its head")
+    _check(length, BYTES_A_NAME * most, "bytes in its header")
     head = json_value(file.read(length))
     if not isinstance(head, dict):
-        raise ValueError("its head is no table of tensors")
+        raise ValueError("its header is not a table of tensors")
     places = {name: value for name, value in head.items() if name != "__metadata__"}
     _check(len(places), most, "tensors")
     found = [_tensor(name, value) for name, value in places.items()]
@@ -61,7 +61,7 @@ def read_tensor_head(file: BufferedReader) -> tuple[StoredTensor, ...]:
     for tensor, start in sorted(found, key=lambda pair: (pair[1], pair[0].size)):
         if start != end:
             raise ValueError(
-                f"{tensor.name!r:.100} begins at {start:,}, the one before ends at {end:,}"
+                f"{tensor.name!r:.100} begins at {start:,}, the previous one ends at {end:,}"
             )
         end += tensor.size
     if end != whole - 8 - length:
@@ -80,7 +80,7 @@ def _check(count: int, most: float, what: str) -> None:
 def _tensor(name: str, value: Any) -> tuple[StoredTensor, int]:
     """A tensor and where it begins."""
     if not isinstance(value, Mapping):
-        raise ValueError(f"{name!r:.100} is no tensor")
+        raise ValueError(f"{name!r:.100} is not a tensor")
     parts: tuple[Any, Any, Any] = (
         value.get("dtype"),
         value.get("shape"),
@@ -88,9 +88,9 @@ def _tensor(name: str, value: Any) -> tuple[StoredTensor, int]:
     )
     dtype, shape, place = parts
     if not isinstance(dtype, str) or dtype not in BITS:
-        raise ValueError(f"{name!r:.100} is of an unknown type, {dtype!r:.50}")
+        raise ValueError(f"{name!r:.100} has an unknown dtype, {dtype!r:.50}")
     if not _are_sizes(shape, MOST_DIMENSIONS) or not _are_sizes(place, 2) or len(place) != 2:
-        raise ValueError(f"{name!r:.100} has no shape and place as tensors have them")
+        raise ValueError(f"{name!r:.100} has no valid shape and offsets")
     start, end = place
     size = math.prod(shape) * BITS[dtype] // 8
     if end - start != size:

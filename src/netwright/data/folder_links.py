@@ -15,8 +15,8 @@ def check_no_links(paths: Iterable[Path]) -> None:
     for path in paths:
         if path.is_symlink() and os.path.exists(path):
             raise DataError(
-                f"{path} is a symbolic link, and none is followed in a folder of data: put what "
-                "it leads to in its place"
+                f"{path} is a symbolic link, which is not followed in a data folder: replace it "
+                f"with its target"
             )
 
 

@@ -84,8 +84,8 @@ def check_callbacks(callbacks: object) -> None:
     for callback in callbacks:
         if not isinstance(callback, Callback):
             raise ConfigError(
-                "a callback must be an object of a class of your own that inherits from "
-                f"netwright.train.callback.Callback and has methods such as on_epoch_end(self, "
+                "a callback must be an instance of a subclass of "
+                "netwright.train.callback.Callback with methods such as on_epoch_end(self, "
                 f"state), got {_kind(callback)}"
             )
 

@@ -62,11 +62,13 @@ def save_checkpoint(folder: Path, state: TrainState, callbacks: Sequence[Callbac
     weights that are not finite.
     """
     if state.is_updating:
-        raise RunError("a checkpoint must wait for the update: its gradients are there")
+        raise RunError(
+            "a checkpoint cannot be saved between backward and update: gradients are pending"
+        )
     weights = state.training_weights()
     for name, _ in state.model.named_parameters():
         if not bool(weights[name].isfinite().all()):
-            raise RunError(f"a checkpoint must hold finite weights: {name!r} are not")
+            raise RunError(f"a checkpoint must have finite weights: {name!r} is not finite")
     parts = _parts(state, callbacks)
     parts["ranks"] = [from_bytes(part) for part in state.ranks.gather(to_bytes(_own_parts(state)))]
     if not state.ranks.is_first:
@@ -220,12 +222,12 @@ def _find_changes(
             raise _lacks(folder, f"conditions/{name}")
     changes = find_changes(before, now)
     if "model" in changes:
-        raise ConfigError(f"{folder} cannot be gone on from: {changes['model']}")
+        raise ConfigError(f"{folder} cannot be resumed: {changes['model']}")
     decisive = {name: text for name, text in changes.items() if name not in SURROUNDINGS}
     if any(name not in allow for name in decisive):
         raise ConfigError(
-            f"{folder} cannot be gone on from exactly: {'; '.join(decisive.values())}; "
-            f"to go on all the same, allow {','.join(decisive)}"
+            f"{folder} cannot be resumed exactly: {'; '.join(decisive.values())}; to resume "
+            f"anyway, allow {','.join(decisive)}"
         )
     return changes
 
@@ -282,7 +284,7 @@ def _restore_place(
 ) -> list[str]:
     """Generators, running sums and gradients; gives what should be said."""
     remarks = [
-        f"{text}: the last bits may differ"
+        f"{text}: results may differ in the last bits"
         for name, text in changes.items()
         if name in SURROUNDINGS
     ]
@@ -294,7 +296,7 @@ def _restore_place(
     if changes.keys() & set(READING):
         state.position = state.accumulated = 0
         state.passed_over = [place for place in state.passed_over if place[0] < state.epoch]
-        remarks.append(f"epoch {state.epoch + 1} begins again, since its batches are others now")
+        remarks.append(f"epoch {state.epoch + 1} starts over, because its batches have changed")
     elif "processes" not in changes and own is not None:
         state.running.load_state_dict(own["running"])
         if "recent" in own:

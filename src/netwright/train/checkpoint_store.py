@@ -92,7 +92,7 @@ def newest_good(run: Path) -> tuple[Path | None, list[str]]:
         try:
             check_checkpoint(place)
         except NetwrightError as error:
-            remarks.append(f"{error}; going back to an older checkpoint")
+            remarks.append(f"{error}; falling back to an older checkpoint")
             continue
         return place, remarks
     return None, remarks
@@ -153,11 +153,11 @@ def check_checkpoint(place: Path) -> None:
     """Refuse a checkpoint that is damaged, or stands in the place of another."""
     with whole_folder(place, inside=run_around(place)) as files:
         if "state.json" not in files:
-            raise DataError(f"{place} lacks 'state.json': it is no whole checkpoint")
+            raise DataError(f"{place} lacks 'state.json': the checkpoint is incomplete")
         values = parse_json(read_record(files["state.json"], place), place / "state.json")
     step = values.get("step") if isinstance(values, dict) else None
     if step != _age(place)[0]:
-        raise DataError(f"{place} holds the state of step {step}: it is not the one of its name")
+        raise DataError(f"{place} holds the state of step {step}, which does not match its name")
 
 
 def _remove(place: Path) -> bool:

@@ -91,18 +91,18 @@ def _data_change(before: Any, now: Any) -> str:
         if was["count"] != present["count"]:
             return f"the {split} split had {was['count']} rows, has {present['count']}"
         if was["rows"] != present["rows"]:
-            return f"the {split} split holds other rows"
+            return f"the {split} split has different rows"
         if was["order"] != present["order"]:
-            return f"the {split} split has its rows in another order"
+            return f"the {split} split has its rows in a different order"
     return "the data has changed"
 
 
 def _first_change(before: Mapping[str, str], now: Mapping[str, str]) -> str:
     for name in [*now, *(name for name in before if name not in now)]:
-        was, present = before.get(name, "not there"), now.get(name, "not there")
+        was, present = before.get(name, "absent"), now.get(name, "absent")
         if was != present:
             return f"{name!r} was {was}, is {present}"
-    return "its parts come in another order"
+    return "its parts are in a different order"
 
 
 def _listed(names: Any) -> str:
@@ -111,7 +111,7 @@ def _listed(names: Any) -> str:
 
 
 def _there(part: object) -> str:
-    return "not there" if part is None else "there"
+    return "absent" if part is None else "present"
 
 
 def _text(value: Any) -> str:

@@ -78,10 +78,10 @@ def not_converged_convex(left: float, epochs: int) -> Finding | None:
         return None
     return Finding(
         illness=ILLNESS,
-        sentence=f"training has not converged: {left:.0%} of the gradient is left after {epochs} "
-        "epochs, though this loss is convex and has an optimum to come to",
-        fix="Leave out optimizer, lr and batch_size, so that it goes to the optimum by itself, or "
-        "give it more epochs or a higher learning rate",
+        sentence=f"training has not converged: {left:.0%} of the gradient remains after {epochs} "
+        "epochs, although this loss is convex and has an optimum",
+        fix="Omit optimizer, lr and batch_size, so that a solver finds the optimum, or train for "
+        "more epochs or with a higher learning rate",
         see="convex-local-global",
     )
 
@@ -96,9 +96,9 @@ def no_finite_optimum(history: History) -> Finding | None:
         return None
     return Finding(
         illness="separable-classes",
-        sentence="the classes of the training rows are told apart without a mistake, so that the "
-        f"loss has no least value: it was {loss[-1]:.2g} and would fall on as the weights grow",
-        fix="Pull on the weights, so that there is an optimum and probabilities stay honest: "
+        sentence="the training rows are perfectly separable, so the loss has no minimum: it was "
+        f"{loss[-1]:.2g} and would keep falling as the weights grow",
+        fix="Regularise, so that an optimum exists and probabilities stay calibrated: "
         "--set train.l2=0.001",
         see="convex-local-global",
     )
@@ -120,8 +120,8 @@ def not_converged(history: History) -> Finding | None:
         told.append(f"the {split} loss from {before:.3g} to {now:.3g}")
     return Finding(
         illness=ILLNESS,
-        sentence=f"training has not converged: in the mean of the last quarter of the epochs "
+        sentence=f"training has not converged: averaged over the last quarter of the epochs, "
         f"{' and '.join(told)}, against the quarter before",
-        fix="Give it more epochs, or a higher learning rate: let --find-lr suggest one",
+        fix="Train for more epochs, or with a higher learning rate: --find-lr suggests one",
         see="step-size",
     )

@@ -75,7 +75,7 @@ class History:
         values = [row.value for row in self.rows if (row.split, row.name) == (split, name)]
         if self.rows and not values:
             hint = nearest(key, self.keys()) or f"; there are {', '.join(self.keys())}"
-            raise DataError(f"nothing was measured as {key!r}{hint}")
+            raise DataError(f"there is no metric {key!r}{hint}")
         return values
 
     def latest(self, key: str) -> float:
@@ -89,7 +89,7 @@ class History:
             if row.name == name and row.split == split:
                 return row
         self.series(key)  # refuses a name that is not among others
-        raise DataError(f"nothing was measured as {key!r}: the history is empty")
+        raise DataError(f"there is no metric {key!r}: the history is empty")
 
     def has(self, split: str) -> bool:
         """Whether anything was measured on a split."""
@@ -110,11 +110,11 @@ def read_row(values: Any) -> Row:
     row = Row(**values)
     counts = (row.step, row.epoch, row.samples)
     if not all(type(count) is int and count >= 0 for count in counts):
-        raise ValueError("its counts must be whole numbers, 0 or more")
+        raise ValueError("its counts must be non-negative integers")
     if not all(map(is_finite_number, (row.time, row.value))):
-        raise ValueError("its time and its value must be finite numbers")
+        raise ValueError("its time and value must be finite numbers")
     if not (isinstance(row.split, str) and isinstance(row.name, str)):
-        raise ValueError("its split and its name must be text")
+        raise ValueError("its split and name must be text")
     return row
 
 

@@ -40,7 +40,8 @@ def try_learning_rates(
     """
     if config.rule.closure:
         raise ConfigError(
-            f"{config.optimizer} looks at the loss several times a step: no rate is tried"
+            f"{config.optimizer} evaluates the loss several times per step: a learning-rate range "
+            f"test is not possible"
         )
     watch = _Watch()
     config = replace(config, lr=LOWEST_RATE, epochs=UPDATES, compile=False)
@@ -51,7 +52,9 @@ def try_learning_rates(
     state.schedule = LambdaLR(state.optimizer, [_growth if one else _no_growth for one in grows])
     trainer.fit(state, data)
     if not watch.losses:
-        raise RunError("the loss of the first batch is not a finite number: no rate can be tried")
+        raise RunError(
+            "the loss of the first batch is not finite: a learning-rate range test is not possible"
+        )
     rates = [LOWEST_RATE * GROWTH**update for update in range(len(watch.losses))]
     return measure_learning_rate_range(rates, watch.losses)
 

@@ -40,7 +40,7 @@ def pack(tree: Any, path: str, tensors: dict[str, Tensor]) -> Any:
         return {"$float": str(tree)}  # JSON has no infinity
     if tree is None or isinstance(tree, bool | int | float | str):
         return tree
-    raise DataError(f"{path} cannot be saved: a {type(tree).__name__} is no plain value")
+    raise DataError(f"{path} cannot be saved: a {type(tree).__name__} is not a plain value")
 
 
 def unpack(tree: Any, tensors: dict[str, Tensor]) -> Any:

@@ -93,7 +93,9 @@ def count_up_to(parts: Sequence[Part], name: str) -> int:
         hint = nearest(name, [*tops, *paths]) or f"; there are {', '.join(tops) or 'none'}"
         raise UnknownNameError(f"unknown part {name!r} of the model{hint}")
     if named[-1] == len(parts) - 1:
-        raise ConfigError(f"freeze must leave the last part, {paths[-1]!r}, to learn, got {name!r}")
+        raise ConfigError(
+            f"freeze must name a part before the last one, {paths[-1]!r}, got {name!r}"
+        )
     return named[-1] + 1
 
 

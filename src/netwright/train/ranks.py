@@ -158,11 +158,11 @@ class Ranks:
         lost = [rank for rank in range(self.world) if rank not in notes]
         if not lost:
             places = ", ".join(f"rank {rank} in {notes[rank]['work']}" for rank in sorted(notes))
-            return f"the ranks lost each other: {places}"
+            return f"the ranks lost contact with each other: {places}"
         who = " and ".join(f"rank {rank}" for rank in lost)
         if any(note["timed_out"] for note in notes.values()):
             verb = "does" if len(lost) == 1 else "do"
-            return f"{who} {verb} not answer since {self.timeout:g} s, in {work}"
+            return f"{who} {verb} not answer for {self.timeout:g} s, in {work}"
         return f"{who} {'is' if len(lost) == 1 else 'are'} gone, in {work}"
 
     def _exchange(self, store: Store, notes: dict[int, dict[str, Any]]) -> None:

@@ -70,7 +70,7 @@ def _check_one_step(config: TrainConfig) -> None:
     for name, is_given in given.items():
         if is_given and config.rule.closure:
             raise ConfigError(
-                f"{name} must be left out with {config.optimizer}: it moves all weights together"
+                f"{name} is not supported with {config.optimizer}: it updates all weights together"
             )
 
 
@@ -78,10 +78,12 @@ def _freezing(config: TrainConfig, model: nn.Module) -> list[Callback]:
     """What keeps parts of the model from learning."""
     if not config.freeze:
         if config.unfreeze_every is not None:
-            raise ConfigError("unfreeze_every must be left out without freeze: every part learns")
+            raise ConfigError("unfreeze_every needs freeze: no part is frozen")
         return []
     if config.compile and config.unfreeze_every is not None:
-        raise ConfigError("unfreeze_every must be left out with compile: each change is new code")
+        raise ConfigError(
+            "unfreeze_every is not supported with compile: each change would need a recompilation"
+        )
     return [FreezeParts(model, config.freeze, every=config.unfreeze_every)]
 
 

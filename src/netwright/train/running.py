@@ -82,7 +82,7 @@ class RunningMeasures:
         own = torch.cat([part.cpu().double().reshape(-1) for part in parts])
         *sums, counted, rows = ranks.sum(torch.cat([own, own.new_tensor([self.rows])]))
         if not rows:
-            raise RunError("there is nothing to measure: every batch of the epoch was left out")
+            raise RunError("there is nothing to measure: every batch of the epoch was skipped")
         means = torch.stack(sums) / counted
         shape = self.task.headline_shape
         return {

@@ -57,26 +57,29 @@ class Length(Config):
     epochs: Annotated[
         Size | None,
         Doc(
-            "passes over the training data; if not given as many as max_steps takes, without it "
-            "30, more where few rows make few updates"
+            "passes over the training data; default: as many as max_steps takes, otherwise 30, or "
+            "more where a small data set gives few updates"
         ),
         Resume.LENGTH,
         Typed.AS_OPTION,
     ] = None
     batch_size: Annotated[
         Size | None,
-        Doc("examples a step; if not given 32, from 10,000 rows on 128; all for newton, lbfgs ..."),
+        Doc(
+            "examples per step; default: 32, from 10,000 rows on 128; the whole data set for "
+            "newton, lbfgs ..."
+        ),
         Resume.READS,
         Typed.AS_OPTION,
     ] = None
     accumulate: Annotated[
-        Size, Doc("batches whose gradients are added up for one step"), Resume.READS
+        Size, Doc("batches whose gradients are accumulated for one step"), Resume.READS
     ] = 1
     max_steps: Annotated[
         Size | None,
         Doc(
-            "updates after which training stops; without epochs they are the whole run, which "
-            "passes over the data as often as it takes, and schedules span them"
+            "stop after this many updates; without epochs this is the length of the run, and "
+            "schedules span it"
         ),
         Resume.FREE,
         Resume.LENGTH,
@@ -85,7 +88,7 @@ class Length(Config):
     ] = None
     max_time: Annotated[
         Positive | None,
-        Doc("seconds after which training stops"),
+        Doc("stop training after this many seconds"),
         Resume.FREE,
         Heeded.BY_ANY_RULE,
         Typed.AS_OPTION,
@@ -99,48 +102,49 @@ class Optimization(Config):
     optimizer: Annotated[
         str | None,
         OneOf(OPTIMIZERS),
-        Doc("how weights move; if not given adam, for convex losses lbfgs to their optimum"),
+        Doc("the optimizer; default: adam, and lbfgs for convex losses"),
         Resume.REGROUPS,
         Typed.AS_OPTION,
     ] = None
     lr: Annotated[
         Positive | None,
-        Doc("learning rate; if not given, the optimizer's own"),
+        Doc("learning rate; default: the optimizer's own"),
         Resume.STEERS,
         Typed.AS_OPTION,
     ] = None
     weight_decay: Annotated[
-        NotNegative, Doc("pull of the weights toward zero"), Resume.STEERS, Typed.AS_OPTION
+        NotNegative, Doc("strength of weight decay"), Resume.STEERS, Typed.AS_OPTION
     ] = 0.0
     optimizer_options: Annotated[
         dict[str, Any],
-        Doc("further settings of the optimizer: betas, momentum, eps ..."),
+        Doc("more settings of the optimizer: betas, momentum, eps ..."),
         Resume.STEERS,
     ] = field(default_factory=dict)
     kernel: Annotated[Kernel, Doc("torch's fused or foreach optimizer step"), Resume.STEERS] = (
         "auto"
     )
-    schedule: Annotated[
-        str, OneOf(SCHEDULES), Doc("how the learning rate moves"), Resume.STEERS
-    ] = "constant"
+    schedule: Annotated[str, OneOf(SCHEDULES), Doc("learning-rate schedule"), Resume.STEERS] = (
+        "constant"
+    )
     schedule_options: Annotated[
         dict[str, Any],
-        Doc("further settings of the schedule: every, factor, patience ..."),
+        Doc("more settings of the schedule: every, factor, patience ..."),
         Resume.STEERS,
     ] = field(default_factory=dict)
     warmup: Annotated[
-        Count, Doc("steps over which the learning rate rises from near 0"), Resume.STEERS
+        Count, Doc("steps of linear warm-up, from near 0 to the learning rate"), Resume.STEERS
     ] = 0
-    clip_norm: Annotated[
-        Positive | None, Doc("a gradient longer than this is cut to this length")
-    ] = None
+    clip_norm: Annotated[Positive | None, Doc("clip the gradient to this norm")] = None
     clip_value: Annotated[
-        Positive | None, Doc("each number of the gradient is cut to this size")
+        Positive | None, Doc("clip each entry of the gradient to this absolute value")
     ] = None
     average: Annotated[
-        Averaging, Doc("use the mean of the weights: exponential, or equal over the last quarter")
+        Averaging,
+        Doc("average the weights: exponential moving average, or plain mean over the last quarter"),
     ] = "none"
-    average_decay: Annotated[Fraction, Doc("what the exponential mean keeps each step")] = 0.999
+    average_decay: Annotated[Fraction, Doc("decay of the exponential moving average, per step")] = (
+        0.999
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -149,18 +153,21 @@ class FineTuning(Config):
 
     freeze: Annotated[
         str,
-        Doc("the part of the model up to which, itself included, nothing learns: layer3"),
+        Doc("freeze the model up to and including this part: layer3"),
         Typed.AS_OPTION,
     ] = ""
     unfreeze_every: Annotated[
         Size | None,
-        Doc("epochs after which the last frozen part begins to learn, one by one"),
+        Doc("unfreeze one more part, from the last to the first, every so many epochs"),
         Resume.REGROUPS,
         Typed.AS_OPTION,
     ] = None
     layer_decay: Annotated[
         Annotated[float, Interval(gt=0, le=1)] | None,
-        Doc("each part's learning rate is this times that of the part after it; nothing: all same"),
+        Doc(
+            "each part's learning rate as a fraction of that of the next part; default: the same "
+            "for all"
+        ),
         Resume.REGROUPS,
         Typed.AS_OPTION,
     ] = None
@@ -171,18 +178,18 @@ class Objective(Config):
     """What is made small."""
 
     loss: Annotated[
-        str | None, OneOf(LOSSES), Doc("what is made small; if not given, what suits the target")
+        str | None,
+        OneOf(LOSSES),
+        Doc("the loss to minimise; default: the usual one for the target"),
     ] = None
-    label_smoothing: Annotated[
-        Fraction, Doc("share of the certainty that is taken from the right class")
-    ] = 0.0
+    label_smoothing: Annotated[Fraction, Doc("probability mass taken from the true class")] = 0.0
     smooth_over: Annotated[
-        SmoothOver, Doc("who gets that share: all classes (as torch does), or the others alone")
+        SmoothOver, Doc("classes that receive that mass: all (as in torch), or only the others")
     ] = "all"
-    aux_weight: Annotated[NotNegative, Doc("how much the loss of an auxiliary head counts")] = 0.3
+    aux_weight: Annotated[NotNegative, Doc("weight of an auxiliary head's loss")] = 0.3
     class_weight: Annotated[
         Literal["balanced"] | None,
-        Doc("'balanced' lets every class count the same"),
+        Doc("'balanced' gives every class the same total weight"),
         Heeded.BY_ANY_RULE,
     ] = None
 
@@ -191,22 +198,22 @@ class Objective(Config):
 class Regularization(Config):
     """What keeps the weights small and the data varied."""
 
-    l1: Annotated[NotNegative, Doc("lambda of lambda |w|: small weights become exactly 0")] = 0.0
-    l2: Annotated[NotNegative, Doc("lambda of lambda / 2 w^2, a term of the loss")] = 0.0
+    l1: Annotated[NotNegative, Doc("L1 penalty, lambda |w|: small weights become exactly 0")] = 0.0
+    l2: Annotated[NotNegative, Doc("L2 penalty, lambda / 2 w^2, added to the loss")] = 0.0
     penalize: Annotated[
         Penalized,
-        Doc("what weight_decay, l1 and l2 pull on: all, or matrices and kernels alone"),
+        Doc("parameters that weight_decay, l1 and l2 act on: all, or only matrices and kernels"),
         Resume.REGROUPS,
     ] = "all"
     input_noise: Annotated[NotNegative, Doc("standard deviation of noise on inputs")] = 0.0
     label_noise: Annotated[
-        Fraction, Doc("share of labels replaced by another class, anew each time")
+        Fraction, Doc("fraction of labels replaced by another class, redrawn for every batch")
     ] = 0.0
     weight_noise: Annotated[NotNegative, Doc("standard deviation of noise on weights")] = 0.0
     gradient_noise: Annotated[NotNegative, Doc("standard deviation of noise on gradients")] = 0.0
     output_noise: Annotated[NotNegative, Doc("standard deviation of noise on outputs")] = 0.0
     augment: Annotated[
-        tuple[str, ...], Doc("changes of images, drawn anew each time: flip, crop=4, mixup=0.2 ...")
+        tuple[str, ...], Doc("random image augmentations: flip, crop=4, mixup=0.2 ...")
     ] = ()
 
 
@@ -215,16 +222,16 @@ class SequenceTraining(Config):
     """What only models of sequences heed."""
 
     carry_state: Annotated[
-        bool, Doc("a recurrent model's state goes on from one window of the text to the next")
+        bool, Doc("carry a recurrent model's state over from one window of the text to the next")
     ] = False
     teacher_forcing: Annotated[
-        Share, Doc("probability that a decoder is told the true token before the next, not its own")
+        Share, Doc("probability that a decoder reads the true previous token instead of its own")
     ] = 1.0
     teacher_forcing_end: Annotated[
-        Share | None, Doc("the same at the last update; if not given, it stays as it is")
+        Share | None, Doc("its value at the last update; default: constant")
     ] = None
     teacher_forcing_decay: Annotated[
-        ForcingDecay, Doc("how it gets there: evenly, or slowly at both ends")
+        ForcingDecay, Doc("how it gets there: linearly, or slowly at both ends")
     ] = "linear"
 
 
@@ -232,29 +239,30 @@ class SequenceTraining(Config):
 class Stopping(Config):
     """Which weights are the best, and when to stop looking for better ones."""
 
-    monitor: Annotated[str, Doc("the measure that picks the best weights")] = "val/loss"
+    monitor: Annotated[str, Doc("the metric that selects the best weights")] = "val/loss"
     patience: Annotated[
         Count | None,
         Doc(
-            "stop after this many measurements without a better one: those at the end of epochs, "
-            "and those of eval_every; nothing: never"
+            "early stopping: stop after this many evaluations (after each epoch, and every "
+            "eval_every updates) without improvement; default: never"
         ),
         Resume.FREE,
         Heeded.BY_EACH_MEMBER,
         Typed.AS_OPTION,
     ] = None
-    min_delta: Annotated[NotNegative, Doc("how much better counts as better")] = 0.0
+    min_delta: Annotated[NotNegative, Doc("smallest change that counts as an improvement")] = 0.0
     restore_best: Annotated[
         bool | None,
-        Doc("end with the best weights, not the last; if not given, yes but at a convex optimum"),
+        Doc(
+            "keep the best weights instead of the last ones; default: yes, except at a convex "
+            "optimum"
+        ),
         Resume.FREE,
         Heeded.BY_EACH_MEMBER,
     ] = None
     on_non_finite: Annotated[
         Policy,
-        Doc(
-            "when numbers are not finite: stop, skip the update, or roll back to the epoch's start"
-        ),
+        Doc("on NaN or infinity: stop, skip the update, or roll back to the start of the epoch"),
         Resume.FREE,
         Heeded.BY_EACH_MEMBER,
     ] = "stop"
@@ -267,39 +275,41 @@ class Keeping(Config):
     log_every: Annotated[
         Size | None,
         Doc(
-            "updates between rows by step in metrics.jsonl; if not given, as many as take about a "
-            "second, fewer in a short run, and none where a run is kept in memory only"
+            "updates between per-step rows of metrics.jsonl; default: about one row per second, "
+            "more often in a short run, and never for a run kept in memory"
         ),
         Resume.FREE,
     ] = None
     eval_every: Annotated[
         Size | None,
         Doc(
-            "updates between measurements of the validation data, beside those at the end of "
-            "epochs; monitor, patience and the schedule plateau heed them all"
+            "updates between evaluations on the validation split, in addition to those after each "
+            "epoch; monitor, patience and the schedule plateau use all of them"
         ),
         Resume.IF_GIVEN,
         Typed.AS_OPTION,
     ] = None
     save_every: Annotated[
         Size | None,
-        Doc("epochs between checkpoints; if not given, as often as it costs little time"),
+        Doc("epochs between checkpoints; default: as often as costs little time"),
         Resume.FREE,
     ] = None
     save_steps: Annotated[
         Size | None,
-        Doc("updates between checkpoints, beside those at the end of epochs"),
+        Doc("updates between checkpoints, in addition to those after epochs"),
         Resume.FREE,
     ] = None
-    keep: Annotated[Size, Doc("newest checkpoints kept, beside the best"), Resume.FREE] = 2
+    keep: Annotated[
+        Size, Doc("number of latest checkpoints to keep, besides the best"), Resume.FREE
+    ] = 2
     keep_path: Annotated[
         Count,
-        Doc("snapshots of the weights kept along the way, for the landscape; 0: none"),
+        Doc("snapshots of the weights kept during training, for the loss landscape; 0: none"),
         Resume.FREE,
     ] = 24
     doctor: Annotated[
         bool,
-        Doc("watch a few steps for dead units, rates too high or low, overfitting ..."),
+        Doc("monitor some steps for dead units, a learning rate too high or low, overfitting ..."),
         Resume.FREE,
     ] = True
 
@@ -308,28 +318,28 @@ class Keeping(Config):
 class Hardware(Config):
     """Where and in which numbers it computes."""
 
-    precision: Annotated[Precision, Doc("number format of the matrix work"), Typed.AS_OPTION] = (
+    precision: Annotated[Precision, Doc("number format of matrix products"), Typed.AS_OPTION] = (
         "fp32"
     )
     compile: Annotated[
         bool,
         Doc(
-            "torch.compile the forward pass: up to a minute before the first step, counted apart "
-            "from training; dropout then draws numbers of its own"
+            "torch.compile the forward pass: takes up to a minute before the first step, which is "
+            "not counted as training time; dropout then draws other random numbers"
         ),
     ] = False
     channels_last: Annotated[
         bool | None,
-        Doc("keep the channels of a pixel together; if not given, on CUDA in half precision"),
+        Doc("channels-last memory format; default: on CUDA in mixed precision"),
     ] = None
     rank_timeout: Annotated[
         Positive,
-        Doc("seconds after which a process that does not answer the others ends the run"),
+        Doc("seconds of silence after which a process counts as lost and the run ends"),
         Resume.FREE,
         Heeded.BY_ANY_RULE,
     ] = 600.0
     workers: Annotated[
-        Count, Doc("processes that read data which is not held in memory"), Resume.FREE
+        Count, Doc("worker processes that load data which is not held in memory"), Resume.FREE
     ] = 0
     device: Annotated[
         str, Doc("auto, cpu, cuda, cuda:N or mps"), Resume.FREE, Heeded.BY_ANY_RULE, Typed.AS_OPTION

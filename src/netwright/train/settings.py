@@ -53,11 +53,13 @@ class TrainConfig(  # fields are listed from the last group to the first
                 )
         if self.carry_state and self.on_non_finite == "skip":
             raise ConfigError(
-                "on_non_finite must not be skip with carry_state: the state that goes on is not "
-                "finite either"
+                "on_non_finite must not be skip with carry_state: the carried state is not finite "
+                "either"
             )
         if self.compile and self.forcing != (1, 1):
-            raise ConfigError("teacher_forcing must be 1 with compile: each change is new code")
+            raise ConfigError(
+                "teacher_forcing must be 1 with compile: each change would need a recompilation"
+            )
         if self.rule.closure:
             self._check_closure()
 
@@ -76,22 +78,22 @@ class TrainConfig(  # fields are listed from the last group to the first
         """Refuse what does not go with an optimizer that asks for the loss again."""
         optimizer = self.rule
         if self.accumulate > 1:
-            raise ConfigError(f"accumulate must be 1 with {self.optimizer}: it steps by itself")
+            raise ConfigError(f"accumulate must be 1 with {self.optimizer}: it takes its own steps")
         if self.on_non_finite != "stop":
             raise ConfigError(f"on_non_finite must be stop with {self.optimizer}")
         if self.precision == "fp16-mixed":
             raise ConfigError(f"precision must not be fp16-mixed with {self.optimizer}")
         moving = ("l1", "clip_norm", "clip_value", "weight_noise", "gradient_noise")
-        reasons = dict.fromkeys(moving, "it steps by itself")
+        reasons = dict.fromkeys(moving, "it takes its own steps")
         if optimizer.full_gradient:
             changing = ("augment", "input_noise", "label_noise")
-            reasons |= dict.fromkeys(changing, "its two gradients must be of the same rows")
+            reasons |= dict.fromkeys(changing, "its two gradients must be of the same batch")
         reasons["carry_state"] = "it reads a batch several times"
         if optimizer.graph:
             reasons["compile"] = "it differentiates twice"
         for name, reason in reasons.items():
             if getattr(self, name):
-                raise ConfigError(f"{name} must be left out with {self.optimizer}: {reason}")
+                raise ConfigError(f"{name} is not supported with {self.optimizer}: {reason}")
 
 
 def settings_marked(mark: Resume | Heeded | Typed) -> tuple[str, ...]:
@@ -135,7 +137,7 @@ def pace_for(config: TrainConfig, rows: int) -> Pace:
     batch_size = config.batch_size or chosen
     if optimizer.full_batch and batch_size < rows:
         raise ConfigError(
-            f"batch_size must be left out with {config.optimizer}: a step takes all {rows} rows, "
+            f"batch_size is not supported with {config.optimizer}: a step uses all {rows} rows, "
             f"got {batch_size}"
         )
     updates = math.ceil(math.ceil(rows / batch_size) / config.accumulate)

@@ -36,7 +36,7 @@ def telling_forgeries(
             raise
         except Exception as error:  # of torch, of a callback, of Python
             raise DataError(
-                f"{folder} does not hold a state as it is saved: {error!r:.100}"
+                f"{folder} does not contain a valid training state: {error!r:.100}"
             ) from None
 
     return told
@@ -46,7 +46,7 @@ def check_counts(values: Mapping[str, Any], counters: tuple[str, ...]) -> None:
     """Refuse counters that do not count, and a clock that shows no time."""
     for name in counters:
         if type(values[name]) is not int or values[name] < 0:
-            raise TypeError(f"{name} must be a whole number, 0 or more")
+            raise TypeError(f"{name} must be a non-negative integer")
     if not is_finite_number(values["elapsed"]):
         raise TypeError("elapsed must be a number")
 
@@ -60,7 +60,7 @@ def check_like(saved: Any, fresh: Any, path: str = "state") -> None:
         for place, (old, new) in enumerate(zip(saved, fresh, strict=False)):
             check_like(old, new, f"{path}/{place}")
     elif not _is_like(saved, fresh):
-        raise TypeError(f"{path} is of a wrong kind")
+        raise TypeError(f"{path} has the wrong type")
 
 
 def _is_like(saved: Any, fresh: Any) -> bool:
@@ -88,7 +88,7 @@ def check_named(tensors: Any, model: nn.Module, what: str) -> None:
     own = model.state_dict()
     for name, tensor in tensors.items():
         if not isinstance(tensor, Tensor) or name not in own or tensor.shape != own[name].shape:
-            raise TypeError(f"{what} of {name!r} is of a wrong kind")
+            raise TypeError(f"{what} of {name!r} has the wrong type")
 
 
 def check_memory(memory: Mapping[str, Any], weights: list[Tensor]) -> None:
@@ -105,4 +105,4 @@ def check_memory(memory: Mapping[str, Any], weights: list[Tensor]) -> None:
                 and value is not None
                 and (not isinstance(value, Tensor) or value.shape != weights[place].shape)
             ):
-                raise TypeError(f"optimizer/state/{place}/{name} is of a wrong kind")
+                raise TypeError(f"optimizer/state/{place}/{name} has the wrong type")

@@ -290,7 +290,7 @@ def compiled(model: nn.Module) -> Callable[[Tensor], Tensor | Output]:
         except torch._dynamo.exc.TorchDynamoException as error:
             reason = str(error).splitlines()[0]
             raise RunError(
-                f"the model cannot be compiled: {reason}; leave `compile` off"
+                f"the model cannot be compiled: {reason}; set compile to false"
             ) from error
         return output
 

@@ -106,10 +106,10 @@ def _harm_of_long_steps(patient: Patient, first: float, last: float) -> str:
         return ""
     layer, share = _worst_layer(patient, "dead", looks=1)
     if share >= MOST_DEAD:
-        return f"{share:.0%} of the ReLU units behind layer {layer!r} died"
+        return f"{share:.0%} of the ReLU units after layer {layer!r} died"
     layer, share = _worst_layer(patient, "saturated", looks=1)
     if share >= MOST_FLAT:
-        return f"{share:.0%} of what layer {layer!r} puts out lies where its activation is flat"
+        return f"{share:.0%} of the outputs of layer {layer!r} are saturated"
     return _no_use(patient) if last > FALLEN * first else ""
 
 
@@ -152,9 +152,9 @@ def exploding_gradients(patient: Patient) -> Finding | None:
     worst = max(long, key=lambda row: row.whole_gradient)
     return Finding(
         illness="exploding-gradients",
-        sentence=f"the gradient was longer than {LONGEST:g} at {len(long)} of {len(rows)} watched "
+        sentence=f"the gradient norm exceeded {LONGEST:g} at {len(long)} of {len(rows)} monitored "
         f"steps, {worst.whole_gradient:.3g} at step {worst.step}",
-        fix="Cut it with --set train.clip_norm=1",
+        fix="Clip it with --set train.clip_norm=1",
         see="clip-norm",
     )
 
@@ -169,7 +169,7 @@ def vanishing_gradients(patient: Patient) -> Finding | None:
     return Finding(
         illness="vanishing-gradients",
         sentence=f"the gradient of layer {patient.layers.layers[place]!r} is {share:.1g} times as "
-        "long as that of a layer behind it: it hardly learns",
+        f"large as that of a later layer: it hardly learns",
         fix=f"Use relu in place of sigmoid or tanh{option}, or fewer layers",
         see="sigmoid-gradients-shrink",
     )
@@ -190,8 +190,8 @@ def frozen_part(patient: Patient) -> Finding | None:
     return Finding(
         illness="frozen-part",
         sentence=f"layer {still[0]!r}{others} of {len(layers)} had no gradient at any of "
-        f"{len(rows)} watched steps: the loss does not depend on it",
-        fix="Look in forward for a detach or a no_grad behind it, or whether it is used at all",
+        f"{len(rows)} monitored steps: the loss does not depend on it",
+        fix="Look in forward for a detach or a no_grad after it, or whether it is used at all",
         see="steepest-descent",
     )
 
@@ -203,8 +203,8 @@ def dead_units(patient: Patient) -> Finding | None:
         return None
     return Finding(
         illness="dead-units",
-        sentence=f"{share:.0%} of the ReLU units behind layer {layer!r} are 0 on a whole "
-        "batch: their slope is 0 too, and they do not learn",
+        sentence=f"{share:.0%} of the ReLU units after layer {layer!r} are 0 on a whole batch: "
+        f"their gradient is 0 too, and they do not learn",
         fix=f"Use leaky ReLUs: --set model.{LEAKY}"
         if LEAKY in patient.options
         else "Use leaky ReLUs, as nn.LeakyReLU, or smaller weights and a lower learning rate",
@@ -219,8 +219,7 @@ def saturated_units(patient: Patient) -> Finding | None:
         return None
     return Finding(
         illness="saturated-units",
-        sentence=f"{share:.0%} of what layer {layer!r} puts out lies where its activation is flat: "
-        "it hardly learns",
+        sentence=f"{share:.0%} of the outputs of layer {layer!r} are saturated: it hardly learns",
         fix=f"Start from smaller weights: --set model.{SMALLER}"
         if SMALLER in patient.options
         else "Start from smaller weights, as torch.nn.init.xavier_normal_ gives",
@@ -243,7 +242,7 @@ def overfitting(patient: Patient) -> Finding | None:
         sentence=f"the validation loss was best in epoch {best + 1}, {val[best]:.3g}, and is "
         f"{now:.3g} in the mean of the last {LAST}, while the training loss fell from "
         f"{train[best]:.3g} to {train[-1]:.3g}",
-        fix="Stop in time: --patience 5",
+        fix="Stop early: --patience 5",
         see="early-stopping",
     )
 
@@ -259,8 +258,8 @@ def plateau(patient: Patient) -> Finding | None:
         return None
     return Finding(
         illness="plateau",
-        sentence=f"the training loss stands at {now:.3g}, and {no_use}",
-        fix="`netwright doctor DATA` tells whether a model can learn one batch of it by heart",
+        sentence=f"the training loss stays at {now:.3g}, and {no_use}",
+        fix="`netwright doctor DATA` tells whether a model can memorise one batch of it",
         see="critical-point",
     )
 
@@ -274,13 +273,11 @@ def not_finite(culprit: str, *, step: int, lr: float, in_data: bool) -> Finding:
         lr: the learning rate.
         in_data: it came with the data.
     """
-    cure = f"Lower the learning rate, which was {lr:g}, or cut gradients: --set train.clip_norm=1"
+    cure = f"Lower the learning rate, which was {lr:g}, or clip gradients: --set train.clip_norm=1"
     return Finding(
         illness="not-finite",
         sentence=f"a number was not finite at step {step}: {culprit}",
-        fix="Mend that row or leave it out: `netwright doctor DATA` lists such rows"
-        if in_data
-        else cure,
+        fix="Fix that row or drop it: `netwright doctor DATA` lists such rows" if in_data else cure,
         see="table" if in_data else "step-size",
     )
 

@@ -60,7 +60,7 @@ class Trainer:
         to_optimum: bool = False,
     ) -> None:
         if config.rule.closure and not ranks.is_alone:
-            raise ConfigError(f"{config.optimizer} trains in one process: it steps by itself")
+            raise ConfigError(f"{config.optimizer} trains in one process: it takes its own steps")
         self.config, self.task, self.seed, self.ranks = config, task, seed, ranks
         self.callbacks, self.to_optimum = tuple(callbacks), to_optimum
         self._hooks = collect_hooks(self.callbacks)
@@ -247,7 +247,7 @@ class Trainer:
     def _agree_to_stop(self, state: TrainState) -> None:
         """One rank's reason to stop is every rank's."""
         if self.ranks.any(bool(state.stop_reason)) and not state.stop_reason:
-            state.cut_short("another process was asked to stop")
+            state.cut_short("another process received a stop signal")
 
     def _own_callbacks(self, model: nn.Module, data: Data) -> Regularizers:
         """What the settings ask for beside the steps."""

@@ -41,7 +41,7 @@ def test_what_is_not_known_beforehand_is_null(model: str, data: str, type_in: Ty
 
 def test_a_model_with_a_rule_of_its_own_has_no_steps(type_in: Type) -> None:
     answer = type_in("train", "ridge", "diabetes", "--dry-run")
-    assert "it learns by a rule of its own" in answer.out
+    assert "it has its own learning rule" in answer.out
 
 
 def test_the_weights_are_those_that_training_would_begin_with(type_in: Type) -> None:
@@ -60,7 +60,7 @@ def test_the_weights_are_those_that_training_would_begin_with(type_in: Type) -> 
 @pytest.mark.parametrize("without_training", ["--dry-run", "--find-lr"])
 def test_what_is_to_be_known_of_the_weights_is_told(type_in: Type, without_training: str) -> None:
     asked = ("train", "mlp", "moons", "--set", "data.n=60", without_training)
-    note = "note: hidden is frozen as it was drawn: --from gives it weights that have learned"
+    note = "note: hidden is frozen at its random initialisation: --from gives it trained weights"
     assert note in " ".join(type_in(*asked, "--freeze", "hidden").err.split())
     assert "note:" not in type_in(*asked).err
     assert "note:" not in type_in(*asked, "--freeze", "hidden", "--quiet").err

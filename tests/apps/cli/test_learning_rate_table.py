@@ -80,10 +80,11 @@ def test_a_loss_that_falls_to_the_end_is_told(capsys: pytest.CaptureFixture[str]
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (("ridge",), "ridge learns by a rule of its own: it has no learning rate to find"),
+        (("ridge",), "ridge has its own learning rule and no learning rate to find"),
         (
             ("linear-regression", "--optimizer", "lbfgs"),
-            "lbfgs looks at the loss several times a step: no rate is tried",
+            "lbfgs evaluates the loss several times per step: a learning-rate range test is not "
+            "possible",
         ),
     ],
 )

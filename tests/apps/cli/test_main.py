@@ -61,10 +61,10 @@ def test_version(type_in: Type) -> None:
             ["train", "--set", "train.optimizer_options=3"],
             "train.optimizer_options must be a mapping, got '3'",
         ),
-        (["train", "--device", "cuda:99"], "device 'cuda:99' is not there: 0 CUDA devices"),
+        (["train", "--device", "cuda:99"], "device 'cuda:99' is not available: 0 CUDA devices"),
         (
             ["train", "mlp", "iris", "--batch-size", "200"],
-            "batch_size 200 is more than the 105 training rows of iris; give 105 or less",
+            "batch_size 200 is more than the 105 training rows of iris; use 105 or fewer",
         ),
         (
             ["train", "ridge", "iris"],
@@ -82,7 +82,7 @@ def test_version(type_in: Type) -> None:
         (["evaluate", "nowhere"], "nowhere is not a run folder: there is no such folder"),
         (["evaluate", "."], ". is not a run folder: it has no config.yaml"),
         (["list", "modls"], "unknown kind 'modls'; did you mean 'models'?"),
-        (["predict", "."], "predict takes files or --row, one of them"),
+        (["predict", "."], "predict takes either files or --row"),
         (
             ["train", "--resume", "x" * 300],
             f"{'x' * 300}/config.yaml cannot be read: File name too long",
@@ -159,7 +159,7 @@ def test_underscores_are_dashes(type_in: Type) -> None:
 def test_a_run_that_diverges_fails_with_code_1(type_in: Type) -> None:
     answer = type_in("train", "mlp", "diabetes", "--optimizer", "sgd", "--lr", 1e30, "-q")
     assert answer.code == 1
-    assert answer.err.startswith("error: not a finite number at step ")
+    assert answer.err.startswith("error: non-finite value at step ")
 
 
 ENDS = """
@@ -225,7 +225,12 @@ def netwright_with(words: str, streams: str) -> tuple[int, str]:
 @pytest.mark.parametrize(
     ("words", "streams", "code", "told"),
     [
-        ("list models", "2>&1 >/dev/full", 1, "error: standard output cannot be written: No space"),
+        (
+            "list models",
+            "2>&1 >/dev/full",
+            1,
+            "error: standard output cannot be written to: No space",
+        ),
         ("--help", "2>&1 >/dev/full", 1, "error: the output cannot be written: No space left"),
         ("list models", "2>&1 >&-", 1, "error: standard output is closed, so that nothing can be"),
         ("list models", "| true; exit ${PIPESTATUS[0]}", 0, ""),

@@ -31,4 +31,4 @@ def test_misprints_as_json(type_in: Type) -> None:
 def test_misprints_go_alone(type_in: Type) -> None:
     answer = type_in("theory", "novikoff", "--misprints")
     assert answer.code == 2
-    assert answer.err == "error: --misprints goes without claims and settings\n"
+    assert answer.err == "error: --misprints takes no claims or settings\n"

@@ -111,10 +111,10 @@ def test_symbols_are_read_a_line_each(type_in: Type, folder: Path, put_in: io.By
 def test_what_cannot_be_predicted_is_refused_in_one_sentence(
     type_in: Type, folder: Path, put_in: io.BytesIO
 ) -> None:
-    a_line = "--row is for tables, this run takes one text a line"
+    a_line = "--row is for tables, this run takes one text per line"
     refusals = {
-        ("letters", "To be"): "a language model has no label to predict: `netwright generate RUN "
-        "PROMPT`, or run.generate, lets it go on with a text",
+        ("letters", "To be"): "a language model has no label to predict: use `netwright generate "
+        "RUN PROMPT`, or run.generate, to continue a text",
         ("tags", "x.txt", "--proba"): "probabilities are for classes and labels, this run predicts "
         "tags",
         ("reverse", "x.txt", "--threshold", 0.5): "threshold is for classes and labels, this run "

@@ -22,7 +22,7 @@ def test_two_settings_are_taken(things_run: Path) -> None:
 
 @pytest.mark.parametrize("text", ["data.target=x", "model.hidden=3", "train.encoding=utf-8"])
 def test_others_are_refused(things_run: Path, text: str) -> None:
-    with pytest.raises(ConfigError, match=f"by data.encoding or data.thousands, got {text!r}$"):
+    with pytest.raises(ConfigError, match=f"data.encoding and data.thousands here, got {text!r}$"):
         read_as(nw.open_run(things_run), [text])
 
 

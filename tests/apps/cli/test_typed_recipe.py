@@ -58,7 +58,7 @@ def test_a_killed_ensemble_goes_on_with_the_steps_of_each_member(
         nw.fit("restarts", "iris", out=parted, callbacks=[StopInFit(3)], **settings)
     answer = type_in("train", "--resume", parted, "--no-report")
     assert answer.code == 0, answer.err
-    assert "member 2/4, from before: " in answer.err
+    assert "member 2/4, restored: " in answer.err
     assert_same(whole, parted)
 
 

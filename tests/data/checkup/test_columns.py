@@ -119,7 +119,7 @@ def test_findings_name_the_columns_and_what_to_do() -> None:
     same = found_in(find_id_columns, a, b, c)
     assert same.sentence == (
         "column 'c' has another value in every row, and looks like a number of the row: rows can "
-        "be learned by heart from it, new ones cannot"
+        "be memorised from it, new ones cannot"
     )
     assert same.fix == "Leave it out: without c; keep what was measured"
     gaps = found_in(find_missing_values, a, b, c)

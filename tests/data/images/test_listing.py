@@ -93,5 +93,5 @@ def test_endings_count_whatever_their_case(name: str) -> None:
 def test_a_link_to_an_image_is_refused_by_its_name(tmp_path: Path) -> None:
     root = folder_of(tmp_path / "root", "a/1.png")
     (root / "a" / "2.png").symlink_to(folder_of(tmp_path, "other.png") / "other.png")
-    with pytest.raises(DataError, match=r"a/2\.png is a symbolic link, and none is followed"):
+    with pytest.raises(DataError, match=r"a/2\.png is a symbolic link, which is not followed"):
         list_images(root)

@@ -217,7 +217,7 @@ def test_data_that_cannot_be_loaded_is_told_with_what_was_found() -> None:
     assert [one.illness for one in found.findings] == ["missing-values"]
     assert (found.data, found.model) == ("arrays", "")
     (left,) = found.seen.not_looked_at
-    assert left.startswith("all else, as the data cannot be loaded: inputs")
+    assert left.startswith("everything else, because the data cannot be loaded: inputs")
 
 
 def test_data_that_cannot_be_read_at_all_is_refused(tmp_path: Path) -> None:

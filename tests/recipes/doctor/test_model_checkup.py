@@ -9,9 +9,9 @@ from netwright.recipes.fitting.fit import prepare
 
 
 def test_all_checks_are_made_and_told() -> None:
-    spreads = "how differences between rows pass through the layers at the start"
+    spreads = "how differences between rows propagate through the layers at initialisation"
     ending = "what the outputs end in"
-    by_heart = "whether 3 rows can be learned by heart"
+    by_heart = "whether 3 rows can be memorised"
     assert look_at_model(prepare("mlp", "moons", hidden=(8, 8))) == Examination(
         looked_at=(spreads, ending, by_heart)
     )
@@ -24,7 +24,7 @@ def test_all_checks_are_made_and_told() -> None:
 @pytest.mark.parametrize("model", ["ridge", "restarts"])
 def test_models_with_a_rule_of_their_own_are_left_out(model: str) -> None:
     seen = look_at_model(prepare(model, "diabetes"))
-    assert seen == Examination(not_looked_at=(f"{model}: it learns by a rule of its own",))
+    assert seen == Examination(not_looked_at=(f"{model}: it has its own learning rule",))
 
 
 def test_a_batch_that_takes_too_long_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -32,5 +32,5 @@ def test_a_batch_that_takes_too_long_is_told(monkeypatch: pytest.MonkeyPatch) ->
     seen = look_at_model(prepare("mlp", "moons", hidden=(8,)))
     assert seen.findings == ()
     assert seen.looked_at[-1].startswith(
-        "whether 3 rows can be learned by heart; undecided: time was up after 0 steps, the loss "
+        "whether 3 rows can be memorised; undecided: time was up after 0 steps, the loss "
     )

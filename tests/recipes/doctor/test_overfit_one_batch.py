@@ -115,7 +115,7 @@ def test_equal_rows_of_different_classes_cannot_be_learned() -> None:
     found = overfit_one_batch(prepare("mlp", contradictory)).answer()
     assert isinstance(found, Finding)
     assert found.sentence.endswith("; equal rows among them have different targets")
-    assert found.fix == "Mend the targets of equal rows"
+    assert found.fix == "Fix the targets of equal rows"
 
 
 def test_the_rows_are_of_as_many_classes_as_can_be() -> None:
@@ -129,7 +129,7 @@ def test_when_time_is_up_nothing_is_decided(monkeypatch: pytest.MonkeyPatch) -> 
     tried = overfit_one_batch(prepare(Broken("deaf"), "iris"))
     assert not tried.is_finished
     assert tried.answer() == Undecided(
-        f"time was up after 0 steps, the loss came from {tried.first:.3g} to {tried.first:.3g}"
+        f"time was up after 0 steps, the loss went from {tried.first:.3g} to {tried.first:.3g}"
     )
 
 
@@ -138,7 +138,7 @@ def test_rows_that_are_learned_in_part_are_said_to_be_so() -> None:
     half = replace(tried, last=0.3 * tried.first, blind=0.8 * tried.first)
     answer = half.answer()
     assert isinstance(answer, Undecided)
-    assert answer.why.startswith("they were learned in part, the loss came from ")
+    assert answer.why.startswith("they were partly learned, the loss went from ")
 
 
 def test_the_model_and_the_callers_chance_stay_as_they_were() -> None:

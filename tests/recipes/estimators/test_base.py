@@ -221,25 +221,25 @@ def test_a_frame_names_features_and_target(blobs: Rows, tmp_path: Path) -> None:
             "ridge predicts real, got a target of kind 'class'; for a table of features and "
             "targets of kind 'class' there are mlp, logistic, logistic-newton, ...",
         ),
-        ({"seed": 3}, "'seed' is no setting of NetClassifier: give random_state"),
-        ({"out": "x"}, "'out' is no setting of NetClassifier: give run_folder"),
+        ({"seed": 3}, "'seed' is not a setting of NetClassifier: give random_state"),
+        ({"out": "x"}, "'out' is not a setting of NetClassifier: give run_folder"),
         ({"run_folder": 3}, "run_folder must be a path, got 3"),
         (
             {"random_state": -1},
             "random_state must be a whole number from 0 to 2**32 - 1, a RandomState or None, "
             "got -1",
         ),
-        ({"data": 3}, "'data' is no setting of NetClassifier: give X and y to fit"),
-        ({"kind": "real"}, "'kind' is no setting of NetClassifier: it is the estimator's own"),
+        ({"data": 3}, "'data' is not a setting of NetClassifier: give X and y to fit"),
+        ({"kind": "real"}, "'kind' is not a setting of NetClassifier: it is the estimator's own"),
         (
             {"test_size": 0.2},
-            "'test_size' is no setting of NetClassifier: hold rows out before fit",
+            "'test_size' is not a setting of NetClassifier: hold rows out before fit",
         ),
-        ({"patience": 3}, "patience watches 'val/loss': arrays has no val split"),
+        ({"patience": 3}, "patience needs 'val/loss', but arrays has no val split"),
         ({"val_size": 2}, "data.val_size must be less than 1.0, got 2"),
         (
             {"batch_size": 99},
-            "batch_size 99 is more than the 60 training rows of arrays; give 60 or less",
+            "batch_size 99 is more than the 60 training rows of arrays; use 60 or fewer",
         ),
         ({"standardize": 3}, "data.standardize must be true or false, got 3"),
     ],
@@ -255,7 +255,7 @@ def test_refuses_at_fit_in_one_sentence(
 
 def test_refuses_a_run_folder_for_passes(blobs: Rows) -> None:
     estimator = small(run_folder="one")
-    with pytest.raises(ConfigError, match=r"^partial_fit leaves no run folder, got 'one'$"):
+    with pytest.raises(ConfigError, match=r"^partial_fit writes no run folder, got 'one'$"):
         estimator.partial_fit(*blobs, classes=[0, 1, 2])
 
 

@@ -162,14 +162,14 @@ def test_refuses_other_features_later(blobs: Any) -> None:
 
 def test_refuses_an_average_that_needs_a_last_pass(blobs: Any) -> None:
     estimator = NetClassifier(**SETTINGS, average="equal")
-    sentence = "average must be 'none' where no pass is the last, got 'equal'"
+    sentence = "average must be 'none' with partial_fit, which has no last epoch, got 'equal'"
     with pytest.raises(ConfigError, match=f"^{re.escape(sentence)}$"):
         estimator.partial_fit(*blobs, classes=[0, 1, 2])
 
 
 def test_refuses_a_schedule_that_needs_a_last_pass(blobs: Any) -> None:
     estimator = NetClassifier(**SETTINGS, schedule="cosine")
-    sentence = "schedule must be 'constant' where no pass is the last, got 'cosine'"
+    sentence = "schedule must be 'constant' with partial_fit, which has no last epoch, got 'cosine'"
     with pytest.raises(ConfigError, match=f"^{re.escape(sentence)}$"):
         estimator.partial_fit(*blobs, classes=[0, 1, 2])
 
@@ -184,8 +184,8 @@ def test_one_row_left_for_batch_norm_is_refused(blobs: Any) -> None:
     inputs, targets = blobs
     estimator = NetClassifier(**SETTINGS, batch_norm=True)
     estimator.partial_fit(inputs, targets, classes=[0, 1, 2])
-    sentence = "batch norm cannot normalise one row: batch_size 32 leaves a batch of one "
-    with pytest.raises(ConfigError, match=f"^{re.escape(sentence)}of the 33 training rows; give "):
+    sentence = "batch norm cannot normalise one row: batch_size 32 leaves a last batch of one "
+    with pytest.raises(ConfigError, match=f"^{re.escape(sentence)}of the 33 training rows; use "):
         estimator.partial_fit(inputs[:33], targets[:33])
 
 

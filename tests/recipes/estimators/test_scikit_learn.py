@@ -280,7 +280,7 @@ def test_a_closed_form_has_no_passes(reals: Rows, model: str) -> None:
     assert not hasattr(estimator, "partial_fit")
     with pytest.raises(AttributeError, match="no attribute 'partial_fit'") as caught:
         estimator.partial_fit(*reals)
-    assert str(caught.value.__cause__) == f"{model} learns from all rows at once: use fit"
+    assert str(caught.value.__cause__) == f"{model} is trained on all rows at once: use fit"
 
 
 @pytest.mark.parametrize(
@@ -290,7 +290,7 @@ def test_a_closed_form_has_no_passes(reals: Rows, model: str) -> None:
         (
             {"class_weight": "balanced"},
             {"classes": ["few", "many", "some"]},
-            "class_weight 'balanced' needs all rows, partial_fit sees a part; give a dict",
+            "class_weight 'balanced' needs all rows, but partial_fit sees only a part; give a dict",
         ),
     ],
 )
@@ -317,7 +317,9 @@ def test_refuses_classes_that_change(unequal: Any) -> None:
 def test_refuses_class_weights_for_labels() -> None:
     inputs, y = make_multilabel_classification(n_samples=20, random_state=0)
     with pytest.raises(
-        ConfigError, match=r"^class_weight is for one class of several, the targets are labels$"
+        ConfigError,
+        match=r"^class_weight is for single-label classification, the targets are "
+        r"labels$",
     ):
         small(class_weight="balanced").fit(inputs, y)
 

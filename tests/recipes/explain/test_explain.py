@@ -116,7 +116,7 @@ def test_an_optimizer_is_its_rule_in_readable_form(
 def test_a_regularizers_strength_is_one_to_begin_with_and_no_default() -> None:
     decay = only("weight-decay")
     assert "def adamw(" in decay.code[0].lines
-    assert setting_rows(decay.settings)[0]["to begin with"] == "0.01"
+    assert setting_rows(decay.settings)[0]["initial value"] == "0.01"
     assert "<th>default</th>" not in decay.page()
     assert "<th>to begin with</th>" in decay.page()
 
@@ -194,7 +194,7 @@ def test_of_a_long_docstring_only_the_first_line_is_shown() -> None:
 def test_an_unknown_name_is_refused_with_the_nearest_of_all(name: str, hint: str) -> None:
     with pytest.raises(UnknownNameError) as refused:
         explain(name)
-    assert str(refused.value) == f"nothing is called {name!r}; {hint}"
+    assert str(refused.value) == f"there is nothing named {name!r}; {hint}"
 
 
 def test_a_name_in_two_tables_is_explained_twice(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -186,8 +186,7 @@ def test_a_refused_change_leaves_the_recipe_as_it_was(tmp_path: Path) -> None:
         nw.fit("bagging", "iris", out=out, max_steps=2, callbacks=[StopInFit(3)], **SMALL)
     before = (out / "config.yaml").read_text(encoding="utf-8")
     sentence = (
-        f"{out} cannot be gone on from exactly: max_steps was 2, is 5; "
-        "to go on all the same, allow max_steps"
+        f"{out} cannot be resumed exactly: max_steps was 2, is 5; to resume anyway, allow max_steps"
     )
     with pytest.raises(ConfigError, match=f"^{re.escape(sentence)}$"):
         nw.fit("bagging", "iris", resume=out, max_steps=5, **SMALL)
@@ -206,7 +205,7 @@ def test_a_finished_run_keeps_its_weights_once_and_ends_the_same_again(
     capsys.readouterr()
     again = nw.fit("bagging", "iris", resume=out, callbacks=[learned], **settings)
     said = " ".join(capsys.readouterr().err.split())
-    assert f"going on from {out}: all of its members have learned" in said
+    assert f"resuming from {out}: all of its members are trained" in said
     assert learned.fits == 0
     assert all(torch.equal(before[name], value) for name, value in weights_of(out).items())
     reading = {"load_seconds": 0.0}  # the data was read twice
@@ -241,7 +240,7 @@ def test_settings_that_no_member_heeds_are_named(
     }
     nw.fit("bagging", "iris", of="decision-tree", members=2, epochs=4, out=tmp_path / "a")
     said = capsys.readouterr().err
-    assert "note: decision-tree learns by a rule of its own, without epochs\n" in said
+    assert "note: decision-tree has its own learning rule and does not use epochs\n" in said
     assert "\nmember 2/2: val loss " in said
     assert "\ntogether: val loss " in said
     nw.fit("stacking", "diabetes", epochs=1, out=tmp_path / "b", **mixed)
@@ -252,12 +251,12 @@ def test_settings_that_no_member_heeds_are_named(
 
 def test_what_no_member_can_do_is_refused_before_a_folder_is_made(tmp_path: Path) -> None:
     out = tmp_path / "run"
-    too_many = "batch_size 100 is more than the 10 training rows of iris; give 10 or less"
+    too_many = "batch_size 100 is more than the 10 training rows of iris; use 10 or fewer"
     with pytest.raises(ConfigError, match=f"^{re.escape(too_many)}$"):
         nw.fit("bagging", "iris", out=out, sample=0.1, batch_size=100, quiet=True)
     with pytest.raises(ConfigError, match=r"^monitor 'val/acuracy' is not measured"):
         nw.fit("restarts", "iris", out=out, monitor="val/acuracy", quiet=True)
-    sentence = "bagging draws the first weights of its members: leave out from"
+    sentence = "bagging initialises its members itself: remove `from`"
     with pytest.raises(ConfigError, match=f"^{sentence}$"):
         nw.fit("bagging", "iris", out=out, start_from=tmp_path, quiet=True)
     assert not out.exists()
@@ -265,12 +264,12 @@ def test_what_no_member_can_do_is_refused_before_a_folder_is_made(tmp_path: Path
 
 def test_several_processes_are_refused() -> None:
     prepared = prepare("bagging", "iris", members=2)
-    with pytest.raises(ConfigError, match=r"^bagging learns in one process, member by member$"):
+    with pytest.raises(ConfigError, match=r"^bagging trains in one process, member by member$"):
         _check_together(prepared, Ranks(rank=0, world=2))
 
 
 def test_another_recipe_does_not_go_on_in_the_folder(tmp_path: Path) -> None:
     nw.fit("bagging", "iris", out=tmp_path / "run", **SMALL)
     other = {**SMALL, "members": 4}
-    with pytest.raises(ConfigError, match="holds a run of another recipe"):
+    with pytest.raises(ConfigError, match="contains a run of another recipe"):
         nw.fit("bagging", "iris", resume=tmp_path / "run", **other)

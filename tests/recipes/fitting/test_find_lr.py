@@ -80,7 +80,7 @@ class NoNet(Ridge):
 
 @pytest.mark.parametrize("name", ["ridge", "least-squares"])
 def test_a_model_with_a_rule_of_its_own_is_refused(name: str) -> None:
-    sentence = f"{name} learns by a rule of its own: it has no learning rate to find"
+    sentence = f"{name} has its own learning rule and no learning rate to find"
     with pytest.raises(ConfigError, match=f"^{re.escape(sentence)}$"):
         find_lr(name, "diabetes")
 

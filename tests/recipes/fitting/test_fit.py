@@ -126,7 +126,7 @@ def test_max_time_ends_a_run_early() -> None:
             MLPConfig(),
             "moons",
             {"hidden": 3},
-            "'hidden' is given beside a model that is already configured",
+            "'hidden' is given together with a model that is already configured",
         ),
         (nn.ReLU(), "moons", {}, "the model has no parameters to learn"),
         (
@@ -139,10 +139,10 @@ def test_max_time_ends_a_run_early() -> None:
             "mlp",
             "moons",
             {"batch_norm": True, "batch_size": 3, "n": 100, "val_size": 0.1, "test_size": 0.2},
-            "batch norm cannot normalise one row: batch_size 3 leaves a batch of one of the "
-            "70 training rows; give 2",
+            "batch norm cannot normalise one row: batch_size 3 leaves a last batch of one of the "
+            "70 training rows; use 2",
         ),
-        ("mlp", "moons", {"seed": -1}, "seed must be a whole number, 0 or more, got -1"),
+        ("mlp", "moons", {"seed": -1}, "seed must be a non-negative integer, got -1"),
     ],
 )
 def test_refuses_before_anything_is_written(
@@ -240,7 +240,7 @@ def test_a_width_that_no_machine_has_room_for_is_refused() -> None:
 
 
 def test_a_function_is_no_callback_and_is_refused_before_anything_is_made(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match="a callback must be an object of a class of your own"):
+    with pytest.raises(ConfigError, match="a callback must be an instance of a subclass"):
         nw.fit("mlp", "moons", out=tmp_path / "run", callbacks=[lambda state: None])  # type: ignore[list-item]
     assert not (tmp_path / "run").exists()
 
@@ -248,7 +248,7 @@ def test_a_function_is_no_callback_and_is_refused_before_anything_is_made(tmp_pa
 @pytest.mark.parametrize("name", ["out", "resume", "start_from"])
 def test_no_place_has_a_nul_character(name: str) -> None:
     with pytest.raises(
-        ConfigError, match=rf"^{name} must not hold a NUL character, got 'a\\x00b'$"
+        ConfigError, match=rf"^{name} must not contain a NUL character, got 'a\\x00b'$"
     ):
         nw.fit("mlp", "moons", **{name: "a\0b"})  # type: ignore[arg-type]
 

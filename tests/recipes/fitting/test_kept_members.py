@@ -56,7 +56,7 @@ def test_a_damaged_member_is_named_and_learns_again(
     file.write_bytes(content)
     assert not kept.restore(1, tree(iris))
     said = " ".join(capsys.readouterr().err.split())
-    assert "is damaged: its sha256 is not the one in the manifest: the member learns again" in said
+    assert "is damaged: its sha256 differs from the manifest: the member is trained again" in said
     kept.keep(1, taught(iris))
     assert kept.restore(1, tree(iris))
 
@@ -65,8 +65,8 @@ def test_other_rows_are_refused_unless_allowed(iris: Data, tmp_path: Path) -> No
     KeptMembers(tmp_path, iris, PLAIN, ())
     fewer = replace(iris, train=iris.train.take(torch.arange(50)))
     sentence = (
-        f"{tmp_path} cannot be gone on from exactly: the train split had "
-        f"{len(iris.train)} rows, has 50; to go on all the same, allow data"
+        f"{tmp_path} cannot be resumed exactly: the train split had "
+        f"{len(iris.train)} rows, has 50; to resume anyway, allow data"
     )
     with pytest.raises(ConfigError, match=f"^{re.escape(sentence)}$"):
         KeptMembers(tmp_path, fewer, PLAIN, ())
@@ -89,8 +89,8 @@ def test_other_settings_of_each_member_are_refused_unless_allowed(
 ) -> None:
     KeptMembers(tmp_path, iris, PLAIN, ())
     (name,), other = settings, TrainConfig(**settings)
-    advised = f"{sentence}; to go on all the same, allow {name}"
-    with pytest.raises(ConfigError, match=f"cannot be gone on from exactly: {advised}$"):
+    advised = f"{sentence}; to resume anyway, allow {name}"
+    with pytest.raises(ConfigError, match=f"cannot be resumed exactly: {advised}$"):
         KeptMembers(tmp_path, iris, other, ())
     KeptMembers(tmp_path, iris, other, (name,))
     KeptMembers(tmp_path, iris, replace(PLAIN, max_time=1.0), settings)  # of the run, not of each
@@ -108,7 +108,7 @@ def test_conditions_that_are_none_are_refused(iris: Data, tmp_path: Path, conten
     file = tmp_path / "members" / "conditions.json"
     file.parent.mkdir()
     file.write_text(content)
-    sentence = f"{file} does not hold the conditions of a run: it cannot be resumed"
+    sentence = f"{file} does not contain the conditions of a run: it cannot be resumed"
     with pytest.raises(DataError, match=f"^{re.escape(sentence)}$"):
         KeptMembers(tmp_path, iris, PLAIN, ())
 

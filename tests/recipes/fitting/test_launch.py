@@ -237,7 +237,7 @@ def test_a_rank_that_does_not_end_with_the_others_is_named(
     assert launch([], 2, 0.5) == 1
     pid = int((tmp_path / "pid-1").read_text())
     assert capfd.readouterr().err == (
-        f"error: rank 1 (process {pid}) did not end within 0.5 s after the others; {ADVICE}\n"
+        f"error: rank 1 (process {pid}) did not exit within 0.5 s after the others; {ADVICE}\n"
     )
     assert all_gone(pid)
 
@@ -256,7 +256,7 @@ def test_another_rank_is_late_while_the_first_works_too(
     program('wait_for("pid-0", "pid-1"); time.sleep([3600, 3600, 0][rank])')
     assert launch([], 3, 0.5) == 1
     pid = int((tmp_path / "pid-1").read_text())
-    assert f"error: rank 1 (process {pid}) did not end within 0.5 s" in capfd.readouterr().err
+    assert f"error: rank 1 (process {pid}) did not exit within 0.5 s" in capfd.readouterr().err
 
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])

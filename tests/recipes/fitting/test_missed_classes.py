@@ -43,8 +43,8 @@ def test_a_class_that_is_never_said_is_told_with_its_share_and_rows() -> None:
     assert found is not None
     assert found.illness == "imbalance"
     assert found.sentence == (
-        "rare classes are not found, and accuracy hardly shows it; rows of a class that the model "
-        "recognises: 'b' (4.76% of the training rows) in 0 of 6"
+        "rare classes are missed, which accuracy hardly shows; recall per class: 'b' (4.76% of "
+        "the training rows) 0 of 6"
     )
     assert "class_weight=balanced" in found.fix
 
@@ -66,7 +66,7 @@ def test_weights_that_were_given_are_not_advised_again() -> None:
     weighed = prepared(1e6, rows(test=6), class_weight="balanced")
     found = find_missed_classes(weighed, "test")
     assert found is not None
-    assert found.fix == "Collect more rows of such a class: weighing it was not enough"
+    assert found.fix == "Collect more rows of these classes: class weights were not enough"
 
 
 def test_classes_of_like_size_are_not_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:

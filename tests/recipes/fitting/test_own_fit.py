@@ -96,7 +96,7 @@ def test_settings_of_training_that_have_no_part_are_named(
     settings: dict[str, Any] = {"lr": 0.1, "patience": 3, "max_time": 60.0, "device": "cpu"}
     nw.fit(Counter([1.0]), moons, out=tmp_path / "a", epochs=4, **settings)
     said = capsys.readouterr().err
-    assert "note: Counter learns by a rule of its own, without epochs, lr, patience\n" in said
+    assert "note: Counter has its own learning rule and does not use epochs, lr, patience\n" in said
     nw.fit(Counter([1.0]), moons, out=tmp_path / "b", max_time=60.0)
     assert "without" not in capsys.readouterr().err
 
@@ -158,7 +158,7 @@ def test_the_verdict_and_the_step_that_was_kept_are_told(
     moons: Data, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     run = nw.fit(Listener([1.0]), moons, out=tmp_path / "run")
-    assert "1 step of its own rule: done; nothing was learned\n" in capsys.readouterr().err
+    assert "1 step of its own learning rule: done; nothing was learned\n" in capsys.readouterr().err
     assert run.results["best_epoch"] == 7
 
 

@@ -148,16 +148,16 @@ REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
     ),
     "complex outputs": (
         lambda: Own(lambda s, x: s.a(x) * 1j, a=dense()),
-        "the model's output must be of real numbers, got torch.complex64: give its real part",
+        "the model's output must be real-valued, got torch.complex64: return its real part",
     ),
     "weights without numbers": (
         lambda: nn.Linear(FEATURES, OUTPUTS, device="meta"),
-        "'weight' has no numbers, it is on the device 'meta': call module.to_empty(device='cpu')",
+        "'weight' has no data, it is on the device 'meta': call module.to_empty(device='cpu')",
     ),
     "an expanded weight": (
         lambda: Own(lambda s, x: x @ s.p, p=nn.Parameter(torch.ones(1, 3).expand(3, 3))),
-        "'p' has several elements in one place of memory, as expand() makes them, and cannot be "
-        "written to: use clone() behind it",
+        "'p' has several elements in one memory location, as expand() creates them, and cannot be "
+        "written to: call clone() on it",
     ),
     "another precision": (
         lambda: dense().double(),

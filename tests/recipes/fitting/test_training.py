@@ -56,7 +56,7 @@ def test_what_is_frozen_as_it_was_drawn_is_told(
         nw.fit(model, "moons", out=tmp_path / name, max_steps=1, **given)
         return " ".join(capsys.readouterr().err.split())
 
-    note = "note: hidden is frozen as it was drawn: --from gives it weights that have learned"
+    note = "note: hidden is frozen at its random initialisation: --from gives it trained weights"
     small: dict[str, Any] = {"hidden": (6,), "freeze": "hidden"}
     assert note in told_of("mlp", "drawn", **small)
     assert "note:" not in told_of("mlp", "learned", start_from=whole, **small)
@@ -107,8 +107,8 @@ def test_a_damaged_checkpoint_is_said_and_the_one_before_is_taken(
     newest.write_bytes(content)
     again = nw.fit("mlp", "moons", out=place, resume="auto", **SETTINGS)
     said = capsys.readouterr().err
-    assert f"{newest} is damaged: its sha256 is not the one in the manifest; going back" in said
-    assert "going on from" in said
+    assert f"{newest} is damaged: its sha256 differs from the manifest; falling back" in said
+    assert "resuming from" in said
     assert "step-000020: epoch 3, step 20" in " ".join(said.split())
     assert same_model(again, whole)
 
@@ -117,7 +117,7 @@ def test_a_run_without_a_good_checkpoint_is_refused_not_begun_again(tmp_path: Pa
     place = tmp_path / "run"
     fit(place, max_steps=5)
     (place / "checkpoints" / "step-000005" / "manifest.json").unlink()
-    with pytest.raises(DataError, match=r"run has no checkpoint that is whole: .*manifest\.json"):
+    with pytest.raises(DataError, match=r"run has no intact checkpoint: .*manifest\.json"):
         fit(place, resume="auto")
 
 
@@ -154,7 +154,7 @@ def test_names_that_are_allowed_may_be_one_text(tmp_path: Path) -> None:
 
 def test_a_run_of_another_model_is_not_written_over(tmp_path: Path) -> None:
     first = fit(tmp_path / "run")
-    with pytest.raises(ConfigError, match="holds a run of another recipe"):
+    with pytest.raises(ConfigError, match="contains a run of another recipe"):
         nw.fit("ridge", "line", out=tmp_path / "run", resume="auto", quiet=True)
     assert nw.open_run(tmp_path / "run").evaluate() == first.results["metrics"]
 
@@ -207,7 +207,7 @@ def test_a_model_that_learns_in_one_go_says_that_it_starts_over(
 ) -> None:
     first = nw.fit("ridge", "line", out=tmp_path / "run", quiet=True)
     again = nw.fit("ridge", "line", out=tmp_path / "run", resume="auto")
-    assert "note: ridge learns in one go: it starts over" in capsys.readouterr().err
+    assert "note: ridge is trained in one step: it starts over" in capsys.readouterr().err
     assert same_model(first, again)
     assert told(first) == told(again)
 
@@ -217,7 +217,7 @@ def test_batches_that_were_left_out_are_among_the_notes(tmp_path: Path) -> None:
     prepared.data.train.inputs[17, 0] = torch.inf  # behind the back of what checks the data
     run = train(prepared, out=tmp_path / "run", quiet=True)
     (note,) = run.results["notes"]
-    assert note.startswith("batches left out since their numbers were not finite: 4, the first is ")
+    assert note.startswith("batches skipped because of non-finite values: 4, the first is ")
     assert all(bool(weight.isfinite().all()) for weight in run.model.parameters())
 
 
@@ -225,7 +225,7 @@ def test_what_is_left_tells_that_it_is_not_finished(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     nw.fit("mlp", "moons", out=tmp_path / "run", max_steps=3, **SETTINGS)
-    assert "go on with: netwright train --resume" in capsys.readouterr().err
+    assert "resume with: netwright train --resume" in capsys.readouterr().err
     assert json.loads((tmp_path / "run" / "results.json").read_text())["finished"] is False
 
 

@@ -233,8 +233,8 @@ def test_a_planted_illness_is_found_and_its_twin_is_in_good_health(
 @pytest.mark.parametrize(
     ("model", "is_spoilt", "sentence"),
     [
-        (net, True, "the inputs of row 77 hold it"),
-        (lambda: nn.Sequential(net(), Logarithm()), False, "layer '1' puts it out"),
+        (net, True, "the inputs of row 77 are not finite"),
+        (lambda: nn.Sequential(net(), Logarithm()), False, "the output of layer '1' is not finite"),
     ],
     ids=["a row that holds NaN", "the logarithm of 0"],
 )
@@ -316,7 +316,7 @@ def test_a_rate_that_kills_units_is_blamed_for_it(
     )
     (finding,) = (Finding(**values) for values in run.results["findings"])
     assert finding.illness == "rate-too-high"
-    assert "of the ReLU units behind layer" in finding.sentence
+    assert "of the ReLU units after layer" in finding.sentence
     assert finding.fix == (
         f"Lower the learning rate, which was {lr:g}: try --lr {lower}, or let --find-lr suggest one"
     )
@@ -374,7 +374,7 @@ def test_what_was_found_is_told_written_and_reported(
     assert json.loads((out / "layers.jsonl").read_text().split("\n")[0]) == {"layers": ["0", "2"]}
     page = reported(run, tmp_path)
     assert "Doctor" in page
-    assert "of the ReLU units behind layer" in page
+    assert "of the ReLU units after layer" in page
     assert "netwright explain leaky-relu" in page
 
 

@@ -58,13 +58,15 @@ def test_a_difference_is_named() -> None:
     )
     assert not found.holds
     assert str(found) == (
-        "from step 1 to 3, stopped and taken up at step 2: "
+        "from step 1 to 3, interrupted and resumed at step 2: "
         "2 of 9 tensors and values differ: model: 0.weight, step"
     )
 
 
 def test_refusals(tmp_path: Path, run: Path) -> None:
-    with pytest.raises(ConfigError, match="steps must be at least 2, to stop between them, got 1"):
+    with pytest.raises(
+        ConfigError, match="steps must be at least 2, to interrupt between them, got 1"
+    ):
         verify_resume(run, steps=1)
     with pytest.raises(ConfigError, match="is not a run folder"):
         verify_resume(tmp_path)

@@ -291,18 +291,18 @@ def test_arrays_and_configs_are_compared_too() -> None:
             "precision, recall, f1, roc_auc, average_precision, log_loss, brier, top_5_accuracy",
         ),
         ({"metric": "top_5_accuracy"}, "top_5_accuracy has no value on the test rows of moons"),
-        ({"seeds": 0}, "seeds must be a whole number, 1 or more, got 0"),
-        ({"seeds": True}, "seeds must be a whole number, 1 or more, got True"),
-        ({"seed": -1}, "seed must be a whole number, 0 or more, got -1"),
+        ({"seeds": 0}, "seeds must be a positive integer, got 0"),
+        ({"seeds": True}, "seeds must be a positive integer, got True"),
+        ({"seed": -1}, "seed must be a non-negative integer, got -1"),
         (
             {"settings": {"hidden": (8,)}},
-            "'hidden' is no setting of training or of the data, which all entries share "
-            "(a model's go with its entry: mlp:dropout=0)",
+            "'hidden' is not a setting of training or of the data, which all entries share "
+            "(settings of a model belong to its entry: mlp:dropout=0)",
         ),
         (
             {"settings": {"epoch": 3}},
-            "'epoch' is no setting of training or of the data, which all entries share "
-            "(a model's go with its entry: mlp:dropout=0); did you mean 'epochs'?",
+            "'epoch' is not a setting of training or of the data, which all entries share "
+            "(settings of a model belong to its entry: mlp:dropout=0); did you mean 'epochs'?",
         ),
         ({"settings": {"epochs": 0}}, "mlp: train.epochs must be greater than 0, got 0"),
     ],
@@ -313,7 +313,7 @@ def test_what_cannot_be_compared_is_refused(given: dict[str, Any], sentence: str
 
 
 def test_refusals_are_of_the_right_kind() -> None:
-    with pytest.raises(ConfigError, match=r"^compare takes two entries or more, got 1$"):
+    with pytest.raises(ConfigError, match=r"^compare needs at least two entries, got 1$"):
         compare("mlp")
     with pytest.raises(DataError, match="no value"):
         compare("mlp", "logistic", data="moons", metric="top_5_accuracy")

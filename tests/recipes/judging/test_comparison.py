@@ -99,7 +99,7 @@ def test_a_repeat_says_that_it_is_paired_by_split_only() -> None:
     again = entry("mlp (again)", (0.93, 0.90, 0.92), repeats="mlp", seeds=(3, 4, 5))
     told = comparison(entry("mlp", A), again)
     assert told.sentences[0].endswith(
-        ": this gap is noise, since the recipe is the same. It repeats mlp under seeds 3 to 5: "
+        ": this gap is noise, since the recipe is the same. It repeats mlp with seeds 3 to 5: "
         "an A/A comparison, paired by split only."
     )
     assert told.view.shares_seeds == (True, False)
@@ -112,7 +112,7 @@ def test_a_repeat_says_that_it_is_paired_by_split_only() -> None:
     )
     other = comparison(entry("wide", B), entry("mlp", A), again)
     assert other.sentences[0].endswith("the gap is real, p = 0.0003.")
-    assert other.sentences[1].endswith(" It repeats mlp under seeds 3 to 5: paired by split only.")
+    assert other.sentences[1].endswith(" It repeats mlp with seeds 3 to 5: paired by split only.")
 
 
 def test_a_gap_without_an_interval_shows_none() -> None:
@@ -135,20 +135,22 @@ def test_one_seed_has_no_spread() -> None:
     told = comparison(entry("a", (0.5,)), entry("b", (0.75,)))
     assert told.setting.endswith(", seed 0")
     assert told.table_rows()[0]["std"] == "-"
-    assert told.sentences == ("b against a (accuracy +0.2500): no verdict, 3 seeds are the least.",)
+    assert told.sentences == (
+        "b against a (accuracy +0.2500): no verdict, at least 3 seeds are needed.",
+    )
 
 
 def test_the_coverage_says_what_an_interval_is_about_and_how_they_are_shared() -> None:
     about = (
-        "An interval covers other training seeds on this one split, not other data: "
-        "which rows were held out is the same throughout."
+        "An interval covers other training seeds on this one split, not other data: the held-out "
+        "rows are the same throughout."
     )
     one = comparison(entry("a", A), entry("b", B)).coverage
     assert one == f"{about} A gap is called real where the paired t-test gives p < 0.005."
     three = comparison(*(entry(label, A) for label in "abcd")).coverage
     assert three == (
-        f"{about} Each of the 3 intervals is one of 98.3 %, so that all of them together hold in "
-        "95 of 100 such comparisons (Bonferroni)."
+        f"{about} Each of the 3 intervals has a level of 98.3 %, so that all of them hold "
+        f"together in 95 of 100 such comparisons (Bonferroni)."
     )
 
 
@@ -156,7 +158,7 @@ def test_the_coverage_says_what_it_means_that_seeds_would_settle_it() -> None:
     named = comparison(entry("a", A), entry("b", B), entry("c", (0.95, 0.90, 0.93)))
     assert named.verdicts[1].reason.endswith(" seeds would settle it")
     assert named.coverage.endswith(
-        " So many seeds would settle it in four of five tries, if the gap is as large as it looks."
+        " That number of seeds has a power of 80 % if the gap is as large as measured."
     )
 
 
@@ -196,7 +198,7 @@ def test_numbers_have_four_digits(score: float, shown: str) -> None:
 def test_the_page_opens_with_the_verdict_and_holds_everything(real: Comparison) -> None:
     page = real.page()
     parts = re.findall(r"<h2>(.*?)</h2>", page)
-    assert parts == ["Verdict", "Scores", "What differs", "The same again"]
+    assert parts == ["Verdict", "Scores", "What differs", "Reproduce"]
     assert '<div class="value">better</div>' in page
     assert html.escape(real.sentences[0]) in page
     assert "trivial baseline" in page
@@ -246,7 +248,7 @@ def test_page_and_json_name_a_file_without_its_folder(tmp_path: Path) -> None:
 
 def test_the_page_of_equal_recipes_says_that_nothing_differs() -> None:
     page = comparison(entry("mlp", A), entry("mlp (again)", B, repeats="mlp")).page()
-    assert "Nothing: the recipes are the same." in page
+    assert "Nothing: the recipes are identical." in page
 
 
 def test_a_hostile_label_stays_text(real: Comparison) -> None:

@@ -162,11 +162,11 @@ def test_progress_is_a_line_a_fold(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_what_cannot_be_is_refused() -> None:
     for settings, sentence in (
-        ({"folds": 1}, "folds must be a whole number, 2 or more, got 1"),
-        ({"folds": True}, "folds must be a whole number, 2 or more, got True"),
-        ({"repeats": 0}, "repeats must be a whole number, 1 or more, got 0"),
+        ({"folds": 1}, "folds must be an integer of at least 2, got 1"),
+        ({"folds": True}, "folds must be an integer of at least 2, got True"),
+        ({"repeats": 0}, "repeats must be an integer of at least 1, got 0"),
         ({"folds": 21}, "folds must be at most the 20 rows of line, got 21"),
-        ({"stratify": True}, "stratify is for classes, line has none to predict"),
+        ({"stratify": True}, "stratify is for classification, line has no classes"),
         ({"metric": "accuracy"}, "accuracy is not for a target of kind 'real'; there are rmse, "),
     ):
         with pytest.raises(ConfigError) as refused:

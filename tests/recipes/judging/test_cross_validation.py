@@ -64,7 +64,7 @@ def test_the_interval_is_cut_to_the_range_of_the_metric_and_says_so() -> None:
     high = result(1.0, 0.9, 1.0, 1.0, 0.8)
     assert high.interval is not None
     assert 0.5 < high.interval[0] < high.interval[1] == 1.0
-    assert f"{high.interval[0]:.4g} to 1, cut to the metric's range);" in high.sentence
+    assert f"{high.interval[0]:.4g} to 1, clipped to the metric's range);" in high.sentence
     assert "cut" not in result(0.5, 0.6, 0.5, 0.5).sentence
     folds = tuple(
         replace(fold, metrics={"rmse": score}, baseline={"rmse": 9.0})

@@ -119,17 +119,17 @@ def test_a_models_name_wins_over_a_file_of_that_name(
         (
             "no.yaml:lr=1",
             ConfigError,
-            "no.yaml is a recipe: settings go with a model's name, got 'lr=1'",
+            "no.yaml is a recipe: settings can only follow a model's name, got 'lr=1'",
         ),
         (
             "mlp:seed=3",
             ConfigError,
-            "'seed' is not for one entry to set: all share data and seeds",
+            "'seed' cannot be set for one entry: all share data and seeds",
         ),
         (
             "mlp:data=moons",
             ConfigError,
-            "'data' is not for one entry to set: all share data and seeds",
+            "'data' cannot be set for one entry: all share data and seeds",
         ),
         (
             3,
@@ -147,7 +147,7 @@ def test_a_run_on_a_module_of_ones_own_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "own.yaml"
     path.write_text("model: {name: ''}\ndata: moons\n", encoding="utf-8")
     with pytest.raises(
-        ConfigError, match=r"own\.yaml holds a module of one's own, which cannot be"
+        ConfigError, match=r"own\.yaml contains a user-defined module, which cannot be"
     ):
         read_entry(path)
 
@@ -195,7 +195,9 @@ def test_a_run_on_arrays_needs_data(tmp_path: Path, moons: Data) -> None:
     path.write_text("model: mlp\ndata: {name: ''}\n", encoding="utf-8")
     entry = read_entry(path)
     with pytest.raises(
-        ConfigError, match=r"^arrays was trained on arrays that it does not hold; give the data$"
+        ConfigError,
+        match=r"^arrays was trained on arrays that are not saved with it; give the "
+        r"data$",
     ):
         choose_data(None, [entry])
     assert choose_data("moons", [entry]) == ("moons", {})

@@ -178,7 +178,7 @@ def test_stored_inputs_are_divided_by_their_places(tmp_path: Path) -> None:
     _, scaled, again = load_source(tmp_path, {})
     assert foldable(str(tmp_path), scaled, again).notes == (ENCODED_BEFORE,)
     mixed = replace(again, val=Split(inputs=values, targets=torch.zeros(20, dtype=torch.int64)))
-    with pytest.raises(DataError, match="stored in different places cannot be divided anew"):
+    with pytest.raises(DataError, match="stored in different places cannot be split again"):
         foldable(mixed, None, mixed)
 
 

@@ -81,7 +81,7 @@ def test_no_gap_names_no_number_of_seeds() -> None:
     verdict = judged([0.5, -0.5, 0.0])
     assert verdict.word == "undecided"
     assert verdict.reason == (
-        "undecided, no gap was seen; no number of seeds can be named that would settle it"
+        "undecided, there is no measured gap to estimate the number of seeds from"
     )
 
 
@@ -89,7 +89,7 @@ def test_no_gap_names_no_number_of_seeds() -> None:
 def test_under_three_seeds_there_is_no_verdict(differences: list[float]) -> None:
     verdict = judged(differences)
     assert verdict.word == "no verdict"
-    assert verdict.reason == "no verdict, 3 seeds are the least"
+    assert verdict.reason == "no verdict, at least 3 seeds are needed"
 
 
 @pytest.mark.parametrize(("gap", "word"), [(0.5, "worse here"), (-0.5, "better here")])
@@ -137,7 +137,7 @@ def test_a_false_alarm_is_noise_and_says_how_rare_it_is(
     assert verdict.word == "noise"
     assert verdict.reason == (
         "a false alarm: the recipe is the same, so this gap is noise; "
-        f"{share} % of such gaps look as real as this"
+        f"{share} % of such gaps look as significant as this"
     )
 
 

@@ -190,7 +190,7 @@ def test_a_run_that_ends_early_says_that_it_has_not_converged(tmp_path: Path) ->
         for one in read_json(run.folder / "results.json")["findings"]  # type: ignore[operator]
         if one["illness"] == "not-converged"
     )
-    assert "of the gradient is left after 20 epochs" in found["sentence"]
+    assert "of the gradient remains after 20 epochs" in found["sentence"]
     unwatched = nw.fit("logistic", "moons", out=tmp_path / "b", doctor=False, **settings)
     assert "findings" not in unwatched.results
 

@@ -159,7 +159,7 @@ def test_a_folder_with_inputs_in_it_is_one_of_arrays(tmp_path: Path) -> None:
         ),
         (
             {"model": "mlp", "data": "digits", "seed": "x"},
-            "seed must be a whole number, 0 or more, got 'x'",
+            "seed must be a non-negative integer, got 'x'",
         ),
         ({"model": "mlp", "data": "digits", "format": 2}, "format must be 1, got 2"),
         (
@@ -207,5 +207,5 @@ def test_it_is_told_in_a_line_and_printed_as_its_file() -> None:
 
 
 def test_the_beginning_of_a_run_has_no_nul_character() -> None:
-    with pytest.raises(ConfigError, match=r"^from must not hold a NUL character"):
+    with pytest.raises(ConfigError, match=r"^from must not contain a NUL character"):
         parse_recipe({"model": "mlp", "data": "moons", "from": "a\0b"})

@@ -43,13 +43,13 @@ def test_any_text_is_a_mapping_or_a_sentence(text: str) -> None:
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        ("a: 1\na: 2\n", "x.yaml:2:1 is not a recipe: the key 'a' comes twice"),
+        ("a: 1\na: 2\n", "x.yaml:2:1 is not a recipe: the key 'a' appears twice"),
         ("a: &x [1]\nb: *x\n", "x.yaml:2:4 is not a recipe: aliases are not allowed"),
         ("1: 2\n", "x.yaml:1:1 is not a recipe: a key must be text, got 1"),
-        ("- 1\n", "x.yaml is not a recipe: it must hold sections, got [1]"),
-        ("", "x.yaml is not a recipe: it must hold sections, got None"),
+        ("- 1\n", "x.yaml is not a recipe: it must contain sections, got [1]"),
+        ("", "x.yaml is not a recipe: it must contain sections, got None"),
         ("a: 2026-13-01", "x.yaml is not a recipe: month must be in 1..12"),
-        ("[" * 10_000, "x.yaml:1:21 is not a recipe: it is nested more than 20 deep"),
+        ("[" * 10_000, "x.yaml:1:21 is not a recipe: it is nested more than 20 levels deep"),
         (
             "a: !!python/object/apply:os.system ['true']\n",
             "x.yaml:1:4 is not a recipe: tags are not allowed",
@@ -116,7 +116,11 @@ def test_a_recipe_has_no_more_values_than_are_read_in_a_second(
 
 
 def test_half_a_character_is_refused() -> None:
-    with pytest.raises(ConfigError, match=r"^x:1:4 is not a recipe: a text holds half a character"):
+    with pytest.raises(
+        ConfigError,
+        match=r"^x:1:4 is not a recipe: a text contains half a "
+        r"character",
+    ):
         read_yaml('a: "\\ud800"', "x")
 
 

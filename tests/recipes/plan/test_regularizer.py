@@ -12,7 +12,7 @@ def test_settings_carry_the_words_of_the_config_and_a_first_strength() -> None:
     row = Regularizer(card=card, acts="callback", first=first, code=())
     l1, dropout = row.settings()
     assert (l1.name, l1.default) == ("train.l1", 0.25)
-    assert l1.doc == "lambda of lambda |w|: small weights become exactly 0"
+    assert l1.doc == "L1 penalty, lambda |w|: small weights become exactly 0"
     assert (dropout.name, dropout.default) == ("model.dropout", 0.5)
 
 

@@ -226,12 +226,14 @@ def test_a_threshold_divides_two_classes() -> None:
 
 
 def test_a_language_model_is_sent_to_generate() -> None:
-    with pytest.raises(ConfigError, match=r"no label to predict: `netwright generate RUN PROMPT`"):
+    with pytest.raises(
+        ConfigError, match=r"no label to predict: use `netwright generate RUN PROMPT`"
+    ):
         check_asked(spec_of("tokens", inputs="tokens"))
 
 
 def test_a_text_is_no_path(tmp_path: Path) -> None:
-    sentence = "'a great lovely film': there is no such file; texts are given in a list"
+    sentence = "'a great lovely film': there is no such file; pass texts as a list"
     with pytest.raises(DataError, match=f"^{sentence}$"):
         check_is_file("a great lovely film")
     check_is_file(str(tmp_path))

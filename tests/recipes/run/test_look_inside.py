@@ -49,7 +49,7 @@ def test_a_run_on_arrays_is_looked_into_with_the_arrays(tmp_path: Path) -> None:
     nw.fit("mlp", (inputs, targets), hidden=(3,), epochs=1, out=tmp_path / "run", quiet=True)
     run = nw.open_run(tmp_path / "run")
     assert set(nw.inspectable(run)) == {"curves", "summary", "weight-spectra"}
-    reason = "this run was trained on arrays that it does not hold; give data="
+    reason = "this run was trained on arrays that are not saved with it; give data="
     with pytest.raises(ConfigError, match=f"^this view needs the run's data: {reason}$"):
         nw.inspect(run, "saliency")
     assert nw.inspect(run, "saliency", data=(inputs, targets), example=2).caption

@@ -143,21 +143,26 @@ def test_a_run_without_its_data_says_what_is_missing(
     (tmp_path / "t.csv").unlink()
     page = nw.open_run(tmp_path / "r").report().read_text(encoding="utf-8")
     assert sections_of(page) == ["Results", "Learning", "Doctor", "Model", "Make it again"]
-    assert "Without views of predictions and data: the run&#x27;s data t.csv is not here" in page
+    assert (
+        "Without views of predictions and data: the run&#x27;s data t.csv does not exist here"
+        in page
+    )
     assert str(tmp_path) not in page
-    with pytest.raises(
-        ConfigError, match=r"report.html would lose views, the run's data t.csv is "
-    ):
+    with pytest.raises(ConfigError, match=r"report.html already has views that would be lost"):
         nw.open_run(tmp_path / "r").report()  # what is there was written with more
 
 
 def test_a_run_in_memory_needs_a_path(moons_run: nw.Run, tmp_path: Path) -> None:
     run = nw.open_run(moons_run.folder)  # type: ignore[arg-type]
     run.folder = None
-    with pytest.raises(ConfigError, match=r"^this run is in memory only: give its report a path$"):
+    with pytest.raises(
+        ConfigError,
+        match=r"^this run is kept in memory: give a path for its "
+        r"report$",
+    ):
         run.report()
     assert run.report(tmp_path / "page.html", examples=False).is_file()
-    with pytest.raises(ConfigError, match=r"^a report is a page: its path must end in .html, got "):
+    with pytest.raises(ConfigError, match=r"^the path of a report must end in .html, got "):
         run.report(tmp_path / "page.pdf")
 
 

@@ -86,7 +86,7 @@ def test_a_module_of_ones_own_is_asked_for(tmp_path: Path) -> None:
         return nn.Sequential(nn.Linear(2, 8), nn.ReLU(), nn.Linear(8, 2))
 
     run = nw.fit(build(), "moons", epochs=2, out=tmp_path / "own", quiet=True)
-    with pytest.raises(ConfigError, match=r"holds a module of your own, Sequential: give it as"):
+    with pytest.raises(ConfigError, match=r"contains your own module, Sequential: pass it as"):
         nw.open_run(tmp_path / "own")
     again = nw.open_run(tmp_path / "own", build())
     assert again.evaluate() == run.evaluate()
@@ -121,7 +121,7 @@ def test_a_run_on_arrays_says_that_it_does_not_hold_them(tmp_path: Path) -> None
     run = nw.fit("logistic", (inputs, targets), epochs=30, lr=0.05, out=tmp_path / "a", quiet=True)
     assert set(run.predict(inputs)) <= {"yes", "no"}
     opened = nw.open_run(tmp_path / "a")
-    with pytest.raises(DataError, match="trained on arrays that it does not hold; give data="):
+    with pytest.raises(DataError, match="trained on arrays that are not saved with it; give data="):
         opened.evaluate()
     assert opened.evaluate((inputs, targets))["accuracy"] > 0.5
 
@@ -145,9 +145,9 @@ def test_pairs_are_told_their_targets_when_they_are_measured(tmp_path: Path) -> 
         run.evaluate((["ab"], ["ba", "abb"]))
     with pytest.raises(ConfigError, match=r"^probabilities are for classes and labels"):
         run.predict_proba(["ab"])
-    with pytest.raises(DataError, match=r"^'a b': there is no such file; texts are given in a li"):
+    with pytest.raises(DataError, match=r"^'a b': there is no such file; pass texts as a list"):
         run.predict("a b")
-    with pytest.raises(DataError, match=r"^there is nothing to predict: no inputs were given$"):
+    with pytest.raises(DataError, match=r"^no inputs were given to predict$"):
         run.predict([])
 
 
@@ -219,5 +219,7 @@ def test_data_that_moved_away_is_told(table_run: nw.Run, tmp_path: Path) -> None
     text = (copy / "config.yaml").read_text()
     where = str(table_run.config["data"]["path"])
     (copy / "config.yaml").write_text(text.replace(where, "gone.csv"))
-    with pytest.raises(DataError, match=r"^the run's data gone.csv is not here: go to the folder"):
+    with pytest.raises(
+        DataError, match=r"^the run's data gone.csv does not exist here: change to the folder"
+    ):
         nw.open_run(copy).evaluate()

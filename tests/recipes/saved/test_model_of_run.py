@@ -68,5 +68,5 @@ def test_a_spec_that_no_model_can_be_built_for_is_refused(
 
 def test_a_module_of_ones_own_has_to_be_given(moons_run: nw.Run, tmp_path: Path) -> None:
     saved = forged(moons_run, tmp_path, name="")
-    with pytest.raises(ConfigError, match="holds a module of your own, MLP: give it as open_run"):
+    with pytest.raises(ConfigError, match="contains your own module, MLP: pass it as open_run"):
         build_saved_model(saved, tmp_path)

@@ -72,7 +72,7 @@ def test_a_checkpoint_belongs_to_its_run(runs: Path, monkeypatch: pytest.MonkeyP
 def test_the_run_of_another_recipe_is_not_begun_again(runs: Path) -> None:
     """Nothing can be gone on from: then the folder must hold the same recipe, or it is lost."""
     folder = runs / "mlp-moons-001"
-    sentence = f"{folder} holds a run of another recipe (model.name was mlp, is ridge)"
+    sentence = f"{folder} contains a run of another recipe (model.name was mlp, is ridge)"
     other = prepare("ridge", "line").recipe
     with pytest.raises(ConfigError, match=f"^{re.escape(sentence)}; give another folder$"):
         find_origin(folder, other, starts_over=True)
@@ -86,7 +86,7 @@ def test_the_run_of_another_recipe_is_not_begun_again(runs: Path) -> None:
 def test_what_came_from_python_is_not_built_again_by_the_command(tmp_path: Path) -> None:
     for model, data, what in (("''", "{name: moons}", "a module"), ("mlp", "{name: ''}", "arrays")):
         (tmp_path / "config.yaml").write_text(f"model: {model}\ndata: {data}\n")
-        with pytest.raises(ConfigError, match=f"was trained with {what} of your own: go on in"):
+        with pytest.raises(ConfigError, match=f"was trained with {what} of your own: resume it in"):
             check_named(tmp_path)
 
 
@@ -103,7 +103,7 @@ def test_refusals_in_one_sentence(runs: Path, tmp_path: Path) -> None:
     for resume, out in ((tmp_path / "other", None), ("auto", tmp_path / "other")):
         with pytest.raises(ConfigError, match=f"^{re.escape(sentence)}$"):
             find_run(resume, out, recipe(), NAMES)
-    with pytest.raises(ConfigError, match=r"^the run goes on in .*: leave `out` away$"):
+    with pytest.raises(ConfigError, match=r"^the run is resumed in .*: remove `out`$"):
         find_run(runs / "mlp-moons-002", tmp_path / "elsewhere", recipe(), NAMES)
     for nonsense in (None, 3, True):
         with pytest.raises(ConfigError, match=f"or the folder of a run, got {nonsense!r}$"):

@@ -36,7 +36,7 @@ def test_the_next_free_name_is_taken(tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 def test_a_folder_with_something_in_it_is_never_used(tmp_path: Path) -> None:
     (tmp_path / "note.txt").write_text("mine")
-    with pytest.raises(ConfigError, match="is already there and not empty; give another folder"):
+    with pytest.raises(ConfigError, match="already exists and is not empty; give another folder"):
         create_run_folder(tmp_path, "mlp", "digits")
     assert create_run_folder(tmp_path / "new" / "deep", "mlp", "digits").is_dir()
 
@@ -44,7 +44,7 @@ def test_a_folder_with_something_in_it_is_never_used(tmp_path: Path) -> None:
 def test_a_place_that_cannot_hold_a_folder_is_told(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("x")
     with pytest.raises(
-        ConfigError, match=r"no run folder can be made at .*file.*: Not a directory"
+        ConfigError, match=r"no run folder can be created at .*file.*: Not a directory"
     ):
         create_run_folder(tmp_path / "file" / "run", "mlp", "digits")
 
@@ -82,7 +82,7 @@ def test_refuses_what_is_not_a_run(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=r"is not a run folder: it has no config.yaml"):
         check_run_folder(tmp_path)
     (tmp_path / "config.yaml").write_text("seed: 0\n")
-    with pytest.raises(ConfigError, match="holds a run that has not finished: it has no model"):
+    with pytest.raises(ConfigError, match="contains an unfinished run, which has no model"):
         check_run_folder(tmp_path)
 
 
@@ -94,7 +94,7 @@ def test_damaged_weights_are_refused(moons_run: nw.Run, tmp_path: Path) -> None:
     content = bytearray(weights.read_bytes())
     content[-1] ^= 1
     weights.write_bytes(content)
-    with pytest.raises(DataError, match=r"model.safetensors is damaged: its sha256 is not"):
+    with pytest.raises(DataError, match=r"model.safetensors is damaged: its sha256 differs"):
         SavedModel(tmp_path)
 
 
@@ -102,20 +102,24 @@ def test_a_taken_name_gets_a_number(tmp_path: Path) -> None:
     made = [claim_folder(tmp_path / "runs" / "net").name for _ in range(3)]
     assert made == ["net", "net-002", "net-003"]
     (tmp_path / "file").write_text("x")
-    with pytest.raises(ConfigError, match=r"^no run folder can be made at .*file/net: Not a dir"):
+    with pytest.raises(
+        ConfigError,
+        match=r"^no run folder can be created at .*file/net: Not a "
+        r"dir",
+    ):
         claim_folder(tmp_path / "file" / "net")
 
 
 @pytest.mark.parametrize(
     ("change", "reason"),
-    [({"spec": [1, 2]}, "list"), ({"baseline": 7}, "a baseline that is no list")],
+    [({"spec": [1, 2]}, "list"), ({"baseline": 7}, "a baseline that is not a list")],
 )
 def test_a_forged_model_is_refused_by_its_folder(
     moons_run: nw.Run, tmp_path: Path, change: dict[str, Any], reason: str
 ) -> None:
     assert moons_run.folder is not None
     forge(moons_run.folder / "model", tmp_path / "model", "config.json", change)
-    with pytest.raises(DataError, match=f"model does not hold a model as it is saved: .*{reason}"):
+    with pytest.raises(DataError, match=f"model does not contain a valid saved model: .*{reason}"):
         SavedModel(tmp_path / "model")
 
 
@@ -169,11 +173,11 @@ def test_a_run_that_fails_at_its_first_steps_leaves_nothing(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     settings: dict[str, Any] = {"lr": 1e30, "epochs": 2, "device": "cpu", "quiet": True}
-    with pytest.raises(RunError, match="not a finite number at step 2"):
+    with pytest.raises(RunError, match="non-finite value at step 2"):
         nw.fit("mlp", "moons", **settings)
     assert list(tmp_path.iterdir()) == []
     (tmp_path / "mine").mkdir()
-    with pytest.raises(RunError, match="not a finite number at step 2"):
+    with pytest.raises(RunError, match="non-finite value at step 2"):
         nw.fit("mlp", "moons", out=tmp_path / "mine", **settings)
     assert [*tmp_path.rglob("*")] == [tmp_path / "mine"]  # it was there before
 
@@ -192,7 +196,7 @@ def test_a_file_that_the_manifest_does_not_list_is_not_taken(mailed: Path, name:
     values = json.loads(manifest.read_text())
     del values["sha256"][name]
     manifest.write_text(json.dumps(values))
-    sentence = f"{mailed / 'model'} holds no whole model: its manifest lacks {name}"
+    sentence = f"{mailed / 'model'} contains no complete model: its manifest lacks {name}"
     with pytest.raises(DataError, match=f"^{re.escape(sentence)}$"):
         SavedModel(mailed / "model")
 

@@ -77,7 +77,7 @@ def test_weights_that_do_not_fit_are_refused(
 
 
 def test_where_there_are_no_weights(tmp_path: Path) -> None:
-    sentence = f"{tmp_path} holds no weights: it has neither a model nor a checkpoint"
+    sentence = f"{tmp_path} contains no weights: it has neither a model nor a checkpoint"
     with pytest.raises(ConfigError, match=f"^{re.escape(sentence)}$"):
         take_weights(prepare("mlp", "moons").model, tmp_path)
 
@@ -136,9 +136,9 @@ def test_other_classes_get_a_new_head_and_all_else_is_kept(weights: Path) -> Non
     [
         ("abc", ()),
         ("", ()),
-        ("xyz", ("new head: fc is for other classes: x, y ... instead of a, b ...",)),
-        ("acb", ("new head: fc is for other classes: c, b instead of b, c",)),
-        ("abd", ("new head: fc is for other classes: d instead of c",)),
+        ("xyz", ("new head: fc is for different classes: x, y ... instead of a, b ...",)),
+        ("acb", ("new head: fc is for different classes: c, b instead of b, c",)),
+        ("abd", ("new head: fc is for different classes: d instead of c",)),
     ],
 )
 def test_as_many_other_classes_get_a_new_head_too(
@@ -168,7 +168,7 @@ def test_a_run_on_other_classes_has_a_new_head(
 ) -> None:
     nw.fit(Conv(), named("abc"), epochs=1, out=tmp_path / "old", quiet=True)
     nw.fit(Conv(), named("xyz"), epochs=1, out=tmp_path / "new", start_from=tmp_path / "old")
-    told = "note: new head: fc is for other classes: x, y ... instead of a, b ...\n"
+    told = "note: new head: fc is for different classes: x, y ... instead of a, b ...\n"
     assert told in capsys.readouterr().err
 
 
@@ -258,7 +258,7 @@ def test_pixels_on_another_scale_are_told(tmp_path: Path) -> None:
     (told,) = compare_scaling(run, images())
     assert (
         told
-        == f"pixels are scaled otherwise than in {run}: by (x - 0) / 255 there, by (x - 0) / 1 here"
+        == f"pixels are scaled differently from {run}: by (x - 0) / 255 there, by (x - 0) / 1 here"
     )
     assert compare_scaling(run, images(1 / 250)) == ()
     assert compare_scaling(run, images(channels=2)) == ()
@@ -293,7 +293,7 @@ def test_whatever_trains_a_recipe_takes_its_first_weights(tmp_path: Path) -> Non
 
 
 def test_a_model_with_a_rule_of_its_own_takes_no_first_weights(moons_run: nw.Run) -> None:
-    sentence = "lda learns by a rule of its own: it takes no first weights"
+    sentence = "lda has its own learning rule and cannot start from given weights"
     with pytest.raises(ConfigError, match=f"^{re.escape(sentence)}$"):
         nw.fit("lda", "moons", start_from=moons_run, quiet=True)
 

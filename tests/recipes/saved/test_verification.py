@@ -23,7 +23,7 @@ def test_all_is_well() -> None:
     found = verification(*(CheckedFile(name=state, state=state) for state in sorted(FINE)))
     assert found.holds
     assert str(found) == (
-        "x: a run, all is well: 4 files, of which 1 are as their manifest says\nmodel: mlp"
+        "x: a run, everything is intact: 4 files, 1 of them verified against a manifest\nmodel: mlp"
     )
 
 

@@ -96,39 +96,39 @@ def other_weights(run: Path) -> None:
 MISFITS: dict[str, tuple[Callable[[Path], object], set[str]]] = {
     "sizes that no tensor has": (
         widen,
-        {"model/config.json has hidden 60000, which is no size of its weights"},
+        {"model/config.json has hidden 60000, which does not match the shapes of its weights"},
     ),
     "another model than the recipe's": (
         lambda run: change_json(run / "model" / "config.json", name="linear"),
-        {"config.yaml and model/config.json give the model another 'name'"},
+        {"config.yaml and model/config.json disagree on the model's 'name'"},
     ),
     "words": (
         lambda run: change_json(run / "model" / "config.json", spec={"vocab_size": 77}),
-        {"model/config.json has vocab_size 77, which is no size of its weights"},
+        {"model/config.json has vocab_size 77, which does not match the shapes of its weights"},
     ),
     "a checkpoint under another's name": (
         swap_checkpoints,
         {
             "checkpoints/step-000009/state.json is the state of step 8, its folder is "
             "checkpoints/step-000009",
-            "best.json points to 'step-000008', where no whole checkpoint is",
-            "last.json points to 'step-000008', where no whole checkpoint is",
+            "best.json points to 'step-000008', where there is no complete checkpoint",
+            "last.json points to 'step-000008', where there is no complete checkpoint",
         },
     ),
     "weights of something else": (
         other_weights,
         {
-            "checkpoints/step-000008/model.safetensors and model/model.safetensors hold tensors of "
-            "other names or shapes"
+            "checkpoints/step-000008/model.safetensors and model/model.safetensors contain "
+            "tensors of different names or shapes"
         },
     ),
     "a pointer to elsewhere": (
         lambda run: change_json(run / "best.json", checkpoint="../../x"),
-        {"best.json points to '../../x', where no whole checkpoint is"},
+        {"best.json points to '../../x', where there is no complete checkpoint"},
     ),
     "no model": (
         lambda run: shutil.rmtree(run / "model"),
-        {"results.json is that of a finished run, which has no whole model"},
+        {"results.json belongs to a finished run, but there is no complete model"},
     ),
 }
 
@@ -177,7 +177,9 @@ def test_searches_and_comparisons_are_known(tmp_path: Path) -> None:
 
 
 def test_what_is_none_of_ours_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match=r"none of our folders: it has none of config\.yaml of a"):
+    with pytest.raises(
+        ConfigError, match=r"not a folder that netwright writes: it has none of config\.yaml of a"
+    ):
         nw.verify(tmp_path)
     with pytest.raises(ConfigError, match="is not a folder that can be read: No such file"):
         nw.verify(tmp_path / "none")

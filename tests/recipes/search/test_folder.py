@@ -27,17 +27,23 @@ def test_the_same_search_is_joined_and_may_ask_for_more_trials(tmp_path: Path) -
     folder = enter_search_folder(tmp_path / "a/b", plan(), "moons")
     assert enter_search_folder(folder, replace(plan(), trials=9), "moons") == folder
     assert read_plan(folder).trials == 9
-    with pytest.raises(ConfigError, match=r"holds another search: its seed is not the same$"):
+    with pytest.raises(ConfigError, match=r"contains another search: its seed differs$"):
         enter_search_folder(folder, plan(seed=4), "moons")
 
 
 def test_a_folder_of_something_else_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / "letter.txt").write_text("dear", encoding="utf-8")
     for place in (tmp_path, tmp_path / "letter.txt"):
-        with pytest.raises(ConfigError, match="is already there and holds no search; give another"):
+        with pytest.raises(
+            ConfigError, match="already exists and contains no search; give another"
+        ):
             enter_search_folder(place, plan(), "moons")
     assert [file.name for file in tmp_path.iterdir()] == ["letter.txt"]
-    with pytest.raises(ConfigError, match=r"^no folder can be made at .*/letter\.txt/x: Not a dir"):
+    with pytest.raises(
+        ConfigError,
+        match=r"^no folder can be created at .*/letter\.txt/x: Not a "
+        r"dir",
+    ):
         enter_search_folder(tmp_path / "letter.txt/x", plan(), "moons")
 
 
@@ -52,8 +58,8 @@ def test_without_locks_a_search_that_may_be_at_work_is_not_joined(
             enter_search_folder(folder, plan(), "moons")
         monkeypatch.undo()
     assert str(refused.value) == (
-        f"{folder} cannot be joined: on Windows one process at a time searches; "
-        f"where none does, delete {folder}/locks/{desk.process}"
+        f"{folder} cannot be joined: on Windows only one process can search at a time; if none is "
+        f"running, delete {folder}/locks/{desk.process}"
     )
     monkeypatch.setattr("sys.platform", "win32")
     enter_search_folder(folder, plan(), "moons")  # it has ended, and can be gone on with

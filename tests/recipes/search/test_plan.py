@@ -35,9 +35,7 @@ def test_another_search_is_told_by_what_differs(tmp_path: Path) -> None:
     ):
         with pytest.raises(ConfigError) as refused:
             check_same_search(tmp_path, other)
-        assert str(refused.value) == (
-            f"{tmp_path} holds another search: its {name} is not the same"
-        )
+        assert str(refused.value) == (f"{tmp_path} contains another search: its {name} differs")
 
 
 def test_direction_is_that_of_the_metric() -> None:
@@ -50,11 +48,11 @@ def test_what_cannot_be_planned_is_refused() -> None:
         ({"sampler": "tp"}, "sampler must be one of tpe, random, grid, got 'tp'"),
         ({"pruner": "all"}, "pruner must be one of median, hyperband, none, got 'all'"),
         ({"storage": "x"}, "storage must be one of journal, sqlite, got 'x'"),
-        ({"trials": 0}, "trials must be a whole number, 1 or more, got 0"),
-        ({"seed": -1}, "seed must be a whole number, 0 or more, got -1"),
+        ({"trials": 0}, "trials must be an integer of at least 1, got 0"),
+        ({"seed": -1}, "seed must be a non-negative integer, got -1"),
         (
             {"sampler": "grid"},
-            "a grid is of choices and whole numbers, train.lr has the range log:0.0001..0.1",
+            "a grid needs choices or integers, train.lr has the range log:0.0001..0.1",
         ),
     ):
         with pytest.raises(ConfigError) as refused:
@@ -63,14 +61,16 @@ def test_what_cannot_be_planned_is_refused() -> None:
 
 
 def test_folders_without_a_search_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match=r"holds no search: it has no search\.yaml$"):
+    with pytest.raises(ConfigError, match=r"contains no search: it has no search\.yaml$"):
         read_plan(tmp_path)
     (tmp_path / FILE).write_text("format: 2\n", encoding="utf-8")
     with pytest.raises(ConfigError, match=r"search\.yaml is not a search of format 1$"):
         read_plan_file(tmp_path)
     from_arrays = replace(plan(), recipe=replace(plan().recipe, data="", data_settings=None))
     write_plan(tmp_path, from_arrays)
-    with pytest.raises(ConfigError, match=r"is a search on what came from Python: call nw\.search"):
+    with pytest.raises(
+        ConfigError, match=r"is a search on objects passed from Python: call nw\.search"
+    ):
         read_plan(tmp_path)
 
 

@@ -137,7 +137,7 @@ def test_a_search_goes_on_where_it_ended_and_joins_itself(
     search("mlp", "moons", space=LR, trials=2, out=tmp_path / "s", **loud)
     said = capsys.readouterr().err.splitlines()
     assert said[0] == (
-        f"searching in {tmp_path}/s; to help from another terminal: "
+        f"searching in {tmp_path}/s; to add a worker from another terminal: "
         f"netwright search --resume {tmp_path}/s"
     )
     assert [line[:13] for line in said[1:]] == ["1/2  trial 0:", "2/2  trial 1:"]
@@ -156,7 +156,7 @@ def test_time_that_is_up_cuts_the_trial_and_queues_it_again(
     long = {**SMALL, "epochs": 200_000, "quiet": False}
     study = search("mlp", "moons", space=LR, max_time=0.5, out=tmp_path / "s", **long)
     assert [trial.state for trial in study.trials] == ["interrupted", "waiting"]
-    assert "the time limit of 0.5 s; a trial that it cut short is queued again; go on with: " in (
+    assert "the time limit of 0.5 s; the interrupted trial is queued again; resume with: " in (
         capsys.readouterr().err
     )
     with pytest.raises(RunError, match="has no complete trial"):
@@ -175,8 +175,8 @@ def test_an_interrupted_trial_is_given_back_and_the_study_is_kept(
     with pytest.raises(KeyboardInterrupt):
         search("mlp", "moons", space=LR, out=tmp_path / "s", **{**SMALL, "quiet": False})
     assert capsys.readouterr().err.splitlines()[-1] == (
-        "the study is kept, and the trial at hand is queued again; "
-        f"go on with: netwright search --resume {tmp_path}/s"
+        "the study is saved, and the current trial is queued again; resume with: netwright search "
+        f"--resume {tmp_path}/s"
     )
     monkeypatch.undo()
     study = resume_search(tmp_path / "s", trials=1, quiet=True)
@@ -201,12 +201,12 @@ def test_what_cannot_be_searched_is_refused_before_a_folder_is_made(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     cases: list[tuple[str, dict[str, Any], str]] = [
-        ("mlp", {"space": {}}, "the space is empty: there is nothing to search"),
+        ("mlp", {"space": {}}, "the search space is empty"),
         (
             "mlp",
             {"metric": "test/accuracy"},
-            "a search chooses by validation rows: metric must be like val/loss, "
-            "got 'test/accuracy'",
+            "a search optimises a validation metric: metric must be like val/loss, got "
+            "'test/accuracy'",
         ),
         (
             "mlp",
@@ -217,13 +217,13 @@ def test_what_cannot_be_searched_is_refused_before_a_folder_is_made(
         (
             "perceptron",
             {"space": {"model.epochs": "1..9"}, "pruner": "hyperband"},
-            "a model with a rule of its own has no epochs to judge by: "
+            "a model with its own learning rule has no epochs to prune by: "
             "pruner must be none, got 'hyperband'",
         ),
         (
             "mlp",
             {"space": {"train.batch_size": "8|64"}},
-            "batch_size 64 is more than the 42 training rows of moons; give 42 or less",
+            "batch_size 64 is more than the 42 training rows of moons; use 42 or fewer",
         ),
         ("mlp", {"space": LR, "max_time": -1.0}, "max_time must be positive, got -1.0"),
         (
@@ -239,19 +239,19 @@ def test_what_cannot_be_searched_is_refused_before_a_folder_is_made(
         (
             "mlp",
             {"space": LR, "metric": None},
-            "a search chooses by validation rows: metric must be like val/loss, got None",
+            "a search optimises a validation metric: metric must be like val/loss, got None",
         ),
         (
             "boosting",
             {"space": {"train.lr": "0.1..0.2"}},
-            "boosting learns without lr: leave train.lr out of the space",
+            "boosting does not use lr: remove train.lr from the search space",
         ),
     ]
     for model, settings, sentence in cases:
         with pytest.raises(ConfigError) as refused:
             search(model, "moons", n=60, out=tmp_path / "s", quiet=True, **settings)
         assert str(refused.value) == sentence
-    with pytest.raises(DataError, match=r"^a search chooses by validation rows, moons has none$"):
+    with pytest.raises(DataError, match=r"^a search needs a val split, moons has none$"):
         search("mlp", "moons", val_size=0.0, out=tmp_path / "s", quiet=True)
     monkeypatch.setitem(sys.modules, "optuna", None)
     with pytest.raises(ConfigError, match=r"^netwright search needs optuna: pip install "):
@@ -279,7 +279,7 @@ def test_settings_are_trained_once_and_the_end_of_a_space_is_said(
         "0.2",
     ]
     assert capsys.readouterr().err.splitlines()[-1] == (
-        "the space is exhausted: it has 3 settings, fewer than 9 trials"
+        "the search space is exhausted: it has 3 combinations, fewer than 9 trials"
     )
     search("mlp", "moons", space=space, trials=3, out=tmp_path / "s", **loud)
     assert "exhausted" not in capsys.readouterr().err
@@ -305,7 +305,7 @@ def test_a_search_on_what_came_from_python_names_no_command(
     )
     assert capsys.readouterr().err.splitlines() == [
         f"searching in {tmp_path}/s",
-        "the time limit of 1e-09 s; a trial that it cut short is queued again; "
-        f"go on with: the same nw.search, out='{tmp_path}/s'",
+        "the time limit of 1e-09 s; the interrupted trial is queued again; resume with: the same "
+        f"nw.search, out='{tmp_path}/s'",
     ]
     assert study.command == "study.fit_best()"

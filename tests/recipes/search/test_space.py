@@ -135,27 +135,28 @@ def test_settings_go_into_the_recipe_and_nothing_else_changes() -> None:
     [
         (
             "train.lr",
-            "a space is written like train.lr=log:1e-4..1e-1 or model.hidden=64|128,64, "
+            "a search space is written like train.lr=log:1e-4..1e-1 or model.hidden=64|128,64, "
             "got 'train.lr'",
         ),
         (
             "lr=0..1",
-            "a space is written like train.lr=log:1e-4..1e-1 or model.hidden=64|128,64, got 'lr'",
+            "a search space is written like train.lr=log:1e-4..1e-1 or model.hidden=64|128,64, "
+            "got 'lr'",
         ),
         ("model.droput=0..0.5", "unknown setting 'model.droput'; did you mean 'model.dropout'?"),
         (
             "data.noise=0..1",
-            "a space is of model. and train. settings: 'data.noise' changes the rows",
+            "a search space has model. and train. settings: 'data.noise' would change the rows",
         ),
-        ("train.lr=0.1..0.001", "the range of train.lr must rise, got '0.1..0.001'"),
-        ("train.lr=0.1..0.1", "the range of train.lr must rise, got '0.1..0.1'"),
+        ("train.lr=0.1..0.001", "the range of train.lr must be increasing, got '0.1..0.001'"),
+        ("train.lr=0.1..0.1", "the range of train.lr must be increasing, got '0.1..0.1'"),
         (
             "train.weight_decay=log:0..0.1",
             "a log range must lie above 0, got 'log:0..0.1' for train.weight_decay",
         ),
         (
             "train.batch_size=1.5..4",
-            "train.batch_size is a whole number, got the range '1.5..4'",
+            "train.batch_size is an integer, got the range '1.5..4'",
         ),
         ("model.dropout=0..1", "model.dropout must be less than 1.0, got 1.0"),
         ("model.hidden=64|-1", "model.hidden[0] must be greater than 0, got '-1'"),
@@ -165,13 +166,13 @@ def test_settings_go_into_the_recipe_and_nothing_else_changes() -> None:
         ),
         (
             "model.hidden=64",
-            "model.hidden needs a range like 0..0.6, or two choices or more, got '64'",
+            "model.hidden needs a range like 0..0.6, or at least two choices, got '64'",
         ),
         (
             "model.hidden=64|",
-            "model.hidden needs a range like 0..0.6, or two choices or more, got '64|'",
+            "model.hidden needs a range like 0..0.6, or at least two choices, got '64|'",
         ),
-        ("model.hidden=64|64", "a choice of model.hidden comes twice, got '64|64'"),
+        ("model.hidden=64|64", "a choice of model.hidden appears twice, got '64|64'"),
     ],
 )
 def test_what_cannot_be_searched_is_refused(written: str, sentence: str) -> None:
@@ -181,7 +182,7 @@ def test_what_cannot_be_searched_is_refused(written: str, sentence: str) -> None
 
 
 def test_more_refusals() -> None:
-    with pytest.raises(ConfigError, match=r"^'train.lr' comes twice in the space$"):
+    with pytest.raises(ConfigError, match=r"^'train.lr' appears twice in the search space$"):
         read_space(["train.lr=0.1..0.2", "train.lr=0.1..0.3"], recipe())
     with pytest.raises(ConfigError, match=r"^model.dropout takes a range like '0..0.6' or a list"):
         read_space({"model.dropout": 0.5}, recipe())
@@ -189,10 +190,12 @@ def test_more_refusals() -> None:
     for written, got in choices:
         with pytest.raises(ConfigError) as refused:
             read_space(written, recipe())
-        assert str(refused.value) == f"a space is written like {LIKE}, got {got}"
+        assert str(refused.value) == f"a search space is written like {LIKE}, got {got}"
     with pytest.raises(ConfigError, match=r"^train.optimizer_options takes a range like '0..0.6' "):
         read_space({"train.optimizer_options": [{"eps": 1e-8}, {"eps": 1e-6}]}, recipe())
-    with pytest.raises(ConfigError, match=r"^ridge learns by a rule of its own: its space is of "):
+    with pytest.raises(
+        ConfigError, match=r"^ridge has its own learning rule: its search space has only "
+    ):
         read_space(["train.lr=0.1..0.2"], recipe("ridge"))
 
 
@@ -208,11 +211,19 @@ def test_usual_space_is_of_settings_that_the_model_has() -> None:
     assert usual_space(recipe("logistic"), 70)["train.batch_size"].text == "16|32"
     with pytest.raises(ConfigError) as refused:
         usual_space(recipe("boosting"), 280)
-    assert str(refused.value) == ("an ensemble has no usual space: give one, as model.members=5|20")
-    with pytest.raises(ConfigError, match=r"^there is no usual space for ridge; give one, of its "):
+    assert str(refused.value) == (
+        "an ensemble has no default search space: give one, such as model.members=5|20"
+    )
+    with pytest.raises(
+        ConfigError,
+        match=r"^there is no default search space for ridge; give "
+        r"one, of its ",
+    ):
         usual_space(recipe("ridge"), 280)
     own, _, _ = resolve(nn.Linear(2, 2), "moons")
-    with pytest.raises(ConfigError, match=r"usual space for a module of your own; give one$"):
+    with pytest.raises(
+        ConfigError, match=r"default search space for a module of your own; give one$"
+    ):
         usual_space(own, 280)
 
 

@@ -112,7 +112,7 @@ def test_a_journal_of_sqlite_that_names_another_file_is_not_rolled_back(tmp_path
     tail = struct.pack(">I", page) + name + struct.pack(">II", len(name), sum(name)) + JOURNAL_MAGIC
     (folder / f"{DATABASE}-journal").write_bytes(hot + tail)
     sentence = (
-        f"{folder / DATABASE}-journal names another file, which SQLite would delete: remove it"
+        f"{folder / DATABASE}-journal refers to another file, which SQLite would delete: remove it"
     )
     with pytest.raises(DataError, match=f"^{re.escape(sentence)}$"):
         open_study(folder, plan(storage="sqlite"))
@@ -185,7 +185,7 @@ def test_a_database_that_is_no_study_is_refused_by_its_name(
         database.execute(spoil)
         database.commit()
     with pytest.raises(
-        DataError, match=r"study\.db cannot be read as a study: |trial 0 holds what"
+        DataError, match=r"study\.db cannot be read as a study: |trial 0 has a result"
     ):
         open_study(tmp_path, planned)
     assert capfd.readouterr().err == ""  # Optuna would log it, in colours

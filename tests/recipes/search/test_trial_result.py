@@ -45,5 +45,5 @@ def test_what_no_search_writes_down_is_refused(name: str, value: object) -> None
     trial = study.ask()
     trial.set_user_attr(name, value)
     study.tell(trial, 0.25)
-    with pytest.raises(DataError, match=r"^trial 0 holds what no search writes down"):
+    with pytest.raises(DataError, match=r"^trial 0 has a result that no search writes"):
         read_trial(study.trials[0])

@@ -38,7 +38,7 @@ def test_settings_that_cannot_be_trained_end_the_trial_with_a_reason() -> None:
     assert found is not None
     assert found.value is None
     assert found.notes["why"] == (
-        "not trained: batch_size 5000 is more than the 42 training rows of moons; give 42 or less"
+        "not trained: batch_size 5000 is more than the 42 training rows of moons; use 42 or fewer"
     )
     wild = tried({"train.lr": 1e30, "train.optimizer": "sgd"}, training())
     assert wild is not None

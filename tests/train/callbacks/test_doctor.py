@@ -267,8 +267,8 @@ class Blow(nn.Module):
 @pytest.mark.parametrize(
     ("spoilt", "sentence", "see"),
     [
-        (True, "the inputs of row 13 hold it", "table"),
-        (False, "layer '1' puts it out", "step-size"),
+        (True, "the inputs of row 13 are not finite", "table"),
+        (False, "the output of layer '1' is not finite", "step-size"),
     ],
 )
 def test_the_origin_of_nan_is_told(

@@ -51,7 +51,7 @@ def test_stops_when_patience_is_over_and_goes_back_to_the_best_weights() -> None
     assert state.epoch - 1 == 4  # epoch index 4 was the last
     assert reached(state) - 1 == 2  # the weights of epoch index 2 are back
     assert (early.best, early.best_epoch, early.best_step) == (3, 3, 3)
-    assert state.stop_reason == "no better val/loss for 2 epochs"
+    assert state.stop_reason == "no improvement of val/loss for 2 epochs"
     overfit_and_restore()
 
 
@@ -113,7 +113,7 @@ def test_higher_is_better_for_accuracy() -> None:
     early = EarlyStopping("val/accuracy", patience=2)
     state = curve_fit([0.1, 0.5, 0.4, 0.3, 0.9], early)
     assert (state.epoch, reached(state)) == (4, 2)
-    assert state.stop_reason == "no better val/accuracy for 2 epochs"
+    assert state.stop_reason == "no improvement of val/accuracy for 2 epochs"
 
 
 @pytest.mark.parametrize(

@@ -227,14 +227,14 @@ def test_a_head_alone_ends_at_its_optimum_and_unfreezing_goes_below_it() -> None
     [
         (
             {"unfreeze_every": 2},
-            "unfreeze_every must be left out without freeze: every part learns",
+            "unfreeze_every needs freeze: no part is frozen",
         ),
         (
             {"freeze": "0", "unfreeze_every": 2, "compile": True},
-            "unfreeze_every must be left out with compile: each change is new code",
+            "unfreeze_every is not supported with compile: each change would need a recompilation",
         ),
         ({"freeze": "9"}, "unknown part '9' of the model; there are 0, 3"),
-        ({"freeze": "3"}, "freeze must leave the last part, '3', to learn, got '3'"),
+        ({"freeze": "3"}, "freeze must name a part before the last one, '3', got '3'"),
     ],
 )
 def test_what_cannot_be_is_refused_at_the_start(settings: dict[str, Any], sentence: str) -> None:

@@ -45,7 +45,7 @@ def test_words_get_no_noise() -> None:
 
 
 def too_few_rows() -> Data:
-    """24 noisy rows for 20 weights: they can be learned by heart; 500 rows to choose by."""
+    """24 noisy rows for 20 weights: they can be memorised; 500 rows to choose by."""
     random = torch.Generator().manual_seed(0)
     weights = torch.randn(20, 1, generator=random) * 0.3
 

@@ -99,14 +99,14 @@ def test_a_bad_input_is_told_with_its_row_and_nothing_moves(value: float, optimi
     assert 13 in rows
     number = state.position  # in the first epoch the batch is also the step
     assert sentence.startswith(
-        f"not a finite number at step {number}, epoch 1, batch {number} (rows {rows} ...): "
-        "the inputs of row 13 hold it; the learning rate is "
+        f"non-finite value at step {number}, epoch 1, batch {number} (rows {rows} ...): "
+        "the inputs of row 13 are not finite; the learning rate is "
     )
 
 
 def test_a_bad_target_is_told_with_its_row() -> None:
     sentence, _ = caught(toy_net(), spoil(toy_data("real"), "targets", 4, NAN), task=plain())
-    assert "the targets of row 4 hold it" in sentence
+    assert "the targets of row 4 are not finite" in sentence
 
 
 def plain() -> Regression:
@@ -142,7 +142,7 @@ def test_the_weight_whose_gradient_is_not_finite_is_named_and_no_other() -> None
 
 def test_what_a_model_does_between_its_layers_is_seen() -> None:
     sentence, _ = caught(Logarithm(), toy_data("real"), task=plain())
-    assert "layer 'model' puts it out" in sentence
+    assert "the output of layer 'model' is not finite" in sentence
 
 
 def test_an_infinite_loss_of_finite_outputs_is_seen() -> None:
@@ -154,7 +154,7 @@ def test_an_infinite_loss_of_finite_outputs_is_seen() -> None:
 def test_a_learning_rate_that_explodes_is_caught_and_told() -> None:
     sentence, remember = caught(toy_net(), toy_data("real"), optimizer="sgd", lr=1e15)
     assert remember.state.step >= 1  # the first update was large, and finite
-    assert re.search(r"layer '\d' puts it out|the loss is not", sentence)
+    assert re.search(r"the output of layer '\d' is not finite|the loss is not", sentence)
     assert sentence.endswith("the learning rate is 1e+15, a smaller one often helps")
 
 
@@ -165,7 +165,7 @@ def test_the_innermost_layer_is_named_and_all_hooks_are_taken_off() -> None:
 
     model = nn.Sequential(nn.Linear(3, 3), nn.Sequential(nn.ReLU(), Blow()), nn.Linear(3, 3))
     sentence, _ = caught(model, toy_data())
-    assert "layer '1.1' puts it out" in sentence
+    assert "the output of layer '1.1' is not finite" in sentence
     assert not any(part._forward_hooks for part in model.modules())
 
 
@@ -176,7 +176,7 @@ def test_later_steps_and_epochs_are_counted() -> None:
                 data.train.inputs[:] = NAN
 
     data = toy_data(val=0)
-    with pytest.raises(RunError, match="not a finite number at step 7, epoch 2, batch 2 "):
+    with pytest.raises(RunError, match="non-finite value at step 7, epoch 2, batch 2 "):
         toy_fit(toy_net(), data, callbacks=[GuardNonFinite(), Poison()])
 
 
@@ -188,7 +188,7 @@ def test_of_batches_that_are_added_up_the_guilty_one_is_named(place: int, precis
     settings = {"accumulate": 5, "precision": precision}
     sentence, _ = caught(toy_net(batch_norm=True), data, **settings)
     assert f"at step 1, epoch 1, batch {place + 1} (rows [{row}, " in sentence
-    assert f"the inputs of row {row} hold it" in sentence
+    assert f"the inputs of row {row} are not finite" in sentence
 
 
 @pytest.mark.parametrize("optimizer", ["adam", "sgd", "lbfgs"])
@@ -304,7 +304,7 @@ def test_ten_updates_may_be_left_out_in_a_row_and_no_more(policy: Policy) -> Non
     with pytest.raises(RunError) as refusal:
         toy_fit(net, spoil(data, "inputs", eleven, NAN), **settings)
     assert str(refusal.value).startswith(
-        f"10 updates were left out in a row; not a finite number at step 2, epoch 1, batch 12 "
+        f"10 updates in a row were skipped; non-finite value at step 2, epoch 1, batch 12 "
         f"(rows [{eleven[-1]}, "
     )
     assert all(bool(tensor.isfinite().all()) for tensor in net.state_dict().values())
@@ -314,7 +314,7 @@ def test_ten_updates_may_be_left_out_in_a_row_and_no_more(policy: Policy) -> Non
 def test_an_epoch_of_which_nothing_is_left_ends_the_run_by_that_reason(policy: Policy) -> None:
     data = toy_data()
     data.train.inputs[:] = NAN
-    sentence = "there is nothing to measure: every batch of the epoch was left out"
+    sentence = "there is nothing to measure: every batch of the epoch was skipped"
     with pytest.raises(RunError, match=f"^{sentence}$"):
         toy_fit(toy_net(), data, callbacks=[GuardNonFinite(policy)])
 

@@ -130,5 +130,9 @@ def test_full_batches_of_sgd_find_the_lasso_of_scikit_learn() -> None:
 
 
 def test_what_steps_by_itself_is_refused() -> None:
-    with pytest.raises(ConfigError, match=r"^l1 must be left out with lbfgs: it steps by itself$"):
+    with pytest.raises(
+        ConfigError,
+        match=r"^l1 is not supported with lbfgs: it takes its own "
+        r"steps$",
+    ):
         toy_start(optimizer="lbfgs", l1=0.1)

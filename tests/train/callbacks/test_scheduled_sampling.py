@@ -109,7 +109,9 @@ def test_settings_say_both_ends() -> None:
     with pytest.raises(ConfigError, match=r"^teacher_forcing must be at most 1"):
         TrainConfig(teacher_forcing=1.5)
     with pytest.raises(
-        ConfigError, match=r"^teacher_forcing must be 1 with compile: each change is new code$"
+        ConfigError,
+        match=r"^teacher_forcing must be 1 with compile: each change would need a "
+        r"recompilation$",
     ):
         TrainConfig(teacher_forcing_end=0, compile=True)
 
@@ -117,6 +119,6 @@ def test_settings_say_both_ends() -> None:
 def test_a_model_that_says_nothing_is_refused() -> None:
     with pytest.raises(
         ConfigError,
-        match=r"^teacher_forcing is for models that read a source and say a target, got Linear$",
+        match=r"^teacher_forcing is for sequence-to-sequence models, got Linear$",
     ):
         ScheduledSampling(nn.Linear(1, 1), 1.0, 0.0)

@@ -145,7 +145,7 @@ def test_the_guard_finds_bad_batches_and_weights_without_noise(policy: str) -> N
     data.train.inputs[7, 0] = torch.inf
     guard = GuardNonFinite(policy)  # type: ignore[arg-type]
     if policy == "stop":
-        with pytest.raises(RunError, match="the inputs of row 7 hold it"):
+        with pytest.raises(RunError, match="the inputs of row 7 are not finite"):
             toy_fit(net, data, weight_noise=0.1, callbacks=[guard])
     else:
         state = toy_fit(net, data, weight_noise=0.1, callbacks=[guard])

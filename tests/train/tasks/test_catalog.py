@@ -62,7 +62,7 @@ def test_reals_are_scaled_unless_the_model_finds_its_own_scale() -> None:
 
 @pytest.mark.parametrize("target", ["labels", "real"])
 def test_only_classes_can_be_balanced(target: Any) -> None:
-    sentence = f"class_weight is for one class of several, the target is {target!r}"
+    sentence = f"class_weight is for single-label classification, the target is {target!r}"
     with pytest.raises(ConfigError, match=f"^{re.escape(sentence)}$"):
         task_for(toy_data(target), BALANCED)
 
@@ -121,7 +121,9 @@ def test_a_loss_for_another_kind_of_target_is_refused() -> None:
 
 def test_label_smoothing_is_for_cross_entropy_of_classes() -> None:
     smoothed = TrainConfig(label_smoothing=0.1)
-    with pytest.raises(ConfigError, match="label_smoothing is for one class of several, the targe"):
+    with pytest.raises(
+        ConfigError, match="label_smoothing is for single-label classification, the targe"
+    ):
         task_for(toy_data("real"), smoothed)
     with pytest.raises(ConfigError, match="label_smoothing is for cross-entropy, the loss is 'hin"):
         task_for(toy_data("class"), replace(smoothed, loss="hinge"))

@@ -82,8 +82,8 @@ def test_likelihoods_are_of_log_probabilities() -> None:
     task = Classification(2, loss="nll")
     task.check_logits(LOGITS.log_softmax(dim=1))
     sentence = (
-        "the loss 'nll' takes the logs of probabilities, which add up to 1, not to 4; "
-        "for logits there is 'cross-entropy'"
+        "the loss 'nll' expects log-probabilities, whose probabilities sum to 1, not to 4; for "
+        "logits use 'cross-entropy'"
     )
     with pytest.raises(ConfigError, match=f"^{sentence}$"):
         task.check_logits(LOGITS)

@@ -147,7 +147,7 @@ def test_what_tokens_cannot_have_is_refused(make: Any) -> None:
     data = make()
     kind = data.spec.target
     refused: dict[str, dict[str, Any]] = {
-        f"class_weight is for one class of several, the target is {kind!r}": {
+        f"class_weight is for single-label classification, the target is {kind!r}": {
             "class_weight": "balanced"
         },
         f"the loss 'hinge' is for a target of kind 'class' or 'labels', not {kind!r}": {

@@ -99,7 +99,7 @@ def test_the_baseline_says_the_commonest_token_everywhere() -> None:
         "sequence_accuracy": 0.0,
     }
     assert TASK.describe_baseline(PAIRS, ()) == (
-        "the commonest token of the training targets, everywhere"
+        "always the most common token of the training targets"
     )
 
 
@@ -132,7 +132,7 @@ def test_a_model_that_reads_no_source_is_refused() -> None:
 
     with pytest.raises(
         ConfigError,
-        match=r"^sequence to sequence needs a model that reads a source and says a target "
+        match=r"^sequence-to-sequence training needs a model with a source and a target "
         r"\(SourceDecoder\), got Plain$",
     ):
         evaluate(Plain(), PAIRS, TASK)

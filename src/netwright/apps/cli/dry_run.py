@@ -57,9 +57,9 @@ def show_dry_run(prepared: "Prepared", *, quiet: bool) -> dict[str, Any]:
     give(f"{examples_word(data.spec)}: {counted}")
     give(f"{first.parameters:,} parameters; loss of the first batch {first.loss:.4f}")
     if isinstance(model, Ensemble):
-        give("its members learn one after the other: see what one of them costs")
+        give("its members are trained one after the other: try one of them to see its cost")
     elif by_itself:
-        give("it learns by a rule of its own: epochs and batches do not apply")
+        give("it has its own learning rule: epochs and batches do not apply")
     else:
         size = f"{batches:,} batches of {pace.batch_size}"
         length = f"{pace.epochs} epochs" if pace.last_step is None else f"{pace.last_step:,} steps"

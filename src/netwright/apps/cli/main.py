@@ -72,7 +72,7 @@ def _as_typed(name: str) -> str:
 
 
 app = typer.Typer(
-    help="Train, see and prove everything a deep-learning course teaches.",
+    help="Train, inspect and verify everything a deep-learning course teaches.",
     no_args_is_help=True,
     add_completion=False,
     context_settings={

@@ -12,7 +12,7 @@ WrittenAs = Annotated[
     typer.Option(
         "--set",
         metavar="data.KEY=VALUE",
-        help="How the file is written: data.encoding=latin-1, data.thousands=, (as in training)",
+        help="The file's format: data.encoding=latin-1, data.thousands=, (as in training)",
     ),
 ]
 
@@ -27,8 +27,7 @@ def read_as(run: "Run", settings: list[str]) -> None:
         section, keys, value = parse_setting(text)
         if section != "data" or keys not in (["encoding"], ["thousands"]):
             raise ConfigError(
-                "--set says here how a file is written, by data.encoding or data.thousands, "
-                f"got {text!r}"
+                f"--set takes only data.encoding and data.thousands here, got {text!r}"
             )
         given[keys[0]] = value
     if given:

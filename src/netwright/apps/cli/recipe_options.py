@@ -10,7 +10,7 @@ ModelName = Annotated[
 ]
 DataName = Annotated[
     str | None,
-    typer.Argument(help="A data set, a file or a folder: `netwright list data`. (digits)"),
+    typer.Argument(help="A data set, a file or a folder: see `netwright list data`. (digits)"),
 ]
 RecipeFiles = Annotated[
     list[Path] | None,
@@ -27,5 +27,5 @@ Text = Annotated[
     str | None, typer.Option(metavar="COLUMN", help="The column of a table that holds text.")
 ]
 DropMissingTarget = Annotated[
-    bool, typer.Option("--drop-missing-target", help="Leave out rows of a table without a target.")
+    bool, typer.Option("--drop-missing-target", help="Drop rows of a table without a target.")
 ]

@@ -10,5 +10,5 @@ def read_standard_input() -> bytes:
     from netwright.core.errors import DataError
 
     if sys.stdin is None:
-        raise DataError(f"{INPUT} is closed, so that nothing can be read from it; give a file")
+        raise DataError(f"{INPUT} is closed, so nothing can be read from it; give a file")
     return sys.stdin.buffer.read()

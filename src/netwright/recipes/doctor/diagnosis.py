@@ -46,7 +46,7 @@ class Diagnosis:
 
     @property
     def title(self) -> str:
-        """What was looked at: "iris with mlp"."""
+        """What was checked: "iris with mlp"."""
         return f"{self.data} with {self.model}" if self.model else self.data
 
     @property
@@ -71,8 +71,8 @@ class Diagnosis:
                 f"   {finding.fix}.",
                 f"   netwright explain {finding.see}",
             ]
-        lines += [f"looked at: {what}" for what in self.seen.looked_at]
-        lines += [f"not looked at: {what}" for what in self.seen.not_looked_at]
+        lines += [f"checked: {what}" for what in self.seen.looked_at]
+        lines += [f"not checked: {what}" for what in self.seen.not_looked_at]
         return "\n".join(lines)
 
     def to_json(self) -> dict[str, Any]:
@@ -91,7 +91,7 @@ class Diagnosis:
         page = Page(f"The doctor on {self.title}", subtitle=self.verdict)
         page.section("What was found", *self._found())
         took = note(f"It took {self.seconds:.1f} s.")
-        page.section("What was looked at", table(self._looked_at()), took)
+        page.section("What was checked", table(self._looked_at()), took)
         return page.render()
 
     def _found(self) -> list[Html]:
@@ -108,13 +108,13 @@ class Diagnosis:
         return blocks or [text("Nothing.")]
 
     def _looked_at(self) -> list[dict[str, str]]:
-        rows = [{"looked at": what} for what in self.seen.looked_at]
-        return rows + [{"looked at": f"not: {what}"} for what in self.seen.not_looked_at]
+        rows = [{"checked": what} for what in self.seen.looked_at]
+        return rows + [{"checked": f"not: {what}"} for what in self.seen.not_looked_at]
 
     def _repr_html_(self) -> str:
         said = text(f"The doctor on {self.title}: {self.verdict}.")
         found = self._found() if self.findings else []
-        return "".join([said, *found, folded("What was looked at", table(self._looked_at()))])
+        return "".join([said, *found, folded("What was checked", table(self._looked_at()))])
 
     def save(self, path: str | Path) -> Path:
         """Write the page; gives the path."""

@@ -119,7 +119,7 @@ def _diagnose(
     except DataError as refusal:
         if not seen.findings:
             raise
-        left = f"all else, as the data cannot be loaded: {refusal}"
+        left = f"everything else, because the data cannot be loaded: {refusal}"
         seen += Examination(not_looked_at=(left,))
     else:
         if not is_model_given:

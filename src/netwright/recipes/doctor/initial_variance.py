@@ -90,7 +90,7 @@ def _remedy(model: nn.Module) -> tuple[str, str]:
     if hasattr(config, "initializer"):
         return "Give --set model.initializer=he-normal", "he-keeps-variance"
     return (
-        "Begin with weights of deviation sqrt(2 / inputs), as torch.nn.init.kaiming_normal_ gives, "
-        "or normalise between layers",
+        "Initialise weights with standard deviation sqrt(2 / inputs), as "
+        "torch.nn.init.kaiming_normal_ does, or normalise between layers",
         "he-keeps-variance",
     )

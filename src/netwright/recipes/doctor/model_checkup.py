@@ -21,15 +21,15 @@ def look_at_model(prepared: Prepared) -> Examination:
     model, train = prepared.model, prepared.data.train
     if isinstance(model, Learner | Ensemble):
         name = prepared.recipe.model or type(model).__name__
-        return Examination(not_looked_at=(f"{name}: it learns by a rule of its own",))
+        return Examination(not_looked_at=(f"{name}: it has its own learning rule",))
     most = max(2, min(MOST_ROWS, MOST_NUMBERS // prepared.data.spec.num_features))
     rows = torch.arange(min(most, len(train)), device=train.targets.device)
     inputs = train.read(rows).to(device_of(model))
     seen = examined(
-        "how differences between rows pass through the layers at the start",
+        "how differences between rows propagate through the layers at initialisation",
         find_initial_variance(model, inputs),
     )
     seen += examined("what the outputs end in", find_squashed_outputs(model, inputs, prepared.task))
     tried = overfit_one_batch(prepared)
-    what = f"whether {counted(tried.rows, 'row')} can be learned by heart"
+    what = f"whether {counted(tried.rows, 'row')} can be memorised"
     return seen + examined(what, tried.answer())

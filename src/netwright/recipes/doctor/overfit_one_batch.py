@@ -88,9 +88,9 @@ class OneBatch:
             )
         if self.is_learned:
             return None
-        came = f"the loss came from {self.first:.3g} to {self.last:.3g}"
+        came = f"the loss went from {self.first:.3g} to {self.last:.3g}"
         if self.is_finished:
-            return Undecided(f"they were learned in part, {came}")
+            return Undecided(f"they were partly learned, {came}")
         return Undecided(f"time was up after {counted(self.steps, 'step')}, {came}")
 
     @property
@@ -99,14 +99,13 @@ class OneBatch:
 
     def _stuck(self) -> Finding:
         sentence = (
-            f"{self.rows} rows cannot be learned by heart: in {STEPS} steps their loss came from "
-            f"{self.first:.3g} to {self.last:.3g} only, and one answer to all of them has "
-            f"{self.blind:.3g}"
+            f"{self.rows} rows cannot be memorised: in {STEPS} steps their loss only went from "
+            f"{self.first:.3g} to {self.last:.3g}, and a constant prediction has {self.blind:.3g}"
         )
-        fix = "See that each target belongs to its input, and that the model is large enough"
+        fix = "Check that each target belongs to its input, and that the model is large enough"
         if self.is_contradictory:
             sentence += "; equal rows among them have different targets"
-            fix = "Mend the targets of equal rows"
+            fix = "Fix the targets of equal rows"
         elif self.untouched:
             sentence += f"; no gradient reaches {self._untouched_names}"
             fix = LOOK_THERE

@@ -55,7 +55,7 @@ INSTEAD = {  # what `nw.fit` takes and an estimator does not
 def learns_by_passes(estimator: "NetEstimator") -> bool:
     """Whether `partial_fit` is there; a model that takes all rows at once says why it is not."""
     if issubclass(MODELS.load(estimator.model), Learner | Ensemble):
-        raise AttributeError(f"{estimator.model} learns from all rows at once: use fit")
+        raise AttributeError(f"{estimator.model} is trained on all rows at once: use fit")
     return True
 
 
@@ -122,7 +122,7 @@ class NetEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn ha
     def _go_on(self, X: Any, y: Any, sample_weight: Any, classes: Any = None) -> Self:
         """One pass over these rows, on from where the model stands."""
         if self.run_folder is not None:
-            raise ConfigError(f"partial_fit leaves no run folder, got {str(self.run_folder)!r}")
+            raise ConfigError(f"partial_fit writes no run folder, got {str(self.run_folder)!r}")
         if hasattr(self, "model_"):
             prepared, before = self._with_rows(X, y, sample_weight), self._standing
         else:
@@ -241,5 +241,5 @@ class NetEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn ha
         """A copy of the settings; what an estimator has another way for is refused."""
         for name, advice in INSTEAD.items():
             if name in self._settings:
-                raise ConfigError(f"{name!r} is no setting of {type(self).__name__}: {advice}")
+                raise ConfigError(f"{name!r} is not a setting of {type(self).__name__}: {advice}")
         return dict(self._settings)

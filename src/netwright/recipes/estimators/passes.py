@@ -98,11 +98,13 @@ def learn_one_pass(
     recipe, data = prepared.recipe, prepared.data
     if recipe.train.average != "none":
         raise ConfigError(
-            f"average must be 'none' where no pass is the last, got {recipe.train.average!r}"
+            f"average must be 'none' with partial_fit, which has no last epoch, got "
+            f"{recipe.train.average!r}"
         )
     if recipe.train.schedule != "constant":
         raise ConfigError(
-            f"schedule must be 'constant' where no pass is the last, got {recipe.train.schedule!r}"
+            f"schedule must be 'constant' with partial_fit, which has no last epoch, got "
+            f"{recipe.train.schedule!r}"
         )
     rows = len(data.train)
     config = replace(recipe.train, batch_size=batch_size)  # looks at the size that was given

@@ -97,7 +97,8 @@ class NetClassifier(ClassifierMixin, NetEstimator):  # type: ignore[misc]
         """
         if self.class_weight == "balanced":
             raise ConfigError(
-                "class_weight 'balanced' needs all rows, partial_fit sees a part; give a dict"
+                "class_weight 'balanced' needs all rows, but partial_fit sees only a part; give a "
+                "dict"
             )
         first, given = not hasattr(self, "model_"), classes is not None
         if first and not given:
@@ -142,7 +143,9 @@ class NetClassifier(ClassifierMixin, NetEstimator):  # type: ignore[misc]
         if self.class_weight is None:
             return weights
         if self._several:
-            raise ConfigError("class_weight is for one class of several, the targets are labels")
+            raise ConfigError(
+                "class_weight is for single-label classification, the targets are labels"
+            )
         places = np.searchsorted(self.classes_, y)
         if self.class_weight == "balanced":  # by weights, not rows: 2 is a row twice
             sums = np.bincount(places, weights, minlength=len(self.classes_))

@@ -119,7 +119,7 @@ def explain(name: str) -> Explanations:
     if not found:
         known = chain.from_iterable(rows.names for rows in KINDS.values())
         hint = nearest(name, known) or "; `netwright list` shows what there is"
-        raise UnknownNameError(f"nothing is called {name!r}{hint}")
+        raise UnknownNameError(f"there is nothing named {name!r}{hint}")
     return found
 
 
@@ -139,7 +139,7 @@ def explanation_page(explanations: Sequence[Explanation]) -> str:
 def setting_rows(settings: Sequence[Field]) -> list[dict[str, str]]:
     """One row a setting; a column that is empty in all of them is left out."""
     is_first = any(isinstance(field, FirstSetting) for field in settings)
-    value = "to begin with" if is_first else "default"
+    value = "initial value" if is_first else "default"
     rows = [
         {
             "setting": field.name,
@@ -233,7 +233,7 @@ def _of_regularizer(regularizer: Regularizer) -> Parts:
 
 def _of_augmentation(augmentation: Augmentation) -> Parts:
     change = getattr(augmentation, "move", None) or getattr(augmentation, "change", None)
-    doc = "where `augment` names it without one; else NAME=STRENGTH"
+    doc = "used when `augment` names it without a strength; else NAME=STRENGTH"
     strength = Field(name="strength", kind="", default=augmentation.strength, doc=doc)
     return Parts(augmentation.card, [strength], [change or augmentation.apply])
 

@@ -46,7 +46,7 @@ def prepare_ensemble(prepared: Prepared, put_together: Callable[..., Prepared]) 
     recipe, data = prepared.recipe, prepared.data
     model = cast(Ensemble, prepared.model)
     if recipe.start_from:
-        raise ConfigError(f"{recipe.model} draws the first weights of its members: leave out from")
+        raise ConfigError(f"{recipe.model} initialises its members itself: remove `from`")
     rows = torch.arange(model.fewest_rows(len(data.train)))
     data = replace(data, train=data.train.take(rows), test=None)
     kinds = {member.name: member.config for member in cast(list[Member], list(model.members))}
@@ -71,7 +71,7 @@ def ensemble_fit(prepared: PreparedEnsemble, here: Circumstances) -> Outcome:
         write_recipe(here.folder, recipe)  # what was changed was allowed
         if is_finished(here.folder):
             if not here.quiet:
-                say(f"going on from {here.folder}: all of its members have learned")
+                say(f"resuming from {here.folder}: all of its members are trained")
             return _as_it_ended(prepared, here.folder)
     course = _Course(prepared, here, kept)
     stopped: Outcome | None = None
@@ -136,7 +136,7 @@ class _Course:
         if prepared.unused and not here.quiet:
             members = cast(list[Member], list(cast(Ensemble, prepared.model).members))
             names = ", ".join(dict.fromkeys(member.name for member in members))
-            warn(f"{names} learns by a rule of its own, without {', '.join(prepared.unused)}")
+            warn(f"{names} has its own learning rule and does not use {', '.join(prepared.unused)}")
 
     def go_through(self, lesson: Lesson) -> Outcome | None:
         """Let the member learn, unless it had; gives how that ended where it was cut short."""
@@ -150,7 +150,7 @@ class _Course:
             if self.kept is not None:
                 self.kept.keep(number, lesson.member)
         self.lessons = number
-        self._tell(lesson, ", from before" if was_kept else "")
+        self._tell(lesson, ", restored" if was_kept else "")
         return None
 
     def _learn(self, lesson: Lesson) -> Outcome:

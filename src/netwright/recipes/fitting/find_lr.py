@@ -50,8 +50,10 @@ def find_prepared_lr(prepared: Prepared) -> LearningRateRange:
     """Try learning rates on a prepared recipe; it can be trained afterwards as if never tried."""
     recipe, model = prepared.recipe, prepared.model
     if isinstance(model, Ensemble):
-        raise ConfigError(f"{recipe.model} has no learning rate of its own: find that of a member")
+        raise ConfigError(
+            f"{recipe.model} has no learning rate of its own: find the one of a member"
+        )
     if isinstance(model, Learner):
         name = recipe.model or type(model).__name__
-        raise ConfigError(f"{name} learns by a rule of its own: it has no learning rate to find")
+        raise ConfigError(f"{name} has its own learning rule and no learning rate to find")
     return try_learning_rates(model, prepared.data, prepared.task, recipe.train, seed=recipe.seed)

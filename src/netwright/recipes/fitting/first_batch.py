@@ -169,8 +169,8 @@ def _loss(model: nn.Module, batch: Batch, task: Task, data: Data, inside: list[s
     logits = logits_of(output)
     if logits.is_complex():
         raise ShapeError(
-            f"the model's output must be of real numbers, got {logits.dtype}: give its real part "
-            "or its size, output.abs()"
+            f"the model's output must be real-valued, got {logits.dtype}: return its real part or "
+            f"its magnitude, output.abs()"
         )
     wanted = (len(batch.inputs), *data.spec.output_shape)
     if tuple(logits.shape) != wanted:

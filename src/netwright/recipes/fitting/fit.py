@@ -148,8 +148,8 @@ def put_together(
     size = recipe.train.batch_size
     if size is not None and size > rows:
         raise ConfigError(
-            f"batch_size {size} is more than the {rows} training rows of {data.name}; "
-            f"give {rows} or less"
+            f"batch_size {size} is more than the {rows} training rows of {data.name}; use {rows} "
+            f"or fewer"
         )
     if module is None:
         kind = MODELS.load(recipe.model)
@@ -204,7 +204,7 @@ def put_together(
 def check_one_beginning(resume: str | Path, start_from: object) -> None:
     """Refuse two answers to the question where the weights come from."""
     if start_from and resume not in {AUTO, NEVER}:
-        raise ConfigError("a run that goes on has its own weights: give resume or from, not both")
+        raise ConfigError("a resumed run has its own weights: give resume or from, not both")
 
 
 def _check_save(save: bool, out: str | Path | None, resume: str | Path) -> None:
@@ -229,8 +229,7 @@ def run_path(run: str | Path | Run) -> str:
     if isinstance(run, Run):
         if run.folder is None:
             raise ConfigError(
-                "a run that is in memory only has no folder to start from: save it by "
-                "run.save(folder)"
+                "a run kept in memory has no folder to start from: save it with run.save(folder)"
             )
         run = run.folder
     return str(Path(run).resolve()) if str(run) else ""
@@ -243,8 +242,8 @@ def check_last_batch(module: nn.Module, data: Data, size: int) -> None:
         return
     better = next(other for other in range(max(2, size - 1), rows + 1) if rows % other != 1)
     raise ConfigError(
-        f"batch norm cannot normalise one row: batch_size {size} leaves a batch of one "
-        f"of the {rows} training rows; give {better}"
+        f"batch norm cannot normalise one row: batch_size {size} leaves a last batch of one of "
+        f"the {rows} training rows; use {better}"
     )
 
 

@@ -66,7 +66,7 @@ def gradient_fit(prepared: Prepared, here: Circumstances) -> Outcome:
         if here.checkpoint is not None:
             remarks = load_checkpoint(here.checkpoint, state, with_state, allow=here.allow)
             if not here.quiet:
-                say(f"going on from {here.checkpoint}: epoch {state.epoch + 1}, step {state.step}")
+                say(f"resuming from {here.checkpoint}: epoch {state.epoch + 1}, step {state.step}")
                 for remark in remarks:
                     warn(remark)
             if here.folder is not None and here.ranks.is_first:
@@ -159,7 +159,7 @@ def _describe_passed_over(state: TrainState) -> Iterator[str]:
     if state.passed_over:
         epoch, place = state.passed_over[0]
         yield (
-            f"batches left out since their numbers were not finite: {len(state.passed_over)}, "
+            f"batches skipped because of non-finite values: {len(state.passed_over)}, "
             f"the first is batch {place + 1} of epoch {epoch + 1}"
         )
 
@@ -172,11 +172,9 @@ def check_monitor(config: TrainConfig, data: Data, task: Task) -> None:
         hint = nearest(config.monitor, known) or f"; there are {', '.join(known)}"
         raise ConfigError(f"monitor {config.monitor!r} is not measured{hint}")
     if data.val is None and config.eval_every is not None:
-        raise ConfigError(
-            f"eval_every must be left out: {data.name} has no val split to be measured on the way"
-        )
+        raise ConfigError(f"eval_every needs a val split, which {data.name} does not have")
     if config.monitor.startswith("val/") and data.val is None and config.patience is not None:
-        raise ConfigError(f"patience watches {config.monitor!r}: {data.name} has no val split")
+        raise ConfigError(f"patience needs {config.monitor!r}, but {data.name} has no val split")
 
 
 def _early_stopping(config: TrainConfig, data: Data) -> EarlyStopping | None:

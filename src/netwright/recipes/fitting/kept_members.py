@@ -53,14 +53,16 @@ class KeptMembers:
         file = self.folder / "conditions.json"
         before = read_json(file, inside=run) if has_file(file, run) else now
         if not isinstance(before, dict) or not isinstance(before.get("data"), dict):
-            raise DataError(f"{file} does not hold the conditions of a run: it cannot be resumed")
+            raise DataError(
+                f"{file} does not contain the conditions of a run: it cannot be resumed"
+            )
         if train.restore_best is None and before.get("restore_best") is True:
             before = {**before, "restore_best": None}  # older versions wrote their default as True
         changes = find_changes(before, now)
         if any(name not in allow for name in changes):
             raise ConfigError(
-                f"{run} cannot be gone on from exactly: {'; '.join(changes.values())}; "
-                f"to go on all the same, allow {','.join(changes)}"
+                f"{run} cannot be resumed exactly: {'; '.join(changes.values())}; to resume "
+                f"anyway, allow {','.join(changes)}"
             )
         write_json(file, now, inside=run)
 
@@ -75,7 +77,7 @@ class KeptMembers:
                     raise DataError(f"{place} holds no {FILE} by its manifest")
                 member.load_state_dict(read_tensors(files[FILE], place / FILE))
         except DataError as error:
-            warn(f"{error}: the member learns again")
+            warn(f"{error}: the member is trained again")
             return False
         return True
 

@@ -24,7 +24,7 @@ LOST_PEER = PeerError.exit_code  # of a rank that lost another one, and is not t
 ENDED_WELL = {0, *EXIT_CODES.values()}
 LAST_WORDS = 1.5  # seconds in which the others may end by themselves after one has failed
 PR_SET_PDEATHSIG = 1  # <linux/prctl.h>
-ADVICE = "the run is saved up to its last checkpoint: go on with --resume auto"
+ADVICE = "the run is saved up to its last checkpoint: resume it with --resume auto"
 
 
 @dataclass(frozen=True)
@@ -163,7 +163,7 @@ def _conclude(ranks: list[Rank], late: list[Rank], timeout: float) -> int:
         say(ADVICE)
         return 1
     if late:  # the last of them: rank 0 is never late alone
-        complain(f"{late[-1]} did not end within {timeout:g} s after the others; {ADVICE}")
+        complain(f"{late[-1]} did not exit within {timeout:g} s after the others; {ADVICE}")
         return 1
     return max(codes.values())
 

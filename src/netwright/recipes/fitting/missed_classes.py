@@ -40,18 +40,18 @@ def find_missed_classes(prepared: Prepared, split: str) -> Finding | None:
         return None
     names, total = data.spec.class_names, sum(counts)
     told = [
-        f"{names[place]!r} ({counts[place] / total:.2%} of the training rows) in {found[place]} of "
+        f"{names[place]!r} ({counts[place] / total:.2%} of the training rows) {found[place]} of "
         f"{asked[place]}"
         for place in missed
     ]
     is_weighed = prepared.recipe.train.class_weight is not None
     return Finding(
         illness="imbalance",
-        sentence="rare classes are not found, and accuracy hardly shows it; rows of a class that "
-        f"the model recognises: {first_few(told)}",
-        fix="Collect more rows of such a class: weighing it was not enough"
+        sentence="rare classes are missed, which accuracy hardly shows; recall per class: "
+        f"{first_few(told)}",
+        fix="Collect more rows of these classes: class weights were not enough"
         if is_weighed
-        else "Let all classes count the same: --set train.class_weight=balanced",
+        else "Weight classes equally: --set train.class_weight=balanced",
         see="balanced_accuracy",
     )
 

@@ -64,7 +64,7 @@ def own_fit(prepared: Prepared, here: Circumstances) -> Outcome:
 
     if prepared.unused and not here.quiet:
         name = prepared.recipe.model or type(module).__name__
-        warn(f"{name} learns by a rule of its own, without {', '.join(prepared.unused)}")
+        warn(f"{name} has its own learning rule and does not use {', '.join(prepared.unused)}")
     remark = model.forewarning(len(data.train))
     if remark and not here.quiet:
         warn(remark)
@@ -83,7 +83,7 @@ def own_fit(prepared: Prepared, here: Circumstances) -> Outcome:
         measures = measure_quickly(module, measured_part(data.split(split)), task)
         record(split, {k: v for k, v in measures.items() if split == "val" or k not in told})
     found = f"; {model.verdict}" if model.verdict else ""
-    bar.line(f"{steps} step{'' if steps == 1 else 's'} of its own rule: {status}{found}")
+    bar.line(f"{steps} step{'' if steps == 1 else 's'} of its own learning rule: {status}{found}")
     return Outcome(
         history=history,
         status=status,

@@ -12,20 +12,20 @@ def check_own_module(module: nn.Module) -> None:
     """Refuse weights without numbers, weights that overlap, and modules that cannot be watched."""
     if any(isinstance(part, torch.jit.ScriptModule) for part in module.modules()):
         raise ConfigError(
-            "a module that torch.jit has scripted or traced cannot be watched while it learns: "
-            "give the nn.Module that it was made from"
+            "a module scripted or traced by torch.jit cannot be monitored during training: give "
+            "the nn.Module that it was made from"
         )
     tensors = {**dict(module.named_parameters()), **dict(module.named_buffers())}
     for name, tensor in tensors.items():
         if tensor.is_meta:
             raise ConfigError(
-                f"{name!r} has no numbers, it is on the device 'meta': call "
-                "module.to_empty(device='cpu') and draw its weights before it is trained"
+                f"{name!r} has no data, it is on the device 'meta': call "
+                f"module.to_empty(device='cpu') and initialise it before training"
             )
         if has_overlap(tensor):
             raise ConfigError(
-                f"{name!r} has several elements in one place of memory, as expand() makes them, "
-                "and cannot be written to: use clone() behind it"
+                f"{name!r} has several elements in one memory location, as expand() creates them, "
+                f"and cannot be written to: call clone() on it"
             )
 
 

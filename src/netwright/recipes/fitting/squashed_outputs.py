@@ -58,13 +58,13 @@ def find_squashed_outputs(model: nn.Module, inputs: Tensor, task: Task) -> Findi
     if not end:
         return None
     own = "sigmoid" if task.target == "labels" else "softmax"
-    wanted = f"the loss wants scores that may be any number, and applies a {own} itself"
+    wanted = f"the loss expects unbounded logits and applies a {own} itself"
     if is_real:
-        wanted = "targets are standardised, so that half of them are negative and many beyond 1"
+        wanted = "targets are standardised, so half of them are negative and many exceed 1"
     return Finding(
         illness="squashed-outputs",
         sentence=f"the model's outputs end in a {end}, but {wanted}",
-        fix=f"Remove the last {end}, so that the model returns what is before it",
+        fix=f"Remove the final {end}, so that the model returns its input",
         see=SEE.get(task.target, "cross-entropy"),
     )
 

@@ -87,9 +87,11 @@ def _check_together(prepared: Prepared, ranks: Ranks) -> None:
     if ranks.is_alone:
         return
     if isinstance(prepared.model, Learner):
-        raise ConfigError(f"{prepared.recipe.model} learns in one process, by a rule of its own")
+        raise ConfigError(
+            f"{prepared.recipe.model} trains in one process, by its own learning rule"
+        )
     if isinstance(prepared.model, Ensemble):
-        raise ConfigError(f"{prepared.recipe.model} learns in one process, member by member")
+        raise ConfigError(f"{prepared.recipe.model} trains in one process, member by member")
     trainer = Trainer(prepared.recipe.train, prepared.task, ranks=ranks)
     trainer.start(prepared.model, prepared.data)
 
@@ -148,7 +150,9 @@ def take_first_weights(prepared: Prepared, checkpoint: Path | None = None) -> tu
     if not recipe.start_from:
         return _tell_of_frozen(prepared)
     if isinstance(prepared.model, Learner):
-        raise ConfigError(f"{recipe.model} learns by a rule of its own: it takes no first weights")
+        raise ConfigError(
+            f"{recipe.model} has its own learning rule and cannot start from given weights"
+        )
     source = Path(recipe.start_from)
     check_tokens(source, data)
     told = take_weights(prepared.model, source, data.spec.class_names)
@@ -160,7 +164,7 @@ def _tell_of_frozen(prepared: Prepared) -> tuple[str, ...]:
     part = prepared.recipe.train.freeze
     if not part or not prepared.recipe.model or "freeze" in prepared.unused:
         return ()
-    return (f"{part} is frozen as it was drawn: --from gives it weights that have learned",)
+    return (f"{part} is frozen at its random initialisation: --from gives it trained weights",)
 
 
 def _train(prepared: Prepared, here: Circumstances) -> Run:
@@ -190,7 +194,7 @@ def _train(prepared: Prepared, here: Circumstances) -> Run:
         guess=task.baseline(data.train),
     )
     if not outcome.finished and here.folder is not None and not here.quiet:
-        say(f"the run is saved; go on with: netwright train --resume {here.folder}")
+        say(f"the run is saved; resume with: netwright train --resume {here.folder}")
     if outcome.exit_code == 130:
         saved = f"the run is saved in {here.folder}" if here.folder else "nothing is saved"
         raise KeyboardInterrupt(saved)

@@ -57,7 +57,9 @@ class Verification:
         return not self.different
 
     def __str__(self) -> str:
-        way = f"from step {self.first} to {self.last}, stopped and taken up at step {self.stopped}"
+        way = (
+            f"from step {self.first} to {self.last}, interrupted and resumed at step {self.stopped}"
+        )
         if self.holds:
             return f"{way}: all {self.compared} tensors and values are the same, bit for bit"
         named = ", ".join(self.different[:MOST_NAMED])
@@ -74,14 +76,14 @@ def verify_resume(run: Path, *, steps: int = 200, seed: int | None = None) -> Ve
         seed: of the step at which to stop; None: another one each time.
     """
     if steps < 2:
-        raise ConfigError(f"steps must be at least 2, to stop between them, got {steps}")
+        raise ConfigError(f"steps must be at least 2, to interrupt between them, got {steps}")
     run = run_of(run)
     if not has_file(run / "config.yaml"):
         raise ConfigError(f"{run} is not a run folder: it has no config.yaml")
     check_named(run)
     checkpoint, _ = newest_good(run)
     if checkpoint is None:
-        raise ConfigError(f"{run} has no checkpoint to go on from")
+        raise ConfigError(f"{run} has no checkpoint to resume from")
     state = _plain(checkpoint)
     with tempfile.TemporaryDirectory(prefix="netwright-verify-") as scratch:
         whole, parted = Path(scratch) / "whole", Path(scratch) / "parted"
@@ -95,7 +97,7 @@ def verify_resume(run: Path, *, steps: int = 200, seed: int | None = None) -> Ve
         settings = _settings(run, state, steps)
         first, last = state["step"], _go_on(whole, settings, state["step"] + steps)
         if last < first + 2:
-            raise RunError(f"{run} went on by {last - first} steps only: there is no room to stop")
+            raise RunError(f"{run} has only {last - first} steps left: too few to interrupt")
         stopped = random.Random(seed).randint(first + 1, last - 1)
         _go_on(parted, settings, stopped)
         _go_on(parted, settings, last)
@@ -134,11 +136,11 @@ def _go_on(copy: Path, recipe: dict[str, Any], last: int) -> int:
     environment = {**os.environ, "PYTHONHASHSEED": str(random.randrange(2**32))}
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     if done.returncode:
-        words = (done.stderr.strip().splitlines() or ["it said nothing"])[-1]
-        raise RunError(f"a copy of the run could not go on: {words.removeprefix('error: ')}")
+        words = (done.stderr.strip().splitlines() or ["it printed nothing"])[-1]
+        raise RunError(f"a copy of the run could not be resumed: {words.removeprefix('error: ')}")
     reached, _ = newest_good(copy)
     if reached is None:
-        raise RunError("a copy of the run left no checkpoint")
+        raise RunError("a copy of the run wrote no checkpoint")
     step: int = read_json(reached / "state.json", inside=copy)["step"]
     return step
 
@@ -147,7 +149,7 @@ def _contents(copy: Path) -> dict[str, Any]:
     """The newest checkpoint by name: tensors as bytes, all else but times as plain values."""
     place, _ = newest_good(copy)
     if place is None:
-        raise RunError("a copy of the run left no checkpoint")
+        raise RunError("a copy of the run wrote no checkpoint")
     contents: dict[str, Any] = _plain(place)
     with whole_folder(place, inside=copy) as files:
         for part in ("model", "state"):

@@ -92,9 +92,9 @@ def prepare_comparison(
 ) -> PreparedComparison:
     """Resolve names and settings, load the data once, and try every model on one batch."""
     if len(sources) < 2:
-        raise ConfigError(f"compare takes two entries or more, got {len(sources)}")
+        raise ConfigError(f"compare needs at least two entries, got {len(sources)}")
     if isinstance(seeds, bool) or not isinstance(seeds, int) or seeds < 1:
-        raise ConfigError(f"seeds must be a whole number, 1 or more, got {seeds!r}")
+        raise ConfigError(f"seeds must be a positive integer, got {seeds!r}")
     check_seed(seed)
     entries = [read_entry(source) for source in sources]
     source, for_data = choose_data(data, entries)
@@ -193,8 +193,8 @@ def _sort_settings(settings: Settings, data: type[Config] | None) -> dict[str, d
         if path not in every and path not in names:
             hint = nearest(path.rpartition(".")[2], names)
             raise ConfigError(
-                f"{path!r} is no setting of training or of the data, which all entries share "
-                f"(a model's go with its entry: mlp:dropout=0){hint}"
+                f"{path!r} is not a setting of training or of the data, which all entries share "
+                f"(settings of a model belong to its entry: mlp:dropout=0){hint}"
             )
     return sort_settings(settings, kinds)
 

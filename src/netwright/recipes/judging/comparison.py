@@ -35,7 +35,7 @@ from netwright.recipes.plan.same_run import without_folders
 from netwright.recipes.plan.typed_settings import typed_settings
 
 FORMAT = 1
-NUMBERS = ("seeds", "mean", "std", "gap to first", "95 % interval", "parameters", "seconds a fit")
+NUMBERS = ("seeds", "mean", "std", "gap to first", "95 % interval", "parameters", "seconds per fit")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -131,8 +131,8 @@ class Comparison:
         challengers = len(self.rows) - 1
         each = 100 - 100 * (1 - CONFIDENCE) / challengers
         together = (
-            f" Each of the {challengers} intervals is one of {each:.1f} %, so that all of them "
-            "together hold in 95 of 100 such comparisons (Bonferroni)."
+            f" Each of the {challengers} intervals has a level of {each:.1f} %, so that all of "
+            f"them hold together in 95 of 100 such comparisons (Bonferroni)."
             if challengers > 1
             else ""
         )
@@ -142,14 +142,13 @@ class Comparison:
             else ""
         )
         settled = (
-            " So many seeds would settle it in four of five tries, if the gap is as large as it "
-            "looks."
+            " That number of seeds has a power of 80 % if the gap is as large as measured."
             if any(verdict.seeds_needed for verdict in self.verdicts)
             else ""
         )
         return (
-            "An interval covers other training seeds on this one split, not other data: "
-            f"which rows were held out is the same throughout.{together}{real}{settled}"
+            "An interval covers other training seeds on this one split, not other data: the "
+            f"held-out rows are the same throughout.{together}{real}{settled}"
         )
 
     @property
@@ -182,7 +181,7 @@ class Comparison:
                     "95 % interval": self._interval(gap.interval) if gap and gap.interval else "-",
                     "verdict": self._verdict_word(len(rows)) if verdict else "-",
                     "parameters": f"{row.parameters:,}",
-                    "seconds a fit": f"{row.seconds:.2f}",
+                    "seconds per fit": f"{row.seconds:.2f}",
                 }
             )
         guess = {"entry": "trivial baseline", "mean": self._number(self.baseline)}
@@ -214,7 +213,7 @@ class Comparison:
         page.section("Verdict", self._verdict_tiles(), *map(text, self.sentences))
         page.section("Scores", self._table(), picture(self.view), note(self.coverage))
         page.section("What differs", self._differences())
-        page.section("The same again", *self._again())
+        page.section("Reproduce", *self._again())
         return page.render()
 
     def _repr_html_(self) -> str:
@@ -229,7 +228,7 @@ class Comparison:
             else f"{row.label} against {first}"
         )
         own_seeds = (
-            f" It repeats {row.repeats} under {_in_words(row.seeds)}: "
+            f" It repeats {row.repeats} with {_in_words(row.seeds)}: "
             f"{'an A/A comparison, ' if row.repeats == first else ''}paired by split only."
             if row.repeats
             else ""
@@ -282,7 +281,7 @@ class Comparison:
             for name in names
             if len({own.get(name) for own in flat}) > 1
         ]
-        return table(rows) if rows else text("Nothing: the recipes are the same.")
+        return table(rows) if rows else text("Nothing: the recipes are identical.")
 
     def _gap(self, gap: PairedGap) -> str:
         interval = f", 95 % interval {self._interval(gap.interval)}" if gap.interval else ""
@@ -310,8 +309,8 @@ def _doubt(row: ComparedEntry) -> str:
         return ""
     of_all = f"{row.unconverged} of {len(row.seeds)}"
     return (
-        f" Beware: training of {row.label} has not converged under {of_all} seeds; with more "
-        "epochs the verdict may be another."
+        f" Beware: training of {row.label} has not converged with {of_all} seeds; with more "
+        f"epochs the verdict may change."
     )
 
 

@@ -90,7 +90,7 @@ def cross_validate_recipe(
     """The same for a recipe whose data is at hand; see `cross_validate`."""
     _check_counts(rows, folds, repeats)
     if stratify and rows.classes is None:
-        raise ConfigError(f"stratify is for classes, {rows.data.name} has none to predict")
+        raise ConfigError(f"stratify is for classification, {rows.data.name} has no classes")
     classes = None if stratify is False else rows.classes
     own_rule = _learns_by_rules(recipe, module, rows.data.spec)
     chosen = choose_metric(metric, task_for(rows.data))
@@ -176,7 +176,7 @@ def _measure(
 def _check_counts(rows: FoldableData, folds: int, repeats: int) -> None:
     for name, value, least in (("folds", folds, 2), ("repeats", repeats, 1)):
         if isinstance(value, bool) or not isinstance(value, int) or value < least:
-            raise ConfigError(f"{name} must be a whole number, {least} or more, got {value!r}")
+            raise ConfigError(f"{name} must be an integer of at least {least}, got {value!r}")
     if folds > rows.count:
         raise ConfigError(
             f"folds must be at most the {rows.count} rows of {rows.data.name}, got {folds}"

@@ -29,8 +29,8 @@ FORMAT = 1
 CONFIDENCE = 0.95
 COVERAGE = (
     "The interval is that of Nadeau and Bengio: folds share most of their training rows, so the "
-    "plain standard error would be too small. It is approximate, and it is about models trained "
-    "on as many rows as a fold has."
+    "plain standard error would be too small. It is approximate, and applies to models trained on "
+    "as many rows as a fold."
 )
 
 
@@ -139,7 +139,7 @@ class CrossValidation:
     def setting(self) -> str:
         """What was measured, in one line."""
         times = "" if self.repeats == 1 else f", {self.repeats} times"
-        how = ", class by class" if self.stratified else ""
+        how = ", stratified" if self.stratified else ""
         k = len(self.folds) // self.repeats
         model = self.recipe["model"]["name"] or "a module"
         return f"{model} on {self.rows:,} rows of {self.data}: {k} folds{how}{times}"
@@ -149,7 +149,7 @@ class CrossValidation:
         """The mean with its spread and interval."""
         sure = self.interval
         where = f", 95 % interval {sure[0]:.4g} to {sure[1]:.4g}" if sure else ""
-        where += ", cut to the metric's range" if sure != self._reach else ""
+        where += ", clipped to the metric's range" if sure != self._reach else ""
         return (
             f"{self.metric} {self.mean:.4g} (std {self.std:.2g} over {len(self.folds)} folds"
             f"{where}); trivial baseline {self.baseline:.4g}"
@@ -166,7 +166,7 @@ class CrossValidation:
             {
                 "repeat": str(fold.repeat),
                 "fold": str(fold.fold),
-                "trained on": f"{fold.trained_on:,}",
+                "training rows": f"{fold.trained_on:,}",
                 "held out": f"{fold.held_out:,}",
                 self.metric: f"{fold.metrics[self.metric]:.4g}",
                 "baseline": f"{fold.baseline[self.metric]:.4g}",

@@ -66,7 +66,9 @@ def read_entry(source: str | Path | Config) -> Entry:
         settings = _own_settings(pairs)
         return Entry(label=str(source), resolve=partial(_resolve_model, head, settings))
     if pairs:
-        raise ConfigError(f"{head} is a recipe: settings go with a model's name, got {pairs[0]!r}")
+        raise ConfigError(
+            f"{head} is a recipe: settings can only follow a model's name, got {pairs[0]!r}"
+        )
     return _read_recipe(path)
 
 
@@ -93,7 +95,9 @@ def _agreed_data(entries: Sequence[Entry]) -> Settings:
     first, data = named[0]
     for label, other in named:
         if other == FROM_ARRAYS:
-            raise ConfigError(f"{label} was trained on arrays that it does not hold; give the data")
+            raise ConfigError(
+                f"{label} was trained on arrays that are not saved with it; give the data"
+            )
         if other != data:
             raise ConfigError(
                 f"all entries need the same data: {first} names {_unlike(data, other)}, "
@@ -122,7 +126,7 @@ def _own_settings(pairs: Sequence[str]) -> dict[str, Any]:
         typed[section][f"{name.replace('-', '_')}{dot}{deeper}"] = value
     for name in SHARED:
         if name in typed[""] or (name == "data" and typed[name]):
-            raise ConfigError(f"{name!r} is not for one entry to set: all share data and seeds")
+            raise ConfigError(f"{name!r} cannot be set for one entry: all share data and seeds")
     return {
         f"{section}.{name}" if section else name: value
         for section, given in typed.items()
@@ -152,7 +156,7 @@ def _read_recipe(path: Path) -> Entry:
         check_run_folder(path)
     values = read_own_recipe(path) if is_folder else read_recipe_file(path)
     if values.get("model") == {"name": ""}:
-        raise ConfigError(f"{path} holds a module of one's own, which cannot be built anew")
+        raise ConfigError(f"{path} contains a user-defined module, which cannot be rebuilt")
     section = values.pop("data", None)
     if section not in (None, FROM_ARRAYS):
         values["data"] = section

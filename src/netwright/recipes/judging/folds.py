@@ -34,8 +34,8 @@ from netwright.data.tables.targets import TargetEncoder
 from netwright.data.text.corpus_encoder import CorpusEncoder
 
 ENCODED_BEFORE = (
-    "the inputs were encoded before they were divided into folds: what the encoding was fitted on "
-    "is held out later, so scores may be a little too good"
+    "the inputs were encoded before splitting into folds: the encoding was fitted on rows that "
+    "are held out later, so scores may be slightly optimistic"
 )
 
 Build = Callable[[Tensor, Tensor, Tensor], Data]
@@ -73,8 +73,8 @@ def foldable(source: Any, config: Config | None, data: Data) -> FoldableData:
     """
     if isinstance(data.preprocessor, SeriesEncoder | CorpusEncoder):
         raise ConfigError(
-            f"{data.name} cannot be cross-validated: its windows are neighbours in one sequence, "
-            "and folds of them would learn what they are tested on"
+            f"{data.name} cannot be cross-validated: its windows overlap or adjoin in one "
+            f"sequence, so folds would leak"
         )
     if isinstance(config, TableConfig) and isinstance(data.preprocessor, TableEncoder):
         return _fold_table(
@@ -186,7 +186,7 @@ def _join(parts: list[Split]) -> Split:
         return Split(inputs=inputs, targets=targets, weights=weights)
     stored = [part for part in parts if isinstance(part, StoredSplit)]
     if any(part.stored is not stored[0].stored for part in stored) or len(stored) < len(parts):
-        raise DataError("splits that are stored in different places cannot be divided anew")
+        raise DataError("splits stored in different places cannot be split again")
     rows = torch.cat([part.rows for part in stored])
     return StoredSplit(stored=stored[0].stored, targets=targets, weights=weights, rows=rows)
 

@@ -71,7 +71,7 @@ def judge_gap(
     needed = None
     if len(gap.differences) < LEAST_SEEDS:
         word: Word = "no verdict"
-        reason = f"no verdict, {LEAST_SEEDS} seeds are the least"
+        reason = f"no verdict, at least {LEAST_SEEDS} seeds are needed"
     elif gap.interval is None and gap.mean == 0:
         word, reason = "the same", "the same on every seed"
     elif same_recipe:
@@ -115,14 +115,14 @@ def _same_recipe(gap: PairedGap, comparisons: int) -> str:
     alarms = 100 * (1 - CONFIDENCE) / comparisons
     return (
         "a false alarm: the recipe is the same, so this gap is noise; "
-        f"{alarms:.2g} % of such gaps look as real as this"
+        f"{alarms:.2g} % of such gaps look as significant as this"
     )
 
 
 def _undecided(mean: float, p_value: float, needed: int | None, *, hint: bool) -> str:
     """Why nothing is said, and how many seeds would settle it."""
     if mean == 0:
-        return "undecided, no gap was seen; no number of seeds can be named that would settle it"
+        return "undecided, there is no measured gap to estimate the number of seeds from"
     why = (
         f"a hint, but p = {p_value:.1g} is not below {SIGNIFICANCE:g}"
         if hint

@@ -37,7 +37,9 @@ def name_recipe(
     given = sort_settings(settings, kinds, own_rule=has_own_rule(name))
     own, train = given["model"], given["train"]
     if own and not isinstance(model, str):
-        raise ConfigError(f"{next(iter(own))!r} is given beside a model that is already configured")
+        raise ConfigError(
+            f"{next(iter(own))!r} is given together with a model that is already configured"
+        )
     if isinstance(model, str):
         own, train = with_own_settings(name, own, train)
     train_settings = parse(TrainConfig, train, "train")

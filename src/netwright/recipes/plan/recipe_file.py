@@ -34,7 +34,7 @@ class _PlainLoader(yaml.SafeLoader):
         if event.tag is not None:
             raise _refusal("tags are not allowed", event)
         if self.depth == DEEPEST:
-            raise _refusal(f"it is nested more than {DEEPEST} deep", event)
+            raise _refusal(f"it is nested more than {DEEPEST} levels deep", event)
         if self.count > MOST:
             raise _refusal(f"it holds more than {MOST} values", event)
         self.depth += 1
@@ -48,7 +48,7 @@ class _PlainLoader(yaml.SafeLoader):
             wrong = f"a number of more than {LONGEST} characters: {node.value[:20]}..."
             raise _refusal(wrong, node)
         if _HALF.search(node.value):
-            raise _refusal("a text holds half a character", node)
+            raise _refusal("a text contains half a character", node)
         return super().construct_scalar(node)
 
     def construct_mapping(self, node: Any, deep: bool = False) -> dict[Any, Any]:
@@ -58,7 +58,7 @@ class _PlainLoader(yaml.SafeLoader):
             if not isinstance(key, str):
                 raise _refusal(f"a key must be text, got {key!r}", key_node)
             if key in seen:
-                raise _refusal(f"the key {key!r} comes twice", key_node)
+                raise _refusal(f"the key {key!r} appears twice", key_node)
             seen.add(key)
         return super().construct_mapping(node, deep)
 
@@ -113,7 +113,7 @@ def read_yaml(text: str, name: str) -> dict[str, Any]:
     except ValueError as error:
         raise ConfigError(f"{name} is not a recipe: {error}") from None
     if not isinstance(values, dict):
-        raise ConfigError(f"{name} is not a recipe: it must hold sections, got {values!r:.60}")
+        raise ConfigError(f"{name} is not a recipe: it must contain sections, got {values!r:.60}")
     return values
 
 

@@ -42,8 +42,8 @@ def check_asked(spec: DataSpec, *, threshold: float | None = None, proba: bool =
     """
     if spec.inputs == "tokens" and spec.target == "tokens":
         raise ConfigError(
-            "a language model has no label to predict: `netwright generate RUN PROMPT`, or "
-            "run.generate, lets it go on with a text"
+            "a language model has no label to predict: use `netwright generate RUN PROMPT`, or "
+            "run.generate, to continue a text"
         )
     predicted = PREDICTED.get(spec.target)
     if threshold is not None:
@@ -62,7 +62,7 @@ def check_asked(spec: DataSpec, *, threshold: float | None = None, proba: bool =
 def check_is_file(source: str) -> None:
     """Refuse a text where a path, or texts in a list, are wanted."""
     if not os.path.exists(source):
-        raise DataError(f"{shortened(source)}: there is no such file; texts are given in a list")
+        raise DataError(f"{shortened(source)}: there is no such file; pass texts as a list")
 
 
 def examples_word(spec: DataSpec) -> str:

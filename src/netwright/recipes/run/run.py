@@ -126,7 +126,7 @@ class Run(RunRecord):
         check_asked(self.spec)
         inputs = self._encode(source)
         if not len(inputs):
-            raise DataError("there is nothing to predict: no inputs were given")
+            raise DataError("no inputs were given to predict")
         return predict(self.model, inputs.to(device_of(self.model)), self.task)
 
     def generate(self, prompt: str = "", *, beams: int | None = None, **settings: Any) -> str:
@@ -164,15 +164,18 @@ class Run(RunRecord):
             examples: show examples of the data.
         """
         if path is None and self.folder is None:
-            raise ConfigError("this run is in memory only: give its report a path")
+            raise ConfigError("this run is kept in memory: give a path for its report")
         place = self.folder / "report.html" if path is None and self.folder else Path(path or "")
         if place.suffix != ".html":
-            raise ConfigError(f"a report is a page: its path must end in .html, got {place}")
+            raise ConfigError(f"the path of a report must end in .html, got {place}")
         sample, absent = self.data_at_hand()
         unmeasured = self._why_unmeasured()
         lost = absent or unmeasured
         if lost and path is None and place.exists():
-            raise ConfigError(f"{place} would lose views, {lost}; give the report another path")
+            raise ConfigError(
+                f"{place} already has views that would be lost ({lost}); give the report another "
+                "path"
+            )
         return write_report(
             place,
             self,

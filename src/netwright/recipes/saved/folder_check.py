@@ -67,15 +67,15 @@ class FolderCheck:
             except (OSError, DataError) as error:
                 self._add(whole, "unreadable", remark=_reason(error))
         elif kind == "symbolic link":
-            self._add(whole, "a link", remark="none is followed")
+            self._add(whole, "a link", remark="links are not followed")
         elif kind not in {"file", "folder"}:
             self._add(whole, "no regular file", remark=f"a {kind}")
         elif is_left_over(name):
             self._add(whole, "left over", size=size)
         elif kind == "folder":
-            self._add(whole, "unknown", remark="a folder, which was not entered")
+            self._add(whole, "unknown", remark="a folder, which was not checked")
         elif sums is not None and name not in {*sums, MANIFEST}:
-            self._add(whole, "not listed", size=size, remark="the manifest does not know it")
+            self._add(whole, "not listed", size=size, remark="not in the manifest")
         elif name in {*layout.files, *(sums or ())}:
             self.files.append(self._checked(folder, name, whole, (sums or {}).get(name, "")))
         else:
@@ -91,7 +91,7 @@ class FolderCheck:
                 self.times[whole] = status.st_mtime
                 _check_size(name, size)
                 if wanted and hashlib.file_digest(file, "sha256").hexdigest() != wanted:
-                    state, remark = "damaged", "its sha256 is not the one in the manifest"
+                    state, remark = "damaged", "its sha256 differs from the manifest"
                 else:
                     file.seek(0)
                     self._read(whole, file, size)
@@ -142,9 +142,9 @@ def _reason(error: Exception) -> str:
 def _oddities(status: os.stat_result) -> str:
     """What is unusual in a file's mode."""
     odd = {
-        "it runs as its owner": status.st_mode & (stat.S_ISUID | stat.S_ISGID),
-        "anybody may write to it": status.st_mode & stat.S_IWOTH,
-        "it may be executed": status.st_mode & (stat.S_IXUSR | stat.S_IXGRP | stat.S_IXOTH),
-        "it has another name elsewhere": status.st_nlink > 1,
+        "it is setuid": status.st_mode & (stat.S_ISUID | stat.S_ISGID),
+        "it is world-writable": status.st_mode & stat.S_IWOTH,
+        "it is executable": status.st_mode & (stat.S_IXUSR | stat.S_IXGRP | stat.S_IXOTH),
+        "it has another hard link": status.st_nlink > 1,
     }
     return ", ".join(words for words, is_so in odd.items() if is_so)

@@ -23,7 +23,7 @@ def build_saved_model(saved: SavedModel, folder: Path) -> nn.Module:
     if not saved.described["name"]:
         kind = saved.described["class"]
         raise ConfigError(
-            f"{folder} holds a module of your own, {kind}: give it as open_run(folder, model)"
+            f"{folder} contains your own module, {kind}: pass it as open_run(folder, model)"
         )
     with _fitting(folder):
         kind = MODELS.load(saved.described["name"])

@@ -60,7 +60,7 @@ def read_results(folder: Path) -> dict[str, Any]:
     path = folder / "results.json"
     results = read_json(path)
     if not isinstance(results, dict):
-        raise DataError(f"{path} does not hold the results of a run")
+        raise DataError(f"{path} does not contain the results of a run")
     for name in NEEDED:
         if name not in results:
             raise DataError(f"{path} lacks {name!r}")

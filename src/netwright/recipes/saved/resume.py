@@ -66,7 +66,7 @@ def find_run(
     else:
         place = Path(resume)
         if out is not None and out.resolve() != run_of(place).resolve():
-            raise ConfigError(f"the run goes on in {run_of(place)}: leave `out` away")
+            raise ConfigError(f"the run is resumed in {run_of(place)}: remove `out`")
     if place is not None and not has_file(run_of(place) / "config.yaml"):
         raise ConfigError(f"{run_of(place)} is not a run folder: it has no config.yaml")
     return place
@@ -89,7 +89,9 @@ def find_origin(place: Path, recipe: Recipe, *, starts_over: bool = False) -> Or
     folder = run_of(place)
     if starts_over:
         _check_same(folder, recipe)
-        return Origin(folder=folder, remarks=(f"{recipe.model} learns in one go: it starts over",))
+        return Origin(
+            folder=folder, remarks=(f"{recipe.model} is trained in one step: it starts over",)
+        )
     if place != folder:
         check_checkpoint(place)
         return Origin(folder=folder, checkpoint=place)
@@ -97,9 +99,9 @@ def find_origin(place: Path, recipe: Recipe, *, starts_over: bool = False) -> Or
     if checkpoint is None:
         if remarks:
             reason = remarks[0].partition(";")[0]
-            raise DataError(f"{folder} has no checkpoint that is whole: {reason}")
+            raise DataError(f"{folder} has no intact checkpoint: {reason}")
         _check_same(folder, recipe)
-        remarks = [f"{folder} has no checkpoint yet: the run begins again"]
+        remarks = [f"{folder} has no checkpoint yet: the run starts over"]
     return Origin(folder=folder, checkpoint=checkpoint, remarks=tuple(remarks))
 
 
@@ -110,7 +112,8 @@ def check_named(folder: Path) -> None:
         section = values.get(part)
         if not (section.get("name") if isinstance(section, dict) else section):
             raise ConfigError(
-                f"{folder} was trained with {what} of your own: go on in Python, with nw.fit(..., "
+                f"{folder} was trained with {what} of your own: resume it in Python with "
+                f"nw.fit(..., "
                 f"resume={str(folder)!r})"
             )
 
@@ -121,7 +124,9 @@ def _check_same(folder: Path, recipe: Recipe) -> None:
     changes = find_changes(_flat(before), _flat(now))
     if changes:
         first = next(iter(changes.values()))
-        raise ConfigError(f"{folder} holds a run of another recipe ({first}); give another folder")
+        raise ConfigError(
+            f"{folder} contains a run of another recipe ({first}); give another folder"
+        )
 
 
 def _flat(recipe: dict[str, Any]) -> dict[str, Any]:

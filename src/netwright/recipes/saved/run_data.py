@@ -24,18 +24,18 @@ def load_run_data(
     settings = dict(section)
     name = settings.pop("name")
     if not name:
-        raise DataError("this run was trained on arrays that it does not hold; give data=")
+        raise DataError("this run was trained on arrays that are not saved with it; give data=")
     path = settings.get("path", "")
     if path and not Path(path).exists():
         raise DataError(
-            f"the run's data {path} is not here: go to the folder in which it was "
-            "trained, or give other data"
+            f"the run's data {path} does not exist here: change to the folder in which it was "
+            f"trained, or give other data"
         )
     loaded = load_named(name, settings)
     if _has_changed(loaded, preprocessor, contents):
         raise DataError(
-            f"{loaded.name} has changed since the run was trained on it: "
-            "give it as other data to see how the run does on it"
+            f"{loaded.name} has changed since the run was trained on it: pass it explicitly as "
+            f"data to evaluate on it"
         )
     return loaded
 

@@ -64,7 +64,7 @@ def create_run_folder(out: Path | None, model: str, data: str) -> Path:
         name = f"{_plain_name(model)}-{_plain_name(data)}"
         return _first_free(Path(RUNS) / f"{name}-{number:03d}" for number in count(1))
     if not is_empty(out):
-        raise ConfigError(f"{out} is already there and not empty; give another folder")
+        raise ConfigError(f"{out} already exists and is not empty; give another folder")
     _is_new(out)
     return out
 
@@ -107,7 +107,7 @@ def _is_new(folder: Path) -> bool:
         return False
     except OSError as error:
         place = error.filename or folder
-        raise ConfigError(f"no run folder can be made at {place}: {error.strerror}") from None
+        raise ConfigError(f"no run folder can be created at {place}: {error.strerror}") from None
     return True
 
 
@@ -166,11 +166,11 @@ def check_run_folder(folder: Path) -> None:
         raise ConfigError(f"{folder} is not a run folder: it has no config.yaml")
     if not has_folder(folder / "model"):
         raise ConfigError(
-            f"{folder} holds a run that has not finished: it has no model; go on with "
+            f"{folder} contains an unfinished run, which has no model; resume it with "
             f"`netwright train --resume {folder}`"
         )
     if not has_file(folder / "results.json"):
-        raise ConfigError(f"{folder} is not a whole run folder: it has no results.json")
+        raise ConfigError(f"{folder} is an incomplete run folder: it has no results.json")
 
 
 def save_model(
@@ -212,7 +212,9 @@ class SavedModel:
         with whole_folder(folder) as files:
             for name in sorted(MODEL.files - {MANIFEST}):
                 if name not in files:
-                    raise DataError(f"{folder} holds no whole model: its manifest lacks {name}")
+                    raise DataError(
+                        f"{folder} contains no complete model: its manifest lacks {name}"
+                    )
             described, preprocessor = (
                 parse_json(read_record(files[name], folder / name), folder / name)
                 for name in ("config.json", "preprocessor.json")
@@ -234,7 +236,7 @@ class SavedModel:
             raise
         except Exception as error:  # whatever a forged description makes them stumble over
             raise DataError(
-                f"{folder} does not hold a model as it is saved: {error!r:.100}"
+                f"{folder} does not contain a valid saved model: {error!r:.100}"
             ) from None
 
     def _check_fitting(self) -> None:
@@ -243,7 +245,7 @@ class SavedModel:
         if names is not None and self.spec.input_shape[-1:] != (len(names),):
             raise ValueError(f"rows of {len(names)} numbers for inputs {self.spec.input_shape}")
         if not self.guess.ndim:
-            raise ValueError("a baseline that is no list")
+            raise ValueError("a baseline that is not a list")
 
 
 def read_weights(run: Path) -> dict[str, Tensor]:
@@ -252,7 +254,7 @@ def read_weights(run: Path) -> dict[str, Tensor]:
         return SavedModel(run / "model").weights
     checkpoint, _ = newest_good(run)
     if checkpoint is None:
-        raise ConfigError(f"{run} holds no weights: it has neither a model nor a checkpoint")
+        raise ConfigError(f"{run} contains no weights: it has neither a model nor a checkpoint")
     with whole_folder(checkpoint, inside=run) as files:
         return read_tensors(files["model.safetensors"], checkpoint / "model.safetensors")
 

@@ -54,7 +54,7 @@ def take_weights(
         there, here = _where_they_differ(old_names, class_names)
         if not head:
             difference = difference or f"its classes are {there} there and {here} here"
-        new, told = in_head, f"new head: {head} is for other classes: {here} instead of {there}"
+        new, told = in_head, f"new head: {head} is for different classes: {here} instead of {there}"
     if difference:
         raise ConfigError(f"the weights of {source} do not fit this model: {difference}")
     for name, weight in weights.items():
@@ -100,7 +100,7 @@ def compare_scaling(source: Path, data: Data) -> tuple[str, ...]:
     for before, here in zip(was, now, strict=True):
         if max(abs(here[0] - before[0]), abs(here[1] - before[1])) > CLOSE * before[1]:
             return (
-                f"pixels are scaled otherwise than in {source}: by (x - {before[0]:.4g}) / "
+                f"pixels are scaled differently from {source}: by (x - {before[0]:.4g}) / "
                 f"{before[1]:.4g} there, by (x - {here[0]:.4g}) / {here[1]:.4g} here",
             )
     return ()

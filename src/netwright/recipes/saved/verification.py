@@ -83,7 +83,10 @@ class Verification:
         if count:
             return f"{count} thing{'s' * (count > 1)} wrong"
         whole = sum(file.state == "whole" for file in self.files)
-        return f"all is well: {len(self.files)} files, of which {whole} are as their manifest says"
+        return (
+            f"everything is intact: {len(self.files)} files, {whole} of them verified against "
+            f"a manifest"
+        )
 
     def __str__(self) -> str:
         about = [f"{name}: {text}" for name, text in self.about.items()]

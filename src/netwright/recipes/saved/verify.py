@@ -57,7 +57,9 @@ def _kind(folder: Folder) -> tuple[str, Layout]:
         if mark in names:
             return kind, layout
     marks = ", ".join(f"{mark} of a {kind}" for kind, mark, _ in KINDS)
-    raise ConfigError(f"{folder.path} is none of our folders: it has none of {marks}")
+    raise ConfigError(
+        f"{folder.path} is not a folder that netwright writes: it has none of {marks}"
+    )
 
 
 def _about(check: FolderCheck, kind: str) -> dict[str, str]:
@@ -107,9 +109,9 @@ def _misfits(check: FolderCheck, own_name: str) -> Iterator[str]:
     shapes = {name: _shapes(held) for name, held in tensors.items() if name.endswith(TENSORS)}
     for name, held in shapes.items():
         if held != shapes.get(f"model/{TENSORS}", held):
-            yield f"{name} and model/{TENSORS} hold tensors of other names or shapes"
+            yield f"{name} and model/{TENSORS} contain tensors of different names or shapes"
     if _get(values, "results.json", "finished") is True and f"model/{TENSORS}" not in tensors:
-        yield "results.json is that of a finished run, which has no whole model"
+        yield "results.json belongs to a finished run, but there is no complete model"
     yield from _misplaced(check, own_name)
 
 
@@ -123,7 +125,7 @@ def _misplaced(check: FolderCheck, own_name: str) -> Iterator[str]:
     for name in ("best.json", "last.json"):
         there = _get(check.values, name, "checkpoint")
         if name in check.values and f"checkpoints/{there}/{TENSORS}" not in check.tensors:
-            yield f"{name} points to {there!r:.{LONGEST}}, where no whole checkpoint is"
+            yield f"{name} points to {there!r:.{LONGEST}}, where there is no complete checkpoint"
 
 
 def _not_in_weights(name: str, saved: Any, weights: tuple[StoredTensor, ...]) -> Iterator[str]:
@@ -133,10 +135,12 @@ def _not_in_weights(name: str, saved: Any, weights: tuple[StoredTensor, ...]) ->
         given = _get(saved, "settings", setting)
         for width in given if isinstance(given, list) else [given]:
             if type(width) is int and width > 0 and not any(size % width == 0 for size in sizes):
-                yield f"{name} has {setting} {width}, which is no size of its weights"
+                yield (
+                    f"{name} has {setting} {width}, which does not match the shapes of its weights"
+                )
     words = _get(saved, "spec", "vocab_size")
     if type(words) is int and words > 0 and words not in sizes:
-        yield f"{name} has vocab_size {words}, which is no size of its weights"
+        yield f"{name} has vocab_size {words}, which does not match the shapes of its weights"
 
 
 def _other_settings(recipe: Any, saved: Any) -> Iterator[str]:
@@ -146,7 +150,7 @@ def _other_settings(recipe: Any, saved: Any) -> Iterator[str]:
     described = {"name": _get(saved, "name"), **saved["settings"]}
     for name in sorted({*recipe, *described}):
         if recipe.get(name) != described.get(name):
-            yield f"config.yaml and model/{SETTINGS} give the model another {name!r:.{LONGEST}}"
+            yield f"config.yaml and model/{SETTINGS} disagree on the model's {name!r:.{LONGEST}}"
 
 
 def _shapes(tensors: tuple[StoredTensor, ...]) -> dict[str, tuple[int, ...]]:

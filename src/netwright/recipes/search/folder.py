@@ -26,7 +26,7 @@ def enter_search_folder(out: Path | None, plan: SearchPlan, data: str) -> Path:
     """
     folder = _next_free(plan.recipe.model or "module", data) if out is None else out
     if out is not None and not _may_be_entered(out):
-        raise ConfigError(f"{out} is already there and holds no search; give another folder")
+        raise ConfigError(f"{out} already exists and contains no search; give another folder")
     _made(folder)
     make_folder(folder / LOCKS)
     check_entries(folder, OURS)
@@ -51,8 +51,8 @@ def _check_alone(folder: Path) -> None:
     at_work = sorted((folder / LOCKS).glob("*-*"))
     if sys.platform == "win32" and at_work:
         raise ConfigError(
-            f"{folder} cannot be joined: on Windows one process at a time searches; "
-            f"where none does, delete {at_work[0]}"
+            f"{folder} cannot be joined: on Windows only one process can search at a time; if "
+            f"none is running, delete {at_work[0]}"
         )
 
 
@@ -69,5 +69,5 @@ def _made(folder: Path) -> bool:
     except FileExistsError:
         return False
     except OSError as error:
-        raise ConfigError(f"no folder can be made at {folder}: {error.strerror}") from None
+        raise ConfigError(f"no folder can be created at {folder}: {error.strerror}") from None
     return True

@@ -61,12 +61,12 @@ class SearchPlan:
             if value not in kinds:
                 raise ConfigError(f"{name} must be one of {', '.join(kinds)}, got {value!r}")
         if isinstance(self.trials, bool) or not isinstance(self.trials, int) or self.trials < 1:
-            raise ConfigError(f"trials must be a whole number, 1 or more, got {self.trials!r}")
+            raise ConfigError(f"trials must be a positive integer, got {self.trials!r}")
         check_seed(self.seed)
         for name, values in self.space.items():
             if self.sampler == "grid" and values.options() is None:
                 raise ConfigError(
-                    f"a grid is of choices and whole numbers, {name} has the range {values.text}"
+                    f"a grid needs choices or integers, {name} has the range {values.text}"
                 )
 
     @property
@@ -102,7 +102,7 @@ def check_same_search(folder: Path, plan: SearchPlan) -> None:
     before, now = read_plan_file(folder), plan.to_mapping()
     for name, value in now.items():
         if name != "trials" and before.get(name) != value:
-            raise ConfigError(f"{folder} holds another search: its {name} is not the same")
+            raise ConfigError(f"{folder} contains another search: its {name} differs")
 
 
 def read_plan(folder: Path) -> SearchPlan:
@@ -113,8 +113,8 @@ def read_plan(folder: Path) -> SearchPlan:
         raise ConfigError(f"{folder / FILE} must hold a recipe with a model, got {section!r:.60}")
     if section.get("data") == FROM_ARRAYS or not section["model"].get("name"):
         raise ConfigError(
-            f"{folder} is a search on what came from Python: "
-            "call nw.search again with it, and with this folder as out"
+            f"{folder} is a search on objects passed from Python: call nw.search again with them, "
+            f"and with this folder as out"
         )
     recipe = parse_recipe(section)
     plain = {name: values[name] for name in PLAIN}
@@ -124,7 +124,7 @@ def read_plan(folder: Path) -> SearchPlan:
 def read_plan_file(folder: Path) -> Mapping[str, Any]:
     """The mapping in `search.yaml`; a folder that holds no search is refused."""
     if not has_file(folder / FILE):
-        raise ConfigError(f"{folder} holds no search: it has no {FILE}")
+        raise ConfigError(f"{folder} contains no search: it has no {FILE}")
     values = read_own_recipe(folder, FILE)
     if values.get("format") != FORMAT or not {*PLAIN, "space", "recipe"} <= values.keys():
         raise ConfigError(f"{folder / FILE} is not a search of format {FORMAT}")

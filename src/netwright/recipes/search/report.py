@@ -31,9 +31,9 @@ from netwright.recipes.search.trial_result import TrialResult
 FILE = "report.html"
 SHOWN = 20  # trials in the table
 CAUTION = (
-    "The best of many trials looks a little better on the validation rows than it is: it was "
-    "chosen by them. The test rows had no part in the search; train the best recipe to see its "
-    "score there."
+    "The best of many trials looks slightly better on the validation rows than it is, because it "
+    "was selected on them. The test rows were not used in the search; train the best recipe to "
+    "see its test score."
 )
 
 

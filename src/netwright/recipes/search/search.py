@@ -159,7 +159,7 @@ def plan_search(
     """Resolve and refuse everything before the first trial, at the ends of the space too."""
     import_optuna()
     if data.val is None:
-        raise DataError(f"a search chooses by validation rows, {data.name} has none")
+        raise DataError(f"a search needs a val split, {data.name} has none")
     prepared = put_together(recipe, data, deepcopy(module))
     own_rule = isinstance(prepared.model, Learner | Ensemble)  # it reports nothing on its way
     task = task_for(data)
@@ -170,7 +170,7 @@ def plan_search(
         else read_space(asked.space, recipe)
     )
     if not space:
-        raise ConfigError("the space is empty: there is nothing to search")
+        raise ConfigError("the search space is empty")
     for name, values in space.items():
         for end in values.ends:
             tried = put_together(apply(recipe, {name: end}), data, deepcopy(module))
@@ -206,7 +206,7 @@ def run_search(
     deadline = None if max_time is None else time.monotonic() + max_time
     command = f"netwright search --resume {folder}"
     if not quiet:
-        help_us = f"; to help from another terminal: {command}" if plan.is_typed else ""
+        help_us = f"; to add a worker from another terminal: {command}" if plan.is_typed else ""
         say(f"searching in {folder}{help_us}")
     go_on = command if plan.is_typed else f"the same nw.search, out={str(folder)!r}"
     desk = TrialDesk(folder, plan)
@@ -225,14 +225,17 @@ def run_search(
         work(desk, training, told=told, is_over=lambda: training.is_late)
     except (KeyboardInterrupt, SystemExit):
         if not quiet:
-            say(f"the study is kept, and the trial at hand is queued again; go on with: {go_on}")
+            say(f"the study is saved, and the current trial is queued again; resume with: {go_on}")
         raise
     if training.is_late and not quiet:
-        over = f"the time limit of {max_time:g} s; a trial that it cut short is queued again"
-        say(f"{over}; go on with: {go_on}")
+        over = f"the time limit of {max_time:g} s; the interrupted trial is queued again"
+        say(f"{over}; resume with: {go_on}")
     cells = count_cells(plan.space)
     if cells is not None and cells < plan.trials and desk.is_exhausted and not quiet:
-        say(f"the space is exhausted: it has {cells} settings, fewer than {plan.trials} trials")
+        say(
+            f"the search space is exhausted: it has {cells} combinations, fewer than "
+            f"{plan.trials} trials"
+        )
     with desk.guard:
         study.write()
         write_search_report(study)
@@ -284,14 +287,14 @@ def _check_used(name: str, tried: Prepared) -> None:
     section, key, *_ = name.split(".")
     if section == "train" and key in tried.unused:
         model = tried.recipe.model or "the module"
-        raise ConfigError(f"{model} learns without {key}: leave {name} out of the space")
+        raise ConfigError(f"{model} does not use {key}: remove {name} from the search space")
 
 
 def _check_metric(metric: str, task: Task) -> None:
     split, _, name = metric.partition("/") if isinstance(metric, str) else ("", "", "")
     if split != "val" or not name:
         raise ConfigError(
-            f"a search chooses by validation rows: metric must be like val/loss, got {metric!r}"
+            f"a search optimises a validation metric: metric must be like val/loss, got {metric!r}"
         )
     if name != "loss":
         choose_metric(name, task)
@@ -305,7 +308,7 @@ def _choose_pruner(asked: SearchRequest, task: Task, own_rule: bool) -> str:
         return "median" if can_prune else "none"
     if asked.pruner != "none" and not can_prune:
         what = (
-            "a model with a rule of its own has no epochs to judge by"
+            "a model with its own learning rule has no epochs to prune by"
             if own_rule
             else f"{asked.metric} is not measured after every epoch, as {' and '.join(watched)} are"
         )

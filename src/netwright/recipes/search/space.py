@@ -113,7 +113,7 @@ def read_space(written: str | Sequence[str] | Mapping[str, Any], recipe: Recipe)
     for name, values in _pairs(written):
         kind = _kind_of(name, recipe)
         if name in space:
-            raise ConfigError(f"{name!r} comes twice in the space")
+            raise ConfigError(f"{name!r} appears twice in the search space")
         space[name] = _read_values(name, values, kind)
         for end in space[name].ends:
             apply(recipe, {name: end})
@@ -125,11 +125,13 @@ def usual_space(recipe: Recipe, rows: int) -> Space:
     if has_own_rule(recipe.model) or not recipe.model:
         names = ", ".join(_known("model", recipe))
         raise ConfigError(
-            f"there is no usual space for {recipe.model or 'a module of your own'}; "
+            f"there is no default search space for {recipe.model or 'a module of your own'}; "
             f"give one{f', of its settings {names}' if names else ''}"
         )
     if issubclass(MODELS.load(recipe.model), Ensemble):
-        raise ConfigError("an ensemble has no usual space: give one, as model.members=5|20")
+        raise ConfigError(
+            "an ensemble has no default search space: give one, such as model.members=5|20"
+        )
     written = dict(USUAL)
     width = getattr(recipe.model_settings, "hidden", None)
     if isinstance(width, int):  # of all layers, not a list of widths
@@ -208,16 +210,16 @@ def _pairs(written: str | Sequence[str] | Mapping[str, Any]) -> Iterator[tuple[s
     if isinstance(written, Mapping):
         for name, values in written.items():
             if not isinstance(name, str):
-                raise ConfigError(f"a space is written like {LIKE}, got {name!r}")
+                raise ConfigError(f"a search space is written like {LIKE}, got {name!r}")
             yield name, values
         return
     texts = [written] if isinstance(written, str) else written
     if not isinstance(texts, Sequence):
-        raise ConfigError(f"a space is written like {LIKE}, got {written!r}")
+        raise ConfigError(f"a search space is written like {LIKE}, got {written!r}")
     for text in texts:
         name, equals, values = text.partition("=") if isinstance(text, str) else ("", "", "")
         if not equals:
-            raise ConfigError(f"a space is written like {LIKE}, got {text!r}")
+            raise ConfigError(f"a search space is written like {LIKE}, got {text!r}")
         section, *rest = name.strip().split(".")
         yield ".".join([section, *(part.replace("-", "_") for part in rest[:1]), *rest[1:]]), values
 
@@ -227,13 +229,15 @@ def _kind_of(name: str, recipe: Recipe) -> str:
     section, _, rest = name.partition(".")
     key, *deeper = rest.split(".")
     if section == "data":
-        raise ConfigError(f"a space is of model. and train. settings: {name!r} changes the rows")
+        raise ConfigError(
+            f"a search space has model. and train. settings: {name!r} would change the rows"
+        )
     if section not in {"model", "train"} or not key:
-        raise ConfigError(f"a space is written like {LIKE}, got {name!r}")
+        raise ConfigError(f"a search space is written like {LIKE}, got {name!r}")
     if section == "train" and has_own_rule(recipe.model):
         raise ConfigError(
-            f"{recipe.model} learns by a rule of its own: its space is of model. settings, "
-            f"got {name!r}"
+            f"{recipe.model} has its own learning rule: its search space has only model. "
+            f"settings, got {name!r}"
         )
     known = _known(section, recipe)
     if key not in known:
@@ -262,9 +266,9 @@ def _read_values(name: str, values: Any, kind: str) -> Range | Choices:
     low, high = map(float, texts)
     is_whole = "int" in kind.split() or (not kind and all(text.isdecimal() for text in texts))
     if is_whole and not (low.is_integer() and high.is_integer()):
-        raise ConfigError(f"{name} is a whole number, got the range {values.strip()!r}")
+        raise ConfigError(f"{name} is an integer, got the range {values.strip()!r}")
     if not low < high:
-        raise ConfigError(f"the range of {name} must rise, got {values.strip()!r}")
+        raise ConfigError(f"the range of {name} must be increasing, got {values.strip()!r}")
     if match[1] and low <= 0:
         raise ConfigError(f"a log range must lie above 0, got {values.strip()!r} for {name}")
     return Range(low=low, high=high, is_log=bool(match[1]), is_whole=is_whole)
@@ -286,8 +290,8 @@ def _typed(name: str, values: Any) -> list[str]:
 def _read_choices(name: str, values: list[str]) -> Choices:
     if len(values) < 2 or "" in values:
         raise ConfigError(
-            f"{name} needs a range like 0..0.6, or two choices or more, got {'|'.join(values)!r}"
+            f"{name} needs a range like 0..0.6, or at least two choices, got {'|'.join(values)!r}"
         )
     if len(set(values)) < len(values):
-        raise ConfigError(f"a choice of {name} comes twice, got {'|'.join(values)!r}")
+        raise ConfigError(f"a choice of {name} appears twice, got {'|'.join(values)!r}")
     return Choices(values=tuple(values))

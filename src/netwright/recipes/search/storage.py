@@ -131,7 +131,7 @@ def check_database(folder: Path) -> None:
             file.seek(-min(len(JOURNAL_MAGIC), file.seek(0, os.SEEK_END)), os.SEEK_END)
             if file.read() == JOURNAL_MAGIC:
                 raise DataError(
-                    f"{journal} names another file, which SQLite would delete: remove it"
+                    f"{journal} refers to another file, which SQLite would delete: remove it"
                 )
 
 
@@ -180,7 +180,7 @@ def _check_only_tables(connection: sqlite3.Connection, path: Path) -> None:
     if odd is not None:
         kind, name = odd
         raise DataError(
-            f"{path} holds more than tables: {kind} {name!r:.60}; netwright never writes one"
+            f"{path} contains more than tables: {kind} {name!r:.60}, which netwright never writes"
         )
 
 

@@ -61,5 +61,5 @@ def read_trial(trial: "FrozenTrial") -> TrialResult:
     numbers = (result.value, result.epochs, result.seconds)
     is_ours = all(number is None or type(number) in {int, float} for number in numbers)
     if not (is_ours and isinstance(result.why, str) and isinstance(result.process, str)):
-        raise DataError(f"trial {trial.number} holds what no search writes down: {result!r:.200}")
+        raise DataError(f"trial {trial.number} has a result that no search writes: {result!r:.200}")
     return result

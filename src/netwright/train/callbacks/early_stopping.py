@@ -91,7 +91,7 @@ class EarlyStopping(Callback):
         waited = self._waited(state)
         if waited >= max(1, self.patience):
             unit = "epochs" if waited == state.epoch - self.best_epoch else "measurements"
-            state.stop_reason = f"no better {self.monitor} for {self.patience} {unit}"
+            state.stop_reason = f"no improvement of {self.monitor} for {self.patience} {unit}"
 
     def _waited(self, state: TrainState) -> int:
         """Measurements since the best."""

@@ -68,7 +68,7 @@ class GuardNonFinite(Callback):
                 self.in_a_row = 0
             return
         if self.policy == "stop" or self.in_a_row == MOST_IN_A_ROW:
-            many = f"{self.in_a_row} updates were left out in a row; " if self.in_a_row else ""
+            many = f"{self.in_a_row} updates in a row were skipped; " if self.in_a_row else ""
             sentence = many + _first_cause(state, self.found or _diagnosis(state))
             self._put_back(state)
             raise RunError(sentence)
@@ -153,7 +153,7 @@ def _diagnosis(state: TrainState) -> str:
     rows = [] if batch is None else batch.rows[:5].tolist()
     where = f"step {state.step + 1}, epoch {state.epoch + 1}, batch {state.position}"
     return (
-        f"not a finite number at {where} (rows {rows} ...): {find_culprit(state)}; "
+        f"non-finite value at {where} (rows {rows} ...): {find_culprit(state)}; "
         f"the learning rate is {state.lr:g}, a smaller one often helps"
     )
 
@@ -166,13 +166,13 @@ def find_culprit(state: TrainState) -> str:
     for what, values in (("inputs", batch.inputs), ("targets", batch.targets)):
         bad = ~values.isfinite().reshape(len(values), -1).all(dim=1)  # (B,)
         if bool(bad.any()):
-            return f"the {what} of row {int(batch.rows[bad][0])} hold it"
+            return f"the {what} of row {int(batch.rows[bad][0])} are not finite"
     for name, parameter in state.model.named_parameters():
         if not bool(parameter.isfinite().all()):
-            return f"the weight {name!r} holds it"
+            return f"the weight {name!r} is not finite"
     layer = _first_bad_layer(state.model, batch.inputs)
     if layer is not None:
-        return f"layer {layer!r} puts it out"
+        return f"the output of layer {layer!r} is not finite"
     return _bad_loss_or_gradient(state)
 
 
@@ -182,7 +182,7 @@ def _bad_loss_or_gradient(state: TrainState) -> str:
     for name, parameter in state.model.named_parameters():
         if parameter.grad is not None and not bool(parameter.grad.isfinite().all()):
             return f"the loss is finite, the gradient of {name!r} is not"
-    return "it was there, and is gone when looked at again"
+    return "it could not be reproduced"
 
 
 def _first_bad_layer(model: nn.Module, inputs: Tensor) -> str | None:

@@ -37,8 +37,7 @@ class ScheduledSampling(Callback):
     ) -> None:
         if not isinstance(model, SourceDecoder):
             raise ConfigError(
-                "teacher_forcing is for models that read a source and say a target, "
-                f"got {type(model).__name__}"
+                f"teacher_forcing is for sequence-to-sequence models, got {type(model).__name__}"
             )
         self.model: SourceDecoder = model
         self.first, self.last, self.decay = first, last, decay

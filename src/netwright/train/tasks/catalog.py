@@ -35,9 +35,13 @@ def task_for(data: Data, config: TrainConfig | None = None, *, scale_targets: bo
     config = config or TrainConfig()
     kind = data.spec.target
     if kind not in {"class", "mask"} and config.class_weight is not None:
-        raise ConfigError(f"class_weight is for one class of several, the target is {kind!r}")
+        raise ConfigError(
+            f"class_weight is for single-label classification, the target is {kind!r}"
+        )
     if kind not in {"class", "mask", "tokens", "tags"} and config.label_smoothing:
-        raise ConfigError(f"label_smoothing is for one class of several, the target is {kind!r}")
+        raise ConfigError(
+            f"label_smoothing is for single-label classification, the target is {kind!r}"
+        )
     task = _task(data, config, scale_targets=scale_targets)
     task.aux_weight = config.aux_weight
     return task
@@ -88,7 +92,7 @@ def _check_kinds(settings: dict[str, Any]) -> None:
         if name == "smoothing" and not (is_finite_number(value) and 0 <= value < 1):
             raise DataError(f"the smoothing of a task must lie in [0, 1), got {value!r:.60}")
         if name == "num_classes" and not (type(value) is int and value > 0):
-            raise DataError(f"the classes of a task must be counted, got {value!r:.60}")
+            raise DataError(f"the number of classes of a task must be positive, got {value!r:.60}")
         is_list = isinstance(value, list) and value and all(map(is_finite_number, value))
         if name in {"class_weights", "center", "scale"} and not (value is None or is_list):
             raise DataError(f"the {name} of a task must be numbers, got {value!r:.60}")

@@ -73,8 +73,8 @@ class Classification(Task):
         total = float(exact(logits[0]).exp().sum())
         if abs(total - 1) > 1e-2:
             raise ConfigError(
-                "the loss 'nll' takes the logs of probabilities, which add up to 1, not to "
-                f"{total:.4g}; for logits there is 'cross-entropy'"
+                "the loss 'nll' expects log-probabilities, whose probabilities sum to 1, not to "
+                f"{total:.4g}; for logits use 'cross-entropy'"
             )
 
     def headline_sum(

@@ -40,7 +40,7 @@ class SequenceToSequence(PerToken):
         """The likeliest tokens where the truth is told, and those said freely: (B, 2, T)."""
         if not isinstance(model, SourceDecoder):
             raise ConfigError(
-                "sequence to sequence needs a model that reads a source and says a target "
+                "sequence-to-sequence training needs a model with a source and a target "
                 f"(SourceDecoder), got {type(model).__name__}"
             )
         told = logits_of(output).argmax(dim=2)
@@ -69,7 +69,7 @@ class SequenceToSequence(PerToken):
 
     def describe_baseline(self, train: Split, names: Sequence[str]) -> str:
         """That it is one token."""
-        return "the commonest token of the training targets, everywhere"
+        return "always the most common token of the training targets"
 
 
 def _token_accuracy(said: Tensor, targets: Tensor, weights: Tensor | None) -> float:

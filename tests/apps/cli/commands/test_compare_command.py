@@ -71,7 +71,7 @@ def test_a_run_folder_brings_its_data(type_in: Type, things_run: Path) -> None:
     assert answer.code == 0
     assert "of things.csv, seed 0" in answer.out
     assert "things against logistic (accuracy" in answer.out
-    assert "no verdict, 3 seeds are the least." in answer.out
+    assert "no verdict, at least 3 seeds are needed." in answer.out
 
 
 def test_a_table_needs_its_target(type_in: Type, things_csv: Path) -> None:
@@ -118,7 +118,7 @@ def test_the_digits_are_the_default(type_in: Type) -> None:
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (["mlp"], "compare takes two entries or more, got 1"),
+        (["mlp"], "compare needs at least two entries, got 1"),
         (["mlp", "mpl"], "unknown model 'mpl'; did you mean 'mlp'?"),
         (["mlp", "logistic", "--data", "mons"], "unknown data set 'mons'; did you mean 'moons'?"),
         (
@@ -127,16 +127,16 @@ def test_the_digits_are_the_default(type_in: Type) -> None:
             "kind 'class' there are mlp, lenet5, cnn, ...",
         ),
         (["mlp", "logistic", "--metric", "auc"], "unknown metric 'auc'; did you mean 'roc_auc'?"),
-        (["mlp", "logistic", "--seeds", "0"], "seeds must be a whole number, 1 or more, got 0"),
+        (["mlp", "logistic", "--seeds", "0"], "seeds must be a positive integer, got 0"),
         (
             ["mlp", "logistic", "--set", "model.hidden=8"],
-            "'model.hidden' is no setting of training or of the data, which all entries share "
-            "(a model's go with its entry: mlp:dropout=0)",
+            "'model.hidden' is not a setting of training or of the data, which all entries share "
+            "(settings of a model belong to its entry: mlp:dropout=0)",
         ),
         (
             ["mlp", "logistic", "--set", "train.seed=1"],
-            "'train.seed' is no setting of training or of the data, which all entries share "
-            "(a model's go with its entry: mlp:dropout=0); did you mean 'split_seed'?",
+            "'train.seed' is not a setting of training or of the data, which all entries share "
+            "(settings of a model belong to its entry: mlp:dropout=0); did you mean 'split_seed'?",
         ),
     ],
 )
@@ -154,7 +154,7 @@ def test_a_folder_that_is_taken_is_refused_before_training(type_in: Type, tmp_pa
     answer = type_in("compare", "mlp", "logistic", "--data", "moons", "--out", ".")
     assert (answer.code, answer.err) == (
         2,
-        "error: . is already there and not empty; give another folder\n",
+        "error: . already exists and is not empty; give another folder\n",
     )
 
 
@@ -185,5 +185,5 @@ def test_ctrl_c_exits_130_without_a_half_page(tmp_path: Path) -> None:
         process.kill()  # it is gone, unless signals are ignored here
     assert process.returncode == 130
     assert first.startswith("1/10  logistic, seed 0")
-    assert rest == "interrupted; the comparison is not finished, so nothing is kept\n"
+    assert rest == "interrupted; the comparison is incomplete, so nothing was saved\n"
     assert not list((tmp_path / "runs").iterdir())

@@ -54,7 +54,7 @@ def test_refusals_and_ctrl_c(type_in: Type, monkeypatch: pytest.MonkeyPatch) -> 
     answer = type_in("cross-validate", "mlp", "moons", "--folds", 1)
     assert (answer.code, answer.err) == (
         2,
-        "error: folds must be a whole number, 2 or more, got 1\n",
+        "error: folds must be an integer of at least 2, got 1\n",
     )
     from netwright.recipes.judging import cross_validate as module
 
@@ -64,4 +64,4 @@ def test_refusals_and_ctrl_c(type_in: Type, monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(module, "train", interrupted)
     answer = type_in("cross-validate", "mlp", "moons", "-q")
     assert answer.code == 130
-    assert answer.err == "interrupted; the folds are not finished, so nothing is kept\n"
+    assert answer.err == "interrupted; the folds are incomplete, so nothing was saved\n"

@@ -51,7 +51,7 @@ def test_data_that_cannot_be_loaded_is_a_failure(type_in: Type) -> None:
     Path("e.txt").write_text("", encoding="utf-8")
     answer = type_in("doctor", "e.txt")
     assert answer.code == 1
-    assert "not looked at: all else, as the data cannot be loaded" in answer.out
+    assert "not checked: everything else, because the data cannot be loaded" in answer.out
 
 
 def numbered(table: pd.DataFrame) -> pd.DataFrame:

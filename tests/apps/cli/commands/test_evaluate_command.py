@@ -51,7 +51,7 @@ def test_bad_files_are_refused_in_one_sentence(
         "are size colour kind",
         (tmp_path,): f"{tmp_path} is a folder, wanted a table file (.csv, .tsv, .parquet)",
         ("a.csv", "--data", "b.csv"): "evaluate takes one source of data, got a.csv and b.csv",
-        ("a.csv", "--split", "val"): "--split is of the run's own data, got a.csv beside it",
+        ("a.csv", "--split", "val"): "--split selects from the run's own data, got a.csv as well",
     }
     for words, sentence in refusals.items():
         answer = type_in("evaluate", things_run, *words)

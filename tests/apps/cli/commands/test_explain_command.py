@@ -90,7 +90,7 @@ def test_a_page_that_cannot_be_written_is_refused(type_in: Type) -> None:
 def test_an_unknown_name_is_refused_with_the_nearest(type_in: Type, tmp_path: Path) -> None:
     answer = type_in("explain", "softmaxx", "--html")
     assert (answer.code, answer.out) == (2, "")
-    assert answer.err == "error: nothing is called 'softmaxx'; did you mean 'softmax'?\n"
+    assert answer.err == "error: there is nothing named 'softmaxx'; did you mean 'softmax'?\n"
     assert not list(tmp_path.iterdir())
 
 

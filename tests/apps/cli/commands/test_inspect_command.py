@@ -71,5 +71,5 @@ def test_other_data_is_looked_at(type_in: Type, things_run: Path, tmp_path: Path
 
 def test_saving_needs_a_view(type_in: Type, things_run: Path) -> None:
     answer = type_in("inspect", things_run, "--save", "x.svg")
-    sentence = "error: --save, --example and --set are of a view: give its name\n"
+    sentence = "error: --save, --example and --set need the name of a view\n"
     assert (answer.code, answer.err) == (2, sentence)

@@ -104,7 +104,7 @@ def test_a_run_on_images_takes_images(
     answer = type_in("predict", things_run, "rows.csv", "rows.csv")
     assert answer.err == "error: predict takes one table, got 2 files\n"
     answer = type_in("predict", things_run)
-    assert answer.err == "error: predict takes files or --row, one of them\n"
+    assert answer.err == "error: predict takes either files or --row\n"
     answer = type_in("evaluate", pictures_run, "--data", pictures, "--json")
     assert json.loads(answer.out)["metrics"]["accuracy"] == 1
 
@@ -142,9 +142,9 @@ def test_masks_go_where_nothing_is(type_in: Type, pairs: Path, masks_run: Path) 
     image, mask = pairs / "images/1.png", pairs / "masks/1.png"
     before = mask.read_bytes()
     refusals = {
-        (image,): "a mask is no row of a table, give --out FOLDER for one PNG an image",
-        (image, "--out", pairs / "masks"): f"{mask} is there already, give --out another folder",
-        (image, mask, "--out", "m"): f"{image} and {mask} would both go to m/1.png",
+        (image,): "masks are not rows of a table, give --out FOLDER for one PNG per image",
+        (image, "--out", pairs / "masks"): f"{mask} already exists, give --out another folder",
+        (image, mask, "--out", "m"): f"{image} and {mask} would both be written to m/1.png",
         (image, "--out", image): f"--out must be a folder, {image} is a file",
         (image, "--out", "m", "--proba"): "--proba is for tables, this run predicts masks",
         (image, "--out", "m", "--threshold", 0.5): (
@@ -224,7 +224,7 @@ def test_answers_go_into_a_file_beside_what_names_their_rows(
     again = type_in(*asked)
     assert (again.code, again.err) == (
         2,
-        "error: p.csv is there already, give --out another name\n",
+        "error: p.csv already exists, give --out another name\n",
     )
     kept = type_in("predict", clients_run, "new.csv", "--keep", "größe", "--proba").out
     assert kept.splitlines()[0] == "größe,art,p(groß),p(klein)"
@@ -285,4 +285,4 @@ def test_a_column_called_like_the_answers_is_not_kept(
 ) -> None:
     (tmp_path / "new.csv").write_bytes("größe,art\n4900,groß\n".encode("latin-1"))
     answer = type_in("predict", clients_run, "new.csv", "--keep", "art")
-    assert answer.err == "error: --keep art would hide the answers, which are called so too\n"
+    assert answer.err == "error: --keep art has the same name as the predictions\n"

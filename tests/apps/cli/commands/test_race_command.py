@@ -41,9 +41,12 @@ def test_pages_hold_all_surfaces_and_pictures_one_each(type_in: Type, tmp_path: 
     ("words", "refusal"),
     [
         (["sgdd"], "error: unknown optimizer 'sgdd'; did you mean 'sgd'?"),
-        (["sgd", "--lr", "0.1"], "error: --lr wants NAME=RATE, got '0.1'"),
+        (["sgd", "--lr", "0.1"], "error: --lr must be NAME=RATE, got '0.1'"),
         (["sgd", "--lr", "sgd=0"], "error: the learning rate of sgd must be above 0, got 0"),
-        (["sgd", "--lr", "sgd=1", "--lr", "sgd=2"], "error: --lr wants one rate for sgd, got two"),
+        (
+            ["sgd", "--lr", "sgd=1", "--lr", "sgd=2"],
+            "error: --lr must be given once for sgd, got two",
+        ),
         (
             ["sgd", "--out", "nowhere/a.png"],
             "error: a race is saved in a folder that exists, got 'nowhere'",

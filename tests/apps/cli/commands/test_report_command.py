@@ -52,7 +52,8 @@ def test_a_run_without_its_history_has_a_page_without_curves(
     assert (answer.code, answer.err) == (0, f"note: {reason}\n")
     assert f"W{reason[1:]}." in (tmp_path / "run" / "report.html").read_text(encoding="utf-8")
     again = type_in("report", "run")
-    sentence = "run/report.html would lose views, metrics.jsonl is not in the run folder"
+    lost = "metrics.jsonl is not in the run folder"
+    sentence = f"run/report.html already has views that would be lost ({lost})"
     assert (again.code, again.err) == (2, f"error: {sentence}; give the report another path\n")
 
 
@@ -61,5 +62,5 @@ def test_a_run_without_its_results_is_refused(
 ) -> None:
     shutil.copytree(things_run, tmp_path / "run")
     (tmp_path / "run" / "results.json").unlink()
-    sentence = "run is not a whole run folder: it has no results.json"
+    sentence = "run is an incomplete run folder: it has no results.json"
     assert type_in("report", "run").err == f"error: {sentence}\n"

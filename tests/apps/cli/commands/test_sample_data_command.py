@@ -13,7 +13,7 @@ def test_files_go_here_or_into_a_folder(type_in: Type, tmp_path: Path) -> None:
     assert sorted(path.name for path in tmp_path.iterdir()) == sorted(NAMES)
     again = type_in("sample-data")
     assert again.out == "nothing was written\n"
-    assert again.err == f"note: left as it was: {', '.join(NAMES)}\n"
+    assert again.err == f"note: left unchanged: {', '.join(NAMES)}\n"
     elsewhere = json.loads(type_in("sample-data", "a/b", "--json").out)
     assert elsewhere[0] == "a/b/flowers.csv"
     assert Path("a/b/pictures/square/20.png").is_file()

@@ -83,11 +83,11 @@ def test_json_and_resume(type_in: Type, tmp_path: Path) -> None:
         refused = type_in("search", *words, "--resume", "s")
         assert (refused.code, refused.err) == (
             2,
-            "error: s says itself what is searched: "
-            "with --resume give --trials and --max-time only\n",
+            "error: s already defines the search: --resume can only be combined with --trials and "
+            "--max-time\n",
         )
     assert type_in("search", "--resume", "nowhere").err == (
-        "error: nowhere holds no search: it has no search.yaml\n"
+        "error: nowhere contains no search: it has no search.yaml\n"
     )
 
 
@@ -141,7 +141,7 @@ def test_ctrl_c_keeps_the_study_and_says_how_to_go_on(type_in: Type, tmp_path: P
     _, err = process.communicate(timeout=600)
     assert process.returncode == 130
     assert err.splitlines()[-1] == (
-        "the study is kept, and the trial at hand is queued again; "
-        "go on with: netwright search --resume s"
+        "the study is saved, and the current trial is queued again; resume with: netwright search "
+        "--resume s"
     )
     assert type_in("search", "--resume", "s", "--trials", 1, "-q").code == 0

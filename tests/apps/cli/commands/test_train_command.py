@@ -152,9 +152,9 @@ def test_a_run_is_evaluated_from_another_folder(
 def test_an_unfinished_run_is_gone_on_with(type_in: Type, tmp_path: Path) -> None:
     words = ("train", "mlp", "moons", "--epochs", 3, "--set", "model.hidden=4", "--no-report")
     cut = type_in(*words, "--set", "train.max_steps=10")
-    assert "the run is saved; go on with: netwright train --resume runs/mlp-moons-001" in cut.err
+    assert "the run is saved; resume with: netwright train --resume runs/mlp-moons-001" in cut.err
     again = type_in(*words, "--resume", "auto")
-    assert "going on from runs/mlp-moons-001/checkpoints/step-000010: epoch 2, step 10" in again.err
+    assert "resuming from runs/mlp-moons-001/checkpoints/step-000010: epoch 2, step 10" in again.err
     assert again.out.splitlines()[-1] == "run: runs/mlp-moons-001"
     whole = type_in(*words, "--json")
     shown = json.loads(whole.out)
@@ -170,7 +170,7 @@ def test_a_run_is_gone_on_with_by_its_folder_alone(type_in: Type, tmp_path: Path
     assert json.loads(answer.out)["run"] == "runs/mlp-xor-001"
     other = type_in(*resume, "--lr", 0.5)
     assert other.code == 2
-    assert "lr was not set, is 0.5; to go on all the same, allow lr\n" in other.err
+    assert "lr was not set, is 0.5; to resume anyway, allow lr\n" in other.err
     allowed = type_in(*resume, "--lr", 0.5, "--allow", "lr", "-q")
     assert allowed.code == 0
     config = yaml.safe_load((tmp_path / "runs/mlp-xor-001/config.yaml").read_text())
@@ -217,8 +217,8 @@ def test_what_cannot_be_gone_on_with_is_refused(type_in: Type, tmp_path: Path) -
     (tmp_path / "own" / "config.yaml").write_text("model: {name: ''}\ndata: {name: moons}\n")
     answer = type_in("train", "--resume", "own")
     assert answer.err == (
-        "error: own was trained with a module of your own: go on in Python, "
-        "with nw.fit(..., resume='own')\n"
+        "error: own was trained with a module of your own: resume it in Python with nw.fit(..., "
+        "resume='own')\n"
     )
 
 

@@ -12,7 +12,7 @@ def test_shows_a_run_that_is_well(type_in: Type, things_run: Path) -> None:
     assert (answer.code, answer.err) == (0, "")
     assert answer.out.startswith(f"{things_run} is a run\nmodel: mlp\n")
     assert "head.weight" in answer.out
-    assert answer.out.splitlines()[-1].startswith("all is well: ")
+    assert answer.out.splitlines()[-1].startswith("everything is intact: ")
 
 
 def test_a_damaged_file_is_named(type_in: Type, things_run: Path, tmp_path: Path) -> None:
@@ -21,8 +21,8 @@ def test_a_damaged_file_is_named(type_in: Type, things_run: Path, tmp_path: Path
     answer = type_in("verify", run)
     assert (answer.code, answer.err) == (1, "")
     assert answer.out.splitlines()[-3:] == [
-        "wrong: model/model.safetensors: damaged, its sha256 is not the one in the manifest",
-        "wrong: results.json is that of a finished run, which has no whole model",
+        "wrong: model/model.safetensors: damaged, its sha256 differs from the manifest",
+        "wrong: results.json belongs to a finished run, but there is no complete model",
         "2 things wrong",
     ]
 

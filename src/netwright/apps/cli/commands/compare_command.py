@@ -13,39 +13,39 @@ def compare(  # noqa: PLR0913, PLR0917 - one argument an option
         list[str],
         typer.Argument(
             help="Two or more: a model, a model with settings (mlp:dropout=0:lr=0.01), "
-            "a recipe file or a run folder. The first is what the others are compared with."
+            "a recipe file or a run folder. The others are compared with the first."
         ),
     ],
     data: Annotated[
         str | None,
         typer.Option(
-            help="A data set, a CSV file or a folder for all. (that of the recipes, else digits)"
+            help="The data set, CSV file or folder they all use. (that of the recipes, else digits)"
         ),
     ] = None,
     target: Annotated[
         list[str] | None, typer.Option(help="The column to predict; several are allowed.")
     ] = None,
     drop_missing_target: Annotated[
-        bool, typer.Option("--drop-missing-target", help="Leave out rows without a target.")
+        bool, typer.Option("--drop-missing-target", help="Drop rows without a target.")
     ] = False,
     seeds: Annotated[int, typer.Option(help="How many times each is trained.")] = 5,
-    seed: Annotated[int, typer.Option(help="The first of the seeds.")] = 0,
+    seed: Annotated[int, typer.Option(help="The first seed.")] = 0,
     epochs: Annotated[int | None, typer.Option(help="Passes over the data.")] = None,
-    batch_size: Annotated[int | None, typer.Option(help="Examples a step.")] = None,
+    batch_size: Annotated[int | None, typer.Option(help="Examples per step.")] = None,
     lr: Annotated[float | None, typer.Option(help="Learning rate.")] = None,
     metric: Annotated[
-        str | None, typer.Option(help="What is compared. (accuracy; rmse for reals)")
+        str | None, typer.Option(help="The metric to compare. (accuracy; rmse for regression)")
     ] = None,
     settings: Annotated[
         list[str] | None,
         typer.Option(
-            "--set", metavar="SECTION.KEY=VALUE", help="A setting of data or train, for all."
+            "--set", metavar="SECTION.KEY=VALUE", help="A data or train setting, for all of them."
         ),
     ] = None,
     out: Annotated[
-        Path | None, typer.Option(help="The folder of the page. (the next runs/compare-A-B-NNN)")
+        Path | None, typer.Option(help="Where the page goes. (the next runs/compare-A-B-NNN)")
     ] = None,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Hide progress.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="The comparison as JSON.")] = False,
 ) -> None:
     """Train two or more on the same data under the same seeds, and judge the gaps.
@@ -92,7 +92,7 @@ def compare(  # noqa: PLR0913, PLR0917 - one argument an option
         comparison = run_comparison(prepared, quiet=quiet or as_json)
     except KeyboardInterrupt:
         folder.rmdir()  # nothing is in it yet
-        say("interrupted; the comparison is not finished, so nothing is kept")
+        say("interrupted; the comparison is incomplete, so nothing was saved")
         raise typer.Exit(130) from None  # typer would make an Abort of it
     except BaseException:
         folder.rmdir()

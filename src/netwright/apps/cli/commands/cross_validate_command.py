@@ -24,24 +24,27 @@ def cross_validate(  # noqa: PLR0913, PLR0917 - one argument an option
     target: Target = None,
     text: Text = None,
     drop_missing_target: DropMissingTarget = False,
-    folds: Annotated[int, typer.Option(help="Parts, each held out once.")] = 5,
-    repeats: Annotated[int, typer.Option(help="How often the rows are divided anew.")] = 1,
+    folds: Annotated[int, typer.Option(help="Number of folds; each is held out once.")] = 5,
+    repeats: Annotated[
+        int, typer.Option(help="How many times the rows are split into new folds.")
+    ] = 1,
     stratify: Annotated[
         bool | None,
         typer.Option(
-            "--stratify/--no-stratify", help="Each class's share in every fold. (for classes)"
+            "--stratify/--no-stratify",
+            help="Keep class proportions in every fold. (for classification)",
         ),
     ] = None,
     metric: Annotated[
-        str | None, typer.Option(help="What is reported. (accuracy; rmse for reals)")
+        str | None, typer.Option(help="The metric to report. (accuracy; rmse for regression)")
     ] = None,
     epochs: Annotated[int | None, typer.Option(help="Passes over the data.")] = None,
-    batch_size: Annotated[int | None, typer.Option(help="Examples a step.")] = None,
+    batch_size: Annotated[int | None, typer.Option(help="Examples per step.")] = None,
     lr: Annotated[float | None, typer.Option(help="Learning rate.")] = None,
     seed: Annotated[
-        int | None, typer.Option(help="Of the division, weights, order and dropout. (0)")
+        int | None, typer.Option(help="Random seed for folds, weights, order and dropout. (0)")
     ] = None,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Hide progress.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Every fold as JSON.")] = False,
 ) -> None:
     """Train a recipe k times, each time measured on the fold that it did not see.
@@ -83,7 +86,7 @@ def cross_validate(  # noqa: PLR0913, PLR0917 - one argument an option
             quiet=quiet or as_json,
         )
     except KeyboardInterrupt:
-        say("interrupted; the folds are not finished, so nothing is kept")
+        say("interrupted; the folds are incomplete, so nothing was saved")
         raise typer.Exit(130) from None  # typer would make an Abort of it
     if as_json:
         give_json(found.to_json())

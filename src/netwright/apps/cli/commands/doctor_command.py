@@ -19,21 +19,23 @@ from netwright.apps.cli.typed_recipe import typed_recipe
 def doctor(  # noqa: PLR0913, PLR0917 - one argument an option
     data: DataName = None,
     model: Annotated[
-        str | None, typer.Option(help="The model to try. (what is usual for such data)")
+        str | None, typer.Option(help="The model to try. (the usual one for such data)")
     ] = None,
     config: RecipeFiles = None,
     settings: Settings = None,
     target: Target = None,
     text: Text = None,
     target_kind: Annotated[
-        str | None, typer.Option(help="What the target is: class, real or labels. (guessed)")
+        str | None, typer.Option(help="The kind of target: class, real or labels. (inferred)")
     ] = None,
     drop_missing_target: DropMissingTarget = False,
-    seed: Annotated[int | None, typer.Option(help="Of the first weights. (0)")] = None,
+    seed: Annotated[
+        int | None, typer.Option(help="Random seed for the initial weights. (0)")
+    ] = None,
     out: Annotated[Path | None, typer.Option(help="Write a page, x.html.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
 ) -> None:
-    """Look for what would spoil training: in the data, and in the model's first steps.
+    """Look for problems before training: in the data, and in the model's first steps.
 
     netwright doctor iris
     netwright doctor Default.csv --target default

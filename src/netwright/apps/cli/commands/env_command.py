@@ -8,7 +8,7 @@ import typer
 def env(
     as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
 ) -> None:
-    """Print what a result may depend on, and where data is looked for.
+    """Print everything results may depend on, and where data is searched for.
 
     netwright env
     """

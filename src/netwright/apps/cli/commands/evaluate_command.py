@@ -20,7 +20,7 @@ def evaluate(
     ] = None,
     data: Annotated[str | None, typer.Option(help="The same, as an option.")] = None,
     split: Annotated[
-        str | None, typer.Option(help="train, val or test of the run's own data. (test)")
+        str | None, typer.Option(help="The split of the run's own data: train, val or test. (test)")
     ] = None,
     settings: WrittenAs = None,
     as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
@@ -39,7 +39,7 @@ def evaluate(
     if len(given) > 1:
         raise ConfigError(f"evaluate takes one source of data, got {' and '.join(given)}")
     if given and split is not None:
-        raise ConfigError(f"--split is of the run's own data, got {given[0]} beside it")
+        raise ConfigError(f"--split selects from the run's own data, got {given[0]} as well")
     opened = open_run(run)
     read_as(opened, settings or [])
     examples = opened.examples(*given, split=split)

@@ -18,7 +18,7 @@ def explain(
     out: Annotated[Path | None, typer.Option(help="Where the page goes. (NAME.html)")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
 ) -> None:
-    """Explain a part: sentence, formula, symbols, settings, source, and its code.
+    """Explain a component: one sentence, formula, symbols, settings, source, and its code.
 
     netwright explain adam
     netwright explain mlp --html

@@ -9,29 +9,29 @@ import typer
 
 def generate(  # noqa: PLR0913, PLR0917 - one argument an option
     run: Annotated[Path, typer.Argument(help="A run folder of a language model.")],
-    prompt: Annotated[
-        str, typer.Argument(help="How the text begins (- is standard input). (nothing)")
-    ] = "",
-    max_tokens: Annotated[int, typer.Option(help="How many tokens at most.")] = 200,
+    prompt: Annotated[str, typer.Argument(help="The prompt (- is standard input). (empty)")] = "",
+    max_tokens: Annotated[int, typer.Option(help="Maximum number of tokens.")] = 200,
     temperature: Annotated[
         float | None,
-        typer.Option(help="Below 1 likely tokens come more often, 0: only the likeliest. (0.8)"),
+        typer.Option(help="Sampling temperature; 0 always takes the most likely token. (0.8)"),
     ] = None,
     top_k: Annotated[
-        int | None, typer.Option(help="Only among so many of the likeliest tokens. (all)")
+        int | None, typer.Option(help="Sample only from this many most likely tokens. (all)")
     ] = None,
     top_p: Annotated[
         float | None,
-        typer.Option(help="Only among the fewest tokens of this probability. (all)"),
+        typer.Option(
+            help="Sample only from the smallest set of tokens with this probability. (all)"
+        ),
     ] = None,
     beams: Annotated[
-        int | None, typer.Option(help="Search the likeliest text with so many beams. (draw)")
+        int | None, typer.Option(help="Beam search with this many beams. (sample)")
     ] = None,
-    seed: Annotated[int | None, typer.Option(help="Of what is drawn. (0)")] = None,
-    count: Annotated[int, typer.Option(help="How many texts, with this seed and the next.")] = 1,
-    as_json: Annotated[bool, typer.Option("--json", help="As JSON, one object a text.")] = False,
+    seed: Annotated[int | None, typer.Option(help="Random seed for sampling. (0)")] = None,
+    count: Annotated[int, typer.Option(help="How many texts, with consecutive seeds.")] = 1,
+    as_json: Annotated[bool, typer.Option("--json", help="As JSON, one object per text.")] = False,
 ) -> None:
-    """Let a language model go on with a text, shown as it comes.
+    """Generate text with a language model, printed as it is sampled.
 
     netwright generate runs/lstm-tinyshakespeare-001 "ROMEO:"
     netwright generate RUN "To be" --temperature 0.5 --top-k 40 --count 3
@@ -82,9 +82,9 @@ def _check_beams(beams: int, count: int, drawing: Sequence[str]) -> None:
     if beams < 1:
         raise ConfigError(f"--beams must be at least 1, got {beams}")
     if count > 1:
-        raise ConfigError(f"--count must be 1 with --beams, which find one text, got {count}")
+        raise ConfigError(f"--count must be 1 with --beams, which returns one text, got {count}")
     if drawing:
-        raise ConfigError(f"--{drawing[0]} must not be given with --beams, which draw nothing")
+        raise ConfigError(f"--{drawing[0]} cannot be combined with --beams, which does not sample")
 
 
 def _typed() -> str:

@@ -12,24 +12,25 @@ if TYPE_CHECKING:
 def inspect(
     run: Annotated[Path, typer.Argument(help="A run folder.")],
     view: Annotated[
-        str, typer.Argument(help="What to look at; without it, the views of this run.")
+        str, typer.Argument(help="The view; without one, the views of this run are listed.")
     ] = "",
     example: Annotated[
-        int | None, typer.Option(help="Which example of the split, for views that show one.")
+        int | None,
+        typer.Option(help="Index of the example in the split, for views of one example."),
     ] = None,
     data: Annotated[
-        Path | None, typer.Option(help="Other labelled data to look at; by default the run's own.")
+        Path | None, typer.Option(help="Other labelled data to use. (the run's own)")
     ] = None,
     settings: Annotated[
         list[str] | None,
-        typer.Option("--set", metavar="KEY=VALUE", help="A setting of the view, see `explain`."),
+        typer.Option("--set", metavar="KEY=VALUE", help="A setting of the view; see `explain`."),
     ] = None,
     save: Annotated[
         Path | None, typer.Option(help="Write the picture (.svg, .png) or a page (.html) here.")
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="The numbers as JSON.")] = False,
 ) -> None:
-    """Look inside a run without training anything again.
+    """Inspect a run without retraining.
 
     netwright inspect runs/lenet-mnist-001
     netwright inspect runs/lenet-mnist-001 saliency --example 3 --save seven.svg
@@ -43,7 +44,7 @@ def inspect(
 
     if not view:
         if save is not None or example is not None or settings:
-            raise ConfigError("--save, --example and --set are of a view: give its name")
+            raise ConfigError("--save, --example and --set need the name of a view")
         shown = look_inside.inspectable(run, data=data)
         if as_json:
             give_json(shown)
@@ -74,7 +75,7 @@ def _settings(typed: list[str]) -> dict[str, Any]:
     for pair in typed:
         key, equals, value = pair.partition("=")
         if not equals:
-            raise ConfigError(f"--set wants KEY=VALUE, got {pair!r}")
+            raise ConfigError(f"--set must be KEY=VALUE, got {pair!r}")
         found[key.strip().replace("-", "_")] = value.strip()
     return found
 

@@ -24,7 +24,7 @@ def predict(  # noqa: PLR0913, PLR0917 - one argument an option
     sources: Annotated[
         list[str] | None,
         typer.Argument(
-            help="A table with the run's columns, texts one a line, or images and folders; "
+            help="A table with the run's columns, one text per line, or images and folders; "
             "- is standard input."
         ),
     ] = None,
@@ -37,25 +37,26 @@ def predict(  # noqa: PLR0913, PLR0917 - one argument an option
     ),
     threshold: Annotated[
         float | None,
-        typer.Option(help="Two classes: above which probability the second is given."),
+        typer.Option(help="For two classes: predict the second above this probability."),
     ] = None,
     keep: Annotated[
         list[str] | None,
         typer.Option(
             metavar="COLUMN",
-            help="A column of the table that stands before the answers. (what names its rows)",
+            help="A column of the table to copy beside the predictions. (the one that identifies "
+            "rows)",
         ),
     ] = None,
     settings: WrittenAs = None,
     out: Annotated[
         Path | None,
         typer.Option(
-            help="The file that takes the answers; of masks, the folder for a PNG an image."
+            help="Where predictions are written; for masks, a folder for one PNG per image."
         ),
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="As JSON, one object a row.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="As JSON, one object per row.")] = False,
 ) -> None:
-    """Predict new rows, texts or images: a CSV table, or a line for each text, is given.
+    """Predict new rows, texts or images; prints a CSV table, or one line per text.
 
     netwright predict RUN rows.csv --proba --out answers.csv
     cat rows.csv | netwright predict RUN -
@@ -72,7 +73,7 @@ def predict(  # noqa: PLR0913, PLR0917 - one argument an option
     from netwright.recipes.run.run import open_run
 
     if bool(sources) == (row is not None):
-        raise ConfigError("predict takes files or --row, one of them")
+        raise ConfigError("predict takes either files or --row")
     opened = open_run(run)
     read_as(opened, settings or [])
     check_asked(opened.spec, threshold=threshold, proba=proba)
@@ -108,7 +109,7 @@ def _check_free(out: Path, form: str) -> None:
     if out.suffix.lower() != f".{form}":
         raise ConfigError(f"answers are written as {form}: --out must end in .{form}, got {out}")
     if out.exists():
-        raise ConfigError(f"{out} is there already, give --out another name")
+        raise ConfigError(f"{out} already exists, give --out another name")
 
 
 def _text(run: "Run", answers: list[dict[str, Any]], *, as_json: bool) -> str:
@@ -179,7 +180,7 @@ def _kept_columns(run: "Run", table: "RawTable", keep: list[str] | None) -> list
     table.check_columns(keep)
     for name in keep:
         if name in run.spec.target_names:
-            raise ConfigError(f"--keep {name} would hide the answers, which are called so too")
+            raise ConfigError(f"--keep {name} has the same name as the predictions")
     return keep
 
 
@@ -224,7 +225,7 @@ def _write_masks(run: "Run", sources: list[str], out: Path | None) -> list[dict[
     if not sources or not isinstance(encoder, ImageEncoder):
         raise ConfigError("--row is for tables, this run was trained on images")
     if out is None:
-        raise ConfigError("a mask is no row of a table, give --out FOLDER for one PNG an image")
+        raise ConfigError("masks are not rows of a table, give --out FOLDER for one PNG per image")
     files = [file for source in sources for file in encoder.files(Path(source))]
     places = _places(files, out)
     for start in range(0, len(files), MASKS_TOGETHER):
@@ -249,10 +250,11 @@ def _places(files: list[Path], out: Path) -> dict[Path, Path]:
         place = out / f"{file.stem}.png"
         if place in of_place:
             raise ConfigError(
-                f"{shown(of_place[place])} and {shown(file)} would both go to {shown(place)}"
+                f"{shown(of_place[place])} and {shown(file)} would both be written to "
+                f"{shown(place)}"
             )
         if place.exists():
-            raise ConfigError(f"{shown(place)} is there already, give --out another folder")
+            raise ConfigError(f"{shown(place)} already exists, give --out another folder")
         of_place[place] = file
     return {file: place for place, file in of_place.items()}
 
@@ -302,7 +304,7 @@ def _read_row(run: "Run", row: str) -> Any:
     from netwright.core.errors import ConfigError
 
     if run.spec.target == "tags" or run.preprocessor.kind == "symbols":
-        raise ConfigError("--row is for tables, this run takes one text a line")
+        raise ConfigError("--row is for tables, this run takes one text per line")
     return run.preprocessor.read(read_row(row))
 
 

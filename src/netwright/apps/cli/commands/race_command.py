@@ -13,22 +13,24 @@ MOST_STEPS = 10_000
 
 def race(
     optimizers: Annotated[
-        list[str] | None, typer.Argument(help="Who races; without any the six best known do.")
+        list[str] | None, typer.Argument(help="The optimizers; by default six well-known ones.")
     ] = None,
     surface: Annotated[
         str, typer.Option(help="rosenbrock, saddle, ravine, beale, or all of them.")
     ] = "all",
-    steps: Annotated[int, typer.Option(help="Steps of each, 10,000 at most.")] = 200,
+    steps: Annotated[int, typer.Option(help="Steps per optimizer, at most 10,000.")] = 200,
     lr: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME=RATE", help="A learning rate that is not searched."),
+        typer.Option(
+            metavar="NAME=RATE", help="A fixed learning rate for one optimizer, not searched."
+        ),
     ] = None,
     out: Annotated[
         Path | None, typer.Option(help="Write a page (.html) or pictures (.png, .svg) here.")
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
 ) -> None:
-    """Race optimizers down a surface, each at the best of a grid of learning rates.
+    """Compare optimizers on a test surface, each at its best learning rate of a grid.
 
     netwright race
     netwright race sgd momentum adam --surface ravine --out race.png
@@ -65,11 +67,11 @@ def _rates(typed: list[str]) -> dict[str, float]:
     for pair in typed:
         name, _, value = pair.partition("=")
         if name in rates:
-            raise ConfigError(f"--lr wants one rate for {name}, got two")
+            raise ConfigError(f"--lr must be given once for {name}, got two")
         try:
             rates[name] = float(value)
         except ValueError:
-            raise ConfigError(f"--lr wants NAME=RATE, got {pair!r}") from None
+            raise ConfigError(f"--lr must be NAME=RATE, got {pair!r}") from None
         if not 0 < rates[name] < float("inf"):
             raise ConfigError(f"the learning rate of {name} must be above 0, got {value}")
     return rates

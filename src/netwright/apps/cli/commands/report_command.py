@@ -12,11 +12,11 @@ def report(
         Path | None, typer.Option(help="Where the page goes. (report.html in the run folder)")
     ] = None,
     no_examples: Annotated[
-        bool, typer.Option("--no-examples", help="Show no examples of the data.")
+        bool, typer.Option("--no-examples", help="Leave out examples of the data.")
     ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the numbers as JSON.")] = False,
 ) -> None:
-    """Write one HTML page about a run, which needs no network and can be mailed.
+    """Write a self-contained HTML report of a run.
 
     netwright report runs/mlp-digits-001
     netwright report runs/mlp-digits-001 --no-examples --out digits.html

@@ -10,7 +10,7 @@ def sample_data(
     folder: Annotated[Path, typer.Argument(help="Where the files go.")] = Path(),
     as_json: Annotated[bool, typer.Option("--json", help="The files as JSON.")] = False,
 ) -> None:
-    """Write a small table, pictures, texts and a series; what is there is left as it is.
+    """Write a small table, images, texts and a series; existing files are left unchanged.
 
     netwright sample-data
     netwright sample-data samples
@@ -22,7 +22,7 @@ def sample_data(
     tops = list(dict.fromkeys(path.relative_to(folder).parts[0] for path in written))
     if kept:
         names = dict.fromkeys(path.relative_to(folder).parts[0] for path in kept)
-        warn(f"left as it was: {', '.join(names)}")
+        warn(f"left unchanged: {', '.join(names)}")
     if as_json:
         give_json([str(path) for path in written])
     else:

@@ -28,46 +28,47 @@ def search(  # noqa: PLR0913, PLR0917 - one argument an option
         list[str] | None,
         typer.Option(
             metavar="SETTING=VALUES",
-            help="What is tried: train.lr=log:1e-4..1e-1, model.dropout=0..0.6, "
-            "model.hidden=64|128,64. (what is usual for the model)",
+            help="The search space: train.lr=log:1e-4..1e-1, model.dropout=0..0.6, "
+            "model.hidden=64|128,64. (the usual one for the model)",
         ),
     ] = None,
     target: Target = None,
     text: Text = None,
-    epochs: Annotated[int | None, typer.Option(help="Passes over the data, in a trial.")] = None,
+    epochs: Annotated[int | None, typer.Option(help="Epochs per trial.")] = None,
     trials: Annotated[
-        int | None, typer.Option(help="Finished trials, of all processes together. (20)")
+        int | None, typer.Option(help="Total number of trials, over all processes. (20)")
     ] = None,
     metric: Annotated[
         str | None,
         typer.Option(
-            help="What decides, on validation rows: val/loss, val/accuracy ... (val/loss)"
+            help="The validation metric to optimise: val/loss, val/accuracy ... (val/loss)"
         ),
     ] = None,
     sampler: Annotated[str | None, typer.Option(help="tpe, random or grid. (tpe)")] = None,
     pruner: Annotated[
-        str | None, typer.Option(help="median, hyperband or none. (median, where it can)")
+        str | None, typer.Option(help="median, hyperband or none. (median, where possible)")
     ] = None,
     storage: Annotated[str | None, typer.Option(help="journal or sqlite. (journal)")] = None,
     max_time: Annotated[
         str | None, typer.Option(help="Stop after this time: 90s, 10m, 2h.")
     ] = None,
     seed: Annotated[
-        int | None, typer.Option(help="Of every trial's training, and of the sampler. (0)")
+        int | None, typer.Option(help="Random seed for every trial, and for the sampler. (0)")
     ] = None,
     out: Annotated[
         Path | None,
         typer.Option(
-            help="The folder; the same search is joined. (the next searches/MODEL-DATA-NNN)"
+            help="The search folder; an existing search with the same settings is joined. (the "
+            "next searches/MODEL-DATA-NNN)"
         ),
     ] = None,
     resume: Annotated[
-        Path | None, typer.Option(metavar="FOLDER", help="Join or go on with a search.")
+        Path | None, typer.Option(metavar="FOLDER", help="Join or resume a search.")
     ] = None,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Hide progress.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="All trials as JSON.")] = False,
 ) -> None:
-    """Search settings of a recipe; the same command with --out in another terminal helps.
+    """Search for the best settings; run the same command with --out elsewhere to help.
 
     netwright search mlp digits --trials 30
     netwright search mlp moons --space train.lr=log:1e-4..1e-1 --space model.hidden=16|64,32
@@ -104,8 +105,8 @@ def search(  # noqa: PLR0913, PLR0917 - one argument an option
             )
             if any(word not in (None, []) for word in said):
                 raise ConfigError(
-                    f"{resume} says itself what is searched: "
-                    "with --resume give --trials and --max-time only"
+                    f"{resume} already defines the search: --resume can only be combined with "
+                    f"--trials and --max-time"
                 )
             study = resume_search(resume, trials=trials, max_time=seconds, quiet=quiet)
         else:

@@ -25,12 +25,12 @@ def theory(
         list[str] | None,
         typer.Option("--set", metavar="KEY=VALUE", help="A parameter or assumption of the claim."),
     ] = None,
-    size: Annotated[str, typer.Option(help="quick, or full: more tries.")] = "quick",
-    seed: Annotated[int, typer.Option(help="Of everything random.")] = 0,
-    html: Annotated[Path | None, typer.Option(help="Write one offline page here.")] = None,
+    size: Annotated[str, typer.Option(help="quick, or full (more repetitions).")] = "quick",
+    seed: Annotated[int, typer.Option(help="Random seed.")] = 0,
+    html: Annotated[Path | None, typer.Option(help="Write a self-contained page here.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
 ) -> None:
-    """Check claims: statement, prediction, measurement, verdict. Ends with 1 where one surprises.
+    """Check claims: statement, prediction, measurement, verdict. Exits with 1 on a surprise.
 
     netwright theory
     netwright theory novikoff --set margin=0.05
@@ -45,7 +45,7 @@ def theory(
         raise ConfigError(f"size must be quick or full, got {size!r}")
     if misprints:
         if names or every or settings:
-            raise ConfigError("--misprints goes without claims and settings")
+            raise ConfigError("--misprints takes no claims or settings")
         show_misprints(html, as_json=as_json)
         return
     if every and names:
@@ -72,7 +72,7 @@ def _check(
     # Names are looked up before the first of them is run.
     chosen = list(dict.fromkeys(CLAIMS.present_name(name) for name in names or CLAIMS))
     if typed and len(chosen) > 1:
-        raise ConfigError(f"--set belongs to one claim, got {len(chosen)}")
+        raise ConfigError(f"--set needs exactly one claim, got {len(chosen)}")
     entries = []
     for name in chosen:
         entry = check_claim(
@@ -155,7 +155,7 @@ def _show(entry: "Entry") -> None:
     surprise = "" if entry.is_as_expected else ", which was not expected"
     give(f"\nverdict: it {entry.verdict.words}{surprise} ({entry.seconds:.2f} s)")
     if entry.settings:
-        give("settings were given: nothing is expected of the verdict")
+        give("settings were changed, so no verdict is expected")
     for name, verdict in entry.without.items():
         text = entry.claim.assumptions[name]
         give(f"without {name} ({text}): it {verdict.told}")

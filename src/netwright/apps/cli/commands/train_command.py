@@ -36,31 +36,36 @@ def train(  # noqa: PLR0913, PLR0917 - one argument an option
     target: Target = None,
     text: Text = None,
     target_kind: Annotated[
-        str | None, typer.Option(help="What the target is: class, real or labels. (guessed)")
+        str | None, typer.Option(help="The kind of target: class, real or labels. (inferred)")
     ] = None,
     drop_missing_target: DropMissingTarget = False,
     epochs: Annotated[int | None, typer.Option(help="Passes over the data.")] = None,
-    batch_size: Annotated[int | None, typer.Option(help="Examples a step.")] = None,
-    optimizer: Annotated[str | None, typer.Option(help="How weights move.")] = None,
+    batch_size: Annotated[int | None, typer.Option(help="Examples per step.")] = None,
+    optimizer: Annotated[str | None, typer.Option(help="Optimizer.")] = None,
     lr: Annotated[float | None, typer.Option(help="Learning rate.")] = None,
-    weight_decay: Annotated[float | None, typer.Option(help="Pull toward zero.")] = None,
+    weight_decay: Annotated[float | None, typer.Option(help="Weight decay.")] = None,
     patience: Annotated[
         int | None,
-        typer.Option(help="Stop after this many measurements without a better val/loss."),
+        typer.Option(
+            help="Early stopping: stop after this many evaluations without a better val/loss."
+        ),
     ] = None,
     precision: Annotated[str | None, typer.Option(help="fp32, bf16-mixed or fp16-mixed.")] = None,
     device: Annotated[str | None, typer.Option(help="auto, cpu, cuda, cuda:N or mps.")] = None,
     max_steps: Annotated[
         int | None,
-        typer.Option(help="Updates after which to stop; without --epochs the length of the run."),
+        typer.Option(help="Stop after this many updates; without --epochs, the length of the run."),
     ] = None,
     eval_every: Annotated[
-        int | None, typer.Option(help="Updates between validations, beside those after epochs.")
+        int | None,
+        typer.Option(help="Updates between validations, in addition to those after epochs."),
     ] = None,
     max_time: Annotated[
         str | None, typer.Option(help="Stop after this time: 90s, 10m, 2h.")
     ] = None,
-    seed: Annotated[int | None, typer.Option(help="Of weights, order and dropout. (0)")] = None,
+    seed: Annotated[
+        int | None, typer.Option(help="Random seed for weights, order and dropout. (0)")
+    ] = None,
     out: Annotated[
         Path | None, typer.Option(help="The run folder. (the next runs/MODEL-DATA-NNN)")
     ] = None,
@@ -68,51 +73,59 @@ def train(  # noqa: PLR0913, PLR0917 - one argument an option
         str,
         typer.Option(
             metavar="auto|PATH|never",
-            help="Go on exactly: with the unfinished run of this recipe, or with a run's folder.",
+            help="Resume exactly: auto for the unfinished run of this recipe, or a run folder.",
         ),
     ] = "never",
     allow: Annotated[
         str,
-        typer.Option(metavar="NAME,...", help="What may have changed since: batch_size, data ..."),
+        typer.Option(
+            metavar="NAME,...",
+            help="What may have changed since the checkpoint: batch_size, data ...",
+        ),
     ] = "",
     start_from: Annotated[
         Path | None,
         typer.Option(
             "--from",
             metavar="RUN_OR_WEIGHTS",
-            help="Begin with the weights of an old run, or of a .safetensors file.",
+            help="Initialise from the weights of a run or a .safetensors file.",
         ),
     ] = None,
     freeze: Annotated[
         str | None,
-        typer.Option(metavar="PART", help="Up to this part of the model nothing learns: layer3."),
+        typer.Option(
+            metavar="PART", help="Freeze the model up to and including this part: layer3."
+        ),
     ] = None,
     unfreeze_every: Annotated[
         int | None,
-        typer.Option(help="Epochs after which, each time, the last frozen part begins to learn."),
+        typer.Option(help="Unfreeze one more part every so many epochs."),
     ] = None,
     layer_decay: Annotated[
-        float | None, typer.Option(help="A part's learning rate, as a share of the next part's.")
+        float | None,
+        typer.Option(help="Each part's learning rate, as a fraction of the next part's."),
     ] = None,
     nproc: Annotated[
-        int, typer.Option(help="Processes that train together, each a part of every batch.")
+        int, typer.Option(help="Data-parallel processes, each with a part of every batch.")
     ] = 1,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Show shapes, one batch and the cost; train nothing.")
+        bool,
+        typer.Option("--dry-run", help="Show shapes, one batch and the cost, without training."),
     ] = False,
     find_lr: Annotated[
-        bool, typer.Option("--find-lr", help="Try learning rates and suggest one; train nothing.")
+        bool,
+        typer.Option("--find-lr", help="Try learning rates and suggest one, without training."),
     ] = False,
     print_config: Annotated[
-        bool, typer.Option("--print-config", help="Print the resolved recipe; train nothing.")
+        bool, typer.Option("--print-config", help="Print the resolved recipe, without training.")
     ] = False,
     no_report: Annotated[
-        bool, typer.Option("--no-report", help="Write no report.html into the run folder.")
+        bool, typer.Option("--no-report", help="Do not write report.html into the run folder.")
     ] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Hide progress.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Results as JSON.")] = False,
 ) -> None:
-    """Train a model on data and leave a run folder.
+    """Train a model on data and save a run folder.
 
     netwright train
     netwright train mlp moons --epochs 100

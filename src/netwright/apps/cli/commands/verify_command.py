@@ -20,7 +20,7 @@ def verify(
         bool, typer.Option("--json", help="All as JSON, with every tensor of every file.")
     ] = False,
 ) -> None:
-    """Look through a folder without loading it: what it is, and whether each file is whole.
+    """Check a folder without loading it: what it is, and whether every file is intact.
 
     netwright verify runs/mlp-digits-001
     netwright verify from-a-stranger --json

@@ -7,11 +7,11 @@ import typer
 
 
 def verify_resume(
-    run: Annotated[Path, typer.Argument(help="A run folder; it is copied, and stays as it is.")],
-    steps: Annotated[int, typer.Option(help="How far the copy goes on.")] = 200,
-    as_json: Annotated[bool, typer.Option("--json", help="What was found as JSON.")] = False,
+    run: Annotated[Path, typer.Argument(help="A run folder; it is copied and not changed.")],
+    steps: Annotated[int, typer.Option(help="How many steps the copies train.")] = 200,
+    as_json: Annotated[bool, typer.Option("--json", help="The result as JSON.")] = False,
 ) -> None:
-    """Let a copy of a run go on, stop it at a random step, and compare it with one that was not.
+    """Resume a copy of a run, interrupt it at a random step, and compare with an undisturbed copy.
 
     netwright verify-resume runs/mlp-digits-001
     """
