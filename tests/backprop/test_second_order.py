@@ -131,18 +131,20 @@ def test_what_counts_as_none_can_be_set_and_a_slope_is_refused() -> None:
     assert classify(torch.tensor([1e-6, 1.0]), 1e-6, flat=1e-5).kind == "undecided"
     with pytest.raises(ConfigError) as refusal:
         classify(torch.ones(2), 1.0)
-    assert str(refusal.value) == "a critical point has the gradient 0, got one of length 1"
-    with pytest.raises(ConfigError, match=r"got one of length nan$"):
+    assert str(refusal.value) == "a critical point has gradient 0, got a norm of 1"
+    with pytest.raises(ConfigError, match=r"got a norm of nan$"):
         classify(torch.ones(2), math.nan)
     with pytest.raises(ConfigError) as refusal:
         classify(torch.ones(0), 0.0)
-    assert str(refusal.value) == "a place must have at least one curvature to be told by, got none"
+    assert str(refusal.value) == (
+        "a critical point needs at least one curvature to be classified, got none"
+    )
 
 
 def test_a_minimum_that_was_nearly_reached_is_one_for_a_higher_limit() -> None:
     near = torch.full((2,), 1e-6, dtype=torch.float64)
     assert critical_point(lambda x: x @ x, near, flat=1e-5) == CriticalPoint("minimum", 0)
-    with pytest.raises(ConfigError, match=r"^a critical point has the gradient 0, got one of"):
+    with pytest.raises(ConfigError, match=r"^a critical point has gradient 0, got a norm"):
         critical_point(lambda x: x @ x, near)
 
 
@@ -236,7 +238,7 @@ def test_a_start_within_few_directions_ends_early() -> None:
 def test_no_step_and_no_direction_are_refused() -> None:
     with pytest.raises(ConfigError, match=r"^steps must be positive, got 0$"):
         lanczos(torch.zeros_like, torch.ones(3), 0)
-    sentence = r"^start must be a vector that is not 0, got only zeros$"
+    sentence = r"^start must be a non-zero vector, got only zeros$"
     with pytest.raises(ConfigError, match=sentence):
         lanczos(torch.zeros_like, torch.zeros(3), 2)
 

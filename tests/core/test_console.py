@@ -276,7 +276,7 @@ def test_a_full_disk_is_told_in_one_sentence(monkeypatch: pytest.MonkeyPatch) ->
 
 def test_a_closed_output_is_told_in_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stdout", None)
-    with pytest.raises(OutputError, match=r"^standard output is closed, so that nothing can be"):
+    with pytest.raises(OutputError, match=r"^standard output is closed, so nothing can be"):
         give_table([{"a": "b"}])
 
 

@@ -30,9 +30,7 @@ def test_what_json_writes_is_read(value: Any) -> None:
 def test_deep_nesting_is_refused_in_one_sentence(depth: int, begin: str, end: str) -> None:
     with pytest.raises(DataError) as refusal:
         parse_json(begin * depth + "1" + end * depth, "x.json")
-    sentence = (
-        f"x.json is not a readable JSON file: it is nested more than {DEEPEST} levels levels deep"
-    )
+    sentence = f"x.json is not a readable JSON file: it is nested more than {DEEPEST} levels deep"
     assert str(refusal.value) == sentence
 
 

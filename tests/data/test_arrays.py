@@ -41,7 +41,7 @@ def test_features_and_classes() -> None:
     assert data.spec.class_names == ("5", "6", "7", "8")
     assert data.spec.feature_names == ("x0", "x1", "x2")
     assert data.spec.target_names == ("y",)
-    assert data.notes == ("the targets are whole numbers: taken as 4 classes",)
+    assert data.notes == ("the targets are whole numbers: treated as 4 classes",)
     assert {name: len(split) for name, split in data.splits()} == {
         "train": 70,
         "val": 10,
@@ -99,7 +99,7 @@ def test_images_are_left_unscaled_unless_a_factor_is_given() -> None:
     assert data.spec.feature_names == ()
     assert data.train.inputs.tolist() == images.tolist()
     assert data.notes[1] == (
-        "the images hold numbers up to 63 and are left as they are; factor scales them"
+        "the images have values up to 63 and are not scaled; set factor to scale them"
     )
     config = ArraysConfig(val_size=0, test_size=0, factor=1 / 64)
     halved = from_arrays(images, [0, 1, 0, 1], config=config)
@@ -269,8 +269,8 @@ def test_standardised_features_are_better_conditioned_and_learned_faster() -> No
             np.zeros((3, 2, 2), np.uint8),
             [0, 1, 0],
             {},
-            "inputs of shape (3, 2, 2) are whole numbers: give a series (N, T, F) as floats, or "
-            "images as (N, C, I, J)",
+            "inputs of shape (3, 2, 2) are integers: give a series (N, T, F) as floats, or images "
+            "as (N, C, I, J)",
         ),
         (np.zeros((0, 2)), [], {}, "arrays is empty, its inputs have shape (0, 2)"),
         (np.zeros((2, 0)), [0, 1], {}, "arrays is empty, its inputs have shape (2, 0)"),
@@ -287,12 +287,12 @@ def test_standardised_features_are_better_conditioned_and_learned_faster() -> No
             {},
             "targets must be finite, got inf at [2] (1 in all)",
         ),
-        (features(3), [1, 1, 1], {}, "arrays has one class only in its training rows, '1'"),
+        (features(3), [1, 1, 1], {}, "arrays has only one class in its training rows, '1'"),
         (
             features(3),
             ["a", "a", "a"],
             {"names": Names(classes=("a",))},
-            "arrays has one class only in its training rows, 'a'",
+            "arrays has only one class in its training rows, 'a'",
         ),
         (features(3), [0, 1, 0], {"weights": [1, 2]}, "weights must have shape (3), got (2,)"),
         (
@@ -305,7 +305,7 @@ def test_standardised_features_are_better_conditioned_and_learned_faster() -> No
             features(3),
             ["a", "b", "a"],
             {"test": (features(1), ["c"])},
-            "test targets hold an unknown label 'c' in row 0; there are a, b",
+            "test targets have an unknown label 'c' in row 0; there are a, b",
         ),
         (
             features(3),

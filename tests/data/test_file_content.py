@@ -64,18 +64,19 @@ def test_files_have_a_limit_together(tmp_path: Path, monkeypatch: pytest.MonkeyP
     with pytest.raises(DataError) as refusal:
         read_content(tmp_path / "a", allowance)
     assert str(refusal.value) == (
-        f"{tmp_path / 'a'} and what is read with it hold 1.2e-06 GB, at most 1e-06 GB are allowed; "
+        f"{tmp_path / 'a'} and the files read with it have 1.2e-06 GB, at most 1e-06 GB are "
+        f"allowed; "
         "if you trust it, raise NETWRIGHT_MAX_CONTENT_GB"
     )
     (tmp_path / "a.gz").write_bytes(gzip.compress(b"x" * 1200))
-    with pytest.raises(DataError, match=r"hold 1\.2e-06 GB"):
+    with pytest.raises(DataError, match=r"have 1\.2e-06 GB"):
         read_content(tmp_path / "a.gz")
 
 
 def test_a_file_with_holes_is_refused_before_it_is_read(tmp_path: Path) -> None:
     with (tmp_path / "a.csv").open("wb") as file:
         file.truncate(10**13)
-    with pytest.raises(DataError, match=r"hold 10,000 GB, at most 4 GB are allowed"):
+    with pytest.raises(DataError, match=r"have 10,000 GB, at most 4 GB are allowed"):
         read_content(tmp_path / "a.csv")
 
 

@@ -245,7 +245,7 @@ def test_in_lanes_each_row_goes_on_where_the_batch_before_ended(
 @pytest.mark.parametrize(
     ("split", "world", "sentence"),
     [
-        (numbered(4), 1, "carry_state is for windows of one long text, these rows stand alone"),
+        (numbered(4), 1, "carry_state is for windows of one long text, these rows are independent"),
         (
             WindowSplit(stream=torch.arange(20), window=4, stride=2),
             1,

@@ -89,8 +89,8 @@ def test_making_too_many_floats_is_refused_and_a_batch_is_not(
         pixels=one.expand(1536, 1, 512, 512), scaling=grey, targets=torch.zeros(1536)
     )
     sentence = (
-        "all 1,536 images together take 1.5 GiB as floats, at most 1 GiB are made at once: "
-        "take fewer or smaller images, or a model that learns in batches"
+        "all 1,536 images together take 1.5 GiB as floats, at most 1 GiB are allocated at once: "
+        "use fewer or smaller images, or a model that trains in batches"
     )
     with pytest.raises(DataError, match=f"^{re.escape(sentence)}$"):
         _ = large.inputs

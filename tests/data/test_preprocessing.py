@@ -64,5 +64,5 @@ def test_decoded_numbers_show_no_rounding_noise(value: float, scale: float, text
 
 def test_what_reads_no_file_has_no_settings_for_it() -> None:
     assert Doubler().read_labelled([1]) == [1]
-    with pytest.raises(ConfigError, match=r"no file for which encoding can be set$"):
+    with pytest.raises(ConfigError, match=r"no text file: encoding cannot be set$"):
         Doubler().reading(encoding="latin-1")

@@ -80,8 +80,8 @@ def test_reading_all_of_a_large_split_is_refused(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr("netwright.data.stored.MOST_BYTES", 2**30)
     large = split_of(Wide(512))
     sentence = (
-        "all 512 stored inputs together take 2.0 GiB, at most 1 GiB are read at once: "
-        "take fewer rows, or a model that learns in batches"
+        "all 512 stored inputs together take 2.0 GiB, at most 1 GiB are read at once: use fewer "
+        "rows, or a model that trains in batches"
     )
     with pytest.raises(DataError, match=f"^{re.escape(sentence)}$"):
         _ = large.inputs
@@ -103,7 +103,7 @@ def test_a_sample_is_in_memory_spread_evenly_and_says_so() -> None:
     assert shown.targets.tolist() == list(range(0, 1010, 100))
     assert sample.shown.test is small
     assert sample.whole is whole
-    assert sample.described("train") == "11 of the 101 train rows, spread evenly"
+    assert sample.described("train") == "11 of the 101 train rows, evenly spaced"
     assert sample.described("test") == ""
     held_out = sample_stored(data(small, split_of(Numbered(101))), most=11).shown.split("test")
     assert held_out.inputs[:, 0].tolist() == list(range(0, 101, 10))

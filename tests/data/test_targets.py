@@ -25,34 +25,34 @@ MANY = list(range(30))
 @pytest.mark.parametrize(
     ("source", "kind", "note"),
     [
-        ([3, 1, 3], "class", "the targets are whole numbers: taken as 2 classes"),
-        (["b", "a"], "class", "the targets are text: taken as 2 classes"),
-        ([True, False], "class", "the targets are true or false: taken as 2 classes"),
-        ([[1], [2]], "class", "the targets are whole numbers: taken as 2 classes"),
+        ([3, 1, 3], "class", "the targets are whole numbers: treated as 2 classes"),
+        (["b", "a"], "class", "the targets are text: treated as 2 classes"),
+        ([True, False], "class", "the targets are true or false: treated as 2 classes"),
+        ([[1], [2]], "class", "the targets are whole numbers: treated as 2 classes"),
         (
             MANY,
             "class",
-            "the targets are whole numbers: taken as 30 classes; kind=real makes them reals",
+            "the targets are whole numbers: treated as 30 classes; kind=real makes them real",
         ),
-        ([0.5, 1.5], "real", "the targets are floats: taken as 1 real"),
-        ([[0.5, 1.0], [1.5, 2.0]], "real", "the targets are floats: taken as 2 reals"),
+        ([0.5, 1.5], "real", "the targets are floats: treated as 1 real"),
+        ([[0.5, 1.0], [1.5, 2.0]], "real", "the targets are floats: treated as 2 reals"),
         (
             [0.0, 1.0, 1.0],
             "real",
-            "the targets are floats with 2 different values, all whole: taken as reals; "
+            "the targets are floats with 2 distinct values, all integers: treated as real; "
             "kind=class makes them classes",
         ),
-        ([float(value) for value in MANY], "real", "the targets are floats: taken as 1 real"),
+        ([float(value) for value in MANY], "real", "the targets are floats: treated as 1 real"),
         (
             [[1, 0, 1], [0, 0, 0]],
             "labels",
-            "the targets are 3 columns of 0 and 1: taken as labels",
+            "the targets are 3 columns of 0 and 1: treated as labels",
         ),
         (
             [[True, False], [False, True]],
             "labels",
-            "the targets are 2 columns of 0 and 1: taken as labels; each row has exactly one, "
-            "so class indices may be meant",
+            "the targets are 2 columns of 0 and 1: treated as labels; each row has exactly one, "
+            "so class indices may be intended",
         ),
     ],
 )
@@ -144,13 +144,13 @@ def test_refuses_columns_whose_kind_cannot_be_told(source: Any, what: str) -> No
         (
             ["cat", "dgo"],
             ("cat", "dog"),
-            "targets hold an unknown label 'dgo' in row 1; did you mean 'dog'?",
+            "targets have an unknown label 'dgo' in row 1; did you mean 'dog'?",
         ),
-        ([0, 7], ("0", "1"), "targets hold an unknown label '7' in row 1; there are 0, 1"),
+        ([0, 7], ("0", "1"), "targets have an unknown label '7' in row 1; there are 0, 1"),
         (
             [99],
             tuple(f"class {letter}" for letter in "abcdefghijkl"),
-            "targets hold an unknown label '99' in row 0; there are class a, class b, class c, "
+            "targets have an unknown label '99' in row 0; there are class a, class b, class c, "
             "class d, class e, class f, class g, class h, class i, class j ... (12 in all)",
         ),
         ([[0, 1]], ("0", "1"), "targets must have shape (N,), got (1, 2)"),

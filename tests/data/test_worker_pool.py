@@ -141,9 +141,7 @@ def test_a_batch_is_not_changed_by_those_that_follow() -> None:
 
 def test_a_system_without_fork_is_told_to_do_without(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(multiprocessing, "get_all_start_methods", lambda: ["spawn"])
-    with pytest.raises(
-        ConfigError, match=r"^workers need a system that can fork: set workers to 0$"
-    ):
+    with pytest.raises(ConfigError, match=r"^workers need a platform with fork: set workers to 0$"):
         pool_of(Numbered(10), 1)
 
 

@@ -54,7 +54,11 @@ class Case:
 CASES = (
     Case(name="ragged rows", content=GOOD.replace(b"4.25,6,0", b"4.25,6"), place="6"),
     Case(name="an open quote", content=with_cell('"4.25'), place="6"),
-    Case(name="a byte order mark", content=b"\xef\xbb\xbf" + GOOD, note="a UTF-8 mark (BOM)"),
+    Case(
+        name="a byte order mark",
+        content=b"\xef\xbb\xbf" + GOOD,
+        note="a UTF-8 byte order mark (BOM)",
+    ),
     Case(name="UTF-16", content=GOOD.decode().encode("utf-16"), note="the file is UTF-16"),
     Case(name="UTF-16 cut off", content=GOOD.decode().encode("utf-16")[:-1], place="25"),
     Case(name="Latin-1", content=with_cell("é").decode().encode("latin-1"), place="6"),
@@ -64,7 +68,7 @@ CASES = (
         name="no header",
         content=written("7.5,3,1", *LINES[1:]),
         target="1",
-        note="line 1 is taken as the header, though it holds numbers: 7.5, 3, 1",
+        note="line 1 is taken as the header, although it contains numbers: 7.5, 3, 1",
     ),
     Case(name="a column twice", content=GOOD.replace(b"other", b"size"), place="1"),
     Case(name="empty", content=b""),

@@ -78,7 +78,7 @@ CASES = (
     Case(
         name="one row",
         data=lambda _: (INPUTS[:1], CLASSES[:1]),
-        words="one class only in its training rows, '0'",
+        words="only one class in its training rows, '0'",
     ),
     Case(
         name="fewer rows than a batch",
@@ -94,14 +94,14 @@ CASES = (
     Case(
         name="one class",
         data=lambda _: (INPUTS, np.zeros(40, dtype=int)),
-        words="one class only in its training rows, '0'",
+        words="only one class in its training rows, '0'",
     ),
     Case(
         name="a class only in validation",
         data=lambda _: nw.data.from_arrays(
             INPUTS, CLASSES, validation=(INPUTS[:3], np.array([0, 1, 2]))
         ),
-        words="validation targets hold an unknown label '2' in row 2",
+        words="validation targets have an unknown label '2' in row 2",
     ),
     Case(name="label -1", data=lambda _: shifted(-1), words="label -1 in row 0 of the train split"),
     Case(name="label C", data=lambda _: shifted(1), words="label 2 in row 1 of the train split"),
@@ -116,7 +116,7 @@ CASES = (
         data=lambda folder: table(folder, lambda row: f"{row % 3},2.5"),
         model="linear-regression",
         settings={"target": "y", "target_kind": "real"},
-        words="table.csv: the target 'y' is the same in all training rows",
+        words="table.csv: the target 'y' is constant in the training rows",
     ),
     Case(
         name="text among numbers",

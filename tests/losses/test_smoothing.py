@@ -35,6 +35,6 @@ def test_the_smoothed_loss_is_that_of_the_soft_targets(
 def test_more_than_all_alike_is_refused() -> None:
     assert as_torch_smoothing(0.5, 2, "others") == 1.0
     with pytest.raises(
-        ConfigError, match=r"at most 0\.5 for 2 classes, where all are alike, got 0"
+        ConfigError, match=r"at most 0\.5 for 2 classes, which is the uniform distribution, got 0"
     ):
         as_torch_smoothing(0.6, 2, "others")

@@ -83,7 +83,7 @@ def test_a_sequence_is_right_where_all_of_it_is_and_one_without_tokens_is_no_seq
 def test_what_cannot_be_measured_is_refused() -> None:
     chances, nothing = HALVES.expand(2, 2, 3), torch.full((2, 2), -100)
     for kind in ("tokens", "tags"):
-        with pytest.raises(DataError, match=r"^there is no token that counts$"):
+        with pytest.raises(DataError, match=r"^there is no token to score$"):
             measure_all(kind, chances, nothing)
         with pytest.raises(DataError, match=r"^targets must lie in \[0, 3\), got 3$"):
             measure_all(kind, chances, nothing + 103)
@@ -91,7 +91,7 @@ def test_what_cannot_be_measured_is_refused() -> None:
         measure_all("tokens", chances[0], nothing)
     with pytest.raises(DataError, match=r"a row of probabilities must sum to 1, got 0\.5 in row 0"):
         measure_all("tokens", chances / 2, nothing + 100)
-    with pytest.raises(DataError, match=r"^there is no token that counts$"):
+    with pytest.raises(DataError, match=r"^there is no token to score$"):
         measure_tokens(token_sums(chances, nothing))
-    with pytest.raises(DataError, match=r"^there is no token that counts$"):
+    with pytest.raises(DataError, match=r"^there is no token to score$"):
         sequence_accuracy(nothing, nothing)

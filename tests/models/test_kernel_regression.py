@@ -159,7 +159,7 @@ def test_a_fitted_model_comes_back_from_its_state() -> None:
         (
             {"width": (1.0, 2.0)},
             ConfigError,
-            "width must hold one number, or 3, one an input, got 2",
+            "width must be one number, or 3, one per input, got 2",
         ),
         ({"width": (-1.0,)}, ConfigError, "width[0] must be greater than 0.0, got -1.0"),
         ({"kernel": "box"}, UnknownNameError, "unknown kernel 'box'; did you mean 'boxcar'?"),

@@ -169,7 +169,7 @@ def test_layer_norm_stands_where_batch_norm_does_and_gives_no_other_names() -> N
 
 
 def test_two_norms_in_one_place_are_refused() -> None:
-    sentence = "^batch_norm and layer_norm do the same work: give one of them$"
+    sentence = "^batch_norm and layer_norm cannot be combined: set one of them$"
     with pytest.raises(ConfigError, match=sentence):
         MLPConfig(batch_norm=True, layer_norm=True)
 

@@ -50,8 +50,8 @@ def test_data_that_fits_passes(inputs: InputKind, target: TargetKind) -> None:
 @pytest.mark.parametrize(
     ("inputs", "target", "sentence"),
     [
-        ("tokens", "class", "whole works on images or a table of features, got text (tokens)"),
-        ("pairs", "class", "whole works on images or a table of features, got pairs of texts"),
+        ("tokens", "class", "whole needs images or a table of features, got text (tokens)"),
+        ("pairs", "class", "whole needs images or a table of features, got pairs of texts"),
         ("features", "labels", "whole predicts class, real, got a target of kind 'labels'"),
         ("features", "none", "whole predicts class, real, got a target of kind 'none'"),
     ],

@@ -168,7 +168,7 @@ def test_refusals_and_what_the_entry_asks_for() -> None:
     with pytest.raises(ConfigError, match=r"^lr must not be negative, got -1$"):
         HessianFree([nn.Parameter(torch.zeros(1))], lr=-1)
     groups = [{"params": [nn.Parameter(torch.zeros(1))]} for _ in range(3)]
-    with pytest.raises(ValueError, match=r"^one group of parameters is moved, got 3$"):
+    with pytest.raises(ValueError, match=r"^only one parameter group is supported, got 3$"):
         HessianFree(groups)  # type: ignore[arg-type]
     assert HESSIAN_FREE.graph
     assert HESSIAN_FREE.closure

@@ -106,7 +106,7 @@ def test_too_many_weights_are_refused_before_the_first_step() -> None:
 
 def test_groups_and_negative_damping_are_refused() -> None:
     groups = [{"params": [nn.Parameter(torch.zeros(1))]} for _ in range(2)]
-    with pytest.raises(ValueError, match=r"^one group of parameters is moved, got 2$"):
+    with pytest.raises(ValueError, match=r"^only one parameter group is supported, got 2$"):
         Newton(groups)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match=r"^damping must not be negative, got -1$"):
         Newton([nn.Parameter(torch.zeros(1))], damping=-1)

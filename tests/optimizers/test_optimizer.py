@@ -124,12 +124,12 @@ def test_options_are_those_of_torchs_class_without_ours() -> None:
         (
             "sgd",
             {"options": {"lr": 1}},
-            "lr is no option of SGD: set train.lr",
+            "lr is not an option of SGD: set train.lr",
         ),
         (
             "lbfgs",
             {"options": {"weight_decay": 0.1}},
-            "weight_decay is no option of LBFGS: set train.weight_decay",
+            "weight_decay is not an option of LBFGS: set train.weight_decay",
         ),
         (
             "hessian-free",
@@ -306,10 +306,12 @@ def test_complex_weights_take_kernels_that_are_not_fused(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["lion", "muon", "heavy-ball", "svrg", "newton", "hessian-free"])
 def test_complex_weights_are_refused_by_rules_of_real_ones(name: str) -> None:
-    with pytest.raises(ConfigError, match="is for real weights; adam and sgd take complex"):
+    with pytest.raises(
+        ConfigError, match="needs real weights; adam and sgd also take complex ones"
+    ):
         build_optimizer(OPTIMIZERS.load(name), complex_model())
 
 
 def test_complex_weights_have_no_fused_kernel() -> None:
-    with pytest.raises(ConfigError, match="fused kernels are for real weights; use kernel 'for"):
+    with pytest.raises(ConfigError, match="fused kernels need real weights; use kernel 'for"):
         build_optimizer(OPTIMIZERS.load("adam"), complex_model(), kernel="fused")

@@ -139,7 +139,7 @@ def test_refusals_and_what_the_entry_asks_for() -> None:
         SVRG([weight()], period=0)
     with pytest.raises(ConfigError, match=r"^lr must not be negative, got -0.1$"):
         SVRG([weight()], lr=-0.1)
-    with pytest.raises(ValueError, match=r"^one group of parameters is moved, got 2$"):
+    with pytest.raises(ValueError, match=r"^only one parameter group is supported, got 2$"):
         SVRG([{"params": [weight()]}, {"params": [weight()]}])  # type: ignore[list-item]
     assert SVRG_ENTRY.closure
     assert SVRG_ENTRY.full_gradient

@@ -329,5 +329,5 @@ def test_the_newest_is_pointed_to_before_anything_is_dropped(tmp_path: Path) -> 
 
 def test_a_folder_that_is_not_called_like_a_checkpoint_is_none(tmp_path: Path) -> None:
     place = write(tmp_path / "checkpoints" / "mine", 1)
-    with pytest.raises(DataError, match="mine holds the state of step 1: it is not the one of its"):
+    with pytest.raises(DataError, match="mine holds the state of step 1, which does not match its"):
         check_checkpoint(place)

@@ -138,7 +138,7 @@ def test_another_width_is_told_by_the_first_weight_that_differs() -> None:
 
 def test_a_part_that_came_or_went_is_told() -> None:
     told = changes(model=toy_net())["model"]
-    assert told == "the model has changed: '3.weight' was not there, is 3x5 torch.float32"
+    assert told == "the model has changed: '3.weight' was absent, is 3x5 torch.float32"
 
 
 def test_other_layers_of_the_same_shapes_are_another_model() -> None:

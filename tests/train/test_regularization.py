@@ -65,7 +65,7 @@ def test_images_are_augmented_between_labels_and_noise() -> None:
 def test_what_does_not_fit_the_data_is_refused_at_the_start() -> None:
     with pytest.raises(ConfigError, match=r"^label_noise is for classes, the target is real$"):
         toy_trainer(toy_data("real"), label_noise=0.1).start(toy_net(), toy_data("real"))
-    with pytest.raises(DataError, match=r"^augmentation changes images"):
+    with pytest.raises(DataError, match=r"^augmentation is for images"):
         toy_start(augment=("flip",))
 
 

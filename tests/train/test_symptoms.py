@@ -160,7 +160,9 @@ def test_long_steps_that_do_harm_are_told_with_a_lower_rate_and_nothing_beside(
     )
 
 
-@pytest.mark.parametrize(("measure", "harm"), [("dead", " died, "), ("saturated", " is flat, ")])
+@pytest.mark.parametrize(
+    ("measure", "harm"), [("dead", " died, "), ("saturated", " are saturated, ")]
+)
 def test_long_steps_are_judged_by_the_last_look_at_the_units(measure: str, harm: str) -> None:
     case = patient(**LONG)
     for step, share in ((4, 0.2), (19, 0.9)):

@@ -355,7 +355,7 @@ def test_one_ranks_reason_to_stop_is_every_ranks_at_the_next_update() -> None:
     state = trainer.start(toy_net(), data)
     trainer.fit(state, data)
     assert (state.step, state.epoch) == (3, 0)  # of 5 in an epoch
-    assert state.stop_reason == "another process was asked to stop"
+    assert state.stop_reason == "another process received a stop signal"
     assert state.is_cut_short
 
 

@@ -83,7 +83,7 @@ def loss_of_weights(
     learned = {name: part for name, part in model.named_parameters() if part.requires_grad}
     if not learned:
         kind = type(model).__name__
-        raise ConfigError(f"a loss is differentiated by what a model learns, {kind} learns nothing")
+        raise ConfigError(f"a loss is differentiated by a model's parameters, {kind} has none")
     values = list(learned.values())
 
     def function(vector: Tensor) -> Tensor:
@@ -156,9 +156,11 @@ def classify(curvatures: Tensor, slope: float, *, flat: float = FLAT) -> Critica
         flat: a slope or a curvature up to it counts as none.
     """
     if not len(curvatures):
-        raise ConfigError("a place must have at least one curvature to be told by, got none")
+        raise ConfigError(
+            "a critical point needs at least one curvature to be classified, got none"
+        )
     if not slope <= flat:  # written this way round so that NaN is refused too
-        raise ConfigError(f"a critical point has the gradient 0, got one of length {slope:.3g}")
+        raise ConfigError(f"a critical point has gradient 0, got a norm of {slope:.3g}")
     up, down = int((curvatures > flat).sum()), int((curvatures < -flat).sum())
     if up and down:
         return CriticalPoint("saddle", down)
@@ -207,7 +209,7 @@ def lanczos(product: Function, start: Tensor, steps: int) -> Spectrum:
     """
     check_positive("steps", steps)
     if not start.any():
-        raise ConfigError("start must be a vector that is not 0, got only zeros")
+        raise ConfigError("start must be a non-zero vector, got only zeros")
     basis = [start / start.norm()]
     diagonal, beside = [], []
     for _ in range(min(steps, len(start))):

@@ -49,13 +49,17 @@ class ArraysConfig(DataConfig):
 
     kind: Annotated[
         Literal["auto", "class", "labels", "real"],
-        Doc("what the targets are; auto: whole numbers and text are classes, floats are reals"),
+        Doc("kind of target; auto: integers and text are classes, floats are real"),
     ] = "auto"
     standardize: Annotated[
-        bool, Doc("bring each feature to mean 0 and spread 1 on the training rows; images stay")
+        bool,
+        Doc(
+            "standardise each feature to mean 0 and standard deviation 1 on the training "
+            "rows; images are left as they are"
+        ),
     ] = True
     factor: Annotated[
-        Positive, Doc("multiplies inputs that are not standardised; 1/255 brings bytes to [0, 1]")
+        Positive, Doc("factor for inputs that are not standardised; 1/255 scales bytes to [0, 1]")
     ] = 1.0
 
 
@@ -171,8 +175,8 @@ def _read_inputs(source: Any, name: str = "inputs") -> Inputs:
     array = read_numbers(name, source)
     if array.ndim == 3 and array.dtype.kind in WHOLE:
         raise ShapeError(
-            f"{name} of shape {array.shape} are whole numbers: give a series (N, T, F) as floats, "
-            "or images as (N, C, I, J)"
+            f"{name} of shape {array.shape} are integers: give a series (N, T, F) as floats, or "
+            f"images as (N, C, I, J)"
         )
     return array if is_mapped(source) else to_floats(name, array)
 
@@ -287,6 +291,5 @@ def _notes_on_features(profile: FeatureProfile, spec: DataSpec) -> Iterator[str]
 def _notes_on_images(largest: float, magnitude: float, config: ArraysConfig) -> Iterator[str]:
     if config.factor == 1 and magnitude > UNSCALED:
         yield (
-            f"the images hold numbers up to {largest:g} and are left as they are; "
-            "factor scales them"
+            f"the images have values up to {largest:g} and are not scaled; set factor to scale them"
         )

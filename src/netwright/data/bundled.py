@@ -26,7 +26,8 @@ class FeaturesConfig(DataConfig):
     """How the rows are divided, and whether the features are brought to one scale."""
 
     standardize: Annotated[
-        bool, Doc("bring each feature to mean 0 and spread 1 on the training rows")
+        bool,
+        Doc("standardise each feature to mean 0 and standard deviation 1 on the training rows"),
     ] = True
 
 
@@ -120,14 +121,14 @@ DIGITS = Source(
 DIABETES = Source(
     config=FeaturesConfig,
     load=load_diabetes,
-    sentence="442 patients, 10 measurements, 1 real: the disease's progression after a year",
+    sentence="442 patients, 10 measurements, 1 real target: disease progression after a year",
     origin="Efron et al., Least angle regression (2004)",
     licence=UNSTATED,
 )
 LINNERUD = Source(
     config=FeaturesConfig,
     load=load_linnerud,
-    sentence="20 men, 3 exercises, 3 reals: weight, waist and pulse",
+    sentence="20 men, 3 exercises, 3 real targets: weight, waist and pulse",
     origin="Tenenhaus, La regression PLS (1998), data of A. C. Linnerud",
     licence=UNSTATED,
 )

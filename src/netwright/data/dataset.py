@@ -164,7 +164,7 @@ def check_data(data: Data, *, is_part: bool = False) -> None:
     if one_class and not is_part:
         rows = "rows" if data.spec.target == "class" else "masks"
         only = data.spec.class_names[int(targets.min())]
-        raise DataError(f"{data.name} has one class only in its training {rows}, {only!r}")
+        raise DataError(f"{data.name} has only one class in its training {rows}, {only!r}")
 
 
 _CLASSES = frozenset({"class", "mask", "tokens", "tags"})
@@ -189,7 +189,7 @@ def _check_classes(data: Data, name: str, split: Split) -> None:
     if data.spec.target in {"tokens", "tags"}:
         counted = counted[counted != IGNORED]
         if not len(counted):
-            raise DataError(f"the {name} split of {data.name} has no target that counts")
+            raise DataError(f"the {name} split of {data.name} has no target to learn from")
     low, high = int(counted.min()), int(counted.max())
     wrong = low if low < 0 else high
     if low < 0 or high >= data.spec.num_outputs:

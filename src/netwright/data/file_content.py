@@ -30,7 +30,7 @@ class Allowance:
     def take(self, path: Path, size: int) -> None:
         """Count bytes of a file before they are read; too many are refused."""
         self.total += size
-        CONTENT.check(path, self.total / 1e9, "and what is read with it hold")
+        CONTENT.check(path, self.total / 1e9, "and the files read with it have")
 
     def unpack(self, path: Path, file: BinaryIO) -> bytes:
         """The content of a gzip file; what cannot be unpacked raises what `gzip` raises."""

@@ -28,7 +28,7 @@ def decode_bytes(name: str, content: bytes, encoding: str | None = None) -> tupl
         text = content.decode(marked or asked)
     except UnicodeDecodeError as error:
         line = _line_at(content, error.start)
-        way_out = "the file is cut off or damaged" if marked else "save the file as UTF-8"
+        way_out = "the file is truncated or damaged" if marked else "save the file as UTF-8"
         if encoding is not None and not marked:
             way_out += ", or give its encoding, as in --set data.encoding=latin-1"
         raise DataError(
@@ -40,8 +40,8 @@ def decode_bytes(name: str, content: bytes, encoding: str | None = None) -> tupl
         line = _line_at(text[:nul].encode(errors="replace"), None)
         raise DataError(f"{name}:{line}: a NUL byte; the file is not text (save it as UTF-8)")
     if marked == "UTF-8-sig":
-        return text, "a UTF-8 mark (BOM) at the head of the file was skipped"
-    return text, f"the file is {marked}, as the mark (BOM) at its head says" if marked else ""
+        return text, "a UTF-8 byte order mark (BOM) was skipped"
+    return text, f"the file is {marked}, according to its byte order mark (BOM)" if marked else ""
 
 
 def _check_encoding(encoding: str) -> None:
@@ -51,7 +51,7 @@ def _check_encoding(encoding: str) -> None:
         return
     except (LookupError, ValueError):  # unknown, or one that turns bytes into bytes
         raise ConfigError(
-            f"encoding must be one of text, such as latin-1, cp1252 or utf-16, got {encoding!r}"
+            f"encoding must be a text encoding such as latin-1, cp1252 or utf-16, got {encoding!r}"
         ) from None
 
 

@@ -157,7 +157,7 @@ def lane_order(count: int, lanes: int) -> Tensor:
 def _check_lanes(split: Split, world: int) -> None:
     """Refuse rows of which the next does not go on where one ended."""
     if not isinstance(split, WindowSplit):
-        raise ConfigError("carry_state is for windows of one long text, these rows stand alone")
+        raise ConfigError("carry_state is for windows of one long text, these rows are independent")
     if split.stride != split.window:
         raise ConfigError(
             f"carry_state needs windows that follow each other, one every {split.window} tokens, "

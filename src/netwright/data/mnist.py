@@ -35,7 +35,9 @@ class MnistConfig(Config):
     """The one choice that the published division into train and test leaves."""
 
     val_count: Annotated[
-        int, Interval(ge=0, lt=60_000), Doc("how many of the last training images to choose by")
+        int,
+        Interval(ge=0, lt=60_000),
+        Doc("number of training images, the last ones, used for validation"),
     ] = 10_000
 
 

@@ -57,7 +57,7 @@ def map_npy(path: Path) -> NDArray[Any]:
 SOURCE = Source(
     config=NpyConfig,
     load=load_npy,
-    sentence="arrays of your own, of any size: a folder with inputs.npy and targets.npy",
+    sentence="your own arrays, of any size: a folder with inputs.npy and targets.npy",
     origin="your files",
     licence="yours",
 )

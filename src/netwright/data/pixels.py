@@ -102,8 +102,8 @@ class PixelSplit(Split):
         if size > MOST_BYTES:
             raise DataError(
                 f"all {len(self):,} images together take {size / 2**30:.1f} GiB as floats, at "
-                f"most {MOST_BYTES / 2**30:.0f} GiB are made at once: take fewer or smaller "
-                "images, or a model that learns in batches"
+                f"most {MOST_BYTES / 2**30:.0f} GiB are allocated at once: use fewer or smaller "
+                f"images, or a model that trains in batches"
             )
         return self.scaling.encode(self.pixels)
 

@@ -39,7 +39,7 @@ class Preprocessor(ABC):
 
     def reading(self, **settings: str) -> "Preprocessor":
         """The same for files that are written otherwise: `encoding`, `thousands`."""
-        raise ConfigError(f"this run reads no file for which {' and '.join(settings)} can be set")
+        raise ConfigError(f"this run reads no text file: {' and '.join(settings)} cannot be set")
 
     def remarks(self, source: Any) -> tuple[str, ...]:
         """What is new in these inputs (categories never seen, cells missing), a sentence each."""

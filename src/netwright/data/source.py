@@ -13,10 +13,11 @@ from netwright.data.spec import InputKind
 class DataConfig(Config):
     """What all sources share: how the rows are divided."""
 
-    val_size: Annotated[Fraction, Doc("share of the rows held out to choose by")] = 0.1
-    test_size: Annotated[Fraction, Doc("share of the rows held out to report on")] = 0.2
+    val_size: Annotated[Fraction, Doc("fraction of the rows held out for validation")] = 0.1
+    test_size: Annotated[Fraction, Doc("fraction of the rows held out for testing")] = 0.2
     split_seed: Annotated[
-        Count, Doc("which rows are held out; apart from the run's seed, so runs are comparable")
+        Count,
+        Doc("random seed of the split; independent of the run's seed, so that runs are comparable"),
     ] = 0
 
 

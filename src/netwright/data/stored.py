@@ -87,8 +87,8 @@ class StoredSplit(Split):
         if size > MOST_BYTES:
             raise DataError(
                 f"all {len(self):,} stored inputs together take {size / 2**30:.1f} GiB, at most "
-                f"{MOST_BYTES / 2**30:.0f} GiB are read at once: take fewer rows, or a model that "
-                "learns in batches"
+                f"{MOST_BYTES / 2**30:.0f} GiB are read at once: use fewer rows, or a model that "
+                f"trains in batches"
             )
         return self.read(torch.arange(len(self)))
 
@@ -138,7 +138,7 @@ class Sample:
     def described(self, split: str) -> str:
         """How many rows of a split are shown, in words; empty where it is shown as a whole."""
         some, total = len(self.shown.split(split)), len(self.whole.split(split))
-        return f"{some:,} of the {total:,} {split} rows, spread evenly" if some < total else ""
+        return f"{some:,} of the {total:,} {split} rows, evenly spaced" if some < total else ""
 
 
 def sample_stored(data: Data, most: int = MOST_SHOWN) -> Sample:

@@ -95,7 +95,7 @@ class SpiralsConfig(SyntheticConfig):
     """Arms that wind around the origin out to radius 1."""
 
     arms: Annotated[Several, Doc("number of arms, each a class")] = 2
-    turns: Annotated[Positive, Doc("how often an arm winds around")] = 1.5
+    turns: Annotated[Positive, Doc("number of turns of each arm")] = 1.5
     noise: Annotated[NotNegative, Doc("standard deviation around each arm")] = 0.02
 
 
@@ -116,7 +116,7 @@ class BlobsConfig(SyntheticConfig):
 
     centres: Annotated[Several, Doc("number of clouds, each a class")] = 3
     features: Annotated[Size, Doc("dimensions of the space")] = 2
-    separation: Annotated[Positive, Doc("distance of the two centres that are nearest")] = 6.0
+    separation: Annotated[Positive, Doc("distance between the two nearest centres")] = 6.0
     noise: Annotated[NotNegative, Doc("standard deviation around each centre")] = 1.0
 
 
@@ -146,7 +146,7 @@ def blob_centres(count: int, features: int, separation: float, random: torch.Gen
 XOR = Source(
     config=XorConfig,
     load=load_xor,
-    sentence="the four corners of a square; the class says whether the two coordinates differ",
+    sentence="the four corners of a square; the class tells whether the two coordinates differ",
     origin="Minsky and Papert, Perceptrons (1969)",
     licence=LICENCE,
 )
@@ -167,7 +167,7 @@ CIRCLES = Source(
 SPIRALS = Source(
     config=SpiralsConfig,
     load=load_spirals,
-    sentence="spiral arms around the origin: 2 features, a class an arm",
+    sentence="spiral arms around the origin: 2 features, one class per arm",
     origin="Lang and Witbrock, Learning to tell two spirals apart (1988)",
     licence=LICENCE,
 )

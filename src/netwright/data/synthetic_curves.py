@@ -24,9 +24,9 @@ from netwright.data.synthetic import LICENCE, SyntheticConfig, as_data, stream
 class LineConfig(SyntheticConfig):
     """One feature, one real, a straight line between them."""
 
-    n: Annotated[Size, Doc("number of examples, before any are held out")] = 200
-    slope: Annotated[float, Doc("what one step of x adds to y")] = 2.0
-    intercept: Annotated[float, Doc("y where x is 0")] = 1.0
+    n: Annotated[Size, Doc("total number of examples, including those held out")] = 200
+    slope: Annotated[float, Doc("slope of the line")] = 2.0
+    intercept: Annotated[float, Doc("intercept: y at x = 0")] = 1.0
     noise: Annotated[NotNegative, Doc("standard deviation of y around the line")] = 0.1
 
 
@@ -39,7 +39,7 @@ def load_line(config: LineConfig) -> Data:
 class PolynomialConfig(SyntheticConfig):
     """One feature, one real, a polynomial between them."""
 
-    n: Annotated[Size, Doc("number of examples, before any are held out")] = 200
+    n: Annotated[Size, Doc("total number of examples, including those held out")] = 200
     coefficients: Annotated[
         tuple[float, ...], Doc("c0, c1, c2 ... of c0 + c1 x + c2 x^2 ...; four make a cubic")
     ] = (0.0, -1.0, 0.0, 2.0)
@@ -79,12 +79,12 @@ def _noisy_polynomial(
 class TeacherConfig(SyntheticConfig):
     """Gaussian inputs, and what a random network makes of them."""
 
-    n: Annotated[Size, Doc("number of examples, before any are held out")] = 1000
-    features: Annotated[Size, Doc("numbers in one input")] = 10
+    n: Annotated[Size, Doc("total number of examples, including those held out")] = 1000
+    features: Annotated[Size, Doc("number of input features")] = 10
     hidden: Annotated[tuple[Size, ...], Doc("widths of the teacher's hidden layers")] = (16,)
-    outputs: Annotated[Size, Doc("reals or classes that the teacher gives")] = 1
+    outputs: Annotated[Size, Doc("number of real targets or classes")] = 1
     kind: Annotated[
-        Literal["real", "class"], Doc("real: its outputs; class: which output is largest")
+        Literal["real", "class"], Doc("real: the teacher's outputs; class: its argmax")
     ] = "real"
     noise: Annotated[NotNegative, Doc("standard deviation added to each output")] = 0.0
 
@@ -132,21 +132,21 @@ def teacher_outputs(inputs: Tensor, weights: list[Tensor]) -> Tensor:
 LINE = Source(
     config=LineConfig,
     load=load_line,
-    sentence="a noisy straight line: 1 feature, 1 real",
+    sentence="a noisy straight line: 1 feature, 1 real target",
     origin="drawn by formula",
     licence=LICENCE,
 )
 POLYNOMIAL = Source(
     config=PolynomialConfig,
     load=load_polynomial,
-    sentence="a noisy polynomial, a cubic unless told otherwise: 1 feature, 1 real",
+    sentence="a noisy polynomial, a cubic by default: 1 feature, 1 real target",
     origin="drawn by formula",
     licence=LICENCE,
 )
 TEACHER = Source(
     config=TeacherConfig,
     load=load_teacher,
-    sentence="Gaussian inputs and the answers of a random network: reals or classes",
+    sentence="Gaussian inputs and the outputs of a random teacher network: real targets or classes",
     origin="Gardner and Derrida, Three unfinished works (1989)",
     licence=LICENCE,
 )

@@ -93,7 +93,7 @@ def encode_classes(source: Any, class_names: Sequence[str], name: str = "targets
         if text not in place_of:
             row = int(np.flatnonzero(which == index)[0])
             hint = nearest(text, class_names) or f"; there are {_listed(class_names)}"
-            raise DataError(f"{name} hold an unknown label {text!r} in row {row}{hint}")
+            raise DataError(f"{name} have an unknown label {text!r} in row {row}{hint}")
         places[index] = place_of[text]
     return torch.from_numpy(places[which])
 
@@ -147,21 +147,21 @@ def _note_on_reals(targets: NDArray[Any]) -> str:
     different = np.unique(targets)
     if columns == 1 and len(different) <= FEW and bool((different == np.trunc(different)).all()):
         return (
-            f"the targets are floats with {len(different)} different values, all whole: "
-            "taken as reals; kind=class makes them classes"
+            f"the targets are floats with {len(different)} distinct values, all integers: treated "
+            f"as real; kind=class makes them classes"
         )
-    return f"the targets are floats: taken as {columns} real{'s' if columns > 1 else ''}"
+    return f"the targets are floats: treated as {columns} real{'s' if columns > 1 else ''}"
 
 
 def _note_on_classes(targets: NDArray[Any]) -> str:
     what = {"b": "true or false", TEXT: "text"}.get(targets.dtype.kind, "whole numbers")
     count = len(np.unique(targets))
-    doubt = "; kind=real makes them reals" if what == "whole numbers" and count > FEW else ""
-    return f"the targets are {what}: taken as {count} classes{doubt}"
+    doubt = "; kind=real makes them real" if what == "whole numbers" and count > FEW else ""
+    return f"the targets are {what}: treated as {count} classes{doubt}"
 
 
 def _note_on_labels(targets: NDArray[Any]) -> str:
-    note = f"the targets are {targets.shape[1]} columns of 0 and 1: taken as labels"
+    note = f"the targets are {targets.shape[1]} columns of 0 and 1: treated as labels"
     if bool((targets.sum(axis=1) == 1).all()):
-        note += "; each row has exactly one, so class indices may be meant"
+        note += "; each row has exactly one, so class indices may be intended"
     return note

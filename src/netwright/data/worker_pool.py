@@ -89,7 +89,7 @@ class WorkerPool:
         pinned: bool = False,
     ) -> None:
         if "fork" not in multiprocessing.get_all_start_methods():
-            raise ConfigError("workers need a system that can fork: set workers to 0")
+            raise ConfigError("workers need a platform with fork: set workers to 0")
         WORKERS.check("the run", count, "asks for")  # a recipe may come from elsewhere
         self.patience, self.pinned = patience, pinned
         self.workers: list[Worker] = []

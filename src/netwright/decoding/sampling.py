@@ -25,16 +25,16 @@ class DecodingConfig(Config):
     """How tokens are chosen, and when to stop."""
 
     temperature: Annotated[
-        NotNegative, Doc("below 1 the likely tokens come more often; 0: the likeliest, always")
+        NotNegative, Doc("sampling temperature; 0: always the most likely token")
     ] = 0.8
-    top_k: Annotated[Size | None, Doc("only among so many of the likeliest tokens")] = None
+    top_k: Annotated[Size | None, Doc("sample only from this many most likely tokens")] = None
     top_p: Annotated[
         Annotated[float, Interval(gt=0, le=1)] | None,
-        Doc("only among the fewest tokens that together have this probability"),
+        Doc("sample only from the smallest set of tokens with this total probability"),
     ] = None
-    max_tokens: Annotated[Size, Doc("how many tokens at most")] = 200
-    stop: Annotated[Count | None, Doc("the token after which nothing comes")] = None
-    seed: Annotated[Count, Doc("of what is drawn")] = 0
+    max_tokens: Annotated[Size, Doc("maximum number of tokens")] = 200
+    stop: Annotated[Count | None, Doc("the end-of-sequence token")] = None
+    seed: Annotated[Count, Doc("random seed")] = 0
 
 
 def choose(logits: Tensor, config: DecodingConfig, generator: torch.Generator) -> Tensor:

@@ -39,7 +39,7 @@ class Loss:
         """The loss for such targets; where there is none, it is refused by this name."""
         if kind not in self.of:
             kinds = " or ".join(repr(known) for known in self.of)
-            raise ConfigError(f"the loss {name!r} is for a target of kind {kinds}, not {kind!r}")
+            raise ConfigError(f"the loss {name!r} is for targets of kind {kinds}, not {kind!r}")
         return self.of[kind]
 
 

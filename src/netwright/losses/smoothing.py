@@ -24,6 +24,6 @@ def as_torch_smoothing(amount: float, num_classes: int, over: SmoothOver) -> flo
     if amount > most:
         raise ConfigError(
             f"label_smoothing over the others must be at most {most:.4g} for {num_classes} "
-            f"classes, where all are alike, got {amount:g}"
+            f"classes, which is the uniform distribution, got {amount:g}"
         )
     return amount * num_classes / (num_classes - 1)

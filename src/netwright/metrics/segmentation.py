@@ -122,7 +122,7 @@ def best_threshold(images: Tensor, is_class: Tensor) -> Threshold:
     check_shape("is_class", is_class, *images.shape)
     check_not_empty("images", images)
     if not bool(is_class.any()):
-        raise DataError("there is no pixel of the class to choose a threshold by")
+        raise DataError("there is no pixel of the class to choose a threshold from")
     levels, places = torch.unique(images, return_inverse=True)  # (L,), lowest first
     exact = exact_dtype(images.device)
     sizes = torch.bincount(places.flatten(), minlength=len(levels)).to(exact)

@@ -91,7 +91,7 @@ def sequence_accuracy(said: Tensor, targets: Tensor, weights: Tensor | None = No
     counts = targets >= 0
     occurs = counts.any(dim=1)
     if not bool(occurs.any()):
-        raise DataError("there is no token that counts")
+        raise DataError("there is no token to score")
     all_right = ((said == targets) | ~counts).all(dim=1)
     kept = None if weights is None else weights[occurs]
     check_weights(kept, int(occurs.sum()))
@@ -133,7 +133,7 @@ def check_token_samples(name: str, scores: Tensor, targets: Tensor, weights: Ten
     check_shape("targets", targets, *scores.shape[:2])
     counted = targets[targets >= 0] if targets.dtype == torch.int64 else targets
     if not counted.numel():
-        raise DataError("there is no token that counts")
+        raise DataError("there is no token to score")
     check_classes("targets", counted, scores.shape[2])
     check_real(name, scores)
     check_finite(name, scores.detach())
@@ -152,5 +152,5 @@ def _nats(chosen: Tensor, targets: Tensor) -> Tensor:
 
 def _a_token(sums: Tensor, place: int) -> float:
     if not float(sums[0]):
-        raise DataError("there is no token that counts")
+        raise DataError("there is no token to score")
     return float(sums[place] / sums[0])

@@ -36,10 +36,10 @@ NARROWEST, WIDEST, NUM_WIDTHS = 0.01, 2.0, 25
 class KernelRegressionConfig(Config):
     """Settings of kernel regression."""
 
-    kernel: Annotated[str, OneOf(KERNELS), Doc("how likeness falls with distance")] = "gaussian"
+    kernel: Annotated[str, OneOf(KERNELS), Doc("the kernel")] = "gaussian"
     width: Annotated[
         tuple[Positive, ...],
-        Doc("how far it reaches: one number, or one an input; nothing: chosen by leave-one-out"),
+        Doc("kernel width: one number, or one per input; default: chosen by leave-one-out"),
     ] = ()
 
 
@@ -75,8 +75,8 @@ class KernelRegression(GrownBuffers, Model, Learner):
         super().__init__(config, spec)
         if len(config.width) not in {0, 1, spec.num_features}:
             raise ConfigError(
-                f"width must hold one number, or {spec.num_features}, one an input, "
-                f"got {len(config.width)}"
+                f"width must be one number, or {spec.num_features}, one per input, got "
+                f"{len(config.width)}"
             )
         self.register_buffer("keys", torch.zeros(1, spec.num_features))
         self.register_buffer("values", torch.zeros(1, spec.num_outputs))

@@ -30,17 +30,17 @@ class MLPConfig(Config):
     activation: Annotated[str, OneOf(ACTIVATIONS), Doc("nonlinearity of the hidden layers")] = (
         "relu"
     )
-    dropout: Annotated[Fraction, Doc("share of hidden units dropped while training")] = 0.2
-    batch_norm: Annotated[bool, Doc("normalise each hidden layer over the batch")] = False
-    layer_norm: Annotated[bool, Doc("normalise each hidden layer over its units")] = False
-    residual: Annotated[bool, Doc("each hidden layer adds to its input")] = False
-    initializer: Annotated[str, OneOf(INITIALIZERS), Doc("how the weights start")] = "torch"
+    dropout: Annotated[Fraction, Doc("fraction of hidden units dropped in training")] = 0.2
+    batch_norm: Annotated[bool, Doc("batch normalisation of each hidden layer")] = False
+    layer_norm: Annotated[bool, Doc("layer normalisation of each hidden layer")] = False
+    residual: Annotated[bool, Doc("residual connections around hidden layers")] = False
+    initializer: Annotated[str, OneOf(INITIALIZERS), Doc("weight initialisation")] = "torch"
 
     def __post_init__(self) -> None:
         """Check the fields, then what they mean together."""
         super().__post_init__()
         if self.batch_norm and self.layer_norm:
-            raise ConfigError("batch_norm and layer_norm do the same work: give one of them")
+            raise ConfigError("batch_norm and layer_norm cannot be combined: set one of them")
 
 
 class MLP(Model):

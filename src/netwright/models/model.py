@@ -68,7 +68,7 @@ def check_reads(model: type[Model], name: str, inputs: Collection[InputKind]) ->
         words = [words for kind, words in IN_WORDS.items() if kind in model.inputs]
         wanted = " or ".join([", ".join(words[:-1]), words[-1]] if words[1:] else words)
         got = " or ".join(IN_WORDS[kind] for kind in inputs)
-        raise ConfigError(f"{name} works on {wanted}, got {got}")
+        raise ConfigError(f"{name} needs {wanted}, got {got}")
 
 
 def check_fits(model: type[Model], name: str, spec: DataSpec) -> None:

@@ -109,22 +109,26 @@ def build_optimizer(
 def _check_takes_complex(entry: OptimizerEntry, kernel: Kernel) -> None:
     """Refuse complex weights where a rule is of real ones only, as ours are and fused kernels."""
     if not entry.make.__module__.startswith("torch."):
-        raise ConfigError(f"{entry.make.__name__} is for real weights; adam and sgd take complex")
+        raise ConfigError(
+            f"{entry.make.__name__} needs real weights; adam and sgd also take complex ones"
+        )
     if kernel == "fused":
-        raise ConfigError("torch's fused kernels are for real weights; use kernel 'foreach'")
+        raise ConfigError("torch's fused kernels need real weights; use kernel 'foreach'")
 
 
 def check_one_group(optimizer: torch.optim.Optimizer) -> None:
     """Refuse groups with settings of their own where one step is solved for all weights."""
     if len(optimizer.param_groups) > 1:
-        raise ValueError(f"one group of parameters is moved, got {len(optimizer.param_groups)}")
+        raise ValueError(
+            f"only one parameter group is supported, got {len(optimizer.param_groups)}"
+        )
 
 
 def _read_option(entry: OptimizerEntry, name: str, value: Any) -> Any:
     """An option as torch wants it; an unknown one, or one of another kind, is refused."""
     known, kind = entry.options(), entry.make.__name__
     if name in {"lr", "weight_decay"}:
-        raise ConfigError(f"{name} is no option of {kind}: set train.{name}")
+        raise ConfigError(f"{name} is not an option of {kind}: set train.{name}")
     if name not in known:
         hint = nearest(name, known) or f"; there are {', '.join(known)}"
         raise ConfigError(f"unknown option {name!r} of {kind}{hint}")

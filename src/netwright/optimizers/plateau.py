@@ -27,10 +27,12 @@ Drop = Annotated[float, Interval(gt=0, lt=1)]
 class PlateauConfig(Config):
     """Settings of the plateau schedule."""
 
-    factor: Annotated[Drop, Doc("what the rate is multiplied by on a plateau")] = 0.1
-    patience: Annotated[Count, Doc("epochs without a better measure that are put up with")] = 5
-    threshold: Annotated[Fraction, Doc("share of the best by which a better one is better")] = 1e-4
-    floor: Annotated[Fraction, Doc("share of the rate below which it does not go")] = 0.0
+    factor: Annotated[Drop, Doc("factor of the learning rate on a plateau")] = 0.1
+    patience: Annotated[Count, Doc("epochs without improvement before the rate is reduced")] = 5
+    threshold: Annotated[
+        Fraction, Doc("smallest relative change that counts as an improvement")
+    ] = 1e-4
+    floor: Annotated[Fraction, Doc("lowest learning rate, as a fraction of lr")] = 0.0
 
 
 class PlateauRates(LambdaLR):

@@ -25,22 +25,22 @@ Factor = Annotated[float, Interval(gt=0, le=1)]
 class FloorConfig(Config):
     """Settings of a schedule that falls to the run's end."""
 
-    floor: Annotated[Fraction, Doc("share of the rate that is left at the end")] = 0.0
+    floor: Annotated[Fraction, Doc("final learning rate, as a fraction of lr")] = 0.0
 
 
 @dataclass(frozen=True, kw_only=True)
 class StepConfig(Config):
     """Settings of the step schedule."""
 
-    every: Annotated[Size, Doc("epochs from one drop to the next")] = 10
-    factor: Annotated[Factor, Doc("what the rate is multiplied by at a drop")] = 0.1
+    every: Annotated[Size, Doc("epochs between drops")] = 10
+    factor: Annotated[Factor, Doc("factor of the learning rate at a drop")] = 0.1
 
 
 @dataclass(frozen=True, kw_only=True)
 class ExponentialConfig(Config):
     """Settings of the exponential schedule."""
 
-    factor: Annotated[Factor, Doc("what the rate is multiplied by over an epoch")] = 0.95
+    factor: Annotated[Factor, Doc("factor of the learning rate per epoch")] = 0.95
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,10 +50,10 @@ class OneCycleConfig(Config):
     rise: Annotated[
         float,
         Interval(gt=0, lt=1),
-        Doc("share of the run over which the rate rises, without a warm-up"),
+        Doc("fraction of the run over which the rate rises, without a warm-up"),
     ] = 0.3
-    start: Annotated[Factor, Doc("share of the rate at the first step")] = 1 / 25
-    floor: Annotated[Fraction, Doc("share of the rate at the last step")] = 1 / 25e4
+    start: Annotated[Factor, Doc("initial learning rate, as a fraction of lr")] = 1 / 25
+    floor: Annotated[Fraction, Doc("final learning rate, as a fraction of lr")] = 1 / 25e4
 
 
 def constant(given: NoOptions, at: Moment) -> float:
@@ -148,7 +148,7 @@ STEP = Schedule(
             **_RATE,
             r"\gamma": "what a drop leaves of the rate, `factor`",
             "e": "epochs that are over at step t",
-            "E": "epochs from one drop to the next, `every`",
+            "E": "epochs between drops, `every`",
         },
         source="Krizhevsky, Sutskever and Hinton (2012), NIPS 25, section 5",
     ),

@@ -62,7 +62,7 @@ def test_without_a_descent_there_is_no_command(type_in: Type) -> None:
     words = ("train", "linear-regression", "diabetes", "--batch-size", 1, "--find-lr")
     answer = type_in(*words)
     assert answer.code == 0
-    assert answer.out.endswith("larger batches have less noise.\n")
+    assert answer.out.endswith("larger batches are less noisy.\n")
     told = json.loads(type_in(*words, "--json").out)
     assert told["suggestion"] is told["command"] is None
 
@@ -74,7 +74,7 @@ def test_a_loss_that_falls_to_the_end_is_told(capsys: pytest.CaptureFixture[str]
     recipe = parse_recipe({"model": "softmax", "data": "iris"})
     show_learning_rates(found, recipe, quiet=False)
     out = capsys.readouterr().out
-    assert "still falling at the largest rate tried, so that the suggestion is only a lower" in out
+    assert "still falling at the largest rate tried, so the suggestion is only a lower" in out
 
 
 @pytest.mark.parametrize(

@@ -149,7 +149,7 @@ def test_a_byte_order_mark_is_repaired_and_told(type_in: Type, tmp_path: Path) -
     words = ("--target", "b", "--epochs", 1, "--no-report")
     answer = type_in("train", "logistic", "x.csv", *words)
     assert answer.code == 0
-    assert "(BOM) at the head of the file was skipped" in answer.err
+    assert "(BOM) was skipped" in answer.err
 
 
 def test_underscores_are_dashes(type_in: Type) -> None:
@@ -232,7 +232,7 @@ def netwright_with(words: str, streams: str) -> tuple[int, str]:
             "error: standard output cannot be written to: No space",
         ),
         ("--help", "2>&1 >/dev/full", 1, "error: the output cannot be written: No space left"),
-        ("list models", "2>&1 >&-", 1, "error: standard output is closed, so that nothing can be"),
+        ("list models", "2>&1 >&-", 1, "error: standard output is closed, so nothing can be"),
         ("list models", "| true; exit ${PIPESTATUS[0]}", 0, ""),
         ("list modls", "2>&-", 2, ""),
         ("list modls", "2>/dev/full", 2, ""),

@@ -28,5 +28,5 @@ def test_others_are_refused(things_run: Path, text: str) -> None:
 
 def test_a_run_that_reads_no_such_file_says_so(tmp_path: Path) -> None:
     run = nw.fit("perceptron", "iris", out=tmp_path / "run", quiet=True)
-    with pytest.raises(ConfigError, match=r"no file for which encoding can be set$"):
+    with pytest.raises(ConfigError, match=r"no text file: encoding cannot be set$"):
         read_as(run, ["data.encoding=latin-1"])

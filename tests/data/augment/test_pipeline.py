@@ -162,13 +162,13 @@ GREY = DataSpec(inputs="image", input_shape=(1, 8, 8), target="class", num_outpu
             ["flip", "flip=1"],
             SPEC,
             ConfigError,
-            "augmentation 'flip' must be asked for once, got ['flip', 'flip=1']",
+            "augmentation 'flip' must be given once, got ['flip', 'flip=1']",
         ),
         (
             ["flip"],
             FEATURES,
             DataError,
-            "augmentation changes images (C, I, J), got features (4)",
+            "augmentation is for images (C, I, J), got features (4)",
         ),
         (
             ["mixup"],

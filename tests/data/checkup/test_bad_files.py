@@ -17,7 +17,7 @@ def test_every_bad_image_is_found_also_one_whose_end_is_cut_off(tmp_path: Path) 
     assert found.sentence.startswith("2 of 6 (33.3%) files cannot be read: ")
     assert files[1].name in found.sentence
     assert files[4].name in found.sentence
-    assert found.fix == "Mend or remove them; an option skips them"
+    assert found.fix == "Fix or remove them; an option skips them"
 
 
 def test_every_bad_text_is_found(tmp_path: Path) -> None:
@@ -33,7 +33,7 @@ def test_every_bad_text_is_found(tmp_path: Path) -> None:
         "2 of 4 (50.0%) files cannot be read: 0.txt:1: byte 0xe9 at position 3 is not UTF-8; save "
         "the file as UTF-8, 3.txt: the file is empty"
     )
-    assert found.fix == "Save them as UTF-8, or take them out of the folder"
+    assert found.fix == "Save them as UTF-8, or remove them from the folder"
     found = find_bad_texts(files, "text", "latin-1")
     assert found is not None
     assert found.sentence == "1 of 4 (25.0%) files cannot be read: 3.txt: the file is empty"
@@ -44,4 +44,4 @@ def test_a_file_alone_stands_in_no_folder(tmp_path: Path) -> None:
     found = find_bad_texts([tmp_path / "e.txt"], "text")
     assert found is not None
     assert found.sentence == "the only file cannot be read: e.txt: the file is empty"
-    assert found.fix == "Save a text in it, as UTF-8"
+    assert found.fix == "Put text into it, saved as UTF-8"

@@ -113,15 +113,15 @@ def test_findings_name_the_columns_and_what_to_do() -> None:
     c = Column(name="c", missing=0.005, is_id=True)
     constant = found_in(find_constant_columns, a, b, c)
     assert constant.sentence == (
-        "the columns 'a', 'b' have one value in all rows, so that nothing can be learned from them"
+        "the columns 'a', 'b' have one value in all rows, so nothing can be learned from them"
     )
-    assert constant.fix == "Leave them out: without a b"
+    assert constant.fix == "Drop them: without a b"
     same = found_in(find_id_columns, a, b, c)
     assert same.sentence == (
-        "column 'c' has another value in every row, and looks like a number of the row: rows can "
-        "be memorised from it, new ones cannot"
+        "column 'c' has a different value in every row, and looks like a row identifier: rows "
+        "can be memorised from it, but it does not generalise"
     )
-    assert same.fix == "Leave it out: without c; keep what was measured"
+    assert same.fix == "Drop it: without c; keep measured values"
     gaps = found_in(find_missing_values, a, b, c)
     assert gaps.sentence == "cells are missing in 1 of 3 columns: 'a' 20.0%"
 
@@ -129,24 +129,23 @@ def test_findings_name_the_columns_and_what_to_do() -> None:
 def test_of_what_loading_leaves_out_nobody_is_warned() -> None:
     same = Column(name="a", missing=0.0, is_constant=True, is_left_out=True)
     assert found_in(find_constant_columns, same).fix == (
-        "Loading leaves it out by itself; see whether that is what was meant"
+        "Loading drops it automatically; check whether that is intended"
     )
     name = Column(name="my id", missing=0.0, is_id=True, is_left_out=True)
     found = found_in(find_id_columns, name)
-    assert found.sentence == "column 'my id' has another value in every row"
+    assert found.sentence == "column 'my id' has a different value in every row"
     assert found.fix == (
-        "Loading leaves it out by itself; if it should count, give "
-        "--set 'data.types.my id=category'"
+        "Loading drops it automatically; to use it, give --set 'data.types.my id=category'"
     )
 
 
 def test_a_column_that_is_mostly_empty_is_better_left_out() -> None:
     empty = Column(name="e", missing=1.0, is_left_out=True)
     most, some = Column(name="m", missing=0.6), Column(name="s", missing=0.5)
-    plain = "Find out why they are missing, and fill in what is known"
+    plain = "Find out why they are missing, and fill in known values"
     assert found_in(find_missing_values, empty, some).fix == plain
     assert found_in(find_missing_values, empty, most).fix == (
-        f"{plain}; without a column that is mostly empty: without m"
+        f"{plain}; to drop a column that is mostly empty: without m"
     )
 
 
@@ -161,7 +160,7 @@ def test_of_a_needed_column_no_cell_may_be_missing() -> None:
     column = needed_column(table(), "age", "--drop-missing-target")
     found = find_missing_values([column], without, "table")
     assert found is not None
-    assert found.fix == "Give --drop-missing-target: such rows teach nothing"
+    assert found.fix == "Give --drop-missing-target: such rows cannot be learned from"
     rare = find_missing_values(
         [Column(name="y", missing=0.001, remedy="--drop-missing-target")], without, "table"
     )

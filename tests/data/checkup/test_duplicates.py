@@ -11,7 +11,7 @@ def test_copies_are_counted_beyond_the_first_of_their_kind() -> None:
     inputs = torch.cat([numbered(17), numbered(1), numbered(1), numbered(1, start=1)])
     found = find_duplicates(data_of((inputs, [0] * 17 + [0, 0, 0])), Origin())
     assert found is not None
-    assert found.sentence == "3 of 20 (15.0%) training rows are copies of another"
+    assert found.sentence == "3 of 20 (15.0%) training rows are duplicates"
     assert found.see == "minibatch-variance"
 
 
@@ -27,11 +27,11 @@ def test_equal_rows_of_different_classes_are_told_sooner() -> None:
     found = find_duplicates(data_of((inputs, classes)), Origin())
     assert found is not None
     assert found.sentence == (
-        "3 of 100 (3.0%) training rows are copies of another; 6 rows have an equal one of another "
+        "3 of 100 (3.0%) training rows are duplicates; 6 rows have a duplicate with a different "
         "class"
     )
     assert (found.fix, found.see) == (
-        "Decide which class equal rows have, and take the copies out",
+        "Decide which class duplicate rows have, and remove the duplicates",
         "label-smoothing",
     )
 

@@ -12,8 +12,8 @@ def test_a_class_rarer_than_a_tenth_of_the_commonest_is_named_with_its_share() -
     found = find_imbalance(data, Origin())
     assert found is not None
     assert found.sentence == (
-        "2 of 3 classes stand in few training rows: 'c' 4.00%, 'b' 8.00%; "
-        "who always says 'a' is right in 88.0%"
+        "2 of 3 classes stand in few training rows: 'c' 4.00%, 'b' 8.00%; always predicting 'a' "
+        "is right in 88.0%"
     )
 
 

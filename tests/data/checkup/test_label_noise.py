@@ -56,7 +56,7 @@ def test_where_neighbours_hardly_beat_a_guess_nothing_is_decided() -> None:
     classes = torch.rand(400, generator=torch.Generator().manual_seed(1)) < 0.5
     answer = find_label_noise(data_of((points, classes.long().tolist())), Origin())
     assert isinstance(answer, Undecided)
-    assert answer.why.endswith("labels may be wrong, or hard to tell")
+    assert answer.why.endswith("labels may be wrong, or hard to predict")
 
 
 def test_few_rows_tell_nothing() -> None:

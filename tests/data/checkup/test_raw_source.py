@@ -18,7 +18,9 @@ from netwright.data.text.text_table import TextTableConfig
 from tests.data.images.pictures import folder_of
 
 NO_COLUMNS = Examination(
-    not_looked_at=("constant, id-like and missing cells, which is for tables and arrays of yours",)
+    not_looked_at=(
+        "constant and id-like columns and missing cells, which is for your own tables and arrays",
+    )
 )
 
 
@@ -36,7 +38,7 @@ def test_of_a_table_the_columns_that_are_learned_from_are_looked_at(tmp_path: Pa
     path = write(tmp_path / "t.csv", "id,w,x,y", "{i},{i},{gap},{odd}")
     plain = look_at_source(None, TableConfig(path=path, target=("y",)))
     assert illnesses(plain) == ["id-like-column", "missing-values"]
-    assert plain.looked_at == ("constant, id-like and missing cells in 4 columns",)
+    assert plain.looked_at == ("constant and id-like columns and missing cells in 4 columns",)
     told = TableConfig(path=path, target=("y",), drop=("id",), weight_column="w", missing=("1",))
     assert illnesses(look_at_source(None, told)) == ["missing-values"]
     frame = pd.read_csv(path)
@@ -48,7 +50,7 @@ def test_of_texts_only_the_text_and_the_target_are_looked_at(tmp_path: Path) -> 
     seen = look_at_source(None, TextTableConfig(path=path, text="sentence", target=("label",)))
     assert illnesses(seen) == ["missing-values"]
     assert seen.findings[0].fix == (
-        "Give --set data.drop_missing_text=true: such rows teach nothing"
+        "Give --set data.drop_missing_text=true: such rows cannot be learned from"
     )
 
 
@@ -57,7 +59,9 @@ def test_a_series_may_go_up_and_its_time_is_not_learned_from(tmp_path: Path) -> 
     seen = look_at_source(None, SeriesConfig(path=path, target=("y",), time="t"))
     assert illnesses(seen) == ["constant-column"]
     assert "'same'" in seen.findings[0].sentence
-    assert seen.looked_at == ("constant, id-like and missing cells in 2 columns",)  # x and same
+    assert seen.looked_at == (
+        "constant and id-like columns and missing cells in 2 columns",
+    )  # x and same
 
 
 def test_arrays_and_ready_data_are_looked_at_as_columns() -> None:
@@ -79,11 +83,10 @@ def test_files_of_folders_are_tried(tmp_path: Path) -> None:
         ("whether 3 files can be read",),
     )
     assert seen.findings[0].fix == (
-        "Mend or remove them; --set data.on_bad=skip leaves them out, "
-        "up to a share of data.most_bad"
+        "Fix or remove them; --set data.on_bad=skip skips them, up to a fraction of data.most_bad"
     )
     told = look_at_source(None, ImageFolderConfig(path=str(pets), on_bad="skip")).findings[0]
-    assert told.fix.startswith("Mend or remove them; data.on_bad=skip, as given, leaves them out")
+    assert told.fix.startswith("Fix or remove them; data.on_bad=skip, as given, skips them")
     pairs = folder_of(tmp_path / "pairs", "images/0.png", "masks/0.png")
     assert look_at_source(None, PairsConfig(path=str(pairs))).looked_at == (
         "whether 2 files can be read",

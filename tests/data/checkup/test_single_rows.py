@@ -11,8 +11,8 @@ def test_classes_of_one_row_or_none_are_named() -> None:
     assert found is not None
     assert found.illness == "single-row-class"
     assert found.sentence == (
-        "2 of 4 classes have at most one training row ('c' one, 'd' none): it can be memorised, "
-        "but what its rows have in common cannot be learned"
+        "2 of 4 classes have at most one training row ('c' one, 'd' none): they can be memorised, "
+        "but not learned from"
     )
 
 

@@ -12,10 +12,10 @@ def test_test_rows_that_were_learned_from_are_counted_and_named() -> None:
     found = find_split_leakage(data_of((numbered(20), [0, 1] * 10), (test, [0, 1] * 5)), Origin())
     assert found is not None
     assert found.sentence == (
-        "3 of 10 (30.0%) test rows have inputs that stand in train too: "
-        "how well new rows are predicted is not measured there"
+        "3 of 10 (30.0%) test rows have inputs that also occur in train: they do not measure "
+        "generalisation"
     )
-    assert found.fix == "Take equal rows out before the rows are divided"
+    assert found.fix == "Remove duplicate rows before splitting"
 
 
 def test_the_target_does_not_matter() -> None:

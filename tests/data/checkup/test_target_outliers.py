@@ -68,7 +68,9 @@ def test_outliers_are_named_with_their_rows() -> None:
     source = (inputs_of(targets), targets)
     found = find_target_outliers(data_of(targets), Origin(source=source))
     assert found is not None
-    assert found.sentence.startswith("2 of 400 (0.5%) rows of train make 100.0% of the squared")
+    assert found.sentence.startswith(
+        "2 of 400 (0.5%) rows of train account for 100.0% of the squared"
+    )
     assert "(row 11, 300)" in found.sentence
 
 

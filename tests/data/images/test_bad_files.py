@@ -24,7 +24,7 @@ def test_without_bad_files_there_is_nothing_to_say(tmp_path: Path, on_bad: OnBad
 
 def test_stop_names_all_of_them(tmp_path: Path) -> None:
     sentence = (
-        r"^2 of 100 files cannot be read as images; data.on_bad=skip leaves them out: "
+        r"^2 of 100 files cannot be read as images; data.on_bad=skip skips them: "
         r"a is bad; b is bad$"
     )
     with pytest.raises(DataError, match=sentence):
@@ -39,7 +39,7 @@ def test_of_very_many_the_first_are_named_and_the_rest_counted(tmp_path: Path) -
 
 
 def test_skipped_ones_are_named_and_counted_up_to_a_share(tmp_path: Path) -> None:
-    said = ("2 of 100 files were bad and left out", "a is bad", "b is bad")
+    said = ("2 of 100 files were unreadable and skipped", "a is bad", "b is bad")
     assert handled(tmp_path, "a", "b") == said
     sentence = r"^3 of 100 files cannot be read as images, more than most_bad=0.02: a is bad; b"
     with pytest.raises(DataError, match=sentence):
@@ -51,7 +51,7 @@ def test_quarantine_lists_them_and_moves_none(tmp_path: Path) -> None:
     place = root / ".quarantine/bad_files.txt"
     for _ in range(2):  # the folder is read again to evaluate a run
         said = handled(root, "cat/1.png", "cat/gone.png", on_bad="quarantine")
-        assert said[0] == f"2 of 100 files were bad and left out; {place} lists them"
+        assert said[0] == f"2 of 100 files were unreadable and skipped; {place} lists them"
         assert place.read_text() == "cat/1.png is bad\ncat/gone.png is bad\n"
         assert (root / "cat/1.png").is_file()
 

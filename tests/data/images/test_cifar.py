@@ -193,12 +193,12 @@ def test_which_images_of_a_class_are_drawn_does_not_depend_on_the_other_classes(
         (
             {"classes": ("cat",)},
             DataError,
-            "tiny has one class only in its training rows, 'cat'",
+            "tiny has only one class in its training rows, 'cat'",
         ),
         (
             {"per_class": 4},
             ConfigError,
-            "per_class must be at most 3, the training images of 'cat', got 4",
+            "per_class must be at most 3, the number of training images of 'cat', got 4",
         ),
     ],
 )

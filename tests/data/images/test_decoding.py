@@ -191,10 +191,10 @@ def header_of(width: int, height: int) -> bytes:
 @pytest.mark.parametrize(
     ("size", "reason"),
     [  # pillow itself refuses the first and would only warn of the second
-        ((50_000, 50_000), "its head claims more pixels than pillow takes for an image"),
+        ((50_000, 50_000), "its header claims more pixels than pillow accepts"),
         (
             (12_000, 12_000),
-            "its head claims 144 million pixels, at most 134.2 million pixels are allowed; if "
+            "its header claims 144 million pixels, at most 134.2 million pixels are allowed; if "
             "you trust it, raise NETWRIGHT_MAX_MEGAPIXELS",
         ),
     ],
@@ -238,7 +238,7 @@ def test_what_is_no_image_is_refused_by_its_name(
 
 def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "x.png")
-    with pytest.raises(DataError, match=r"x.png cannot be read .* it is no regular file$"):
+    with pytest.raises(DataError, match=r"x.png cannot be read .* it is not a regular file$"):
         decode_file(tmp_path / "x.png", GREY)
 
 

@@ -132,7 +132,7 @@ def test_folders_name_the_classes_of_their_images(tmp_path: Path) -> None:
     assert GREY.encode_targets(root).tolist() == [0, 1, 1]
     folder_of(root, "cow/4.png")
     with pytest.raises(
-        DataError, match=r"^the folders hold an unknown label 'cow' in row 1; there are cat, dog$"
+        DataError, match=r"^the folders have an unknown label 'cow' in row 1; there are cat, dog$"
     ):
         GREY.encode_targets(root)
 
@@ -197,17 +197,16 @@ def test_refuses_masks_that_do_not_fit() -> None:
 
 def test_refuses_targets_that_a_folder_does_not_hold(tmp_path: Path) -> None:
     root = folder_of(tmp_path, "cat/1.png")
-    with pytest.raises(DataError, match=r"does not say what its images show, wanted a folder with"):
+    with pytest.raises(DataError, match=r"has no labels for its images, wanted a folder with"):
         of_kind("real", 1).encode_targets(root)
-    with pytest.raises(DataError, match=r"does not say what its images show, wanted a folder of"):
+    with pytest.raises(DataError, match=r"has no labels for its images, wanted a folder of"):
         GREY.encode_targets(root / "cat/1.png")
 
 
 def test_refuses_channels_that_do_not_agree() -> None:
     with pytest.raises(
         ShapeError,
-        match=r"^an image of 3 channels must have the mode, mean and scale of as many, "
-        r"got L, 3 and 3$",
+        match=r"^mode, mean and scale must match the 3 channels of an image, got L, 3 and 3$",
     ):
         ImageEncoder(
             input_shape=(3, 2, 2),
@@ -252,16 +251,14 @@ def test_a_folder_of_pairs_gives_images_and_their_masks(tmp_path: Path) -> None:
 def test_refuses_masks_of_values_that_were_not_learned_from(tmp_path: Path) -> None:
     write_pairs(tmp_path, range(2))
     Image.fromarray(mask_of(picture(1)) // 2).save(tmp_path / "masks/1.png")
-    sentence = (
-        f"{tmp_path}/masks/1.png holds the value 127, the masks that were learned from hold 0, 255"
-    )
+    sentence = f"{tmp_path}/masks/1.png holds the value 127, the training masks have 0, 255"
     with pytest.raises(DataError, match=f"^{re.escape(sentence)}$"):
         of_masks().encode_targets(tmp_path)
 
 
 def test_refuses_a_folder_without_masks(tmp_path: Path) -> None:
     root = folder_of(tmp_path, "cat/1.png")
-    sentence = f"{root} does not say what its images show, wanted a folder of images and masks"
+    sentence = f"{root} has no labels for its images, wanted a folder of images and masks"
     with pytest.raises(DataError, match=f"^{re.escape(sentence)}$"):
         of_masks().encode_targets(root)
 
@@ -270,7 +267,7 @@ def test_refuses_mask_files_where_their_values_were_not_kept(tmp_path: Path) -> 
     values = of_masks().to_json()
     del values["mask_values"]
     old = ImageEncoder.from_json(values)
-    sentence = "it is not known which values the masks had: train the run again"
+    sentence = "the values of the masks are not recorded: train the run again"
     with pytest.raises(DataError, match=f"^{sentence}$"):
         old.encode_targets(write_pairs(tmp_path, range(2)))
     with pytest.raises(DataError, match=f"^{sentence}$"):

@@ -42,7 +42,7 @@ def test_a_folder_of_classes_is_divided_class_by_class(root: Path) -> None:
     assert [int(split.targets.sum()) for _, split in data.splits()] == [7, 1, 2]
     assert data.notes == (
         "every image is 4 x 4, L",
-        "images: 14 train, 2 val, 4 test (held out at random, class by class)",
+        "images: 14 train, 2 val, 4 test (held out at random, stratified by class)",
     )
 
 
@@ -62,8 +62,8 @@ def test_what_does_not_fit_in_memory_is_the_same_data(root: Path) -> None:
         )
         assert held.preprocessor == kept.preprocessor
         assert set(kept.notes) - set(held.notes) == {
-            "the images take 2.98e-07 GiB, more than memory=2.79397e-07: they are decoded a batch "
-            "at a time; train.workers=N helps"
+            "the images take 2.98e-07 GiB, more than memory=2.79397e-07: they are decoded batch "
+            "by batch; train.workers=N speeds this up"
         }
         for (_, one), (_, other) in zip(held.splits(), kept.splits(), strict=True):
             assert isinstance(other, StoredSplit)
@@ -89,7 +89,7 @@ def test_one_size_is_kept_and_many_become_one(root: Path) -> None:
     save(root / "cat/wide.png", bytes_of(0, 3, 9, 3))
     data = loaded(root)
     assert data.spec.input_shape == (3, 224, 224)
-    assert data.notes[0] == "images of 3 x 9 to 4 x 4 are brought to 224 x 224 (squash), RGB"
+    assert data.notes[0] == "images of 3 x 9 to 4 x 4 are resized to 224 x 224 (squash), RGB"
     assert loaded(root, size=6, mode="L").spec.input_shape == (1, 6, 6)
     assert loaded(root, size=(5, 7)).spec.input_shape == (3, 5, 7)
     with pytest.raises(ConfigError, match=r"^size must be height and width, got 3 numbers$"):
@@ -100,7 +100,7 @@ def test_photos_of_one_large_size_are_brought_to_the_usual_one(tmp_path: Path) -
     root = folder_of(tmp_path, "a/1.png", "b/1.png", shape=(4, 600))
     data = loaded(root, val_size=0, test_size=0)
     assert data.spec.input_shape == (1, 224, 224)
-    assert data.notes[0] == "images of 4 x 600 are brought to 224 x 224 (squash), L"
+    assert data.notes[0] == "images of 4 x 600 are resized to 224 x 224 (squash), L"
 
 
 def test_images_of_one_size_keep_it_up_to_a_limit(tmp_path: Path) -> None:
@@ -126,7 +126,7 @@ def test_several_frames_are_said(root: Path) -> None:
     more = [Image.fromarray(bytes_of(1, 4, 4))]
     save(root / "cat/0.png", bytes_of(0, 4, 4), save_all=True, append_images=more)
     assert (
-        loaded(root).notes[1] == "1 files hold several frames or pages, of which the first is read"
+        loaded(root).notes[1] == "1 files have several frames or pages, of which the first is read"
     )
 
 
@@ -140,7 +140,7 @@ def test_images_that_were_learned_from_and_tested_on_are_counted(tmp_path: Path)
 def test_bad_files_go_as_the_settings_say(root: Path, memory: float) -> None:
     (root / "cat/0.png").write_bytes((root / "cat/0.png").read_bytes()[:-20])  # its head is good
     sentence = (
-        r"^1 of 20 files cannot be read as images; data.on_bad=skip leaves them out: "
+        r"^1 of 20 files cannot be read as images; data.on_bad=skip skips them: "
         r".*/cat/0.png cannot be read as an image: Truncated File Read$"
     )
     with pytest.raises(DataError, match=sentence):
@@ -150,7 +150,7 @@ def test_bad_files_go_as_the_settings_say(root: Path, memory: float) -> None:
     data = loaded(root, memory=memory, on_bad="skip", most_bad=0.1)
     assert type(data.train) is (PixelSplit if memory == 1 else StoredSplit)
     assert sum(len(split) for _, split in data.splits()) == 19
-    assert data.notes[0] == "1 of 20 files were bad and left out"
+    assert data.notes[0] == "1 of 20 files were unreadable and skipped"
     assert data.notes[1].endswith("/cat/0.png cannot be read as an image: Truncated File Read")
     aside = loaded(root, memory=memory, on_bad="quarantine", most_bad=0.1)
     assert torch.equal(aside.train.inputs, data.train.inputs)
@@ -169,7 +169,7 @@ def test_a_class_whose_files_are_all_bad_is_refused(root: Path) -> None:
 def test_folders_of_nothing_are_refused(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=r"^path is empty, wanted a folder of images: name"):
         load_image_folder(ImageFolderConfig())
-    with pytest.raises(DataError, match=r"^mine has one class only in its training rows, 'a'$"):
+    with pytest.raises(DataError, match=r"^mine has only one class in its training rows, 'a'$"):
         loaded(folder_of(tmp_path / "mine", "a/1.png", "a/2.png"), val_size=0, test_size=0)
     (tmp_path / "mine/a/1.png").write_bytes(b"")
     (tmp_path / "mine/a/2.png").write_bytes(b"")
@@ -213,4 +213,4 @@ def test_images_that_come_to_far_more_than_their_files_stay_files(
         Image.new("L", (300, 300), place).save(file)
     data = load_image_folder(ImageFolderConfig(path=str(tmp_path)))
     assert isinstance(data.train, StoredSplit)
-    assert any("GiB, far more than their files: they are decoded a batch" in n for n in data.notes)
+    assert any("GiB, far more than their files: they are decoded batch" in n for n in data.notes)

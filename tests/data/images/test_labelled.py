@@ -23,7 +23,7 @@ def images(*parts: str, count: int = 40, classes: int = 2) -> LabelledImages:
 
 def test_every_class_keeps_its_share_in_every_part() -> None:
     found, said = divide(images(), val_size=0.1, test_size=0.2, seed=0)
-    assert said == "images: 28 train, 4 val, 8 test (held out at random, class by class)"
+    assert said == "images: 28 train, 4 val, 8 test (held out at random, stratified by class)"
     assert [int((rows % 2).sum()) for rows in found.values()] == [14, 2, 4]
     assert torch.cat(list(found.values())).sort().values.tolist() == list(range(40))
     again, _ = divide(images(), val_size=0.1, test_size=0.2, seed=0)

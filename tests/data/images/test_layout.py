@@ -49,17 +49,17 @@ def test_what_is_left_out_is_counted(tmp_path: Path) -> None:
     (root / "a" / "more").symlink_to(root / "b", target_is_directory=True)
     (root / "c").mkdir()
     assert find_images(root).notes == (
-        "no image is in the folder 'c': it is no class",
-        "left out: 2 files that do not end like images",
-        "left out: 1 links to folders inside of classes",
-        "left out: 1 images outside of the folders of classes",
+        "the folder 'c' has no images: it is not a class",
+        "left out: 2 files without an image extension",
+        "left out: 1 links to folders inside class folders",
+        "left out: 1 images outside class folders",
     )
 
 
 def test_beside_and_inside_of_parts_the_same_is_counted(tmp_path: Path) -> None:
     names = ["train/a/1.png", "train/b/1.png", "train/loose.png", "test/loose.png", "loose.png"]
     assert find_images(folder_of(tmp_path, *names)).notes == (
-        "left out: 3 images outside of the folders of classes",
+        "left out: 3 images outside class folders",
     )
 
 
@@ -101,7 +101,7 @@ def test_the_one_column_of_a_table_is_the_target(tmp_path: Path) -> None:
     ("names", "sentence"),
     [
         ([], "holds no folders of images, and no metadata.csv"),
-        (["1.png"], "holds images, but no folders of classes, and no metadata.csv"),
+        (["1.png"], "holds images, but no class folders, and no metadata.csv"),
         (
             ["train/a/1.png", "cat/1.png"],
             "holds a folder to train on and also 'cat', wanted folders named train, val and test "
@@ -109,7 +109,7 @@ def test_the_one_column_of_a_table_is_the_target(tmp_path: Path) -> None:
         ),
         (
             ["val/a/1.png", "test/a/1.png"],
-            "holds test and val alone, wanted a folder named train too",
+            "contains only test and val, wanted a folder named train as well",
         ),
     ],
 )

@@ -82,13 +82,13 @@ def test_the_same_size_changes_nothing_and_doubling_repeats_every_pixel() -> Non
         (
             "mask.png",
             np.dstack([VALUES, VALUES, 255 - VALUES]),
-            "its pixels are colours, wanted a grey image or a palette",
+            "its pixels are colours, wanted a greyscale or palette image",
         ),
-        ("mask.jpg", VALUES, "a JPEG changes the values of a mask, wanted a PNG"),
+        ("mask.jpg", VALUES, "JPEG compression changes the values of a mask, wanted a PNG"),
         (
             "mask.tif",
             VALUES.astype(np.float32),
-            "its pixels are floats, wanted whole numbers",
+            "its pixels are floats, wanted integers",
         ),
     ],
 )
@@ -102,15 +102,15 @@ def test_what_is_no_mask_is_refused(tmp_path: Path, name: str, pixels: Any, reas
 def test_photographs_are_not_taken_for_masks() -> None:
     shades = [np.arange(100).reshape(10, 10)]
     sentence = (
-        "the masks hold 100 different values, at most 64 are taken for classes: are they "
-        "photographs? (class_names lets there be more, up to 256)"
+        "the masks hold 100 different values, more than 64 classes: are they photographs? (with "
+        "class_names there may be up to 256)"
     )
     with pytest.raises(DataError, match=f"^{re.escape(sentence)}$"):
         mask_values(shades, ())
     assert mask_values([np.arange(64)[None]], ()) == list(range(64))
     names = [f"class {value}" for value in range(100)]
     assert mask_values(shades, names) == list(range(100))
-    with pytest.raises(DataError, match=r"^the masks hold 300 different values, at most 256 are"):
+    with pytest.raises(DataError, match=r"^the masks hold 300 different values, more than 256"):
         mask_values([np.arange(300)[None]], [str(value) for value in range(300)])
 
 

@@ -68,7 +68,7 @@ def test_a_folder_has_one_table_or_none(tmp_path: Path) -> None:
         (
             "metadata.csv",
             "file_name,kind\n1.png,cat\n1.png,dog\n",
-            "metadata.csv:3: column 'file_name': 1.png stands in line 2 already",
+            "metadata.csv:3: column 'file_name': 1.png is already in line 2",
         ),
         ("metadata.jsonl", "[1]\n", "metadata.jsonl:1: wanted an object, got list"),
         ("metadata.jsonl", "", "metadata.jsonl: there is no row"),

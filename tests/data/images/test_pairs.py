@@ -94,13 +94,13 @@ def test_images_and_masks_are_resized_together(tmp_path: Path) -> None:
         image[: height // 2] = 255  # the upper half
         Image.fromarray(image).save(root / "images" / f"{place}.png")
         Image.fromarray(image).save(root / "masks" / f"{place}.png")
-    sentence = "images of 8 x 8 to 32 x 8 cannot be learned from together, set data.size"
+    sentence = "images of 8 x 8 to 32 x 8 cannot be batched together, set data.size"
     with pytest.raises(ConfigError, match=f"^{re.escape(sentence)}$"):
         load(root)
     square, oblong = load(root, size=(8,)), load(root, size=(4, 8))
     assert square.spec.input_shape == (1, 8, 8)
     assert oblong.spec.input_shape == (1, 4, 8)
-    assert square.notes[0] == "9 images and their masks are brought to 8 x 8"
+    assert square.notes[0] == "9 images and their masks are resized to 8 x 8"
     for data, half in ((square, 4), (oblong, 2)):
         assert torch.unique(data.train.targets[:, :half]).tolist() == [1]
         assert torch.unique(data.train.targets[:, half:]).tolist() == [0]
@@ -177,4 +177,4 @@ def test_masks_without_two_classes_are_refused(tmp_path: Path) -> None:
     write_pairs(tmp_path / "flat", range(5))
     for place in range(5):
         Image.fromarray(np.zeros((8, 6), np.uint8)).save(tmp_path / f"flat/masks/{place}.png")
-    refused(tmp_path / "flat", "flat has one class only in its training masks, '0'")
+    refused(tmp_path / "flat", "flat has only one class in its training masks, '0'")

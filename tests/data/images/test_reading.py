@@ -72,7 +72,8 @@ def test_images_that_come_to_far_more_than_their_files_are_refused(
     with pytest.raises(DataError) as refusal:
         read_pixels(files, form)
     assert str(refusal.value) == (
-        "8 images come to 0.00288 GB, far more than their files, at most 100 times the packed "
+        "8 images take 0.00288 GB when decoded, far more than their files, at most 100 times the "
+        "packed "
         "bytes are allowed; if you trust it, raise NETWRIGHT_MAX_UNPACK_RATIO"
     )
     monkeypatch.setenv("NETWRIGHT_MAX_UNPACK_RATIO", "1e4")

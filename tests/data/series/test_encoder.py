@@ -100,7 +100,7 @@ def test_too_few_rows_and_times_that_go_back_are_refused() -> None:
     with pytest.raises(DataError, match=re.escape(sentence)):
         own.encode(ROWS[:5])
     assert len(own.encode(ROWS[:6])) == 1
-    with pytest.raises(DataError, match="'0' must come after '11', the row before"):
+    with pytest.raises(DataError, match="'0' must come after '11', the previous row"):
         own.encode([*ROWS, ROWS[0]])
 
 

@@ -59,12 +59,12 @@ def test_a_file_that_is_no_text_is_refused(tmp_path: Path) -> None:
     with pytest.raises(DataError, match=re.escape(f"{path}: cannot be read: No such file")):
         ENCODER.encode(path)
     path.write_bytes(b"\xff")
-    with pytest.raises(DataError, match=re.escape(f"{path}: is no text in UTF-8")):
+    with pytest.raises(DataError, match=re.escape(f"{path}: is not UTF-8 text")):
         ENCODER.encode(path)
 
 
 @pytest.mark.parametrize("source", ["texts.txt", Path("texts.txt")])
 def test_a_file_of_texts_holds_no_classes(source: str | Path) -> None:
-    sentence = r"^texts\.txt holds no classes: give other data as \(texts, classes\)$"
+    sentence = r"^texts\.txt has no classes: give other data as \(texts, classes\)$"
     with pytest.raises(DataError, match=sentence):
         ENCODER.encode_targets(source)

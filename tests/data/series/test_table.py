@@ -42,10 +42,10 @@ def test_windows_are_divided_in_the_order_of_time() -> None:
     assert data.spec.input_shape == (3, 2)
     assert data.spec.target_names == ("volume",)
     assert data.notes[0] == (
-        "windows: 19 train, 3 val, 5 test "
-        "(in the order of time; the later ones look back on rows of the earlier ones)"
+        "windows: 19 train, 3 val, 5 test (in chronological order; later splits read past rows of "
+        "earlier ones)"
     )
-    assert data.notes[1] == "3 rows of the past are read to forecast the next row"
+    assert data.notes[1] == "3 past rows are read to forecast the next row"
     assert "numbers: volume, price" in data.notes
 
 
@@ -84,7 +84,7 @@ def test_a_class_is_forecast_from_its_own_past() -> None:
         "day=w",
     )
     assert data.preprocessor.persistence(data.train.inputs) is None
-    assert "3 rows of the past are read to forecast 2 rows ahead" in data.notes
+    assert "3 past rows are read to forecast 2 rows ahead" in data.notes
 
 
 def test_whole_numbers_with_few_values_are_classes_without_a_distance_from_the_last() -> None:
@@ -107,7 +107,7 @@ def test_a_file_is_read_as_its_rows_are(tmp_path: Path) -> None:
 def test_the_note_tells_how_far_off_the_last_value_is() -> None:
     volumes = np.array([float(row["volume"]) for row in ROWS])
     error = np.sqrt(np.square(np.diff(volumes))[-5:].mean())
-    said = f"to say the last known value again is off by {error:.4g} of volume"
+    said = f"repeating the last known value has an error of {error:.4g} of volume"
     assert load().notes[-1] == f"{said} (test, root mean square)"
 
 
@@ -116,14 +116,14 @@ def test_the_note_tells_how_far_off_the_last_value_is() -> None:
     [
         ({"target": ()}, "target is missing, wanted a column of input: date, volume, price, day, "),
         ({"target": ("volum",)}, "did you mean 'volume'?"),
-        ({"known": ("volume",)}, "the target 'volume' is not known beforehand"),
+        ({"known": ("volume",)}, "the target 'volume' is not known in advance"),
         (
             {"time": "date", "features": ("date",)},
-            "'date' gives the time or the split, it is not learned from",
+            "'date' gives the time or the split, it cannot be a feature",
         ),
-        ({"window": 29}, "30 rows are too few, a window and its target take 30 of them"),
-        ({"time": "price", "split_column": "day"}, "'m' is no split, wanted train, val or test"),
-        ({"time": "volume", "target": ("price",)}, "'3.5' must come after '7.5', the row before"),
+        ({"window": 29}, "30 rows are too few, a window and its target need 30"),
+        ({"time": "price", "split_column": "day"}, "'m' is not a split, wanted train, val or test"),
+        ({"time": "volume", "target": ("price",)}, "'3.5' must come after '7.5', the previous row"),
     ],
 )
 def test_settings_that_do_not_fit_are_refused(settings: dict[str, Any], sentence: str) -> None:
@@ -153,8 +153,8 @@ def test_windows_without_a_target_are_left_out_and_a_missing_feature_is_filled()
 def test_dates_that_go_back_are_told_where_no_time_is_named() -> None:
     turned = [ROWS[1], ROWS[0], *ROWS[2:]]
     told = (
-        "the rows are taken in their order, but the dates in 'date' go back in places; "
-        "--set data.time=date checks them"
+        "the rows are used in file order, but the dates in 'date' are not sorted; --set "
+        "data.time=date checks them"
     )
     assert from_frame(turned, SeriesConfig(target=("volume",), window=3)).notes[0] == told
     assert told not in load().notes

@@ -34,11 +34,11 @@ def test_numbers_and_dates_go_forward(times: list[str]) -> None:
 @pytest.mark.parametrize(
     ("times", "wrong"),
     [
-        (["1", "3", "2"], "row 2: column 't': '2' must come after '3', the row before"),
-        (["1", "1"], "row 1: column 't': '1' must come after '1', the row before"),
+        (["1", "3", "2"], "row 2: column 't': '2' must come after '3', the previous row"),
+        (["1", "1"], "row 1: column 't': '1' must come after '1', the previous row"),
         (
             ["2024-02-01", "2024-01-31"],
-            "row 1: column 't': '2024-01-31' must come after '2024-02-01', the row before",
+            "row 1: column 't': '2024-01-31' must come after '2024-02-01', the previous row",
         ),
         (["1", ""], "row 1: column 't': the time is missing"),
         (["mon", "tue"], "row 0: column 't': 'mon' is not a number"),
@@ -95,7 +95,7 @@ def test_a_column_divides_windows_by_the_row_that_they_forecast() -> None:
 
 def test_parts_that_do_not_follow_in_time_are_refused() -> None:
     rows = table(part=["test", "train", "train"])
-    sentence = "row 0: column 'part': a row of test comes before one of train; parts must follow"
+    sentence = "row 0: column 'part': a row of test comes before one of train; splits must be"
     with pytest.raises(DataError, match=re.escape(sentence)):
         divide_windows(rows, torch.arange(3), "part", val_size=0)
     rows = table(part=["train", "test", "test"])

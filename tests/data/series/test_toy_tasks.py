@@ -145,7 +145,7 @@ def test_no_sequence_occurs_twice_in_whatever_part(
 
 def test_recall_over_few_steps_says_that_its_sequences_repeat() -> None:
     data = load_recall(RecallConfig(n=1025, length=9))
-    note = "there are 2048 different sequences for 1025 rows: parts share some"
+    note = "there are 2048 different sequences for 1025 rows: splits share some"
     assert data.notes == (note,)
 
 
@@ -219,5 +219,5 @@ def test_brackets_come_in_pairs_of_which_no_more_are_drawn_than_needed(
 
 
 def test_one_class_alone_is_refused() -> None:
-    with pytest.raises(DataError, match=r"^brackets has one class only in its training rows, 'bal"):
+    with pytest.raises(DataError, match=r"^brackets has only one class in its training rows, 'bal"):
         load_brackets(BracketsConfig(n=1, **WHOLE))

@@ -47,7 +47,7 @@ def test_missing_training_cells_are_a_category_of_their_own() -> None:
     feature = fitted("b", "", "b")
     assert feature.categories == ("b", "missing")
     np.testing.assert_array_equal(feature.encode(table("", "b")), [[0, 1], [1, 0]])
-    assert feature.note(1) == "category, 1 values, 1 missing (a category of their own)"
+    assert feature.note(1) == "category, 1 values, 1 missing (their own category)"
     assert feature.remarks(table("")) == []
 
 
@@ -55,7 +55,7 @@ def test_rare_and_unseen_categories_are_other() -> None:
     feature = fitted(*"aaabbcdee", max_categories=3)
     assert feature.categories == ("a", "b", "other")  # b and e are equally common: b by name
     np.testing.assert_array_equal(feature.encode(table("e", "zz", "b", "")).argmax(1), [2, 2, 1, 2])
-    assert feature.note(0) == "5 different values; the 2 commonest kept, the rest is 'other'"
+    assert feature.note(0) == "5 distinct values; the 2 most common kept, the rest is 'other'"
     assert feature.remarks(table("zz")) == []
 
 
@@ -97,5 +97,5 @@ def test_decoding_gives_the_category_back() -> None:
 @pytest.mark.parametrize("flag", ["has_missing", "has_other"])
 def test_a_category_of_its_own_is_listed(flag: str) -> None:
     values = fitted("b", "a", "b").to_json()
-    with pytest.raises(DataError, match=r"'a' has a category .* that is not listed"):
+    with pytest.raises(DataError, match=r"'a' has an unlisted category .*"):
         CategoryFeature.from_json({**values, flag: True})

@@ -87,9 +87,9 @@ def test_numbers_of_a_column() -> None:
         ("abc", "t.csv:3: column 'a': 'abc' is not a number"),
         ("1_000", "t.csv:3: column 'a': '1_000' is not a number"),
         ("-nan", "t.csv:3: column 'a': '-nan' is not a number"),
-        ("1e400", "t.csv:3: column 'a': '1e400' is not finite (numbers end at 3.4e38)"),
-        ("-inf", "t.csv:3: column 'a': '-inf' is not finite (numbers end at 3.4e38)"),
-        ("1e39", "t.csv:3: column 'a': '1e39' is not finite (numbers end at 3.4e38)"),
+        ("1e400", "t.csv:3: column 'a': '1e400' is not finite (the largest number is 3.4e38)"),
+        ("-inf", "t.csv:3: column 'a': '-inf' is not finite (the largest number is 3.4e38)"),
+        ("1e39", "t.csv:3: column 'a': '1e39' is not finite (the largest number is 3.4e38)"),
         ("z" * 90, f"t.csv:3: column 'a': '{'z' * 40}...' is not a number"),
     ],
 )

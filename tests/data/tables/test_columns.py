@@ -85,8 +85,8 @@ def test_ambiguous_dates_are_refused() -> None:
     with pytest.raises(DataError) as refusal:
         infer_column(column(["", "03/04/2024", "05/06/2024"]))
     assert str(refusal.value) == (
-        "t.csv:3: column 'a': '03/04/2024' may be day/month or month/day, as all its values; "
-        "write 2024-12-31, or leave the column out"
+        "t.csv:3: column 'a': '03/04/2024' may be day/month or month/day, like all its values; "
+        "write 2024-12-31, or drop the column"
     )
 
 

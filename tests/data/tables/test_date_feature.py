@@ -71,7 +71,7 @@ def test_all_dates_of_the_calendar_may_be_learned_from() -> None:
 def test_dates_missing_only_later_are_remarked() -> None:
     feature = fitted("2024-01-01", "2024-02-01")
     assert feature.remarks(table("")) == [
-        "a: 1 missing, none in training; given the training median"
+        "a: 1 missing, none in training; imputed with the training median"
     ]
     assert feature.remarks(table("2024-01-01")) == []
 

@@ -34,13 +34,16 @@ def test_quoted_fields_may_hold_anything_and_rows_keep_their_first_line() -> Non
 @pytest.mark.parametrize(
     ("text", "note"),
     [
-        (b"\xef\xbb\xbfa,b\n1,2\n", "a UTF-8 mark (BOM) at the head of the file was skipped"),
+        (b"\xef\xbb\xbfa,b\n1,2\n", "a UTF-8 byte order mark (BOM) was skipped"),
         (b"a,b\r\n1,2\r\n", "line ends were CRLF"),
         (b"a,b\r1,2\r", "line ends were CR"),
         (b"a;b\n1;2\n", "the fields are separated by semicolons"),
         (b"a\tb\n1\t2\n", "the fields are separated by tabs"),
         (b"a|b\n1|2\n", "the fields are separated by vertical bars"),
-        ("a,b\n1,2\n".encode("utf-16"), "the file is UTF-16, as the mark (BOM) at its head says"),
+        (
+            "a,b\n1,2\n".encode("utf-16"),
+            "the file is UTF-16, according to its byte order mark (BOM)",
+        ),
         (b"\na,b\n\n1,2\n  \n", "blank lines skipped: 3"),
         (
             b'"",a,b\nr1,1,2\n',
@@ -56,7 +59,7 @@ def test_repairs_are_said(text: bytes, note: str) -> None:
 
 def test_a_header_that_may_be_a_row_is_said() -> None:
     table = parse("\n5.1,setosa,1\n4.9,setosa,0\n")
-    said = "line 2 is taken as the header, though it holds numbers: 5.1, 1"
+    said = "line 2 is taken as the header, although it contains numbers: 5.1, 1"
     assert table.notes == ("blank lines skipped: 1", said)
 
 
@@ -95,10 +98,10 @@ def test_decimal_commas_are_points_beside_semicolons() -> None:
         (b"a,b\n1,\0\n", "t.csv:2: a NUL byte; the file is not text (save it as UTF-8)"),
         (
             b"a,b,a\n1,2,3\n",
-            "t.csv:1: column 'a' stands twice in the header, as field 1 and field 3",
+            "t.csv:1: column 'a' appears twice in the header, as field 1 and field 3",
         ),
-        (b"\na,,c\n1,2,3\n", "t.csv:2: field 2 of the header is empty, name it"),
-        (b"\n,b\nx,2\nx,3\n", "t.csv:2: field 1 of the header is empty, name it"),
+        (b"\na,,c\n1,2,3\n", "t.csv:2: field 2 of the header is empty, give it a name"),
+        (b"\n,b\nx,2\nx,3\n", "t.csv:2: field 1 of the header is empty, give it a name"),
         (b'""\nx\n', "t.csv: there is a header but no row"),
         (
             b"a,b\r\n1,caf\xe9\r\n",
@@ -108,7 +111,7 @@ def test_decimal_commas_are_points_beside_semicolons() -> None:
         (b"\xfe\xff\0a", "t.csv: there is a header but no row"),
         (
             b"\xfe\xff\0a\0",
-            "t.csv:1: byte 0x00 at position 4 is not UTF-16; the file is cut off or damaged",
+            "t.csv:1: byte 0x00 at position 4 is not UTF-16; the file is truncated or damaged",
         ),
     ],
 )

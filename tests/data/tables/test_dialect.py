@@ -39,7 +39,7 @@ def test_the_encoder_keeps_it_and_can_be_told_otherwise(path: Path, tmp_path: Pa
     with pytest.raises(DataError, match=r"'3,\d{3}.00' is not a number: write 3.*thousands=,"):
         load_table(TableConfig(path=str(path), target=("kind",), encoding="latin-1"))
     data = load_table(TableConfig(path=str(path), target=("kind",), **WRITTEN))
-    assert "größe: ',' stands between thousands, as in '3,000.00'" in data.notes
+    assert "größe: ',' is the thousands separator, as in '3,000.00'" in data.notes
     assert data.spec.class_names == ("groß", "klein")
     encoder = TableEncoder.from_json(data.preprocessor.to_json())
     assert encoder == data.preprocessor

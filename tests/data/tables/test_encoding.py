@@ -131,7 +131,7 @@ def test_new_things_are_remarked() -> None:
     row = {"student": "Maybe", "balance": 1, "since": None}
     assert ENCODER.remarks(row) == (
         "student: a value not seen in training, 'Maybe', in 1 row",
-        "since: 1 missing, none in training; given the training median",
+        "since: 1 missing, none in training; imputed with the training median",
     )
 
 

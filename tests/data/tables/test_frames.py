@@ -125,7 +125,7 @@ def test_what_is_no_cell_is_named_by_its_type() -> None:
             [{"a": 1}, {"A": 1}],
             "input, row 1: no 'a'; give None where it is missing",
         ),
-        ([{1: 1, "1": 2}], "input: column '1' stands twice"),
+        ([{1: 1, "1": 2}], "input: column '1' appears twice"),
     ],
 )
 def test_wrong_rows_are_refused(rows: list[dict[Any, Any]], sentence: str) -> None:
@@ -139,7 +139,7 @@ def test_wrong_rows_are_refused(rows: list[dict[Any, Any]], sentence: str) -> No
     [
         (pd.DataFrame({"a": []}), "frame: there are columns but no row"),
         (pd.DataFrame(), "frame: there is no column"),
-        (pd.DataFrame([[1, 2]], columns=["a", "a"]), "frame: column 'a' stands twice"),
+        (pd.DataFrame([[1, 2]], columns=["a", "a"]), "frame: column 'a' appears twice"),
         (
             np.zeros((2, 2)),
             "a table cannot be read from ndarray; give a file's path, a frame, a row as a dict, "

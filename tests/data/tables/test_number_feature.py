@@ -43,7 +43,7 @@ def test_cells_missing_only_later_get_the_median_and_are_remarked() -> None:
     assert feature.note(0) == "number"
     np.testing.assert_array_equal(feature.encode(table("")), feature.encode(table("3")))
     assert feature.remarks(table("", "1", "")) == [
-        "a: 2 missing, none in training; given the training median 3"
+        "a: 2 missing, none in training; imputed with the training median 3"
     ]
     assert feature.remarks(table("4")) == []
 
@@ -53,7 +53,7 @@ def test_one_value_or_missing_leaves_only_the_indicator() -> None:
     assert feature.feature_names() == ("a_missing",)
     np.testing.assert_array_equal(feature.encode(table("5", "", "7")), [[0], [1], [0]])
     assert feature.note(1) == (
-        "number, 1 missing, else always 5; only the indicator column is kept"
+        "number, 1 missing, otherwise always 5; only the indicator column is kept"
     )
 
 

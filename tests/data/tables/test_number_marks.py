@@ -32,7 +32,7 @@ def test_a_column_is_read_so(
     read = [as_number(cell) for cell in columns["a"]]
     assert read[: len(numbers)] == numbers
     assert [cell == "" for cell in columns["a"]] == [cell == "" for cell in cells]
-    assert notes == [f"a: {mark} stands between thousands, as in {cells[0]!r}"]
+    assert notes == [f"a: {mark} is the thousands separator, as in {cells[0]!r}"]
 
 
 @pytest.mark.parametrize(

@@ -105,7 +105,7 @@ def test_damaged_gzip_is_refused(content: bytes, tmp_path: Path) -> None:
     (tmp_path / "t.csv.gz").write_bytes(content)
     with pytest.raises(DataError) as refusal:
         read_table(tmp_path / "t.csv.gz")
-    assert str(refusal.value) == "t.csv.gz: the gzip file is cut off or damaged"
+    assert str(refusal.value) == "t.csv.gz: the gzip file is truncated or damaged"
 
 
 def test_unreadable_file_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

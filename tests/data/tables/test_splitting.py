@@ -56,17 +56,17 @@ def test_rows_by_the_words_of_a_column(cells: str, rows: list[list[int]]) -> Non
     [
         (
             ("train", "tset"),
-            "t.csv:3: column 'split': 'tset' is no split, wanted train, val or test",
+            "t.csv:3: column 'split': 'tset' is not a split, wanted train, val or test",
         ),
         (
             ("train", ""),
-            "t.csv:3: column 'split': a missing cell is no split, wanted train, val or test",
+            "t.csv:3: column 'split': a missing cell is not a split, wanted train, val or test",
         ),
         (
             ("train", "TRUE"),
-            "t.csv:3: column 'split': 'TRUE' is no split, wanted train, val or test",
+            "t.csv:3: column 'split': 'TRUE' is not a split, wanted train, val or test",
         ),
-        (("test", "val"), "t.csv: column 'split' names no training row"),
+        (("test", "val"), "t.csv: column 'split' leaves no training rows"),
     ],
 )
 def test_wrong_words_are_refused(cells: tuple[str, ...], sentence: str) -> None:
@@ -90,7 +90,7 @@ def test_by_chance_it_is_the_shared_hold_out() -> None:
     assert [found[name].tolist() for name in ("train", "val", "test")] == [
         rows.tolist() for rows in wanted
     ]
-    assert said == "rows: 14 train, 2 val, 4 test (held out at random, class by class)"
+    assert said == "rows: 14 train, 2 val, 4 test (held out at random, stratified by class)"
     _, said = divide(
         table(*["x"] * 20), None, named=False, val_size=0.1, test_size=0.2, seed=3, classes=None
     )
@@ -103,8 +103,8 @@ def test_by_chance_it_is_the_shared_hold_out() -> None:
         (
             0.25,
             (6, 2, 2),
-            "rows: 8 train, 2 test (column 'split'); 2 of the training rows are held out to choose "
-            "by",
+            "rows: 8 train, 2 test (column 'split'); 2 of the training rows are held out for "
+            "validation",
         ),
         (0.0, (8, 0, 2), "rows: 8 train, 2 test (column 'split')"),
     ],

@@ -124,7 +124,7 @@ def test_spec_names_everything(tmp_path: Path) -> None:
     assert data.notes[0].startswith("rows: ")
     assert "y: target, class, 2 values: 'a', 'b'" in data.notes
     assert "w: sample weights" in data.notes
-    assert "day: left out, as asked" in data.notes
+    assert "day: dropped, as requested" in data.notes
     assert data.train.weights is not None
 
 
@@ -139,7 +139,8 @@ def test_things_first_seen_in_held_out_rows_are_said(tmp_path: Path) -> None:
     text = "x,c,split,y\n" + "1,a,train,u\n2,b,train,v\n" * 4 + ",z,test,w\n"
     notes = load_text(tmp_path, text, target="y", val_size=0).notes
     assert notes[-3:] == (
-        "x: 1 missing, none in training; given the training median 1.5 (validation and test rows)",
+        "x: 1 missing, none in training; imputed with the training median 1.5 (validation and "
+        "test rows)",
         "c: a value not seen in training, 'z', in 1 row (validation and test rows)",
         "y: no training row is 'w'",
     )
@@ -213,13 +214,13 @@ NUMBERS = "x,y\n" + "".join(f"{i}.5,{i}.25\n" for i in range(20))
             NUMBERS,
             {"target": "y", "drop": "y"},
             ConfigError,
-            "column 'y' is named by target and by drop",
+            "column 'y' is used both as target and as drop",
         ),
         (
             NUMBERS,
             {"target": "y", "weight_column": "y"},
             ConfigError,
-            "column 'y' is named by target and by weight_column",
+            "column 'y' is used both as target and as weight_column",
         ),
         (
             "x,y\n1.5,2\n2,3\n",
@@ -237,13 +238,13 @@ NUMBERS = "x,y\n" + "".join(f"{i}.5,{i}.25\n" for i in range(20))
             "x,y\n" + "1.5,2.5\n2.5,2.5\n" * 5,
             {"target": "y"},
             DataError,
-            "t.csv: the target 'y' is the same in all training rows, there is nothing to learn",
+            "t.csv: the target 'y' is constant in the training rows, there is nothing to learn",
         ),
         (
             "x,y\n" + "1.5,a\n2.5,a\n" * 5,
             {"target": "y"},
             DataError,
-            "t.csv has one class only in its training rows, 'a'",
+            "t.csv has only one class in its training rows, 'a'",
         ),
         (
             "x,w,y\n" + "1.5,-1,a\n2.5,1,b\n" * 5,
@@ -324,11 +325,11 @@ def test_hitters_table_without_salaries(real_table: Find) -> None:
         load_table(config)
     assert str(refusal.value) == (
         "Hitters.csv: 'Salary' is missing in 59 of 322 rows, first in line 2; give "
-        "--drop-missing-target to leave them out"
+        "--drop-missing-target to drop them"
     )
     data = load_table(replace(config, drop_missing_target=True))
     assert sum(len(split) for _, split in data.splits()) == 263
-    assert data.notes[0] == "59 of 322 rows were left out, without 'Salary'"
+    assert data.notes[0] == "59 of 322 rows were dropped, without 'Salary'"
     assert data.spec.target == "real"
 
 

@@ -43,7 +43,7 @@ def test_several_numbers_are_reals_and_labels_must_be_asked_for() -> None:
     with pytest.raises(DataError) as refusal:
         infer_target(both, ["y", "w"])
     assert str(refusal.value) == (
-        "t.csv: 'w' does not hold numbers; several targets are reals, or yes and no with "
+        "t.csv: 'w' is not numeric; several targets must be real, or yes and no with "
         "--target-kind labels"
     )
 
@@ -100,8 +100,8 @@ def test_note_shows_classes() -> None:
 @pytest.mark.parametrize(
     ("cell", "sentence"),
     [
-        ("yse", "t.csv:2: column 'y': 'yse' is no class; did you mean 'yes'?"),
-        ("17", "t.csv:2: column 'y': '17' is no class; there are no, yes"),
+        ("yse", "t.csv:2: column 'y': 'yse' is not a known class; did you mean 'yes'?"),
+        ("17", "t.csv:2: column 'y': '17' is not a known class; there are no, yes"),
     ],
 )
 def test_unknown_class_is_refused(cell: str, sentence: str) -> None:
@@ -131,10 +131,15 @@ def test_missing_targets_are_counted() -> None:
             "class",
             ("a",),
             DataError,
-            "t.csv: 'a' has 21 different values in 21 rows, too many for classes",
+            "t.csv: 'a' has 21 distinct values in 21 rows, too many for classes",
         ),
         ("real", ("b",), DataError, "t.csv:2: column 'b': 'x' is not a number"),
-        ("labels", ("b",), DataError, "t.csv:2: column 'b': 'x' is no label, wanted 0/1 or yes/no"),
+        (
+            "labels",
+            ("b",),
+            DataError,
+            "t.csv:2: column 'b': 'x' is not a label, wanted 0/1 or yes/no",
+        ),
     ],
 )
 def test_kinds_that_do_not_fit_are_refused(
@@ -151,7 +156,7 @@ def test_sentences_as_a_target_lead_to_pairs_of_texts() -> None:
     with pytest.raises(DataError) as refusal:
         TargetEncoder.fit(said, ("y",), "auto")
     assert str(refusal.value) == (
-        "t.csv: 'y' has 21 different values in 21 rows, too many for classes; pairs of texts are "
+        "t.csv: 'y' has 21 distinct values in 21 rows, too many for classes; pairs of texts are "
         "read with --set data.name=text-pairs"
     )
 

@@ -47,7 +47,7 @@ def test_a_book_becomes_windows_and_the_training_part_names_the_characters(tmp_p
     counted = data.val.targets[data.val.targets != IGNORED]
     assert len(counted) == 24 - 1 and int((counted == 1).sum()) == 16
     assert data.notes == (
-        "the parts are cut by position: train then val",
+        "the splits are cut by position: train then val",
         "tokens (char): 96 train, 24 val",
         "vocabulary of the training part: 26 and 4 special ones; "
         "unknown: 0 % of train, 66.7 % of val",
@@ -78,7 +78,7 @@ def test_files_of_a_folder_each_end_and_their_names_may_say_their_parts(tmp_path
         book(parts, "a" * 20, name)
     data = load_text(TextConfig(path=str(parts), window=4))
     assert [part for part, _ in data.splits()] == ["train", "val", "test"]
-    assert data.notes[0] == "the names of the files say their parts"
+    assert data.notes[0] == "the splits are given by file names"
 
 
 @pytest.mark.parametrize(
@@ -112,5 +112,5 @@ def test_packed_texts_have_one_allowance(tmp_path: Path, monkeypatch: pytest.Mon
 
 
 def test_a_text_of_which_nothing_is_left_to_train_on_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(DataError, match=r"^the text has 1 characters, none is left to train on"):
+    with pytest.raises(DataError, match=r"^the text has 1 characters, too few to train on"):
         load_text(parse(TextConfig, {"path": book(tmp_path, "a")}, "data"))

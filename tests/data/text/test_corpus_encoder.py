@@ -42,7 +42,7 @@ def test_the_spec_is_that_of_a_language_model() -> None:
 
 def test_a_prompt_is_one_row_of_tokens_of_any_length() -> None:
     assert ENCODER.prompt("abcdefa").tolist() == [[4, 5, 6, 7, 8, 9, 4]]
-    with pytest.raises(ConfigError, match=r"^a prompt must hold at least one token, got ''$"):
+    with pytest.raises(ConfigError, match=r"^a prompt must have at least one token, got ''$"):
         ENCODER.prompt("")
 
 

@@ -37,10 +37,10 @@ def test_a_table_with_two_columns_is_read_and_divided(tmp_path: Path) -> None:
     assert (data.spec.source_length, data.spec.input_shape) == (2, (5,))
     assert data.spec.vocab_size == data.spec.num_outputs == 4 + 3
     assert data.notes[-2:] == (
-        "source: text, 3 word tokens known, 0 % of the training text unknown; 2 tokens a text, "
-        "0 % of the training texts are cut",
-        "target: text, 3 word tokens known, 0 % of the training text unknown; 2 tokens a text, "
-        "0 % of the training texts are cut",
+        "source: text, 3 word tokens known, 0 % of the training text unknown; 2 tokens per text, "
+        "0 % of the training texts are truncated",
+        "target: text, 3 word tokens known, 0 % of the training text unknown; 2 tokens per text, "
+        "0 % of the training texts are truncated",
     )
 
 
@@ -73,14 +73,14 @@ def test_texts_are_cut_at_a_given_length_and_the_notes_say_how_many(tmp_path: Pa
     data = load("text-pairs", path=str(file), tokenizer="char", max_length=4, val_size=0)
     assert (data.spec.source_length, data.spec.input_shape) == (4, (9,))
     assert {source for source, _ in texts(data)} == {"eins", "zwei", "drei"}
-    assert data.notes[-1].endswith("; 4 tokens a text, 75 % of the training texts are cut")
+    assert data.notes[-1].endswith("; 4 tokens per text, 75 % of the training texts are truncated")
 
 
 def test_what_cannot_be_read_is_refused(tmp_path: Path) -> None:
     file = table(tmp_path, [*NUMBERS, ("vier", "")])
     with pytest.raises(ConfigError, match=r"^path is empty, wanted a table with two columns"):
         load("text-pairs")
-    with pytest.raises(ConfigError, match=r"^column 'de' is named by source and by target$"):
+    with pytest.raises(ConfigError, match=r"^column 'de' is used both as source and as target$"):
         load("text-pairs", path=str(file), source="de", target="de")
     with pytest.raises(DataError, match=r"pairs\.tsv has no column 'en'"):
         load("text-pairs", path=str(file), target="en")
@@ -95,6 +95,6 @@ def test_files_of_different_length_are_refused(tmp_path: Path) -> None:
     sources.write_text("eins\nzwei\n")
     targets.write_text("one\n")
     with pytest.raises(
-        DataError, match=r"^a\.de has 2 lines, a\.en has 1: wanted as many, line by line$"
+        DataError, match=r"^a\.de has 2 lines, a\.en has 1: wanted the same number, line by line$"
     ):
         load("text-pairs", path=str(sources), target_path=str(targets))

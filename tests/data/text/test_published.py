@@ -113,7 +113,7 @@ def test_reviews_that_cannot_be_unpacked_are_refused_with_their_name(
     monkeypatch.setenv("NETWRIGHT_DATA", str(tmp_path))
     (tmp_path / "imdb").mkdir()
     (tmp_path / "imdb" / "train.tsv.gz").write_bytes(gzip.compress(b"text\tlabel\n")[:-9])
-    with pytest.raises(DataError, match=r"^train\.tsv\.gz: the gzip file is cut off or damaged$"):
+    with pytest.raises(DataError, match=r"^train\.tsv\.gz: the gzip file is truncated or damaged$"):
         load("imdb")
 
 

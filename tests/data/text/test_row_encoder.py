@@ -78,7 +78,7 @@ def test_a_weighted_bag_is_read_back_as_counts() -> None:
 def test_remarks_tell_what_is_unknown_and_what_is_cut() -> None:
     assert encoder().remarks(["good", "good new film at last"]) == (
         "50 % of the tokens are unknown",
-        "1 of 2 texts are cut after 3 tokens",
+        "1 of 2 texts are truncated after 3 tokens",
     )
     assert encoder(inputs="bag").remarks(["good good good good"]) == ()
 

@@ -93,7 +93,7 @@ def test_marks_stay_apart_as_they_were_told_apart() -> None:
 def test_a_pair_that_is_none_of_the_vocabulary_is_refused(merge: Any) -> None:
     tokens = (*SPECIALS, "a", "b", "ab")
     BytePairTokenizer(tokens=tokens, merges=("a b",))
-    sentence = "^a pair of bpe must be two tokens that make a third one, got "
+    sentence = "^a merge of bpe must be two tokens that form a third one, got "
     with pytest.raises(DataError, match=sentence):
         BytePairTokenizer(tokens=tokens, merges=("a b", merge))
 

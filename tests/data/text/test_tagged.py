@@ -37,9 +37,9 @@ def test_files_of_a_folder_say_their_parts(tmp_path: Path) -> None:
     assert data.test_is_given and data.spec.class_names == ("NOUN", "VERB")
     assert torch.equal(data.train.inputs == 0, data.train.targets == IGNORED)
     assert data.notes == (
-        "sentences: 9 train, 3 val, 6 test (the names of the files say it)",
+        "sentences: 9 train, 3 val, 6 test (by file names)",
         "2 words known, 2 tags; unknown: 16.7 % of train, 16.7 % of val, 16.7 % of test",
-        "3 words an example, longer sentences go on in the next",
+        "3 words per example, longer sentences continue in the next",
     )
     encoder = data.preprocessor
     assert isinstance(encoder, TagEncoder)
@@ -62,7 +62,7 @@ def test_one_file_is_divided_by_chance_and_no_word_is_lost(tmp_path: Path) -> No
 
 def test_what_cannot_be_learned_from_is_refused(tmp_path: Path) -> None:
     write(tmp_path / "x.conllu", 12, tag="NOUN")
-    with pytest.raises(DataError, match=r"^x\.conllu has one tag only, 'NOUN'$"):
+    with pytest.raises(DataError, match=r"^x\.conllu has only one tag, 'NOUN'$"):
         load_tagged(TaggedFilesConfig(path=str(tmp_path / "x.conllu")))
     with pytest.raises(ConfigError, match=r"^path is empty, wanted a \.conllu file or a folder"):
         load_tagged(TaggedFilesConfig())

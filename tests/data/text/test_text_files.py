@@ -97,7 +97,7 @@ def test_a_file_that_is_not_there_or_damaged_is_refused(tmp_path: Path) -> None:
     with pytest.raises(DataError, match=f"^{re.escape(sentence)}$"):
         read_text(tmp_path / "bok.txt")
     (tmp_path / "cut.txt.gz").write_bytes(gzip.compress(b"some text")[:-4])
-    with pytest.raises(DataError, match=r"^cut\.txt\.gz: the gzip file is cut off or damaged$"):
+    with pytest.raises(DataError, match=r"^cut\.txt\.gz: the gzip file is truncated or damaged$"):
         read_text(tmp_path / "cut.txt.gz")
     with pytest.raises(DataError, match=r": cannot be read: Is a directory$"):
         read_text(tmp_path)

@@ -40,9 +40,9 @@ def test_rows_become_tokens_and_classes(tmp_path: Path) -> None:
     text = data.preprocessor.decode(data.train.inputs[:1])[0]["text"]
     assert text == "a good film number <unk>"
     assert data.notes == (
-        "rows: 28 train, 4 val, 8 test (held out at random, class by class)",
+        "rows: 28 train, 4 val, 8 test (held out at random, stratified by class)",
         "text: text, 5 word tokens known, 20 % of the training text unknown",
-        "text: 5 tokens a text; 0 % of the training texts are cut, the longest has 5",
+        "text: 5 tokens per text; 0 % of the training texts are truncated, the longest has 5",
         "kind: target, class, 2 values: 'no', 'yes'",
     )
 
@@ -121,12 +121,12 @@ def test_reals_can_be_predicted(tmp_path: Path) -> None:
 def test_rows_that_lack_a_cell_are_left_out_where_asked(tmp_path: Path) -> None:
     path = write(tmp_path, [*ROWS, ("", "yes"), ("a text", "")])
     data = load(path, drop_missing_text=True, drop_missing_target=True)
-    assert data.notes[0] == "2 of 42 rows were left out, they lack a cell"
+    assert data.notes[0] == "2 of 42 rows were dropped, a cell is missing"
     for settings, sentence in (
         ({"drop_missing_target": True}, "reviews.tsv: 'text' is missing in 1 of 42 rows, first in "
-         "line 42; give --set data.drop_missing_text=true to leave them out"),
+         "line 42; give --set data.drop_missing_text=true to drop them"),
         ({"drop_missing_text": True}, "reviews.tsv: 'kind' is missing in 1 of 42 rows, first in "
-         "line 43; give --drop-missing-target to leave them out"),
+         "line 43; give --drop-missing-target to drop them"),
     ):  # fmt: skip
         with pytest.raises(DataError, match=f"^{re.escape(sentence)}$"):
             load(path, **settings)
@@ -139,7 +139,7 @@ def test_rows_that_lack_a_cell_are_left_out_where_asked(tmp_path: Path) -> None:
         ({"target": "kinds"}, "reviews.tsv has no column 'kinds'; did you mean 'kind'?"),
         ({"text": ""}, "text is missing, wanted a column of reviews.tsv: text, kind"),
         ({"target": ()}, "target is missing, wanted a column of reviews.tsv: text, kind"),
-        ({"target": "text"}, "column 'text' is named by text and by target"),
+        ({"target": "text"}, "column 'text' is used both as text and as target"),
         ({"min_count": 99}, "no token of column 'text' occurs min_count=99 times"),
         ({"path": ""}, "path is empty, wanted the path of a .csv, .tsv or .parquet file"),
     ],
@@ -155,8 +155,8 @@ def test_settings_without_sense_are_refused(
 def test_a_plain_text_is_sent_to_language_models(tmp_path: Path) -> None:
     (tmp_path / "novel.txt").write_text("It was a dark night\n" * 9, encoding="utf-8")
     sentence = (
-        "novel.txt has one column, wanted a text and a target; a language model is learned from a "
-        "plain text without --text and --target"
+        "novel.txt has one column, wanted a text and a target; a language model is trained on "
+        "plain text, without --text and --target"
     )
     with pytest.raises(DataError, match=f"^{re.escape(sentence)}$"):
         load(str(tmp_path / "novel.txt"))
@@ -164,7 +164,7 @@ def test_a_plain_text_is_sent_to_language_models(tmp_path: Path) -> None:
 
 def test_one_class_and_few_rows_are_refused(tmp_path: Path) -> None:
     one = [(text, "yes") for text, _ in ROWS]
-    with pytest.raises(DataError, match=r"^reviews\.tsv has one class only in its training rows"):
+    with pytest.raises(DataError, match=r"^reviews\.tsv has only one class in its training rows"):
         load(write(tmp_path, one))
     with pytest.raises(DataError, match=r"^reviews\.tsv: 4 rows are too few, wanted at least 5$"):
         load(write(tmp_path, ROWS[:4]))

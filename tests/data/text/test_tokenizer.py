@@ -44,7 +44,7 @@ def test_a_size_without_room_for_a_word_is_refused() -> None:
     ("tokens", "sentence"),
     [
         (("a", "b"), "tokens must begin with <pad>, <unk>, <bos>, <eos>, got a, b"),
-        ((*SPECIALS, "a", "a"), "tokens must differ, 'a' stands twice"),
+        ((*SPECIALS, "a", "a"), "tokens must differ, 'a' appears twice"),
     ],
 )
 def test_a_vocabulary_without_sense_is_refused(tokens: tuple[str, ...], sentence: str) -> None:

@@ -30,8 +30,7 @@ def test_the_largest_comes_first() -> None:
     assert view.names == ("b", "c", "a")
     assert view.shares == pytest.approx((0.5, 0.3, 0.2))
     assert view.caption.startswith(
-        "How much of what all splits gained was gained on each feature (3). "
-        '"b" gained most, 50.0 %.'
+        'Each feature\'s share of the total gain of all splits (3). "b" gained most, 50.0 %.'
     )
     lengths = [bar.get_width() for bar in view.plot().axes[0].patches]  # type: ignore[attr-defined]
     assert lengths == pytest.approx([0.5, 0.3, 0.2])
@@ -60,7 +59,7 @@ def test_channels_of_an_image_are_added() -> None:
 @pytest.mark.parametrize("spec", [features("a", "b"), images(1, 1, 2)], ids=("bars", "pixels"))
 def test_trees_that_never_split_are_told(spec: DataSpec) -> None:
     view = measure_feature_importance(torch.zeros(2), spec)
-    assert view.caption.startswith("Nothing was split: every ")
+    assert view.caption.startswith("There is no split: every ")
     check_sound(view)
 
 

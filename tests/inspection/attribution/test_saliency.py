@@ -129,6 +129,6 @@ def test_what_has_no_gradient_is_known_and_refused() -> None:
     assert has_gradient(Reader(), torch.ones(1, 4, dtype=torch.int64))
     assert not has_gradient(Steps(), torch.ones(1, 3))
     assert not has_gradient(nn.Sequential(Steps(), linear()), torch.ones(1, 3))
-    sentence = "^the score does not hang on the input by anything that has a gradient$"
+    sentence = "^the score does not depend on the input through differentiable operations$"
     with pytest.raises(DataError, match=sentence):
         measured(Steps(), torch.ones(1, 3))

@@ -20,7 +20,7 @@ def test_caption_names_the_commonest_the_rarest_and_the_widest_gap() -> None:
     splits = {"train": torch.tensor([0, 0, 0, 1, 2, 2]), "test": torch.tensor([0, 1, 1])}
     assert measure_class_balance(splits, ("no", "yes", "maybe")).caption == (
         'In train the commonest class is "no" with 50.0 %, the rarest "yes" with 16.7 %. '
-        'The splits differ most in "yes", by 50.0 points of percent.'
+        'The splits differ most in "yes", by 50.0 percentage points.'
     )
 
 
@@ -64,7 +64,7 @@ def test_a_split_that_begins_with_an_underscore_is_in_the_legend() -> None:
 
 
 def test_refusals() -> None:
-    with pytest.raises(DataError, match=r"^splits must hold one split or more, got none$"):
+    with pytest.raises(DataError, match=r"^splits must have at least one split, got none$"):
         measure_class_balance({}, ("a",))
     with pytest.raises(ShapeError, match=r"^the targets of test must not be empty"):
         measure_class_balance({**SPLITS, "test": torch.tensor([])}, ("no", "yes"))

@@ -75,8 +75,8 @@ def test_tables_tell_kinds_and_gaps(tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_text("size,colour,kind\n" + "\n".join(lines) + "\n")
     config = TableConfig(path=str(tmp_path / "t.csv"), target=("kind",), val_size=0, test_size=0)
     size = next(row for row in describe_columns(load_table(config)) if row["column"] == "size")
-    assert (size["kind"], size["missing"], size["different values"]) == ("number", "10", "10")
-    assert "with an indicator column" in size["what was done"]
+    assert (size["kind"], size["missing"], size["distinct values"]) == ("number", "10", "10")
+    assert "with an indicator column" in size["preprocessing"]
 
 
 @pytest.mark.parametrize("count", [MOST_COLUMNS, MOST_COLUMNS + 5])
@@ -91,7 +91,7 @@ def test_a_series_tells_the_columns_of_its_table() -> None:
     config = SeriesConfig(target=("height",), known=("day",), window=3)
     height, day = describe_columns(from_frame(rows, config))
     assert (height["column"], height["kind"], height["missing"]) == ("height", "number", "0")
-    assert (day["column"], day["kind"], day["different values"]) == ("day", "category", "2")
+    assert (day["column"], day["kind"], day["distinct values"]) == ("day", "category", "2")
 
 
 def test_a_series_without_a_table_is_told_by_the_numbers_of_its_steps() -> None:
@@ -121,7 +121,7 @@ def test_tokens_are_told_by_their_number_and_the_length_of_texts(
     assert row == {
         "column": "tokens of 3",
         "known": "9",
-        "different ones": "3" if padding == 0 else "4",
+        "distinct": "3" if padding == 0 else "4",
         "shortest row": shortest,
         "mean": mean,
         "longest": "3",

@@ -54,7 +54,7 @@ def test_a_split_that_begins_with_an_underscore_is_in_the_legend() -> None:
 
 
 def test_refusals() -> None:
-    with pytest.raises(DataError, match=r"^splits must hold one split or more, got none$"):
+    with pytest.raises(DataError, match=r"^splits must have at least one split, got none$"):
         measure_target_spread({}, ("y",))
     with pytest.raises(ShapeError, match=r"^the targets of train must have shape \(N, 2\)"):
         measure_target_spread(SPLITS, ("y", "z"))

@@ -82,5 +82,5 @@ def test_names_are_as_many_as_things() -> None:
 
 def test_one_class_is_refused() -> None:
     check_several_classes(("a", "b"))
-    with pytest.raises(DataError, match=r"^there must be 2 classes or more, got 1$"):
+    with pytest.raises(DataError, match=r"^there must be at least 2 classes, got 1$"):
         check_several_classes(("a",))

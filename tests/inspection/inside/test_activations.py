@@ -91,6 +91,6 @@ def test_of_very_many_layers_some_are_drawn_and_the_fact_is_told() -> None:
 
 
 def test_a_model_without_layers_is_refused() -> None:
-    sentence = "there is no layer with weights whose activations could be shown"
+    sentence = "the model has no layer with weights whose activations could be shown"
     with pytest.raises(DataError, match=re.escape(sentence)):
         measure_activations(nn.Flatten(), inputs(2))

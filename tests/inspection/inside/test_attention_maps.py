@@ -76,7 +76,7 @@ def test_a_row_that_looks_at_nothing_is_allowed() -> None:
 
 
 def test_what_is_no_attention_is_refused() -> None:
-    with pytest.raises(DataError, match=r"^there is no head whose attention could be shown$"):
+    with pytest.raises(DataError, match=r"^there is no attention head to show$"):
         measure_attention_maps({}, ["x"], ["a"])
     with pytest.raises(DataError, match=r"^keys must hold 2 names, got 1$"):
         measure_attention_maps({"": torch.eye(2)}, ["x", "y"], ["a"])

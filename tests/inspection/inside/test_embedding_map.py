@@ -87,9 +87,9 @@ def test_tied_weights_are_a_last_map_too() -> None:
 
 
 def test_what_has_no_vectors_is_refused() -> None:
-    with pytest.raises(DataError, match=r"^ReLU has no linear map before which there are vectors$"):
+    with pytest.raises(DataError, match=r"^ReLU has no linear layer whose inputs could be shown$"):
         vectors_before_last(nn.ReLU(), torch.ones(1, 2))
     with pytest.raises(UnknownNameError, match=r"^unknown layer 'hed'; did you mean 'head'\?$"):
         vectors_after(nn.ModuleDict({"head": nn.Linear(2, 2)}), "hed", torch.ones(1, 2))
-    with pytest.raises(DataError, match=r"^a map needs 3 vectors or more, got 2$"):
+    with pytest.raises(DataError, match=r"^a map needs at least 3 vectors, got 2$"):
         measure_embedding_map(VECTORS[:2], "a row")

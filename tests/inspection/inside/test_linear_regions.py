@@ -147,6 +147,6 @@ def test_more_features_are_cut_by_a_slice_and_pictures_are_drawn() -> None:
     assert view.frame.is_slice
     assert view.num_units == 2 * 4 + 2
     assert view.is_crowded
-    assert "look closer with zoom" in view.caption
+    assert "increase zoom" in view.caption
     assert view.image("png").startswith(b"\x89PNG")
     assert shown(lines(3)).image("png").startswith(b"\x89PNG")

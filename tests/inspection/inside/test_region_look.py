@@ -12,10 +12,7 @@ from netwright.inspection.inside.region_look import RegionLook, look_at_regions
 from netwright.inspection.predictions.plane import plane_through
 
 SQUARE = torch.tensor([[-1.0, -1], [-1, 1], [1, -1], [1, 1]])
-SENTENCE = (
-    "^linear regions are of networks that are affine between two switches of their ReLU units, "
-    "this one is not$"
-)
+SENTENCE = "^linear regions need a piecewise-linear network of ReLU units, this one is not$"
 
 
 class Bending(nn.Module):

@@ -90,7 +90,7 @@ def test_what_is_planted_stands_out_of_the_noise() -> None:
     assert [one.standing_out for one in view.matrices] == [0, 3]
     assert view.clearest.name == "1"
     assert view.caption.startswith(
-        'What it has learned stands out of the noise most clearly in "1": 3 of its 60 singular '
+        'Learned structure stands out from noise most clearly in "1": 3 of its 60 singular '
         "values lie above"
     )
     assert any("60 x 100, 3 stand out" in words for words in words_on(view))
@@ -130,7 +130,7 @@ def test_matrices_of_zeros_and_of_ones_stand_out_of_nothing() -> None:
 
 
 def test_a_model_without_matrices_and_weights_that_are_no_numbers_are_refused() -> None:
-    with pytest.raises(DataError, match="there is no weight matrix of two rows and two columns"):
+    with pytest.raises(DataError, match="no weight matrix with at least two rows and two columns"):
         measure_weight_spectra(nn.Linear(3, 1))
     with pytest.raises(DataError, match=re.escape("0 must be finite, got nan at [0, 0]")):
         measure_weight_spectra(holding(torch.full((2, 2), torch.nan)))

@@ -137,12 +137,12 @@ def test_a_slice_that_says_little_about_the_examples_says_so_first(
     view = measure_decision_regions(model, inputs, torch.arange(9) % 3, "abc", ())
     caption = replace(view, agreement=agreement).caption
     warning = (
-        f"This slice agrees with the model's own answers for only {100 * agreement:.1f} % of the "
-        "examples: it shows the space near the mean, not where the examples lie. Each place has "
+        f"This slice agrees with the model's predictions for only {100 * agreement:.1f} % of the "
+        "examples: it shows the space near the mean, not where the examples lie. Each point has "
     )
-    assert caption.startswith(warning if misleads else "Each place has ")
+    assert caption.startswith(warning if misleads else "Each point has ")
     assert caption.endswith(
-        "differ from the colour behind it" + ("." if misleads else "; they agree for 60.0 %.")
+        "differ from the colour behind them" + ("." if misleads else "; they agree for 60.0 %.")
     )
 
 
@@ -215,5 +215,5 @@ def test_refusals() -> None:
     with pytest.raises(DataError, match=r"^targets must lie in \[0, 3\), got 7$"):
         measure_decision_regions(model, inputs, targets * 7, "abc", ("x", "y"))
     one = linear(torch.ones(2, 1), torch.zeros(1))
-    with pytest.raises(DataError, match=r"^there must be 2 classes or more, got 1$"):
+    with pytest.raises(DataError, match=r"^there must be at least 2 classes, got 1$"):
         measure_decision_regions(one, inputs, targets * 0, "a", ("x", "y"))

@@ -27,7 +27,7 @@ def test_numbers_by_hand() -> None:
     assert output.errors == pytest.approx((2.0, 2.0, 2.0))
     assert output.persistence_errors == pytest.approx((1.0, 2.0, 1.0))
     assert view.caption.startswith(
-        '"volume" is off by 2 (root mean square); to say the last known value again, by 1.414.'
+        '"volume" is off by 2 (root mean square); repeating the last known value, by 1.414.'
     )
 
 
@@ -40,7 +40,7 @@ def test_a_running_error_is_that_of_its_neighbours() -> None:
     assert view.outputs[0].errors == pytest.approx(expected)
     assert view.outputs[0].persistence_rmse is None
     assert "last known" not in view.caption
-    assert "last value again" not in words_on(view)
+    assert "last value repeated" not in words_on(view)
 
 
 def test_of_very_many_windows_the_last_are_drawn_and_all_are_measured() -> None:

@@ -61,7 +61,7 @@ def test_zero_is_an_edge_of_the_histogram() -> None:
         ((5, 0), True, "A pass without a mistake: a plane separates the training data."),
         ((5, 3), True, "a plane does separate the data; more passes find it."),
         ((5, 3), False, "No pass ever ends without a mistake: a plane cannot separate the data."),
-        ((5, 3), None, "more passes may or may not end without a mistake."),
+        ((5, 3), None, "whether more passes end without a mistake is unknown."),
     ],
 )
 def test_caption_says_whether_a_plane_is_enough(
@@ -88,7 +88,7 @@ def test_a_mean_of_all_passes_keeps_none_of_them() -> None:
 def test_weights_of_zero_have_no_plane() -> None:
     nothing = view(torch.zeros(1, 2), torch.tensor([1.0]), (4, 4), separable=False)
     assert nothing.edges == ()
-    assert "there is no plane to measure from" in nothing.caption
+    assert "there is no plane to measure" in nothing.caption
     assert nothing.image("svg").startswith(b"<?xml")
 
 

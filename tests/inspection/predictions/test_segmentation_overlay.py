@@ -108,8 +108,8 @@ def test_a_sound_picture_of_any_channels(channels: int) -> None:
     assert "membrane" in words
     assert not {"cell", "mixed up"} & set(words)
     assert view.caption == (
-        'Dice over 9 images: "cell" 0.938, "membrane" 0.889. Shown: 3, from the most wrong pixels '
-        'to the fewest; "cell", the commonest class, is not coloured. From left to right: the '
+        'Dice over 9 images: "cell" 0.938, "membrane" 0.889. Shown: 3, most wrong pixels '
+        'first; "cell", the commonest class, is not coloured. From left to right: the '
         "image, the true mask, the predicted mask, and the pixels that differ, missed where only "
         "the truth has a class, invented where only the prediction has one."
     )

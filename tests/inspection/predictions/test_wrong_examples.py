@@ -175,5 +175,5 @@ def test_refusals() -> None:
         measure_wrong_examples(FEATURES, TARGETS, PROBABILITIES, ("a",))
     with pytest.raises(DataError, match=r"^probabilities must lie in \[0, 1\], got 9.7$"):
         measure_wrong_examples(FEATURES, TARGETS, 10 * PROBABILITIES, NAMES)
-    with pytest.raises(DataError, match=r"^there must be 2 classes or more, got 1$"):
+    with pytest.raises(DataError, match=r"^there must be at least 2 classes, got 1$"):
         measure_wrong_examples(FEATURES, 0 * TARGETS, torch.ones(6, 1), ("a",))

@@ -147,7 +147,7 @@ def test_the_row_of_padding_is_read_and_not_taught() -> None:
 
 
 def test_what_is_not_written_out_is_refused() -> None:
-    sentence = "an embedding that rescales its rows or their gradients cannot be stepped through"
+    sentence = "an embedding with max_norm or scale_grad_by_freq cannot be stepped through"
     with pytest.raises(ConfigError, match=f"^{re.escape(sentence)}$"):
         embedding(torch.tensor([0]), drawn(2, 2), max_norm=1.0)
     x = drawn(3, 6)

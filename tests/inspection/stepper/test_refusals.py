@@ -41,7 +41,7 @@ CASES: dict[str, tuple[Any, Any, Any, str]] = {
         nn.LazyLinear(2),
         X,
         ONE,
-        "the model has lazy layers without a size yet: call it once before",
+        "the model has uninitialised lazy layers: call it once before",
     ),
     "computed": (
         nn.Sequential(legacy()),
@@ -55,7 +55,7 @@ CASES: dict[str, tuple[Any, Any, Any, str]] = {
         nn.Linear(3, 2),
         X[:0],
         ONE,
-        "x must hold at least one number, got shape (0, 3)",
+        "x must have at least one element, got shape (0, 3)",
     ),
     "several": (
         Several(),
@@ -67,8 +67,8 @@ CASES: dict[str, tuple[Any, Any, Any, str]] = {
         nn.Linear(3, 1),
         X,
         ONE,
-        "whole numbers y are classes, of which the output must score at least 2, got shape (1, 1): "
-        "give real numbers y to a model of one output",
+        "integer y are classes, which need an output with at least 2 scores, got shape (1, 1): "
+        "give float y to a model with one output",
     ),
     "class": (nn.Linear(3, 2), X, 5 * ONE, "y must be classes 0 .. 1, got 5 .. 5"),
     "rows": (nn.Linear(3, 2), X, ONE.repeat(2), "y must have shape (1), got (2,)"),
@@ -82,8 +82,8 @@ CASES: dict[str, tuple[Any, Any, Any, str]] = {
         Outside(),
         X,
         None,
-        "the model uses a tensor that needs a gradient and is no parameter of the model: make it "
-        "an nn.Parameter",
+        "the model uses a tensor that requires a gradient but is not a parameter of the model: "
+        "make it an nn.Parameter",
     ),
 }
 

@@ -150,6 +150,6 @@ def test_chance_is_refused() -> None:
         def forward(self, x: Tensor) -> Tensor:
             return nn.functional.dropout(x, 0.5, training=True).sum()
 
-    sentence = "dropout gives another value each time: switch chance off to step through it"
+    sentence = "dropout gives a different value each time: disable randomness to step through it"
     with pytest.raises(ConfigError, match=f"^{re.escape(sentence)}$"):
         sweep_back(tape_of(Noisy(), [1.0] * 50))

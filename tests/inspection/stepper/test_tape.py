@@ -134,7 +134,7 @@ def test_a_function_with_a_backward_of_its_own_is_one_operation() -> None:
 
 def test_a_value_that_came_from_nowhere_is_refused() -> None:
     sentence = (
-        "the model uses a value whose making was not seen (TwiceBackward): call an "
+        "the model uses a value whose computation was not recorded (TwiceBackward): call an "
         "autograd.Function as its class, MyFunction.apply(...)"
     )
     with pytest.raises(ConfigError, match=f"^{re.escape(sentence)}$"):
@@ -198,8 +198,8 @@ def test_a_loss_without_a_gradient_is_refused() -> None:
 def test_too_long_a_tape_is_refused(monkeypatch: pytest.MonkeyPatch, name: str, what: str) -> None:
     monkeypatch.setattr(tape, name, 3)
     sentence = (
-        f"one example takes more than 3 {what}, too many to step through: take a shorter "
-        "sequence, a smaller image or a smaller model"
+        f"one example takes more than 3 {what}, too many to step through: use a shorter sequence, "
+        f"a smaller image or a smaller model"
     )
     with pytest.raises(ConfigError, match=f"^{re.escape(sentence)}$"):
         taped(lambda x, w: torch.tanh(torch.tanh(torch.tanh(x * w))))

@@ -66,7 +66,7 @@ def test_the_loss_of_a_line_along_the_gradient_is_as_foretold() -> None:
 def test_where_least_squares_is_solved_there_is_a_minimum() -> None:
     view, _ = line_view(at_minimum=True)
     assert view.point == CriticalPoint("minimum", 0)
-    assert "The gradient is 0 but for rounding: this is a minimum." in view.caption
+    assert "The gradient is 0 up to rounding: this is a minimum." in view.caption
 
 
 @pytest.mark.parametrize("scale", [1e-6, 1.0, 1e6])
@@ -138,7 +138,7 @@ def test_a_way_that_curves_down_has_no_best_step_and_is_drawn() -> None:
     view = measure_curvature(one, torch.ones(1, 1), lambda w: -(w**2).sum(), steps=5, lr=0.1)
     assert view.values == pytest.approx([-2.0])
     assert view.rates[-1] == pytest.approx(1.0)  # the weight moves by 1
-    assert "Nothing curves up" in view.caption
+    assert "No direction curves up" in view.caption
     assert "along the negative gradient the loss does not curve up" in view.caption
     check_sound(view)
 
@@ -165,7 +165,7 @@ def test_a_model_is_left_as_it_was() -> None:
 
 
 def test_what_has_no_finite_curvature_is_refused() -> None:
-    sentence = "^a loss is differentiated by what a model learns, Identity learns nothing$"
+    sentence = "^a loss is differentiated by a model's parameters, Identity has none$"
     with pytest.raises(ConfigError, match=sentence):
         measure_curvature(nn.Identity(), rows(2, 2), Tensor.sum, steps=5)
     broken = nn.Linear(2, 1)

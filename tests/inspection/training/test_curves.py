@@ -219,7 +219,7 @@ def test_the_caption_says_where_curves_began_and_ended() -> None:
         "loss: from 1 to 0.25 on train, from 1.4 to 0.65 on val, against epoch. "
         "An epoch is 10 steps, 320 examples. "
         "The best epoch, 2, is marked; its weights were kept. "
-        "Where train improves and val gets worse, the model learns by heart."
+        "Where train improves and val gets worse, the model overfits."
     )
     alone = measure_curves([row(1, "val", "loss", 0.5)]).caption
     assert alone == "loss: 0.5 on val, against epoch. An epoch is 10 steps, 320 examples."
@@ -244,7 +244,8 @@ def test_the_caption_tells_why_val_may_end_below_train(
         for epoch, value in enumerate(values, start=1)
     ]
     sentence = (
-        " Val ends below train, which is no error: train is a mean over the epoch, taken while the "
+        " Val ends below train, which is not an error: train is a mean over the epoch, taken "
+        "while the "
         "weights moved, with dropout and augmentation where there are any; val is measured after "
         "it, without them."
     )
@@ -299,7 +300,11 @@ def test_the_numbers_are_json() -> None:
 
 
 def test_nothing_measured_is_refused() -> None:
-    with pytest.raises(DataError, match=r"^there are no learning curves: nothing was measured$"):
+    with pytest.raises(
+        DataError,
+        match=r"^there are no learning curves: the run recorded no "
+        r"metrics$",
+    ):
         measure_curves([])
 
 

@@ -42,8 +42,8 @@ def test_a_path_ends_at_its_height_and_the_lowest_is_named() -> None:
 def test_a_path_that_runs_away_is_drawn_as_long_as_it_is_finite() -> None:
     shown = view(wild=[[1.0, 1.0], [5.0, 5.0], [float("inf"), 0.0]])
     assert (len(shown.descents[0].places), shown.descents[0].value) == (2, None)
-    assert shown.caption.endswith("All of them ran away.")
-    assert "wild: ran away" in words_on(shown)
+    assert shown.caption.endswith("All of them diverged.")
+    assert "wild: diverged" in words_on(shown)
     check_sound(shown)
 
 

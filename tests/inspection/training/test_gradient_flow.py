@@ -118,7 +118,7 @@ def test_a_layer_that_no_gradient_reaches_has_none() -> None:
     view = flow(Cut(), torch.ones(1, 2))
     assert view.layers[1].output == view.layers[1].weights == 0
     assert view.factor is None
-    assert view.caption.startswith("There are no two layers that a gradient reaches.")
+    assert view.caption.startswith("Fewer than two layers receive a gradient.")
     check_sound(view)
 
 
@@ -156,7 +156,7 @@ def test_norms_that_are_not_one_a_layer_and_step_are_refused(
 
 
 def test_a_model_without_layers_and_a_loss_that_is_no_number_are_refused() -> None:
-    with pytest.raises(DataError, match="there is no layer with weights whose gradient"):
+    with pytest.raises(DataError, match="the model has no layer with weights whose gradient"):
         flow(nn.Flatten(), torch.ones(1, 1))
     sentence = "the loss must be finite, got inf at [0] (1 in all)"
     with pytest.raises(DataError, match=re.escape(sentence)):

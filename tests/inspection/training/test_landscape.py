@@ -130,7 +130,7 @@ def test_without_a_path_that_bends_auto_is_random_and_path_is_refused() -> None:
     )
     assert auto == random
     assert auto.path == ()
-    sentence = "the plane of the path needs a path that bends, the run has 2 snapshots: ask for the"
+    sentence = "the plane of the path needs a path that is not straight, the run has 2 snapshots"
     with pytest.raises(ConfigError, match=sentence):
         measure_landscape(quadratic, weights, circle(2), PlaneConfig(kind="path"), rows=1)
 
@@ -170,7 +170,7 @@ def test_flat_and_negative_landscapes_are_drawn(heights: tuple[tuple[float, ...]
     assert view.image("png").startswith(b"\x89PNG")
     assert "The plane holds 96.0 % of the path's" in view.caption
     assert "(step 0, loss 0) to step 1 (loss -1)" in view.caption
-    assert view.caption.endswith("Batch norm has the statistics of the kept weights everywhere.")
+    assert view.caption.endswith("Batch norm uses the statistics of the kept weights everywhere.")
     assert view.table_rows()[1] == {
         "step": "1",
         "loss": "-1",

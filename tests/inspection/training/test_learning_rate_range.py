@@ -138,8 +138,8 @@ def test_a_loss_that_falls_to_the_end_gives_only_a_lower_bound(
     found = measure_learning_rate_range(RATES, losses)
     assert found.is_still_falling is still
     sentence = (
-        "is suggested. The loss was still falling at the largest rate tried, so that the "
-        "suggestion is only a lower bound."
+        "is suggested. The loss was still falling at the largest rate tried, so the suggestion is "
+        "only a lower bound."
     )
     assert found.caption.endswith(sentence) is still
     labels = drawn(found)[0]
@@ -150,8 +150,8 @@ def test_the_caption_says_where_nothing_is_seen() -> None:
     flat = [1.0, 1.2] * 20
     assert measure_learning_rate_range(RATES[:40], flat).caption == (
         "The learning rate rose from 1e-07 to 0.00079 over 40 updates. The loss fell by 0.006556 "
-        "at most, no more than its noise, 0.1: no descent is seen and no rate is suggested; larger "
-        "batches have less noise."
+        "at most, no more than its noise, 0.1: there is no clear descent and no rate is "
+        "suggested; larger batches are less noisy."
     )
     rising = [1.0] * 20 + [2.0] * 20
     assert "The loss fell by 0 at most" in measure_learning_rate_range(RATES[:40], rising).caption

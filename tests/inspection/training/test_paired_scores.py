@@ -127,5 +127,5 @@ def test_the_view_is_plain_numbers() -> None:
 
 
 def test_one_entry_is_refused() -> None:
-    with pytest.raises(DataError, match=r"^scores of two entries or more are wanted, got 1$"):
+    with pytest.raises(DataError, match=r"^scores of at least two entries are needed, got 1$"):
         measure_paired_scores({"mlp": MLP}, metric="accuracy", better="higher")

@@ -80,7 +80,7 @@ def test_one_that_runs_away_has_no_result_and_comes_last() -> None:
     view = race(16, sgd=1e9, adam=0.1)
     assert [racer.name for racer in view.racers] == ["adam", "sgd"]
     assert view.racers[1].best.result is None
-    assert view.table_rows()[1]["loss"] == "ran away"
+    assert view.table_rows()[1]["loss"] == "diverged"
     assert view.image("png").startswith(b"\x89PNG")
 
 
@@ -107,12 +107,12 @@ def test_a_race_in_which_no_one_moves_decides_nothing() -> None:
     idle, quick = Racer(name="sgd", laps=(noise,)), Racer(name="adam", laps=(falls,))
     nobody = RaceCurves(racers=(idle,), steps=5, rows=8)
     assert (
-        "None of them is lower at the end than 2, where all began, by more than one batch differs "
-        "from the next: nothing is decided." in nobody.caption
+        "None of them is lower at the end than 2, where all began, by more than the noise between "
+        "batches: the race is undecided." in nobody.caption
     )
     one = RaceCurves(racers=(quick, idle), steps=5, rows=8)
     assert "adam is lowest, at 1.4 with a learning rate of 0.1. " in one.caption
-    assert " Hardly lower than where all began: sgd." in one.caption
+    assert " Hardly lower than the starting loss: sgd." in one.caption
 
 
 def test_says_the_rules_and_who_won() -> None:
@@ -129,5 +129,5 @@ def test_says_the_rules_and_who_won() -> None:
     row = {"optimizer": "sgd", "best lr": "0.1", "loss": "1", "rates tried": "0.1, 1"}
     assert view.table_rows() == [row]
     lost = RaceCurves(racers=(Racer(name="sgd", laps=laps[1:]),), steps=2, rows=32)
-    assert "All of them ran away." in lost.caption
+    assert "All of them diverged." in lost.caption
     assert lost.image("png").startswith(b"\x89PNG")

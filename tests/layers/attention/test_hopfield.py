@@ -107,7 +107,5 @@ def test_refusals() -> None:
             call()
     with pytest.raises(ShapeError, match=r"^patterns must have shape \(S, 3\), got \(4, 2\)$"):
         hopfield_retrieval(normal(2, 3), normal(4, 2), 1.0)
-    with pytest.raises(
-        ShapeError, match=r"^patterns must not be empty: there is nothing to retrieve$"
-    ):
+    with pytest.raises(ShapeError, match=r"^patterns must not be empty$"):
         hopfield_retrieval(normal(2, 3), normal(0, 3), 1.0)

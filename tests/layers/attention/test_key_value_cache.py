@@ -45,6 +45,6 @@ def test_rows_are_picked_without_knowing_the_cache_and_then_go_their_own_ways() 
 
 def test_more_than_there_is_room_for_is_refused() -> None:
     cache = empty().append(drawn(5, 0), drawn(5, 1))
-    sentence = "^a context of 5 tokens is full: read the last of them anew$"
+    sentence = "^the context of 5 tokens is full: read the last of them again from the start$"
     with pytest.raises(ConfigError, match=sentence):
         cache.append(drawn(1, 2), drawn(1, 3))

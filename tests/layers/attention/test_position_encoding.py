@@ -103,6 +103,6 @@ def test_several_positions_turn_as_each_of_them_does() -> None:
 
 
 def test_an_odd_number_of_features_is_refused() -> None:
-    sentence = "positions turn features in pairs: wanted an even number, got 5"
+    sentence = "rotary positions rotate pairs of features: wanted an even number, got 5"
     with pytest.raises(ConfigError, match=f"^{re.escape(sentence)}$"):
         sinusoidal_encoding(3, 5)

@@ -140,6 +140,8 @@ def test_channels_of_all_radii_begin_equally_large() -> None:
 @pytest.mark.parametrize(("r_min", "r_max"), [(0.9, 0.9), (0.5, 1.0), (-0.1, 0.5)])
 def test_a_ring_outside_of_the_disc_is_refused(r_min: float, r_max: float) -> None:
     with pytest.raises(
-        ConfigError, match=rf"^0 <= r_min < r_max < 1 is wanted, got {r_min} and {r_max}$"
+        ConfigError,
+        match=rf"^r_min and r_max must satisfy 0 <= r_min < r_max < 1, got {r_min} "
+        rf"and {r_max}$",
     ):
         LinearRecurrentUnit(2, 2, r_min=r_min, r_max=r_max)

@@ -139,7 +139,7 @@ def test_steps_are_the_whole_and_their_state_has_one_size(name: str) -> None:
 
 def test_a_bidirectional_stack_refuses_to_go_step_by_step() -> None:
     stack = build(GRU, bidirectional=True)
-    sentence = "a bidirectional recurrence reads from both ends: it cannot go step by step"
+    sentence = "a bidirectional recurrence reads from both ends: it cannot be stepped"
     with pytest.raises(ConfigError, match=f"^{re.escape(sentence)}$"):
         stack.step(draw(B, D), stack.start(B))
 

@@ -75,5 +75,5 @@ def test_classes_that_are_not_among_the_rows_are_never_predicted() -> None:
 
 def test_features_that_vary_within_no_class_are_refused() -> None:
     x, y = torch.tensor([[0.0, 1.0]] * 5 + [[1.0, 0.0]] * 5), torch.tensor([0] * 5 + [1] * 5)
-    with pytest.raises(DataError, match=r"^lda wants features that vary within the classes, got"):
+    with pytest.raises(DataError, match=r"^lda needs features that vary within the classes, got"):
         fitted("lda", Split(inputs=x, targets=y), spec_of(2, outputs=2))

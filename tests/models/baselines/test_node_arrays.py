@@ -45,11 +45,14 @@ def test_an_input_at_the_threshold_goes_left_and_the_next_number_goes_right() ->
     [
         ({"depth": torch.tensor(2**62)}, "its trees must be 0 to 3 levels deep"),  # without end
         ({"depth": torch.tensor(-1)}, "its trees must be 0 to 3 levels deep"),
-        ({"roots": torch.tensor([3])}, "a node of its trees leads to none that is there"),
-        ({"branches": torch.full((3, 2), -1)}, "a node of its trees leads to none that is there"),
-        ({"feature": torch.full((3,), -2)}, "a node of its trees leads to none that is there"),
-        ({"threshold": torch.zeros(2)}, "the arrays of its trees have not one entry a node"),
-        ({"value": torch.zeros(3)}, "the arrays of its trees have not one entry a node"),
+        ({"roots": torch.tensor([3])}, "a node of its trees has a child that does not exist"),
+        (
+            {"branches": torch.full((3, 2), -1)},
+            "a node of its trees has a child that does not exist",
+        ),
+        ({"feature": torch.full((3,), -2)}, "a node of its trees has a child that does not exist"),
+        ({"threshold": torch.zeros(2)}, "the arrays of its trees do not have one entry per node"),
+        ({"value": torch.zeros(3)}, "the arrays of its trees do not have one entry per node"),
     ],
 )
 def test_arrays_that_are_no_trees_are_refused(changes: dict[str, Tensor], reason: str) -> None:

@@ -137,7 +137,7 @@ def test_features_far_from_0_lose_no_digits(width: int, kernel: str) -> None:
 def test_one_class_alone_is_refused() -> None:
     data, spec = table("iris")
     first = data.take((data.targets == 0).nonzero()[:, 0])
-    with pytest.raises(DataError, match=r"^scikit-learn refuses the training rows: The number of"):
+    with pytest.raises(DataError, match=r"^scikit-learn rejects the training rows: The number of"):
         fitted("svm", first, spec)
 
 

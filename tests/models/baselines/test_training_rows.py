@@ -39,7 +39,7 @@ def test_weights_reach_the_estimator() -> None:
 def test_what_scikit_learn_refuses_is_one_sentence() -> None:
     rows = training_rows(Split(inputs=torch.rand(5, 2), targets=torch.zeros(5, dtype=torch.int64)))
     sentence = (
-        r"^scikit-learn refuses the training rows: The number of classes has to be greater than "
+        r"^scikit-learn rejects the training rows: The number of classes has to be greater than "
         r"one; got 1 class"
     )
     with pytest.raises(DataError, match=sentence):

@@ -92,7 +92,7 @@ def test_it_ends_with_a_member_that_makes_no_mistake() -> None:
     data, spec = table("iris")
     model = build("boosting", spec, settings={"max_depth": None})
     assert len(teach(model, data)) == len(model.members) == 1
-    assert model.remarks == ["boosting ends: member 1/50 gets every row right"]
+    assert model.remarks == ["boosting stops: member 1/50 predicts every row correctly"]
     assert float((model(data.inputs).argmax(dim=1) != data.targets).sum()) == 0
 
 

@@ -63,7 +63,7 @@ def test_held_out_the_sum_errs_no_more_than_the_best_of_two_complementary_models
         "fold 1/5, least-squares",
         "fold 1/5, decision-tree",
     ]
-    assert model.remarks[0].startswith("weights by the rows held out: least-squares 0.")
+    assert model.remarks[0].startswith("weights fitted on the held-out rows: least-squares 0.")
 
 
 def test_no_fold_learns_from_the_rows_it_is_asked_about() -> None:
@@ -156,7 +156,7 @@ def test_held_out_answers_are_those_of_scikit_learn() -> None:
 @pytest.mark.parametrize(
     ("settings", "sentence"),
     [
-        ({"of": "mlp"}, "of must name 2 models or more, got mlp"),
+        ({"of": "mlp"}, "of must name at least 2 models, got mlp"),
         ({"of": ("mlp", "mpl")}, "unknown model 'mpl'; did you mean 'mlp'?"),
         (
             {"of": ("mlp", "lda"), "settings": {"ldq": {}}},
@@ -173,7 +173,7 @@ def test_what_cannot_be_stacked_is_refused(settings: dict[str, Any], sentence: s
 
 def test_fewer_rows_than_folds_are_refused() -> None:
     model = build("stacking", spec_of(2, target="real", outputs=1), of=("ridge", "lasso"), folds=9)
-    with pytest.raises(ConfigError, match=r"^9 folds need 9 training rows or more, got 8$"):
+    with pytest.raises(ConfigError, match=r"^9 folds need at least 9 training rows, got 8$"):
         model.fewest_rows(8)
     lessons = teach(model, complementary(20))
     assert min(len(lesson.train) for lesson in lessons) == model.fewest_rows(20) == 17

@@ -113,8 +113,8 @@ def test_names_that_do_not_fit_are_refused_by_the_first(
 @pytest.mark.parametrize("ending", ["pth", "PT", "bin", "ckpt"])
 def test_a_pickle_is_refused_without_a_look_at_it(tmp_path: Path, ending: str) -> None:
     path = tmp_path / f"absent.{ending}"
-    start = f"{path} is a pickle, which may run code when it is loaded; convert it, where you trust"
-    with pytest.raises(ConfigError, match=f"^{re.escape(start)} it, by: python -c "):
+    start = f"{path} is a pickle, which may run code when it is loaded; if you trust it, convert"
+    with pytest.raises(ConfigError, match=f"^{re.escape(start)} it with: python -c "):
         read_foreign_weights(path, resnet(0))
 
 

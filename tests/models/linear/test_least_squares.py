@@ -234,8 +234,8 @@ def test_qr_refuses_columns_that_depend_on_each_other(rows: int, columns: int) -
     x, y = problem(rows, columns)
     x[:, -1] = x[:, 0] + x[:, 1]
     sentence = (
-        f"solver 'qr' wants {columns} columns that do not depend on each other, got some that do; "
-        "solver 'svd' takes them"
+        f"solver 'qr' needs {columns} linearly independent columns, got dependent ones; use "
+        f"solver 'svd'"
     )
     with pytest.raises(DataError, match=f"^{re.escape(sentence)}$"):
         solve_least_squares(x, y, solver="qr")

@@ -158,7 +158,7 @@ def test_logarithm_of_an_income_explains_more_than_the_income() -> None:
 def test_too_many_weights_are_refused() -> None:
     sentence = (
         "Newton's method solves for all weights at once and takes at most 5000, got 7850; "
-        "'logistic' and 'softmax' learn more by gradient steps"
+        "'logistic' and 'softmax' train larger models by gradient descent"
     )
     with pytest.raises(ConfigError, match=f"^{re.escape(sentence)}$"):
         SoftmaxNewton.build(NewtonConfig(), spec(784, 10))

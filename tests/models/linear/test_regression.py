@@ -249,7 +249,7 @@ def test_least_squares_takes_its_solver_from_its_config() -> None:
     first, second = by_svd.affine.weight[0].tolist()
     assert first == pytest.approx(second)  # of all solutions the one of least norm
     by_qr = LeastSquares.build(LeastSquaresConfig(solver="qr"), spec(2))
-    with pytest.raises(DataError, match=r"^solver 'qr' wants 2 columns"):
+    with pytest.raises(DataError, match=r"^solver 'qr' needs 2 linearly independent columns"):
         list(by_qr.fit_steps(doubled, seed=0))
     with pytest.raises(ConfigError, match=r"^solver must be 'svd' or 'qr', got 'lu'$"):
         LeastSquaresConfig(solver="lu")  # type: ignore[arg-type]

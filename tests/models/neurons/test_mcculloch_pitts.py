@@ -98,6 +98,6 @@ def test_cut_says_what_is_on() -> None:
 
 
 def test_many_inputs_are_refused() -> None:
-    sentence = "mcculloch-pitts tries all synapses of 12 inputs at most, got 13"
+    sentence = "mcculloch-pitts tries all sign patterns of at most 12 inputs, got 13"
     with pytest.raises(ConfigError, match=f"^{re.escape(sentence)}$"):
         McCullochPitts.build(McCullochPittsConfig(), spec(13))

@@ -142,12 +142,12 @@ def test_too_much_data_for_a_linear_program_is_left_open(monkeypatch: pytest.Mon
     data = Split(inputs=CORNERS, targets=torch.tensor([0, 1, 1, 0]))
     model, steps = fitted(data, epochs=3)
     assert "separable" not in steps[-1]
-    assert "may or may not" in model.own_views(data)["hyperplane"].caption
+    assert "is unknown" in model.own_views(data)["hyperplane"].caption
 
 
 def test_a_linear_program_that_is_given_up_leaves_it_open(monkeypatch: pytest.MonkeyPatch) -> None:
     def give_up(*_: object) -> bool:
-        raise RunError("the linear program has no answer: Numerical difficulties.")
+        raise RunError("the linear program has no solution: Numerical difficulties.")
 
     monkeypatch.setattr("netwright.models.neurons.perceptron.is_separable", give_up)
     data = Split(inputs=CORNERS, targets=torch.tensor([0, 1, 1, 0]))
@@ -168,16 +168,16 @@ def test_verdict_says_whether_a_plane_is_enough() -> None:
     next(model.fit_steps(xor, seed=0))  # what another fit found is forgotten
     assert model.verdict == "no pass was free of mistakes in 1"
     assert fitted(xor, epochs=5)[0].verdict == (
-        "the data is not linearly separable: no pass is free of mistakes"
+        "the data is not linearly separable: every pass makes mistakes"
     )
     three = Split(inputs=torch.eye(3), targets=torch.arange(3))
     model, steps = fitted(three, classes=3)
     assert model.verdict == (
-        f"one plane a class separates the data: pass {len(steps)} had no mistake"
+        f"one plane per class separates the data: pass {len(steps)} had no mistake"
     )
     line = Split(inputs=torch.tensor([[-1.0], [0.0], [1.0]]), targets=torch.arange(3))
     assert fitted(line, classes=3)[0].verdict == (
-        "one plane a class cannot separate the data: no pass is free of mistakes"
+        "one plane per class cannot separate the data: every pass makes mistakes"
     )
 
 

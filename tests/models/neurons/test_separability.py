@@ -68,7 +68,7 @@ def test_units_of_the_features_do_not_matter(scale: float) -> None:
 def test_a_program_that_is_given_up_is_no_answer(monkeypatch: pytest.MonkeyPatch) -> None:
     given_up = SimpleNamespace(status=4, message="Numerical difficulties.")
     monkeypatch.setattr("scipy.optimize.linprog", lambda **_: given_up)
-    sentence = "the linear program has no answer: Numerical difficulties."
+    sentence = "the linear program has no solution: Numerical difficulties."
     with pytest.raises(RunError, match=f"^{re.escape(sentence)}$"):
         is_separable(CORNERS, AND)
 

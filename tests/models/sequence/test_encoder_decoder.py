@@ -133,13 +133,13 @@ def test_attention_is_on_the_tokens_of_the_source_alone() -> None:
 
 
 def test_where_there_is_no_attention_none_can_be_seen() -> None:
-    with pytest.raises(ConfigError, match=r"^this encoder-decoder has no attention to look at$"):
+    with pytest.raises(ConfigError, match=r"^this encoder-decoder has no attention$"):
         build("none").attention_weights(pairs())
 
 
 def test_two_directions_share_the_units_evenly() -> None:
     with pytest.raises(
-        ConfigError, match=r"^hidden must be even where the encoder reads both ways, got 7$"
+        ConfigError, match=r"^hidden must be even for a bidirectional encoder, got 7$"
     ):
         EncoderDecoderConfig(hidden=7)
     assert EncoderDecoderConfig(hidden=7, bidirectional=False).hidden == 7

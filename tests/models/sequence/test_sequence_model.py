@@ -122,19 +122,19 @@ def test_tied_vectors_read_and_score_the_tokens() -> None:
         (
             "tokens",
             {"bidirectional": True},
-            "bidirectional would see the tokens that are to be predicted: it wants a target of "
-            "kind class, labels, real or tags, got 'tokens'",
+            "bidirectional would see the tokens to be predicted: it needs a target of kind class, "
+            "labels, real or tags, got 'tokens'",
         ),
-        ("tokens", {"tied": True}, "tied wants embedding = 4, got 3"),
+        ("tokens", {"tied": True}, "tied needs embedding = 4, got 3"),
         (
             "text",
             {"tied": True},
-            "tied wants tokens that are read and predicted, got tokens and class",
+            "tied needs tokens as both inputs and targets, got tokens and class",
         ),
         (
             "series",
             {"tied": True},
-            "tied wants tokens that are read and predicted, got series and real",
+            "tied needs tokens as both inputs and targets, got series and real",
         ),
     ],
 )

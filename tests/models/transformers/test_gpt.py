@@ -258,7 +258,7 @@ def test_a_context_shorter_than_the_data_is_refused(target: TargetKind, setting:
     with pytest.raises(ConfigError) as refusal:
         build(spec(8, target=target), context=5)
     assert str(refusal.value) == (
-        f"context must be at least 8, the tokens of an example (data.{setting}), got 5"
+        f"context must be at least 8, the tokens per example (data.{setting}), got 5"
     )
 
 
@@ -286,6 +286,6 @@ def test_settings_that_do_not_fit_are_refused(settings: dict[str, Any], sentence
 
 
 def test_rotary_positions_want_an_even_number_of_features_a_head() -> None:
-    sentence = "positions turn features in pairs: wanted an even number, got 3"
+    sentence = "rotary positions rotate pairs of features: wanted an even number, got 3"
     with pytest.raises(ConfigError, match=f"^{sentence}$"):
         build(width=12, positions="rotary")

@@ -26,14 +26,14 @@ def test_it_prints_what_was_found_what_to_do_and_where_to_read() -> None:
         "1. imbalance: class <b> is rare.\n"
         "   Give weights.\n"
         "   netwright explain balanced_accuracy\n"
-        "looked at: the rows\n"
-        "not looked at: the rest"
+        "checked: the rows\n"
+        "not checked: the rest"
     )
 
 
 def test_it_says_plainly_when_nothing_was_found() -> None:
     healthy = diagnosis()
-    assert str(healthy).startswith("t.csv with mlp: nothing found, in 1.2 s\nlooked at: ")
+    assert str(healthy).startswith("t.csv with mlp: nothing found, in 1.2 s\nchecked: ")
     assert "Nothing." in healthy.page()
 
 

@@ -231,7 +231,7 @@ def test_rows_without_a_target_are_told_and_left_out() -> None:
     table = frame()
     table.loc[:4, "kind"] = None
     (found,) = doctor(table, target="kind").findings
-    assert found.fix == "Give --drop-missing-target: such rows teach nothing"
+    assert found.fix == "Give --drop-missing-target: such rows cannot be learned from"
 
 
 def test_the_lines_that_are_named_are_those_of_the_wrong_labels(tmp_path: Path) -> None:

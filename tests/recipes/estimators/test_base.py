@@ -261,7 +261,7 @@ def test_refuses_a_run_folder_for_passes(blobs: Rows) -> None:
 
 def test_refuses_one_class_after_weighing(blobs: Rows) -> None:
     inputs, y = blobs
-    with pytest.raises(DataError, match=r"^arrays has one class only in its training rows, '1'$"):
+    with pytest.raises(DataError, match=r"^arrays has only one class in its training rows, '1'$"):
         small().fit(inputs, y, sample_weight=y == 1)
 
 
@@ -350,6 +350,6 @@ def test_refuses_inputs_that_are_neither_features_nor_images(blobs: Rows) -> Non
     sentence = "inputs must have shape (N, F), (N, T, F) or (N, C, I, J), got (60, 2, 1, 1, 1)"
     with pytest.raises(ShapeError, match=f"^{re.escape(sentence)}$"):
         small().fit(inputs[..., None, None, None], y)
-    sentence = "cnn works on images, got a table of features"
+    sentence = "cnn needs images, got a table of features"
     with pytest.raises(ConfigError, match=f"^{sentence}; for a table of features and targets"):
         NetClassifier("cnn").fit(inputs, y)

@@ -196,7 +196,7 @@ def test_the_first_rows_of_a_stream_may_be_of_one_class(blobs: Any) -> None:
         rows = targets == label
         estimator.partial_fit(inputs[rows], targets[rows], classes=[0, 1, 2])
     assert estimator.predict_proba(inputs).shape == (70, 3)
-    with pytest.raises(DataError, match=r"^arrays has one class only in its training rows, '2'$"):
+    with pytest.raises(DataError, match=r"^arrays has only one class in its training rows, '2'$"):
         NetClassifier(**SETTINGS).fit(inputs[targets == 2], targets[targets == 2])
 
 

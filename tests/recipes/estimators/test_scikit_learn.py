@@ -309,7 +309,7 @@ def test_refuses_classes_that_change(unequal: Any) -> None:
         ConfigError, match=r"^classes must stay \['few', 'many', 'some'\], got \['few', 'new'\]$"
     ):
         estimator.partial_fit(inputs, names, classes=["few", "new"])
-    sentence = r"^targets hold an unknown label 'new' in row 1; did you mean 'few'\?$"
+    sentence = r"^targets have an unknown label 'new' in row 1; did you mean 'few'\?$"
     with pytest.raises(DataError, match=sentence):
         estimator.partial_fit(inputs[:2], ["few", "new"])
 

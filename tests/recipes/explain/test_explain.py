@@ -118,7 +118,7 @@ def test_a_regularizers_strength_is_one_to_begin_with_and_no_default() -> None:
     assert "def adamw(" in decay.code[0].lines
     assert setting_rows(decay.settings)[0]["initial value"] == "0.01"
     assert "<th>default</th>" not in decay.page()
-    assert "<th>to begin with</th>" in decay.page()
+    assert "<th>initial value</th>" in decay.page()
 
 
 def test_an_optimizers_settings_are_those_we_start_it_with() -> None:
@@ -215,7 +215,7 @@ def test_the_page_holds_everything() -> None:
     assert page.count('class="formula"') == 1
     assert 'alt="\\lambda"' in page
     assert "the penalty, `l2`" in page
-    assert "penalty on the weights; scikit-learn&#x27;s alpha is n times it" in page
+    assert "L2 penalty; scikit-learn&#x27;s alpha is n times it" in page
     assert "Source: Hoerl and Kennard" in page
     assert "netwright/models/linear/regression.py:" in page
     assert "def fit_steps(self" in page

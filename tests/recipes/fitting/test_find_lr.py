@@ -87,7 +87,7 @@ def test_a_model_with_a_rule_of_its_own_is_refused(name: str) -> None:
 
 def test_a_learner_of_ones_own_is_refused_by_its_class() -> None:
     prepared = prepare("ridge", "diabetes")
-    with pytest.raises(ConfigError, match=r"^NoNet learns by a rule of its own"):
+    with pytest.raises(ConfigError, match=r"^NoNet has its own learning rule"):
         find_lr(NoNet(RidgeConfig(), prepared.data.spec), "diabetes")
 
 

@@ -211,7 +211,7 @@ def test_refuses_more_than_a_batch(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     [
         (np.array([[np.nan, 1.0]] * 40), np.arange(40) % 2, "must be finite, got nan at [0, 0]"),
         (np.array([[np.inf, 1.0]] * 40), np.arange(40) % 2, "must be finite, got inf at [0, 0]"),
-        (np.ones((40, 2)), np.zeros(40, dtype=int), "has one class only in its training rows, '0'"),
+        (np.ones((40, 2)), np.zeros(40, dtype=int), "has only one class in its training rows, '0'"),
         (np.ones((40, 2)), np.arange(39) % 2, "arrays has 40 inputs but 39 targets"),
     ],
 )
@@ -268,5 +268,5 @@ def test_a_run_without_a_folder_is_given_none(given: dict[str, Any], sentence: s
 
 def test_no_run_starts_from_one_that_is_in_memory_only() -> None:
     run = fit_in_memory("mlp", "moons", n=60, hidden=(4,), epochs=1)
-    with pytest.raises(ConfigError, match=r"no folder to start from: save it by run.save"):
+    with pytest.raises(ConfigError, match=r"no folder to start from: save it with run.save"):
         nw.fit("mlp", "moons", n=60, hidden=(4,), epochs=1, start_from=run, save=False)

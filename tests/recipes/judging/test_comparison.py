@@ -67,7 +67,7 @@ def test_the_table_has_a_row_an_entry_and_the_baseline(real: Comparison) -> None
     assert gap.interval is not None
     low, high = gap.interval
     blank = dict.fromkeys(("gap to first", "95 % interval", "verdict"), "-")
-    fit = {"seeds": "3", "parameters": "1,234", "seconds a fit": "0.50"}
+    fit = {"seeds": "3", "parameters": "1,234", "seconds per fit": "0.50"}
     assert real.table_rows() == [
         {"entry": "mlp", "mean": "0.9100", "std": "0.0100", **fit, **blank},
         {

@@ -78,7 +78,7 @@ def test_the_interval_is_cut_to_the_range_of_the_metric_and_says_so() -> None:
 
 def test_words_and_numbers() -> None:
     found = result(0.8, 0.9, 0.7, 0.8, repeats=2)
-    assert found.setting == "mlp on 100 rows of x.csv: 2 folds, class by class, 2 times"
+    assert found.setting == "mlp on 100 rows of x.csv: 2 folds, stratified, 2 times"
     assert str(found).splitlines() == [found.setting, found.sentence, COVERAGE, "mind this"]
     assert repr(found).startswith("CrossValidation(mlp on 100 rows")
     assert found.table_rows()[2]["repeat"] == "2"

@@ -58,8 +58,11 @@ def test_a_name_that_a_rule_of_its_own_shares_with_training_is_the_models() -> N
 @pytest.mark.parametrize(
     ("settings", "sentence"),
     [
-        ({"kernel": 5}, "'kernel' is a setting of model and of train; say model.kernel or "),
-        ({"width": 5}, "'width' is a setting of model and of data; say model.width or data.width"),
+        ({"kernel": 5}, "'kernel' is a setting of model and of train; write model.kernel or "),
+        (
+            {"width": 5},
+            "'width' is a setting of model and of data; write model.width or data.width",
+        ),
         ({"lr": 1, "train.lr": 1}, "'lr' is given twice: also as 'train.lr'"),
         ({"model.kernle": 5}, "unknown setting 'model.kernle'; did you mean 'kernel'?"),
         ({"model.lr": 5}, "unknown setting 'model.lr'; there are kernel, width"),

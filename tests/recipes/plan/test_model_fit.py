@@ -18,12 +18,12 @@ FOR_TEXTS = "for text (tokens) there are elman, jordan, lstm, ..."
 @pytest.mark.parametrize(
     ("model", "file", "sentence"),
     [
-        ("cnn", "t.csv", f"cnn works on images, got a table of features (t.csv); {FOR_TABLES}"),
-        ("cnn", "s.txt", f"cnn works on images, got text (tokens) (s.txt); {FOR_TEXTS}"),
+        ("cnn", "t.csv", f"cnn needs images, got a table of features (t.csv); {FOR_TABLES}"),
+        ("cnn", "s.txt", f"cnn needs images, got text (tokens) (s.txt); {FOR_TEXTS}"),
         (
             "gru",
             "t.csv",
-            f"gru works on text (tokens) or series, got a table of features (t.csv); {FOR_TABLES}",
+            f"gru needs text (tokens) or series, got a table of features (t.csv); {FOR_TABLES}",
         ),
     ],
 )

@@ -54,7 +54,9 @@ def test_a_rule_of_its_own_takes_what_was_said_of_training_as_a_recipe_file_does
 
 
 def test_what_is_configured_takes_no_further_settings() -> None:
-    with pytest.raises(ConfigError, match="'hidden' is given beside a model that is already"):
+    with pytest.raises(
+        ConfigError, match="'hidden' is given together with a model that is already"
+    ):
         name_recipe(MLPConfig(), "moons", hidden=3)
     with pytest.raises(ConfigError, match=r"unknown setting 'model\.hidden'"):
         name_recipe(nn.Linear(2, 2), "moons", **{"model.hidden": 3})

@@ -170,7 +170,7 @@ def test_searches_and_comparisons_are_known(tmp_path: Path) -> None:
     assert (found.about["model"], found.about["data"]) == ("mlp", "iris")
     (tmp_path / "study.journal").unlink()
     (tmp_path / "study.journal").symlink_to(tmp_path / "bash_profile")
-    assert nw.verify(tmp_path).faults == ("study.journal: a link, none is followed",)
+    assert nw.verify(tmp_path).faults == ("study.journal: a link, not followed",)
     (tmp_path / "c").mkdir()
     (tmp_path / "c" / "compare.json").write_text("{}")
     assert nw.verify(tmp_path / "c").kind == "comparison"

@@ -94,7 +94,7 @@ def test_a_saved_run_that_is_resumed_begins_again_and_ends_the_same(tmp_path: Pa
 def test_a_folder_that_holds_something_is_not_written_into(tmp_path: Path) -> None:
     (tmp_path / "notes.txt").write_text("mine")
     run = fit("perceptron", save=False)
-    with pytest.raises(ConfigError, match="is already there and not empty; give another folder"):
+    with pytest.raises(ConfigError, match="already exists and is not empty; give another folder"):
         run.save(tmp_path)
     assert [file.name for file in tmp_path.iterdir()] == ["notes.txt"]
 

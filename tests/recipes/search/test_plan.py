@@ -48,7 +48,7 @@ def test_what_cannot_be_planned_is_refused() -> None:
         ({"sampler": "tp"}, "sampler must be one of tpe, random, grid, got 'tp'"),
         ({"pruner": "all"}, "pruner must be one of median, hyperband, none, got 'all'"),
         ({"storage": "x"}, "storage must be one of journal, sqlite, got 'x'"),
-        ({"trials": 0}, "trials must be an integer of at least 1, got 0"),
+        ({"trials": 0}, "trials must be a positive integer, got 0"),
         ({"seed": -1}, "seed must be a non-negative integer, got -1"),
         (
             {"sampler": "grid"},

@@ -30,9 +30,9 @@ def test_networks_are_looked_into_and_ensembles_and_models_without_matrices_are_
     assert refusal(moons_run.model) == ""
     kind = MODELS.load("bagging")
     assert refusal(kind.build(kind.settings(), moons_run.spec), "bagging") == (
-        "a view of layers is of one model, bagging has several"
+        "a view of layers is for a single model, bagging has several"
     )
-    assert refusal(nn.BatchNorm1d(3)) == "layers hold weight matrices, BatchNorm1d has none"
+    assert refusal(nn.BatchNorm1d(3)) == "this view needs weight matrices, BatchNorm1d has none"
 
 
 def test_a_run_that_predicts_something_else_is_refused_with_what_it_predicts(

@@ -257,5 +257,5 @@ def test_a_report_of_a_sample_tells_the_sizes_of_the_data(folder_run: nw.Run) ->
     page = folder_run.report().read_text(encoding="utf-8")
     sizes = ", ".join(f"{len(split)} {name}" for name, split in folder_run.data.splits())
     assert f": {sizes} rows." in page
-    assert page.count("These views are of 20 of the 60 test rows, spread evenly.") == 1
+    assert page.count("These views are of 20 of the 60 test rows, evenly spaced.") == 1
     assert f"The table is of 20 of the {len(folder_run.data.train)} train rows, " in page

@@ -52,7 +52,7 @@ def test_a_second_derivative_of_zero_decides_nothing() -> None:
 def test_a_place_with_a_slope_is_no_critical_point() -> None:
     with pytest.raises(ConfigError) as refusal:
         critical_point(lambda v: v.sum(), at(1.0))
-    assert str(refusal.value) == "a critical point has the gradient 0, got one of length 1"
+    assert str(refusal.value) == "a critical point has gradient 0, got a norm of 1"
 
 
 @pytest.mark.covers("stationary-convergence")

@@ -56,7 +56,7 @@ def test_newton_jumps_onto_the_bottom_of_a_quadratic_and_toward_a_saddle() -> No
 def test_a_run_that_is_thrown_out_is_told_and_not_drawn_to_infinity() -> None:
     race = run_race("rosenbrock", ["sgd", "adam"], steps=50, rates={"sgd": 1.0})
     assert race.laps[0].value is None
-    assert race.rows()[-1]["final value"] == "ran away"
+    assert race.rows()[-1]["final value"] == "diverged"
     assert race.view.descents[0].value is None
 
 

@@ -111,10 +111,10 @@ def test_a_named_loss_is_computed_and_comes_back(target: Any, loss: str) -> None
 
 
 def test_a_loss_for_another_kind_of_target_is_refused() -> None:
-    sentence = "the loss 'huber' is for a target of kind 'real', not 'class'"
+    sentence = "the loss 'huber' is for targets of kind 'real', not 'class'"
     with pytest.raises(ConfigError, match=re.escape(sentence)):
         task_for(toy_data("class"), TrainConfig(loss="huber"))
-    sentence = "the loss 'hinge' is for a target of kind 'class' or 'labels', not 'real'"
+    sentence = "the loss 'hinge' is for targets of kind 'class' or 'labels', not 'real'"
     with pytest.raises(ConfigError, match=re.escape(sentence)):
         task_for(toy_data("real"), TrainConfig(loss="hinge"))
 

@@ -150,7 +150,7 @@ def test_what_tokens_cannot_have_is_refused(make: Any) -> None:
         f"class_weight is for single-label classification, the target is {kind!r}": {
             "class_weight": "balanced"
         },
-        f"the loss 'hinge' is for a target of kind 'class' or 'labels', not {kind!r}": {
+        f"the loss 'hinge' is for targets of kind 'class' or 'labels', not {kind!r}": {
             "loss": "hinge"
         },
     }

@@ -177,6 +177,6 @@ def test_weights_and_smoothing_are_for_cross_entropy(settings: Any, sentence: st
 
 
 def test_a_loss_of_classes_is_refused() -> None:
-    sentence = "the loss 'hinge' is for a target of kind 'class' or 'labels', not 'mask'"
+    sentence = "the loss 'hinge' is for targets of kind 'class' or 'labels', not 'mask'"
     with pytest.raises(ConfigError, match=f"^{re.escape(sentence)}$"):
         task_for(data_of(split_of()), TrainConfig(loss="hinge"))

@@ -59,8 +59,8 @@ CUTOUT = Retouch(
     strength=4,
     in_pixels=True,
     card=Card(
-        sentence="A square of the image becomes zero; its middle may be any pixel, so at the "
-        "border less is lost.",
+        sentence="A square of the image is set to zero; its centre may be any pixel, so it may "
+        "extend past the border.",
         formula=r"x'_{ij} = 0 \quad \text{where } u \leq i < u + s, \; v \leq j < v + s",
         symbols={
             "x": "an image (C, I, J); 0 is black in [0, 1], and the mean of standardised images",

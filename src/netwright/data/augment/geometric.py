@@ -180,8 +180,7 @@ FLIP = Warp(
     strength=0.5,
     most=1,
     card=Card(
-        sentence="Left and right change sides in some of the images; letters and digits do not "
-        "stay what they are.",
+        sentence="Some images are mirrored left to right; not suitable for letters and digits.",
         formula=r"x'_{ij} = x_{i, -j} \quad \text{with probability } s",
         symbols={**_IMAGE, "s": "the strength: the share of images that are mirrored"},
         source="Krizhevsky, Sutskever and Hinton (2012), NIPS 25, section 4.1",
@@ -193,8 +192,8 @@ FLIP_VERTICAL = Warp(
     strength=0.5,
     most=1,
     card=Card(
-        sentence="Above and below change sides in some of the images, for what has no upper end: "
-        "cells, tissue, land seen from above.",
+        sentence="Some images are mirrored top to bottom, for images without an upright "
+        "orientation: cells, tissue, aerial views.",
         formula=r"x'_{ij} = x_{-i, j} \quad \text{with probability } s",
         symbols={**_IMAGE, "s": "the strength: the share of images that are mirrored"},
         source="Ciresan, Giusti, Gambardella and Schmidhuber (2012), NIPS 25, 2843-2851",
@@ -206,8 +205,8 @@ CROP = Warp(
     strength=2,
     in_pixels=True,
     card=Card(
-        sentence="The image is widened by a border and cut back to its size at a random place, so "
-        "what it shows moves by a few pixels.",
+        sentence="The image is padded and cropped back to its size at a random place, so its "
+        "content shifts by a few pixels.",
         formula=r"x'_{ij} = x_{i + u, j + v} \qquad u, v \sim U\{-s, ..., s\}",
         symbols={
             **_IMAGE,
@@ -222,8 +221,8 @@ ROTATION = Warp(
     strength=10,
     most=180,
     card=Card(
-        sentence="The image is turned around its middle, against the clock where the angle is "
-        "positive, and read between its pixels.",
+        sentence="The image is rotated about its centre, counterclockwise for positive angles, "
+        "with bilinear interpolation.",
         formula=r"x'_{ij} = x_{i \cos a + j \sin a, \; j \cos a - i \sin a} "
         r"\qquad a \sim U(-s, s)",
         symbols={**_IMAGE, "a": "the angle of one image", "s": "the strength: in degrees"},
@@ -235,7 +234,7 @@ ZOOM = Warp(
     strength=0.2,
     most=0.9,
     card=Card(
-        sentence="The image is enlarged or shrunk around its middle, and read between its pixels.",
+        sentence="The image is scaled about its centre, with bilinear interpolation.",
         formula=r"x'_{ij} = x_{i / z, j / z} \qquad z \sim U(1 - s, 1 + s)",
         symbols={**_IMAGE, "z": "the factor of one image", "s": "the strength"},
         source="Simard, Steinkraus and Platt (2003), ICDAR 7, 958-963",
@@ -246,8 +245,8 @@ ELASTIC = Warp(
     strength=0.02,
     most=0.2,
     card=Card(
-        sentence="The image is bent like rubber: nine points are pushed at random, and what lies "
-        "between them follows smoothly.",
+        sentence="Elastic deformation: nine control points are displaced at random, and the image "
+        "between them is interpolated smoothly.",
         formula=r"x'_{ij} = x_{i + u(i, j), \; j + v(i, j)} \qquad "
         r"u, v \sim N(0, (s n)^2) \text{ at the points of a grid}",
         symbols={

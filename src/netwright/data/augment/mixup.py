@@ -87,8 +87,8 @@ MIXUP = Mixup(
     strength=0.2,
     least=0.01,
     card=Card(
-        sentence="Every example is blended with another of its batch, and its target likewise, so "
-        "that the network goes straight from class to class.",
+        sentence="Every example and its target are blended with another of the batch, so that the "
+        "network behaves linearly between classes.",
         formula=r"x' = l x_p + (1 - l) x_q, \quad y' = l y_p + (1 - l) y_q "
         r"\qquad l \sim \mathrm{Beta}(s, s)",
         symbols={

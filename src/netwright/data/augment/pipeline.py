@@ -98,12 +98,12 @@ def parse_augmentations(specs: Sequence[str], spec: DataSpec) -> Pipeline:
         spec: what the data is.
     """
     if spec.inputs != "image" or len(spec.input_shape) != 3:
-        raise DataError(f"augmentation changes images (C, I, J), got {_described(spec)}")
+        raise DataError(f"augmentation is for images (C, I, J), got {_described(spec)}")
     named = [_step(text, spec) for text in specs]
     names = [name for name, _ in named]
     for name in names:
         if names.count(name) > 1:
-            raise ConfigError(f"augmentation {name!r} must be asked for once, got {list(specs)}")
+            raise ConfigError(f"augmentation {name!r} must be given once, got {list(specs)}")
     return Pipeline(tuple(step for _, step in named), spec.num_outputs)
 
 

@@ -25,18 +25,18 @@ def find_bad_images(files: Sequence[Path], skipping: str, see: str) -> Finding |
     return _finding(
         files,
         lambda place: decode_file(files[place], FORM),
-        fix=f"Mend or remove them{skipping}",
+        fix=f"Fix or remove them{skipping}",
         see=see,
     )
 
 
 def find_bad_texts(files: Sequence[Path], see: str, encoding: str | None = None) -> Finding | None:
     """Texts that are empty, cut off or not in their encoding, by default UTF-8."""
-    alone = "Save a text in it, as UTF-8"
+    alone = "Put text into it, saved as UTF-8"
     return _finding(
         files,
         lambda place: read_text(files[place], encoding),
-        fix="Save them as UTF-8, or take them out of the folder" if len(files) > 1 else alone,
+        fix="Save them as UTF-8, or remove them from the folder" if len(files) > 1 else alone,
         see=see,
     )
 

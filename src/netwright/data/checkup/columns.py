@@ -113,11 +113,11 @@ def find_constant_columns(
     same = [column for column in columns if column.is_constant]
     if not same:
         return None
-    sentence = f"{_have(same)} one value in all rows, so that nothing can be learned from "
+    sentence = f"{_have(same)} one value in all rows, so nothing can be learned from "
     return Finding(
         illness="constant-column",
         sentence=sentence + _it(same),
-        fix=_fix(same, leave_out, "see whether that is what was meant"),
+        fix=_fix(same, leave_out, "check whether that is intended"),
         see=see,
     )
 
@@ -129,15 +129,15 @@ def find_id_columns(columns: Sequence[Column], leave_out: LeaveOut, see: str) ->
     if not ids:
         return None
     shown = learned or ids
-    sentence = f"{_have(shown)} another value in every row"
+    sentence = f"{_have(shown)} a different value in every row"
     kind = shlex.quote(f"data.types.{shown[0].name}=category")
-    fix = _fix(shown, leave_out, f"if it should count, give --set {kind}")
+    fix = _fix(shown, leave_out, f"to use it, give --set {kind}")
     if learned:
         sentence += (
-            f", and {'looks' if len(shown) == 1 else 'look'} like a number of the row: rows can be "
-            f"learned by heart from {_it(shown)}, new ones cannot"
+            f", and {'looks' if len(shown) == 1 else 'look'} like a row identifier: rows can be "
+            f"memorised from {_it(shown)}, but it does not generalise"
         )
-        fix += "; keep what was measured"
+        fix += "; keep measured values"
     return Finding(illness="id-like-column", sentence=sentence, fix=fix, see=see)
 
 
@@ -148,13 +148,13 @@ def find_missing_values(columns: Sequence[Column], leave_out: LeaveOut, see: str
         return None
     gaps.sort(key=lambda column: -column.missing)
     shares = [f"{column.name!r} {column.missing:.1%}" for column in gaps]
-    fix = "Find out why they are missing, and fill in what is known"
+    fix = "Find out why they are missing, and fill in known values"
     mostly = [one.name for one in gaps if one.missing > MOSTLY and not one.is_left_out]
     if mostly:
-        fix += f"; without a column that is mostly empty: {leave_out(mostly)}"
+        fix += f"; to drop a column that is mostly empty: {leave_out(mostly)}"
     remedies = [column.remedy for column in gaps if column.remedy]
     if remedies:
-        fix = f"Give {' '.join(dict.fromkeys(remedies))}: such rows teach nothing"
+        fix = f"Give {' '.join(dict.fromkeys(remedies))}: such rows cannot be learned from"
     return Finding(
         illness="missing-values",
         sentence=f"cells are missing in {len(gaps)} of {len(columns)} columns: {first_few(shares)}",
@@ -175,6 +175,6 @@ def _it(columns: Sequence[Column]) -> str:
 def _fix(columns: Sequence[Column], leave_out: LeaveOut, otherwise: str) -> str:
     """How to load without the columns, or what else to do where loading leaves them out."""
     if all(column.is_left_out for column in columns):
-        return f"Loading leaves {_it(columns)} out by itself; {otherwise}"
+        return f"Loading drops {_it(columns)} automatically; {otherwise}"
     names = [column.name for column in columns if not column.is_left_out]
-    return f"Leave {_it(columns)} out: {leave_out(names)}"
+    return f"Drop {_it(columns)}: {leave_out(names)}"

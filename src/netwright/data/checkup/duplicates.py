@@ -32,14 +32,14 @@ def find_duplicates(data: Data, origin: Origin) -> Finding | None:
     contradicted = len(conflicts) >= max(LEAST_ROWS, MOST_CONFLICTS * len(digests))
     if not (many or contradicted) or not beyond_chance(len(copies) / len(digests), data):
         return None
-    sentence = f"{share(len(copies), len(digests))} training rows are copies of another"
+    sentence = f"{share(len(copies), len(digests))} training rows are duplicates"
     sentence += origin.places(data, data.train, copies)
-    fix = "Take the copies out, or keep them if they are true repetitions: each counts once more"
+    fix = "Remove the duplicates, or keep them if they are real repeats: each one adds weight"
     see = origin.see("minibatch-variance")
     if contradicted:
-        sentence += f"; {len(conflicts):,} rows have an equal one of another class"
+        sentence += f"; {len(conflicts):,} rows have a duplicate with a different class"
         sentence += origin.places(data, data.train, conflicts)
-        fix = "Decide which class equal rows have, and take the copies out"
+        fix = "Decide which class duplicate rows have, and remove the duplicates"
         see = "label-smoothing"
     return Finding(illness="duplicates", sentence=sentence, fix=fix, see=see)
 
@@ -59,6 +59,6 @@ def _conflicting(data: Data, groups: NDArray[np.intp]) -> list[int]:
 
 DUPLICATES = Check(
     illness="duplicates",
-    looks_at="training rows that are copies of another, and equal rows of different classes",
+    looks_at="duplicate training rows, and duplicates with different classes",
     find=find_duplicates,
 )

@@ -44,17 +44,16 @@ def find_imbalance(data: Data, origin: Origin) -> Finding | None:
     return Finding(
         illness="imbalance",
         sentence=f"{len(rare)} of {len(names)} classes {'stand' if len(rare) > 1 else 'stands'} in "
-        f"few {one}s: {first_few(shares)}; "
-        f"who always says {common} is right in {most / total:.1%}",
-        fix="Look at balanced_accuracy, not accuracy; a network takes --set "
-        "train.class_weight=balanced",
+        f"few {one}s: {first_few(shares)}; always predicting {common} is right in "
+        f"{most / total:.1%}",
+        fix="Use balanced_accuracy, not accuracy; for a network, --set train.class_weight=balanced",
         see="balanced_accuracy",
     )
 
 
 IMBALANCE = Check(
     illness="imbalance",
-    looks_at="the shares of the classes",
+    looks_at="class balance",
     find=find_imbalance,
     targets={"class", "mask"},
 )

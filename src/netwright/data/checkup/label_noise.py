@@ -76,16 +76,16 @@ def find_label_noise(data: Data, origin: Origin) -> Answer:
     of_guessing, (least, more) = everywhere / guess, CLEAR_RATIO
     if of_guessing > MOST_OF_GUESSING or sure < (least + more * of_guessing) * everywhere:
         return Undecided(
-            f"neighbours contradict {everywhere:.0%} of the labels, and always saying the "
-            f"commonest class contradicts {guess:.0%}: labels may be wrong, or hard to tell"
+            f"nearest neighbours contradict {everywhere:.0%} of the labels, and the most common "
+            f"class contradicts {guess:.0%}: labels may be wrong, or hard to predict"
         )
     return Finding(
         illness="label-noise",
         sentence=f"about {sure:.0%} of the labels may be wrong: "
-        f"{share(len(suspects), int(surest.sum()))} training rows whose neighbours agree best "
-        f"have another class than these{_which(data, origin, suspects)}",
-        fix="Look at these rows and mend their labels; where nobody can, a network bears them "
-        "better with --set train.label_smoothing=0.1",
+        f"{share(len(suspects), int(surest.sum()))} training rows with the most consistent "
+        f"neighbours have a different class{_which(data, origin, suspects)}",
+        fix="Check these rows and fix their labels; if that is impossible, --set "
+        "train.label_smoothing=0.1 makes a network more robust",
         see="label-smoothing",
     )
 
@@ -102,8 +102,8 @@ def _which(data: Data, origin: Origin, rows: list[int]) -> str:
 
 LABEL_NOISE = Check(
     illness="label-noise",
-    looks_at=f"labels that the {NEIGHBOURS} nearest neighbours contradict "
-    f"(at most {MOST_ROWS:,} rows, spread evenly)",
+    looks_at=f"labels contradicted by their {NEIGHBOURS} nearest neighbours (at most "
+    f"{MOST_ROWS:,} evenly spaced rows)",
     find=find_label_noise,
     inputs={"features", "image"},
     targets={"class"},

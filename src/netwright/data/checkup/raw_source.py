@@ -73,7 +73,9 @@ def look_at_source(source: Any, config: Config | None) -> Examination:
 
 
 _NO_COLUMNS = Examination(
-    not_looked_at=("constant, id-like and missing cells, which is for tables and arrays of yours",)
+    not_looked_at=(
+        "constant and id-like columns and missing cells, which is for your own tables and arrays",
+    )
 )
 
 
@@ -86,7 +88,7 @@ def look_at_columns(columns: Sequence[Column], leave_out: LeaveOut, see: str) ->
         see: what explains how such columns are read.
     """
     return examined(
-        f"constant, id-like and missing cells in {counted(len(columns), 'column')}",
+        f"constant and id-like columns and missing cells in {counted(len(columns), 'column')}",
         find_constant_columns(columns, leave_out, see),
         find_id_columns(columns, leave_out, see),
         find_missing_values(columns, leave_out, see),
@@ -177,7 +179,7 @@ def _of_files(
     else:
         files = _images(root, config)
         skips = "data.on_bad=skip, as given," if config.on_bad == "skip" else _SKIP
-        skipping = f"; {skips} leaves them out, up to a share of data.most_bad"
+        skipping = f"; {skips} skips them, up to a fraction of data.most_bad"
         finding = find_bad_images(files, skipping, "images")
     return examined(f"whether {counted(len(files), 'file')} can be read", finding)
 

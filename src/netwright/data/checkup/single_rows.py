@@ -25,16 +25,15 @@ def find_single_rows(data: Data, origin: Origin) -> Finding | None:
     return Finding(
         illness="single-row-class",
         sentence=f"{len(few)} of {len(names)} classes {'have' if len(few) > 1 else 'has'} at most "
-        f"one training row ({told}): it can be memorised, but what its rows have in common cannot "
-        "be learned",
-        fix="Collect more rows of such a class, put it into another one, or leave it out",
+        f"one training row ({told}): they can be memorised, but not learned from",
+        fix="Collect more rows of such a class, merge it with another, or drop it",
         see="recall",
     )
 
 
 SINGLE_ROWS = Check(
     illness="single-row-class",
-    looks_at="classes of one training row",
+    looks_at="classes with a single training row",
     find=find_single_rows,
     targets={"class"},
     reads_inputs=False,

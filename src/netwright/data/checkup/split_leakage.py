@@ -33,15 +33,16 @@ def find_split_leakage(data: Data, origin: Origin) -> Finding | None:
             told.append(f"{share(len(rows), len(split))} {name} rows{places}")
     if not told:
         return None
-    fix = "Take equal rows out before the rows are divided"
+    fix = "Remove duplicate rows before splitting"
     if origin.takes("split_column"):
         fix += (
-            ", or give all copies of a row the same part in a column that data.split_column names"
+            ", or assign all copies of a row to the same split in a column named by "
+            "data.split_column"
         )
     return Finding(
         illness="split-leakage",
-        sentence=f"{' and '.join(told)} have inputs that stand in train too: "
-        "how well new rows are predicted is not measured there",
+        sentence=f"{' and '.join(told)} have inputs that also occur in train: they do not measure "
+        f"generalisation",
         fix=fix,
         see=origin.see("early-stopping"),
     )
@@ -49,6 +50,6 @@ def find_split_leakage(data: Data, origin: Origin) -> Finding | None:
 
 SPLIT_LEAKAGE = Check(
     illness="split-leakage",
-    looks_at="val and test rows whose inputs stand in train too",
+    looks_at="val and test rows whose inputs also occur in train",
     find=find_split_leakage,
 )

@@ -59,13 +59,13 @@ def find_target_outliers(data: Data, origin: Origin) -> Finding | None:
         middle = float(split.targets[:, target].median())
         return Finding(
             illness="target-outliers",
-            sentence=f"{share_in_words(len(rows), len(split))} rows of {name} make {share:.1%} of "
-            f"the squared deviation of {what}: "
+            sentence=f"{share_in_words(len(rows), len(split))} rows of {name} account for "
+            f"{share:.1%} of the squared deviation of {what}: "
             f"{first_few(values, SHOWN)}, where the median is {middle:.4g}"
-            f"{origin.places(data, split, rows[:SHOWN], with_targets=True)}; "
-            "squared errors see hardly anything else",
-            fix="Mend these targets or leave the rows out; where they are true, learn the "
-            "logarithm of the target",
+            f"{origin.places(data, split, rows[:SHOWN], with_targets=True)}; they dominate the "
+            f"squared error",
+            fix="Fix these targets or drop the rows; if they are correct, predict the logarithm "
+            "of the target",
             see="squared-loss-outliers",
         )
     return None
@@ -73,7 +73,7 @@ def find_target_outliers(data: Data, origin: Origin) -> Finding | None:
 
 TARGET_OUTLIERS = Check(
     illness="target-outliers",
-    looks_at="targets far from all others",
+    looks_at="outliers of the target",
     find=find_target_outliers,
     targets={"real"},
     reads_inputs=False,

@@ -37,7 +37,7 @@ def handle_bad_files(
     number = f"{len(bad)} of {count} files"
     if on_bad == "stop":
         raise DataError(
-            f"{number} cannot be read as images; data.on_bad=skip leaves them out: {_named(bad)}"
+            f"{number} cannot be read as images; data.on_bad=skip skips them: {_named(bad)}"
         )
     if len(bad) > most_bad * count:
         raise DataError(
@@ -47,7 +47,7 @@ def handle_bad_files(
     if on_bad == "quarantine":
         _write_list(bad, root)
         listed = f"; {shown(root / LIST)} lists them"
-    return (f"{number} were bad and left out{listed}", *bad.values())
+    return (f"{number} were unreadable and skipped{listed}", *bad.values())
 
 
 def _named(bad: Mapping[Path, str]) -> str:

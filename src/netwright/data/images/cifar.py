@@ -44,15 +44,17 @@ class CifarConfig(Config):
     """What the published division into train and test leaves to choose."""
 
     val_count: Annotated[
-        int, Interval(ge=0, lt=50_000), Doc("how many of the last training images to choose by")
+        int,
+        Interval(ge=0, lt=50_000),
+        Doc("number of training images, the last ones, used for validation"),
     ] = 5_000
     classes: Annotated[
-        tuple[str, ...], Doc("the classes to take, in the order of the outputs; none: all")
+        tuple[str, ...], Doc("the classes to use, in the order of the outputs; none: all")
     ] = ()
     per_class: Annotated[
-        Annotated[int, Gt(0)] | None, Doc("how many training images of each class; none: all")
+        Annotated[int, Gt(0)] | None, Doc("number of training images per class; none: all")
     ] = None
-    draw: Annotated[Count, Doc("which images of each class, where per_class takes a few")] = 0
+    draw: Annotated[Count, Doc("random seed for the images chosen by per_class")] = 0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -167,7 +169,8 @@ def _few(targets: Tensor, names: tuple[str, ...], count: int, draw: int) -> Tens
         rows = (targets == label).nonzero().flatten()
         if len(rows) < count:
             raise ConfigError(
-                f"per_class must be at most {len(rows)}, the training images of {name!r}, "
+                f"per_class must be at most {len(rows)}, the number of training images of "
+                f"{name!r}, "
                 f"got {count}"
             )
         order = torch.randperm(len(rows), generator=generator(draw, "per_class", name))

@@ -182,7 +182,7 @@ def opened(path: str | Path, *, whole: bool = False) -> Iterator[Image.Image]:
     _check_regular(os.stat(path))
     with open(path, "rb") as file:
         image = Image.open(file, formats=_FORMATS)
-        PIXELS.check("its head", image.width * image.height / 1e6, "claims")
+        PIXELS.check("its header", image.width * image.height / 1e6, "claims")
         if whole and image.format == "PNG":
             image.verify()  # decoding alone skips the checksums of the pixels
             image = Image.open(file, formats=_FORMATS)
@@ -193,7 +193,7 @@ def _check_regular(status: os.stat_result) -> None:
     if stat.S_ISDIR(status.st_mode):
         raise ValueError("it is a folder")
     if not stat.S_ISREG(status.st_mode):  # a pipe would be waited for
-        raise ValueError("it is no regular file")
+        raise ValueError("it is not a regular file")
     if status.st_size == 0:
         raise ValueError("it is empty")
 
@@ -255,9 +255,9 @@ def _scaled(image: Image.Image, scale: float) -> Image.Image:
 
 def _reason(error: Exception) -> str:
     if isinstance(error, UnidentifiedImageError):
-        return f"it is none of {', '.join(_FORMATS)}, or its head is damaged"
+        return f"it is none of {', '.join(_FORMATS)}, or its header is damaged"
     if isinstance(error, Image.DecompressionBombError):
-        return "its head claims more pixels than pillow takes for an image"
+        return "its header claims more pixels than pillow accepts"
     if isinstance(error, OSError) and error.strerror:
         return error.strerror
     return shown(str(error) or type(error).__name__)[:200]

@@ -80,8 +80,8 @@ class ImageEncoder(Preprocessor):
         channels = (CHANNELS[self.mode], len(self.mean), len(self.scale))
         if channels != (self.input_shape[0],) * 3:
             raise ShapeError(
-                f"an image of {self.input_shape[0]} channels must have the mode, mean and scale of "
-                f"as many, got {self.mode}, {len(self.mean)} and {len(self.scale)}"
+                f"mode, mean and scale must match the {self.input_shape[0]} channels of an image, "
+                f"got {self.mode}, {len(self.mean)} and {len(self.scale)}"
             )
 
     @property
@@ -215,7 +215,7 @@ class ImageEncoder(Preprocessor):
             return target.encode(rows_of(read_metadata(path), folder, files))
         if self.target != "class" or not folder.is_dir():
             wanted = "a folder of classes" if self.target == "class" else "a folder with metadata"
-            raise DataError(f"{shown(folder)} does not say what its images show, wanted {wanted}")
+            raise DataError(f"{shown(folder)} has no labels for its images, wanted {wanted}")
         classes = [shown(file.relative_to(folder).parts[0]) for file in files]
         return encode_classes(classes, self.class_names, "the folders")
 
@@ -223,21 +223,21 @@ class ImageEncoder(Preprocessor):
         folders, values = pair_folders(folder), self._known_values()
         if not folders:
             wanted = "a folder of images and masks"
-            raise DataError(f"{shown(folder)} does not say what its images show, wanted {wanted}")
+            raise DataError(f"{shown(folder)} has no labels for its images, wanted {wanted}")
         pairs = [pair for each in folders for pair in find_pairs(each)]
         masks = read_masks(pairs, self.form.height, self.form.width)
         for pair, mask in zip(pairs, masks, strict=True):
             unknown = np.setdiff1d(mask, values)
             if unknown.size:
                 raise DataError(
-                    f"{shown(pair.mask)} holds the value {unknown[0]}, the masks that were learned "
-                    f"from hold {', '.join(map(str, values))}"
+                    f"{shown(pair.mask)} holds the value {unknown[0]}, the training masks have "
+                    f"{', '.join(map(str, values))}"
                 )
         return encode_masks(masks, values)
 
     def _known_values(self) -> tuple[int, ...]:
         if not self.mask_values:
-            raise DataError("it is not known which values the masks had: train the run again")
+            raise DataError("the values of the masks are not recorded: train the run again")
         return self.mask_values
 
     def _masks(self, source: Any) -> Tensor:

@@ -42,37 +42,53 @@ class ImageFolderConfig(DataConfig):
     """A folder of images of your own."""
 
     path: Annotated[
-        str, Doc("the folder: a folder a class, or train, val and test above, or metadata.csv")
+        str,
+        Doc(
+            "the folder: one subfolder per class, optionally under train, val and test, or "
+            "metadata.csv"
+        ),
     ] = ""
     size: Annotated[
         tuple[Size, ...],
-        Doc("height and width, or one for both; else the images' own if all agree, or 224"),
+        Doc(
+            "height and width, or one number for both; default: the images' own size if all "
+            "agree, else 224"
+        ),
     ] = ()
     resize: Annotated[
-        Resize, Doc("squash stretches an image, crop takes its centre, pad adds black borders")
+        Resize, Doc("squash stretches the image, crop takes its centre, pad adds black borders")
     ] = "squash"
     mode: Annotated[
         Literal["auto", "L", "RGB", "RGBA"],
-        Doc("L is grey, RGB colour, RGBA with alpha; auto: grey where all images are, else RGB"),
+        Doc(
+            "L is greyscale, RGB colour, RGBA with alpha; auto: L if all images are grey, else RGB"
+        ),
     ] = "auto"
     normalize: Annotated[
         Normalization,
-        Doc("mean and scale of each channel: imagenet's, of the training images, or none"),
+        Doc("per-channel normalisation: imagenet's, that of the training images, or none"),
     ] = "imagenet"
     on_bad: Annotated[
         OnBad,
         Doc(
-            "bad files: stop, skip them, or quarantine: skip, and list in .quarantine/bad_files.txt"
+            "unreadable files: stop, skip them, or quarantine: skip, and list them in "
+            ".quarantine/bad_files.txt"
         ),
     ] = "stop"
-    most_bad: Annotated[Fraction, Doc("share of bad files above which skip stops too")] = 0.01
-    memory: Annotated[Positive, Doc("GiB of bytes that are held in memory")] = 4.0
+    most_bad: Annotated[Fraction, Doc("largest fraction of unreadable files that skip accepts")] = (
+        0.01
+    )
+    memory: Annotated[Positive, Doc("GiB of images to hold in memory")] = 4.0
     target: Annotated[tuple[str, ...], Doc("the column of metadata.csv to predict")] = ()
     target_kind: Annotated[
-        Literal["auto", "class", "real", "labels"], Doc("what the column of metadata.csv is")
+        Literal["auto", "class", "real", "labels"], Doc("kind of target in metadata.csv")
     ] = "auto"
     split_column: Annotated[
-        str | None, Doc("the column of metadata.csv that divides the images; 'split' is found")
+        str | None,
+        Doc(
+            "the column of metadata.csv with the split; a column named 'split' is "
+            "used automatically"
+        ),
     ] = None
 
 
@@ -113,7 +129,7 @@ def load_image_folder(config: ImageFolderConfig) -> Data:
 SOURCE = Source(
     config=ImageFolderConfig,
     load=load_image_folder,
-    sentence="images of your own: a folder a class, or a folder with metadata.csv",
+    sentence="your own images: one folder per class, or a folder with metadata.csv",
     origin="your files",
     licence="yours",
     inputs=("image",),
@@ -173,8 +189,8 @@ def _decoded(found: LabelledImages, root: Path, config: ImageFolderConfig) -> _D
 def _not_held(size: float, memory: float) -> str:
     why = f"more than memory={memory:g}" if size > memory else "far more than their files"
     return (
-        f"the images take {size:.3g} GiB, {why}: they are decoded a batch at a time; "
-        "train.workers=N helps"
+        f"the images take {size:.3g} GiB, {why}: they are decoded batch by batch; train.workers=N "
+        f"speeds this up"
     )
 
 
@@ -189,10 +205,10 @@ def _form(headers: Sequence[ImageHeader], config: ImageFolderConfig) -> tuple[Im
     if sizes != [(height, width)]:
         (low, left), (high, right) = sizes[0], sizes[-1]
         span = f"{low} x {left}" + (f" to {high} x {right}" if len(sizes) > 1 else "")
-        notes = [f"images of {span} are brought to {height} x {width} ({config.resize}), {mode}"]
+        notes = [f"images of {span} are resized to {height} x {width} ({config.resize}), {mode}"]
     frames = sum(header.has_frames for header in headers)
     if frames:
-        notes.append(f"{frames} files hold several frames or pages, of which the first is read")
+        notes.append(f"{frames} files have several frames or pages, of which the first is read")
     return ImageForm(mode=mode, height=height, width=width, resize=config.resize), notes
 
 

@@ -40,10 +40,14 @@ class IsbiConfig(Config):
     """Which of the 30 slices are held out."""
 
     fold: Annotated[
-        int, Interval(ge=0, lt=SLICES // BLOCK), Doc("which six neighbours to report on, 0 to 4")
+        int,
+        Interval(ge=0, lt=SLICES // BLOCK),
+        Doc("which block of six neighbouring slices is the test split, 0 to 4"),
     ] = 0
     val_count: Annotated[
-        int, Interval(ge=0, lt=SLICES - BLOCK), Doc("how many slices to choose by, far from these")
+        int,
+        Interval(ge=0, lt=SLICES - BLOCK),
+        Doc("number of validation slices, far from the test slices"),
     ] = 0
 
 

@@ -77,7 +77,7 @@ def _places(
     if not images.parts:
         count = len(images.files)
         rows = hold_out(count, val_size=val_size, test_size=test_size, seed=seed, classes=classes)
-        chance = "at random" if classes is None else "at random, class by class"
+        chance = "at random" if classes is None else "at random, stratified by class"
         return dict(zip(PARTS, rows, strict=True)), f"held out {chance}"
     found = {
         part: torch.tensor([row for row, its in enumerate(images.parts) if its == part]).long()

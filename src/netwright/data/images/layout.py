@@ -66,7 +66,7 @@ def _by_folders(root: Path) -> LabelledImages:
         for path in entries(folder)
     )
     if not rows:
-        what = "images, but no folders of classes" if loose else "no folders of images"
+        what = "images, but no class folders" if loose else "no folders of images"
         raise DataError(f"{shown(root)} holds {what}, and no metadata.csv")
     names = sorted({name for _, name, _ in rows})
     empty = sorted({name for _, name, _ in found} - set(names))
@@ -81,10 +81,10 @@ def _by_folders(root: Path) -> LabelledImages:
         parts=tuple(part for _, _, part in rows) if root not in parts else (),
         how="by their folders",
         notes=(
-            *(f"no image is in the folder {name!r}: it is no class" for name in empty),
-            *_left_out(ignored, "files that do not end like images"),
-            *_left_out(links, "links to folders inside of classes"),
-            *_left_out(loose, "images outside of the folders of classes"),
+            *(f"the folder {name!r} has no images: it is not a class" for name in empty),
+            *_left_out(ignored, "files without an image extension"),
+            *_left_out(links, "links to folders inside class folders"),
+            *_left_out(loose, "images outside class folders"),
         ),
     )
 
@@ -95,7 +95,9 @@ def _part_folders(root: Path) -> dict[Path, str]:
     if "train" not in parts.values():
         if parts and all(parts.values()):
             names = " and ".join(shown(folder.name) for folder in parts)
-            raise DataError(f"{shown(root)} holds {names} alone, wanted a folder named train too")
+            raise DataError(
+                f"{shown(root)} contains only {names}, wanted a folder named train as well"
+            )
         return {root: ""}
     other = [folder.name for folder, part in parts.items() if not part]
     if other:

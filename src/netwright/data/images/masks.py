@@ -33,7 +33,7 @@ def read_mask(path: Path) -> NDArray[np.integer]:
     """The values of a mask (I, J)."""
     with refusing(path), QUIET, opened(path, whole=True) as image:
         if image.format == "JPEG":
-            raise ValueError("a JPEG changes the values of a mask, wanted a PNG")
+            raise ValueError("JPEG compression changes the values of a mask, wanted a PNG")
         with ROOM.hold(image.width * image.height * COPIES):
             return _values(upright(image))
 
@@ -59,8 +59,8 @@ def mask_values(masks: Sequence[NDArray[np.integer]], class_names: Sequence[str]
     most = MOST_CLASSES if class_names else MOST_VALUES
     if len(values) > most:
         raise DataError(
-            f"the masks hold {len(values)} different values, at most {most} are taken for classes: "
-            "are they photographs? (class_names lets there be more, up to 256)"
+            f"the masks hold {len(values)} different values, more than {most} classes: are they "
+            f"photographs? (with class_names there may be up to 256)"
         )
     return values
 
@@ -86,8 +86,8 @@ def _values(image: Image.Image) -> NDArray[np.integer]:
     if pixels.ndim == 3:
         colours = pixels[..., : {2: 1, 4: 3}.get(pixels.shape[2])]  # without alpha
         if not (colours == colours[..., :1]).all():
-            raise ValueError("its pixels are colours, wanted a grey image or a palette")
+            raise ValueError("its pixels are colours, wanted a greyscale or palette image")
         pixels = colours[..., 0]
     if pixels.dtype.kind == "f":
-        raise ValueError("its pixels are floats, wanted whole numbers")
+        raise ValueError("its pixels are floats, wanted integers")
     return pixels.astype(np.uint8) if pixels.dtype == bool else pixels

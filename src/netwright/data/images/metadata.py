@@ -43,7 +43,7 @@ def read_metadata(path: Path) -> RawTable:
             )
         if name in seen:
             first = table.row_name(seen[name])
-            raise table.refusal(row, FILE_NAME, f"{shown(name)} stands in {first} already")
+            raise table.refusal(row, FILE_NAME, f"{shown(name)} is already in {first}")
         seen[name] = row
     return table
 

@@ -44,15 +44,18 @@ class PairsConfig(DataConfig):
     """A folder of images and their masks, of your own."""
 
     path: Annotated[
-        str, Doc("the folder: images and masks below it, or train, val and test above these")
+        str,
+        Doc("the folder: with subfolders images and masks, optionally under train, val and test"),
     ] = ""
     size: Annotated[
         tuple[Size, ...],
-        Doc("height and width, or one number for both; by default that of the images"),
+        Doc("height and width, or one number for both; default: the images' own size"),
     ] = ()
     mode: Annotated[
         Literal["auto"] | ImageMode,
-        Doc("L is grey, RGB colour, RGBA with alpha; auto: grey where all images are, else RGB"),
+        Doc(
+            "L is greyscale, RGB colour, RGBA with alpha; auto: L if all images are grey, else RGB"
+        ),
     ] = "auto"
     class_names: Annotated[
         tuple[str, ...], Doc("names for the values of the masks, in ascending order")
@@ -146,8 +149,8 @@ def _form(headers: Sequence[ImageHeader], config: PairsConfig) -> ImageForm:
     if not config.size and len(sizes) > 1:
         (low, left), (high, right) = sizes[0], sizes[-1]
         raise ConfigError(
-            f"images of {low} x {left} to {high} x {right} cannot be learned from together, "
-            "set data.size"
+            f"images of {low} x {left} to {high} x {right} cannot be batched together, set "
+            f"data.size"
         )
     height, width = (config.size[0], config.size[-1]) if config.size else sizes[0]
     return ImageForm(mode=mode, height=height, width=width)
@@ -174,7 +177,7 @@ def _notes(
 ) -> Iterator[str]:
     count = sum((header.height, header.width) != (form.height, form.width) for header in headers)
     if count:
-        yield f"{count} images and their masks are brought to {form.height} x {form.width}"
+        yield f"{count} images and their masks are resized to {form.height} x {form.width}"
     if not config.class_names:
         yield f"the values of the masks are the classes: {', '.join(map(str, values))}"
 
@@ -182,7 +185,7 @@ def _notes(
 SOURCE = Source(
     config=PairsConfig,
     load=load_pairs,
-    sentence="images and masks of your own: a folder of each, matched by the names of the files",
+    sentence="your own images and masks: a folder of each, matched by file name",
     origin="your files",
     licence="yours",
     inputs=("image",),

@@ -46,7 +46,8 @@ def read_pixels(files: Sequence[Path], form: ImageForm) -> tuple[Tensor, dict[in
     size = len(files) * math.prod(form.shape)
     if size > most_kept(files):
         raise DataError(
-            f"{len(files)} images come to {size / 1e9:.3g} GB, far more than their files, "
+            f"{len(files)} images take {size / 1e9:.3g} GB when decoded, far more than their "
+            f"files, "
             f"{UNPACKED.way_out}"
         )
     pixels = torch.zeros((len(files), *form.shape), dtype=torch.uint8)

@@ -30,9 +30,11 @@ FILE = RemoteFile(
 class NyseConfig(Config):
     """What the published division into train and test leaves to choose."""
 
-    window: Annotated[Size, Doc("days that are looked back on")] = 5
-    day_of_week: Annotated[bool, Doc("tell which day of the week is forecast")] = False
-    val_size: Annotated[Fraction, Doc("share of the training days, the last, to choose by")] = 0.1
+    window: Annotated[Size, Doc("number of past days to read")] = 5
+    day_of_week: Annotated[bool, Doc("include the weekday of the forecast")] = False
+    val_size: Annotated[
+        Fraction, Doc("fraction of the training days, the last ones, used for validation")
+    ] = 0.1
 
 
 def load_nyse(config: NyseConfig) -> Data:

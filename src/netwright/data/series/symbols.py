@@ -52,7 +52,7 @@ class SymbolEncoder(Preprocessor):
         except OSError as error:
             raise DataError(f"{source}: cannot be read: {error.strerror}") from None
         except UnicodeDecodeError:
-            raise DataError(f"{source}: is no text in UTF-8") from None
+            raise DataError(f"{source}: is not UTF-8 text") from None
 
     def encode(self, source: Any) -> Tensor:
         """Texts, or tokens (N, T) -> int64 (N, T)."""
@@ -73,7 +73,7 @@ class SymbolEncoder(Preprocessor):
     def encode_targets(self, source: Any) -> Tensor:
         """Class names -> their indices (N,)."""
         if isinstance(source, str | Path):
-            raise DataError(f"{source} holds no classes: give other data as (texts, classes)")
+            raise DataError(f"{source} has no classes: give other data as (texts, classes)")
         return encode_classes(source, self.class_names)
 
     def units(self) -> tuple[Tensor, Tensor]:

@@ -42,35 +42,42 @@ MAX_CATEGORIES = 50  # kept of one column; the rarer ones become "other"
 class SeriesConfig(Dialect):
     """A table of your own whose rows follow each other in time."""
 
-    path: Annotated[str, Doc("the file, in the order of time: .csv, .tsv or .parquet")] = ""
+    path: Annotated[str, Doc("the file, in chronological order: .csv, .tsv or .parquet")] = ""
     target: Annotated[tuple[str, ...], Doc("the column to forecast, or several")] = ()
     target_kind: Annotated[
         Literal["auto", "class", "real"],
-        Doc("what the target is; auto: text, and whole numbers with few values, are a class"),
+        Doc("kind of target; auto: text, and integers with few values, are a class"),
     ] = "auto"
-    window: Annotated[Size, Doc("rows that are looked back on")] = 10
-    horizon: Annotated[Size, Doc("how far ahead: 1 is the next row")] = 1
+    window: Annotated[Size, Doc("number of past rows to read")] = 10
+    horizon: Annotated[Size, Doc("steps ahead to forecast: 1 is the next row")] = 1
     features: Annotated[
-        tuple[str, ...], Doc("columns whose past is read; by default all numbers, also the target")
+        tuple[str, ...],
+        Doc("columns whose past is read; default: all numeric ones, including the target"),
     ] = ()
     known: Annotated[
         tuple[str, ...],
-        Doc("columns whose value at the forecast time is known beforehand: day of week, holiday"),
+        Doc("columns whose value at the forecast time is known in advance: day of week, holiday"),
     ] = ()
     time: Annotated[
-        str | None, Doc("the column of times, which has to go forward; it is not learned from")
+        str | None, Doc("the time column, which must be increasing; it is not a feature")
     ] = None
     split_column: Annotated[
         str | None,
-        Doc("the column that divides the rows: train, val, test, or TRUE (train) and FALSE (test)"),
+        Doc("the column with the split: train, val, test, or TRUE (train) and FALSE (test)"),
     ] = None
-    val_size: Annotated[Fraction, Doc("share of the windows, before the test, to choose by")] = 0.1
-    test_size: Annotated[Fraction, Doc("share of the windows, the last, to report on")] = 0.2
+    val_size: Annotated[
+        Fraction, Doc("fraction of the windows, before the test ones, used for validation")
+    ] = 0.1
+    test_size: Annotated[
+        Fraction, Doc("fraction of the windows, the last ones, used for testing")
+    ] = 0.2
     types: Annotated[
-        dict[str, GivenKind], Doc("column -> number, category or date, where the guess is wrong")
+        dict[str, GivenKind],
+        Doc("column -> number, category or date, where the inferred type is wrong"),
     ] = field(default_factory=dict)
     missing: Annotated[
-        tuple[str, ...], Doc("texts that mean missing, beside NA, NaN, null, None, ? and nothing")
+        tuple[str, ...],
+        Doc("texts that mean missing, besides NA, NaN, null, None, ? and the empty cell"),
     ] = ()
 
 
@@ -122,7 +129,7 @@ def from_frame(frame: Any, config: SeriesConfig, name: str = "") -> Data:
 SOURCE = Source(
     config=SeriesConfig,
     load=load_series,
-    sentence="a table of your own in the order of time: forecast a column from the rows before",
+    sentence="your own table in chronological order: forecast a column from the rows before",
     origin="your file",
     licence="yours",
     inputs=("series",),
@@ -139,15 +146,14 @@ def _check_settings(table: RawTable, config: SeriesConfig) -> None:
         table.column(column)
     for column in apart:
         if column in {*config.target, *config.features, *config.known}:
-            raise ConfigError(f"{column!r} gives the time or the split, it is not learned from")
+            raise ConfigError(f"{column!r} gives the time or the split, it cannot be a feature")
     for column in config.known:
         if column in config.target:
-            raise ConfigError(f"the target {column!r} is not known beforehand")
+            raise ConfigError(f"the target {column!r} is not known in advance")
     fewest = config.window + config.horizon
     if len(table) <= fewest:
         raise DataError(
-            f"{table.name}: {len(table)} rows are too few, "
-            f"a window and its target take {fewest} of them"
+            f"{table.name}: {len(table)} rows are too few, a window and its target need {fewest}"
         )
 
 
@@ -174,8 +180,8 @@ def _notes_on_order(table: RawTable, config: SeriesConfig) -> Iterator[str]:
     """Rows are taken as they stand; a column of dates may say that they stand otherwise."""
     for column in () if config.time else find_unordered_dates(table):
         yield (
-            f"the rows are taken in their order, but the dates in {column!r} go back in places; "
-            f"--set data.time={column} checks them"
+            f"the rows are used in file order, but the dates in {column!r} are not sorted; --set "
+            f"data.time={column} checks them"
         )
 
 
@@ -236,16 +242,16 @@ def _spec(encoder: SeriesEncoder, table: RawTable) -> DataSpec:
 
 def _note_on_parts(parts: dict[str, Split]) -> str:
     counted = ", ".join(f"{len(part)} {name}" for name, part in parts.items())
-    back = "; the later ones look back on rows of the earlier ones" if len(parts) > 1 else ""
-    return f"windows: {counted} (in the order of time{back})"
+    back = "; later splits read past rows of earlier ones" if len(parts) > 1 else ""
+    return f"windows: {counted} (in chronological order{back})"
 
 
 def _notes(encoder: SeriesEncoder, parts: dict[str, Split]) -> Iterator[str]:
     ahead = "the next row" if encoder.horizon == 1 else f"{encoder.horizon} rows ahead"
-    yield f"{encoder.window} rows of the past are read to forecast {ahead}"
+    yield f"{encoder.window} past rows are read to forecast {ahead}"
     yield from encoder.past.notes()
     if encoder.known is not None:
-        yield from (f"known beforehand: {said}" for said in encoder.known.notes())
+        yield from (f"known in advance: {said}" for said in encoder.known.notes())
     name, part = list(parts.items())[-1]
     last = encoder.persistence(part.inputs)
     if last is not None and part.targets.is_floating_point():
@@ -254,4 +260,4 @@ def _notes(encoder: SeriesEncoder, parts: dict[str, Split]) -> Iterator[str]:
             f"{error:.4g} of {column}"
             for error, column in zip(errors, encoder.past.target.columns, strict=True)
         )
-        yield f"to say the last known value again is off by {said} ({name}, root mean square)"
+        yield f"repeating the last known value has an error of {said} ({name}, root mean square)"

@@ -23,7 +23,7 @@ def check_forward(table: RawTable, column: str) -> None:
     for row, (before, after) in enumerate(pairwise(times), start=1):
         if not after > before:
             cells = table.column(column)
-            wrong = f"{cells[row]!r} must come after {cells[row - 1]!r}, the row before"
+            wrong = f"{cells[row]!r} must come after {cells[row - 1]!r}, the previous row"
             raise table.refusal(row, column, wrong)
 
 
@@ -97,6 +97,9 @@ def _check_parts_follow(table: RawTable, column: str, parts: Division) -> None:
         if not len(part):
             continue
         if int(part.min()) < latest:
-            wrong = f"a row of {name} comes before one of {before}; parts must follow in time"
+            wrong = (
+                f"a row of {name} comes before one of {before}; splits must be in "
+                f"chronological order"
+            )
             raise table.refusal(int(part.min()), column, wrong)
         latest, before = int(part.max()), name

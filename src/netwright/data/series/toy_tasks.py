@@ -41,8 +41,8 @@ PAIRS = ("()", "[]", "{}")
 class AddingConfig(SyntheticConfig):
     """Two of many numbers are marked; their sum is asked for."""
 
-    n: Annotated[Size, Doc("number of sequences, before any are held out")] = 20_000
-    length: Annotated[int, Ge(2), Doc("steps of a sequence")] = 100
+    n: Annotated[Size, Doc("total number of sequences, including those held out")] = 20_000
+    length: Annotated[int, Ge(2), Doc("steps per sequence")] = 100
 
 
 def load_adding(config: AddingConfig) -> Data:
@@ -73,10 +73,12 @@ def load_adding(config: AddingConfig) -> Data:
 class RecallConfig(SyntheticConfig):
     """The first symbol is asked for when all the noise after it has gone by."""
 
-    n: Annotated[Size, Doc("number of sequences, before any are held out")] = 4_000
-    length: Annotated[int, Ge(2), Doc("tokens of a sequence")] = 100
+    n: Annotated[Size, Doc("total number of sequences, including those held out")] = 4_000
+    length: Annotated[int, Ge(2), Doc("tokens per sequence")] = 100
     symbols: Annotated[
-        int, Interval(ge=2, le=26), Doc("different first tokens, A, B ..., each a class")
+        int,
+        Interval(ge=2, le=26),
+        Doc("number of different first tokens, A, B ..., one class each"),
     ] = 8
 
 
@@ -99,7 +101,7 @@ def load_recall(config: RecallConfig) -> Data:
     data = _symbol_data("recall", config, encoder, tokens, tokens[:, 0] - 1)
     if is_rich:
         return data
-    note = f"there are {different} different sequences for {config.n} rows: parts share some"
+    note = f"there are {different} different sequences for {config.n} rows: splits share some"
     return replace(data, notes=(note,))
 
 
@@ -107,9 +109,9 @@ def load_recall(config: RecallConfig) -> Data:
 class VaryingConfig(SyntheticConfig):
     """Sequences of different lengths; the short ones teach what the long ones ask."""
 
-    n: Annotated[Size, Doc("number of sequences, before any are held out")] = 10_000
-    length: Annotated[int, Ge(2), Doc("most tokens of a sequence")] = 20
-    min_length: Annotated[int, Ge(2), Doc("fewest tokens of a sequence")] = 2
+    n: Annotated[Size, Doc("total number of sequences, including those held out")] = 10_000
+    length: Annotated[int, Ge(2), Doc("maximum tokens per sequence")] = 20
+    min_length: Annotated[int, Ge(2), Doc("minimum tokens per sequence")] = 2
 
     def __post_init__(self) -> None:
         """Refuse lengths that leave nothing between them."""
@@ -305,14 +307,14 @@ def _held_out(
 ADDING = Source(
     config=AddingConfig,
     load=load_adding,
-    sentence="numbers of which two are marked: add these two; series of 100 steps, 1 real",
+    sentence="add the two marked numbers; series of 100 steps, 1 real target",
     origin="Hochreiter and Schmidhuber, Long Short-Term Memory (1997)",
     licence=LICENCE,
 )
 RECALL = Source(
     config=RecallConfig,
     load=load_recall,
-    sentence="a symbol and 99 tokens of noise: say the symbol; 8 classes",
+    sentence="a symbol and 99 noise tokens: recall the symbol; 8 classes",
     origin="Hochreiter and Schmidhuber, Long Short-Term Memory (1997)",
     licence=LICENCE,
 )
@@ -326,7 +328,7 @@ PARITY = Source(
 BRACKETS = Source(
     config=BracketsConfig,
     load=load_brackets,
-    sentence="2 to 20 brackets of two kinds: balanced, or with two of them exchanged",
+    sentence="2 to 20 brackets of two kinds: balanced, or with two of them swapped",
     origin="Chomsky and Schuetzenberger, The Algebraic Theory of Context-Free Languages (1963)",
     licence=LICENCE,
 )

@@ -44,7 +44,7 @@ class CategoryFeature(Feature):
         """Refuse categories of their own that are not among the others."""
         for name, is_there in ((MISSING, self.has_missing), (OTHER, self.has_other)):
             if is_there and name not in self.categories:
-                raise DataError(f"{self.name!r:.60} has a category {name!r} that is not listed")
+                raise DataError(f"{self.name!r:.60} has an unlisted category {name!r}")
 
     @classmethod
     def fit(cls, column: TrainingColumn, max_categories: int) -> "CategoryFeature":
@@ -105,12 +105,12 @@ class CategoryFeature(Feature):
 
     def note(self, missing: int) -> str:
         """How many values there are, and what became of the rare ones."""
-        gone = f", {missing} missing (a category of their own)" if missing else ""
+        gone = f", {missing} missing (their own category)" if missing else ""
         if self.has_other:
             kept = len(self.categories) - self.has_missing - 1
             return (
-                f"{self.distinct} different values; the {kept} commonest kept, "
-                f"the rest is 'other'{gone}"
+                f"{self.distinct} distinct values; the {kept} most common kept, the rest is "
+                f"'other'{gone}"
             )
         return f"category, {self.distinct} values{gone}"
 

@@ -83,7 +83,7 @@ def _first_wrong_number(table: RawTable, column: str) -> DataError:
         if value is None:
             return table.refusal(row, column, _no_number(cell))
         if abs(value) > LARGEST:
-            limit = "is not finite (numbers end at 3.4e38)"
+            limit = "is not finite (the largest number is 3.4e38)"
             return table.refusal(row, column, f"{shortened(cell)} {limit}")
     raise AssertionError("every cell is a number")
 

@@ -154,6 +154,6 @@ def _one_form(column: TrainingColumn, forms: list[str]) -> str:
     raise column.table.refusal(
         column.rows[place],
         column.name,
-        f"{shortened(column.cells[place])} may be day/month or month/day, as all its values; "
-        "write 2024-12-31, or leave the column out",
+        f"{shortened(column.cells[place])} may be day/month or month/day, like all its values; "
+        f"write 2024-12-31, or drop the column",
     )

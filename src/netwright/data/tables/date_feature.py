@@ -59,13 +59,13 @@ class DateFeature(Feature):
     def __post_init__(self) -> None:
         """Refuse what no training rows give: it may come from a file of somebody else."""
         if self.form not in DATE_FORMS:
-            raise DataError(f"dates of {self.name!r:.60} have an unknown form, {self.form!r:.60}")
+            raise DataError(f"dates of {self.name!r:.60} have an unknown format, {self.form!r:.60}")
         if self.first.tzinfo is not None:
             raise DataError(f"the first date of {self.name!r:.60} has a time zone, wanted none")
         for part, scaling in self.parts.items():
             if part not in _WORDS or not scaling.std > 0:
                 raise DataError(
-                    f"{part!r:.60} of {self.name!r:.60} is no part of a date that varies"
+                    f"{part!r:.60} of {self.name!r:.60} is not a part of the date that varies"
                 )
             if part == "days" and (scaling.high or 0) > MOST_DAYS:
                 raise DataError(f"dates of {self.name!r:.60} end after {scaling.high:g} days")
@@ -124,7 +124,7 @@ class DateFeature(Feature):
         said = []
         missing = table.column(self.name).count("")
         if missing and not self.has_indicator:
-            given = "given the training median"
+            given = "imputed with the training median"
             said.append(f"{self.name}: {missing} missing, none in training; {given}")
         days = self.parts.get("days")
         if days is not None and days.high is not None:

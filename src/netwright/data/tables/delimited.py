@@ -111,11 +111,11 @@ def _checked_header(name: str, line: int, fields: list[str]) -> list[str]:
     places: dict[str, int] = {}
     for place, column in enumerate(header, start=1):
         if not column and place > 1:
-            raise DataError(f"{name}:{line}: field {place} of the header is empty, name it")
+            raise DataError(f"{name}:{line}: field {place} of the header is empty, give it a name")
         if column in places:
             raise DataError(
-                f"{name}:{line}: column {column!r} stands twice in the header, "
-                f"as field {places[column]} and field {place}"
+                f"{name}:{line}: column {column!r} appears twice in the header, as field "
+                f"{places[column]} and field {place}"
             )
         places[column] = place
     return header
@@ -126,7 +126,9 @@ def _doubt_numbers(records: _Records, notes: list[str]) -> None:
     numbers = [column for column in records.header if as_number(column) is not None]
     if numbers:
         line = f"line {records.header_line}"
-        notes.append(f"{line} is taken as the header, though it holds numbers: {listed(numbers)}")
+        notes.append(
+            f"{line} is taken as the header, although it contains numbers: {listed(numbers)}"
+        )
 
 
 def _broken_record(name: str, begin: int, line: int, error: str) -> str:
@@ -145,5 +147,5 @@ def _leave_out_row_names(place: str, columns: dict[str, list[str]], notes: list[
     """Take out the row names that R and pandas write, the one column without a name."""
     cells = columns.pop("")
     if len(set(cells)) < len(cells):
-        raise DataError(f"{place}: field 1 of the header is empty, name it")
+        raise DataError(f"{place}: field 1 of the header is empty, give it a name")
     notes.append("the unnamed first column is left out, every value is different (id-like)")

@@ -7,7 +7,8 @@ from netwright.core.config import Config, Doc
 from netwright.data.tables.number_marks import Thousands
 
 Encoding = Annotated[
-    str, Doc("how bytes are text: latin-1, cp1252, utf-16 ...; none: UTF-8, or what a mark says")
+    str,
+    Doc("text encoding: latin-1, cp1252, utf-16 ...; none: UTF-8, or that of the byte order mark"),
 ]
 
 
@@ -18,7 +19,7 @@ class Dialect(Config):
     encoding: Encoding = ""
     thousands: Annotated[
         Thousands,
-        Doc("what stands between thousands: , as in 1,234.5 or . as in 1.234,5, ' or space"),
+        Doc("thousands separator: , as in 1,234.5 or . as in 1.234,5, ' or space"),
     ] = ""
 
     @property

@@ -78,7 +78,7 @@ def _check_size(path: Path, file: Any) -> None:
 
 
 def _check_total(path: Path, size: int) -> None:
-    CONTENT.check(path.name, size / 1e9, "comes to")
+    CONTENT.check(path.name, size / 1e9, "takes")
     if size > FREE + UNPACKED.value * path.stat().st_size:
         raise DataError(f"{path.name} unpacks to far more than its size, {UNPACKED.way_out}")
 
@@ -160,7 +160,7 @@ def _check_names(name: str, names: Sequence[str]) -> None:
     seen: set[str] = set()
     for column in names:
         if column in seen:
-            raise DataError(f"{name}: column {column!r} stands twice")
+            raise DataError(f"{name}: column {column!r} appears twice")
         seen.add(column)
 
 

@@ -72,7 +72,7 @@ class NumberFeature(Feature):
         said = []
         missing = table.column(self.name).count("")
         if missing and not self.has_indicator:
-            given = f"given the training median {self.scaling.median:.6g}"
+            given = f"imputed with the training median {self.scaling.median:.6g}"
             said.append(f"{self.name}: {missing} missing, none in training; {given}")
         values = numbers_of(table, self.name)
         far = values[self.scaling.far_outside(values)] if self.scaling.std else values[:0]
@@ -90,7 +90,7 @@ class NumberFeature(Feature):
         if not missing:
             return "number"
         if not self.scaling.std:
-            value = f"else always {self.scaling.median:.6g}"
+            value = f"otherwise always {self.scaling.median:.6g}"
             return f"number, {missing} missing, {value}; only the indicator column is kept"
         median = f"median {self.scaling.median:.6g} of the training rows"
         return f"number, {missing} missing ({median}, with an indicator column)"

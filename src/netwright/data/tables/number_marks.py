@@ -58,7 +58,7 @@ def read_marks(
             plain[column] = [written[cell] if cell else cell for cell in cells]
             if grouped:
                 mark = repr(thousands) if thousands != "space" else "the space"
-                notes.append(f"{column}: {mark} stands between thousands, as in {grouped[0]!r}")
+                notes.append(f"{column}: {mark} is the thousands separator, as in {grouped[0]!r}")
             else:
                 notes.append(f"{column}: decimal commas were read as points, as in {commas[0]!r}")
     return plain, notes

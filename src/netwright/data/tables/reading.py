@@ -79,6 +79,6 @@ def _content(path: Path) -> bytes:
     try:
         return read_content(path)
     except (EOFError, zlib.error, gzip.BadGzipFile):
-        raise DataError(f"{path.name}: the gzip file is cut off or damaged") from None
+        raise DataError(f"{path.name}: the gzip file is truncated or damaged") from None
     except OSError as error:
         raise DataError(f"{path}: cannot be read: {error.strerror}") from None

@@ -46,10 +46,10 @@ def divide_by_column(table: RawTable, column: str, *, named: bool) -> Division:
         split = words.get(_key(cell))
         if split is None:
             got = shortened(cell) if cell else "a missing cell"
-            raise table.refusal(row, column, f"{got} is no split, wanted train, val or test")
+            raise table.refusal(row, column, f"{got} is not a split, wanted train, val or test")
         rows[split].append(row)
     if not rows["train"]:
-        raise DataError(f"{table.name}: column {column!r} names no training row")
+        raise DataError(f"{table.name}: column {column!r} leaves no training rows")
     return {name: torch.tensor(places, dtype=torch.int64) for name, places in rows.items()}
 
 
@@ -72,7 +72,7 @@ def divide(
             len(table), val_size=val_size, test_size=test_size, seed=seed, classes=classes
         )
         found = {"train": train, "val": val, "test": test}
-        how = "held out at random" if classes is None else "held out at random, class by class"
+        how = "held out at random" if classes is None else "held out at random, stratified by class"
         return found, f"rows: {_counted(found)} ({how})"
     found = divide_by_column(table, split_column, named=named)
     sentence = f"rows: {_counted(found)} (column {split_column!r})"
@@ -87,7 +87,7 @@ def divide(
         classes=None if classes is None else classes[rows],
     )
     found = {"train": rows[train], "val": rows[val], "test": found["test"]}
-    return found, f"{sentence}; {len(val)} of the training rows are held out to choose by"
+    return found, f"{sentence}; {len(val)} of the training rows are held out for validation"
 
 
 def _key(text: str) -> str:

@@ -34,28 +34,30 @@ class TableConfig(Dialect, DataConfig):
     target_kind: Annotated[
         Literal["auto", "class", "real", "labels"],
         Doc(
-            "what the target is; auto: text, and whole numbers with at most 20 different values, "
-            "are a class, all else is real; labels: columns of yes and no"
+            "kind of target; auto: text, and integers with at most 20 distinct values, are a "
+            "class, everything else is real; labels: columns of yes and no"
         ),
     ] = "auto"
-    drop_missing_target: Annotated[bool, Doc("leave out rows without a target")] = False
-    drop: Annotated[tuple[str, ...], Doc("columns to leave out")] = ()
+    drop_missing_target: Annotated[bool, Doc("drop rows without a target")] = False
+    drop: Annotated[tuple[str, ...], Doc("columns to drop")] = ()
     split_column: Annotated[
         str | None,
         Doc(
-            "the column that divides the rows: train, val, test, or 0, 1, 2, or TRUE (train) and "
-            "FALSE (test); a column named 'split' is used by itself"
+            "the column with the split: train, val, test, or 0, 1, 2, or TRUE (train) and FALSE "
+            "(test); a column named 'split' is used automatically"
         ),
     ] = None
     weight_column: Annotated[str | None, Doc("the column of sample weights")] = None
     types: Annotated[
-        dict[str, GivenKind], Doc("column -> number, category or date, where the guess is wrong")
+        dict[str, GivenKind],
+        Doc("column -> number, category or date, where the inferred type is wrong"),
     ] = field(default_factory=dict)
     missing: Annotated[
-        tuple[str, ...], Doc("texts that mean missing, beside NA, NaN, null, None, ? and nothing")
+        tuple[str, ...],
+        Doc("texts that mean missing, besides NA, NaN, null, None, ? and the empty cell"),
     ] = ()
     max_categories: Annotated[
-        int, Ge(2), Doc("categories kept of one column; the rarer ones become 'other'")
+        int, Ge(2), Doc("maximum number of categories per column; rarer ones become 'other'")
     ] = 50
 
 
@@ -74,7 +76,7 @@ def from_frame(frame: Any, config: TableConfig) -> Data:
 SOURCE = Source(
     config=TableConfig,
     load=load_table,
-    sentence="a table of your own: CSV, TSV or parquet, any size that fits in memory",
+    sentence="your own table: CSV, TSV or parquet, any size that fits in memory",
     origin="your file",
     licence="yours",
     inputs=("features",),
@@ -125,7 +127,7 @@ def _parts(config: TableConfig) -> dict[str, str]:
     parts: dict[str, str] = {}
     for setting, column in named:
         if column in parts:
-            raise ConfigError(f"column {column!r} is named by {parts[column]} and by {setting}")
+            raise ConfigError(f"column {column!r} is used both as {parts[column]} and as {setting}")
         parts[column] = setting
     return parts
 
@@ -142,7 +144,7 @@ def _check_settings(table: RawTable, config: TableConfig) -> None:
 def _with_targets(table: RawTable, config: TableConfig) -> tuple[RawTable, tuple[str, ...]]:
     """The rows that have all their targets, and what was left out."""
     if not config.drop_missing_target:
-        check_present(table, config.target, "; give --drop-missing-target to leave them out")
+        check_present(table, config.target, "; give --drop-missing-target to drop them")
     targets = zip(*(table.column(column) for column in config.target), strict=True)
     rows = [row for row, cells in enumerate(targets) if "" not in cells]
     if len(rows) < MIN_ROWS:
@@ -151,7 +153,7 @@ def _with_targets(table: RawTable, config: TableConfig) -> tuple[RawTable, tuple
         return table, ()
     names = listed([repr(column) for column in config.target])
     gone = len(table) - len(rows)
-    return table.take(rows), (f"{gone} of {len(table)} rows were left out, without {names}",)
+    return table.take(rows), (f"{gone} of {len(table)} rows were dropped, without {names}",)
 
 
 def _split_column(table: RawTable, config: TableConfig) -> str | None:
@@ -184,8 +186,8 @@ def _fitted(
     )
     notes = {
         "weight": "sample weights",
-        "split": "divides the rows",
-        "dropped": "left out, as asked",
+        "split": "defines the split",
+        "dropped": "dropped, as requested",
     }
     others = [
         summarise(
@@ -228,8 +230,8 @@ def _splits(
     if reals is not None and bool((reals == reals[0]).all(dim=0).any()):
         column = encoder.target.columns[int((reals == reals[0]).all(dim=0).nonzero()[0])]
         raise DataError(
-            f"{table.name}: the target {column!r} is the same in all training rows, "
-            "there is nothing to learn"
+            f"{table.name}: the target {column!r} is constant in the training rows, there is "
+            f"nothing to learn"
         )
     return splits
 

@@ -66,8 +66,8 @@ class TargetEncoder:
         if len(names) > max(FEW_VALUES, len(table) / 2):
             hint = "; pairs of texts are read with --set data.name=text-pairs"
             raise DataError(
-                f"{table.name}: {columns[0]!r} has {len(names)} different values in "
-                f"{len(table)} rows, too many for classes{hint if reads_like_text(names) else ''}"
+                f"{table.name}: {columns[0]!r} has {len(names)} distinct values in {len(table)} "
+                f"rows, too many for classes{hint if reads_like_text(names) else ''}"
             )
         return cls(kind=found, columns=columns, class_names=tuple(names))
 
@@ -126,7 +126,7 @@ class TargetEncoder:
         for row, cell in enumerate(cells):
             if codes[cell] < 0:
                 hint = nearest(cell, self.class_names) or f"; there are {listed(self.class_names)}"
-                raise table.refusal(row, column, f"{shortened(cell)} is no class{hint}")
+                raise table.refusal(row, column, f"{shortened(cell)} is not a known class{hint}")
         return torch.tensor([codes[cell] for cell in cells], dtype=torch.int64)
 
 
@@ -142,8 +142,8 @@ def infer_target(table: RawTable, columns: Sequence[str]) -> TableTarget:
         if not unlike:
             return "real"
         raise DataError(
-            f"{table.name}: {unlike[0]!r} does not hold numbers; several targets are reals, or "
-            "yes and no with --target-kind labels"
+            f"{table.name}: {unlike[0]!r} is not numeric; several targets must be real, or yes "
+            f"and no with --target-kind labels"
         )
     if unlike:
         return "class"
@@ -177,6 +177,8 @@ def _labels(table: RawTable, column: str) -> NDArray[np.float64]:
     for row, cell in enumerate(cells):
         key = category_key(cell).lower()
         if key not in _YES and key not in _NO:
-            raise table.refusal(row, column, f"{shortened(cell)} is no label, wanted 0/1 or yes/no")
+            raise table.refusal(
+                row, column, f"{shortened(cell)} is not a label, wanted 0/1 or yes/no"
+            )
         values[row] = key in _YES
     return values

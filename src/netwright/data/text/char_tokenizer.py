@@ -18,7 +18,7 @@ class CharTokenizer(Tokenizer):
 
     kind: ClassVar[str] = "char"
     card: ClassVar[Card] = Card(
-        sentence="Each character is a token: nothing is lost, and sequences are long.",
+        sentence="Each character is a token: nothing is lost, but sequences are long.",
         formula=r"\text{cat} \mapsto (c, a, t)",
         source="Sutskever, Martens and Hinton, Generating text with recurrent neural networks "
         "(2011)",

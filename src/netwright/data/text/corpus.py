@@ -33,10 +33,13 @@ Texts = Mapping[str, Sequence[str]]  # part -> its texts
 class WindowConfig(Config):
     """How a stream of tokens is cut into examples."""
 
-    window: Annotated[Size, Doc("tokens of an example")] = 128
+    window: Annotated[Size, Doc("tokens per example")] = 128
     stride: Annotated[
         Size | None,
-        Doc("tokens from one training example to the next; less than window: they overlap"),
+        Doc(
+            "tokens from the start of one training example to the next; less than window: they "
+            "overlap"
+        ),
     ] = None
 
 
@@ -46,10 +49,10 @@ class CorpusConfig(WindowConfig):
 
     tokenizer: Annotated[str, OneOf(TOKENIZERS), Doc("char, word, bpe or wordpiece")] = "char"
     vocab_size: Annotated[
-        Size | None, Doc("tokens at most; none: all characters or words, 8,000 parts of words")
+        Size | None, Doc("maximum vocabulary size; none: all characters or words, 8,000 subwords")
     ] = None
-    min_count: Annotated[int, Ge(1), Doc("rarer tokens are unknown")] = 1
-    lower: Annotated[bool, Doc("read capital letters as small ones")] = False
+    min_count: Annotated[int, Ge(1), Doc("minimum count of a token; rarer ones are unknown")] = 1
+    lower: Annotated[bool, Doc("convert to lower case")] = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,8 +61,10 @@ class TextConfig(CorpusConfig):
 
     path: Annotated[str, Doc("a .txt file, or a folder of them; .txt.gz too")] = ""
     encoding: Encoding = ""
-    val_size: Annotated[Fraction, Doc("share of the text, near its end, to choose by")] = 0.1
-    test_size: Annotated[Fraction, Doc("share of the text, at its end, to report on")] = 0.0
+    val_size: Annotated[
+        Fraction, Doc("fraction of the text, before the test part, used for validation")
+    ] = 0.1
+    test_size: Annotated[Fraction, Doc("fraction of the text, at its end, used for testing")] = 0.0
 
 
 def load_text(config: TextConfig) -> Data:
@@ -74,11 +79,11 @@ def load_text(config: TextConfig) -> Data:
             part: [read_text(file, config.encoding, allowance) for file in its]
             for part, its in parts.items()
         }
-        notes = ["the names of the files say their parts"]
+        notes = ["the splits are given by file names"]
     else:
         whole = [read_text(file, config.encoding, allowance) for file in files]
         texts = cut_texts(whole, val_size=config.val_size, test_size=config.test_size)
-        notes = ["the parts are cut by position: " + " then ".join(texts)]
+        notes = ["the splits are cut by position: " + " then ".join(texts)]
     if len(files) > 1:
         notes.append(f"{len(files)} files, each ends in <eos>")
     tokenizer, name = fit_tokenizer(texts, config), root.resolve().name
@@ -90,7 +95,7 @@ def load_text(config: TextConfig) -> Data:
 SOURCE = Source(
     config=TextConfig,
     load=load_text,
-    sentence="text of your own, to learn a language model from: a .txt file or a folder of them",
+    sentence="your own text, to train a language model on: a .txt file or a folder of them",
     origin="your files",
     licence="yours",
     inputs=("tokens",),
@@ -113,7 +118,7 @@ def cut_texts(texts: Sequence[str], *, val_size: float, test_size: float) -> dic
         parts[part] = _stretch(texts, begin, end)
         begin = end
     if not parts["train"]:
-        raise DataError(f"the text has {total} characters, none is left to train on; give more")
+        raise DataError(f"the text has {total} characters, too few to train on; give a longer text")
     return {part: pieces for part, pieces in parts.items() if pieces}
 
 

@@ -48,7 +48,7 @@ class CorpusEncoder(TextEncoder):
         """The tokens (1, P) of the beginning of a text that is to be continued."""
         tokens = self.tokenizer.encode(text)
         if not tokens:
-            raise ConfigError(f"a prompt must hold at least one token, got {text!r}")
+            raise ConfigError(f"a prompt must have at least one token, got {text!r}")
         return torch.tensor([tokens])
 
     def read(self, source: Any) -> list[str]:

@@ -37,29 +37,37 @@ class TextPairsConfig(DataConfig):
 
     path: Annotated[
         str,
-        Doc("a table (.csv, .tsv, either with .gz, .parquet), or a file with one source a line"),
+        Doc("a table (.csv, .tsv, either with .gz, .parquet), or a file with one source per line"),
     ] = ""
     target_path: Annotated[
-        str, Doc("the file with one target a line, where path has one source a line")
+        str, Doc("the file with one target per line, where path has one source per line")
     ] = ""
     encoding: Encoding = ""
     source: Annotated[str, Doc("the column of sources")] = "source"
     target: Annotated[str, Doc("the column of targets")] = "target"
     tokenizer: Annotated[str, OneOf(TOKENIZERS), Doc("char, word, bpe or wordpiece")] = "word"
     vocab_size: Annotated[
-        Size, Doc("tokens at most of each of the two vocabularies, with the special ones")
+        Size, Doc("maximum size of each of the two vocabularies, including special tokens")
     ] = 20_000
     min_count: Annotated[
-        int, Ge(1), Doc("rarer tokens are unknown; from 2 on unknown ones are learned from too")
+        int,
+        Ge(1),
+        Doc(
+            "minimum count of a token; rarer ones are unknown, and from 2 on the "
+            "unknown token is trained too"
+        ),
     ] = 2
-    lower: Annotated[bool, Doc("read capital letters as small ones")] = False
+    lower: Annotated[bool, Doc("convert to lower case")] = False
     max_length: Annotated[
         Size | None,
-        Doc("tokens after which a text is cut; none: what the longest one needs, up to 128"),
+        Doc(
+            "maximum tokens per text, longer ones are truncated; none: the length of the longest, "
+            "up to 128"
+        ),
     ] = None
     split_column: Annotated[
         str | None,
-        Doc("the column that divides the rows; a column named 'split' is used by itself"),
+        Doc("the column with the split; a column named 'split' is used automatically"),
     ] = None
 
 
@@ -67,7 +75,7 @@ def load_pairs(config: TextPairsConfig) -> Data:
     """Read pairs; both vocabularies are those of the training rows."""
     table = _read(config)
     columns = (config.source, config.target)
-    check_present(table, columns, "; leave such rows out of the file")
+    check_present(table, columns, "; remove such rows from the file")
     split_column = find_split_column(table, config.split_column)
     division, divided = divide(
         table,
@@ -100,7 +108,7 @@ def load_pairs(config: TextPairsConfig) -> Data:
 SOURCE = Source(
     config=TextPairsConfig,
     load=load_pairs,
-    sentence="pairs of texts of your own: a table with two columns, or two files line by line",
+    sentence="your own pairs of texts: a table with two columns, or two files line by line",
     origin="your files",
     licence="yours",
     inputs=("pairs",),
@@ -112,7 +120,7 @@ def _read(config: TextPairsConfig) -> RawTable:
     if not config.path:
         raise ConfigError("path is empty, wanted a table with two columns of text, or a text file")
     if config.source == config.target:
-        raise ConfigError(f"column {config.source!r} is named by source and by target")
+        raise ConfigError(f"column {config.source!r} is used both as source and as target")
     if not config.target_path:
         return read_text_rows(config.path, config.encoding)
     paths = [Path(path).expanduser() for path in (config.path, config.target_path)]
@@ -122,7 +130,7 @@ def _read(config: TextPairsConfig) -> RawTable:
     if len(sources) != len(targets):
         raise DataError(
             f"{paths[0].name} has {len(sources)} lines, {paths[1].name} has {len(targets)}: "
-            "wanted as many, line by line"
+            f"wanted the same number, line by line"
         )
     return RawTable(
         name=paths[0].name,
@@ -169,6 +177,6 @@ def _note(column: str, reader: Tokenizer, tokens: Sequence[list[int]], length: i
     cut = sum(len(text) > length for text in tokens)
     return (
         f"{column}: text, {reader.size - len(SPECIALS):,} {reader.kind} tokens known, "
-        f"{share(unknown, total)} of the training text unknown; {length} tokens a text, "
-        f"{share(cut, len(tokens))} of the training texts are cut"
+        f"{share(unknown, total)} of the training text unknown; {length} tokens per text, "
+        f"{share(cut, len(tokens))} of the training texts are truncated"
     )

@@ -83,7 +83,7 @@ def load_sst2(config: RowsConfig) -> Data:
 class ImdbConfig(RowsConfig):
     """How the text of a review becomes an input, and what is held out of the training reviews."""
 
-    val_size: Annotated[Fraction, Doc("share of the training reviews to choose by")] = 0.1
+    val_size: Annotated[Fraction, Doc("fraction of the training reviews used for validation")] = 0.1
 
 
 def load_imdb(config: ImdbConfig) -> Data:
@@ -225,21 +225,23 @@ TREES = {
 TINY_SHAKESPEARE = Source(
     config=CorpusConfig,
     load=load_tiny_shakespeare,
-    sentence="Shakespeare's plays, 40,000 lines, 1,115,394 characters; the last tenth to choose by",
+    sentence="Shakespeare's plays, 40,000 lines, 1,115,394 characters; the last tenth for "
+    "validation",
     origin="Karpathy, char-rnn (2015)",
     licence="not stated for the text (the repository is MIT)",
 )
 WIKITEXT_2 = Source(
     config=WindowConfig,
     load=load_wikitext,
-    sentence="articles of Wikipedia, 2.1 million words, 33,278 different ones; own val and test",
+    sentence="articles of Wikipedia, 2.1 million words, 33,278 different ones; official val and "
+    "test splits",
     origin="Merity et al., Pointer sentinel mixture models (2016)",
     licence="CC BY-SA 3.0",
 )
 SST2 = Source(
     config=RowsConfig,
     load=load_sst2,
-    sentence="9,613 sentences of film reviews, negative or positive; own val and test",
+    sentence="9,613 sentences of film reviews, negative or positive; official val and test splits",
     origin="Socher et al., Recursive deep models for semantic compositionality (2013)",
     licence="not stated",
 )
@@ -253,7 +255,8 @@ IMDB = Source(
 UD_EWT = Source(
     config=TaggedConfig,
     load=load_ud_ewt,
-    sentence="16,622 English sentences, 254,818 words with 17 parts of speech; own val and test",
+    sentence="16,622 English sentences, 254,818 words with 17 parts of speech; official val and "
+    "test splits",
     origin="Silveira et al., A gold standard dependency corpus for English (2014), UD 2.16",
     licence="CC BY-SA 4.0",
 )

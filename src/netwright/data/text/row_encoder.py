@@ -102,7 +102,7 @@ class RowEncoder(TextEncoder):
         said = [f"{share(unknown, total)} of the tokens are unknown"] if unknown else []
         cut = sum(len(text) > self.length for text in texts) if self.inputs == "tokens" else 0
         if cut:
-            said.append(f"{cut} of {len(texts)} texts are cut after {self.length} tokens")
+            said.append(f"{cut} of {len(texts)} texts are truncated after {self.length} tokens")
         return tuple(said)
 
     def units(self) -> tuple[Tensor, Tensor]:

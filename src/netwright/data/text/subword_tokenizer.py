@@ -68,7 +68,7 @@ class BytePairTokenizer(SubwordTokenizer):
 
     kind: ClassVar[str] = "bpe"
     card: ClassVar[Card] = Card(
-        sentence="Begin with bytes and join the commonest pair of neighbours, again and again.",
+        sentence="Start with bytes and repeatedly merge the most frequent adjacent pair.",
         formula=r"(a^*, b^*) = \arg\max_{(a, b)} n(ab), \quad V \leftarrow V \cup \{a^* b^*\}",
         symbols={"n(ab)": "how often a is followed by b in the training texts", "V": "vocabulary"},
         source="Sennrich, Haddow and Birch, Neural machine translation of rare words with subword "
@@ -85,7 +85,7 @@ class BytePairTokenizer(SubwordTokenizer):
             first, blank, second = merge.partition(" ") if isinstance(merge, str) else ("",) * 3
             if not blank or not {first, second, first + second} <= known:
                 raise DataError(
-                    f"a pair of bpe must be two tokens that make a third one, got {merge!r:.60}"
+                    f"a merge of bpe must be two tokens that form a third one, got {merge!r:.60}"
                 )
 
     @property
@@ -138,7 +138,8 @@ class WordPieceTokenizer(SubwordTokenizer):
 
     kind: ClassVar[str] = "wordpiece"
     card: ClassVar[Card] = Card(
-        sentence="Cut each word into the longest known parts, from left to right; ## goes on.",
+        sentence="Split each word greedily into the longest known parts, from left to right; ## "
+        "marks continuations.",
         formula=r"\text{unaffable} \mapsto (\text{un}, \text{\#\#aff}, \text{\#\#able})",
         source="Wu et al., Google's neural machine translation system (2016), section 4.1",
         misprint="The vocabulary is often said to be chosen by n(ab) / (n(a) n(b)); the library "

@@ -57,7 +57,7 @@ class TagEncoder(TextEncoder):
 
     def reading(self, **settings: str) -> "TagEncoder":
         """CoNLL-U is UTF-8."""
-        raise ConfigError("a CoNLL-U file is UTF-8: it has no encoding to set")
+        raise ConfigError("a CoNLL-U file is always UTF-8: encoding cannot be set")
 
     def read(self, source: Any) -> list[Sentence]:
         """Sentences of any kind; what comes without tags has none."""

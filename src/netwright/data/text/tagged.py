@@ -32,12 +32,18 @@ LONG_SHARE = 95  # per cent of the training sentences that fit into one example
 class TaggedConfig(Config):
     """How tagged sentences become examples."""
 
-    vocab_size: Annotated[Size | None, Doc("words at most; none: all")] = None
-    min_count: Annotated[int, Ge(1), Doc("rarer words are unknown, which is learned from too")] = 2
-    lower: Annotated[bool, Doc("read capital letters as small ones")] = False
+    vocab_size: Annotated[Size | None, Doc("maximum vocabulary size; none: all words")] = None
+    min_count: Annotated[
+        int,
+        Ge(1),
+        Doc(
+            "minimum count of a word; rarer ones are unknown, and the unknown token is trained too"
+        ),
+    ] = 2
+    lower: Annotated[bool, Doc("convert to lower case")] = False
     max_length: Annotated[
         Size | None,
-        Doc("words of an example, longer sentences go on in the next; none: 95 % of them fit"),
+        Doc("words per example, longer sentences continue in the next; none: 95 % of them fit"),
     ] = None
 
 
@@ -62,7 +68,7 @@ def load_tagged(config: TaggedFilesConfig) -> Data:
             part: [one for file in its for one in read_conllu(file, allowance)]
             for part, its in parts.items()
         }
-        how = "the names of the files say it"
+        how = "by file names"
     else:
         sentences = _drawn([one for file in files for one in read_conllu(file, allowance)], config)
         how = "held out at random"
@@ -72,7 +78,7 @@ def load_tagged(config: TaggedFilesConfig) -> Data:
 SOURCE = Source(
     config=TaggedFilesConfig,
     load=load_tagged,
-    sentence="sentences of your own whose words have tags: CoNLL-U files",
+    sentence="your own sentences with tagged words: CoNLL-U files",
     origin="your files",
     licence="yours",
     inputs=("tokens",),
@@ -103,7 +109,7 @@ def tagged_data(
     )
     tags = sorted({tag for its in sentences.values() for one in its for tag in one.tags})
     if len(tags) < 2:
-        raise DataError(f"{name} has one tag only, {tags[0]!r}")
+        raise DataError(f"{name} has only one tag, {tags[0]!r}")
     needed = int(np.percentile([len(one) for one in words], LONG_SHARE, method="higher"))
     encoder = TagEncoder(tokenizer=tokenizer, length=config.max_length or needed, tags=tuple(tags))
     splits = {
@@ -122,7 +128,7 @@ def tagged_data(
             f"sentences: {counted} ({how})",
             f"{tokenizer.size - len(SPECIALS):,} words known, {len(tags)} tags; unknown: "
             + ", ".join(f"{_unknown(split)} of {part}" for part, split in splits.items()),
-            f"{encoder.length} words an example, longer sentences go on in the next",
+            f"{encoder.length} words per example, longer sentences continue in the next",
         ),
         test_is_given=test_is_given,
     )

@@ -84,6 +84,6 @@ def _content(path: Path, allowance: Allowance | None) -> bytes:
         hint = nearest(path.name, siblings)
         raise DataError(f"{path}: there is no such file{hint}") from None
     except (EOFError, zlib.error, gzip.BadGzipFile):
-        raise DataError(f"{path.name}: the gzip file is cut off or damaged") from None
+        raise DataError(f"{path.name}: the gzip file is truncated or damaged") from None
     except OSError as error:
         raise DataError(f"{path}: cannot be read: {error.strerror}") from None

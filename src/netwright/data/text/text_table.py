@@ -35,19 +35,28 @@ class RowsConfig(Config):
 
     inputs: Annotated[
         TextInputs,
-        Doc("tokens in their order; bag: how often each word occurs; tf-idf: the same, weighted"),
+        Doc("tokens: the sequence of tokens; bag: word counts; tf-idf: weighted word counts"),
     ] = "tokens"
     tokenizer: Annotated[str, OneOf(TOKENIZERS), Doc("char, word, bpe or wordpiece")] = "word"
     vocab_size: Annotated[
-        Size | None, Doc("tokens at most, with the special ones; none: 20,000, of a bag 5,000")
+        Size | None,
+        Doc("maximum vocabulary size, including special tokens; none: 20,000, for a bag 5,000"),
     ] = None
     min_count: Annotated[
-        int, Ge(1), Doc("rarer tokens are unknown; from 2 on unknown ones are learned from too")
+        int,
+        Ge(1),
+        Doc(
+            "minimum count of a token; rarer ones are unknown, and from 2 on the "
+            "unknown token is trained too"
+        ),
     ] = 2
-    lower: Annotated[bool, Doc("read capital letters as small ones")] = True
+    lower: Annotated[bool, Doc("convert to lower case")] = True
     max_length: Annotated[
         Size | None,
-        Doc("tokens after which a text is cut; none: what 95 % of the training texts need, to 512"),
+        Doc(
+            "maximum tokens per text, longer ones are truncated; none: enough for 95 % of the "
+            "training texts, up to 512"
+        ),
     ] = None
 
 
@@ -61,13 +70,16 @@ class TextTableConfig(RowsConfig, DataConfig):
     target: Annotated[tuple[str, ...], Doc("the column to predict, or several")] = ()
     target_kind: Annotated[
         Literal["auto", "class", "real", "labels"],
-        Doc("what the target is; auto: text and few whole numbers are a class, all else is real"),
+        Doc(
+            "kind of target; auto: text and few distinct integers are a class, everything else is "
+            "real"
+        ),
     ] = "auto"
-    drop_missing_target: Annotated[bool, Doc("leave out rows without a target")] = False
-    drop_missing_text: Annotated[bool, Doc("leave out rows without a text")] = False
+    drop_missing_target: Annotated[bool, Doc("drop rows without a target")] = False
+    drop_missing_text: Annotated[bool, Doc("drop rows without a text")] = False
     split_column: Annotated[
         str | None,
-        Doc("the column that divides the rows; a column named 'split' is used by itself"),
+        Doc("the column with the split; a column named 'split' is used automatically"),
     ] = None
 
 
@@ -81,7 +93,7 @@ def load_text_table(config: TextTableConfig) -> Data:
 SOURCE = Source(
     config=TextTableConfig,
     load=load_text_table,
-    sentence="a table of your own with a text in each row: CSV, TSV or parquet",
+    sentence="your own table with a text in each row: CSV, TSV or parquet",
     origin="your file",
     licence="yours",
     inputs=("tokens", "features"),
@@ -128,8 +140,8 @@ def text_table_data(table: RawTable, config: TextTableConfig) -> Data:
 def _check_settings(table: RawTable, config: TextTableConfig) -> None:
     if len(table.columns) == 1:
         raise DataError(
-            f"{table.name} has one column, wanted a text and a target; a language model is learned "
-            "from a plain text without --text and --target"
+            f"{table.name} has one column, wanted a text and a target; a language model is "
+            f"trained on plain text, without --text and --target"
         )
     for setting, given in (("text", config.text), ("target", config.target)):
         if not given:
@@ -139,15 +151,15 @@ def _check_settings(table: RawTable, config: TextTableConfig) -> None:
     for column in (config.text, *config.target):
         table.column(column)
     if config.text in config.target:
-        raise ConfigError(f"column {config.text!r} is named by text and by target")
+        raise ConfigError(f"column {config.text!r} is used both as text and as target")
 
 
 def _complete_rows(table: RawTable, config: TextTableConfig) -> tuple[RawTable, tuple[str, ...]]:
     """The rows that have a text and all their targets, and what was left out."""
     if not config.drop_missing_target:
-        check_present(table, config.target, "; give --drop-missing-target to leave them out")
+        check_present(table, config.target, "; give --drop-missing-target to drop them")
     if not config.drop_missing_text:
-        advice = "; give --set data.drop_missing_text=true to leave them out"
+        advice = "; give --set data.drop_missing_text=true to drop them"
         check_present(table, [config.text], advice)
     needed = zip(*(table.column(one) for one in (config.text, *config.target)), strict=True)
     rows = [row for row, cells in enumerate(needed) if "" not in cells]
@@ -156,7 +168,7 @@ def _complete_rows(table: RawTable, config: TextTableConfig) -> tuple[RawTable, 
     gone = len(table) - len(rows)
     if not gone:
         return table, ()
-    return table.take(rows), (f"{gone} of {len(table)} rows were left out, they lack a cell",)
+    return table.take(rows), (f"{gone} of {len(table)} rows were dropped, a cell is missing",)
 
 
 def _fitted(texts: list[str], config: RowsConfig) -> Tokenizer:
@@ -200,8 +212,8 @@ def _told(encoder: RowEncoder, learned: list[list[int]], table: RawTable) -> tup
         cut = sum(len(text) > encoder.length for text in learned)
         longest = max(map(len, learned))
         said.append(
-            f"{column}: {encoder.length} tokens a text; {share(cut, len(learned))} of the training "
-            f"texts are cut, the longest has {longest:,}"
+            f"{column}: {encoder.length} tokens per text; {share(cut, len(learned))} of the "
+            f"training texts are truncated, the longest has {longest:,}"
         )
     target = TargetEncoder(
         kind=encoder.target, columns=encoder.target_columns, class_names=encoder.class_names

@@ -44,7 +44,7 @@ class Tokenizer(ABC):
             raise DataError(f"tokens must begin with {', '.join(SPECIALS)}, got {begin}")
         if len(set(self.tokens)) < self.size:
             twice = Counter(self.tokens).most_common(1)[0][0]
-            raise DataError(f"tokens must differ, {twice!r} stands twice")
+            raise DataError(f"tokens must differ, {twice!r} appears twice")
 
     @property
     def size(self) -> int:

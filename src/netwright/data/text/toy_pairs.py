@@ -32,12 +32,10 @@ from netwright.data.text.pair_encoder import PairEncoder
 class ToyPairsConfig(SyntheticConfig):
     """Which strings are drawn: every length is as likely as every other."""
 
-    n: Annotated[Size, Doc("number of strings, before any are held out; no two are the same")] = (
-        20_000
-    )
-    length: Annotated[Size, Doc("letters of the longest string")] = 24
-    min_length: Annotated[Size, Doc("letters of the shortest string")] = 1
-    symbols: Annotated[int, Interval(ge=2, le=26), Doc("different letters")] = 26
+    n: Annotated[Size, Doc("total number of different strings, including those held out")] = 20_000
+    length: Annotated[Size, Doc("maximum letters per string")] = 24
+    min_length: Annotated[Size, Doc("minimum letters per string")] = 1
+    symbols: Annotated[int, Interval(ge=2, le=26), Doc("size of the alphabet")] = 26
 
     def __post_init__(self) -> None:
         """Check the fields, then what they mean together."""
@@ -103,14 +101,14 @@ def load_copy(config: ToyPairsConfig) -> Data:
 REVERSE = Source(
     config=ToyPairsConfig,
     load=load_reverse,
-    sentence="strings of random letters, to be said backwards",
+    sentence="strings of random letters, to be reversed",
     origin="drawn by formula",
     licence=LICENCE,
 )
 COPY = Source(
     config=ToyPairsConfig,
     load=load_copy,
-    sentence="strings of random letters, to be said again",
+    sentence="strings of random letters, to be copied",
     origin="drawn by formula",
     licence=LICENCE,
 )

@@ -31,7 +31,7 @@ class WordTokenizer(Tokenizer):
 
     kind: ClassVar[str] = "word"
     card: ClassVar[Card] = Card(
-        sentence="Each word and each mark is a token; the rare ones share the token unknown.",
+        sentence="Each word and punctuation mark is a token; rare ones map to the unknown token.",
         formula=r"w \mapsto i(w) \text{ if } n(w) \ge n_{\min}, \text{ else } 1",
         symbols={
             "i(w)": "the place of word w by how often it occurs",

@@ -86,7 +86,7 @@ class ActivationMaximum(View):
             f"Images that make units of {quoted(self.layer)} respond most, found by gradient "
             "ascent from noise among images of one strength; below each its activation. That of "
             f"unit {first.unit} rose from {number(first.at_noise)} to {number(first.activation)}. "
-            "They show what a unit looks for, and need not look like any image of the data."
+            "They show what a unit responds to, and need not resemble any image of the data."
         )
 
     def draw(self, figure: "Figure") -> None:

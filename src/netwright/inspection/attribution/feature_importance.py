@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
 MOST_BARS = 20
 READ_WITH_CARE = (
-    "It is measured on the training rows: a feature of many values is favoured, and features that "
-    "tell the same share their importance."
+    "It is measured on the training rows: features with many values are favoured, and correlated "
+    "features share their importance."
 )
 
 
@@ -51,10 +51,10 @@ class FeatureImportance(View):
     def caption(self) -> str:
         """The feature that counts most."""
         if not any(self.shares):
-            return "Nothing was split: every input gets the same answer."
+            return "There is no split: every input gets the same prediction."
         shown = shown_of(len(self.names), self.num_features)
         return (
-            f"How much of what all splits gained was gained on each feature ({shown}). "
+            f"Each feature's share of the total gain of all splits ({shown}). "
             f"{quoted(self.names[0])} gained most, {percent(self.shares[0])}. {READ_WITH_CARE}"
         )
 
@@ -96,10 +96,10 @@ class PixelImportance(View):
         """The pixel that counts most, and those that never do."""
         flat = [share for row in self.shares for share in row]
         if not any(flat):
-            return "Nothing was split: every image gets the same answer."
+            return "There is no split: every image gets the same prediction."
         row, column = divmod(flat.index(max(flat)), len(self.shares[0]))
         return (
-            f"How much of what all splits gained was gained on each pixel. The pixel in row "
+            f"Each pixel's share of the total gain of all splits. The pixel in row "
             f"{row + 1}, column {column + 1} gained most, {percent(max(flat))}; "
             f"{flat.count(0.0):,} of {len(flat):,} were never used. {READ_WITH_CARE}"
         )

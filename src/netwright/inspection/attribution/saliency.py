@@ -41,7 +41,7 @@ UNITS: dict[Method, str] = {
     "integrated": "added to the score",
 }
 READING: dict[Method, str] = {
-    "gradient": "How fast {} changes with each part of the input, up or down.",
+    "gradient": "How fast {} changes with each part of the input, in either direction.",
     "gradient-input": "Each part of the input times the gradient of {}: blue raises it, orange "
     "lowers it.",
     "integrated": "What each part of the input adds to {} on the way from the base: blue raises "
@@ -148,7 +148,7 @@ def gradient_of(points: Tensor, run: Run, score: Score) -> Tensor:
         if total.requires_grad:
             (gradient,) = torch.autograd.grad(total, points, allow_unused=True)
     if gradient is None:
-        raise DataError("the score does not hang on the input by anything that has a gradient")
+        raise DataError("the score does not depend on the input through differentiable operations")
     return gradient
 
 
@@ -187,7 +187,7 @@ def _differentiable(model: nn.Module, inputs: Tensor) -> tuple[Tensor, Run]:
     with WatchedCalls(keep):
         model(inputs)
     if not found:
-        raise DataError("the model looks up no vectors for its tokens, so there is no gradient")
+        raise DataError("the model has no token embedding, so there is no gradient")
 
     def run(points: Tensor) -> Any:
         with WatchedCalls(lambda func, args, _, result: points if looks_up(func, args) else result):

@@ -67,7 +67,7 @@ class ClassBalance(View):
         widest = gaps.index(max(gaps))
         differ = (
             f" The splits differ most in {quoted(self.class_names[widest])}, by "
-            f"{100 * gaps[widest]:.1f} points of percent."
+            f"{100 * gaps[widest]:.1f} percentage points."
         )
         several = " An example may have several labels, or none."
         return f"{balance}{differ if gaps[widest] > 0 else ''}{several if self.several else ''}"
@@ -103,7 +103,7 @@ def measure_class_balance(splits: Mapping[str, Tensor], class_names: Sequence[st
         class_names: C or K names.
     """
     if not splits:
-        raise DataError("splits must hold one split or more, got none")
+        raise DataError("splits must have at least one split, got none")
     several = next(iter(splits.values())).ndim == 2
     shares = {}
     for split, targets in splits.items():

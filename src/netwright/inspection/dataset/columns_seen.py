@@ -28,8 +28,8 @@ def describe_columns(data: Data) -> list[dict[str, str]]:
                 "column": column.name,
                 "kind": column.kind,
                 "missing": str(column.missing),
-                "different values": str(column.distinct),
-                "what was done": column.note,
+                "distinct values": str(column.distinct),
+                "preprocessing": column.note,
             }
             for column in summaries[:MOST_COLUMNS]
         ]
@@ -72,7 +72,7 @@ def _token_row(data: Data) -> dict[str, str]:
     return {
         "column": f"{spec.inputs} of {spec.input_shape[0]}",
         "known": f"{spec.vocab_size:,}",
-        "different ones": f"{different:,}",
+        "distinct": f"{different:,}",
         "shortest row": f"{int(lengths.min())}",
         "mean": f"{float(lengths.mean()):.4g}",
         "longest": f"{int(lengths.max())}",

@@ -73,9 +73,9 @@ class TargetSpread(View):
         )
         left_out = f" The first {len(self.outputs)} of {self.num_outputs} targets are shown."
         return (
-            f"Mean and standard deviation in {split}: {spreads}. A model that always answers with "
-            "the mean is off by the standard deviation. Where the splits differ in shape, "
-            "a model learns other answers than it is asked for."
+            f"Mean and standard deviation in {split}: {spreads}. A model that always predicts the "
+            f"mean has an RMSE of one standard deviation. Where the splits differ in shape, "
+            f"training and evaluation do not match."
             f"{left_out if len(self.outputs) < self.num_outputs else ''}"
         )
 
@@ -113,7 +113,7 @@ def measure_target_spread(
         target_names: K names.
     """
     if not splits:
-        raise DataError("splits must hold one split or more, got none")
+        raise DataError("splits must have at least one split, got none")
     for split, targets in splits.items():
         check_shape(f"the targets of {split}", targets, "N", len(target_names))
         check_not_empty(f"the targets of {split}", targets)

@@ -62,4 +62,4 @@ def check_names(what: str, names: Sequence[str], count: int) -> None:
 def check_several_classes(class_names: Sequence[str]) -> None:
     """Refuse a single class: nothing can be taken for anything else."""
     if len(class_names) < 2:
-        raise DataError(f"there must be 2 classes or more, got {len(class_names)}")
+        raise DataError(f"there must be at least 2 classes, got {len(class_names)}")

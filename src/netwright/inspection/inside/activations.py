@@ -63,12 +63,12 @@ class Activations(View):
         if len(self._shown) < len(self.layers):
             few = f" {shown_of(len(self._shown), len(self.layers))} layers are drawn."
         return (
-            f"{self._worst_in_words()} Left: how the values of each layer are spread over "
-            f"{self.examples:,} examples, from the input down to the output, those that are exactly"
-            f" 0 left out; beside them the mean ± standard deviation of all, "
+            f"{self._worst_in_words()} Left: the distribution of each layer's values over "
+            f"{self.examples:,} examples, from input to output, without exact zeros; next to it "
+            f"the mean ± standard deviation of all values, "
             f"{number(first.std)} in the first layer and {number(last.std)} in the last. Right: "
-            "the share of values that are 0, or at an end of the range of tanh or sigmoid, and of "
-            f"units that are there on every example and learn next to nothing.{few}"
+            f"the share of values that are 0, or saturated at an end of tanh or sigmoid, and of "
+            f"units for which that holds on every example, so that they hardly learn.{few}"
         )
 
     def table_rows(self) -> list[dict[str, str]]:
@@ -190,5 +190,5 @@ def measure_activations(
     """
     layers = layer_activities(model, inputs, padding)
     if not layers:
-        raise DataError("there is no layer with weights whose activations could be shown")
+        raise DataError("the model has no layer with weights whose activations could be shown")
     return Activations(layers=layers, examples=len(inputs))

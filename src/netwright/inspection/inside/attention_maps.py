@@ -86,8 +86,8 @@ class AttentionMaps(View):
             f" {len(self.maps)} of {self.heads} heads are shown." if self.heads > len(peaks) else ""
         )
         return (
-            "A row is a token that looks, a column one that is looked at; the darker a cell, the "
-            f"larger its share of the row's attention.{few} The largest share in a row{where} is "
+            "Rows are queries, columns are keys; the darker a cell, the larger its share of the "
+            f"row's attention.{few} The largest share in a row{where} is "
             f"{percent(peaks[sharpest])} on average; spread evenly it would be "
             f"{percent(1 / len(self.keys))}."
         )
@@ -115,7 +115,7 @@ class AttentionMaps(View):
         wide, tall = self._sides
         name_ticks(axes, "x", self.keys, wide)
         name_ticks(axes, "y", self.queries, tall)
-        axes.set(xlabel="looked at", ylabel="looking")
+        axes.set(xlabel="key", ylabel="looking")
         if name:
             axes.set_title(short_name(name, 30), fontsize=9)
         axes.spines[:].set_visible(True)
@@ -149,7 +149,7 @@ def measure_attention_maps(
         keys: the tokens that are looked at, K.
     """
     if not heads:
-        raise DataError("there is no head whose attention could be shown")
+        raise DataError("there is no attention head to show")
     for name, weights in heads.items():
         what = f"the attention {name!r}" if name else "the attention"
         check_shape(what, weights, "Q", "K")

@@ -89,7 +89,7 @@ class EmbeddingMap(View):
             "by their first two principal components, which hold "
             f"{percent(self.variance_share)} of the variance"
             if self.method == "pca"
-            else "by t-SNE, which keeps near points near; distances between clumps say nothing"
+            else "by t-SNE, which keeps near points near; distances between clusters mean nothing"
         )
         return (
             f"A point is {self.vectors}, a vector of {self.num_dimensions:,} numbers; "
@@ -170,7 +170,7 @@ def measure_embedding_map(
     check_shape("vectors", vectors, "N", "D")
     check_finite("vectors", vectors)
     if len(vectors) < 3:
-        raise DataError(f"a map needs 3 vectors or more, got {len(vectors)}")
+        raise DataError(f"a map needs at least 3 vectors, got {len(vectors)}")
     exact = vectors.detach().cpu().double()
     plane = plane_through(exact)
     points = plane.project(exact) if method == "pca" else _tsne(exact)
@@ -227,7 +227,7 @@ def vectors_before_last(model: nn.Module, inputs: Tensor) -> Tensor:
     with evaluating(model), WatchedCalls(note):
         model(inputs)
     if not found:
-        raise DataError(f"{type(model).__name__} has no linear map before which there are vectors")
+        raise DataError(f"{type(model).__name__} has no linear layer whose inputs could be shown")
     return found[0]
 
 

@@ -99,8 +99,8 @@ class FeatureMaps(View):
         coarser = "; later maps are coarser and look for more"
         return (
             "One image, and where in it the filters of each stage respond: white where a filter "
-            "finds what it looks for. Of each stage the filters that respond most, the strongest "
-            f"first, each on a scale of its own{coarser if shrink else ''}. In the last "
+            "finds what it looks for. For each stage the most active filters are shown, the "
+            f"strongest first, each on its own scale{coarser if shrink else ''}. In the last "
             f"stage, {quoted(last.path)}, filter {strongest.channel} is the strongest, "
             f"{number(strongest.mean)} on average and {number(strongest.largest)} at most."
         )

@@ -57,8 +57,8 @@ class Filters(View):
         """How to read it."""
         words = (
             f"What {self.whose} look for ({shown_of(len(self.pictures), self.num_units)}, the "
-            "strongest first). A unit is on where the input is bright at white places and dark at "
-            "black ones; each picture has a scale of its own."
+            "strongest first). A unit responds where the input is bright at white places and dark "
+            "at black ones; each picture has its own scale."
         )
         return f"{words} {self.note}".rstrip()
 

@@ -79,9 +79,7 @@ class LinearRegions(View):
     @property
     def caption(self) -> str:
         """How many regions, of how many units, on which plane."""
-        crowded = (
-            " Most are too small to be seen: look closer with zoom." if self.is_crowded else ""
-        )
+        crowded = " Most are too small to be seen: increase zoom." if self.is_crowded else ""
         closer = f" The window is {self.zoom:g} times closer than one with all examples in it."
         has_border = len({index for row in self.classes for index in row}) > 1
         border = " Thick lines are where the answer changes." if has_border else ""
@@ -95,7 +93,7 @@ class LinearRegions(View):
     def _told_of_dots(self) -> str:
         if not self.points:
             return ""
-        off = "; their own regions may be others, as most lie off this slice"
+        off = "; they may lie in other regions, as most are off this slice"
         return f" Dots are examples{off if self.frame.is_slice else ''}."
 
     def draw(self, figure: "Figure") -> None:

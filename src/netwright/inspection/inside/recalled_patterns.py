@@ -57,7 +57,7 @@ class RecalledPatterns(View):
     def caption(self) -> str:
         """How many came back."""
         share = self.num_recalled / self.num_tried
-        full = " It holds more than it can recall: store fewer patterns." if share < 0.5 else ""
+        full = " It stores more than it can recall: store fewer patterns." if share < 0.5 else ""
         return (
             f"Each column is a stored pattern: as it was stored, with {self.disturbance}, and as "
             f"the memory recalled it from there. Of {self.num_tried:,} patterns that were tried "

@@ -71,8 +71,7 @@ def look_at_regions(
     )
     if _bends(look):
         raise DataError(
-            "linear regions are of networks that are affine between two switches of their ReLU "
-            "units, this one is not"
+            "linear regions need a piecewise-linear network of ReLU units, this one is not"
         )
     return look
 

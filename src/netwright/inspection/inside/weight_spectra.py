@@ -119,13 +119,13 @@ class WeightSpectra(View):
         """What stands out where, and how to read a panel."""
         one = self.clearest
         found = (
-            f"What it has learned stands out of the noise most clearly in {quoted(one.name)}: "
+            f"Learned structure stands out from noise most clearly in {quoted(one.name)}: "
             f"{one.standing_out:,} of its {len(one.values):,} singular values lie above what a "
             f"random matrix of the same shape and spread would have, the largest "
             f"{number(one.lift)} times as high; its stable rank is "
             f"{number(one.stable_rank)}."
             if one.standing_out
-            else "No matrix stands out of the noise: each could be random, by its singular values."
+            else "No matrix stands out from noise: by its singular values each could be random."
         )
         few = ""
         if len(self.matrices) + len(self.too_large) < self.total:
@@ -217,7 +217,7 @@ def measure_weight_spectra(model: nn.Module) -> WeightSpectra:
     """
     matrices = weight_matrices(model)
     if not matrices:
-        raise DataError("there is no weight matrix of two rows and two columns, or more")
+        raise DataError("the model has no weight matrix with at least two rows and two columns")
     small = {name: one for name, one in matrices.items() if min(one.shape) <= MOST_SIDE}
     if not small:
         raise DataError(

@@ -84,8 +84,8 @@ class Calibration(View):
             f"The probability of {self._whose}, against how often {truth}; on the dashed line both "
             f"agree. On average it says {percent(confidence)} and {truth} in {percent(frequency)}. "
             f"The expected calibration error, the distance from the line averaged over the "
-            f"examples, is {self.error:.3f}. Below: how many examples each point stands for; "
-            "a point of few examples jumps about by chance."
+            f"examples, is {self.error:.3f}. Below: how many examples each point stands for; a "
+            f"point of few examples is noisy."
         )
 
     @property

@@ -60,7 +60,7 @@ class Confusion(View):
         sample = " in a sample of the split" if self.is_sample else ""
         return (
             f"{amount(right)} of {amount(total)}{sample} are right ({percent(right / total)}). "
-            f"{self._worst} A row is a true class, a column what the model said; blue is right, "
+            f"{self._worst} Rows are true classes, columns predictions; blue is right, "
             f"orange is wrong, and the darker a cell, the larger its share of its row."
             f"{' Numbers are percent of the row.' if self._written == 'shares' else ''}"
         )
@@ -122,7 +122,7 @@ class Confusion(View):
             return "Nothing is confused."
         true, said = np.unravel_index(wrong.argmax(), wrong.shape)
         return (
-            f"Confused most: {quoted(self.class_names[true])} called "
+            f"Confused most: {quoted(self.class_names[true])} predicted as "
             f"{quoted(self.class_names[said])}, {amount(wrong[true, said])} of "
             f"{amount(self._matrix[true].sum())}."
         )

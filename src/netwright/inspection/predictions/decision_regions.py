@@ -87,8 +87,9 @@ class DecisionRegions(View):
         shown = shown_of(len(self.points), self.num_examples)
         warning, note = self._slice_words
         return (
-            f"{warning}Each place has the colour of the likeliest class, the stronger the surer; "
-            f"lines are where the answer changes. Dots are examples ({shown}) in the colour of "
+            f"{warning}Each point has the colour of the most likely class, the stronger the more "
+            f"confident; lines are decision boundaries. Dots are examples ({shown}) in the colour "
+            f"of "
             "their true class; a ring marks those that the model gets wrong "
             f"({sum(self.point_is_wrong)}). "
             f"{self.frame.description}{note}"
@@ -118,13 +119,13 @@ class DecisionRegions(View):
         if not self.frame.is_slice:
             return "", ""
         note = (
-            " An example lies off the slice, so that its own answer may differ from the colour "
-            "behind it"
+            " Examples lie off the slice, so their own predictions may differ from the colour "
+            "behind them"
         )
         if self.agreement >= LEAST_AGREEMENT:
             return "", f"{note}; they agree for {percent(self.agreement)}."
         warning = (
-            f"This slice agrees with the model's own answers for only {percent(self.agreement)} of "
+            f"This slice agrees with the model's predictions for only {percent(self.agreement)} of "
             "the examples: it shows the space near the mean, not where the examples lie. "
         )
         return warning, f"{note}."

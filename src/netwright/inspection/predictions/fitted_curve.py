@@ -53,9 +53,9 @@ class FittedCurve(View):
         """How far the curve is from the examples."""
         shown = shown_of(len(self.points), self.num_examples)
         return (
-            f"The line is what the model says, dots are examples ({shown}). It misses "
-            f"{quoted(self.target_name)} by {number(self.rmse)} (root mean square). The line goes "
-            "a little beyond the examples on both sides: there it is a guess."
+            f"The line is the model's prediction, dots are examples ({shown}). It misses "
+            f"{quoted(self.target_name)} by {number(self.rmse)} (root mean square). The line "
+            f"extends a little beyond the examples on both sides, where it is extrapolation."
         )
 
     def draw(self, figure: "Figure") -> None:

@@ -75,11 +75,12 @@ class Forecast(View):
 
     @property
     def caption(self) -> str:
-        """The typical error of each output, and that of saying the last value again."""
+        """The typical error of each output, and that of saying the last value repeated."""
         said = ". ".join(map(_told, self.outputs))
         return (
-            f"{said}. Above: the last {len(self.outputs[0].true)} of {self.num_windows:,} windows, "
-            "in the order of time. Below: the error over all of them, each point the root mean "
+            f"{said}. Above: the last {len(self.outputs[0].true)} of {self.num_windows:,} "
+            f"windows, in chronological order. Below: the error over all of them, each point the "
+            f"root mean "
             f"square of {self.smoothed} neighbours."
         )
 
@@ -100,7 +101,7 @@ class Forecast(View):
     def _draw_errors(self, axes: "Axes", output: OutputForecast) -> None:
         places = [place + (self.smoothed - 1) / 2 for place in self.places]
         if output.persistence_errors:
-            axes.plot(places, output.persistence_errors, color=FAINT, label="last value again")
+            axes.plot(places, output.persistence_errors, color=FAINT, label="last value repeated")
         axes.plot(places, output.errors, color=COLOURS[1], label="forecast")
         axes.set(ylabel="running error", xlabel="window")
         axes.set_ylim(bottom=0)
@@ -111,7 +112,7 @@ def _told(output: OutputForecast) -> str:
     said = f"{quoted(output.name)} is off by {number(output.rmse)} (root mean square)"
     if output.persistence_rmse is None:
         return said
-    return f"{said}; to say the last known value again, by {number(output.persistence_rmse)}"
+    return f"{said}; repeating the last known value, by {number(output.persistence_rmse)}"
 
 
 def measure_forecast(

@@ -69,7 +69,7 @@ class Hyperplane(View):
             f"{self._kept}"
         )
         if not self.edges:
-            return f"{learned} Those weights are all zero: there is no plane to measure from."
+            return f"{learned} All weights are zero: there is no plane to measure distances from."
         which = "the plane" if self.num_planes == 1 else "the plane of their class"
         return (
             f"{learned} Right: distances of {amount(self.num_examples)} examples from {which}, "
@@ -94,7 +94,7 @@ class Hyperplane(View):
         if self.mistakes[-1] == 0:
             return f"A pass without a mistake: {by} separates the training data."
         if self.separable is None:
-            return "It was stopped there: more passes may or may not end without a mistake."
+            return "It was stopped there: whether more passes end without a mistake is unknown."
         if self.separable:
             return f"It was stopped early: {by} does separate the data; more passes find it."
         return f"No pass ever ends without a mistake: {by} cannot separate the data."

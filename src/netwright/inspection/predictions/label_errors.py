@@ -71,7 +71,7 @@ class LabelErrors(View):
             f"Wrong most often: {quoted(worst.name)}, {amount(worst.wrong)} of {amount(total)} "
             f"({percent(worst.wrong / total)}). A label is given from a probability above "
             f"{THRESHOLD}. Blue and pale blue together are the examples that have the label, blue "
-            "and orange together those that were given it; the rest, rightly denied, are not drawn."
+            "and orange together those that were given it; the rest, true negatives, are not drawn."
             f"{f' The {left_out} labels with the fewest errors are left out.' if left_out else ''}"
         )
 
@@ -84,7 +84,7 @@ class LabelErrors(View):
         for legend, colour, lengths in (
             ("missed", "#9fc9e3", [label.missed for label in shown]),
             ("found", COLOURS[0], [label.found for label in shown]),
-            ("false alarm", COLOURS[1], [label.false_alarms for label in shown]),
+            ("false positive", COLOURS[1], [label.false_alarms for label in shown]),
         ):
             axes.barh(places, lengths, left=start, color=colour, label=legend, height=0.75)
             start = [end + length for end, length in zip(start, lengths, strict=True)]

@@ -74,9 +74,9 @@ class NextTokens(View):
         first = sum(place.likeliest[0].is_true for place in self.places) / count
         among = sum(any(one.is_true for one in place.likeliest) for place in self.places) / count
         return (
-            f"Each line: the token read last, the {shown} tokens that the model holds likeliest "
-            "to come next with their probabilities (the darker, the likelier), and the one that "
-            "does come, which is framed where it is among them. The first guess is right at "
+            f"Each line: the token read last, the {shown} most likely next tokens with their "
+            f"probabilities (the darker, the likelier), and the true next token, framed where it "
+            f"is among them. The first guess is right at "
             f"{percent(first)} of the {count} places, the true token among the {shown} at "
             f"{percent(among)}."
         )

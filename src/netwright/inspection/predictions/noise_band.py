@@ -51,8 +51,8 @@ class NoiseBand(View):
         return (
             f"The line, and two standard deviations of the noise ({number(self.sigma)}) of "
             f"{quoted(self.target_name)} on each side. The band holds {percent(self.inside)} of "
-            f"the examples ({shown_of(len(self.points), self.num_examples)} shown); of normal "
-            f"noise it holds {percent(WITHIN_TWO)}. The feature is drawn as the model sees it."
+            f"the examples ({shown_of(len(self.points), self.num_examples)} shown); for normal "
+            f"noise it would hold {percent(WITHIN_TWO)}. The feature is drawn as the model sees it."
         )
 
     def draw(self, figure: "Figure") -> None:

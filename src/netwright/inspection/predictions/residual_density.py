@@ -68,8 +68,9 @@ class ResidualDensity(View):
             f"{quoted(output.name)}: {percent(output.inside)} within two" for output in self.outputs
         )
         return (
-            f"What the line leaves, in standard deviations of the noise ({self.num_examples:,} "
-            f"examples). {shares}; of normal noise {percent(WITHIN_TWO)} would be. Bars far from "
+            f"Residuals, in standard deviations of the noise ({self.num_examples:,} "
+            f"examples). {shares}; for normal noise it would be {percent(WITHIN_TWO)}. Bars far "
+            f"from "
             "the dashed curve say that the noise is not normal, or not the same everywhere."
         )
 

@@ -101,7 +101,7 @@ class SegmentationOverlay(View):
         return (
             f"Dice over {self.num_images:,} images{sample}: "
             f"{', '.join(overlaps[:MOST_NAMED])}{rest}. "
-            f"Shown: {len(self.images)}, from the most wrong pixels to the fewest; "
+            f"Shown: {len(self.images)}, most wrong pixels first; "
             f"{quoted(self.class_names[self.background])}, the commonest class, is not coloured. "
             "From left to right: the image, the true mask, the predicted mask, and the pixels that "
             "differ, missed where only the truth has a class, invented where only the prediction "

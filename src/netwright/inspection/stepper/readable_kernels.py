@@ -124,7 +124,7 @@ def embedding(
     """
     if max_norm is not None or scale_grad_by_freq:
         raise ConfigError(
-            "an embedding that rescales its rows or their gradients cannot be stepped through"
+            "an embedding with max_norm or scale_grad_by_freq cannot be stepped through"
         )
     if padding_idx is not None:
         rests = torch.arange(len(weight))[:, None] == padding_idx % len(weight)

@@ -20,7 +20,7 @@ def check_model(model: Any) -> None:
             "a scripted model hides its operations: give the module that it was made from"
         )
     if any(is_lazy(parameter) for parameter in model.parameters()):
-        raise ConfigError("the model has lazy layers without a size yet: call it once before")
+        raise ConfigError("the model has uninitialised lazy layers: call it once before")
     for path, part in model.named_modules():
         for name, value in vars(part).items():
             if isinstance(value, Tensor) and not value.is_leaf:
@@ -36,7 +36,7 @@ def check_inputs(x: Any) -> None:
     if not isinstance(x, Tensor):
         raise DataError(f"x must be a tensor, got {type(x).__name__}")
     if not x.numel():
-        raise DataError(f"x must hold at least one number, got shape {tuple(x.shape)}")
+        raise DataError(f"x must have at least one element, got shape {tuple(x.shape)}")
 
 
 def check_output(output: Any) -> Tensor:
@@ -57,8 +57,8 @@ def check_targets(y: Tensor, output: Tensor) -> None:
     classes = output.shape[place] if output.dim() else 0
     if classes < 2:
         raise DataError(
-            "whole numbers y are classes, of which the output must score at least 2, got shape "
-            f"{tuple(output.shape)}: give real numbers y to a model of one output"
+            "integer y are classes, which need an output with at least 2 scores, got shape "
+            f"{tuple(output.shape)}: give float y to a model with one output"
         )
     check_shape("y", y, *output.shape[:place], *output.shape[place + 1 :])
     known = y[y != -100]  # torch's own sign for a target to leave out

@@ -88,7 +88,7 @@ def _hand_on(
         output = node.replay(inputs)
     if not torch.allclose(output, node.value, rtol=1e-9, atol=1e-12, equal_nan=True):
         raise ConfigError(
-            f"{node.name} gives another value each time: switch chance off to step through it"
+            f"{node.name} gives a different value each time: disable randomness to step through it"
         )
 
     def pull(weights: Tensor) -> list[Tensor]:

@@ -207,8 +207,8 @@ class _Recorder(TorchFunctionMode):
         ):
             if count > most:
                 raise ConfigError(
-                    f"one example takes more than {most:,} {what}, too many to step through: take "
-                    "a shorter sequence, a smaller image or a smaller model"
+                    f"one example takes more than {most:,} {what}, too many to step through: use "
+                    f"a shorter sequence, a smaller image or a smaller model"
                 )
         where, moment = (self._inside[-1][0], self._clock.now) if replay else ("", "")
         value = tensor.detach().clone()  # what comes later may change it in place
@@ -237,10 +237,10 @@ def _unseen(tensor: Tensor) -> str:
     """A tensor with a gradient that the tape does not know, and what to do about it."""
     if tensor.grad_fn is None:
         return (
-            "a tensor that needs a gradient and is no parameter of the model: make it an "
+            "a tensor that requires a gradient but is not a parameter of the model: make it an "
             "nn.Parameter"
         )
-    made = f"a value whose making was not seen ({type(tensor.grad_fn).__name__})"
+    made = f"a value whose computation was not recorded ({type(tensor.grad_fn).__name__})"
     if isinstance(tensor.grad_fn, torch.autograd.function.BackwardCFunction):
         return f"{made}: call an autograd.Function as its class, MyFunction.apply(...)"
     return f"{made}: compute it without torch.vmap, and not before the model is called"

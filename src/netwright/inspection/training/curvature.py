@@ -133,7 +133,7 @@ class Curvature(View):
             f"Gradient descent is stable up to a learning rate of 2 / {largest} = "
             f"{number(self.stable_lr)}"
             if math.isfinite(self.stable_lr)
-            else "Nothing curves up, so no learning rate is too large for this shape alone"
+            else "No direction curves up, so curvature alone does not limit the learning rate"
         )
         used = "" if self.lr is None else f"; the run used {self.optimizer} with {number(self.lr)}"
         return (
@@ -150,14 +150,14 @@ class Curvature(View):
     @property
     def _told_of_place(self) -> str:
         if self.point is None:
-            return f"The gradient has the length {number(self.slope)}: the loss still falls here."
+            return f"The gradient norm is {number(self.slope)}: the loss still falls here."
         kinds = {
             "minimum": "a minimum",
             "maximum": "a maximum",
             "saddle": "a saddle",
             "undecided": "a critical point that the curvature does not decide",
         }
-        return f"The gradient is 0 but for rounding: this is {kinds[self.point.kind]}."
+        return f"The gradient is 0 up to rounding: this is {kinds[self.point.kind]}."
 
     @property
     def _told_of_step(self) -> str:
@@ -168,8 +168,8 @@ class Curvature(View):
             return " Right: along the negative gradient the loss does not curve up."
         lowest, rate = min(zip(self.losses, self.rates, strict=True))
         return (
-            f" Right: a step along the negative gradient; slope and curvature together say that "
-            f"{number(best)} goes down furthest, from {number(self.step.loss)} to "
+            f" Right: a step along the negative gradient; slope and curvature together predict "
+            f"that {number(best)} reduces the loss most, from {number(self.step.loss)} to "
             f"{number(self.step.predicted(best))}; of {len(self.rates)} that were tried "
             f"{number(rate)} did, to {number(lowest)}."
         )

@@ -127,10 +127,11 @@ class Curves(View):
         if once:
             words += f" Measured once: {'; '.join(map(self._moves, once))}."
         if {"train", "val"} <= {curve.split for curve in self.curves if curve.name == first}:
-            words += " Where train improves and val gets worse, the model learns by heart."
+            words += " Where train improves and val gets worse, the model overfits."
         if self._ends_with_val_below_train:
             words += (
-                " Val ends below train, which is no error: train is a mean over the epoch, taken "
+                " Val ends below train, which is not an error: train is a mean over the epoch, "
+                "taken "
                 "while the weights moved, with dropout and augmentation where there are any; val "
                 "is measured after it, without them."
             )
@@ -255,7 +256,7 @@ def measure_curves(
     for row in rows:
         found.setdefault((row.split, row.name), []).append(row)
     if not found:
-        raise DataError("there are no learning curves: nothing was measured")
+        raise DataError("there are no learning curves: the run recorded no metrics")
     by_step = (STEP, "loss") in found
     passes = [row for row in rows if row.split == "train" and row.epoch]
     # What was noted within an epoch has its place there by the examples seen.

@@ -77,14 +77,14 @@ class DescentPaths(View):
         arrived = [descent for descent in self.descents if descent.value is not None]
         best = min(arrived, key=lambda descent: descent.value or 0.0, default=None)
         winner = (
-            "All of them ran away."
+            "All of them diverged."
             if best is None
             else f"After {len(best.places) - 1:,} steps {best.name} is lowest, at "
             f"{number(best.value or 0.0)}."
         )
         return (
-            f"{self.surface.capitalize()}, {self.formula}, from above: darker is lower, and each "
-            "contour is the same factor below the next. All paths begin at the circle; stars are "
+            f"{self.surface.capitalize()}, {self.formula}, from above: darker is lower, and "
+            f"contours are spaced by a constant factor. All paths begin at the circle; stars are "
             f"minima. {winner}"
         )
 
@@ -128,7 +128,7 @@ class DescentPaths(View):
 
 def _told(value: float | None) -> str:
     """A height in two digits; heights differ by many powers of ten."""
-    return "ran away" if value is None else f"{value:.2g}"
+    return "diverged" if value is None else f"{value:.2g}"
 
 
 def measure_descent_paths(

@@ -143,10 +143,10 @@ class GradientFlow(View):
             else ""
         )
         return (
-            f"{self._slope_in_words()} Left: the norm of the loss's gradient at what each layer "
-            f"puts out, and at its weights, on {self.examples:,} examples, from the input down to "
-            "the output; the axis is logarithmic, so that a gradient that vanishes or explodes "
-            "is a slope. Right: the gradient of the weights beside the weights themselves."
+            f"{self._slope_in_words()} Left: the norm of the loss's gradient at each layer's "
+            f"output and weights, on {self.examples:,} examples, from the input down to "
+            "the output; the axis is logarithmic, so a vanishing or exploding gradient shows as a "
+            "slope. Right: the norm of the weight gradient relative to the weights."
             f"{few}{later}"
         )
 
@@ -196,7 +196,7 @@ class GradientFlow(View):
     def _slope_in_words(self) -> str:
         factor = self.factor
         if factor is None:
-            return "There are no two layers that a gradient reaches."
+            return "Fewer than two layers receive a gradient."
         first, last = self.layers[0], self.layers[-1]
         told = (
             f"On average over the layers in the order in which they ran, one towards the input "
@@ -258,7 +258,7 @@ def measure_gradient_flow(
     with evaluating(model), seeded(0), torch.enable_grad(), watching_layers(model, note):
         lost = loss(call_with(model, weights | buffers, inputs))
     if not outputs:
-        raise DataError("there is no layer with weights whose gradient could be shown")
+        raise DataError("the model has no layer with weights whose gradient could be shown")
     check_finite("the loss", lost.detach()[None])
     noted = [one for given in outputs.values() for one in given]
     gradients = torch.autograd.grad(lost, [*noted, *weights.values()], allow_unused=True)

@@ -54,16 +54,19 @@ class PlaneConfig(Config):
 
     kind: Annotated[
         Literal["auto", "path", "random"],
-        Doc("that of the path, or two random directions; auto: random where there is no path"),
+        Doc(
+            "the plane of the training path, or two random directions; auto: random where there "
+            "is no path"
+        ),
     ] = "auto"
     cells: Annotated[
         Annotated[int, Ge(2)] | None,
-        Doc(f"along each side; if not given {CELLS}, fewer where a pass over the data takes long"),
+        Doc(f"cells along each side; default: {CELLS}, fewer where a pass over the data is slow"),
     ] = None
     span: Annotated[
-        Positive, Doc("1 reaches a little beyond the path, or as far as the weights are long")
+        Positive, Doc("1 reaches a little beyond the path, or as far as the norm of the weights")
     ] = 1.0
-    seed: Annotated[Count, Doc("of the random directions")] = 0
+    seed: Annotated[Count, Doc("random seed of the directions")] = 0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -136,7 +139,7 @@ class Landscape(View):
                 "weights, so 1 is a change as large as the weights themselves."
             )
         if self.has_statistics:
-            words += " Batch norm has the statistics of the kept weights everywhere."
+            words += " Batch norm uses the statistics of the kept weights everywhere."
         return words
 
     def table_rows(self) -> list[dict[str, str]]:
@@ -254,8 +257,8 @@ def _choose(
     found = path_plane(centre, torch.stack(points)) if points and plane.kind != "random" else None
     if found is None and plane.kind == "path":
         raise ConfigError(
-            f"the plane of the path needs a path that bends, the run has {len(points)} snapshots: "
-            "ask for the random one"
+            f"the plane of the path needs a path that is not straight, the run has {len(points)} "
+            f"snapshots: set kind to random"
         )
     return found or random_plane(weights, plane.seed)
 

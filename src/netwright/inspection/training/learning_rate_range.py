@@ -91,12 +91,12 @@ class LearningRateRange(View):
         if self.suggestion is None:
             return (
                 f"{tried} The loss fell by {number(max(0.0, self.fall))} at most, no more than its "
-                f"noise, {number(self.noise)}: no descent is seen and no rate is suggested; larger "
-                "batches have less noise."
+                f"noise, {number(self.noise)}: there is no clear descent and no rate is "
+                f"suggested; larger batches are less noisy."
             )
         still_falling = (
-            " The loss was still falling at the largest rate tried, so that the suggestion is only "
-            "a lower bound."
+            " The loss was still falling at the largest rate tried, so the suggestion is only a "
+            "lower bound."
         )
         return (
             f"{tried} The smoothed loss fell from {number(self.start)} to "

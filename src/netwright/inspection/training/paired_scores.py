@@ -122,7 +122,7 @@ def measure_paired_scores(
         own_seeds: labels whose seeds are not those of the first.
     """
     if len(scores) < 2:
-        raise DataError(f"scores of two entries or more are wanted, got {len(scores)}")
+        raise DataError(f"scores of at least two entries are needed, got {len(scores)}")
     reference, *others = scores.values()
     bounds = METRICS[metric].bounds if metric in METRICS else UNBOUNDED
     return PairedScores(

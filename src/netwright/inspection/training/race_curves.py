@@ -111,7 +111,8 @@ class RaceCurves(View):
             f"From the same first weights, {self.steps} updates on the same batches of "
             f"{self.rows} in the same order, each optimizer at the best of the rates on the right. "
             f"{self._winner} The result is the mean loss of the last {_last(self.steps)} batches. "
-            "A race of a few steps says who is quick at the start, not who ends lowest."
+            "A race of a few steps shows which optimizer is fast at the start, not which ends "
+            "lowest."
         )
 
     @property
@@ -119,17 +120,17 @@ class RaceCurves(View):
         """Who is lowest, how sure that is, and who stays where all began."""
         best = self.racers[0]
         if best.best.result is None:
-            return "All of them ran away."
+            return "All of them diverged."
         idle = [racer.name for racer in self.racers if not racer.best.has_gained]
         if len(idle) == len(self.racers):
             return (
                 f"None of them is lower at the end than {number(best.best.losses[0])}, where all "
-                "began, by more than one batch differs from the next: nothing is decided."
+                "began, by more than the noise between batches: the race is undecided."
             )
         end = ""
         if best.best in (best.laps[0], best.laps[-1]) and len(best.laps) > 1:
             end = f", the {'lowest' if best.best is best.laps[0] else 'highest'} that was tried"
-        stayed = f" Hardly lower than where all began: {', '.join(idle)}." if idle else ""
+        stayed = f" Hardly lower than the starting loss: {', '.join(idle)}." if idle else ""
         return (
             f"{best.name} is lowest, at {number(best.best.result)} with a learning rate of "
             f"{best.best.lr:.2g}{end}.{stayed}"
@@ -270,4 +271,4 @@ def _draw_results(axes: "Axes", racer: Racer, colour: str) -> None:
 
 
 def _told(result: float | None) -> str:
-    return "ran away" if result is None else number(result)
+    return "diverged" if result is None else number(result)

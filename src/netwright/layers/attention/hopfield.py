@@ -69,7 +69,7 @@ def check_patterns(queries: Tensor, patterns: Tensor, beta: float) -> None:
     check_shape("queries", queries, "B", "D")
     check_shape("patterns", patterns, "S", queries.shape[1])
     if not len(patterns):
-        raise ShapeError("patterns must not be empty: there is nothing to retrieve")
+        raise ShapeError("patterns must not be empty")
     check_positive("beta", beta)
 
 

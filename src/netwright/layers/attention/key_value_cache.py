@@ -39,7 +39,9 @@ class KeyValueCache(NamedTuple):
         """Write new keys and values (B, H, T, K) behind the last; this cache is then used up."""
         end, size = self.length + keys.shape[2], self.keys.shape[2]
         if end > size:
-            raise ConfigError(f"a context of {size} tokens is full: read the last of them anew")
+            raise ConfigError(
+                f"the context of {size} tokens is full: read the last of them again from the start"
+            )
         self.keys[:, :, self.length : end] = keys
         self.values[:, :, self.length : end] = values
         return self._replace(length=end)

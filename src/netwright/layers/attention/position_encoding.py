@@ -24,7 +24,7 @@ def pair_angles(positions: int, features: int, base: float = BASE) -> Tensor:
     """The angle t w_i of each position and pair, (T, D / 2), in float64."""
     if features % 2:
         raise ConfigError(
-            f"positions turn features in pairs: wanted an even number, got {features}"
+            f"rotary positions rotate pairs of features: wanted an even number, got {features}"
         )
     pairs = torch.arange(0, features, 2, dtype=torch.float64)
     return torch.outer(torch.arange(positions, dtype=torch.float64), base ** -(pairs / features))

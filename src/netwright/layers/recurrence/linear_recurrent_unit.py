@@ -60,7 +60,9 @@ class LinearRecurrentUnit(LinearRecurrence):
     ) -> None:
         super().__init__(size, output_size=size, state_size=states)
         if not 0 <= r_min < r_max < 1:
-            raise ConfigError(f"0 <= r_min < r_max < 1 is wanted, got {r_min!r} and {r_max!r}")
+            raise ConfigError(
+                f"r_min and r_max must satisfy 0 <= r_min < r_max < 1, got {r_min!r} and {r_max!r}"
+            )
         nu, theta = draw_ring(states, r_min, r_max, max_phase)
         self.nu, self.theta = nn.Parameter(nu), nn.Parameter(theta)
         self.log_gamma = nn.Parameter((1 - eigenvalues(nu, theta).abs().square()).sqrt().log())

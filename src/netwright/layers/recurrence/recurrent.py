@@ -102,7 +102,7 @@ class RecurrentStack(Recurrence):
         """One step: (B, D) and a state -> (B, H) and the next state."""
         if self.bidirectional:
             raise ConfigError(
-                "a bidirectional recurrence reads from both ends: it cannot go step by step"
+                "a bidirectional recurrence reads from both ends: it cannot be stepped"
             )
         outputs, state = self(inputs[:, None], state)
         return outputs[:, 0], state

@@ -104,7 +104,7 @@ def discriminants(rows: Tensor, place: Tensor, share: Tensor) -> tuple[Tensor, T
     values, directions = torch.linalg.eigh(scaled.T @ scaled / sizes.sum())
     varies = values > RANK**2
     if not bool(varies.any()):
-        raise DataError("lda wants features that vary within the classes, got none")
+        raise DataError("lda needs features that vary within the classes, got none")
     kept = directions[:, varies] / values[varies].sqrt()  # whitens
     white = (means - centre) / spread @ kept  # (S, rank)
     weight = white @ kept.T / spread

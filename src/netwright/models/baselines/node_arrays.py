@@ -84,10 +84,10 @@ def _check_nodes(held: dict[str, Tensor]) -> None:
     nodes = len(value) if value.ndim else 0
     shapes = [tuple(part.shape) for part in (branches, feature, threshold)]
     if roots.ndim != 1 or value.ndim != 2 or shapes != [(nodes, 2), (nodes,), (nodes,)]:
-        raise DataError("the arrays of its trees have not one entry a node")
+        raise DataError("the arrays of its trees do not have one entry per node")
     places = torch.cat((roots, branches.flatten()))
     if not bool(((places >= 0) & (places < nodes)).all()) or not bool((feature >= 0).all()):
-        raise DataError("a node of its trees leads to none that is there")
+        raise DataError("a node of its trees has a child that does not exist")
     if depth.numel() != 1 or not 0 <= int(depth) <= nodes:
         raise DataError(f"its trees must be 0 to {nodes} levels deep, as many as they have nodes")
 

@@ -38,11 +38,11 @@ CACHE = 1_000  # MB of likenesses that are not worked out again, where there are
 class SVMConfig(Config):
     """Settings of the support vector machine."""
 
-    kernel: Annotated[Literal["rbf", "linear"], Doc("how alike two inputs are")] = "rbf"
-    C: Annotated[Positive, Doc("what a row on the wrong side of its margin costs")] = 1.0
-    gamma: Annotated[
-        Positive | None, Doc("of rbf: how fast likeness falls; nothing: 1 / (D var(x))")
-    ] = None
+    kernel: Annotated[Literal["rbf", "linear"], Doc("the kernel")] = "rbf"
+    C: Annotated[Positive, Doc("C, the cost of a margin violation")] = 1.0
+    gamma: Annotated[Positive | None, Doc("gamma of the rbf kernel; default: 1 / (D var(x))")] = (
+        None
+    )
 
 
 class SVM(GrownBuffers, Model, Learner):
@@ -118,7 +118,7 @@ class SVM(GrownBuffers, Model, Learner):
             return ""
         return (
             f"svm compares {rows:,} rows with each other, which takes minutes, and four times as "
-            "many for twice the rows; mlp or softmax learn as many in seconds"
+            f"long for twice the rows; mlp or softmax train on as many in seconds"
         )
 
     def fit_steps(self, data: Examples, seed: int) -> Iterator[dict[str, float]]:

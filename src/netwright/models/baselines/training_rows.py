@@ -50,7 +50,7 @@ def fit_estimator(estimator: Any, rows: TrainingRows) -> Any:
             return estimator.fit(rows.inputs, rows.targets, **weighted)
     except ValueError as error:
         reason = " ".join(str(error).split())
-        raise DataError(f"scikit-learn refuses the training rows: {reason}") from error
+        raise DataError(f"scikit-learn rejects the training rows: {reason}") from error
 
 
 def training_loss(model: nn.Module, data: Examples) -> float:

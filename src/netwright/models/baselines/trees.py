@@ -33,8 +33,8 @@ A_MINUTE = 2e9  # numbers that a tree sorts, on one core: all inputs of all rows
 DEEP = 20  # of a tree without a limit
 STAGES_A_STEP = 10  # going on costs scikit-learn a pass over the rows: one a stage would double it
 
-MaxDepth = Annotated[Size | None, Doc("most questions on the way to a leaf; nothing: no limit")]
-MinSamplesLeaf = Annotated[Size, Doc("fewest training rows in a leaf")]
+MaxDepth = Annotated[Size | None, Doc("maximum depth; default: no limit")]
+MinSamplesLeaf = Annotated[Size, Doc("minimum training rows in a leaf")]
 
 
 class TreeModel(GrownBuffers, Model, Learner):
@@ -141,13 +141,14 @@ class DecisionTree(AveragedTrees):
 class RandomForestConfig(Config):
     """Settings of a random forest."""
 
-    trees: Annotated[Size, Doc("how many trees")] = 100
+    trees: Annotated[Size, Doc("number of trees")] = 100
     max_depth: MaxDepth = None
     min_samples_leaf: MinSamplesLeaf = 1
     max_features: Annotated[
         Annotated[float, Interval(gt=0, le=1)] | None,
         Doc(
-            "share of the features tried at each split; nothing: sqrt(D) for classes, all for reals"
+            "fraction of the features tried at each split; default: sqrt(D) for classification, "
+            "all for regression"
         ),
     ] = None
 
@@ -188,8 +189,8 @@ class RandomForest(AveragedTrees):
 class GradientBoostingConfig(Config):
     """Settings of gradient boosting."""
 
-    stages: Annotated[Size, Doc("how many times trees are added, one an output")] = 100
-    learning_rate: Annotated[Positive, Doc("how much of each tree is added")] = 0.1
+    stages: Annotated[Size, Doc("number of boosting stages, each with one tree per output")] = 100
+    learning_rate: Annotated[Positive, Doc("learning rate: the factor of each tree")] = 0.1
     max_depth: MaxDepth = 3
     min_samples_leaf: MinSamplesLeaf = 1
 
@@ -245,8 +246,8 @@ class GradientBoosting(TreeModel):
             return ""
         return (
             f"gradient-boosting sorts {rows:,} rows by {features:,} inputs at every depth of "
-            f"{trees:,} trees: about {minutes:,.0f} minutes; fewer stages or random-forest take "
-            "less, and max_time ends it"
+            f"{trees:,} trees: about {minutes:,.0f} minutes; use fewer stages or random-forest, "
+            f"or limit it with max_time"
         )
 
     def fit_steps(self, data: Examples, seed: int) -> Iterator[dict[str, float]]:

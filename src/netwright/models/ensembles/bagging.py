@@ -27,13 +27,13 @@ from netwright.models.ensembles.ensemble import Lesson, MemberCount, build_membe
 class BaggingConfig(Config):
     """Settings of bagging."""
 
-    of: Annotated[str, OneOf(MODELS), Doc("the model that each member is")] = "mlp"
+    of: Annotated[str, OneOf(MODELS), Doc("the model of each member")] = "mlp"
     settings: Annotated[dict[str, Any], Doc("settings of that model")] = field(default_factory=dict)
-    members: Annotated[MemberCount, Doc("how many members")] = 10
+    members: Annotated[MemberCount, Doc("number of members")] = 10
     sample: Annotated[
         float,
         Interval(gt=0, le=1),
-        Doc("rows drawn for each member, as a share of the training rows"),
+        Doc("rows drawn for each member, as a fraction of the training rows"),
     ] = 1.0
 
 
@@ -75,7 +75,7 @@ class Bagging(AveragedEnsemble):
         """Every member learns rows of its own drawing, and is then asked for the others."""
         device, count = train.targets.device, len(train)
         sums = torch.zeros(count, self.spec.num_outputs, device=device)
-        asked = torch.zeros(count, device=device)  # how many members did not draw the row
+        asked = torch.zeros(count, device=device)  # number of members did not draw the row
         self.count_first(1)
         for place in range(len(self.members)):
             random = generator(seed, "bootstrap", place)

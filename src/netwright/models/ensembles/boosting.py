@@ -35,15 +35,21 @@ SHRINKAGE = {"class": 1.0, "real": 0.1}
 class BoostingConfig(Config):
     """Settings of boosting."""
 
-    of: Annotated[str, OneOf(MODELS), Doc("the model that each member is")] = TREE
+    of: Annotated[str, OneOf(MODELS), Doc("the model of each member")] = TREE
     settings: Annotated[
         dict[str, Any],
-        Doc("settings of that model; a tree has max_depth 1 for classes, 3 for reals, if not said"),
+        Doc(
+            "settings of that model; by default a tree has max_depth 1 for classification, 3 for "
+            "regression"
+        ),
     ] = field(default_factory=dict)
-    members: Annotated[MemberCount, Doc("how many members at most")] = 50
+    members: Annotated[MemberCount, Doc("maximum number of members")] = 50
     shrinkage: Annotated[
         Annotated[float, Interval(gt=0, le=1)] | None,
-        Doc("how much of each member is added; nothing: 1 for classes, 0.1 for reals"),
+        Doc(
+            "learning rate: the factor of each member; default: 1 for classification, 0.1 for "
+            "regression"
+        ),
     ] = None
 
 
@@ -129,7 +135,7 @@ class Boosting(Ensemble):
                 return
             if error == 0:  # it would count without end: it outvotes the others
                 self.weights[place] = 1 + self.weights[:place].sum()
-                self.remarks = [f"boosting ends: {lesson.title} gets every row right"]
+                self.remarks = [f"boosting stops: {lesson.title} predicts every row correctly"]
                 self.prune()
                 return
             counts = self.shrinkage * vote_weight(error, classes)
@@ -143,7 +149,7 @@ class Boosting(Ensemble):
         if place == 0:
             raise DataError(f"boosting needs members that are better than chance: {found}")
         title = f"member {place + 1}/{len(self.members)}"
-        self.remarks = [f"boosting ends: {title} is no better than chance, {found}"]
+        self.remarks = [f"boosting stops: {title} is no better than chance, {found}"]
         self.prune()
 
     def _real_lessons(self, train: Split, val: Split | None, seed: int) -> Iterator[Lesson]:

@@ -21,9 +21,9 @@ from netwright.models.ensembles.ensemble import Lesson, MemberCount, build_membe
 class RestartsConfig(Config):
     """Settings of averaged restarts."""
 
-    of: Annotated[str, OneOf(MODELS), Doc("the model that each member is")] = "mlp"
+    of: Annotated[str, OneOf(MODELS), Doc("the model of each member")] = "mlp"
     settings: Annotated[dict[str, Any], Doc("settings of that model")] = field(default_factory=dict)
-    members: Annotated[MemberCount, Doc("how many members")] = 5
+    members: Annotated[MemberCount, Doc("number of members")] = 5
 
 
 class Restarts(AveragedEnsemble):

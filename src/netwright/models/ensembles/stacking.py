@@ -38,20 +38,20 @@ MOST_ROUNDS, SMALLEST_STEP = 10_000, 1e-9
 class StackingConfig(Config):
     """Settings of stacking."""
 
-    of: Annotated[tuple[str, ...], Doc("the models, each a name; mlp,random-forest")] = (
+    of: Annotated[tuple[str, ...], Doc("the names of the models: mlp,random-forest")] = (
         "mlp",
         "random-forest",
     )
     settings: Annotated[
         dict[str, dict[str, Any]], Doc("settings of the models, by their names")
     ] = field(default_factory=dict)
-    folds: Annotated[int, Ge(2), Doc("parts of the rows that are held out in turn")] = 5
+    folds: Annotated[int, Ge(2), Doc("number of cross-validation folds")] = 5
 
     def __post_init__(self) -> None:
         """Check the fields, and that the settings are of models that are there."""
         super().__post_init__()
         if len(self.of) < 2:
-            raise ConfigError(f"of must name 2 models or more, got {', '.join(self.of) or 'none'}")
+            raise ConfigError(f"of must name at least 2 models, got {', '.join(self.of) or 'none'}")
         for name in self.of:
             MODELS.check(name)
         for name in self.settings:
@@ -139,7 +139,7 @@ class Stacking(AveragedEnsemble):
         """All but those of the largest fold."""
         folds = self.config.folds
         if folds > count:
-            raise ConfigError(f"{folds} folds need {folds} training rows or more, got {count}")
+            raise ConfigError(f"{folds} folds need at least {folds} training rows, got {count}")
         return count - math.ceil(count / folds)
 
     def lessons(self, train: Split, val: Split | None, seed: int) -> Iterator[Lesson]:
@@ -168,7 +168,7 @@ class Stacking(AveragedEnsemble):
         self.weights.copy_(self._weigh(heard, train))
         shares = zip(self.members, self.weights.tolist(), strict=True)
         counts = ", ".join(f"{cast(Member, member).name} {share:.3f}" for member, share in shares)
-        self.remarks = [f"weights by the rows held out: {counts}"]
+        self.remarks = [f"weights fitted on the held-out rows: {counts}"]
 
     def _weigh(self, heard: Tensor, train: Split) -> Tensor:
         """The best weights for what was said (M, N, C) of rows held out."""

@@ -63,8 +63,8 @@ def _read(path: Path) -> dict[str, Tensor]:
     if path.suffix.lower() in PICKLES:
         files = shlex.join((str(path), str(path.with_suffix(".safetensors"))))
         raise ConfigError(
-            f"{path} is a pickle, which may run code when it is loaded; convert it, where you trust"
-            f' it, by: python -c "{CONVERSION}" {files}'
+            f"{path} is a pickle, which may run code when it is loaded; if you trust it, convert"
+            f' it with: python -c "{CONVERSION}" {files}'
         )
     try:
         check_regular(path)

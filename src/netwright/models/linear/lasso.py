@@ -34,14 +34,14 @@ class LassoConfig(Config):
     l1: Annotated[
         Positive | None,
         Doc(
-            "penalty on absolute weights, scikit-learn's alpha; if not given, a hundredth of the "
-            "least one that leaves no weight"
+            "L1 penalty, scikit-learn's alpha; default: a hundredth of the smallest one for which "
+            "all weights are 0"
         ),
     ] = None
-    l2: Annotated[NotNegative, Doc("penalty on squared weights too: the elastic net")] = 0.0
-    tol: Annotated[
-        Positive, Doc("stop where the loss is above the least by no more than this part of y^2")
-    ] = 1e-8
+    l2: Annotated[NotNegative, Doc("additional L2 penalty: the elastic net")] = 0.0
+    tol: Annotated[Positive, Doc("stop when the duality gap is at most this fraction of y^2")] = (
+        1e-8
+    )
 
 
 class Lasso(LinearRegression, Learner):

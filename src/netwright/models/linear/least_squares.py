@@ -113,8 +113,8 @@ def _orthogonal(rows: Tensor, columns: int, penalty: float, solver: Solver) -> T
         sizes = left.diagonal().abs()
         if len(left) < columns or sizes.min() <= rounding * sizes.max():
             raise DataError(
-                f"solver 'qr' wants {columns} columns that do not depend on each other, got some "
-                "that do; solver 'svd' takes them"
+                f"solver 'qr' needs {columns} linearly independent columns, got dependent ones; "
+                f"use solver 'svd'"
             )
         slope: Tensor = torch.linalg.solve_triangular(left, right, upper=True)
         return slope

@@ -43,9 +43,9 @@ class NewtonConfig(Config):
 
     l2: Annotated[
         Positive,
-        Doc("penalty on the weights, which keeps them finite; scikit-learn's C is 1/(n l2)"),
+        Doc("L2 penalty, which keeps the weights finite; scikit-learn's C is 1/(n l2)"),
     ] = 1e-3
-    tol: Annotated[Positive, Doc("stop where no entry of the gradient is larger")] = 1e-6
+    tol: Annotated[Positive, Doc("stop when no entry of the gradient is larger")] = 1e-6
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -81,7 +81,7 @@ class NewtonLearner(Learner):
         if count > MOST_WEIGHTS:
             raise ConfigError(
                 f"Newton's method solves for all weights at once and takes at most {MOST_WEIGHTS}, "
-                f"got {count}; 'logistic' and 'softmax' learn more by gradient steps"
+                f"got {count}; 'logistic' and 'softmax' train larger models by gradient descent"
             )
 
     def fit_steps(self, data: Examples, seed: int) -> Iterator[dict[str, float]]:

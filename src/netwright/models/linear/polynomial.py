@@ -28,8 +28,8 @@ MOST_MONOMIALS = 5_000  # their products are a square matrix of this side
 class PolynomialRegressionConfig(Config):
     """Settings of polynomial regression."""
 
-    degree: Annotated[Size, Doc("the highest power, and the most features in a product")] = 3
-    l2: Annotated[NotNegative, Doc("penalty on the weights of the monomials")] = 1e-3
+    degree: Annotated[Size, Doc("maximum degree of the polynomial")] = 3
+    l2: Annotated[NotNegative, Doc("L2 penalty on the weights")] = 1e-3
 
 
 class PolynomialRegression(ClosedForm):

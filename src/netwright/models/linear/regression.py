@@ -104,7 +104,8 @@ class LeastSquaresConfig(Config):
     solver: Annotated[
         Solver,
         Doc(
-            "svd takes any columns; qr is quicker where there are many, and wants independent ones"
+            "svd takes any columns; qr is faster with many columns, which must be linearly "
+            "independent"
         ),
     ] = "svd"
 
@@ -131,9 +132,7 @@ class LeastSquares(ClosedForm):
 class RidgeConfig(Config):
     """Settings of ridge regression."""
 
-    l2: Annotated[
-        NotNegative, Doc("penalty on the weights; scikit-learn's alpha is n times it")
-    ] = 1e-3
+    l2: Annotated[NotNegative, Doc("L2 penalty; scikit-learn's alpha is n times it")] = 1e-3
 
 
 class Ridge(ClosedForm):

@@ -22,9 +22,9 @@ from netwright.models.memory.discrete_memory import DiscreteMemory, DiscreteMemo
 class DenseMemoryConfig(DiscreteMemoryConfig):
     """Settings of the dense associative memory."""
 
-    patterns: Annotated[Size, Doc("training examples that are stored, spread over the classes")] = (
-        200
-    )
+    patterns: Annotated[
+        Size, Doc("number of training examples to store, spread over the classes")
+    ] = 200
     form: Annotated[Literal["power", "exponential"], Doc("F(z) of the energy: z^k, or exp(z)")] = (
         "exponential"
     )

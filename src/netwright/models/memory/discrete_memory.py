@@ -36,11 +36,15 @@ STRETCHES = 56  # of a sweep, between which the energy is taken
 class DiscreteMemoryConfig(Config):
     """What the discrete memories have in common."""
 
-    patterns: Annotated[Size, Doc("training examples that are stored, spread over the classes")]
-    sweeps: Annotated[Size, Doc("most updates of each unit; recall ends early at rest")] = 10
+    patterns: Annotated[Size, Doc("number of training examples to store, spread over the classes")]
+    sweeps: Annotated[
+        Size, Doc("maximum updates per unit; recall stops early at a fixed point")
+    ] = 10
     cut: Annotated[
         float | None,
-        Doc("inputs above it are +1, others -1; by default 0.5 for images, 0 for features"),
+        Doc(
+            "threshold: inputs above it are +1, others -1; default: 0.5 for images, 0 for features"
+        ),
     ] = None
 
 

@@ -30,15 +30,15 @@ MOST_UNITS = 10_000  # 400 MB of weights
 class HopfieldConfig(DiscreteMemoryConfig):
     """Settings of the Hopfield network."""
 
-    patterns: Annotated[Size, Doc("training examples that are stored, spread over the classes")] = (
-        50
-    )
+    patterns: Annotated[
+        Size, Doc("number of training examples to store, spread over the classes")
+    ] = 50
     rule: Annotated[
         Literal["hebbian", "pseudo-inverse"],
-        Doc("how patterns become weights; hebbian fails on patterns that are alike"),
+        Doc("learning rule; hebbian fails on similar patterns"),
     ] = "pseudo-inverse"
     update: Annotated[
-        Literal["asynchronous", "synchronous"], Doc("units move one by one, or all at once")
+        Literal["asynchronous", "synchronous"], Doc("update units one by one, or all at once")
     ] = "asynchronous"
 
 

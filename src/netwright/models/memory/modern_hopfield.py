@@ -39,7 +39,7 @@ class ModernHopfieldConfig(Config):
 
     beta: Annotated[
         Positive | None,
-        Doc("how sharply the nearest pattern wins; by default the best of 11 on left-out examples"),
+        Doc("inverse temperature; default: the best of 11 by leave-one-out"),
     ] = None
 
 

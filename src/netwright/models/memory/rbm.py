@@ -37,19 +37,15 @@ READOUT_L2 = 1e-5  # keeps the softmax finite where its classes are separable
 class RBMConfig(Config):
     """Settings of the restricted Boltzmann machine."""
 
-    units: Annotated[Size, Doc("hidden units: features that are learned")] = 128
-    gibbs_steps: Annotated[Size, Doc("k of CD-k: steps of the chain from the data")] = 1
-    epochs: Annotated[Size, Doc("passes of contrastive divergence")] = 20
-    lr: Annotated[Positive, Doc("step size of contrastive divergence")] = 0.05
-    batch_size: Annotated[Size, Doc("examples a step")] = 32
-    momentum: Annotated[
-        Fraction, Doc("of the steps, after five passes; before them at most 0.5")
-    ] = 0.9
-    weight_decay: Annotated[NotNegative, Doc("pulls the weights to 0 in each step")] = 2e-4
-    dropout: Annotated[Fraction, Doc("share of the hidden units that an example does without")] = (
-        0.0
-    )
-    readout_steps: Annotated[Size, Doc("steps of L-BFGS for the softmax, after each pass")] = 20
+    units: Annotated[Size, Doc("number of hidden units")] = 128
+    gibbs_steps: Annotated[Size, Doc("k of CD-k: Gibbs steps from the data")] = 1
+    epochs: Annotated[Size, Doc("epochs of contrastive divergence")] = 20
+    lr: Annotated[Positive, Doc("learning rate of contrastive divergence")] = 0.05
+    batch_size: Annotated[Size, Doc("examples per step")] = 32
+    momentum: Annotated[Fraction, Doc("momentum after five epochs; before, at most 0.5")] = 0.9
+    weight_decay: Annotated[NotNegative, Doc("weight decay")] = 2e-4
+    dropout: Annotated[Fraction, Doc("fraction of hidden units dropped")] = 0.0
+    readout_steps: Annotated[Size, Doc("L-BFGS steps of the softmax layer, after each epoch")] = 20
 
 
 class RBM(Model, Learner):

@@ -56,11 +56,11 @@ def longest_safe_step(inputs: Tensor, shares: Tensor, unit: Unit) -> float:
 class DeltaRuleConfig(Config):
     """Settings of the delta rule."""
 
-    unit: Annotated[Unit, Doc("what each output makes of its sum")] = "linear"
+    unit: Annotated[Unit, Doc("activation of the output units")] = "linear"
     lr: Annotated[
-        Positive | None, Doc("step size; nothing is the longest safe one, from the data")
+        Positive | None, Doc("learning rate; default: the largest safe one for the data")
     ] = None
-    epochs: Annotated[Size, Doc("steps, each over all examples")] = 300
+    epochs: Annotated[Size, Doc("full-batch steps")] = 300
 
 
 class DeltaRule(Model, Learner):

@@ -54,7 +54,7 @@ def fires(x: Tensor, synapses: Tensor, threshold: Tensor) -> Tensor:
 class McCullochPittsConfig(Config):
     """Settings of the McCulloch-Pitts neuron."""
 
-    cut: Annotated[float, Doc("an input above it is read as 1, else as 0")] = 0.5
+    cut: Annotated[float, Doc("threshold that binarises the inputs")] = 0.5
 
 
 class McCullochPitts(Model, Learner):
@@ -81,8 +81,8 @@ class McCullochPitts(Model, Learner):
         super().__init__(config, spec)
         if spec.num_features > MOST_INPUTS:
             raise ConfigError(
-                f"mcculloch-pitts tries all synapses of {MOST_INPUTS} inputs at most, "
-                f"got {spec.num_features}"
+                f"mcculloch-pitts tries all sign patterns of at most {MOST_INPUTS} inputs, got "
+                f"{spec.num_features}"
             )
         self.cut = config.cut
         rows = 1 if spec.num_outputs == 2 else spec.num_outputs

@@ -31,11 +31,11 @@ from netwright.models.neurons.plain_descent import descend
 class MulticlassConfig(Config):
     """Settings of a classifier that is made of classifiers of two classes."""
 
-    base: Annotated[str, OneOf(MODELS), Doc("a model that learns two classes")] = "perceptron"
-    base_settings: Annotated[dict[str, Any], Doc("settings of each such model")] = field(
+    base: Annotated[str, OneOf(MODELS), Doc("the binary classifier")] = "perceptron"
+    base_settings: Annotated[dict[str, Any], Doc("settings of each binary classifier")] = field(
         default_factory=dict
     )
-    epochs: Annotated[Size, Doc("passes, of a base that learns by gradient steps")] = 100
+    epochs: Annotated[Size, Doc("epochs, for a base trained by gradient descent")] = 100
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -43,7 +43,7 @@ SYMBOLS = {
 class PerceptronConfig(Config):
     """Settings of the perceptron."""
 
-    epochs: Annotated[Size, Doc("passes at most; a pass without a mistake ends the learning")] = 100
+    epochs: Annotated[Size, Doc("maximum passes; a pass without a mistake stops training")] = 100
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -144,16 +144,16 @@ class Perceptron(GrownBuffers, Model, Learner):
         if self.separable == UNKNOWN:
             return f"no pass was free of mistakes in {passes}"
         if self.separable == NO:
-            never = "no pass is free of mistakes"
+            never = "every pass makes mistakes"
             if is_one_plane:
                 return f"{self.met} is not linearly separable: {never}"
-            return f"one plane a class cannot separate {self.met}: {never}"
+            return f"one plane per class cannot separate {self.met}: {never}"
         found = f"pass {passes} had no mistake"
         if self.mistakes[-1]:
             found = f"no pass was free of mistakes in {passes}, more of them find it"
         if is_one_plane:
             return f"{self.met} is linearly separable: {found}"
-        return f"one plane a class separates {self.met}: {found}"
+        return f"one plane per class separates {self.met}: {found}"
 
     def own_views(self, examples: Examples) -> Mapping[str, View]:
         """How learning went, and how far the examples lie from the plane of their class."""

@@ -24,7 +24,7 @@ from netwright.models.neurons.perceptron import Perceptron, PerceptronConfig
 class RosenblattConfig(PerceptronConfig):
     """Settings of Rosenblatt's machine."""
 
-    units: Annotated[Size, Doc("random threshold units, which never learn")] = 500
+    units: Annotated[Size, Doc("number of random threshold units, which are not trained")] = 500
 
 
 class Rosenblatt(Perceptron):

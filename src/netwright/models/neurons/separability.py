@@ -58,7 +58,7 @@ def is_separable(points: Tensor, signs: Tensor, *, bias: bool = True) -> bool:
         method="highs",
     )
     if found.status not in {SOLVED, INFEASIBLE}:
-        raise RunError(f"the linear program has no answer: {found.message}")
+        raise RunError(f"the linear program has no solution: {found.message}")
     return bool(found.status == SOLVED)
 
 

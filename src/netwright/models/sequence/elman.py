@@ -20,10 +20,10 @@ from netwright.models.sequence.recurrent_model import RecurrentConfig, Recurrent
 class ElmanConfig(RecurrentConfig):
     """Settings of the Elman network."""
 
-    nonlinearity: Annotated[Literal["tanh", "relu"], Doc("of the hidden units")] = "tanh"
+    nonlinearity: Annotated[Literal["tanh", "relu"], Doc("activation of the hidden units")] = "tanh"
     initializer: Annotated[
         Literal["torch", "identity"],
-        Doc("identity lets each unit keep its value at first; with relu it is the IRNN"),
+        Doc("initialisation of the recurrent weights; identity with relu is the IRNN"),
     ] = "torch"
 
 

@@ -51,24 +51,22 @@ class EncoderDecoderConfig(Config):
     hidden: Annotated[
         Size, Doc("units of the decoder, and of the encoder, both directions together")
     ] = 128
-    layers: Annotated[Size, Doc("recurrent layers, one above the other")] = 1
-    embedding: Annotated[Size, Doc("numbers that stand for a token")] = 64
+    layers: Annotated[Size, Doc("number of stacked recurrent layers")] = 1
+    embedding: Annotated[Size, Doc("size of the token embedding")] = 64
     dropout: Annotated[
-        Fraction, Doc("share dropped of embeddings, between layers and at the end")
+        Fraction, Doc("dropout on embeddings, between layers and before the output")
     ] = 0.0
-    bidirectional: Annotated[bool, Doc("the encoder also reads from the end")] = True
+    bidirectional: Annotated[bool, Doc("bidirectional encoder")] = True
     attention: Annotated[
         Attention,
-        Doc("how the decoder looks back at the source: not, before each step, or after it"),
+        Doc("attention over the source: none, before each step (bahdanau), or after it (luong)"),
     ] = "luong-general"
 
     def __post_init__(self) -> None:
         """Check the fields, then what they mean together."""
         super().__post_init__()
         if self.bidirectional and self.hidden % 2:
-            raise ConfigError(
-                f"hidden must be even where the encoder reads both ways, got {self.hidden}"
-            )
+            raise ConfigError(f"hidden must be even for a bidirectional encoder, got {self.hidden}")
 
 
 class DecoderState(NamedTuple):
@@ -173,7 +171,7 @@ class EncoderDecoder(Model, SourceDecoder):
         source, told = self._parts(inputs)
         _, weights, _ = self._say(told, self.read_source(source))
         if weights is None:
-            raise ConfigError("this encoder-decoder has no attention to look at")
+            raise ConfigError("this encoder-decoder has no attention")
         return weights
 
     def _parts(self, inputs: Tensor) -> tuple[Tensor, Tensor]:

@@ -19,7 +19,7 @@ SCAN: Functions = (LinearRecurrence.forward, scan_by_steps)
 class LinearRecurrentConfig(SequenceConfig):
     """Settings that all models of linear recurrences have."""
 
-    layers: Annotated[Size, Doc("residual blocks one above the other")] = 2
+    layers: Annotated[Size, Doc("number of stacked residual blocks")] = 2
 
 
 class LinearRecurrentModel(SequenceModel):

@@ -28,9 +28,9 @@ Phase = Annotated[float, Interval(gt=0, le=2 * math.pi)]
 class LRUConfig(LinearRecurrentConfig):
     """Settings of the linear recurrent unit."""
 
-    r_min: Annotated[Fraction, Doc("least size of an eigenvalue at the start")] = 0.9
-    r_max: Annotated[Fraction, Doc("largest size of an eigenvalue at the start")] = 0.999
-    max_phase: Annotated[Phase, Doc("largest angle of an eigenvalue at the start")] = 2 * math.pi
+    r_min: Annotated[Fraction, Doc("smallest initial eigenvalue magnitude")] = 0.9
+    r_max: Annotated[Fraction, Doc("largest initial eigenvalue magnitude")] = 0.999
+    max_phase: Annotated[Phase, Doc("largest initial eigenvalue phase")] = 2 * math.pi
 
     def __post_init__(self) -> None:
         """Check the fields, then the ring that they mean together."""

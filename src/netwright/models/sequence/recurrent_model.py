@@ -16,11 +16,9 @@ from netwright.models.sequence.sequence_model import SequenceConfig, SequenceMod
 class RecurrentConfig(SequenceConfig):
     """Settings that all stacks of cells have."""
 
-    layers: Annotated[Size, Doc("layers one above the other")] = 1
-    bidirectional: Annotated[bool, Doc("also read from the end; not to predict tokens")] = False
-    tied: Annotated[
-        bool, Doc("token vectors also score the next token; wants embedding = hidden")
-    ] = False
+    layers: Annotated[Size, Doc("number of stacked layers")] = 1
+    bidirectional: Annotated[bool, Doc("bidirectional; not for language models")] = False
+    tied: Annotated[bool, Doc("tie input and output embeddings; needs embedding = hidden")] = False
 
 
 class RecurrentModel(SequenceModel):
@@ -31,8 +29,8 @@ class RecurrentModel(SequenceModel):
     def __init__(self, config: RecurrentConfig, spec: DataSpec) -> None:
         if config.bidirectional and spec.target == "tokens":
             raise ConfigError(
-                "bidirectional would see the tokens that are to be predicted: it wants a target of "
-                "kind class, labels, real or tags, got 'tokens'"
+                "bidirectional would see the tokens to be predicted: it needs a target of kind "
+                "class, labels, real or tags, got 'tokens'"
             )
         super().__init__(config, spec, tied=config.tied, bidirectional=config.bidirectional)
 

@@ -28,13 +28,13 @@ from netwright.models.model import Model
 class SequenceConfig(Config):
     """Settings that all models of sequences have."""
 
-    hidden: Annotated[Size, Doc("units of a layer")] = 128
-    embedding: Annotated[Size, Doc("size of the vector of a token; a series has its own")] = 128
+    hidden: Annotated[Size, Doc("hidden units per layer")] = 128
+    embedding: Annotated[Size, Doc("size of the token embedding; a series is used as it is")] = 128
     dropout: Annotated[
-        Fraction, Doc("share dropped while training: of token vectors, between layers, at the end")
+        Fraction, Doc("dropout on embeddings, between layers and before the output")
     ] = 0.2
     pool: Annotated[
-        Pooling, Doc("one answer for the whole sequence comes from the last step, the mean or max")
+        Pooling, Doc("pooling for one prediction per sequence: the last step, the mean or the max")
     ] = "last"
 
 
@@ -181,7 +181,7 @@ def _check_tied(config: SequenceConfig, spec: DataSpec, outputs: int) -> None:
     """Refuse to tie what is not of one shape."""
     if spec.inputs != "tokens" or spec.target != "tokens":
         raise ConfigError(
-            f"tied wants tokens that are read and predicted, got {spec.inputs} and {spec.target}"
+            f"tied needs tokens as both inputs and targets, got {spec.inputs} and {spec.target}"
         )
     if config.embedding != outputs:
-        raise ConfigError(f"tied wants embedding = {outputs}, got {config.embedding}")
+        raise ConfigError(f"tied needs embedding = {outputs}, got {config.embedding}")

@@ -48,24 +48,22 @@ class GPTConfig(Config):
     """Settings of a GPT."""
 
     layers: Annotated[Size, Doc("transformer blocks")] = 4
-    heads: Annotated[Size, Doc("heads of attention in a block; they divide the width")] = 4
-    width: Annotated[Size, Doc("features of a token")] = 128
-    context: Annotated[
-        Size | None, Doc("most tokens it looks back on; null: as many as inputs have")
-    ] = None
-    dropout: Annotated[
-        Fraction, Doc("share of embeddings, sums and attention dropped while training")
-    ] = 0.0
-    bias: Annotated[bool, Doc("maps and norms have biases")] = True
-    positions: Annotated[
-        Literal["learned", "sinusoidal", "rotary"], Doc("how a token is told its place")
-    ] = "learned"
-    kv_heads: Annotated[
-        Size | None, Doc("heads of keys and values; they divide heads; null: as many")
-    ] = None
-    tied: Annotated[bool, Doc("the head of a language model has the weights of its embedding")] = (
-        True
+    heads: Annotated[Size, Doc("attention heads; must divide the width")] = 4
+    width: Annotated[Size, Doc("features per token")] = 128
+    context: Annotated[Size | None, Doc("context length in tokens; null: that of the inputs")] = (
+        None
     )
+    dropout: Annotated[Fraction, Doc("dropout on embeddings, residual branches and attention")] = (
+        0.0
+    )
+    bias: Annotated[bool, Doc("biases in linear layers and norms")] = True
+    positions: Annotated[Literal["learned", "sinusoidal", "rotary"], Doc("position encoding")] = (
+        "learned"
+    )
+    kv_heads: Annotated[
+        Size | None, Doc("key and value heads; must divide heads; null: the same number")
+    ] = None
+    tied: Annotated[bool, Doc("tie the output head of a language model to its embedding")] = True
 
     def __post_init__(self) -> None:
         """Check the fields, then what they mean together."""
@@ -127,7 +125,7 @@ class GPT(Model):
         if config.context is not None and config.context < length:
             setting = "data.window" if spec.target == "tokens" else "data.max_length"
             raise ConfigError(
-                f"context must be at least {length}, the tokens of an example ({setting}), "
+                f"context must be at least {length}, the tokens per example ({setting}), "
                 f"got {config.context}"
             )
         return cls(config, spec)

@@ -26,9 +26,9 @@ GRID = 6  # rows and columns that the dense layers see
 class AlexNetConfig(Config):
     """Settings of AlexNet."""
 
-    width: Annotated[Size, Doc("filters of the first convolution; the others follow it")] = 64
+    width: Annotated[Size, Doc("filters of the first convolution; the others scale with it")] = 64
     hidden: Annotated[Size, Doc("units of each of the two hidden dense layers")] = 4096
-    dropout: Annotated[Fraction, Doc("share of the dense layers' inputs dropped in training")] = 0.5
+    dropout: Annotated[Fraction, Doc("dropout on the inputs of the dense layers")] = 0.5
 
 
 class AlexNet(Model):

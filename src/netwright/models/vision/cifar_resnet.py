@@ -23,9 +23,10 @@ from netwright.models.vision.resnet import ResNet, ResNetConfig, Stem, make_size
 class CifarResNetConfig(ResNetConfig):
     """Settings of a residual network for small images."""
 
-    width: Annotated[Size, Doc("channels of the first stage; each further stage has twice")] = 16
+    width: Annotated[Size, Doc("channels of the first stage; doubled in each further stage")] = 16
     stem: Annotated[
-        Stem, Doc("small keeps the image's size, imagenet quarters it before the first stage")
+        Stem,
+        Doc("small keeps the image's size, imagenet downsamples by 4 before the first stage"),
     ] = "small"
 
 

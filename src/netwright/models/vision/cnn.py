@@ -29,19 +29,19 @@ class CNNConfig(Config):
     channels: Annotated[
         tuple[Size, ...], Doc("filters of each convolution; each is followed by pooling")
     ] = (32, 64)
-    kernel: Annotated[Size, Doc("rows and columns of a filter, odd; the borders are padded")] = 3
-    pool: Annotated[Size, Doc("rows and columns of a pooling window; 1 does not pool")] = 2
-    pooling: Annotated[Pooling, Doc("what is kept of a window")] = "max"
+    kernel: Annotated[Size, Doc("kernel size, odd; borders are padded")] = 3
+    pool: Annotated[Size, Doc("pooling window; 1: no pooling")] = 2
+    pooling: Annotated[Pooling, Doc("kind of pooling")] = "max"
     global_pool: Annotated[
-        bool, Doc("average each last map to one number, so that images of any size can come")
+        bool, Doc("global average pooling, so that images of any size are accepted")
     ] = False
     hidden: Annotated[tuple[Size, ...], Doc("widths of the dense hidden layers")] = (128,)
     activation: Annotated[str, OneOf(ACTIVATIONS), Doc("nonlinearity of the hidden layers")] = (
         "relu"
     )
-    dropout: Annotated[Fraction, Doc("share of dense inputs dropped while training")] = 0.25
-    batch_norm: Annotated[bool, Doc("normalise each convolution over the batch")] = False
-    initializer: Annotated[str, OneOf(INITIALIZERS), Doc("how the weights start")] = "torch"
+    dropout: Annotated[Fraction, Doc("dropout on the inputs of the dense layers")] = 0.25
+    batch_norm: Annotated[bool, Doc("batch normalisation after each convolution")] = False
+    initializer: Annotated[str, OneOf(INITIALIZERS), Doc("weight initialisation")] = "torch"
 
     def __post_init__(self) -> None:
         """Check the fields, then what they mean together."""

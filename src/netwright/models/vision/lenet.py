@@ -31,8 +31,8 @@ class LeNet5Config(Config):
     activation: Annotated[
         str, OneOf(ACTIVATIONS), Doc("nonlinearity of the hidden layers; tanh in the paper")
     ] = "relu"
-    pooling: Annotated[Pooling, Doc("what S2 and S4 keep of 2 x 2; average in the paper")] = "max"
-    initializer: Annotated[str, OneOf(INITIALIZERS), Doc("how the weights start")] = "torch"
+    pooling: Annotated[Pooling, Doc("pooling in S2 and S4; average in the paper")] = "max"
+    initializer: Annotated[str, OneOf(INITIALIZERS), Doc("weight initialisation")] = "torch"
 
 
 class LeNet5(Model):

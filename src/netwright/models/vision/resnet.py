@@ -45,11 +45,11 @@ MISPRINT = (
 class ResNetConfig(Config):
     """Settings of a residual network."""
 
-    width: Annotated[Size, Doc("channels of the first stage; each further stage has twice")] = 64
+    width: Annotated[Size, Doc("channels of the first stage; doubled in each further stage")] = 64
     stem: Annotated[
-        Stem, Doc("imagenet quarters the image before the first stage, small keeps its size")
+        Stem, Doc("imagenet downsamples by 4 before the first stage, small keeps the size")
     ] = "imagenet"
-    residual: Annotated[bool, Doc("blocks have shortcuts; without, the plain twin")] = True
+    residual: Annotated[bool, Doc("residual connections; without, the plain network")] = True
 
 
 class ResNet(Model):

@@ -27,8 +27,10 @@ from netwright.models.vision.image_size import check_image_size
 class ResNet9Config(Config):
     """Settings of ResNet-9."""
 
-    width: Annotated[Size, Doc("channels of the first convolution; each layer has twice")] = 64
-    scale: Annotated[Positive, Doc("what the outputs are multiplied by: less is calmer")] = 0.125
+    width: Annotated[Size, Doc("channels of the first convolution; doubled in each layer")] = 64
+    scale: Annotated[Positive, Doc("factor of the outputs: smaller gives softer probabilities")] = (
+        0.125
+    )
 
 
 class ResNet9(Model):

@@ -30,10 +30,10 @@ class UNetConfig(Config):
     """Settings of the U-Net."""
 
     width: Annotated[Size, Doc("channels of the first stage; the paper has 64")] = 32
-    depth: Annotated[int, Interval(gt=0, le=30), Doc("how often the image is halved")] = 4
-    batch_norm: Annotated[bool, Doc("normalise each channel over the batch")] = True
-    skips: Annotated[bool, Doc("hand each size over from the way down to the way up")] = True
-    initializer: Annotated[str, OneOf(INITIALIZERS), Doc("how the weights start")] = "he-normal"
+    depth: Annotated[int, Interval(gt=0, le=30), Doc("number of downsampling stages")] = 4
+    batch_norm: Annotated[bool, Doc("batch normalisation")] = True
+    skips: Annotated[bool, Doc("skip connections from encoder to decoder")] = True
+    initializer: Annotated[str, OneOf(INITIALIZERS), Doc("weight initialisation")] = "he-normal"
 
 
 class StepUp(nn.Module):

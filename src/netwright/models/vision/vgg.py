@@ -32,10 +32,10 @@ DENSE_SPREAD = 0.01  # of the dense layers' first weights
 class VGGConfig(Config):
     """Settings of a VGG."""
 
-    width: Annotated[Size, Doc("channels of the first stage; the others follow it")] = 64
+    width: Annotated[Size, Doc("channels of the first stage; the others scale with it")] = 64
     hidden: Annotated[Size, Doc("units of each of the two hidden dense layers")] = 4096
-    dropout: Annotated[Fraction, Doc("share of the dense layers' units dropped in training")] = 0.5
-    batch_norm: Annotated[bool, Doc("normalise each convolution over the batch")] = False
+    dropout: Annotated[Fraction, Doc("dropout on the units of the dense layers")] = 0.5
+    batch_norm: Annotated[bool, Doc("batch normalisation after each convolution")] = False
 
 
 class VGG(Model):

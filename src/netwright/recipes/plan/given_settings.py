@@ -69,7 +69,7 @@ def sort_settings(
         paths = [f"{section}.{name}" for section in owners]
         if len(owners) > 1:
             raise ConfigError(
-                f"{name!r} is a setting of {' and of '.join(owners)}; say {' or '.join(paths)}"
+                f"{name!r} is a setting of {' and of '.join(owners)}; write {' or '.join(paths)}"
             )
         if paths[0] in settings:
             raise ConfigError(f"{name!r} is given twice: also as {paths[0]!r}")

@@ -67,7 +67,7 @@ class FolderCheck:
             except (OSError, DataError) as error:
                 self._add(whole, "unreadable", remark=_reason(error))
         elif kind == "symbolic link":
-            self._add(whole, "a link", remark="links are not followed")
+            self._add(whole, "a link", remark="not followed")
         elif kind not in {"file", "folder"}:
             self._add(whole, "no regular file", remark=f"a {kind}")
         elif is_left_over(name):

@@ -39,12 +39,12 @@ def only_of(view: str, *targets: TargetKind) -> Callable[[Subject], str]:
 def refuse_several(subject: Subject, view: str) -> str:
     """Why a view of one model is not of an ensemble, in one sentence; empty of all others."""
     if isinstance(subject.run.model, Ensemble):
-        return f"{view} is of one model, {subject.name} has several"
+        return f"{view} is for a single model, {subject.name} has several"
     return ""
 
 
 def refuse_without_layers(subject: Subject) -> str:
     """Why the model has no layers of its own, in one sentence; empty where it has some."""
     if not has_matrix(subject.run.model):
-        return f"layers hold weight matrices, {subject.name} has none"
+        return f"this view needs weight matrices, {subject.name} has none"
     return refuse_several(subject, "a view of layers")

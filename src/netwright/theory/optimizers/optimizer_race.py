@@ -97,7 +97,7 @@ class Race:
             {
                 "optimizer": lap.name,
                 "lr": f"{lap.lr:.2g}",
-                "final value": "ran away" if lap.value is None else f"{lap.value:.2g}",
+                "final value": "diverged" if lap.value is None else f"{lap.value:.2g}",
                 f"steps to {CLOSE:g}": "-" if lap.close_after is None else f"{lap.close_after}",
             }
             for lap in sorted(self.laps, key=_place)

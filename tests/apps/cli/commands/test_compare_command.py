@@ -63,7 +63,7 @@ def test_quiet_shows_no_progress(type_in: Type) -> None:
 def test_a_recipe_with_itself_is_called_a_comparison_of_seeds(type_in: Type) -> None:
     answer = type_in("compare", "mlp:hidden=4", "mlp:hidden=4", *SMALL, "-q")
     assert "mlp:hidden=4 (again)" in answer.out
-    assert "under seeds 3 to 5: an A/A comparison, paired by split only." in answer.out
+    assert "with seeds 3 to 5: an A/A comparison, paired by split only." in answer.out
 
 
 def test_a_run_folder_brings_its_data(type_in: Type, things_run: Path) -> None:

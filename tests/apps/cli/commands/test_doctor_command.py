@@ -17,7 +17,7 @@ def test_healthy_data_is_said_to_be_so(type_in: Type) -> None:
     answer = type_in("doctor", "moons")
     assert answer.code == 0
     assert answer.out.startswith("moons with mlp: nothing found, in ")
-    assert "looked at: the shares of the classes" in answer.out
+    assert "checked: class balance" in answer.out
 
 
 def test_findings_are_advice_and_no_failure(type_in: Type, things_csv: Path) -> None:

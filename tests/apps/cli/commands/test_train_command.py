@@ -106,8 +106,8 @@ def test_hitters_needs_its_missing_targets_dropped(
     refused = type_in("train", "mlp", table, "--target", "Salary")
     assert refused.code == 2
     assert refused.err == (
-        "error: Hitters.csv: 'Salary' is missing in 59 of 322 rows, first in line 2; "
-        "give --drop-missing-target to leave them out\n"
+        "error: Hitters.csv: 'Salary' is missing in 59 of 322 rows, first in line 2; give "
+        "--drop-missing-target to drop them\n"
     )
     assert not list(tmp_path.iterdir())
     answer = type_in(

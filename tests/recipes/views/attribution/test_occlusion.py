@@ -41,6 +41,6 @@ def test_images_have_patches_of_the_size_that_is_asked_for() -> None:
 
 def test_symbols_have_nothing_to_hide_behind() -> None:
     run = nw.fit("elman", "parity", n=40, hidden=2, embedding=2, epochs=1, quiet=True)
-    sentence = "^occlusion hides tokens behind the unknown token, these symbols have none$"
+    sentence = "^occlusion replaces tokens by the unknown token, these symbols have none$"
     with pytest.raises(ConfigError, match=sentence):
         shown(run)

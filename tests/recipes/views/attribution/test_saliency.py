@@ -46,6 +46,6 @@ def test_gradients_of_classes_are_of_the_logit(moons_run: nw.Run) -> None:
 
 def test_trees_are_refused() -> None:
     run = nw.fit("decision-tree", "iris", quiet=True)
-    sentence = "^saliency is by gradients, decision-tree has none; `occlusion` works without$"
+    sentence = "^saliency needs gradients, decision-tree has none; use `occlusion` instead$"
     with pytest.raises(ConfigError, match=sentence):
         SALIENCY.show(Subject(run, *run.data_at_hand()), {})

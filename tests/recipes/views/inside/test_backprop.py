@@ -45,7 +45,7 @@ def test_an_example_that_is_not_there_is_refused(run: nw.Run) -> None:
 
 def test_a_model_without_parameters_is_refused() -> None:
     tree = nw.fit("decision-tree", "iris", quiet=True)
-    sentence = "backpropagation teaches parameters, decision-tree has none"
+    sentence = "backpropagation needs parameters, decision-tree has none"
     with pytest.raises(ConfigError, match=f"^{re.escape(sentence)}$"):
         shown(tree)
 
@@ -55,6 +55,6 @@ def test_a_sequence_may_be_cut_to_its_first_steps(run: nw.Run) -> None:
     stepped = shown(reader, steps=3)
     moments = {step.moment for step in stepped.steps if step.moment}
     assert moments == {"t=1", "t=2", "t=3"}
-    sentence = "steps are of tokens or series, this run reads features"
+    sentence = "steps is for tokens or series, this run reads features"
     with pytest.raises(ConfigError, match=f"^{re.escape(sentence)}$"):
         shown(run, steps=3)

@@ -19,7 +19,7 @@ def test_single_rows_and_models_without_layers_are_refused(
 ) -> None:
     monkeypatch.setattr(moons_run, "model", nn.Linear(2, 1))
     assert WEIGHT_SPECTRA.refusal(Subject(moons_run, None)) == (
-        "singular values are of matrices, this model's weights are single rows or columns"
+        "singular values need matrices, this model's weights are single rows or columns"
     )
     monkeypatch.setattr(moons_run, "model", nn.Flatten())
-    assert WEIGHT_SPECTRA.refusal(Subject(moons_run, None)).startswith("layers hold weight")
+    assert WEIGHT_SPECTRA.refusal(Subject(moons_run, None)).startswith("this view needs weight")

@@ -60,9 +60,8 @@ def test_examples_that_cost_much_are_fewer(
 
 
 REFUSALS = {
-    "least-squares": "curvature is of a model that learns by gradients, least-squares learns "
-    "otherwise",
-    "restarts": "curvature is of one model, restarts has several",
+    "least-squares": "curvature needs a model trained by gradients, least-squares is not",
+    "restarts": "curvature is for a single model, restarts has several",
 }
 
 

@@ -38,5 +38,5 @@ def test_gradients_are_those_of_the_run_s_loss_and_training_is_shown_beside_them
 def test_models_with_a_rule_of_their_own_are_refused(tmp_path: Path) -> None:
     run = nw.fit("perceptron", "moons", out=tmp_path / "run", quiet=True)
     assert GRADIENT_FLOW.refusal(Subject(run, None)) == (
-        "gradient flow is of models that learn by gradients, perceptron has a rule of its own"
+        "gradient flow needs a model trained by gradients, perceptron has its own learning rule"
     )

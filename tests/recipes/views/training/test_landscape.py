@@ -56,11 +56,11 @@ def test_models_with_a_rule_of_their_own_have_one_where_they_have_weights(tmp_pa
     tree = nw.fit("decision-tree", "iris", out=tmp_path / "tree", quiet=True)
     with pytest.raises(
         ConfigError,
-        match="a landscape is drawn over two learned weights or more, decision-tree has 0",
+        match="a landscape needs at least two trainable weights, decision-tree has 0",
     ):
         show(tree)
     several = nw.fit("bagging", "iris", members=2, out=tmp_path / "bag", quiet=True, epochs=1)
-    with pytest.raises(ConfigError, match="a landscape is of one model, bagging has several"):
+    with pytest.raises(ConfigError, match="a landscape is for a single model, bagging has several"):
         show(several)
 
 
@@ -87,8 +87,8 @@ def test_who_would_wait_for_minutes_is_asked_to_say_so(
     slow = Cost(calls=100, flops=4 * 10**9, weights=10**8)
     monkeypatch.setattr(landscape, "measure_cost", lambda *_: slow)
     sentence = (
-        r"^a landscape of mlp would take 138 seconds with 2 examples and 7 x 7 cells: "
-        r"set rows or cells to wait$"
+        r"^a landscape of mlp would take 138 seconds with 2 examples and 7 x 7 cells: set rows or "
+        r"cells to accept that$"
     )
     with pytest.raises(ConfigError, match=sentence):
         show(moons_run)

@@ -75,8 +75,8 @@ def test_who_would_wait_for_minutes_is_asked_to_say_so(
     slow = Cost(calls=100, flops=10**9, weights=10**8)
     monkeypatch.setattr(race, "measure_cost", lambda *_: slow)
     sentence = (
-        r"^a race of mlp would take 100 seconds with 2 examples and 5 updates: "
-        r"set rows or steps to wait$"
+        r"^a race of mlp would take 100 seconds with 2 examples and 5 updates: set rows or steps "
+        r"to accept that$"
     )
     with pytest.raises(ConfigError, match=sentence):
         show(moons_run)
@@ -106,7 +106,7 @@ def test_no_one_has_weight_decay(tmp_path: Path) -> None:
 def test_refuses_a_run_with_frozen_parts(tmp_path: Path) -> None:
     settings: dict[str, Any] = {"hidden": (4,), "epochs": 1, "freeze": "hidden"}
     run = nw.fit("mlp", "moons", out=tmp_path / "run", quiet=True, **settings)
-    sentence = "^a race moves all weights, this run froze those up to 'hidden'$"
+    sentence = "^a race trains all weights, this run froze those up to 'hidden'$"
     with pytest.raises(ConfigError, match=sentence):
         show(run)
 
@@ -114,15 +114,15 @@ def test_refuses_a_run_with_frozen_parts(tmp_path: Path) -> None:
 def test_refuses_who_cannot_race_and_what_has_no_gradients(
     tmp_path: Path, moons_run: nw.Run
 ) -> None:
-    sentence = "newton does not race: a step of it takes more than one batch's loss"
+    sentence = "newton cannot take part: its step needs more than one batch's loss"
     with pytest.raises(ConfigError, match=sentence):
         show(moons_run, optimizers=("adam", "newton"))
     with pytest.raises(UnknownNameError, match="adamm"):
         show(moons_run, optimizers=("adamm",))
     perceptron = nw.fit("perceptron", "moons", out=tmp_path / "p", quiet=True)
-    with pytest.raises(ConfigError, match="perceptron learns by a rule of its own"):
+    with pytest.raises(ConfigError, match="perceptron has its own learning rule"):
         show(perceptron)
     config = {**moons_run.config, "model": {"name": ""}}
     own = Subject(moons_run, None)
     own.run = type("Own", (), {"model": moons_run.model, "config": config})()
-    assert RACE.refusal(own).endswith("those of a module of your own are unknown")
+    assert RACE.refusal(own).endswith("which are unknown for your own module")

@@ -34,9 +34,9 @@ MOST_ROWS = 1_000  # that a mean is taken of
 class AnswerConfig(Config):
     """Which answer to which example is explained."""
 
-    example: Annotated[Count, Doc("which example of the split, from 0")] = 0
+    example: Annotated[Count, Doc("index of the example in the split, from 0")] = 0
     answer: Annotated[
-        str, Doc("the class, target or token to explain; by default the likeliest, or the first")
+        str, Doc("the class, target or token to explain; default: the most likely, or the first")
     ] = ""
     place: Annotated[
         Count | None,

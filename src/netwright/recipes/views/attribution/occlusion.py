@@ -35,7 +35,7 @@ class OcclusionConfig(AnswerConfig):
     """Which answer is explained, and what is hidden."""
 
     patch: Annotated[
-        Size | None, Doc("side of the patch over an image, in pixels; by default a seventh of it")
+        Size | None, Doc("side of the occluding patch, in pixels; default: a seventh of the image")
     ] = None
 
 
@@ -44,7 +44,7 @@ def refusal(subject: Subject) -> str:
     run = subject.run
     if not run.spec.vocab_size or isinstance(run.preprocessor, TextEncoder | PairEncoder):
         return ""
-    return "occlusion hides tokens behind the unknown token, these symbols have none"
+    return "occlusion replaces tokens by the unknown token, these symbols have none"
 
 
 def measure(subject: Subject, settings: OcclusionConfig) -> Occlusion:

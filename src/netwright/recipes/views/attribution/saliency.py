@@ -30,10 +30,10 @@ from netwright.recipes.views.subject import Subject
 class SaliencyConfig(AnswerConfig):
     """Which answer is explained, and how."""
 
-    method: Annotated[Method, Doc("the gradient's size, times the input, or integrated")] = (
-        "gradient"
-    )
-    steps: Annotated[Size, Doc("points on the way of integrated gradients")] = 64
+    method: Annotated[
+        Method, Doc("method: gradient magnitude, input times gradient, or integrated gradients")
+    ] = "gradient"
+    steps: Annotated[Size, Doc("integration steps of integrated gradients")] = 64
 
 
 def refusal(subject: Subject) -> str:
@@ -45,7 +45,7 @@ def refusal(subject: Subject) -> str:
         blank += 1  # not padding: a text of nothing has no length
     if has_gradient(run.model, blank):
         return ""
-    return f"saliency is by gradients, {subject.name} has none; `occlusion` works without"
+    return f"saliency needs gradients, {subject.name} has none; use `occlusion` instead"
 
 
 def measure(subject: Subject, settings: SaliencyConfig) -> Saliency:

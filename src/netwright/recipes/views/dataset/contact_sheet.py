@@ -19,7 +19,7 @@ def _refusal(subject: Subject) -> str:
     members = cast(list[Member], list(model.members)) if isinstance(model, Ensemble) else []
     taught = [member.model for member in members] or [model]
     if all(isinstance(one, Learner) for one in taught):
-        return f"augmentations change batches, {subject.name} learns by a rule of its own"
+        return f"augmentations change batches, {subject.name} has its own learning rule"
     return ""
 
 

@@ -15,7 +15,7 @@ from netwright.recipes.views.subject import Subject
 class ActivationsConfig(Config):
     """Settings of the view."""
 
-    examples: Annotated[Size, Doc("how many examples go through the model")] = 64
+    examples: Annotated[Size, Doc("number of examples to run through the model")] = 64
 
 
 def _measure(subject: Subject, config: ActivationsConfig) -> Activations:

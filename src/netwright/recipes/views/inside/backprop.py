@@ -22,15 +22,15 @@ PER_TOKEN = ("tokens", "tags")  # targets (B, T) that are cut with them
 class BackpropSettings(Config):
     """Which example goes through the model, and how much of it."""
 
-    example: Annotated[Count, Doc("place of the example in the split that results tell of")] = 0
-    steps: Annotated[Count, Doc("read only so many first steps of a sequence; 0: all")] = 0
+    example: Annotated[Count, Doc("index of the example in the evaluated split")] = 0
+    steps: Annotated[Count, Doc("use only this many first steps of a sequence; 0: all")] = 0
 
 
 def refuse_backprop(subject: Subject) -> str:
     """A model without parameters has nothing that gradients are wanted of."""
     if any(True for _ in subject.run.model.parameters()):
         return ""
-    return f"backpropagation teaches parameters, {subject.name} has none"
+    return f"backpropagation needs parameters, {subject.name} has none"
 
 
 def measure_backprop(subject: Subject, settings: BackpropSettings) -> StepThrough:
@@ -44,7 +44,7 @@ def measure_backprop(subject: Subject, settings: BackpropSettings) -> StepThroug
 def _first_steps(subject: Subject, batch: Batch, steps: int) -> Batch:
     kind = subject.run.spec.inputs
     if kind not in SEQUENCES:
-        raise ConfigError(f"steps are of {' or '.join(SEQUENCES)}, this run reads {kind}")
+        raise ConfigError(f"steps is for {' or '.join(SEQUENCES)}, this run reads {kind}")
     cut = subject.run.task.target in PER_TOKEN
     targets = batch.targets[:, :steps] if cut else batch.targets
     return batch._replace(inputs=batch.inputs[:, :steps], targets=targets)

@@ -42,13 +42,17 @@ class EmbeddingMapConfig(Config):
     """Which vectors are shown, and how."""
 
     of: Annotated[
-        Literal["examples", "tokens"], Doc("what a point is: an example, or a token's embedding")
+        Literal["examples", "tokens"], Doc("what to show: examples, or token embeddings")
     ] = "examples"
     layer: Annotated[
-        str, Doc("path of the module whose outputs are shown; by default what the last map reads")
+        str,
+        Doc(
+            "path of the module whose outputs are shown; default: the inputs of the last "
+            "linear layer"
+        ),
     ] = ""
-    method: Annotated[Method, Doc("how vectors come to the plane")] = "pca"
-    points: Annotated[Size, Doc("at most so many")] = 500
+    method: Annotated[Method, Doc("projection method")] = "pca"
+    points: Annotated[Size, Doc("maximum number of points")] = 500
 
 
 def refusal(subject: Subject) -> str:
@@ -56,9 +60,7 @@ def refusal(subject: Subject) -> str:
     parts = subject.run.model.modules()
     if any(isinstance(part, nn.Linear | nn.Conv1d | nn.Conv2d) for part in parts):
         return refuse_several(subject, "an embedding map")
-    return (
-        f"an embedding map is of what a network makes of its inputs, {subject.name} has no layers"
-    )
+    return f"an embedding map needs a network with layers, {subject.name} has none"
 
 
 def measure(subject: Subject, settings: EmbeddingMapConfig) -> EmbeddingMap:
@@ -107,7 +109,7 @@ def _of_tokens(subject: Subject, settings: EmbeddingMapConfig) -> EmbeddingMap:
     run = subject.run
     tables = [part for part in run.model.modules() if isinstance(part, nn.Embedding)]
     if not tables:
-        raise ConfigError(f"{subject.name} has no embedding whose tokens could be shown")
+        raise ConfigError(f"{subject.name} has no token embedding to show")
     tokens = {
         token: name.translate(VISIBLE)
         for token, name in enumerate(input_token_names(run))

@@ -31,11 +31,13 @@ class LinearRegionsConfig(Config):
 
     cells: Annotated[
         Annotated[int, Interval(ge=2, le=1000)] | None,
-        Doc("places along each side of the picture; by default as many as take seconds"),
+        Doc("grid points along each side; default: as many as take seconds"),
     ] = None
     zoom: Annotated[
         Positive | None,
-        Doc("times closer than a window with all examples in it; by default until regions show"),
+        Doc(
+            "zoom factor relative to a window with all examples; default: until regions are visible"
+        ),
     ] = None
 
 
@@ -43,16 +45,17 @@ def refusal(subject: Subject) -> str:
     """Only of networks of ReLU units and pooling, and of inputs with a plane."""
     run, name = subject.run, subject.name
     if run.spec.vocab_size:
-        return "linear regions are of inputs that are numbers, tokens are none"
+        return "linear regions need numeric inputs, not tokens"
     if run.spec.num_features < 2:
-        return "linear regions are looked at on a plane, one input number has none"
+        return "linear regions need at least two inputs for a plane, got one"
     seen, flops = _probe(run)
     if seen.curved or not seen.num_units:
         wrong = seen.curved[0] if seen.num_units else "none"
-        return f"linear regions are of networks of ReLU units, {name} has {wrong}"
+        return f"linear regions need a network of ReLU units, {name} has {wrong}"
     if flops > MOST_FLOPS_EACH:
         return (
-            f"linear regions ask the network at a thousand places, and one answer of {name} takes "
+            f"linear regions evaluate the network at thousands of points, and one evaluation of "
+            f"{name} takes "
             f"{flops:.1e} operations, more than {MOST_FLOPS_EACH:.0e}"
         )
     return ""

@@ -15,7 +15,7 @@ def _refusal(subject: Subject) -> str:
     reason = refuse_without_layers(subject)
     if reason or weight_matrices(subject.run.model):
         return reason
-    return "singular values are of matrices, this model's weights are single rows or columns"
+    return "singular values need matrices, this model's weights are single rows or columns"
 
 
 def _measure(subject: Subject, _: NoSettings) -> WeightSpectra:

@@ -23,9 +23,11 @@ class CurvatureConfig(Config):
 
     rows: Annotated[
         Size | None,
-        Doc("training examples whose mean loss it is; if not given, 32, or fewer costly ones"),
+        Doc("number of training examples; default: 32, or fewer for a costly model"),
     ] = None
-    steps: Annotated[Size, Doc("of Lanczos, where the model is too large for all eigenvalues")] = 16
+    steps: Annotated[
+        Size, Doc("Lanczos steps, where the model is too large for all eigenvalues")
+    ] = 16
 
 
 def measure(subject: Subject, settings: CurvatureConfig) -> Curvature:
@@ -51,7 +53,7 @@ def _few(subject: Subject) -> int:
 def refusal(subject: Subject) -> str:
     """Only what learns by gradients has a loss that could be differentiated twice."""
     if isinstance(subject.run.model, Learner):
-        return f"curvature is of a model that learns by gradients, {subject.name} learns otherwise"
+        return f"curvature needs a model trained by gradients, {subject.name} is not"
     return refuse_several(subject, "curvature")
 
 

@@ -18,7 +18,7 @@ class CurvesConfig(Config):
 
     axis: Annotated[
         Axis | None,
-        Doc("epoch, step, samples or time; if not given epoch, in a run of few epochs step"),
+        Doc("epoch, step, samples or time; default: epoch, or step in a run of few epochs"),
     ] = None
 
 
@@ -30,8 +30,8 @@ def _measure(subject: Subject, given: CurvesConfig) -> Curves:
 
 def _refusal(subject: Subject) -> str:
     if isinstance(subject.run.model, Ensemble):
-        return "an ensemble has no curves of its own: its members learned one after the other"
-    return "" if len(subject.run.history) else "this run has measured nothing while it learned"
+        return "an ensemble has no curves of its own: its members were trained one after the other"
+    return "" if len(subject.run.history) else "this run recorded no metrics during training"
 
 
 CURVES = ViewEntry(

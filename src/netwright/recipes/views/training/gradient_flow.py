@@ -21,14 +21,14 @@ from netwright.train.layer_history import LayerHistory
 class GradientFlowConfig(Config):
     """Settings of the view."""
 
-    examples: Annotated[Size, Doc("how many examples the loss is taken over")] = 32
+    examples: Annotated[Size, Doc("number of examples in the loss")] = 32
 
 
 def _refusal(subject: Subject) -> str:
     if isinstance(subject.run.model, Learner):
         return (
-            "gradient flow is of models that learn by gradients, "
-            f"{subject.name} has a rule of its own"
+            f"gradient flow needs a model trained by gradients, {subject.name} has its own "
+            "learning rule"
         )
     return refuse_without_layers(subject)
 

@@ -29,7 +29,7 @@ class LandscapeConfig(PlaneConfig):
 
     rows: Annotated[
         Size | None,
-        Doc("training examples; if not given 256, fewer where a pass takes long"),
+        Doc("number of training examples; default: 256, fewer where a pass is slow"),
     ] = None
 
 
@@ -42,7 +42,7 @@ def measure(subject: Subject, settings: LandscapeConfig) -> Landscape:
     if not (settings.rows or settings.cells) and seconds > MOST_SECONDS:
         raise ConfigError(
             f"a landscape of {subject.name} would take {seconds:,.0f} seconds with "
-            f"{rows} examples and {cells} x {cells} cells: set rows or cells to wait"
+            f"{rows} examples and {cells} x {cells} cells: set rows or cells to accept that"
         )
     batch = next(training_batches(subject, settings.rows or rows))
     path = read_kept_path(run.folder)
@@ -78,7 +78,7 @@ def refusal(subject: Subject) -> str:
     weights = subject.run.model.parameters()
     count = sum(weight.numel() for weight in weights if weight.requires_grad)
     if count < 2:
-        return f"a landscape is drawn over two learned weights or more, {subject.name} has {count}"
+        return f"a landscape needs at least two trainable weights, {subject.name} has {count}"
     return refuse_several(subject, "a landscape")
 
 

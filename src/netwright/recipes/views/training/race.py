@@ -66,11 +66,11 @@ class RaceConfig(Config):
     ] = ()
     steps: Annotated[
         Size | None,
-        Doc("updates at each rate; if not given 30, fewer where an update takes long"),
+        Doc("updates at each rate; default: 30, fewer where an update is slow"),
     ] = None
     rows: Annotated[
         Size | None,
-        Doc("examples a batch; if not given 32, fewer where a pass takes long"),
+        Doc("examples per batch; default: 32, fewer where a pass is slow"),
     ] = None
 
 
@@ -82,7 +82,8 @@ def measure(subject: Subject, settings: RaceConfig) -> RaceCurves:
     if not (settings.rows or settings.steps) and length.seconds(cost) > MOST_SECONDS:
         raise ConfigError(
             f"a race of {subject.name} would take {length.seconds(cost):,.0f} seconds "
-            f"with {length.rows} examples and {length.steps} updates: set rows or steps to wait"
+            f"with {length.rows} examples and {length.steps} updates: set rows or steps to accept "
+            f"that"
         )
 
     def loss(model: nn.Module, batch: Batch) -> Tensor:
@@ -124,9 +125,7 @@ def _names(settings: RaceConfig, run: RunRecord) -> tuple[str, ...]:
     for name in settings.optimizers:
         OPTIMIZERS.check(name)
         if not _can_race(name):
-            raise ConfigError(
-                f"{name} does not race: a step of it takes more than one batch's loss"
-            )
+            raise ConfigError(f"{name} cannot take part: its step needs more than one batch's loss")
     usual = dict.fromkeys((*USUAL, run.config["train"]["optimizer"]))
     return settings.optimizers or tuple(name for name in usual if _can_race(name))
 
@@ -154,11 +153,13 @@ def refusal(subject: Subject) -> str:
     """Optimizers need gradients, and the race the first weights of one model."""
     config = subject.run.config
     if not config["model"]["name"]:
-        return "a race begins with a run's first weights, those of a module of your own are unknown"
+        return "a race starts from the run's initial weights, which are unknown for your own module"
     if isinstance(subject.run.model, Learner):
-        return f"a race is of optimizers, {subject.name} learns by a rule of its own"
+        return f"a race compares optimizers, {subject.name} has its own learning rule"
     if config["train"].get("freeze"):
-        return f"a race moves all weights, this run froze those up to {config['train']['freeze']!r}"
+        return (
+            f"a race trains all weights, this run froze those up to {config['train']['freeze']!r}"
+        )
     return refuse_several(subject, "a race")
 
 
