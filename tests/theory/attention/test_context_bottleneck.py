@@ -6,7 +6,6 @@ from torch.nn.functional import one_hot
 
 from netwright.core.seeding import generator
 from netwright.data.catalog import load
-from netwright.testing.claim_contract import CLAIM_CHECKS
 from netwright.theory.attention.context_bottleneck import (
     BOTTLENECK,
     TOKENS,
@@ -17,9 +16,10 @@ from netwright.theory.attention.context_bottleneck import (
     percent_told,
     source_lengths,
 )
+from tests.theory.costly import COSTLY_CLAIM_CHECKS
 
 
-@pytest.mark.parametrize("check", CLAIM_CHECKS, ids=lambda check: check.__name__)
+@pytest.mark.parametrize("check", COSTLY_CLAIM_CHECKS, ids=lambda check: check.__name__)
 def test_keeps_the_claim_contract(check) -> None:  # type: ignore[no-untyped-def]
     check(BOTTLENECK)
 

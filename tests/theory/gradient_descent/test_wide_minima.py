@@ -4,11 +4,11 @@ import pytest
 import torch
 
 from netwright.core.errors import ConfigError
-from netwright.testing.claim_contract import CLAIM_CHECKS
 from netwright.theory.gradient_descent.wide_minima import WIDE_MINIMA, expected_shares, wells
+from tests.theory.costly import COSTLY_CLAIM_CHECKS
 
 
-@pytest.mark.parametrize("check", CLAIM_CHECKS, ids=lambda check: check.__name__)
+@pytest.mark.parametrize("check", COSTLY_CLAIM_CHECKS, ids=lambda check: check.__name__)
 def test_keeps_the_claim_contract(check) -> None:  # type: ignore[no-untyped-def]
     check(WIDE_MINIMA)
 

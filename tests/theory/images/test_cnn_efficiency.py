@@ -2,11 +2,11 @@
 
 import pytest
 
-from netwright.testing.claim_contract import CLAIM_CHECKS
 from netwright.theory.images.cnn_efficiency import FEW, FEWER_WEIGHTS, MANY, count_weights
+from tests.theory.costly import COSTLY_CLAIM_CHECKS
 
 
-@pytest.mark.parametrize("check", CLAIM_CHECKS, ids=lambda check: check.__name__)
+@pytest.mark.parametrize("check", COSTLY_CLAIM_CHECKS, ids=lambda check: check.__name__)
 def test_keeps_the_claim_contract(check) -> None:  # type: ignore[no-untyped-def]
     check(FEWER_WEIGHTS)
 

@@ -6,7 +6,6 @@ from torch.nn.functional import cross_entropy
 
 from netwright.layers.residual import Residual
 from netwright.models.mlp import MLP
-from netwright.testing.claim_contract import CLAIM_CHECKS
 from netwright.theory.held_out import digits
 from netwright.theory.images.degradation import (
     DEGRADATION,
@@ -16,12 +15,13 @@ from netwright.theory.images.degradation import (
     fit_deep,
     gradient_ratio,
 )
+from tests.theory.costly import COSTLY_CLAIM_CHECKS
 
 SMALL = DegradationConfig(width=8)
 
 
 @pytest.mark.covers("degradation-problem")
-@pytest.mark.parametrize("check", CLAIM_CHECKS, ids=lambda check: check.__name__)
+@pytest.mark.parametrize("check", COSTLY_CLAIM_CHECKS, ids=lambda check: check.__name__)
 def test_keeps_the_claim_contract(check) -> None:  # type: ignore[no-untyped-def]
     check(DEGRADATION)
 

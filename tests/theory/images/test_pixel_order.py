@@ -5,13 +5,13 @@ import torch
 
 from netwright.core.seeding import generator
 from netwright.models.mlp import MLP, MLPConfig
-from netwright.testing.claim_contract import CLAIM_CHECKS
 from netwright.theory.images.pixel_order import PIXEL_ORDER, SHAPES, reordered
 from netwright.theory.images.shape_images import SIDE, shape_data
+from tests.theory.costly import COSTLY_CLAIM_CHECKS
 
 
 @pytest.mark.covers("cnn-vs-mlp-permuted")
-@pytest.mark.parametrize("check", CLAIM_CHECKS, ids=lambda check: check.__name__)
+@pytest.mark.parametrize("check", COSTLY_CLAIM_CHECKS, ids=lambda check: check.__name__)
 def test_keeps_the_claim_contract(check) -> None:  # type: ignore[no-untyped-def]
     check(PIXEL_ORDER)
 

@@ -4,7 +4,6 @@ import pytest
 import torch
 
 from netwright.core.seeding import generator
-from netwright.testing.claim_contract import CLAIM_CHECKS
 from netwright.theory.images.shape_images import SHAPES, shape_data
 from netwright.theory.images.transfer_learning import (
     KEPT,
@@ -14,10 +13,11 @@ from netwright.theory.images.transfer_learning import (
     learn,
     with_features_of,
 )
+from tests.theory.costly import COSTLY_CLAIM_CHECKS
 
 
 @pytest.mark.covers("transfer-learning")
-@pytest.mark.parametrize("check", CLAIM_CHECKS, ids=lambda check: check.__name__)
+@pytest.mark.parametrize("check", COSTLY_CLAIM_CHECKS, ids=lambda check: check.__name__)
 def test_keeps_the_claim_contract(check) -> None:  # type: ignore[no-untyped-def]
     check(TRANSFER)
 

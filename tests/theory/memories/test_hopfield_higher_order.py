@@ -22,6 +22,7 @@ def test_keeps_the_claim_contract(check: Any) -> None:
     check(HIGHER_ORDER)
 
 
+@pytest.mark.slow
 def test_three_energies_recall_none_nearly_all_and_all() -> None:
     square, cube, exponential = HIGHER_ORDER.check(size="full").findings
     assert {finding.n for finding in (square, cube, exponential)} == {2000}

@@ -4,7 +4,6 @@ import pytest
 import torch
 
 from netwright.core.seeding import generator
-from netwright.testing.claim_contract import CLAIM_CHECKS
 from netwright.theory.optimizers.nadam_speed import (
     CONSTANT,
     NADAM_SPEED,
@@ -16,9 +15,10 @@ from netwright.theory.optimizers.nadam_speed import (
     steps_needed,
 )
 from netwright.theory.optimizers.optimizer_path import optimizer_path
+from tests.theory.costly import COSTLY_CLAIM_CHECKS
 
 
-@pytest.mark.parametrize("check", CLAIM_CHECKS, ids=lambda check: check.__name__)
+@pytest.mark.parametrize("check", COSTLY_CLAIM_CHECKS, ids=lambda check: check.__name__)
 def test_keeps_the_claim_contract(check) -> None:  # type: ignore[no-untyped-def]
     check(NADAM_SPEED)
 

@@ -5,7 +5,6 @@ import torch
 from torch.nn.functional import binary_cross_entropy_with_logits
 
 from netwright.core.seeding import generator
-from netwright.testing.claim_contract import CLAIM_CHECKS
 from netwright.theory.optimizers.optimizer_path import optimizer_path
 from netwright.theory.optimizers.sparse_gradients import (
     BATCH,
@@ -15,9 +14,10 @@ from netwright.theory.optimizers.sparse_gradients import (
     Stream,
     trained,
 )
+from tests.theory.costly import COSTLY_CLAIM_CHECKS
 
 
-@pytest.mark.parametrize("check", CLAIM_CHECKS, ids=lambda check: check.__name__)
+@pytest.mark.parametrize("check", COSTLY_CLAIM_CHECKS, ids=lambda check: check.__name__)
 def test_keeps_the_claim_contract(check) -> None:  # type: ignore[no-untyped-def]
     check(SPARSE_GRADIENTS)
 

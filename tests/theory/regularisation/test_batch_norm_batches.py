@@ -3,12 +3,12 @@
 import pytest
 
 from netwright.core.seeding import generator
-from netwright.testing.claim_contract import CLAIM_CHECKS
 from netwright.theory.regularisation import batch_norm_batches
 from netwright.theory.regularisation.batch_norm_batches import BATCH_NORM_BATCHES, spread_of_means
+from tests.theory.costly import COSTLY_CLAIM_CHECKS
 
 
-@pytest.mark.parametrize("check", CLAIM_CHECKS, ids=lambda check: check.__name__)
+@pytest.mark.parametrize("check", COSTLY_CLAIM_CHECKS, ids=lambda check: check.__name__)
 def test_keeps_the_claim_contract(check) -> None:  # type: ignore[no-untyped-def]
     check(BATCH_NORM_BATCHES)
 

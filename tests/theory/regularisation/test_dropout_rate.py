@@ -5,12 +5,12 @@ import torch
 from torch import nn
 
 from netwright.core.seeding import seeded
-from netwright.testing.claim_contract import CLAIM_CHECKS
 from netwright.theory.held_out import digits
 from netwright.theory.regularisation.dropout_rate import DROPOUT_RATE, mislabelled
+from tests.theory.costly import COSTLY_CLAIM_CHECKS
 
 
-@pytest.mark.parametrize("check", CLAIM_CHECKS, ids=lambda check: check.__name__)
+@pytest.mark.parametrize("check", COSTLY_CLAIM_CHECKS, ids=lambda check: check.__name__)
 def test_keeps_the_claim_contract(check) -> None:  # type: ignore[no-untyped-def]
     check(DROPOUT_RATE)
 

@@ -6,16 +6,16 @@ import pytest
 import torch
 from torch.nn import functional as F
 
-from netwright.testing.claim_contract import CLAIM_CHECKS
 from netwright.theory.regularisation.label_smoothing import (
     LABEL_SMOOTHING,
     LabelSmoothingConfig,
     logit_gaps,
     smoothed_targets,
 )
+from tests.theory.costly import COSTLY_CLAIM_CHECKS
 
 
-@pytest.mark.parametrize("check", CLAIM_CHECKS, ids=lambda check: check.__name__)
+@pytest.mark.parametrize("check", COSTLY_CLAIM_CHECKS, ids=lambda check: check.__name__)
 def test_keeps_the_claim_contract(check) -> None:  # type: ignore[no-untyped-def]
     check(LABEL_SMOOTHING)
 
@@ -44,7 +44,9 @@ def test_torchs_share_is_k_over_k_minus_one_of_ours() -> None:
     torch.testing.assert_close(ours, torchs)
 
 
-@pytest.mark.parametrize(("classes", "smoothing"), [(2, 0.1), (5, 0.2)])
+@pytest.mark.parametrize(
+    ("classes", "smoothing"), [(2, 0.1), pytest.param(5, 0.2, marks=pytest.mark.slow)]
+)
 def test_cap_is_that_of_its_classes_and_its_share(classes: int, smoothing: float) -> None:
     verdict = LABEL_SMOOTHING.check(classes=classes, smoothing=smoothing)
     assert verdict.holds

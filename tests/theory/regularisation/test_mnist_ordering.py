@@ -7,13 +7,13 @@ import pytest
 import torch
 
 from netwright.data.dataset import Data
-from netwright.testing.claim_contract import CLAIM_CHECKS
 from netwright.theory.held_out import digits
 from netwright.theory.regularisation import mnist_ordering
 from netwright.theory.regularisation.mnist_ordering import CLASSIFIERS, MNIST_ORDERING, gaussian
+from tests.theory.costly import COSTLY_CLAIM_CHECKS
 
 
-@pytest.mark.parametrize("check", CLAIM_CHECKS, ids=lambda check: check.__name__)
+@pytest.mark.parametrize("check", COSTLY_CLAIM_CHECKS, ids=lambda check: check.__name__)
 def test_keeps_the_claim_contract(check) -> None:  # type: ignore[no-untyped-def]
     check(MNIST_ORDERING)
 

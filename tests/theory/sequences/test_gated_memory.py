@@ -4,7 +4,6 @@ import pytest
 import torch
 
 from netwright.data.catalog import load
-from netwright.testing.claim_contract import CLAIM_CHECKS
 from netwright.theory.sequences.gated_memory import (
     GATED_MEMORY,
     OPEN,
@@ -13,9 +12,10 @@ from netwright.theory.sequences.gated_memory import (
     recalled,
 )
 from netwright.theory.trained_measures import build_named
+from tests.theory.costly import COSTLY_CLAIM_CHECKS
 
 
-@pytest.mark.parametrize("check", CLAIM_CHECKS, ids=lambda check: check.__name__)
+@pytest.mark.parametrize("check", COSTLY_CLAIM_CHECKS, ids=lambda check: check.__name__)
 def test_keeps_the_claim_contract(check) -> None:  # type: ignore[no-untyped-def]
     check(GATED_MEMORY)
 

@@ -4,7 +4,6 @@ import pytest
 import torch
 
 from netwright.core.seeding import generator
-from netwright.testing.claim_contract import CLAIM_CHECKS
 from netwright.theory.sequences.teacher_forcing import (
     CHAOTIC,
     TEACHER_FORCING,
@@ -18,10 +17,11 @@ from netwright.theory.sequences.teacher_forcing import (
     true_map,
     true_path,
 )
+from tests.theory.costly import COSTLY_CLAIM_CHECKS
 
 
 @pytest.mark.covers("exposure-bias")
-@pytest.mark.parametrize("check", CLAIM_CHECKS, ids=lambda check: check.__name__)
+@pytest.mark.parametrize("check", COSTLY_CLAIM_CHECKS, ids=lambda check: check.__name__)
 def test_keeps_the_claim_contract(check) -> None:  # type: ignore[no-untyped-def]
     check(TEACHER_FORCING)
 

@@ -1,0 +1,19 @@
+"""The contract of a claim whose experiments take more than two seconds: what runs them is slow.
+
+In `make test` stays what is read off the claim; that each number which is not as claimed turns the
+verdict is tested beside it, with faked or small trainings.
+"""
+
+import pytest
+
+from netwright.testing.claim_contract import (
+    CLAIM_CHECKS,
+    check_each_assumption_turns_it,
+    check_verdict_is_as_expected,
+)
+
+RUN_THE_EXPERIMENT = (check_verdict_is_as_expected, check_each_assumption_turns_it)
+COSTLY_CLAIM_CHECKS = [
+    pytest.param(check, marks=pytest.mark.slow) if check in RUN_THE_EXPERIMENT else check
+    for check in CLAIM_CHECKS
+]
