@@ -45,6 +45,8 @@ SMALL: dict[str, dict[str, Any]] = {
         "settings": {"mlp": {"hidden": [4]}},
     },
 }
+# By gradients, in closed form, by a rule of its own, of trees, and of several.
+ONE_OF_EACH_KIND = ("mlp", "ridge", "perceptron", "random-forest", "bagging")
 SKIPPED = "skipped (a model with a rule of its own watches no measure and freezes no part)"
 UNREAD = ("monitor", "freeze")  # by such a rule
 OWN_ARGUMENTS: dict[str, tuple[Any, ...]] = {
@@ -55,9 +57,9 @@ OWN_ARGUMENTS: dict[str, tuple[Any, ...]] = {
 }
 
 
-def subjects() -> Iterator[Subject]:
+def subjects(names: Iterable[str] = MODELS) -> Iterator[Subject]:
     """Every model of features, as a classifier and as a regressor where it is one."""
-    for name in MODELS:
+    for name in names:
         kind = MODELS.load(name)
         if "features" not in kind.inputs:  # rows of a table are no images
             continue
@@ -121,12 +123,12 @@ def failures(one: Subject, first: int = 0, step: int = 1) -> Iterator[str | None
             yield f"{one.name}: {check}: {error}"
 
 
-def measure(folder: Path, step: int = 1) -> Figures:
+def measure(folder: Path, step: int = 1, names: Iterable[str] = MODELS) -> Figures:
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
         found = {
             one.name: list(failures(one, number % step, step))
-            for number, one in enumerate(subjects())
+            for number, one in enumerate(subjects(names))
         }
     every = [failure for ones in found.values() for failure in ones]
     return Figures(
@@ -146,8 +148,12 @@ SCENARIO = Scenario(
 )
 
 
-def test_every_model_passes_every_check(tmp_path: Path) -> None:
-    figures = measure(tmp_path, step=5)  # one code reads the settings of training for all models
+@pytest.mark.parametrize(
+    "names", [ONE_OF_EACH_KIND, pytest.param(tuple(MODELS), marks=pytest.mark.slow)], ids=len
+)
+def test_every_model_passes_every_check(names: tuple[str, ...], tmp_path: Path) -> None:
+    # One code reads the settings of training for all models.
+    figures = measure(tmp_path, step=5, names=names)
     assert SCENARIO.is_green(figures), figures
     assert figures.n >= 400
     assert figures.counts[SKIPPED] <= 0.02 * figures.n

@@ -184,6 +184,13 @@ SCENARIO = Scenario(
 
 
 def test_an_error_anywhere_leaves_the_process_as_it_was(tmp_path: Path) -> None:
+    figures = measure(tmp_path, moments=(2,))
+    assert figures.passed == figures.n == figures.counts["errors raised"] == 2 * len(PLACES)
+    assert figures.counts["leaks"] == 0
+
+
+@pytest.mark.slow
+def test_an_error_at_any_moment_leaves_the_process_as_it_was(tmp_path: Path) -> None:
     figures = measure(tmp_path)
     assert SCENARIO.is_green(figures), figures
     assert figures.counts["errors raised"] == figures.n

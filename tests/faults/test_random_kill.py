@@ -177,6 +177,7 @@ def scenario(kills: int) -> Scenario:
 SCENARIO = scenario(KILLS)
 
 
+@pytest.mark.slow
 def test_a_run_that_is_killed_at_random_ends_as_if_it_had_not_been(tmp_path: Path) -> None:
     half = scenario(KILLS // 2)
     figures = half.measure(tmp_path)
@@ -272,6 +273,15 @@ checkpoint_store.check_checkpoint = lambda path: None
 }
 
 
-@pytest.mark.parametrize("bug", BUGS)
+QUICKLY_FOUND = "a save is not atomic"
+
+
+@pytest.mark.parametrize(
+    "bug",
+    [
+        pytest.param(bug, marks=() if bug == QUICKLY_FOUND else pytest.mark.slow, id=bug)
+        for bug in BUGS
+    ],
+)
 def test_a_planted_bug_is_found(tmp_path: Path, bug: str) -> None:
     assert not all(outcomes(tmp_path, BUGS[bug], KILLS, Counter()))

@@ -109,6 +109,7 @@ def test_a_rank_that_hangs_is_named_after_the_timeout(tmp_path: Path) -> None:
     assert figures.passed == figures.n == 2, figures.counts
 
 
+@pytest.mark.slow
 def test_the_command_names_a_rank_that_hangs_and_ends_it(tmp_path: Path) -> None:
     figures = measure_hangs(tmp_path, SHORT_TIMEOUT, [(launched_and_stopped, 1)])
     assert figures.passed == figures.n == 1, figures.counts
@@ -125,6 +126,7 @@ def patience_without_end() -> None:
     mock.patch.object(training, "joined", lambda timeout: joined(long)).start()
 
 
+@pytest.mark.slow
 def test_planted_bug_a_timeout_that_nobody_keeps_is_found(tmp_path: Path) -> None:
     hang = partial(forked_and_stopped, bug=patience_without_end)
     figures = measure_hangs(tmp_path, SHORT_TIMEOUT, [(hang, 1)], SHORT_REACTION)

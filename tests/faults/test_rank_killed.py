@@ -137,6 +137,7 @@ def nobody_is_named() -> None:
     mock.patch.object(ranks, "_is_of_connection", return_value=False).start()
 
 
+@pytest.mark.slow
 def test_planted_bug_raw_errors_of_torch_are_found(whole: Path, tmp_path: Path) -> None:
     figures = measure(tmp_path, with_bug(nobody_is_named), kills=1, whole=whole)
     assert figures.counts["kills landed"] == figures.counts["identical"] == 1

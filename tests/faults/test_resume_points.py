@@ -157,14 +157,16 @@ def lives(run: Path, mode: Mode, places: Sequence[Place], counts: Counter[str]) 
     return end
 
 
-def measure(folder: Path, modes: Sequence[Mode] = MODES) -> Figures:
+def measure(
+    folder: Path, modes: Sequence[Mode] = MODES, stops: Sequence[str] = tuple(STOPS)
+) -> Figures:
     counts: Counter[str] = Counter()
     with quick_disk():
         whole = lives(folder / "whole", ALONE, [], counts)
         results = [
-            is_same(lives(folder / f"{name}-{number}", mode, places, counts), whole)
+            is_same(lives(folder / f"{name}-{number}", mode, STOPS[name], counts), whole)
             for number, mode in enumerate(modes)
-            for name, places in STOPS.items()
+            for name in stops
         ]
     return Figures(n=len(results), passed=sum(results), counts=dict(counts))
 
@@ -175,6 +177,21 @@ SCENARIO = Scenario(
 
 
 def test_a_run_that_is_stopped_anywhere_goes_on_exactly(tmp_path: Path) -> None:
+    figures = measure(tmp_path, [ALONE])
+    assert figures.passed == figures.n == 10
+    assert figures.counts == {"stops": 13, "samples lost": 0, "samples duplicated": 0}
+
+
+def test_a_run_with_data_workers_goes_on_exactly_from_the_middle_of_an_epoch(
+    tmp_path: Path,
+) -> None:
+    figures = measure(tmp_path, [Mode(workers=2, persistent=True)], ["one step after a resume"])
+    assert figures.passed == figures.n == 1
+    assert figures.counts == {"stops": 2, "samples lost": 0, "samples duplicated": 0}
+
+
+@pytest.mark.slow
+def test_with_and_without_data_workers_a_run_goes_on_exactly_from_anywhere(tmp_path: Path) -> None:
     figures = measure(tmp_path)
     assert SCENARIO.is_green(figures), figures
     assert figures.n == 30
@@ -203,6 +220,7 @@ def test_planted_bug_the_place_is_not_restored_is_found(
     assert figures.counts["samples duplicated"] > 0
 
 
+@pytest.mark.slow
 def test_planted_bug_gradients_that_wait_are_not_restored_is_found(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -210,6 +228,7 @@ def test_planted_bug_gradients_that_wait_are_not_restored_is_found(
     assert measure(tmp_path, [ALONE]).passed == 8  # not mid-accumulation, not the three resumes
 
 
+@pytest.mark.slow
 def test_planted_bug_outputs_that_wait_to_be_measured_are_not_restored_is_found(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -223,6 +242,7 @@ def test_planted_bug_outputs_that_wait_to_be_measured_are_not_restored_is_found(
     assert measure(tmp_path, [ALONE]).passed == 2  # step 0 and an epoch's end
 
 
+@pytest.mark.slow
 def test_planted_bug_batches_are_numbered_from_where_the_epoch_is_entered_is_found(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -231,6 +251,7 @@ def test_planted_bug_batches_are_numbered_from_where_the_epoch_is_entered_is_fou
     assert measure(tmp_path, [ALONE]).passed == 4  # where no epoch was entered in its middle
 
 
+@pytest.mark.slow
 def test_planted_bug_every_worker_draws_numbers_of_its_own_is_found(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -238,6 +259,7 @@ def test_planted_bug_every_worker_draws_numbers_of_its_own_is_found(
     assert measure(tmp_path, [Mode(workers=2, persistent=True)]).passed == 0
 
 
+@pytest.mark.slow
 def test_planted_bug_losses_since_the_last_row_are_not_restored_is_found(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -246,6 +268,7 @@ def test_planted_bug_losses_since_the_last_row_are_not_restored_is_found(
     assert 0 < figures.passed < figures.n
 
 
+@pytest.mark.slow
 def test_planted_bug_measurements_come_after_the_checkpoint_is_found(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -277,11 +277,12 @@ def scenario(draws: int) -> Scenario:
 SCENARIO = scenario(DRAWS)
 
 
-def test_any_tensor_gives_the_right_number_or_a_refusal(tmp_path: Path) -> None:
-    quarter = scenario(DRAWS // 4)
-    figures = quarter.measure(tmp_path)
-    assert quarter.is_green(figures), figures
-    assert figures.n == DRAWS // 4 * figures.counts["functions"]
+@pytest.mark.parametrize("draws", [DRAWS // 20, pytest.param(DRAWS // 4, marks=pytest.mark.slow)])
+def test_any_tensor_gives_the_right_number_or_a_refusal(tmp_path: Path, draws: int) -> None:
+    part = scenario(draws)
+    figures = part.measure(tmp_path)
+    assert part.is_green(figures), figures
+    assert figures.n == draws * figures.counts["functions"]
 
 
 def test_planted_bug_of_samples_that_nobody_checks_is_seen(

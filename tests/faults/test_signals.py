@@ -206,6 +206,14 @@ SCENARIO = Scenario(
 
 
 def test_a_signal_loses_no_step_and_ends_with_its_code(tmp_path: Path) -> None:
+    few = 4
+    figures = measure(tmp_path, few)
+    assert figures.passed == figures.n == figures.counts["right exit codes"] == few + len(PAIRS)
+    assert figures.counts["steps lost"] == 0
+
+
+@pytest.mark.slow
+def test_a_signal_at_any_step_loses_none_and_ends_with_its_code(tmp_path: Path) -> None:
     figures = measure(tmp_path)
     assert SCENARIO.is_green(figures), figures
     assert (figures.n, figures.counts["steps lost"]) == (SIGNALS + len(PAIRS), 0)
