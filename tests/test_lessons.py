@@ -9,10 +9,11 @@ from typing import Any
 
 import pytest
 
-from netwright.apps.cli.main import run
+from netwright.apps.cli.main import COMMANDS, run
 
 DOCS = Path(__file__).parent.parent / "docs"
 LESSONS = sorted(DOCS.glob("[0-9]-*.md"))
+QUICK = "159"  # lessons that train little; all are run by `make test-slow`
 NEEDS = {"4": "mnist/train-images-idx3-ubyte.gz", "8": "islr/NYSE.csv"}  # lesson -> real data
 NUMBER = re.compile(r"\d+(?:\.\d+)?")
 NEGATIVE_ZERO = re.compile(r"-(?=0(?:\.0+)?(?![\d.]))")  # which sign a zero has, too
@@ -46,7 +47,14 @@ def check_alike(printed: str, promised: str) -> None:
     assert values[0] == pytest.approx(values[1], rel=0.03)
 
 
-@pytest.mark.parametrize("lesson", LESSONS, ids=lambda path: path.stem)
+@pytest.mark.parametrize(
+    "lesson",
+    [
+        pytest.param(lesson, marks=() if lesson.name[0] in QUICK else pytest.mark.slow)
+        for lesson in LESSONS
+    ],
+    ids=lambda path: path.stem,
+)
 def test_the_lesson_runs(
     lesson: Path,
     tmp_path: Path,
@@ -61,6 +69,17 @@ def test_the_lesson_runs(
     for picture in re.findall(r"\(pictures/(\S+)\)", lesson.read_text(encoding="utf-8")):
         assert (tmp_path / picture).is_file(), "a picture on the page is made by the page"
         assert (DOCS / "pictures" / picture).is_file()
+
+
+@pytest.mark.parametrize("lesson", LESSONS, ids=lambda path: path.stem)
+def test_the_code_of_a_lesson_can_be_read_and_its_commands_are_there(lesson: Path) -> None:
+    text = lesson.read_text(encoding="utf-8")
+    for language, block in re.findall(r"```(\w+)\n(.*?)```", text, re.DOTALL):
+        if language == "python":
+            compile(block, lesson.name, "exec")
+        if language == "console":
+            for line in block.splitlines():
+                assert shlex.split(line.removeprefix("$ "))[1] in COMMANDS
 
 
 def test_there_are_nine_and_each_leads_on() -> None:

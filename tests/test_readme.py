@@ -7,9 +7,12 @@ from pathlib import Path
 import pytest
 
 from netwright.apps.cli.main import run
+from netwright.recipes.fitting import verify_resume
+from tests.in_process import IN_PROCESS
 
 README = (Path(__file__).parent.parent / "README.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"```(\w+)\n(.*?)```", README, flags=re.DOTALL)
+TRAINING = {"train", "compare", "search", "cross-validate"}
 
 
 @pytest.fixture
@@ -19,19 +22,40 @@ def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def test_every_command_runs(desk: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    commands = [
-        line.removeprefix("$ ")
+def commands() -> list[list[str]]:
+    """The words of each command after its name."""
+    printed = [
+        shlex.split(line.removeprefix("$ "))
         for language, text in BLOCKS
         if language == "console"
         for line in text.splitlines()
         if line.startswith("$ ")
     ]
-    assert len(commands) >= 10
-    for command in commands:
-        program, *words = shlex.split(command)
-        assert program == "netwright"
-        assert run(words) == 0, f"{command}\n{capsys.readouterr().err}"
+    assert len(printed) >= 10
+    assert {program for program, *_ in printed} == {"netwright"}
+    return [words for _, *words in printed]
+
+
+def shortened(words: list[str]) -> list[str]:
+    """A command with one epoch and no report; one that is cut on its way has to stay as it is."""
+    is_cut = "--resume" in words or any(word.startswith("train.max_steps=") for word in words)
+    epochs = ["--epochs", "1"] if words[0] in TRAINING and not is_cut else []
+    report = ["--no-report"] if words[0] == "train" and "--no-report" not in words else []
+    return [*words, *epochs, *report]
+
+
+def test_every_command_runs_for_an_epoch(
+    desk: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(verify_resume, "subprocess", IN_PROCESS)
+    for words in commands():
+        assert run(shortened(words)) == 0, f"{words}\n{capsys.readouterr().err}"
+
+
+@pytest.mark.slow
+def test_every_command_runs(desk: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for words in commands():
+        assert run(words) == 0, f"{words}\n{capsys.readouterr().err}"
 
 
 @pytest.mark.parametrize("block", [text for language, text in BLOCKS if language == "python"])

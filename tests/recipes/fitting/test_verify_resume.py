@@ -11,6 +11,7 @@ from netwright.core.errors import ConfigError
 from netwright.recipes.fitting import verify_resume as room
 from netwright.recipes.fitting.verify_resume import Verification, verify_resume
 from netwright.train.checkpoint_store import newest_good
+from tests.in_process import IN_PROCESS
 
 
 @pytest.fixture(scope="module")
@@ -20,6 +21,14 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return place
 
 
+@pytest.fixture(params=["here", pytest.param("in new processes", marks=pytest.mark.slow)])
+def where(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the copies go on."""
+    if request.param == "here":
+        monkeypatch.setattr(room, "subprocess", IN_PROCESS)
+
+
+@pytest.mark.usefixtures("where")
 def test_a_run_goes_on_exactly_and_its_folder_stays_as_it_was(run: Path) -> None:
     before = {path: path.stat().st_mtime_ns for path in run.rglob("*")}
     found = verify_resume(run, steps=12, seed=1)
@@ -30,6 +39,7 @@ def test_a_run_goes_on_exactly_and_its_folder_stays_as_it_was(run: Path) -> None
     assert str(found).endswith("tensors and values are the same, bit for bit")
 
 
+@pytest.mark.usefixtures("where")
 def test_a_run_whose_length_is_in_steps_goes_on_exactly(tmp_path: Path) -> None:
     settings: dict[str, Any] = {"hidden": (4,), "schedule": "cosine", "eval_every": 2}
     nw.fit("mlp", "moons", max_steps=5, out=tmp_path / "run", quiet=True, **settings)
