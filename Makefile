@@ -7,18 +7,26 @@ READY := $(VENV)/.ready
 NETWRIGHT_DATA ?= $(abspath $(wildcard ../shared/data))
 export NETWRIGHT_DATA
 
-.PHONY: demo test test-slow mutants bench lint pictures sentences catalogue clean
+.PHONY: demo test test-slow test-changed mutants bench lint pictures sentences catalogue clean
 
 demo: $(READY)
 	$(BIN)/netwright train
 
-# One thread a worker: two workers with two threads each get in each other's way.
-test: export OMP_NUM_THREADS = 1
+# One thread a worker: two workers with two threads each get in each other's way. A worker that has
+# nothing left to do takes tests from the other.
+PYTEST := $(BIN)/python -m pytest -n 2 --dist worksteal -q -rs
+test test-slow test-changed: export OMP_NUM_THREADS = 1
 test: lint
-	$(BIN)/python -m pytest -n 2 -q -rs
+	$(PYTEST)
 
 test-slow: $(READY)
-	$(BIN)/python -m pytest -n 2 -q -rs -m slow
+	$(PYTEST) -m slow
+
+# For the inner loop: only what the changes since `main` can reach by imports.
+test-changed: $(READY)
+	mkdir -p build
+	$(BIN)/python -m tests.changed_tests > build/changed-tests
+	xargs -r $(PYTEST) < build/changed-tests
 
 # Small bugs planted one by one, and those listed that no test sees; it takes hours. Which tests
 # run which functions is noted in one run of the suite, and kept.
@@ -60,8 +68,10 @@ pictures: $(READY)
 sentences: $(READY)
 	$(BIN)/python -m netwright.apps.cli.sentences
 
+# With the slow tests: some rows are checked by them alone.
+catalogue: export OMP_NUM_THREADS = 1
 catalogue: $(READY)
-	$(BIN)/python -m pytest -n 2 -q --catalogue ../shared/catalogue/catalogue.json
+	$(PYTEST) -m '' --catalogue ../shared/catalogue/catalogue.json
 
 # torch first and alone: any other order may pull a CUDA build of several gigabytes.
 $(READY): pyproject.toml constraints.txt

@@ -55,7 +55,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Long tests come first: with short ones at the end, parallel workers end together."""
+    """Long tests come first, to one worker; the other takes from the end what is left of them."""
     items.sort(
         key=lambda item: next(
             (place for place, start in enumerate(LONG_FIRST) if item.nodeid.startswith(start)),
