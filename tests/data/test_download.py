@@ -302,6 +302,7 @@ def test_what_counts_as_offline(monkeypatch: pytest.MonkeyPatch, value: str, off
     assert is_offline() is offline
 
 
+@pytest.mark.slow
 def test_two_processes_may_fetch_at_once(server: Server, cache: Path) -> None:
     both = threading.Barrier(2)
 

@@ -97,10 +97,22 @@ SMALLER: dict[str, dict[str, int]] = {  # as many trees or channels as they have
     **{name: {"layers": 1, "heads": 2, "width": 8, "context": 8} for name in GPT2S},
     **{name: {"hidden": 8, "embedding": 6} for name in RECURRENT},
     "random-forest": {"trees": 10},
+    "rbm": {"units": 8},
     "gradient-boosting": {"stages": 20},
     "boosting": {"members": 10},
 }
 CASES = [(name, spec) for name in MODELS for spec in specs(name)]
+
+
+def is_repetition(name: str, spec: DataSpec) -> bool:
+    """Whether a smaller network of the family, or the same one for its first target, is tested."""
+    return name in DEEPER or (MODELS.load(name).inputs == {"image"} and spec != next(specs(name)))
+
+
+MODEL_CASES = [
+    pytest.param(name, spec, marks=pytest.mark.slow if is_repetition(name, spec) else ())
+    for name, spec in CASES
+]
 LEARNERS = [(name, spec) for name, spec in CASES if issubclass(MODELS.load(name), Learner)]
 MLPS = (
     MLPConfig(hidden=()),
@@ -111,7 +123,7 @@ MLPS = (
 )
 
 
-@pytest.mark.parametrize(("name", "spec"), CASES, ids=label)
+@pytest.mark.parametrize(("name", "spec"), MODEL_CASES, ids=label)
 def test_keeps_the_model_contract(name: str, spec: DataSpec) -> None:
     kind = MODELS.load(name)
     checks = MODEL_CHECKS + SEQUENCE_CHECKS if spec.vocab_size else MODEL_CHECKS

@@ -193,6 +193,7 @@ def operations(work: Callable[[], object]) -> int:
     return int(counter.get_total_flops())
 
 
+@pytest.mark.slow
 @pytest.mark.covers("nesterov-careful-init")
 def test_momentum_from_orthogonal_weights_does_as_well_at_lower_cost(
     monkeypatch: pytest.MonkeyPatch,

@@ -201,7 +201,11 @@ def test_a_rank_that_dies_is_named_at_once(
 
 @pytest.mark.parametrize(
     ("world", "victim", "where"),
-    [(2, 0, "an agreement"), (2, 1, "the sum of the gradients"), (3, 2, "an agreement")],
+    [
+        (2, 1, "the sum of the gradients"),
+        pytest.param(2, 0, "an agreement", marks=pytest.mark.slow),
+        pytest.param(3, 2, "an agreement", marks=pytest.mark.slow),
+    ],
 )
 def test_a_rank_that_is_stopped_is_named_after_the_timeout(
     world: int, victim: int, where: str, tmp_path: Path

@@ -62,6 +62,7 @@ def test_bars_and_stripes_become_likely() -> None:
     assert len(list(dropping.fit_steps(data, 0))) == 5
 
 
+@pytest.mark.slow
 def test_with_dropout_the_thinned_machines_become_likely() -> None:
     data = bars_and_stripes()
     config = RBMConfig(units=16, epochs=200, batch_size=10, readout_steps=1, dropout=0.5)

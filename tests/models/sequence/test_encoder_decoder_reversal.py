@@ -59,6 +59,7 @@ def test_a_fixed_context_is_enough_for_six_letters() -> None:
     assert lengths >= {3, 4, 5, 6}  # each ends where it should
 
 
+@pytest.mark.slow
 @pytest.mark.covers("bahdanau-attention")
 def test_of_twelve_letters_attention_says_what_a_fixed_context_cannot_hold(twelve: Data) -> None:
     test, task = twelve.split("test"), task_for(twelve)
@@ -68,6 +69,21 @@ def test_of_twelve_letters_attention_says_what_a_fixed_context_cannot_hold(twelv
     assert evaluate(plain, test, task)["free_accuracy"] < 0.8
 
 
+def check_that_all_weight_on_the_end_is_the_last_state(
+    attentive: EncoderDecoder, inputs: Tensor
+) -> None:
+    state, decoder = attentive.read_source(inputs[:2, :12]), attentive.decoder
+    assert isinstance(decoder, LookingDecoder)
+    last_only = state.memory._replace(mask=state.memory.mask & (torch.arange(12) == 11))
+    one_hot = decoder.look(state.recurrent[0], last_only)
+    assert one_hot.tolist() == [[[0.0] * 11 + [1.0]]] * 2
+    context = (one_hot @ last_only.places)[:, 0]
+    forth, back = state.recurrent[0][:, 0].chunk(2, dim=1)
+    torch.testing.assert_close(context[:, :16], forth)  # where plain decoders begin
+    assert not torch.isclose(context[:, 16:], back).all()  # read from the end, it ended at place 0
+
+
+@pytest.mark.slow
 @pytest.mark.covers("seq2seq-attention", "attention-alignment-inspection")
 def test_the_alignment_is_backwards_and_all_weight_on_the_end_is_the_last_state(
     twelve: Data,
@@ -78,13 +94,9 @@ def test_the_alignment_is_backwards_and_all_weight_on_the_end_is_the_last_state(
         weights = attentive.attention_weights(inputs)[:, :12]  # (N, 12, 12), without the end
     backwards = 11 - torch.arange(12)
     assert (weights.argmax(dim=2) == backwards).double().mean() >= 0.95
+    check_that_all_weight_on_the_end_is_the_last_state(attentive, inputs)
 
-    state, decoder = attentive.read_source(inputs[:2, :12]), attentive.decoder
-    assert isinstance(decoder, LookingDecoder)
-    last_only = state.memory._replace(mask=state.memory.mask & (torch.arange(12) == 11))
-    one_hot = decoder.look(state.recurrent[0], last_only)
-    assert one_hot.tolist() == [[[0.0] * 11 + [1.0]]] * 2
-    context = (one_hot @ last_only.places)[:, 0]
-    forth, back = state.recurrent[0][:, 0].chunk(2, dim=1)
-    torch.testing.assert_close(context[:, :16], forth)  # where plain decoders begin
-    assert not torch.isclose(context[:, 16:], back).all()  # read from the end, it ended at place 0
+
+def test_before_it_has_learned_all_weight_on_the_end_is_the_last_state_too(twelve: Data) -> None:
+    fresh = learned(twelve, "luong-dot", hidden=32, steps=0)
+    check_that_all_weight_on_the_end_is_the_last_state(fresh, twelve.split("test").inputs)

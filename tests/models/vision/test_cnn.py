@@ -170,6 +170,7 @@ def test_shapes_are_learned_and_found_again_where_they_never_were() -> None:
     assert scores["cnn"][1] > scores["mlp"][1] + 0.2
 
 
+@pytest.mark.slow
 def test_digits_are_learned_in_seconds(tmp_path: Path) -> None:
     run = nw.fit("cnn", "digits", epochs=8, lr=3e-3, out=tmp_path / "run", restore_best=False)
     assert run.evaluate()["accuracy"] >= 0.97

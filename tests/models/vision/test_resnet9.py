@@ -116,6 +116,7 @@ def validation_accuracy(kind: type[Model], config: Config) -> float:
     return (said == told).float().mean().item()
 
 
+@pytest.mark.slow
 @pytest.mark.covers("cifar10-resnet-result")
 def test_skips_and_batch_norm_learn_textures_better_than_four_plain_convolutions() -> None:
     four = CNNConfig(channels=(8, 16, 16, 32), hidden=(), dropout=0.0)

@@ -123,6 +123,7 @@ def disc_iou(masks: Tensor, said: Tensor, where: Tensor) -> float:
     return class_iou(table)[1].item()
 
 
+@pytest.mark.slow
 @pytest.mark.covers("unet")
 def test_learns_masks_by_heart_and_loses_the_boundaries_without_skips() -> None:
     images, masks = discs(8)

@@ -258,6 +258,7 @@ print(search.best_params_["net__lr"], search.best_score_ > 0.8)
 """
 
 
+@pytest.mark.slow
 def test_a_search_on_two_processes_leaves_nothing_behind(tmp_path: Path) -> None:
     places = {name: str(tmp_path) for name in ("JOBLIB_TEMP_FOLDER", "TMPDIR")}
     places["TORCHINDUCTOR_CACHE_DIR"] = str(tmp_path.parent / "inductor")  # torch's, not ours

@@ -9,11 +9,10 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from netwright.recipes.estimators.scikit_learn import NetClassifier, NetRegressor
 
-CHECKED = [
+QUICK = [NetClassifier("logistic", epochs=10, lr=0.1), NetRegressor("ridge", standardize=False)]
+NETWORKS = [
     NetClassifier("mlp", hidden=(16,), dropout=0.1, epochs=15, lr=0.02),
-    NetClassifier("logistic", epochs=10, lr=0.1),
     NetRegressor("mlp", hidden=(16,), dropout=0.1, epochs=15, lr=0.02),
-    NetRegressor("ridge", standardize=False),
 ]
 IN_BATCHES = "a row given twice stands in two batches, one of weight 2 in one: other steps"
 FAILS = {
@@ -28,9 +27,19 @@ def expected_failures(estimator: Any) -> dict[str, str]:
 
 
 @parametrize_with_checks(  # type: ignore[untyped-decorator]
-    CHECKED, expected_failed_checks=expected_failures
+    QUICK, expected_failed_checks=expected_failures
 )
 def test_scikit_learn_finds_the_estimator_right(
+    estimator: BaseEstimator, check: Callable[[BaseEstimator], None]
+) -> None:
+    check(estimator)
+
+
+@pytest.mark.slow
+@parametrize_with_checks(  # type: ignore[untyped-decorator]
+    NETWORKS, expected_failed_checks=expected_failures
+)
+def test_scikit_learn_finds_networks_right(
     estimator: BaseEstimator, check: Callable[[BaseEstimator], None]
 ) -> None:
     check(estimator)

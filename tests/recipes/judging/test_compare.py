@@ -155,10 +155,16 @@ def noise_of(repetitions: int, entry: str, data: Data, **settings: Any) -> int:
     return sum(span is not None and span[0] <= 0 <= span[1] for span in intervals)
 
 
+QUICK: dict[str, Any] = {"seeds": 3, "epochs": 2, "batch_size": 256, "lr": 0.02}
+
+
+def test_a_recipe_compared_with_itself_is_noise() -> None:
+    assert noise_of(3, "mlp:hidden=16", load_source("digits", {})[2], **QUICK) >= 2
+
+
+@pytest.mark.slow
 def test_a_recipe_compared_with_itself_is_noise_17_times_in_20() -> None:
-    digits = load_source("digits", {})[2]
-    settings = {"seeds": 3, "epochs": 2, "batch_size": 256, "lr": 0.02}
-    assert noise_of(20, "mlp:hidden=16", digits, **settings) >= 17
+    assert noise_of(20, "mlp:hidden=16", load_source("digits", {})[2], **QUICK) >= 17
 
 
 @pytest.mark.slow

@@ -166,6 +166,7 @@ def test_a_fit_that_fails_leaves_no_folder(type_in: Type, tmp_path: Path) -> Non
     assert not list((tmp_path / "runs").iterdir())
 
 
+@pytest.mark.slow
 def test_ctrl_c_exits_130_without_a_half_page(tmp_path: Path) -> None:
     """A real process, a real signal, once the first fit is done."""
     command = [sys.executable, "-m", "netwright", "compare", "logistic", "mlp:epochs=100000"]

@@ -10,6 +10,8 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from tests.apps.cli.conftest import Type
 
 SMALL = ("--set", "data.n=60", "--set", "model.hidden=4", "--epochs", 3)
@@ -101,6 +103,7 @@ def test_refusals_leave_nothing(type_in: Type, tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.slow
 def test_two_processes_at_once_share_one_study(type_in: Type, tmp_path: Path) -> None:
     words = (*QUICK, "--epochs", 20, "--trials", 16, "--out", "s", "--json")
     other = started(tmp_path, *words)
@@ -116,6 +119,7 @@ def test_two_processes_at_once_share_one_study(type_in: Type, tmp_path: Path) ->
     assert len({trial["settings"]["train.lr"] for trial in trials}) == 16
 
 
+@pytest.mark.slow
 def test_killed_in_the_middle_it_goes_on_and_loses_nothing(type_in: Type, tmp_path: Path) -> None:
     victim = started(tmp_path, *QUICK, *SLOW, "--trials", 5, "--out", "s")
     wait_for(tmp_path / "s", 2, victim)
@@ -134,6 +138,7 @@ def test_killed_in_the_middle_it_goes_on_and_loses_nothing(type_in: Type, tmp_pa
         assert [trial["state"] for trial in again] == ["interrupted", "complete"]
 
 
+@pytest.mark.slow
 def test_ctrl_c_keeps_the_study_and_says_how_to_go_on(type_in: Type, tmp_path: Path) -> None:
     process = started(tmp_path, *QUICK, *SLOW, "--out", "s")
     wait_for(tmp_path / "s", 1, process)
