@@ -63,7 +63,7 @@ def always_holds(given: ToyConfig, seed: int, effort: Effort) -> Verdict:
             toy("false"),
             "expected that it fails, but it holds",
         ),
-        (contract.check_verdict_is_as_expected, replace(toy(), experiment=drifting()), "differ"),
+        (contract.check_a_seed_gives_one_verdict, replace(toy(), experiment=drifting()), "differ"),
         (
             contract.check_each_assumption_turns_it,
             replace(toy(), experiment=always_holds),
