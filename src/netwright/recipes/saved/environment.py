@@ -2,6 +2,7 @@
 
 import importlib.metadata
 import platform
+from functools import cache
 from typing import Any
 
 import torch
@@ -37,7 +38,9 @@ def describe_environment(device: torch.device) -> dict[str, Any]:
     }
 
 
+@cache
 def _version(package: str) -> str | None:
+    """The installed version, read once: it takes longer than the rest of a small run's start."""
     try:
         return importlib.metadata.version(package)
     except importlib.metadata.PackageNotFoundError:
