@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 import netwright as nw
+from tests.undrawn import undrawn  # noqa: F401 - a fixture
 
 
 @pytest.fixture(scope="session")

@@ -8,6 +8,7 @@ import pytest
 
 import netwright as nw
 from netwright.apps.cli.main import run
+from tests.undrawn import undrawn  # noqa: F401 - a fixture
 
 
 @dataclass(frozen=True)

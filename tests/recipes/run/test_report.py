@@ -110,6 +110,7 @@ def test_an_opened_run_writes_the_same_page(
     assert page_of(reported).read_bytes() == trained.read_bytes()
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_examples_can_be_left_out(table_run: nw.Run, tmp_path: Path) -> None:
     page = table_run.report(tmp_path / "bare.html", examples=False).read_text(encoding="utf-8")
     assert sections_of(page) == [name for name in SECTIONS if name != "Examples"]
@@ -133,6 +134,7 @@ def test_folders_of_the_owner_are_not_told(table_run: nw.Run, table_page: Path) 
     assert "netwright train mlp things.csv --target kind --set model.hidden=16" in page
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_a_run_without_its_data_says_what_is_missing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -152,6 +154,7 @@ def test_a_run_without_its_data_says_what_is_missing(
         nw.open_run(tmp_path / "r").report()  # what is there was written with more
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_a_run_in_memory_needs_a_path(moons_run: nw.Run, tmp_path: Path) -> None:
     run = nw.open_run(moons_run.folder)  # type: ignore[arg-type]
     run.folder = None
@@ -193,6 +196,7 @@ def test_notebooks_show_run_and_history_without_widgets(moons_run: nw.Run) -> No
         assert "<script" not in shown
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_a_report_never_takes_the_place_of_another_file(own_run: nw.Run) -> None:
     folder = own_run.folder
     assert folder is not None
@@ -206,6 +210,7 @@ def test_a_report_never_takes_the_place_of_another_file(own_run: nw.Run) -> None
     own_run.report(folder / "page.html")
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_columns_called_like_ours_are_set_apart(tmp_path: Path) -> None:
     rows = "".join(f"{row % 7},{row % 5 + 0.5},{'xy'[row % 2]}\n" for row in range(60))
     (tmp_path / "t.csv").write_text(f"row,true,kind\n{rows}", encoding="utf-8")
@@ -216,6 +221,7 @@ def test_columns_called_like_ours_are_set_apart(tmp_path: Path) -> None:
     assert "<th>column row</th><th>column true</th>" in page
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_a_run_that_is_cut_in_its_first_epoch_tells_its_steps(tmp_path: Path) -> None:
     settings: dict[str, Any] = {"hidden": (4,), "epochs": 3, "log_every": 1, "quiet": True}
     run = nw.fit("mlp", "moons", max_steps=4, out=tmp_path / "run", **settings)
@@ -230,6 +236,7 @@ def test_a_run_that_is_cut_in_its_first_epoch_tells_its_steps(tmp_path: Path) ->
     assert (results["steps"], results["best_step"], results["epochs"]) == (4, 4, 0)
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_a_run_of_so_many_steps_is_finished_with_them(tmp_path: Path) -> None:
     settings: dict[str, Any] = {"hidden": (4,), "eval_every": 3, "quiet": True}
     run = nw.fit("mlp", "moons", max_steps=13, out=tmp_path / "run", **settings)

@@ -18,6 +18,8 @@ from netwright.recipes.search.space import Value
 from netwright.recipes.search.trial_desk import TrialDesk, Tried
 from tests.recipes.search.search_plans import plan
 
+pytestmark = pytest.mark.usefixtures("undrawn")
+
 SMALL: dict[str, Any] = {"n": 60, "hidden": (4,), "epochs": 3, "quiet": True}
 LR = {"train.lr": "log:1e-3..1e-1"}
 

@@ -15,6 +15,8 @@ from netwright.recipes.search.study import Study, readable
 from netwright.recipes.search.trial_desk import TrialDesk, Tried
 from tests.recipes.search.search_plans import plan
 
+pytestmark = pytest.mark.usefixtures("undrawn")
+
 
 def study_of(folder: Path, values: list[float | None], planned: SearchPlan) -> Study:
     enter_search_folder(folder, planned, "moons")

@@ -19,6 +19,8 @@ from netwright.recipes.search.trial_desk import TrialDesk, Tried
 from tests.odd_files import is_untouched, outside_of
 from tests.recipes.search.search_plans import plan
 
+pytestmark = pytest.mark.usefixtures("undrawn")
+
 DONE = Tried(value=1.0, notes={"seconds": 0.5})
 
 

@@ -19,6 +19,7 @@ def memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> nw.Run:
     return nw.fit("hopfield", pictures, quiet=True)
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_a_model_has_views_of_its_own_and_the_report_shows_them(
     tmp_path: Path, memory: nw.Run
 ) -> None:
@@ -45,6 +46,7 @@ def test_a_model_without_the_view_is_refused_with_where_to_find_others(moons_run
         nw.inspect(moons_run, "energy-descent")
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_the_lessons_of_an_ensemble_are_shown_by_its_members_and_not_as_a_curve(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

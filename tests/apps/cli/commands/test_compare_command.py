@@ -11,6 +11,8 @@ import pytest
 
 from tests.apps.cli.conftest import Type
 
+pytestmark = pytest.mark.usefixtures("undrawn")
+
 SMALL = ("--data", "moons", "--seeds", 3, "--epochs", 1)
 
 

@@ -4,7 +4,11 @@ import json
 import shutil
 from pathlib import Path
 
+import pytest
+
 from tests.apps.cli.conftest import Type
+
+pytestmark = pytest.mark.usefixtures("undrawn")
 
 
 def test_the_page_goes_into_the_run_folder(type_in: Type, things_run: Path) -> None:

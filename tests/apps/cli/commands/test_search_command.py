@@ -14,6 +14,8 @@ import pytest
 
 from tests.apps.cli.conftest import Type
 
+pytestmark = pytest.mark.usefixtures("undrawn")
+
 SMALL = ("--set", "data.n=60", "--set", "model.hidden=4", "--epochs", 3)
 LR = ("--space", "train.lr=log:1e-3..1e-1")
 SLOW = ("--epochs", 40, "--pruner", "none")  # so that a signal comes within a trial

@@ -16,6 +16,8 @@ from netwright.train.setting_groups import Typed
 from netwright.train.settings import TrainConfig, settings_marked
 from tests.apps.cli.conftest import Type
 
+pytestmark = pytest.mark.usefixtures("undrawn")
+
 
 def test_leaves_a_run_and_tells_where(type_in: Type, tmp_path: Path) -> None:
     answer = type_in("train", "mlp", "moons", "--epochs", 2, "--set", "model.hidden=8")

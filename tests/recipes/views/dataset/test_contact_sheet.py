@@ -20,6 +20,7 @@ def pictures() -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
     return rng.random((40, 1, 6, 6)).astype("float32"), np.arange(40) % 2
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_augmented_images_are_shown_as_examples(tmp_path: Path, pictures: Any) -> None:
     run = nw.fit("softmax", pictures, epochs=1, augment=("flip", "crop=2"), quiet=True)
     sheet = run.views()["contact-sheet"].to_json()
