@@ -77,6 +77,7 @@ SCENARIO = Scenario(
 )
 
 
+@pytest.mark.slow
 def test_a_command_that_is_killed_goes_on_exactly_in_a_new_process(tmp_path: Path) -> None:
     figures = measure(tmp_path, kills=1)
     assert figures.passed == figures.n == 2

@@ -122,6 +122,7 @@ def passengers() -> tuple[torch.Tensor, torch.Tensor]:
     return x, (torch.rand(700, generator=rng) < odds.sigmoid()).long()
 
 
+@pytest.mark.slow
 def test_a_network_is_not_better_than_a_logistic_regression_that_was_not_trained() -> None:
     """The verdict on a network is that against scikit-learn's weights, and against Newton's."""
     settings: dict[str, Any] = {"seeds": 3, "epochs": 10, "device": "cpu", "quiet": True}

@@ -92,6 +92,7 @@ def noisy_wave(rows: int, seed: int) -> tuple[Tensor, Tensor]:
     return x, torch.sin(3 * x) + 0.4 * torch.randn(rows, 1, generator=rng)
 
 
+@pytest.mark.slow
 @pytest.mark.covers("regularization-general")
 def test_twenty_noisy_points_and_two_hundred_units_call_for_any_of_them(tmp_path: Path) -> None:
     inputs, targets = noisy_wave(20, 0)

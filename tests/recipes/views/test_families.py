@@ -111,7 +111,17 @@ def test_the_table_is_of_all_views_and_families() -> None:
     assert all(len(row) == len(FAMILIES) and "x" in row for row in ROWS.values())
 
 
-@pytest.mark.parametrize("family", FAMILIES)
+# Families whose views take a second or two; all others, with images or tokens, are slow.
+QUICK_FAMILIES = "neuron closed mlp series memory rbm trees kernel several".split()
+
+
+@pytest.mark.parametrize(
+    "family",
+    [
+        pytest.param(family, marks=() if family in QUICK_FAMILIES else pytest.mark.slow)
+        for family in FAMILIES
+    ],
+)
 def test_a_family_has_the_views_that_the_table_says(
     family: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

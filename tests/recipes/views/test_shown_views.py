@@ -53,6 +53,8 @@ RUNS: dict[str, tuple[tuple[Any, ...], dict[str, Any], list[str]]] = {
     ),
 }
 
+QUICK_RUNS = ("classes", "convolutions", "curve")
+
 
 @pytest.fixture(autouse=True)
 def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -89,7 +91,13 @@ def predicted(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     return sizes
 
 
-@pytest.mark.parametrize("kind", RUNS)
+@pytest.mark.parametrize(
+    "kind",
+    [
+        pytest.param(kind, marks=() if kind in QUICK_RUNS else pytest.mark.slow, id=kind)
+        for kind in RUNS
+    ],
+)
 def test_every_kind_of_run_has_its_views(kind: str, tmp_path: Path) -> None:
     (model, data), settings, names = RUNS[kind]
     run = nw.fit(model, data, epochs=1, quiet=True, **settings)
@@ -253,6 +261,7 @@ def test_rows_of_a_sample_of_images_are_rows_of_the_split(folder_run: nw.Run) ->
         assert chances[one["row"]].max() == pytest.approx(one["p_predicted"], abs=1e-5)
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_a_report_of_a_sample_tells_the_sizes_of_the_data(folder_run: nw.Run) -> None:
     page = folder_run.report().read_text(encoding="utf-8")
     sizes = ", ".join(f"{len(split)} {name}" for name, split in folder_run.data.splits())
