@@ -41,7 +41,7 @@ from netwright.data.windows import WindowSplit
 from netwright.models.catalog import MODELS
 from netwright.recipes.fitting.fit import prepare
 from netwright.recipes.fitting.gradient_fit import gradient_fit
-from netwright.recipes.fitting.prepared import Circumstances
+from netwright.recipes.fitting.prepared import RunContext
 from netwright.recipes.ready.catalog import READY
 
 ON_CPU = ("shakespeare-lstm", "shakespeare-gpt", "shakespeare-mingru")
@@ -158,7 +158,7 @@ def by_netwright(problem: Problem, network: nn.Module) -> Callable[[], Any]:
     def train() -> None:
         network.load_state_dict(first)
         with unseen():  # progress is drawn, for nobody
-            gradient_fit(prepared, Circumstances())
+            gradient_fit(prepared, RunContext())
 
     return train
 

@@ -20,7 +20,7 @@ from netwright.data.pixels import PixelSplit
 from netwright.models.catalog import MODELS
 from netwright.recipes.fitting.fit import prepare
 from netwright.recipes.fitting.gradient_fit import gradient_fit
-from netwright.recipes.fitting.prepared import Circumstances
+from netwright.recipes.fitting.prepared import RunContext
 
 CLASSES = 10
 MEAN, SCALE = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
@@ -269,6 +269,6 @@ def netwright(problem: Problem, *, compiles: bool = False) -> Turn:
 
     def train() -> float:
         network.load_state_dict(first)
-        return gradient_fit(prepared, Circumstances()).compile_seconds
+        return gradient_fit(prepared, RunContext()).compile_seconds
 
     return Turn(train, network)

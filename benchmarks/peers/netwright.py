@@ -11,7 +11,7 @@ from netwright.data.dataset import Data, Split
 from netwright.data.spec import DataSpec
 from netwright.recipes.fitting.fit import prepare
 from netwright.recipes.fitting.gradient_fit import gradient_fit
-from netwright.recipes.fitting.prepared import Circumstances
+from netwright.recipes.fitting.prepared import RunContext
 
 
 def netwright_epoch(problem: Problem) -> Turn:
@@ -35,7 +35,7 @@ def netwright_epoch(problem: Problem) -> Turn:
     )
     folder = Path(tempfile.mkdtemp())
     return Turn(
-        lambda: gradient_fit(prepared, Circumstances(folder=folder)),
+        lambda: gradient_fit(prepared, RunContext(folder=folder)),
         network,
         lambda: shutil.rmtree(folder),
     )

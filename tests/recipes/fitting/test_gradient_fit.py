@@ -16,7 +16,7 @@ from netwright.data.catalog import SOURCES
 from netwright.data.dataset import Data
 from netwright.recipes.fitting.fit import prepare
 from netwright.recipes.fitting.gradient_fit import gradient_fit
-from netwright.recipes.fitting.prepared import Circumstances
+from netwright.recipes.fitting.prepared import RunContext
 from netwright.train.callback import Callback
 from netwright.train.state import TrainState
 from netwright.train.tasks.catalog import task_for
@@ -44,7 +44,7 @@ def test_the_best_weights_are_kept(moons: Data, tmp_path: Path) -> None:
     torch.manual_seed(0)
     model = nn.Sequential(nn.Linear(2, 16), nn.Tanh(), nn.Linear(16, 2))
     prepared = prepare(model, moons, epochs=12, optimizer="sgd", lr=30.0, device="cpu")
-    outcome = gradient_fit(prepared, Circumstances(folder=tmp_path, quiet=True))
+    outcome = gradient_fit(prepared, RunContext(folder=tmp_path, quiet=True))
     losses = outcome.history.series("val/loss")
     assert outcome.best_epoch == losses.index(min(losses)) + 1 < 12
     from netwright.train.evaluate import measure_quickly

@@ -20,7 +20,7 @@ from netwright.data.dataset import Data, Split
 from netwright.recipes.fitting.fit import put_together
 from netwright.recipes.fitting.outcome import Outcome
 from netwright.recipes.fitting.own_fit import own_fit
-from netwright.recipes.fitting.prepared import Circumstances
+from netwright.recipes.fitting.prepared import RunContext
 from netwright.recipes.plan.recipe import Recipe
 from netwright.train.history import read_history
 from netwright.train.settings import TrainConfig
@@ -54,7 +54,7 @@ def learn(
         model="", model_settings=None, data="", data_settings=None, train=TrainConfig(**settings)
     )
     prepared = put_together(replace(recipe, seed=seed), data, model)
-    return own_fit(prepared, Circumstances(folder=folder, quiet=True))
+    return own_fit(prepared, RunContext(folder=folder, quiet=True))
 
 
 def test_every_step_is_a_row(moons: Data, tmp_path: Path) -> None:

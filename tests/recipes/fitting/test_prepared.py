@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from netwright.recipes.fitting.fit import prepare
-from netwright.recipes.fitting.prepared import Circumstances
+from netwright.recipes.fitting.prepared import RunContext
 
 
 def test_preparing_writes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -16,5 +16,5 @@ def test_preparing_writes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 
 
 def test_alone_in_memory_from_the_beginning_by_default() -> None:
-    here = Circumstances()
+    here = RunContext()
     assert (here.folder, here.checkpoint, here.ranks.world) == (None, None, 1)

@@ -19,7 +19,7 @@ from netwright.recipes.fitting.gradient_fit import gradient_fit
 from netwright.recipes.fitting.kept_members import KeptMembers
 from netwright.recipes.fitting.outcome import Outcome
 from netwright.recipes.fitting.own_fit import measured_part, own_fit
-from netwright.recipes.fitting.prepared import Circumstances, Prepared
+from netwright.recipes.fitting.prepared import Prepared, RunContext
 from netwright.recipes.saved.results_file import read_results
 from netwright.recipes.saved.resume import is_finished
 from netwright.recipes.saved.run_folder import read_weights, write_recipe
@@ -58,7 +58,7 @@ def prepare_ensemble(prepared: Prepared, put_together: Callable[..., Prepared]) 
     return PreparedEnsemble(**{**vars(prepared), "unused": unused}, put_together=put_together)
 
 
-def ensemble_fit(prepared: PreparedEnsemble, here: Circumstances) -> Outcome:
+def ensemble_fit(prepared: PreparedEnsemble, here: RunContext) -> Outcome:
     """Let the members learn, one after the other; each lesson is a row of the history.
 
     A lesson that is done is kept in the run folder: a run that is gone on with takes it from there
@@ -125,7 +125,7 @@ class _Course:
     """
 
     def __init__(
-        self, prepared: PreparedEnsemble, here: Circumstances, kept: KeptMembers | None
+        self, prepared: PreparedEnsemble, here: RunContext, kept: KeptMembers | None
     ) -> None:
         self.prepared, self.here, self.folder, self.kept = prepared, here, here.folder, kept
         self.data = prepared.data.to(device_of(prepared.model))
@@ -170,7 +170,7 @@ class _Course:
             replace(self.prepared.data, train=lesson.train, val=lesson.val, test=None),
             is_part=True,
         )
-        alone = Circumstances(extra=self.here.extra, quiet=True)
+        alone = RunContext(extra=self.here.extra, quiet=True)
         outcome = (own_fit if isinstance(own.model, Learner) else gradient_fit)(own, alone)
         member.model = own.model.eval()
         if isinstance(own.task, Regression):

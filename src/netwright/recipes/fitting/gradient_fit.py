@@ -11,7 +11,7 @@ from netwright.core.finding import Finding
 from netwright.core.interrupts import Interrupt
 from netwright.data.dataset import Data
 from netwright.recipes.fitting.outcome import Outcome
-from netwright.recipes.fitting.prepared import Circumstances, Prepared
+from netwright.recipes.fitting.prepared import Prepared, RunContext
 from netwright.recipes.plan.convex_training import goes_to_optimum, has_optimum, is_whole_loss
 from netwright.recipes.plan.recipe import Recipe
 from netwright.recipes.plan.recipe_file import read_own_recipe
@@ -39,7 +39,7 @@ from netwright.train.tasks.task import Task
 from netwright.train.trainer import Trainer
 
 
-def gradient_fit(prepared: Prepared, here: Circumstances) -> Outcome:
+def gradient_fit(prepared: Prepared, here: RunContext) -> Outcome:
     """Train the model in place; with a folder, leave checkpoints and the history there."""
     config, data, task = prepared.recipe.train, prepared.data, prepared.task
     check_monitor(config, data, task)
@@ -96,9 +96,7 @@ def _write_again(folder: Path, recipe: Recipe) -> None:
     write_recipe(folder, replace(recipe, start_from=recipe.start_from or origin))
 
 
-def _watched(
-    config: TrainConfig, here: Circumstances, best: EarlyStopping | None
-) -> list[Callback]:
+def _watched(config: TrainConfig, here: RunContext, best: EarlyStopping | None) -> list[Callback]:
     """What has a state that is saved with the run; the last of them is the first to end."""
     watched = list(here.extra)
     if here.folder is not None or config.log_every is not None:  # rows nobody asked for need a file
@@ -113,7 +111,7 @@ def _watched(
 
 def _callbacks(
     config: TrainConfig,
-    here: Circumstances,
+    here: RunContext,
     watched: Sequence[Callback],
     interrupt: Interrupt,
 ) -> list[Callback]:
@@ -129,7 +127,7 @@ def _callbacks(
     return callbacks
 
 
-def _doctor(config: TrainConfig, here: Circumstances) -> Doctor:
+def _doctor(config: TrainConfig, here: RunContext) -> Doctor:
     """What watches the layers; it is there where it is off, too, to keep what it saw before."""
     path = here.folder / LAYER_FILE if here.folder is not None and here.ranks.is_first else None
     return Doctor(path, is_on=config.doctor, quiet=here.quiet, precision=config.precision)
@@ -137,7 +135,7 @@ def _doctor(config: TrainConfig, here: Circumstances) -> Doctor:
 
 def _saving(
     config: TrainConfig,
-    here: Circumstances,
+    here: RunContext,
     watched: Sequence[Callback],
     best: EarlyStopping | None,
 ) -> SaveCheckpoints | None:

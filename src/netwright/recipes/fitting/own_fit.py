@@ -14,7 +14,7 @@ from netwright.core.learner import Learner
 from netwright.data.dataset import Split
 from netwright.data.stored import evenly_spaced
 from netwright.recipes.fitting.outcome import Outcome
-from netwright.recipes.fitting.prepared import Circumstances, Prepared
+from netwright.recipes.fitting.prepared import Prepared, RunContext
 from netwright.train.evaluate import measure_quickly
 from netwright.train.history import History, Row, append_rows, write_rows
 from netwright.train.setting_groups import Heeded
@@ -37,7 +37,7 @@ def unused_settings(config: TrainConfig) -> tuple[str, ...]:
     )
 
 
-def own_fit(prepared: Prepared, here: Circumstances) -> Outcome:
+def own_fit(prepared: Prepared, here: RunContext) -> Outcome:
     """Let the model learn in place; each of its steps is a row of the history.
 
     Rows of weight 0 are not shown to it: they count as not there. At the end train and validation

@@ -36,7 +36,7 @@ class Prepared:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Circumstances:
+class RunContext:
     """Where and with whom a model learns; none of it changes what it learns.
 
     Args:

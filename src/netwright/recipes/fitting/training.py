@@ -22,7 +22,7 @@ from netwright.recipes.fitting.gradient_fit import gradient_fit
 from netwright.recipes.fitting.kept_members import let_go_of_members
 from netwright.recipes.fitting.outcome import Outcome
 from netwright.recipes.fitting.own_fit import own_fit
-from netwright.recipes.fitting.prepared import Circumstances, Prepared
+from netwright.recipes.fitting.prepared import Prepared, RunContext
 from netwright.recipes.fitting.run_findings import run_findings
 from netwright.recipes.run.run import Run
 from netwright.recipes.saved.resume import NEVER, Origin, find_origin, find_run, run_of
@@ -63,10 +63,10 @@ def train(
         _check_together(prepared, ranks)
         if not keep_folder:
             _tell(take_first_weights(prepared), quiet=quiet)
-            return _train(prepared, Circumstances(ranks=ranks, extra=extra, quiet=quiet))
+            return _train(prepared, RunContext(ranks=ranks, extra=extra, quiet=quiet))
         with _run_folder(prepared, ranks, out, resume) as origin:
             _tell(origin.remarks, quiet=quiet)
-            here = Circumstances(
+            here = RunContext(
                 folder=origin.folder,
                 checkpoint=origin.checkpoint,
                 allow=_names(allow),
@@ -167,7 +167,7 @@ def _tell_of_frozen(prepared: Prepared) -> tuple[str, ...]:
     return (f"{part} is frozen at its random initialisation: --from gives it trained weights",)
 
 
-def _train(prepared: Prepared, here: Circumstances) -> Run:
+def _train(prepared: Prepared, here: RunContext) -> Run:
     model, data, task = prepared.model, prepared.data, prepared.task
     outcome = _learn(prepared, here)
     config = prepared.recipe.to_mapping()
@@ -203,7 +203,7 @@ def _train(prepared: Prepared, here: Circumstances) -> Run:
     return run
 
 
-def _learn(prepared: Prepared, here: Circumstances) -> Outcome:
+def _learn(prepared: Prepared, here: RunContext) -> Outcome:
     """Let the model learn in place: member by member, by a rule of its own, or by gradients."""
     if isinstance(prepared, PreparedEnsemble):
         return ensemble_fit(prepared, here)
