@@ -22,7 +22,7 @@ from netwright.train.checkpoint import load_checkpoint
 from netwright.train.checkpoint_store import newest_good
 from netwright.train.history import without_clock
 from netwright.train.recent_losses import RecentLosses
-from netwright.train.running import RunningMeasures
+from netwright.train.running_metrics import RunningMetrics
 from netwright.train.state import TrainState
 from tests.faults.scenario import Figures, Scenario
 from tests.faults.small_runs import is_same, stored_data
@@ -232,13 +232,13 @@ def test_planted_bug_gradients_that_wait_are_not_restored_is_found(
 def test_planted_bug_outputs_that_wait_to_be_measured_are_not_restored_is_found(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    load = RunningMeasures.load_state_dict
+    load = RunningMetrics.load_state_dict
 
-    def bug(self: RunningMeasures, values: dict[str, Any]) -> None:
+    def bug(self: RunningMetrics, values: dict[str, Any]) -> None:
         counted = torch.tensor(float(values["rows"]))  # that they were there is known
         load(self, {**values, "held": [], "counted": counted})
 
-    monkeypatch.setattr(RunningMeasures, "load_state_dict", bug)
+    monkeypatch.setattr(RunningMetrics, "load_state_dict", bug)
     assert measure(tmp_path, [ALONE]).passed == 2  # step 0 and an epoch's end
 
 

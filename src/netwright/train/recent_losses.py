@@ -19,7 +19,7 @@ MOST_HELD = 64  # batches; more are added up: what is held is copied and saved b
 class RecentLosses:
     """A sum that costs nothing a step: losses are noted, and added up a few at a time.
 
-    What is held back is part of the state, as in `RunningMeasures`: a run that goes on adds up the
+    What is held back is part of the state, as in `RunningMetrics`: a run that goes on adds up the
     same numbers in the same order.
 
     Args:

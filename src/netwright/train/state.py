@@ -16,7 +16,7 @@ from netwright.data.loader import Batch
 from netwright.train.history import History, Row
 from netwright.train.ranks import ALONE, Ranks
 from netwright.train.recent_losses import RecentLosses
-from netwright.train.running import RunningMeasures
+from netwright.train.running_metrics import RunningMetrics
 from netwright.train.tasks.task import Task
 from netwright.train.weight_average import WeightAverage
 
@@ -72,7 +72,7 @@ class TrainState:
     schedule: LRScheduler
     scaler: torch.amp.GradScaler | None
     device: torch.device
-    running: RunningMeasures
+    running: RunningMetrics
     recent: RecentLosses
     epochs: int
     steps_per_epoch: int

@@ -25,7 +25,7 @@ from netwright.train.precision import build_scaler
 from netwright.train.ranks import ALONE, Ranks
 from netwright.train.recent_losses import RecentLosses
 from netwright.train.regularization import Regularizers, build_average, regularizing_callbacks
-from netwright.train.running import RunningMeasures
+from netwright.train.running_metrics import RunningMetrics
 from netwright.train.settings import TrainConfig, pace_for
 from netwright.train.state import TrainState
 from netwright.train.step import UpdateStep
@@ -114,7 +114,7 @@ class Trainer:
             ),
             scaler=build_scaler(config.precision, device),
             device=device,
-            running=RunningMeasures(self.task, device),
+            running=RunningMetrics(self.task, device),
             recent=RecentLosses(device),
             epochs=pace.epochs,
             steps_per_epoch=pace.updates,

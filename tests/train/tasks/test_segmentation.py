@@ -17,7 +17,7 @@ from netwright.data.loader import Batch
 from netwright.data.spec import DataSpec
 from netwright.metrics.catalog import measure_all
 from netwright.train.evaluate import evaluate, evaluate_baseline, measure_quickly, predict
-from netwright.train.running import RunningMeasures
+from netwright.train.running_metrics import RunningMetrics
 from netwright.train.settings import TrainConfig
 from netwright.train.tasks.catalog import task_for, task_from_json
 from netwright.train.tasks.segmentation import Segmentation
@@ -118,7 +118,7 @@ def test_large_images_are_measured_a_few_at_a_time(monkeypatch: pytest.MonkeyPat
 def test_what_is_measured_while_training_is_the_dice_of_all_pixels() -> None:
     split, task = split_of(), Segmentation(NAMES)
     output = net()(split.inputs).detach()
-    running = RunningMeasures(task, torch.device("cpu"))
+    running = RunningMetrics(task, torch.device("cpu"))
     for rows in (slice(0, 4), slice(4, 7)):
         part = Batch(split.inputs[rows], split.targets[rows], None, torch.arange(7)[rows])
         running.add(output[rows], part, task.loss(output[rows], part))

@@ -5,7 +5,7 @@ import torch
 from torch import Tensor
 
 from netwright.data.loader import Batch
-from netwright.train.running import MOST_HELD, RunningMeasures
+from netwright.train.running_metrics import MOST_HELD, RunningMetrics
 from netwright.train.tasks.classification import Classification
 from netwright.train.tasks.regression import Regression
 
@@ -32,7 +32,7 @@ def batches(
 def test_means_are_those_of_all_examples(
     count: int, rows: int, classes: int, weights: bool
 ) -> None:
-    running = RunningMeasures(Classification(classes), CPU)
+    running = RunningMetrics(Classification(classes), CPU)
     right = total = 0.0
     for logits, batch, loss in batches(count, rows, classes, weights=weights):
         running.add(logits, batch, loss)
@@ -48,8 +48,8 @@ def test_means_are_those_of_all_examples(
 
 def test_small_outputs_are_held_back_and_large_ones_are_not() -> None:
     small, large = (
-        RunningMeasures(Classification(5), CPU),
-        RunningMeasures(Classification(1000), CPU),
+        RunningMetrics(Classification(5), CPU),
+        RunningMetrics(Classification(1000), CPU),
     )
     small.add(*batches(1, 4, 5)[0])
     large.add(*batches(1, 70, 1000)[0])
@@ -59,13 +59,13 @@ def test_small_outputs_are_held_back_and_large_ones_are_not() -> None:
 
 
 def test_a_new_pass_begins_at_nothing() -> None:
-    running = RunningMeasures(Classification(5), CPU)
+    running = RunningMetrics(Classification(5), CPU)
     first, second = batches(2, 4, 5)
     running.add(*first)
     running.values()
     running.begin()
     running.add(*second)
-    fresh = RunningMeasures(Classification(5), CPU)
+    fresh = RunningMetrics(Classification(5), CPU)
     fresh.add(*second)
     assert running.values() == fresh.values()
 
@@ -84,11 +84,11 @@ def test_going_on_from_a_saved_state_gives_the_same_bits() -> None:
         )
         for _ in range(30)
     ]
-    straight = RunningMeasures(task, CPU)
+    straight = RunningMetrics(task, CPU)
     for parts in made:
         straight.add(*parts)
     for stop in (0, 1, 13, 29):
-        before, after = RunningMeasures(task, CPU), RunningMeasures(task, CPU)
+        before, after = RunningMetrics(task, CPU), RunningMetrics(task, CPU)
         for parts in made[:stop]:
             before.add(*parts)
         after.load_state_dict(before.state_dict())
@@ -98,7 +98,7 @@ def test_going_on_from_a_saved_state_gives_the_same_bits() -> None:
 
 
 def test_outputs_that_carry_gradients_are_let_go() -> None:
-    running = RunningMeasures(Classification(5), CPU)
+    running = RunningMetrics(Classification(5), CPU)
     logits, batch, loss = batches(1, 4, 5)[0]
     running.add(logits.requires_grad_() * 1, batch, loss)
     assert not running.held[0][0].requires_grad
@@ -107,11 +107,11 @@ def test_outputs_that_carry_gradients_are_let_go() -> None:
 @pytest.mark.parametrize("classes", [5, 1000])
 def test_what_several_ranks_counted_is_taken_back_as_one(classes: int) -> None:
     made = batches(6, 70, classes, weights=True)
-    alone, *parts = (RunningMeasures(Classification(classes), CPU) for _ in range(4))
+    alone, *parts = (RunningMetrics(Classification(classes), CPU) for _ in range(4))
     for place, (logits, batch, loss) in enumerate(made):
         alone.add(logits, batch, loss)
         parts[place % 3].add(logits, batch, loss)
-    together = RunningMeasures(Classification(classes), CPU)
+    together = RunningMetrics(Classification(classes), CPU)
     together.load_states([part.state_dict() for part in parts])
     assert together.rows == alone.rows == 420
     assert together.values() == pytest.approx(alone.values(), rel=1e-5)

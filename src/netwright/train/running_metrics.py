@@ -23,7 +23,7 @@ MOST_HELD = 2**16  # numbers
 MOST_BATCHES = 64  # what is held is copied and saved batch by batch
 
 
-class RunningMeasures:
+class RunningMetrics:
     """Sums over the examples of a pass.
 
     What is held back is part of the state: a run that is saved and goes on adds up the same numbers
@@ -120,7 +120,7 @@ class RunningMeasures:
         """Take back what several ranks counted, as one."""
         self.load_state_dict(states[0])
         for values in states[1:]:
-            other = RunningMeasures(self.task, self.loss.device)
+            other = RunningMetrics(self.task, self.loss.device)
             other.load_state_dict(values)
             self.loss, self.headline = self.loss + other.loss, self.headline + other.headline
             self.counted = self.counted + other.counted
