@@ -18,7 +18,7 @@ from netwright.inspection.inside.unit_activity import UnitActivity, unit_activit
 from netwright.train.callback import Callback
 from netwright.train.callbacks.non_finite import find_culprit
 from netwright.train.layer_history import LayerHistory, LayerRow, Numbers
-from netwright.train.layer_lengths import LayerLengths
+from netwright.train.layer_norms import LayerNorms
 from netwright.train.precision import Precision, autocast
 from netwright.train.state import TrainState
 from netwright.train.symptoms import not_finite
@@ -50,7 +50,7 @@ class Doctor(Callback):
         self.path, self.is_on, self.quiet, self.precision = path, is_on, quiet, precision
         self.seen, self.written = LayerHistory(), 0
         self.findings: list[Finding] = []  # about what ended the run
-        self.lengths: LayerLengths | None = None
+        self.lengths: LayerNorms | None = None
 
     def on_fit_start(self, state: TrainState) -> None:
         """Let the file hold what the run holds."""
@@ -69,7 +69,7 @@ class Doctor(Callback):
             return
         if self.lengths is None:
             with autocast(self.precision, state.device):
-                self.lengths = LayerLengths(state.model, _inputs_at_hand(state))
+                self.lengths = LayerNorms(state.model, _inputs_at_hand(state))
         if not len(self.seen):
             self.seen = LayerHistory(tuple(self.lengths.layers))
         self.lengths.take_gradients()
@@ -86,7 +86,7 @@ class Doctor(Callback):
         row = LayerRow(step=state.step, epoch=state.epoch, loss=loss, **lengths, **activity)
         self.seen.rows.append(row)
 
-    def _look(self, state: TrainState, lengths: LayerLengths) -> dict[str, Numbers]:
+    def _look(self, state: TrainState, lengths: LayerNorms) -> dict[str, Numbers]:
         """Which units sleep on the batch at hand, after the step."""
         inputs = _inputs_at_hand(state)
         if inputs is None:

@@ -29,7 +29,7 @@ MOST_COPIED = 2**24  # numbers that are kept aside for one step
 FEW = 2  # rows tell the order of layers; a single one may be squeezed away
 
 
-class LayerLengths:
+class LayerNorms:
     """The weights of a model by layer; a weight that two layers share belongs to the first.
 
     Args:

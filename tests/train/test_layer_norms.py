@@ -6,14 +6,14 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from netwright.train import layer_lengths
-from netwright.train.layer_lengths import LayerLengths
+from netwright.train import layer_norms
+from netwright.train.layer_norms import LayerNorms
 from tests.inspection.untouched import untouched
 
 
-def one_step(model: nn.Module, x: Tensor, lr: float = 0.5) -> tuple[LayerLengths, Tensor]:
+def one_step(model: nn.Module, x: Tensor, lr: float = 0.5) -> tuple[LayerNorms, Tensor]:
     """Plain gradient descent on the sum of the outputs, with its lengths taken."""
-    lengths = LayerLengths(model)
+    lengths = LayerNorms(model)
     optimizer = torch.optim.SGD([w for w in model.parameters() if w.requires_grad], lr=lr)
     loss = model(x).sum()
     loss.backward()
@@ -67,7 +67,7 @@ def test_a_layer_that_does_not_learn_has_no_gradient_and_one_that_is_left_out_ha
 def test_shared_weights_belong_to_the_first_layer_alone() -> None:
     model = nn.Sequential(nn.Linear(2, 2, bias=False), nn.Linear(2, 2, bias=False))
     model[1].weight = model[0].weight
-    assert list(LayerLengths(model).layers) == ["0"]
+    assert list(LayerNorms(model).layers) == ["0"]
 
 
 def test_weights_of_the_model_itself_are_called_model() -> None:
@@ -77,7 +77,7 @@ def test_weights_of_the_model_itself_are_called_model() -> None:
             self.factor = nn.Parameter(torch.ones(()))
             self.inner = nn.Linear(1, 1)
 
-    assert list(LayerLengths(Scale()).layers) == ["model", "inner"]
+    assert list(LayerNorms(Scale()).layers) == ["model", "inner"]
 
 
 class Reversed(nn.Module):
@@ -100,10 +100,10 @@ def test_layers_are_put_in_the_order_of_use_and_uncalled_ones_stay_behind_their_
 ):
     model = Reversed()
     declared = ["head", "unused", "attention", "attention.out_proj", "body"]
-    assert list(LayerLengths(model).layers) == declared
+    assert list(LayerNorms(model).layers) == declared
     inputs = torch.ones(3, 2)
     with untouched(model):
-        used = list(LayerLengths(model, inputs).layers)
+        used = list(LayerNorms(model, inputs).layers)
     assert used == ["body", "attention", "attention.out_proj", "head", "unused"]
 
 
@@ -113,7 +113,7 @@ def test_of_a_large_model_a_few_numbers_of_each_weight_stand_for_its_step(
     model = nn.Sequential(nn.Linear(36, 64, bias=False), nn.Linear(64, 4))
     inputs = torch.randn(8, 36, generator=torch.Generator().manual_seed(0))
     whole = one_step(copy.deepcopy(model), inputs)
-    monkeypatch.setattr(layer_lengths, "MOST_COPIED", 300)  # 100 a weight: vectors are kept whole
+    monkeypatch.setattr(layer_norms, "MOST_COPIED", 300)  # 100 a weight: vectors are kept whole
     lengths, loss = one_step(model, inputs)
     assert [part.numel() for part in lengths.before] == [93, 86, 4]
     taken, wanted = lengths.take_step(loss), whole[0].take_step(whole[1])
@@ -127,9 +127,9 @@ def test_of_a_large_model_a_few_numbers_of_each_weight_stand_for_its_step(
 def test_numbers_that_stand_for_a_step_come_from_every_column() -> None:
     """A corner of an image that is always black must not stand for all of its pixels."""
     rows, columns = 4096, 9216  # the first dense layer of AlexNet, beside 15 other weights
-    (spacing, *_) = layer_lengths._spacings([rows * columns] + [1] * 15)
+    (spacing, *_) = layer_norms._spacings([rows * columns] + [1] * 15)
     places = torch.arange(0, rows * columns, spacing)
-    assert len(places) <= layer_lengths.MOST_COPIED
+    assert len(places) <= layer_norms.MOST_COPIED
     assert int(torch.bincount(places % columns, minlength=columns).min()) > 0
 
 
