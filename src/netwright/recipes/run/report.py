@@ -13,7 +13,7 @@ import torch
 from netwright.core.errors import ConfigError
 from netwright.core.storage import read_json, write_json, write_text
 from netwright.data.stored import Sample
-from netwright.inspection.dataset.columns_seen import MOST_COLUMNS, describe_columns
+from netwright.inspection.dataset.column_summary import MOST_COLUMNS, describe_columns
 from netwright.inspection.drawing.card_blocks import card_blocks
 from netwright.inspection.drawing.curve import Axis
 from netwright.inspection.drawing.page import (

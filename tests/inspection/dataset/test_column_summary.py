@@ -17,7 +17,7 @@ from netwright.data.series.table import SeriesConfig, from_frame
 from netwright.data.series.toy_tasks import AddingConfig, load_adding
 from netwright.data.spec import DataSpec
 from netwright.data.tables.table import TableConfig, load_table
-from netwright.inspection.dataset.columns_seen import MOST_COLUMNS, describe_columns
+from netwright.inspection.dataset.column_summary import MOST_COLUMNS, describe_columns
 
 
 def test_arrays_are_told_in_their_own_units() -> None:
