@@ -26,7 +26,7 @@ from netwright.inspection.drawing.figure_style import INK, SMALL
 from netwright.inspection.drawing.shown_rows import shown_rows
 from netwright.inspection.drawing.view import View
 from netwright.inspection.drawing.wording import legend_name, short_name
-from netwright.inspection.inside.region_look import RegionLook, look_at_regions
+from netwright.inspection.inside.region_grid import RegionGrid, measure_region_grid
 from netwright.inspection.predictions.decision_regions import DOT, MOST_IN_LEGEND, class_colours
 from netwright.inspection.predictions.plane import MARGIN, Plane, PlaneFrame, Units, plane_through
 from netwright.metrics.samples import check_not_empty
@@ -187,7 +187,7 @@ def measure_linear_regions(
     flat = inputs.detach().cpu().flatten(1).double()
     plane = plane_through(flat)
     points, has_classes = plane.project(flat), targets is not None
-    look_at = partial(look_at_regions, model, plane, inputs)
+    look_at = partial(measure_region_grid, model, plane, inputs)
     closest, zoom = _approach(look_at, points, cells, zoom, has_classes=has_classes)
     low, high = closest.low, closest.high
     inside = ((points >= low) & (points <= high)).all(dim=1).nonzero()[:, 0]
@@ -207,13 +207,13 @@ def measure_linear_regions(
 
 
 def _approach(
-    look_at: Callable[[Tensor, Tensor, int], RegionLook],
+    look_at: Callable[[Tensor, Tensor, int], RegionGrid],
     points: Tensor,
     cells: int,
     asked: float | None,
     *,
     has_classes: bool,
-) -> tuple[RegionLook, float]:
+) -> tuple[RegionGrid, float]:
     """A look as close as is asked for, or until regions can be seen, and how close that is.
 
     Each coarse look, which costs little, finds the middle of the next: the place of the border

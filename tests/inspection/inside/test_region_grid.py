@@ -8,7 +8,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from netwright.core.errors import DataError
-from netwright.inspection.inside.region_look import RegionLook, look_at_regions
+from netwright.inspection.inside.region_grid import RegionGrid, measure_region_grid
 from netwright.inspection.predictions.plane import plane_through
 
 SQUARE = torch.tensor([[-1.0, -1], [-1, 1], [1, -1], [1, 1]])
@@ -28,10 +28,10 @@ class Bending(nn.Module):
         return out
 
 
-def look(model: nn.Module, cells: int = 60) -> RegionLook:
+def look(model: nn.Module, cells: int = 60) -> RegionGrid:
     plane = plane_through(SQUARE.double())
     low, high = SQUARE.double().amin(dim=0), SQUARE.double().amax(dim=0)
-    return look_at_regions(model, plane, SQUARE, low, high, cells)
+    return measure_region_grid(model, plane, SQUARE, low, high, cells)
 
 
 BENT: dict[str, Callable[[Tensor], Tensor]] = {

@@ -22,7 +22,7 @@ BATCH = 512
 
 
 @dataclass(frozen=True, kw_only=True)
-class RegionLook:
+class RegionGrid:
     """What a network does on a grid over a window.
 
     Args:
@@ -55,13 +55,13 @@ class RegionLook:
         return _places(self.low, self.high, len(classes))[is_border.flatten()]
 
 
-def look_at_regions(
+def measure_region_grid(
     model: nn.Module, plane: Plane, inputs: Tensor, low: Tensor, high: Tensor, cells: int
-) -> RegionLook:
+) -> RegionGrid:
     """Ask at every cell of a window; a network that bends within a region is refused."""
     patterns, outputs, units = _ask(model, plane.lift(_places(low, high, cells)), inputs)
     numbers = {pattern: place for place, pattern in enumerate(dict.fromkeys(patterns))}
-    look = RegionLook(
+    look = RegionGrid(
         low=low,
         high=high,
         regions=torch.tensor([numbers[pattern] for pattern in patterns]).view(cells, cells),
@@ -93,7 +93,7 @@ def _ask(model: nn.Module, flat: Tensor, like: Tensor) -> tuple[list[bytes], Ten
     return digests, torch.cat([logits_of(one.output) for one in found]), found[0].num_units
 
 
-def _bends(look: RegionLook) -> bool:
+def _bends(look: RegionGrid) -> bool:
     """Whether some answer between two cells of a region is not the mean of theirs."""
     outputs = look.outputs[..., :MOST_CHECKED].double()
     most = BENT * (outputs.amax() - outputs.amin()) + ROUNDING * outputs.abs().amax()
