@@ -9,7 +9,7 @@ import pytest
 from netwright.core.errors import ConfigError, DataError
 from netwright.recipes.search.folder import OURS, enter_search_folder
 from netwright.recipes.search.plan import read_plan
-from netwright.recipes.search.trial_desk import TrialDesk
+from netwright.recipes.search.trial_queue import TrialQueue
 from tests.odd_files import is_untouched, outside_of, plant, refusal
 from tests.recipes.search.search_plans import plan
 
@@ -51,7 +51,7 @@ def test_without_locks_a_search_that_may_be_at_work_is_not_joined(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder = enter_search_folder(tmp_path / "s", plan(), "moons")
-    with TrialDesk(folder, plan()) as desk:
+    with TrialQueue(folder, plan()) as desk:
         enter_search_folder(folder, plan(), "moons")
         monkeypatch.setattr("sys.platform", "win32")
         with pytest.raises(ConfigError) as refused:

@@ -15,7 +15,7 @@ from netwright.core.errors import ConfigError, DataError, RunError
 from netwright.recipes.plan.recipe_file import read_recipe_file
 from netwright.recipes.search.search import TRIALS, SearchRequest, resume_search, search, work
 from netwright.recipes.search.space import Value
-from netwright.recipes.search.trial_desk import TrialDesk, Tried
+from netwright.recipes.search.trial_queue import TrialQueue, Tried
 from tests.recipes.search.search_plans import plan
 
 pytestmark = pytest.mark.usefixtures("undrawn")
@@ -41,7 +41,7 @@ def distance(trial: object, settings: Mapping[str, Value]) -> Tried:
 def test_the_planted_optimum_of_a_response_surface_is_found(
     tmp_path: Path, sampler: str, near: float
 ) -> None:
-    desk = TrialDesk(tmp_path, plan(trials=60, sampler=sampler))
+    desk = TrialQueue(tmp_path, plan(trials=60, sampler=sampler))
     work(desk, distance)
     best = desk.study.best_trial
     assert best.value is not None
@@ -53,7 +53,7 @@ def test_the_planted_optimum_of_a_response_surface_is_found(
 @pytest.mark.covers("hyperparameters")
 def test_a_grid_finds_the_planted_cell(tmp_path: Path) -> None:
     space = ["train.lr=0.0001|0.001|0.01|0.1", "model.dropout=0|0.2|0.4"]
-    desk = TrialDesk(tmp_path, plan(space, sampler="grid", trials=100))
+    desk = TrialQueue(tmp_path, plan(space, sampler="grid", trials=100))
     work(desk, distance)
     assert len(desk.study.trials) == 12
     assert desk.study.best_trial.params == {"train.lr": "0.01", "model.dropout": "0.2"}

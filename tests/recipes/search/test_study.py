@@ -12,7 +12,7 @@ from netwright.recipes.plan.sources import load_configured
 from netwright.recipes.search.folder import enter_search_folder
 from netwright.recipes.search.plan import SearchPlan
 from netwright.recipes.search.study import Study, readable
-from netwright.recipes.search.trial_desk import TrialDesk, Tried
+from netwright.recipes.search.trial_queue import TrialQueue, Tried
 from tests.recipes.search.search_plans import plan
 
 pytestmark = pytest.mark.usefixtures("undrawn")
@@ -20,7 +20,7 @@ pytestmark = pytest.mark.usefixtures("undrawn")
 
 def study_of(folder: Path, values: list[float | None], planned: SearchPlan) -> Study:
     enter_search_folder(folder, planned, "moons")
-    with TrialDesk(folder, planned) as desk:
+    with TrialQueue(folder, planned) as desk:
         for value in values:
             taken = desk.take()
             assert taken is not None

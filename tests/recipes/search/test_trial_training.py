@@ -10,7 +10,7 @@ import pytest
 import netwright as nw
 from netwright.recipes.plan.sources import load_configured
 from netwright.recipes.search.space import apply
-from netwright.recipes.search.trial_desk import Tried
+from netwright.recipes.search.trial_queue import Tried
 from netwright.recipes.search.trial_training import TrialTraining
 from tests.recipes.search.search_plans import plan
 

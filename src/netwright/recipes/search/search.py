@@ -35,7 +35,7 @@ from netwright.recipes.search.report import write_search_report
 from netwright.recipes.search.space import Value, apply, count_cells, read_space, usual_space
 from netwright.recipes.search.storage import import_optuna
 from netwright.recipes.search.study import Study
-from netwright.recipes.search.trial_desk import TrialDesk, Tried
+from netwright.recipes.search.trial_queue import TrialQueue, Tried
 from netwright.recipes.search.trial_training import TrialTraining
 from netwright.train.tasks.catalog import task_for
 from netwright.train.tasks.task import Task
@@ -209,7 +209,7 @@ def run_search(
         help_us = f"; to add a worker from another terminal: {command}" if plan.is_typed else ""
         say(f"searching in {folder}{help_us}")
     go_on = command if plan.is_typed else f"the same nw.search, out={str(folder)!r}"
-    desk = TrialDesk(folder, plan)
+    desk = TrialQueue(folder, plan)
     study = Study(folder, plan, desk.study, data, module)
     training = TrialTraining(
         plan=plan, data=replace(data, test=None), module=module, deadline=deadline
@@ -243,7 +243,7 @@ def run_search(
 
 
 def work(
-    desk: TrialDesk,
+    desk: TrialQueue,
     objective: Objective,
     *,
     told: Callable[[int], None] = lambda number: None,

@@ -15,8 +15,8 @@ from netwright.recipes.fitting.training import train
 from netwright.recipes.plan.recipe import Recipe
 from netwright.recipes.search.plan import SearchPlan
 from netwright.recipes.search.space import Value, apply
-from netwright.recipes.search.trial_desk import Tried
 from netwright.recipes.search.trial_pruning import PruneTrial
+from netwright.recipes.search.trial_queue import Tried
 
 if TYPE_CHECKING:
     from optuna.trial import Trial

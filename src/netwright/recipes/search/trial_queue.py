@@ -56,7 +56,7 @@ class Tried:
     notes: Mapping[str, Any]
 
 
-class TrialDesk:
+class TrialQueue:
     """A study that several processes work on; a block in which this one is known to live.
 
     Args:
@@ -74,7 +74,7 @@ class TrialDesk:
         with self.guard:
             self.study = open_study(folder, plan)
 
-    def __enter__(self) -> "TrialDesk":
+    def __enter__(self) -> "TrialQueue":
         with self.guard:  # else another process might take the file for one of a dead process
             self._alive.acquire()
             self._remove_dead()

@@ -15,7 +15,7 @@ from netwright.core.process_lock import ProcessLock
 from netwright.recipes.search.plan import SearchPlan
 from netwright.recipes.search.search import work
 from netwright.recipes.search.space import Value
-from netwright.recipes.search.trial_desk import TrialDesk, Tried
+from netwright.recipes.search.trial_queue import TrialQueue, Tried
 from tests.odd_files import is_untouched, outside_of
 from tests.recipes.search.search_plans import plan
 
@@ -24,18 +24,18 @@ pytestmark = pytest.mark.usefixtures("undrawn")
 DONE = Tried(value=1.0, notes={"seconds": 0.5})
 
 
-def states(desk: TrialDesk) -> list[str]:
+def states(desk: TrialQueue) -> list[str]:
     return [trial.state.name for trial in desk.study.trials]
 
 
-def take(desk: TrialDesk) -> tuple[int, Mapping[str, Value]]:
+def take(desk: TrialQueue) -> tuple[int, Mapping[str, Value]]:
     taken = desk.take()
     assert taken is not None
     return taken[0].number, taken[1]
 
 
 def test_trials_in_the_hands_of_others_count_so_there_is_never_one_too_many(tmp_path: Path) -> None:
-    with TrialDesk(tmp_path, plan(trials=2)) as one, TrialDesk(tmp_path, plan(trials=2)) as other:
+    with TrialQueue(tmp_path, plan(trials=2)) as one, TrialQueue(tmp_path, plan(trials=2)) as other:
         first, second = one.take(), other.take()
         assert first is not None
         assert second is not None
@@ -49,24 +49,24 @@ def test_trials_in_the_hands_of_others_count_so_there_is_never_one_too_many(tmp_
 
 @pytest.mark.parametrize("storage", ["journal", "sqlite"])
 def test_the_trial_of_a_dead_process_is_handed_out_again(tmp_path: Path, storage: str) -> None:
-    with TrialDesk(tmp_path, plan(storage=storage)) as dead:
+    with TrialQueue(tmp_path, plan(storage=storage)) as dead:
         number, settings = take(dead)
     # The block is left with the trial running; a kill leaves the file too, which nobody holds.
     (tmp_path / "locks" / dead.process).touch()
-    with TrialDesk(tmp_path, plan(storage=storage)) as other:
+    with TrialQueue(tmp_path, plan(storage=storage)) as other:
         assert take(other) == (number + 1, settings)
         assert states(other) == ["FAIL", "RUNNING"]
 
 
 def test_a_living_process_keeps_its_trial(tmp_path: Path) -> None:
-    with TrialDesk(tmp_path, plan()) as one, TrialDesk(tmp_path, plan()) as other:
+    with TrialQueue(tmp_path, plan()) as one, TrialQueue(tmp_path, plan()) as other:
         _, settings = take(one)
         assert take(other)[1] != settings
         assert states(other) == ["RUNNING", "RUNNING"]
 
 
 def test_a_trial_that_was_killed_before_it_had_an_owner_is_handed_out_again(tmp_path: Path) -> None:
-    with TrialDesk(tmp_path, plan(trials=1)) as desk:
+    with TrialQueue(tmp_path, plan(trials=1)) as desk:
         desk.study.ask()
         number, settings = take(desk)
         assert (number, list(settings)) == (1, ["train.lr", "model.dropout"])
@@ -74,7 +74,7 @@ def test_a_trial_that_was_killed_before_it_had_an_owner_is_handed_out_again(tmp_
 
 
 def test_what_is_given_back_is_tried_next(tmp_path: Path) -> None:
-    with TrialDesk(tmp_path, plan()) as desk:
+    with TrialQueue(tmp_path, plan()) as desk:
         taken = desk.take()
         assert taken is not None
         desk.give_back(taken[0])
@@ -86,9 +86,9 @@ def test_settings_depend_on_seed_number_and_history_alone(tmp_path: Path, sample
     def tried(name: str, *, fresh: bool, seed: int = 0) -> list[dict[str, Value]]:
         (tmp_path / name).mkdir()
         planned = plan(trials=14, sampler=sampler, seed=seed)
-        found, desk = [], TrialDesk(tmp_path / name, planned)
+        found, desk = [], TrialQueue(tmp_path / name, planned)
         for _ in range(14):
-            desk = TrialDesk(tmp_path / name, planned) if fresh else desk
+            desk = TrialQueue(tmp_path / name, planned) if fresh else desk
             taken = desk.take()
             assert taken is not None
             desk.finish(taken[0], Tried(value=float(taken[1]["model.dropout"]), notes={}))
@@ -103,7 +103,7 @@ def test_settings_depend_on_seed_number_and_history_alone(tmp_path: Path, sample
 def test_a_grid_is_tried_once_each_and_ends_by_itself(tmp_path: Path) -> None:
     planned = plan(["model.hidden=1..3", "train.lr=0.1|0.2"], sampler="grid", trials=50)
     seen = []
-    with TrialDesk(tmp_path, planned) as desk:
+    with TrialQueue(tmp_path, planned) as desk:
         first = desk.take()
         assert first is not None
         desk.give_back(first[0])  # it comes again, and is still tried once
@@ -120,7 +120,7 @@ def test_the_same_settings_are_handed_out_once_and_an_exhausted_space_ends(
 ) -> None:
     planned = plan(["model.hidden=1..4", "train.lr=0.1|0.2|0.3"], sampler=sampler, trials=50)
     seen: list[tuple[Value, ...]] = []
-    with TrialDesk(tmp_path, planned) as desk, TrialDesk(tmp_path, planned) as other:
+    with TrialQueue(tmp_path, planned) as desk, TrialQueue(tmp_path, planned) as other:
         held = other.take()  # in the hands of another process: not handed out either
         assert held is not None
         while (taken := desk.take()) is not None:
@@ -138,7 +138,7 @@ def test_the_same_settings_are_handed_out_once_and_an_exhausted_space_ends(
 
 def test_a_vast_grid_is_not_built(tmp_path: Path) -> None:
     space = [f"model.{name}=1..1000000" for name in ("hidden",)] + ["train.epochs=1..1000000000"]
-    with TrialDesk(tmp_path, plan(space, sampler="grid")) as desk:
+    with TrialQueue(tmp_path, plan(space, sampler="grid")) as desk:
         assert take(desk)[1] != take(desk)[1]
         assert not desk.is_exhausted
 
@@ -167,7 +167,7 @@ def killed_at(write: int, *, is_written: bool) -> Iterator[None]:
         yield
 
 
-def made(desk: TrialDesk) -> list[tuple[dict[str, Value], str, float | None, dict[int, float]]]:
+def made(desk: TrialQueue) -> list[tuple[dict[str, Value], str, float | None, dict[int, float]]]:
     """What was tried and what came of it, but for what a kill leaves."""
     return [
         (trial.params, trial.state.name, trial.value, trial.intermediate_values)
@@ -186,13 +186,13 @@ def learn(trial: Any, settings: Mapping[str, Value]) -> Tried:
     return Tried(value=worth, notes={"epochs": 9})
 
 
-def run_killed(folder: Path, planned: SearchPlan, kills: list[tuple[int, bool]]) -> TrialDesk:
+def run_killed(folder: Path, planned: SearchPlan, kills: list[tuple[int, bool]]) -> TrialQueue:
     """Processes that die one after the other, and one that ends the search."""
     folder.mkdir()
     for write, is_written in kills:
         with suppress(Killed), killed_at(write, is_written=is_written):
-            work(TrialDesk(folder, planned), learn)
-    desk = TrialDesk(folder, planned)
+            work(TrialQueue(folder, planned), learn)
+    desk = TrialQueue(folder, planned)
     work(desk, learn)
     return desk
 
@@ -232,7 +232,7 @@ def killed_for_good(folder: Path, planned: SearchPlan, objective: Callable[..., 
     child = os.fork()
     if child == 0:
         with suppress(BaseException):
-            work(TrialDesk(folder, planned), objective)
+            work(TrialQueue(folder, planned), objective)
         os._exit(0)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == -signal.SIGKILL
 
@@ -248,7 +248,7 @@ def test_a_search_goes_on_after_a_real_kill_and_dead_locks_are_removed(tmp_path:
     killed_for_good(folder, planned, deadly)
     left = sorted(path.name for path in (folder / "locks").iterdir())
     assert left[1:] == ["journal", "study"]
-    desk = TrialDesk(folder, planned)
+    desk = TrialQueue(folder, planned)
     with desk:
         at_work = sorted(path.name for path in (folder / "locks").iterdir())
         assert at_work == [desk.process, "journal", "study"]
@@ -258,14 +258,14 @@ def test_a_search_goes_on_after_a_real_kill_and_dead_locks_are_removed(tmp_path:
 
 
 def test_locks_of_the_living_and_files_of_others_stay(tmp_path: Path) -> None:
-    with TrialDesk(tmp_path, plan()) as living:
+    with TrialQueue(tmp_path, plan()) as living:
         for name in ("notes", "12-of-mine"):
             (tmp_path / "locks" / name).touch()
-        with TrialDesk(tmp_path, plan()):
+        with TrialQueue(tmp_path, plan()):
             names = {path.name for path in (tmp_path / "locks").iterdir()}
             assert {living.process, "notes", "12-of-mine"} <= names
         _, settings = take(living)
-        with TrialDesk(tmp_path, plan()) as other:
+        with TrialQueue(tmp_path, plan()) as other:
             assert take(other)[1] != settings
 
 
@@ -278,12 +278,12 @@ def test_several_processes_one_of_them_killed_make_what_one_makes(
     alone = made(run_killed(tmp_path / "alone", planned, []))
     folder = tmp_path / "several"
     folder.mkdir()
-    with TrialDesk(folder, planned) as one:
+    with TrialQueue(folder, planned) as one:
         taken = one.take()
         assert taken is not None
-        with TrialDesk(folder, planned) as dead:
+        with TrialQueue(folder, planned) as dead:
             take(dead)
-        work(TrialDesk(folder, planned), learn)
+        work(TrialQueue(folder, planned), learn)
         one.finish(taken[0], learn(taken[0], taken[1]))
     several = made(one)
 
@@ -300,7 +300,7 @@ def test_a_process_is_a_name_of_ours_whatever_the_journal_says(tmp_path: Path, n
     folder = tmp_path / "search"
     folder.mkdir()
     outside = outside_of(folder)
-    with TrialDesk(folder, plan(trials=1)) as desk:
+    with TrialQueue(folder, plan(trials=1)) as desk:
         told = name.format(outside=outside) if isinstance(name, str) else name
         desk.study.ask().set_user_attr("process", told)
         held = ProcessLock(outside / "file")
