@@ -126,7 +126,7 @@ def test_the_line_that_converts_a_pickle_does_so(
     torch.save({"state_dict": state} if nested else state, path)
     with pytest.raises(ConfigError) as refused:
         read_foreign_weights(path, resnet(0))
-    _, _, line = str(refused.value).partition(" by: ")
+    _, _, line = str(refused.value).partition(" with: ")
     python, flag, code, *files = shlex.split(line)
     assert (python, flag) == ("python", "-c")
     monkeypatch.setattr(sys, "argv", ["-c", *files])
