@@ -70,7 +70,7 @@ class LayerNorms:
             now = self._followed()
             self.before = [torch.empty_like(part) for part in now]
             torch._foreach_copy_(self.before, now)  # one kernel for many small weights
-        found = iter(_lengths([w.grad for w in self.weights if w.grad is not None]))
+        found = iter(_norms([w.grad for w in self.weights if w.grad is not None]))
         nothing = self.weights[0].new_zeros((), dtype=torch.float32)
         self.gradients = [nothing if w.grad is None else next(found) for w in self.weights]
 
@@ -81,8 +81,8 @@ class LayerNorms:
         None where a number is not finite: float16 has overflowed, and the step was left out.
         """
         moved = torch._foreach_sub(self._followed(), self.before)
-        lengths = [*self.gradients, *_lengths([*self.weights, *moved])]
-        numbers: list[float] = torch.stack([loss.float(), *lengths]).tolist()
+        norms = [*self.gradients, *_norms([*self.weights, *moved])]
+        numbers: list[float] = torch.stack([loss.float(), *norms]).tolist()
         self.before, self.gradients = [], []
         if not all(map(math.isfinite, numbers)):
             return None
@@ -102,10 +102,10 @@ class LayerNorms:
             for weight, spacing in zip(self.weights, self.spacings, strict=True)
         ]
 
-    def _by_layer(self, lengths: Sequence[float], counts: Sequence[bool]) -> Numbers:
+    def _by_layer(self, norms: Sequence[float], counts: Sequence[bool]) -> Numbers:
         """Lengths of the weights -> of layers (L,); None where no weight counts."""
         squares: dict[int, float] = {}
-        for owner, length, is_counted in zip(self.owners, lengths, counts, strict=True):
+        for owner, length, is_counted in zip(self.owners, norms, counts, strict=True):
             if is_counted:
                 squares[owner] = squares.get(owner, 0.0) + length**2
         return tuple(
@@ -161,7 +161,7 @@ def _in_order(model: nn.Module, used: Mapping[str, int]) -> list[tuple[str, nn.M
     return [(path, part) for _, path, part in sorted(found, key=operator.itemgetter(0))]
 
 
-def _lengths(tensors: Sequence[Tensor]) -> list[Tensor]:
+def _norms(tensors: Sequence[Tensor]) -> list[Tensor]:
     """Of each the root of its sum of squares, as float32."""
     return [length.float() for length in torch._foreach_norm([*tensors])] if tensors else []
 

@@ -56,7 +56,7 @@ class TrainState:
         goes_back: the state was set back: the pass at hand goes on from its new place.
         random: generators' states of a checkpoint, put in place when training goes on.
         gradients: of a checkpoint between two batches of one update, put in place likewise.
-        gradient_lengths: of the update at hand, one a weight, where a callback measured them.
+        gradient_norms: of the update at hand, one a weight, where a callback measured them.
         batch: the batch at hand.
         loss: the loss of the batch at hand.
         unfinished_rows: rows at the end of the history that measure a pass which was stopped; they
@@ -94,7 +94,7 @@ class TrainState:
     goes_back: bool = False
     random: dict[str, Any] | None = None
     gradients: dict[str, Tensor] = field(default_factory=dict)
-    gradient_lengths: list[Tensor] = field(default_factory=list)
+    gradient_norms: list[Tensor] = field(default_factory=list)
     batch: Batch | None = None
     loss: Tensor = field(default_factory=lambda: torch.zeros(()))
     unfinished_rows: int = 0

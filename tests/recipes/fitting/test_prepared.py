@@ -1,4 +1,4 @@
-"""What is prepared has learned and written nothing; circumstances are a run's own by default."""
+"""What is prepared has learned and written nothing; a run context is one process by default."""
 
 from pathlib import Path
 

@@ -51,7 +51,7 @@ def test_without_locks_a_search_that_may_be_at_work_is_not_joined(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder = enter_search_folder(tmp_path / "s", plan(), "moons")
-    with TrialQueue(folder, plan()) as desk:
+    with TrialQueue(folder, plan()) as queue:
         enter_search_folder(folder, plan(), "moons")
         monkeypatch.setattr("sys.platform", "win32")
         with pytest.raises(ConfigError) as refused:
@@ -59,7 +59,7 @@ def test_without_locks_a_search_that_may_be_at_work_is_not_joined(
         monkeypatch.undo()
     assert str(refused.value) == (
         f"{folder} cannot be joined: on Windows only one process can search at a time; if none is "
-        f"running, delete {folder}/locks/{desk.process}"
+        f"running, delete {folder}/locks/{queue.process}"
     )
     monkeypatch.setattr("sys.platform", "win32")
     enter_search_folder(folder, plan(), "moons")  # it has ended, and can be gone on with

@@ -41,9 +41,9 @@ def distance(trial: object, settings: Mapping[str, Value]) -> Tried:
 def test_the_planted_optimum_of_a_response_surface_is_found(
     tmp_path: Path, sampler: str, near: float
 ) -> None:
-    desk = TrialQueue(tmp_path, plan(trials=60, sampler=sampler))
-    work(desk, distance)
-    best = desk.study.best_trial
+    queue = TrialQueue(tmp_path, plan(trials=60, sampler=sampler))
+    work(queue, distance)
+    best = queue.study.best_trial
     assert best.value is not None
     assert best.value < near  # of values from 0 to 5.4
     assert math.log10(best.params["train.lr"]) == pytest.approx(-2, abs=0.25)
@@ -53,10 +53,10 @@ def test_the_planted_optimum_of_a_response_surface_is_found(
 @pytest.mark.covers("hyperparameters")
 def test_a_grid_finds_the_planted_cell(tmp_path: Path) -> None:
     space = ["train.lr=0.0001|0.001|0.01|0.1", "model.dropout=0|0.2|0.4"]
-    desk = TrialQueue(tmp_path, plan(space, sampler="grid", trials=100))
-    work(desk, distance)
-    assert len(desk.study.trials) == 12
-    assert desk.study.best_trial.params == {"train.lr": "0.01", "model.dropout": "0.2"}
+    queue = TrialQueue(tmp_path, plan(space, sampler="grid", trials=100))
+    work(queue, distance)
+    assert len(queue.study.trials) == 12
+    assert queue.study.best_trial.params == {"train.lr": "0.01", "model.dropout": "0.2"}
 
 
 def test_the_degree_that_made_the_data_is_found_by_training(tmp_path: Path) -> None:

@@ -20,13 +20,13 @@ pytestmark = pytest.mark.usefixtures("undrawn")
 
 def study_of(folder: Path, values: list[float | None], planned: SearchPlan) -> Study:
     enter_search_folder(folder, planned, "moons")
-    with TrialQueue(folder, planned) as desk:
+    with TrialQueue(folder, planned) as queue:
         for value in values:
-            taken = desk.take()
+            taken = queue.take()
             assert taken is not None
             why = {} if value is not None else {"why": "pruned: other trials do better"}
-            desk.finish(taken[0], Tried(value=value, notes=why))
-    return Study(folder, planned, desk.study, load_configured(planned.recipe))
+            queue.finish(taken[0], Tried(value=value, notes=why))
+    return Study(folder, planned, queue.study, load_configured(planned.recipe))
 
 
 def test_the_best_is_the_lowest_loss_or_the_highest_accuracy_and_the_first_of_equals(

@@ -24,12 +24,12 @@ pytestmark = pytest.mark.usefixtures("undrawn")
 DONE = Tried(value=1.0, notes={"seconds": 0.5})
 
 
-def states(desk: TrialQueue) -> list[str]:
-    return [trial.state.name for trial in desk.study.trials]
+def states(queue: TrialQueue) -> list[str]:
+    return [trial.state.name for trial in queue.study.trials]
 
 
-def take(desk: TrialQueue) -> tuple[int, Mapping[str, Value]]:
-    taken = desk.take()
+def take(queue: TrialQueue) -> tuple[int, Mapping[str, Value]]:
+    taken = queue.take()
     assert taken is not None
     return taken[0].number, taken[1]
 
@@ -66,19 +66,19 @@ def test_a_living_process_keeps_its_trial(tmp_path: Path) -> None:
 
 
 def test_a_trial_that_was_killed_before_it_had_an_owner_is_handed_out_again(tmp_path: Path) -> None:
-    with TrialQueue(tmp_path, plan(trials=1)) as desk:
-        desk.study.ask()
-        number, settings = take(desk)
+    with TrialQueue(tmp_path, plan(trials=1)) as queue:
+        queue.study.ask()
+        number, settings = take(queue)
         assert (number, list(settings)) == (1, ["train.lr", "model.dropout"])
-        assert states(desk) == ["FAIL", "RUNNING"]
+        assert states(queue) == ["FAIL", "RUNNING"]
 
 
 def test_what_is_given_back_is_tried_next(tmp_path: Path) -> None:
-    with TrialQueue(tmp_path, plan()) as desk:
-        taken = desk.take()
+    with TrialQueue(tmp_path, plan()) as queue:
+        taken = queue.take()
         assert taken is not None
-        desk.give_back(taken[0])
-        assert take(desk) == (1, taken[1])
+        queue.give_back(taken[0])
+        assert take(queue) == (1, taken[1])
 
 
 @pytest.mark.parametrize("sampler", ["random", "tpe"])
@@ -86,12 +86,12 @@ def test_settings_depend_on_seed_number_and_history_alone(tmp_path: Path, sample
     def tried(name: str, *, fresh: bool, seed: int = 0) -> list[dict[str, Value]]:
         (tmp_path / name).mkdir()
         planned = plan(trials=14, sampler=sampler, seed=seed)
-        found, desk = [], TrialQueue(tmp_path / name, planned)
+        found, queue = [], TrialQueue(tmp_path / name, planned)
         for _ in range(14):
-            desk = TrialQueue(tmp_path / name, planned) if fresh else desk
-            taken = desk.take()
+            queue = TrialQueue(tmp_path / name, planned) if fresh else queue
+            taken = queue.take()
             assert taken is not None
-            desk.finish(taken[0], Tried(value=float(taken[1]["model.dropout"]), notes={}))
+            queue.finish(taken[0], Tried(value=float(taken[1]["model.dropout"]), notes={}))
             found.append(taken[1])
         return found
 
@@ -103,13 +103,13 @@ def test_settings_depend_on_seed_number_and_history_alone(tmp_path: Path, sample
 def test_a_grid_is_tried_once_each_and_ends_by_itself(tmp_path: Path) -> None:
     planned = plan(["model.hidden=1..3", "train.lr=0.1|0.2"], sampler="grid", trials=50)
     seen = []
-    with TrialQueue(tmp_path, planned) as desk:
-        first = desk.take()
+    with TrialQueue(tmp_path, planned) as queue:
+        first = queue.take()
         assert first is not None
-        desk.give_back(first[0])  # it comes again, and is still tried once
-        while (taken := desk.take()) is not None:
+        queue.give_back(first[0])  # it comes again, and is still tried once
+        while (taken := queue.take()) is not None:
             seen.append(tuple(taken[1].values()))
-            desk.finish(taken[0], DONE)
+            queue.finish(taken[0], DONE)
     assert seen[0] == tuple(first[1].values())
     assert sorted(seen) == list(itertools.product((1, 2, 3), ("0.1", "0.2")))
 
@@ -120,17 +120,17 @@ def test_the_same_settings_are_handed_out_once_and_an_exhausted_space_ends(
 ) -> None:
     planned = plan(["model.hidden=1..4", "train.lr=0.1|0.2|0.3"], sampler=sampler, trials=50)
     seen: list[tuple[Value, ...]] = []
-    with TrialQueue(tmp_path, planned) as desk, TrialQueue(tmp_path, planned) as other:
+    with TrialQueue(tmp_path, planned) as queue, TrialQueue(tmp_path, planned) as other:
         held = other.take()  # in the hands of another process: not handed out either
         assert held is not None
-        while (taken := desk.take()) is not None:
-            assert not desk.is_exhausted or len(seen) == 10
+        while (taken := queue.take()) is not None:
+            assert not queue.is_exhausted or len(seen) == 10
             seen.append(tuple(taken[1].values()))
-            desk.finish(taken[0], Tried(value=float(taken[1]["model.hidden"]), notes={}))
-        assert desk.is_exhausted
+            queue.finish(taken[0], Tried(value=float(taken[1]["model.hidden"]), notes={}))
+        assert queue.is_exhausted
         other.give_back(held[0])
-        assert not desk.is_exhausted
-        assert take(desk)[1] == held[1]
+        assert not queue.is_exhausted
+        assert take(queue)[1] == held[1]
     assert sorted([*seen, tuple(held[1].values())]) == list(
         itertools.product((1, 2, 3, 4), ("0.1", "0.2", "0.3"))
     )
@@ -138,9 +138,9 @@ def test_the_same_settings_are_handed_out_once_and_an_exhausted_space_ends(
 
 def test_a_vast_grid_is_not_built(tmp_path: Path) -> None:
     space = [f"model.{name}=1..1000000" for name in ("hidden",)] + ["train.epochs=1..1000000000"]
-    with TrialQueue(tmp_path, plan(space, sampler="grid")) as desk:
-        assert take(desk)[1] != take(desk)[1]
-        assert not desk.is_exhausted
+    with TrialQueue(tmp_path, plan(space, sampler="grid")) as queue:
+        assert take(queue)[1] != take(queue)[1]
+        assert not queue.is_exhausted
 
 
 class Killed(BaseException):
@@ -167,11 +167,11 @@ def killed_at(write: int, *, is_written: bool) -> Iterator[None]:
         yield
 
 
-def made(desk: TrialQueue) -> list[tuple[dict[str, Value], str, float | None, dict[int, float]]]:
+def made(queue: TrialQueue) -> list[tuple[dict[str, Value], str, float | None, dict[int, float]]]:
     """What was tried and what came of it, but for what a kill leaves."""
     return [
         (trial.params, trial.state.name, trial.value, trial.intermediate_values)
-        for trial in desk.study.trials
+        for trial in queue.study.trials
         if trial.state.name != "FAIL"
     ]
 
@@ -192,9 +192,9 @@ def run_killed(folder: Path, planned: SearchPlan, kills: list[tuple[int, bool]])
     for write, is_written in kills:
         with suppress(Killed), killed_at(write, is_written=is_written):
             work(TrialQueue(folder, planned), learn)
-    desk = TrialQueue(folder, planned)
-    work(desk, learn)
-    return desk
+    queue = TrialQueue(folder, planned)
+    work(queue, learn)
+    return queue
 
 
 @pytest.mark.parametrize(
@@ -213,9 +213,9 @@ def test_a_search_killed_at_any_write_makes_the_same_trials(
         assert {state for _, state, *_ in alone} == {"COMPLETE", "PRUNED"}
     # Writes of one trial: queued, taken, owner, two settings, reports, notes, value.
     kills = [(write, is_written) for write in range(1, 30, 2) for is_written in (False, True)]
-    desk = run_killed(tmp_path / "killed", planned, kills)
-    assert made(desk) == alone
-    assert "FAIL" in states(desk)
+    queue = run_killed(tmp_path / "killed", planned, kills)
+    assert made(queue) == alone
+    assert "FAIL" in states(queue)
 
 
 def test_a_kill_while_a_trial_is_queued_again_loses_and_doubles_nothing(tmp_path: Path) -> None:
@@ -223,8 +223,8 @@ def test_a_kill_while_a_trial_is_queued_again_loses_and_doubles_nothing(tmp_path
     alone = made(run_killed(tmp_path / "alone", planned, []))
     for number, kill in enumerate(itertools.product(range(5), (False, True))):
         # The first dies in its first trial, the second while it queues that trial again.
-        desk = run_killed(tmp_path / str(number), planned, [(9, True), kill])
-        assert made(desk) == alone
+        queue = run_killed(tmp_path / str(number), planned, [(9, True), kill])
+        assert made(queue) == alone
 
 
 def killed_for_good(folder: Path, planned: SearchPlan, objective: Callable[..., Tried]) -> None:
@@ -248,12 +248,12 @@ def test_a_search_goes_on_after_a_real_kill_and_dead_locks_are_removed(tmp_path:
     killed_for_good(folder, planned, deadly)
     left = sorted(path.name for path in (folder / "locks").iterdir())
     assert left[1:] == ["journal", "study"]
-    desk = TrialQueue(folder, planned)
-    with desk:
+    queue = TrialQueue(folder, planned)
+    with queue:
         at_work = sorted(path.name for path in (folder / "locks").iterdir())
-        assert at_work == [desk.process, "journal", "study"]
-    work(desk, learn)
-    assert made(desk) == made(run_killed(tmp_path / "alone", planned, []))
+        assert at_work == [queue.process, "journal", "study"]
+    work(queue, learn)
+    assert made(queue) == made(run_killed(tmp_path / "alone", planned, []))
     assert sorted(path.name for path in (folder / "locks").iterdir()) == ["journal", "study"]
 
 
@@ -300,11 +300,11 @@ def test_a_process_is_a_name_of_ours_whatever_the_journal_says(tmp_path: Path, n
     folder = tmp_path / "search"
     folder.mkdir()
     outside = outside_of(folder)
-    with TrialQueue(folder, plan(trials=1)) as desk:
+    with TrialQueue(folder, plan(trials=1)) as queue:
         told = name.format(outside=outside) if isinstance(name, str) else name
-        desk.study.ask().set_user_attr("process", told)
+        queue.study.ask().set_user_attr("process", told)
         held = ProcessLock(outside / "file")
         with held:  # a file outside is not asked whether somebody holds it
-            assert take(desk)[0] == 1
-        assert states(desk) == ["FAIL", "RUNNING"]
+            assert take(queue)[0] == 1
+        assert states(queue) == ["FAIL", "RUNNING"]
     assert is_untouched(outside)

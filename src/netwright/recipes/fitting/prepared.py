@@ -1,4 +1,4 @@
-"""A recipe put together, and the circumstances in which it is trained."""
+"""A recipe put together, and the context in which it is trained."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

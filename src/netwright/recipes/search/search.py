@@ -209,20 +209,20 @@ def run_search(
         help_us = f"; to add a worker from another terminal: {command}" if plan.is_typed else ""
         say(f"searching in {folder}{help_us}")
     go_on = command if plan.is_typed else f"the same nw.search, out={str(folder)!r}"
-    desk = TrialQueue(folder, plan)
-    study = Study(folder, plan, desk.study, data, module)
+    queue = TrialQueue(folder, plan)
+    study = Study(folder, plan, queue.study, data, module)
     training = TrialTraining(
         plan=plan, data=replace(data, test=None), module=module, deadline=deadline
     )
 
     def told(number: int) -> None:
-        with desk.guard:
+        with queue.guard:
             study.write()
         if not quiet:
             say(study.line(number))
 
     try:
-        work(desk, training, told=told, is_over=lambda: training.is_late)
+        work(queue, training, told=told, is_over=lambda: training.is_late)
     except (KeyboardInterrupt, SystemExit):
         if not quiet:
             say(f"the study is saved, and the current trial is queued again; resume with: {go_on}")
@@ -231,19 +231,19 @@ def run_search(
         over = f"the time limit of {max_time:g} s; the interrupted trial is queued again"
         say(f"{over}; resume with: {go_on}")
     cells = count_cells(plan.space)
-    if cells is not None and cells < plan.trials and desk.is_exhausted and not quiet:
+    if cells is not None and cells < plan.trials and queue.is_exhausted and not quiet:
         say(
             f"the search space is exhausted: it has {cells} combinations, fewer than "
             f"{plan.trials} trials"
         )
-    with desk.guard:
+    with queue.guard:
         study.write()
         write_search_report(study)
     return study
 
 
 def work(
-    desk: TrialQueue,
+    queue: TrialQueue,
     objective: Objective,
     *,
     told: Callable[[int], None] = lambda number: None,
@@ -252,22 +252,22 @@ def work(
     """Make trials until none is left, or it is over.
 
     Args:
-        desk: hands them out.
+        queue: hands them out.
         objective: (trial, settings) -> what came of it; None where it has to be made again.
         told: is called with the number of each trial that is finished.
         is_over: no more trials are begun.
     """
-    with desk:
-        while not is_over() and (taken := desk.take()) is not None:
+    with queue:
+        while not is_over() and (taken := queue.take()) is not None:
             trial, settings = taken
             tried = None
             try:
                 tried = objective(trial, settings)
             finally:
                 if tried is None:
-                    desk.give_back(trial)
+                    queue.give_back(trial)
             if tried is not None:
-                desk.finish(trial, tried)
+                queue.finish(trial, tried)
                 told(trial.number)
 
 

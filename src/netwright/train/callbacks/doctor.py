@@ -28,7 +28,7 @@ FIRST_LOOK, LOOK = 16, 16  # the step after which units are looked at first, the
 
 
 class Doctor(Callback):
-    """Measures lengths of gradients, weights and steps by layer, now and then also sleeping units.
+    """Measures norms of gradients, weights and steps by layer, now and then also sleeping units.
 
     It draws no random numbers and changes nothing: a run without it is the same, bit for bit.
 
@@ -50,11 +50,11 @@ class Doctor(Callback):
         self.path, self.is_on, self.quiet, self.precision = path, is_on, quiet, precision
         self.seen, self.written = LayerHistory(), 0
         self.findings: list[Finding] = []  # about what ended the run
-        self.lengths: LayerNorms | None = None
+        self.norms: LayerNorms | None = None
 
     def on_fit_start(self, state: TrainState) -> None:
         """Let the file hold what the run holds."""
-        self.lengths, self.findings = None, []
+        self.norms, self.findings = None, []
         if state.samples == 0:
             self.seen = LayerHistory()
         if self.path is not None and len(self.seen):
@@ -67,32 +67,32 @@ class Doctor(Callback):
         """Gradients as they are before they are clipped, where the guard lets them pass."""
         if not self.is_on or not _is_watched(state) or state.skips_update:
             return
-        if self.lengths is None:
+        if self.norms is None:
             with autocast(self.precision, state.device):
-                self.lengths = LayerNorms(state.model, _inputs_at_hand(state))
+                self.norms = LayerNorms(state.model, _inputs_at_hand(state))
         if not len(self.seen):
-            self.seen = LayerHistory(tuple(self.lengths.layers))
-        self.lengths.take_gradients()
+            self.seen = LayerHistory(tuple(self.norms.layers))
+        self.norms.take_gradients()
 
     def on_step_end(self, state: TrainState) -> None:
         """How far the weights went."""
-        if self.lengths is None or not self.lengths.gradients:
+        if self.norms is None or not self.norms.gradients:
             return
-        taken = self.lengths.take_step(state.loss)
+        taken = self.norms.take_step(state.loss)
         if taken is None:
             return
-        loss, lengths = taken
-        activity = self._look(state, self.lengths) if _is_looked_at(state) else {}
-        row = LayerRow(step=state.step, epoch=state.epoch, loss=loss, **lengths, **activity)
+        loss, norms = taken
+        activity = self._look(state, self.norms) if _is_looked_at(state) else {}
+        row = LayerRow(step=state.step, epoch=state.epoch, loss=loss, **norms, **activity)
         self.seen.rows.append(row)
 
-    def _look(self, state: TrainState, lengths: LayerNorms) -> dict[str, Numbers]:
+    def _look(self, state: TrainState, norms: LayerNorms) -> dict[str, Numbers]:
         """Which units sleep on the batch at hand, after the step."""
         inputs = _inputs_at_hand(state)
         if inputs is None:
             return {}
         with autocast(self.precision, state.device):
-            return shares_by_layer(unit_activities(state.model, inputs), lengths.layers)
+            return shares_by_layer(unit_activities(state.model, inputs), norms.layers)
 
     def on_epoch_end(self, state: TrainState) -> None:
         """Write what is new."""

@@ -131,8 +131,8 @@ class GuardNonFinite(Callback):
         if state.scaler is not None:  # it looks at the gradients itself, and skips the step
             return math.isfinite(state.loss.item())
         grads = [weight.grad for weight in self.learned if weight.grad is not None]
-        state.gradient_lengths = list(torch._foreach_norm(grads))
-        sizes = [size.float() for size in (state.loss, *state.gradient_lengths)]
+        state.gradient_norms = list(torch._foreach_norm(grads))
+        sizes = [size.float() for size in (state.loss, *state.gradient_norms)]
         if math.isfinite(torch.stack(sizes).sum().item()):
             return True
         # The square of 1e20 is infinite in float32: look closer before anything is refused.

@@ -138,7 +138,7 @@ def gradient_norm(state: TrainState) -> Tensor | None:
     grads = state.whole_gradients()
     if not grads:
         return None
-    lengths = state.gradient_lengths or torch._foreach_norm(grads)
+    lengths = state.gradient_norms or torch._foreach_norm(grads)
     norm: Tensor = torch.linalg.vector_norm(torch.stack([length.float() for length in lengths]))
     return norm
 
