@@ -17,8 +17,8 @@ from netwright.core.learner import Learner
 from netwright.models.ensembles.ensemble import Ensemble, Lesson, Member
 from netwright.recipes.fitting.gradient_fit import gradient_fit
 from netwright.recipes.fitting.kept_members import KeptMembers
+from netwright.recipes.fitting.learner_fit import learner_fit, measured_part
 from netwright.recipes.fitting.outcome import Outcome
-from netwright.recipes.fitting.own_fit import measured_part, own_fit
 from netwright.recipes.fitting.prepared import Prepared, RunContext
 from netwright.recipes.saved.results_file import read_results
 from netwright.recipes.saved.resume import is_finished
@@ -171,7 +171,7 @@ class _Course:
             is_part=True,
         )
         alone = RunContext(extra=self.here.extra, quiet=True)
-        outcome = (own_fit if isinstance(own.model, Learner) else gradient_fit)(own, alone)
+        outcome = (learner_fit if isinstance(own.model, Learner) else gradient_fit)(own, alone)
         member.model = own.model.eval()
         if isinstance(own.task, Regression):
             member.center.copy_(own.task.center)

@@ -23,7 +23,7 @@ from netwright.models.ensembles.ensemble import Ensemble
 from netwright.recipes.fitting.ensemble_fit import prepare_ensemble
 from netwright.recipes.fitting.first_batch import try_first_batch
 from netwright.recipes.fitting.gradient_fit import check_monitor
-from netwright.recipes.fitting.own_fit import unused_settings
+from netwright.recipes.fitting.learner_fit import unused_settings
 from netwright.recipes.fitting.own_module import check_complex, check_own_module
 from netwright.recipes.fitting.prepared import Prepared
 from netwright.recipes.fitting.training import train

@@ -20,8 +20,8 @@ from netwright.models.ensembles.ensemble import Ensemble
 from netwright.recipes.fitting.ensemble_fit import PreparedEnsemble, ensemble_fit
 from netwright.recipes.fitting.gradient_fit import gradient_fit
 from netwright.recipes.fitting.kept_members import let_go_of_members
+from netwright.recipes.fitting.learner_fit import learner_fit
 from netwright.recipes.fitting.outcome import Outcome
-from netwright.recipes.fitting.own_fit import own_fit
 from netwright.recipes.fitting.prepared import Prepared, RunContext
 from netwright.recipes.fitting.run_findings import run_findings
 from netwright.recipes.run.run import Run
@@ -208,7 +208,7 @@ def _learn(prepared: Prepared, here: RunContext) -> Outcome:
     if isinstance(prepared, PreparedEnsemble):
         return ensemble_fit(prepared, here)
     if isinstance(prepared.model, Learner):
-        return own_fit(prepared, here)
+        return learner_fit(prepared, here)
     return gradient_fit(prepared, here)
 
 

@@ -18,8 +18,8 @@ from netwright.core.learner import Examples, Learner
 from netwright.data.catalog import SOURCES
 from netwright.data.dataset import Data, Split
 from netwright.recipes.fitting.fit import put_together
+from netwright.recipes.fitting.learner_fit import learner_fit
 from netwright.recipes.fitting.outcome import Outcome
-from netwright.recipes.fitting.own_fit import own_fit
 from netwright.recipes.fitting.prepared import RunContext
 from netwright.recipes.plan.recipe import Recipe
 from netwright.train.history import read_history
@@ -54,7 +54,7 @@ def learn(
         model="", model_settings=None, data="", data_settings=None, train=TrainConfig(**settings)
     )
     prepared = put_together(replace(recipe, seed=seed), data, model)
-    return own_fit(prepared, RunContext(folder=folder, quiet=True))
+    return learner_fit(prepared, RunContext(folder=folder, quiet=True))
 
 
 def test_every_step_is_a_row(moons: Data, tmp_path: Path) -> None:
@@ -166,13 +166,13 @@ def test_of_many_training_rows_a_part_is_measured(
     moons: Data, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     seen: list[int] = []
-    monkeypatch.setattr("netwright.recipes.fitting.own_fit.MOST_MEASURED", 50)
+    monkeypatch.setattr("netwright.recipes.fitting.learner_fit.MOST_MEASURED", 50)
 
     def measure(model: nn.Module, split: Split, task: Task) -> dict[str, float]:
         seen.append(len(split))
         return {"loss": 0.0}
 
-    monkeypatch.setattr("netwright.recipes.fitting.own_fit.measure_quickly", measure)
+    monkeypatch.setattr("netwright.recipes.fitting.learner_fit.measure_quickly", measure)
     learn(Counter([1.0]), moons)
     assert len(moons.train) > 50
     assert seen == [50, len(moons.split("val"))]

@@ -37,7 +37,7 @@ def unused_settings(config: TrainConfig) -> tuple[str, ...]:
     )
 
 
-def own_fit(prepared: Prepared, here: RunContext) -> Outcome:
+def learner_fit(prepared: Prepared, here: RunContext) -> Outcome:
     """Let the model learn in place; each of its steps is a row of the history.
 
     Rows of weight 0 are not shown to it: they count as not there. At the end train and validation
