@@ -72,7 +72,7 @@ def _train(folder: Path, command: str, before: Callable[[], None] | None) -> Non
 
 
 def _keep_members() -> None:
-    vars(training)["let_go_of_members"] = lambda *_, **__: None
+    vars(training)["delete_member_checkpoints"] = lambda *_, **__: None
 
 
 def _take_away(path: Path) -> None:

@@ -16,8 +16,8 @@ from netwright.core.interrupts import Interrupt
 from netwright.core.learner import Learner
 from netwright.models.ensembles.ensemble import Ensemble, Lesson, Member
 from netwright.recipes.fitting.gradient_fit import gradient_fit
-from netwright.recipes.fitting.kept_members import KeptMembers
 from netwright.recipes.fitting.learner_fit import learner_fit, measured_part
+from netwright.recipes.fitting.member_checkpoints import MemberCheckpoints
 from netwright.recipes.fitting.outcome import Outcome
 from netwright.recipes.fitting.prepared import Prepared, RunContext
 from netwright.recipes.saved.results_file import read_results
@@ -67,7 +67,7 @@ def ensemble_fit(prepared: PreparedEnsemble, here: RunContext) -> Outcome:
     """
     model, recipe, kept = cast(Ensemble, prepared.model), prepared.recipe, None
     if here.folder is not None:
-        kept = KeptMembers(here.folder, prepared.data, recipe.train, here.allow)
+        kept = MemberCheckpoints(here.folder, prepared.data, recipe.train, here.allow)
         write_recipe(here.folder, recipe)  # what was changed was allowed
         if is_finished(here.folder):
             if not here.quiet:
@@ -125,7 +125,7 @@ class _Course:
     """
 
     def __init__(
-        self, prepared: PreparedEnsemble, here: RunContext, kept: KeptMembers | None
+        self, prepared: PreparedEnsemble, here: RunContext, kept: MemberCheckpoints | None
     ) -> None:
         self.prepared, self.here, self.folder, self.kept = prepared, here, here.folder, kept
         self.data = prepared.data.to(device_of(prepared.model))

@@ -19,8 +19,8 @@ from netwright.data.fingerprint import fingerprint
 from netwright.models.ensembles.ensemble import Ensemble
 from netwright.recipes.fitting.ensemble_fit import PreparedEnsemble, ensemble_fit
 from netwright.recipes.fitting.gradient_fit import gradient_fit
-from netwright.recipes.fitting.kept_members import let_go_of_members
 from netwright.recipes.fitting.learner_fit import learner_fit
+from netwright.recipes.fitting.member_checkpoints import delete_member_checkpoints
 from netwright.recipes.fitting.outcome import Outcome
 from netwright.recipes.fitting.prepared import Prepared, RunContext
 from netwright.recipes.fitting.run_findings import run_findings
@@ -179,7 +179,7 @@ def _train(prepared: Prepared, here: RunContext) -> Run:
     if here.folder is not None and here.ranks.is_first:
         write_json(here.folder / "results.json", results)
         if outcome.finished and isinstance(model, Ensemble):
-            let_go_of_members(here.folder)
+            delete_member_checkpoints(here.folder)
     run = Run(
         model=model,
         spec=data.spec,

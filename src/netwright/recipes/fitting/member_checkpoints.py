@@ -33,7 +33,7 @@ from netwright.train.settings import TrainConfig, settings_marked
 FILE = "member.safetensors"
 
 
-class KeptMembers:
+class MemberCheckpoints:
     """Lessons that are done, by their number; other conditions than theirs are refused.
 
     Args:
@@ -91,7 +91,7 @@ class KeptMembers:
         return self.folder / f"{number:03d}"
 
 
-def let_go_of_members(run: Path) -> None:
+def delete_member_checkpoints(run: Path) -> None:
     """Remove what was kept of a run that is finished; the conditions stay."""
     with suppress(FileNotFoundError), open_folder(run / "members", run) as folder:
         for name in folder.names():

@@ -13,7 +13,10 @@ from netwright.data.catalog import SOURCES
 from netwright.data.dataset import Data
 from netwright.models.baselines.trees import DecisionTreeConfig
 from netwright.models.ensembles.ensemble import Member
-from netwright.recipes.fitting.kept_members import KeptMembers, let_go_of_members
+from netwright.recipes.fitting.member_checkpoints import (
+    MemberCheckpoints,
+    delete_member_checkpoints,
+)
 from netwright.train.settings import TrainConfig
 from tests.odd_files import is_untouched, outside_of, refusal
 
@@ -38,8 +41,8 @@ def taught(data: Data) -> Member:
 
 def test_what_is_kept_is_taken_up_again(iris: Data, tmp_path: Path) -> None:
     member, empty = taught(iris), tree(iris)
-    KeptMembers(tmp_path, iris, PLAIN, ()).keep(3, member)
-    kept = KeptMembers(tmp_path, iris, PLAIN, ())
+    MemberCheckpoints(tmp_path, iris, PLAIN, ()).keep(3, member)
+    kept = MemberCheckpoints(tmp_path, iris, PLAIN, ())
     assert kept.restore(3, empty)
     assert torch.equal(empty(iris.train.inputs), member(iris.train.inputs))
     assert not kept.restore(2, empty)
@@ -48,7 +51,7 @@ def test_what_is_kept_is_taken_up_again(iris: Data, tmp_path: Path) -> None:
 def test_a_damaged_member_is_named_and_learns_again(
     iris: Data, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    kept = KeptMembers(tmp_path, iris, PLAIN, ())
+    kept = MemberCheckpoints(tmp_path, iris, PLAIN, ())
     kept.keep(1, taught(iris))
     file = tmp_path / "members" / "001" / "member.safetensors"
     content = bytearray(file.read_bytes())
@@ -62,16 +65,16 @@ def test_a_damaged_member_is_named_and_learns_again(
 
 
 def test_other_rows_are_refused_unless_allowed(iris: Data, tmp_path: Path) -> None:
-    KeptMembers(tmp_path, iris, PLAIN, ())
+    MemberCheckpoints(tmp_path, iris, PLAIN, ())
     fewer = replace(iris, train=iris.train.take(torch.arange(50)))
     sentence = (
         f"{tmp_path} cannot be resumed exactly: the train split had "
         f"{len(iris.train)} rows, has 50; to resume anyway, allow data"
     )
     with pytest.raises(ConfigError, match=f"^{re.escape(sentence)}$"):
-        KeptMembers(tmp_path, fewer, PLAIN, ())
-    KeptMembers(tmp_path, fewer, PLAIN, ("data",))
-    KeptMembers(tmp_path, fewer, PLAIN, ())  # these are now the rows
+        MemberCheckpoints(tmp_path, fewer, PLAIN, ())
+    MemberCheckpoints(tmp_path, fewer, PLAIN, ("data",))
+    MemberCheckpoints(tmp_path, fewer, PLAIN, ())  # these are now the rows
 
 
 @pytest.mark.parametrize(
@@ -87,20 +90,22 @@ def test_other_rows_are_refused_unless_allowed(iris: Data, tmp_path: Path) -> No
 def test_other_settings_of_each_member_are_refused_unless_allowed(
     settings: dict[str, Any], sentence: str, iris: Data, tmp_path: Path
 ) -> None:
-    KeptMembers(tmp_path, iris, PLAIN, ())
+    MemberCheckpoints(tmp_path, iris, PLAIN, ())
     (name,), other = settings, TrainConfig(**settings)
     advised = f"{sentence}; to resume anyway, allow {name}"
     with pytest.raises(ConfigError, match=f"cannot be resumed exactly: {advised}$"):
-        KeptMembers(tmp_path, iris, other, ())
-    KeptMembers(tmp_path, iris, other, (name,))
-    KeptMembers(tmp_path, iris, replace(PLAIN, max_time=1.0), settings)  # of the run, not of each
+        MemberCheckpoints(tmp_path, iris, other, ())
+    MemberCheckpoints(tmp_path, iris, other, (name,))
+    MemberCheckpoints(
+        tmp_path, iris, replace(PLAIN, max_time=1.0), settings
+    )  # of the run, not of each
 
 
 def test_an_older_run_wrote_its_default_as_true_and_goes_on(iris: Data, tmp_path: Path) -> None:
-    KeptMembers(tmp_path, iris, TrainConfig(restore_best=True), ())
-    KeptMembers(tmp_path, iris, PLAIN, ())
+    MemberCheckpoints(tmp_path, iris, TrainConfig(restore_best=True), ())
+    MemberCheckpoints(tmp_path, iris, PLAIN, ())
     with pytest.raises(ConfigError, match="restore_best was not set, is True"):
-        KeptMembers(tmp_path, iris, TrainConfig(restore_best=True), ())
+        MemberCheckpoints(tmp_path, iris, TrainConfig(restore_best=True), ())
 
 
 @pytest.mark.parametrize("content", ["[]", "3", "{}", '{"data": "iris"}'])
@@ -110,15 +115,15 @@ def test_conditions_that_are_none_are_refused(iris: Data, tmp_path: Path, conten
     file.write_text(content)
     sentence = f"{file} does not contain the conditions of a run: it cannot be resumed"
     with pytest.raises(DataError, match=f"^{re.escape(sentence)}$"):
-        KeptMembers(tmp_path, iris, PLAIN, ())
+        MemberCheckpoints(tmp_path, iris, PLAIN, ())
 
 
 def test_members_of_a_finished_run_are_let_go_and_its_conditions_stay(
     iris: Data, tmp_path: Path
 ) -> None:
-    kept = KeptMembers(tmp_path, iris, PLAIN, ())
+    kept = MemberCheckpoints(tmp_path, iris, PLAIN, ())
     kept.keep(1, taught(iris))
-    let_go_of_members(tmp_path)
+    delete_member_checkpoints(tmp_path)
     assert [path.name for path in (tmp_path / "members").iterdir()] == ["conditions.json"]
     assert not kept.restore(1, tree(iris))
 
@@ -135,11 +140,11 @@ def test_no_member_is_read_written_or_removed_where_a_link_leads(
         (run / "members").mkdir()
     (run / place).symlink_to(outside / "001" if place == "members/001" else outside)
     with pytest.raises(DataError, match=refusal(run / place, "link")):
-        KeptMembers(run, iris, PLAIN, ()).restore(1, tree(iris))
+        MemberCheckpoints(run, iris, PLAIN, ()).restore(1, tree(iris))
     if place == "members":
         with pytest.raises(DataError, match=refusal(run / place, "link")):
-            let_go_of_members(run)
+            delete_member_checkpoints(run)
     else:
-        let_go_of_members(run)
+        delete_member_checkpoints(run)
     (outside / "001").rmdir()
     assert is_untouched(outside)
