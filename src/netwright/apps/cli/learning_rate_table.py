@@ -16,7 +16,7 @@ def show_learning_rates(
 ) -> dict[str, Any]:
     """Print loss against learning rate and the command that trains with the best; give them."""
     from netwright.core.console import give, give_table
-    from netwright.recipes.plan.same_run import as_command
+    from netwright.recipes.plan.reproduce import as_command
 
     command = None
     if found.suggestion is not None:

@@ -26,12 +26,12 @@ from netwright.inspection.drawing.wording import short_name
 from netwright.inspection.training.paired_scores import PairedScores, measure_paired_scores
 from netwright.metrics.paired import CONFIDENCE, SIGNIFICANCE, PairedGap
 from netwright.recipes.judging.gap_verdict import GapVerdict
-from netwright.recipes.judging.same_comparison import (
+from netwright.recipes.judging.reproduce_comparison import (
     comparison_as_command,
     comparison_as_python,
 )
 from netwright.recipes.plan.recipe_file import to_yaml
-from netwright.recipes.plan.same_run import without_folders
+from netwright.recipes.plan.reproduce import without_folders
 from netwright.recipes.plan.typed_settings import typed_settings
 
 FORMAT = 1

@@ -7,7 +7,7 @@ from netwright.core.config import Config
 from netwright.core.errors import NetwrightError
 from netwright.data.dataset import Data
 from netwright.recipes.judging.entries import Entry, Settings
-from netwright.recipes.judging.same_comparison import entry_words
+from netwright.recipes.judging.reproduce_comparison import entry_words
 from netwright.recipes.plan.recipe import Recipe
 
 

@@ -23,7 +23,7 @@ from scipy.special import stdtrit
 from netwright.inspection.drawing.page import Html, note, table, text
 from netwright.inspection.drawing.view import plain
 from netwright.metrics.catalog import find_metric
-from netwright.recipes.plan.same_run import without_folders
+from netwright.recipes.plan.reproduce import without_folders
 
 FORMAT = 1
 CONFIDENCE = 0.95

@@ -38,7 +38,7 @@ from netwright.inspection.predictions.wrong_examples import WrongExamples
 from netwright.inspection.training.curves import AXIS_LABELS, Curves
 from netwright.models.catalog import MODELS
 from netwright.models.ensembles.ensemble import Ensemble
-from netwright.recipes.plan.same_run import as_command, as_python, as_yaml, without_folders
+from netwright.recipes.plan.reproduce import as_command, as_python, as_yaml, without_folders
 from netwright.recipes.run.answers import examples_word
 from netwright.recipes.run.metric_table import metric_rows
 from netwright.recipes.saved.made_steps import best_tile, length_in_words

@@ -23,7 +23,7 @@ from netwright.inspection.training.setting_effects import (
     measure_setting_effects,
 )
 from netwright.recipes.plan.recipe_file import to_yaml
-from netwright.recipes.plan.same_run import without_folders
+from netwright.recipes.plan.reproduce import without_folders
 from netwright.recipes.search.space import Choices, Range, Value
 from netwright.recipes.search.study import Study, readable
 from netwright.recipes.search.trial_result import TrialResult

@@ -11,7 +11,7 @@ import pytest
 
 import netwright as nw
 from netwright.recipes.judging.compare import PreparedComparison, prepare_comparison
-from netwright.recipes.judging.same_comparison import (
+from netwright.recipes.judging.reproduce_comparison import (
     TAKEN,
     comparison_as_command,
     comparison_as_python,

@@ -24,7 +24,7 @@ from netwright.models.catalog import MODELS
 from netwright.recipes.plan.named_recipe import name_recipe
 from netwright.recipes.plan.recipe import parse_recipe
 from netwright.recipes.plan.recipe_file import read_yaml
-from netwright.recipes.plan.same_run import (
+from netwright.recipes.plan.reproduce import (
     TAKEN,
     as_command,
     as_python,

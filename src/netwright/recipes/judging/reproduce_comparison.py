@@ -6,7 +6,7 @@ from typing import Any
 
 from netwright.recipes.plan.given_settings import SOURCE
 from netwright.recipes.plan.recipe import has_own_rule
-from netwright.recipes.plan.same_run import (
+from netwright.recipes.plan.reproduce import (
     call_words,
     called_name,
     changed_settings,
