@@ -81,6 +81,11 @@ class Config:
             object.__setattr__(self, name, value)
 
 
+@dataclass(frozen=True, kw_only=True)
+class NoSettings(Config):
+    """Of what has nothing to set."""
+
+
 ConfigT = TypeVar("ConfigT", bound=Config)
 
 

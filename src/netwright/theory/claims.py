@@ -12,7 +12,7 @@ from typing import Any, Literal, get_args, get_type_hints
 
 from netwright.core.card import Card
 from netwright.core.checks import check_seed
-from netwright.core.config import Config, Doc, parse
+from netwright.core.config import Config, Doc, NoSettings, parse
 from netwright.core.errors import ConfigError
 from netwright.inspection.drawing.card_blocks import card_blocks
 from netwright.inspection.drawing.formula import formula_text
@@ -40,11 +40,6 @@ Topic = Literal[
 @dataclass(frozen=True)
 class Assumption(Doc):
     """The mark of a true/false setting: without it the claim need not hold."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class NoSettings(Config):
-    """A claim that has nothing to set."""
 
 
 @dataclass(frozen=True, kw_only=True)

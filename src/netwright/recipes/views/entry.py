@@ -5,17 +5,12 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from netwright.core.card import Card
-from netwright.core.config import Config, parse
+from netwright.core.config import Config, NoSettings, parse
 from netwright.core.errors import ConfigError
 from netwright.inspection.drawing.view import View
 from netwright.recipes.views.subject import Subject
 
 Section = Literal["learning", "predictions", "inside", "examples", "model", "data"]
-
-
-@dataclass(frozen=True, kw_only=True)
-class NoSettings(Config):
-    """A view that shows what it shows."""
 
 
 def report_card(sentence: str) -> Card:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 
+from netwright.core.config import NoSettings
 from netwright.inspection.attribution.feature_importance import measure_feature_importance
 from netwright.inspection.attribution.weight_path import measure_weight_path
 from netwright.inspection.drawing.view import View
@@ -11,7 +12,7 @@ from netwright.inspection.predictions.ensemble_members import measure_ensemble_m
 from netwright.inspection.predictions.hyperplane import measure_hyperplane
 from netwright.inspection.predictions.noise_band import measure_noise_band
 from netwright.inspection.predictions.residual_density import measure_residual_density
-from netwright.recipes.views.entry import NoSettings, Section, ViewEntry, report_card
+from netwright.recipes.views.entry import Section, ViewEntry, report_card
 from netwright.recipes.views.refusals import THE_OTHERS
 from netwright.recipes.views.subject import Subject
 

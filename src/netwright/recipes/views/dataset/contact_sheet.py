@@ -2,10 +2,11 @@
 
 from typing import cast
 
+from netwright.core.config import NoSettings
 from netwright.core.learner import Learner
 from netwright.inspection.dataset.contact_sheet import ContactSheet, measure_contact_sheet
 from netwright.models.ensembles.ensemble import Ensemble, Member
-from netwright.recipes.views.entry import NoSettings, ViewEntry, report_card
+from netwright.recipes.views.entry import ViewEntry, report_card
 from netwright.recipes.views.subject import Subject
 
 ROWS = 32  # training images of which one is taken

@@ -5,9 +5,10 @@ They are of the whole data, whose targets are in memory, also where only a sampl
 
 from torch import Tensor
 
+from netwright.core.config import NoSettings
 from netwright.inspection.dataset.class_balance import ClassBalance, measure_class_balance
 from netwright.inspection.dataset.target_spread import TargetSpread, measure_target_spread
-from netwright.recipes.views.entry import NoSettings, ViewEntry, report_card
+from netwright.recipes.views.entry import ViewEntry, report_card
 from netwright.recipes.views.refusals import only_of
 from netwright.recipes.views.subject import Subject
 

@@ -11,6 +11,7 @@ from typing import Protocol, cast, runtime_checkable
 from torch import Tensor
 
 from netwright.core.card import Card
+from netwright.core.config import NoSettings
 from netwright.core.devices import device_of
 from netwright.core.errors import ConfigError
 from netwright.core.evaluation import evaluating
@@ -19,7 +20,7 @@ from netwright.data.text.pair_encoder import PairEncoder
 from netwright.inspection.inside.attention_maps import AttentionMaps, measure_attention_maps
 from netwright.inspection.predictions.next_tokens import VISIBLE
 from netwright.recipes.views.attribution.explained_answer import input_token_names
-from netwright.recipes.views.entry import NoSettings, ViewEntry
+from netwright.recipes.views.entry import ViewEntry
 from netwright.recipes.views.subject import Subject
 
 MOST_TOKENS = 24  # of an example whose attention is shown: more could not be read

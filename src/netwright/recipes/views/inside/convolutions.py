@@ -7,10 +7,11 @@ from typing import cast
 
 from torch import nn
 
+from netwright.core.config import NoSettings
 from netwright.inspection.drawing.view import View
 from netwright.inspection.inside.conv_filters import measure_conv_filters
 from netwright.inspection.inside.feature_maps import convolved_maps, measure_feature_maps
-from netwright.recipes.views.entry import NoSettings, ViewEntry, report_card
+from netwright.recipes.views.entry import ViewEntry, report_card
 from netwright.recipes.views.refusals import refuse_several
 from netwright.recipes.views.subject import Subject
 

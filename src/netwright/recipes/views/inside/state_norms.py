@@ -10,11 +10,12 @@ from typing import Protocol, cast, runtime_checkable
 
 from torch import Tensor
 
+from netwright.core.config import NoSettings
 from netwright.core.evaluation import evaluating
 from netwright.core.trees import tensors_of
 from netwright.inspection.inside.state_norms import StateNorms, measure_state_norms
 from netwright.layers.recurrence.recurrence import Recurrence
-from netwright.recipes.views.entry import NoSettings, ViewEntry, report_card
+from netwright.recipes.views.entry import ViewEntry, report_card
 from netwright.recipes.views.subject import Subject
 
 MOST_STATE = 1024  # numbers of a state whose Jacobians are taken: they are matrices of these

@@ -2,9 +2,10 @@
 
 import torch
 
+from netwright.core.config import NoSettings
 from netwright.core.devices import device_of
 from netwright.inspection.inside.summary import Summary, measure_summary
-from netwright.recipes.views.entry import NoSettings, ViewEntry, report_card
+from netwright.recipes.views.entry import ViewEntry, report_card
 from netwright.recipes.views.subject import Subject
 
 ROWS = 32  # training examples that go through the model

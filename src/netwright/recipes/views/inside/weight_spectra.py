@@ -1,12 +1,13 @@
 """The view `weight-spectra` of a run: what its weights hold beside noise; it needs no data."""
 
 from netwright.core.card import Card
+from netwright.core.config import NoSettings
 from netwright.inspection.inside.weight_spectra import (
     WeightSpectra,
     measure_weight_spectra,
     weight_matrices,
 )
-from netwright.recipes.views.entry import NoSettings, ViewEntry
+from netwright.recipes.views.entry import ViewEntry
 from netwright.recipes.views.refusals import refuse_without_layers
 from netwright.recipes.views.subject import Subject
 

@@ -4,6 +4,7 @@ Shapes: N examples, C classes, labels or tags, T tokens.
 """
 
 from netwright.core.card import Card
+from netwright.core.config import NoSettings
 from netwright.data.spec import IGNORED
 from netwright.inspection.predictions.calibration import Calibration, measure_calibration
 from netwright.inspection.predictions.confusion import Confusion, measure_confusion
@@ -13,7 +14,7 @@ from netwright.inspection.predictions.decision_regions import (
 )
 from netwright.inspection.predictions.label_errors import LabelErrors, measure_label_errors
 from netwright.inspection.predictions.wrong_examples import WrongExamples, measure_wrong_examples
-from netwright.recipes.views.entry import NoSettings, ViewEntry, report_card
+from netwright.recipes.views.entry import ViewEntry, report_card
 from netwright.recipes.views.refusals import only_of
 from netwright.recipes.views.subject import Subject
 

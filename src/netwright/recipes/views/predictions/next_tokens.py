@@ -3,12 +3,13 @@
 Shapes: T tokens of the first window, V kinds of token.
 """
 
+from netwright.core.config import NoSettings
 from netwright.core.evaluation import evaluating
 from netwright.core.outputs import logits_of
 from netwright.data.text.encoder import TextEncoder
 from netwright.inspection.predictions.next_tokens import VISIBLE, NextTokens, measure_next_tokens
 from netwright.recipes.views.attribution.explained_answer import input_token_names
-from netwright.recipes.views.entry import NoSettings, ViewEntry, report_card
+from netwright.recipes.views.entry import ViewEntry, report_card
 from netwright.recipes.views.refusals import only_of
 from netwright.recipes.views.subject import Subject
 

@@ -5,6 +5,7 @@ Shapes: N examples, K reals.
 
 from typing import cast
 
+from netwright.core.config import NoSettings
 from netwright.data.series.encoder import SeriesEncoder
 from netwright.inspection.predictions.fitted_curve import FittedCurve, measure_fitted_curve
 from netwright.inspection.predictions.forecast import Forecast, measure_forecast
@@ -14,7 +15,7 @@ from netwright.inspection.predictions.prediction_surface import (
 )
 from netwright.inspection.predictions.residuals import Residuals, measure_residuals
 from netwright.inspection.predictions.worst_errors import WorstErrors, measure_worst_errors
-from netwright.recipes.views.entry import NoSettings, ViewEntry, report_card
+from netwright.recipes.views.entry import ViewEntry, report_card
 from netwright.recipes.views.refusals import only_of
 from netwright.recipes.views.subject import Subject
 

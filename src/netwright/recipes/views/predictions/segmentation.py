@@ -5,11 +5,12 @@ Shapes: N images, C classes, I rows and J columns of a mask.
 
 import torch
 
+from netwright.core.config import NoSettings
 from netwright.inspection.predictions.segmentation_overlay import (
     SegmentationOverlay,
     measure_segmentation,
 )
-from netwright.recipes.views.entry import NoSettings, ViewEntry, report_card
+from netwright.recipes.views.entry import ViewEntry, report_card
 from netwright.recipes.views.refusals import only_of
 from netwright.recipes.views.subject import Subject
 
