@@ -6,13 +6,13 @@ from dataclasses import replace
 from pathlib import Path
 
 from netwright.core.card import Card
-from netwright.theory.ledger import Entry, check_claim
+from netwright.theory.ledger import LedgerEntry, check_claim
 from netwright.theory.ledger_page import ledger_page
 from tests.browser import check_fits
 from tests.theory.test_claims import toy
 
 
-def page(*entries: Entry) -> str:
+def page(*entries: LedgerEntry) -> str:
     return ledger_page(entries, seed=0, size="quick")
 
 

@@ -13,7 +13,7 @@ from netwright.theory.verdict import Answer, Verdict
 
 
 @dataclass(frozen=True, kw_only=True)
-class Entry:
+class LedgerEntry:
     """A claim that was checked.
 
     Args:
@@ -74,7 +74,7 @@ def check_claim(
     seed: int = 0,
     size: Effort = "quick",
     settings: Mapping[str, Any] | None = None,
-) -> Entry:
+) -> LedgerEntry:
     """Check a claim, then, quickly, once more without each of its assumptions."""
     settings = settings or {}
     started = time.perf_counter()
@@ -85,7 +85,7 @@ def check_claim(
         for assumption in claim.assumptions
         if assumption not in settings
     }
-    return Entry(
+    return LedgerEntry(
         name=name,
         claim=claim,
         verdict=verdict,

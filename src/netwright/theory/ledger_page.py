@@ -20,7 +20,7 @@ from netwright.inspection.drawing.page import (
     tiles,
 )
 from netwright.theory.claims import Effort
-from netwright.theory.ledger import Entry
+from netwright.theory.ledger import LedgerEntry
 from netwright.theory.verdict import Answer
 
 KINDS = {"theorem": "theorem", "empirical": "measured", "false": "often said"}
@@ -32,7 +32,7 @@ MOODS: Mapping[Answer, Literal["good", "bad", "plain"]] = {
 }
 
 
-def ledger_page(entries: Sequence[Entry], *, seed: int, size: Effort) -> str:
+def ledger_page(entries: Sequence[LedgerEntry], *, seed: int, size: Effort) -> str:
     """The page, as HTML; claims of one topic stand together."""
     seconds = sum(entry.seconds for entry in entries)
     page = Page(
@@ -46,7 +46,7 @@ def ledger_page(entries: Sequence[Entry], *, seed: int, size: Effort) -> str:
     return page.render()
 
 
-def _totals(entries: Sequence[Entry]) -> Html:
+def _totals(entries: Sequence[LedgerEntry]) -> Html:
     answers = [entry.answer for entry in entries]
     unexpected = sum(not entry.is_as_expected for entry in entries)
     turned = [
@@ -66,7 +66,7 @@ def _totals(entries: Sequence[Entry]) -> Html:
     )
 
 
-def _overview(entries: Sequence[Entry]) -> Html:
+def _overview(entries: Sequence[LedgerEntry]) -> Html:
     rows = [
         {
             "verdict": _badge(entry),
@@ -80,7 +80,7 @@ def _overview(entries: Sequence[Entry]) -> Html:
     return table(rows, numbers=["cases", "seconds"])
 
 
-def _blocks(entry: Entry) -> list[Html]:
+def _blocks(entry: LedgerEntry) -> list[Html]:
     card = entry.claim.card
     findings = [
         {
@@ -105,7 +105,7 @@ def _blocks(entry: Entry) -> list[Html]:
     ]
 
 
-def _switches(entry: Entry) -> list[Html]:
+def _switches(entry: LedgerEntry) -> list[Html]:
     """What becomes of the claim without each assumption, and the command that shows it."""
     set_by_hand = "".join(f" --set {name}={value}" for name, value in entry.settings.items())
     command = f"netwright theory {entry.name}{set_by_hand}"
@@ -122,7 +122,7 @@ def _switches(entry: Entry) -> list[Html]:
     return [table(rows), code(command)]
 
 
-def _badge(entry: Entry) -> Html:
+def _badge(entry: LedgerEntry) -> Html:
     if not entry.is_as_expected:
         return badge(f"{entry.answer}, unexpectedly", "bad")
     return badge(entry.answer, MOODS[entry.answer])

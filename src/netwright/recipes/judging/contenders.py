@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from netwright.core.config import Config
 from netwright.core.errors import NetwrightError
 from netwright.data.dataset import Data
-from netwright.recipes.judging.entries import Entry, Settings
+from netwright.recipes.judging.entries import ComparisonEntry, Settings
 from netwright.recipes.judging.reproduce_comparison import entry_words
 from netwright.recipes.plan.recipe import Recipe
 
@@ -30,7 +30,7 @@ class Contender:
 
 
 def build_contenders(
-    entries: Sequence[Entry],
+    entries: Sequence[ComparisonEntry],
     source: tuple[str, Config | None, Data],
     shared: Settings,
     *,
@@ -68,7 +68,10 @@ def build_contenders(
 
 
 def _label(
-    entry: Entry, recipe: Recipe, others: Sequence[Contender], earlier: Sequence[Contender]
+    entry: ComparisonEntry,
+    recipe: Recipe,
+    others: Sequence[Contender],
+    earlier: Sequence[Contender],
 ) -> str:
     """What the entry is called, with a number where that is taken."""
     taken = {other.label for other in others}

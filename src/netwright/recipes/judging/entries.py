@@ -33,7 +33,7 @@ SHARED = ("model", "data", "seed")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Entry:
+class ComparisonEntry:
     """One of the things to compare, before it meets the data.
 
     Args:
@@ -47,10 +47,10 @@ class Entry:
     data: Settings | None = None
 
 
-def read_entry(source: str | Path | Config) -> Entry:
+def read_entry(source: str | Path | Config) -> ComparisonEntry:
     """Tell what a caller means; names and files that are not there are refused."""
     if isinstance(source, Config):
-        return Entry(label="", resolve=partial(_resolve_model, source, {}))
+        return ComparisonEntry(label="", resolve=partial(_resolve_model, source, {}))
     if not isinstance(source, str | Path):
         raise ConfigError(
             "an entry must be a model's name, a config, a recipe file or a run folder, "
@@ -64,7 +64,7 @@ def read_entry(source: str | Path | Config) -> Entry:
     if head in MODELS or not ("/" in head or path.suffix or path.exists()):
         MODELS.check(head)
         settings = _own_settings(pairs)
-        return Entry(label=str(source), resolve=partial(_resolve_model, head, settings))
+        return ComparisonEntry(label=str(source), resolve=partial(_resolve_model, head, settings))
     if pairs:
         raise ConfigError(
             f"{head} is a recipe: settings can only follow a model's name, got {pairs[0]!r}"
@@ -72,7 +72,7 @@ def read_entry(source: str | Path | Config) -> Entry:
     return _read_recipe(path)
 
 
-def choose_data(given: Any, entries: Sequence[Entry]) -> tuple[Any, dict[str, Any]]:
+def choose_data(given: Any, entries: Sequence[ComparisonEntry]) -> tuple[Any, dict[str, Any]]:
     """The source and its settings: what is given, else what the entries' recipes name.
 
     Args:
@@ -88,7 +88,7 @@ def choose_data(given: Any, entries: Sequence[Entry]) -> tuple[Any, dict[str, An
     return (path, section) if path else (section.pop("name"), section)
 
 
-def _agreed_data(entries: Sequence[Entry]) -> Settings:
+def _agreed_data(entries: Sequence[ComparisonEntry]) -> Settings:
     named = [(entry.label, entry.data) for entry in entries if entry.data is not None]
     if not named:
         return {"name": "digits"}
@@ -149,7 +149,7 @@ def _resolve_recipe(recipe: Recipe, data: Data, shared: Settings) -> Recipe:
     return put_together(replace(recipe, train=train), data).recipe
 
 
-def _read_recipe(path: Path) -> Entry:
+def _read_recipe(path: Path) -> ComparisonEntry:
     path = recipe_path(path)
     is_folder = path.is_dir() or not (path.suffix or path.is_file())
     if is_folder:
@@ -161,7 +161,7 @@ def _read_recipe(path: Path) -> Entry:
     if section not in (None, FROM_ARRAYS):
         values["data"] = section
     recipe = parse_recipe({**DEFAULTS, **values})
-    return Entry(
+    return ComparisonEntry(
         label=path.resolve().name if is_folder else path.stem,
         resolve=partial(_resolve_recipe, recipe),
         data=recipe.to_mapping()["data"] if "data" in values else section,

@@ -8,7 +8,7 @@ import typer
 from netwright.apps.cli.misprints_list import show_misprints
 
 if TYPE_CHECKING:
-    from netwright.theory.ledger import Entry
+    from netwright.theory.ledger import LedgerEntry
 
 SIZES = ("quick", "full")
 
@@ -63,7 +63,7 @@ def theory(
 
 def _check(
     names: list[str] | None, typed: list[str], seed: int, size: Any, *, quiet: bool
-) -> list["Entry"]:
+) -> list["LedgerEntry"]:
     from netwright.core.console import say
     from netwright.core.errors import ConfigError
     from netwright.theory.catalog import CLAIMS
@@ -99,7 +99,7 @@ def _settings(typed: list[str]) -> dict[str, Any]:
 
 
 def _tell(
-    entries: list["Entry"], seed: int, size: Any, html: Path | None, *, as_json: bool
+    entries: list["LedgerEntry"], seed: int, size: Any, html: Path | None, *, as_json: bool
 ) -> None:
     from netwright.core.console import give, give_json
     from netwright.core.storage import write_text
@@ -133,7 +133,7 @@ def _tell(
         give(f"page: {html}")
 
 
-def _show(entry: "Entry") -> None:
+def _show(entry: "LedgerEntry") -> None:
     """Statement, formula, findings, and what each assumption is worth."""
     from netwright.core.console import give, give_table
     from netwright.inspection.drawing.formula import formula_text
