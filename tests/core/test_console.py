@@ -10,13 +10,13 @@ import pytest
 
 from netwright.core.console import (
     Bar,
-    complain,
-    give,
-    give_exactly,
-    give_json,
-    give_table,
-    say,
-    warn,
+    print_data,
+    print_error,
+    print_json,
+    print_message,
+    print_result,
+    print_table,
+    print_warning,
 )
 from netwright.core.errors import OutputError
 
@@ -43,9 +43,9 @@ def without_escapes(text: str) -> str:
 
 
 def test_text_for_people_goes_to_standard_error_as_it_is(capsys: Capture) -> None:
-    say(TRICKY)
-    warn(TRICKY)
-    complain(TRICKY)
+    print_message(TRICKY)
+    print_warning(TRICKY)
+    print_error(TRICKY)
     out, err = capsys.readouterr()
     assert out == ""
     assert err == f"{TRICKY}\nnote: {TRICKY}\nerror: {TRICKY}\n"
@@ -53,10 +53,10 @@ def test_text_for_people_goes_to_standard_error_as_it_is(capsys: Capture) -> Non
 
 @pytest.mark.usefixtures("terminal")
 def test_text_is_not_interpreted_on_a_terminal_either(capsys: Capture) -> None:
-    say(TRICKY)
+    print_message(TRICKY)
     assert capsys.readouterr().err == f"{TRICKY}\n"
-    warn(TRICKY)
-    complain(TRICKY)
+    print_warning(TRICKY)
+    print_error(TRICKY)
     assert capsys.readouterr().err == (
         f"\x1b[33mnote:\x1b[0m {TRICKY}\n\x1b[31merror:\x1b[0m {TRICKY}\n"
     )
@@ -65,20 +65,20 @@ def test_text_is_not_interpreted_on_a_terminal_either(capsys: Capture) -> None:
 @pytest.mark.usefixtures("terminal")
 def test_no_color_is_honoured(monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
     monkeypatch.setenv("NO_COLOR", "1")
-    warn("careful")
-    complain("no")
+    print_warning("careful")
+    print_error("no")
     assert capsys.readouterr().err == "note: careful\nerror: no\n"
 
 
 def test_long_lines_are_not_broken(capsys: Capture) -> None:
     long = "word " * 100 + "end"
-    say(long)
+    print_message(long)
     assert capsys.readouterr().err == f"{long}\n"
 
 
 @pytest.mark.parametrize("text", ["a,b", "a,b\n", TRICKY, ""])
 def test_data_goes_to_standard_output_and_ends_with_one_newline(capsys: Capture, text: str) -> None:
-    give(text)
+    print_result(text)
     out, err = capsys.readouterr()
     assert out == text.removesuffix("\n") + "\n"
     assert err == ""
@@ -86,16 +86,16 @@ def test_data_goes_to_standard_output_and_ends_with_one_newline(capsys: Capture,
 
 def test_json_can_be_read_back(capsys: Capture) -> None:
     value = {"accuracy": 0.5, "name": TRICKY, "none": None}
-    give_json(value)
+    print_json(value)
     shown = capsys.readouterr().out
     assert json.loads(shown) == value
     assert shown.splitlines()[1] == '  "accuracy": 0.5,'  # one a line: people read it, too
     with pytest.raises(ValueError, match="Out of range float"):
-        give_json({"loss": float("nan")})
+        print_json({"loss": float("nan")})
 
 
 def test_table_shows_every_cell_as_it_is(capsys: Capture) -> None:
-    give_table([{"name": TRICKY, "[b]col": ":100:"}, {"name": "second"}], title="[red]title")
+    print_table([{"name": TRICKY, "[b]col": ":100:"}, {"name": "second"}], title="[red]title")
     out, err = capsys.readouterr()
     lines = out.splitlines()
     assert err == ""
@@ -107,19 +107,19 @@ def test_table_shows_every_cell_as_it_is(capsys: Capture) -> None:
 
 
 def test_table_can_go_to_standard_error(capsys: Capture) -> None:
-    give_table([{"name": "x"}], stderr=True)
+    print_table([{"name": "x"}], stderr=True)
     out, err = capsys.readouterr()
     assert out == ""
     assert err.split() == ["name", "x"]
 
 
 def test_table_without_rows_is_empty(capsys: Capture) -> None:
-    give_table([])
+    print_table([])
     assert capsys.readouterr().out.strip() == ""
 
 
 def test_table_keeps_wide_rows_whole_where_nobody_watches(capsys: Capture) -> None:
-    give_table([{"name": "n" * 80, "value": "v" * 80}])
+    print_table([{"name": "n" * 80, "value": "v" * 80}])
     assert f"{'n' * 80} {'v' * 80}" in re.sub(" +", " ", capsys.readouterr().out)
 
 
@@ -180,14 +180,14 @@ def test_output_follows_a_redirected_stream(
     monkeypatch: pytest.MonkeyPatch, capsys: Capture
 ) -> None:
     monkeypatch.setattr(sys, "stdout", sys.stderr)
-    give("x")
+    print_result("x")
     assert capsys.readouterr() == ("", "x\n")
 
 
 def test_an_encoding_without_greek_gets_escapes(monkeypatch: pytest.MonkeyPatch) -> None:
     buffer = io.BytesIO()
     monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(buffer, encoding="ascii"))
-    give("φ(x)")
+    print_result("φ(x)")
     assert buffer.getvalue() == b"\\u03c6(x)\n"
 
 
@@ -196,9 +196,9 @@ SEEN = "\\x1b]52;c;eA==\\x07\\x9b2J\\x7f\\u202e\\r\\x08"
 
 
 def test_control_characters_are_seen_and_never_sent(capsys: Capture) -> None:
-    for show in (say, warn, complain, give):
+    for show in (print_message, print_warning, print_error, print_result):
         show(f"a{CODES}b")
-    give_table([{f"name{CODES}": f"cell{CODES}\nline"}], title=f"title{CODES}")
+    print_table([{f"name{CODES}": f"cell{CODES}\nline"}], title=f"title{CODES}")
     out, err = capsys.readouterr()
     assert err == f"a{SEEN}b\nnote: a{SEEN}b\nerror: a{SEEN}b\n"
     assert [line.strip() for line in out.splitlines()] == [
@@ -209,7 +209,7 @@ def test_control_characters_are_seen_and_never_sent(capsys: Capture) -> None:
     ]
 
 
-@pytest.mark.parametrize("show", [say, warn, complain])
+@pytest.mark.parametrize("show", [print_message, print_warning, print_error])
 def test_a_name_with_a_line_end_feigns_no_second_line(
     capsys: Capture, show: Callable[[str], None]
 ) -> None:
@@ -218,24 +218,24 @@ def test_a_name_with_a_line_end_feigns_no_second_line(
 
 
 def test_lines_that_are_given_stay_lines(capsys: Capture) -> None:
-    give("one\n\ttwo")
+    print_result("one\n\ttwo")
     assert capsys.readouterr().out == "one\n\ttwo\n"
 
 
 def test_data_is_exact_in_a_pipe_and_visible_on_a_terminal(
     capsys: Capture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    give_exactly(f"a{CODES}")
-    give_exactly("b", end="")
+    print_data(f"a{CODES}")
+    print_data("b", end="")
     assert capsys.readouterr().out == f"a{CODES}\nb"
     monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
-    give_exactly(f"a\n\t{CODES}")
-    give_exactly("b", end="")
+    print_data(f"a\n\t{CODES}")
+    print_data("b", end="")
     assert capsys.readouterr().out == f"a\n\t{SEEN}\nb"
 
 
 def test_json_escapes_what_json_need_not(capsys: Capture) -> None:
-    give_json([CODES])
+    print_json([CODES])
     shown = capsys.readouterr().out
     assert shown.isascii()
     assert "\x7f" not in shown
@@ -271,19 +271,19 @@ def test_a_full_disk_is_told_in_one_sentence(monkeypatch: pytest.MonkeyPatch) ->
         match=r"^standard output cannot be written to: No space left "
         r"on",
     ):
-        give_table([{"a": "b"}])
+        print_table([{"a": "b"}])
 
 
 def test_a_closed_output_is_told_in_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stdout", None)
     with pytest.raises(OutputError, match=r"^standard output is closed, so nothing can be"):
-        give_table([{"a": "b"}])
+        print_table([{"a": "b"}])
 
 
 def test_a_reader_that_has_enough_ends_the_command_well(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stdout", Full(BrokenPipeError(32, "Broken pipe")))
     with pytest.raises(SystemExit) as end:
-        give("x")
+        print_result("x")
     assert end.value.code == 0
 
 
@@ -295,9 +295,9 @@ def test_work_goes_on_where_nobody_reads_its_progress(
 ) -> None:
     monkeypatch.setattr(sys, "stderr", stream)
     monkeypatch.setenv("TTY_COMPATIBLE", "1")
-    say("x")
-    warn("x")
-    give_table([{"a": "b"}], stderr=True)
+    print_message("x")
+    print_warning("x")
+    print_table([{"a": "b"}], stderr=True)
     bar = Bar(3)
     bar.move(1, "x")
     bar.line("x")

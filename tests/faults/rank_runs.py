@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
-from netwright.core.console import complain
+from netwright.core.console import print_error
 from netwright.core.errors import NetwrightError
 from netwright.recipes.fitting.fit import fit
 from netwright.train.callback import Callback
@@ -44,7 +44,7 @@ def train_rank(
             **TRAIN,
         )
     except NetwrightError as error:
-        complain(str(error))
+        print_error(str(error))
         sys.exit(error.exit_code)
 
 

@@ -10,7 +10,17 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 # What is said to people, and what is there for type checkers: nothing is changed inside.
-TEXTS = {"Card", "Doc", "Source", "refusal", "warn", "say", "complain", "cast", "TypeVar"}
+TEXTS = {
+    "Card",
+    "Doc",
+    "Source",
+    "refusal",
+    "print_warning",
+    "print_message",
+    "print_error",
+    "cast",
+    "TypeVar",
+}
 TYPES = {"Annotated", "Literal", "Callable", "ClassVar", "Mapping", "Sequence", "TypeAlias"}
 SHOWN = {"__repr__", "__str__"}
 LISTS = {"__all__", "__slots__"}

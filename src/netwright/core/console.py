@@ -89,27 +89,27 @@ def _console(drawing: _Drawing | None = None, *, soft_wrap: bool = True) -> Cons
     )
 
 
-def say(text: str) -> None:
+def print_message(text: str) -> None:
     """One plain line for the person who watches, on standard error."""
     _console().print(visible_line(text))
 
 
-def warn(text: str) -> None:
+def print_warning(text: str) -> None:
     """A line that the person should not miss."""
     _console().print(Text.assemble(("note:", "yellow"), " ", visible_line(text)))
 
 
-def complain(text: str) -> None:
+def print_error(text: str) -> None:
     """The one sentence of a refusal."""
     _console().print(Text.assemble(("error:", "red"), " ", visible_line(text)))
 
 
-def give(text: str) -> None:
+def print_result(text: str) -> None:
     """What was asked for, in words, on standard output; it ends with one line end."""
     _put(visible(text), end="\n")
 
 
-def give_exactly(text: str, *, end: str = "\n") -> None:
+def print_data(text: str, *, end: str = "\n") -> None:
     """Data on standard output: as it is into files and pipes, visible on a terminal.
 
     Args:
@@ -119,7 +119,7 @@ def give_exactly(text: str, *, end: str = "\n") -> None:
     _put(visible(text) if _is_watched() else text, end=end)
 
 
-def give_json(value: Any) -> None:
+def print_json(value: Any) -> None:
     """One JSON value on standard output."""
     _put(json_text(value), end="\n")
 
@@ -129,7 +129,9 @@ def json_text(value: Any) -> str:
     return json.dumps(value, indent=2, allow_nan=False).replace("\x7f", "\\u007f")
 
 
-def give_table(rows: Sequence[Mapping[str, str]], *, title: str = "", stderr: bool = False) -> None:
+def print_table(
+    rows: Sequence[Mapping[str, str]], *, title: str = "", stderr: bool = False
+) -> None:
     """A table of text; the keys of the first row are its columns."""
     table = Table(title=visible_line(title) or None, title_justify="left", box=None, pad_edge=False)
     columns = list(rows[0]) if rows else []

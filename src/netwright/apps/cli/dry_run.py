@@ -12,7 +12,7 @@ MOST_LOOKS = 25  # at the loss in one step of L-BFGS, which searches
 
 def show_dry_run(prepared: "Prepared", *, quiet: bool) -> dict[str, Any]:
     """Print the layers with their shapes, the loss of one batch, and the cost; give the numbers."""
-    from netwright.core.console import give, give_table
+    from netwright.core.console import print_result, print_table
     from netwright.core.learner import Learner
     from netwright.models.ensembles.ensemble import Ensemble
     from netwright.recipes.fitting.first_batch import time_step, try_first_batch
@@ -42,7 +42,7 @@ def show_dry_run(prepared: "Prepared", *, quiet: bool) -> dict[str, Any]:
     }
     if quiet:
         return numbers
-    give_table(
+    print_table(
         [
             {
                 "layer": layer.path,
@@ -54,15 +54,15 @@ def show_dry_run(prepared: "Prepared", *, quiet: bool) -> dict[str, Any]:
         ]
     )
     counted = ", ".join(f"{name} {count:,}" for name, count in rows.items())
-    give(f"{examples_word(data.spec)}: {counted}")
-    give(f"{first.parameters:,} parameters; loss of the first batch {first.loss:.4f}")
+    print_result(f"{examples_word(data.spec)}: {counted}")
+    print_result(f"{first.parameters:,} parameters; loss of the first batch {first.loss:.4f}")
     if isinstance(model, Ensemble):
-        give("its members are trained one after the other: try one of them to see its cost")
+        print_result("its members are trained one after the other: try one of them to see its cost")
     elif by_itself:
-        give("it has its own learning rule: epochs and batches do not apply")
+        print_result("it has its own learning rule: epochs and batches do not apply")
     else:
         size = f"{batches:,} batches of {pace.batch_size}"
         length = f"{pace.epochs} epochs" if pace.last_step is None else f"{pace.last_step:,} steps"
         about = "about" if looks == 1 else "at most about"
-        give(f"{length}, {size}: {about} {seconds:.0f} s here")
+        print_result(f"{length}, {size}: {about} {seconds:.0f} s here")
     return numbers

@@ -15,7 +15,7 @@ def show_learning_rates(
     found: "LearningRateRange", recipe: "Recipe", *, quiet: bool
 ) -> dict[str, Any]:
     """Print loss against learning rate and the command that trains with the best; give them."""
-    from netwright.core.console import give, give_table
+    from netwright.core.console import print_result, print_table
     from netwright.recipes.plan.reproduce import as_command
 
     command = None
@@ -23,10 +23,10 @@ def show_learning_rates(
         train = replace(recipe.train, lr=found.suggestion)
         command = as_command(replace(recipe, train=train).to_mapping())
     if not quiet:
-        give_table(curve_rows(found))
-        give(found.caption)
+        print_table(curve_rows(found))
+        print_result(found.caption)
         if command is not None:
-            give(f"to train with it: {command}")
+            print_result(f"to train with it: {command}")
     return {**found.to_json(), "command": command}
 
 

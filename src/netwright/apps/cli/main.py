@@ -89,10 +89,10 @@ def _options(
     version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,
 ) -> None:
     if version:
-        from netwright.core.console import give
+        from netwright.core.console import print_result
         from netwright.core.version import VERSION
 
-        give(VERSION)
+        print_result(VERSION)
         raise typer.Exit
 
 
@@ -130,13 +130,13 @@ def _end(code: int) -> NoReturn:
 
 def run(arguments: list[str]) -> int:
     """Run one command; give its exit code."""
-    from netwright.core.console import complain
+    from netwright.core.console import print_error
 
     try:
         code = app(arguments, prog_name="netwright", standalone_mode=False)
         return code if isinstance(code, int) else 0
     except NetwrightError as error:
-        complain(str(error))
+        print_error(str(error))
         return error.exit_code
     except KeyboardInterrupt:
         return 130
@@ -144,10 +144,10 @@ def run(arguments: list[str]) -> int:
         sentence = _said_of(error)
         if not sentence:
             raise
-        complain(sentence)
+        print_error(sentence)
         return 2 if error.errno in UNREACHABLE else 1
     except CLICK_ERROR as error:
-        complain(_sentence(error, arguments))
+        print_error(_sentence(error, arguments))
         return 2
     except SystemExit as end:
         return end.code if isinstance(end.code, int) else 1

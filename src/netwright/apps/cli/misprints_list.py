@@ -6,7 +6,7 @@ from pathlib import Path
 
 def show_misprints(html: Path | None, *, as_json: bool) -> None:
     """Check every misprint and tell what its two forms give."""
-    from netwright.core.console import give, give_json
+    from netwright.core.console import print_json, print_result
     from netwright.core.storage import write_text
     from netwright.inspection.drawing.formula import formula_text
     from netwright.theory.misprints.catalog import MISPRINTS
@@ -16,16 +16,16 @@ def show_misprints(html: Path | None, *, as_json: bool) -> None:
     if html is not None:
         write_text(html, misprints_page(checked))
     if as_json:
-        give_json([entry.to_json() for entry in checked])
+        print_json([entry.to_json() for entry in checked])
         return
     for topic, group in groupby(checked, key=lambda entry: entry.misprint.topic):
-        give(topic)
+        print_result(topic)
         for entry in group:
             misprint = entry.misprint
-            give(f"  {misprint.name}: {misprint.difference}")
-            give(f"    right  {formula_text(misprint.right)}")
-            give(f"    wrong  {formula_text(misprint.wrong)}")
-            give(f"    {entry.sentence}")
-            give("")
+            print_result(f"  {misprint.name}: {misprint.difference}")
+            print_result(f"    right  {formula_text(misprint.right)}")
+            print_result(f"    wrong  {formula_text(misprint.wrong)}")
+            print_result(f"    {entry.sentence}")
+            print_result("")
     if html is not None:
-        give(f"page: {html}")
+        print_result(f"page: {html}")

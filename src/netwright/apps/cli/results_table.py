@@ -10,18 +10,18 @@ if TYPE_CHECKING:
 
 def write_report(run: "Run") -> Path | None:
     """The run's page; where it fails the results are still worth telling."""
-    from netwright.core.console import warn
+    from netwright.core.console import print_warning
 
     try:
         return run.report()
     except Exception as error:
-        warn(f"no report was written: {type(error).__name__}: {error}")
+        print_warning(f"no report was written: {type(error).__name__}: {error}")
         return None
 
 
 def show_results(run: "Run", *, as_json: bool, report: Path | None) -> None:
     """The run's metrics beside the baseline, its folder, and its report where there is one."""
-    from netwright.core.console import give, give_json, give_table
+    from netwright.core.console import print_json, print_result, print_table
     from netwright.recipes.run.answers import examples_word
     from netwright.recipes.run.metric_table import metric_rows
 
@@ -29,15 +29,15 @@ def show_results(run: "Run", *, as_json: bool, report: Path | None) -> None:
     if as_json:
         places = {"run": run.folder, "report": report}
         named = {name: None if path is None else str(path) for name, path in places.items()}
-        give_json({**named, **results})
+        print_json({**named, **results})
         return
     title = f"{results['split']} ({results['rows']} {examples_word(run.spec)})"
-    give_table(metric_rows(results["metrics"], results["baseline"]), title=title)
-    give(f"baseline: {results['baseline_rule']}")
-    give(f"time: {_times(results)}")
-    give(f"run: {run.folder}")
+    print_table(metric_rows(results["metrics"], results["baseline"]), title=title)
+    print_result(f"baseline: {results['baseline_rule']}")
+    print_result(f"time: {_times(results)}")
+    print_result(f"run: {run.folder}")
     if report is not None:
-        give(f"report: {report}")
+        print_result(f"report: {report}")
 
 
 def _times(results: Mapping[str, Any]) -> str:

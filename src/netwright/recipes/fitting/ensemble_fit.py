@@ -9,7 +9,7 @@ from typing import cast
 
 import torch
 
-from netwright.core.console import Bar, say, warn
+from netwright.core.console import Bar, print_message, print_warning
 from netwright.core.devices import device_of
 from netwright.core.errors import ConfigError
 from netwright.core.interrupts import Interrupt
@@ -71,7 +71,7 @@ def ensemble_fit(prepared: PreparedEnsemble, here: RunContext) -> Outcome:
         write_recipe(here.folder, recipe)  # what was changed was allowed
         if is_finished(here.folder):
             if not here.quiet:
-                say(f"resuming from {here.folder}: all of its members are trained")
+                print_message(f"resuming from {here.folder}: all of its members are trained")
             return _as_it_ended(prepared, here.folder)
     course = _Course(prepared, here, kept)
     stopped: Outcome | None = None
@@ -136,7 +136,9 @@ class _Course:
         if prepared.unused and not here.quiet:
             members = cast(list[Member], list(cast(Ensemble, prepared.model).members))
             names = ", ".join(dict.fromkeys(member.name for member in members))
-            warn(f"{names} has its own learning rule and does not use {', '.join(prepared.unused)}")
+            print_warning(
+                f"{names} has its own learning rule and does not use {', '.join(prepared.unused)}"
+            )
 
     def go_through(self, lesson: Lesson) -> Outcome | None:
         """Let the member learn, unless it had; gives how that ended where it was cut short."""

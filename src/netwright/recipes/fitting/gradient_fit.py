@@ -5,7 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from netwright.core.checks import nearest
-from netwright.core.console import say, warn
+from netwright.core.console import print_message, print_warning
 from netwright.core.errors import ConfigError
 from netwright.core.finding import Finding
 from netwright.core.interrupts import Interrupt
@@ -66,9 +66,11 @@ def gradient_fit(prepared: Prepared, here: RunContext) -> Outcome:
         if here.checkpoint is not None:
             remarks = load_checkpoint(here.checkpoint, state, with_state, allow=here.allow)
             if not here.quiet:
-                say(f"resuming from {here.checkpoint}: epoch {state.epoch + 1}, step {state.step}")
+                print_message(
+                    f"resuming from {here.checkpoint}: epoch {state.epoch + 1}, step {state.step}"
+                )
                 for remark in remarks:
-                    warn(remark)
+                    print_warning(remark)
             if here.folder is not None and here.ranks.is_first:
                 _write_again(here.folder, prepared.recipe)
         trainer.fit(state, data)

@@ -16,7 +16,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from netwright.core.console import complain, say
+from netwright.core.console import print_error, print_message
 from netwright.core.errors import ConfigError, PeerError
 from netwright.core.interrupts import EXIT_CODES, Interrupt
 
@@ -152,18 +152,18 @@ def _conclude(ranks: list[Rank], late: list[Rank], timeout: float) -> int:
     bereft = [rank for rank, code in codes.items() if code == LOST_PEER]
     for rank in killed[:1] or failed[:1] or bereft[:1]:
         for line in rank.errors.read_text(errors="replace").splitlines():
-            say(f"rank {rank.number}: {line}")
+            print_message(f"rank {rank.number}: {line}")
     if killed:
         name = signal.Signals(-codes[killed[0]]).name
-        complain(f"{killed[0]} was killed by {name}; {ADVICE}")
+        print_error(f"{killed[0]} was killed by {name}; {ADVICE}")
         return 1
     if failed:
         return codes[failed[0]]
     if bereft:
-        say(ADVICE)
+        print_message(ADVICE)
         return 1
     if late:  # the last of them: rank 0 is never late alone
-        complain(f"{late[-1]} did not exit within {timeout:g} s after the others; {ADVICE}")
+        print_error(f"{late[-1]} did not exit within {timeout:g} s after the others; {ADVICE}")
         return 1
     return max(codes.values())
 

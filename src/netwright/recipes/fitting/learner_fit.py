@@ -6,7 +6,7 @@ from contextlib import closing
 from dataclasses import fields, replace
 from typing import NamedTuple, cast
 
-from netwright.core.console import Bar, warn
+from netwright.core.console import Bar, print_warning
 from netwright.core.devices import device_of
 from netwright.core.errors import RunError
 from netwright.core.interrupts import Interrupt
@@ -64,10 +64,12 @@ def learner_fit(prepared: Prepared, here: RunContext) -> Outcome:
 
     if prepared.unused and not here.quiet:
         name = prepared.recipe.model or type(module).__name__
-        warn(f"{name} has its own learning rule and does not use {', '.join(prepared.unused)}")
+        print_warning(
+            f"{name} has its own learning rule and does not use {', '.join(prepared.unused)}"
+        )
     remark = model.forewarning(len(data.train))
     if remark and not here.quiet:
-        warn(remark)
+        print_warning(remark)
     with Interrupt() as interrupt, closing(bar):
         for numbers in model.fit_steps(_counted(data.train, task), prepared.recipe.seed):
             steps += 1

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from safetensors.torch import save
 
-from netwright.core.console import warn
+from netwright.core.console import print_warning
 from netwright.core.errors import ConfigError, DataError
 from netwright.core.inside import has_file, has_folder, open_folder
 from netwright.core.manifest import whole_folder
@@ -77,7 +77,7 @@ class MemberCheckpoints:
                     raise DataError(f"{place} holds no {FILE} by its manifest")
                 member.load_state_dict(read_tensors(files[FILE], place / FILE))
         except DataError as error:
-            warn(f"{error}: the member is trained again")
+            print_warning(f"{error}: the member is trained again")
             return False
         return True
 

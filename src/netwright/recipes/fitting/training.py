@@ -8,7 +8,7 @@ from typing import Any
 
 from torch import nn
 
-from netwright.core.console import say, warn
+from netwright.core.console import print_message, print_warning
 from netwright.core.devices import device_of
 from netwright.core.errors import ConfigError
 from netwright.core.finding import Finding
@@ -79,7 +79,7 @@ def train(
 
 def _tell(remarks: Sequence[str], *, quiet: bool) -> None:
     for remark in () if quiet else remarks:
-        warn(remark)
+        print_warning(remark)
 
 
 def _check_together(prepared: Prepared, ranks: Ranks) -> None:
@@ -194,7 +194,7 @@ def _train(prepared: Prepared, here: RunContext) -> Run:
         guess=task.baseline(data.train),
     )
     if not outcome.finished and here.folder is not None and not here.quiet:
-        say(f"the run is saved; resume with: netwright train --resume {here.folder}")
+        print_message(f"the run is saved; resume with: netwright train --resume {here.folder}")
     if outcome.exit_code == 130:
         saved = f"the run is saved in {here.folder}" if here.folder else "nothing is saved"
         raise KeyboardInterrupt(saved)

@@ -12,7 +12,7 @@ from typing import Any
 
 from netwright.core.checks import check_seed, nearest
 from netwright.core.config import Config
-from netwright.core.console import say
+from netwright.core.console import print_message
 from netwright.core.errors import ConfigError, DataError, NetwrightError
 from netwright.data.dataset import Data
 from netwright.metrics.catalog import Metric
@@ -122,7 +122,7 @@ def run_comparison(prepared: PreparedComparison, *, quiet: bool = False) -> Comp
                 score, seconds = results[-1]["metrics"][metric.name], results[-1]["seconds"]
                 done = f"{sum(map(len, fits))}/{rounds * len(fits)}"
                 told = f"{metric.name} {score:.4g} ({seconds:.1f} s)"
-                say(f"{done}  {contender.label}, seed {seed}: {told}")
+                print_message(f"{done}  {contender.label}, seed {seed}: {told}")
     rows = tuple(_row(*pair, metric) for pair in zip(contenders, fits, strict=True))
     of_all = fits[0][0]  # split and baseline are the same in every fit
     return Comparison(

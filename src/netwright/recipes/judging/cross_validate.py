@@ -12,7 +12,7 @@ from typing import Any, cast
 from torch import Tensor, nn
 
 from netwright.core.config import Config, describe, parse
-from netwright.core.console import say
+from netwright.core.console import print_message
 from netwright.core.errors import ConfigError, DataError, NetwrightError
 from netwright.core.learner import Learner
 from netwright.core.seeding import seeded
@@ -108,7 +108,7 @@ def cross_validate_recipe(
                 )
             if not quiet:
                 told = f"{chosen.name} {score:.4g} ({done[-1].seconds:.1f} s)"
-                say(f"{len(done)}/{folds * repeats}  {told}")
+                print_message(f"{len(done)}/{folds * repeats}  {told}")
     return CrossValidation(
         recipe=recipe.to_mapping(),
         data=rows.data.name,

@@ -17,7 +17,7 @@ from torch import nn
 
 from netwright.core.checks import check_positive
 from netwright.core.config import Config
-from netwright.core.console import say
+from netwright.core.console import print_message
 from netwright.core.errors import ConfigError, DataError
 from netwright.core.learner import Learner
 from netwright.core.time_span import parse_time_span
@@ -207,7 +207,7 @@ def run_search(
     command = f"netwright search --resume {folder}"
     if not quiet:
         help_us = f"; to add a worker from another terminal: {command}" if plan.is_typed else ""
-        say(f"searching in {folder}{help_us}")
+        print_message(f"searching in {folder}{help_us}")
     go_on = command if plan.is_typed else f"the same nw.search, out={str(folder)!r}"
     queue = TrialQueue(folder, plan)
     study = Study(folder, plan, queue.study, data, module)
@@ -219,20 +219,22 @@ def run_search(
         with queue.guard:
             study.write()
         if not quiet:
-            say(study.line(number))
+            print_message(study.line(number))
 
     try:
         work(queue, training, told=told, is_over=lambda: training.is_late)
     except (KeyboardInterrupt, SystemExit):
         if not quiet:
-            say(f"the study is saved, and the current trial is queued again; resume with: {go_on}")
+            print_message(
+                f"the study is saved, and the current trial is queued again; resume with: {go_on}"
+            )
         raise
     if training.is_late and not quiet:
         over = f"the time limit of {max_time:g} s; the interrupted trial is queued again"
-        say(f"{over}; resume with: {go_on}")
+        print_message(f"{over}; resume with: {go_on}")
     cells = count_cells(plan.space)
     if cells is not None and cells < plan.trials and queue.is_exhausted and not quiet:
-        say(
+        print_message(
             f"the search space is exhausted: it has {cells} combinations, fewer than "
             f"{plan.trials} trials"
         )

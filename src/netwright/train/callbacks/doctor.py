@@ -11,7 +11,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from netwright.core.console import warn
+from netwright.core.console import print_warning
 from netwright.core.finding import Finding
 from netwright.core.storage import append_text, remove_file, write_text
 from netwright.inspection.inside.unit_activity import UnitActivity, unit_activities
@@ -122,7 +122,7 @@ class Doctor(Callback):
             )
         ]
         if not self.quiet:
-            warn(f"doctor: {self.findings[0]}")
+            print_warning(f"doctor: {self.findings[0]}")
 
     def _write(self) -> None:
         """Add what the file lacks; the first line names the layers."""

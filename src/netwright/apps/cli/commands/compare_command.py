@@ -54,7 +54,7 @@ def compare(  # noqa: PLR0913, PLR0917 - one argument an option
     netwright compare mlp mlp:dropout=0 --seeds 10
     netwright compare mlp mlp
     """
-    from netwright.core.console import give, give_json, give_table, say
+    from netwright.core.console import print_json, print_message, print_result, print_table
     from netwright.recipes.judging.compare import prepare_comparison, run_comparison
     from netwright.recipes.saved.run_folder import create_run_folder
 
@@ -92,7 +92,7 @@ def compare(  # noqa: PLR0913, PLR0917 - one argument an option
         comparison = run_comparison(prepared, quiet=quiet or as_json)
     except KeyboardInterrupt:
         folder.rmdir()  # nothing is in it yet
-        say("interrupted; the comparison is incomplete, so nothing was saved")
+        print_message("interrupted; the comparison is incomplete, so nothing was saved")
         raise typer.Exit(130) from None  # typer would make an Abort of it
     except BaseException:
         folder.rmdir()
@@ -100,9 +100,9 @@ def compare(  # noqa: PLR0913, PLR0917 - one argument an option
     page = comparison.save(folder / "compare.html")
     comparison.save(folder / "compare.json")
     if as_json:
-        give_json({"page": str(page), **comparison.to_json()})
+        print_json({"page": str(page), **comparison.to_json()})
         return
-    give_table(comparison.table_rows(), title=comparison.setting)
+    print_table(comparison.table_rows(), title=comparison.setting)
     for remark in comparison.remarks:
-        give(remark)
-    give(f"page: {page}")
+        print_result(remark)
+    print_result(f"page: {page}")

@@ -53,7 +53,7 @@ def cross_validate(  # noqa: PLR0913, PLR0917 - one argument an option
     netwright cross-validate least-squares diabetes --folds 10 --repeats 5
     netwright cross-validate -c recipe.yaml --json
     """
-    from netwright.core.console import give, give_json, give_table, say
+    from netwright.core.console import print_json, print_message, print_result, print_table
     from netwright.recipes.judging.cross_validate import cross_validate_recipe
     from netwright.recipes.judging.folds import foldable
     from netwright.recipes.plan.recipe import parse_recipe
@@ -86,11 +86,11 @@ def cross_validate(  # noqa: PLR0913, PLR0917 - one argument an option
             quiet=quiet or as_json,
         )
     except KeyboardInterrupt:
-        say("interrupted; the folds are incomplete, so nothing was saved")
+        print_message("interrupted; the folds are incomplete, so nothing was saved")
         raise typer.Exit(130) from None  # typer would make an Abort of it
     if as_json:
-        give_json(found.to_json())
+        print_json(found.to_json())
         return
-    give_table(found.table_rows(), title=found.setting)
+    print_table(found.table_rows(), title=found.setting)
     for said in (found.sentence, *found.remarks):
-        give(said)
+        print_result(said)

@@ -42,7 +42,7 @@ def doctor(  # noqa: PLR0913, PLR0917 - one argument an option
     netwright doctor photos/ --model resnet18 --out doctor.html
     netwright doctor reviews.tsv --text sentence --target label
     """
-    from netwright.core.console import give, give_json, say
+    from netwright.core.console import print_json, print_message, print_result
     from netwright.recipes.doctor.diagnosis import check_is_page
     from netwright.recipes.doctor.doctor import doctor_recipe
     from netwright.recipes.plan.recipe import parse_recipe
@@ -67,10 +67,10 @@ def doctor(  # noqa: PLR0913, PLR0917 - one argument an option
     )
     found = doctor_recipe(recipe, is_model_given=model is not None or bool(config))
     if out is not None:
-        say(f"written: {found.save(out)}")
+        print_message(f"written: {found.save(out)}")
     if as_json:
-        give_json(found.to_json())
+        print_json(found.to_json())
     else:
-        give(str(found))
+        print_result(str(found))
     if not found.is_loaded:
         raise typer.Exit(1)  # findings are advice, but this data cannot be trained on

@@ -12,7 +12,7 @@ def env(
 
     netwright env
     """
-    from netwright.core.console import give, give_json
+    from netwright.core.console import print_json, print_result
     from netwright.core.devices import pick_device
     from netwright.data.locations import cache_folder, search_path
     from netwright.recipes.saved.environment import describe_environment
@@ -20,9 +20,9 @@ def env(
     found = describe_environment(pick_device("auto"))
     places = {"data": [str(path) for path in search_path()], "cache": str(cache_folder(""))}
     if as_json:
-        give_json({**found, **places})
+        print_json({**found, **places})
         return
     packages = found.pop("packages")
     for name, value in {**found, **packages, **places}.items():
         shown = ", ".join(value) if isinstance(value, list) else value
-        give(f"{name:<14} {shown}")
+        print_result(f"{name:<14} {shown}")

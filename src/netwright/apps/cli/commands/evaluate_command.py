@@ -30,7 +30,7 @@ def evaluate(
     netwright evaluate runs/mlp-digits-001
     netwright evaluate runs/mlp-default-csv-001 new.csv
     """
-    from netwright.core.console import give_json, give_table, warn
+    from netwright.core.console import print_json, print_table, print_warning
     from netwright.core.errors import ConfigError
     from netwright.recipes.run.metric_table import metric_rows
     from netwright.recipes.run.run import open_run
@@ -44,10 +44,10 @@ def evaluate(
     read_as(opened, settings or [])
     examples = opened.examples(*given, split=split)
     for remark in opened.preprocessor.remarks(*given) if given else ():
-        warn(remark)
+        print_warning(remark)
     metrics, baseline = opened.evaluate(examples), opened.baseline(examples)
     shown = "".join(given) or split or opened.results["split"]
     if as_json:
-        give_json({"split": shown, "metrics": metrics, "baseline": baseline})
+        print_json({"split": shown, "metrics": metrics, "baseline": baseline})
         return
-    give_table(metric_rows(metrics, baseline), title=shown)
+    print_table(metric_rows(metrics, baseline), title=shown)

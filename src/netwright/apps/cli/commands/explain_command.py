@@ -23,7 +23,7 @@ def explain(
     netwright explain adam
     netwright explain mlp --html
     """
-    from netwright.core.console import give, give_json
+    from netwright.core.console import print_json, print_result
     from netwright.core.storage import write_text
     from netwright.inspection.drawing.view import plain
     from netwright.recipes.explain.explain import explain, explanation_page
@@ -33,37 +33,37 @@ def explain(
     if page is not None:
         write_text(page, explanation_page(found))
     if as_json:
-        give_json([plain(explanation) for explanation in found])
+        print_json([plain(explanation) for explanation in found])
     elif page is not None:
-        give(f"page: {page}")
+        print_result(f"page: {page}")
     else:
         for explanation in found:
             if explanation is not found[0]:
-                give("")
+                print_result("")
             _show(explanation)
 
 
 def _show(explanation: "Explanation") -> None:
     """From the sentence to the code, in the order in which one reads it."""
-    from netwright.core.console import give, give_table
+    from netwright.core.console import print_result, print_table
     from netwright.inspection.drawing.formula import formula_text
     from netwright.recipes.explain.explain import setting_rows
 
     card = explanation.card
-    give(f"{explanation.name} ({explanation.kind})\n{card.sentence}")
+    print_result(f"{explanation.name} ({explanation.kind})\n{card.sentence}")
     if card.formula:
-        give(f"\n    {formula_text(card.formula)}\n    LaTeX: {card.formula}")
+        print_result(f"\n    {formula_text(card.formula)}\n    LaTeX: {card.formula}")
     symbols = [{"symbol": formula_text(s), "meaning": m} for s, m in card.symbols.items()]
     for rows in (symbols, setting_rows(explanation.settings)):
         if rows:
-            give("")
-            give_table(rows)
+            print_result("")
+            print_table(rows)
     if card.misprint:
-        give(f"\nBeware: {card.misprint}")
-    give(f"\nSource: {card.source}")
+        print_result(f"\nBeware: {card.misprint}")
+    print_result(f"\nSource: {card.source}")
     for code in explanation.code:
         count = code.lines.count("\n") + 1
         if count > MOST_LINES:
-            give(f"\n{code.place} ({count} lines; --html shows them)")
+            print_result(f"\n{code.place} ({count} lines; --html shows them)")
         else:
-            give(f"\n{code.place}\n{indent(code.lines, '    ')}")
+            print_result(f"\n{code.place}\n{indent(code.lines, '    ')}")

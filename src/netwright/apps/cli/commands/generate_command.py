@@ -37,7 +37,7 @@ def generate(  # noqa: PLR0913, PLR0917 - one argument an option
     netwright generate RUN "To be" --temperature 0.5 --top-k 40 --count 3
     echo "Once upon" | netwright generate RUN -
     """
-    from netwright.core.console import give_exactly, give_json, warn
+    from netwright.core.console import print_data, print_json, print_warning
     from netwright.core.errors import ConfigError
     from netwright.recipes.run.run import open_run
 
@@ -62,17 +62,17 @@ def generate(  # noqa: PLR0913, PLR0917 - one argument an option
     ]
     if beginning:
         for remark in opened.preprocessor.remarks([beginning]):
-            warn(f"of the prompt, {remark}")
+            print_warning(f"of the prompt, {remark}")
     if as_json:
-        give_json([{"prompt": beginning, "text": "".join(pieces)} for pieces in texts])
+        print_json([{"prompt": beginning, "text": "".join(pieces)} for pieces in texts])
         return
     for place, pieces in enumerate(texts):
         if place:
-            give_exactly("---")
-        give_exactly(beginning, end="")
+            print_data("---")
+        print_data(beginning, end="")
         for piece in pieces:
-            give_exactly(piece, end="")
-        give_exactly("")
+            print_data(piece, end="")
+        print_data("")
 
 
 def _check_beams(beams: int, count: int, drawing: Sequence[str]) -> None:

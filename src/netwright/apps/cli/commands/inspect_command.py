@@ -37,7 +37,7 @@ def inspect(
     netwright inspect runs/mlp-digits-001 backprop --example 3 --save steps.html
     netwright inspect runs/mlp-digits-001 landscape --set cells=41 --save landscape.png
     """
-    from netwright.core.console import give, give_json, give_table
+    from netwright.core.console import print_json, print_result, print_table
     from netwright.core.errors import ConfigError
     from netwright.inspection.drawing.view import check_can_save
     from netwright.recipes.run import look_inside
@@ -47,24 +47,24 @@ def inspect(
             raise ConfigError("--save, --example and --set need the name of a view")
         shown = look_inside.inspectable(run, data=data)
         if as_json:
-            give_json(shown)
+            print_json(shown)
         else:
-            give_table([{"view": name, "what it shows": told} for name, told in shown.items()])
+            print_table([{"view": name, "what it shows": told} for name, told in shown.items()])
         return
     if save is not None:
         check_can_save(save, "a view")
     chosen = _settings(settings or []) | ({} if example is None else {"example": example})
     seen = look_inside.inspect(run, view, data=data, **chosen)
     if as_json:
-        give_json(seen.to_json())
+        print_json(seen.to_json())
     elif save is None:
         _tell(seen)
     else:
-        give(seen.caption)  # the picture shows the rest
+        print_result(seen.caption)  # the picture shows the rest
     if save is not None:
         seen.save(save)
         if not as_json:
-            give(f"written: {save}")
+            print_result(f"written: {save}")
 
 
 def _settings(typed: list[str]) -> dict[str, Any]:
@@ -81,9 +81,9 @@ def _settings(typed: list[str]) -> dict[str, Any]:
 
 
 def _tell(view: "View") -> None:
-    from netwright.core.console import give, give_table
+    from netwright.core.console import print_result, print_table
 
     rows = view.table_rows()
     if rows:
-        give_table(rows)
-    give(view.text())
+        print_table(rows)
+    print_result(view.text())

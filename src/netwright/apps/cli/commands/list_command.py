@@ -17,7 +17,7 @@ def list_names(
     netwright list data --json
     """
     from netwright.core.checks import nearest
-    from netwright.core.console import give_json, give_table
+    from netwright.core.console import print_json, print_table
     from netwright.core.errors import ConfigError
 
     if kind not in TABLES:
@@ -25,6 +25,6 @@ def list_names(
         raise ConfigError(f"unknown kind {kind!r}{hint}")
     sentences = kept_sentences()[kind]
     if as_json:
-        give_json(sentences)
+        print_json(sentences)
     else:
-        give_table([{"name": name, "what it is": text} for name, text in sentences.items()])
+        print_table([{"name": name, "what it is": text} for name, text in sentences.items()])

@@ -66,7 +66,7 @@ def predict(  # noqa: PLR0913, PLR0917 - one argument an option
     netwright predict RUN photos/ --out masks
     netwright predict RUN series.csv    (a last row without values: what comes next)
     """
-    from netwright.core.console import give, give_exactly
+    from netwright.core.console import print_data, print_result
     from netwright.core.errors import ConfigError
     from netwright.core.storage import write_text
     from netwright.recipes.run.answers import check_asked
@@ -91,10 +91,10 @@ def predict(  # noqa: PLR0913, PLR0917 - one argument an option
         answers = _answer_rows(opened, rows, keep, proba=proba, threshold=threshold)
     text = _text(opened, answers, as_json=as_json)
     if out is None or is_mask:
-        give_exactly(text)
+        print_data(text)
     else:
         write_text(out, text)
-        give(f"{len(answers)} answers: {out}")
+        print_result(f"{len(answers)} answers: {out}")
 
 
 def _form(run: "Run") -> str:
@@ -142,7 +142,7 @@ def _answer_rows(
 ) -> list[dict[str, Any]]:
     """One answer a row of a table, a text, or a sentence; what names the row stands before it."""
     from netwright.apps.cli.predicted_texts import complete_pairs, tag_words
-    from netwright.core.console import warn
+    from netwright.core.console import print_warning
     from netwright.core.errors import ConfigError
     from netwright.data.series.encoder import SeriesEncoder
     from netwright.data.tables.raw_table import RawTable
@@ -154,7 +154,7 @@ def _answer_rows(
         raise ConfigError("--keep is for the columns of a table")
     kept = _kept_columns(run, rows, keep) if isinstance(rows, RawTable) else []
     for remark in encoder.remarks(rows):
-        warn(remark)
+        print_warning(remark)
     if run.spec.target == "tags":
         return tag_words(run, rows)
     if isinstance(encoder, PairEncoder):

@@ -36,7 +36,7 @@ def race(
     netwright race sgd momentum adam --surface ravine --out race.png
     netwright race sgd adam newton --surface saddle --lr sgd=0.1 --out race.html
     """
-    from netwright.core.console import give, give_json, give_table
+    from netwright.core.console import print_json, print_result, print_table
     from netwright.core.errors import ConfigError
     from netwright.inspection.drawing.view import check_can_save
     from netwright.theory.optimizers.optimizer_race import RACERS, run_race
@@ -50,14 +50,14 @@ def race(
         check_can_save(out, "a race")
     races = [run_race(one, names, steps=steps, rates=rates) for one in surfaces]
     if as_json:
-        give_json({"steps": steps, "races": [one.to_json() for one in races]})
+        print_json({"steps": steps, "races": [one.to_json() for one in races]})
     else:
         for one in races:
-            give_table(one.rows(), title=one.surface)
+            print_table(one.rows(), title=one.surface)
     if out is not None:
         for path in _write(races, out, steps):
             if not as_json:
-                give(f"written: {path}")
+                print_result(f"written: {path}")
 
 
 def _rates(typed: list[str]) -> dict[str, float]:

@@ -21,17 +21,17 @@ def report(
     netwright report runs/mlp-digits-001
     netwright report runs/mlp-digits-001 --no-examples --out digits.html
     """
-    from netwright.core.console import give, give_json, warn
+    from netwright.core.console import print_json, print_result, print_warning
     from netwright.core.storage import read_json
     from netwright.recipes.run.run import open_run
 
     page = open_run(run).report(out, examples=not no_examples)
     told = read_json(page.with_suffix(".json"))
     if told["absent"]:
-        warn(f"without views of predictions and data: {told['absent']}")
+        print_warning(f"without views of predictions and data: {told['absent']}")
     if told["unmeasured"]:
-        warn(f"without learning curves: {told['unmeasured']}")
+        print_warning(f"without learning curves: {told['unmeasured']}")
     if as_json:
-        give_json(told)
+        print_json(told)
     else:
-        give(f"report: {page}")
+        print_result(f"report: {page}")

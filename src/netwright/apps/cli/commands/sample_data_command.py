@@ -15,15 +15,15 @@ def sample_data(
     netwright sample-data
     netwright sample-data samples
     """
-    from netwright.core.console import give, give_json, warn
+    from netwright.core.console import print_json, print_result, print_warning
     from netwright.data.sample_files import write_samples
 
     written, kept = write_samples(folder)
     tops = list(dict.fromkeys(path.relative_to(folder).parts[0] for path in written))
     if kept:
         names = dict.fromkeys(path.relative_to(folder).parts[0] for path in kept)
-        warn(f"left unchanged: {', '.join(names)}")
+        print_warning(f"left unchanged: {', '.join(names)}")
     if as_json:
-        give_json([str(path) for path in written])
+        print_json([str(path) for path in written])
     else:
-        give("".join(f"{folder / name}\n" for name in tops) or "nothing was written")
+        print_result("".join(f"{folder / name}\n" for name in tops) or "nothing was written")

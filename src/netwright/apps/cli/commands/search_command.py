@@ -133,13 +133,13 @@ def search(  # noqa: PLR0913, PLR0917 - one argument an option
 
 
 def _show(study: "Study", *, as_json: bool) -> None:
-    from netwright.core.console import give, give_json, give_table
+    from netwright.core.console import print_json, print_result, print_table
     from netwright.recipes.search.report import FILE
 
     if as_json:
-        give_json({"folder": str(study.folder), **study.to_json()})
+        print_json({"folder": str(study.folder), **study.to_json()})
         return
-    give_table(study.best_rows())
-    give(study.sentence)
-    give(f"report: {study.folder / FILE}")
-    give(f"to train the best again: {study.command}")
+    print_table(study.best_rows())
+    print_result(study.sentence)
+    print_result(f"report: {study.folder / FILE}")
+    print_result(f"to train the best again: {study.command}")

@@ -64,7 +64,7 @@ def theory(
 def _check(
     names: list[str] | None, typed: list[str], seed: int, size: Any, *, quiet: bool
 ) -> list["LedgerEntry"]:
-    from netwright.core.console import say
+    from netwright.core.console import print_message
     from netwright.core.errors import ConfigError
     from netwright.theory.catalog import CLAIMS
     from netwright.theory.ledger import check_claim
@@ -81,7 +81,7 @@ def _check(
         entries.append(entry)
         if len(chosen) > 1 and not quiet:
             surprise = "" if entry.is_as_expected else "  (not as expected)"
-            say(f"{name:<28}{entry.answer}{surprise}  {entry.seconds:6.2f} s")
+            print_message(f"{name:<28}{entry.answer}{surprise}  {entry.seconds:6.2f} s")
     return entries
 
 
@@ -101,14 +101,14 @@ def _settings(typed: list[str]) -> dict[str, Any]:
 def _tell(
     entries: list["LedgerEntry"], seed: int, size: Any, html: Path | None, *, as_json: bool
 ) -> None:
-    from netwright.core.console import give, give_json
+    from netwright.core.console import print_json, print_result
     from netwright.core.storage import write_text
     from netwright.theory.ledger_page import ledger_page
 
     if html is not None:
         write_text(html, ledger_page(entries, seed=seed, size=size))
     if as_json:
-        give_json(
+        print_json(
             {
                 "seed": seed,
                 "size": size,
@@ -124,23 +124,23 @@ def _tell(
         surprising = [entry.name for entry in entries if not entry.is_as_expected]
         answers = [entry.answer for entry in entries]
         open_ = answers.count("undecided")
-        give(
+        print_result(
             f"{len(entries)} claims: {answers.count('holds')} hold, {answers.count('fails')} fail"
             f"{f', {open_} undecided' if open_ else ''}; not as "
             f"expected: {', '.join(surprising) or 'none'}"
         )
     if html is not None:
-        give(f"page: {html}")
+        print_result(f"page: {html}")
 
 
 def _show(entry: "LedgerEntry") -> None:
     """Statement, formula, findings, and what each assumption is worth."""
-    from netwright.core.console import give, give_table
+    from netwright.core.console import print_result, print_table
     from netwright.inspection.drawing.formula import formula_text
 
-    give(f"{entry.name} ({entry.claim.kind}): {entry.claim.statement}")
-    give(f"\n    {formula_text(entry.claim.card.formula)}\n")
-    give_table(
+    print_result(f"{entry.name} ({entry.claim.kind}): {entry.claim.statement}")
+    print_result(f"\n    {formula_text(entry.claim.card.formula)}\n")
+    print_table(
         [
             {
                 "measured": finding.what,
@@ -153,12 +153,12 @@ def _show(entry: "LedgerEntry") -> None:
         ]
     )
     surprise = "" if entry.is_as_expected else ", which was not expected"
-    give(f"\nverdict: it {entry.verdict.words}{surprise} ({entry.seconds:.2f} s)")
+    print_result(f"\nverdict: it {entry.verdict.words}{surprise} ({entry.seconds:.2f} s)")
     if entry.settings:
-        give("settings were changed, so no verdict is expected")
+        print_result("settings were changed, so no verdict is expected")
     for name, verdict in entry.without.items():
         text = entry.claim.assumptions[name]
-        give(f"without {name} ({text}): it {verdict.told}")
+        print_result(f"without {name} ({text}): it {verdict.told}")
     if entry.warning:
-        give(entry.warning)
-    give(f"source: {entry.claim.card.source}\n")
+        print_result(entry.warning)
+    print_result(f"source: {entry.claim.card.source}\n")

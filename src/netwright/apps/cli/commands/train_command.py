@@ -140,7 +140,7 @@ def train(  # noqa: PLR0913, PLR0917 - one argument an option
     netwright train --resume runs/mlp-mnist-001
     netwright train resnet18 photos/ --from runs/resnet18-cifar10-001 --freeze layer3
     """
-    from netwright.core.console import give, say
+    from netwright.core.console import print_message, print_result
     from netwright.recipes.fitting.find_lr import with_a_rate
     from netwright.recipes.fitting.fit import check_one_beginning, put_together, run_path
     from netwright.recipes.fitting.launch import launch
@@ -179,13 +179,13 @@ def train(  # noqa: PLR0913, PLR0917 - one argument an option
     if start_from is not None:
         recipe = replace(recipe, start_from=run_path(start_from))
     if print_config:
-        give(to_yaml(recipe.to_mapping()))
+        print_result(to_yaml(recipe.to_mapping()))
         return
     if nproc != 1 and rank is None and not (dry_run or find_lr):
         raise typer.Exit(launch(sys.argv[1:], nproc, recipe.train.rank_timeout))
     loaded = load_configured(recipe)
     for note in () if quiet or as_json else loaded.notes:
-        say(f"  {note}")
+        print_message(f"  {note}")
     prepared = put_together(with_a_rate(recipe) if find_lr else recipe, loaded)
     if dry_run or find_lr:
         if resume == NEVER:  # a run that goes on has its own weights
@@ -201,7 +201,7 @@ def train(  # noqa: PLR0913, PLR0917 - one argument an option
             quiet=quiet or as_json,
         )
     except KeyboardInterrupt as interrupt:  # typer would swallow what it says
-        say(f"interrupted; {str(interrupt) or 'nothing is saved'}")
+        print_message(f"interrupted; {str(interrupt) or 'nothing is saved'}")
         raise typer.Exit(130) from None
     if rank in {None, "0"}:
         show_results(run, as_json=as_json, report=None if no_report else write_report(run))
@@ -209,27 +209,27 @@ def train(  # noqa: PLR0913, PLR0917 - one argument an option
 
 def _begin_as_training_would(prepared: "Prepared", *, quiet: bool) -> None:
     """Take the weights of --from, and say what is to be said of them."""
-    from netwright.core.console import warn
+    from netwright.core.console import print_warning
     from netwright.recipes.fitting.training import take_first_weights
 
     notes = take_first_weights(prepared)
     for note in () if quiet else notes:
-        warn(note)
+        print_warning(note)
 
 
 def _show_untrained(
     prepared: "Prepared", recipe: "Recipe", *, dry_run: bool, find_lr: bool, as_json: bool
 ) -> None:
     """What one batch shows, the learning rates, or the one after the other."""
-    from netwright.core.console import give, give_json
+    from netwright.core.console import print_json, print_result
     from netwright.recipes.fitting.find_lr import find_prepared_lr
 
     shown: dict[str, Any] = {}
     if dry_run:
         shown |= show_dry_run(prepared, quiet=as_json)
     if dry_run and find_lr and not as_json:
-        give("")
+        print_result("")
     if find_lr:
         shown |= show_learning_rates(find_prepared_lr(prepared), recipe, quiet=as_json)
     if as_json:
-        give_json(shown)
+        print_json(shown)

@@ -25,12 +25,12 @@ def verify(
     netwright verify runs/mlp-digits-001
     netwright verify from-a-stranger --json
     """
-    from netwright.core.console import give_json
+    from netwright.core.console import print_json
     from netwright.recipes.saved.verify import verify as look_through
 
     found = look_through(folder)
     if as_json:
-        give_json(found.to_json())
+        print_json(found.to_json())
     else:
         _show(found)
     if not found.holds:
@@ -38,12 +38,12 @@ def verify(
 
 
 def _show(found: "Verification") -> None:
-    from netwright.core.console import give, give_table
+    from netwright.core.console import print_result, print_table
 
-    give(f"{found.folder} is a {found.kind}")
+    print_result(f"{found.folder} is a {found.kind}")
     for name, text in found.about.items():
-        give(f"{name}: {text}")
-    give_table(
+        print_result(f"{name}: {text}")
+    print_table(
         [
             {
                 "file": file.name,
@@ -61,16 +61,16 @@ def _show(found: "Verification") -> None:
             {"tensor": one.name, "type": one.dtype, "shape": str(list(one.shape))}
             for one in weights
         ]
-        give_table(shapes[:MOST_TENSORS], title="weights")
+        print_table(shapes[:MOST_TENSORS], title="weights")
     _give_rest(len(weights) - MOST_TENSORS)
     for fault in found.faults[:MOST_FILES]:
-        give(f"wrong: {fault}")
+        print_result(f"wrong: {fault}")
     _give_rest(len(found.faults) - MOST_FILES)
-    give(found.verdict)
+    print_result(found.verdict)
 
 
 def _give_rest(count: int) -> None:
-    from netwright.core.console import give
+    from netwright.core.console import print_result
 
     if count > 0:
-        give(f"and {count:,} more; --json gives them all")
+        print_result(f"and {count:,} more; --json gives them all")

@@ -17,13 +17,13 @@ def verify_resume(
     """
     from dataclasses import asdict
 
-    from netwright.core.console import give, give_json
+    from netwright.core.console import print_json, print_result
     from netwright.recipes.fitting.verify_resume import verify_resume as verify
 
     found = verify(run, steps=steps)
     if as_json:
-        give_json({**asdict(found), "run": str(run), "holds": found.holds})
+        print_json({**asdict(found), "run": str(run), "holds": found.holds})
     else:
-        give(f"{run}: {found}")
+        print_result(f"{run}: {found}")
     if not found.holds:
         raise typer.Exit(1)
