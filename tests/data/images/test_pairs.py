@@ -111,7 +111,7 @@ def test_images_and_masks_are_resized_together(tmp_path: Path) -> None:
 def test_one_image_of_another_size_is_enough_to_ask_for_one(tmp_path: Path) -> None:
     write_pairs(tmp_path, range(4))
     write_pairs(tmp_path, range(4, 5), shape=(8, 7))
-    with pytest.raises(ConfigError, match=r"^images of 8 x 6 to 8 x 7 cannot be learned from"):
+    with pytest.raises(ConfigError, match=r"^images of 8 x 6 to 8 x 7 cannot be batched together"):
         load(tmp_path)
 
 

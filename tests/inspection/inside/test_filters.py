@@ -32,7 +32,7 @@ def test_caption_says_whose_they_are_and_what_is_to_be_added() -> None:
     assert measure_filters(weights).caption.startswith("What the hidden units look for (2, ")
     view = measure_filters(weights, whose="the edges", note="Seen from above.")
     assert view.caption.startswith("What the edges look for (2, ")
-    assert view.caption.endswith(" a scale of its own. Seen from above.")
+    assert view.caption.endswith(" its own scale. Seen from above.")
 
 
 def test_refusals() -> None:

@@ -52,7 +52,9 @@ def test_weights_are_summed() -> None:
 
 def test_caption_names_the_most_frequent_confusion() -> None:
     caption = matrix((90.0, 10.0, 0.0), (3.0, 0.0, 12.0), (1.0, 0.0, 4.0)).caption
-    assert caption.startswith('94 of 120 are right (78.3 %). Confused most: "b" called "c", 12 of ')
+    assert caption.startswith(
+        '94 of 120 are right (78.3 %). Confused most: "b" predicted as "c", 12 of '
+    )
     assert "12 of 15." in caption
 
 
