@@ -60,6 +60,7 @@ TABLE = """
                     neuron linear closed mlp reals cnn resnet masks letters texts series scan pairs gpt memory rbm trees kernel several
 summary             x      x      x      x   x     x   x      x     x       x     x      x    x     x   x      x   x     x      x
 curves              x      x      x      x   x     x   x      x     x       x     x      x    x     x   x      x   x     x      .
+gradient-norms      .      x      .      x   x     x   x      .     x       .     x      x    x     x   .      .   .     .      .
 confusion           x      x      .      x   .     x   x      .     .       x     .      .    .     .   x      x   x     .      x
 calibration         x      x      .      x   .     x   x      .     .       x     .      .    .     .   x      x   x     .      x
 decision-regions    x      x      .      x   .     .   .      .     .       .     .      .    .     .   .      .   x     .      x

@@ -21,11 +21,19 @@ from netwright.recipes.views.subject import Subject
 from netwright.train.evaluate import predict
 from netwright.train.tasks.task import Task
 
-CLASS_VIEWS = ["curves", "confusion", "calibration", "decision-regions", "wrong-examples"]
+CLASS_VIEWS = [
+    "curves",
+    "gradient-norms",
+    "confusion",
+    "calibration",
+    "decision-regions",
+    "wrong-examples",
+]
 IMAGE_VIEWS = [name for name in CLASS_VIEWS if name != "decision-regions"]
+CONVEX_VIEWS = [name for name in IMAGE_VIEWS if name != "gradient-norms"]  # in a step of L-BFGS
 RUNS: dict[str, tuple[tuple[Any, ...], dict[str, Any], list[str]]] = {
     "classes": (("mlp", "moons"), {"hidden": (4,)}, [*CLASS_VIEWS, "class-balance", "summary"]),
-    "images": (("softmax", "digits"), {}, [*IMAGE_VIEWS, "class-balance", "summary"]),
+    "images": (("softmax", "digits"), {}, [*CONVEX_VIEWS, "class-balance", "summary"]),
     "convolutions": (
         ("cnn", "digits"),
         {"channels": (16,), "hidden": ()},
@@ -39,7 +47,15 @@ RUNS: dict[str, tuple[tuple[Any, ...], dict[str, Any], list[str]]] = {
     "surface": (
         ("mlp", "diabetes"),
         {"hidden": (4,)},
-        ["curves", "residuals", "prediction-surface", "worst-errors", "target-spread", "summary"],
+        [
+            "curves",
+            "gradient-norms",
+            "residuals",
+            "prediction-surface",
+            "worst-errors",
+            "target-spread",
+            "summary",
+        ],
     ),
     "several reals": (
         ("mlp", "linnerud"),
@@ -136,7 +152,7 @@ def test_a_report_measures_each_view_once_and_predicts_once(
     run = nw.fit("softmax", pictures, epochs=1, quiet=True)
     monkeypatch.setattr("netwright.recipes.run.run.write_report", lambda path, *_, **__: path)
     run.report("page.html")
-    assert measured == [*IMAGE_VIEWS, "class-balance", "summary"]
+    assert measured == [*CONVEX_VIEWS, "class-balance", "summary"]
     assert predicted == [run.results["rows"]]
 
 
@@ -147,7 +163,7 @@ def test_views_with_examples_are_not_measured_where_they_are_not_wanted(
     assert (
         list(shown)
         == measured
-        == ["curves", "confusion", "calibration", "class-balance", "summary"]
+        == ["curves", "gradient-norms", "confusion", "calibration", "class-balance", "summary"]
     )
 
 
@@ -167,7 +183,7 @@ def test_views_tell_the_split_of_the_results() -> None:
 
 def test_without_data_the_model_and_the_curves_are_left() -> None:
     run = nw.fit("mlp", "moons", hidden=(4,), epochs=1, quiet=True)
-    assert list(measure_shown_views(Subject(run, None))) == ["curves", "summary"]
+    assert list(measure_shown_views(Subject(run, None))) == ["curves", "gradient-norms", "summary"]
 
 
 def test_measuring_leaves_the_model_as_it_was() -> None:

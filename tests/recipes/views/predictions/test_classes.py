@@ -29,7 +29,8 @@ def test_labels_have_a_view_of_their_own() -> None:
     inputs = rng.normal(size=(60, 3))
     labels = (inputs[:, :2] > 0).astype(float)
     run = nw.fit("mlp", (inputs, labels), kind="labels", hidden=(4,), epochs=1, quiet=True)
-    assert list(run.views()) == ["curves", "label-errors", "class-balance", "summary"]
+    names = ["curves", "gradient-norms", "label-errors", "class-balance", "summary"]
+    assert list(run.views()) == names
 
 
 def test_one_feature_has_no_plane() -> None:

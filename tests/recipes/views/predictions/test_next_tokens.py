@@ -22,12 +22,13 @@ def test_letters_have_the_next_tokens_and_what_is_remembered(
     settings: Any = {"hidden": 4, "embedding": 3, "window": 8, "epochs": 1}
     run = nw.fit("lstm", path, device="cpu", quiet=True, **settings)
     views = run.views()
-    assert list(views) == ["curves", "next-tokens", "state-norms", "summary"]
+    names = ["curves", "gradient-norms", "next-tokens", "state-norms", "summary"]
+    assert list(views) == names
     split = run.data.split(run.results["split"])
     places = views["next-tokens"].to_json()["places"]
     assert isinstance(run.preprocessor, TextEncoder)
-    names = [run.preprocessor.tokenizer.tokens[token] for token in split.inputs[0].tolist()]
-    assert [place["read"] for place in places] == [name.replace(" ", "␣") for name in names]
+    read = [run.preprocessor.tokenizer.tokens[token] for token in split.inputs[0].tolist()]
+    assert [place["read"] for place in places] == [token.replace(" ", "␣") for token in read]
     with torch.no_grad():
         likeliest = run.model(split.inputs[:1])[0].softmax(dim=-1).max(dim=-1).values
     shown = [place["likeliest"][0]["probability"] for place in places]

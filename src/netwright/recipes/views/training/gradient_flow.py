@@ -40,14 +40,12 @@ def _measure(subject: Subject, config: GradientFlowConfig) -> GradientFlow:
         run.model,
         batch.inputs,
         lambda output: run.task.loss(output, batch),
-        trained=_trained(run.layer_history),
+        trained=trained_gradients(run.layer_history) if len(run.layer_history) else None,
     )
 
 
-def _trained(history: LayerHistory) -> TrainedGradients | None:
-    """The gradients that were noted while training; None where nothing was."""
-    if not len(history):
-        return None
+def trained_gradients(history: LayerHistory) -> TrainedGradients:
+    """The gradients that were noted while training."""
     return TrainedGradients(
         layers=history.layers,
         steps=tuple(history.steps),
