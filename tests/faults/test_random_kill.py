@@ -27,6 +27,7 @@ from netwright.train.checkpoint_store import newest_good
 from netwright.train.state import TrainState
 from tests.faults.scenario import Figures, Scenario
 from tests.faults.small_runs import BATCHES, left_behind, saw_every_row_once, train_small
+from tests.repetition import slow_but
 
 KILLS = 100
 EARLIEST, LATEST = 0.02, 0.6  # of the time that a whole run takes
@@ -211,18 +212,21 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
 @pytest.mark.parametrize("when", ["before", "after"])
 @pytest.mark.parametrize(
     "name",
-    [
-        "config.yaml",
-        "env.json",
-        "metrics.jsonl",
-        "step-000002",
-        "last.json",
-        "best.json",
-        "step-000030-2",  # of the best epoch
-        "step-000045",  # the last
-        "model",
-        "results.json",
-    ],
+    slow_but(
+        ["config.yaml", "step-000002", "last.json", "results.json"],
+        [
+            "config.yaml",
+            "env.json",
+            "metrics.jsonl",
+            "step-000002",
+            "last.json",
+            "best.json",
+            "step-000030-2",  # of the best epoch
+            "step-000045",  # the last
+            "model",
+            "results.json",
+        ],
+    ),
 )
 def test_a_kill_beside_the_moment_when_a_file_gets_its_name_is_survived(
     tmp_path: Path, whole: dict[str, Any], name: str, when: str
@@ -273,15 +277,6 @@ checkpoint_store.check_checkpoint = lambda path: None
 }
 
 
-QUICKLY_FOUND = "a save is not atomic"
-
-
-@pytest.mark.parametrize(
-    "bug",
-    [
-        pytest.param(bug, marks=() if bug == QUICKLY_FOUND else pytest.mark.slow, id=bug)
-        for bug in BUGS
-    ],
-)
+@pytest.mark.parametrize("bug", slow_but(["a save is not atomic"], BUGS))
 def test_a_planted_bug_is_found(tmp_path: Path, bug: str) -> None:
     assert not all(outcomes(tmp_path, BUGS[bug], KILLS, Counter()))

@@ -4,6 +4,9 @@ import pytest
 
 from tests.hostile.corpus import all_cases, kinds, of_kind, quick_cases
 from tests.hostile.guard import Guard
+from tests.repetition import slow_but
+
+LONG = ("run: files of a finished run", "in a new process")  # others are much like the first
 
 
 def faults_in(guard: Guard, names: list[str]) -> list[str]:
@@ -22,7 +25,7 @@ def test_there_are_enough_cases_of_every_kind() -> None:
     assert {case.kind for case in quick_cases()} == set(kinds())
 
 
-@pytest.mark.parametrize("kind", kinds())
+@pytest.mark.parametrize("kind", slow_but([kind for kind in kinds() if kind not in LONG], kinds()))
 def test_no_harm_is_done(guard: Guard, kind: str) -> None:
     assert not faults_in(guard, [case.name for case in quick_cases() if case.kind == kind])
 

@@ -12,6 +12,7 @@ import netwright as nw
 from netwright.core.errors import NetwrightError
 from netwright.core.seeding import seeded
 from netwright.recipes.fitting.own_module import has_overlap
+from tests.repetition import slow_but
 from tests.train.toy_runs import FEATURES, OUTPUTS, toy_data
 
 SHORT: dict[str, Any] = {"epochs": 2, "batch_size": 8, "device": "cpu", "quiet": True}
@@ -110,7 +111,7 @@ TRAINED: dict[str, Callable[[], nn.Module]] = {
 }
 
 
-@pytest.mark.parametrize("name", TRAINED)
+@pytest.mark.parametrize("name", slow_but(["an embedding", "a weight norm"], TRAINED))
 @pytest.mark.filterwarnings("ignore:Initializing zero-element tensors:UserWarning")
 def test_odd_modules_are_trained_saved_opened_and_gone_on_with(tmp_path: Path, name: str) -> None:
     data, build = toy_data(rows=40), TRAINED[name]

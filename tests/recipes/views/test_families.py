@@ -14,6 +14,7 @@ from netwright.core.errors import ConfigError
 from netwright.recipes.views.catalog import VIEWS
 from netwright.recipes.views.subject import Subject
 from tests.data.images.pair_pictures import write_pairs
+from tests.repetition import slow_but
 
 TINY: dict[str, Any] = {"hidden": 4, "epochs": 1}
 FAMILIES: dict[str, tuple[str, str, dict[str, Any]]] = {
@@ -116,13 +117,7 @@ def test_the_table_is_of_all_views_and_families() -> None:
 QUICK_FAMILIES = "neuron closed mlp series memory rbm trees kernel several".split()
 
 
-@pytest.mark.parametrize(
-    "family",
-    [
-        pytest.param(family, marks=() if family in QUICK_FAMILIES else pytest.mark.slow)
-        for family in FAMILIES
-    ],
-)
+@pytest.mark.parametrize("family", slow_but(QUICK_FAMILIES, FAMILIES))
 def test_a_family_has_the_views_that_the_table_says(
     family: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -20,6 +20,7 @@ from netwright.recipes.views.shown_views import measure_shown_views, section_of
 from netwright.recipes.views.subject import Subject
 from netwright.train.evaluate import predict
 from netwright.train.tasks.task import Task
+from tests.repetition import slow_but
 
 CLASS_VIEWS = [
     "curves",
@@ -107,13 +108,7 @@ def predicted(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     return sizes
 
 
-@pytest.mark.parametrize(
-    "kind",
-    [
-        pytest.param(kind, marks=() if kind in QUICK_RUNS else pytest.mark.slow, id=kind)
-        for kind in RUNS
-    ],
-)
+@pytest.mark.parametrize("kind", slow_but(QUICK_RUNS, RUNS))
 def test_every_kind_of_run_has_its_views(kind: str, tmp_path: Path) -> None:
     (model, data), settings, names = RUNS[kind]
     run = nw.fit(model, data, epochs=1, quiet=True, **settings)
