@@ -94,7 +94,7 @@ def load_circles(config: CirclesConfig) -> Data:
 class SpiralsConfig(SyntheticConfig):
     """Arms that wind around the origin out to radius 1."""
 
-    arms: Annotated[Several, Doc("number of arms, each a class")] = 2
+    arms: Annotated[Several, Doc("number of arms, one class each")] = 2
     turns: Annotated[Positive, Doc("number of turns of each arm")] = 1.5
     noise: Annotated[NotNegative, Doc("standard deviation around each arm")] = 0.02
 
@@ -114,7 +114,7 @@ def load_spirals(config: SpiralsConfig) -> Data:
 class BlobsConfig(SyntheticConfig):
     """Gaussian clouds around random centres."""
 
-    centres: Annotated[Several, Doc("number of clouds, each a class")] = 3
+    centres: Annotated[Several, Doc("number of clouds, one class each")] = 3
     features: Annotated[Size, Doc("dimensions of the space")] = 2
     separation: Annotated[Positive, Doc("distance between the two nearest centres")] = 6.0
     noise: Annotated[NotNegative, Doc("standard deviation around each centre")] = 1.0

@@ -112,7 +112,7 @@ NLL = Loss(
 BINARY_CROSS_ENTROPY = Loss(
     of={"labels": binary_cross_entropy},
     card=Card(
-        sentence="Cross-entropy of labels that are yes or no, each by itself.",
+        sentence="Binary cross-entropy of each label.",
         formula=r"\ell = -t \log \sigma(z) - (1 - t) \log(1 - \sigma(z))",
         symbols={
             "z": "the logit of a label",
@@ -125,7 +125,7 @@ BINARY_CROSS_ENTROPY = Loss(
 HINGE = Loss(
     of={"class": hinge, "labels": label_hinge},
     card=Card(
-        sentence="What the right logit lacks to be ahead by 1; beyond that nothing is to gain.",
+        sentence="How far the right logit is from a margin of 1; zero beyond it.",
         formula=r"\ell = \max\left(0,\; 1 - z_y + \max_{j \neq y} z_j\right)"
         r" \quad\text{or}\quad \max(0,\; 1 - s z)",
         symbols={**_LOGITS, **_SIGN},
@@ -135,7 +135,7 @@ HINGE = Loss(
 PERCEPTRON = Loss(
     of={"class": perceptron, "labels": label_perceptron},
     card=Card(
-        sentence="How far the right logit is behind; what is right teaches nothing.",
+        sentence="How far the right logit is behind; zero for correct predictions.",
         formula=r"\ell = \max\left(0,\; \max_{j \neq y} z_j - z_y\right)"
         r" \quad\text{or}\quad \max(0,\; -s z)",
         symbols={**_LOGITS, **_SIGN},

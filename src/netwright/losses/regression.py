@@ -38,7 +38,7 @@ _REALS = {
 SQUARED_ERROR = Loss(
     of={"real": squared_error},
     card=Card(
-        sentence="The square of the error: the likelihood of Gaussian noise, led by outliers.",
+        sentence="The squared error: the likelihood of Gaussian noise, sensitive to outliers.",
         formula=r"\ell = (y - t)^2",
         symbols=_REALS,
         source="Gauss (1809), Theoria motus corporum coelestium",
@@ -47,7 +47,7 @@ SQUARED_ERROR = Loss(
 ABSOLUTE_ERROR = Loss(
     of={"real": absolute_error},
     card=Card(
-        sentence="The size of the error: its best constant is the median, which no outlier moves.",
+        sentence="The absolute error: its best constant is the median, robust to outliers.",
         formula=r"\ell = |y - t|",
         symbols=_REALS,
         source="Laplace (1774), Mémoires de l'Académie Royale des Sciences 6, 621-656",

@@ -64,8 +64,8 @@ _DICE = r"1 - \frac{1}{C} \sum_c \frac{2 \sum_i p_{ic} t_{ic} + 1}{\sum_i (p_{ic
 DICE = Loss(
     of={"mask": soft_dice},
     card=Card(
-        sentence="How much of each class truth and answer do not share: a small class counts as "
-        "much as a large one.",
+        sentence="One minus the overlap of prediction and target per class: small classes count "
+        "as much as large ones.",
         formula=rf"\ell = {_DICE}",
         symbols=_PIXELS,
         source="Drozdzal et al. (2016), LNCS 10008, 179-187, arXiv 1608.04117",
@@ -77,7 +77,7 @@ DICE = Loss(
 CROSS_ENTROPY_DICE = Loss(
     of={"mask": cross_entropy_dice},
     card=Card(
-        sentence="Cross-entropy for every pixel by itself, and Dice for each class as a whole.",
+        sentence="Cross-entropy per pixel plus Dice loss per class.",
         formula=rf"\ell = -\frac{{1}}{{n}} \sum_{{i,c}} t_{{ic}} \log p_{{ic}} + {_DICE}",
         symbols={**_PIXELS, "n": "the number of pixels of an image"},
         source="Isensee et al. (2021), Nature Methods 18, 203-211",

@@ -21,8 +21,7 @@ _REALS = {
 }
 
 ACCURACY = Card(
-    sentence="The share of answers that are right; of several labels, of the tokens of a text and "
-    "of tags each is an answer.",
+    sentence="The share of correct predictions; each label, token or tag counts as one prediction.",
     formula=r"\frac{\sum_k n_{kk}}{\sum_{j,k} n_{jk}}",
     symbols=_COUNTS,
     source="Hastie et al., The Elements of Statistical Learning (2009), section 7.2",
@@ -59,24 +58,24 @@ BALANCED_ACCURACY = Card(
 )
 
 PRECISION = Card(
-    sentence="Of what was called a class, the share that is of it: class 1 of two, "
-    "the mean over the classes of more.",
+    sentence="The share of predictions of a class that are correct: class 1 for two classes, else "
+    "the mean over the classes.",
     formula=r"P_k = \frac{n_{kk}}{\sum_j n_{jk}}",
     symbols=_COUNTS,
     source=_RETRIEVAL,
 )
 
 RECALL = Card(
-    sentence="Of what is of a class, the share that was found: class 1 of two, "
-    "the mean over the classes of more.",
+    sentence="The share of a class that is found: class 1 for two classes, else the mean over the "
+    "classes.",
     formula=r"R_j = \frac{n_{jj}}{\sum_k n_{jk}}",
     symbols=_COUNTS,
     source=_RETRIEVAL,
 )
 
 F1 = Card(
-    sentence="The harmonic mean of precision and recall: class 1 of two, the mean over "
-    "the classes or tags of more, the mean over the labels.",
+    sentence="The harmonic mean of precision and recall: class 1 for two classes, else the mean "
+    "over the classes, tags or labels.",
     formula=r"F_k = \frac{2 P_k R_k}{P_k + R_k} "
     r"= \frac{2 n_{kk}}{\sum_j n_{jk} + \sum_j n_{kj}}",
     symbols={**_COUNTS, "P_k": "precision of class k", "R_k": "recall of class k"},
@@ -148,8 +147,8 @@ PIXEL_ACCURACY = Card(
 )
 
 MEAN_IOU = Card(
-    sentence="What truth and answer share of a class, of what either of them has, averaged over "
-    "the classes that occur.",
+    sentence="Intersection over union of prediction and target, averaged over the classes that "
+    "occur.",
     formula=r"\frac{1}{C} \sum_k \frac{n_{kk}}{\sum_j n_{kj} + \sum_j n_{jk} - n_{kk}},"
     r" \quad n_{jk} \text{ of all images}",
     symbols={**_MASK_COUNTS, "C": "the number of classes that occur"},
@@ -157,8 +156,8 @@ MEAN_IOU = Card(
 )
 
 DICE = Card(
-    sentence="What truth and answer share of a class, of the mean of their sizes, averaged over "
-    "the classes that occur; of one class it is its F1.",
+    sentence="Overlap of prediction and target over the mean of their sizes, averaged over the "
+    "classes that occur; for one class it is its F1.",
     formula=r"\frac{1}{C} \sum_k \frac{2 n_{kk}}{\sum_j n_{kj} + \sum_j n_{jk}},"
     r" \quad n_{jk} \text{ of all images}",
     symbols={**_MASK_COUNTS, "C": "the number of classes that occur"},
@@ -192,8 +191,8 @@ _NATS = {
 }
 
 PERPLEXITY = Card(
-    sentence="As unsure as if so many tokens were equally likely; a uniform guess among V tokens "
-    "has V.",
+    sentence="The number of equally likely tokens that would be as uncertain; a uniform guess "
+    "among V tokens has V.",
     formula=r"\exp\left(-\frac{1}{n} \sum_t \log p_t(y_t)\right)",
     symbols=_NATS,
     source="Jelinek, Mercer, Bahl and Baker, Perplexity: A Measure of the Difficulty of Speech "
@@ -203,7 +202,7 @@ PERPLEXITY = Card(
 )
 
 BITS_PER_TOKEN = Card(
-    sentence="How many bits a token takes where the probabilities are used to compress the text.",
+    sentence="Bits per token if the probabilities were used to compress the text.",
     formula=r"-\frac{1}{n} \sum_t \log_2 p_t(y_t)",
     symbols=_NATS,
     source="Shannon, Prediction and Entropy of Printed English (1951)",

@@ -63,8 +63,8 @@ HEAVY_BALL = OptimizerEntry(
     make=HeavyBall,
     lr=0.05,
     card=Card(
-        sentence="Step against the gradient and go on a share of the last step; equal to momentum "
-        "while the learning rate stays the same.",
+        sentence="Step against the gradient and add a fraction of the last step; equal to "
+        "momentum while the learning rate is constant.",
         formula=r"w_{k+1} = w_k - \eta_k g_k + \beta (w_k - w_{k-1})",
         symbols={
             "w_k": "the weights before step k",

@@ -95,8 +95,8 @@ PLATEAU = PlateauSchedule(
     settings=PlateauConfig,
     depends_on_length=False,
     card=Card(
-        sentence="The learning rate is divided by ten each time the monitored measure has stopped"
-        " getting better.",
+        sentence="The learning rate is divided by ten whenever the monitored metric stops "
+        "improving.",
         formula=r"\eta_t = \eta \, \gamma^{k}",
         symbols={
             r"\eta": "the learning rate, `lr`",

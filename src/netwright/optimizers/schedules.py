@@ -158,7 +158,7 @@ EXPONENTIAL = Schedule(
     settings=ExponentialConfig,
     depends_on_length=False,
     card=Card(
-        sentence="The learning rate loses the same share at every step.",
+        sentence="The learning rate is multiplied by the same factor at every step.",
         formula=r"\eta_t = \eta \, \gamma^{t / S}",
         symbols={
             **_RATE,
@@ -173,7 +173,7 @@ ONE_CYCLE = Schedule(
     shape=one_cycle,
     settings=OneCycleConfig,
     card=Card(
-        sentence="The learning rate rises to `lr`, and falls to next to nothing: one cycle in all.",
+        sentence="The learning rate rises to `lr` and falls to almost zero: a single cycle.",
         formula=r"\eta_0 = \alpha \eta \;\to\; \eta_{r T} = \eta \;\to\; \eta_T = \epsilon \eta",
         symbols={
             r"\eta": "the largest learning rate, `lr`",

@@ -62,7 +62,8 @@ def test_examples_of_a_sample_are_named_by_their_rows_in_the_split() -> None:
 def test_the_caption_says_what_a_row_is() -> None:
     assert measure().caption == (
         "Wrong: 3 of 6 examples (50.0 %). Confident mistakes: the likeliest class is wrong; the "
-        "surest comes first. Barely right: the smallest lead over the runner-up comes first. Rows "
+        "most confident comes first. Barely right: the smallest lead over the runner-up comes "
+        "first. Rows "
         "are counted from 0 within the split."
     )
 

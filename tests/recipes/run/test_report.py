@@ -201,7 +201,9 @@ def test_a_report_never_takes_the_place_of_another_file(own_run: nw.Run) -> None
     folder = own_run.folder
     assert folder is not None
     before = (folder / "results.json").read_bytes()
-    sentence = f"{folder / 'results.json'} is there and is no report: give the page another name"
+    sentence = (
+        f"{folder / 'results.json'} already exists and is not a report: give the page another name"
+    )
     with pytest.raises(ConfigError, match=f"^{re.escape(sentence)}$"):
         own_run.report(folder / "results.html")
     assert (folder / "results.json").read_bytes() == before

@@ -41,6 +41,6 @@ def test_a_run_that_predicts_something_else_is_refused_with_what_it_predicts(
     subject = Subject(moons_run, None)
     assert only_of("shares are", "labels", "class")(subject) == ""
     assert only_of("a map is", "real", "tags")(subject) == (
-        "a map is of reals or tags, this run predicts classes; "
+        "a map is for real values or tags, this run predicts classes; "
         "`netwright inspect RUN` lists the views that a run has"
     )

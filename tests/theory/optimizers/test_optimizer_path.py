@@ -54,7 +54,7 @@ def test_a_method_that_asks_for_the_value_finds_the_minimum_of_a_quadratic(
 def test_a_method_that_asks_for_the_value_is_refused_without_it() -> None:
     with pytest.raises(ConfigError) as refusal:
         optimizer_path("lbfgs", torch.clone, torch.ones(2), steps=1)
-    assert str(refusal.value) == "lbfgs asks for the value of the function, got its gradient only"
+    assert str(refusal.value) == "lbfgs needs the value of the function, got only its gradient"
 
 
 @pytest.mark.covers("lr-scheduling-general")

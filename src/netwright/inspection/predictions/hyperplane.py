@@ -85,7 +85,7 @@ class Hyperplane(View):
 
     @property
     def _verdict(self) -> str:
-        by = "a plane" if self.num_planes == 1 else "one plane a class"
+        by = "a plane" if self.num_planes == 1 else "one plane per class"
         if self.mistakes[-1] == 0 and self.kept_pass is None:
             return (
                 "A pass without a mistake: the last weights separate the training data, the mean "

@@ -105,7 +105,9 @@ class WrongExamples(View):
         """How many are wrong, and which of them are shown."""
         share = percent(self.num_wrong / self.num_examples)
         sample = ", a sample of the split" if self.is_sample else ""
-        mistakes = " Confident mistakes: the likeliest class is wrong; the surest comes first."
+        mistakes = (
+            " Confident mistakes: the likeliest class is wrong; the most confident comes first."
+        )
         right = " Barely right: the smallest lead over the runner-up comes first."
         return (
             f"Wrong: {self.num_wrong:,} of {self.num_examples:,} examples ({share}){sample}."

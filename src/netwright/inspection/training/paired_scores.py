@@ -64,8 +64,9 @@ class PairedScores(View):
         hidden = f" Of the {n:,} seeds {MOST_DRAWN} are drawn." if n > MOST_DRAWN else ""
         return (
             f"{quoted(self.labels[1])} minus {quoted(self.labels[0])}: {number(gap.mean)}{where} "
-            f"{self.metric}. Left: one line a seed, the bars are means.{unpaired} Right: one point "
-            "a seed, the diamond is the mean gap and the line its interval; where it crosses 0, "
+            f"{self.metric}. Left: one line per seed, the bars are means.{unpaired} Right: one "
+            f"point per seed, the diamond is the mean gap and the line its interval; where it "
+            f"crosses 0, "
             f"the seeds do not tell the two apart.{hidden}"
         )
 

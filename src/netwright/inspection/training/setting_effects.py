@@ -72,7 +72,7 @@ class SettingEffects(View):
     def caption(self) -> str:
         """How to read the panels."""
         return (
-            f"One point a trial that ran to its end: its {self.metric} ({self.better} is better) "
+            f"One point per completed trial: its {self.metric} ({self.better} is better) "
             "against one of its settings, whatever the others were. The large point is the best "
             "trial. Where points lie level, the setting matters little by itself; the search "
             "tries good regions more often, so crowds are not chance."

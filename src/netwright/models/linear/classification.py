@@ -27,7 +27,7 @@ class SoftmaxRegression(Model):
     inputs: ClassVar[frozenset[InputKind]] = frozenset({"features", "image", "series"})
     targets: ClassVar[frozenset[TargetKind]] = frozenset({"class"})
     card: ClassVar[Card] = Card(
-        sentence="One linear score a class, turned into probabilities by the softmax.",
+        sentence="One linear score per class, turned into probabilities by the softmax.",
         formula=r"o = W x + b, \quad p_c = \frac{e^{o_c}}{\sum_k e^{o_k}}",
         symbols={
             "x": "one input, flattened, (D)",

@@ -103,7 +103,7 @@ class OneVsRest(Multiclass):
 
     settings: ClassVar[type[Config]] = OneVsRestConfig
     card: ClassVar[Card] = Card(
-        sentence="One model a class, which tells it from the rest; the highest score wins.",
+        sentence="One model per class against the rest; the highest score wins.",
         formula=r"f(x) = \arg\max_k s_k(x)",
         symbols={"s_k": "score of class k against the rest, by a model of two classes"},
         source="Rifkin and Klautau (2004), Journal of Machine Learning Research 5, 101-141",
@@ -123,7 +123,7 @@ class OneVsOne(Multiclass):
 
     settings: ClassVar[type[Config]] = OneVsOneConfig
     card: ClassVar[Card] = Card(
-        sentence="One model a pair of classes; the class with the most votes wins.",
+        sentence="One model per pair of classes; the class with the most votes wins.",
         formula=r"f(x) = \arg\max_k \sum_{j \ne k} 1[s_{kj}(x) > 0]",
         symbols={"s_{kj}": "score of class k against class j, by a model of the two"},
         source="Hastie and Tibshirani (1998), Annals of Statistics 26, 451-471",

@@ -61,7 +61,7 @@ def prepare_ensemble(prepared: Prepared, put_together: Callable[..., Prepared]) 
 def ensemble_fit(prepared: PreparedEnsemble, here: RunContext) -> Outcome:
     """Let the members learn, one after the other; each lesson is a row of the history.
 
-    A lesson that is done is kept in the run folder: a run that is gone on with takes it from there
+    A lesson that is done is kept in the run folder: a resumed run takes it from there
     and ends with the same ensemble, bit for bit. Stopped on the way, the ensemble consists of the
     members that had learned; of the first, where it was stopped in its lesson, what it knew.
     """

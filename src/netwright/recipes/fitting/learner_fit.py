@@ -44,7 +44,7 @@ def learner_fit(prepared: Prepared, here: RunContext) -> Outcome:
     are measured side by side, as in any other run; of many training rows a part, evenly spread,
     since a memory takes long over each.
     Only the time limit and class weights of the settings apply: everything else is the model's own
-    affair. It leaves no checkpoints: a run that is gone on with starts over.
+    affair. It leaves no checkpoints: a resumed run starts over.
     """
     module, task, config = prepared.model, prepared.task, prepared.recipe.train
     model = cast(Learner, module)

@@ -31,7 +31,7 @@ _NOISE = {r"\epsilon": r"normal numbers, N(0, \sigma^2)", r"\sigma": "the streng
 REGULARIZERS: dict[str, Regularizer] = {
     "l2": Regularizer(
         card=Card(
-            sentence="Half the sum of squares of the weights, added to the loss: none grows large.",
+            sentence="Half the sum of squared weights, added to the loss: keeps weights small.",
             formula=r"R_\lambda = R + \frac{\lambda}{2} \|\theta\|^2, \quad "
             r"\theta \leftarrow (1 - \eta \lambda) \theta - \eta \nabla R",
             symbols={**_WEIGHTS, **_LOSS, **_STRENGTH, **_RATE},
@@ -88,7 +88,7 @@ REGULARIZERS: dict[str, Regularizer] = {
     ),
     "dropout": Regularizer(
         card=Card(
-            sentence="While training each unit is left out at random: none relies on another.",
+            sentence="Units are dropped at random during training, so that none relies on another.",
             formula=r"\tilde h_j = \frac{m_j}{1 - p} h_j, \quad m_j \sim \mathrm{Bernoulli}(1 - p)",
             symbols={"h_j": "a hidden unit", "p": "the share that is dropped", "m_j": "0 or 1"},
             source="Srivastava et al. (2014), JMLR 15, 1929-1958",
@@ -100,7 +100,8 @@ REGULARIZERS: dict[str, Regularizer] = {
     ),
     "early-stopping": Regularizer(
         card=Card(
-            sentence="Stop when validation gets no better, and go back to the best weights.",
+            sentence="Stop when the validation metric stops improving, and restore the best "
+            "weights.",
             formula=r"\hat\theta = \theta_{t^*}, \quad t^* = \arg\min_t L_{val}(\theta_t)",
             symbols={r"\theta_t": "the weights after epoch t", "L_{val}": "the validation loss"},
             source="Prechelt (1998), Early Stopping - But When?",
@@ -113,7 +114,7 @@ REGULARIZERS: dict[str, Regularizer] = {
     ),
     "label-smoothing": Regularizer(
         card=Card(
-            sentence="A share of the certainty goes from the right class to all classes.",
+            sentence="Some probability mass moves from the true class to all classes.",
             formula=r"-\sum_c p_c \log q_c, \quad p = (1 - \epsilon) y + \frac{\epsilon}{C}",
             symbols={"q": "predicted", "y": "1 for the right class", r"\epsilon": "the share"},
             source="Szegedy et al. (2016), arXiv 1512.00567, section 7",
@@ -126,7 +127,8 @@ REGULARIZERS: dict[str, Regularizer] = {
     ),
     "input-noise": Regularizer(
         card=Card(
-            sentence="Inputs come with fresh noise each time; for linear models it is ridge.",
+            sentence="Fresh noise is added to the inputs each time; for linear models this is "
+            "ridge.",
             formula=r"E (y - w^T (x + \epsilon))^2 = (y - w^T x)^2 + \sigma^2 \|w\|^2",
             symbols={**_NOISE, "x": "the input, as encoded", "w": "the weights"},
             source="Bishop (1995), Neural Computation 7, 108-116",
@@ -138,7 +140,7 @@ REGULARIZERS: dict[str, Regularizer] = {
     ),
     "label-noise": Regularizer(
         card=Card(
-            sentence="A share of the labels is one of the other classes, drawn anew each time.",
+            sentence="A fraction of the labels is replaced by other classes, redrawn each time.",
             formula=r"P(\tilde y = c) = \frac{\epsilon}{C - 1} \ (c \ne y), \quad "
             r"\hat p_y \to 1 - \epsilon",
             symbols={r"\epsilon": "the share", "C": "classes", r"\hat p_y": "the best prediction"},
@@ -150,7 +152,7 @@ REGULARIZERS: dict[str, Regularizer] = {
     ),
     "weight-noise": Regularizer(
         card=Card(
-            sentence="Each batch sees weights that are a little off: flat minima are preferred.",
+            sentence="Each batch sees slightly perturbed weights: flat minima are preferred.",
             formula=r"E (y - (w + \epsilon)^T x)^2 = (y - w^T x)^2 + \sigma^2 \|x\|^2",
             symbols={**_NOISE, "w": "the weights; the update starts from them, without noise"},
             source="Graves (2011), Practical Variational Inference for Neural Networks",
@@ -161,7 +163,7 @@ REGULARIZERS: dict[str, Regularizer] = {
     ),
     "gradient-noise": Regularizer(
         card=Card(
-            sentence="Each update follows the gradient and a little chance.",
+            sentence="Each update follows the gradient plus noise.",
             formula=r"w \leftarrow w - \eta (g + \epsilon), \quad \epsilon \sim N(0, \sigma^2)",
             symbols={**_NOISE, **_RATE, "g": "the gradient"},
             source="Welling and Teh (2011); Neelakantan et al. (2015), arXiv 1511.06807",
@@ -222,7 +224,7 @@ REGULARIZERS: dict[str, Regularizer] = {
     ),
     "clip-norm": Regularizer(
         card=Card(
-            sentence="A gradient that is too long is cut to a length; its direction stays.",
+            sentence="A gradient above a norm is scaled down to it; its direction is kept.",
             formula=r"g \leftarrow g \min(1, c / \|g\|)",
             symbols={"g": "all gradients together", "c": "the length"},
             source="Pascanu, Mikolov and Bengio (2013), arXiv 1211.5063, algorithm 1",
@@ -235,7 +237,7 @@ REGULARIZERS: dict[str, Regularizer] = {
     ),
     "clip-value": Regularizer(
         card=Card(
-            sentence="Each number of the gradient is cut to a size; the direction may turn.",
+            sentence="Each entry of the gradient is clipped to a range; the direction may change.",
             formula=r"g_i \leftarrow \max(-c, \min(c, g_i))",
             symbols={"g_i": "one number of the gradient", "c": "the size"},
             source="Mikolov (2012), Statistical Language Models Based on Neural Networks, thesis",
@@ -246,8 +248,8 @@ REGULARIZERS: dict[str, Regularizer] = {
     ),
     "weight-averaging": Regularizer(
         card=Card(
-            sentence="Measure and keep the mean of the weights along the way; training goes on "
-            "without it. A weight is 0 in the mean only if it was 0 throughout.",
+            sentence="Evaluate and keep the mean of the weights over training, which itself is "
+            "unaffected. A weight is 0 in the mean only if it was 0 throughout.",
             formula=r"m_t = m_{t-1} + r_t (w_t - m_{t-1}), \quad r_t = \frac{1 - d}{1 - d^t} "
             r"\text{ or } \frac{1}{t}",
             symbols={"w_t": "the weights after update t", "d": "what an exponential mean keeps"},

@@ -135,7 +135,9 @@ def _check_free(path: Path) -> None:
     if path.exists():
         there = read_json(path)
         if not isinstance(there, dict) or "views" not in there:
-            raise ConfigError(f"{path} is there and is no report: give the page another name")
+            raise ConfigError(
+                f"{path} already exists and is not a report: give the page another name"
+            )
 
 
 def _title(run: RunRecord, config: Mapping[str, Any]) -> str:

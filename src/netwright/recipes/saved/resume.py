@@ -1,4 +1,4 @@
-"""Which run is to be gone on with, and from which of its checkpoints."""
+"""Which run is to be resumed, and from which of its checkpoints."""
 
 import json
 from collections.abc import Iterator
@@ -46,7 +46,7 @@ class Origin:
 def find_run(
     resume: str | Path, out: Path | None, recipe: Recipe, names: tuple[str, str]
 ) -> Path | None:
-    """The run, or its checkpoint, to go on with; None where a new run begins.
+    """The run, or its checkpoint, to resume; None where a new run begins.
 
     Args:
         resume: "never"; "auto": in `out`, or in the newest unfinished run of the same recipe that
@@ -83,7 +83,7 @@ def find_origin(place: Path, recipe: Recipe, *, starts_over: bool = False) -> Or
 
     Args:
         place: the folder of a run or of a checkpoint.
-        recipe: what is to be trained; where nothing can be gone on from it must be the same.
+        recipe: what is to be trained; where nothing can be resumed it must be the same.
         starts_over: the model learns in one go, and there is nothing to go on from.
     """
     folder = run_of(place)

@@ -122,7 +122,7 @@ def check_own(folder: Path) -> None:
 def let_go_of(folder: Path, *, was_there: bool) -> None:
     """Take a folder away in which a run failed before it had come anywhere.
 
-    What was measured after more than a few steps stays, and so does all that can be gone on from.
+    What was measured after more than a few steps stays, and so does all that can be resumed.
 
     Args:
         folder: of the run.

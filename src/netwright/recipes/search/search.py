@@ -76,7 +76,7 @@ def search(  # noqa: PLR0913 - the one door, with a name for each question
     quiet: bool = False,
     **settings: Any,
 ) -> Study:
-    """Search settings of a recipe, and leave a folder that can be joined and gone on with.
+    """Search settings of a recipe, and leave a folder that can be joined and resumed.
 
     Args:
         model: a name, a config, or a module of your own.

@@ -10,7 +10,7 @@ from netwright.recipes.views.subject import Subject
 IN_WORDS: Mapping[TargetKind, str] = {
     "class": "classes",
     "labels": "labels",
-    "real": "reals",
+    "real": "real values",
     "mask": "masks",
     "tokens": "tokens",
     "tags": "tags",
@@ -31,7 +31,7 @@ def only_of(view: str, *targets: TargetKind) -> Callable[[Subject], str]:
         target = subject.run.spec.target
         if target in targets:
             return ""
-        return f"{view} of {wanted}, this run predicts {IN_WORDS[target]}; {THE_OTHERS}"
+        return f"{view} for {wanted}, this run predicts {IN_WORDS[target]}; {THE_OTHERS}"
 
     return refusal
 

@@ -42,7 +42,7 @@ def optimizer_path(
     closure: Callable[[], Any] | None = None
     if entry.closure:
         if value is None:
-            raise ConfigError(f"{name} asks for the value of the function, got its gradient only")
+            raise ConfigError(f"{name} needs the value of the function, got only its gradient")
         closure = _with_graph(place, value) if entry.graph else _closure(place, gradient, value)
     path = [start]
     for _ in range(steps):

@@ -46,7 +46,7 @@ def test_numbers_as_json(type_in: Type, things_run: Path) -> None:
             ["curves", "--save", "no/x.svg"],
             "error: a view is saved in a folder that exists, got 'no'",
         ),
-        (["curves", "--set", "cells"], "error: --set wants KEY=VALUE, got 'cells'"),
+        (["curves", "--set", "cells"], "error: --set must be KEY=VALUE, got 'cells'"),
         (["curves", "--set", "cells=3"], "error: unknown setting 'view.cells'; there are axis"),
     ],
 )

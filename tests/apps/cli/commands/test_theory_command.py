@@ -59,7 +59,7 @@ def test_a_verdict_that_surprises_ends_with_1(
     [
         (["novikov"], "unknown claim 'novikov'; did you mean 'novikoff'?"),
         (["step-size", "--set", "stepps=3"], "unknown setting 'stepps'; did you mean 'steps'?"),
-        (["step-size", "--set", "steps"], "--set wants KEY=VALUE, got 'steps'"),
+        (["step-size", "--set", "steps"], "--set must be KEY=VALUE, got 'steps'"),
         (["step-size", "--size", "huge"], "size must be quick or full, got 'huge'"),
         (["step-size", "novikoff", "--set", "a=1"], "--set needs exactly one claim, got 2"),
         (["step-size", "--all"], "give the names of claims or --all, not both: got 'step-size'"),

@@ -15,4 +15,4 @@ def test_the_balance_is_that_of_all_splits_of_the_data(moons_run: nw.Run) -> Non
 
 def test_classes_have_no_spread(moons_run: nw.Run) -> None:
     reason = TARGET_SPREAD.refusal(Subject(moons_run, None))
-    assert reason.startswith("a spread is of reals, this run predicts classes; ")
+    assert reason.startswith("a spread is for real values, this run predicts classes; ")

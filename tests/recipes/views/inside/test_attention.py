@@ -67,7 +67,7 @@ def test_a_new_transformer_has_attention_maps_by_having_attention_weights() -> N
 
 def test_what_has_no_attention_is_refused(moons_run: nw.Run) -> None:
     for view in ("attention", "alignment"):
-        with pytest.raises(ConfigError, match=f"^{view} is of models with `attention_weights` of "):
+        with pytest.raises(ConfigError, match=f"^{view} needs a model with `attention_weights`"):
             nw.inspect(moons_run, view)
 
 

@@ -36,5 +36,7 @@ def test_letters_have_the_next_tokens_and_what_is_remembered(
 
 
 def test_what_says_no_tokens_expects_none(moons_run: nw.Run) -> None:
-    with pytest.raises(ConfigError, match=r"^next tokens are of tokens, this run predicts classes"):
+    with pytest.raises(
+        ConfigError, match=r"^next tokens are for tokens, this run predicts classes"
+    ):
         nw.inspect(moons_run, "next-tokens")

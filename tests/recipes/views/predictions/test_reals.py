@@ -28,7 +28,9 @@ def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     ],
 )
 def test_classes_have_none_of_them(moons_run: nw.Run, view: str, told: str) -> None:
-    sentence = f"^{told} of reals, this run predicts classes; `netwright inspect RUN` lists the "
+    sentence = (
+        f"^{told} for real values, this run predicts classes; `netwright inspect RUN` lists the "
+    )
     with pytest.raises(ConfigError, match=sentence):
         nw.inspect(moons_run, view)
 

@@ -93,7 +93,7 @@ def _settings(typed: list[str]) -> dict[str, Any]:
     for pair in typed:
         name, sign, value = pair.partition("=")
         if not sign or not name:
-            raise ConfigError(f"--set wants KEY=VALUE, got {pair!r}")
+            raise ConfigError(f"--set must be KEY=VALUE, got {pair!r}")
         settings[name.strip()] = typed_value(value)
     return settings
 

@@ -15,7 +15,7 @@ ROWS = 32  # training images of which one is taken
 def _refusal(subject: Subject) -> str:
     """Only where anything in the run learned by gradients saw changed images."""
     if not subject.run.config["train"].get("augment"):
-        return "a contact sheet is of augmentations, this run was trained without"
+        return "a contact sheet shows augmentations, this run was trained without"
     model = subject.run.model
     members = cast(list[Member], list(model.members)) if isinstance(model, Ensemble) else []
     taught = [member.model for member in members] or [model]

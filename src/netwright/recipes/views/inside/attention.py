@@ -45,10 +45,12 @@ class AttendsToSource(Protocol):
 def _refuse_attention(subject: Subject) -> str:
     run = subject.run
     if not isinstance(run.model, AttendsToItself) or run.spec.inputs == "pairs":
-        return f"attention is of models with `attention_weights` of a text, {subject.name} has none"
+        return (
+            f"attention needs a model with `attention_weights` over a text, {subject.name} has none"
+        )
     if not isinstance(run.preprocessor, TextEncoder):
-        return "attention is shown between the tokens of a text, this run reads none"
-    return "" if subject.first_steps().numel() else "the first text has no tokens that could look"
+        return "attention maps need text inputs, this run has none"
+    return "" if subject.first_steps().numel() else "the first text has no tokens"
 
 
 def _measure_attention(subject: Subject, _: NoSettings) -> AttentionMaps:
@@ -69,8 +71,8 @@ def _refuse_alignment(subject: Subject) -> str:
     run = subject.run
     if not (isinstance(run.preprocessor, PairEncoder) and isinstance(run.model, AttendsToSource)):
         return (
-            "alignment is of models with `attention_weights` of pairs of texts, "
-            f"{subject.name} has none"
+            f"alignment needs a model with `attention_weights` over pairs of texts, {subject.name} "
+            "has none"
         )
     try:
         _alignment(subject, subject.example(0).inputs)

@@ -18,7 +18,7 @@ def _refusal(subject: Subject) -> str:
     of_tokens = only_of("next tokens are", "tokens")(subject)
     if of_tokens or isinstance(subject.run.preprocessor, TextEncoder):
         return of_tokens
-    return "next tokens are of a text that goes on, this run completes pairs or symbols"
+    return "next tokens need a language model of running text, this run completes pairs or symbols"
 
 
 def _measure(subject: Subject, _: NoSettings) -> NextTokens:
@@ -35,7 +35,7 @@ def _measure(subject: Subject, _: NoSettings) -> NextTokens:
 
 
 NEXT_TOKENS = ViewEntry(
-    card=report_card("What a language model expects at each place of a text."),
+    card=report_card("What a language model predicts at each position of a text."),
     measure=_measure,
     refusal=_refusal,
     section="predictions",

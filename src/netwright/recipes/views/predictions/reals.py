@@ -35,7 +35,7 @@ def _refuse_curve(subject: Subject) -> str:
     of_reals = only_of("a fitted curve is", "real")(subject)
     if of_reals or (_is_one_function(subject) and subject.run.spec.num_features == 1):
         return of_reals
-    return "a fitted curve is of one real by one number, this run has more of them"
+    return "a fitted curve needs one real target and one input, this run has more"
 
 
 def _measure_curve(subject: Subject, _: NoSettings) -> FittedCurve:
@@ -54,7 +54,10 @@ def _refuse_surface(subject: Subject) -> str:
     of_reals = only_of("a prediction surface is", "real")(subject)
     if of_reals or (_is_one_function(subject) and subject.run.spec.num_features > 1):
         return of_reals
-    return "a prediction surface is of one real by two numbers or more, which this run has not"
+    return (
+        "a prediction surface needs one real target and at least two inputs, which this run "
+        "does not have"
+    )
 
 
 def _measure_surface(subject: Subject, _: NoSettings) -> PredictionSurface:
@@ -74,7 +77,7 @@ def _refuse_forecast(subject: Subject) -> str:
     if of_reals or isinstance(subject.run.preprocessor, SeriesEncoder):
         return of_reals
     return (
-        f"a forecast is of a table in the order of time, this run reads {subject.run.spec.inputs}"
+        f"a forecast needs a table in chronological order, this run reads {subject.run.spec.inputs}"
     )
 
 
@@ -90,7 +93,7 @@ def _measure_worst_errors(subject: Subject, _: NoSettings) -> WorstErrors:
 
 
 RESIDUALS = ViewEntry(
-    card=report_card("What is left of the truth without the prediction."),
+    card=report_card("True minus predicted values."),
     measure=_measure_residuals,
     refusal=only_of("residuals are", "real"),
     section="predictions",
@@ -113,7 +116,7 @@ PREDICTION_SURFACE = ViewEntry(
     code=(measure_prediction_surface,),
 )
 FORECAST = ViewEntry(
-    card=report_card("A forecast over time, beside the truth and beside no change."),
+    card=report_card("A forecast over time, against the truth and the last known value."),
     measure=_measure_forecast,
     refusal=_refuse_forecast,
     section="predictions",

@@ -31,7 +31,7 @@ def _measure(subject: Subject, _: NoSettings) -> SegmentationOverlay:
 
 
 SEGMENTATION = ViewEntry(
-    card=report_card("Masks over their images: true, said, and different."),
+    card=report_card("Masks over their images: true, predicted, and their difference."),
     measure=_measure,
     refusal=only_of("segmentation is", "mask"),
     section="examples",

@@ -62,7 +62,7 @@ class RaceConfig(Config):
 
     optimizers: Annotated[
         tuple[str, ...],
-        Doc(f"names; if not given {', '.join(USUAL)} and the one that the run was trained with"),
+        Doc(f"names; default: {', '.join(USUAL)} and the one that the run was trained with"),
     ] = ()
     steps: Annotated[
         Size | None,
