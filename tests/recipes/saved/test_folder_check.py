@@ -155,10 +155,8 @@ def test_odd_modes_and_second_names_are_remarked(model: Path, tmp_path: Path) ->
     os.link(model / "preprocessor.json", tmp_path / "elsewhere")
     with open_folder(model) as opened:
         remarks = {file.name: file.remark for file in FolderCheck(opened, MODEL).files}
-    assert remarks["config.json"] == (
-        "it runs as its owner, anybody may write to it, it may be executed"
-    )
-    assert remarks["preprocessor.json"] == "it has another name elsewhere"
+    assert remarks["config.json"] == ("it is setuid, it is world-writable, it is executable")
+    assert remarks["preprocessor.json"] == "it has another hard link"
     assert remarks["model.safetensors"] == ""
 
 

@@ -34,5 +34,5 @@ def test_a_value_of_another_kind_is_refused_by_its_name(
 @pytest.mark.parametrize("content", [[], 1, None, "text", {}])
 def test_what_is_no_result_is_refused(tmp_path: Path, content: Any) -> None:
     (tmp_path / "results.json").write_text(json.dumps(content))
-    with pytest.raises(DataError, match=r"results\.json (does not hold|lacks)"):
+    with pytest.raises(DataError, match=r"results\.json (does not contain|lacks)"):
         read_results(tmp_path)

@@ -89,7 +89,7 @@ def test_a_run_that_goes_on_needs_the_old_run_no_more(tmp_path: Path) -> None:
     nw.fit("mlp", "moons", max_steps=4, **new)
     (tmp_path / "old").rename(tmp_path / "moved")
     assert nw.fit("mlp", "moons", resume="auto", **new).results["finished"]
-    with pytest.raises(ConfigError, match=r"^a run that goes on has its own weights: give resume"):
+    with pytest.raises(ConfigError, match=r"^a resumed run has its own weights: give resume"):
         nw.fit("mlp", "moons", resume=tmp_path / "new", start_from=tmp_path / "moved", **settings)
 
 

@@ -411,7 +411,9 @@ class SecondOfTwo(Ranks):
         return [b'[false, "I have seen nothing"]', content]
 
 
-@pytest.mark.parametrize(("loss", "cause"), [(NAN, "rank 1: not"), (1.0, "rank 0: I have seen")])
+@pytest.mark.parametrize(
+    ("loss", "cause"), [(NAN, "rank 1: non-finite"), (1.0, "rank 0: I have seen")]
+)
 def test_of_several_ranks_the_one_whose_loss_is_not_finite_tells_the_cause(
     loss: float, cause: str
 ) -> None:
