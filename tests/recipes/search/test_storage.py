@@ -224,5 +224,5 @@ def test_a_database_that_computes_is_refused(tmp_path: Path, kind: str, statemen
         except sqlite3.OperationalError as error:
             pytest.skip(f"this SQLite makes none: {error}")
         database.commit()
-    with pytest.raises(DataError, match=f"study.db holds more than tables: {kind}"):
+    with pytest.raises(DataError, match=f"study.db contains more than tables: {kind}"):
         open_study(tmp_path, planned)

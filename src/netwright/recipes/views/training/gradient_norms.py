@@ -1,12 +1,13 @@
 """The view `gradient-norms` of a run: the gradient over the steps that were watched."""
 
 from netwright.core.card import Card
+from netwright.core.config import NoSettings
 from netwright.inspection.training.gradient_norms import (
     FEWEST_STEPS,
     GradientNorms,
     measure_gradient_norms,
 )
-from netwright.recipes.views.entry import NoSettings, ViewEntry
+from netwright.recipes.views.entry import ViewEntry
 from netwright.recipes.views.subject import Subject
 from netwright.recipes.views.training.gradient_flow import trained_gradients
 
