@@ -239,8 +239,8 @@ def test_a_kill_beside_the_moment_when_a_file_gets_its_name_is_survived(
 
 BUGS = {
     "generators are not restored": """
-from netwright.train import trainer
-trainer.set_random_state = lambda state: None
+from netwright.train import state as train_state
+train_state.set_random_state = lambda state: None
 """,
     "the schedule is not restored": """
 from torch.optim.lr_scheduler import LambdaLR

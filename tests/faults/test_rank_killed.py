@@ -11,7 +11,8 @@ from unittest import mock
 
 import pytest
 
-from netwright.train import ranks, trainer
+from netwright.train import ranks
+from netwright.train import state as train_state
 from netwright.train.history import without_clock
 from tests.faults.rank_runs import (
     STEPS,
@@ -124,7 +125,7 @@ def test_the_command_names_a_killed_rank_and_leaves_no_process(tmp_path: Path) -
 
 
 def generators_stay() -> None:
-    mock.patch.object(trainer, "set_random_state").start()
+    mock.patch.object(train_state, "set_random_state").start()
 
 
 def test_planted_bug_generators_not_restored_is_found(whole: Path, tmp_path: Path) -> None:

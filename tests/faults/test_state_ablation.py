@@ -14,7 +14,8 @@ from torch import Tensor
 
 from netwright.core.errors import NetwrightError
 from netwright.core.seeding import derive_seed, random_state, seeded
-from netwright.train import checkpoint, trainer
+from netwright.train import checkpoint
+from netwright.train import state as train_state
 from netwright.train.callback import Callback
 from netwright.train.callbacks.early_stopping import EarlyStopping
 from netwright.train.checkpoint import load_checkpoint, save_checkpoint
@@ -271,6 +272,6 @@ def test_planted_bug_missing_moments_are_not_looked_for_is_found(
 def test_planted_bug_a_piece_that_is_never_restored_is_found(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(trainer, "set_random_state", lambda state: None)
+    monkeypatch.setattr(train_state, "set_random_state", lambda state: None)
     figures = measure(tmp_path)
     assert figures.passed < figures.n  # the whole checkpoint does not go on exactly

@@ -136,11 +136,6 @@ EQUIVALENT = (
         "who asks whether it is due takes None for no",
     ),
     Equivalent(
-        "train/snapshot.py",
-        "'model' -> 'XXmodelXX'",
-        "a part is put back by the name under which it was copied, whatever that is",
-    ),
-    Equivalent(
         "train/step.py",
         "if share != 1.0: -> if True:",
         "times 1 changes no bit",

@@ -2,12 +2,16 @@
 
 import re
 import time
+from typing import Any
 
 import pytest
 import torch
 
 from netwright.core.errors import RunError
-from tests.train.toy_runs import toy_net, toy_start
+from netwright.core.seeding import random_state, seeded
+from netwright.core.trees import map_tensors
+from netwright.train.state import COUNTERS, OF_EACH_RANK, PLACE, TrainState
+from tests.train.toy_runs import assert_same, toy_data, toy_net, toy_start, toy_trainer
 
 NAN, INFINITY = float("nan"), float("inf")
 
@@ -144,3 +148,60 @@ def test_a_run_that_is_cut_short_says_so() -> None:
     assert not state.is_cut_short
     state.cut_short("enough")
     assert (state.stop_reason, state.is_cut_short) == ("enough", True)
+
+
+def moved(state: TrainState) -> dict[str, Any]:
+    """All that a run is, as it stands now, beside its clock."""
+    kept = map_tensors(lambda tensor: tensor.detach().clone(), state.state_dict())
+    return {name: part for name, part in kept.items() if name != "elapsed"}
+
+
+def test_a_state_is_taken_back_whole() -> None:
+    settings: dict[str, Any] = {"average": "exponential", "accumulate": 2, "epochs": 2}
+    data = toy_data()
+    trainer = toy_trainer(data, **settings)
+    first = trainer.start(toy_net(batch_norm=True, dropout=0.3), data)
+    trainer.fit(first, data)
+    first.passed_over = [(0, 1)]
+    with seeded(5):
+        wanted = moved(first)
+    second = toy_trainer(data, **settings).start(toy_net(batch_norm=True, dropout=0.3), data)
+    second.load_state_dict(wanted)
+    with seeded(0):
+        second.take_up()
+        assert_same(moved(second), wanted)
+    assert wanted["step"] > 0
+    assert wanted["average"]["count"] > 0
+
+
+def test_parts_that_are_not_given_stay_as_they_are() -> None:
+    state = toy_start()
+    state.step, state.passed_over = 7, [(1, 2)]
+    before = moved(state)
+    state.load_state_dict({"epoch": 3, "elapsed": 12.0, "scaler": None})
+    assert 12 < state.elapsed < 600
+    now = moved(state)
+    assert (now.pop("epoch"), before.pop("epoch")) == (3, 0)
+    assert_same({**now, "random": None}, {**before, "random": None})
+
+
+def test_generators_and_gradients_that_were_loaded_wait_until_training_goes_on() -> None:
+    state = toy_start()
+    with seeded(1):
+        saved = random_state()
+        wanted = torch.rand(3)
+    weights = dict(state.model.named_parameters())
+    gradients = {name: torch.ones_like(weight) for name, weight in weights.items()}
+    with seeded(2):
+        state.load_state_dict({"random": saved, "gradients": gradients})
+        torch.rand(1)
+        assert all(weight.grad is None for weight in weights.values())
+        state.take_up()
+        assert torch.equal(torch.rand(3), wanted)
+    for name, weight in weights.items():
+        assert_same(weight.grad, gradients[name])
+    assert (state.random, state.gradients) == (None, {})
+
+
+def test_every_part_that_a_rank_has_for_itself_and_every_place_is_part_of_a_state() -> None:
+    assert {*COUNTERS, *OF_EACH_RANK, *PLACE} <= toy_start().state_dict().keys()

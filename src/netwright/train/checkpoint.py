@@ -18,7 +18,6 @@ from netwright.core.checks import nearest
 from netwright.core.errors import ConfigError, DataError, RunError
 from netwright.core.json_text import parse_json
 from netwright.core.manifest import read_folder
-from netwright.core.seeding import random_state
 from netwright.core.storage import new_folder
 from netwright.train.callback import Callback
 from netwright.train.conditions import (
@@ -30,7 +29,7 @@ from netwright.train.conditions import (
     SURROUNDINGS,
     find_changes,
 )
-from netwright.train.history import History, read_row
+from netwright.train.history import read_row
 from netwright.train.optimizer_state import (
     advance_schedule,
     find_missing_memory,
@@ -39,7 +38,7 @@ from netwright.train.optimizer_state import (
     unmoved_weights,
 )
 from netwright.train.packing import from_bytes, pack, stored_tensors, to_bytes, unpack
-from netwright.train.state import TrainState
+from netwright.train.state import COUNTERS, OF_EACH_RANK, TrainState
 from netwright.train.state_kinds import (
     check_counts,
     check_like,
@@ -50,9 +49,10 @@ from netwright.train.state_kinds import (
 )
 
 FORMAT = 1
+APART = ("optimizer", "schedule")  # changed settings have a part in how these are restored
 CHECKPOINTS = "checkpoints"  # the folder of a run that holds them
 FILES = ("model.safetensors", "state.safetensors", "state.json")
-COUNTERS = ("epoch", "position", "accumulated", "step", "samples")
+PLAIN = (*COUNTERS, "elapsed", "history")  # they stand in state.json as they are
 
 
 def save_checkpoint(folder: Path, state: TrainState, callbacks: Sequence[Callback] = ()) -> None:
@@ -65,21 +65,22 @@ def save_checkpoint(folder: Path, state: TrainState, callbacks: Sequence[Callbac
         raise RunError(
             "a checkpoint cannot be saved between backward and update: gradients are pending"
         )
-    weights = state.training_weights()
+    moment = state.state_dict()
+    weights = moment["model"]
     for name, _ in state.model.named_parameters():
         if not bool(weights[name].isfinite().all()):
             raise RunError(f"a checkpoint must have finite weights: {name!r} is not finite")
-    parts = _parts(state, callbacks)
-    parts["ranks"] = [from_bytes(part) for part in state.ranks.gather(to_bytes(_own_parts(state)))]
+    parts = _parts(state, moment, callbacks)
+    own = to_bytes({name: moment[name] for name in OF_EACH_RANK})
+    parts["ranks"] = [from_bytes(part) for part in state.ranks.gather(own)]
     if not state.ranks.is_first:
         return
     tensors: dict[str, Tensor] = {}
     whole = len(state.history) - state.unfinished_rows
     values = {
         "format": FORMAT,
-        **{name: getattr(state, name) for name in COUNTERS},
-        "elapsed": state.elapsed,
-        "history": [vars(row) for row in state.history.rows[:whole]],
+        **{name: moment[name] for name in PLAIN},
+        "history": [vars(row) for row in moment["history"][:whole]],
         "pieces": list(_pieces(parts)),
         **{name: pack(part, name, tensors) for name, part in parts.items()},
     }
@@ -115,10 +116,11 @@ def load_checkpoint(
     Returns:
         What should be said: surroundings that differ, and what the allowed changes mean.
     """
-    fresh = _parts(state, callbacks)
+    moment = state.state_dict()
+    fresh = _parts(state, moment, callbacks)
     values, saved, weights = _read(folder, fresh)
     changes = _find_changes(folder, saved["conditions"], fresh["conditions"], allow)
-    own = {name: part for name, part in _own_parts(state).items() if name != "recent"}
+    own = {name: moment[name] for name in OF_EACH_RANK if name != "recent"}
     fresh["ranks"] = [own] * len(saved["ranks"])  # older checkpoints have no rows by step
     anew = _begun_anew(changes, averaging=fresh["conditions"]["average"])
     for name in anew:
@@ -130,24 +132,22 @@ def load_checkpoint(
             raise DataError(f"{folder} holds the state of {name}, which is not among the callbacks")
     check_counts(values, COUNTERS)
     check_like({**saved, "conditions": {}}, fresh)
-    for name in COUNTERS:
-        setattr(state, name, values[name])
-    if state.accumulated and not saved["ranks"][0]["gradients"]:
+    if values["accumulated"] and not saved["ranks"][0]["gradients"]:
         raise _lacks(folder, "ranks/0/gradients")
+    state.load_state_dict(
+        {
+            **{name: values[name] for name in PLAIN},
+            "history": [read_row(row) for row in values["history"]],
+            **{name: saved[name] for name in fresh if name in moment and name not in APART},
+        }
+    )
     _restore_model(folder, state, weights)
     _restore_optimizer(folder, state, saved, anew)
     check_memory(state.optimizer.state_dict(), state.learned_weights())
     if changes.keys() & set(READING):
         follow_new_batches(state.optimizer, fresh["optimizer"])
-    if state.scaler is not None:
-        state.scaler.load_state_dict(saved["scaler"])
-    if state.average is not None:
-        state.average.load_state_dict(saved["average"])
     for name, kept in saved["callbacks"].items():
         named[name].load_state_dict(kept)
-    state.passed_over = [(int(epoch), int(at)) for epoch, at in saved["passed_over"]]
-    state.elapsed_before = values["elapsed"]
-    state.history = History([read_row(row) for row in values["history"]])
     return _restore_place(state, saved["ranks"], changes)
 
 
@@ -157,7 +157,7 @@ def _read(
     """The plain values, the trees and the weights of a checkpoint that has all of its pieces."""
     files = read_folder(folder, inside=run_around(folder))
     values = parse_json(files.get("state.json", b"{}"), folder / "state.json")
-    wanted = ("format", *COUNTERS, "elapsed", "history", "pieces", *fresh, "ranks")
+    wanted = ("format", *PLAIN, "pieces", *fresh, "ranks")
     lacking = [*(f for f in FILES if f not in files), *(n for n in wanted if n not in values)]
     if lacking:
         raise _lacks(folder, lacking[0])
@@ -177,36 +177,19 @@ def run_around(folder: Path) -> Path | None:
     return folder.parent.parent if folder.parent.name == CHECKPOINTS else None
 
 
-def _parts(state: TrainState, callbacks: Sequence[Callback]) -> dict[str, Any]:
-    """What all ranks have in common beside weights and counters: trees of tensors and values."""
+def _parts(
+    state: TrainState, moment: Mapping[str, Any], callbacks: Sequence[Callback]
+) -> dict[str, Any]:
+    """What all ranks have in common beside weights and plain values: trees of tensors."""
+    elsewhere = {*PLAIN, *OF_EACH_RANK, "model"}
     return {
         "conditions": state.conditions(),
-        "optimizer": state.optimizer.state_dict(),
         "unmoved": unmoved_weights(state.model, state.optimizer),
-        "schedule": state.schedule.state_dict(),
-        "scaler": None if state.scaler is None else state.scaler.state_dict(),
-        "average": None if state.average is None else state.average.state_dict(),
-        "passed_over": state.passed_over,
+        **{name: part for name, part in moment.items() if name not in elsewhere},
         "callbacks": {
             name: kept for name, call in _by_name(callbacks).items() if (kept := call.state_dict())
         },
     }
-
-
-def _own_parts(state: TrainState) -> dict[str, Any]:
-    """What each rank has for itself: generators, sums, gradients that wait."""
-    return {
-        "random": random_state(),
-        "running": state.running.state_dict(),
-        "recent": state.recent.state_dict(),
-        "gradients": waiting_gradients(state),
-    }
-
-
-def waiting_gradients(state: TrainState) -> dict[str, Tensor]:
-    """The gradients that wait for the rest of their update, by the weight's name."""
-    named = state.model.named_parameters() if state.accumulated else ()
-    return {name: weight.grad for name, weight in named if weight.grad is not None}
 
 
 def _find_changes(
@@ -292,16 +275,13 @@ def _restore_place(
     if own is not None:
         check_random(own["random"])
         check_named(own["gradients"], state.model, "the gradient")
-    state.random = None if own is None else own["random"]
+        state.load_state_dict({"random": own["random"]})
     if changes.keys() & set(READING):
         state.position = state.accumulated = 0
         state.passed_over = [place for place in state.passed_over if place[0] < state.epoch]
         remarks.append(f"epoch {state.epoch + 1} starts over, because its batches have changed")
     elif "processes" not in changes and own is not None:
-        state.running.load_state_dict(own["running"])
-        if "recent" in own:
-            state.recent.load_state_dict(own["recent"])
-        state.gradients = own["gradients"]
+        state.load_state_dict({name: own[name] for name in OF_EACH_RANK if name in own})
     elif state.ranks.is_first:
         state.running.load_states([rank["running"] for rank in ranks])
         if "recent" in ranks[0]:

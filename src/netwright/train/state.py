@@ -2,7 +2,7 @@
 
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from typing import Any
@@ -12,13 +12,20 @@ from torch import Tensor, nn
 from torch.optim.lr_scheduler import LRScheduler
 
 from netwright.core.errors import RunError
+from netwright.core.seeding import random_state, set_random_state
 from netwright.data.loader import Batch
 from netwright.train.history import History, Row
+from netwright.train.memory_format import laid_out_like
+from netwright.train.optimizer_state import restore_optimizer
 from netwright.train.ranks import ALONE, Ranks
 from netwright.train.recent_losses import RecentLosses
 from netwright.train.running_metrics import RunningMetrics
 from netwright.train.tasks.task import Task
 from netwright.train.weight_average import WeightAverage
+
+COUNTERS = ("epoch", "position", "accumulated", "step", "samples")
+OF_EACH_RANK = ("random", "running", "recent", "gradients")  # ranks have the rest in common
+PLACE = ("position", "accumulated", "running", "recent", "gradients")  # in a pass over some rows
 
 
 @dataclass(kw_only=True)
@@ -54,8 +61,8 @@ class TrainState:
         is_updating: gradients are whole and the weights have not moved: no place to save at.
         skips_update: the update at hand is to be left out.
         goes_back: the state was set back: the pass at hand goes on from its new place.
-        random: generators' states of a checkpoint, put in place when training goes on.
-        gradients: of a checkpoint between two batches of one update, put in place likewise.
+        random: generators' states that were loaded, until they are put in place.
+        gradients: that were loaded, between two batches of one update, likewise.
         gradient_norms: of the update at hand, one a weight, where a callback measured them.
         batch: the batch at hand.
         loss: the loss of the batch at hand.
@@ -147,6 +154,70 @@ class TrainState:
         """What training goes on with: the model's tensors, also while it holds their average."""
         aside = {} if self.average is None else self.average.aside
         return {**self.model.state_dict(), **aside}
+
+    def state_dict(self) -> dict[str, Any]:
+        """All that a run in progress is: trees of tensors and plain values; nothing is copied."""
+        parts = self._parts().items()
+        return {
+            **{name: getattr(self, name) for name in COUNTERS},
+            "model": self.training_weights(),
+            **{name: None if part is None else part.state_dict() for name, part in parts},
+            "gradients": self._waiting_gradients(),
+            "random": random_state(),
+            "passed_over": self.passed_over,
+            "elapsed": self.elapsed,
+            "history": list(self.history.rows),
+        }
+
+    def load_state_dict(self, saved: Mapping[str, Any]) -> None:
+        """Take back what `state_dict` gave, or some of its parts; the others stay as they are.
+
+        Generators and gradients wait for `take_up`: what is done before training goes on may draw.
+        """
+        for name in COUNTERS:
+            setattr(self, name, saved.get(name, getattr(self, name)))
+        if "model" in saved:
+            if self.average is not None:
+                self.average.take_out()  # where the model holds it
+            self.model.load_state_dict(saved["model"])
+        for name, part in self._parts().items():
+            if part is self.optimizer and name in saved:
+                restore_optimizer(self.optimizer, saved[name], with_settings=True)
+            elif part is not None and saved.get(name) is not None:
+                part.load_state_dict(saved[name])
+        self.gradients = saved.get("gradients", self.gradients)
+        self.random = saved.get("random", self.random)
+        if "passed_over" in saved:
+            self.passed_over = [(int(epoch), int(place)) for epoch, place in saved["passed_over"]]
+        self.elapsed_before = saved.get("elapsed", self.elapsed_before)
+        if "history" in saved:
+            self.history = History(list(saved["history"]))
+
+    def take_up(self) -> None:
+        """Put the gradients and the generators in place that were loaded; no others stay."""
+        self.optimizer.zero_grad()  # whatever the caller computed before is not ours
+        for name, weight in self.model.named_parameters():
+            if name in self.gradients:
+                weight.grad = laid_out_like(weight, self.gradients[name].to(self.device))
+        if self.random is not None:
+            set_random_state(self.random)
+        self.random, self.gradients = None, {}
+
+    def _parts(self) -> dict[str, Any]:
+        """What has a state of its own beside the model; None where the run has no such part."""
+        return {
+            "optimizer": self.optimizer,
+            "schedule": self.schedule,
+            "scaler": self.scaler,
+            "average": self.average,
+            "running": self.running,
+            "recent": self.recent,
+        }
+
+    def _waiting_gradients(self) -> dict[str, Tensor]:
+        """The gradients that wait for the rest of their update, by the weight's name."""
+        named = self.model.named_parameters() if self.accumulated else ()
+        return {name: weight.grad for name, weight in named if weight.grad is not None}
 
     def cut_short(self, reason: str) -> None:
         """End after this batch though there is more to learn."""

@@ -9,7 +9,7 @@ from torch import nn
 
 from netwright.core.devices import pick_device
 from netwright.core.errors import ConfigError
-from netwright.core.seeding import derive_seed, seeded, set_random_state
+from netwright.core.seeding import derive_seed, seeded
 from netwright.data.dataset import Data, Split
 from netwright.data.loader import Loader
 from netwright.data.worker_loader import build_loader
@@ -19,7 +19,7 @@ from netwright.train.callback import Callback, Hook, collect_hooks
 from netwright.train.callbacks.carry_state import CarryState
 from netwright.train.conditions import describe_conditions
 from netwright.train.measuring import Measuring
-from netwright.train.memory_format import laid_out_like, lay_out
+from netwright.train.memory_format import lay_out
 from netwright.train.parts import group_by_part
 from netwright.train.precision import build_scaler
 from netwright.train.ranks import ALONE, Ranks
@@ -169,18 +169,11 @@ class Trainer:
                 hook(state)
 
     def _take_up(self, state: TrainState) -> None:
-        """Training mode, and what a checkpoint left to be put in place."""
+        """Training mode, and what was loaded to be put in place."""
         if state.average is not None:
             state.average.take_out()  # where the state has ended a run before
         state.model.train()
-        state.optimizer.zero_grad()  # whatever the caller computed before is not ours
-        for name, parameter in state.model.named_parameters():
-            if name in state.gradients:
-                gradient = state.gradients[name].to(state.device)
-                parameter.grad = laid_out_like(parameter, gradient)
-        if state.random is not None:
-            set_random_state(state.random)
-        state.random, state.gradients = None, {}
+        state.take_up()
 
     def _run_epoch(
         self,

@@ -132,7 +132,7 @@ class NetEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn ha
             before = None
         batch_size = given_to("train", self._settings).get("batch_size")
         standing = learn_one_pass(prepared, before, batch_size=batch_size)
-        self._settle(prepared, standing.history, standing)
+        self._settle(prepared, History(list(standing["history"])), standing)
         return self
 
     def _prepare(

@@ -4,82 +4,36 @@ Between two passes everything rests on the CPU as plain values and tensors, so i
 pickled, and opens on a machine without an accelerator.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from netwright.core.errors import ConfigError
-from netwright.core.seeding import random_state
 from netwright.core.trees import map_tensors
 from netwright.recipes.fitting.fit import check_last_batch
 from netwright.recipes.fitting.prepared import Prepared
 from netwright.train.callback import Callback
 from netwright.train.callbacks.non_finite import GuardNonFinite
-from netwright.train.history import History
 from netwright.train.settings import pace_for
-from netwright.train.state import TrainState
+from netwright.train.state import PLACE, TrainState
 from netwright.train.trainer import Trainer
 
-
-@dataclass(frozen=True, kw_only=True)
-class Standing:
-    """Where training stands after a pass: the whole of its state beside the weights.
-
-    Args:
-        optimizer: its state, as torch gives it.
-        schedule: its state, as torch gives it.
-        scaler: its state, for float16, else None.
-        random: the states of all generators.
-        epoch: passes made.
-        step: updates made.
-        samples: examples seen.
-        elapsed: seconds of training.
-        history: the numbers so far.
-    """
-
-    optimizer: dict[str, Any]
-    schedule: dict[str, Any]
-    scaler: dict[str, Any] | None
-    random: dict[str, Any]
-    epoch: int
-    step: int
-    samples: int
-    elapsed: float
-    history: History
-
-    @classmethod
-    def of(cls, state: TrainState) -> "Standing":
-        """Where this state stands; to be asked while the generators are still the trainer's."""
-        return cls(
-            optimizer=map_tensors(lambda tensor: tensor.cpu(), state.optimizer.state_dict()),
-            schedule=state.schedule.state_dict(),
-            scaler=None if state.scaler is None else state.scaler.state_dict(),
-            random=random_state(),
-            epoch=state.epoch,
-            step=state.step,
-            samples=state.samples,
-            elapsed=state.elapsed,
-            history=state.history,
-        )
-
-    def restore(self, state: TrainState) -> None:
-        """Bring a freshly started state here."""
-        state.optimizer.load_state_dict(self.optimizer)
-        state.schedule.load_state_dict(self.schedule)
-        if state.scaler is not None and self.scaler is not None:
-            state.scaler.load_state_dict(self.scaler)
-        state.epoch, state.step, state.samples = self.epoch, self.step, self.samples
-        state.elapsed_before, state.history = self.elapsed, self.history
-        state.random = self.random
+Standing = dict[str, Any]  # of `TrainState.state_dict` what goes on from pass to pass
 
 
 class KeepStanding(Callback):
-    """Notes where training stands at its end."""
+    """Notes where training stands at its end, on the CPU.
+
+    The weights are left out, since the estimator has the model itself, and so is the place in the
+    pass: the next one is over other rows.
+    """
 
     standing: Standing
 
     def on_fit_end(self, state: TrainState) -> None:
-        """Take note."""
-        self.standing = Standing.of(state)
+        """Take note, while the generators are still the trainer's."""
+        parts = state.state_dict().items()
+        kept = {name: part for name, part in parts if name not in {"model", "passed_over", *PLACE}}
+        self.standing = map_tensors(lambda tensor: tensor.cpu(), kept)
 
 
 def learn_one_pass(
@@ -115,7 +69,7 @@ def learn_one_pass(
     trainer = Trainer(config, prepared.task, callbacks=[GuardNonFinite(), keep], seed=recipe.seed)
     state = trainer.start(prepared.model, data)
     if before is not None:
-        before.restore(state)
+        state.load_state_dict(before)
     state.epochs, state.last_step = state.epoch + 1, None
     trainer.fit(state, data)
     prepared.model.cpu().eval()
