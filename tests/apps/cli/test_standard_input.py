@@ -16,5 +16,5 @@ def test_gives_the_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_refuses_one_that_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stdin", None)
-    with pytest.raises(DataError, match=r"^standard input is closed, so that nothing can be read"):
+    with pytest.raises(DataError, match=r"^standard input is closed, so nothing can be read"):
         read_standard_input()
