@@ -223,7 +223,7 @@ def test_data_that_cannot_be_loaded_is_told_with_what_was_found() -> None:
 def test_data_that_cannot_be_read_at_all_is_refused(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="there is no such file"):
         doctor(tmp_path / "no.csv", target="y")
-    with pytest.raises(ConfigError, match="unet works on images"):
+    with pytest.raises(ConfigError, match="unet needs images"):
         doctor("iris", "unet")
 
 

@@ -59,7 +59,7 @@ def test_where_few_rows_are_measured_training_rows_count_too(test: int) -> None:
     data = rows(test=test)
     found = find_missed_classes(prepared(1e6, data), "test" if test else "train")
     assert found is not None
-    assert found.sentence.endswith(f"in 0 of {10 + test}")
+    assert found.sentence.endswith(f" 0 of {10 + test}")
 
 
 def test_weights_that_were_given_are_not_advised_again() -> None:

@@ -326,7 +326,7 @@ def test_refusals_are_of_the_right_kind() -> None:
 
 
 def test_a_fit_that_fails_is_told_with_its_entry_and_seed() -> None:
-    with pytest.raises(RunError, match=r"^mlp:hidden=4:optimizer=sgd:lr=1e30, seed 5: not a fin"):
+    with pytest.raises(RunError, match=r"^mlp:hidden=4:optimizer=sgd:lr=1e30, seed 5: non-fin"):
         compare(
             "least-squares",
             "mlp:hidden=4:optimizer=sgd:lr=1e30",

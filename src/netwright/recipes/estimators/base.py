@@ -29,7 +29,7 @@ from netwright.data.raw_arrays import column_names
 from netwright.data.targets import ArrayTarget
 from netwright.models.catalog import MODELS
 from netwright.models.ensembles.ensemble import Ensemble
-from netwright.recipes.estimators.passes import KeepStanding, Standing, learn_one_pass
+from netwright.recipes.estimators.passes import KeepTrainingState, TrainingState, learn_one_pass
 from netwright.recipes.fitting.fit import put_together, resolve
 from netwright.recipes.fitting.prepared import Prepared
 from netwright.recipes.fitting.training import train
@@ -65,7 +65,7 @@ class NetEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn ha
     model_: nn.Module
     history_: History
     _prepared: Prepared  # without its rows
-    _standing: Standing | None
+    _training_state: TrainingState | None
 
     def __init__(
         self,
@@ -113,10 +113,10 @@ class NetEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn ha
         """
         prepared = self._prepare(X, y, sample_weight, val_size=self.val_size)
         folder = None if self.run_folder is None else claim_folder(Path(self.run_folder))
-        keep = KeepStanding()
+        keep = KeepTrainingState()
         run = train(prepared, out=folder, extra=[keep], quiet=True, keep_folder=folder is not None)
         by_passes = not isinstance(run.model, Learner | Ensemble)
-        self._settle(prepared, run.history, keep.standing if by_passes else None)
+        self._settle(prepared, run.history, keep.training_state if by_passes else None)
         return self
 
     def _go_on(self, X: Any, y: Any, sample_weight: Any, classes: Any = None) -> Self:
@@ -124,15 +124,15 @@ class NetEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn ha
         if self.run_folder is not None:
             raise ConfigError(f"partial_fit writes no run folder, got {str(self.run_folder)!r}")
         if hasattr(self, "model_"):
-            prepared, before = self._with_rows(X, y, sample_weight), self._standing
+            prepared, before = self._with_rows(X, y, sample_weight), self._training_state
         else:
             prepared = self._prepare(
                 X, y, sample_weight, classes=classes, val_size=0.0, is_part=True
             )
             before = None
         batch_size = given_to("train", self._settings).get("batch_size")
-        standing = learn_one_pass(prepared, before, batch_size=batch_size)
-        self._settle(prepared, History(list(standing["history"])), standing)
+        training_state = learn_one_pass(prepared, before, batch_size=batch_size)
+        self._settle(prepared, History(list(training_state["history"])), training_state)
         return self
 
     def _prepare(
@@ -208,13 +208,15 @@ class NetEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn ha
                 raise ShapeError(f"X must have shape (N, {shape}) as it had in fit, got {got}")
         return validate_data(self, *arrays, reset=first, allow_nd=True, **how)
 
-    def _settle(self, prepared: Prepared, history: History, standing: Standing | None) -> None:
+    def _settle(
+        self, prepared: Prepared, history: History, training_state: TrainingState | None
+    ) -> None:
         """Keep what new rows need; let go of the training rows."""
         data = prepared.data
         none = Split(inputs=torch.empty(0, *data.spec.input_shape), targets=torch.empty(0))
         self._prepared = replace(prepared, data=replace(data, train=none, val=None))
         self.model_ = prepared.model.cpu()  # a pickle of it opens where there is no accelerator
-        self.history_, self._standing = history, standing
+        self.history_, self._training_state = history, training_state
 
     def _predictions(self, X: Any) -> Tensor:
         """Probabilities (N, C) or reals (N, K)."""

@@ -17,28 +17,28 @@ from netwright.train.settings import pace_for
 from netwright.train.state import PLACE, TrainState
 from netwright.train.trainer import Trainer
 
-Standing = dict[str, Any]  # of `TrainState.state_dict` what goes on from pass to pass
+TrainingState = dict[str, Any]  # of `TrainState.state_dict` what goes on from pass to pass
 
 
-class KeepStanding(Callback):
+class KeepTrainingState(Callback):
     """Notes where training stands at its end, on the CPU.
 
     The weights are left out, since the estimator has the model itself, and so is the place in the
     pass: the next one is over other rows.
     """
 
-    standing: Standing
+    training_state: TrainingState
 
     def on_fit_end(self, state: TrainState) -> None:
         """Take note, while the generators are still the trainer's."""
         parts = state.state_dict().items()
         kept = {name: part for name, part in parts if name not in {"model", "passed_over", *PLACE}}
-        self.standing = map_tensors(lambda tensor: tensor.cpu(), kept)
+        self.training_state = map_tensors(lambda tensor: tensor.cpu(), kept)
 
 
 def learn_one_pass(
-    prepared: Prepared, before: Standing | None, *, batch_size: int | None = None
-) -> Standing:
+    prepared: Prepared, before: TrainingState | None, *, batch_size: int | None = None
+) -> TrainingState:
     """Let the model go once over the training rows, on from where it stood.
 
     The settings and the seed are the recipe's; the order of the rows and every random draw follow
@@ -65,7 +65,7 @@ def learn_one_pass(
     size = min(pace_for(config, rows).batch_size, rows)
     config = replace(config, batch_size=size)
     check_last_batch(prepared.model, data, size)
-    keep = KeepStanding()
+    keep = KeepTrainingState()
     trainer = Trainer(config, prepared.task, callbacks=[GuardNonFinite(), keep], seed=recipe.seed)
     state = trainer.start(prepared.model, data)
     if before is not None:
@@ -73,4 +73,4 @@ def learn_one_pass(
     state.epochs, state.last_step = state.epoch + 1, None
     trainer.fit(state, data)
     prepared.model.cpu().eval()
-    return keep.standing
+    return keep.training_state

@@ -164,7 +164,7 @@ def test_a_fit_that_fails_leaves_no_folder(type_in: Type, tmp_path: Path) -> Non
     words = ("least-squares", "mlp:hidden=4:optimizer=sgd:lr=1e30", "--data", "diabetes", "-q")
     answer = type_in("compare", *words)
     assert answer.code == 1
-    assert answer.err.startswith("error: mlp:hidden=4:optimizer=sgd:lr=1e30, seed 0: not a finite")
+    assert answer.err.startswith("error: mlp:hidden=4:optimizer=sgd:lr=1e30, seed 0: non-finite")
     assert not list((tmp_path / "runs").iterdir())
 
 
