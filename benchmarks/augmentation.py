@@ -106,7 +106,7 @@ def sides(specs: tuple[str, ...], images: Any) -> tuple[dict[str, Call], str]:
 
     from netwright.data.augment import parse_augmentations
     from netwright.data.augment.scratch import Scratch
-    from netwright.data.loader import Batch
+    from netwright.data.loading.loader import Batch
     from netwright.data.spec import DataSpec
 
     shape = tuple(images.shape)

@@ -29,10 +29,10 @@ from reporting import show
 from torch import Tensor
 
 import netwright as nw
+from netwright.data.loading.windows import scored_once
 from netwright.data.spec import IGNORED
 from netwright.data.text.corpus import cut_texts
 from netwright.data.text.published import PLAYS, read_published
-from netwright.data.windows import scored_once
 
 LARGE = ("shakespeare-gpt-large", ())
 SMALL = (

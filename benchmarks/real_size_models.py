@@ -27,8 +27,8 @@ from torch.nn import functional as F
 
 from netwright.data.arrays import ArraysConfig, Names, from_arrays
 from netwright.data.dataset import Data
-from netwright.data.idx import read_idx
-from netwright.data.locations import find_file
+from netwright.data.files.idx import read_idx
+from netwright.data.files.locations import find_file
 from netwright.data.mnist import FILES
 from netwright.models.catalog import MODELS
 

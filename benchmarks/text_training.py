@@ -36,8 +36,8 @@ from torch import Tensor, nn
 
 from netwright.core.seeding import generator
 from netwright.data.dataset import Data
+from netwright.data.loading.windows import WindowSplit
 from netwright.data.text.published import TINY_SHAKESPEARE
-from netwright.data.windows import WindowSplit
 from netwright.models.catalog import MODELS
 from netwright.recipes.fitting.fit import prepare
 from netwright.recipes.fitting.gradient_fit import gradient_fit

@@ -21,7 +21,7 @@ MOST_LINES = 350
 UNSAFE_CALLS = {("torch", "load"), ("yaml", "load"), ("pickle", "load"), ("pickle", "loads")}
 UNSAFE_MODULES = {"pickle", "cloudpickle", "dill", "joblib", "shelve", "marshal"}
 BUILT_IN = {"eval", "exec", "compile"}
-# What reads and writes by a path, which may lead through a link: `core/storage.py` does not.
+# What reads and writes by a path, which may lead through a link: `core/files/storage.py` does not.
 METHODS_BY_PATH = {"read_text", "read_bytes", "write_text", "write_bytes", "copytree", "copyfile"}
 CALLS_BY_PATH = {"open", "load_file", "safe_open", "save_file"}
 # Packages that are imported by another name than they are installed by.
@@ -127,13 +127,14 @@ def test_runs_and_searches_reach_their_files_through_no_link() -> None:
 
 
 def test_only_the_console_prints() -> None:
-    console = PACKAGE / "core" / "console.py"
+    console = PACKAGE / "core" / "terminal" / "console.py"
     assert not breaking(lambda path: path != console and "print" in called_names(path))
 
 
 def test_only_the_console_writes_to_the_streams() -> None:
     """Whatever else wrote to them would have to make data visible by itself."""
-    console, guard = PACKAGE / "core" / "console.py", PACKAGE / "core" / "guarded_streams.py"
+    terminal = PACKAGE / "core" / "terminal"
+    console, guard = terminal / "console.py", terminal / "guarded_streams.py"
     main = PACKAGE / "apps" / "cli" / "main.py"  # flushes them, and writes tracebacks by the guard
     stream = re.compile(r"\bsys\.std(?:out|err)\b|\btyper\.s?echo\b")
 

@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 from netwright.apps.cli.main import COMMANDS
-from netwright.core.json_text import DEEPEST as DEEPEST_JSON
+from netwright.core.files.json_text import DEEPEST as DEEPEST_JSON
 from netwright.core.limits import LIMITS
 from netwright.recipes.plan.recipe_file import DEEPEST, LARGEST
 

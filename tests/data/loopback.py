@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-from netwright.data.download import RemoteFile
+from netwright.data.files.download import RemoteFile
 
 CONTENT = bytes(range(256)) * 1000
 

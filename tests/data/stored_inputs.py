@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from netwright.data.stored import StoredInputs, StoredSplit
+from netwright.data.loading.stored import StoredInputs, StoredSplit
 
 
 class Numbered(StoredInputs):

@@ -16,9 +16,9 @@ from netwright.data.array_encoder import ArrayEncoder
 from netwright.data.arrays import ArraysConfig, Names, arrays_config, from_arrays
 from netwright.data.dataset import Data, Split
 from netwright.data.fingerprint import fingerprint
+from netwright.data.loading.stored import StoredSplit
 from netwright.data.raw_arrays import to_floats
 from netwright.data.source import DataConfig
-from netwright.data.stored import StoredSplit
 
 ALL = ArraysConfig(val_size=0, test_size=0)
 RAW = ArraysConfig(val_size=0, test_size=0, standardize=False)
@@ -415,7 +415,7 @@ def test_a_mapped_array_is_never_read_as_a_whole(
 
     monkeypatch.setattr("netwright.data.arrays.to_floats", watched)
     monkeypatch.setattr("netwright.data.input_profile.to_floats", watched)
-    monkeypatch.setattr("netwright.data.mapped_inputs.to_floats", watched)
+    monkeypatch.setattr("netwright.data.loading.mapped_inputs.to_floats", watched)
     from_arrays(mapped(tmp_path, features(100)), np.arange(100) % 2)
     assert sizes == [30] * 10
 

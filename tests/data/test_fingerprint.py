@@ -10,9 +10,9 @@ from netwright.core.seeding import random_state
 from netwright.data import fingerprint as module
 from netwright.data.dataset import Split
 from netwright.data.fingerprint import fingerprint
+from netwright.data.loading.stored import StoredSplit
+from netwright.data.loading.windows import WindowSplit
 from netwright.data.pixels import ChannelScaling, PixelSplit
-from netwright.data.stored import StoredSplit
-from netwright.data.windows import WindowSplit
 from tests.data.stored_inputs import Noisy, Numbered, split_of
 from tests.train.toy_runs import assert_same
 

@@ -17,9 +17,9 @@ from netwright.core.config import parse
 from netwright.core.errors import ConfigError, DownloadError
 from netwright.data.array_encoder import ArrayEncoder
 from netwright.data.dataset import Data
-from netwright.data.download import RemoteFile, fetch
-from netwright.data.idx import read_idx
-from netwright.data.locations import find_file
+from netwright.data.files.download import RemoteFile, fetch
+from netwright.data.files.idx import read_idx
+from netwright.data.files.locations import find_file
 from netwright.data.mnist import (
     CLOTHES_IMAGES,
     DIGIT_IMAGES,

@@ -8,7 +8,7 @@ from torch import Tensor
 
 from netwright.core.errors import DataError, ShapeError
 from netwright.data.dataset import Split
-from netwright.data.loader import BatchLoader
+from netwright.data.loading.loader import BatchLoader
 from netwright.data.pixels import ChannelScaling, PixelSplit
 
 SCALING = ChannelScaling(mean=(0.5, 0.25, 0.4914), scale=(0.25, 0.5, 0.247))

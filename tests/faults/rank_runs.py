@@ -9,8 +9,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
-from netwright.core.console import print_error
 from netwright.core.errors import NetwrightError
+from netwright.core.terminal.console import print_error
 from netwright.recipes.fitting.fit import fit
 from netwright.train.callback import Callback
 from tests.forked_ranks import start_ranks

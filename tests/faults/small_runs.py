@@ -11,16 +11,16 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from netwright.core.manifest import read_folder
-from netwright.core.storage import read_json
+from netwright.core.files.manifest import read_folder
+from netwright.core.files.storage import read_json
 from netwright.data.dataset import Data, Split
-from netwright.data.stored import StoredInputs, StoredSplit
+from netwright.data.loading.stored import StoredInputs, StoredSplit
 from netwright.recipes.fitting.fit import fit
 from netwright.train.callback import Callback
-from netwright.train.checkpoint import FILES
-from netwright.train.history import without_clock
-from netwright.train.packing import unpack
+from netwright.train.saving.checkpoint import FILES
+from netwright.train.saving.packing import unpack
 from netwright.train.state import TrainState
+from netwright.train.watching.history import without_clock
 from tests.train.toy_runs import assert_same, toy_data, toy_net
 
 EPOCHS, BATCHES, ROWS = 3, 15, 60

@@ -10,7 +10,7 @@ from typing import BinaryIO
 import pytest
 
 import netwright as nw
-from netwright.data.file_content import Allowance
+from netwright.data.files.file_content import Allowance
 from netwright.data.tables import delimited
 from tests.faults.scenario import Figures, Scenario
 

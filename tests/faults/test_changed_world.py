@@ -22,12 +22,12 @@ import netwright as nw
 from netwright.apps.cli.main import run
 from netwright.core import version
 from netwright.core.errors import ConfigError, NetwrightError
-from netwright.core.folder_lock import LOCK
-from netwright.core.storage import read_json
+from netwright.core.files.folder_lock import LOCK
+from netwright.core.files.storage import read_json
 from netwright.recipes.fitting import gradient_fit
-from netwright.train import checkpoint
 from netwright.train.callback import Callback
-from netwright.train.checkpoint import load_checkpoint
+from netwright.train.saving import checkpoint
+from netwright.train.saving.checkpoint import load_checkpoint
 from netwright.train.state import TrainState
 from tests.faults.scenario import Figures, Scenario
 from tests.train.toy_runs import toy_data

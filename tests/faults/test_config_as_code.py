@@ -19,9 +19,9 @@ import pytest
 import netwright as nw
 from netwright.apps.cli.main import run as typed
 from netwright.core import catalog
-from netwright.core.storage import sha256_of
+from netwright.core.files.storage import sha256_of
 from netwright.train.callback import Callback
-from netwright.train.checkpoint import FORMAT
+from netwright.train.saving.checkpoint import FORMAT
 from netwright.train.state import TrainState
 from tests.faults.scenario import Figures, Scenario
 

@@ -17,13 +17,13 @@ from safetensors import SafetensorError
 from torch import Tensor
 
 import netwright as nw
-from netwright.core import manifest
 from netwright.core.errors import NetwrightError
-from netwright.core.storage import MANIFEST
-from netwright.train import checkpoint_store
+from netwright.core.files import manifest
+from netwright.core.files.storage import MANIFEST
 from netwright.train.callbacks.save_checkpoints import SaveCheckpoints
-from netwright.train.checkpoint import FILES, load_checkpoint
-from netwright.train.checkpoint_store import list_checkpoints, newest_good
+from netwright.train.saving import checkpoint_store
+from netwright.train.saving.checkpoint import FILES, load_checkpoint
+from netwright.train.saving.checkpoint_store import list_checkpoints, newest_good
 from netwright.train.state import TrainState
 from tests.faults.scenario import Figures, Scenario
 from tests.faults.test_io_faults import quick_disk

@@ -18,9 +18,9 @@ from typing import Any
 
 import pytest
 
-from netwright.core import manifest, storage
 from netwright.core.errors import NetwrightError, RunError
-from netwright.core.inside import open_folder
+from netwright.core.files import manifest, storage
+from netwright.core.files.inside import open_folder
 from tests.faults.scenario import Figures, Scenario
 
 SIZES = {"weights": 100_000, "state": 200_000, "counters": 5_000}

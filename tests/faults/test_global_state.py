@@ -24,7 +24,7 @@ import torch
 from torch import Tensor, nn
 
 import netwright as nw
-from netwright.core import interrupts
+from netwright.core.terminal import interrupts
 from netwright.train import trainer
 from netwright.train.callback import EVENTS, Callback
 from netwright.train.measuring import Measuring

@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from netwright.core import manifest, storage
 from netwright.core.errors import NetwrightError
-from netwright.core.inside import Folder
+from netwright.core.files import manifest, storage
+from netwright.core.files.inside import Folder
 from tests.faults.scenario import Figures, Scenario
 
 CALLS = (

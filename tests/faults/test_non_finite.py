@@ -19,13 +19,13 @@ import netwright as nw
 from netwright.core.errors import RunError
 from netwright.core.outputs import Output
 from netwright.data.dataset import Data
-from netwright.data.loader import Batch, BatchLoader
+from netwright.data.loading.loader import Batch, BatchLoader
 from netwright.train.callback import Callback
 from netwright.train.callbacks import non_finite, save_checkpoints
 from netwright.train.callbacks.non_finite import MOST_IN_A_ROW, GuardNonFinite
 from netwright.train.callbacks.save_checkpoints import SaveCheckpoints
-from netwright.train.checkpoint import save_checkpoint
-from netwright.train.checkpoint_store import list_checkpoints, newest_good
+from netwright.train.saving.checkpoint import save_checkpoint
+from netwright.train.saving.checkpoint_store import list_checkpoints, newest_good
 from netwright.train.setting_groups import Policy
 from netwright.train.state import TrainState
 from netwright.train.tasks.regression import Regression

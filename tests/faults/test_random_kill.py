@@ -21,9 +21,9 @@ from typing import Any, NamedTuple, NoReturn
 import pytest
 import torch
 
-from netwright.core.storage import read_json
+from netwright.core.files.storage import read_json
 from netwright.train.callbacks.save_checkpoints import SaveCheckpoints
-from netwright.train.checkpoint_store import newest_good
+from netwright.train.saving.checkpoint_store import newest_good
 from netwright.train.state import TrainState
 from tests.faults.scenario import Figures, Scenario
 from tests.faults.small_runs import BATCHES, left_behind, saw_every_row_once, train_small
@@ -261,8 +261,8 @@ checkpoint.restore_optimizer = lambda optimizer, saved, with_settings: None
 """,
     "a save is not atomic": """
 from contextlib import contextmanager
-from netwright.core.inside import open_folder
-from netwright.core.storage import MANIFEST, Staging, as_json
+from netwright.core.files.inside import open_folder
+from netwright.core.files.storage import MANIFEST, Staging, as_json
 from netwright.train import checkpoint, checkpoint_store
 @contextmanager
 def in_place(path, **options):

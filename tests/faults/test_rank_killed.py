@@ -13,7 +13,7 @@ import pytest
 
 from netwright.train import ranks
 from netwright.train import state as train_state
-from netwright.train.history import without_clock
+from netwright.train.watching.history import without_clock
 from tests.faults.rank_runs import (
     STEPS,
     Bug,

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from netwright.train.checkpoint_store import list_checkpoints, newest_good
+from netwright.train.saving.checkpoint_store import list_checkpoints, newest_good
 from tests.faults.scenario import Figures, Scenario
 from tests.faults.small_runs import content, left_behind
 

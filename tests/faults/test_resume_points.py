@@ -11,19 +11,20 @@ from typing import Any, NamedTuple
 import pytest
 import torch
 
-from netwright.data import worker_loader, worker_pool
-from netwright.data.worker_loader import build_loader
-from netwright.train import checkpoint, trainer
+from netwright.data.loading import worker_loader, worker_pool
+from netwright.data.loading.worker_loader import build_loader
+from netwright.train import trainer
 from netwright.train.callback import Callback
 from netwright.train.callbacks.early_stopping import EarlyStopping
 from netwright.train.callbacks.save_checkpoints import SaveCheckpoints
 from netwright.train.callbacks.step_rows import StepRows
-from netwright.train.checkpoint import load_checkpoint
-from netwright.train.checkpoint_store import newest_good
-from netwright.train.history import without_clock
-from netwright.train.recent_losses import RecentLosses
-from netwright.train.running_metrics import RunningMetrics
+from netwright.train.saving import checkpoint
+from netwright.train.saving.checkpoint import load_checkpoint
+from netwright.train.saving.checkpoint_store import newest_good
 from netwright.train.state import TrainState
+from netwright.train.watching.history import without_clock
+from netwright.train.watching.recent_losses import RecentLosses
+from netwright.train.watching.running_metrics import RunningMetrics
 from tests.faults.scenario import Figures, Scenario
 from tests.faults.small_runs import is_same, stored_data
 from tests.faults.test_io_faults import quick_disk

@@ -15,12 +15,17 @@ from typing import Any
 import pytest
 
 from netwright.core.errors import NetwrightError
-from netwright.core.storage import read_json, write_json
-from netwright.train import checkpoint_store
+from netwright.core.files.storage import read_json, write_json
 from netwright.train.callbacks.early_stopping import EarlyStopping
 from netwright.train.callbacks.save_checkpoints import SaveCheckpoints
-from netwright.train.checkpoint import save_checkpoint
-from netwright.train.checkpoint_store import CheckpointStore, Choose, check_checkpoint, newest_good
+from netwright.train.saving import checkpoint_store
+from netwright.train.saving.checkpoint import save_checkpoint
+from netwright.train.saving.checkpoint_store import (
+    CheckpointStore,
+    Choose,
+    check_checkpoint,
+    newest_good,
+)
 from tests.faults.scenario import Figures, Scenario
 from tests.faults.test_io_faults import quick_disk
 from tests.train.toy_runs import toy_start

@@ -22,11 +22,11 @@ import torch
 
 import netwright as nw
 from netwright.apps.cli.main import run
-from netwright.core.interrupts import EXIT_CODES, Interrupt
+from netwright.core.terminal.interrupts import EXIT_CODES, Interrupt
 from netwright.recipes.fitting import training
 from netwright.train.callback import Callback
 from netwright.train.callbacks.save_checkpoints import SaveCheckpoints
-from netwright.train.checkpoint_store import newest_good
+from netwright.train.saving.checkpoint_store import newest_good
 from netwright.train.state import TrainState
 from tests.faults.scenario import Figures, Scenario
 

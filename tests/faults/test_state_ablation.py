@@ -14,15 +14,15 @@ from torch import Tensor
 
 from netwright.core.errors import NetwrightError
 from netwright.core.seeding import derive_seed, random_state, seeded
-from netwright.train import checkpoint
 from netwright.train import state as train_state
 from netwright.train.callback import Callback
 from netwright.train.callbacks.early_stopping import EarlyStopping
-from netwright.train.checkpoint import load_checkpoint, save_checkpoint
+from netwright.train.saving import checkpoint
+from netwright.train.saving.checkpoint import load_checkpoint, save_checkpoint
 from netwright.train.state import TrainState
 from tests.faults.scenario import Figures, Scenario
 from tests.faults.small_runs import Witness, is_same, stored_data
-from tests.train.test_checkpoint import rewrite, seal
+from tests.train.saving.test_checkpoint import rewrite, seal
 from tests.train.toy_runs import copy_of, toy_net, toy_trainer
 
 SEED = 7

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from netwright.core.folder_lock import LOCK
+from netwright.core.files.folder_lock import LOCK
 from tests.faults.scenario import Figures, Scenario
 
 RACES, STALE = 20, 10
@@ -21,7 +21,7 @@ import os, sys, time
 from contextlib import ExitStack
 from pathlib import Path
 from netwright.core.errors import RunError
-from netwright.core.folder_lock import FolderLock
+from netwright.core.files.folder_lock import FolderLock
 held = ExitStack()
 for line in sys.stdin:
     said = ""
@@ -177,7 +177,7 @@ class FolderLock:
     def __exit__(self, *error):
         self.path.unlink()
 
-broken = sys.modules["netwright.core.folder_lock"] = ModuleType("broken")
+broken = sys.modules["netwright.core.files.folder_lock"] = ModuleType("broken")
 broken.FolderLock = FolderLock
 """
 

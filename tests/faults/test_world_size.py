@@ -11,8 +11,8 @@ from unittest import mock
 
 import pytest
 
-from netwright.data.loader import Loader
-from netwright.data.worker_loader import build_loader
+from netwright.data.loading.loader import Loader
+from netwright.data.loading.worker_loader import build_loader
 from netwright.train import trainer
 from netwright.train.callback import Callback
 from netwright.train.state import TrainState

@@ -19,10 +19,10 @@ from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis.strategies import SearchStrategy
 
 from netwright.core.errors import NetwrightError
-from netwright.core.manifest import read_folder
-from netwright.data.idx import read_idx
+from netwright.core.files.manifest import read_folder
+from netwright.data.files.idx import read_idx
+from netwright.data.files.npy import map_npy
 from netwright.data.images.decoding import ImageForm, decode_file, read_header
-from netwright.data.npy import map_npy
 from netwright.data.tables.delimited import parse_delimited
 from netwright.data.tables.table import TableConfig, load_table
 from netwright.data.text.conllu import parse_conllu
@@ -32,9 +32,9 @@ from netwright.recipes.plan.recipe import parse_recipe
 from netwright.recipes.plan.recipe_file import read_yaml
 from netwright.recipes.saved.run_folder import SavedModel
 from netwright.recipes.search.storage import JOURNAL, LOCKS, open_study
-from netwright.train.checkpoint_store import check_checkpoint
-from netwright.train.history import read_history
-from netwright.train.layer_history import read_layer_history
+from netwright.train.saving.checkpoint_store import check_checkpoint
+from netwright.train.watching.history import read_history
+from netwright.train.watching.layer_history import read_layer_history
 from tests.hostile.edits import seal
 from tests.hostile.image_cases import saved
 from tests.hostile.recipe_cases import WHOLE

@@ -14,8 +14,9 @@ from typing import Any
 import torch
 import yaml
 
-from netwright.core import inside, json_text, limits, manifest, regular_file, visible
+from netwright.core import limits, visible
 from netwright.core.errors import DataError
+from netwright.core.files import inside, json_text, manifest, regular_file
 from netwright.data.images import layout, listing
 from netwright.data.text import text_files
 from netwright.models.exchange import foreign_weights

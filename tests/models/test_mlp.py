@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from netwright.core.errors import ConfigError
 from netwright.core.seeding import seeded
 from netwright.data.dataset import Split
-from netwright.data.loader import BatchLoader
+from netwright.data.loading.loader import BatchLoader
 from netwright.data.spec import DataSpec
 from netwright.layers.residual import Residual
 from netwright.models.mlp import MLP, MLPConfig, count_parameters

@@ -28,7 +28,12 @@ def parsed(arguments: list[str]) -> argparse.Namespace:
     add("--count", type=int, default=1500, help="how many mutants are drawn in all")
     add("--seed", type=int, default=21, help="what they are drawn by")
     add("--room", action="append", choices=ROOMS, help="only of this room; may be given again")
-    add("--only", action="append", metavar="FILE", help="only of a file, such as core/storage.py")
+    add(
+        "--only",
+        action="append",
+        metavar="FILE",
+        help="only of a file, such as core/files/storage.py",
+    )
     add("--map", type=Path, metavar="FOLDER", help="which tests run what, by --mutant-map")
     add("--jobs", type=int, default=os.cpu_count(), help="processes at a time")
     add("--shard", default="1/1", metavar="I/N", help="only this part of the sample")

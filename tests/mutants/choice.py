@@ -15,7 +15,7 @@ MOST_OTHERS, MOST_FILES = 80, 12
 
 
 def own_test_file(file: str) -> str:
-    """The file that mirrors it: tests/core/test_storage.py for core/storage.py."""
+    """The file that mirrors it: tests/core/files/test_storage.py for core/files/storage.py."""
     folder, _, name = file.rpartition("/")
     return f"tests/{folder}/test_{name}"
 

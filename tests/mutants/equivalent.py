@@ -15,7 +15,7 @@ class Equivalent:
     """One change that changes nothing.
 
     Args:
-        file: "core/storage.py", or a pattern of such names.
+        file: "core/files/storage.py", or a pattern of such names.
         change: the change as it is reported, or a pattern.
         why: the reason.
         within: a part of the statement, where the change alone is not clear.
@@ -43,7 +43,7 @@ EQUIVALENT = (
         "torch.manual_seed seeds the same generator, and devices that are not there",
     ),
     Equivalent(
-        "core/storage.py",
+        "core/files/storage.py",
         "0 -> 1",
         "a folder ends with its manifest, for which there must be more room than one byte",
         within="needs: int=0",
@@ -147,7 +147,7 @@ EQUIVALENT = (
         within="loader.epoch(0)",
     ),
     Equivalent(
-        "train/symptoms.py",
+        "train/watching/symptoms.py",
         "0 -> 1",
         "who is told that no layer is known does not read which",
         within="return (0, None)",

@@ -1,6 +1,7 @@
 """Which tests run which functions, and how long each test takes: read from what the plugin wrote.
 
-A function is named `core/storage.py::Class.method`; what is defined inside it counts as itself.
+A function is named `core/files/storage.py::Class.method`; what is defined inside it counts as
+itself.
 """
 
 import gzip

@@ -21,7 +21,7 @@ PACKAGE = f"{package_folder()}{os.sep}"
 
 
 def name_of(code: CodeType) -> str | None:
-    """`core/storage.py::write_text`, or None for code that lies in none of the rooms."""
+    """`core/files/storage.py::write_text`, or None for code that lies in none of the rooms."""
     if not code.co_filename.startswith(PACKAGE):
         return None
     place = code.co_filename.removeprefix(PACKAGE).replace(os.sep, "/")

@@ -12,7 +12,7 @@ class Mutant:
     """One change.
 
     Args:
-        file: "core/storage.py".
+        file: "core/files/storage.py".
         line: where.
         owner: the function or class that holds it, as `Class.method`; empty for the module.
         at_import: whether it takes effect when the file is imported, not when a function runs.

@@ -29,7 +29,7 @@ def package_folder() -> Path:
 
 
 def module_name(file: str) -> str:
-    """`netwright.core.storage` for core/storage.py."""
+    """`netwright.core.files.storage` for core/files/storage.py."""
     return "netwright." + file.removesuffix(".py").replace("/", ".")
 
 

@@ -10,7 +10,7 @@ from tests.mutants.report import Row
 
 
 def files_of(package: Path, room: str) -> list[str]:
-    """The files of a room, as "core/storage.py"."""
+    """The files of a room, as "core/files/storage.py"."""
     paths = sorted((package / room).rglob("*.py"))
     return [path.relative_to(package).as_posix() for path in paths if path.name != "__init__.py"]
 

@@ -22,7 +22,7 @@ class Selection:
     """Which tests of some files.
 
     Args:
-        files: the files, as "tests/core/test_storage.py".
+        files: the files, as "tests/core/files/test_storage.py".
         only: the tests to run; None for all of the files.
         unless: tests to leave out.
     """

@@ -14,7 +14,7 @@ from netwright.optimizers.plateau import PlateauConfig, PlateauRates, lowered
 from netwright.optimizers.schedule import Moment
 from netwright.optimizers.schedules import build_schedule
 from netwright.train.callback import Callback
-from netwright.train.checkpoint import load_checkpoint, save_checkpoint
+from netwright.train.saving.checkpoint import load_checkpoint, save_checkpoint
 from netwright.train.state import TrainState
 from tests.train.toy_runs import assert_same, copy_of, toy_data, toy_net, toy_trainer
 

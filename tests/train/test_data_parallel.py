@@ -14,13 +14,13 @@ from netwright.train.callbacks.doctor import Doctor
 from netwright.train.callbacks.early_stopping import EarlyStopping
 from netwright.train.callbacks.save_checkpoints import SaveCheckpoints
 from netwright.train.callbacks.step_rows import StepRows
-from netwright.train.checkpoint import load_checkpoint
-from netwright.train.checkpoint_store import newest_good
-from netwright.train.history import CLOCKED
 from netwright.train.ranks import ALONE, Ranks, joined
+from netwright.train.saving.checkpoint import load_checkpoint
+from netwright.train.saving.checkpoint_store import newest_good
 from netwright.train.settings import TrainConfig
 from netwright.train.tasks.catalog import task_for
 from netwright.train.trainer import Trainer
+from netwright.train.watching.history import CLOCKED
 from tests.forked_ranks import start_ranks
 from tests.train.toy_runs import assert_same, doubled, toy_data, toy_net, weighed
 

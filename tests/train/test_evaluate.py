@@ -11,7 +11,7 @@ from torch import Tensor, nn
 
 from netwright.core.errors import DataError
 from netwright.data.dataset import Split
-from netwright.data.stored import StoredInputs, StoredSplit
+from netwright.data.loading.stored import StoredInputs, StoredSplit
 from netwright.train.evaluate import (
     _batch_size,
     evaluate,

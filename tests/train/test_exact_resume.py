@@ -12,7 +12,7 @@ from torch import Tensor
 
 from netwright.train.callback import Callback
 from netwright.train.callbacks.early_stopping import EarlyStopping
-from netwright.train.checkpoint import load_checkpoint, save_checkpoint
+from netwright.train.saving.checkpoint import load_checkpoint, save_checkpoint
 from netwright.train.state import TrainState
 from tests.train.toy_runs import assert_same, copy_of, toy_data, toy_net, toy_trainer, weighed
 

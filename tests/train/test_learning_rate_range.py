@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from netwright.core.errors import ConfigError, RunError
 from netwright.core.seeding import random_state
 from netwright.data.dataset import Data
-from netwright.data.loader import BatchLoader
+from netwright.data.loading.loader import BatchLoader
 from netwright.inspection.training.learning_rate_range import LearningRateRange
 from netwright.optimizers.catalog import OPTIMIZERS
 from netwright.optimizers.optimizer import build_optimizer

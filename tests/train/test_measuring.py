@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 import torch
 
-from netwright.core.storage import read_json
+from netwright.core.files.storage import read_json
 from netwright.optimizers.plateau import PlateauRates
 from netwright.train.callback import Callback
 from netwright.train.callbacks.early_stopping import EarlyStopping

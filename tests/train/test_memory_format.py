@@ -11,9 +11,9 @@ from netwright.data.dataset import Data, Split
 from netwright.data.preprocessing import Preprocessor
 from netwright.data.spec import DataSpec
 from netwright.train.callback import Callback
-from netwright.train.checkpoint import load_checkpoint, save_checkpoint
 from netwright.train.memory_format import lay_out
 from netwright.train.precision import Precision
+from netwright.train.saving.checkpoint import load_checkpoint, save_checkpoint
 from netwright.train.state import TrainState
 from tests.train.toy_runs import assert_close, assert_same, copy_of, toy_data, toy_trainer
 

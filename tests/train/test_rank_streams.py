@@ -17,8 +17,8 @@ from torch import Tensor, nn
 
 from netwright.data.dataset import Data
 from netwright.train.callback import Callback
-from netwright.train.checkpoint import load_checkpoint, save_checkpoint
 from netwright.train.ranks import ALONE, Ranks
+from netwright.train.saving.checkpoint import load_checkpoint, save_checkpoint
 from netwright.train.settings import TrainConfig
 from netwright.train.state import TrainState
 from netwright.train.tasks.catalog import task_for

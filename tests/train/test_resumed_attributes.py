@@ -23,11 +23,11 @@ from netwright.train.callbacks.keep_path import KeepPath
 from netwright.train.callbacks.non_finite import GuardNonFinite
 from netwright.train.callbacks.step_limit import StepLimit
 from netwright.train.callbacks.step_rows import StepRows
-from netwright.train.checkpoint import load_checkpoint, save_checkpoint
-from netwright.train.history import Row, without_clock
-from netwright.train.recent_losses import RecentLosses
+from netwright.train.saving.checkpoint import load_checkpoint, save_checkpoint
 from netwright.train.state import TrainState
 from netwright.train.trainer import Trainer
+from netwright.train.watching.history import Row, without_clock
+from netwright.train.watching.recent_losses import RecentLosses
 from netwright.train.weight_average import WeightAverage
 from tests.train.toy_runs import toy_data, toy_net, toy_trainer
 

@@ -18,11 +18,11 @@ from netwright.core.errors import ConfigError, RunError
 from netwright.core.outputs import Output
 from netwright.core.seeding import seeded
 from netwright.data.dataset import Data
-from netwright.data.loader import BatchLoader
+from netwright.data.loading.loader import BatchLoader
 from netwright.train.callback import Callback
 from netwright.train.callbacks.non_finite import GuardNonFinite
-from netwright.train.checkpoint import load_checkpoint, save_checkpoint
 from netwright.train.evaluate import measure_quickly
+from netwright.train.saving.checkpoint import load_checkpoint, save_checkpoint
 from netwright.train.settings import Pace, TrainConfig, pace_for
 from netwright.train.state import TrainState
 from netwright.train.step import draw_again, draws_to_come, heads_of

@@ -14,7 +14,7 @@ from torch.nn import functional as F
 from netwright.core.outputs import Output
 from netwright.core.seeding import derive_seed, random_state
 from netwright.data.dataset import Data
-from netwright.data.loader import Batch
+from netwright.data.loading.loader import Batch
 from netwright.train.callback import Callback
 from netwright.train.callbacks.early_stopping import EarlyStopping
 from netwright.train.evaluate import measure_quickly

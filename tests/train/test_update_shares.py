@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from netwright.data.dataset import Split
-from netwright.data.loader import BatchLoader
+from netwright.data.loading.loader import BatchLoader
 from netwright.data.spec import IGNORED
 from netwright.train.tasks.classification import Classification
 from netwright.train.tasks.tagging import Tagging

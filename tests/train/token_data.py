@@ -8,9 +8,9 @@ from torch import Tensor, nn
 from netwright.core.seeding import generator, seeded
 from netwright.data.array_encoder import ArrayEncoder
 from netwright.data.dataset import Data, Split
-from netwright.data.loader import Batch
+from netwright.data.loading.loader import Batch
+from netwright.data.loading.windows import WindowSplit, scored_once
 from netwright.data.spec import IGNORED, DataSpec
-from netwright.data.windows import WindowSplit, scored_once
 from netwright.models.sequence.lstm import LSTM, LSTMConfig
 
 KINDS = 5

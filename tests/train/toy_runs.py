@@ -11,7 +11,7 @@ from netwright.core.outputs import Output, logits_of
 from netwright.core.seeding import seeded
 from netwright.data.array_encoder import ArrayEncoder
 from netwright.data.dataset import Data, Split
-from netwright.data.loader import Batch
+from netwright.data.loading.loader import Batch
 from netwright.data.spec import DataSpec
 from netwright.data.targets import ArrayTarget
 from netwright.train.callback import Callback

@@ -28,12 +28,12 @@ from netwright.data.input_profile import (
     stretches,
     training_weights,
 )
-from netwright.data.mapped_inputs import MappedInputs, is_mapped
+from netwright.data.loading.mapped_inputs import MappedInputs, is_mapped
+from netwright.data.loading.stored import StoredSplit
 from netwright.data.raw_arrays import WHOLE, column_names, read_numbers, to_float32, to_floats
 from netwright.data.source import DataConfig
 from netwright.data.spec import ClassType, DataSpec, InputKind
 from netwright.data.split import hold_out
-from netwright.data.stored import StoredSplit
 from netwright.data.targets import (
     ArrayTarget,
     infer_kind,

@@ -12,9 +12,9 @@ import torch
 from torch import Tensor
 
 from netwright.data.dataset import Split
+from netwright.data.loading.stored import StoredSplit
+from netwright.data.loading.windows import WindowSplit
 from netwright.data.pixels import PixelSplit
-from netwright.data.stored import StoredSplit
-from netwright.data.windows import WindowSplit
 
 CHUNK = 1024  # rows at a time: they stay in the processor's cache
 ODD = 0x5851F42D4C957F2D  # a multiplier that spreads bits well (Knuth's MMIX generator)

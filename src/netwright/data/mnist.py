@@ -18,8 +18,8 @@ from annotated_types import Interval
 from netwright.core.config import Config, Doc
 from netwright.data.arrays import ArraysConfig, Names, from_arrays
 from netwright.data.dataset import Data
-from netwright.data.download import RemoteFile, fetch
-from netwright.data.idx import read_idx
+from netwright.data.files.download import RemoteFile, fetch
+from netwright.data.files.idx import read_idx
 from netwright.data.source import Source
 
 FILES = (

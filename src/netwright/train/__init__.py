@@ -1,10 +1,10 @@
 """Training: state, events, step, loop, evaluation, checkpoints. It never imports a model."""
 
 from netwright.train.callback import Callback
-from netwright.train.history import History
 from netwright.train.settings import TrainConfig
 from netwright.train.state import TrainState
 from netwright.train.trainer import Trainer
+from netwright.train.watching.history import History
 
 __all__ = [
     "Callback",

@@ -12,8 +12,8 @@ from netwright.core.errors import DataError
 from netwright.core.evaluation import evaluating
 from netwright.core.outputs import Output
 from netwright.data.dataset import Split
-from netwright.data.loader import Loader
-from netwright.data.worker_loader import build_loader
+from netwright.data.loading.loader import Loader
+from netwright.data.loading.worker_loader import build_loader
 from netwright.train.ranks import ALONE, Ranks
 from netwright.train.tasks.per_token import PerToken
 from netwright.train.tasks.task import Task

@@ -13,14 +13,14 @@ from torch.optim.lr_scheduler import LRScheduler
 
 from netwright.core.errors import RunError
 from netwright.core.seeding import random_state, set_random_state
-from netwright.data.loader import Batch
-from netwright.train.history import History, Row
+from netwright.data.loading.loader import Batch
 from netwright.train.memory_format import laid_out_like
 from netwright.train.optimizer_state import restore_optimizer
 from netwright.train.ranks import ALONE, Ranks
-from netwright.train.recent_losses import RecentLosses
-from netwright.train.running_metrics import RunningMetrics
 from netwright.train.tasks.task import Task
+from netwright.train.watching.history import History, Row
+from netwright.train.watching.recent_losses import RecentLosses
+from netwright.train.watching.running_metrics import RunningMetrics
 from netwright.train.weight_average import WeightAverage
 
 COUNTERS = ("epoch", "position", "accumulated", "step", "samples")

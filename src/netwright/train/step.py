@@ -18,8 +18,8 @@ from netwright.core.errors import RunError
 from netwright.core.outputs import Output, logits_of
 from netwright.core.seeding import random_state, set_random_state
 from netwright.data.dataset import Split
-from netwright.data.loader import Batch, Loader
-from netwright.data.worker_loader import build_loader
+from netwright.data.loading.loader import Batch, Loader
+from netwright.data.loading.worker_loader import build_loader
 from netwright.losses.penalty import Penalty, add_l2_slope, penalized
 from netwright.train.callback import Hook
 from netwright.train.precision import autocast

@@ -11,26 +11,26 @@ from netwright.core.devices import pick_device
 from netwright.core.errors import ConfigError
 from netwright.core.seeding import derive_seed, seeded
 from netwright.data.dataset import Data, Split
-from netwright.data.loader import Loader
-from netwright.data.worker_loader import build_loader
+from netwright.data.loading.loader import Loader
+from netwright.data.loading.worker_loader import build_loader
 from netwright.optimizers.optimizer import build_optimizer
 from netwright.optimizers.schedules import build_schedule
 from netwright.train.callback import Callback, Hook, collect_hooks
 from netwright.train.callbacks.carry_state import CarryState
-from netwright.train.conditions import describe_conditions
 from netwright.train.measuring import Measuring
 from netwright.train.memory_format import lay_out
 from netwright.train.parts import group_by_part
 from netwright.train.precision import build_scaler
 from netwright.train.ranks import ALONE, Ranks
-from netwright.train.recent_losses import RecentLosses
 from netwright.train.regularization import Regularizers, build_average, regularizing_callbacks
-from netwright.train.running_metrics import RunningMetrics
+from netwright.train.saving.conditions import describe_conditions
 from netwright.train.settings import TrainConfig, pace_for
 from netwright.train.state import TrainState
 from netwright.train.step import UpdateStep
 from netwright.train.tasks.task import Task
 from netwright.train.update_shares import UpdateShares
+from netwright.train.watching.recent_losses import RecentLosses
+from netwright.train.watching.running_metrics import RunningMetrics
 
 
 class Trainer:

@@ -10,7 +10,7 @@ Shapes: N examples, K batches.
 
 import torch
 
-from netwright.data.loader import Loader
+from netwright.data.loading.loader import Loader
 from netwright.train.tasks.task import Task
 
 

@@ -54,7 +54,7 @@ def done(code: str, *words: str, folder: Path, **options: Any) -> tuple[int, str
         "netwright.apps.cli.main",
         "typer",
         "netwright.core.errors",
-        "netwright.core.console",
+        "netwright.core.terminal.console",
         "torch",
         "torch._C",
     ],

@@ -18,9 +18,9 @@ from pathlib import Path
 import pytest
 
 from netwright.apps.cli.main import COMMANDS, run
-from netwright.core import console
 from netwright.core.errors import NetwrightError
-from netwright.core.guarded_streams import guard_streams
+from netwright.core.terminal import console
+from netwright.core.terminal.guarded_streams import guard_streams
 
 # Sets the clipboard, wipes the screen, moves the cursor, opens a link.
 SEQUENCES = "\x1b]52;c;ZXZpbA==\x07\x1b[2J\x1b[5;7H\x1b]8;;http://x\x1b\\"

@@ -8,7 +8,7 @@ from scipy import stats
 
 from netwright.core.errors import ConfigError
 from netwright.data.augment.mixup import MIXUP, Partners, draw_partners
-from netwright.data.loader import Batch
+from netwright.data.loading.loader import Batch
 
 
 def stream(seed: int = 0) -> torch.Generator:

@@ -11,7 +11,7 @@ from netwright.data.augment.catalog import AUGMENTATIONS
 from netwright.data.augment.geometric import apply_warps
 from netwright.data.augment.pipeline import Pipeline, parse_augmentations
 from netwright.data.augment.scratch import Scratch
-from netwright.data.loader import Batch
+from netwright.data.loading.loader import Batch
 from netwright.data.spec import DataSpec
 
 COLOUR: dict[str, Any] = {"inputs": "image", "input_shape": (3, 8, 8), "target": "class"}

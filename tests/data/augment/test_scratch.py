@@ -4,7 +4,7 @@ import torch
 
 from netwright.data.augment.pipeline import parse_augmentations
 from netwright.data.augment.scratch import Scratch
-from netwright.data.loader import Batch
+from netwright.data.loading.loader import Batch
 from netwright.data.spec import DataSpec
 
 

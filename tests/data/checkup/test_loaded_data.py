@@ -11,7 +11,7 @@ from netwright.data.checkup.loaded_data import CHECKS, look_at_data
 from netwright.data.checkup.origin import Origin
 from netwright.data.images.folder import ImageFolderConfig, load_image_folder
 from netwright.data.images.stored_images import StoredImages
-from netwright.data.stored import StoredSplit, sample_stored
+from netwright.data.loading.stored import StoredSplit, sample_stored
 from tests.data.images.pictures import folder_of
 
 

@@ -4,8 +4,8 @@ import torch
 
 from netwright.data.checkup.row_digests import row_digests
 from netwright.data.dataset import Split
+from netwright.data.loading.windows import WindowSplit
 from netwright.data.pixels import ChannelScaling, PixelSplit
-from netwright.data.windows import WindowSplit
 
 
 def test_rows_have_the_same_digest_exactly_where_they_are_equal() -> None:

@@ -18,7 +18,7 @@ from netwright.data.checkup.target_outliers import (
     find_target_outliers,
 )
 from netwright.data.dataset import Data, Split
-from netwright.data.stored import sample_stored
+from netwright.data.loading.stored import sample_stored
 
 ROWS = 400
 

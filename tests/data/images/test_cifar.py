@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 from netwright.core.config import parse
 from netwright.core.errors import ConfigError, DataError, DownloadError, UnknownNameError
 from netwright.data.dataset import Data, Split
-from netwright.data.download import RemoteFile
+from netwright.data.files.download import RemoteFile
+from netwright.data.files.locations import find_file
 from netwright.data.images.cifar import (
     CIFAR100,
     HUNDRED_CLASSES,
@@ -25,7 +26,6 @@ from netwright.data.images.cifar import (
     CifarSet,
     load_cifar,
 )
-from netwright.data.locations import find_file
 from netwright.data.pixels import PixelSplit
 
 NAMES = ("cat", "dog", "frog")

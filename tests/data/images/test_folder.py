@@ -13,8 +13,8 @@ from netwright.data.dataset import Data
 from netwright.data.images import reading
 from netwright.data.images.decoding import ImageForm, decode_file
 from netwright.data.images.folder import ImageFolderConfig, load_image_folder
+from netwright.data.loading.stored import StoredSplit
 from netwright.data.pixels import PixelSplit
-from netwright.data.stored import StoredSplit
 from netwright.recipes.plan.recipe import data_section
 from tests.data.images.pictures import bytes_of, folder_of, save
 

@@ -9,9 +9,9 @@ import torch
 
 from netwright.core.config import parse
 from netwright.core.errors import ConfigError, DownloadError
+from netwright.data.files.locations import find_file
 from netwright.data.images.isbi import FILES, IsbiConfig, divide_slices, load_isbi
 from netwright.data.images.pairs import is_pairs_folder
-from netwright.data.locations import find_file
 from netwright.data.pixels import PixelSplit
 
 FOUND = find_file("isbi2012", FILES[0].name)

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from netwright.core.errors import DataError
-from netwright.data import file_content
+from netwright.data.files import file_content
 from netwright.data.tables import reading
 from netwright.data.tables.raw_table import RawTable
 from netwright.data.tables.reading import read_table

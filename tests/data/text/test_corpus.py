@@ -9,11 +9,11 @@ import torch
 
 from netwright.core.config import parse
 from netwright.core.errors import ConfigError, DataError
-from netwright.data import file_content
+from netwright.data.files import file_content
+from netwright.data.loading.windows import WindowSplit
 from netwright.data.spec import IGNORED
 from netwright.data.text.corpus import TextConfig, cut_texts, load_text
 from netwright.data.text.tokenizer import EOS
-from netwright.data.windows import WindowSplit
 
 ALPHABET = "abcdefghijklmnopqrstuvwxyz"
 

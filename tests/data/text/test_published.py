@@ -12,7 +12,7 @@ from netwright.core.config import parse
 from netwright.core.errors import DataError, DownloadError
 from netwright.data.catalog import SOURCES
 from netwright.data.dataset import Data
-from netwright.data.download import RemoteFile
+from netwright.data.files.download import RemoteFile
 from netwright.data.spec import IGNORED
 from netwright.data.text.conllu import parse_conllu
 from netwright.data.text.corpus import WindowConfig, corpus_data

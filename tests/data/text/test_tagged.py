@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from netwright.core.errors import ConfigError, DataError
-from netwright.data import file_content
+from netwright.data.files import file_content
 from netwright.data.spec import IGNORED
 from netwright.data.text.tag_encoder import TagEncoder
 from netwright.data.text.tagged import TaggedFilesConfig, load_tagged

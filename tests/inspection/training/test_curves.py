@@ -14,7 +14,7 @@ from netwright.inspection.drawing.curve import Axis
 from netwright.inspection.drawing.figure_style import SPLIT_COLOURS
 from netwright.inspection.drawing.wording import legend_name
 from netwright.inspection.training.curves import AXIS_LABELS, Curves, measure_curves
-from netwright.train.history import Row
+from netwright.train.watching.history import Row
 
 
 def row(epoch: int, split: str, name: str, value: float, *, step: int | None = None) -> Row:

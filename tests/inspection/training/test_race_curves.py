@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from netwright.data.loader import Batch
+from netwright.data.loading.loader import Batch
 from netwright.inspection.training.race_curves import Lap, RaceCurves, Racer, measure_race
 from netwright.optimizers.catalog import OPTIMIZERS
 from netwright.optimizers.optimizer import build_optimizer

@@ -14,7 +14,7 @@ from torch import Tensor, nn
 from netwright.core.errors import ConfigError, DataError
 from netwright.core.seeding import seeded
 from netwright.data.dataset import Split
-from netwright.data.loader import BatchLoader
+from netwright.data.loading.loader import BatchLoader
 from netwright.data.spec import DataSpec
 from netwright.models.linear.regression import (
     ClosedForm,

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from netwright.core.errors import ConfigError
-from netwright.data.idx import read_idx
+from netwright.data.files.idx import read_idx
 from netwright.data.spec import DataSpec
 from netwright.models.memory.hopfield import Hopfield, HopfieldConfig
 from netwright.testing.learner_contract import LEARNER_CHECKS

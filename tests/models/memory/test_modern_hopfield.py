@@ -10,7 +10,7 @@ import torch
 
 from netwright.data.bundled import load_digits
 from netwright.data.dataset import Split
-from netwright.data.idx import read_idx
+from netwright.data.files.idx import read_idx
 from netwright.data.source import DataConfig
 from netwright.data.spec import DataSpec
 from netwright.inspection.drawing.pictures import pixels_of

@@ -12,7 +12,7 @@ from torch import Tensor
 from netwright.core.seeding import seeded
 from netwright.data.bundled import load_digits
 from netwright.data.dataset import Split
-from netwright.data.idx import read_idx
+from netwright.data.files.idx import read_idx
 from netwright.data.source import DataConfig
 from netwright.data.spec import DataSpec
 from netwright.models.memory.contrastive_divergence import Machine, free_energy

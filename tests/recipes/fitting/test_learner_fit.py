@@ -22,9 +22,9 @@ from netwright.recipes.fitting.learner_fit import learner_fit
 from netwright.recipes.fitting.outcome import Outcome
 from netwright.recipes.fitting.prepared import RunContext
 from netwright.recipes.plan.recipe import Recipe
-from netwright.train.history import read_history
 from netwright.train.settings import TrainConfig
 from netwright.train.tasks.task import Task
+from netwright.train.watching.history import read_history
 
 
 class Counter(nn.Linear, Learner):

@@ -5,7 +5,7 @@ from dataclasses import FrozenInstanceError
 import pytest
 
 from netwright.recipes.fitting.outcome import Outcome
-from netwright.train.history import History
+from netwright.train.watching.history import History
 
 
 def test_is_frozen_and_ends_well_by_default() -> None:

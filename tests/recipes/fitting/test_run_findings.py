@@ -10,7 +10,7 @@ from torch import nn
 import netwright as nw
 from netwright.core.seeding import seeded
 from netwright.recipes.fitting.run_findings import BRINGS_ABOUT
-from netwright.train.symptoms import SYMPTOMS
+from netwright.train.watching.symptoms import SYMPTOMS
 from tests.train.toy_runs import FEATURES, OUTPUTS, toy_data
 
 SHORT: dict[str, Any] = {"epochs": 2, "device": "cpu", "quiet": True}

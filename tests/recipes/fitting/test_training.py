@@ -13,12 +13,12 @@ import torch
 
 import netwright as nw
 from netwright.core.errors import ConfigError, DataError, RunError
-from netwright.core.folder_lock import FolderLock
+from netwright.core.files.folder_lock import FolderLock
 from netwright.recipes.fitting.fit import prepare
 from netwright.recipes.fitting.training import train
 from netwright.train.callback import Callback
-from netwright.train.history import without_clock
 from netwright.train.state import TrainState
+from netwright.train.watching.history import without_clock
 from tests.odd_files import is_untouched, outside_of, plant, refusal
 
 SETTINGS: dict[str, Any] = {

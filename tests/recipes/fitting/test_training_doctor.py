@@ -22,7 +22,7 @@ from netwright.recipes.run.report import write_report
 from netwright.train.callback import Callback
 from netwright.train.callbacks.doctor import Doctor
 from netwright.train.state import TrainState
-from netwright.train.symptoms import OPTIONS
+from netwright.train.watching.symptoms import OPTIONS
 from tests.train.toy_runs import FEATURES, OUTPUTS, toy_data
 
 SHORT: dict[str, Any] = {"epochs": 3, "batch_size": 16, "device": "cpu", "quiet": True}

@@ -10,7 +10,7 @@ import netwright as nw
 from netwright.core.errors import ConfigError
 from netwright.recipes.fitting import verify_resume as room
 from netwright.recipes.fitting.verify_resume import Verification, verify_resume
-from netwright.train.checkpoint_store import newest_good
+from netwright.train.saving.checkpoint_store import newest_good
 from tests.in_process import IN_PROCESS
 
 

@@ -10,7 +10,7 @@ from sklearn.linear_model import LinearRegression, LogisticRegression
 from torch import nn
 
 import netwright as nw
-from netwright.core.storage import read_json
+from netwright.core.files.storage import read_json
 from netwright.data.catalog import load
 from netwright.data.dataset import Data
 from netwright.recipes.fitting.fit import prepare, put_together

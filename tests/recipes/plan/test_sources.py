@@ -10,7 +10,7 @@ import pytest
 from netwright.core.errors import ConfigError, DataError
 from netwright.data.arrays import ArraysConfig
 from netwright.data.catalog import SOURCES
-from netwright.data.npy import NpyConfig
+from netwright.data.files.npy import NpyConfig
 from netwright.data.tables.table import TableConfig
 from netwright.data.text.text_table import TextTableConfig
 from netwright.recipes.plan.recipe import parse_recipe

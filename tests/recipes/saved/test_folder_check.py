@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from netwright.core.errors import DataError
-from netwright.core.inside import open_folder
+from netwright.core.files.inside import open_folder
 from netwright.recipes.saved.folder_check import FolderCheck
 from netwright.recipes.saved.known_files import MODEL, RUN, Layout
 

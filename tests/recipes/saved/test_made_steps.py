@@ -11,7 +11,7 @@ from netwright.recipes.saved.made_steps import (
     length_in_words,
     steps_made,
 )
-from netwright.train.history import History, Row
+from netwright.train.watching.history import History, Row
 
 
 class Made:

@@ -9,7 +9,7 @@ import torch
 
 import netwright as nw
 from netwright.core.errors import ConfigError, DataError
-from netwright.core.storage import as_json, new_folder
+from netwright.core.files.storage import as_json, new_folder
 from netwright.recipes.saved.model_of_run import build_saved_model, put_weights
 from netwright.recipes.saved.run_folder import SavedModel
 

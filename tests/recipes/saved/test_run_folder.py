@@ -11,10 +11,10 @@ import pytest
 import torch
 
 import netwright as nw
-from netwright.core import manifest
 from netwright.core.errors import ConfigError, DataError, RunError
-from netwright.core.manifest import read_folder
-from netwright.core.storage import MANIFEST, as_json, new_folder
+from netwright.core.files import manifest
+from netwright.core.files.manifest import read_folder
+from netwright.core.files.storage import MANIFEST, as_json, new_folder
 from netwright.recipes.saved.known_files import RUN
 from netwright.recipes.saved.run_folder import (
     SavedModel,

@@ -1,7 +1,7 @@
 """What a run is made of."""
 
 from netwright.recipes.saved.run_record import RunRecord
-from netwright.train.layer_history import LayerHistory
+from netwright.train.watching.layer_history import LayerHistory
 
 
 def test_layers_that_nobody_watched_have_an_empty_history(moons_run: RunRecord) -> None:

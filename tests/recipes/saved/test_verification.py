@@ -3,7 +3,7 @@
 import json
 from pathlib import Path
 
-from netwright.core.tensor_file import StoredTensor
+from netwright.core.files.tensor_file import StoredTensor
 from netwright.recipes.saved.verification import FINE, CheckedFile, Verification
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from netwright.core.errors import ConfigError, DataError
-from netwright.core.process_lock import ProcessLock
+from netwright.core.files.process_lock import ProcessLock
 from netwright.recipes.search.storage import (
     DATABASE,
     DATABASE_FILES,

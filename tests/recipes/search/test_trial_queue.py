@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from optuna.storages.journal import JournalFileBackend
 
-from netwright.core.process_lock import ProcessLock
+from netwright.core.files.process_lock import ProcessLock
 from netwright.recipes.search.plan import SearchPlan
 from netwright.recipes.search.search import work
 from netwright.recipes.search.space import Value

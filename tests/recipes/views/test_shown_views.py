@@ -231,7 +231,7 @@ def test_views_of_a_large_stored_split_show_a_sample_of_it(
     stored = np.load(tmp_path / "x.npy", mmap_mode="r")
     run = nw.fit("softmax", (stored, inputs[:, 0] > 0), epochs=1, quiet=True)
     whole = run.views()
-    monkeypatch.setattr("netwright.data.stored.sample_stored.__defaults__", (10,))
+    monkeypatch.setattr("netwright.data.loading.stored.sample_stored.__defaults__", (10,))
     few = run.views()
     assert list(few) == list(whole)
     assert np.sum(whole["confusion"].to_json()["counts"]) == run.results["rows"] == 40
@@ -255,7 +255,7 @@ def folder_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> nw.Run:
         Image.fromarray(pixels).save(folder / f"{number}.png")
     settings: dict[str, Any] = {"epochs": 1, "test_size": 0.5, "device": "cpu"}
     run = nw.fit("softmax", tmp_path / "noise", quiet=True, out="r", **settings)
-    monkeypatch.setattr("netwright.data.stored.sample_stored.__defaults__", (20,))
+    monkeypatch.setattr("netwright.data.loading.stored.sample_stored.__defaults__", (20,))
     return run
 
 

@@ -7,7 +7,7 @@ import torch
 
 import netwright as nw
 from netwright.core.errors import ConfigError
-from netwright.data.loader import BatchLoader
+from netwright.data.loading.loader import BatchLoader
 from netwright.recipes.views.subject import Subject
 from netwright.recipes.views.training_batches import training_batches
 

@@ -11,10 +11,10 @@ from netwright.core.seeding import derive_seed, seeded
 from netwright.data.augment.pipeline import parse_augmentations
 from netwright.data.catalog import load
 from netwright.data.dataset import Data, Split
-from netwright.data.loader import Batch
+from netwright.data.loading.loader import Batch
 from netwright.train.callback import Callback
 from netwright.train.callbacks.augment_batches import AugmentBatches
-from netwright.train.checkpoint import load_checkpoint, save_checkpoint
+from netwright.train.saving.checkpoint import load_checkpoint, save_checkpoint
 from netwright.train.state import TrainState
 from netwright.train.trainer import Trainer
 from tests.train.toy_runs import assert_same, copy_of, toy_start, toy_trainer

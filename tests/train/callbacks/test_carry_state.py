@@ -11,11 +11,11 @@ import torch
 from torch import Tensor
 
 from netwright.core.errors import ConfigError
-from netwright.data.windows import WindowSplit
+from netwright.data.loading.windows import WindowSplit
 from netwright.models.sequence.lstm import LSTM
 from netwright.train.callback import Callback
 from netwright.train.callbacks.carry_state import CarryState
-from netwright.train.checkpoint import load_checkpoint, save_checkpoint
+from netwright.train.saving.checkpoint import load_checkpoint, save_checkpoint
 from netwright.train.state import TrainState
 from tests.train.token_data import small_lstm, spec_of, text_data
 from tests.train.toy_runs import assert_same, copy_of, toy_fit, toy_net, toy_trainer

@@ -13,8 +13,8 @@ from torch import Tensor, nn
 from netwright.core.errors import ConfigError
 from netwright.train.callback import Callback
 from netwright.train.callbacks.early_stopping import EarlyStopping, is_lower_better
-from netwright.train.checkpoint import load_checkpoint, save_checkpoint
 from netwright.train.evaluate import measure_quickly
+from netwright.train.saving.checkpoint import load_checkpoint, save_checkpoint
 from netwright.train.state import TrainState
 from netwright.train.tasks.catalog import task_for
 from tests.train.toy_runs import (

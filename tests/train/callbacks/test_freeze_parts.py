@@ -14,7 +14,7 @@ from netwright.core.seeding import seeded
 from netwright.optimizers.catalog import OPTIMIZERS
 from netwright.train.callback import Callback
 from netwright.train.callbacks.freeze_parts import FreezeParts
-from netwright.train.checkpoint import load_checkpoint, save_checkpoint
+from netwright.train.saving.checkpoint import load_checkpoint, save_checkpoint
 from netwright.train.state import TrainState
 from tests.train.toy_runs import assert_same, copy_of, toy_data, toy_fit, toy_start, toy_trainer
 

@@ -9,8 +9,8 @@ from netwright.train.callback import Callback
 from netwright.train.callbacks.history_file import EVERY, HistoryFile
 from netwright.train.callbacks.non_finite import GuardNonFinite
 from netwright.train.callbacks.step_rows import StepRows
-from netwright.train.history import History, read_history
 from netwright.train.state import TrainState
+from netwright.train.watching.history import History, read_history
 from tests.train.toy_runs import toy_data, toy_fit, toy_net, toy_start
 
 

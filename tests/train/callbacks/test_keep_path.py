@@ -13,7 +13,7 @@ from netwright.recipes.fitting.fit import fit
 from netwright.train.callback import Callback
 from netwright.train.callbacks import keep_path
 from netwright.train.callbacks.keep_path import KeepPath
-from netwright.train.kept_path import FILE, KeptPath, read_kept_path
+from netwright.train.saving.kept_path import FILE, KeptPath, read_kept_path
 from netwright.train.state import TrainState
 from tests.train.toy_runs import assert_same, copy_of, toy_data, toy_fit, toy_net, toy_start
 

@@ -15,12 +15,12 @@ from torch.nn import functional as F
 
 from netwright.core.errors import RunError
 from netwright.data.dataset import Data
-from netwright.data.loader import BatchLoader
+from netwright.data.loading.loader import BatchLoader
 from netwright.train.callback import Callback
 from netwright.train.callbacks.early_stopping import EarlyStopping
 from netwright.train.callbacks.non_finite import MOST_IN_A_ROW, GuardNonFinite, find_culprit
-from netwright.train.checkpoint import load_checkpoint, save_checkpoint
 from netwright.train.ranks import Ranks
+from netwright.train.saving.checkpoint import load_checkpoint, save_checkpoint
 from netwright.train.setting_groups import Policy
 from netwright.train.state import TrainState
 from netwright.train.tasks.regression import Regression

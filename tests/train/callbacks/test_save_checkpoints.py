@@ -14,13 +14,13 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
-from netwright.core.manifest import check_folder
+from netwright.core.files.manifest import check_folder
 from netwright.train.callback import Callback
 from netwright.train.callbacks import save_checkpoints
 from netwright.train.callbacks.early_stopping import EarlyStopping
 from netwright.train.callbacks.save_checkpoints import SaveCheckpoints
-from netwright.train.checkpoint import load_checkpoint
-from netwright.train.checkpoint_store import newest_good, step_name
+from netwright.train.saving.checkpoint import load_checkpoint
+from netwright.train.saving.checkpoint_store import newest_good, step_name
 from netwright.train.state import TrainState
 from tests.train.toy_runs import (
     assert_same,

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 import torch
 
-from netwright.data.loader import Batch
+from netwright.data.loading.loader import Batch
 from netwright.train.callback import Callback
 from netwright.train.callbacks import step_rows
 from netwright.train.callbacks.clip_gradients import ClipGradients

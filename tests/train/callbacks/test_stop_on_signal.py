@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from netwright.core.interrupts import Interrupt
+from netwright.core.terminal.interrupts import Interrupt
 from netwright.train.callback import Callback
 from netwright.train.callbacks.save_checkpoints import SaveCheckpoints
 from netwright.train.callbacks.stop_on_signal import StopOnSignal

@@ -4,10 +4,10 @@ import pytest
 from torch import nn
 
 from netwright.train.callbacks.watch_convergence import WatchConvergence
-from netwright.train.convergence import CONVERGED
 from netwright.train.settings import TrainConfig
 from netwright.train.tasks.catalog import task_for
 from netwright.train.trainer import Trainer
+from netwright.train.watching.convergence import CONVERGED
 from tests.train.toy_runs import FEATURES, OUTPUTS, toy_data
 
 

@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from netwright.core.errors import ConfigError, DataError
-from netwright.data.loader import BatchLoader
+from netwright.data.loading.loader import BatchLoader
 from netwright.train.settings import TrainConfig
 from netwright.train.tasks.catalog import task_for, task_from_json
 from netwright.train.tasks.classification import Classification

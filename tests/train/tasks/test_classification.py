@@ -13,7 +13,7 @@ from torch.nn import functional as F
 from netwright.core.errors import ConfigError
 from netwright.core.outputs import Output
 from netwright.data.dataset import Split
-from netwright.data.loader import Batch, BatchLoader
+from netwright.data.loading.loader import Batch, BatchLoader
 from netwright.data.tables.table import TableConfig, load_table
 from netwright.train.tasks.classification import Classification, balanced_weights, class_sums
 from tests.train.toy_runs import repeated, toy_data, toy_net, weighed, whole_batch

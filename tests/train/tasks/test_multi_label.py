@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from netwright.core.outputs import Output
-from netwright.data.loader import Batch
+from netwright.data.loading.loader import Batch
 from netwright.metrics.labels import label_accuracy
 from netwright.train.tasks.multi_label import MultiLabel
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from netwright.core.errors import ShapeError
 from netwright.core.outputs import Output
 from netwright.data.dataset import Split
-from netwright.data.loader import Batch
+from netwright.data.loading.loader import Batch
 from netwright.train.tasks.regression import Regression
 from tests.train.toy_runs import repeated, weighed
 

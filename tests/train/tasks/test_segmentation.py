@@ -13,14 +13,14 @@ from netwright.core.errors import ConfigError, DataError
 from netwright.core.outputs import Output
 from netwright.data.array_encoder import ArrayEncoder
 from netwright.data.dataset import Data, Split
-from netwright.data.loader import Batch
+from netwright.data.loading.loader import Batch
 from netwright.data.spec import DataSpec
 from netwright.metrics.catalog import measure_all
 from netwright.train.evaluate import evaluate, evaluate_baseline, measure_quickly, predict
-from netwright.train.running_metrics import RunningMetrics
 from netwright.train.settings import TrainConfig
 from netwright.train.tasks.catalog import task_for, task_from_json
 from netwright.train.tasks.segmentation import Segmentation
+from netwright.train.watching.running_metrics import RunningMetrics
 
 NAMES = ("ground", "cell", "wall")
 SPEC = DataSpec(

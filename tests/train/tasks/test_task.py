@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from netwright.core.outputs import Output
-from netwright.data.loader import Batch
+from netwright.data.loading.loader import Batch
 from netwright.metrics.catalog import measure_all
 from netwright.train.tasks.classification import Classification
 from netwright.train.tasks.multi_label import MultiLabel

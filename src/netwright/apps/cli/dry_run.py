@@ -12,8 +12,8 @@ MOST_LOOKS = 25  # at the loss in one step of L-BFGS, which searches
 
 def show_dry_run(prepared: "Prepared", *, quiet: bool) -> dict[str, Any]:
     """Print the layers with their shapes, the loss of one batch, and the cost; give the numbers."""
-    from netwright.core.console import print_result, print_table
     from netwright.core.learner import Learner
+    from netwright.core.terminal.console import print_result, print_table
     from netwright.models.ensembles.ensemble import Ensemble
     from netwright.recipes.fitting.first_batch import time_step, try_first_batch
     from netwright.recipes.run.answers import examples_word

@@ -15,7 +15,7 @@ def show_learning_rates(
     found: "LearningRateRange", recipe: "Recipe", *, quiet: bool
 ) -> dict[str, Any]:
     """Print loss against learning rate and the command that trains with the best; give them."""
-    from netwright.core.console import print_result, print_table
+    from netwright.core.terminal.console import print_result, print_table
     from netwright.recipes.plan.reproduce import as_command
 
     command = None

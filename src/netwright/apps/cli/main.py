@@ -89,7 +89,7 @@ def _options(
     version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,
 ) -> None:
     if version:
-        from netwright.core.console import print_result
+        from netwright.core.terminal.console import print_result
         from netwright.core.version import VERSION
 
         print_result(VERSION)
@@ -98,7 +98,7 @@ def _options(
 
 def main(arguments: list[str] | None = None) -> NoReturn:
     """Run one command and end the process: 0 ok, 1 failed, 2 usage or config, 130 Ctrl-C."""
-    from netwright.core.guarded_streams import guard_streams
+    from netwright.core.terminal.guarded_streams import guard_streams
 
     guard_streams()
     try:
@@ -130,7 +130,7 @@ def _end(code: int) -> NoReturn:
 
 def run(arguments: list[str]) -> int:
     """Run one command; give its exit code."""
-    from netwright.core.console import print_error
+    from netwright.core.terminal.console import print_error
 
     try:
         code = app(arguments, prog_name="netwright", standalone_mode=False)

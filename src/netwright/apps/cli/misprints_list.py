@@ -6,8 +6,8 @@ from pathlib import Path
 
 def show_misprints(html: Path | None, *, as_json: bool) -> None:
     """Check every misprint and tell what its two forms give."""
-    from netwright.core.console import print_json, print_result
-    from netwright.core.storage import write_text
+    from netwright.core.files.storage import write_text
+    from netwright.core.terminal.console import print_json, print_result
     from netwright.inspection.drawing.formula import formula_text
     from netwright.theory.misprints.catalog import MISPRINTS
     from netwright.theory.misprints.page import check_misprints, misprints_page

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 def write_report(run: "Run") -> Path | None:
     """The run's page; where it fails the results are still worth telling."""
-    from netwright.core.console import print_warning
+    from netwright.core.terminal.console import print_warning
 
     try:
         return run.report()
@@ -21,7 +21,7 @@ def write_report(run: "Run") -> Path | None:
 
 def show_results(run: "Run", *, as_json: bool, report: Path | None) -> None:
     """The run's metrics beside the baseline, its folder, and its report where there is one."""
-    from netwright.core.console import print_json, print_result, print_table
+    from netwright.core.terminal.console import print_json, print_result, print_table
     from netwright.recipes.run.answers import examples_word
     from netwright.recipes.run.metric_table import metric_rows
 

@@ -94,7 +94,7 @@ def first_recipe(resume: str) -> dict[str, Any]:
     the length of the run, or one of each member.
     """
     from netwright.core.errors import ConfigError
-    from netwright.core.inside import has_file
+    from netwright.core.files.inside import has_file
     from netwright.models.catalog import MODELS
     from netwright.models.ensembles.ensemble import Ensemble
     from netwright.recipes.plan.recipe import DEFAULTS, merge

@@ -21,7 +21,7 @@ from torch.nn import functional as F
 
 from netwright.core.card import Card
 from netwright.data.augment.augmentation import Augmentation
-from netwright.data.loader import Batch
+from netwright.data.loading.loader import Batch
 
 
 class Partners(NamedTuple):

@@ -20,7 +20,7 @@ from netwright.data.augment.geometric import Warp, draw_places, read_warped
 from netwright.data.augment.mixup import Mixup
 from netwright.data.augment.places import read_nearest
 from netwright.data.augment.scratch import Scratch
-from netwright.data.loader import Batch
+from netwright.data.loading.loader import Batch
 from netwright.data.spec import DataSpec
 
 

@@ -21,7 +21,7 @@ from netwright.data.checkup.examination import Answer, Undecided, Unseen
 from netwright.data.checkup.origin import Origin
 from netwright.data.checkup.wording import counted, first_few, share
 from netwright.data.dataset import Data
-from netwright.data.stored import evenly_spaced
+from netwright.data.loading.stored import evenly_spaced
 
 NEIGHBOURS = 15
 MOST_ROWS = 3000  # that are looked at: all pairs of them are compared

@@ -10,7 +10,7 @@ from netwright.data.checkup.single_rows import SINGLE_ROWS
 from netwright.data.checkup.split_leakage import SPLIT_LEAKAGE
 from netwright.data.checkup.target_outliers import TARGET_OUTLIERS
 from netwright.data.dataset import Data
-from netwright.data.stored import StoredSplit, sample_stored
+from netwright.data.loading.stored import StoredSplit, sample_stored
 
 CHECKS: tuple[Check, ...] = (
     SPLIT_LEAKAGE,

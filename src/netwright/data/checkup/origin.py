@@ -18,7 +18,7 @@ from netwright.data.array_encoder import ArrayEncoder
 from netwright.data.checkup.row_digests import row_digests
 from netwright.data.checkup.wording import first_few
 from netwright.data.dataset import Data, Split
-from netwright.data.mapped_inputs import is_mapped
+from netwright.data.loading.mapped_inputs import is_mapped
 from netwright.data.tables.encoding import TableEncoder
 from netwright.data.tables.table import TableConfig
 

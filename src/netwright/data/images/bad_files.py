@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Literal
 
 from netwright.core.errors import DataError
-from netwright.core.storage import make_folder, write_text
+from netwright.core.files.storage import make_folder, write_text
 from netwright.data.images.file_names import shown
 
 OnBad = Literal["stop", "skip", "quarantine"]

@@ -29,9 +29,9 @@ from netwright.core.config import Config, Count, Doc
 from netwright.core.errors import ConfigError, UnknownNameError
 from netwright.core.seeding import generator
 from netwright.data.dataset import Data, check_data
-from netwright.data.download import RemoteFile, fetch
+from netwright.data.files.download import RemoteFile, fetch
+from netwright.data.files.locations import find_file
 from netwright.data.images.encoder import ImageEncoder
-from netwright.data.locations import find_file
 from netwright.data.pixels import ChannelScaling, PixelSplit
 from netwright.data.source import Source
 

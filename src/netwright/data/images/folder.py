@@ -28,9 +28,9 @@ from netwright.data.images.layout import find_images
 from netwright.data.images.normalization import Normalization, agreed_scaling, measured_scaling
 from netwright.data.images.reading import most_kept, read_digests, read_headers, read_pixels
 from netwright.data.images.stored_images import StoredImages
+from netwright.data.loading.stored import StoredSplit, evenly_spaced
 from netwright.data.pixels import PixelSplit
 from netwright.data.source import DataConfig, Source
-from netwright.data.stored import StoredSplit, evenly_spaced
 
 USUAL = 224  # the size that most networks for photos were made for
 LARGEST = 512  # a side up to which images of one size keep it

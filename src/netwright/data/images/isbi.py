@@ -18,7 +18,7 @@ from torch import Tensor
 
 from netwright.core.config import Config, Doc
 from netwright.data.dataset import Data
-from netwright.data.download import RemoteFile, fetch
+from netwright.data.files.download import RemoteFile, fetch
 from netwright.data.images.decoding import ImageForm, decode_file
 from netwright.data.images.masks import encode_masks, read_mask
 from netwright.data.images.pairs import mask_data

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from netwright.core.errors import DataError
-from netwright.data.folder_links import check_no_links
+from netwright.data.files.folder_links import check_no_links
 from netwright.data.images.decoding import SUFFIXES
 from netwright.data.images.file_names import shown
 

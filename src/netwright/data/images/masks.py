@@ -18,7 +18,7 @@ from PIL import Image
 from torch import Tensor
 
 from netwright.core.errors import ConfigError, DataError
-from netwright.core.storage import write_bytes
+from netwright.core.files.storage import write_bytes
 from netwright.data.images.decoding import opened, refusing, upright
 from netwright.data.images.decoding_room import ROOM
 from netwright.data.images.quiet_pillow import QUIET

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from netwright.core.errors import DataError
-from netwright.data.folder_links import check_no_links
+from netwright.data.files.folder_links import check_no_links
 from netwright.data.images.decoding import read_header
 from netwright.data.images.file_names import shown
 from netwright.data.images.listing import PART_OF, is_image_name, subfolders

@@ -18,9 +18,9 @@ from typing import TypeVar
 import torch
 from torch import Tensor
 
-from netwright.core.console import Bar
 from netwright.core.errors import DataError
 from netwright.core.limits import UNPACKED
+from netwright.core.terminal.console import Bar
 from netwright.data.images.decoding import (
     ImageForm,
     ImageHeader,

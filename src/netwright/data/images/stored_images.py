@@ -13,7 +13,7 @@ from torch import Tensor
 
 from netwright.data.images.decoding import decode_file
 from netwright.data.images.encoder import ImageEncoder
-from netwright.data.stored import StoredInputs
+from netwright.data.loading.stored import StoredInputs
 
 
 class StoredImages(StoredInputs):

@@ -13,7 +13,7 @@ from typing import Annotated
 
 from netwright.core.config import Config, Doc, Fraction, Size
 from netwright.data.dataset import Data
-from netwright.data.download import RemoteFile, fetch
+from netwright.data.files.download import RemoteFile, fetch
 from netwright.data.series.table import SeriesConfig, from_frame
 from netwright.data.source import Source
 

@@ -16,7 +16,7 @@ from torch import Tensor
 from netwright.core.checks import check_shape
 from netwright.core.errors import DataError
 from netwright.core.flat_record import from_plain, to_plain
-from netwright.data.file_content import read_content
+from netwright.data.files.file_content import read_content
 from netwright.data.preprocessing import Preprocessor
 from netwright.data.raw_arrays import TEXT, WHOLE, read_array
 from netwright.data.targets import encode_classes

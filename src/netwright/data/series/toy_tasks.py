@@ -31,7 +31,7 @@ from netwright.data.series.symbols import PADDING, SymbolEncoder
 from netwright.data.source import Source
 from netwright.data.spec import DataSpec
 from netwright.data.split import hold_out
-from netwright.data.synthetic import LICENCE, SyntheticConfig, stream
+from netwright.data.synthetic.base import LICENCE, SyntheticConfig, stream
 
 NOISE = "01"  # what recall has to look past
 PAIRS = ("()", "[]", "{}")

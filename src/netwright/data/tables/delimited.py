@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from netwright.core.errors import DataError
 from netwright.core.limits import COLUMNS
-from netwright.data.file_encoding import decode_bytes
+from netwright.data.files.file_encoding import decode_bytes
 from netwright.data.tables.dialect import Dialect
 from netwright.data.tables.number_marks import as_number, read_marks
 from netwright.data.tables.raw_table import RawTable, clean, listed

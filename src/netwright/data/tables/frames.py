@@ -11,7 +11,7 @@ import numpy as np
 
 from netwright.core.errors import DataError
 from netwright.core.limits import COLUMNS, CONTENT, UNPACKED
-from netwright.data.file_content import FREE
+from netwright.data.files.file_content import FREE
 from netwright.data.spec import ClassType
 from netwright.data.tables.raw_table import RawTable, clean
 

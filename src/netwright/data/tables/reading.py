@@ -10,8 +10,8 @@ from typing import Any
 
 from netwright.core.checks import nearest
 from netwright.core.errors import DataError
-from netwright.core.regular_file import check_regular
-from netwright.data.file_content import read_content
+from netwright.core.files.regular_file import check_regular
+from netwright.data.files.file_content import read_content
 from netwright.data.tables.delimited import parse_delimited
 from netwright.data.tables.dialect import Dialect
 from netwright.data.tables.frames import frame_table, parquet_table, rows_table

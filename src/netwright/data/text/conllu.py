@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from netwright.core.errors import DataError
-from netwright.data.file_content import Allowance
+from netwright.data.files.file_content import Allowance
 from netwright.data.text.text_files import read_text
 
 CONLLU = (".conllu", ".conllu.gz")

@@ -16,7 +16,8 @@ from annotated_types import Ge
 from netwright.core.config import Config, Doc, Fraction, OneOf, Size
 from netwright.core.errors import ConfigError, DataError
 from netwright.data.dataset import Data, check_data
-from netwright.data.file_content import Allowance
+from netwright.data.files.file_content import Allowance
+from netwright.data.loading.windows import WindowSplit, scored_once
 from netwright.data.source import Source
 from netwright.data.tables.dialect import Encoding
 from netwright.data.text.catalog import TOKENIZERS
@@ -24,7 +25,6 @@ from netwright.data.text.corpus_encoder import CorpusEncoder, stream_of
 from netwright.data.text.encoder import share
 from netwright.data.text.text_files import PLAIN, find_files, named_parts, read_text
 from netwright.data.text.tokenizer import SPECIALS, UNK, Tokenizer
-from netwright.data.windows import WindowSplit, scored_once
 
 Texts = Mapping[str, Sequence[str]]  # part -> its texts
 

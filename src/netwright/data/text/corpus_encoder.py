@@ -15,12 +15,12 @@ from torch import Tensor
 
 from netwright.core.errors import ConfigError, DataError
 from netwright.data.dataset import Split
-from netwright.data.file_content import Allowance
+from netwright.data.files.file_content import Allowance
+from netwright.data.loading.windows import scored_once
 from netwright.data.spec import DataSpec
 from netwright.data.text.encoder import TextEncoder, share
 from netwright.data.text.text_files import PLAIN, find_files, read_text
 from netwright.data.text.tokenizer import EOS, UNK, Tokenizer
-from netwright.data.windows import scored_once
 
 
 @dataclass(frozen=True, kw_only=True)

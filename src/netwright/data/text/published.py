@@ -20,9 +20,9 @@ from typing import Annotated
 from netwright.core.config import Doc, Fraction, parse, to_mapping
 from netwright.core.errors import DataError, DownloadError
 from netwright.data.dataset import Data, check_data
-from netwright.data.download import RemoteFile, fetch
-from netwright.data.file_content import read_content
-from netwright.data.locations import cache_folder, find_file
+from netwright.data.files.download import RemoteFile, fetch
+from netwright.data.files.file_content import read_content
+from netwright.data.files.locations import cache_folder, find_file
 from netwright.data.source import Source
 from netwright.data.tables.raw_table import RawTable
 from netwright.data.text.conllu import parse_conllu

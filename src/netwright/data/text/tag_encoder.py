@@ -15,7 +15,7 @@ from torch import Tensor
 
 from netwright.core.checks import nearest
 from netwright.core.errors import ConfigError, DataError
-from netwright.data.file_content import Allowance
+from netwright.data.files.file_content import Allowance
 from netwright.data.spec import IGNORED, DataSpec
 from netwright.data.text.conllu import CONLLU, Sentence, read_conllu
 from netwright.data.text.encoder import TextEncoder, filled, padded, share

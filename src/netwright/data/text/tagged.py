@@ -15,7 +15,7 @@ from annotated_types import Ge
 from netwright.core.config import Config, Doc, Size
 from netwright.core.errors import ConfigError, DataError
 from netwright.data.dataset import Data, Split, check_data
-from netwright.data.file_content import Allowance
+from netwright.data.files.file_content import Allowance
 from netwright.data.source import DataConfig, Source
 from netwright.data.split import hold_out
 from netwright.data.text.conllu import CONLLU, Sentence, read_conllu

@@ -9,9 +9,9 @@ from pathlib import Path
 
 from netwright.core.checks import nearest
 from netwright.core.errors import DataError
-from netwright.data.file_content import Allowance, read_content
-from netwright.data.file_encoding import decode_bytes
-from netwright.data.folder_links import check_no_links
+from netwright.data.files.file_content import Allowance, read_content
+from netwright.data.files.file_encoding import decode_bytes
+from netwright.data.files.folder_links import check_no_links
 from netwright.data.images.listing import PART_OF, is_image_name
 
 PLAIN = (".txt", ".txt.gz")

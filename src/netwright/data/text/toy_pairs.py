@@ -23,7 +23,7 @@ from netwright.core.errors import ConfigError
 from netwright.data.dataset import Data, Split
 from netwright.data.source import Source
 from netwright.data.split import hold_out
-from netwright.data.synthetic import LICENCE, SyntheticConfig, stream
+from netwright.data.synthetic.base import LICENCE, SyntheticConfig, stream
 from netwright.data.text.char_tokenizer import CharTokenizer
 from netwright.data.text.pair_encoder import PairEncoder
 

@@ -19,7 +19,7 @@ from torch.nn import functional as F
 from netwright.core.checks import check_positive, check_shape
 from netwright.core.errors import ConfigError
 from netwright.data.augment.pipeline import parse_augmentations
-from netwright.data.loader import Batch
+from netwright.data.loading.loader import Batch
 from netwright.data.spec import DataSpec
 from netwright.inspection.drawing.pictures import MOST_PIXELS
 from netwright.inspection.drawing.view import View

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from netwright.core.errors import ConfigError
-from netwright.core.storage import write_bytes, write_text
+from netwright.core.files.storage import write_bytes, write_text
 from netwright.inspection.drawing.figure_style import STYLE, new_figure, styled
 from netwright.inspection.drawing.page import Page, picture
 from netwright.inspection.drawing.visible_text import with_visible_text

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from torch import Tensor, nn
 
+from netwright.core.files.storage import write_text
 from netwright.core.seeding import seeded
-from netwright.core.storage import write_text
 from netwright.core.trees import map_tensors
 from netwright.inspection.drawing.view import View
 from netwright.inspection.drawing.wording import number

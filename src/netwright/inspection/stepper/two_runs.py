@@ -13,7 +13,7 @@ from torch.nn import functional
 
 from netwright.core.errors import ConfigError
 from netwright.core.outputs import logits_of
-from netwright.data.loader import Batch
+from netwright.data.loading.loader import Batch
 from netwright.inspection.stepper.double_precision import Widening, double_copy
 from netwright.inspection.stepper.node import Node
 from netwright.inspection.stepper.refusals import check_output, check_targets

@@ -23,7 +23,7 @@ from torch import Tensor, nn
 
 from netwright.core.devices import device_of
 from netwright.core.seeding import seeded
-from netwright.data.loader import Batch
+from netwright.data.loading.loader import Batch
 from netwright.inspection.drawing.figure_style import colour_of, log_scale
 from netwright.inspection.drawing.view import View
 from netwright.inspection.drawing.wording import legend_name, number

@@ -22,8 +22,8 @@ from netwright.core.learner import Examples
 from netwright.core.outputs import logits_of
 from netwright.core.seeding import derive_seed
 from netwright.data.dataset import Split
+from netwright.data.loading.stored import evenly_spaced
 from netwright.data.spec import DataSpec, InputKind, TargetKind
-from netwright.data.stored import evenly_spaced
 from netwright.inspection.drawing.view import View
 from netwright.inspection.predictions.ensemble_members import measure_ensemble_members
 from netwright.models.catalog import MODELS

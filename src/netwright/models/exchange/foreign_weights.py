@@ -20,7 +20,7 @@ from safetensors.torch import load_file
 from torch import Tensor, nn
 
 from netwright.core.errors import ConfigError, DataError
-from netwright.core.regular_file import check_regular
+from netwright.core.files.regular_file import check_regular
 from netwright.models.exchange.gpt2_weights import from_gpt2, is_gpt2
 
 PICKLES = frozenset({".pth", ".pt", ".bin", ".ckpt", ".pkl", ".tar"})

@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import Any
 
 from netwright.core.errors import ConfigError
+from netwright.core.files.storage import write_text
 from netwright.core.finding import Finding
-from netwright.core.storage import write_text
 from netwright.data.checkup.examination import Examination
 from netwright.inspection.drawing.page import (
     Html,

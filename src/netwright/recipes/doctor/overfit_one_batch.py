@@ -21,7 +21,7 @@ from netwright.core.seeding import seeded
 from netwright.data.checkup.examination import Undecided
 from netwright.data.checkup.wording import counted, first_few
 from netwright.data.dataset import Data
-from netwright.data.loader import Batch
+from netwright.data.loading.loader import Batch
 from netwright.recipes.fitting.prepared import Prepared
 from netwright.train.tasks.catalog import task_for
 from netwright.train.tasks.task import Task

@@ -36,8 +36,8 @@ from netwright.recipes.fitting.training import train
 from netwright.recipes.plan.given_settings import given_to
 from netwright.recipes.saved.run_folder import claim_folder
 from netwright.train.evaluate import predict
-from netwright.train.history import History
 from netwright.train.settings import DEFAULT_OPTIMIZER
+from netwright.train.watching.history import History
 
 Rows = tuple[NDArray[Any], NDArray[Any], NDArray[Any] | None]  # inputs, targets, weights
 

@@ -9,11 +9,11 @@ from typing import cast
 
 import torch
 
-from netwright.core.console import Bar, print_message, print_warning
 from netwright.core.devices import device_of
 from netwright.core.errors import ConfigError
-from netwright.core.interrupts import Interrupt
 from netwright.core.learner import Learner
+from netwright.core.terminal.console import Bar, print_message, print_warning
+from netwright.core.terminal.interrupts import Interrupt
 from netwright.models.ensembles.ensemble import Ensemble, Lesson, Member
 from netwright.recipes.fitting.gradient_fit import gradient_fit
 from netwright.recipes.fitting.learner_fit import learner_fit, measured_part
@@ -24,8 +24,8 @@ from netwright.recipes.saved.results_file import read_results
 from netwright.recipes.saved.resume import is_finished
 from netwright.recipes.saved.run_folder import read_weights, write_recipe
 from netwright.train.evaluate import measure_quickly
-from netwright.train.history import History, Row, append_rows, read_history, write_rows
 from netwright.train.tasks.regression import Regression
+from netwright.train.watching.history import History, Row, append_rows, read_history, write_rows
 
 SHORTEST = 1e-9  # seconds: a member whose time is up before it begins makes one step
 

@@ -19,8 +19,8 @@ from netwright.core.outputs import Output, logits_of
 from netwright.core.seeding import seeded
 from netwright.core.trees import map_tensors, tensors_of
 from netwright.data.dataset import Data
-from netwright.data.loader import Batch
-from netwright.data.worker_loader import build_loader
+from netwright.data.loading.loader import Batch
+from netwright.data.loading.worker_loader import build_loader
 from netwright.train.tasks.task import Task
 
 TIMED_STEPS = 5

@@ -5,10 +5,10 @@ from dataclasses import replace
 from pathlib import Path
 
 from netwright.core.checks import nearest
-from netwright.core.console import print_message, print_warning
 from netwright.core.errors import ConfigError
 from netwright.core.finding import Finding
-from netwright.core.interrupts import Interrupt
+from netwright.core.terminal.console import print_message, print_warning
+from netwright.core.terminal.interrupts import Interrupt
 from netwright.data.dataset import Data
 from netwright.recipes.fitting.outcome import Outcome
 from netwright.recipes.fitting.prepared import Prepared, RunContext
@@ -29,14 +29,18 @@ from netwright.train.callbacks.step_rows import StepRows
 from netwright.train.callbacks.stop_on_signal import StopOnSignal
 from netwright.train.callbacks.time_limit import TimeLimit
 from netwright.train.callbacks.watch_convergence import WatchConvergence
-from netwright.train.checkpoint import load_checkpoint
-from netwright.train.convergence import no_finite_optimum, not_converged, not_converged_convex
-from netwright.train.kept_path import FILE as PATH_FILE
-from netwright.train.layer_history import FILE as LAYER_FILE
+from netwright.train.saving.checkpoint import load_checkpoint
+from netwright.train.saving.kept_path import FILE as PATH_FILE
 from netwright.train.settings import TrainConfig
 from netwright.train.state import TrainState
 from netwright.train.tasks.task import Task
 from netwright.train.trainer import Trainer
+from netwright.train.watching.convergence import (
+    no_finite_optimum,
+    not_converged,
+    not_converged_convex,
+)
+from netwright.train.watching.layer_history import FILE as LAYER_FILE
 
 
 def gradient_fit(prepared: Prepared, here: RunContext) -> Outcome:

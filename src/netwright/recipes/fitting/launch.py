@@ -16,9 +16,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from netwright.core.console import print_error, print_message
 from netwright.core.errors import ConfigError, PeerError
-from netwright.core.interrupts import EXIT_CODES, Interrupt
+from netwright.core.terminal.console import print_error, print_message
+from netwright.core.terminal.interrupts import EXIT_CODES, Interrupt
 
 LOST_PEER = PeerError.exit_code  # of a rank that lost another one, and is not to blame
 ENDED_WELL = {0, *EXIT_CODES.values()}

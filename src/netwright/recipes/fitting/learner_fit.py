@@ -6,21 +6,21 @@ from contextlib import closing
 from dataclasses import fields, replace
 from typing import NamedTuple, cast
 
-from netwright.core.console import Bar, print_warning
 from netwright.core.devices import device_of
 from netwright.core.errors import RunError
-from netwright.core.interrupts import Interrupt
 from netwright.core.learner import Learner
+from netwright.core.terminal.console import Bar, print_warning
+from netwright.core.terminal.interrupts import Interrupt
 from netwright.data.dataset import Split
-from netwright.data.stored import evenly_spaced
+from netwright.data.loading.stored import evenly_spaced
 from netwright.recipes.fitting.outcome import Outcome
 from netwright.recipes.fitting.prepared import Prepared, RunContext
 from netwright.train.evaluate import measure_quickly
-from netwright.train.history import History, Row, append_rows, write_rows
 from netwright.train.setting_groups import Heeded
 from netwright.train.settings import DEFAULT_OPTIMIZER, TrainConfig, settings_marked
 from netwright.train.tasks.classification import Classification
 from netwright.train.tasks.task import Task
+from netwright.train.watching.history import History, Row, append_rows, write_rows
 
 MOST_MEASURED = 10_000  # rows of a split, while learning; the results are of all rows
 

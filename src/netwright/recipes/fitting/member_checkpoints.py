@@ -10,23 +10,23 @@ from pathlib import Path
 
 from safetensors.torch import save
 
-from netwright.core.console import print_warning
 from netwright.core.errors import ConfigError, DataError
-from netwright.core.inside import has_file, has_folder, open_folder
-from netwright.core.manifest import whole_folder
-from netwright.core.open_tensors import read_tensors
-from netwright.core.storage import (
+from netwright.core.files.inside import has_file, has_folder, open_folder
+from netwright.core.files.manifest import whole_folder
+from netwright.core.files.open_tensors import read_tensors
+from netwright.core.files.storage import (
     make_folder,
     new_folder,
     read_json,
     remove_leftovers,
     write_json,
 )
+from netwright.core.terminal.console import print_warning
 from netwright.data.dataset import Data
 from netwright.data.fingerprint import fingerprint
 from netwright.models.ensembles.ensemble import Member
-from netwright.train.conditions import find_changes
-from netwright.train.packing import stored_tensors
+from netwright.train.saving.conditions import find_changes
+from netwright.train.saving.packing import stored_tensors
 from netwright.train.setting_groups import Heeded
 from netwright.train.settings import TrainConfig, settings_marked
 

@@ -13,7 +13,7 @@ from netwright.core.finding import Finding
 from netwright.data.checkup.imbalance import class_counts, rare_classes
 from netwright.data.checkup.wording import first_few
 from netwright.data.dataset import Data
-from netwright.data.stored import evenly_spaced
+from netwright.data.loading.stored import evenly_spaced
 from netwright.recipes.fitting.prepared import Prepared
 from netwright.train.evaluate import predict
 

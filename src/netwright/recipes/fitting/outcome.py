@@ -3,8 +3,8 @@
 from dataclasses import dataclass, field
 
 from netwright.core.finding import Finding
-from netwright.train.history import History
-from netwright.train.layer_history import LayerHistory
+from netwright.train.watching.history import History
+from netwright.train.watching.layer_history import LayerHistory
 
 
 @dataclass(frozen=True, kw_only=True)

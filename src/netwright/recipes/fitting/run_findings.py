@@ -19,7 +19,7 @@ from netwright.recipes.fitting.outcome import Outcome
 from netwright.recipes.fitting.prepared import Prepared
 from netwright.recipes.fitting.squashed_outputs import MOST_ROWS, find_squashed_outputs
 from netwright.train.settings import TrainConfig
-from netwright.train.symptoms import OPTIONS, Patient, Score, find_symptoms
+from netwright.train.watching.symptoms import OPTIONS, Patient, Score, find_symptoms
 
 PROPER = ("log_loss", "rmse", "perplexity")  # errors that a guess without inputs makes smallest
 EXPLAINED = 0.5  # R2 from which on far targets are learned as well as others

@@ -8,13 +8,13 @@ from typing import Any
 
 from torch import nn
 
-from netwright.core.console import print_message, print_warning
 from netwright.core.devices import device_of
 from netwright.core.errors import ConfigError
+from netwright.core.files.folder_lock import FolderLock
+from netwright.core.files.storage import remove_leftovers, write_json
 from netwright.core.finding import Finding
-from netwright.core.folder_lock import FolderLock
 from netwright.core.learner import Learner
-from netwright.core.storage import remove_leftovers, write_json
+from netwright.core.terminal.console import print_message, print_warning
 from netwright.data.fingerprint import fingerprint
 from netwright.models.ensembles.ensemble import Ensemble
 from netwright.recipes.fitting.ensemble_fit import PreparedEnsemble, ensemble_fit

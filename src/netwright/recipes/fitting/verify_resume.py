@@ -17,16 +17,16 @@ import torch
 from torch import Tensor
 
 from netwright.core.errors import ConfigError, RunError
-from netwright.core.inside import has_file
-from netwright.core.manifest import read_folder, whole_folder
-from netwright.core.open_tensors import read_tensors
-from netwright.core.storage import new_folder, read_json, write_text
+from netwright.core.files.inside import has_file
+from netwright.core.files.manifest import read_folder, whole_folder
+from netwright.core.files.open_tensors import read_tensors
+from netwright.core.files.storage import new_folder, read_json, write_text
 from netwright.recipes.plan.recipe_file import read_own_recipe, to_yaml
 from netwright.recipes.saved.resume import check_named, is_finished, run_of
-from netwright.train.checkpoint import CHECKPOINTS, run_around
-from netwright.train.checkpoint_store import newest_good
-from netwright.train.conditions import LENGTHS
-from netwright.train.history import without_clock
+from netwright.train.saving.checkpoint import CHECKPOINTS, run_around
+from netwright.train.saving.checkpoint_store import newest_good
+from netwright.train.saving.conditions import LENGTHS
+from netwright.train.watching.history import without_clock
 
 MOST_NAMED = 5
 

@@ -12,8 +12,8 @@ from typing import Any
 
 from netwright.core.checks import check_seed, nearest
 from netwright.core.config import Config
-from netwright.core.console import print_message
 from netwright.core.errors import ConfigError, DataError, NetwrightError
+from netwright.core.terminal.console import print_message
 from netwright.data.dataset import Data
 from netwright.metrics.catalog import Metric
 from netwright.metrics.paired import paired_gap
@@ -32,10 +32,10 @@ from netwright.recipes.plan.given_settings import (
     split_exact,
 )
 from netwright.recipes.plan.sources import load_source, settings_type
-from netwright.train.convergence import ILLNESS
 from netwright.train.evaluate import evaluate_baseline
 from netwright.train.settings import TrainConfig
 from netwright.train.tasks.catalog import task_for
+from netwright.train.watching.convergence import ILLNESS
 
 Results = Mapping[str, Any]
 

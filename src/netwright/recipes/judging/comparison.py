@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from netwright.core.errors import ConfigError
-from netwright.core.storage import write_json, write_text
+from netwright.core.files.storage import write_json, write_text
 from netwright.inspection.drawing.page import (
     Html,
     Page,

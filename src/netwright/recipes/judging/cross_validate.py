@@ -12,10 +12,10 @@ from typing import Any, cast
 from torch import Tensor, nn
 
 from netwright.core.config import Config, describe, parse
-from netwright.core.console import print_message
 from netwright.core.errors import ConfigError, DataError, NetwrightError
 from netwright.core.learner import Learner
 from netwright.core.seeding import seeded
+from netwright.core.terminal.console import print_message
 from netwright.data.spec import DataSpec
 from netwright.data.split import hold_out, k_folds
 from netwright.models.catalog import MODELS

@@ -20,11 +20,11 @@ from netwright.data.array_encoder import ArrayEncoder
 from netwright.data.dataset import Data, Split
 from netwright.data.images.folder import ImageFolderConfig
 from netwright.data.input_profile import measure_features, stretches, training_weights
+from netwright.data.loading.stored import StoredSplit
 from netwright.data.pixels import PixelSplit
 from netwright.data.preprocessing import Preprocessor
 from netwright.data.series.encoder import SeriesEncoder
 from netwright.data.source import DataConfig
-from netwright.data.stored import StoredSplit
 from netwright.data.tables.encoding import TableEncoder
 from netwright.data.tables.raw_table import RawTable
 from netwright.data.tables.reading import read_table

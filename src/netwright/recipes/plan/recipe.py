@@ -11,9 +11,9 @@ from netwright.core.config import Config, describe, parse, to_mapping
 from netwright.core.errors import ConfigError, UnknownNameError
 from netwright.core.learner import Learner
 from netwright.data.catalog import SOURCES
+from netwright.data.files.npy import is_npy_folder
 from netwright.data.images.listing import is_image_name
 from netwright.data.images.pairs import is_pairs_folder
-from netwright.data.npy import is_npy_folder
 from netwright.data.text.conllu import CONLLU
 from netwright.data.text.text_files import PLAIN, has_ending, holds_files
 from netwright.models.catalog import MODELS

@@ -9,8 +9,8 @@ from typing import Any
 import yaml
 
 from netwright.core.errors import ConfigError
-from netwright.core.regular_file import open_regular
-from netwright.core.storage import read_bytes
+from netwright.core.files.regular_file import open_regular
+from netwright.core.files.storage import read_bytes
 
 LINE_BREAKS = "\x85\u2028\u2029\ufeff"  # which YAML reads as line ends: written as escapes
 LARGEST = 1_000_000  # bytes; a recipe has about a thousand

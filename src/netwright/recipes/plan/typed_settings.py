@@ -11,7 +11,7 @@ from typing import Any
 
 from netwright.core.config import Config, as_held
 from netwright.core.errors import ConfigError
-from netwright.core.json_text import json_value
+from netwright.core.files.json_text import json_value
 from netwright.recipes.plan.recipe_file import typed_value
 
 Settings = Mapping[str, Any]

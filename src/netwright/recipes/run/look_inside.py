@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from netwright.data.dataset import Data
-from netwright.data.stored import Sample, sample_stored
+from netwright.data.loading.stored import Sample, sample_stored
 from netwright.inspection.drawing.view import View
 from netwright.recipes.run.run import Run, open_run
 from netwright.recipes.views.catalog import VIEWS

@@ -11,8 +11,8 @@ from typing import Any
 import torch
 
 from netwright.core.errors import ConfigError
-from netwright.core.storage import read_json, write_json, write_text
-from netwright.data.stored import Sample
+from netwright.core.files.storage import read_json, write_json, write_text
+from netwright.data.loading.stored import Sample
 from netwright.inspection.dataset.column_summary import MOST_COLUMNS, describe_columns
 from netwright.inspection.drawing.card_blocks import card_blocks
 from netwright.inspection.drawing.curve import Axis

@@ -14,12 +14,12 @@ from torch import Tensor, nn
 from netwright.core.config import parse
 from netwright.core.devices import device_of, pick_device
 from netwright.core.errors import ConfigError, DataError, NetwrightError
-from netwright.core.inside import has_file
-from netwright.core.storage import read_json
+from netwright.core.files.inside import has_file
+from netwright.core.files.storage import read_json
 from netwright.data.dataset import Data, Split
 from netwright.data.images.encoder import ImageEncoder
+from netwright.data.loading.stored import Sample, sample_stored
 from netwright.data.pixels import PixelSplit
-from netwright.data.stored import Sample, sample_stored
 from netwright.data.tables.array_reading import (
     is_tabular,
     read_input_array,
@@ -47,9 +47,9 @@ from netwright.recipes.saved.write_run import write_run
 from netwright.recipes.views.shown_views import measure_shown_views
 from netwright.recipes.views.subject import Subject
 from netwright.train.evaluate import evaluate, evaluate_baseline, predict
-from netwright.train.history import History, read_history
-from netwright.train.layer_history import FILE as LAYER_FILE
-from netwright.train.layer_history import read_layer_history
+from netwright.train.watching.history import History, read_history
+from netwright.train.watching.layer_history import FILE as LAYER_FILE
+from netwright.train.watching.layer_history import read_layer_history
 
 HISTORY_FILE = "metrics.jsonl"
 

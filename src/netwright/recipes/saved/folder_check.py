@@ -12,12 +12,12 @@ from pathlib import Path
 from typing import Any, cast
 
 from netwright.core.errors import DataError, NetwrightError
-from netwright.core.inside import KINDS, Folder
-from netwright.core.json_text import json_value
+from netwright.core.files.inside import KINDS, Folder
+from netwright.core.files.json_text import json_value
+from netwright.core.files.manifest import listed_sums
+from netwright.core.files.storage import MANIFEST, is_left_over
+from netwright.core.files.tensor_file import COPIES, StoredTensor, read_tensor_head
 from netwright.core.limits import CONTENT, FILES, WEIGHTS
-from netwright.core.manifest import listed_sums
-from netwright.core.storage import MANIFEST, is_left_over
-from netwright.core.tensor_file import COPIES, StoredTensor, read_tensor_head
 from netwright.recipes.plan.recipe_file import LARGEST, read_yaml
 from netwright.recipes.saved.known_files import Layout
 from netwright.recipes.saved.verification import CheckedFile, State

@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from netwright.core.storage import MANIFEST
+from netwright.core.files.storage import MANIFEST
 
 
 @dataclass(frozen=True, kw_only=True)

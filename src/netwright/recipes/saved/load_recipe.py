@@ -8,7 +8,7 @@ from pathlib import Path
 
 from netwright.core.checks import check_no_nul
 from netwright.core.errors import ConfigError
-from netwright.core.inside import has_file
+from netwright.core.files.inside import has_file
 from netwright.recipes.plan.recipe import DEFAULTS, Recipe, parse_recipe
 from netwright.recipes.plan.recipe_file import read_own_recipe, read_recipe_file
 from netwright.recipes.ready.catalog import recipe_path

@@ -2,7 +2,7 @@
 
 from typing import Any, Protocol
 
-from netwright.train.history import History
+from netwright.train.watching.history import History
 
 
 class Learned(Protocol):

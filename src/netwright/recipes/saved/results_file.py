@@ -6,7 +6,7 @@ from typing import Any
 
 from netwright.core.checks import is_finite_number
 from netwright.core.errors import DataError
-from netwright.core.storage import read_json
+from netwright.core.files.storage import read_json
 
 
 def _is_text(value: Any) -> bool:

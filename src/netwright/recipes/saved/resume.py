@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import Any
 
 from netwright.core.errors import ConfigError, DataError
-from netwright.core.inside import has_file
-from netwright.core.storage import read_json
+from netwright.core.files.inside import has_file
+from netwright.core.files.storage import read_json
 from netwright.recipes.plan.recipe import Recipe
 from netwright.recipes.plan.recipe_file import read_own_recipe
 from netwright.recipes.saved.run_folder import automatic_folders, is_empty
-from netwright.train.checkpoint_store import check_checkpoint, newest_good
-from netwright.train.conditions import FREE, find_changes
+from netwright.train.saving.checkpoint_store import check_checkpoint, newest_good
+from netwright.train.saving.conditions import FREE, find_changes
 
 AUTO, NEVER = "auto", "never"
 

@@ -23,12 +23,12 @@ from torch import Tensor, nn
 from netwright.core.devices import pick_device
 from netwright.core.errors import ConfigError, DataError, NetwrightError
 from netwright.core.field_kinds import check_fields
-from netwright.core.folder_lock import LOCK
-from netwright.core.inside import check_entries, has_file, has_folder, open_folder
-from netwright.core.json_text import json_value, parse_json
-from netwright.core.manifest import whole_folder
-from netwright.core.open_tensors import read_tensors
-from netwright.core.storage import (
+from netwright.core.files.folder_lock import LOCK
+from netwright.core.files.inside import check_entries, has_file, has_folder, open_folder
+from netwright.core.files.json_text import json_value, parse_json
+from netwright.core.files.manifest import whole_folder
+from netwright.core.files.open_tensors import read_tensors
+from netwright.core.files.storage import (
     MANIFEST,
     as_json,
     is_left_over,
@@ -46,8 +46,8 @@ from netwright.recipes.plan.recipe import Recipe
 from netwright.recipes.plan.recipe_file import to_yaml
 from netwright.recipes.saved.environment import describe_environment
 from netwright.recipes.saved.known_files import MODEL, RUN
-from netwright.train.checkpoint_store import newest_good
-from netwright.train.packing import stored_tensors
+from netwright.train.saving.checkpoint_store import newest_good
+from netwright.train.saving.packing import stored_tensors
 from netwright.train.tasks.catalog import task_from_json
 from netwright.train.tasks.task import Task
 

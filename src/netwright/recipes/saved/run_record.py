@@ -8,9 +8,9 @@ from torch import nn
 
 from netwright.data.preprocessing import Preprocessor
 from netwright.data.spec import DataSpec
-from netwright.train.history import History
-from netwright.train.layer_history import LayerHistory
 from netwright.train.tasks.task import Task
+from netwright.train.watching.history import History
+from netwright.train.watching.layer_history import LayerHistory
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

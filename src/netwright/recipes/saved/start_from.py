@@ -13,7 +13,7 @@ from torch import Tensor, nn
 
 from netwright.core.checks import check_finite
 from netwright.core.errors import ConfigError
-from netwright.core.inside import has_folder
+from netwright.core.files.inside import has_folder
 from netwright.data.dataset import Data
 from netwright.data.preprocessing import Preprocessor
 from netwright.data.text.encoder import TextEncoder

@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from netwright.core.tensor_file import StoredTensor
+from netwright.core.files.tensor_file import StoredTensor
 
 State = Literal[
     "whole",  # as its manifest says

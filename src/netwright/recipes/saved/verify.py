@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from netwright.core.errors import ConfigError
-from netwright.core.inside import Folder, open_folder
-from netwright.core.tensor_file import StoredTensor
+from netwright.core.files.inside import Folder, open_folder
+from netwright.core.files.tensor_file import StoredTensor
 from netwright.recipes.saved.folder_check import FolderCheck
 from netwright.recipes.saved.known_files import KINDS, Layout
 from netwright.recipes.saved.verification import Verification

@@ -11,15 +11,15 @@ from typing import Any
 from torch import nn
 
 from netwright.core.devices import device_of
-from netwright.core.storage import write_json, write_text
+from netwright.core.files.storage import write_json, write_text
 from netwright.data.dataset import Data
 from netwright.recipes.plan.recipe_file import to_yaml
 from netwright.recipes.saved.environment import describe_environment
 from netwright.recipes.saved.run_folder import create_run_folder, save_model
-from netwright.train.history import History, write_rows
-from netwright.train.layer_history import FILE as LAYER_FILE
-from netwright.train.layer_history import LayerHistory
 from netwright.train.tasks.task import Task
+from netwright.train.watching.history import History, write_rows
+from netwright.train.watching.layer_history import FILE as LAYER_FILE
+from netwright.train.watching.layer_history import LayerHistory
 
 
 def write_run(

@@ -6,8 +6,8 @@ from itertools import count
 from pathlib import Path
 
 from netwright.core.errors import ConfigError
-from netwright.core.inside import check_entries, has_file
-from netwright.core.storage import make_folder
+from netwright.core.files.inside import check_entries, has_file
+from netwright.core.files.storage import make_folder
 from netwright.recipes.saved.known_files import SEARCH
 from netwright.recipes.search.plan import FILE, SearchPlan, check_same_search, write_plan
 from netwright.recipes.search.storage import DATABASE_FILES, LOCKS, study_lock

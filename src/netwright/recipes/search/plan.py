@@ -11,8 +11,8 @@ from typing import Any
 
 from netwright.core.checks import check_seed
 from netwright.core.errors import ConfigError
-from netwright.core.inside import has_file
-from netwright.core.storage import write_text
+from netwright.core.files.inside import has_file
+from netwright.core.files.storage import write_text
 from netwright.recipes.judging.entries import FROM_ARRAYS
 from netwright.recipes.plan.recipe import Recipe, parse_recipe
 from netwright.recipes.plan.recipe_file import read_own_recipe, to_yaml

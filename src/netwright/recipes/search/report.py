@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Literal
 
-from netwright.core.storage import write_text
+from netwright.core.files.storage import write_text
 from netwright.inspection.drawing.page import (
     Html,
     Page,

@@ -17,9 +17,9 @@ from torch import nn
 
 from netwright.core.checks import check_positive
 from netwright.core.config import Config
-from netwright.core.console import print_message
 from netwright.core.errors import ConfigError, DataError
 from netwright.core.learner import Learner
+from netwright.core.terminal.console import print_message
 from netwright.core.time_span import parse_time_span
 from netwright.data.dataset import Data
 from netwright.data.fingerprint import fingerprint

@@ -12,8 +12,8 @@ from types import ModuleType
 from typing import TYPE_CHECKING, BinaryIO, cast
 
 from netwright.core.errors import ConfigError, DataError, NetwrightError
-from netwright.core.inside import check_entries, has_file, parent_of
-from netwright.core.process_lock import ProcessLock
+from netwright.core.files.inside import check_entries, has_file, parent_of
+from netwright.core.files.process_lock import ProcessLock
 from netwright.recipes.search.hyperband import build_hyperband
 from netwright.recipes.search.plan import SearchPlan
 from netwright.recipes.search.trial_result import read_trial

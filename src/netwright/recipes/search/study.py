@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 from torch import nn
 
 from netwright.core.errors import RunError
-from netwright.core.inside import has_file
-from netwright.core.storage import write_json, write_text
+from netwright.core.files.inside import has_file
+from netwright.core.files.storage import write_json, write_text
 from netwright.data.dataset import Data
 from netwright.inspection.drawing.page import table, text
 from netwright.inspection.drawing.view import plain

@@ -22,10 +22,10 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
-from netwright.core.inside import has_file, open_folder
-from netwright.core.process_lock import ProcessLock
+from netwright.core.files.inside import has_file, open_folder
+from netwright.core.files.process_lock import ProcessLock
+from netwright.core.files.storage import make_folder
 from netwright.core.seeding import derive_seed
-from netwright.core.storage import make_folder
 from netwright.recipes.search.plan import SearchPlan
 from netwright.recipes.search.space import Value, cell_of, count_cells
 from netwright.recipes.search.storage import LOCKS, import_optuna, open_study, study_lock

@@ -12,8 +12,8 @@ from torch import Tensor
 from netwright.core.devices import device_of
 from netwright.core.errors import ConfigError
 from netwright.data.dataset import Split
-from netwright.data.loader import Batch
-from netwright.data.stored import Sample, evenly_spaced
+from netwright.data.loading.loader import Batch
+from netwright.data.loading.stored import Sample, evenly_spaced
 from netwright.inspection.drawing.view import View
 from netwright.models.model import Model
 from netwright.recipes.saved.run_record import RunRecord

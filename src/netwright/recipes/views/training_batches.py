@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from itertools import count
 
 from netwright.core.devices import device_of
-from netwright.data.loader import Batch, BatchLoader
+from netwright.data.loading.loader import Batch, BatchLoader
 from netwright.recipes.views.subject import Subject
 
 

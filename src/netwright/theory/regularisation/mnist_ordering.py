@@ -28,7 +28,7 @@ from netwright.core.config import Config
 from netwright.core.seeding import derive_seed, generator
 from netwright.data.catalog import load
 from netwright.data.dataset import Data, Split
-from netwright.data.locations import find_file
+from netwright.data.files.locations import find_file
 from netwright.data.mnist import DIGIT_IMAGES
 from netwright.inspection.training.claim_chart import ClaimChart, measured, predicted
 from netwright.theory.claims import Assumption, Claim, Effort

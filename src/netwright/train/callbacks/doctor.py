@@ -1,7 +1,8 @@
 """The doctor's eye: what each layer does at a few steps of training, and where NaN comes from.
 
 The first steps are watched, then two while their number doubles, and the last: 22 of the first
-2,000, so that it costs next to nothing. What was seen is judged afterwards, by `train/symptoms.py`.
+2,000, so that it costs next to nothing. What was seen is judged afterwards, by
+`train/watching/symptoms.py`.
 """
 
 from collections.abc import Iterable, Sequence
@@ -11,17 +12,17 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from netwright.core.console import print_warning
+from netwright.core.files.storage import append_text, remove_file, write_text
 from netwright.core.finding import Finding
-from netwright.core.storage import append_text, remove_file, write_text
+from netwright.core.terminal.console import print_warning
 from netwright.inspection.inside.unit_activity import UnitActivity, unit_activities
 from netwright.train.callback import Callback
 from netwright.train.callbacks.non_finite import find_culprit
-from netwright.train.layer_history import LayerHistory, LayerRow, Numbers
-from netwright.train.layer_norms import LayerNorms
 from netwright.train.precision import Precision, autocast
 from netwright.train.state import TrainState
-from netwright.train.symptoms import not_finite
+from netwright.train.watching.layer_history import LayerHistory, LayerRow, Numbers
+from netwright.train.watching.layer_norms import LayerNorms
+from netwright.train.watching.symptoms import not_finite
 
 A_DOUBLING = 2  # steps are watched while their number doubles
 FIRST_LOOK, LOOK = 16, 16  # the step after which units are looked at first, then at times so many

@@ -4,8 +4,8 @@ import time
 from pathlib import Path
 
 from netwright.train.callback import Callback
-from netwright.train.history import append_rows, write_rows
 from netwright.train.state import TrainState
+from netwright.train.watching.history import append_rows, write_rows
 
 EVERY = 2.0  # seconds between two looks for new rows in an epoch
 

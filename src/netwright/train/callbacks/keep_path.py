@@ -15,8 +15,8 @@ import torch
 from torch import Tensor
 
 from netwright.train.callback import Callback
-from netwright.train.kept_path import KeptPath
 from netwright.train.parts import count_up_to, parts_of, weights_by_part
+from netwright.train.saving.kept_path import KeptPath
 from netwright.train.state import TrainState
 
 MOST_BYTES = 16 * 2**20  # in all: they are part of every checkpoint

@@ -5,10 +5,10 @@ from collections.abc import Iterator
 from itertools import islice, takewhile
 from statistics import fmean
 
-from netwright.core.console import Bar
+from netwright.core.terminal.console import Bar
 from netwright.train.callback import Callback
-from netwright.train.history import STEP, Row
 from netwright.train.state import TrainState
+from netwright.train.watching.history import STEP, Row
 
 LINE_EVERY = 30.0  # seconds without a line, where there is no bar
 SMOOTHED = 10  # rows by step whose mean loss is shown

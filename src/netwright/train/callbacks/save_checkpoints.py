@@ -7,11 +7,11 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from netwright.train.best_checkpoint import find_best
 from netwright.train.callback import Callback
 from netwright.train.callbacks.early_stopping import EarlyStopping
-from netwright.train.checkpoint import save_checkpoint
-from netwright.train.checkpoint_store import CheckpointStore, Choose
+from netwright.train.saving.best_checkpoint import find_best
+from netwright.train.saving.checkpoint import save_checkpoint
+from netwright.train.saving.checkpoint_store import CheckpointStore, Choose
 from netwright.train.state import TrainState
 
 MOST_OF_TIME = 1 / 40  # the share of training that saving may take where it chooses its moments

@@ -1,6 +1,6 @@
 """Stop after the present step when the person or the machine asks for it."""
 
-from netwright.core.interrupts import Interrupt
+from netwright.core.terminal.interrupts import Interrupt
 from netwright.train.callback import Callback
 from netwright.train.state import TrainState
 

@@ -2,9 +2,9 @@
 
 from netwright.data.dataset import Split
 from netwright.train.callback import Callback
-from netwright.train.convergence import CONVERGED, gradient_left
 from netwright.train.settings import TrainConfig
 from netwright.train.state import TrainState
+from netwright.train.watching.convergence import CONVERGED, gradient_left
 
 
 class WatchConvergence(Callback):

@@ -13,7 +13,7 @@ from torch import Tensor
 from netwright.core.errors import ConfigError
 from netwright.core.outputs import Output, logits_of
 from netwright.data.dataset import Split
-from netwright.data.loader import Batch
+from netwright.data.loading.loader import Batch
 from netwright.losses.catalog import LOSSES
 from netwright.losses.classification import cross_entropy
 from netwright.metrics.catalog import Kind

@@ -15,7 +15,7 @@ from torch import Tensor
 
 from netwright.core.outputs import Output, logits_of
 from netwright.data.dataset import Split
-from netwright.data.loader import Batch
+from netwright.data.loading.loader import Batch
 from netwright.data.spec import IGNORED
 from netwright.losses.catalog import LOSSES
 from netwright.losses.sequence import token_cross_entropy

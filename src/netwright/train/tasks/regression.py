@@ -11,7 +11,7 @@ from torch import Tensor
 
 from netwright.core.outputs import Output, logits_of
 from netwright.data.dataset import Split
-from netwright.data.loader import Batch
+from netwright.data.loading.loader import Batch
 from netwright.losses.catalog import LOSSES
 from netwright.metrics.catalog import Kind
 from netwright.metrics.samples import weighted_mean

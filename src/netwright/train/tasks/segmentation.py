@@ -17,7 +17,7 @@ from netwright.core.checks import check_finite
 from netwright.core.errors import ConfigError
 from netwright.core.outputs import Output, logits_of
 from netwright.data.dataset import Split
-from netwright.data.loader import Batch
+from netwright.data.loading.loader import Batch
 from netwright.losses.catalog import LOSSES
 from netwright.losses.segmentation import pixel_cross_entropy
 from netwright.metrics.catalog import Kind

@@ -12,7 +12,7 @@ from torch import Tensor, nn
 
 from netwright.core.outputs import Output, logits_of
 from netwright.data.dataset import Split
-from netwright.data.loader import Batch
+from netwright.data.loading.loader import Batch
 from netwright.losses.loss import LossFunction
 from netwright.metrics.catalog import Kind, measure_all
 

@@ -8,7 +8,7 @@ import torch
 
 import netwright as nw
 from netwright.core.errors import ConfigError
-from netwright.data.loader import Batch
+from netwright.data.loading.loader import Batch
 from netwright.inspection.stepper.step_through import StepThrough
 from netwright.recipes.views.inside.backprop import BACKPROP
 from netwright.recipes.views.subject import Subject

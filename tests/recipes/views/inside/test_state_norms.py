@@ -10,7 +10,7 @@ from torch import Tensor, nn
 import netwright as nw
 from netwright.core.errors import ConfigError
 from netwright.data.dataset import Data, Split
-from netwright.data.stored import sample_stored
+from netwright.data.loading.stored import sample_stored
 from netwright.inspection.inside.state_norms import measure_state_norms
 from netwright.layers.recurrence.recurrence import Recurrence
 from netwright.layers.recurrence.recurrent import RecurrentStack

@@ -11,8 +11,8 @@ from torch import Tensor
 import netwright as nw
 from netwright.core.errors import ConfigError
 from netwright.data.dataset import Data, Split
+from netwright.data.loading.stored import sample_stored
 from netwright.data.spec import IGNORED, DataSpec
-from netwright.data.stored import sample_stored
 from netwright.recipes.views.catalog import VIEWS
 from netwright.recipes.views.predictions.classes import CONFUSION
 from netwright.recipes.views.subject import Subject

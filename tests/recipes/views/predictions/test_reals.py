@@ -43,7 +43,7 @@ def test_worst_errors_of_a_sample_are_shown_with_the_cells_of_their_rows(
     stored = np.load(tmp_path / "x.npy", mmap_mode="r")
     run = nw.fit("linear-regression", (stored, inputs**2), kind="real", epochs=1, quiet=True)
     split = run.data.split("test")
-    monkeypatch.setattr("netwright.data.stored.sample_stored.__defaults__", (10,))
+    monkeypatch.setattr("netwright.data.loading.stored.sample_stored.__defaults__", (10,))
     page = run.report(tmp_path / "page.html").read_text(encoding="utf-8")
     told = json.loads((tmp_path / "page.json").read_text(encoding="utf-8"))
     shown = told["views"]["worst-errors"]["outputs"][0]["rows"]

@@ -9,7 +9,7 @@ import netwright as nw
 from netwright.inspection.training.gradient_flow import GradientFlow
 from netwright.recipes.views.subject import Subject
 from netwright.recipes.views.training.gradient_flow import GRADIENT_FLOW
-from netwright.train.layer_history import LayerHistory
+from netwright.train.watching.layer_history import LayerHistory
 from tests.inspection.untouched import untouched
 
 

@@ -6,7 +6,7 @@ import netwright as nw
 from netwright.core.errors import ConfigError
 from netwright.recipes.views.subject import Subject
 from netwright.recipes.views.training.gradient_norms import GRADIENT_NORMS
-from netwright.train.layer_history import LayerHistory
+from netwright.train.watching.layer_history import LayerHistory
 
 
 def test_they_are_those_that_were_watched(moons_run: nw.Run) -> None:

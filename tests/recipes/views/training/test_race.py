@@ -13,7 +13,7 @@ from netwright.recipes.views.cost import Cost
 from netwright.recipes.views.subject import Subject
 from netwright.recipes.views.training import race
 from netwright.recipes.views.training.race import RACE, _affordable, _with_first_weights
-from netwright.train.kept_path import read_kept_path
+from netwright.train.saving.kept_path import read_kept_path
 from tests.train.toy_runs import assert_same, copy_of
 
 

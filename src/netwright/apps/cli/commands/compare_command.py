@@ -54,7 +54,7 @@ def compare(  # noqa: PLR0913, PLR0917 - one argument an option
     netwright compare mlp mlp:dropout=0 --seeds 10
     netwright compare mlp mlp
     """
-    from netwright.core.console import print_json, print_message, print_result, print_table
+    from netwright.core.terminal.console import print_json, print_message, print_result, print_table
     from netwright.recipes.judging.compare import prepare_comparison, run_comparison
     from netwright.recipes.saved.run_folder import create_run_folder
 

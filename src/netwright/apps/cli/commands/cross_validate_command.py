@@ -53,7 +53,7 @@ def cross_validate(  # noqa: PLR0913, PLR0917 - one argument an option
     netwright cross-validate least-squares diabetes --folds 10 --repeats 5
     netwright cross-validate -c recipe.yaml --json
     """
-    from netwright.core.console import print_json, print_message, print_result, print_table
+    from netwright.core.terminal.console import print_json, print_message, print_result, print_table
     from netwright.recipes.judging.cross_validate import cross_validate_recipe
     from netwright.recipes.judging.folds import foldable
     from netwright.recipes.plan.recipe import parse_recipe

@@ -42,7 +42,7 @@ def doctor(  # noqa: PLR0913, PLR0917 - one argument an option
     netwright doctor photos/ --model resnet18 --out doctor.html
     netwright doctor reviews.tsv --text sentence --target label
     """
-    from netwright.core.console import print_json, print_message, print_result
+    from netwright.core.terminal.console import print_json, print_message, print_result
     from netwright.recipes.doctor.diagnosis import check_is_page
     from netwright.recipes.doctor.doctor import doctor_recipe
     from netwright.recipes.plan.recipe import parse_recipe

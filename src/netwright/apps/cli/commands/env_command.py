@@ -12,9 +12,9 @@ def env(
 
     netwright env
     """
-    from netwright.core.console import print_json, print_result
     from netwright.core.devices import pick_device
-    from netwright.data.locations import cache_folder, search_path
+    from netwright.core.terminal.console import print_json, print_result
+    from netwright.data.files.locations import cache_folder, search_path
     from netwright.recipes.saved.environment import describe_environment
 
     found = describe_environment(pick_device("auto"))

@@ -30,8 +30,8 @@ def evaluate(
     netwright evaluate runs/mlp-digits-001
     netwright evaluate runs/mlp-default-csv-001 new.csv
     """
-    from netwright.core.console import print_json, print_table, print_warning
     from netwright.core.errors import ConfigError
+    from netwright.core.terminal.console import print_json, print_table, print_warning
     from netwright.recipes.run.metric_table import metric_rows
     from netwright.recipes.run.run import open_run
 

@@ -23,8 +23,8 @@ def explain(
     netwright explain adam
     netwright explain mlp --html
     """
-    from netwright.core.console import print_json, print_result
-    from netwright.core.storage import write_text
+    from netwright.core.files.storage import write_text
+    from netwright.core.terminal.console import print_json, print_result
     from netwright.inspection.drawing.view import plain
     from netwright.recipes.explain.explain import explain, explanation_page
 
@@ -45,7 +45,7 @@ def explain(
 
 def _show(explanation: "Explanation") -> None:
     """From the sentence to the code, in the order in which one reads it."""
-    from netwright.core.console import print_result, print_table
+    from netwright.core.terminal.console import print_result, print_table
     from netwright.inspection.drawing.formula import formula_text
     from netwright.recipes.explain.explain import setting_rows
 

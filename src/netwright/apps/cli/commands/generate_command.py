@@ -37,8 +37,8 @@ def generate(  # noqa: PLR0913, PLR0917 - one argument an option
     netwright generate RUN "To be" --temperature 0.5 --top-k 40 --count 3
     echo "Once upon" | netwright generate RUN -
     """
-    from netwright.core.console import print_data, print_json, print_warning
     from netwright.core.errors import ConfigError
+    from netwright.core.terminal.console import print_data, print_json, print_warning
     from netwright.recipes.run.run import open_run
 
     if count < 1:

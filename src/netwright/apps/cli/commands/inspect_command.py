@@ -37,8 +37,8 @@ def inspect(
     netwright inspect runs/mlp-digits-001 backprop --example 3 --save steps.html
     netwright inspect runs/mlp-digits-001 landscape --set cells=41 --save landscape.png
     """
-    from netwright.core.console import print_json, print_result, print_table
     from netwright.core.errors import ConfigError
+    from netwright.core.terminal.console import print_json, print_result, print_table
     from netwright.inspection.drawing.view import check_can_save
     from netwright.recipes.run import look_inside
 
@@ -81,7 +81,7 @@ def _settings(typed: list[str]) -> dict[str, Any]:
 
 
 def _tell(view: "View") -> None:
-    from netwright.core.console import print_result, print_table
+    from netwright.core.terminal.console import print_result, print_table
 
     rows = view.table_rows()
     if rows:

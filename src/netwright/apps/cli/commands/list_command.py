@@ -17,8 +17,8 @@ def list_names(
     netwright list data --json
     """
     from netwright.core.checks import nearest
-    from netwright.core.console import print_json, print_table
     from netwright.core.errors import ConfigError
+    from netwright.core.terminal.console import print_json, print_table
 
     if kind not in TABLES:
         hint = nearest(kind, TABLES) or f"; there are {', '.join(TABLES)}"

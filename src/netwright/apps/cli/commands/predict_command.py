@@ -66,9 +66,9 @@ def predict(  # noqa: PLR0913, PLR0917 - one argument an option
     netwright predict RUN photos/ --out masks
     netwright predict RUN series.csv    (a last row without values: what comes next)
     """
-    from netwright.core.console import print_data, print_result
     from netwright.core.errors import ConfigError
-    from netwright.core.storage import write_text
+    from netwright.core.files.storage import write_text
+    from netwright.core.terminal.console import print_data, print_result
     from netwright.recipes.run.answers import check_asked
     from netwright.recipes.run.run import open_run
 
@@ -114,7 +114,7 @@ def _check_free(out: Path, form: str) -> None:
 
 def _text(run: "Run", answers: list[dict[str, Any]], *, as_json: bool) -> str:
     """What goes to standard output, or into a file."""
-    from netwright.core.console import json_text
+    from netwright.core.terminal.console import json_text
 
     if as_json:
         return json_text(answers) + "\n"
@@ -142,8 +142,8 @@ def _answer_rows(
 ) -> list[dict[str, Any]]:
     """One answer a row of a table, a text, or a sentence; what names the row stands before it."""
     from netwright.apps.cli.predicted_texts import complete_pairs, tag_words
-    from netwright.core.console import print_warning
     from netwright.core.errors import ConfigError
+    from netwright.core.terminal.console import print_warning
     from netwright.data.series.encoder import SeriesEncoder
     from netwright.data.tables.raw_table import RawTable
     from netwright.data.text.pair_encoder import PairEncoder
@@ -286,7 +286,7 @@ def answer(
 def read_row(text: str) -> dict[str, Any]:
     """One row from "a=1,b=x" or from a JSON object."""
     from netwright.core.errors import ConfigError
-    from netwright.core.json_text import json_value
+    from netwright.core.files.json_text import json_value
 
     if text.lstrip().startswith("{"):
         try:

@@ -36,8 +36,8 @@ def race(
     netwright race sgd momentum adam --surface ravine --out race.png
     netwright race sgd adam newton --surface saddle --lr sgd=0.1 --out race.html
     """
-    from netwright.core.console import print_json, print_result, print_table
     from netwright.core.errors import ConfigError
+    from netwright.core.terminal.console import print_json, print_result, print_table
     from netwright.inspection.drawing.view import check_can_save
     from netwright.theory.optimizers.optimizer_race import RACERS, run_race
     from netwright.theory.optimizers.surfaces import SURFACES
@@ -79,7 +79,7 @@ def _rates(typed: list[str]) -> dict[str, float]:
 
 def _write(races: list["Race"], out: Path, steps: int) -> list[Path]:
     """One page for all, or one picture a surface."""
-    from netwright.core.storage import write_text
+    from netwright.core.files.storage import write_text
     from netwright.theory.optimizers.optimizer_race import race_page
 
     if out.suffix.lower() == ".html":

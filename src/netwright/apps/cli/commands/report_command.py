@@ -21,8 +21,8 @@ def report(
     netwright report runs/mlp-digits-001
     netwright report runs/mlp-digits-001 --no-examples --out digits.html
     """
-    from netwright.core.console import print_json, print_result, print_warning
-    from netwright.core.storage import read_json
+    from netwright.core.files.storage import read_json
+    from netwright.core.terminal.console import print_json, print_result, print_warning
     from netwright.recipes.run.run import open_run
 
     page = open_run(run).report(out, examples=not no_examples)

@@ -15,8 +15,8 @@ def sample_data(
     netwright sample-data
     netwright sample-data samples
     """
-    from netwright.core.console import print_json, print_result, print_warning
-    from netwright.data.sample_files import write_samples
+    from netwright.core.terminal.console import print_json, print_result, print_warning
+    from netwright.data.files.sample_files import write_samples
 
     written, kept = write_samples(folder)
     tops = list(dict.fromkeys(path.relative_to(folder).parts[0] for path in written))

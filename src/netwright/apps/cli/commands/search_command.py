@@ -133,7 +133,7 @@ def search(  # noqa: PLR0913, PLR0917 - one argument an option
 
 
 def _show(study: "Study", *, as_json: bool) -> None:
-    from netwright.core.console import print_json, print_result, print_table
+    from netwright.core.terminal.console import print_json, print_result, print_table
     from netwright.recipes.search.report import FILE
 
     if as_json:

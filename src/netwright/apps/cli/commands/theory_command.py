@@ -64,8 +64,8 @@ def theory(
 def _check(
     names: list[str] | None, typed: list[str], seed: int, size: Any, *, quiet: bool
 ) -> list["LedgerEntry"]:
-    from netwright.core.console import print_message
     from netwright.core.errors import ConfigError
+    from netwright.core.terminal.console import print_message
     from netwright.theory.catalog import CLAIMS
     from netwright.theory.ledger import check_claim
 
@@ -101,8 +101,8 @@ def _settings(typed: list[str]) -> dict[str, Any]:
 def _tell(
     entries: list["LedgerEntry"], seed: int, size: Any, html: Path | None, *, as_json: bool
 ) -> None:
-    from netwright.core.console import print_json, print_result
-    from netwright.core.storage import write_text
+    from netwright.core.files.storage import write_text
+    from netwright.core.terminal.console import print_json, print_result
     from netwright.theory.ledger_page import ledger_page
 
     if html is not None:
@@ -135,7 +135,7 @@ def _tell(
 
 def _show(entry: "LedgerEntry") -> None:
     """Statement, formula, findings, and what each assumption is worth."""
-    from netwright.core.console import print_result, print_table
+    from netwright.core.terminal.console import print_result, print_table
     from netwright.inspection.drawing.formula import formula_text
 
     print_result(f"{entry.name} ({entry.claim.kind}): {entry.claim.statement}")

@@ -140,7 +140,7 @@ def train(  # noqa: PLR0913, PLR0917 - one argument an option
     netwright train --resume runs/mlp-mnist-001
     netwright train resnet18 photos/ --from runs/resnet18-cifar10-001 --freeze layer3
     """
-    from netwright.core.console import print_message, print_result
+    from netwright.core.terminal.console import print_message, print_result
     from netwright.recipes.fitting.find_lr import with_a_rate
     from netwright.recipes.fitting.fit import check_one_beginning, put_together, run_path
     from netwright.recipes.fitting.launch import launch
@@ -209,7 +209,7 @@ def train(  # noqa: PLR0913, PLR0917 - one argument an option
 
 def _begin_as_training_would(prepared: "Prepared", *, quiet: bool) -> None:
     """Take the weights of --from, and say what is to be said of them."""
-    from netwright.core.console import print_warning
+    from netwright.core.terminal.console import print_warning
     from netwright.recipes.fitting.training import take_first_weights
 
     notes = take_first_weights(prepared)
@@ -221,7 +221,7 @@ def _show_untrained(
     prepared: "Prepared", recipe: "Recipe", *, dry_run: bool, find_lr: bool, as_json: bool
 ) -> None:
     """What one batch shows, the learning rates, or the one after the other."""
-    from netwright.core.console import print_json, print_result
+    from netwright.core.terminal.console import print_json, print_result
     from netwright.recipes.fitting.find_lr import find_prepared_lr
 
     shown: dict[str, Any] = {}

@@ -25,7 +25,7 @@ def verify(
     netwright verify runs/mlp-digits-001
     netwright verify from-a-stranger --json
     """
-    from netwright.core.console import print_json
+    from netwright.core.terminal.console import print_json
     from netwright.recipes.saved.verify import verify as look_through
 
     found = look_through(folder)
@@ -38,7 +38,7 @@ def verify(
 
 
 def _show(found: "Verification") -> None:
-    from netwright.core.console import print_result, print_table
+    from netwright.core.terminal.console import print_result, print_table
 
     print_result(f"{found.folder} is a {found.kind}")
     for name, text in found.about.items():
@@ -70,7 +70,7 @@ def _show(found: "Verification") -> None:
 
 
 def _give_rest(count: int) -> None:
-    from netwright.core.console import print_result
+    from netwright.core.terminal.console import print_result
 
     if count > 0:
         print_result(f"and {count:,} more; --json gives them all")

@@ -17,7 +17,7 @@ def verify_resume(
     """
     from dataclasses import asdict
 
-    from netwright.core.console import print_json, print_result
+    from netwright.core.terminal.console import print_json, print_result
     from netwright.recipes.fitting.verify_resume import verify_resume as verify
 
     found = verify(run, steps=steps)

@@ -15,9 +15,9 @@ from netwright.core.checks import nearest
 from netwright.core.config import Config, Count, Doc
 from netwright.core.errors import ConfigError
 from netwright.core.evaluation import evaluating
+from netwright.data.loading.stored import evenly_spaced
 from netwright.data.series.encoder import SeriesEncoder
 from netwright.data.series.symbols import SymbolEncoder
-from netwright.data.stored import evenly_spaced
 from netwright.data.text.encoder import TextEncoder
 from netwright.data.text.pair_encoder import PairEncoder
 from netwright.inspection.attribution.input_map import Kind, ShownInput

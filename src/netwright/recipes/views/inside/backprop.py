@@ -9,7 +9,7 @@ from typing import Annotated
 from netwright.core.card import Card
 from netwright.core.config import Config, Count, Doc
 from netwright.core.errors import ConfigError
-from netwright.data.loader import Batch
+from netwright.data.loading.loader import Batch
 from netwright.inspection.stepper.step_through import StepThrough, step_through
 from netwright.recipes.views.entry import ViewEntry
 from netwright.recipes.views.subject import Subject

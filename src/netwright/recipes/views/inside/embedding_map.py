@@ -12,8 +12,8 @@ from netwright.core.card import Card
 from netwright.core.config import Config, Doc, Size
 from netwright.core.devices import device_of
 from netwright.core.errors import ConfigError
+from netwright.data.loading.stored import evenly_spaced
 from netwright.data.spec import IGNORED, DataSpec
-from netwright.data.stored import evenly_spaced
 from netwright.data.text.tokenizer import SPECIALS
 from netwright.inspection.drawing.shown_rows import shown_rows
 from netwright.inspection.inside.embedding_map import (

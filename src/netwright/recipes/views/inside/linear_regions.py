@@ -11,7 +11,7 @@ from torch import Tensor
 from netwright.core.card import Card
 from netwright.core.config import Config, Doc, Positive
 from netwright.core.devices import device_of
-from netwright.data.stored import evenly_spaced
+from netwright.data.loading.stored import evenly_spaced
 from netwright.inspection.inside.activation_patterns import Patterns, activation_patterns
 from netwright.inspection.inside.flops import counting_flops
 from netwright.inspection.inside.linear_regions import LinearRegions, measure_linear_regions

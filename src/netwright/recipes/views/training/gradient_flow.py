@@ -14,7 +14,7 @@ from netwright.inspection.training.gradient_flow import (
 from netwright.recipes.views.entry import ViewEntry
 from netwright.recipes.views.refusals import refuse_without_layers
 from netwright.recipes.views.subject import Subject
-from netwright.train.layer_history import LayerHistory
+from netwright.train.watching.layer_history import LayerHistory
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -16,7 +16,7 @@ from netwright.recipes.views.entry import ViewEntry
 from netwright.recipes.views.refusals import refuse_several
 from netwright.recipes.views.subject import Subject
 from netwright.recipes.views.training_batches import training_batches
-from netwright.train.kept_path import read_kept_path
+from netwright.train.saving.kept_path import read_kept_path
 
 SIZES = (*((rows, CELLS) for rows in (256, 128, 64, 32, 16)), (16, 9), (8, 7), (2, 7))
 DIRECTIONS = 30  # cells that drawing two directions takes as long as

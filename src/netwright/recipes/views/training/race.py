@@ -13,7 +13,7 @@ from netwright.core.devices import device_of
 from netwright.core.errors import ConfigError
 from netwright.core.learner import Learner
 from netwright.core.seeding import derive_seed, seeded
-from netwright.data.loader import Batch
+from netwright.data.loading.loader import Batch
 from netwright.inspection.training.race_curves import Builder, RaceCurves, measure_race
 from netwright.models.catalog import MODELS
 from netwright.optimizers.catalog import OPTIMIZERS

@@ -1,0 +1,1 @@
+"""What reaches the terminal and what comes from it: text, streams, signals."""

@@ -1,0 +1,1 @@
+"""Batches: their order, inputs that stay on disk, and worker processes."""

@@ -1,0 +1,1 @@
+"""Made-up data: classes in the plane and functions to learn."""

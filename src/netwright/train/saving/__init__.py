@@ -1,0 +1,1 @@
+"""What is saved of a run in training: checkpoints, snapshots, and whether they fit."""

@@ -1,0 +1,326 @@
+"""A run's whole state as files: safetensors for tensors, JSON for the rest, sha256 for both.
+
+step-000100/model.safetensors   the weights
+step-000100/state.safetensors   optimizer, scaler, average, generators, best weights: their tensors
+step-000100/state.json          the same trees, each tensor a reference; counters, history
+step-000100/manifest.json       the sha256 of the three
+"""
+
+import json
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from safetensors.torch import load, save
+from torch import Tensor
+
+from netwright.core.checks import nearest
+from netwright.core.errors import ConfigError, DataError, RunError
+from netwright.core.files.json_text import parse_json
+from netwright.core.files.manifest import read_folder
+from netwright.core.files.storage import new_folder
+from netwright.train.callback import Callback
+from netwright.train.optimizer_state import (
+    advance_schedule,
+    find_missing_memory,
+    follow_new_batches,
+    restore_optimizer,
+    unmoved_weights,
+)
+from netwright.train.saving.conditions import (
+    LENGTHS,
+    READING,
+    REGROUPING,
+    SOMETIMES,
+    STEERING,
+    SURROUNDINGS,
+    find_changes,
+)
+from netwright.train.saving.packing import from_bytes, pack, stored_tensors, to_bytes, unpack
+from netwright.train.saving.state_kinds import (
+    check_counts,
+    check_like,
+    check_memory,
+    check_named,
+    check_random,
+    telling_forgeries,
+)
+from netwright.train.state import COUNTERS, OF_EACH_RANK, TrainState
+from netwright.train.watching.history import read_row
+
+FORMAT = 1
+APART = ("optimizer", "schedule")  # changed settings have a part in how these are restored
+CHECKPOINTS = "checkpoints"  # the folder of a run that holds them
+FILES = ("model.safetensors", "state.safetensors", "state.json")
+PLAIN = (*COUNTERS, "elapsed", "history")  # they stand in state.json as they are
+
+
+def save_checkpoint(folder: Path, state: TrainState, callbacks: Sequence[Callback] = ()) -> None:
+    """Write the state to a new folder, whole or not at all; of several ranks the first writes.
+
+    Between gradients and their update there is no exact place to go on from: it is refused, as are
+    weights that are not finite.
+    """
+    if state.is_updating:
+        raise RunError(
+            "a checkpoint cannot be saved between backward and update: gradients are pending"
+        )
+    moment = state.state_dict()
+    weights = moment["model"]
+    for name, _ in state.model.named_parameters():
+        if not bool(weights[name].isfinite().all()):
+            raise RunError(f"a checkpoint must have finite weights: {name!r} is not finite")
+    parts = _parts(state, moment, callbacks)
+    own = to_bytes({name: moment[name] for name in OF_EACH_RANK})
+    parts["ranks"] = [from_bytes(part) for part in state.ranks.gather(own)]
+    if not state.ranks.is_first:
+        return
+    tensors: dict[str, Tensor] = {}
+    whole = len(state.history) - state.unfinished_rows
+    values = {
+        "format": FORMAT,
+        **{name: moment[name] for name in PLAIN},
+        "history": [vars(row) for row in moment["history"][:whole]],
+        "pieces": list(_pieces(parts)),
+        **{name: pack(part, name, tensors) for name, part in parts.items()},
+    }
+    files = {
+        "model.safetensors": save(stored_tensors(weights)),
+        "state.safetensors": save(stored_tensors(tensors)),
+        "state.json": json.dumps(values, allow_nan=False).encode(),
+    }
+    needs = sum(map(len, files.values()))
+    with new_folder(folder, needs=needs, inside=run_around(folder)) as staging:
+        for name, content in files.items():
+            staging.write(name, content)
+
+
+@telling_forgeries
+def load_checkpoint(
+    folder: Path,
+    state: TrainState,
+    callbacks: Sequence[Callback] = (),
+    *,
+    allow: Collection[str] = (),
+) -> list[str]:
+    """Put a freshly started state back to where the checkpoint was written.
+
+    A damaged folder, a missing piece and changed conditions are refused by name.
+
+    Args:
+        folder: of the checkpoint.
+        state: from `Trainer.start`.
+        callbacks: those whose states were saved.
+        allow: the conditions that may have changed ("batch_size", "data" ...).
+
+    Returns:
+        What should be said: surroundings that differ, and what the allowed changes mean.
+    """
+    moment = state.state_dict()
+    fresh = _parts(state, moment, callbacks)
+    values, saved, weights = _read(folder, fresh)
+    changes = _find_changes(folder, saved["conditions"], fresh["conditions"], allow)
+    own = {name: moment[name] for name in OF_EACH_RANK if name != "recent"}
+    fresh["ranks"] = [own] * len(saved["ranks"])  # older checkpoints have no rows by step
+    anew = _begun_anew(changes, averaging=fresh["conditions"]["average"])
+    for name in anew:
+        saved[name] = fresh[name]
+    _check_whole(folder, {**saved, "conditions": {}}, {**fresh, "conditions": {}})
+    named = _by_name(callbacks)
+    for name in saved["callbacks"]:
+        if name not in named:
+            raise DataError(f"{folder} holds the state of {name}, which is not among the callbacks")
+    check_counts(values, COUNTERS)
+    check_like({**saved, "conditions": {}}, fresh)
+    if values["accumulated"] and not saved["ranks"][0]["gradients"]:
+        raise _lacks(folder, "ranks/0/gradients")
+    state.load_state_dict(
+        {
+            **{name: values[name] for name in PLAIN},
+            "history": [read_row(row) for row in values["history"]],
+            **{name: saved[name] for name in fresh if name in moment and name not in APART},
+        }
+    )
+    _restore_model(folder, state, weights)
+    _restore_optimizer(folder, state, saved, anew)
+    check_memory(state.optimizer.state_dict(), state.learned_weights())
+    if changes.keys() & set(READING):
+        follow_new_batches(state.optimizer, fresh["optimizer"])
+    for name, kept in saved["callbacks"].items():
+        named[name].load_state_dict(kept)
+    return _restore_place(state, saved["ranks"], changes)
+
+
+def _read(
+    folder: Path, fresh: dict[str, Any]
+) -> tuple[dict[str, Any], dict[str, Any], dict[str, Tensor]]:
+    """The plain values, the trees and the weights of a checkpoint that has all of its pieces."""
+    files = read_folder(folder, inside=run_around(folder))
+    values = parse_json(files.get("state.json", b"{}"), folder / "state.json")
+    wanted = ("format", *PLAIN, "pieces", *fresh, "ranks")
+    lacking = [*(f for f in FILES if f not in files), *(n for n in wanted if n not in values)]
+    if lacking:
+        raise _lacks(folder, lacking[0])
+    if values["format"] != FORMAT:
+        raise DataError(f"{folder} has format {values['format']!r}, this version reads {FORMAT}")
+    tensors = load(files["state.safetensors"])
+    saved = {name: unpack(values[name], tensors) for name in (*fresh, "ranks")}
+    there = set(_pieces(saved))
+    lacking = [piece for piece in values["pieces"] if piece not in there]
+    if lacking:
+        raise _lacks(folder, lacking[0])
+    return values, saved, load(files["model.safetensors"])
+
+
+def run_around(folder: Path) -> Path | None:
+    """The run that a checkpoint belongs to, by its path; None where it lies elsewhere."""
+    return folder.parent.parent if folder.parent.name == CHECKPOINTS else None
+
+
+def _parts(
+    state: TrainState, moment: Mapping[str, Any], callbacks: Sequence[Callback]
+) -> dict[str, Any]:
+    """What all ranks have in common beside weights and plain values: trees of tensors."""
+    elsewhere = {*PLAIN, *OF_EACH_RANK, "model"}
+    return {
+        "conditions": state.conditions(),
+        "unmoved": unmoved_weights(state.model, state.optimizer),
+        **{name: part for name, part in moment.items() if name not in elsewhere},
+        "callbacks": {
+            name: kept for name, call in _by_name(callbacks).items() if (kept := call.state_dict())
+        },
+    }
+
+
+def _find_changes(
+    folder: Path, before: dict[str, Any], now: dict[str, Any], allow: Collection[str]
+) -> dict[str, str]:
+    """What has changed, in words; refused where it is not allowed."""
+    for name in allow:
+        if name not in {*before, *now, *SOMETIMES}:
+            hint = nearest(name, now) or f"; there are {', '.join(now)}"
+            raise ConfigError(f"unknown condition {name!r} is allowed to change{hint}")
+    for name in now:
+        if name not in before and name not in SOMETIMES:
+            raise _lacks(folder, f"conditions/{name}")
+    changes = find_changes(before, now)
+    if "model" in changes:
+        raise ConfigError(f"{folder} cannot be resumed: {changes['model']}")
+    decisive = {name: text for name, text in changes.items() if name not in SURROUNDINGS}
+    if any(name not in allow for name in decisive):
+        raise ConfigError(
+            f"{folder} cannot be resumed exactly: {'; '.join(decisive.values())}; to resume "
+            f"anyway, allow {','.join(decisive)}"
+        )
+    return changes
+
+
+def _begun_anew(changes: Mapping[str, str], *, averaging: str) -> list[str]:
+    """The parts that allowed changes make void: the freshly started ones stay."""
+    grouped = changes.keys() & set(REGROUPING)
+    steered = grouped | changes.keys() & set(STEERING)
+    void = {
+        "optimizer": bool(grouped),
+        "schedule": bool(steered),
+        "scaler": "precision" in changes,
+        # Only a mean over the last quarter knows how long the run is.
+        "average": "average" in changes
+        or (averaging == "equal" and bool(changes.keys() & set(LENGTHS))),
+    }
+    return [name for name, is_void in void.items() if is_void]
+
+
+def _restore_model(folder: Path, state: TrainState, weights: dict[str, Tensor]) -> None:
+    lacking = [name for name in state.model.state_dict() if name not in weights]
+    if lacking:  # torch lets a batch norm without its counter pass
+        raise DataError(f"{folder} does not fit the model: it has no {lacking[0]!r}")
+    try:
+        state.model.load_state_dict(weights)
+    except RuntimeError as error:
+        reason = " ".join(str(error).split())
+        raise DataError(f"{folder} does not fit the model: {reason:.200}") from None
+
+
+def _restore_optimizer(
+    folder: Path, state: TrainState, saved: dict[str, Any], anew: Collection[str]
+) -> None:
+    """The optimizer's memory and the schedule; where settings were changed, the new ones hold."""
+    if "optimizer" not in anew:
+        missing = state.step and find_missing_memory(
+            state.model, state.optimizer, saved["optimizer"], unmoved=saved["unmoved"]
+        )
+        if missing:
+            raise _lacks(folder, missing)
+        try:
+            with_settings = "schedule" not in anew
+            restore_optimizer(state.optimizer, saved["optimizer"], with_settings=with_settings)
+        except ValueError as error:
+            raise DataError(f"{folder} does not fit the optimizer: {error}") from None
+    if "schedule" in anew:
+        advance_schedule(state.schedule, state.step)
+    else:
+        state.schedule.load_state_dict(saved["schedule"])
+
+
+def _restore_place(
+    state: TrainState, ranks: Sequence[dict[str, Any]], changes: Mapping[str, str]
+) -> list[str]:
+    """Generators, running sums and gradients; gives what should be said."""
+    remarks = [
+        f"{text}: results may differ in the last bits"
+        for name, text in changes.items()
+        if name in SURROUNDINGS
+    ]
+    own = ranks[state.ranks.rank] if state.ranks.rank < len(ranks) else None
+    if own is not None:
+        check_random(own["random"])
+        check_named(own["gradients"], state.model, "the gradient")
+        state.load_state_dict({"random": own["random"]})
+    if changes.keys() & set(READING):
+        state.position = state.accumulated = 0
+        state.passed_over = [place for place in state.passed_over if place[0] < state.epoch]
+        remarks.append(f"epoch {state.epoch + 1} starts over, because its batches have changed")
+    elif "processes" not in changes and own is not None:
+        state.load_state_dict({name: own[name] for name in OF_EACH_RANK if name in own})
+    elif state.ranks.is_first:
+        state.running.load_states([rank["running"] for rank in ranks])
+        if "recent" in ranks[0]:
+            state.recent.load_states([rank["recent"] for rank in ranks])
+        state.gradients = ranks[0]["gradients"]  # several ranks have none: they save after updates
+    return remarks
+
+
+def _by_name(callbacks: Sequence[Callback]) -> dict[str, Callback]:
+    """Callbacks by their class's name; the second of a class is "EarlyStopping 2"."""
+    named: dict[str, Callback] = {}
+    for call in callbacks:
+        kind = type(call).__name__
+        before = sum(type(other).__name__ == kind for other in named.values())
+        named[f"{kind} {before + 1}" if before else kind] = call
+    return named
+
+
+def _check_whole(folder: Path, saved: Any, fresh: Any, path: str = "") -> None:
+    """Refuse saved trees that lack a key which the freshly started state has."""
+    if isinstance(fresh, dict):
+        for key, value in fresh.items():
+            here = f"{path}/{key}" if path else str(key)
+            if not isinstance(saved, dict) or key not in saved:
+                raise _lacks(folder, here)
+            _check_whole(folder, saved[key], value, here)
+    elif isinstance(fresh, list):
+        for index, (old, new) in enumerate(zip(saved, fresh, strict=False)):
+            _check_whole(folder, old, new, f"{path}/{index}")
+
+
+def _pieces(tree: Any, path: str = "") -> Iterator[str]:
+    """The path of every key in a tree."""
+    if isinstance(tree, dict | list | tuple):
+        for key, value in tree.items() if isinstance(tree, dict) else enumerate(tree):
+            here = f"{path}/{key}" if path else str(key)
+            yield here
+            yield from _pieces(value, here)
+
+
+def _lacks(folder: Path, name: str) -> DataError:
+    return DataError(f"{folder} lacks {name!r}: it cannot be resumed exactly")

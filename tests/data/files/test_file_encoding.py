@@ -1,0 +1,42 @@
+"""Bytes as text: marks, given encodings, and refusals that name the line and the way out."""
+
+import re
+
+import pytest
+
+from netwright.core.errors import ConfigError, DataError
+from netwright.data.files.file_encoding import decode_bytes
+
+TEXT = "größe\n1\n"
+
+
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "utf-32"])
+def test_a_mark_says_how_bytes_are_read(encoding: str) -> None:
+    text, note = decode_bytes("t.csv", TEXT.encode(encoding), "latin-1")
+    assert text == TEXT
+    assert "mark (BOM)" in note
+    assert encoding.removesuffix("-sig").upper() in note
+
+
+@pytest.mark.parametrize("encoding", ["latin-1", "cp1252", "utf-16-le", "UTF_8"])
+def test_an_encoding_can_be_given(encoding: str) -> None:
+    assert decode_bytes("t.csv", TEXT.encode(encoding), encoding) == (TEXT, "")
+
+
+def test_what_is_not_in_its_encoding_is_refused() -> None:
+    wrong = "t.csv:2: byte 0xe9 at position 5 is not UTF-8; save the file as UTF-8"
+    with pytest.raises(DataError, match=f"^{re.escape(wrong)}$"):
+        decode_bytes("t.csv", b"a\r\nbc\xe9")  # it is read where no setting could help
+    way_out = f"{wrong}, or give its encoding, as in --set data.encoding=latin-1"
+    with pytest.raises(DataError, match=f"^{re.escape(way_out)}$"):
+        decode_bytes("t.csv", b"a\r\nbc\xe9", "")
+    with pytest.raises(DataError, match=r"^t.csv:1: byte 0xc3 at position 2 is not ascii; "):
+        decode_bytes("t.csv", TEXT.encode(), "ascii")
+    with pytest.raises(DataError, match=r"^t.csv:3: a NUL byte; the file is not text"):
+        decode_bytes("t.csv", b"a\r1\r\0")
+
+
+@pytest.mark.parametrize("encoding", ["latin1x", "base64", "rot13", "hex", "\0"])
+def test_what_is_no_encoding_of_text_is_refused(encoding: str) -> None:
+    with pytest.raises(ConfigError, match=r"^encoding must be a text encoding such as latin-1"):
+        decode_bytes("t.csv", b"a", encoding)
