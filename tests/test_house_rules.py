@@ -8,6 +8,7 @@ import ast
 import re
 import sys
 import tomllib
+from collections import Counter
 from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
@@ -17,6 +18,7 @@ PACKAGE = ROOT / "src" / "netwright"
 FILES = sorted(path for path in PACKAGE.rglob("*.py") if path.name != "__init__.py")
 VAGUE = {"utils", "util", "helpers", "misc", "common", "tools", "manager", "functions"}
 MOST_LINES = 350
+MOST_FILES = 25  # of a folder
 # Loads that can run code that a file brings along.
 UNSAFE_CALLS = {("torch", "load"), ("yaml", "load"), ("pickle", "load"), ("pickle", "loads")}
 UNSAFE_MODULES = {"pickle", "cloudpickle", "dill", "joblib", "shelve", "marshal"}
@@ -77,6 +79,11 @@ def test_a_file_opens_with_one_sentence_on_its_concept() -> None:
 
 def test_a_file_holds_one_concept_of_readable_size() -> None:
     assert not breaking(lambda path: path.read_text(encoding="utf-8").count("\n") > MOST_LINES)
+
+
+def test_a_folder_is_no_heap() -> None:
+    files = Counter(path.parent for path in PACKAGE.rglob("*.py"))
+    assert not {str(folder): count for folder, count in files.items() if count > MOST_FILES}
 
 
 def test_a_name_explains_itself() -> None:
