@@ -4,6 +4,7 @@ import gc
 import json
 import os
 from collections.abc import Callable
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -18,6 +19,9 @@ LONG_FIRST = (
     "tests/train/test_ranks.py",  # one worker has them all, so that there is one
     "tests/hostile/",
 )
+
+# It needs the graph of imports, for which grimp comes with import-linter.
+collect_ignore = [] if find_spec("grimp") else ["test_changed_tests.py"]
 
 
 def pytest_configure() -> None:

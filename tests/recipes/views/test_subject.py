@@ -4,6 +4,7 @@ import pytest
 import torch
 
 import netwright as nw
+from netwright.core.devices import device_of
 from netwright.core.errors import ConfigError
 from netwright.recipes.views.subject import Subject
 from netwright.train.evaluate import predict
@@ -48,10 +49,9 @@ def test_without_its_data_a_run_has_no_batch(moons_run: nw.Run) -> None:
 
 def test_predictions_are_those_of_the_split_and_made_once(moons_run: nw.Run) -> None:
     subject, test = subject_of(moons_run), moons_run.data.split("test")
-    assert torch.equal(subject.targets, test.targets)
-    assert torch.allclose(
-        subject.predictions, predict(moons_run.model, test.inputs, moons_run.task)
-    )
+    inputs = test.inputs.to(device_of(moons_run.model))
+    assert torch.equal(subject.targets, test.targets.cpu())
+    assert torch.allclose(subject.predictions, predict(moons_run.model, inputs, moons_run.task))
     assert subject.predictions is subject.predictions
     assert subject.rows is None  # all of them
 
