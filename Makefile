@@ -19,8 +19,10 @@ test test-slow test-changed: export OMP_NUM_THREADS = 1
 test: lint
 	$(PYTEST)
 
+# `make test-slow SLOW="slow and not long"` leaves out what takes minutes by its nature.
+SLOW := slow
 test-slow: $(READY)
-	$(PYTEST) -m slow
+	$(PYTEST) -m "$(SLOW)"
 
 # For the inner loop: only what the changes since `main` can reach by imports.
 test-changed: $(READY)

@@ -114,6 +114,7 @@ def in_a_process(call: str) -> int:
     return subprocess.run([sys.executable, "-c", command], cwd=ROOT, check=False).returncode
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.parametrize("name", list(CASES))
 def test_a_network_of_full_size_that_is_killed_goes_on_exactly(name: str, tmp_path: Path) -> None:

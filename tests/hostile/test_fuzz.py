@@ -17,6 +17,7 @@ def test_a_parser_ends_in_a_value_or_a_sentence(parser: str) -> None:
     assert fuzz(parser, examples=20, seconds=float("inf")) >= 20
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.parametrize("parser", PARSERS)
 def test_a_parser_ends_so_for_a_minute_and_within_a_gigabyte(parser: str) -> None:
