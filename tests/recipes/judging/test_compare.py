@@ -168,6 +168,7 @@ def test_a_recipe_compared_with_itself_is_noise_17_times_in_20() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_the_default_recipe_compared_with_itself_is_noise_17_times_in_20() -> None:
     assert noise_of(20, "mlp", load_source("digits", {})[2]) >= 17
 
