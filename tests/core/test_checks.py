@@ -12,8 +12,10 @@ from hypothesis import strategies as st
 from netwright.core.checks import (
     check_finite,
     check_fraction,
+    check_no_nul,
     check_not_negative,
     check_positive,
+    check_seed,
     check_shape,
     is_finite_number,
     nearest,
@@ -79,6 +81,26 @@ def test_refusal_says_what_was_wanted_and_got(
 ) -> None:
     with pytest.raises(ConfigError, match=f"^{re.escape(sentence)}$"):
         check("lr", value)
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2**70])
+def test_a_seed_is_a_whole_number_from_0_on(seed: int) -> None:
+    check_seed(seed)
+
+
+@pytest.mark.parametrize("seed", [-1, 1.0, True, None, "1"])
+def test_what_is_no_seed_is_refused(seed: object) -> None:
+    sentence = f"seed must be a non-negative integer, got {seed!r}"
+    with pytest.raises(ConfigError, match=f"^{re.escape(sentence)}$"):
+        check_seed(seed)
+
+
+def test_a_name_that_no_file_can_have_is_refused() -> None:
+    check_no_nul("path", "a b")
+    with pytest.raises(
+        ConfigError, match=r"^path must not contain a NUL character, got 'a\\x00b'$"
+    ):
+        check_no_nul("path", "a\0b")
 
 
 def test_shape_matches_numbers_and_lets_letters_be_anything() -> None:

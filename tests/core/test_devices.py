@@ -5,8 +5,9 @@ import re
 
 import pytest
 import torch
+from torch import nn
 
-from netwright.core.devices import describe_device, pick_device
+from netwright.core.devices import describe_device, device_of, pick_device
 from netwright.core.errors import ConfigError
 
 
@@ -57,6 +58,18 @@ def test_one_is_not_many(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_device_that_is_not_there_is_refused(name: str, sentence: str) -> None:
     with pytest.raises(ConfigError, match=f"^{re.escape(sentence)}$"):
         pick_device(name)
+
+
+def test_apples_gpu_is_taken_where_it_is_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(torch.backends.mps, "is_available", lambda: True)
+    assert pick_device("mps") == torch.device("mps")
+
+
+def test_a_module_is_where_its_weights_or_else_its_buffers_are() -> None:
+    buffered = nn.BatchNorm1d(2, affine=False, device="meta")
+    assert device_of(nn.Linear(2, 1, device="meta")) == torch.device("meta")
+    assert device_of(buffered) == torch.device("meta")
+    assert device_of(nn.ReLU()) == torch.device("cpu")
 
 
 def test_device_in_words(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,6 +7,8 @@ from netwright.core.errors import (
     DataError,
     DownloadError,
     NetwrightError,
+    OutputError,
+    PeerError,
     RunError,
     ShapeError,
     UnknownNameError,
@@ -22,7 +24,9 @@ from netwright.core.errors import (
         (DataError, ValueError, 2),
         (ShapeError, ValueError, 2),
         (RunError, RuntimeError, 1),
+        (PeerError, RuntimeError, 75),  # "try again", to whoever starts processes (sysexits.h)
         (DownloadError, OSError, 1),
+        (OutputError, OSError, 1),
     ],
 )
 def test_error_is_ours_and_the_builtin(

@@ -78,6 +78,13 @@ def test_recurrent_layers_off_the_cpu_keep_what_their_backward_pass_needs(
     assert before == [(True, 0.5), (False, 0.25)]
 
 
+def test_a_recurrent_layer_at_rest_is_at_rest_afterwards() -> None:
+    model = nn.LSTM(2, 3, 2, dropout=0.5, device="meta").eval()
+    with differentiable(model):
+        assert recurrent_modes(model) == [(True, 0.0)]
+    assert recurrent_modes(model) == [(False, 0.5)]
+
+
 def test_layers_that_learn_stay_as_they_are() -> None:
     model = nn.LSTM(2, 3, 2, dropout=0.5, device="meta")
     with differentiable(model):

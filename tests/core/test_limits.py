@@ -14,6 +14,8 @@ def test_each_limit_has_a_variable_of_its_own_and_says_what_it_bounds() -> None:
         assert limit.variable.startswith("NETWRIGHT_MAX_")
         assert limit.default > 0
         assert limit.bounds and limit.unit
+        if (size := limit.variable.rpartition("_")[2]) in {"MB", "GB"}:
+            assert limit.unit == size
 
 
 def test_more_than_the_limit_is_refused_with_the_variable_that_raises_it() -> None:

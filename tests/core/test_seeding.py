@@ -106,6 +106,36 @@ def test_generators_come_back_when_the_seed_is_refused() -> None:
         assert draws() == expected
 
 
+def test_the_generators_of_all_gpus_come_back_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    states = {0: torch.tensor([1]), 1: torch.tensor([2])}
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: len(states))
+    monkeypatch.setattr(torch.cuda, "get_rng_state", lambda device: states[device])
+    monkeypatch.setattr(
+        torch.cuda, "set_rng_state", lambda state, device: states.update({device: state})
+    )
+    with seeded(0):
+        states.update({0: torch.tensor([3]), 1: torch.tensor([4])})
+    assert [int(state) for state in states.values()] == [1, 2]
+
+
+def test_a_gpu_that_cannot_be_used_is_not_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where a driver is too old, devices are counted although there are none to work on."""
+
+    def refuse(*given: object) -> None:
+        raise RuntimeError("the NVIDIA driver on your system is too old")
+
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 1)
+    for name in ("get_rng_state", "get_rng_state_all", "set_rng_state_all"):
+        monkeypatch.setattr(torch.cuda, name, refuse)
+    state = random_state()
+    assert state["cuda"] == []
+    set_random_state({**state, "cuda": [torch.zeros(16, dtype=torch.uint8)]})  # of another machine
+    with seeded(0):
+        draws()
+
+
 def test_a_seed_above_what_numpy_takes_is_fine() -> None:
     seed = derive_seed(0, "model")
     assert seed > 2**32

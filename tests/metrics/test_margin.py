@@ -68,6 +68,18 @@ def test_plane_without_a_direction_is_refused() -> None:
         hesse_normal_form(torch.zeros(2), torch.tensor(1.0))
 
 
+def test_shapes_that_do_not_go_together_are_refused() -> None:
+    points, signs, bias = torch.zeros(4, 2), torch.ones(4), torch.tensor(0.0)
+    with pytest.raises(ShapeError, match=r"^weight must have shape \(D\), got \(2, 2\)$"):
+        hesse_normal_form(torch.ones(2, 2), bias)
+    with pytest.raises(ShapeError, match=r"^bias must have shape \(\), got \(1,\)$"):
+        hesse_normal_form(torch.ones(2), bias[None])
+    with pytest.raises(ShapeError, match=r"^inputs must have shape \(N, 3\), got \(4, 2\)$"):
+        signed_distance(points, signs, torch.ones(3), bias)
+    with pytest.raises(ShapeError, match=r"^signs must have shape \(4\), got \(1,\)$"):
+        signed_distance(points, signs[:1], torch.ones(2), bias)
+
+
 def test_no_points_have_no_margin() -> None:
     with pytest.raises(ShapeError, match=r"^inputs must not be empty, got shape \(0, 2\)$"):
         margin(torch.zeros(0, 2), torch.zeros(0), torch.ones(2), torch.tensor(0.0))

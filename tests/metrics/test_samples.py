@@ -179,6 +179,21 @@ IMAGES = torch.zeros(1, 2, 4, 3)
             "targets must lie in [0, 2), got 2",
         ),
         (
+            lambda: check_mask_samples("scores", IMAGES * 1j, torch.zeros(1, 4, 3).long(), None),
+            DataError,
+            "scores must be real numbers, got torch.complex64",
+        ),
+        (
+            lambda: check_mask_samples("scores", IMAGES * NAN, torch.zeros(1, 4, 3).long(), None),
+            DataError,
+            "scores must be finite, got nan at [0, 0, 0, 0] (24 in all)",
+        ),
+        (
+            lambda: check_label_samples("scores", SCORES * NAN, torch.ones(2, 2), None),
+            DataError,
+            "scores must be finite, got nan at [0, 0] (4 in all)",
+        ),
+        (
             lambda: check_probabilities(torch.tensor([[0.5, 3.25]])),
             DataError,
             "probabilities must lie in [0, 1], got 3.25",

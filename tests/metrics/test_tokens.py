@@ -1,6 +1,8 @@
 """Tokens and tags: perplexity by hand and by its laws, sequences without a mistake, refusals."""
 
 import math
+import re
+from typing import Any
 
 import pytest
 import torch
@@ -12,6 +14,7 @@ from netwright.core.errors import DataError, ShapeError
 from netwright.core.seeding import generator
 from netwright.metrics.catalog import measure_all
 from netwright.metrics.tokens import (
+    check_token_samples,
     guessed_sums,
     measure_tags,
     measure_tokens,
@@ -95,3 +98,35 @@ def test_what_cannot_be_measured_is_refused() -> None:
         measure_tokens(token_sums(chances, nothing))
     with pytest.raises(DataError, match=r"^there is no token to score$"):
         sequence_accuracy(nothing, nothing)
+
+
+@pytest.mark.parametrize(
+    ("changed", "sentence"),
+    [
+        ({"scores": torch.zeros(2, 3)}, "scores must have shape (N, T, V), got (2, 3)"),
+        ({"scores": torch.zeros(2, 2, 0)}, "scores must not be empty, got shape (2, 2, 0)"),
+        (
+            {"targets": torch.zeros(2, 3, dtype=torch.int64)},
+            "targets must have shape (2, 2), got (2, 3)",
+        ),
+        ({"targets": torch.zeros(2, 2)}, "targets must be int64, got torch.float32"),
+        (
+            {"scores": torch.zeros(2, 2, 3, dtype=torch.complex64)},
+            "scores must be real numbers, got torch.complex64",
+        ),
+        (
+            {"scores": torch.full((2, 2, 3), math.nan)},
+            "scores must be finite, got nan at [0, 0, 0] (12 in all)",
+        ),
+        ({"weights": torch.ones(3)}, "weights must have shape (2), got (3,)"),
+    ],
+)
+def test_samples_of_another_kind_are_refused(changed: dict[str, Any], sentence: str) -> None:
+    samples: dict[str, Any] = {
+        "scores": HALVES.expand(2, 2, 3),
+        "targets": torch.tensor([[0, 1], [2, -100]]),
+        "weights": torch.ones(2),
+    }
+    check_token_samples("scores", **samples)
+    with pytest.raises((DataError, ShapeError), match=f"^{re.escape(sentence)}$"):
+        check_token_samples("scores", **{**samples, **changed})

@@ -49,6 +49,11 @@ EQUIVALENT = (
         within="needs: int=0",
     ),
     Equivalent(
+        "core/terminal/console.py",
+        "'left' -> 'XXleftXX'",
+        "rich puts a title at the left for every word but center, right and full",
+    ),
+    Equivalent(
         "data/checkup/duplicates.py",
         "1 -> 2",
         "-2 as well as -1 is below every class, and a group more has no rows",
@@ -111,7 +116,7 @@ EQUIVALENT = (
     ),
     Equivalent(
         "metrics/ranking.py",
-        "2 -> 3",
+        "*",
         "how many columns are ranked together changes memory, and no result",
         within="NUMBERS_AT_ONCE =",
     ),
@@ -129,6 +134,11 @@ EQUIVALENT = (
         "optimizers/curvature.py",
         "if together is not None: -> if False:",
         "one direction after the other gives the same products, later",
+    ),
+    Equivalent(
+        "optimizers/foreach_optimizer.py",
+        "if group['weight_decay']: -> if True:",
+        "1 less 0 is 1, and times 1 changes no bit",
     ),
     Equivalent(
         "train/learning_rate_range.py",

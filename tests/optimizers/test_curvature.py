@@ -48,6 +48,7 @@ def test_hessian_of_a_quadratic_form_is_a_plus_its_transpose() -> None:
     wanted = a + a.T
     torch.testing.assert_close(hessian_of(gradient, [x]), wanted)
     torch.testing.assert_close(hessian_products(gradient, [x], v), v @ wanted)
+    assert not gradient_of(x @ a @ x, [x]).requires_grad  # unless it is to be taken further
 
 
 def test_hessian_of_a_net_is_that_of_torch_func() -> None:

@@ -9,7 +9,7 @@ import torch
 from torch import nn
 
 from netwright.core.errors import ConfigError
-from netwright.optimizers.heavy_ball import HeavyBall
+from netwright.optimizers.heavy_ball import HEAVY_BALL, HeavyBall
 from netwright.testing.optimizer_contract import OPTIMIZER_CHECKS, Build
 
 
@@ -32,6 +32,10 @@ def test_a_fallen_rate_does_not_shorten_the_last_step() -> None:
     optimizer.param_groups[0]["lr"] = 0.0
     optimizer.step()
     assert weight.item() == pytest.approx(-1.9)  # momentum would stand still at -1
+
+
+def test_the_class_begins_at_the_rate_of_its_name() -> None:
+    assert HeavyBall([nn.Parameter(torch.zeros(1))]).defaults["lr"] == HEAVY_BALL.lr
 
 
 @pytest.mark.parametrize("check", OPTIMIZER_CHECKS, ids=lambda check: check.__name__)

@@ -1,5 +1,6 @@
 """Torch's optimizers under our names: which class each is, and what its card warns of."""
 
+import inspect
 from typing import Any
 
 import pytest
@@ -27,6 +28,13 @@ MEANT: dict[str, tuple[type[torch.optim.Optimizer], float, dict[str, Any]]] = {
 def test_name_means_this_class_with_this_rate(name: str) -> None:
     entry = OPTIMIZERS.load(name)
     assert (entry.make, entry.lr, dict(entry.presets)) == MEANT[name]
+
+
+@pytest.mark.parametrize("name", MEANT)
+def test_the_fused_kernel_is_taken_where_torch_has_one_for_all_devices(name: str) -> None:
+    entry = OPTIMIZERS.load(name)
+    has_one = "fused" in inspect.signature(entry.make).parameters
+    assert entry.fused == (has_one and name != "adagrad")  # of which there is none for CUDA
 
 
 def test_only_gradient_descent_takes_all_rows_at_each_step() -> None:

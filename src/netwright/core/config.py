@@ -257,7 +257,7 @@ def _as_tuple(value: Any) -> Any:
 
 
 def _sentence(name: str, hint: Any, error: ValidationError) -> str:
-    first = error.errors(include_url=False)[0]
+    first = error.errors()[0]
     place = "".join(f"[{part}]" for part in first["loc"] if isinstance(part, int))
     kind, context = first["type"], first.get("ctx", {})
     if kind in _WORDS:

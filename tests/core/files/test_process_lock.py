@@ -6,12 +6,15 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import pytest
 
 from netwright.core.errors import DataError
 from netwright.core.files import process_lock
+from netwright.core.files.inside import Folder
 from netwright.core.files.process_lock import ProcessLock
 from tests.odd_files import ODD, is_untouched, outside_of, plant, refusal
 
@@ -72,6 +75,28 @@ def test_a_forked_child_that_outlives_its_parent_does_not_keep_the_lock(tmp_path
         os.waitpid(child, 0)
         os.close(ready)
         os.close(started)
+
+
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+def test_a_forked_child_does_not_hold_what_its_parent_holds(tmp_path: Path) -> None:
+    """What it opens next may have the number of the parent's lock: that is not the lock's."""
+    with ProcessLock(tmp_path / "x") as lock:
+        child = os.fork()
+        if child == 0:
+            os.dup2(0, lock.handle)
+            lock.release()
+            os._exit(lock.is_held or not _is_open(lock.handle))
+        _, status = os.waitpid(child, 0)
+        assert os.waitstatus_to_exitcode(status) == 0
+        assert lock.is_held
+
+
+def _is_open(handle: int) -> bool:
+    try:
+        os.fstat(handle)
+    except OSError:
+        return False
+    return True
 
 
 @pytest.mark.parametrize("kind", ODD)
@@ -137,17 +162,49 @@ def test_a_wait_that_is_interrupted_leaves_no_file_open(
     assert len(os.listdir("/proc/self/fd")) == before
 
 
+@contextmanager
+def without_streams(*streams: int) -> Iterator[None]:
+    """A process whose standard streams are closed: files have their numbers."""
+    kept = [os.dup(stream) for stream in streams]
+    for stream in streams:
+        os.close(stream)
+    try:
+        yield
+    finally:
+        for stream, copy in zip(streams, kept, strict=True):
+            os.dup2(copy, stream)
+            os.close(copy)
+
+
 def test_a_folder_is_guarded_also_where_there_is_no_standard_input(tmp_path: Path) -> None:
     """Then 0 is the number of the folder itself."""
-    kept = os.dup(0)
-    os.close(0)
-    try:
-        with ProcessLock(tmp_path / "x", guarding=tmp_path):
-            (tmp_path / "x").unlink()
-            assert not ProcessLock(tmp_path / "x", guarding=tmp_path).acquire(wait=False)
-    finally:
-        os.dup2(kept, 0)
-        os.close(kept)
+    with without_streams(0), ProcessLock(tmp_path / "x", guarding=tmp_path):
+        (tmp_path / "x").unlink()
+        assert not ProcessLock(tmp_path / "x", guarding=tmp_path).acquire(wait=False)
+
+
+def test_a_lock_that_nobody_took_is_not_held_whatever_numbers_files_have(tmp_path: Path) -> None:
+    with without_streams(0, 1, 2), ExitStack() as locks:
+        for name in "abc":
+            locks.enter_context(ProcessLock(tmp_path / name))
+        assert not ProcessLock(tmp_path / "other").is_held
+
+
+def test_without_a_folder_to_lock_the_standard_streams_stay_open(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Windows has no descriptors of folders: only the file is locked there."""
+
+    @contextmanager
+    def by_path_alone(path: Path, inside: Path | None) -> Iterator[Folder]:
+        yield Folder(path, None)
+
+    monkeypatch.setattr(process_lock, "open_folder", by_path_alone)
+    with ProcessLock(tmp_path / "x", guarding=tmp_path) as lock:
+        assert lock.is_held
+        assert not ProcessLock(tmp_path / "x", guarding=tmp_path).acquire(wait=False)
+    assert not lock.is_held
+    assert all(map(_is_open, (0, 1, 2)))
 
 
 def test_a_guarded_folder_stays_locked_when_the_file_is_removed(tmp_path: Path) -> None:

@@ -24,7 +24,8 @@ def head_of(path: Path) -> tuple[StoredTensor, ...]:
 
 def test_reads_what_safetensors_writes(tmp_path: Path) -> None:
     kinds = [torch.float32, torch.float64, torch.float16, torch.bfloat16, torch.int64, torch.bool]
-    kinds += [torch.uint8, torch.int32, torch.complex64]
+    kinds += [torch.uint8, torch.int32, torch.complex64, torch.int8, torch.int16, torch.uint16]
+    kinds += [torch.uint32, torch.uint64, torch.float8_e4m3fn, torch.float8_e5m2]
     tensors = {f"t{place}": torch.zeros(2, place).to(kind) for place, kind in enumerate(kinds)}
     tensors["scalar"] = torch.tensor(3.0)
     save_file(tensors, tmp_path / "x.safetensors", metadata={"format": "pt"})

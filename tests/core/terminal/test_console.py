@@ -99,7 +99,7 @@ def test_table_shows_every_cell_as_it_is(capsys: Capture) -> None:
     out, err = capsys.readouterr()
     lines = out.splitlines()
     assert err == ""
-    assert lines[0].strip() == "[red]title"
+    assert lines[0].rstrip() == "[red]title"  # above the first column
     assert lines[1].split() == ["name", "[b]col"]
     assert lines[2].startswith(TRICKY)
     assert lines[2].rstrip().endswith(" :100:")
@@ -121,6 +121,17 @@ def test_table_without_rows_is_empty(capsys: Capture) -> None:
 def test_table_keeps_wide_rows_whole_where_nobody_watches(capsys: Capture) -> None:
     print_table([{"name": "n" * 80, "value": "v" * 80}])
     assert f"{'n' * 80} {'v' * 80}" in re.sub(" +", " ", capsys.readouterr().out)
+
+
+def test_table_on_a_terminal_is_as_wide_as_that(
+    capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "40")
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    print_table([{"name": "word " * 20}])
+    lines = without_escapes(capsys.readouterr().out).splitlines()
+    assert len(lines) > 3
+    assert max(map(len, lines)) <= 40
 
 
 def test_bar_is_plain_lines_without_a_terminal(capsys: Capture) -> None:
@@ -150,13 +161,25 @@ def test_bar_is_drawn_a_few_times_a_second(
     now = 100.0
     monkeypatch.setattr("netwright.core.terminal.console.time.monotonic", lambda: now)
     bar = Bar(1000)
-    for step in range(1, 101):
-        now += 0.01
+    for step in range(1, 65):
         bar.move(step, f"step {step:03d}")
+        now += 1 / 64
     bar.close()
     drawn = set(re.findall(r"step (\d{3})", capsys.readouterr().err))
-    # The first, then every 0.25 s: one in 25 of the steps.
-    assert drawn == {"001", "026", "051", "076"}
+    # The first, then every 0.25 s: one in 16 of the steps.
+    assert drawn == {"001", "017", "033", "049"}
+
+
+@pytest.mark.usefixtures("terminal")
+@pytest.mark.parametrize(
+    ("given", "shown"), [({}, "training"), ({"text": "[b]fetching"}, "[b]fet")]
+)
+def test_bar_says_what_is_under_way_before_it_moves(
+    capsys: Capture, given: dict[str, str], shown: str
+) -> None:
+    bar = Bar(10, **given)  # type: ignore[arg-type]
+    assert without_escapes(capsys.readouterr().err).strip().startswith(shown)
+    bar.close()
 
 
 @pytest.mark.usefixtures("terminal")
