@@ -11,7 +11,7 @@ import torch
 from netwright.core.errors import ConfigError
 from netwright.inspection.training.claim_chart import ClaimChart, measured
 from netwright.theory.verdict import (
-    Finding,
+    ClaimFinding,
     Verdict,
     at_least,
     at_most,
@@ -27,7 +27,7 @@ CHART = ClaimChart(
 )
 
 
-def verdict(*findings: Finding) -> Verdict:
+def verdict(*findings: ClaimFinding) -> Verdict:
     return Verdict(findings=findings, chart=CHART)
 
 
@@ -44,7 +44,9 @@ def verdict(*findings: Finding) -> Verdict:
         (no_violations("a", 2, n=9), -2.0),
     ],
 )
-def test_a_finding_holds_where_its_margin_is_not_negative(finding: Finding, margin: float) -> None:
+def test_a_finding_holds_where_its_margin_is_not_negative(
+    finding: ClaimFinding, margin: float
+) -> None:
     assert finding.margin == margin
     assert finding.holds == (margin >= 0)
 
@@ -63,7 +65,7 @@ def test_a_finding_holds_where_its_margin_is_not_negative(finding: Finding, marg
     ],
 )
 def test_a_finding_holds_where_its_whole_interval_does(
-    rule: Callable[..., Finding], interval: tuple[float, float], answer: str, margin: float
+    rule: Callable[..., ClaimFinding], interval: tuple[float, float], answer: str, margin: float
 ) -> None:
     finding = rule("a", 0, sum(interval) / 2, n=2, interval=interval)
     assert (finding.answer, finding.margin) == (answer, margin)

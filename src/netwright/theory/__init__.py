@@ -2,13 +2,13 @@
 
 from netwright.theory.catalog import CLAIMS, claim
 from netwright.theory.claims import Assumption, Claim
-from netwright.theory.verdict import Finding, Verdict
+from netwright.theory.verdict import ClaimFinding, Verdict
 
 __all__ = [
     "CLAIMS",
     "Assumption",
     "Claim",
-    "Finding",
+    "ClaimFinding",
     "Verdict",
     "claim",
 ]

@@ -30,7 +30,7 @@ Answer = Literal["holds", "fails", "undecided"]
 
 
 @dataclass(frozen=True)
-class Finding:
+class ClaimFinding:
     """One number that a claim predicts, and what was measured.
 
     Args:
@@ -124,26 +124,26 @@ def equals(
     within: float = 0.0,
     n: int,
     interval: Interval | None = None,
-) -> Finding:
+) -> ClaimFinding:
     """The measured number is the predicted one, up to `within`."""
-    return Finding(what, "equals", predicted, measured, within=within, n=n, interval=interval)
+    return ClaimFinding(what, "equals", predicted, measured, within=within, n=n, interval=interval)
 
 
 def at_most(
     what: str, predicted: float, measured: float, *, n: int, interval: Interval | None = None
-) -> Finding:
+) -> ClaimFinding:
     """The measured number is not above the predicted one."""
-    return Finding(what, "at most", predicted, measured, n=n, interval=interval)
+    return ClaimFinding(what, "at most", predicted, measured, n=n, interval=interval)
 
 
 def at_least(
     what: str, predicted: float, measured: float, *, n: int, interval: Interval | None = None
-) -> Finding:
+) -> ClaimFinding:
     """The measured number is not below the predicted one."""
-    return Finding(what, "at least", predicted, measured, n=n, interval=interval)
+    return ClaimFinding(what, "at least", predicted, measured, n=n, interval=interval)
 
 
-def no_violations(what: str, violations: int, *, n: int) -> Finding:
+def no_violations(what: str, violations: int, *, n: int) -> ClaimFinding:
     """Not one of n cases breaks the claim."""
     return at_most(what, 0, violations, n=n)
 
@@ -195,7 +195,7 @@ class Verdict:
         statement: what is claimed, where a claim asked for the verdict.
     """
 
-    findings: tuple[Finding, ...]
+    findings: tuple[ClaimFinding, ...]
     chart: ClaimChart
     statement: str = ""
 
@@ -215,7 +215,7 @@ class Verdict:
         return "is undecided" if self.answer == "undecided" else self.answer
 
     @property
-    def decisive(self) -> Finding:
+    def decisive(self) -> ClaimFinding:
         """The first finding that fails, else the first that is undecided, else the first."""
         order: tuple[Answer, ...] = ("fails", "undecided", "holds")
         return min(self.findings, key=lambda finding: order.index(finding.answer))

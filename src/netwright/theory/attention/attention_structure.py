@@ -30,7 +30,7 @@ from netwright.layers.recurrence.recurrent_cells import elman_step
 from netwright.layers.recurrence.unrolled import unroll
 from netwright.theory.claims import Assumption, Claim, Effort
 from netwright.theory.misprints.attention import counted_flops
-from netwright.theory.verdict import Finding, Verdict, at_most, equals, no_violations
+from netwright.theory.verdict import ClaimFinding, Verdict, at_most, equals, no_violations
 
 ROUNDING = 1e-12
 SEQUENCES = {"quick": 20, "full": 1000}
@@ -177,7 +177,7 @@ def measure_cost(given: CostConfig, seed: int, effort: Effort) -> Verdict:
     )
 
 
-def _cost_findings(wide: Costs, deep: Costs) -> tuple[Finding, ...]:
+def _cost_findings(wide: Costs, deep: Costs) -> tuple[ClaimFinding, ...]:
     wrong = sum(wide[n, d] != 4 * n * n * d or deep[n, d] != 4 * n * d * d for n, d in wide)
     misjudged = sum((wide[n, d] < deep[n, d]) != (n < d) for n, d in wide)
     doubled = [wide[2 * n, d] / cost for (n, d), cost in wide.items() if (2 * n, d) in wide]
@@ -197,7 +197,7 @@ def _cost_findings(wide: Costs, deep: Costs) -> tuple[Finding, ...]:
     )
 
 
-def _path_findings(attention: Layer, distances: tuple[int, ...]) -> tuple[Finding, ...]:
+def _path_findings(attention: Layer, distances: tuple[int, ...]) -> tuple[ClaimFinding, ...]:
     across = [path_length(attention, distance) for distance in distances]
     along = [path_length(recurrence, distance) for distance in distances]
     a_step = along[1] - along[0]

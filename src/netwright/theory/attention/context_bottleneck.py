@@ -36,7 +36,7 @@ from netwright.layers.recurrence.unrolled import unroll
 from netwright.theory.claims import Assumption, Claim, Effort
 from netwright.theory.sequences.rnn_jacobians import rotation
 from netwright.theory.trained_measures import build_named, trained_measures
-from netwright.theory.verdict import Estimate, Finding, Verdict, at_least, at_most, estimate
+from netwright.theory.verdict import ClaimFinding, Estimate, Verdict, at_least, at_most, estimate
 
 LENGTHS = (4, 8, 12, 16, 20, 24)
 TOKENS = 4
@@ -192,7 +192,7 @@ def _dots(name: str, found: list[Estimate]) -> Series:
     return measured(name, LENGTHS, [one.mean for one in found], [one.interval for one in found])
 
 
-def _trained(seed: int) -> tuple[tuple[Series, ...], tuple[Finding, ...]]:
+def _trained(seed: int) -> tuple[tuple[Series, ...], tuple[ClaimFinding, ...]]:
     """The encoder-decoder without and with attention, on strings to be said backwards."""
     data = load("reverse", **REVERSED, val_size=0, test_size=0.1, seed=seed)
     plain = percent_reversed(data, "none", seed)

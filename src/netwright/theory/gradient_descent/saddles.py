@@ -30,7 +30,14 @@ from netwright.inspection.training.claim_chart import ClaimChart, measured, pred
 from netwright.optimizers.newton import newton_direction
 from netwright.theory.claims import Assumption, Claim, Effort
 from netwright.theory.optimizers.optimizer_path import optimizer_path
-from netwright.theory.verdict import Finding, Verdict, at_least, at_most, equals, estimate_share
+from netwright.theory.verdict import (
+    ClaimFinding,
+    Verdict,
+    at_least,
+    at_most,
+    equals,
+    estimate_share,
+)
 
 SADDLES = {"quick": 100, "full": 1000}
 HESSIANS = {"quick": 20_000, "full": 1_000_000}
@@ -168,7 +175,7 @@ def measure_saddles_outnumber(given: SaddlesOutnumberConfig, seed: int, effort: 
             hessians += 2 * size * torch.eye(size)
         minima = torch.linalg.cholesky_ex(hessians).info == 0
         shares[size] = estimate_share(int(minima.sum()), n)
-    findings: list[Finding] = []
+    findings: list[ClaimFinding] = []
     places = range(len(DIMENSIONS))
     for size, share in shares.items():
         what = f"share of minima for N = {size}"

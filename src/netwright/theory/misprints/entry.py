@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
-from netwright.theory.verdict import Finding, Rule
+from netwright.theory.verdict import ClaimFinding, Rule
 
 Topic = Literal[
     "Algebra and calculus",
@@ -40,9 +40,9 @@ class Telling:
     right: float
     wrong: float
 
-    def finding(self, measured: float) -> Finding:
+    def finding(self, measured: float) -> ClaimFinding:
         """What one of the two numbers says."""
-        return Finding(
+        return ClaimFinding(
             what=self.what,
             rule=self.rule,
             predicted=self.bound,

@@ -29,7 +29,14 @@ from netwright.theory.networks.gradient_depth import (
     mean_field_norms,
     relative_norms,
 )
-from netwright.theory.verdict import Finding, Verdict, at_least, at_most, equals, estimate_ratio
+from netwright.theory.verdict import (
+    ClaimFinding,
+    Verdict,
+    at_least,
+    at_most,
+    equals,
+    estimate_ratio,
+)
 
 NETS = {"quick": 20, "full": 30}
 STEEPEST = 0.25
@@ -86,7 +93,7 @@ def dots(name: str, norms: Tensor) -> Series:
     return measured(name, layers, norms.log().mean(dim=0).exp().tolist())
 
 
-def as_predicted(what: str, norms: Tensor, field: Tensor, width: int) -> Finding:
+def as_predicted(what: str, norms: Tensor, field: Tensor, width: int) -> ClaimFinding:
     """The factor of a layer is that of the mean field, up to the order of 1/n and to luck."""
     factor, interval = geometric_mean(factor_per_layer(norms))
     wanted, (nets, layers) = float(factor_per_layer(field)), norms.shape

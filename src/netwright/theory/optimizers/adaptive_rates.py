@@ -30,7 +30,7 @@ from netwright.optimizers.catalog import OPTIMIZERS
 from netwright.optimizers.optimizer import build_optimizer
 from netwright.theory.claims import Assumption, Claim, Effort
 from netwright.theory.optimizers.optimizer_path import optimizer_path
-from netwright.theory.verdict import Finding, Verdict, equals, no_violations
+from netwright.theory.verdict import ClaimFinding, Verdict, equals, no_violations
 
 GRADIENTS = {"quick": 50, "full": 1000}
 STEPS = {"quick": 1000, "full": 10_000}
@@ -133,7 +133,7 @@ def _first_step_told(given: AdamFirstStepConfig) -> str:
     )
 
 
-def _farthest(what: str, expected: float, values: Tensor) -> Finding:
+def _farthest(what: str, expected: float, values: Tensor) -> ClaimFinding:
     """The value that lies farthest from what is expected."""
     worst = float(values[(values - expected).abs().argmax()])
     return equals(f"{what}, the farthest", expected, worst, within=1e-3 * expected, n=len(values))

@@ -33,7 +33,7 @@ from netwright.core.seeding import generator
 from netwright.inspection.training.claim_chart import ClaimChart, line, measured, predicted
 from netwright.theory.claims import Assumption, Claim, Effort
 from netwright.theory.optimizers.optimizer_path import optimizer_path
-from netwright.theory.verdict import Finding, Verdict, at_most, equals, estimate, no_violations
+from netwright.theory.verdict import ClaimFinding, Verdict, at_most, equals, estimate, no_violations
 
 STARTS = {"quick": 100, "full": 1000}
 REMAINDER = 1e-7  # of the limit, at the last step
@@ -206,7 +206,7 @@ def measure_ill_conditioned(given: IllConditionedConfig, seed: int, effort: Effo
     )
 
 
-def _against(plain: Tensor, loss: Tensor, name: str) -> tuple[Finding, Finding]:
+def _against(plain: Tensor, loss: Tensor, name: str) -> tuple[ClaimFinding, ClaimFinding]:
     mean, above = estimate(loss.tolist()), int((loss > FAR_BELOW * plain).sum())
     return (
         no_violations(

@@ -28,7 +28,7 @@ from netwright.inspection.training.claim_chart import ClaimChart, measured, pred
 from netwright.theory.claims import Assumption, Claim, Effort
 from netwright.theory.held_out import digits, held_out
 from netwright.theory.verdict import (
-    Finding,
+    ClaimFinding,
     Verdict,
     at_least,
     at_most,
@@ -113,7 +113,7 @@ def measure_batch_norm_batches(given: BatchNormBatchesConfig, seed: int, effort:
     )
 
 
-def _spread_findings(spreads: list[float], units: int) -> list[Finding]:
+def _spread_findings(spreads: list[float], units: int) -> list[ClaimFinding]:
     """A spread over n units is known up to a share of 1 / sqrt(2 n); four of them are allowed."""
     return [
         equals(

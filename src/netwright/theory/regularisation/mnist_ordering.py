@@ -33,7 +33,7 @@ from netwright.data.mnist import DIGIT_IMAGES
 from netwright.inspection.training.claim_chart import ClaimChart, measured, predicted
 from netwright.theory.claims import Assumption, Claim, Effort
 from netwright.theory.held_out import digits, held_out
-from netwright.theory.verdict import Finding, Verdict, at_least, equals, estimate
+from netwright.theory.verdict import ClaimFinding, Verdict, at_least, equals, estimate
 
 TRIES = {"quick": 6, "full": 12}
 WITHIN = 0.5  # points
@@ -158,7 +158,7 @@ def chance(first: float, second: float) -> float:
     return 2 * math.sqrt(variance / TEST_IMAGES)
 
 
-def _mnist_findings(errors: list[float]) -> tuple[Finding, ...]:
+def _mnist_findings(errors: list[float]) -> tuple[ClaimFinding, ...]:
     names = [one.short for one in CLASSIFIERS]
     what = f"test error on {MNIST}"
     return (
@@ -178,7 +178,7 @@ def _mnist_findings(errors: list[float]) -> tuple[Finding, ...]:
     )
 
 
-def _last_place(errors: list[list[float]], images: str) -> tuple[Finding, ...]:
+def _last_place(errors: list[list[float]], images: str) -> tuple[ClaimFinding, ...]:
     """On images other than MNIST's only the last place is certain."""
     *others, last = errors
     findings = []

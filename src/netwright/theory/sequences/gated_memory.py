@@ -28,7 +28,7 @@ from netwright.layers.recurrence.recurrent import RecurrentStack
 from netwright.models.model import Model
 from netwright.theory.claims import Assumption, Claim, Effort
 from netwright.theory.trained_measures import build_named, trained_measures
-from netwright.theory.verdict import Finding, Verdict, at_least, at_most, estimate
+from netwright.theory.verdict import ClaimFinding, Verdict, at_least, at_most, estimate
 
 CELLS = {"lstm": "LSTM", "gru": "GRU", "elman": "plain (Elman)"}
 SYMBOLS = 4  # first tokens to recall
@@ -138,7 +138,7 @@ def measure_gated_memory(given: GatedMemoryConfig, seed: int, effort: Effort) ->
     )
 
 
-def _recall_findings(tried: list[dict[str, float]]) -> tuple[Finding, ...]:
+def _recall_findings(tried: list[dict[str, float]]) -> tuple[ClaimFinding, ...]:
     found = _by_cell(tried)
     return (
         at_least("first tokens that the LSTM recalls, %", RECALLED, **found["lstm"]),
@@ -147,7 +147,7 @@ def _recall_findings(tried: list[dict[str, float]]) -> tuple[Finding, ...]:
     )
 
 
-def _adding_findings(given: GatedMemoryConfig, seeds: list[int]) -> tuple[Finding, ...]:
+def _adding_findings(given: GatedMemoryConfig, seeds: list[int]) -> tuple[ClaimFinding, ...]:
     found = _by_cell([added(given, seed) for seed in seeds])
     return (
         at_most("squared error of the LSTM's sums", ADDED, **found["lstm"]),

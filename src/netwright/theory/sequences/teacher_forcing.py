@@ -34,7 +34,7 @@ from netwright.inspection.training.claim_chart import ClaimChart, measured, pred
 from netwright.layers.recurrence.recurrent_cells import States, jordan_step
 from netwright.theory.claims import Assumption, Claim, Effort
 from netwright.theory.verdict import (
-    Finding,
+    ClaimFinding,
     Verdict,
     at_least,
     at_most,
@@ -206,7 +206,7 @@ def measure_teacher_forcing(given: TeacherForcingConfig, seed: int, effort: Effo
     )
 
 
-def _speed_findings(updates: Tensor, others: Tensor) -> tuple[Finding, ...]:
+def _speed_findings(updates: Tensor, others: Tensor) -> tuple[ClaimFinding, ...]:
     """Updates (R,) until a network runs well by itself, by teacher forcing and by free running."""
     learned = estimate_share(int((others < MOST_UPDATES).sum()), len(others))
     return (
