@@ -15,6 +15,7 @@ TABLES = {
     "recipes": "netwright.recipes.ready.catalog:READY",
     "data": "netwright.data.catalog:SOURCES",
     "optimizers": "netwright.optimizers.catalog:OPTIMIZERS",
+    "settings": "netwright.train.setting_list:SETTINGS",
     "schedules": "netwright.optimizers.schedules:SCHEDULES",
     "losses": "netwright.losses.catalog:LOSSES",
     "regularizers": "netwright.recipes.plan.regularizers:REGULARIZERS",

@@ -149,7 +149,7 @@ def train(  # noqa: PLR0913, PLR0917 - one argument an option
     from netwright.recipes.plan.recipe_file import to_yaml
     from netwright.recipes.plan.sources import load_configured
     from netwright.recipes.saved.resume import NEVER
-    from netwright.train.setting_groups import Typed
+    from netwright.train.setting_marks import Typed
     from netwright.train.settings import settings_marked
 
     typed = {name: context.params[name] for name in settings_marked(Typed.AS_OPTION)}
