@@ -24,9 +24,9 @@ from netwright.train.callback import Callback
 from netwright.train.callbacks import non_finite, save_checkpoints
 from netwright.train.callbacks.non_finite import MOST_IN_A_ROW, GuardNonFinite
 from netwright.train.callbacks.save_checkpoints import SaveCheckpoints
+from netwright.train.run_setting_groups import Policy
 from netwright.train.saving.checkpoint import save_checkpoint
 from netwright.train.saving.checkpoint_store import list_checkpoints, newest_good
-from netwright.train.setting_groups import Policy
 from netwright.train.state import TrainState
 from netwright.train.tasks.regression import Regression
 from tests.faults.scenario import Figures, Scenario

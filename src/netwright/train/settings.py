@@ -9,20 +9,16 @@ from netwright.core.errors import ConfigError
 from netwright.data.augment.catalog import AUGMENTATIONS
 from netwright.optimizers.catalog import OPTIMIZERS
 from netwright.optimizers.optimizer import OptimizerEntry
+from netwright.train.run_setting_groups import Hardware, Keeping, Stopping
 from netwright.train.setting_groups import (
     FineTuning,
-    Hardware,
-    Heeded,
-    Keeping,
     Length,
     Objective,
     Optimization,
     Regularization,
-    Resume,
     SequenceTraining,
-    Stopping,
-    Typed,
 )
+from netwright.train.setting_marks import ConvexSearch, Heeded, Resume, Typed
 
 DEFAULT_OPTIMIZER = "adam"
 
@@ -96,7 +92,7 @@ class TrainConfig(  # fields are listed from the last group to the first
                 raise ConfigError(f"{name} is not supported with {self.optimizer}: {reason}")
 
 
-def settings_marked(mark: Resume | Heeded | Typed) -> tuple[str, ...]:
+def settings_marked(mark: Resume | Heeded | ConvexSearch | Typed) -> tuple[str, ...]:
     """The settings of training that carry a mark."""
     return marked_fields(TrainConfig, mark)
 

@@ -13,8 +13,8 @@ from netwright.inspection.inside.unit_activity import unit_activities
 from netwright.train.callback import Callback
 from netwright.train.callbacks.doctor import Doctor, shares_by_layer, watch_interval
 from netwright.train.callbacks.non_finite import GuardNonFinite
+from netwright.train.run_setting_groups import Policy
 from netwright.train.saving.checkpoint import load_checkpoint, save_checkpoint
-from netwright.train.setting_groups import Policy
 from netwright.train.state import TrainState
 from netwright.train.watching.layer_history import LayerHistory, read_layer_history
 from tests.train.callbacks.test_non_finite import first_rows, spoil

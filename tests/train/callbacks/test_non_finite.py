@@ -20,8 +20,8 @@ from netwright.train.callback import Callback
 from netwright.train.callbacks.early_stopping import EarlyStopping
 from netwright.train.callbacks.non_finite import MOST_IN_A_ROW, GuardNonFinite, find_culprit
 from netwright.train.ranks import Ranks
+from netwright.train.run_setting_groups import Policy
 from netwright.train.saving.checkpoint import load_checkpoint, save_checkpoint
-from netwright.train.setting_groups import Policy
 from netwright.train.state import TrainState
 from netwright.train.tasks.regression import Regression
 from tests.train.toy_runs import (

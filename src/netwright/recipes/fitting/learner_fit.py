@@ -16,7 +16,7 @@ from netwright.data.loading.stored import evenly_spaced
 from netwright.recipes.fitting.outcome import Outcome
 from netwright.recipes.fitting.prepared import Prepared, RunContext
 from netwright.train.evaluate import measure_quickly
-from netwright.train.setting_groups import Heeded
+from netwright.train.setting_marks import Heeded
 from netwright.train.settings import DEFAULT_OPTIMIZER, TrainConfig, settings_marked
 from netwright.train.tasks.classification import Classification
 from netwright.train.tasks.task import Task

@@ -27,7 +27,7 @@ from netwright.data.fingerprint import fingerprint
 from netwright.models.ensembles.ensemble import Member
 from netwright.train.saving.conditions import find_changes
 from netwright.train.saving.packing import stored_tensors
-from netwright.train.setting_groups import Heeded
+from netwright.train.setting_marks import Heeded
 from netwright.train.settings import TrainConfig, settings_marked
 
 FILE = "member.safetensors"

@@ -14,28 +14,24 @@ What L-BFGS cannot do (batches, noise, clipping, several processes, more rows th
 to Adam, with longer steps than a network would take.
 """
 
-from dataclasses import fields, replace
+from dataclasses import replace
 
 import torch
 from torch import nn
 
+from netwright.core.config import changed_fields
 from netwright.data.dataset import Data
 from netwright.models.model import Model
 from netwright.train.ranks import count_processes
-from netwright.train.settings import DEFAULT_OPTIMIZER, TrainConfig
+from netwright.train.setting_marks import ConvexSearch
+from netwright.train.settings import DEFAULT_OPTIMIZER, TrainConfig, settings_marked
 from netwright.train.tasks.task import Task
 
 SEARCH = "lbfgs"
 LR = 1e-2  # of Adam, for weights that start far from their optimum and have no minimum to miss
 SMOOTH = frozenset({"squared-error", "huber", "cross-entropy", "binary-cross-entropy"})
 MOST_NUMBERS = 2**28  # inputs that are read at once: 1 GiB
-# Settings that leave the way to the optimum as it is; with any other Adam takes the steps.
-HARMLESS = frozenset(
-    """epochs optimizer lr loss label_smoothing smooth_over aux_weight l2 penalize class_weight
-    log_every eval_every monitor patience min_delta restore_best save_every save_steps keep
-    keep_path doctor max_steps max_time rank_timeout workers device compile channels_last
-    carry_state teacher_forcing teacher_forcing_end teacher_forcing_decay average_decay""".split()
-)
+IMPOSSIBLE, OTHER_LOSS = map(settings_marked, ConvexSearch)
 
 
 def has_optimum(module: nn.Module, task: Task, data: Data) -> bool:
@@ -70,9 +66,7 @@ def choose_optimizer(config: TrainConfig, module: nn.Module, task: Task, data: D
 
 def is_whole_loss(config: TrainConfig) -> bool:
     """Whether what training makes small is the mean loss with its L2 penalty, and nothing else."""
-    beside = ("l1", "weight_decay", "input_noise", "label_noise", "weight_noise", "gradient_noise")
-    changed = any(getattr(config, name) for name in (*beside, "output_noise", "augment", "freeze"))
-    return not changed and config.average == "none"
+    return changed_fields(config).keys().isdisjoint(OTHER_LOSS)
 
 
 @torch.no_grad()
@@ -84,7 +78,6 @@ def start_at_zero(module: nn.Module) -> None:
 
 def _can_search(config: TrainConfig, data: Data) -> bool:
     """Whether L-BFGS can take all rows at once with these settings."""
-    default = TrainConfig()
-    given = {f.name for f in fields(config) if getattr(config, f.name) != getattr(default, f.name)}
+    is_possible = changed_fields(config).keys().isdisjoint((*IMPOSSIBLE, *OTHER_LOSS))
     numbers = len(data.train) * data.spec.num_features
-    return given <= HARMLESS and numbers <= MOST_NUMBERS and count_processes() == 1
+    return is_possible and numbers <= MOST_NUMBERS and count_processes() == 1

@@ -12,7 +12,7 @@ from netwright.recipes.plan.given_settings import SOURCE, Kinds, known_names
 from netwright.recipes.plan.recipe import has_own_rule, reader_of
 from netwright.recipes.plan.recipe_file import to_yaml
 from netwright.recipes.plan.typed_settings import setting_words
-from netwright.train.setting_groups import Typed
+from netwright.train.setting_marks import Typed
 from netwright.train.settings import DEFAULT_OPTIMIZER, TrainConfig, settings_marked
 
 Settings = Mapping[str, Any]

@@ -11,8 +11,8 @@ from torch import Tensor, nn
 from netwright.core.errors import RunError
 from netwright.core.outputs import Output, logits_of
 from netwright.train.callback import Callback
+from netwright.train.run_setting_groups import Policy
 from netwright.train.saving.snapshot import Snapshot
-from netwright.train.setting_groups import Policy
 from netwright.train.state import TrainState
 
 MOST_IN_A_ROW = 10  # updates that may be left out one after the other

@@ -13,7 +13,7 @@ from netwright.data.dataset import Data
 from netwright.data.fingerprint import fingerprint
 from netwright.optimizers.schedules import SCHEDULES
 from netwright.train.carried_state import lasting_tensors
-from netwright.train.setting_groups import Resume
+from netwright.train.setting_marks import Resume
 from netwright.train.settings import DEFAULT_OPTIMIZER, TrainConfig, settings_marked
 
 FREE = settings_marked(Resume.FREE)

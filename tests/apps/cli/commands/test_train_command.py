@@ -12,7 +12,7 @@ from safetensors.torch import load_file
 
 from netwright.apps.cli.commands.train_command import train
 from netwright.core.config import field_names
-from netwright.train.setting_groups import Typed
+from netwright.train.setting_marks import Typed
 from netwright.train.settings import TrainConfig, settings_marked
 from tests.apps.cli.conftest import Type
 
