@@ -1,6 +1,7 @@
 """The order of time: times go forward, and parts follow each other."""
 
 import re
+import time
 
 import pytest
 import torch
@@ -29,6 +30,28 @@ def table(**columns: list[str]) -> RawTable:
 )
 def test_numbers_and_dates_go_forward(times: list[str]) -> None:
     check_forward(table(t=times), "t")
+
+
+@pytest.mark.parametrize(
+    "times",
+    [
+        ["2024-03-31 02:00", "2024-03-31 02:30", "2024-03-31 03:00"],
+        ["2024-10-27 02:00", "2024-10-27 02:30", "2024-10-27 03:00"],
+        ["0001-01-01", "1583-01-01", "9999-12-31"],
+        ["2024-01-01 00:00:00.000001", "2024-01-01 00:00:00.000002"],
+    ],
+    ids=["summer begins", "summer ends", "far off", "microseconds"],
+)
+def test_the_clock_of_the_machine_makes_no_time_go_back(
+    times: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TZ", "CET-1CEST,M3.5.0,M10.5.0/3")
+    time.tzset()
+    try:
+        check_forward(table(t=times), "t")
+    finally:
+        monkeypatch.undo()
+        time.tzset()
 
 
 @pytest.mark.parametrize(

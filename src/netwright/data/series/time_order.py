@@ -5,6 +5,7 @@ Shapes: N windows, each with the row that it forecasts.
 
 from collections import Counter
 from collections.abc import Iterator
+from datetime import UTC
 from itertools import pairwise
 
 import numpy as np
@@ -34,7 +35,9 @@ def _times(table: RawTable, column: str) -> list[float]:
     forms = fitting_date_forms(Counter(cells)) if table.numbers(column) is None else []
     if not forms:
         return [float(time) for time in numbers_of(table, column)]
-    return [date.timestamp() for date in dates_of(table, column, forms[0]) if date is not None]
+    dates = dates_of(table, column, forms[0])
+    # By one clock: by that of this machine, 3:00 would not come after 2:30 where summer begins.
+    return [date.replace(tzinfo=UTC).timestamp() for date in dates if date is not None]
 
 
 def find_unordered_dates(table: RawTable) -> Iterator[str]:
