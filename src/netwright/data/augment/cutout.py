@@ -40,7 +40,7 @@ def _places(count: int, device: torch.device) -> Tensor:
 @cache
 def _sizes(tall: int, wide: int, device: torch.device) -> Tensor:
     """The two sides of an image, (2, 1, 1)."""
-    return torch.tensor([tall, wide], dtype=torch.float32, device=device).view(2, 1, 1)
+    return torch.tensor([tall, wide], device=device).view(2, 1, 1)
 
 
 def cutout(

@@ -2,16 +2,15 @@
 
 from collections.abc import Callable, Set
 from dataclasses import dataclass
+from typing import get_args
 
 from netwright.data.checkup.examination import Answer
 from netwright.data.checkup.origin import Origin
 from netwright.data.dataset import Data
 from netwright.data.spec import InputKind, TargetKind
 
-EVERY_INPUT: frozenset[InputKind] = frozenset({"features", "image", "tokens", "series", "pairs"})
-EVERY_TARGET: frozenset[TargetKind] = frozenset(
-    {"class", "labels", "real", "tokens", "mask", "tags", "span", "none"}
-)
+EVERY_INPUT: frozenset[InputKind] = frozenset(get_args(InputKind))
+EVERY_TARGET: frozenset[TargetKind] = frozenset(get_args(TargetKind))
 
 
 @dataclass(frozen=True, kw_only=True)
