@@ -180,3 +180,10 @@ def test_decoding_undoes_the_factor_and_knows_columns() -> None:
         input_shape=(2,), target="real", num_outputs=1, factor=1 / 16, columns=("a", "b")
     )
     assert encoder.decode(torch.tensor([[0.5, 1.0]])) == [{"a": "8", "b": "16"}]
+
+
+def test_units_without_standardisation_are_the_factor_undone_in_double_precision() -> None:
+    encoder = ArrayEncoder(input_shape=(2, 1), target="real", num_outputs=1, factor=0.3)
+    offset, scale = encoder.units()
+    assert offset.dtype is torch.float64
+    assert (offset.tolist(), scale.tolist()) == ([0, 0], [1 / 0.3] * 2)

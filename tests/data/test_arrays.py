@@ -178,6 +178,17 @@ def test_weights_stay_with_their_rows() -> None:
         torch.testing.assert_close(split.weights, 3 * split.inputs[:, 0])
 
 
+def test_a_weighted_series_is_standardised_as_if_it_stood_there_so_often() -> None:
+    series = np.random.default_rng(0).normal(3, 2, size=(6, 5, 2))
+    counts = np.array([3, 1, 2, 1, 4, 2])
+    weighted = from_arrays(series, np.arange(6) % 2, config=ALL, weights=counts)
+    repeated = from_arrays(
+        series.repeat(counts, axis=0), (np.arange(6) % 2).repeat(counts), config=ALL
+    )
+    ours, theirs = (encoder_of(data).units() for data in (weighted, repeated))
+    torch.testing.assert_close(ours, theirs)
+
+
 def test_no_rows_held_out_is_no_split() -> None:
     data = from_arrays(features(4), [0, 1, 0, 1], config=ALL)
     assert (data.val, data.test) == (None, None)
@@ -479,3 +490,15 @@ def test_a_mapped_array_of_no_numbers_is_refused(tmp_path: Path) -> None:
     texts = mapped(tmp_path, np.array([["a", "b"]]))
     with pytest.raises(DataError, match=r"^inputs must be real numbers, got dtype <U1$"):
         from_arrays(texts, [1])
+
+
+@pytest.mark.parametrize("part", ["validation", "test"])
+def test_a_frame_that_is_given_for_a_part_must_have_the_columns_of_the_training_frame(
+    part: str,
+) -> None:
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"age": [1.0, 2.0, 3.0], "size": [4, 5, 7]})
+    options: dict[str, Any] = {part: (frame[["size", "age"]], [0, 1, 0])}
+    sentence = rf"^{part} inputs must have the columns age, size, got size, age$"
+    with pytest.raises(DataError, match=sentence):
+        from_arrays(frame, [0, 1, 0], config=RAW, **options)

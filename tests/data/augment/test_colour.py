@@ -7,6 +7,8 @@ import pytest
 import torch
 from torch import Tensor
 
+from netwright.core.errors import ConfigError, DataError
+from netwright.data.augment.augmentation import Retouch
 from netwright.data.augment.colour import (
     BRIGHTNESS,
     COLOUR_JITTER,
@@ -151,3 +153,48 @@ def test_numbers_fill_their_intervals() -> None:
     assert (lifts.min().item(), lifts.max().item()) == pytest.approx((-0.4, 0.4), abs=0.01)
     factors = (CONTRAST.apply(x, 0.4, stream()) - 0.5)[:, 0, 0, 2] / 0.1
     assert (factors.min().item(), factors.max().item()) == pytest.approx((0.6, 1.4), abs=0.01)
+
+
+def test_the_four_numbers_of_colour_jitter_fill_their_intervals() -> None:
+    greys = torch.tensor([0.0, 1.0, 0.4, 0.6], dtype=torch.float64).expand(3, 4)
+    red = torch.tensor([0.6, 0.45, 0.45], dtype=torch.float64)  # its grey is 0.5, as the mean is
+    x = torch.cat([greys, red[:, None]], dim=1).view(1, 3, 1, 5).expand(4000, 3, 1, 5)
+    jittered = COLOUR_JITTER.apply(x, 0.4, stream())[:, :, 0]
+    dark, light, reddish = jittered[..., 2:].unbind(-1)
+    lifts = (dark + light)[:, 0] / 2 - 0.5
+    contrasts = (light - dark)[:, 0] / 0.2
+    colours = reddish - reddish.mean(dim=1, keepdim=True)
+    colours /= contrasts[:, None]
+    stretches = colours.norm(dim=1) / (red - 0.5).norm()
+    # Along red, and at right angles to it in the plane of colours: green against blue.
+    angles = torch.atan2((colours[:, 1] - colours[:, 2]) / 3**0.5, colours[:, 0])
+    quarter = 0.4 * math.pi / 2  # a turn of s / 4
+    for numbers, low, high in (
+        (lifts, -0.2, 0.2),
+        (contrasts, 0.6, 1.4),
+        (stretches, 0.6, 1.4),
+        (angles, -quarter, quarter),
+    ):
+        assert (numbers.min().item(), numbers.max().item()) == pytest.approx((low, high), abs=0.01)
+
+
+def test_colour_jitter_is_for_colours_only() -> None:
+    COLOUR_JITTER.check("colour-jitter", 1, (3, 8, 8))
+    with pytest.raises(DataError, match=r"needs images of 3 channels, got 1$"):
+        COLOUR_JITTER.check("colour-jitter", 1, (1, 8, 8))
+
+
+@pytest.mark.parametrize("augmentation", ALL, ids=["brightness", "contrast", "colour-jitter"])
+def test_a_strength_goes_up_to_one(augmentation: Retouch) -> None:
+    augmentation.check("it", 1, (3, 8, 8))
+    with pytest.raises(ConfigError, match=r"at most 1, got 1.1$"):
+        augmentation.check("it", 1.1, (3, 8, 8))
+
+
+@pytest.mark.parametrize("augmentation", ALL, ids=["brightness", "contrast", "colour-jitter"])
+def test_the_result_lies_in_the_room_that_is_given(augmentation: Retouch) -> None:
+    x = images(4, 3, 5, 5)
+    room = torch.empty_like(x)
+    changed = augmentation.apply(x, 0.5, stream(), room)
+    assert changed.data_ptr() == room.data_ptr()
+    assert torch.equal(changed, augmentation.apply(x, 0.5, stream()))

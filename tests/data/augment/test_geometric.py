@@ -155,6 +155,25 @@ def test_zoom_factors_fill_the_interval() -> None:
     assert factors.mean().item() == pytest.approx(1, abs=0.03)
 
 
+@pytest.mark.parametrize(
+    ("warp", "most", "beyond"),
+    [(FLIP, 1, 1.1), (FLIP_VERTICAL, 1, 1.1), (CROP, 6, 7), (ROTATION, 180, 181), (ZOOM, 0.9, 1)],
+    ids=["flip", "flip-vertical", "crop", "rotation", "zoom"],
+)
+def test_a_strength_is_refused_beyond_what_it_can_mean(
+    warp: Warp, most: float, beyond: float
+) -> None:
+    warp.check("it", most, (3, 8, 7))  # of a crop: less than an image has on its shorter side
+    with pytest.raises(ConfigError, match=rf"and at most {most:g}, got {beyond:g}$"):
+        warp.check("it", beyond, (3, 8, 7))
+
+
+@pytest.mark.parametrize("warp", [FLIP, FLIP_VERTICAL, CROP, ROTATION, ZOOM, ELASTIC])
+def test_the_card_explains_letters_that_its_formula_has(warp: Warp) -> None:
+    for letter in (letter for key in warp.card.symbols for letter in key.split(", ")):
+        assert letter in warp.card.formula
+
+
 def test_warps_together_are_warps_one_after_the_other() -> None:
     x = images(4, 3, 6, 6)
     together = apply_warps(x, [(FLIP, 1), (CROP, 2)], stream())  # the last one draws first

@@ -69,3 +69,11 @@ def test_whole_moves_take_masks_exactly_where_they_take_images(dtype: torch.dtyp
     moved = Places(own.rows - 1, own.columns + 2)
     assert read_nearest(masks, moved).dtype == dtype
     assert torch.equal(read_nearest(masks, moved), read_whole(masks[:, None], moved)[:, 0])
+
+
+def test_whole_pixels_are_read_into_the_room_that_is_given() -> None:
+    x = images(2, 3, 5, 4)
+    room = torch.empty_like(x)
+    moved = own_places(x)._replace(rows=own_places(x).rows - 1)
+    assert read_whole(x, moved, room).data_ptr() == room.data_ptr()
+    assert torch.equal(room, read_whole(x, moved))

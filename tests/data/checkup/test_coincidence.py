@@ -43,3 +43,7 @@ def test_rows_that_are_too_large_to_be_mixed_do_not_meet_by_chance(
 def test_no_row_meets_itself() -> None:
     assert chance_of_equals(data_of((numbered(6), [0, 1] * 3))) == 0
     assert beyond_chance(0.01, data_of((numbered(6), [0, 1] * 3)))
+
+
+def test_a_single_row_has_no_other_to_be_mixed_with() -> None:
+    assert chance_of_equals(data_of((numbered(1), [0]))) == 1

@@ -1,8 +1,10 @@
 """Copies among the training rows, and equal rows that are said to be of different classes."""
 
+import numpy as np
 import torch
 
-from netwright.data.checkup.duplicates import find_duplicates
+from netwright.data.arrays import ArraysConfig, from_arrays
+from netwright.data.checkup.duplicates import DUPLICATES, find_duplicates
 from netwright.data.checkup.origin import Origin
 from tests.data.checkup.rows import data_of, numbered
 
@@ -34,6 +36,18 @@ def test_equal_rows_of_different_classes_are_told_sooner() -> None:
         "Decide which class duplicate rows have, and remove the duplicates",
         "label-smoothing",
     )
+
+
+def test_duplicates_and_conflicts_are_named_by_their_rows() -> None:
+    inputs = torch.cat([numbered(97), numbered(3)]).numpy()
+    classes = np.array([0, 1] * 48 + [0] + [1, 0, 1])
+    data = from_arrays(inputs, classes, config=ArraysConfig(val_size=0, test_size=0))
+    found = find_duplicates(data, Origin(source=(inputs, classes)))
+    assert found is not None
+    assert found.illness == DUPLICATES.illness == "duplicates"
+    copies, conflicts = found.sentence.split("; ")
+    assert copies.endswith("are duplicates (row 0 = 97, 1 = 98, 2 = 99)")
+    assert conflicts.endswith("a different class (row 0 = 97, 1 = 98, 2 = 99)")
 
 
 def test_rows_of_a_few_categories_are_no_copies() -> None:

@@ -84,6 +84,7 @@ def test_few_rows_are_not_judged() -> None:
     targets = np.zeros(LEAST_ROWS - 1)
     targets[3] = 1e5
     assert find_target_outliers(data_of(targets), Origin()) is None
+    assert find_target_outliers(data_of(np.append(targets, 0.0)), Origin()) is not None
 
 
 def test_of_stored_rows_all_targets_are_looked_at(
