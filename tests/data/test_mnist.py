@@ -23,12 +23,14 @@ from netwright.data.files.locations import find_file
 from netwright.data.mnist import (
     CLOTHES_IMAGES,
     DIGIT_IMAGES,
+    FASHION_MNIST,
     FILES,
     MNIST,
     ImageSet,
     MnistConfig,
     load_images,
 )
+from netwright.data.source import Source
 
 TRAIN_COUNTS = [5923, 6742, 5958, 6131, 5842, 5421, 5918, 6265, 5851, 5949]
 TEST_COUNTS = [980, 1135, 1032, 1010, 982, 892, 958, 1028, 974, 1009]
@@ -115,19 +117,24 @@ def test_settings_without_effect_are_refused(settings: dict[str, Any], sentence:
         parse(MnistConfig, settings)
 
 
+@pytest.mark.parametrize(
+    ("name", "source"),
+    [("mnist", MNIST), ("fashion-mnist", FASHION_MNIST)],
+    ids=["mnist", "fashion"],
+)
 def test_an_absent_set_is_refused_with_the_file_to_get(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    name: str, source: Source, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.delenv("NETWRIGHT_DATA", raising=False)
     monkeypatch.setenv("NETWRIGHT_HOME", str(tmp_path))
     monkeypatch.setenv("NETWRIGHT_OFFLINE", "1")
     sentence = (
-        "mnist is not on this machine and NETWRIGHT_OFFLINE is set; put "
-        f"train-images-idx3-ubyte.gz into {tmp_path}/data/mnist or into mnist/ in a folder of "
+        f"{name} is not on this machine and NETWRIGHT_OFFLINE is set; put "
+        f"train-images-idx3-ubyte.gz into {tmp_path}/data/{name} or into {name}/ in a folder of "
         "NETWRIGHT_DATA"
     )
     with pytest.raises(DownloadError, match=f"^{re.escape(sentence)}$"):
-        MNIST.load(MnistConfig())
+        source.load(MnistConfig())
 
 
 @pytest.mark.parametrize("image_set", [DIGIT_IMAGES, CLOTHES_IMAGES], ids=lambda item: item.name)

@@ -339,6 +339,22 @@ def test_an_interrupted_download_leaves_nothing(
     assert files_in(cache) == []
 
 
+def test_the_bar_names_the_file_from_the_start(
+    server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said = []
+
+    class Watched(Bar):
+        def __init__(self, total: int | None, *, text: str = "training") -> None:
+            said.append((total, text))
+            super().__init__(total, text=text)
+
+    monkeypatch.setattr(download, "Bar", Watched)
+    server.answers["/good"] = sends(CONTENT)
+    fetch("toy", server.file("/good"))
+    assert said == [(len(CONTENT), "file.gz")]
+
+
 def test_it_says_who_asks(server: Server) -> None:
     agents = []
 

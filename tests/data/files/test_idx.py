@@ -56,6 +56,17 @@ def test_the_published_header_by_hand(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("code", "kind"),
+    [(0x08, "B"), (0x09, "b"), (0x0B, "h"), (0x0C, "i"), (0x0D, "f"), (0x0E, "d")],
+)
+def test_every_published_code_of_a_dtype_by_hand(tmp_path: Path, code: int, kind: str) -> None:
+    content = bytes([0, 0, code, 1, 0, 0, 0, 2]) + struct.pack(f">2{kind}", 3, 100)
+    read = read_idx(written(tmp_path, content))
+    assert read.tolist() == [3, 100]
+    assert read.dtype == np.dtype(kind)
+
+
+@pytest.mark.parametrize(
     ("content", "sentence"),
     [
         (b"", "is not an idx file: it starts with ''"),

@@ -15,6 +15,7 @@ from netwright.data.files.sample_files import SAMPLES, flower_tables, shape_pict
 from tests.odd_files import is_untouched, outside_of, plant, refusal
 
 TEXTS = "74de836e"
+CORNERS = [[49, 49, 49], [14, 14, 14], [228, 145, 186], [130, 172, 186]]
 
 
 def test_the_same_files_every_time(tmp_path: Path) -> None:
@@ -45,6 +46,16 @@ def test_pictures_are_circles_and_squares_in_folders_of_their_own() -> None:
         rows, columns = drawn.any(axis=1), drawn.any(axis=0)
         is_full = drawn.sum() == rows.sum() * columns.sum()
         assert is_full == ("square" in name), name
+
+
+def test_the_pictures_are_the_same_in_every_version() -> None:
+    pictures = shape_pictures()  # by their pixels: how PNG packs them may change
+    names = [
+        f"pictures/{shape}/{number}.png" for shape in ("circle", "square") for number in (1, 20)
+    ]
+    opened = [np.asarray(Image.open(io.BytesIO(pictures[name]))) for name in names]
+    corners = [picture[0, 0].tolist() for picture in opened]
+    assert corners == CORNERS
 
 
 def test_nothing_is_written_over(tmp_path: Path) -> None:

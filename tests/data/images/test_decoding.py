@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from PIL import Image
+from PIL import ExifTags, Image
 
 from netwright.core.errors import DataError
 from netwright.data.images import decoding
@@ -86,6 +86,16 @@ def test_one_bit_and_palettes_are_resolved(tmp_path: Path) -> None:
     palette = Image.new("P", (3, 2), 1)
     palette.putpalette([9, 9, 9, 10, 20, 30])
     assert decode_file(saved(tmp_path, palette), COLOUR)[:, 0, 0].tolist() == [10, 20, 30]
+
+
+@pytest.mark.parametrize(
+    ("mode", "ending"),
+    [("1", "png"), ("L", "png"), ("LA", "png"), ("I;16", "png"), ("I", "tiff"), ("F", "tiff")],
+)
+def test_the_header_tells_grey_from_colour(tmp_path: Path, mode: str, ending: str) -> None:
+    assert read_header(saved(tmp_path, Image.new(mode, (3, 2)), f"x.{ending}")).is_grey
+    for colour in ("RGB", "RGBA", "P"):
+        assert not read_header(saved(tmp_path, Image.new(colour, (3, 2)), "y.png")).is_grey
 
 
 def test_print_colours_become_red_green_and_blue(tmp_path: Path) -> None:
@@ -210,6 +220,16 @@ def test_a_huge_claim_is_refused_before_anything_is_decoded(
             read(path)
 
 
+def test_the_limit_of_pixels_is_exact(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NETWRIGHT_MAX_MEGAPIXELS", "1")
+    path = tmp_path / "x.png"
+    path.write_bytes(header_of(1000, 1000))
+    assert (read_header(path).height, read_header(path).width) == (1000, 1000)
+    path.write_bytes(header_of(101, 9901))  # one pixel more than a million
+    with pytest.raises(DataError, match="raise NETWRIGHT_MAX_MEGAPIXELS"):
+        read_header(path)
+
+
 def test_a_very_large_image_within_the_limit_is_read_in_silence(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -289,6 +309,22 @@ def test_large_images_are_changed_in_bands_to_the_same_bytes(
     assert len(set(whole.flatten().tolist())) > 2
 
 
+def test_no_band_of_a_large_image_has_more_pixels_than_a_band_may(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    sizes = []
+
+    def watched(band: Image.Image) -> Image.Image:
+        sizes.append(band.width * band.height)
+        return band
+
+    monkeypatch.setattr(decoding, "_on_white", watched)
+    monkeypatch.setattr(decoding, "BAND", 64)
+    decode_image(Image.new("RGBA", (29, 37)), ImageForm(mode="RGB", height=37, width=29))
+    assert sum(sizes) == 29 * 37
+    assert max(sizes) <= 64
+
+
 def test_an_image_that_takes_more_than_the_room_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -304,3 +340,16 @@ def test_an_image_that_takes_more_than_the_room_is_refused(
     with pytest.raises(DataError, match="raise NETWRIGHT_MAX_DECODING_GB"):
         decode_file(progressive, GREY)
     decode_file(saved(tmp_path, Image.new("RGB", (500, 500)), "y.jpg"), GREY)  # decoded small
+
+
+def test_an_image_to_be_turned_takes_its_room_twice(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    image, turned = Image.new("RGB", (500, 500)), Image.Exif()
+    turned[ExifTags.Base.Orientation] = 6
+    upright_path = saved(tmp_path, image, "x.png")
+    turned_path = saved(tmp_path, image, "y.png", exif=turned)
+    monkeypatch.setenv("NETWRIGHT_MAX_DECODING_GB", "0.001")  # 500 x 500 pixels of four bytes
+    assert decode_file(upright_path, COLOUR).shape == (3, 2, 3)
+    with pytest.raises(DataError, match=r"y.png .* it takes 0.002 GB, at most 0.001 GB"):
+        decode_file(turned_path, COLOUR)

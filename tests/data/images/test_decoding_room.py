@@ -47,3 +47,21 @@ def test_room_is_given_back_after_an_error() -> None:
     for _ in range(3):
         with pytest.raises(ZeroDivisionError), room.hold(100):
             raise ZeroDivisionError
+
+
+def test_a_byte_too_many_waits_until_there_is_room(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NETWRIGHT_MAX_DECODING_GB", "1")
+    room, entered = DecodingRoom(), threading.Event()
+
+    def work() -> None:
+        with room.hold(400_000_001):
+            entered.set()
+
+    late = threading.Thread(target=work)
+    with room.hold(600_000_000):
+        with room.hold(400_000_000):
+            pass
+        late.start()
+        assert not entered.wait(0.1)
+    late.join()
+    assert entered.is_set()

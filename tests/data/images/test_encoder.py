@@ -186,8 +186,18 @@ def test_refuses_what_is_no_picture(source: Any, sentence: str) -> None:
         COLOUR.encode(source)
 
 
+def test_a_mask_may_hold_one_class_alone() -> None:
+    encoder = of_kind("mask", 2)
+    for place in (0, 1):
+        mask = np.full((1, 2, 2), place)
+        assert encoder.encode_targets(mask).tolist() == mask.tolist()
+    assert encoder.encode_targets(np.zeros((0, 2, 2), dtype=int)).shape == (0, 2, 2)
+
+
 def test_refuses_masks_that_do_not_fit() -> None:
     encoder = of_kind("mask", 2)
+    with pytest.raises(DataError, match=r"^masks must hold classes from 0 to 1, got -1 to 0$"):
+        encoder.encode_targets([[[0, -1], [0, 0]]])
     with pytest.raises(DataError, match=r"^masks must hold classes from 0 to 1, got 0 to 2$"):
         encoder.encode_targets([[[0, 1], [2, 0]]])
     sentence = "masks must be whole numbers of shape (N, 2, 2), got int64 (1, 2)"

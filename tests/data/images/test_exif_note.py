@@ -5,7 +5,7 @@ import struct
 import zlib
 
 import pytest
-from PIL import ExifTags, Image
+from PIL import ExifTags, Image, ImageFile
 
 from netwright.data.images.exif_note import orientation, orientation_in_head
 
@@ -18,6 +18,12 @@ def noted(kind: str, turn: int | None) -> Image.Image:
     file = io.BytesIO()
     Image.new("RGB", (4, 3)).save(file, kind, **settings)
     return Image.open(io.BytesIO(file.getvalue()))
+
+
+def place_in_file(image: Image.Image) -> int:
+    assert isinstance(image, ImageFile.ImageFile)
+    assert image.fp is not None
+    return image.fp.tell()
 
 
 def moved_behind(content: bytes) -> bytes:
@@ -49,9 +55,11 @@ def test_no_pixel_of_a_png_is_decoded(monkeypatch: pytest.MonkeyPatch) -> None:
         decoded.append(self)
 
     monkeypatch.setattr(type(image), "load", load)
+    places = [place_in_file(image), place_in_file(plain)]
     assert orientation_in_head(image) == 6
     assert orientation_in_head(plain) == 1
     assert decoded == []
+    assert [place_in_file(image), place_in_file(plain)] == places  # where pillow goes on
 
 
 def test_a_note_behind_the_pixels_is_found_and_the_image_can_still_be_decoded() -> None:

@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 from PIL import Image
@@ -12,6 +13,7 @@ from netwright.core.errors import ConfigError, DataError
 from netwright.data.dataset import Data
 from netwright.data.images import reading
 from netwright.data.images.decoding import ImageForm, decode_file
+from netwright.data.images.encoder import ImageEncoder
 from netwright.data.images.folder import ImageFolderConfig, load_image_folder
 from netwright.data.loading.stored import StoredSplit
 from netwright.data.pixels import PixelSplit
@@ -94,6 +96,18 @@ def test_one_size_is_kept_and_many_become_one(root: Path) -> None:
     assert loaded(root, size=(5, 7)).spec.input_shape == (3, 5, 7)
     with pytest.raises(ConfigError, match=r"^size must be height and width, got 3 numbers$"):
         loaded(root, size=(1, 2, 3))
+
+
+def test_images_are_resized_as_the_setting_says(root: Path) -> None:
+    save(root / "cat/wide.png", np.full((4, 8, 3), 255, dtype=np.uint8))
+    padded = loaded(root, size=8, resize="pad", val_size=0, test_size=0, normalize="none")
+    assert isinstance(padded.preprocessor, ImageEncoder)
+    assert padded.preprocessor.form.resize == "pad"
+    assert "(pad)" in padded.notes[0]
+    white = padded.preprocessor.encode([root / "cat/wide.png"])
+    rows = [[0.0] * 8] * 2 + [[1.0] * 8] * 4 + [[0.0] * 8] * 2  # black above and below
+    assert white[0, 0].tolist() == rows
+    assert any(torch.equal(image, white[0]) for image in padded.train.inputs)
 
 
 def test_photos_of_one_large_size_are_brought_to_the_usual_one(tmp_path: Path) -> None:

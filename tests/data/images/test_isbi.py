@@ -29,6 +29,11 @@ def test_every_slice_is_in_one_part_and_in_the_test_of_one_fold(val_count: int) 
     assert tested == list(range(30))
 
 
+def test_without_settings_the_first_six_slices_are_tested_on_and_none_chosen_by() -> None:
+    parts = divide_slices(IsbiConfig())
+    assert (parts["test"].tolist(), parts["val"].tolist()) == (list(range(6)), [])
+
+
 @pytest.mark.parametrize(
     ("fold", "chosen"),
     [(0, [27, 28, 29]), (1, [27, 28, 29]), (2, [27, 28, 29]), (3, [0, 1, 2]), (4, [0, 1, 2])],
@@ -42,7 +47,9 @@ def test_slices_to_choose_by_lie_far_from_those_to_report_on(fold: int, chosen: 
 @pytest.mark.parametrize(
     ("settings", "sentence"),
     [
+        ({"fold": -1}, "fold must be at least 0, got -1"),
         ({"fold": 5}, "fold must be less than 5, got 5"),
+        ({"val_count": -1}, "val_count must be at least 0, got -1"),
         ({"val_count": 24}, "val_count must be less than 24, got 24"),
     ],
 )

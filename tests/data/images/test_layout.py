@@ -91,6 +91,13 @@ def test_a_table_names_targets_of_every_kind(
     assert found.notes == ("left out: 1 images without a row in metadata.csv",)
 
 
+def test_a_column_of_true_and_false_divides_where_it_is_named(tmp_path: Path) -> None:
+    root = folder_of(tmp_path, "1.png", "2.png")
+    (root / "metadata.csv").write_text("file_name,kind,learn\n1.png,cat,TRUE\n2.png,dog,FALSE\n")
+    found = find_images(root, target=("kind",), split_column="learn")
+    assert (found.parts, found.how) == (("train", "test"), "column 'learn'")
+
+
 def test_the_one_column_of_a_table_is_the_target(tmp_path: Path) -> None:
     (tmp_path / "metadata.csv").write_text("file_name,kind\n1.png,cat\n2.png,dog\n")
     found = find_images(tmp_path)  # that the files are not there shows when they are opened

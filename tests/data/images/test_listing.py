@@ -9,6 +9,7 @@ import pytest
 
 from netwright.core.errors import DataError
 from netwright.data.images.listing import (
+    PART_OF,
     check_folder,
     files_at,
     is_image_name,
@@ -56,6 +57,15 @@ def test_a_path_is_one_file_or_all_of_a_folder(tmp_path: Path) -> None:
     (root / "empty").mkdir()
     with pytest.raises(DataError, match=f"^{re.escape(str(root))}/empty holds no images$"):
         files_at(root / "empty")
+
+
+def test_the_parts_of_data_have_these_folder_names() -> None:
+    names = {part: {name for name in PART_OF if PART_OF[name] == part} for part in PART_OF.values()}
+    assert names == {
+        "train": {"train", "training"},
+        "val": {"val", "valid", "validation", "dev"},
+        "test": {"test"},
+    }
 
 
 def test_what_is_no_folder_is_refused(tmp_path: Path) -> None:

@@ -24,7 +24,11 @@ def test_a_channel_of_one_byte_keeps_its_scale() -> None:
 
 
 def test_agreed_ones_need_no_image() -> None:
-    assert agreed_scaling("imagenet", "RGB").mean == (0.485, 0.456, 0.406)
+    # As published weights expect them; alpha has no published numbers.
+    mean, scale = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
+    assert agreed_scaling("imagenet", "RGB") == ChannelScaling(mean=mean, scale=scale)
+    with_alpha = agreed_scaling("imagenet", "RGBA")
+    assert (with_alpha.mean[:3], with_alpha.scale[:3]) == (mean, scale)
     assert agreed_scaling("none", "RGBA") == ChannelScaling(mean=(0.0,) * 4, scale=(1.0,) * 4)
     assert IMAGENET["L"].mean == pytest.approx((sum(IMAGENET["RGB"].mean) / 3,), abs=1e-3)
     assert IMAGENET["L"].scale == pytest.approx((sum(IMAGENET["RGB"].scale) / 3,), abs=1e-3)

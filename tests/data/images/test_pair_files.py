@@ -41,6 +41,15 @@ def test_files_that_are_no_images_are_passed_over(tmp_path: Path) -> None:
     assert [pair.image.name for pair in find_pairs(tmp_path)] == ["0.png", "1.png", "2.png"]
 
 
+@pytest.mark.parametrize("images", ["image", "images", "img", "IMG"])
+@pytest.mark.parametrize("masks", ["label", "labels", "mask", "masks"])
+def test_folders_of_pairs_go_by_these_names(tmp_path: Path, images: str, masks: str) -> None:
+    write_pairs(tmp_path, range(1), folders=(images, masks))
+    assert pair_folders(tmp_path) == [tmp_path]
+    (pair,) = find_pairs(tmp_path)
+    assert (pair.image.parent.name, pair.mask.parent.name) == (images, masks)
+
+
 def test_images_are_found_also_where_masks_are_missing(tmp_path: Path) -> None:
     write_pairs(tmp_path, range(3))
     (tmp_path / "masks" / "1.png").unlink()

@@ -167,6 +167,11 @@ def test_faults_of_a_folder_are_refused_by_name(tmp_path: Path) -> None:
     (tmp_path / "img" / "2.bmp").unlink()
     Image.fromarray(mask_of(picture(1, (5, 6)))).save(tmp_path / "mask" / "1.png")
     refused(tmp_path, f"{tmp_path}/mask/1.png must be 8 x 6 as its image is, got 5 x 6")
+    write_pairs(tmp_path, range(4), folders=("img", "mask"))
+    whole = (tmp_path / "img" / "0.png").read_bytes()
+    (tmp_path / "img" / "0.png").write_bytes(whole[:-30])  # its head is good
+    with pytest.raises(DataError, match=f"^{re.escape(str(tmp_path))}/img/0.png cannot be read"):
+        load(tmp_path)
     (tmp_path / "img" / "0.png").write_bytes(b"")
     refused(tmp_path, f"{tmp_path}/img/0.png cannot be read as an image: it is empty")
     with pytest.raises(ConfigError, match=r"^path is empty, wanted a folder of images and masks$"):

@@ -8,6 +8,7 @@ import torch
 from PIL import Image
 
 from netwright.core.errors import DataError
+from netwright.core.terminal.console import Bar
 from netwright.data.images import reading
 from netwright.data.images.decoding import ImageForm, ImageHeader, decode_file
 from netwright.data.images.reading import for_each, read_digests, read_headers, read_pixels
@@ -59,6 +60,21 @@ def test_only_refusals_are_kept_back(files: list[Path]) -> None:
     with pytest.raises(ZeroDivisionError):
         for_each(files[:3], lambda place: 1 / place)
     assert for_each([], lambda place: place) == []
+
+
+def test_the_bar_says_from_the_start_what_is_under_way(
+    files: list[Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said = []
+
+    class Watched(Bar):
+        def __init__(self, total: int | None, *, text: str = "training") -> None:
+            said.append((total, text))
+            super().__init__(total, text=text)
+
+    monkeypatch.setattr(reading, "Bar", Watched)
+    for_each(files[:3], lambda place: place, "counting images")
+    assert said == [(3, "counting images")]
 
 
 def test_images_that_come_to_far_more_than_their_files_are_refused(
