@@ -58,6 +58,9 @@ def test_weights_come_in_the_order_of_the_rows_and_once_a_step() -> None:
     found = training_weights(weights, torch.tensor([3, 0]), 2)
     assert found is not None
     assert found.tolist() == [1, 1, 4, 4]
+    with_a_zero = training_weights(torch.tensor([1.0, 0.0]), torch.tensor([0, 1]))
+    assert with_a_zero is not None
+    assert with_a_zero.tolist() == [1, 0]  # a row that is not there
     for refused in (None, -weights, torch.zeros(4)):
         assert training_weights(refused, torch.tensor([0])) is None
 

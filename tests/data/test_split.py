@@ -36,6 +36,19 @@ def test_the_parts_are_disjoint_exhaustive_and_reproducible(
     assert all(torch.equal(one, other) for one, other in zip(parts, again, strict=True))
 
 
+def test_the_rows_that_a_seed_holds_out_are_the_same_in_every_version() -> None:
+    # Otherwise a run that is evaluated later is tested on rows that it learned from.
+    classes = torch.arange(24) % 3
+    for given_classes, val, test in (
+        (None, [5, 8], [4, 7, 15, 16, 19]),
+        (classes, [12, 16], [4, 5, 8, 15, 19]),
+    ):
+        parts = hold_out(24, val_size=0.1, test_size=0.2, seed=7, classes=given_classes)
+        assert [part.tolist() for part in parts[1:]] == [val, test]
+    (_, first), *_ = k_folds(24, k=6, seed=7, classes=classes)
+    assert first.tolist() == [0, 13, 15, 20]
+
+
 def test_another_seed_holds_out_other_rows() -> None:
     _, _, first = hold_out(100, val_size=0, test_size=0.5, seed=0)
     _, _, second = hold_out(100, val_size=0, test_size=0.5, seed=1)

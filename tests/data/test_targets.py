@@ -69,6 +69,7 @@ def test_the_kind_is_told_and_said(source: Any, kind: str, note: str) -> None:
         ([2.0, 0.5], ("0.5", "2")),
         (np.array(["x", "y"], dtype=object), ("x", "y")),
         (np.array([2, 1], dtype=object), ("1", "2")),
+        (np.array([2, 0.5], dtype=object), ("0.5", "2")),
     ],
 )
 def test_classes_are_named_in_their_own_order(source: Any, names: tuple[str, ...]) -> None:

@@ -54,6 +54,11 @@ EQUIVALENT = (
         "rich puts a title at the left for every word but center, right and full",
     ),
     Equivalent(
+        "data/augment/cutout.py",
+        "(places - (first + (side - 1) / 2)).abs_() > side / 2 -> *>= side / 2",
+        "whole pixels lie half a pixel inside or outside of the square, never on its edge",
+    ),
+    Equivalent(
         "data/checkup/duplicates.py",
         "1 -> 2",
         "-2 as well as -1 is below every class, and a group more has no rows",
@@ -65,9 +70,21 @@ EQUIVALENT = (
         "numpy has no kind of number X, so the longer string holds the same kinds",
     ),
     Equivalent(
+        "data/files/download.py",
+        "2 -> 3",
+        "how many bytes are read at a time changes memory, and no result",
+        within="CHUNK =",
+    ),
+    Equivalent(
         "data/fingerprint.py",
         "flat.shape[1] % 8 -> flat.shape[1] * 8",
         "what is whole already is padded by nothing",
+    ),
+    Equivalent(
+        "data/images/encoder.py",
+        "1 -> 2",
+        "a scale of 2 has as many digits before the point as one of 1",
+        within="readable(mean, 1)",
     ),
     Equivalent(
         "data/images/isbi.py",
@@ -88,6 +105,22 @@ EQUIVALENT = (
         within="STRETCH =",
     ),
     Equivalent(
+        "data/loading/loader.py",
+        "if self.world == 1: -> if False:",
+        "the only rank takes every row of a batch; asking first saves the slices",
+    ),
+    Equivalent(
+        "data/series/encoder.py",
+        ":width -> :",
+        "decoding takes the numbers of its own columns, which come first, and no others",
+        within="self.past.decode",
+    ),
+    Equivalent(
+        "data/series/time_order.py",
+        "for date in dates if date is not None -> for date in dates",
+        "a missing time was refused before, and what is no date by dates_of: the type alone asks",
+    ),
+    Equivalent(
         "data/series/time_order.py",
         "1 -> 2",
         "-2 as well as -1 comes before the first row, which is 0",
@@ -99,6 +132,16 @@ EQUIVALENT = (
         "not reached: who asks has seen that a cell is no number",
     ),
     Equivalent(
+        "data/tables/cells.py",
+        "if not text[:1].isdigit(): -> if False:",
+        "no form of a date begins with anything else; asking first saves time",
+    ),
+    Equivalent(
+        "data/tables/delimited.py",
+        "return f'{name}:{begin}: {error}' -> return None",
+        "not reached: csv's strict reader knows no further error than the three told apart",
+    ),
+    Equivalent(
         "data/tables/delimited.py",
         "if 'expected after' in error: -> if True:",
         "csv's strict reader knows no further error than the three that are told apart",
@@ -108,6 +151,28 @@ EQUIVALENT = (
         "'.' -> 'XX.XX'",
         "rstrip takes letters, in any order: no message of pyarrow ends in X",
         within="rstrip('.')",
+    ),
+    Equivalent(
+        "data/tables/table.py",
+        "0 -> 1",
+        "one training row has no feature that varies and was refused: the second is there too",
+        within="(reals == reals[0])",
+    ),
+    Equivalent(
+        "data/tables/targets.py",
+        "if table.numbers(column) is not None: -> if False:",
+        "where every cell is a number, so is every share of them; no cell at all is refused",
+    ),
+    Equivalent(
+        "data/text/subword_tokenizer.py",
+        "self._library.decode(shown, skip_special_tokens=False) -> self._library.decode(shown)",
+        "no token is special to the library",
+    ),
+    Equivalent(
+        "data/text/tokenizer.py",
+        "False -> True",
+        "a method without a body: each kind of tokenizer has a default of its own",
+        within="def fit(cls",
     ),
     Equivalent(
         "data/text/*_tokenizer.py",

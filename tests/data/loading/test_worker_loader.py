@@ -164,6 +164,18 @@ def test_the_kind_of_split_picks_the_loader() -> None:
 
 
 @pytest.mark.parametrize("kind", ["memory", "stored"])
+def test_either_loader_takes_the_rows_in_the_same_order(kind: str) -> None:
+    stored = split_of(Numbered(30))
+    memory = Split(inputs=stored.inputs, targets=stored.targets)
+    split = stored if kind == "stored" else memory
+    assert torch.equal(build_loader(split, 4).order(2), BatchLoader(memory, 4, seed=0).order(2))
+    seeded = build_loader(split, 4, seed=3)
+    assert torch.equal(seeded.order(2), BatchLoader(memory, 4, seed=3).order(2))
+    assert not torch.equal(seeded.order(2), build_loader(split, 4).order(2))
+    assert build_loader(split, 4, shuffle=False).order(2).tolist() == list(range(30))
+
+
+@pytest.mark.parametrize("kind", ["memory", "stored"])
 def test_ranks_share_the_batches_of_either_loader(kind: str) -> None:
     stored = split_of(Numbered(8))
     memory = Split(inputs=stored.inputs, targets=stored.targets)

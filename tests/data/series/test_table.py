@@ -116,6 +116,11 @@ def test_the_note_tells_how_far_off_the_last_value_is() -> None:
     [
         ({"target": ()}, "target is missing, wanted a column of input: date, volume, price, day, "),
         ({"target": ("volum",)}, "did you mean 'volume'?"),
+        ({"features": ("pric",)}, "input has no column 'pric'; did you mean 'price'?"),
+        ({"known": ("dai",)}, "input has no column 'dai'; did you mean 'day'?"),
+        ({"types": {"pric": "number"}}, "input has no column 'pric'; did you mean 'price'?"),
+        ({"time": "dat"}, "input has no column 'dat'; did you mean 'date'?"),
+        ({"split_column": "parts"}, "input has no column 'parts'; did you mean 'part'?"),
         ({"known": ("volume",)}, "the target 'volume' is not known in advance"),
         (
             {"time": "date", "features": ("date",)},

@@ -76,6 +76,16 @@ def test_parity_is_whether_the_ones_are_even() -> None:
     assert answers(data) == expected
     assert {len(text) for text in texts(data)} == set(range(3, 10))
     assert 160 < Counter(expected)["odd"] < 240
+    assert data.spec.padding is not None
+    filled = data.train.inputs.eq(data.spec.padding).sum(dim=1)  # what models pass over
+    assert (9 - filled).tolist() == [len(text) for text in texts(data)]
+
+
+def test_every_part_has_the_classes_in_their_ratio() -> None:
+    data = load_recall(RecallConfig(n=300, length=8, symbols=3))
+    for _, split in data.splits():
+        counts = split.targets.bincount(minlength=3)
+        assert counts.max() - counts.min() <= 1
 
 
 @pytest.mark.parametrize("kinds", [1, 2, 3])

@@ -1,6 +1,7 @@
 """Made-up functions: the formula without noise, the noise's size, and an odd teacher."""
 
 import re
+from collections.abc import Callable
 from typing import Any
 
 import hypothesis.strategies as st
@@ -10,6 +11,7 @@ from hypothesis import given, settings
 
 from netwright.core.config import parse
 from netwright.core.errors import ConfigError
+from netwright.data.dataset import Data
 from netwright.data.synthetic.curves import (
     LineConfig,
     PolynomialConfig,
@@ -24,6 +26,7 @@ from netwright.data.synthetic.curves import (
 
 WHOLE: dict[str, Any] = {"val_size": 0, "test_size": 0}
 EXACT: dict[str, Any] = {**WHOLE, "noise": 0}
+NOISY: dict[str, Any] = {**WHOLE, "noise": 0.5, "n": 8}
 
 
 def test_the_line_is_straight() -> None:
@@ -134,3 +137,20 @@ def test_noise_is_added_to_the_teachers_outputs() -> None:
 def test_refuses_in_one_sentence(config: Any, setting: dict[str, Any], sentence: str) -> None:
     with pytest.raises(ConfigError, match=f"^{re.escape(sentence)}$"):
         config(**setting)
+
+
+@pytest.mark.parametrize(
+    ("load", "config", "x", "y"),
+    [
+        (load_line, LineConfig(**NOISY), -0.63041, -0.27771),
+        (load_polynomial, PolynomialConfig(**NOISY), -0.96628, -0.59001),
+        (load_teacher, TeacherConfig(features=1, **NOISY), -0.67003, 2.20618),
+    ],
+    ids=["line", "polynomial", "teacher"],
+)
+def test_the_rows_of_a_seed_are_the_same_in_every_version(
+    load: Callable[[Any], Data], config: Any, x: float, y: float
+) -> None:
+    train = load(config).train
+    assert train.inputs[0, 0].item() == pytest.approx(x, abs=1e-5)
+    assert train.targets[0, 0].item() == pytest.approx(y, abs=1e-5)

@@ -139,6 +139,15 @@ def test_a_column_of_numbers_with_commas_is_refused_with_a_way_out(text: str, wa
         numbers_of(column(*["7"] * 99, text), "a")
 
 
+def test_missing_cells_do_not_hide_a_column_of_commas() -> None:
+    with pytest.raises(DataError, match=r"^t\.csv:3: column 'a': '1,5' is not a number"):
+        check_commas(column("", "1,5", "", ""), "a", range(4))
+
+
+def test_a_comma_number_among_names_is_one_of_them() -> None:
+    check_commas(column("red", "1,5", "blue"), "a", range(3))
+
+
 @pytest.mark.parametrize("text", ["1.5", "a,b", "x"])
 def test_other_columns_pass(text: str) -> None:
     check_commas(column("7", text), "a", range(2))

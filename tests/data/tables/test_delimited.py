@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from netwright.core.errors import DataError
 from netwright.data.tables.delimited import parse_delimited
+from netwright.data.tables.dialect import Dialect
 from netwright.data.tables.raw_table import MISSING, RawTable
 
 SLOW_MACHINE = [HealthCheck.too_slow]  # how busy the machine is proves nothing about the reader
@@ -165,3 +166,13 @@ def test_many_columns_are_told_apart_in_one_pass() -> None:
     names = [f"c{place}" for place in range(50_000)]  # each with each other would take minutes
     content = f"{','.join(names)}\n{','.join('1' * len(names))}\n".encode()
     assert list(parse_delimited("t.csv", content).columns) == names
+
+
+def test_an_encoding_that_is_given_is_read_by() -> None:
+    content = "größe,b\nä,1\n".encode("latin-1")
+    table = parse_delimited("t.csv", content, dialect=Dialect(encoding="latin-1"))
+    assert table.columns == {"größe": ["ä"], "b": ["1"]}
+    with pytest.raises(DataError, match=r"or give its encoding, as in --set data.encoding=latin-1"):
+        parse_delimited("t.csv", content, dialect=Dialect())
+    with pytest.raises(DataError, match=r"save the file as UTF-8$"):  # nothing reads a setting
+        parse_delimited("t.csv", content)

@@ -143,6 +143,10 @@ def test_new_things_are_remarked() -> None:
             "input has no column 'balance'; did you mean 'balanc'?",
         ),
         (
+            {"balance": 1},
+            "input lacks 2 columns that are needed, 'student', 'since'; there are balance",
+        ),
+        (
             [{"student": "No", "balance": 1, "since": None}] * 2
             + [{"student": "No", "balance": "abc", "since": None}],
             "input, row 2: column 'balance': 'abc' is not a number",

@@ -54,6 +54,27 @@ def test_every_kind_of_column_becomes_cells() -> None:
     assert (table.name, list(table.positions), table.lines) == ("frame", [0, 1], None)
 
 
+@pytest.mark.parametrize(
+    ("values", "kind"),
+    [
+        (["a", None, "b"], "text"),
+        (["a", float("nan")], "text"),
+        ([True, None, np.bool_(False)], "bool"),
+        ([1, None, np.int8(2)], "int"),
+        ([1, 2.5], "float"),
+        ([np.float32(1), float("nan")], "float"),
+        ([1, True], ""),
+        ([1.5, True], ""),
+        ([1, "a"], ""),
+        ([date(2020, 1, 2)], ""),
+    ],
+)
+def test_the_type_of_a_column_is_that_of_all_values_that_are_there(
+    values: list[Any], kind: str
+) -> None:
+    assert rows_table([{"a": value} for value in values]).types == {"a": kind}
+
+
 def test_floats_keep_every_bit() -> None:
     values = np.random.default_rng(0).normal(size=200) * 10.0 ** np.arange(-100, 100)
     numbers = frame_table(pd.DataFrame({"a": values, "b": values})).columns["a"]

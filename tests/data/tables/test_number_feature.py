@@ -52,6 +52,8 @@ def test_one_value_or_missing_leaves_only_the_indicator() -> None:
     feature = fitted("5", "", "5")
     assert feature.feature_names() == ("a_missing",)
     np.testing.assert_array_equal(feature.encode(table("5", "", "7")), [[0], [1], [0]])
+    assert feature.units() == [(0.0, 1.0)]
+    assert [feature.decode([place]) for place in (0, 1)] == ["5", "missing"]
     assert feature.note(1) == (
         "number, 1 missing, otherwise always 5; only the indicator column is kept"
     )

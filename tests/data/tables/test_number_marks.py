@@ -44,6 +44,7 @@ def test_a_column_is_read_so(
         ("space", ["10 Downing Street", "1 234"]),
         (".", ["31.12.2024", "01.01.2025"]),
         ("", ["3,966.03", "1,234"]),
+        ("", ["1,5", "2,25"]),
     ],
 )
 def test_a_column_that_is_written_otherwise_is_left_alone(

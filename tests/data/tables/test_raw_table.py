@@ -99,3 +99,12 @@ def test_all_columns_that_are_missing_are_named() -> None:
     sentence = "t.csv lacks 2 columns that are needed, 'sise' (did you mean 'size'?), 'colour'"
     with pytest.raises(DataError, match=f"^{re.escape(sentence)}; there are size, x$"):
         table.check_columns(["sise", "x", "colour"])
+
+
+def test_tables_are_equal_by_their_cells_whatever_was_read_of_them() -> None:
+    read, unread = (
+        RawTable(name="t.csv", columns={"a": ["1", "2"]}, positions=[0, 1]) for _ in range(2)
+    )
+    assert read.numbers("a") is not None
+    assert read == unread
+    assert repr(read) == repr(unread)

@@ -264,6 +264,12 @@ NUMBERS = "x,y\n" + "".join(f"{i}.5,{i}.25\n" for i in range(20))
             DataError,
             "t.csv:42: column 'x': 'abc' is not a number",
         ),
+        (
+            "x,split,y\n1.5,train,0.5\n" + "2.5,test,1.5\n3.5,test,2.5\n" * 2,
+            {"target": "y"},
+            DataError,
+            "t.csv has no column to learn from; x: left out, every value is '1.5' (constant)",
+        ),
     ],
 )
 def test_refuses_before_training(

@@ -7,6 +7,7 @@ import pytest
 import torch
 
 from netwright.core.errors import ConfigError, DataError
+from netwright.data.tables.frames import rows_table
 from netwright.data.tables.raw_table import RawTable
 from netwright.data.tables.targets import TargetEncoder, check_present, infer_target
 
@@ -159,6 +160,13 @@ def test_sentences_as_a_target_lead_to_pairs_of_texts() -> None:
         "t.csv: 'y' has 21 distinct values in 21 rows, too many for classes; pairs of texts are "
         "read with --set data.name=text-pairs"
     )
+
+
+def test_the_type_of_classes_is_kept_and_other_targets_have_none() -> None:
+    rows = rows_table([{"y": 1, "z": 0.5}, {"y": 2, "z": 1.5}])
+    assert TargetEncoder.fit(rows, ("y",), "class").class_type(rows) == "int"
+    assert TargetEncoder.fit(rows, ("z",), "real").class_type(rows) == ""
+    assert TargetEncoder(kind="class", columns=("y",)).class_type(table(y=["1", "2"])) == ""
 
 
 def test_json_round_trip() -> None:

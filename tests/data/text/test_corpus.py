@@ -12,7 +12,15 @@ from netwright.core.errors import ConfigError, DataError
 from netwright.data.files import file_content
 from netwright.data.loading.windows import WindowSplit
 from netwright.data.spec import IGNORED
-from netwright.data.text.corpus import TextConfig, cut_texts, load_text
+from netwright.data.text.char_tokenizer import CharTokenizer
+from netwright.data.text.corpus import (
+    TextConfig,
+    WindowConfig,
+    corpus_data,
+    cut_texts,
+    load_text,
+)
+from netwright.data.text.corpus_encoder import CorpusEncoder
 from netwright.data.text.tokenizer import EOS
 
 ALPHABET = "abcdefghijklmnopqrstuvwxyz"
@@ -54,6 +62,19 @@ def test_a_book_becomes_windows_and_the_training_part_names_the_characters(tmp_p
     )
     text = data.preprocessor.decode(data.train.inputs)[0]["text"]
     assert text == ALPHABET[:5]
+
+
+def test_texts_that_are_windows_say_nothing_of_a_test_unless_their_source_does() -> None:
+    texts = {"train": [ALPHABET], "test": [ALPHABET]}
+    tokenizer, config = CharTokenizer.fit([ALPHABET]), WindowConfig(window=5)
+    data = corpus_data("letters", texts, tokenizer, config)
+    assert (data.name, data.test_is_given) == ("letters", False)
+    assert isinstance(data.preprocessor, CorpusEncoder)
+    assert data.preprocessor.encoding == ""
+    given = corpus_data("letters", texts, tokenizer, config, test_is_given=True, encoding="latin-1")
+    assert given.test_is_given
+    assert isinstance(given.preprocessor, CorpusEncoder)
+    assert given.preprocessor.encoding == "latin-1"
 
 
 def test_the_stride_and_the_tokens_are_settings(tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """Pairs of texts as tensors: by hand, from lists and tables, cut, and through JSON and back."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -54,6 +55,15 @@ def test_lists_rows_frames_and_files_are_the_same(tmp_path: Path) -> None:
         assert torch.equal(ENCODER.encode(source), inputs)
         assert torch.equal(ENCODER.encode_targets(source), targets)
     assert torch.equal(ENCODER.encode_targets(["yx", "x"]), targets)
+
+
+def test_files_in_another_encoding_are_read_by_it(tmp_path: Path) -> None:
+    (tmp_path / "pairs.tsv").write_text("de\ten\n\u00e4b\tyx\n", encoding="latin-1")
+    umlauts = replace(ENCODER, source=CharTokenizer.fit(["ab\u00e4"]))
+    read = umlauts.reading(encoding="latin-1").encode(tmp_path / "pairs.tsv")
+    assert torch.equal(read, umlauts.encode_pairs(["\u00e4b"], ["yx"])[0])
+    with pytest.raises(DataError, match="is not UTF-8"):
+        umlauts.encode(tmp_path / "pairs.tsv")
 
 
 def test_where_targets_are_unknown_the_decoder_is_told_the_beginning_alone() -> None:

@@ -132,6 +132,7 @@ def test_tiny_shakespeare_is_scored_on_its_last_tenth(real_data: Find) -> None:
     text = real_data("tinyshakespeare/input.txt").read_text(encoding="ascii")
     data = load("tinyshakespeare", window=256)
     assert data.spec.vocab_size == 65 + 4 and data.test is None
+    assert (data.name, data.test_is_given) == ("tinyshakespeare", False)
     assert counted(data)["val"] == len(text) - int(0.9 * len(text)) - 1 == 111_539
     assert data.val is not None
     assert data.preprocessor.decode(data.val.inputs[:1])[0]["text"] == text[1_003_854:][:256]

@@ -53,11 +53,17 @@ def test_the_spec_of_tokens_names_the_padding() -> None:
     assert (spec.num_outputs, spec.class_names, spec.target_names) == (2, ("no", "yes"), ("kind",))
 
 
+def test_tokens_have_no_units() -> None:
+    offset, scale = encoder().units()
+    assert (offset.tolist(), scale.tolist()) == ([0, 0, 0], [1, 1, 1])
+    assert encoder().decode(encoder().encode(["bad film"])) == [{"text": "bad film"}]
+
+
 def test_a_bag_counts_words_and_leaves_out_unknown_ones() -> None:
     bag = encoder(inputs="bag")
     assert bag.encode(["film zebra bad film film"]).tolist() == [[3, 0, 1]]
     assert bag.spec.inputs == "features" and bag.spec.feature_names == ("film", "good", "bad")
-    assert bag.spec.padding is None
+    assert (bag.spec.padding, bag.spec.vocab_size) == (None, 0)
     assert bag.decode(bag.encode(["bad film film"])) == [{"film": "2", "bad": "1"}]
     offset, scale = bag.units()
     assert offset.tolist() == [0, 0, 0] and scale.tolist() == [1, 1, 1]

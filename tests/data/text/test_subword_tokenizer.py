@@ -87,6 +87,9 @@ def test_without_the_package_the_refusal_says_how_to_get_it(
 def test_marks_stay_apart_as_they_were_told_apart() -> None:
     tokenizer = WordPieceTokenizer.fit(["do n't stop . go , on !"])
     assert tokenizer.decode(tokenizer.encode("go , on ! stop .")) == "go , on ! stop ."
+    going_on = {token for token in tokenizer.tokens if token.startswith("##")}
+    assert going_on >= {"##o", "##t"}
+    assert going_on.isdisjoint({"##'", "##.", "##,", "##!", "## "})  # no mark goes on a word
 
 
 @pytest.mark.parametrize("merge", ["a", "a zz", "zz a", "a b c", "", " ", 7, None, ["a", "b"]])

@@ -12,7 +12,11 @@ def test_files_of_lines(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["a.csv", "A.TSV.GZ", "iris.data", "a.parquet", "en-dev.conllu", "a.conllu.gz"]
+    "name",
+    [
+        *("a.csv", "A.TSV.GZ", "a.tab", "iris.data"),
+        *("a.parquet", "a.pq", "en-dev.conllu", "a.conllu.gz"),
+    ],
 )
 def test_files_of_rows(name: str) -> None:
     assert not has_lines(name)

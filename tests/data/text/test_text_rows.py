@@ -34,6 +34,9 @@ def test_what_is_not_plain_is_left_to_the_reader_of_tables(text: str) -> None:
 def test_a_file_that_is_not_there_is_refused(tmp_path: Path) -> None:
     with pytest.raises(DataError, match=r"no\.tsv: there is no such file$"):
         read_text_rows(tmp_path / "no.tsv")
+    (tmp_path / "reviews.tsv").write_text(QUOTED, encoding="utf-8")
+    with pytest.raises(DataError, match=r"no such file; did you mean 'reviews\.tsv'\?$"):
+        read_text_rows(tmp_path / "review.tsv")
 
 
 def test_missing_cells_are_empty() -> None:

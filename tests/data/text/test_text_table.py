@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import torch
 
-from netwright.core.config import parse
+from netwright.core.config import describe, parse
 from netwright.core.errors import ConfigError, DataError
 from netwright.data.dataset import Data
 from netwright.data.text import text_table
@@ -98,6 +98,20 @@ def test_a_bag_has_fewer_words_where_nothing_is_asked_for(
     monkeypatch.setattr(text_table, "BAG_SIZE", 6)
     rows = [("one two three four five six seven", kind) for _, kind in ROWS]
     encoder = load(write(tmp_path, rows), inputs=inputs).preprocessor
+    assert isinstance(encoder, RowEncoder)
+    assert encoder.tokenizer.size == size
+
+
+@pytest.mark.parametrize(("inputs", "size"), [("tokens", 20_000), ("bag", 5_000)])
+def test_the_vocabulary_has_the_size_that_the_setting_says(
+    tmp_path: Path, inputs: str, size: int
+) -> None:
+    (said,) = (field.doc for field in describe(TextTableConfig) if field.name == "vocab_size")
+    assert f"{size:,}" in said
+    words = [f"w{number}" for number in range(21_000)]
+    rows = [(" ".join(words[place::30]), kind) for place, (_, kind) in enumerate(ROWS[:30])]
+    settings = {"min_count": 1, "max_length": 4, "val_size": 0, "test_size": 0}
+    encoder = load(write(tmp_path, rows), inputs=inputs, **settings).preprocessor
     assert isinstance(encoder, RowEncoder)
     assert encoder.tokenizer.size == size
 

@@ -78,6 +78,11 @@ def test_the_seed_draws_the_strings_and_the_split_seed_divides_them() -> None:
     assert all_sources(first) == all_sources(divided) != all_sources(other)
 
 
+def test_parts_without_a_row_are_none() -> None:
+    whole = load("copy", **SMALL, val_size=0, test_size=0)
+    assert (whole.val, whole.test) == (None, None)
+
+
 def test_strings_that_cannot_be_drawn_are_refused() -> None:
     with pytest.raises(
         ConfigError, match=r"^data\.min_length must be at most length, got 7 and 6$"

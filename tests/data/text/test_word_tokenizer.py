@@ -41,6 +41,12 @@ def test_the_end_of_a_line_is_a_token_where_asked() -> None:
     assert WordTokenizer.fit(["a b\nc"]).encode("a\nc") == [4, 6]
 
 
+def test_a_vocabulary_alone_is_one_of_words_and_marks() -> None:
+    # As tokenizers were kept before there were ways to split.
+    kept = {"kind": "word", "tokens": [*SPECIALS, ",", "a", "b"], "lower": False}
+    assert WordTokenizer.from_json(kept) == WordTokenizer.fit(["a, b"])
+
+
 def test_rare_words_are_unknown() -> None:
     tokenizer = WordTokenizer.fit(["a a a b b c"], min_count=2)
     assert tokenizer.tokens == (*SPECIALS, "a", "b")
