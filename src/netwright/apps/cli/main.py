@@ -19,6 +19,7 @@ from netwright.apps.cli.commands.doctor_command import doctor
 from netwright.apps.cli.commands.env_command import env
 from netwright.apps.cli.commands.evaluate_command import evaluate
 from netwright.apps.cli.commands.explain_command import explain
+from netwright.apps.cli.commands.export_command import export
 from netwright.apps.cli.commands.generate_command import generate
 from netwright.apps.cli.commands.inspect_command import inspect
 from netwright.apps.cli.commands.list_command import list_names
@@ -50,6 +51,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "evaluate": evaluate,
     "predict": predict,
     "generate": generate,
+    "export": export,
     "report": report,
     "inspect": inspect,
     "compare": compare,

@@ -32,6 +32,7 @@ from netwright.data.text.tokenizer import EOS
 from netwright.decoding.sampling import DecodingConfig
 from netwright.inspection.drawing.page import table, text
 from netwright.inspection.drawing.view import View
+from netwright.recipes.exchange.export import Export, export_run
 from netwright.recipes.plan.recipe_file import read_own_recipe
 from netwright.recipes.run.answers import check_asked, check_is_file, check_paired, in_words, like
 from netwright.recipes.run.generation import build_text_generator
@@ -185,6 +186,19 @@ class Run(RunRecord):
             absent=absent,
             unmeasured=unmeasured,
         )
+
+    def export(self, to: str, out: str | Path | None = None, *, data: Any = None) -> Export:
+        """Write the run for other tools, and compare what was written with the run.
+
+        Args:
+            to: a name in the table of formats: state-dict, onnx, torch-export or hf.
+            out: a new folder; by default RUN-FORMAT beside the run's folder.
+            data: what to compare on, as in `evaluate`; None is the run's own data.
+        """
+        if out is None and self.folder is None:
+            raise ConfigError("this run is kept in memory: give a folder for its export")
+        beside = self.folder and self.folder.with_name(f"{self.folder.resolve().name}-{to}")
+        return export_run(self, to, Path(out or beside or ""), self.examples(data))
 
     def save(self, folder: str | Path) -> Path:
         """Write a run that was trained in memory, `nw.fit(..., save=False)`, into a new folder.
