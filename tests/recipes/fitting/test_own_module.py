@@ -160,9 +160,9 @@ REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
         "'p' has several elements in one memory location, as expand() creates them, and cannot be "
         "written to: call clone() on it",
     ),
-    "another precision": (
-        lambda: dense().double(),
-        "got Float and Double; inputs are torch.float32: call model.to(torch.float32), or convert",
+    "two precisions": (
+        lambda: nn.Sequential(dense(), dense().double()),
+        "; inputs are torch.float32: call model.to(torch.float32), or convert them in forward",
     ),
     "frozen everything": (
         lambda: dense().requires_grad_(False),

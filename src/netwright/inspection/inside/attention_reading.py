@@ -20,6 +20,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from netwright.core.adapted_module import module_name
 from netwright.core.checks import nearest
 from netwright.core.errors import ConfigError, DataError, UnknownNameError
 from netwright.core.evaluation import evaluating
@@ -90,7 +91,7 @@ def show_attention(
     """
     found = read_attention(model, *args, layers=layers, **kwargs)
     if not found:
-        raise DataError(f"{type(model).__name__} computed no attention that could be shown")
+        raise DataError(f"{module_name(model)} computed no attention that could be shown")
     shapes = {path: tuple(weights.shape[2:]) for path, weights in found.items()}
     if len(set(shapes.values())) > 1:
         sizes = ", ".join(f"{path} {queries} x {keys}" for path, (queries, keys) in shapes.items())

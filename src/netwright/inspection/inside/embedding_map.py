@@ -19,6 +19,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from netwright.core.adapted_module import module_name
 from netwright.core.checks import check_finite, check_shape, nearest
 from netwright.core.errors import DataError, UnknownNameError
 from netwright.core.evaluation import evaluating
@@ -227,7 +228,7 @@ def vectors_before_last(model: nn.Module, inputs: Tensor) -> Tensor:
     with evaluating(model), WatchedCalls(note):
         model(inputs)
     if not found:
-        raise DataError(f"{type(model).__name__} has no linear layer whose inputs could be shown")
+        raise DataError(f"{module_name(model)} has no linear layer whose inputs could be shown")
     return found[0]
 
 

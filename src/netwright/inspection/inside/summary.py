@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from torch import Tensor, nn
 from torch.utils.hooks import RemovableHandle
 
+from netwright.core.adapted_module import module_name
 from netwright.core.errors import DataError
 from netwright.core.evaluation import call_with, evaluating
 from netwright.core.seeding import seeded
@@ -210,7 +211,7 @@ def _layers(model: nn.Module, passed: _Passage) -> Iterator[Layer]:
         if own or passed.flops[module] or not any(module.children()):
             yield Layer(
                 path=path,
-                kind=type(module).__name__,
+                kind=module_name(module),
                 output=passed.outputs.get(module, ""),
                 calls=passed.calls[module],
                 parameters=sum(value.numel() for value in own),

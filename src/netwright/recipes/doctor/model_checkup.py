@@ -2,6 +2,7 @@
 
 import torch
 
+from netwright.core.adapted_module import module_name
 from netwright.core.devices import device_of
 from netwright.core.learner import Learner
 from netwright.data.checkup.examination import Examination, examined
@@ -20,7 +21,7 @@ def look_at_model(prepared: Prepared) -> Examination:
     """Try one batch, and follow the differences between rows through the layers."""
     model, train = prepared.model, prepared.data.train
     if isinstance(model, Learner | Ensemble):
-        name = prepared.recipe.model or type(model).__name__
+        name = prepared.recipe.model or module_name(model)
         return Examination(not_looked_at=(f"{name}: it has its own learning rule",))
     most = max(2, min(MOST_ROWS, MOST_NUMBERS // prepared.data.spec.num_features))
     rows = torch.arange(min(most, len(train)), device=train.targets.device)

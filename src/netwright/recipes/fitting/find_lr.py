@@ -9,6 +9,7 @@ from typing import Any
 
 from torch import nn
 
+from netwright.core.adapted_module import module_name
 from netwright.core.config import Config
 from netwright.core.devices import device_of
 from netwright.core.errors import ConfigError
@@ -54,6 +55,6 @@ def find_prepared_lr(prepared: Prepared) -> LearningRateRange:
             f"{recipe.model} has no learning rate of its own: find the one of a member"
         )
     if isinstance(model, Learner):
-        name = recipe.model or type(model).__name__
+        name = recipe.model or module_name(model)
         raise ConfigError(f"{name} has its own learning rule and no learning rate to find")
     return try_learning_rates(model, prepared.data, prepared.task, recipe.train, seed=recipe.seed)

@@ -12,6 +12,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from netwright.core.adapted_module import module_name
 from netwright.core.devices import device_of
 from netwright.core.errors import ConfigError, NetwrightError, ShapeError
 from netwright.core.evaluation import differentiable, evaluating
@@ -213,7 +214,7 @@ def _watch(path: str, part: nn.Module, layers: list[Layer], inside: list[str]) -
         shapes = [tuple(tensor.shape) for tensor in tensors_of(output)]
         if not list(module.children()) and shapes:
             count = sum(parameter.numel() for parameter in module.parameters())
-            kind = type(module).__name__
+            kind = module_name(module)
             layers.append(Layer(path=path, kind=kind, shape=shapes[0], parameters=count))
 
     return [part.register_forward_pre_hook(enter), part.register_forward_hook(leave)]

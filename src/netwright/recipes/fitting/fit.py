@@ -10,6 +10,7 @@ import torch
 from torch import nn
 from torch.nn.modules.batchnorm import _BatchNorm
 
+from netwright.core.adapted_module import Place
 from netwright.core.checks import check_no_nul
 from netwright.core.config import Config
 from netwright.core.devices import device_of, pick_device
@@ -20,6 +21,7 @@ from netwright.data.dataset import Data, Split, check_data
 from netwright.models.catalog import MODELS
 from netwright.models.dry_build import check_size
 from netwright.models.ensembles.ensemble import Ensemble
+from netwright.recipes.fitting.adapting import adapt
 from netwright.recipes.fitting.ensemble_fit import prepare_ensemble
 from netwright.recipes.fitting.first_batch import try_first_batch
 from netwright.recipes.fitting.gradient_fit import check_monitor
@@ -36,6 +38,7 @@ from netwright.recipes.plan.sources import load_configured, load_source, source_
 from netwright.recipes.run.run import Run
 from netwright.recipes.saved.resume import AUTO, NEVER
 from netwright.train.callback import Callback, check_callbacks
+from netwright.train.own.parts import NO_PARTS, OwnParts
 from netwright.train.settings import TrainConfig, pace_for
 from netwright.train.tasks.catalog import task_for
 from netwright.train.trainer import Trainer
@@ -53,6 +56,7 @@ def fit(  # noqa: PLR0913 - the one door, with a name for each question
     allow: str | Sequence[str] = (),
     start_from: str | Path | Run = "",
     callbacks: Sequence[Callback] = (),
+    output: Place | None = None,
     quiet: bool = False,
     save: bool = True,
     **settings: Any,
@@ -73,6 +77,9 @@ def fit(  # noqa: PLR0913 - the one door, with a name for each question
         start_from: a run, or a .safetensors file, whose weights are the first ones of this new
             run; the last part may have other outputs, and is then a new one.
         callbacks: your own, beside those that every run has.
+        output: where a module of your own returns a tuple, dict or dataclass, the place, key or
+            field of its prediction; by default `logits`, `output` or `pred`, or the only tensor
+            that it can be.
         quiet: print nothing.
         save: False trains in memory and writes nothing; `run.save(folder)` may do so afterwards.
         **settings: of training (epochs, lr ...), of the model (hidden, dropout ...) or of the data
@@ -85,8 +92,9 @@ def fit(  # noqa: PLR0913 - the one door, with a name for each question
     check_one_beginning(resume, start_from)
     _check_save(save, out, resume)
     check_callbacks(callbacks)
+    own = OwnParts(output=output)
     return train(
-        _prepared(model, data, seed, run_path(start_from), settings),
+        _prepared(model, data, seed, run_path(start_from), settings, own),
         out=None if out is None else Path(out),
         resume=resume,
         allow=allow,
@@ -109,17 +117,18 @@ def _prepared(
     seed: int | None,
     start_from: str,
     settings: dict[str, Any],
+    own: OwnParts = NO_PARTS,
 ) -> Prepared:
     if isinstance(model, Recipe):
         if data is not None:
             raise ConfigError(f"{model!r} names its data: leave out data, or give a model's name")
         recipe = change_recipe(model, seed=seed, **settings)
         recipe = replace(recipe, start_from=start_from or recipe.start_from)
-        return put_together(recipe, load_configured(recipe))
+        return put_together(recipe, load_configured(recipe), own=own)
     data = DEFAULTS["data"]["name"] if data is None else data
     _check_readable(model, data, settings)
     recipe, loaded, module = resolve(model, data, seed=0 if seed is None else seed, **settings)
-    return put_together(replace(recipe, start_from=start_from), loaded, module)
+    return put_together(replace(recipe, start_from=start_from), loaded, module, own=own)
 
 
 def resolve(
@@ -133,7 +142,12 @@ def resolve(
 
 
 def put_together(
-    recipe: Recipe, data: Data, module: nn.Module | None = None, *, is_part: bool = False
+    recipe: Recipe,
+    data: Data,
+    module: nn.Module | None = None,
+    *,
+    own: OwnParts = NO_PARTS,
+    is_part: bool = False,
 ) -> Prepared:
     """Build the recipe's model (or take the user's) for this data, and try one batch.
 
@@ -141,6 +155,7 @@ def put_together(
         recipe: what to build.
         data: what to learn from.
         module: the user's own, for a recipe without a model.
+        own: what else the user handed over.
         is_part: more rows will come, so these may be of one class.
     """
     check_data(data, is_part=is_part)
@@ -165,6 +180,10 @@ def put_together(
         check_own_module(module)
         check_complex(module, recipe.train)
     module.to(pick_device(recipe.train.device))
+    if not recipe.model:
+        module = adapt(module, data, own.output)
+    elif own.output is not None:
+        raise ConfigError(f"{recipe.model} returns one tensor: remove output={own.output!r}")
     learns_by_itself = isinstance(module, Learner | Ensemble)
     weighing = TrainConfig(class_weight=recipe.train.class_weight)
     task = task_for(

@@ -8,6 +8,7 @@ from typing import Any
 
 from torch import nn
 
+from netwright.core.adapted_module import module_name
 from netwright.core.devices import device_of
 from netwright.core.errors import ConfigError
 from netwright.core.files.folder_lock import FolderLock
@@ -113,7 +114,7 @@ def _run_folder(
         yield origin
         return
     recipe, model = prepared.recipe, prepared.model
-    names = (recipe.model or type(model).__name__, prepared.data.name)
+    names = (recipe.model or module_name(model), prepared.data.name)
     place = find_run(resume, out, recipe, names)
     if place is None:
         notes = take_first_weights(prepared)  # may be refused, before a folder is made

@@ -10,6 +10,7 @@ from typing import Any
 
 import torch
 
+from netwright.core.adapted_module import module_name
 from netwright.core.errors import ConfigError
 from netwright.core.files.storage import read_json, write_json, write_text
 from netwright.data.loading.stored import Sample
@@ -142,7 +143,7 @@ def _check_free(path: Path) -> None:
 
 def _title(run: RunRecord, config: Mapping[str, Any]) -> str:
     data = config["data"].get("path") or config["data"]["name"] or "arrays"
-    return f"{config['model']['name'] or type(run.model).__name__} on {data}"
+    return f"{config['model']['name'] or module_name(run.model)} on {data}"
 
 
 def _subtitle(run: RunRecord) -> str:

@@ -39,7 +39,7 @@ from netwright.recipes.run.generation import build_text_generator
 from netwright.recipes.run.metric_table import metric_rows
 from netwright.recipes.run.report import write_report
 from netwright.recipes.saved.environment import describe_environment
-from netwright.recipes.saved.model_of_run import build_saved_model, put_weights
+from netwright.recipes.saved.model_of_run import adapted_again, build_saved_model, put_weights
 from netwright.recipes.saved.results_file import read_results
 from netwright.recipes.saved.run_data import load_run_data
 from netwright.recipes.saved.run_folder import SavedModel, check_run_folder
@@ -303,6 +303,7 @@ def open_run(folder: str | Path, model: nn.Module | None = None) -> Run:
     saved = SavedModel(folder / "model")
     if model is None:
         model = build_saved_model(saved, folder)
+    model = adapted_again(model, saved, folder)
     put_weights(model, saved, folder)
     metrics = folder / HISTORY_FILE
     config = read_own_recipe(folder)

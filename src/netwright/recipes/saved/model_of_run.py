@@ -6,6 +6,7 @@ from pathlib import Path
 
 from torch import nn
 
+from netwright.core.adapted_module import AdaptedModule
 from netwright.core.config import parse
 from netwright.core.errors import ConfigError, DataError
 from netwright.models.catalog import MODELS
@@ -30,6 +31,16 @@ def build_saved_model(saved: SavedModel, folder: Path) -> nn.Module:
         settings = parse(kind.settings, saved.described["settings"], "model")
         check_fits_weights(lambda: kind.build(settings, saved.spec), saved.weights)
         return kind.build(settings, saved.spec)
+
+
+def adapted_again(model: nn.Module, saved: SavedModel, folder: Path) -> nn.Module:
+    """The model as the run called it: one that takes or gives several tensors is adapted."""
+    if "adapted" not in saved.described:
+        return model
+    match saved.described["adapted"]:
+        case {"part": None | str() | int() as part, **rest} if not rest:
+            return AdaptedModule(model, part)
+    raise DataError(f"{folder} does not say how its model is called")
 
 
 def put_weights(model: nn.Module, saved: SavedModel, folder: Path) -> None:

@@ -20,6 +20,7 @@ import torch
 from safetensors.torch import save
 from torch import Tensor, nn
 
+from netwright.core.adapted_module import AdaptedModule, module_name
 from netwright.core.devices import pick_device
 from netwright.core.errors import ConfigError, DataError, NetwrightError
 from netwright.core.field_kinds import check_fields
@@ -189,11 +190,12 @@ def save_model(
         "format": FORMAT,
         "name": section["name"],
         "settings": {name: value for name, value in section.items() if name != "name"},
-        "class": type(model).__name__,
+        "class": module_name(model),
         "data": data.name,
         "spec": data.spec.to_json(),
         "task": task.to_json(),
         "baseline": task.baseline(data.train).tolist(),
+        **({"adapted": {"part": model.part}} if isinstance(model, AdaptedModule) else {}),
     }
     preprocessor = {"kind": data.preprocessor.kind, **data.preprocessor.to_json()}
     with new_folder(folder / "model", replace=True) as staging:  # a resumed run ends again

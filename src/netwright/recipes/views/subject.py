@@ -9,6 +9,7 @@ from functools import cached_property
 import torch
 from torch import Tensor
 
+from netwright.core.adapted_module import module_name
 from netwright.core.devices import device_of
 from netwright.core.errors import ConfigError
 from netwright.data.dataset import Split
@@ -35,7 +36,7 @@ class Subject:
     @property
     def name(self) -> str:
         """What its model is called: the catalog's name, or the class of a module of one's own."""
-        return str(self.run.config["model"]["name"]) or type(self.run.model).__name__
+        return str(self.run.config["model"]["name"]) or module_name(self.run.model)
 
     @property
     def data(self) -> Sample:

@@ -9,6 +9,7 @@ Network Trajectories" (1990).
 
 from torch import nn
 
+from netwright.core.adapted_module import module_name
 from netwright.core.errors import ConfigError
 from netwright.train.callback import Callback
 from netwright.train.carried_state import CarriesState
@@ -28,7 +29,7 @@ class CarryState(Callback):
     def __init__(self, model: nn.Module, batch_size: int) -> None:
         if not isinstance(model, CarriesState):
             raise ConfigError(
-                f"carry_state is for recurrent models, {type(model).__name__} has no state to carry"
+                f"carry_state is for recurrent models, {module_name(model)} has no state to carry"
             )
         self.model, self.batch_size = model, batch_size
 

@@ -13,6 +13,7 @@ import math
 
 from torch import nn
 
+from netwright.core.adapted_module import module_name
 from netwright.core.errors import ConfigError
 from netwright.decoding.source_decoder import SourceDecoder
 from netwright.train.callback import Callback
@@ -37,7 +38,7 @@ class ScheduledSampling(Callback):
     ) -> None:
         if not isinstance(model, SourceDecoder):
             raise ConfigError(
-                f"teacher_forcing is for sequence-to-sequence models, got {type(model).__name__}"
+                f"teacher_forcing is for sequence-to-sequence models, got {module_name(model)}"
             )
         self.model: SourceDecoder = model
         self.first, self.last, self.decay = first, last, decay

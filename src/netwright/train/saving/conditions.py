@@ -8,6 +8,7 @@ import torch
 from torch import nn
 
 from netwright.core import version
+from netwright.core.adapted_module import module_name
 from netwright.core.config import to_mapping
 from netwright.data.dataset import Data
 from netwright.data.fingerprint import fingerprint
@@ -50,7 +51,7 @@ def describe_conditions(
             for name, tensor in lasting_tensors(model).items()
         },
         "layers": {
-            name or "model": f"{type(part).__name__}({part.extra_repr()})"
+            name or "model": f"{module_name(part)}({part.extra_repr()})"
             for name, part in model.named_modules()
         },
         "classes": list(data.spec.class_names),

@@ -18,6 +18,7 @@ from typing import ClassVar
 import torch
 from torch import Tensor, nn
 
+from netwright.core.adapted_module import module_name
 from netwright.core.errors import ConfigError
 from netwright.core.outputs import Output, logits_of
 from netwright.data.dataset import Split
@@ -41,7 +42,7 @@ class SequenceToSequence(PerToken):
         if not isinstance(model, SourceDecoder):
             raise ConfigError(
                 "sequence-to-sequence training needs a model with a source and a target "
-                f"(SourceDecoder), got {type(model).__name__}"
+                f"(SourceDecoder), got {module_name(model)}"
             )
         told = logits_of(output).argmax(dim=2)
         length = told.shape[1]

@@ -70,7 +70,9 @@ class RunningMetrics:
         headline = self.task.headline_sum(
             outputs, torch.cat(targets), torch.cat(known) if known else None
         )
-        return self.loss + loss, self.headline + headline, self.counted + sizes.sum()
+        # Of a model in float64 the sums are float32 all the same, before and after a resume.
+        headline = self.headline + headline.to(self.headline.dtype)
+        return self.loss + loss, headline, self.counted + sizes.sum()
 
     def values(self, ranks: Ranks = ALONE) -> dict[str, float]:
         """The loss and the headline measure, as means over what all ranks counted.
