@@ -87,6 +87,34 @@ def test_closure_is_claimed_exactly_where_a_step_needs_one(name: str) -> None:
         assert bool((weight < 1).all())
 
 
+def steps_on_a_slope(name: str, sign: int, **settings: Any) -> tuple[list[float], torch.Tensor]:
+    """The losses of four steps on sign times a bowl of matrices, and where they end."""
+    rows = torch.linspace(-1, 2, 6, dtype=torch.float64).view(2, 3)
+    weight, entry = nn.Parameter(torch.zeros_like(rows)), OPTIMIZERS.load(name)
+    make: Any = entry.make
+    optimizer = make([weight], lr=0.1, **{**entry.presets, **settings})
+
+    def closure() -> Any:
+        optimizer.zero_grad()
+        loss = sign * (weight - rows).square().sum()
+        if entry.graph:
+            return loss, (weight,)
+        torch.autograd.backward(loss)
+        return loss
+
+    step: Any = optimizer.step
+    return [float(step(closure).detach()) for _ in range(4)], weight.detach()
+
+
+@pytest.mark.parametrize("name", [name for name in OPTIMIZERS if name != "lbfgs"])
+def test_to_maximize_is_to_minimize_the_negative(name: str) -> None:
+    down, floor = steps_on_a_slope(name, 1)
+    up, top = steps_on_a_slope(name, -1, maximize=True)
+    assert torch.equal(floor, top)
+    assert up == [-loss for loss in down]
+    assert up[-1] > up[0]  # or else nothing moved
+
+
 def test_unknown_name_is_refused_with_the_nearest() -> None:
     with pytest.raises(UnknownNameError, match=r"^unknown optimizer 'adm'; did you mean 'adam'"):
         OPTIMIZERS.load("adm")

@@ -108,3 +108,14 @@ def test_a_complex_gradient_is_refused() -> None:
     sentence = "Counted needs real, dense gradients, got torch.complex64 as torch.strided"
     with pytest.raises(RunError, match=f"^{re.escape(sentence)}$"):
         Counted([only]).step()
+
+
+def test_a_group_that_maximizes_climbs_while_another_descends() -> None:
+    up, down = weight(1.0), weight(1.0)
+    settings = {"params": [up], "maximize": True, "weight_decay": 0.5}
+    optimizer = Counted([settings, {"params": [down]}])
+    up.grad = down.grad = torch.ones(1)
+    optimizer.step()
+    assert up.item() == pytest.approx((1 - 0.1 * 0.5) + 0.1)  # the decay is no part of the loss
+    assert down.item() == pytest.approx(0.9)
+    assert up.grad.item() == 1.0  # what others read is left as it is

@@ -16,6 +16,7 @@ class ForeachOptimizer(torch.optim.Optimizer, ABC):
     A subclass gives `new_state` and `update`, and never writes the loop again. `update` gets lists
     of equal length and works on them by torch's foreach functions: a few kernels a step on a GPU,
     not a few a tensor. Weight decay is apart from the gradient: w <- (1 - lr weight_decay) w.
+    The gradients of a group with `maximize` are negated, so that no `update` has to know of it.
     """
 
     @abstractmethod
@@ -45,6 +46,8 @@ class ForeachOptimizer(torch.optim.Optimizer, ABC):
                 continue
             gradients = [weight.grad for weight in weights]
             self._check_gradients(gradients)
+            if group.get("maximize", False):  # groups saved before it was a setting have none
+                gradients = list(torch._foreach_neg(gradients))
             for weight in weights:
                 if not self.state[weight]:
                     self.state[weight].update(self.new_state(weight))

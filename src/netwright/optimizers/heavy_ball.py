@@ -26,6 +26,7 @@ class HeavyBall(ForeachOptimizer):
         lr: the learning rate.
         momentum: the share of a step that the next one keeps.
         weight_decay: the pull toward zero, apart from the gradient.
+        maximize: step up the gradient instead of down.
     """
 
     def __init__(
@@ -35,11 +36,13 @@ class HeavyBall(ForeachOptimizer):
         *,
         momentum: float = 0.9,
         weight_decay: float = 0.0,
+        maximize: bool = False,
     ) -> None:
         check_not_negative("lr", lr)
         check_fraction("momentum", momentum)
         check_not_negative("weight_decay", weight_decay)
-        super().__init__(params, {"lr": lr, "momentum": momentum, "weight_decay": weight_decay})
+        settings = {"lr": lr, "momentum": momentum, "weight_decay": weight_decay}
+        super().__init__(params, {**settings, "maximize": maximize})
 
     def new_state(self, weight: Tensor) -> dict[str, Any]:
         """The last step, from 0."""

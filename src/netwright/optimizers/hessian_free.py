@@ -51,6 +51,7 @@ class HessianFree(torch.optim.Optimizer):
         damping: lambda of the first step; 0 stays 0.
         cg_steps: products with the curvature that a step may cost.
         tol: the part of the gradient that conjugate gradients may leave unexplained.
+        maximize: raise the loss, which is then to be concave in the outputs.
     """
 
     needs_graph: ClassVar[bool] = True
@@ -63,12 +64,14 @@ class HessianFree(torch.optim.Optimizer):
         damping: float = 1.0,
         cg_steps: int = 50,
         tol: float = 1e-3,
+        maximize: bool = False,
     ) -> None:
         check_not_negative("lr", lr)
         check_not_negative("damping", damping)
         check_positive("cg_steps", cg_steps)
         check_positive("tol", tol)
-        super().__init__(params, {"lr": lr, "damping": damping, "cg_steps": cg_steps, "tol": tol})
+        settings = {"lr": lr, "damping": damping, "cg_steps": cg_steps, "tol": tol}
+        super().__init__(params, {**settings, "maximize": maximize})
         check_one_group(self)
 
     @torch.no_grad()
@@ -78,10 +81,16 @@ class HessianFree(torch.optim.Optimizer):
         weights = group["params"]
         memory = self.state[weights[0]]
         damping = memory.get("damping", group["damping"])
-        with torch.enable_grad():
+        sign = -1 if group.get("maximize", False) else 1
+
+        def evaluate() -> tuple[Tensor, Sequence[Tensor]]:
             loss, outputs = closure()
-            gradient = gradient_of(loss, weights)
-            curvature = GaussNewton(loss, outputs, weights)
+            return sign * loss, outputs
+
+        with torch.enable_grad():
+            cost, outputs = evaluate()
+            gradient = gradient_of(cost, weights)
+            curvature = GaussNewton(cost, outputs, weights)
         solved = conjugate_gradient(
             lambda v: curvature(v) + damping * v,
             -gradient,
@@ -90,9 +99,9 @@ class HessianFree(torch.optim.Optimizer):
         )
         move = group["lr"] * solved.x
         foretold = gradient @ move + move @ curvature(move) / 2
-        found = _move_while_it_helps(weights, unflatten(move, weights), closure, loss)
+        found = _move_while_it_helps(weights, unflatten(move, weights), evaluate, cost)
         memory["damping"] = next_damping(damping, float(found / foretold))
-        return loss.detach()
+        return sign * cost.detach()
 
 
 def _move_while_it_helps(

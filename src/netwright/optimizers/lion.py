@@ -26,6 +26,7 @@ class Lion(ForeachOptimizer):
         lr: the length of a step in each coordinate.
         betas: the share of the momentum in the blend that gives the step, and in the one kept.
         weight_decay: the pull toward zero, apart from the gradient.
+        maximize: step up the gradient instead of down.
     """
 
     def __init__(
@@ -35,12 +36,14 @@ class Lion(ForeachOptimizer):
         *,
         betas: tuple[float, float] = (0.9, 0.99),
         weight_decay: float = 0.0,
+        maximize: bool = False,
     ) -> None:
         check_not_negative("lr", lr)
         for index, beta in enumerate(betas):
             check_fraction(f"betas[{index}]", beta)
         check_not_negative("weight_decay", weight_decay)
-        super().__init__(params, {"lr": lr, "betas": betas, "weight_decay": weight_decay})
+        settings = {"lr": lr, "betas": betas, "weight_decay": weight_decay}
+        super().__init__(params, {**settings, "maximize": maximize})
 
     def new_state(self, weight: Tensor) -> dict[str, Any]:
         """The momentum, from 0."""

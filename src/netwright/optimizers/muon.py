@@ -67,9 +67,10 @@ class Muon(ForeachOptimizer):
             "match_rms_adamw" 0.2 sqrt(max(rows, columns)), with which a rate for AdamW fits.
         adam_lr: the learning rate of all other parameters.
         adam_betas: their `betas`.
+        maximize: step up the gradient instead of down.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - torch's own, and three of AdamW
         self,
         params: ParamsT,
         lr: float = 0.02,
@@ -80,6 +81,7 @@ class Muon(ForeachOptimizer):
         adjust_lr_fn: AdjustRate = "original",
         adam_lr: float = 3e-4,
         adam_betas: tuple[float, float] = (0.9, 0.95),
+        maximize: bool = False,
     ) -> None:
         for name, value in (("lr", lr), ("adam_lr", adam_lr), ("weight_decay", weight_decay)):
             check_not_negative(name, value)
@@ -98,6 +100,7 @@ class Muon(ForeachOptimizer):
             "adjust_lr_fn": adjust_lr_fn,
             "adam_lr": adam_lr,
             "adam_betas": adam_betas,
+            "maximize": maximize,
         }
         super().__init__(params, defaults)
 
@@ -176,7 +179,7 @@ def _adamw_step(
         lr=group["lr"],
         weight_decay=0.0,  # done already
         eps=ADAM_EPS,
-        maximize=False,
+        maximize=False,  # the gradients are negated already
     )
 
 

@@ -40,6 +40,7 @@ class Newton(torch.optim.Optimizer):
         lr: how much of the step is taken; 1 is Newton's.
         damping: what is added to all eigenvalues; more makes short steps along the gradient.
         max_parameters: more weights than this are refused.
+        maximize: look for a maximum: the damping then bends steps up the gradient.
     """
 
     needs_graph: ClassVar[bool] = True
@@ -51,10 +52,12 @@ class Newton(torch.optim.Optimizer):
         *,
         damping: float = 0.0,
         max_parameters: int = 5000,
+        maximize: bool = False,
     ) -> None:
         check_not_negative("lr", lr)
         check_not_negative("damping", damping)
-        super().__init__(params, {"lr": lr, "damping": damping, "max_parameters": max_parameters})
+        settings = {"lr": lr, "damping": damping, "max_parameters": max_parameters}
+        super().__init__(params, {**settings, "maximize": maximize})
         check_one_group(self)
         count = sum(weight.numel() for weight in self.param_groups[0]["params"])
         if count > max_parameters:
@@ -70,7 +73,8 @@ class Newton(torch.optim.Optimizer):
         weights = group["params"]
         with torch.enable_grad():
             loss, _ = closure()
-            gradient = gradient_of(loss, weights, create_graph=True)
+            cost = -loss if group.get("maximize", False) else loss
+            gradient = gradient_of(cost, weights, create_graph=True)
         hessian = hessian_of(gradient, weights)
         direction = newton_direction(hessian, gradient.detach(), group["damping"])
         torch._foreach_add_(weights, unflatten(direction, weights), alpha=group["lr"])

@@ -29,13 +29,21 @@ class SVRG(torch.optim.Optimizer):
         params: what to move.
         lr: the learning rate, which need not fall.
         period: steps between snapshots, each of which costs a gradient of all rows.
+        maximize: step up the gradient instead of down.
     """
 
-    def __init__(self, params: Iterable[Tensor], lr: float = 0.1, *, period: int = 100) -> None:
+    def __init__(
+        self,
+        params: Iterable[Tensor],
+        lr: float = 0.1,
+        *,
+        period: int = 100,
+        maximize: bool = False,
+    ) -> None:
         check_not_negative("lr", lr)
         if period < 1:
             raise ValueError(f"period must be at least 1, got {period}")
-        super().__init__(params, {"lr": lr, "period": period})
+        super().__init__(params, {"lr": lr, "period": period, "maximize": maximize})
         check_one_group(self)
 
     @torch.no_grad()
@@ -62,7 +70,8 @@ class SVRG(torch.optim.Optimizer):
             _, known = _evaluate(closure, weights)
         torch._foreach_sub_(direction, known)
         torch._foreach_add_(direction, [state["full"] for state in states])
-        torch._foreach_add_(weights, direction, alpha=-group["lr"])
+        sign = 1 if group.get("maximize", False) else -1
+        torch._foreach_add_(weights, direction, alpha=sign * group["lr"])
         for state in states:
             state["step"] = taken + 1
         return loss
