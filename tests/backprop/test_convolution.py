@@ -61,6 +61,27 @@ def test_they_are_those_of_autograd_and_the_adjoint(
     assert_equal((weight * found.weight).sum(), product)
 
 
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"dilation": 2, "groups": 2},
+        {"dilation": (3, 1), "stride": (2, 3), "padding": (1, 4)},  # 4: more than it reaches over
+        {"dilation": (1, 2), "stride": (3, 2), "padding": (5, 0)},
+    ],
+)
+def test_dilated_and_with_settings_of_each_dimension(options: dict[str, Any]) -> None:
+    weight = numbers(6, 4 // options.get("groups", 1), 3, 2, seed=1)
+    parts = (numbers(3, 4, 8, 7), weight, numbers(6, seed=2))
+    torch_conv = partial(F.conv2d, **options)
+    y, kept = conv_forward(*parts, **options)
+    assert_equal(y, torch_conv(*parts))
+    delta = numbers(*y.shape, seed=3)
+    found = conv_backward(kept, delta)
+    expected = autograd_gradients(torch_conv, parts, delta)
+    for ours, theirs in zip((found.x, found.weight, found.bias), expected, strict=True):
+        assert_equal(ours, theirs)
+
+
 def test_the_gradient_agrees_with_finite_differences() -> None:
     x, weight, delta = numbers(1, 2, 5), numbers(2, 2, 3, seed=1), numbers(1, 2, 3, seed=2)
     loss = partial(weighted_sum, delta=delta, stride=2, padding=1)

@@ -2,8 +2,8 @@
 
 With delta = dR/dy, whose values stand `stride` places apart with zeros between them,
 
-    dR/dW = the padded input, cross-correlated with delta,
-    dR/dx = delta, fully convolved with the kernels,
+    dR/dW = the padded input, cross-correlated with delta,      at every `dilation`-th place
+    dR/dx = delta, fully convolved with the kernels,             dilated as they are
     dR/db = the sum of delta.
 
 The second is also called a transposed convolution: <conv(x), delta> = <x, conv^T(delta)>.
@@ -14,6 +14,7 @@ Source: Dumoulin and Visin, "A guide to convolution arithmetic for deep learning
 """
 
 from dataclasses import dataclass
+from functools import partial
 from typing import NamedTuple
 
 import torch
@@ -21,7 +22,13 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from netwright.core.checks import check_shape
-from netwright.layers.convolution.unfolded_convolution import conv_layer, layer_output_size
+from netwright.layers.convolution.unfolded_convolution import (
+    PerAxis,
+    conv_layer,
+    layer_output_size,
+    padded,
+    per_axis,
+)
 
 
 class ConvKept(NamedTuple):
@@ -29,8 +36,9 @@ class ConvKept(NamedTuple):
 
     x: Tensor
     weight: Tensor
-    stride: int
-    padding: int
+    stride: tuple[int, ...]
+    padding: tuple[int, ...]
+    dilation: tuple[int, ...]
     groups: int
 
 
@@ -44,7 +52,14 @@ class ConvGradients:
 
 
 def conv_forward(
-    x: Tensor, weight: Tensor, bias: Tensor, *, stride: int = 1, padding: int = 0, groups: int = 1
+    x: Tensor,
+    weight: Tensor,
+    bias: Tensor,
+    *,
+    stride: PerAxis = 1,
+    padding: PerAxis = 0,
+    dilation: PerAxis = 1,
+    groups: int = 1,
 ) -> tuple[Tensor, ConvKept]:
     """y_o = b_o + sum_c W_oc x_c, each product a valid cross-correlation.
 
@@ -54,39 +69,56 @@ def conv_forward(
         bias: (O,).
         stride: places from one window to the next.
         padding: zeros at each end.
+        dilation: places from one value of a kernel to the next.
         groups: g; the channels of a group see one another only.
     """
-    y = conv_layer(x, weight, bias, stride=stride, padding=padding, groups=groups)
-    return y, ConvKept(x, weight, stride, padding, groups)
+    y = conv_layer(
+        x, weight, bias, stride=stride, padding=padding, dilation=dilation, groups=groups
+    )
+    dims = x.ndim - 2
+    return y, ConvKept(
+        x,
+        weight,
+        stride=per_axis("stride", stride, dims),
+        padding=per_axis("padding", padding, dims),
+        dilation=per_axis("dilation", dilation, dims),
+        groups=groups,
+    )
 
 
 def conv_backward(kept: ConvKept, delta: Tensor) -> ConvGradients:
     """The gradients from delta = dR/dy, of the shape of the layer's output."""
-    x, weight, stride, padding, groups = kept
-    size = layer_output_size(x, weight, stride=stride, padding=padding, groups=groups)
-    check_shape("delta", delta, len(x), len(weight), *size)
-    dense = layer_output_size(x, weight, stride=1, padding=padding, groups=groups)
-    spread = x.new_zeros(len(x), len(weight), *dense)
-    spread[(slice(None), slice(None), *[slice(None, None, stride)] * len(size))] = delta
+    x, weight, groups = kept.x, kept.weight, kept.groups
+    sizes = partial(
+        layer_output_size, x, weight, padding=kept.padding, dilation=kept.dilation, groups=groups
+    )
+    check_shape("delta", delta, len(x), len(weight), *sizes(stride=kept.stride))
+    spread = x.new_zeros(len(x), len(weight), *sizes(stride=1))
+    spread[(slice(None), slice(None), *(slice(None, None, s) for s in kept.stride))] = delta
     return ConvGradients(
-        x=_input_gradient(spread, weight, padding, groups),
-        weight=_weight_gradient(F.pad(x, [padding, padding] * len(size)), spread, groups),
+        x=_input_gradient(spread, kept),
+        weight=_weight_gradient(padded(x, kept.padding), spread, kept.dilation, groups),
         bias=delta.transpose(0, 1).flatten(1).sum(dim=1),
     )
 
 
-def _weight_gradient(padded: Tensor, spread: Tensor, groups: int) -> Tensor:
+def _weight_gradient(
+    inputs: Tensor, spread: Tensor, dilation: tuple[int, ...], groups: int
+) -> Tensor:
     """Each pair of channels is correlated; the sum over the batch takes the place of channels."""
     parts = [
-        conv_layer(inputs.transpose(0, 1), deltas.transpose(0, 1))  # (C / g, O / g, k ...)
-        for inputs, deltas in zip(padded.chunk(groups, 1), spread.chunk(groups, 1), strict=True)
+        conv_layer(x.transpose(0, 1), deltas.transpose(0, 1), stride=dilation)
+        for x, deltas in zip(inputs.chunk(groups, 1), spread.chunk(groups, 1), strict=True)
     ]
-    return torch.cat(parts, dim=1).transpose(0, 1)
+    return torch.cat(parts, dim=1).transpose(0, 1)  # of parts (C / g, O / g, k ...)
 
 
-def _input_gradient(spread: Tensor, weight: Tensor, padding: int, groups: int) -> Tensor:
+def _input_gradient(spread: Tensor, kept: ConvKept) -> Tensor:
     """A layer from O to C channels with flipped kernels; the gradient of the padding is cut off."""
+    weight, groups = kept.weight, kept.groups
     grouped = weight.reshape(groups, len(weight) // groups, *weight.shape[1:])
     back = grouped.transpose(1, 2).flatten(0, 1)  # (C, O / g, k ...)
-    margins = [k - 1 - padding for k in reversed(weight.shape[2:]) for _ in range(2)]
-    return conv_layer(F.pad(spread, margins), back.flip(tuple(range(2, back.ndim))), groups=groups)
+    each = zip(weight.shape[2:], kept.dilation, kept.padding, strict=True)
+    margins = [d * (k - 1) - p for k, d, p in reversed(list(each)) for _ in range(2)]
+    flipped = back.flip(tuple(range(2, back.ndim)))
+    return conv_layer(F.pad(spread, margins), flipped, dilation=kept.dilation, groups=groups)

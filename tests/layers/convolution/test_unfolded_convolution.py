@@ -34,6 +34,39 @@ def test_layer_is_that_of_torch(stride: int, padding: int, groups: int) -> None:
     assert_equal(conv_layer(x, weight, bias, **options), F.conv2d(x, weight, bias, **options))
 
 
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"dilation": 2},
+        {"dilation": 2, "stride": 2, "padding": 3, "groups": 2},
+        {"dilation": (1, 3), "stride": (2, 1), "padding": (0, 2)},
+        {"dilation": (3, 1), "stride": (1, 3), "padding": (2, 1), "groups": 4},
+    ],
+)
+def test_dilation_and_settings_of_each_dimension_are_those_of_torch(
+    options: dict[str, Any],
+) -> None:
+    x, weight = numbers(2, 4, 9, 8), numbers(8, 4 // options.get("groups", 1), 3, 2, seed=1)
+    assert_equal(conv_layer(x, weight, **options), F.conv2d(x, weight, **options))
+    first = {
+        name: value[0] if isinstance(value, tuple) else value for name, value in options.items()
+    }
+    x, weight = x[..., 0], weight[..., 0]
+    expected = F.conv1d(x, weight, **first)
+    assert_equal(conv_layer(x, weight, **first), expected)
+    each: dict[str, Any] = {
+        name: value if name == "groups" else (value,) for name, value in first.items()
+    }
+    assert_equal(conv_layer(x, weight, **each), expected)
+
+
+def test_windows_of_a_dilated_kernel_by_hand() -> None:
+    x = torch.arange(7)[None, None]
+    assert windows(x, (3,), stride=2, dilation=2).tolist() == [[[[0, 2, 4], [2, 4, 6]]]]
+    assert output_size(7, 3, stride=2, dilation=2) == 2
+    assert output_size(5, 3, dilation=2) == 1  # it just fits
+
+
 @pytest.mark.covers("conv-layer")
 def test_layer_is_the_sum_over_channels_that_loops_compute() -> None:
     x, weight, bias = numbers(2, 3, 5, 6), numbers(4, 3, 3, 2, seed=1), numbers(4, seed=2)
@@ -147,6 +180,24 @@ def test_half_the_sides_and_twice_the_channels_cost_the_same() -> None:
             {"padding": 1},
             "a kernel of 5 must fit into the padded size, got 2 + 2",
         ),
+        (
+            (1, 1, 4),
+            (1, 1, 3),
+            {"dilation": 2},
+            "a kernel of 3, 5 places with dilation 2, must fit into the padded size, got 4 + 0",
+        ),
+        (
+            (1, 1, 4, 4),
+            (1, 1, 3, 3),
+            {"stride": (1, 2, 3)},
+            "stride must be one number or 2, one a dimension, got (1, 2, 3)",
+        ),
+        (
+            (1, 1, 4),
+            (1, 1, 3),
+            {"padding": (1, 1)},
+            "padding must be one number or 1, one a dimension, got (1, 1)",
+        ),
     ],
 )
 def test_tensors_that_do_not_fit_are_refused(
@@ -160,6 +211,10 @@ def test_settings_outside_their_range_are_refused() -> None:
     x, weight = torch.zeros(1, 1, 5), torch.zeros(1, 1, 3)
     with pytest.raises(ConfigError, match=r"^stride must be positive, got 0$"):
         conv_layer(x, weight, stride=0)
+    with pytest.raises(ConfigError, match=r"^dilation must be positive, got 0$"):
+        conv_layer(x, weight, dilation=0)
+    with pytest.raises(ConfigError, match=r"^padding must not be negative, got -2$"):
+        conv_layer(x[None], weight[None], padding=(1, -2))
     with pytest.raises(ConfigError, match=r"^padding must not be negative, got -1$"):
         conv_layer(x, weight, padding=-1)
     with pytest.raises(ConfigError, match=r"^groups must be positive, got 0$"):
