@@ -1,6 +1,6 @@
 """Every named loss has a card, gives one number an example, and is 0 at best."""
 
-from typing import get_args
+from typing import Any, get_args
 
 import pytest
 import torch
@@ -33,13 +33,14 @@ def examples(kind: TargetKind, rows: int = 7) -> tuple[Tensor, Tensor]:
 
 
 @pytest.mark.parametrize(("name", "kind"), EACH)
-def test_one_loss_an_example_and_their_mean(name: str, kind: TargetKind) -> None:
+def test_one_loss_an_example_their_mean_and_their_sum(name: str, kind: TargetKind) -> None:
     loss = LOSSES.load(name).function(name, kind)
     outputs, targets = examples(kind)
     each = loss(outputs, targets)
     assert each.shape == (7,)
     assert (each >= 0).all()
     assert loss(outputs, targets, "mean").item() == pytest.approx(each.mean().item(), abs=1e-15)
+    assert loss(outputs, targets, "sum").item() == pytest.approx(each.sum().item(), abs=1e-14)
     alone = torch.cat([loss(outputs[k : k + 1], targets[k : k + 1]) for k in range(7)])
     torch.testing.assert_close(each, alone, rtol=0, atol=1e-15)
 
@@ -51,6 +52,38 @@ def test_the_gradient_is_that_of_the_formula(name: str, kind: TargetKind) -> Non
     assert torch.autograd.gradcheck(
         lambda given: loss(given, targets, "mean"), outputs.requires_grad_()
     )
+
+
+OF_CLASSES = [(name, kind) for name, kind in EACH if kind != "real"]
+
+
+@pytest.mark.parametrize(("name", "kind"), OF_CLASSES)
+def test_equal_class_weights_change_nothing_and_others_do(name: str, kind: TargetKind) -> None:
+    loss: Any = LOSSES.load(name).function(name, kind)
+    outputs, targets = examples(kind)
+    alike, odd = torch.ones(4).double(), torch.tensor([0.5, 3.0, 1.0, 1.0]).double()
+    for reduction in ("none", "mean", "sum"):
+        plain = loss(outputs, targets, reduction)
+        torch.testing.assert_close(loss(outputs, targets, reduction, class_weights=alike), plain)
+        assert not torch.allclose(loss(outputs, targets, reduction, class_weights=odd), plain)
+
+
+@pytest.mark.parametrize(("name", "kind"), OF_CLASSES)
+def test_what_is_ignored_has_no_part_in_the_loss(name: str, kind: TargetKind) -> None:
+    loss: Any = LOSSES.load(name).function(name, kind)
+    outputs, targets = examples(kind)
+    targets = targets.long()
+    weights = torch.tensor([0.5, 3.0, 1.0, 1.0]).double()
+    shown = torch.zeros_like(targets, dtype=torch.bool)
+    shown.flatten()[::2] = True
+    ignored = targets.masked_fill(~shown, 77)
+    moved = outputs.clone().requires_grad_()
+    total = loss(moved, ignored, "mean", class_weights=weights, ignore_index=77)
+    (slope,) = torch.autograd.grad(total, moved)
+    assert torch.isfinite(total)
+    places = slope.mT if kind in {"tokens", "tags"} else slope  # classes come second, as in torch
+    unseen = ~shown if kind == "labels" else ~shown[:, None].expand_as(places)
+    assert places[unseen].abs().max() == 0 < places[~unseen].abs().max()
 
 
 @pytest.mark.parametrize("name", LOSSES)
@@ -73,6 +106,7 @@ def test_each_name_is_for_its_kinds_of_target() -> None:
         "absolute-error": ("real",),
         "huber": ("real",),
         "cross-entropy": ("class", "mask", "tokens", "tags"),
+        "focal": ("class", "labels", "mask", "tokens", "tags"),
         "nll": ("class",),
         "binary-cross-entropy": ("labels",),
         "hinge": ("class", "labels"),

@@ -1,6 +1,7 @@
 """Cross-entropy and margins: worked by hand, beside torch's and scikit-learn's."""
 
 import math
+from typing import Any
 
 import pytest
 import torch
@@ -19,6 +20,7 @@ from netwright.losses.classification import (
     negative_log_likelihood,
     perceptron,
 )
+from netwright.losses.loss import Reduction
 
 LOGITS = torch.tensor([[2.0, 0.0, 1.5], [0.0, 3.0, 1.0], [1.0, 1.0, 1.0]], dtype=torch.float64)
 CLASSES = torch.tensor([0, 2, 1])
@@ -77,3 +79,47 @@ def test_labels_by_hand() -> None:
     assert label_perceptron(logits, yes).tolist() == [0.25, 0.125]  # (0, .5), (.25, 0)
     expected = F.binary_cross_entropy(logits.sigmoid(), yes, reduction="none").mean(dim=1)
     torch.testing.assert_close(binary_cross_entropy(logits, yes), expected)
+
+
+WEIGHTS = torch.tensor([0.5, 3.0, 2.0], dtype=torch.float64)
+IGNORED = torch.tensor([0, 7, 1])
+
+
+@pytest.mark.parametrize("reduction", ["none", "mean", "sum"])
+@pytest.mark.parametrize("smoothing", [0.0, 0.2])
+def test_weights_and_the_ignored_target_of_cross_entropy_are_torchs(
+    reduction: Reduction, smoothing: float
+) -> None:
+    options: Any = {"reduction": reduction, "ignore_index": 7}
+    torch.testing.assert_close(
+        cross_entropy(LOGITS, IGNORED, smoothing=smoothing, class_weights=WEIGHTS, **options),
+        F.cross_entropy(LOGITS, IGNORED, WEIGHTS, label_smoothing=smoothing, **options),
+    )
+    torch.testing.assert_close(
+        negative_log_likelihood(LOGITS, IGNORED, class_weights=WEIGHTS, **options),
+        F.nll_loss(LOGITS, IGNORED, WEIGHTS, **options),
+    )
+
+
+@pytest.mark.parametrize("loss", [hinge, perceptron])
+def test_a_weighted_margin_by_hand(loss: Any) -> None:
+    plain = loss(LOGITS, CLASSES)
+    found = loss(LOGITS, IGNORED, class_weights=WEIGHTS, ignore_index=7)
+    assert found.tolist() == [0.5 * plain[0], 0.0, 3.0 * plain[2]]
+    mean = loss(LOGITS, IGNORED, "mean", class_weights=WEIGHTS, ignore_index=7)
+    assert mean.item() == pytest.approx(found.sum().item() / (0.5 + 3.0), abs=1e-15)
+
+
+def test_weights_of_labels_are_torchs() -> None:
+    yes = torch.tensor([[1.0, 0.0, 1.0], [0.0, 0.0, 1.0], [1.0, 1.0, 1.0]], dtype=torch.float64)
+    found = binary_cross_entropy(LOGITS, yes, "mean", class_weights=WEIGHTS, pos_weight=WEIGHTS)
+    wanted = F.binary_cross_entropy_with_logits(LOGITS, yes, WEIGHTS, pos_weight=WEIGHTS)
+    torch.testing.assert_close(found, wanted)
+
+
+def test_an_ignored_label_leaves_the_mean_to_the_others() -> None:
+    yes = torch.tensor([[1, -1, 0], [-1, -1, -1], [1, 1, 1]])
+    for loss in (binary_cross_entropy, label_hinge, label_perceptron):
+        found = loss(LOGITS, yes, ignore_index=-1)
+        torch.testing.assert_close(found[:1], loss(LOGITS[:1, [0, 2]], yes[:1, [0, 2]]))
+        assert found[1] == 0

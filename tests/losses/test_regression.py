@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch.nn import functional as F
 
-from netwright.core.errors import ShapeError
+from netwright.core.errors import ConfigError, ShapeError
 from netwright.core.seeding import generator
 from netwright.losses.regression import absolute_error, huber, squared_error
 
@@ -27,6 +27,18 @@ def test_as_torch_computes_them() -> None:
         (huber, F.huber_loss),
     ):
         torch.testing.assert_close(ours(outputs, targets, "mean"), theirs(outputs, targets))
+
+
+@pytest.mark.parametrize("delta", [0.25, 1.5])
+def test_hubers_delta_is_torchs(delta: float) -> None:
+    outputs, targets = torch.randn(2, 50, 3, generator=generator(0), dtype=torch.float64) * 2
+    for reduction in ("mean", "sum"):
+        wanted = F.huber_loss(outputs, targets, reduction=reduction, delta=delta)
+        parts = 3 if reduction == "sum" else 1  # an example is the mean over its three reals
+        found = parts * huber(outputs, targets, reduction, delta=delta)
+        torch.testing.assert_close(found, wanted)
+    with pytest.raises(ConfigError, match=r"^delta must be positive, got -1$"):
+        huber(outputs, targets, delta=-1)
 
 
 def test_best_constants_are_mean_and_median() -> None:

@@ -69,3 +69,26 @@ def test_both_together_are_their_sum() -> None:
     logits, targets = examples()
     wanted = pixel_cross_entropy(logits, targets) + soft_dice(logits, targets)
     torch.testing.assert_close(cross_entropy_dice(logits, targets), wanted)
+
+
+def test_ignored_pixels_leave_the_mean_to_the_others() -> None:
+    logits, targets = examples()
+    ignored = targets.clone()
+    ignored[:2, :, ::2] = 255
+    ignored[2] = 255
+    weights = torch.tensor([2.0, 0.5, 1.0, 1.0], dtype=torch.float64)
+    found = pixel_cross_entropy(logits, ignored, ignore_index=255)
+    for row in range(2):
+        wanted = F.cross_entropy(logits[row : row + 1], ignored[row : row + 1], ignore_index=255)
+        torch.testing.assert_close(found[row], wanted)
+    assert found[2] == 0
+    for loss in (pixel_cross_entropy, soft_dice, cross_entropy_dice):
+        cut = loss(logits[:2, :, :, 1::2], targets[:2, :, 1::2], class_weights=weights)
+        whole = loss(logits, ignored, class_weights=weights, ignore_index=255)
+        torch.testing.assert_close(whole[:2], cut)
+
+
+def test_the_weight_of_a_class_is_its_part_in_the_mean_of_dice() -> None:
+    weights = torch.tensor([3.0, 1.0], dtype=torch.float64)
+    wanted = 1 - (3 * 3 / 4 + 1 / 2) / 4  # the overlaps of `test_soft_dice_by_hand`
+    assert soft_dice(LOGITS, TARGETS, class_weights=weights).tolist() == pytest.approx([wanted])

@@ -32,3 +32,17 @@ def test_smoothing_is_torchs() -> None:
     for row, loss in enumerate(token_cross_entropy(logits, targets, smoothing=0.2)):
         wanted = F.cross_entropy(logits[row], targets[row], label_smoothing=0.2)
         torch.testing.assert_close(loss, wanted)
+
+
+def test_weights_of_tokens_are_torchs_in_each_text() -> None:
+    logits = torch.randn(3, 5, 4, generator=torch.Generator().manual_seed(0))
+    targets = torch.tensor([[0, 1, 2, 3, 3], [1, 1, 0, 9, 9], [9, 9, 9, 9, 9]])
+    weights = torch.tensor([0.5, 3.0, 2.0, 0.0])
+    losses = token_cross_entropy(logits, targets, class_weights=weights, ignore_index=9)
+    for row in range(2):
+        wanted = F.cross_entropy(logits[row], targets[row], weights, ignore_index=9)
+        torch.testing.assert_close(losses[row], wanted)
+    assert losses[2] == 0
+    unweighted = token_cross_entropy(logits, targets, "sum", ignore_index=9)
+    each = [F.cross_entropy(logits[row], targets[row], ignore_index=9) for row in range(2)]
+    torch.testing.assert_close(unweighted, each[0] + each[1])

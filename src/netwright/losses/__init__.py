@@ -8,6 +8,7 @@ from netwright.losses.classification import (
     negative_log_likelihood,
     perceptron,
 )
+from netwright.losses.focal import focal
 from netwright.losses.loss import Loss
 from netwright.losses.penalty import Penalty
 from netwright.losses.regression import absolute_error, huber, squared_error
@@ -22,6 +23,7 @@ __all__ = [
     "binary_cross_entropy",
     "cross_entropy",
     "cross_entropy_dice",
+    "focal",
     "hinge",
     "huber",
     "negative_log_likelihood",

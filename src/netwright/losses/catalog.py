@@ -10,6 +10,7 @@ LOSSES: Catalog[Loss] = Catalog(
         "absolute-error": "netwright.losses.regression:ABSOLUTE_ERROR",
         "huber": "netwright.losses.regression:HUBER",
         "cross-entropy": "netwright.losses.classification:CROSS_ENTROPY",
+        "focal": "netwright.losses.focal:FOCAL",
         "nll": "netwright.losses.classification:NLL",
         "binary-cross-entropy": "netwright.losses.classification:BINARY_CROSS_ENTROPY",
         "hinge": "netwright.losses.classification:HINGE",

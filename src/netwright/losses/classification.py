@@ -13,30 +13,60 @@ from torch.nn import functional as F
 
 from netwright.core.card import Card
 from netwright.core.errors import DataError
-from netwright.losses.loss import Loss, Reduction, reduce
+from netwright.losses.counted_targets import (
+    IGNORE_INDEX,
+    known_classes,
+    label_loss,
+    reduce_weighted,
+    target_weights,
+)
+from netwright.losses.loss import Loss, Reduction
 from netwright.losses.segmentation import pixel_cross_entropy
 from netwright.losses.sequence import token_cross_entropy
 
 
 def cross_entropy(
-    outputs: Tensor, targets: Tensor, reduction: Reduction = "none", smoothing: float = 0.0
+    outputs: Tensor,
+    targets: Tensor,
+    reduction: Reduction = "none",
+    smoothing: float = 0.0,
+    *,
+    class_weights: Tensor | None = None,
+    ignore_index: int = IGNORE_INDEX,
 ) -> Tensor:
     """-sum_c t_c log softmax(z)_c; (B, C) and (B,) or (B, C) -> (B,).
 
     Args:
         outputs: logits z.
         targets: class indices, or soft targets: the probability of each class.
-        reduction: one loss an example, or their mean.
+        reduction: one loss an example, their mean or their sum.
         smoothing: eps in t <- (1 - eps) t + eps / C.
+        class_weights: how much each class counts (C,); the mean is divided by the weights of the
+            rows, as torch's.
+        ignore_index: the target that does not count.
     """
-    return F.cross_entropy(outputs, targets, reduction=reduction, label_smoothing=smoothing)
+    return F.cross_entropy(
+        outputs,
+        targets,
+        weight=class_weights,
+        reduction=reduction,
+        label_smoothing=smoothing,
+        ignore_index=ignore_index,
+    )
 
 
 def negative_log_likelihood(
-    outputs: Tensor, targets: Tensor, reduction: Reduction = "none"
+    outputs: Tensor,
+    targets: Tensor,
+    reduction: Reduction = "none",
+    *,
+    class_weights: Tensor | None = None,
+    ignore_index: int = IGNORE_INDEX,
 ) -> Tensor:
-    """-log p_y from log-probabilities, (B, C) and (B,) -> (B,)."""
-    return F.nll_loss(outputs, targets, reduction=reduction)
+    """-log p_y from log-probabilities, (B, C) and (B,) -> (B,); weights as in `cross_entropy`."""
+    return F.nll_loss(
+        outputs, targets, weight=class_weights, reduction=reduction, ignore_index=ignore_index
+    )
 
 
 def margins(outputs: Tensor, targets: Tensor) -> Tensor:
@@ -48,30 +78,86 @@ def margins(outputs: Tensor, targets: Tensor) -> Tensor:
     return right[:, 0] - others.amax(dim=1)
 
 
-def hinge(outputs: Tensor, targets: Tensor, reduction: Reduction = "none") -> Tensor:
-    """max(0, 1 - margin), (B, C) and (B,) -> (B,)."""
-    return reduce((1 - margins(outputs, targets)).clamp(min=0), reduction)
+def hinge(
+    outputs: Tensor,
+    targets: Tensor,
+    reduction: Reduction = "none",
+    *,
+    class_weights: Tensor | None = None,
+    ignore_index: int = IGNORE_INDEX,
+) -> Tensor:
+    """max(0, 1 - margin), (B, C) and (B,) -> (B,); weights as in `cross_entropy`."""
+    ahead = margins(outputs, known_classes(targets, ignore_index))
+    weights = target_weights(targets, class_weights, ignore_index, like=outputs)
+    return reduce_weighted((1 - ahead).clamp(min=0), weights, reduction)
 
 
-def perceptron(outputs: Tensor, targets: Tensor, reduction: Reduction = "none") -> Tensor:
-    """max(0, -margin): nothing is learned from what is right; (B, C) and (B,) -> (B,)."""
-    return reduce((-margins(outputs, targets)).clamp(min=0), reduction)
+def perceptron(
+    outputs: Tensor,
+    targets: Tensor,
+    reduction: Reduction = "none",
+    *,
+    class_weights: Tensor | None = None,
+    ignore_index: int = IGNORE_INDEX,
+) -> Tensor:
+    """max(0, -margin): nothing is learned from what is right; (B, C) and (B,) -> (B,).
+
+    The weights are those of `cross_entropy`.
+    """
+    ahead = margins(outputs, known_classes(targets, ignore_index))
+    weights = target_weights(targets, class_weights, ignore_index, like=outputs)
+    return reduce_weighted((-ahead).clamp(min=0), weights, reduction)
 
 
-def binary_cross_entropy(outputs: Tensor, targets: Tensor, reduction: Reduction = "none") -> Tensor:
-    """-t log p - (1 - t) log(1 - p), p = sigmoid(z), the mean over labels; (B, C) twice -> (B,)."""
-    each = F.binary_cross_entropy_with_logits(outputs, targets.type_as(outputs), reduction="none")
-    return reduce(each.mean(dim=1), reduction)
+def binary_cross_entropy(
+    outputs: Tensor,
+    targets: Tensor,
+    reduction: Reduction = "none",
+    *,
+    class_weights: Tensor | None = None,
+    ignore_index: int | None = None,
+    pos_weight: Tensor | None = None,
+) -> Tensor:
+    """-q t log p - (1 - t) log(1 - p), p = sigmoid(z), the mean over labels; (B, C) twice -> (B,).
+
+    Args:
+        outputs: logits z.
+        targets: t, 1 for yes and 0 for no.
+        reduction: one loss an example, their mean or their sum.
+        class_weights: how much each label counts (C,), torch's `weight`.
+        ignore_index: the target that does not count; None: all count.
+        pos_weight: q, how much more a yes of each label counts than a no (C,).
+    """
+    each = F.binary_cross_entropy_with_logits(
+        outputs, targets.type_as(outputs), reduction="none", pos_weight=pos_weight
+    )
+    return label_loss(each, targets, reduction, class_weights, ignore_index)
 
 
-def label_hinge(outputs: Tensor, targets: Tensor, reduction: Reduction = "none") -> Tensor:
+def label_hinge(
+    outputs: Tensor,
+    targets: Tensor,
+    reduction: Reduction = "none",
+    *,
+    class_weights: Tensor | None = None,
+    ignore_index: int | None = None,
+) -> Tensor:
     """max(0, 1 - s z), s = +1 for yes and -1 for no, the mean over labels; (B, C) twice -> (B,)."""
-    return reduce((1 - _signs(targets, outputs) * outputs).clamp(min=0).mean(dim=1), reduction)
+    each = (1 - _signs(targets, outputs) * outputs).clamp(min=0)
+    return label_loss(each, targets, reduction, class_weights, ignore_index)
 
 
-def label_perceptron(outputs: Tensor, targets: Tensor, reduction: Reduction = "none") -> Tensor:
+def label_perceptron(
+    outputs: Tensor,
+    targets: Tensor,
+    reduction: Reduction = "none",
+    *,
+    class_weights: Tensor | None = None,
+    ignore_index: int | None = None,
+) -> Tensor:
     """max(0, -s z), s = +1 for yes and -1 for no, the mean over labels; (B, C) twice -> (B,)."""
-    return reduce((-_signs(targets, outputs) * outputs).clamp(min=0).mean(dim=1), reduction)
+    each = (-_signs(targets, outputs) * outputs).clamp(min=0)
+    return label_loss(each, targets, reduction, class_weights, ignore_index)
 
 
 def _signs(targets: Tensor, outputs: Tensor) -> Tensor:

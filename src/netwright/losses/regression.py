@@ -8,7 +8,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from netwright.core.card import Card
-from netwright.core.checks import check_shape
+from netwright.core.checks import check_positive, check_shape
 from netwright.losses.loss import Loss, Reduction, reduce
 
 
@@ -24,10 +24,21 @@ def absolute_error(outputs: Tensor, targets: Tensor, reduction: Reduction = "non
     return reduce((outputs - targets).abs().mean(dim=1), reduction)
 
 
-def huber(outputs: Tensor, targets: Tensor, reduction: Reduction = "none") -> Tensor:
-    """r^2 / 2 up to |r| = 1, then |r| - 1/2, for r = y - t; (B, K) and (B, K) -> (B,)."""
+def huber(
+    outputs: Tensor, targets: Tensor, reduction: Reduction = "none", *, delta: float = 1.0
+) -> Tensor:
+    """r^2 / 2 up to |r| = d, then d (|r| - d/2), for r = y - t; (B, K) and (B, K) -> (B,).
+
+    Args:
+        outputs: y.
+        targets: t.
+        reduction: one loss an example, their mean or their sum.
+        delta: d, the error from which on it grows linearly.
+    """
     check_shape("the model's output", outputs, *targets.shape)
-    return reduce(F.huber_loss(outputs, targets, reduction="none").mean(dim=1), reduction)
+    check_positive("delta", delta)
+    each = F.huber_loss(outputs, targets, reduction="none", delta=delta)
+    return reduce(each.mean(dim=1), reduction)
 
 
 _REALS = {
@@ -57,9 +68,14 @@ HUBER = Loss(
     of={"real": huber},
     card=Card(
         sentence="Squared for small errors, so smooth; absolute for large ones, so robust.",
-        formula=r"\ell = \frac{1}{2} r^2 \;\text{ if } |r| \leq 1, \quad"
-        r"\ell = |r| - \frac{1}{2} \;\text{ else}, \qquad r = y - t",
-        symbols={**_REALS, "r": "the error"},
+        formula=r"\ell = \frac{1}{2} r^2 \;\text{ if } |r| \leq \delta, \quad"
+        r"\ell = \delta \left(|r| - \frac{\delta}{2}\right) \;\text{ else}, \qquad r = y - t",
+        symbols={
+            **_REALS,
+            "r": "the error",
+            r"\delta": "where the one becomes the other, 1 where `loss_options` does not say",
+        },
         source="Huber (1964), Annals of Mathematical Statistics 35, 73-101",
     ),
+    options={"delta": check_positive},
 )

@@ -14,6 +14,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from netwright.core.card import Card
+from netwright.losses.counted_targets import known_classes
 from netwright.losses.loss import Loss, Reduction, reduce
 
 
@@ -23,35 +24,81 @@ def pixel_cross_entropy(
     reduction: Reduction = "none",
     smoothing: float = 0.0,
     class_weights: Tensor | None = None,
+    *,
+    ignore_index: int | None = None,
 ) -> Tensor:
     """The mean over pixels of w_y times -log p_y; (B, C, I, J) and (B, I, J) -> (B,).
 
     Args:
         outputs: logits.
         targets: the class of each pixel.
-        reduction: one loss an image, or their mean.
+        reduction: one loss an image, their mean or their sum.
         smoothing: eps in t <- (1 - eps) t + eps / C.
-        class_weights: how much a pixel of each class counts (C,).
+        class_weights: how much a pixel of each class counts (C,); the mean is over pixels, not over
+            their weights, so that an image of rare classes counts more.
+        ignore_index: the class of pixels that do not count, often 255; None: all count.
     """
     classes = targets.long()
-    losses = F.cross_entropy(outputs, classes, reduction="none", label_smoothing=smoothing)
+    known = classes if ignore_index is None else known_classes(classes, ignore_index)
+    losses = F.cross_entropy(outputs, known, reduction="none", label_smoothing=smoothing)
     if class_weights is not None:
-        losses = losses * class_weights[classes]
-    return reduce(losses.mean(dim=(1, 2)), reduction)
+        losses = losses * class_weights[known]
+    return reduce(pixel_mean(losses, classes, ignore_index), reduction)
 
 
-def soft_dice(outputs: Tensor, targets: Tensor, reduction: Reduction = "none") -> Tensor:
-    """1 - the mean over classes of Dice_c, (B, C, I, J) and (B, I, J) -> (B,)."""
+def pixel_mean(losses: Tensor, targets: Tensor, ignore_index: int | None) -> Tensor:
+    """The mean over the pixels of each image that count, 0 where none does; (B, I, J) -> (B,)."""
+    if ignore_index is None:
+        return losses.mean(dim=(1, 2))
+    counts = targets != ignore_index
+    return torch.where(counts, losses, 0).sum(dim=(1, 2)) / counts.sum(dim=(1, 2)).clamp_min(1)
+
+
+def soft_dice(
+    outputs: Tensor,
+    targets: Tensor,
+    reduction: Reduction = "none",
+    *,
+    class_weights: Tensor | None = None,
+    ignore_index: int | None = None,
+) -> Tensor:
+    """1 - the mean over classes of Dice_c, (B, C, I, J) and (B, I, J) -> (B,).
+
+    Args:
+        outputs: logits.
+        targets: the class of each pixel.
+        reduction: one loss an image, their mean or their sum.
+        class_weights: how much each class counts in the mean over classes (C,).
+        ignore_index: the class of pixels that do not count, often 255; None: all count.
+    """
     chances = outputs.softmax(dim=1).flatten(2)  # (B, C, I J)
     classes = torch.arange(outputs.shape[1], device=outputs.device)[:, None]
     truth = (targets.flatten(1)[:, None] == classes).type_as(chances)
+    if ignore_index is not None:
+        chances = chances.masked_fill(targets.flatten(1)[:, None] == ignore_index, 0)
+        truth = truth.masked_fill(targets.flatten(1)[:, None] == ignore_index, 0)
     hits, sizes = (chances * truth).sum(dim=2), (chances + truth).sum(dim=2)
-    return reduce(1 - ((2 * hits + 1) / (sizes + 1)).mean(dim=1), reduction)
+    overlaps = (2 * hits + 1) / (sizes + 1)  # (B, C)
+    if class_weights is None:
+        return reduce(1 - overlaps.mean(dim=1), reduction)
+    return reduce(1 - overlaps @ class_weights.to(overlaps) / class_weights.sum(), reduction)
 
 
-def cross_entropy_dice(outputs: Tensor, targets: Tensor, reduction: Reduction = "none") -> Tensor:
-    """Their sum, (B, C, I, J) and (B, I, J) -> (B,)."""
-    return pixel_cross_entropy(outputs, targets, reduction) + soft_dice(outputs, targets, reduction)
+def cross_entropy_dice(
+    outputs: Tensor,
+    targets: Tensor,
+    reduction: Reduction = "none",
+    *,
+    class_weights: Tensor | None = None,
+    ignore_index: int | None = None,
+) -> Tensor:
+    """Their sum, (B, C, I, J) and (B, I, J) -> (B,); the arguments are theirs."""
+    of_pixels = pixel_cross_entropy(
+        outputs, targets, reduction, class_weights=class_weights, ignore_index=ignore_index
+    )
+    return of_pixels + soft_dice(
+        outputs, targets, reduction, class_weights=class_weights, ignore_index=ignore_index
+    )
 
 
 _PIXELS = {

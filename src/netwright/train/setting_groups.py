@@ -175,6 +175,9 @@ class Objective(Config):
         OneOf(LOSSES),
         Doc("the loss to minimise; default: the usual one for the target"),
     ] = None
+    loss_options: Annotated[
+        dict[str, Any], Doc("more settings of the loss: delta of huber, gamma of focal ...")
+    ] = field(default_factory=dict)
     label_smoothing: Annotated[Fraction, Doc("probability mass taken from the true class")] = 0.0
     smooth_over: Annotated[
         SmoothOver, Doc("classes that receive that mass: all (as in torch), or only the others")

@@ -98,6 +98,8 @@ def test_class_weights_travel_with_the_task() -> None:
         ("labels", "perceptron"),
         ("real", "absolute-error"),
         ("real", "huber"),
+        ("class", "focal"),
+        ("labels", "focal"),
     ],
 )
 def test_a_named_loss_is_computed_and_comes_back(target: Any, loss: str) -> None:
@@ -108,6 +110,39 @@ def test_a_named_loss_is_computed_and_comes_back(target: Any, loss: str) -> None
     logits = toy_net()(batch.inputs)
     assert torch.equal(task.loss(logits, batch), again.loss(logits, batch))
     assert not torch.equal(task.loss(logits, batch), task_for(data).loss(logits, batch))
+
+
+@pytest.mark.parametrize(
+    ("target", "loss", "options"),
+    [
+        ("real", "huber", {"delta": 0.1}),
+        ("class", "focal", {"gamma": 5}),
+        ("labels", "focal", {"gamma": 5}),
+    ],
+)
+def test_options_of_a_loss_are_heeded_and_come_back(
+    target: Any, loss: str, options: dict[str, Any]
+) -> None:
+    data = toy_data(target)
+    task = task_for(data, TrainConfig(loss=loss, loss_options=options))
+    again = task_from_json(json.loads(json.dumps(task.to_json())))
+    batch = next(BatchLoader(data.train, 8).epoch(0))
+    logits = 3 * toy_net()(batch.inputs)
+    plain = task_for(data, TrainConfig(loss=loss))
+    assert torch.equal(task.loss(logits, batch), again.loss(logits, batch))
+    assert not torch.equal(task.loss(logits, batch), plain.loss(logits, batch))
+
+
+def test_a_task_of_a_run_folder_that_knows_no_options_has_none() -> None:
+    written = task_for(toy_data()).to_json()
+    del written["loss_options"]
+    assert task_from_json(written).to_json()["loss_options"] == {}
+
+
+def test_an_unknown_option_of_a_loss_is_refused() -> None:
+    sentence = "unknown option 'delta' of the loss 'cross-entropy'; there are none"
+    with pytest.raises(ConfigError, match=f"^{re.escape(sentence)}$"):
+        task_for(toy_data(), TrainConfig(loss_options={"delta": 2}))
 
 
 def test_a_loss_for_another_kind_of_target_is_refused() -> None:
@@ -150,6 +185,7 @@ def test_smoothing_survives_the_run_folder() -> None:
         ("class_weights", []),
         ("class_weights", [1.0, 2.0]),
         ("class_weights", ["x", 1, 2]),
+        ("loss_options", [2.0]),
     ],
 )
 def test_a_forged_task_is_refused(name: str, value: Any) -> None:

@@ -153,6 +153,10 @@ def test_what_tokens_cannot_have_is_refused(make: Any) -> None:
         f"the loss 'hinge' is for targets of kind 'class' or 'labels', not {kind!r}": {
             "loss": "hinge"
         },
+        "label_smoothing is for cross-entropy, the loss is 'focal'": {
+            "loss": "focal",
+            "label_smoothing": 0.1,
+        },
     }
     for sentence, settings in refused.items():
         with pytest.raises(ConfigError) as refusal:

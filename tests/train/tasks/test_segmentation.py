@@ -164,16 +164,21 @@ def test_a_model_that_fell_apart_is_refused() -> None:
         task.compared(torch.full((1, 2, 1, 1), math.nan), torch.zeros(1, 1, 1))
 
 
-@pytest.mark.parametrize(
-    ("settings", "sentence"),
-    [
-        ({"class_weight": "balanced"}, "class_weight is for cross-entropy, the loss is 'dice'"),
-        ({"label_smoothing": 0.1}, "label_smoothing is for cross-entropy, the loss is 'dice'"),
-    ],
-)
-def test_weights_and_smoothing_are_for_cross_entropy(settings: Any, sentence: str) -> None:
+def test_smoothing_is_for_cross_entropy() -> None:
+    sentence = "label_smoothing is for cross-entropy, the loss is 'dice'"
     with pytest.raises(ConfigError, match=f"^{re.escape(sentence)}$"):
-        task_for(data_of(split_of()), TrainConfig(loss="dice", **settings))
+        task_for(data_of(split_of()), TrainConfig(loss="dice", label_smoothing=0.1))
+
+
+@pytest.mark.parametrize("loss", ["dice", "cross-entropy-dice", "focal"])
+def test_every_loss_of_masks_takes_the_weights_of_classes(loss: str) -> None:
+    split = split_of()
+    plain, weighed = (
+        task_for(data_of(split), TrainConfig(loss=loss, class_weight=weight))
+        for weight in (None, "balanced")
+    )
+    logits, batch = net()(split.inputs), batch_of(split)
+    assert weighed.loss(logits, batch) != plain.loss(logits, batch)
 
 
 def test_a_loss_of_classes_is_refused() -> None:

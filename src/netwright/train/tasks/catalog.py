@@ -54,11 +54,12 @@ def _task(data: Data, config: TrainConfig, *, scale_targets: bool) -> Task:
     if kind in {"tokens", "tags"}:
         return _task_of_tokens(data, config)
     if kind == "labels":
-        return MultiLabel(loss=config.loss or "binary-cross-entropy")
+        loss = config.loss or "binary-cross-entropy"
+        return MultiLabel(loss=loss, loss_options=config.loss_options)
     if kind == "real":
         loss = config.loss or "squared-error"
         return (
-            Regression.fitted(data.train, loss=loss)
+            Regression.fitted(data.train, loss=loss, loss_options=config.loss_options)
             if scale_targets
             else Regression.plain(data.spec.num_outputs)
         )
@@ -69,9 +70,14 @@ def _task_of_classes(data: Data, config: TrainConfig) -> Task:
     classes, loss = data.spec.num_outputs, config.loss or "cross-entropy"
     weights = balanced_weights(data.train, classes) if config.class_weight == "balanced" else None
     smoothing = as_torch_smoothing(config.label_smoothing, classes, config.smooth_over)
+    chosen: dict[str, Any] = {
+        "loss": loss,
+        "smoothing": smoothing,
+        "loss_options": config.loss_options,
+    }
     if data.spec.target == "mask":
-        return Segmentation(data.spec.class_names, weights, loss=loss, smoothing=smoothing)
-    return Classification(classes, weights, loss=loss, smoothing=smoothing)
+        return Segmentation(data.spec.class_names, weights, **chosen)
+    return Classification(classes, weights, **chosen)
 
 
 def _task_of_tokens(data: Data, config: TrainConfig) -> Task:
@@ -83,6 +89,7 @@ def _task_of_tokens(data: Data, config: TrainConfig) -> Task:
         classes,
         loss=config.loss or "cross-entropy",
         smoothing=as_torch_smoothing(config.label_smoothing, classes, config.smooth_over),
+        loss_options=config.loss_options,
     )
 
 
@@ -91,6 +98,8 @@ def _check_kinds(settings: dict[str, Any]) -> None:
     for name, value in settings.items():
         if name == "smoothing" and not (is_finite_number(value) and 0 <= value < 1):
             raise DataError(f"the smoothing of a task must lie in [0, 1), got {value!r:.60}")
+        if name == "loss_options" and not isinstance(value, dict):
+            raise DataError(f"the loss_options of a task must be named, got {value!r:.60}")
         if name == "num_classes" and not (type(value) is int and value > 0):
             raise DataError(f"the number of classes of a task must be positive, got {value!r:.60}")
         is_list = isinstance(value, list) and value and all(map(is_finite_number, value))

@@ -3,7 +3,7 @@
 Shapes: B batch, C classes.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any, ClassVar
 
@@ -28,6 +28,7 @@ class Classification(Task):
         class_weights: how much each class counts (C,), or None; see `balanced_weights`.
         loss: a name in the catalog of losses.
         smoothing: eps of label smoothing, as torch has it: eps / C for every class.
+        loss_options: settings of the loss: delta, gamma ...
     """
 
     target: ClassVar[Kind] = "class"
@@ -40,10 +41,12 @@ class Classification(Task):
         *,
         loss: str = "cross-entropy",
         smoothing: float = 0.0,
+        loss_options: Mapping[str, Any] | None = None,
     ) -> None:
         self.num_classes, self.class_weights = num_classes, class_weights
         self.loss_name, self.smoothing = loss, smoothing
-        self._loss = LOSSES.load(loss).function(loss, "class")
+        self.loss_options = dict(loss_options or {})
+        self._loss = LOSSES.load(loss).function(loss, "class", self.loss_options)
         if smoothing:
             if loss != "cross-entropy":
                 raise ConfigError(f"label_smoothing is for cross-entropy, the loss is {loss!r}")
@@ -106,6 +109,7 @@ class Classification(Task):
             "class_weights": weights,
             "loss": self.loss_name,
             "smoothing": self.smoothing,
+            "loss_options": self.loss_options,
         }
 
 

@@ -3,7 +3,7 @@
 Shapes: B batch, C labels.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 from torch import Tensor
@@ -23,14 +23,17 @@ class MultiLabel(Task):
 
     Args:
         loss: a name in the catalog of losses.
+        loss_options: settings of the loss: delta, gamma ...
     """
 
     target: ClassVar[Kind] = "labels"
     headline: ClassVar[str] = "accuracy"
 
-    def __init__(self, *, loss: str = "binary-cross-entropy") -> None:
-        self.loss_name = loss
-        self._loss = LOSSES.load(loss).function(loss, "labels")
+    def __init__(
+        self, *, loss: str = "binary-cross-entropy", loss_options: Mapping[str, Any] | None = None
+    ) -> None:
+        self.loss_name, self.loss_options = loss, dict(loss_options or {})
+        self._loss = LOSSES.load(loss).function(loss, "labels", self.loss_options)
 
     def loss_of(self, logits: Tensor, batch: Batch) -> Tensor:
         """The mean loss over labels and examples."""
@@ -57,4 +60,8 @@ class MultiLabel(Task):
 
     def to_json(self) -> dict[str, Any]:
         """The kind and the loss."""
-        return {"kind": "multi-label", "loss": self.loss_name}
+        return {
+            "kind": "multi-label",
+            "loss": self.loss_name,
+            "loss_options": self.loss_options,
+        }

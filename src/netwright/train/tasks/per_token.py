@@ -7,12 +7,14 @@ Shapes: B batch, N examples, T tokens, C kinds of answer; logits (B, T, C), targ
 """
 
 from abc import abstractmethod
+from collections.abc import Mapping
 from functools import partial
 from typing import Any, ClassVar
 
 import torch
 from torch import Tensor
 
+from netwright.core.errors import ConfigError
 from netwright.core.outputs import Output, logits_of
 from netwright.data.dataset import Split
 from netwright.data.loading.loader import Batch
@@ -34,17 +36,26 @@ class PerToken(Task):
         num_classes: C, different tokens or tags.
         loss: a name in the catalog of losses.
         smoothing: eps of label smoothing, as torch has it: eps / C for every class.
+        loss_options: settings of the loss: delta, gamma ...
     """
 
     kind: ClassVar[str]
     headline: ClassVar[str] = "accuracy"
 
     def __init__(
-        self, num_classes: int, *, loss: str = "cross-entropy", smoothing: float = 0.0
+        self,
+        num_classes: int,
+        *,
+        loss: str = "cross-entropy",
+        smoothing: float = 0.0,
+        loss_options: Mapping[str, Any] | None = None,
     ) -> None:
         self.num_classes, self.loss_name, self.smoothing = num_classes, loss, smoothing
-        self._loss = LOSSES.load(loss).function(loss, self.target)
-        if smoothing:  # tokens have no other loss
+        self.loss_options = dict(loss_options or {})
+        self._loss = LOSSES.load(loss).function(loss, self.target, self.loss_options)
+        if smoothing:
+            if loss != "cross-entropy":
+                raise ConfigError(f"label_smoothing is for cross-entropy, the loss is {loss!r}")
             self._loss = partial(token_cross_entropy, smoothing=smoothing)
 
     def loss_of(self, logits: Tensor, batch: Batch) -> Tensor:
@@ -101,6 +112,7 @@ class PerToken(Task):
             "num_classes": self.num_classes,
             "loss": self.loss_name,
             "smoothing": self.smoothing,
+            "loss_options": self.loss_options,
         }
 
 

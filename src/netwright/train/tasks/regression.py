@@ -3,7 +3,7 @@
 Shapes: B batch, K reals.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Self
 
 import torch
@@ -30,23 +30,38 @@ class Regression(Task):
         center: what is subtracted from the targets (K,).
         scale: what they are then divided by (K,).
         loss: a name in the catalog of losses.
+        loss_options: settings of the loss, in standardised units: delta ...
     """
 
     target: ClassVar[Kind] = "real"
     headline: ClassVar[str] = "rmse"
 
-    def __init__(self, center: Tensor, scale: Tensor, *, loss: str = "squared-error") -> None:
+    def __init__(
+        self,
+        center: Tensor,
+        scale: Tensor,
+        *,
+        loss: str = "squared-error",
+        loss_options: Mapping[str, Any] | None = None,
+    ) -> None:
         self.center, self.scale, self.loss_name = center, scale, loss
-        self._loss = LOSSES.load(loss).function(loss, "real")
+        self.loss_options = dict(loss_options or {})
+        self._loss = LOSSES.load(loss).function(loss, "real", self.loss_options)
 
     @classmethod
-    def fitted(cls, train: Split, *, loss: str = "squared-error") -> Self:
+    def fitted(
+        cls,
+        train: Split,
+        *,
+        loss: str = "squared-error",
+        loss_options: Mapping[str, Any] | None = None,
+    ) -> Self:
         """Mean and standard deviation of the training targets; a constant target has scale 1."""
         center = weighted_mean(train.targets, train.weights)
         scale = weighted_mean((train.targets - center).square(), train.weights).sqrt()
         varies = scale > 1e-12 * center.abs()  # the mean of equal numbers may be off by a rounding
         scale = torch.where(varies, scale, torch.ones_like(scale))
-        return cls(center.float(), scale.float(), loss=loss)
+        return cls(center.float(), scale.float(), loss=loss, loss_options=loss_options)
 
     @classmethod
     def plain(cls, num_outputs: int) -> Self:
@@ -96,4 +111,5 @@ class Regression(Task):
             "center": self.center.tolist(),
             "scale": self.scale.tolist(),
             "loss": self.loss_name,
+            "loss_options": self.loss_options,
         }

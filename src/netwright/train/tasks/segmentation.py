@@ -6,7 +6,7 @@ images are measured in no more memory than a batch of them.
 Shapes: B batch, N examples, C classes, I rows, J columns; logits (B, C, I, J), targets (B, I, J).
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, ClassVar
 
@@ -34,9 +34,10 @@ class Segmentation(Task):
 
     Args:
         class_names: C of them, for the measures of each class.
-        class_weights: how much a pixel of each class counts (C,), or None.
+        class_weights: how much a pixel of each class counts, or a class in Dice (C,), or None.
         loss: a name in the catalog of losses.
         smoothing: eps of label smoothing, as torch has it: eps / C for every class.
+        loss_options: settings of the loss: delta, gamma ...
     """
 
     target: ClassVar[Kind] = "mask"
@@ -49,15 +50,16 @@ class Segmentation(Task):
         *,
         loss: str = "cross-entropy",
         smoothing: float = 0.0,
+        loss_options: Mapping[str, Any] | None = None,
     ) -> None:
         self.class_names, self.class_weights = tuple(class_names), class_weights
         self.loss_name, self.smoothing = loss, smoothing
-        self._loss = LOSSES.load(loss).function(loss, "mask")
+        self.loss_options = dict(loss_options or {})
+        self._loss = LOSSES.load(loss).function(loss, "mask", self.loss_options)
         if loss == "cross-entropy":
             self._loss = partial(pixel_cross_entropy, smoothing=smoothing)
-        elif smoothing or class_weights is not None:
-            setting = "label_smoothing" if smoothing else "class_weight"
-            raise ConfigError(f"{setting} is for cross-entropy, the loss is {loss!r}")
+        elif smoothing:
+            raise ConfigError(f"label_smoothing is for cross-entropy, the loss is {loss!r}")
 
     @property
     def num_classes(self) -> int:
@@ -66,10 +68,9 @@ class Segmentation(Task):
 
     def loss_of(self, logits: Tensor, batch: Batch) -> Tensor:
         """The mean loss of the images; class and sample weights multiply."""
-        loss = self._loss
+        loss: Callable[..., Tensor] = self._loss  # each of masks takes the weights of classes
         if self.class_weights is not None:
-            weights = self.class_weights.to(logits.device)
-            loss = partial(pixel_cross_entropy, smoothing=self.smoothing, class_weights=weights)
+            loss = partial(loss, class_weights=self.class_weights.to(logits.device))
         return mean_loss(loss, logits, batch.targets, batch.weights)
 
     def headline_sum(
@@ -131,6 +132,7 @@ class Segmentation(Task):
             "class_weights": weights,
             "loss": self.loss_name,
             "smoothing": self.smoothing,
+            "loss_options": self.loss_options,
         }
 
     def _tables(self, scores: Tensor, targets: Tensor) -> Tensor:
