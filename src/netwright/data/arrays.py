@@ -95,8 +95,8 @@ def from_arrays(
     name: str = "arrays",
     names: Names = UNNAMED,
     weights: Any = None,
-    validation: tuple[Any, Any] | None = None,
-    test: tuple[Any, Any] | None = None,
+    validation: tuple[Any, ...] | None = None,
+    test: tuple[Any, ...] | None = None,
 ) -> Data:
     """Inputs and targets as data.
 
@@ -108,8 +108,9 @@ def from_arrays(
         name: what refusals and reports call the data.
         names: of features, classes and targets.
         weights: how much each row counts (N,).
-        validation: inputs and targets to choose by; then no row is held out for that.
-        test: inputs and targets to report on; then no row is held out for that.
+        validation: inputs, targets and perhaps weights to choose by; then no row is held out for
+            that.
+        test: the same to report on; then no row is held out for that.
     """
     values = _read_inputs(inputs)
     raw_targets = read_targets(targets)
@@ -253,31 +254,33 @@ def _check_names(what: str, names: tuple[str, ...], count: int) -> None:
             raise ConfigError(f"{what} names must differ, got {name!r} twice")
 
 
-def _read_weights(weights: Any, count: int) -> Tensor | None:
+def _read_weights(weights: Any, count: int, name: str = "weights") -> Tensor | None:
     if weights is None:
         return None
-    values = to_float32("weights", to_floats("weights", read_numbers("weights", weights)))
-    check_shape("weights", values, count)
+    values = to_float32(name, to_floats(name, read_numbers(name, weights)))
+    check_shape(name, values, count)
     return values
 
 
 def _part(
-    whole: Split, rows: Tensor, encoder: ArrayEncoder, name: str, given: tuple[Any, Any] | None
+    whole: Split, rows: Tensor, encoder: ArrayEncoder, name: str, given: tuple[Any, ...] | None
 ) -> Split | None:
     """What was given for this part, else the rows that were held out, else nothing."""
     if given is None:
         return whole.take(rows) if len(rows) else None
-    inputs, targets = given
+    inputs, targets, *rest = given
     encoded = encoder.encode_targets(targets, f"{name} targets")
+    weights = _read_weights(rest[0] if rest else None, len(encoded), f"{name} weights")
     if not is_mapped(inputs):
-        return Split(inputs=encoder.encode(inputs, f"{name} inputs"), targets=encoded)
+        read = encoder.encode(inputs, f"{name} inputs")
+        return Split(inputs=read, targets=encoded, weights=weights)
     values = _read_inputs(inputs, f"{name} inputs")
     shaped = torch.empty(values.shape, device="meta")  # of that shape, without its numbers
     check_shape(f"{name} inputs", shaped, "N", *encoder.input_shape)
     content = hashlib.sha256()
     for _ in stretches(f"{name} inputs", values, watch=content.update):
         pass  # what is not finite is refused on the way
-    return _split(values, encoder, content.hexdigest(), encoded, None)
+    return _split(values, encoder, content.hexdigest(), encoded, weights)
 
 
 def _notes_on_features(profile: FeatureProfile, spec: DataSpec) -> Iterator[str]:

@@ -13,7 +13,14 @@ import pytest
 
 from netwright.core.errors import DataError
 from netwright.data.tables import frames
-from netwright.data.tables.frames import frame_table, parquet_table, rows_table
+from netwright.data.tables.frames import (
+    frame_table,
+    is_frame,
+    is_pandas_frame,
+    is_polars_frame,
+    parquet_table,
+    rows_table,
+)
 
 
 def values_frame() -> pd.DataFrame:
@@ -233,3 +240,21 @@ def test_cells_of_parquet_hold_one_value(tmp_path: Path, cell: Any) -> None:
     pd.DataFrame({"a": [cell, cell], "b.c": [1, 2]}).to_parquet(path)
     with pytest.raises(DataError, match=r"'a\..*' is part of a list or a record"):
         parquet_table(path)
+
+
+def test_a_polars_frame_is_the_table_that_a_pandas_frame_is() -> None:
+    polars = pytest.importorskip("polars")
+    columns = {
+        "size": [1.5, None, 3.0],
+        "count": [1, 2, 3],
+        "kind": ["a", None, "b"],
+        "is_new": [True, False, True],
+        "day": [date(2024, 1, 2), date(2024, 1, 3), None],
+    }
+    framed = polars.DataFrame(columns)
+    assert is_polars_frame(framed)
+    assert is_frame(framed)
+    assert not is_pandas_frame(framed)
+    assert frame_table(framed) == frame_table(pd.DataFrame(columns, dtype=object))
+    with pytest.raises(DataError, match="there are columns but no row"):
+        frame_table(framed.clear())

@@ -11,10 +11,11 @@ from netwright.core.errors import ConfigError, DataError
 from netwright.data.arrays import ArraysConfig
 from netwright.data.catalog import SOURCES
 from netwright.data.files.npy import NpyConfig
+from netwright.data.given.given import Given
 from netwright.data.tables.table import TableConfig
 from netwright.data.text.text_table import TextTableConfig
 from netwright.recipes.plan.recipe import parse_recipe
-from netwright.recipes.plan.sources import is_frame, load_configured, load_source, settings_type
+from netwright.recipes.plan.sources import load_configured, load_source, settings_type
 
 
 def test_names_paths_arrays_frames_and_data(table_file: Path) -> None:
@@ -70,8 +71,28 @@ def test_a_recipe_names_its_data() -> None:
 
 
 def test_refuses_what_is_no_data() -> None:
-    assert not is_frame([1])
     with pytest.raises(ConfigError, match=r"data must be a name, a path, .* got int$"):
         load_source(3, {})
     with pytest.raises(DataError, match=r"^arrays has 3 inputs but 2 targets$"):
         load_source((np.zeros((3, 2)), np.zeros(2)), {})
+
+
+def test_rows_beside_data_that_has_splits_of_its_own_are_refused(tmp_path: Path) -> None:
+    pair = (np.zeros((3, 2)), np.zeros(3))
+    with pytest.raises(ConfigError, match=r"splits of Data: give dataclasses\.replace"):
+        load_source(Given(data=load_source("moons", {})[2], test=pair), {})
+    with pytest.raises(ConfigError, match="cannot be given beside moons"):
+        load_source(Given(data="moons", validation=pair), {})
+    folder = tmp_path / "cat"
+    folder.mkdir()
+    with pytest.raises(ConfigError, match="a folder by folders named train, val and test"):
+        load_source(Given(data=tmp_path, validation=pair), {})
+
+
+def test_a_table_in_a_file_may_have_rows_beside_it(table_file: Path) -> None:
+    frame = pd.read_csv(table_file)
+    given = Given(data=table_file, validation=frame[:9], test=table_file)
+    assert settings_type(given, {}) is TableConfig
+    name, config, data = load_source(given, {"target": "kind"})
+    assert (name, config) == ("", None)  # a recipe cannot name the rows of Python
+    assert [len(split) for _, split in data.splits()] == [60, 9, 60]

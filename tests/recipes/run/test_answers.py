@@ -262,3 +262,13 @@ def test_inputs_and_targets_are_of_the_same_examples() -> None:
 def test_classes_that_are_not_of_their_type_are_refused(kind: Literal["int", "float"]) -> None:
     with pytest.raises(DataError, match=f"of type {kind}, but are not"):
         class_labels(["no", "yes"], kind)
+
+
+def test_polars_frames_are_answered_with_series_and_frames_of_polars() -> None:
+    polars = pytest.importorskip("polars")
+    asked = polars.DataFrame({"x": [1, 2]})
+    said = like(asked, np.array(["big", "small"], dtype=object), ["kind"])
+    assert (said.name, said.to_list()) == ("kind", ["big", "small"])
+    several = like(asked, np.array([[1.0, 2.0], [3.0, 4.0]]), ["u", "v"])
+    assert several.to_dict(as_series=False) == {"u": [1.0, 3.0], "v": [2.0, 4.0]}
+    assert like(asked, np.array([1, 2]), []).to_list() == [1, 2]

@@ -21,18 +21,38 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
+def is_pandas_frame(source: Any) -> bool:
+    """Whether this is a pandas frame, without importing pandas."""
+    return _is_frame_of("pandas", source)
+
+
+def is_polars_frame(source: Any) -> bool:
+    """Whether this is a polars frame, without importing polars."""
+    return _is_frame_of("polars", source)
+
+
+def is_frame(source: Any) -> bool:
+    """Whether this is a frame of either package."""
+    return is_pandas_frame(source) or is_polars_frame(source)
+
+
+def _is_frame_of(package: str, source: Any) -> bool:
+    kind = type(source)
+    return kind.__module__.partition(".")[0] == package and kind.__name__ == "DataFrame"
+
+
 def frame_table(frame: Any, name: str = "frame") -> RawTable:
-    """A pandas frame, or anything that turns into one; its index is ignored."""
-    pandas_frame = _as_pandas(frame)
-    names = [str(column).strip() for column in pandas_frame.columns]
+    """A pandas or polars frame, or anything that turns into one; its index is ignored."""
+    if is_polars_frame(frame):
+        values = list(frame.to_dict(as_series=False).values())
+    else:
+        frame = _as_pandas(frame)
+        values = [frame.iloc[:, place].astype(object).tolist() for place in range(frame.shape[1])]
+    names = [str(column).strip() for column in frame.columns]
     _check_names(name, names)
-    if not len(pandas_frame):
+    if not len(frame):
         raise DataError(f"{name}: there are columns but no row")
-    columns = {
-        column: pandas_frame.iloc[:, place].astype(object).tolist()
-        for place, column in enumerate(names)
-    }
-    return _table(name, columns)
+    return _table(name, dict(zip(names, values, strict=True)))
 
 
 def parquet_table(path: Path) -> RawTable:

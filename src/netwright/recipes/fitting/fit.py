@@ -18,6 +18,7 @@ from netwright.core.errors import ConfigError, DataError
 from netwright.core.learner import Learner
 from netwright.core.seeding import derive_seed, seeded
 from netwright.data.dataset import Data, Split, check_data
+from netwright.data.given.given import with_splits
 from netwright.models.catalog import MODELS
 from netwright.models.dry_build import check_size
 from netwright.models.ensembles.ensemble import Ensemble
@@ -50,6 +51,8 @@ def fit(  # noqa: PLR0913 - the one door, with a name for each question
     model: str | Config | nn.Module | Recipe = "mlp",
     data: Any = None,
     *,
+    validation: Any = None,
+    test: Any = None,
     seed: int | None = None,
     out: str | Path | None = None,
     resume: str | Path = "never",
@@ -68,6 +71,9 @@ def fit(  # noqa: PLR0913 - the one door, with a name for each question
             whole recipe (`nw.load_recipe("recipe.yaml")`), which names its data.
         data: a name ("digits", which is the default), a path ("Default.csv"), (inputs, targets),
             a frame, or `Data`.
+        validation: rows to choose the best epoch by, in the form of `data`; then every row of
+            `data` is learned from, unless `test_size` is set too.
+        test: rows to report on, in the form of `data`; then none of `data` are held out for it.
         seed: of weights, order and dropout; the same seed gives the same run, bit for bit. By
             default the recipe's, or 0.
         out: the run folder; by default the next free runs/MODEL-DATA-NNN.
@@ -92,9 +98,9 @@ def fit(  # noqa: PLR0913 - the one door, with a name for each question
     check_one_beginning(resume, start_from)
     _check_save(save, out, resume)
     check_callbacks(callbacks)
-    own = OwnParts(output=output)
+    given, own = with_splits(data, validation, test), OwnParts(output=output)
     return train(
-        _prepared(model, data, seed, run_path(start_from), settings, own),
+        _prepared(model, given, seed, run_path(start_from), settings, own),
         out=None if out is None else Path(out),
         resume=resume,
         allow=allow,

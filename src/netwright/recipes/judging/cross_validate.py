@@ -18,6 +18,7 @@ from netwright.core.seeding import seeded
 from netwright.core.terminal.console import print_message
 from netwright.data.spec import DataSpec
 from netwright.data.split import hold_out, k_folds
+from netwright.data.tables.frames import is_frame
 from netwright.models.catalog import MODELS
 from netwright.models.ensembles.ensemble import Ensemble, Member
 from netwright.recipes.fitting.fit import put_together, resolve
@@ -27,7 +28,7 @@ from netwright.recipes.judging.folds import FoldableData, foldable
 from netwright.recipes.plan.chosen_metric import choose_metric
 from netwright.recipes.plan.given_settings import given_to
 from netwright.recipes.plan.recipe import Recipe
-from netwright.recipes.plan.sources import is_frame, settings_type
+from netwright.recipes.plan.sources import settings_type
 from netwright.train.tasks.catalog import task_for
 
 

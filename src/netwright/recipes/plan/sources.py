@@ -8,15 +8,13 @@ from typing import Any
 
 from netwright.core.config import Config, parse
 from netwright.core.errors import ConfigError
-from netwright.data.arrays import ArraysConfig, from_arrays
 from netwright.data.catalog import SOURCES
 from netwright.data.dataset import Data
+from netwright.data.given.catalog import form_of
+from netwright.data.given.given import Given
 from netwright.data.source import Source
-from netwright.data.tables.table import TableConfig, from_frame
-from netwright.data.text.text_rows import read_text_rows
-from netwright.data.text.text_table import TextTableConfig, text_table_data
 from netwright.recipes.plan.model_fit import check_source_fits
-from netwright.recipes.plan.recipe import Recipe, data_section
+from netwright.recipes.plan.recipe import TABLE, TEXT_TABLE, Recipe, data_section
 
 
 def settings_type(source: Any, given: Mapping[str, Any] | None = None) -> type[Config] | None:
@@ -32,9 +30,8 @@ def settings_type(source: Any, given: Mapping[str, Any] | None = None) -> type[C
         return SOURCES.load(source_section(source, given)["name"]).config
     if isinstance(source, Data):
         return None
-    if is_frame(source):
-        return TextTableConfig if "text" in given else TableConfig
-    return ArraysConfig
+    own = source.data if isinstance(source, Given) else source
+    return form_of(own).settings(own, given)
 
 
 def source_section(source: str | Path, given: Mapping[str, Any]) -> dict[str, Any]:
@@ -59,17 +56,11 @@ def load_source(source: Any, settings: Mapping[str, Any]) -> tuple[str, Config |
     if isinstance(source, str | Path):
         name, named = named_source(source, settings)
         return name, named, _timed(SOURCES.load(name), named)
-    if is_frame(source):
-        return "", None, _frame_data(source, settings)
-    if isinstance(source, tuple) and len(source) in {2, 3}:
-        inputs, targets, *rest = source
-        config = parse(ArraysConfig, settings, "data")
-        weights = rest[0] if rest else None
-        return "", None, from_arrays(inputs, targets, config=config, weights=weights)
-    raise ConfigError(
-        f"data must be a name, a path, Data, a frame, or arrays (inputs, targets[, weights]), "
-        f"got {type(source).__name__}"
-    )
+    given = source if isinstance(source, Given) else Given(data=source)
+    _check_beside(given, settings)
+    form = form_of(given.data)
+    config = parse(form.settings(given.data, settings), given.with_sizes(settings), "data")
+    return "", None, form.load(given, config)
 
 
 def load_named(name: str, settings: dict[str, Any]) -> Data:
@@ -85,20 +76,24 @@ def load_configured(recipe: Recipe) -> Data:
     return _timed(SOURCES.load(recipe.data), recipe.data_settings)
 
 
-def _frame_data(frame: Any, settings: Mapping[str, Any]) -> Data:
-    if "text" in settings:
-        config = parse(TextTableConfig, settings, "data")
-        return text_table_data(read_text_rows(frame), config)
-    return from_frame(frame, parse(TableConfig, settings, "data"))
+def _check_beside(given: Given, settings: Mapping[str, Any]) -> None:
+    """Refuse validation and test rows beside data that has a way of its own to name them."""
+    if isinstance(given.data, Data):
+        raise ConfigError(
+            "validation and test are splits of Data: give dataclasses.replace(data, val=..., "
+            "test=...)"
+        )
+    if isinstance(given.data, str | Path):
+        name = source_section(given.data, settings)["name"]
+        if name not in {TABLE, TEXT_TABLE}:
+            raise ConfigError(
+                f"validation and test cannot be given beside {given.data}, which says itself what "
+                f"its splits are: a folder by folders named train, val and test; give tables, "
+                f"frames or arrays"
+            )
 
 
 def _timed(source: Source, config: Any) -> Data:
     started = time.monotonic()
     data = source.load(config)
     return replace(data, load_seconds=time.monotonic() - started)
-
-
-def is_frame(source: Any) -> bool:
-    """Whether this is a pandas frame, without importing pandas."""
-    kind = type(source)
-    return kind.__module__.partition(".")[0] == "pandas" and kind.__name__ == "DataFrame"

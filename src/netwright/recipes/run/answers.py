@@ -17,10 +17,10 @@ from netwright.data.dataset import Split
 from netwright.data.preprocessing import Preprocessor
 from netwright.data.spec import IGNORED, ClassType, DataSpec, TargetKind
 from netwright.data.tables.cells import shortened
+from netwright.data.tables.frames import is_pandas_frame, is_polars_frame
 from netwright.data.text.pair_encoder import PairEncoder
 from netwright.data.text.tag_encoder import TagEncoder
 from netwright.metrics.labels import THRESHOLD, is_yes
-from netwright.recipes.plan.sources import is_frame
 
 PREDICTED: Mapping[TargetKind, str] = {
     "real": "reals",
@@ -148,14 +148,19 @@ def _read_type(names: Sequence[str]) -> ClassType:
 
 
 def like(source: Any, values: NDArray[Any], names: Sequence[str]) -> Any:
-    """Arrays for arrays; for a frame a series or frame with its index.
+    """Arrays for arrays; for a frame a series or frame, of pandas with its index.
 
     Args:
         source: what was asked of.
         values: the answers (N, ...).
         names: what a series, or the columns of a frame, are called.
     """
-    if not is_frame(source):
+    if is_polars_frame(source):
+        columns = values[:, None] if values.ndim == 1 else values
+        named = list(names) or ["prediction"]
+        said = type(source)({one: columns[:, place] for place, one in enumerate(named)})
+        return said.to_series() if values.ndim == 1 else said
+    if not is_pandas_frame(source):
         return values
     import pandas  # noqa: PLC0415 - optional, and here anyhow: the caller has a frame of it
 

@@ -1,0 +1,46 @@
+"""Arrays as they are given: inputs and targets, and perhaps how much each row counts."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from netwright.core.errors import ConfigError
+from netwright.data.arrays import ArraysConfig, from_arrays
+from netwright.data.dataset import Data
+from netwright.data.given.form import GivenForm
+from netwright.data.given.given import Given
+
+
+def is_pair(source: Any) -> bool:
+    """Whether these are inputs and targets, perhaps with weights."""
+    return isinstance(source, tuple) and len(source) in {2, 3}
+
+
+def check_same_form(given: Given, wanted: str) -> None:
+    """Refuse validation or test rows that are no tuple where the data is one."""
+    for name, part in (("validation", given.validation), ("test", given.test)):
+        if part is not None and not is_pair(part):
+            raise ConfigError(f"{name} must be {wanted} as the data is, got {type(part).__name__}")
+
+
+def _load(given: Given, config: ArraysConfig) -> Data:
+    check_same_form(given, "(inputs, targets[, weights])")
+    inputs, targets, *rest = given.data
+    data = from_arrays(
+        inputs,
+        targets,
+        config=config,
+        weights=rest[0] if rest else None,
+        validation=given.validation,
+        test=given.test,
+    )
+    return replace(data, test_is_given=given.test is not None)
+
+
+def _settings(_source: Any, _settings: Mapping[str, Any]) -> type[ArraysConfig]:
+    return ArraysConfig
+
+
+ARRAYS = GivenForm(
+    name="arrays (inputs, targets[, weights])", recognises=is_pair, settings=_settings, load=_load
+)

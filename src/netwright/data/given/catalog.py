@@ -1,0 +1,19 @@
+"""The forms in which data is handed over, in the order in which they are tried."""
+
+from typing import Any
+
+from netwright.core.errors import ConfigError
+from netwright.data.given.arrays import ARRAYS
+from netwright.data.given.form import GivenForm
+from netwright.data.given.frames import FRAME
+
+FORMS = (FRAME, ARRAYS)
+
+
+def form_of(source: Any) -> GivenForm:
+    """The first form that recognises an object; what none does is refused with all of them."""
+    for form in FORMS:
+        if form.recognises(source):
+            return form
+    forms = ", ".join(form.name for form in FORMS)
+    raise ConfigError(f"data must be a name, a path, Data, {forms}; got {type(source).__name__}")

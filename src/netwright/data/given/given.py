@@ -1,0 +1,51 @@
+"""Data as a caller hands it over, with the rows to choose by and to report on beside it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from netwright.core.errors import ConfigError
+
+SIZES = {"val_size": "validation", "test_size": "test"}  # setting -> what stands in for it
+
+
+@dataclass(frozen=True, kw_only=True)
+class Given:
+    """What `nw.fit` is given as data.
+
+    Args:
+        data: the rows to learn from, in any of the forms of `data/given/catalog.py`.
+        validation: the rows to choose by, in the same form; None: some of `data` are held out.
+        test: the rows to report on, in the same form; None: some of `data` are held out, but for
+            data with `validation`, of which every row is learned from.
+    """
+
+    data: Any
+    validation: Any = None
+    test: Any = None
+
+    @property
+    def has_splits(self) -> bool:
+        """Whether rows are given beside those to learn from."""
+        return self.validation is not None or self.test is not None
+
+    def with_sizes(self, settings: Mapping[str, Any]) -> dict[str, Any]:
+        """The settings of the data, with sizes of the parts that are still to be held out.
+
+        Nothing is held out for a part that is given, nor for the test beside given validation rows
+        unless `test_size` asks for it.
+        """
+        sizes = {}
+        for size, part in SIZES.items():
+            is_given = getattr(self, part) is not None
+            if is_given and settings.get(size):
+                raise ConfigError(f"{size} is set and {part} rows are given: leave out one of them")
+            if is_given or self.validation is not None:
+                sizes[size] = 0.0
+        return {**sizes, **settings}
+
+
+def with_splits(data: Any, validation: Any = None, test: Any = None) -> Any:
+    """Data with the rows that stand beside it; alone, it stays what it is."""
+    given = Given(data=data, validation=validation, test=test)
+    return given if given.has_splits else data

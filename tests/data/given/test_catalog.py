@@ -1,0 +1,21 @@
+"""Each object finds its form."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from netwright.core.errors import ConfigError
+from netwright.data.given.arrays import ARRAYS
+from netwright.data.given.catalog import FORMS, form_of
+from netwright.data.given.frames import FRAME
+
+
+def test_each_form_is_found() -> None:
+    assert form_of(pd.DataFrame()) is FRAME
+    assert form_of((np.zeros((4, 2)), np.zeros(4))) is ARRAYS
+
+
+def test_what_has_no_form_is_refused_with_all_that_there_are() -> None:
+    with pytest.raises(ConfigError, match=r"^data must be a name, a path, Data, .*; got int$") as e:
+        form_of(3)
+    assert all(form.name in str(e.value) for form in FORMS)

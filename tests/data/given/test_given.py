@@ -1,0 +1,34 @@
+"""Rows that are given are not held out."""
+
+import pytest
+
+from netwright.core.errors import ConfigError
+from netwright.data.given.given import Given, with_splits
+
+
+def test_nothing_is_held_out_for_what_is_given() -> None:
+    assert Given(data=1).with_sizes({"val_size": 0.3}) == {"val_size": 0.3}
+    both = Given(data=1, validation=2, test=3)
+    assert both.with_sizes({"target": "y"}) == {"val_size": 0.0, "test_size": 0.0, "target": "y"}
+    assert Given(data=1, test=3).with_sizes({}) == {"test_size": 0.0}
+
+
+def test_beside_validation_rows_a_test_is_held_out_only_where_it_is_asked_for() -> None:
+    given = Given(data=1, validation=2)
+    assert given.with_sizes({}) == {"val_size": 0.0, "test_size": 0.0}
+    assert given.with_sizes({"test_size": 0.5}) == {"val_size": 0.0, "test_size": 0.5}
+
+
+@pytest.mark.parametrize(("size", "part"), [("val_size", "validation"), ("test_size", "test")])
+def test_refuses_two_answers(size: str, part: str) -> None:
+    given = Given(data=1, **{part: 2})
+    with pytest.raises(ConfigError, match=f"{size} is set and {part} rows are given"):
+        given.with_sizes({size: 0.1})
+    assert given.with_sizes({size: 0.0})[size] == 0
+
+
+def test_data_alone_stays_what_it_is() -> None:
+    data = object()
+    assert with_splits(data) is data
+    assert with_splits(data, test=3) == Given(data=data, test=3)
+    assert with_splits(data, validation=[]).has_splits  # nothing in it: refused where it is read

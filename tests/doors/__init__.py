@@ -1,0 +1,1 @@
+"""What engineers hand over to `nw.fit`, one row a thing: it trains, resumes, predicts, reports."""

@@ -1,0 +1,104 @@
+"""Arrays, frames and what else is no torch object: each trains, resumes, predicts, reports."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from tests.doors.door import Door, check_door
+from tests.repetition import slow_but
+from tests.undrawn import undrawn  # noqa: F401 - a fixture
+
+
+def features(rows: int, seed: int = 0) -> Any:
+    return np.random.default_rng(seed).normal(size=(rows, 3))
+
+
+def classes(rows: int) -> Any:
+    return np.arange(rows) % 2
+
+
+def frame(rows: int, seed: int = 0) -> pd.DataFrame:
+    """Two columns of numbers, one with a missing cell, one of text, and a class."""
+    values = features(rows, seed)
+    values[1, 1] = np.nan
+    return pd.DataFrame(
+        {
+            "size": values[:, 0],
+            "age": values[:, 1],
+            "colour": np.where(np.arange(rows) % 3 == 0, "red", "blue"),
+            "kind": np.where(values[:, 0] > 0, "big", "small"),
+        }
+    )
+
+
+def polars_frame(rows: int, seed: int = 0) -> Any:
+    columns = frame(rows, seed).to_dict("list")
+    return pytest.importorskip("polars").DataFrame(columns, nan_to_null=True)
+
+
+DOORS = {
+    "arrays with validation and test": Door(
+        given=lambda: {
+            "data": (features(40), classes(40)),
+            "validation": (features(10, 1), classes(10), np.full(10, 0.5)),
+            "test": (features(6, 2), classes(6)),
+        },
+        new=lambda: features(5),
+        rows=(40, 10, 6),
+    ),
+    "several reals with validation": Door(
+        given=lambda: {
+            "data": (features(40), features(40, 1)[:, :2]),
+            "validation": (features(10, 1), features(10)[:, :2]),
+        },
+        new=lambda: features(5),
+        rows=(40, 10, 0),
+    ),
+    "weighted arrays with a test": Door(
+        given=lambda: {
+            "data": (features(40), classes(40), np.linspace(0.1, 1, 40)),
+            "test": (features(6, 2), classes(6)),
+        },
+        new=lambda: features(5),
+        rows=(36, 4, 6),
+    ),
+    "a frame with validation": Door(
+        given=lambda: {"data": frame(40), "validation": frame(10, 1)},
+        settings={"hidden": (4,), "target": "kind"},
+        new=lambda: frame(5, 3),
+        note="10 validation rows are given",
+        rows=(40, 10, 0),
+    ),
+    "a frame with reals and a test": Door(
+        given=lambda: {"data": frame(40), "test": frame(10, 1)},
+        settings={"hidden": (4,), "target": "size"},
+        new=lambda: frame(5, 3),
+        note="10 test rows are given",
+        rows=(36, 4, 10),
+    ),
+    "a polars frame with validation": Door(
+        given=lambda: {"data": polars_frame(40), "validation": polars_frame(10, 1)},
+        settings={"hidden": (4,), "target": "kind"},
+        new=lambda: polars_frame(5, 3),
+        rows=(40, 10, 0),
+    ),
+}
+
+
+QUICKLY = ["arrays with validation and test", "a frame with validation"]
+
+
+@pytest.mark.parametrize("name", slow_but(QUICKLY, DOORS))
+def test_it_trains_resumes_and_predicts(tmp_path: Path, name: str) -> None:
+    check_door(DOORS[name], tmp_path)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", DOORS)
+@pytest.mark.usefixtures("undrawn")
+def test_it_reports(tmp_path: Path, name: str) -> None:
+    run = DOORS[name].fit(tmp_path / "run", epochs=1)
+    assert "</html>" in run.report(tmp_path / "page.html").read_text(encoding="utf-8")
