@@ -7,7 +7,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor
 
-from netwright.core.trees import map_tensors, tensors_of
+from netwright.core.trees import (
+    count_numbers,
+    count_rows,
+    cuda_devices,
+    flat_rows,
+    join_rows,
+    map_tensors,
+    move,
+    shapes_of,
+    split_rows,
+    take_rows,
+    tensors_of,
+)
 
 
 class Pair(NamedTuple):
@@ -59,3 +71,40 @@ TREES = st.recursive(
 @given(TREES)
 def test_mapping_the_identity_gives_the_tree_back(tree: Any) -> None:
     assert map_tensors(lambda tensor: tensor, tree) == tree
+
+
+ROWS = {"a": torch.arange(6.0).reshape(3, 2), "b": [torch.tensor([7, 8, 9])]}
+
+
+def test_rows_and_numbers_are_counted_and_shapes_are_told() -> None:
+    assert count_rows(ROWS) == count_rows(ROWS["a"]) == 3
+    assert count_numbers(ROWS) == 9
+    assert shapes_of(ROWS) == "(3, 2) and (3,)"
+    assert shapes_of(torch.zeros(2, 1)) == "(2, 1)"
+
+
+def test_rows_are_taken_of_every_tensor_and_joined_again() -> None:
+    taken = take_rows(ROWS, torch.tensor([2, 0]))
+    assert taken["a"].tolist() == [[4.0, 5.0], [0.0, 1.0]]
+    assert taken["b"][0].tolist() == [9, 7]
+    parts = list(split_rows(ROWS, 2))
+    assert [count_rows(part) for part in parts] == [2, 1]
+    joined = join_rows(parts)
+    assert all(map(torch.equal, tensors_of(joined), tensors_of(ROWS)))
+    assert list(joined) == ["a", "b"]
+
+
+def test_no_rows_are_one_stretch_of_none() -> None:
+    assert [count_rows(part) for part in split_rows(torch.zeros(0, 3), 2)] == [0]
+
+
+def test_the_numbers_of_a_row_stand_side_by_side() -> None:
+    flat = flat_rows(ROWS)
+    assert flat.dtype is torch.float64
+    assert flat[1].tolist() == [2.0, 3.0, 8.0]
+
+
+def test_a_tree_moves_as_a_whole() -> None:
+    there = move(ROWS, torch.device("meta"))
+    assert all(part.is_meta for part in tensors_of(there))
+    assert cuda_devices(ROWS) == []

@@ -225,7 +225,8 @@ def test_the_split_seed_alone_decides_which_rows_are_held_out() -> None:
         config = ArraysConfig(split_seed=seed, standardize=False)
         data = from_arrays(np.arange(30.0)[:, None], np.arange(30.0), config=config)
         assert data.test is not None
-        return data.test.inputs
+        inputs: Tensor = data.test.inputs
+        return inputs
 
     assert torch.equal(held_out(3), held_out(3))
     assert not torch.equal(held_out(3), held_out(4))

@@ -80,6 +80,6 @@ def test_the_names_are_these() -> None:
     }
     assert set(SOURCES) == FROM_FILES | made
     assert list(PREPROCESSORS) == [
-        *("arrays", "table", "images", "text", "text-pairs", "series", "symbols")
+        *("arrays", "table", "images", "text", "text-pairs", "series", "symbols", "tree")
     ]
     assert all(PREPROCESSORS.load(name).kind == name for name in PREPROCESSORS)

@@ -9,6 +9,7 @@ from torch import Tensor, nn
 from torch.func import functional_call
 
 from netwright.core.devices import device_of
+from netwright.core.trees import Tree
 
 
 @contextmanager
@@ -47,7 +48,7 @@ def differentiable(model: nn.Module) -> Iterator[None]:
             part.training, part.dropout = False, dropout
 
 
-def call_with(model: nn.Module, weights: Mapping[str, Tensor], inputs: Tensor) -> Any:
+def call_with(model: nn.Module, weights: Mapping[str, Tensor], inputs: Tree) -> Any:
     """What a model gives with these weights and buffers in the place of its own, which stay.
 
     Recurrent layers run without cuDNN: it wants their weights in one piece of memory, and does not

@@ -1,9 +1,15 @@
-"""Batches are tensors, or tuples, lists and dicts of them: one function walks them all."""
+"""Batches are tensors, or tuples, lists and dicts of them: one function walks them all.
 
-from collections.abc import Callable
+Shapes: N rows, which all tensors of a tree of examples have in common, F numbers of one row.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
+import torch
 from torch import Tensor
+
+Tree = Any  # a tensor, or a tuple, list or dict of trees
 
 
 def map_tensors(change: Callable[[Tensor], Tensor], tree: Any) -> Any:
@@ -31,3 +37,52 @@ def tensors_of(tree: Any) -> list[Tensor]:
 
     map_tensors(keep, tree)
     return found
+
+
+def shapes_of(tree: Tree) -> str:
+    """The shapes of its tensors as a person reads them: (8, 3), or (8, 3) and (8, 5)."""
+    return " and ".join(str(tuple(tensor.shape)) for tensor in tensors_of(tree))
+
+
+def count_rows(tree: Tree) -> int:
+    """N: the first dimension, which all tensors of a tree share."""
+    return len(tree) if isinstance(tree, Tensor) else len(tensors_of(tree)[0])
+
+
+def count_numbers(tree: Tree) -> int:
+    """The numbers of all tensors together."""
+    return sum(tensor.numel() for tensor in tensors_of(tree))
+
+
+def take_rows(tree: Tree, rows: Tensor | slice) -> Tree:
+    """The rows at these places, in this order, of every tensor."""
+    return map_tensors(lambda tensor: tensor[rows], tree)
+
+
+def split_rows(tree: Tree, size: int) -> Iterator[Tree]:
+    """Stretches of so many rows; the last may have fewer, and of no rows there is one."""
+    for start in range(0, max(count_rows(tree), 1), size):
+        yield take_rows(tree, slice(start, start + size))
+
+
+def join_rows(trees: Sequence[Tree]) -> Tree:
+    """The rows of several trees of one form, one after the other."""
+    columns = zip(*map(tensors_of, trees), strict=True)
+    joined = iter([torch.cat(column) for column in columns])
+    return map_tensors(lambda _: next(joined), trees[0])
+
+
+def move(tree: Tree, device: torch.device) -> Tree:
+    """The same tree on another device."""
+    return map_tensors(lambda tensor: tensor.to(device), tree)
+
+
+def flat_rows(tree: Tree) -> Tensor:
+    """The numbers of each row side by side (N, F), as float64."""
+    parts = [tensor.reshape(len(tensor), -1).double() for tensor in tensors_of(tree)]
+    return torch.cat(parts, dim=1)
+
+
+def cuda_devices(tree: Tree) -> list[torch.device]:
+    """The graphics cards on which its tensors are, each once."""
+    return list({tensor.device: None for tensor in tensors_of(tree) if tensor.is_cuda})

@@ -64,6 +64,7 @@ PREPROCESSORS: Catalog[type[Preprocessor]] = Catalog(
         "text-pairs": "netwright.data.text.pair_encoder:PairEncoder",
         "series": "netwright.data.series.encoder:SeriesEncoder",
         "symbols": "netwright.data.series.symbols:SymbolEncoder",
+        "tree": "netwright.data.tree_encoder:TreeEncoder",
     },
 )
 

@@ -11,6 +11,7 @@ from torch import Tensor
 
 from netwright.core.checks import check_finite
 from netwright.core.errors import DataError
+from netwright.core.trees import Tree, count_rows, map_tensors, move, take_rows, tensors_of
 from netwright.data.preprocessing import Preprocessor
 from netwright.data.spec import IGNORED, DataSpec
 
@@ -20,32 +21,32 @@ class Split:
     """Examples that are used together.
 
     Args:
-        inputs: (N, ...), encoded.
+        inputs: (N, ...), encoded; or a tuple, list or dict of such tensors with the same N.
         targets: class indices (N,) int64; labels (N, K) float 0 or 1; reals (N, K) float; masks
             (N, I, J) of class indices, uint8 or int64; tokens or tags (N, T) int64, IGNORED where
             they do not count.
         weights: how much each example counts (N,), or None where all count the same.
     """
 
-    inputs: Tensor
+    inputs: Tree
     targets: Tensor
     weights: Tensor | None = None
 
     def __len__(self) -> int:
-        return len(self.inputs)
+        return count_rows(self.inputs)
 
     def __repr__(self) -> str:
         parts = {"inputs": self.inputs, "targets": self.targets, "weights": self.weights}
         told = [
             f"{name} {tuple(part.shape)} {str(part.dtype).removeprefix('torch.')}"
-            for name, part in parts.items()
-            if part is not None
+            for name, tree in parts.items()
+            for part in tensors_of(tree)
         ]
         return f"{type(self).__name__}({', '.join(told)})"
 
-    def read(self, rows: Tensor) -> Tensor:
+    def read(self, rows: Tensor) -> Tree:
         """The inputs at these places, in this order."""
-        return self.inputs.index_select(0, rows)
+        return map_tensors(lambda part: part.index_select(0, rows), self.inputs)
 
     def each_target(self) -> Tensor:
         """Every value that is a target, at least once; in any shape, the smaller the better."""
@@ -54,7 +55,7 @@ class Split:
     def take(self, indices: Tensor) -> "Split":
         """The examples at these places, in this order."""
         return Split(
-            inputs=self.inputs[indices],
+            inputs=take_rows(self.inputs, indices),
             targets=self.targets[indices],
             weights=None if self.weights is None else self.weights[indices],
         )
@@ -65,12 +66,13 @@ class Split:
 
     def check_inputs(self, name: str) -> None:
         """Refuse NaN and infinity, naming the first place."""
-        check_finite(name, self.inputs)
+        for part in tensors_of(self.inputs):
+            check_finite(name, part)
 
     def to(self, device: torch.device) -> "Split":
         """The same examples on another device."""
         return Split(
-            inputs=self.inputs.to(device),
+            inputs=move(self.inputs, device),
             targets=self.targets.to(device),
             weights=None if self.weights is None else self.weights.to(device),
         )
@@ -142,6 +144,7 @@ def check_data(data: Data, *, is_part: bool = False) -> None:
     for name, split in data.splits():
         if len(split) == 0:
             raise DataError(f"the {name} split of {data.name} is empty")
+        _check_parts(data, name, split)
         if len(split.targets) != len(split):
             raise DataError(
                 f"{data.name} has {len(split)} {name} inputs but {len(split.targets)} targets"
@@ -165,6 +168,18 @@ def check_data(data: Data, *, is_part: bool = False) -> None:
         rows = "rows" if data.spec.target == "class" else "masks"
         only = data.spec.class_names[int(targets.min())]
         raise DataError(f"{data.name} has only one class in its training {rows}, {only!r}")
+
+
+def _check_parts(data: Data, name: str, split: Split) -> None:
+    """Refuse several inputs that are not of the same rows; one that is not held has one length."""
+    if data.spec.inputs != "parts":
+        return
+    lengths = [len(part) for part in tensors_of(split.inputs)]
+    if len(set(lengths)) != 1:
+        raise DataError(
+            f"the {name} inputs of {data.name} must all have as many rows, got "
+            f"{' and '.join(map(str, lengths))}"
+        )
 
 
 _CLASSES = frozenset({"class", "mask", "tokens", "tags"})

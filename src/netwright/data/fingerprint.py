@@ -11,6 +11,7 @@ import hashlib
 import torch
 from torch import Tensor
 
+from netwright.core.trees import Tree, tensors_of
 from netwright.data.dataset import Split
 from netwright.data.loading.stored import StoredSplit
 from netwright.data.loading.windows import WindowSplit
@@ -23,7 +24,10 @@ ODD = 0x5851F42D4C957F2D  # a multiplier that spreads bits well (Knuth's MMIX ge
 def fingerprint(split: Split) -> dict[str, str | int]:
     """Its number of rows, and hashes of its rows without and with their order."""
     inputs, reading = _kept(split)
-    numbers = _row_numbers(inputs, 0)
+    first, *others = tensors_of(inputs)
+    numbers = _row_numbers(first, 0)
+    for place, part in enumerate(others, start=3):  # 1 and 2 are of targets and weights
+        numbers += _row_numbers(part, place)
     if not isinstance(split, WindowSplit):  # its targets are its inputs, one place later
         numbers += _row_numbers(split.targets, 1)
     if split.weights is not None:
@@ -34,7 +38,7 @@ def fingerprint(split: Split) -> dict[str, str | int]:
     return {"count": len(split), "rows": f"{rows} {reading}".rstrip(), "order": order[:16]}
 
 
-def _kept(split: Split) -> tuple[Tensor, str]:
+def _kept(split: Split) -> tuple[Tree, str]:
     """What is kept of the inputs (N, ...), and in short how inputs are made from it."""
     if isinstance(split, StoredSplit):  # too many to be read for this: places stand for them
         return split.rows, split.stored.fingerprint()[:16]

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 from torch import Tensor
 
 from netwright.core.errors import ConfigError
+from netwright.core.trees import Tree
 
 
 class Preprocessor(ABC):
@@ -18,8 +19,8 @@ class Preprocessor(ABC):
     kind: ClassVar[str]
 
     @abstractmethod
-    def encode(self, source: Any) -> Tensor:
-        """Raw inputs -> (N, ...), encoded as the training inputs were."""
+    def encode(self, source: Any) -> Tree:
+        """Raw inputs -> (N, ...), or several such tensors, encoded as the training inputs were."""
 
     @abstractmethod
     def encode_targets(self, source: Any) -> Tensor:

@@ -7,7 +7,7 @@ from typing import Any, Literal
 from netwright.core.flat_record import from_plain, to_plain
 from netwright.core.limits import INPUT
 
-InputKind = Literal["features", "image", "tokens", "series", "pairs"]
+InputKind = Literal["features", "image", "tokens", "series", "pairs", "parts"]
 TargetKind = Literal["class", "labels", "real", "tokens", "mask", "tags", "span", "none"]
 ClassType = Literal["", "text", "int", "float", "bool"]  # "": the source has text alone, as CSV
 IGNORED = -100  # a target of tokens or tags that does not count, as torch's cross-entropy has it
@@ -20,7 +20,8 @@ class DataSpec:
     Args:
         inputs: what one input is.
         input_shape: the shape of one input, without the batch: (features,), (C, I, J), tokens (T,),
-            a series (T, features), a pair (source tokens + target tokens,).
+            a series (T, features), a pair (source tokens + target tokens,); () for parts, which are
+            several tensors in a tuple, list or dict, each with a shape of its own.
         target: what is to be predicted: one class, several labels (each yes or no), one or several
             reals, tokens, a mask, a tag a token, a span, or nothing.
         num_outputs: classes, labels, reals, tags, or different target tokens; 0 where there is no

@@ -21,6 +21,7 @@ IN_WORDS: Mapping[InputKind, str] = {
     "series": "series",
     "pairs": "pairs of texts",
     "features": "a table of features",
+    "parts": "several inputs",
 }
 
 

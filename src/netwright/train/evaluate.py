@@ -11,6 +11,7 @@ from torch import Tensor, nn
 from netwright.core.errors import DataError
 from netwright.core.evaluation import evaluating
 from netwright.core.outputs import Output
+from netwright.core.trees import Tree, count_numbers, split_rows, take_rows, tensors_of
 from netwright.data.dataset import Split
 from netwright.data.loading.loader import Loader
 from netwright.data.loading.worker_loader import build_loader
@@ -60,11 +61,11 @@ def measure_quickly(
     }
 
 
-def predict(model: nn.Module, inputs: Tensor, task: Task) -> Tensor:
+def predict(model: nn.Module, inputs: Tree, task: Task) -> Tensor:
     """What the model says of encoded inputs, on the CPU: see `Task.answers`."""
-    size = _batch_size(inputs[:1], task)
+    size = _batch_size(take_rows(inputs, slice(1)), task)
     with evaluating(model):
-        parts = [task.answers(model, part, model(part)).cpu() for part in torch.split(inputs, size)]
+        parts = [task.answers(model, part, model(part)).cpu() for part in split_rows(inputs, size)]
     return torch.cat(parts)
 
 
@@ -92,15 +93,16 @@ def evaluate_baseline(split: Split, guess: Tensor, task: Task) -> dict[str, floa
     return task.measure(task.guessed(guess, targets), targets, weights)
 
 
-def _batch_size(example: Tensor, task: Task) -> int:
+def _batch_size(example: Tree, task: Task) -> int:
     """As many examples as fit, fewer of large ones, by the size of the one given (1, ...).
 
     Where each token has an output of its own these are far more numbers than the inputs. A network
     that gives masks has maps as large as the image up to its end: 64 of 512 x 512 would take it
     tens of gigabytes.
     """
-    most = MOST_ON_CUDA if example.is_cuda and task.target != "mask" else MOST_NUMBERS
-    numbers = example.numel() * (task.num_classes if isinstance(task, PerToken) else 1)
+    is_cuda = all(part.is_cuda for part in tensors_of(example))
+    most = MOST_ON_CUDA if is_cuda and task.target != "mask" else MOST_NUMBERS
+    numbers = count_numbers(example) * (task.num_classes if isinstance(task, PerToken) else 1)
     return max(min(EVALUATION_BATCH, most // max(numbers, 1)), 1)
 
 

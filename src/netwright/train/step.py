@@ -17,6 +17,7 @@ from netwright.backprop.second_order import twice_differentiable
 from netwright.core.errors import RunError
 from netwright.core.outputs import Output, logits_of
 from netwright.core.seeding import random_state, set_random_state
+from netwright.core.trees import Tree
 from netwright.data.dataset import Split
 from netwright.data.loading.loader import Batch, Loader
 from netwright.data.loading.worker_loader import build_loader
@@ -276,7 +277,7 @@ def with_noise(output: Tensor | Output, deviation: float) -> Tensor | Output:
     return replace(output, logits=noisy) if isinstance(output, Output) else noisy
 
 
-def compiled(model: nn.Module) -> Callable[[Tensor], Tensor | Output]:
+def compiled(model: nn.Module) -> Callable[[Tree], Tensor | Output]:
     """The model's forward pass by torch.compile; the model itself stays as it is.
 
     Each size of batch has code of its own: one code for all sizes would take over after the first
@@ -284,7 +285,7 @@ def compiled(model: nn.Module) -> Callable[[Tensor], Tensor | Output]:
     """
     run = torch.compile(model, dynamic=False)
 
-    def forward(inputs: Tensor) -> Tensor | Output:
+    def forward(inputs: Tree) -> Tensor | Output:
         try:
             output: Tensor | Output = run(inputs)
         except torch._dynamo.exc.TorchDynamoException as error:

@@ -67,7 +67,7 @@ def test_the_examples_of_a_seed_stay_what_they_are(data: Data, first: float) -> 
 
 
 def radius_around(split: Split, label: int, centre: tuple[float, float]) -> torch.Tensor:
-    points = split.inputs[split.targets == label] - torch.tensor(centre)
+    points: torch.Tensor = split.inputs[split.targets == label] - torch.tensor(centre)
     return points.square().sum(dim=1).sqrt()
 
 

@@ -25,7 +25,8 @@ def noisy(place: tuple[int, int], rank: int = 0) -> torch.Tensor:
     InputNoise(0.5, data.spec, seed=0).on_batch_start(state)
     assert state.batch is not None
     assert torch.equal(state.batch.targets, data.train.targets)
-    return state.batch.inputs - data.train.inputs
+    noise: torch.Tensor = state.batch.inputs - data.train.inputs
+    return noise
 
 
 def test_noise_has_its_deviation_and_is_fresh_in_each_place() -> None:

@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 
 from netwright.core.seeding import generator
+from netwright.core.trees import count_numbers, flat_rows
 from netwright.data.checkup.row_digests import row_digests
 from netwright.data.dataset import Data, Split
 from netwright.data.tables.encoding import TableEncoder
@@ -27,11 +28,12 @@ def beyond_chance(observed: float, data: Data) -> bool:
 def chance_of_equals(data: Data) -> float:
     """The share of mixed training rows that equal a true one."""
     inputs = data.train.inputs
-    if inputs.numel() > MOST_NUMBERS:
+    if count_numbers(inputs) > MOST_NUMBERS:
         return 0.0
-    rows = mixed(inputs.flatten(1), _widths(data))
+    flat = inputs.flatten(1) if isinstance(inputs, Tensor) else flat_rows(inputs)
+    rows = mixed(flat, _widths(data, flat.shape[1]))
     new = row_digests(Split(inputs=rows, targets=data.train.targets))
-    true = row_digests(Split(inputs=inputs.flatten(1), targets=data.train.targets))
+    true = row_digests(Split(inputs=flat, targets=data.train.targets))
     return float(np.isin(new, true).mean())
 
 
@@ -42,9 +44,9 @@ def mixed(rows: Tensor, widths: list[int]) -> Tensor:
     return torch.cat([column.roll(place, 0) for place, column in enumerate(columns)], dim=1)
 
 
-def _widths(data: Data) -> list[int]:
-    """How many numbers each column of the source has become."""
+def _widths(data: Data, numbers: int) -> list[int]:
+    """How many of the numbers of a row each column of the source has become."""
     encoder = data.preprocessor
     if isinstance(encoder, TableEncoder):
         return [len(feature.feature_names()) for feature in encoder.features]
-    return [1] * data.train.inputs[0].numel()
+    return [1] * numbers

@@ -8,6 +8,7 @@ import hashlib
 import numpy as np
 from numpy.typing import NDArray
 
+from netwright.core.trees import tensors_of
 from netwright.data.dataset import Split
 from netwright.data.pixels import PixelSplit
 
@@ -17,12 +18,11 @@ DIGEST_BYTES = 8
 def row_digests(split: Split, *, with_targets: bool = False) -> NDArray[np.uint64]:
     """One number a row (N,); images that are held as bytes are read as bytes."""
     inputs = split.pixels if isinstance(split, PixelSplit) else split.inputs
-    rows = inputs.detach().cpu().numpy()  # windows that overlap stay views of their stream
-    digests = array_digests(rows)
-    if not with_targets:
-        return digests
-    both = np.stack([digests, array_digests(split.targets.cpu().numpy())], axis=1)
-    return array_digests(both)
+    # Windows that overlap stay views of their stream.
+    parts = [array_digests(part.detach().cpu().numpy()) for part in tensors_of(inputs)]
+    if with_targets:
+        parts.append(array_digests(split.targets.cpu().numpy()))
+    return parts[0] if len(parts) == 1 else array_digests(np.stack(parts, axis=1))
 
 
 def array_digests(rows: NDArray[np.generic]) -> NDArray[np.uint64]:

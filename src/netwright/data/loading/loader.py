@@ -22,6 +22,7 @@ from torch import Tensor
 
 from netwright.core.errors import ConfigError, DataError
 from netwright.core.seeding import generator
+from netwright.core.trees import Tree
 from netwright.data.dataset import Split
 from netwright.data.loading.windows import WindowSplit
 
@@ -29,11 +30,13 @@ from netwright.data.loading.windows import WindowSplit
 class Batch(NamedTuple):
     """A few examples: their inputs, targets, weights (or None) and row numbers.
 
+    Inputs are one tensor (B, ...), or several: a tuple, list or dict of them.
+
     Weights have a mean of 1 over the whole split, so the mean of weight times loss adds up over
     batches to the weighted mean over the split, whatever the sizes of the batches.
     """
 
-    inputs: Tensor
+    inputs: Tree
     targets: Tensor
     weights: Tensor | None
     rows: Tensor
@@ -131,7 +134,7 @@ class Loader(ABC):
             for batch in batches
         ]
 
-    def _batch(self, inputs: Tensor, rows: Tensor) -> Batch:
+    def _batch(self, inputs: Tree, rows: Tensor) -> Batch:
         """These inputs with the targets and weights of their rows, which lie where they do."""
         weights = None if self.weights is None else self.weights.index_select(0, rows)
         return Batch(inputs, self.split.targets.index_select(0, rows), weights, rows)

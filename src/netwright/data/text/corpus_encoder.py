@@ -65,7 +65,8 @@ class CorpusEncoder(TextEncoder):
 
     def encode(self, source: Any) -> Tensor:
         """The windows of a text (N, T), in which every token is scored once."""
-        return self._windows(source).inputs
+        windows: Tensor = self._windows(source).inputs
+        return windows
 
     def encode_targets(self, source: Any) -> Tensor:
         """What comes next at every place of the windows (N, T)."""

@@ -6,6 +6,7 @@ Shapes: N rows, F numbers a row, C channels, I/J image height and width, T steps
 import torch
 from torch import Tensor
 
+from netwright.core.trees import tensors_of
 from netwright.data.dataset import Data
 from netwright.data.pixels import PixelSplit
 from netwright.data.preprocessing import Preprocessor, readable
@@ -19,7 +20,8 @@ MOST_COLUMNS = 60
 def describe_columns(data: Data) -> list[dict[str, str]]:
     """One row a column of the training data, in the units it came in; at most 60.
 
-    Images have one row a channel, series one a feature, texts one for all their tokens.
+    Images have one row a channel, series one a feature, texts one for all their tokens, several
+    inputs one each.
     """
     summaries = _table_columns(data.preprocessor)
     if summaries:
@@ -39,6 +41,8 @@ def describe_columns(data: Data) -> list[dict[str, str]]:
         return _channel_rows(spec.input_shape, spreads)
     if spec.vocab_size:
         return [_token_row(data)]
+    if spec.inputs == "parts":
+        return [_part_row(*part) for part in enumerate(tensors_of(split.inputs)[:MOST_COLUMNS])]
     offset, scale = data.preprocessor.units()
     raw = split.inputs.flatten(1).cpu().double() * scale + offset  # (N, F)
     if spec.inputs == "image":
@@ -60,6 +64,13 @@ def _table_columns(encoder: Preprocessor) -> tuple[ColumnSummary, ...]:
     if isinstance(encoder, SeriesEncoder):
         return encoder.past.summaries + (encoder.known.summaries if encoder.known else ())
     return ()
+
+
+def _part_row(place: int, part: Tensor) -> dict[str, str]:
+    """What one of several inputs (N, ...) is."""
+    size = " x ".join(str(size) for size in part.shape[1:]) or "one number"
+    values = part.cpu().double()
+    return {"column": f"input {place}", "shape": size, **(_spread(values) if part.numel() else {})}
 
 
 def _token_row(data: Data) -> dict[str, str]:

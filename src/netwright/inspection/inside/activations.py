@@ -14,9 +14,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
-from torch import Tensor, nn
+from torch import nn
 
 from netwright.core.errors import DataError
+from netwright.core.trees import Tree, count_rows
 from netwright.inspection.drawing.figure_style import COLOURS, FAINT
 from netwright.inspection.drawing.view import View
 from netwright.inspection.drawing.wording import number, percent, quoted, shown_of
@@ -179,7 +180,7 @@ def _draw_shares(axes: "Axes", layers: list[LayerActivity]) -> None:
 
 
 def measure_activations(
-    model: nn.Module, inputs: Tensor, *, padding: int | None = None
+    model: nn.Module, inputs: Tree, *, padding: int | None = None
 ) -> Activations:
     """Send examples through a model and look at what its layers put out.
 
@@ -191,4 +192,4 @@ def measure_activations(
     layers = layer_activities(model, inputs, padding)
     if not layers:
         raise DataError("the model has no layer with weights whose activations could be shown")
-    return Activations(layers=layers, examples=len(inputs))
+    return Activations(layers=layers, examples=count_rows(inputs))

@@ -10,6 +10,7 @@ from torch import Tensor, nn
 
 from netwright.core.checks import check_finite
 from netwright.core.seeding import generator, seeded
+from netwright.core.trees import Tree
 from netwright.inspection.drawing.histogram import histogram, histogram_edges
 from netwright.inspection.inside.unit_activity import Activation, UnitActivity, gather_values
 from netwright.inspection.inside.watched_layers import layer_name
@@ -60,7 +61,7 @@ class LayerActivity:
 
 
 def layer_activities(
-    model: nn.Module, inputs: Tensor, padding: int | None
+    model: nn.Module, inputs: Tree, padding: int | None
 ) -> tuple[LayerActivity, ...]:
     """Every layer's, in the order in which they ran; the model is left exactly as it was.
 

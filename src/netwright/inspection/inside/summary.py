@@ -20,7 +20,7 @@ from netwright.core.adapted_module import module_name
 from netwright.core.errors import DataError
 from netwright.core.evaluation import call_with, evaluating
 from netwright.core.seeding import seeded
-from netwright.core.trees import tensors_of
+from netwright.core.trees import Tree, count_rows, shapes_of, tensors_of
 from netwright.inspection.drawing.figure_style import COLOURS, FAINT, INK
 from netwright.inspection.drawing.view import View
 from netwright.inspection.drawing.wording import percent, quoted, short_name
@@ -134,16 +134,17 @@ class Summary(View):
         left.set_ylim(len(shown) - 0.4, -0.6)  # the first on top
 
 
-def measure_summary(model: nn.Module, inputs: Tensor) -> Summary:
+def measure_summary(model: nn.Module, inputs: Tree) -> Summary:
     """Send a batch through the model and note what each layer gives and costs.
 
     Args:
         model: any module of one input; it is left exactly as it was.
         inputs: a batch (B, ...), on the model's device.
     """
-    if inputs.dim() == 0 or len(inputs) == 0:
-        raise DataError(f"a summary needs a batch of examples, got shape {tuple(inputs.shape)}")
-    passed = _Passage(batch=len(inputs))
+    parts = tensors_of(inputs)
+    if not parts or any(part.dim() == 0 or len(part) == 0 for part in parts):
+        raise DataError(f"a summary needs a batch of examples, got shape {shapes_of(inputs)}")
+    passed = _Passage(batch=count_rows(inputs))
     with evaluating(model), seeded(0), counting_flops() as counter:
         with ExitStack() as hooks:
             for module in model.modules():

@@ -17,6 +17,7 @@ import torch
 from torch import Tensor, nn
 
 from netwright.core.evaluation import evaluating
+from netwright.core.trees import Tree, cuda_devices
 from netwright.inspection.inside.torch_calls import WatchedCalls, running_modules
 from netwright.inspection.inside.watched_layers import watching_layers
 
@@ -139,20 +140,19 @@ class UnitActivity:
         return torch.stack([self.is_dead.sum(), self.flat])
 
 
-def unit_activities(model: nn.Module, inputs: Tensor) -> list[UnitActivity]:
+def unit_activities(model: nn.Module, inputs: Tree) -> list[UnitActivity]:
     """Of every layer and lone activation, in the order in which they ran.
 
     Args:
         model: any module of one input; it is left exactly as it was.
         inputs: a batch (B, ...), on the model's device.
     """
-    devices = [inputs.device] if inputs.is_cuda else []
-    with torch.random.fork_rng(devices):
+    with torch.random.fork_rng(cuda_devices(inputs)):
         return gather_values(model, inputs, None, UnitActivity)
 
 
 def gather_values(
-    model: nn.Module, inputs: Tensor, padding: int | None, start: Start[Kind]
+    model: nn.Module, inputs: Tree, padding: int | None, start: Start[Kind]
 ) -> list[Kind]:
     """What is gathered of every layer, in the order in which they ran.
 

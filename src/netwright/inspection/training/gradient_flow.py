@@ -26,6 +26,7 @@ from netwright.core.checks import check_finite
 from netwright.core.errors import DataError
 from netwright.core.evaluation import call_with, evaluating
 from netwright.core.seeding import seeded
+from netwright.core.trees import Tree, count_rows
 from netwright.inspection.drawing.figure_style import COLOURS, log_scale, white_to_blue
 from netwright.inspection.drawing.ticks import name_ticks
 from netwright.inspection.drawing.view import View
@@ -234,7 +235,7 @@ def _draw_trained(figure: Any, trained: TrainedGradients) -> None:
 
 def measure_gradient_flow(
     model: nn.Module,
-    inputs: Tensor,
+    inputs: Tree,
     loss: Callable[[Any], Tensor],
     *,
     trained: TrainedGradients | None = None,
@@ -273,7 +274,7 @@ def measure_gradient_flow(
         )
         for path, given in outputs.items()
     )
-    return GradientFlow(layers=layers, examples=len(inputs), trained=trained)
+    return GradientFlow(layers=layers, examples=count_rows(inputs), trained=trained)
 
 
 def _names(path: str, weights: dict[str, Tensor]) -> Iterator[str]:

@@ -210,7 +210,7 @@ def measure_race(
     return RaceCurves(
         racers=tuple(sorted(racers, key=lambda racer: _rank(racer.best))),
         steps=len(batches),
-        rows=len(batches[0].inputs),
+        rows=len(batches[0].rows),
     )
 
 

@@ -19,6 +19,7 @@ from torch.nn.modules.conv import _ConvNd
 
 from netwright.core.devices import device_of
 from netwright.core.finding import Finding
+from netwright.core.trees import Tree
 from netwright.data.checkup.examination import Unseen
 from netwright.data.checkup.wording import counted
 
@@ -27,7 +28,7 @@ MOST_GROWTH = 10.0  # no usual start makes spreads grow
 LEAST_LAYERS = 2  # hidden ones
 
 
-def measure_spreads(model: nn.Module, inputs: Tensor) -> dict[str, float]:
+def measure_spreads(model: nn.Module, inputs: Tree) -> dict[str, float]:
     """Layer -> its spread s_l, in the order of use, first calls only; the model is not changed.
 
     Batch norm is at work as in the first step; dropout, whose noise would hide a spread, is not.
@@ -59,13 +60,15 @@ def spread(values: Tensor) -> float:
     return float(numbers.var(dim=0, correction=0).mean().sqrt())
 
 
-def find_initial_variance(model: nn.Module, inputs: Tensor) -> Finding | Unseen | None:
+def find_initial_variance(model: nn.Module, inputs: Tree) -> Finding | Unseen | None:
     """A spread at the last hidden layer that is far from that of the inputs."""
     layers = measure_spreads(model, inputs)
     paths, spreads = list(layers)[:-1], list(layers.values())[:-1]  # the last may start at zero
     if len(spreads) < LEAST_LAYERS:
         return Unseen(f"{counted(len(spreads), 'hidden layer')}, wanted at least {LEAST_LAYERS}")
-    first = spread(inputs) if inputs.is_floating_point() else spreads[0]  # tokens have none
+    # Tokens have no spread, and several inputs not the same one.
+    is_one = isinstance(inputs, Tensor) and inputs.is_floating_point()
+    first = spread(inputs) if is_one else spreads[0]
     last = spreads[-1]
     if not first or first / MOST_SHRINKING <= last <= first * MOST_GROWTH:
         return None

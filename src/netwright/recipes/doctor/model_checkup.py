@@ -5,6 +5,7 @@ import torch
 from netwright.core.adapted_module import module_name
 from netwright.core.devices import device_of
 from netwright.core.learner import Learner
+from netwright.core.trees import count_numbers, move
 from netwright.data.checkup.examination import Examination, examined
 from netwright.data.checkup.wording import counted
 from netwright.models.ensembles.ensemble import Ensemble
@@ -23,9 +24,10 @@ def look_at_model(prepared: Prepared) -> Examination:
     if isinstance(model, Learner | Ensemble):
         name = prepared.recipe.model or module_name(model)
         return Examination(not_looked_at=(f"{name}: it has its own learning rule",))
-    most = max(2, min(MOST_ROWS, MOST_NUMBERS // prepared.data.spec.num_features))
+    one = train.read(torch.zeros(1, dtype=torch.int64, device=train.targets.device))
+    most = max(2, min(MOST_ROWS, MOST_NUMBERS // max(count_numbers(one), 1)))
     rows = torch.arange(min(most, len(train)), device=train.targets.device)
-    inputs = train.read(rows).to(device_of(model))
+    inputs = move(train.read(rows), device_of(model))
     seen = examined(
         "how differences between rows propagate through the layers at initialisation",
         find_initial_variance(model, inputs),

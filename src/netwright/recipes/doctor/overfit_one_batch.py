@@ -18,6 +18,7 @@ from torch.nn.modules.batchnorm import _BatchNorm
 from netwright.core.devices import device_of
 from netwright.core.finding import Finding
 from netwright.core.seeding import seeded
+from netwright.core.trees import count_numbers, count_rows, flat_rows, move
 from netwright.data.checkup.examination import Undecided
 from netwright.data.checkup.wording import counted, first_few
 from netwright.data.dataset import Data
@@ -134,7 +135,7 @@ def overfit_one_batch(prepared: Prepared) -> OneBatch:
         if is_learned:
             break
     return OneBatch(
-        rows=len(batch.inputs),
+        rows=count_rows(batch.inputs),
         first=losses[0],
         last=min(losses),
         blind=0.0 if is_learned else _blind_loss(prepared.model, batch, task),
@@ -150,7 +151,8 @@ def overfit_one_batch(prepared: Prepared) -> OneBatch:
 def _few_rows(data: Data, device: torch.device) -> Batch:
     """Rows of as many classes as can be; no more than a linear model can tell apart."""
     most = 2 if data.spec.target in MANY_TARGETS else MOST_ROWS
-    most = min(most, data.spec.num_features + 1, len(data.train))
+    first = torch.zeros(1, dtype=torch.int64, device=data.train.targets.device)
+    most = min(most, count_numbers(data.train.read(first)) + 1, len(data.train))
     targets = data.train.targets.cpu()
     rows = torch.arange(most)
     if data.spec.target == "class":
@@ -160,7 +162,7 @@ def _few_rows(data: Data, device: torch.device) -> Batch:
         rows = place.argsort(stable=True)[:most]
     rows = rows.to(data.train.targets.device)
     inputs, chosen = data.train.read(rows), data.train.targets[rows]
-    return Batch(inputs.to(device), chosen.to(device), None, rows)
+    return Batch(move(inputs, device), chosen.to(device), None, rows)
 
 
 def _at_rest(model: nn.Module) -> nn.Module:
@@ -218,7 +220,7 @@ def _unchanged(before: nn.Module, after: nn.Module) -> tuple[str, ...]:
 
 def _is_contradictory(batch: Batch) -> bool:
     """Whether two equal inputs have different targets."""
-    inputs = batch.inputs.flatten(1).double()
+    inputs = flat_rows(batch.inputs)
     targets = batch.targets.reshape(len(inputs), -1).double()
     both = torch.cat([inputs, targets], dim=1)
     return len(torch.unique(inputs, dim=0)) < len(torch.unique(both, dim=0))

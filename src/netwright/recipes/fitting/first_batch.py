@@ -18,7 +18,7 @@ from netwright.core.errors import ConfigError, NetwrightError, ShapeError
 from netwright.core.evaluation import differentiable, evaluating
 from netwright.core.outputs import Output, logits_of
 from netwright.core.seeding import seeded
-from netwright.core.trees import map_tensors, tensors_of
+from netwright.core.trees import Tree, count_rows, map_tensors, shapes_of, tensors_of
 from netwright.data.dataset import Data
 from netwright.data.loading.loader import Batch
 from netwright.data.loading.worker_loader import build_loader
@@ -85,7 +85,7 @@ def try_first_batch(
         for handle in handles:
             handle.remove()
     return FirstBatch(
-        rows=len(batch.inputs),
+        rows=count_rows(batch.inputs),
         layers=layers_shown,
         parameters=sum(parameter.numel() for parameter in model.parameters()),
         loss=float(loss.detach()),
@@ -159,7 +159,7 @@ def _loss(model: nn.Module, batch: Batch, task: Task, data: Data, inside: list[s
         raise
     except Exception as error:  # whatever a user's module raises, it is told as one sentence
         where = f"layer {inside[-1]!r}" if inside else "the model"
-        shape = tuple(batch.inputs.shape)
+        shape = shapes_of(batch.inputs)
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         hint = _other_dtype(model, batch.inputs)
         raise ShapeError(f"{where} fails on inputs of shape {shape}: {reason}{hint}") from error
@@ -173,7 +173,7 @@ def _loss(model: nn.Module, batch: Batch, task: Task, data: Data, inside: list[s
             f"the model's output must be real-valued, got {logits.dtype}: return its real part or "
             f"its magnitude, output.abs()"
         )
-    wanted = (len(batch.inputs), *data.spec.output_shape)
+    wanted = (count_rows(batch.inputs), *data.spec.output_shape)
     if tuple(logits.shape) != wanted:
         raise ShapeError(
             f"the model's output must have shape {wanted} for the {data.spec.num_outputs} "
@@ -189,12 +189,14 @@ def _loss(model: nn.Module, batch: Batch, task: Task, data: Data, inside: list[s
         raise ShapeError(f"the loss of the model's output fails: {reason}") from error
 
 
-def _other_dtype(model: nn.Module, inputs: Tensor) -> str:
+def _other_dtype(model: nn.Module, inputs: Tree) -> str:
     """What to do where weights and inputs are numbers of different kinds; else nothing."""
     kinds = {weight.dtype for weight in model.parameters() if weight.is_floating_point()}
-    if not inputs.is_floating_point() or kinds <= {inputs.dtype}:
+    given = {part.dtype for part in tensors_of(inputs) if part.is_floating_point()}
+    if len(given) != 1 or kinds <= given:
         return ""
-    return f"; inputs are {inputs.dtype}: call model.to({inputs.dtype}), or convert them in forward"
+    (dtype,) = given
+    return f"; inputs are {dtype}: call model.to({dtype}), or convert them in forward"
 
 
 def _outputs_in_words(data: Data) -> str:

@@ -17,6 +17,7 @@ from netwright.core.devices import device_of, pick_device
 from netwright.core.errors import ConfigError, DataError
 from netwright.core.learner import Learner
 from netwright.core.seeding import derive_seed, seeded
+from netwright.core.trees import move
 from netwright.data.dataset import Data, Split, check_data
 from netwright.data.given.given import with_splits
 from netwright.models.catalog import MODELS
@@ -280,7 +281,7 @@ def _can_normalise_one(module: nn.Module, train: Split) -> bool:
     row = train.read(torch.zeros(1, dtype=torch.int64, device=train.targets.device))
     try:
         with torch.no_grad(), seeded(0):
-            module.train()(row.to(device_of(module)))
+            module.train()(move(row, device_of(module)))
     except Exception as error:  # what else is wrong with it, the first batch tells
         return not str(error).startswith(ONE_NUMBER)
     finally:

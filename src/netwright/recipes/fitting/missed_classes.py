@@ -10,6 +10,7 @@ from torch import Tensor
 
 from netwright.core.devices import device_of
 from netwright.core.finding import Finding
+from netwright.core.trees import move
 from netwright.data.checkup.imbalance import class_counts, rare_classes
 from netwright.data.checkup.wording import first_few
 from netwright.data.dataset import Data
@@ -66,7 +67,7 @@ def _recalls(prepared: Prepared, split: str, rare: Sequence[int]) -> tuple[list[
             continue
         part = data.split(name)
         targets = part.targets[rows].cpu()
-        inputs = part.read(rows).to(device_of(prepared.model))
+        inputs = move(part.read(rows), device_of(prepared.model))
         said = predict(prepared.model, inputs, prepared.task).argmax(dim=1)
         asked += torch.bincount(targets, minlength=classes)
         found += torch.bincount(targets[said == targets], minlength=classes)

@@ -11,6 +11,7 @@ from netwright.core.devices import device_of
 from netwright.core.errors import ConfigError
 from netwright.core.finding import Finding
 from netwright.core.learner import Learner
+from netwright.core.trees import move
 from netwright.data.checkup.origin import Origin
 from netwright.data.checkup.single_rows import find_single_rows
 from netwright.data.checkup.target_outliers import find_target_outliers
@@ -83,7 +84,7 @@ def _of_data_and_outputs(
     found: list[Finding | None] = []
     if not prepared.recipe.model and not isinstance(model, Learner):  # the catalog's end in scores
         rows = torch.arange(min(MOST_ROWS, len(data.train)), device=data.train.targets.device)
-        inputs = data.train.read(rows).to(device_of(model))
+        inputs = move(data.train.read(rows), device_of(model))
         found.append(find_squashed_outputs(model, inputs, prepared.task))
     if data.spec.target == "class":
         found += [find_missed_classes(prepared, split), find_single_rows(data, Origin())]

@@ -16,6 +16,7 @@ from torch import Tensor, nn
 from netwright.core.evaluation import evaluating
 from netwright.core.finding import Finding
 from netwright.core.outputs import logits_of
+from netwright.core.trees import Tree, take_rows
 from netwright.train.tasks.task import Task
 
 MOST_ROWS = 8  # that are shown to the model; one where each has many outputs
@@ -40,7 +41,7 @@ MANY_OUTPUTS = frozenset({"mask", "tokens", "tags"})
 SEE: Mapping[str, str] = {"labels": "binary-cross-entropy", "real": "squared-error"}
 
 
-def find_squashed_outputs(model: nn.Module, inputs: Tensor, task: Task) -> Finding | None:
+def find_squashed_outputs(model: nn.Module, inputs: Tree, task: Task) -> Finding | None:
     """What the outputs end in, where the loss is not for it.
 
     Args:
@@ -53,7 +54,7 @@ def find_squashed_outputs(model: nn.Module, inputs: Tensor, task: Task) -> Findi
         return None
     rows = 1 if task.target in MANY_OUTPUTS else MOST_ROWS
     with evaluating(model), torch.enable_grad():
-        outputs = logits_of(model(inputs[:rows]))
+        outputs = logits_of(model(take_rows(inputs, slice(rows))))
     end = last_activation(outputs, task.target)
     if not end:
         return None

@@ -13,6 +13,7 @@ import torch
 from netwright.core.adapted_module import module_name
 from netwright.core.errors import ConfigError
 from netwright.core.files.storage import read_json, write_json, write_text
+from netwright.core.trees import move
 from netwright.data.loading.stored import Sample
 from netwright.inspection.dataset.column_summary import MOST_COLUMNS, describe_columns
 from netwright.inspection.drawing.card_blocks import card_blocks
@@ -223,12 +224,8 @@ def _examples(run: RunRecord, view: View, sample: Sample) -> list[Html]:
         rows = view.table_rows()
         split = data.split(run.results["split"])
         places = torch.tensor([int(row["row"]) for row in rows], device=split.targets.device)
-        shown = [
-            {**row, **_cells(cells, row)}
-            for row, cells in zip(
-                rows, run.preprocessor.decode(split.read(places).cpu()), strict=True
-            )
-        ]
+        decoded = run.preprocessor.decode(move(split.read(places), torch.device("cpu")))
+        shown = [{**row, **_cells(cells, row)} for row, cells in zip(rows, decoded, strict=True)]
         blocks.append(folded("The same as a table, with their columns", table(shown)))
     return blocks
 

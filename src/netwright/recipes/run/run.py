@@ -16,6 +16,7 @@ from netwright.core.devices import device_of, pick_device
 from netwright.core.errors import ConfigError, DataError, NetwrightError
 from netwright.core.files.inside import has_file
 from netwright.core.files.storage import read_json
+from netwright.core.trees import Tree, count_rows, move
 from netwright.data.dataset import Data, Split
 from netwright.data.images.encoder import ImageEncoder
 from netwright.data.loading.stored import Sample, sample_stored
@@ -126,9 +127,9 @@ class Run(RunRecord):
         """
         check_asked(self.spec)
         inputs = self._encode(source)
-        if not len(inputs):
+        if not count_rows(inputs):
             raise DataError("no inputs were given to predict")
-        return predict(self.model, inputs.to(device_of(self.model)), self.task)
+        return predict(self.model, move(inputs, device_of(self.model)), self.task)
 
     def generate(self, prompt: str = "", *, beams: int | None = None, **settings: Any) -> str:
         """The text with which a language model goes on after a prompt; see `stream`."""
@@ -275,7 +276,7 @@ class Run(RunRecord):
         check_paired(examples, self.spec)
         return examples.to(device)
 
-    def _encode(self, source: Any) -> Tensor:
+    def _encode(self, source: Any) -> Tree:
         if self._from_arrays(source):
             source = read_input_array(source, self.spec)
         takes_texts = isinstance(self.preprocessor, TextEncoder | PairEncoder)

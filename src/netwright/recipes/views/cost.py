@@ -7,10 +7,11 @@ machine and on every day.
 from typing import Any, NamedTuple
 
 import torch
-from torch import Tensor, nn
+from torch import nn
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from netwright.core.evaluation import evaluating
+from netwright.core.trees import Tree
 from netwright.inspection.inside.flops import counting_flops
 
 CALL_SECONDS = 15e-6  # that torch spends on one operation, however small
@@ -52,7 +53,7 @@ class Cost(NamedTuple):
         return max(0, int(left / (max(1, self.flops) * FLOP_SECONDS)))
 
 
-def measure_cost(model: nn.Module, example: Tensor) -> Cost:
+def measure_cost(model: nn.Module, example: Tree) -> Cost:
     """Send one example (1, ...) through the model, which stays as it is."""
     # With gradients: the counter looks for their functions where outputs are parts of weights.
     calls = _Calls()  # type: ignore[no-untyped-call]

@@ -33,6 +33,7 @@ class ViewEntry:
         refusal: why this run has no such view, in one sentence; empty where it has one.
         settings: what may be set.
         data: whether the run's data is needed, welcome where it is at hand, or not looked for.
+        one_input: whether an example must be one tensor; a run may read several.
         section: of the report; None: it is only shown on request.
         has_examples: whether it shows examples of the data, which a report may leave out.
         code: the functions that work it out, for `explain`; by default `measure`.
@@ -43,6 +44,7 @@ class ViewEntry:
     refusal: Callable[[Subject], str] = for_every_run
     settings: type[Config] = NoSettings
     data: Literal["needed", "welcome", "unused"] = "needed"
+    one_input: bool = False
     section: Section | None = None
     has_examples: bool = False
     code: tuple[Callable[..., Any], ...] = ()
@@ -51,6 +53,8 @@ class ViewEntry:
         """Why this run does not have the view, data and all; empty where it has."""
         if self.data == "needed" and subject.sample is None:
             return f"this view needs the run's data: {subject.absent}"
+        if self.one_input and subject.run.spec.inputs == "parts":
+            return f"this view is for a model of one input, {subject.name} reads several"
         return self.refusal(subject)
 
     def show(self, subject: Subject, settings: dict[str, Any]) -> View:

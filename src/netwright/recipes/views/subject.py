@@ -12,6 +12,7 @@ from torch import Tensor
 from netwright.core.adapted_module import module_name
 from netwright.core.devices import device_of
 from netwright.core.errors import ConfigError
+from netwright.core.trees import Tree, flat_rows, move
 from netwright.data.dataset import Split
 from netwright.data.loading.loader import Batch
 from netwright.data.loading.stored import Sample, evenly_spaced
@@ -56,9 +57,9 @@ class Subject:
         return self.data.rows(self.run.results["split"])
 
     @cached_property
-    def inputs(self) -> Tensor:
+    def inputs(self) -> Tree:
         """Their encoded inputs (N, ...), on the CPU."""
-        return self.split.inputs.cpu()
+        return move(self.split.inputs, torch.device("cpu"))
 
     @cached_property
     def targets(self) -> Tensor:
@@ -70,17 +71,21 @@ class Subject:
         """What the model says of them (N, ...), on the CPU: probabilities or reals."""
         return self.predict(self.inputs)
 
-    def predict(self, inputs: Tensor) -> Tensor:
+    def predict(self, inputs: Tree) -> Tensor:
         """Encoded inputs -> probabilities or reals, on the CPU."""
-        return predict(self.run.model, inputs.to(device_of(self.run.model)), self.run.task)
+        return predict(self.run.model, move(inputs, device_of(self.run.model)), self.run.task)
 
     @property
     def inputs_as_shown(self) -> Tensor:
-        """Images in the units that they came in, so that colours are right; the rest as it is."""
+        """Images in the units that they came in, so that colours are right; the rest as it is.
+
+        Several inputs are shown as the numbers of all of them, side by side.
+        """
         if self.run.spec.inputs != "image":
-            return self.inputs
+            return self.inputs if isinstance(self.inputs, Tensor) else flat_rows(self.inputs)
+        images: Tensor = self.inputs
         offset, scale = self.run.preprocessor.units()
-        return (self.inputs.flatten(1) * scale + offset).reshape(self.inputs.shape)
+        return (images.flatten(1) * scale + offset).reshape(images.shape)
 
     @cached_property
     def own_views(self) -> Mapping[str, View]:
@@ -111,10 +116,11 @@ class Subject:
 
     def first_steps(self) -> Tensor:
         """The split's first sequence (1, T, ...) without padding, on the model's device."""
-        inputs, padding = self.example(0).inputs, self.run.spec.padding
+        inputs: Tensor = self.example(0).inputs
+        padding = self.run.spec.padding
         return inputs if padding is None else inputs[inputs != padding][None]
 
-    def first_training_inputs(self, rows: int) -> Tensor:
+    def first_training_inputs(self, rows: int) -> Tree:
         """The inputs (B, ...) of so many first training examples, or of as many as there are."""
         train = self.data.shown.train
         return train.read(torch.arange(min(rows, len(train)), device=train.targets.device))
@@ -123,7 +129,7 @@ class Subject:
         rows, device = rows.to(examples.targets.device), device_of(self.run.model)
         weights = None if examples.weights is None else examples.weights[rows].to(device)
         return Batch(
-            inputs=examples.read(rows).to(device),
+            inputs=move(examples.read(rows), device),
             targets=examples.targets[rows].to(device),
             weights=weights,
             rows=rows,

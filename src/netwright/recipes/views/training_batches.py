@@ -17,4 +17,4 @@ def training_batches(subject: Subject, rows: int) -> Iterator[Batch]:
     device, size = device_of(subject.run.model), min(rows, len(train))
     loader = BatchLoader(train.to(device), size, seed=subject.run.config["seed"])
     for epoch in count():
-        yield from (batch for batch in loader.epoch(epoch) if len(batch.inputs) == size)
+        yield from (batch for batch in loader.epoch(epoch) if len(batch.rows) == size)

@@ -110,7 +110,8 @@ def percent_told(contexts: Tensor, tokens: Tensor) -> float:
 
 def source_lengths(data: Data) -> Tensor:
     """Letters of the test strings, (N,)."""
-    return (data.split("test").inputs[:, : data.spec.source_length] != PAD).sum(dim=1)
+    sources: Tensor = data.split("test").inputs[:, : data.spec.source_length]
+    return (sources != PAD).sum(dim=1)
 
 
 @torch.no_grad()

@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from torch import Tensor
 
 from netwright.core.files.storage import append_text, remove_file, write_text
 from netwright.core.finding import Finding
 from netwright.core.terminal.console import print_warning
+from netwright.core.trees import Tree, tensors_of
 from netwright.inspection.inside.unit_activity import UnitActivity, unit_activities
 from netwright.train.callback import Callback
 from netwright.train.callbacks.non_finite import find_culprit
@@ -113,7 +113,7 @@ class Doctor(Callback):
         if not self.is_on or all(bool(part.isfinite().all()) for part in numbers):
             return
         batch = state.batch
-        data = () if batch is None else (batch.inputs, batch.targets)
+        data = [] if batch is None else tensors_of((batch.inputs, batch.targets))
         self.findings = [
             not_finite(
                 find_culprit(state),
@@ -171,9 +171,9 @@ def watch_interval(step: int) -> int:
     return 1 << max(0, step.bit_length() - A_DOUBLING)
 
 
-def _inputs_at_hand(state: TrainState) -> Tensor | None:
+def _inputs_at_hand(state: TrainState) -> Tree | None:
     """Those of the present batch, of which a rank may have no row."""
-    return None if state.batch is None or not len(state.batch.inputs) else state.batch.inputs
+    return None if state.batch is None or not len(state.batch.targets) else state.batch.inputs
 
 
 def _is_last(state: TrainState, step: int) -> bool:

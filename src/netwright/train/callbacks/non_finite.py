@@ -10,6 +10,7 @@ from torch import Tensor, nn
 
 from netwright.core.errors import RunError
 from netwright.core.outputs import Output, logits_of
+from netwright.core.trees import Tree, cuda_devices, tensors_of
 from netwright.train.callback import Callback
 from netwright.train.run_setting_groups import Policy
 from netwright.train.saving.snapshot import Snapshot
@@ -163,7 +164,8 @@ def find_culprit(state: TrainState) -> str:
     batch = state.batch
     if batch is None:
         return "the loss is not finite"
-    for what, values in (("inputs", batch.inputs), ("targets", batch.targets)):
+    parts = [("inputs", part) for part in tensors_of(batch.inputs)]
+    for what, values in (*parts, ("targets", batch.targets)):
         bad = ~values.isfinite().reshape(len(values), -1).all(dim=1)  # (B,)
         if bool(bad.any()):
             return f"the {what} of row {int(batch.rows[bad][0])} are not finite"
@@ -185,7 +187,7 @@ def _bad_loss_or_gradient(state: TrainState) -> str:
     return "it could not be reproduced"
 
 
-def _first_bad_layer(model: nn.Module, inputs: Tensor) -> str | None:
+def _first_bad_layer(model: nn.Module, inputs: Tree) -> str | None:
     """The innermost module whose output is the first that is not finite: children end first."""
     found: list[str] = []
 
@@ -200,8 +202,8 @@ def _first_bad_layer(model: nn.Module, inputs: Tensor) -> str | None:
         part.register_forward_hook(watch(name or "model")) for name, part in model.named_modules()
     ]
     try:
-        devices = [inputs.device] if inputs.is_cuda else []
-        with torch.no_grad(), torch.random.fork_rng(devices):  # the run may go on: draw nothing
+        draws = torch.random.fork_rng(cuda_devices(inputs))  # the run may go on: draw nothing
+        with torch.no_grad(), draws:
             model(inputs)
     finally:
         for handle in handles:

@@ -11,6 +11,7 @@ import torch
 from torch import Tensor, nn
 
 from netwright.core.outputs import Output, logits_of
+from netwright.core.trees import Tree
 from netwright.data.dataset import Split
 from netwright.data.loading.loader import Batch
 from netwright.losses.loss import LossFunction
@@ -73,7 +74,7 @@ class Task(ABC):
     def predictions(self, output: Tensor | Output) -> Tensor:
         """Probabilities (N, C) or (N, C, I, J), or reals (N, K) in the units of the targets."""
 
-    def answers(self, model: nn.Module, inputs: Tensor, output: Tensor | Output) -> Tensor:
+    def answers(self, model: nn.Module, inputs: Tree, output: Tensor | Output) -> Tensor:
         """What is measured of a model that gave this output: here its predictions.
 
         A task whose answers are not in one output asks the model again.

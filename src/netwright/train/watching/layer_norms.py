@@ -23,6 +23,7 @@ import torch
 from torch import Tensor, nn
 
 from netwright.core.evaluation import evaluating
+from netwright.core.trees import Tree, cuda_devices, take_rows
 from netwright.train.watching.layer_history import Numbers
 
 MOST_COPIED = 2**24  # numbers that are kept aside for one step
@@ -38,7 +39,7 @@ class LayerNorms:
             None: as they are declared.
     """
 
-    def __init__(self, model: nn.Module, inputs: Tensor | None = None) -> None:
+    def __init__(self, model: nn.Module, inputs: Tree | None = None) -> None:
         self.layers: dict[str, nn.Module] = {}
         self.weights: list[nn.Parameter] = []
         self.owners: list[int] = []  # of each weight, the place of its layer
@@ -128,7 +129,7 @@ def _spacings(sizes: Sequence[int]) -> list[int]:
     ]
 
 
-def first_uses(model: nn.Module, inputs: Tensor) -> dict[str, int]:
+def first_uses(model: nn.Module, inputs: Tree) -> dict[str, int]:
     """The paths of the modules that run, and how many ran before each; the model is left as it was.
 
     Args:
@@ -143,11 +144,11 @@ def first_uses(model: nn.Module, inputs: Tensor) -> dict[str, int]:
 
         return look
 
-    devices = [inputs.device] if inputs.is_cuda else []
-    with ExitStack() as hooks, evaluating(model), torch.random.fork_rng(devices):
+    draws = torch.random.fork_rng(cuda_devices(inputs))
+    with ExitStack() as hooks, evaluating(model), draws:
         for path, part in model.named_modules():
             hooks.enter_context(part.register_forward_pre_hook(note(path)))
-        model(inputs[:FEW])
+        model(take_rows(inputs, slice(FEW)))
     return used
 
 

@@ -6,7 +6,7 @@ a tag a place (T, C).
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, cast
 
 import torch
 from torch import Tensor
@@ -93,7 +93,8 @@ def explained_answer(run: RunRecord, inputs: Tensor, settings: AnswerConfig) -> 
 
 def shown_input(run: RunRecord, inputs: Tensor, answer: str) -> ShownInput:
     """One input (1, ...) as it is shown beside its map."""
-    kind: Kind = "tokens" if run.spec.inputs == "pairs" else run.spec.inputs
+    read = run.spec.inputs  # several inputs have no such map
+    kind = cast(Kind, "tokens" if read == "pairs" else read)
     if kind == "image":
         offset, scale = (part.to(inputs) for part in run.preprocessor.units())
         image = (inputs.flatten(1) * scale + offset).reshape(inputs.shape[1:])
@@ -110,7 +111,7 @@ def training_mean(subject: Subject) -> Tensor:
     """
     train = subject.data.shown.train
     rows = evenly_spaced(len(train), MOST_ROWS).to(train.targets.device)
-    mean = train.read(rows).double().mean(dim=0)
+    mean: Tensor = train.read(rows).double().mean(dim=0)
     if subject.run.spec.inputs == "image":
         mean = mean.mean(dim=(1, 2), keepdim=True).expand_as(mean)
     return mean.float()

@@ -90,5 +90,6 @@ OCCLUSION = ViewEntry(
     ),
     measure=measure,
     refusal=refusal,
+    one_input=True,
     settings=OcclusionConfig,
 )

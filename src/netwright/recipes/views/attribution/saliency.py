@@ -88,5 +88,6 @@ SALIENCY = ViewEntry(
     ),
     measure=measure,
     refusal=refusal,
+    one_input=True,
     settings=SaliencyConfig,
 )

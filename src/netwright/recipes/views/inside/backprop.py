@@ -70,5 +70,6 @@ BACKPROP = ViewEntry(
     ),
     measure=measure_backprop,
     refusal=refuse_backprop,
+    one_input=True,
     settings=BackpropSettings,
 )

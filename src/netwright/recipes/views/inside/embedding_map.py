@@ -178,5 +178,6 @@ EMBEDDING_MAP = ViewEntry(
     ),
     measure=measure,
     refusal=refusal,
+    one_input=True,
     settings=EmbeddingMapConfig,
 )

@@ -107,5 +107,6 @@ LINEAR_REGIONS = ViewEntry(
     ),
     measure=measure,
     refusal=refusal,
+    one_input=True,
     settings=LinearRegionsConfig,
 )

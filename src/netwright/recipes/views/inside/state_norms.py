@@ -66,6 +66,7 @@ STATE_NORMS = ViewEntry(
     card=report_card("How a recurrence remembers: its state and its gradients."),
     measure=_measure,
     refusal=_refusal,
+    one_input=True,
     section="inside",
     code=(measure_state_norms,),
 )

@@ -76,5 +76,6 @@ CURVATURE = ViewEntry(
     ),
     measure=measure,
     refusal=refusal,
+    one_input=True,
     settings=CurvatureConfig,
 )

@@ -59,7 +59,7 @@ def measure(subject: Subject, settings: LandscapeConfig) -> Landscape:
             weights,
             {} if path is None else path.snapshots,
             replace(settings, cells=settings.cells or cells),
-            rows=len(batch.inputs),
+            rows=len(batch.rows),
             has_statistics=any(isinstance(part, _BatchNorm) for part in run.model.modules()),
         )
 
