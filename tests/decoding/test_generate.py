@@ -9,7 +9,7 @@ from torch import Tensor
 from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.utils.flop_counter import FlopCounterMode
 
-from netwright.core.errors import ShapeError
+from netwright.core.errors import ConfigError, ShapeError
 from netwright.core.seeding import generator, seeded
 from netwright.data.spec import DataSpec
 from netwright.decoding.generate import generate, without_cache
@@ -171,3 +171,40 @@ def test_a_prompt_without_tokens_is_refused() -> None:
             next(generate(read, step, prompt, DecodingConfig()))
         sentence = f"prompt must be tokens (B, T), at least one, got {tuple(prompt.shape)}"
         assert str(refusal.value) == sentence
+
+
+@pytest.mark.parametrize("cached", [True, False])
+def test_prompts_of_different_lengths_go_on_as_each_alone(cached: bool) -> None:
+    model, config = gpt(context=30), DecodingConfig(temperature=0.0, max_tokens=12)
+    read, step = (model.read, model.step) if cached else without_cache(model)
+    prompts = [torch.tensor([[4, 5, 6, 1]]), torch.tensor([[6]])]
+    tokens = torch.tensor([[4, 5, 6, 1], [2, 2, 2, 6]])
+    mask = torch.tensor([[1, 1, 1, 1], [0, 0, 0, 1]])
+    said = generate(read, step, tokens, config, context=30, attention_mask=mask)
+    together = torch.stack(list(said), dim=1).tolist()
+    assert together == [tokens_of(model, config, prompt=prompt)[0] for prompt in prompts]
+    unmasked = torch.stack(list(generate(read, step, tokens, config, context=30)), dim=1).tolist()
+    assert unmasked[0] == together[0]
+    assert unmasked[1] != together[1]
+
+
+def test_padded_prompts_outlast_the_context_with_and_without_a_cache() -> None:
+    model, config = gpt(context=8), DecodingConfig(temperature=0.0, max_tokens=20)
+    tokens, mask = torch.tensor([[4, 5, 6], [9, 9, 2]]), torch.tensor([[1, 1, 1], [0, 0, 1]])
+    written = [
+        torch.stack(
+            list(generate(read, step, tokens, config, context=8, attention_mask=mask)), dim=1
+        ).tolist()
+        for read, step in ((model.read, model.step), without_cache(model))
+    ]
+    assert written[0] == written[1]
+    assert len(written[0][0]) == 20
+
+
+def test_a_model_that_reads_no_mask_is_refused() -> None:
+    model = gru()
+    said = generate(
+        model.read, model.step, PROMPT, DecodingConfig(), attention_mask=torch.ones_like(PROMPT)
+    )
+    with pytest.raises(ConfigError, match="attention_mask needs a model that reads it, as GPT"):
+        next(said)

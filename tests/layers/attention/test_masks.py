@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from netwright.core.errors import ShapeError
-from netwright.layers.attention.masks import causal_mask, length_mask, zero_unread
+from netwright.layers.attention.masks import causal_mask, length_mask, padding_mask, zero_unread
 
 
 def test_a_query_sees_the_keys_up_to_its_own_place() -> None:
@@ -43,3 +43,11 @@ def test_only_what_no_query_sees_becomes_zero() -> None:
 def test_lengths_of_another_shape_are_refused() -> None:
     with pytest.raises(ShapeError, match=r"^lengths must have shape \(B\), got \(1, 2\)$"):
         length_mask(torch.ones(1, 2), 3)
+
+
+def test_padding_is_seen_by_itself_alone() -> None:
+    counted = torch.tensor([[False, True, True], [True, True, True]])
+    first, second = padding_mask(counted).int().tolist()
+    assert first == [[1, 1, 1], [0, 1, 1], [0, 1, 1]]
+    assert second == [[1, 1, 1]] * 3
+    assert padding_mask(counted, 2)[0].int().tolist() == [[0, 1, 1], [0, 1, 1]]

@@ -14,6 +14,7 @@ from netwright.core.seeding import seeded
 from netwright.core.trees import map_tensors
 from netwright.data.spec import DataSpec, TargetKind
 from netwright.models.catalog import MODELS
+from netwright.models.exchange.gpt2_weights import from_gpt2
 from netwright.models.transformers.gpt import GPT, GPTConfig
 from netwright.testing.model_contract import MODEL_CHECKS
 from netwright.testing.sequence_contract import SEQUENCE_CHECKS
@@ -289,3 +290,91 @@ def test_rotary_positions_want_an_even_number_of_features_a_head() -> None:
     sentence = "rotary positions rotate pairs of features: wanted an even number, got 3"
     with pytest.raises(ConfigError, match=f"^{sentence}$"):
         build(width=12, positions="rotary")
+
+
+def left_padded(*lengths: int) -> tuple[list[Tensor], Tensor, Tensor]:
+    """Texts of these lengths, the same with padding in front, and their mask."""
+    texts = [draw(1, length, seed=length) for length in lengths]
+    widths = [max(lengths) - length for length in lengths]
+    pairs = list(zip(texts, widths, strict=True))
+    tokens = torch.cat([functional.pad(text, (width, 0), value=7) for text, width in pairs])
+    mask = torch.cat([functional.pad(torch.ones_like(text), (width, 0)) for text, width in pairs])
+    return texts, tokens, mask
+
+
+@options
+def test_a_text_behind_padding_says_what_it_says_alone(name: str) -> None:
+    # Up to the float32 of the tables, whose rotations depend on distances almost exactly.
+    model = sharp(**OPTIONS[name])
+    texts, tokens, mask = left_padded(2, 6, 8)
+    for given in (mask, mask.bool()):
+        for text, logits in zip(texts, model(tokens, given), strict=True):
+            wanted = model(text)[0]
+            torch.testing.assert_close(logits[-len(wanted) :], wanted, rtol=1e-6, atol=1e-6)
+    assert not torch.allclose(model(tokens)[0, -1], model(texts[0])[0, -1])  # or else no mask works
+
+
+@options
+def test_padded_beginnings_go_on_from_the_cache_as_each_alone(name: str) -> None:
+    model = sharp(**OPTIONS[name], data=spec(13))
+    texts, tokens, mask = left_padded(2, 5, 6)
+    logits, state = model.read(tokens, mask)
+    alone = [model.read(text) for text in texts]
+    for said in draw(3, 6, seed=9).T:
+        together = torch.cat([each for each, _ in alone])
+        torch.testing.assert_close(logits, together, rtol=1e-6, atol=1e-6)
+        logits, state = model.step(said, state)
+        alone = [model.step(said[row : row + 1], kept) for row, (_, kept) in enumerate(alone)]
+    picked = map_tensors(lambda tensor: tensor[[2, 0]], state)  # as a beam picks them
+    both, _ = model.step(torch.tensor([1, 1]), picked)
+    (third, _), (first, _) = (model.step(torch.tensor([1]), alone[row][1]) for row in (2, 0))
+    torch.testing.assert_close(both, torch.cat([third, first]), rtol=1e-6, atol=1e-6)
+
+
+def test_a_mask_tells_where_the_one_answer_is_given() -> None:
+    model = build(spec(target="class", outputs=3, padding=0)).double().eval()
+    text = 1 + draw(1, 5, vocabulary=9)
+    wanted = model(text)
+    for before in range(4):
+        tokens = functional.pad(text, (before, 3 - before), value=5)
+        mask = functional.pad(torch.ones_like(text), (before, 3 - before))
+        torch.testing.assert_close(model(tokens, mask), wanted, rtol=1e-6, atol=1e-6)
+
+
+def test_a_hole_in_a_text_is_not_read() -> None:
+    model, tokens = sharp(), draw(2, 8)
+    mask = torch.ones_like(tokens)
+    mask[:, 3] = 0
+    other = tokens.clone()
+    other[:, 3] = (tokens[:, 3] + 1) % 11
+    found, changed = model(tokens, mask), model(other, mask)
+    assert torch.equal(found[:, 4:], changed[:, 4:])
+    assert not torch.equal(model(tokens)[:, 4:], model(other)[:, 4:])
+
+
+def test_masks_that_do_not_fit_are_refused() -> None:
+    model, tokens = build(), draw(2, 5)
+    with pytest.raises(
+        ShapeError, match=r"^attention_mask must have shape \(2, 5\), got \(2, 4\)$"
+    ):
+        model(tokens, torch.ones(2, 4))
+    for row in ([1, 1, 1, 0, 0], [0, 1, 0, 1, 1]):
+        with pytest.raises(
+            ShapeError, match=r"must be padded in front only \(padding_side='left'\)"
+        ):
+            model.read(tokens, torch.tensor([[1] * 5, row]))
+
+
+@pytest.mark.slow
+def test_a_left_padded_batch_has_the_logits_of_transformers() -> None:
+    transformers = pytest.importorskip("transformers")
+    config = transformers.GPT2Config(n_layer=2, n_head=4, n_embd=16, n_positions=8, vocab_size=11)
+    with seeded(0):
+        theirs = transformers.GPT2LMHeadModel(config).eval()
+    ours = build()
+    ours.load_state_dict(from_gpt2(theirs.state_dict(), ours.state_dict().keys()))
+    _, tokens, mask = left_padded(2, 6, 8)
+    positions = (mask.cumsum(dim=1) - 1).clamp_min(0)  # as its generate() counts them
+    wanted = theirs(tokens, attention_mask=mask, position_ids=positions).logits
+    found = ours.eval()(tokens, mask)
+    torch.testing.assert_close(found[mask.bool()], wanted[mask.bool()], rtol=1e-4, atol=1e-4)

@@ -24,11 +24,13 @@ class KeyValueCache(NamedTuple):
         keys: (B, H, L, K).
         values: (B, H, L, K).
         length: tokens so far, the same for all rows.
+        first: the place of each row's first token, behind its padding (B,); None: there is none.
     """
 
     keys: Tensor
     values: Tensor
     length: int
+    first: Tensor | None = None
 
     @classmethod
     def empty(cls, shape: tuple[int, int, int, int], like: Tensor) -> Self:

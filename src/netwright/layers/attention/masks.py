@@ -34,6 +34,21 @@ def length_mask(lengths: Tensor, size: int) -> Tensor:
     return (torch.arange(size, device=lengths.device) < lengths[:, None])[:, None]
 
 
+def padding_mask(counted: Tensor, queries: int | None = None) -> Tensor:
+    """(B, T, S): every query sees the places that count, and its own.
+
+    So a place of padding sees itself, and no row of the softmax is empty.
+
+    Args:
+        counted: True where there is a token, False at padding (B, S).
+        queries: T, the last of the S places; S where None.
+    """
+    check_shape("counted", counted, "B", "S")
+    places = torch.arange(counted.shape[1], device=counted.device)
+    asking = places if queries is None else places[len(places) - queries :]
+    return counted[:, None] | (asking[:, None] == places)
+
+
 def zero_unread(x: Tensor, mask: Tensor | None) -> Tensor:
     """The positions (B, T, D), with zeros where the mask (B, T or 1, T) lets no query look.
 

@@ -14,6 +14,7 @@ Source: Vaswani et al., "Attention Is All You Need" (2017), section 3.2.2; Ainsl
 (2023), for the grouped heads.
 """
 
+import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
@@ -21,7 +22,7 @@ from netwright.core.errors import ConfigError
 from netwright.layers.attention.attention import masked_softmax
 from netwright.layers.attention.attention_scores import scaled_dot_scores
 from netwright.layers.attention.key_value_cache import KeyValueCache
-from netwright.layers.attention.masks import causal_mask, zero_unread
+from netwright.layers.attention.masks import causal_mask, padding_mask, zero_unread
 from netwright.layers.attention.position_encoding import Rotary
 
 
@@ -75,9 +76,13 @@ class MultiHeadAttention(nn.Module):
         queries, keys, values = self._split(x, start=cache.length)
         cache = cache.append(keys, values)
         new, seen = x.shape[1], cache.length
+        if cache.first is not None:
+            counted = torch.arange(seen, device=x.device) >= cache.first[:, None]  # (B, S)
+            allowed = padding_mask(counted, new) & causal_mask(new, seen, x.device)
+            return self._read(queries, *cache.filled(), allowed[:, None], is_causal=False), cache
         # A single token sees all, a first read is plainly causal: only between is a mask needed.
-        allowed = None if new in {1, seen} else causal_mask(new, seen, x.device)
-        return self._read(queries, *cache.filled(), allowed, is_causal=1 < new == seen), cache
+        unpadded = None if new in {1, seen} else causal_mask(new, seen, x.device)
+        return self._read(queries, *cache.filled(), unpadded, is_causal=1 < new == seen), cache
 
     def start(self, batch: int, size: int) -> KeyValueCache:
         """An empty cache for so many rows of at most `size` tokens."""

@@ -6,7 +6,9 @@ One pass over a text trains all its places at once, since no place sees a later 
 the keys and values of the tokens so far are kept, and a new token costs one column. Parts have
 GPT-2's names: wte, wpe, h.N.ln_1, h.N.attn.c_attn, ..., ln_f.
 
-Padding stands behind a text, where no counted token looks: it needs no mask.
+Padding behind a text needs no mask: no counted token looks there. Padding in front of it does, as
+batches of prompts of different lengths have it: with `attention_mask` nothing looks at it, and a
+row's positions count from its first token.
 
 Shapes: B batch, T tokens, V vocabulary, C classes, H heads, D width.
 Source: Radford et al., "Language Models are Unsupervised Multitask Learners" (2019).
@@ -22,11 +24,13 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from netwright.core.card import Card
+from netwright.core.checks import check_shape
 from netwright.core.config import Config, Doc, Fraction, Size
 from netwright.core.errors import ConfigError, ShapeError
 from netwright.data.spec import DataSpec, InputKind, TargetKind
 from netwright.layers.attention.feedforward import FeedForward
 from netwright.layers.attention.key_value_cache import KeyValueCache
+from netwright.layers.attention.masks import padding_mask
 from netwright.layers.attention.multihead_attention import MultiHeadAttention, check_heads
 from netwright.layers.attention.position_encoding import (
     LearnedPositions,
@@ -135,20 +139,46 @@ class GPT(Model):
         """The transformer blocks, in order."""
         return cast(Iterable[TransformerBlock], self.h)
 
-    def forward(self, tokens: Tensor) -> Tensor:
-        """(B, T) -> (B, T, V) for a target of tokens, else (B, C)."""
-        x = self._embed(tokens)
+    def forward(self, tokens: Tensor, attention_mask: Tensor | None = None) -> Tensor:
+        """(B, T) -> (B, T, V) for a target of tokens, else (B, C).
+
+        Args:
+            tokens: the texts.
+            attention_mask: True or 1 where a token counts, False or 0 at padding (B, T); what the
+                model says at padding means nothing. None: padding, if any, is behind the texts.
+        """
+        if attention_mask is None:
+            counted = first = mask = None
+        else:
+            counted, first = _read_mask(attention_mask, tokens)
+            mask = padding_mask(counted)
+        x = self._embed(tokens, first=first)
         for block in self.blocks:
-            x = block(x)
+            x = block(x, mask)
         if self.spec.target != "tokens":
-            x = self._last_counted(x, tokens)
+            x = self._last_counted(x, tokens, counted)
         return self._logits(x)
 
     @torch.no_grad()
-    def read(self, tokens: Tensor) -> tuple[Tensor, State]:
-        """The logits (B, V) of what follows the tokens (B, T), and the state to go on from."""
-        rows, room = len(tokens), self.context
-        return self._extend(tokens, tuple(block.attn.start(rows, room) for block in self.blocks))
+    def read(self, tokens: Tensor, attention_mask: Tensor | None = None) -> tuple[Tensor, State]:
+        """The logits (B, V) of what follows the tokens (B, T), and the state to go on from.
+
+        Args:
+            tokens: the beginnings, of different lengths where they are padded in front.
+            attention_mask: True or 1 where a token counts (B, T), as in `forward`.
+        """
+        state = tuple(block.attn.start(len(tokens), self.context) for block in self.blocks)
+        if attention_mask is not None:
+            counted, first = _read_mask(attention_mask, tokens)
+            if not torch.equal(
+                counted, torch.arange(tokens.shape[1], device=first.device) >= first[:, None]
+            ):
+                raise ShapeError(
+                    "texts that are to go on must be padded in front only (padding_side='left'), "
+                    "got an attention_mask with padding behind or between tokens"
+                )
+            state = tuple(cache._replace(first=first) for cache in state)
+        return self._extend(tokens, state)
 
     @torch.no_grad()
     def step(self, tokens: Tensor, state: State) -> tuple[Tensor, State]:
@@ -164,28 +194,44 @@ class GPT(Model):
             x = block(x)
         return tuple(weights)
 
-    def _embed(self, tokens: Tensor, start: int = 0) -> Tensor:
-        """Tokens (B, T) at the places from `start` on as vectors (B, T, D)."""
+    def _embed(self, tokens: Tensor, start: int = 0, first: Tensor | None = None) -> Tensor:
+        """Tokens (B, T) at the places from `start` on as vectors (B, T, D).
+
+        Positions count from the places `first` (B,). Rotary ones need not: only distances matter.
+        """
         count = tokens.shape[1]
         if start + count > self.context:
             raise ShapeError(f"a context of {self.context} tokens has no room for {start + count}")
         x = self.wte(tokens)
-        embedded: Tensor = self.drop(x if self.wpe is None else x + self.wpe(start, count))
+        if self.wpe is not None:
+            x = x + (
+                self.wpe(start, count) if first is None else self._positions(start, count, first)
+            )
+        embedded: Tensor = self.drop(x)
         return embedded
 
+    def _positions(self, start: int, count: int, first: Tensor) -> Tensor:
+        """Of each row by itself (B, T, D); padding has those of the first token."""
+        places = torch.arange(start, start + count, device=first.device) - first[:, None]
+        table: Tensor = cast(nn.Module, self.wpe)(0, self.context)
+        return table[places.clamp_min(0)]
+
     def _extend(self, tokens: Tensor, state: State) -> tuple[Tensor, State]:
-        x, grown = self._embed(tokens, start=state[0].length), []
+        x, grown = self._embed(tokens, state[0].length, state[0].first), []
         for block, cache in zip(self.blocks, state, strict=True):
             x, longer = block.extend(x, cache)
             grown.append(longer)
         return self._logits(x[:, -1]), tuple(grown)
 
-    def _last_counted(self, x: Tensor, tokens: Tensor) -> Tensor:
+    def _last_counted(self, x: Tensor, tokens: Tensor, counted: Tensor | None) -> Tensor:
         """The vector of each text's last token before its padding, (B, T, D) -> (B, D)."""
-        if self.spec.padding is None:
+        if counted is not None:
+            last = x.shape[1] - 1 - counted.flip(1).int().argmax(dim=1)
+        elif self.spec.padding is None:
             return x[:, -1]
-        lengths = (tokens != self.spec.padding).sum(dim=1)
-        return x[torch.arange(len(x), device=x.device), (lengths - 1).clamp(min=0)]
+        else:
+            last = ((tokens != self.spec.padding).sum(dim=1) - 1).clamp(min=0)
+        return x[torch.arange(len(x), device=x.device), last]
 
     def _logits(self, x: Tensor) -> Tensor:
         weight = self.wte.weight if self.head is None else self.head.weight
@@ -199,6 +245,13 @@ class GPT(Model):
                 nn.init.normal_(weight, std=SPREAD / shrink)
             elif name.endswith("bias"):
                 nn.init.zeros_(weight)
+
+
+def _read_mask(attention_mask: Tensor, tokens: Tensor) -> tuple[Tensor, Tensor]:
+    """Which tokens count (B, T), and the place of each row's first (B,)."""
+    check_shape("attention_mask", attention_mask, *tokens.shape)
+    counted = attention_mask.to(tokens.device).bool()
+    return counted, counted.int().argmax(dim=1)
 
 
 def _build_positions(config: GPTConfig, context: int) -> nn.Module | None:
