@@ -39,6 +39,11 @@ def polars_frame(rows: int, seed: int = 0) -> Any:
     return pytest.importorskip("polars").DataFrame(columns, nan_to_null=True)
 
 
+def labelled(rows: int, seed: int = 0) -> tuple[pd.DataFrame, pd.Series]:
+    rows_ = frame(rows, seed)
+    return rows_.drop(columns="kind"), rows_["kind"]
+
+
 DOORS = {
     "arrays with validation and test": Door(
         given=lambda: {
@@ -79,6 +84,20 @@ DOORS = {
         note="10 test rows are given",
         rows=(36, 4, 10),
     ),
+    "a frame and a series": Door(
+        given=lambda: {"data": labelled(40), "validation": labelled(10, 1)},
+        new=lambda: labelled(5)[0],
+        note="colour: category",
+        rows=(40, 10, 0),
+    ),
+    "a frame, reals and weights": Door(
+        given=lambda: {"data": (frame(40), features(40)[:, :2], np.linspace(0.1, 1, 40))},
+        new=lambda: frame(5),
+    ),
+    "a polars frame and a series": Door(
+        given=lambda: {"data": (polars_frame(40).drop("kind"), polars_frame(40)["kind"])},
+        new=lambda: polars_frame(5).drop("kind"),
+    ),
     "a polars frame with validation": Door(
         given=lambda: {"data": polars_frame(40), "validation": polars_frame(10, 1)},
         settings={"hidden": (4,), "target": "kind"},
@@ -88,7 +107,7 @@ DOORS = {
 }
 
 
-QUICKLY = ["arrays with validation and test", "a frame with validation"]
+QUICKLY = ["arrays with validation and test", "a frame and a series"]
 
 
 @pytest.mark.parametrize("name", slow_but(QUICKLY, DOORS))

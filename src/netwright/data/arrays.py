@@ -133,7 +133,7 @@ def from_arrays(
         seed=config.split_seed,
         classes=encoded if kind == "class" else None,
     )
-    row_weights = _read_weights(weights, len(values))
+    row_weights = read_weights(weights, len(values))
     notes = [note]
     content = hashlib.sha256()
     seen = stretches("inputs", values, train, watch=content.update)
@@ -254,7 +254,8 @@ def _check_names(what: str, names: tuple[str, ...], count: int) -> None:
             raise ConfigError(f"{what} names must differ, got {name!r} twice")
 
 
-def _read_weights(weights: Any, count: int, name: str = "weights") -> Tensor | None:
+def read_weights(weights: Any, count: int, name: str = "weights") -> Tensor | None:
+    """How much each row counts (N,); None where nothing is said of it."""
     if weights is None:
         return None
     values = to_float32(name, to_floats(name, read_numbers(name, weights)))
@@ -270,7 +271,7 @@ def _part(
         return whole.take(rows) if len(rows) else None
     inputs, targets, *rest = given
     encoded = encoder.encode_targets(targets, f"{name} targets")
-    weights = _read_weights(rest[0] if rest else None, len(encoded), f"{name} weights")
+    weights = read_weights(rest[0] if rest else None, len(encoded), f"{name} weights")
     if not is_mapped(inputs):
         read = encoder.encode(inputs, f"{name} inputs")
         return Split(inputs=read, targets=encoded, weights=weights)

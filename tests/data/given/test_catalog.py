@@ -8,10 +8,14 @@ from netwright.core.errors import ConfigError
 from netwright.data.given.arrays import ARRAYS
 from netwright.data.given.catalog import FORMS, form_of
 from netwright.data.given.frames import FRAME
+from netwright.data.given.labelled_frames import LABELLED_FRAME
 
 
 def test_each_form_is_found() -> None:
     assert form_of(pd.DataFrame()) is FRAME
+    mixed = pd.DataFrame({"x": [1.0, 2.0], "colour": ["red", "blue"]})
+    assert form_of((mixed, mixed["x"])) is LABELLED_FRAME
+    assert form_of((mixed[["x"]], mixed["x"])) is ARRAYS
     assert form_of((np.zeros((4, 2)), np.zeros(4))) is ARRAYS
 
 

@@ -35,3 +35,16 @@ def test_rows_that_do_not_fit_are_refused_by_the_part_that_they_are_in() -> None
     other = FRAME.assign(kind="c")
     with pytest.raises(DataError, match=r"^test: frame, row 0: column 'kind': 'c' is not a known"):
         add_splits(DATA, Given(data=FRAME, test=other))
+
+
+def test_inputs_and_targets_may_be_apart() -> None:
+    data = add_splits(DATA, Given(data=FRAME, validation=(FRAME[:2], ["b", "a"], [1, 3])))
+    val = data.split("val")
+    assert val.inputs.equal(DATA.train.inputs[:2])
+    assert val.targets.tolist() == [1, 0]
+    assert val.weights is not None
+    assert val.weights.tolist() == [1, 3]
+    assert (
+        add_splits(DATA, Given(data=FRAME, test=(FRAME, list("ababab")))).split("test").weights
+        is None
+    )

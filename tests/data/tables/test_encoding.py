@@ -203,3 +203,15 @@ def test_files_may_be_written_otherwise_than_those_that_were_learned_from(tmp_pa
     assert torch.equal(other.encode(tmp_path / "t.csv"), ENCODER.encode(raw()))
     with pytest.raises(ConfigError, match=r"^data.thousands must be "):
         ENCODER.reading(thousands=";")
+
+
+@pytest.mark.parametrize("make", [list, pd.Series, tuple])
+def test_targets_may_come_without_a_table(make: Any) -> None:
+    assert ENCODER.encode_targets(make(["Yes", "No", "Yes"])).tolist() == [1, 0, 1]
+    with pytest.raises(DataError, match="'Maybe' is not a known class"):
+        ENCODER.encode_targets(make(["Maybe"]))
+
+
+def test_targets_without_a_table_have_as_many_columns_as_were_learned() -> None:
+    with pytest.raises(DataError, match="targets must have 1 columns, got 2"):
+        ENCODER.encode_targets([["Yes", "No"]])

@@ -18,8 +18,10 @@ from netwright.data.tables.frames import (
     is_frame,
     is_pandas_frame,
     is_polars_frame,
+    new_name,
     parquet_table,
     rows_table,
+    with_columns,
 )
 
 
@@ -258,3 +260,21 @@ def test_a_polars_frame_is_the_table_that_a_pandas_frame_is() -> None:
     assert frame_table(framed) == frame_table(pd.DataFrame(columns, dtype=object))
     with pytest.raises(DataError, match="there are columns but no row"):
         frame_table(framed.clear())
+
+
+def test_columns_are_put_beside_a_table_under_names_that_are_free() -> None:
+    table = rows_table([{"x": 1, "target": "a"}, {"x": 2, "target": "b"}])
+    wider, names = with_columns(table, "target", [0.5, 2.0])
+    assert names == ("target_",)
+    assert wider.columns["target_"] == ["0.5", "2"]
+    assert wider.types["target_"] == "float"
+    assert list(table.columns) == ["x", "target"]
+    _, several = with_columns(table, "y", np.zeros((2, 2)))
+    assert several == ("y0", "y1")
+    _, named = with_columns(table, "y", pd.Series([1, 2], name="x"))
+    assert named == ("x_",)
+    assert new_name("a", {"a", "a_"}) == "a__"
+    with pytest.raises(DataError, match="input has 2 rows, but 3 of 'y'"):
+        with_columns(table, "y", [1, 2, 3])
+    with pytest.raises(DataError, match=r"must have shape \(N,\) or \(N, K\)"):
+        with_columns(table, "y", np.zeros((2, 1, 1)))

@@ -12,7 +12,7 @@ from netwright.core.errors import DataError
 from netwright.data.files import file_content
 from netwright.data.tables import reading
 from netwright.data.tables.raw_table import RawTable
-from netwright.data.tables.reading import read_table
+from netwright.data.tables.reading import is_table, read_table
 
 COLUMNS = {"a": ["1", "2"], "b": ["x", ""]}
 TEXT = b"a,b\n1,x\n2,\n"
@@ -144,3 +144,11 @@ def test_a_table_that_unpacks_without_end_is_refused(
     (tmp_path / "t.csv.gz").write_bytes(gzip.compress(b"a,b\n" + b"1,2\n" * 2**19))
     with pytest.raises(DataError, match="raise NETWRIGHT_MAX_UNPACK_RATIO, or unpack it yourself"):
         read_table(tmp_path / "t.csv.gz")
+
+
+def test_a_table_is_told_from_columns_of_values() -> None:
+    frame = pd.DataFrame(COLUMNS)
+    for source in ("t.csv", Path("t.csv"), frame, read_table(frame), {"a": 1}, [{"a": 1}]):
+        assert is_table(source)
+    for column in (frame["a"], frame["a"].to_numpy(), ["x", "y"], (1, 2), []):
+        assert not is_table(column)

@@ -290,3 +290,9 @@ def test_a_finding_reads_as_a_sentence_with_its_fix() -> None:
 def numbered_arrays() -> tuple[Any]:
     values = frame().drop(columns="kind").to_numpy()
     return ((np.column_stack([np.arange(ROWS), values]), np.arange(ROWS) % 3),)
+
+
+def test_a_frame_with_its_targets_apart_is_looked_at() -> None:
+    frame = pd.DataFrame({"size": np.arange(40.0), "colour": ["red", "blue"] * 20})
+    found = nw.doctor((frame, np.arange(40) // 20), hidden=(4,), device="cpu")
+    assert (found.data, found.model) == ("frame", "mlp")

@@ -6,8 +6,9 @@ from netwright.core.errors import ConfigError
 from netwright.data.given.arrays import ARRAYS
 from netwright.data.given.form import GivenForm
 from netwright.data.given.frames import FRAME
+from netwright.data.given.labelled_frames import LABELLED_FRAME
 
-FORMS = (FRAME, ARRAYS)
+FORMS = (FRAME, LABELLED_FRAME, ARRAYS)
 
 
 def form_of(source: Any) -> GivenForm:

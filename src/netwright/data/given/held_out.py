@@ -1,9 +1,16 @@
-"""Rows that are given to choose by or to report on: encoded as the training rows were."""
+"""Rows that are given to choose by or to report on: encoded as the training rows were.
+
+They are one source that holds inputs and targets (a frame, a file), or a pair (inputs, targets),
+perhaps with weights.
+"""
 
 from dataclasses import replace
 from typing import Any
 
+from torch import Tensor
+
 from netwright.core.errors import NetwrightError
+from netwright.data.arrays import read_weights
 from netwright.data.dataset import Data, Split
 from netwright.data.given.given import Given
 from netwright.data.preprocessing import Preprocessor
@@ -23,17 +30,23 @@ def add_splits(data: Data, given: Given) -> Data:
 
 
 def _encoded(encoder: Preprocessor, name: str, source: Any) -> tuple[Split | None, tuple[str, ...]]:
-    """The rows of a source that holds inputs and targets, and what is to be said of them."""
+    """The rows as the encoder makes them, and what is to be said of them."""
     if source is None:
         return None, ()
     try:
-        rows = encoder.read_labelled(source)
+        inputs = source[0] if isinstance(source, tuple) else encoder.read_labelled(source)
         split = Split(
-            inputs=encoder.encode(rows),
-            targets=encoder.encode_targets(rows),
-            weights=encoder.encode_weights(rows),
+            inputs=encoder.encode(inputs),
+            targets=encoder.encode_targets(source[1] if isinstance(source, tuple) else inputs),
+            weights=_weights(encoder, source, inputs),
         )
-        remarks = encoder.remarks(rows)
+        remarks = encoder.remarks(inputs)
     except NetwrightError as error:
         raise type(error)(f"{name}: {error}") from None
     return split, (f"{len(split)} {name} rows are given", *(f"{one} ({name})" for one in remarks))
+
+
+def _weights(encoder: Preprocessor, source: Any, inputs: Any) -> Tensor | None:
+    if not isinstance(source, tuple):
+        return encoder.encode_weights(inputs)
+    return read_weights(source[2], len(source[1])) if len(source) > 2 else None

@@ -26,9 +26,10 @@ from netwright.data.tables.columns import (
 from netwright.data.tables.date_feature import DateFeature
 from netwright.data.tables.dialect import PLAIN, Dialect
 from netwright.data.tables.feature import Feature
+from netwright.data.tables.frames import column_table, columns_of
 from netwright.data.tables.number_feature import NumberFeature
 from netwright.data.tables.raw_table import RawTable, listed
-from netwright.data.tables.reading import read_table
+from netwright.data.tables.reading import is_table, read_table
 from netwright.data.tables.targets import TargetEncoder
 from netwright.data.tables.training_column import TrainingColumn
 
@@ -112,8 +113,15 @@ class TableEncoder(Preprocessor):
         ]
 
     def encode_targets(self, source: Any) -> Tensor:
-        """The targets of new rows: class indices (N,), or labels or reals (N, K)."""
-        return self.target.encode(self.read(source))
+        """The targets of new rows: class indices (N,), or labels or reals (N, K).
+
+        Args:
+            source: a table that has the target columns, or the targets alone: a series, an array
+                or a list.
+        """
+        if is_table(source):
+            return self.target.encode(self.read(source))
+        return self.target.encode(column_table(columns_of(source), self.target.columns))
 
     def encode_weights(self, source: Any) -> Tensor | None:
         """The sample weights (N,) of new rows; None where training had none."""

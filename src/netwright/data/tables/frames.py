@@ -1,17 +1,20 @@
 """Frames, parquet files and rows of Python values -> a raw table."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from datetime import date
 from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from netwright.core.errors import DataError
 from netwright.core.limits import COLUMNS, CONTENT, UNPACKED
 from netwright.data.files.file_content import FREE
+from netwright.data.raw_arrays import column_names, read_array
 from netwright.data.spec import ClassType
 from netwright.data.tables.raw_table import RawTable, clean
 
@@ -130,6 +133,52 @@ def rows_table(rows: Sequence[Mapping[str, Any]], name: str = "input") -> RawTab
                     f"{name}, row {place}: no {column!r}; give None where it is missing"
                 )
     return _table(name, {str(column): [row[column] for row in rows] for column in rows[0]})
+
+
+def with_columns(table: RawTable, name: str, values: Any) -> tuple[RawTable, tuple[str, ...]]:
+    """A table with columns beside it, and what they are called: by a name that no other has.
+
+    Args:
+        table: the rows.
+        name: of a column that brings no name along; several are numbered.
+        values: (N,) or (N, K): a series, a frame, an array or a list.
+    """
+    columns = columns_of(values)
+    width = columns.shape[1]
+    plain = (name,) if width == 1 else tuple(f"{name}{place}" for place in range(width))
+    names: list[str] = []
+    for one in column_names(values) or plain:
+        names.append(new_name(one, {*table.columns, *names}))
+    if len(columns) != len(table):
+        raise DataError(f"{table.name} has {len(table)} rows, but {len(columns)} of {names[0]!r}")
+    beside = column_table(columns, names)
+    return replace(
+        table,
+        columns={**table.columns, **beside.columns},
+        types={**table.types, **beside.types},
+    ), tuple(names)
+
+
+def new_name(name: str, taken: Collection[str]) -> str:
+    """The name, with lines after it until no other is like it."""
+    while name in taken:
+        name += "_"
+    return name
+
+
+def columns_of(values: Any) -> NDArray[Any]:
+    """Values (N,) or (N, K) as Python objects (N, K)."""
+    array = read_array("targets", values).astype(object)
+    if array.ndim not in {1, 2}:
+        raise DataError(f"targets must have shape (N,) or (N, K), got {array.shape}")
+    return array[:, None] if array.ndim == 1 else array
+
+
+def column_table(columns: NDArray[Any], names: Sequence[str], name: str = "targets") -> RawTable:
+    """Columns (N, K) of Python objects under these names."""
+    if columns.shape[1] != len(names):
+        raise DataError(f"{name} must have {len(names)} columns, got {columns.shape[1]}")
+    return _table(name, {one: columns[:, place].tolist() for place, one in enumerate(names)})
 
 
 def _table(name: str, columns: Mapping[str, Sequence[Any]]) -> RawTable:

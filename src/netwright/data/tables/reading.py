@@ -14,13 +14,21 @@ from netwright.core.files.regular_file import check_regular
 from netwright.data.files.file_content import read_content
 from netwright.data.tables.delimited import parse_delimited
 from netwright.data.tables.dialect import Dialect
-from netwright.data.tables.frames import frame_table, parquet_table, rows_table
+from netwright.data.tables.frames import frame_table, is_frame, parquet_table, rows_table
 from netwright.data.tables.number_marks import read_marks
 from netwright.data.tables.raw_table import RawTable
 
 # Ending -> the delimiter; "" asks the header.
 _TEXT_ENDINGS = {".csv": "", ".txt": "", ".data": "", ".tsv": "\t", ".tab": "\t"}
 _PARQUET_ENDINGS = {".parquet", ".pq"}
+
+
+def is_table(source: Any) -> bool:
+    """Whether `read_table` reads this, and it is no column or array of values."""
+    if isinstance(source, list | tuple):
+        return bool(source) and all(isinstance(row, Mapping) for row in source)
+    is_read = isinstance(source, str | os.PathLike | Mapping | RawTable)
+    return is_read or is_frame(source) or hasattr(source, "__dataframe__")
 
 
 def read_table(source: Any, dialect: Dialect | None = None) -> RawTable:

@@ -20,7 +20,10 @@ from netwright.data.checkup.loaded_data import look_at_data
 from netwright.data.checkup.origin import Origin
 from netwright.data.checkup.raw_source import FORGIVING, look_at_source
 from netwright.data.dataset import Data
+from netwright.data.given.arrays import ARRAYS
+from netwright.data.given.catalog import form_of
 from netwright.data.spec import DataSpec
+from netwright.data.tables.frames import is_frame
 from netwright.models.catalog import MODELS
 from netwright.recipes.doctor.diagnosis import Diagnosis
 from netwright.recipes.doctor.model_checkup import look_at_model
@@ -47,10 +50,10 @@ def doctor(
     """
     given = given_to("data", settings)
     kind = settings_type(data, given)
-    is_named = isinstance(data, str | Path)
+    has_columns = is_frame(data) or isinstance(data, Data | str | Path) or form_of(data) is ARRAYS
     return _diagnose(
-        None if is_named else data,
-        None if kind is None else _config(data, kind, given),
+        None if isinstance(data, str | Path) or not has_columns else data,
+        None if kind is None or not has_columns else _config(data, kind, given),
         lambda: resolve(
             "mlp" if model is None else model,
             data,

@@ -26,6 +26,7 @@ from netwright.data.preprocessing import Preprocessor
 from netwright.data.series.encoder import SeriesEncoder
 from netwright.data.source import DataConfig
 from netwright.data.tables.encoding import TableEncoder
+from netwright.data.tables.frames import new_name
 from netwright.data.tables.raw_table import RawTable
 from netwright.data.tables.reading import read_table
 from netwright.data.tables.splitting import divide_by_column
@@ -97,7 +98,7 @@ def _fold_table(
         division = divide_by_column(table, column, named=config.split_column is not None)
         table = table.take(torch.cat([division["train"], division["val"]]).sort().values.tolist())
     else:
-        column = _new_name(table)
+        column = new_name("fold", table.columns)
     kind = encoder.target.kind
     settings = replace(config, split_column=column, target_kind=kind, val_size=0.0)
 
@@ -189,11 +190,3 @@ def _join(parts: list[Split]) -> Split:
         raise DataError("splits stored in different places cannot be split again")
     rows = torch.cat([part.rows for part in stored])
     return StoredSplit(stored=stored[0].stored, targets=targets, weights=weights, rows=rows)
-
-
-def _new_name(table: RawTable) -> str:
-    """A name that no column has."""
-    name = "fold"
-    while name in table.columns:
-        name += "_"
-    return name
