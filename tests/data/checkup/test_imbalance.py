@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from netwright.data.checkup.imbalance import class_counts, find_imbalance, rare_classes
+from netwright.data.checkup.imbalance import IMBALANCE, class_counts, find_imbalance, rare_classes
 from netwright.data.checkup.origin import Origin
 from tests.data.checkup.rows import data_of, numbered
 
@@ -14,6 +14,10 @@ def test_a_class_rarer_than_a_tenth_of_the_commonest_is_named_with_its_share() -
     assert found.sentence == (
         "2 of 3 classes stand in few training rows: 'c' 4.00%, 'b' 8.00%; always predicting 'a' "
         "is right in 88.0%"
+    )
+    assert (found.illness, found.see) == (IMBALANCE.illness, "balanced_accuracy")
+    assert found.fix == (
+        "Use balanced_accuracy, not accuracy; for a network, --set train.class_weight=balanced"
     )
 
 

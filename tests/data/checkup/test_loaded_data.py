@@ -56,3 +56,16 @@ def test_of_stored_rows_all_targets_are_looked_at_where_inputs_do_not_matter(
     illnesses = {finding.illness for finding in look_at_data(data, Origin()).findings}
     assert "single-row-class" not in illnesses
     assert read and max(read) <= 2
+
+
+def test_of_stored_rows_a_rare_class_is_seen_that_no_sample_holds(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names = [*(f"cat/{place}.png" for place in range(30)), "dog/1.png", "dog/2.png"]
+    root = folder_of(tmp_path / "pets", *names)
+    config = ImageFolderConfig(path=str(root), memory=1e-9, val_size=0, test_size=0)
+    few = partial(sample_stored, most=2)
+    monkeypatch.setattr("netwright.data.checkup.loaded_data.sample_stored", few)
+    found = look_at_data(load_image_folder(config), Origin()).findings
+    (imbalance,) = (finding for finding in found if finding.illness == "imbalance")
+    assert imbalance.sentence.startswith("1 of 2 classes stands in few training rows: 'dog' 6.25%")

@@ -56,4 +56,5 @@ IMBALANCE = Check(
     looks_at="class balance",
     find=find_imbalance,
     targets={"class", "mask"},
+    reads_inputs=False,
 )
