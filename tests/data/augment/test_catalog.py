@@ -71,6 +71,11 @@ def test_without_strength_nothing_changes(name: str) -> None:
     assert torch.allclose(AUGMENTATIONS.load(name).apply(x, 0, stream()), x, atol=1e-12)
 
 
+def test_cards_explain_letters_that_their_formula_has(augmentation: Augmentation) -> None:
+    for letter in (one for key in augmentation.card.symbols for one in key.split(", ")):
+        assert letter in augmentation.card.formula
+
+
 def test_cards_say_what_the_strength_is(augmentation: Augmentation) -> None:
     assert "s" in augmentation.card.symbols
     assert augmentation.card.sentence.endswith(".")

@@ -48,6 +48,12 @@ def test_a_square_has_whole_pixels() -> None:
         CUTOUT.check("cutout", 2.5, (3, 8, 8))
 
 
+def test_a_square_is_smaller_than_the_image() -> None:
+    CUTOUT.check("cutout", 5, (3, 8, 6))
+    with pytest.raises(ConfigError, match=r"and at most 5, got 6$"):
+        CUTOUT.check("cutout", 6, (3, 8, 6))
+
+
 def test_what_is_not_blanked_is_untouched() -> None:
     x = torch.rand(20, 3, 8, 8, generator=stream()) - 0.5
     holes = CUTOUT.apply(x, 3, stream())

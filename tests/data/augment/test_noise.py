@@ -3,6 +3,7 @@
 import pytest
 import torch
 
+from netwright.core.errors import ConfigError
 from netwright.data.augment.noise import NOISE
 
 
@@ -30,3 +31,18 @@ def test_no_two_images_have_the_same_noise() -> None:
     x = torch.zeros(8, 1, 4, 4)
     x[:, :, 0, 0] = 1
     assert len(torch.unique(NOISE.apply(x, 0.1, stream()), dim=0)) == 8
+
+
+def test_a_deviation_is_at_most_the_range() -> None:
+    NOISE.check("noise", 1, (3, 8, 8))
+    with pytest.raises(ConfigError, match=r"and at most 1, got 1.1$"):
+        NOISE.check("noise", 1.1, (3, 8, 8))
+
+
+def test_the_noise_is_drawn_in_the_room_that_is_given() -> None:
+    x = torch.rand(2, 1, 4, 4, generator=stream())
+    room = torch.empty_like(x)
+    assert not NOISE.in_place  # the images are added to it last
+    noisy = NOISE.apply(x, 0.1, stream(), room)
+    assert noisy.data_ptr() == room.data_ptr()
+    assert torch.equal(noisy, NOISE.apply(x, 0.1, stream()))

@@ -18,6 +18,7 @@ def test_every_bad_image_is_found_also_one_whose_end_is_cut_off(tmp_path: Path) 
     assert files[1].name in found.sentence
     assert files[4].name in found.sentence
     assert found.fix == "Fix or remove them; an option skips them"
+    assert (found.illness, found.see) == ("unreadable-files", "images")
 
 
 def test_every_bad_text_is_found(tmp_path: Path) -> None:

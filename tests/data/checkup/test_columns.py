@@ -124,6 +124,24 @@ def test_findings_name_the_columns_and_what_to_do() -> None:
     assert same.fix == "Drop it: without c; keep measured values"
     gaps = found_in(find_missing_values, a, b, c)
     assert gaps.sentence == "cells are missing in 1 of 3 columns: 'a' 20.0%"
+    illnesses = [finding.illness for finding in (constant, same, gaps)]
+    assert illnesses == ["constant-column", "id-like-column", "missing-values"]
+
+
+def test_the_column_that_lacks_most_comes_first_and_a_hundredth_is_no_illness() -> None:
+    shares = {"a": 0.02, "b": 0.4, "c": 0.01}
+    columns = [Column(name=name, missing=share) for name, share in shares.items()]
+    found = found_in(find_missing_values, *columns)
+    assert found.sentence == "cells are missing in 2 of 3 columns: 'b' 40.0%, 'a' 2.0%"
+
+
+def test_several_row_identifiers_are_told_of_together() -> None:
+    ids = [Column(name=name, missing=0.0, is_id=True) for name in "ab"]
+    left_out = Column(name="c", missing=0.0, is_id=True, is_left_out=True)
+    found = found_in(find_id_columns, left_out, *ids)
+    assert found.sentence.startswith("the columns 'a', 'b' have a different value in every row, ")
+    assert "and look like a row identifier: rows can be memorised from them" in found.sentence
+    assert found.fix == "Drop them: without a b; keep measured values"
 
 
 def test_of_what_loading_leaves_out_nobody_is_warned() -> None:

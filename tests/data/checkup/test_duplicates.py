@@ -15,6 +15,18 @@ def test_copies_are_counted_beyond_the_first_of_their_kind() -> None:
     assert found is not None
     assert found.sentence == "3 of 20 (15.0%) training rows are duplicates"
     assert found.see == "minibatch-variance"
+    assert found.fix == (
+        "Remove the duplicates, or keep them if they are real repeats: each one adds weight"
+    )
+
+
+def test_a_twentieth_of_the_rows_or_a_hundredth_in_conflict_are_enough() -> None:
+    copies = data_of((torch.cat([numbered(95), numbered(5)]), [0] * 100))
+    assert find_duplicates(copies, Origin()) is not None
+    inputs, classes = torch.cat([numbered(398), numbered(2)]), [0] * 398 + [1, 1]
+    assert find_duplicates(data_of((inputs, classes)), Origin()) is not None  # four in conflict
+    fewer = data_of((torch.cat([numbered(399), numbered(1)]), [0] * 399 + [1]))
+    assert find_duplicates(fewer, Origin()) is None
 
 
 def test_a_few_copies_are_no_illness() -> None:

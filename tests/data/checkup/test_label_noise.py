@@ -9,7 +9,7 @@ import torch
 import netwright as nw
 from netwright.core.finding import Finding
 from netwright.data.checkup.examination import Undecided, Unseen
-from netwright.data.checkup.label_noise import contradictions, find_label_noise
+from netwright.data.checkup.label_noise import LABEL_NOISE, contradictions, find_label_noise
 from netwright.data.checkup.origin import Origin
 from tests.data.checkup.rows import clouds, data_of
 
@@ -26,7 +26,8 @@ def test_the_share_of_flipped_labels_is_found(share: float) -> None:
     assert isinstance(found, Finding)
     assert found.sentence.startswith("about ")
     assert " (one of them: x0 " in found.sentence
-    assert found.see == "label-smoothing"
+    assert (found.illness, found.see) == (LABEL_NOISE.illness, "label-smoothing")
+    assert found.fix.startswith("Check these rows and fix their labels; if that is impossible, ")
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -14,6 +14,7 @@ from netwright.data.checkup.loaded_data import look_at_data
 from netwright.data.checkup.origin import Origin
 from netwright.data.checkup.target_outliers import (
     LEAST_ROWS,
+    TARGET_OUTLIERS,
     farthest_rows,
     find_target_outliers,
 )
@@ -72,6 +73,12 @@ def test_outliers_are_named_with_their_rows() -> None:
         "2 of 400 (0.5%) rows of train account for 100.0% of the squared"
     )
     assert "(row 11, 300)" in found.sentence
+    assert "deviation of 'y': -1e+05, 1e+05, where the median is" in found.sentence
+    assert (found.illness, found.see) == (TARGET_OUTLIERS.illness, "squared-loss-outliers")
+    assert found.fix == (
+        "Fix these targets or drop the rows; if they are correct, predict the logarithm of the "
+        "target"
+    )
 
 
 @pytest.mark.parametrize("draw", ["normal", "lognormal", "exponential", "uniform"])
