@@ -41,6 +41,7 @@ def test_texts_come_in_a_list_in_rows_in_a_frame_or_in_a_file(kind: str, tmp_pat
 
 def test_targets_come_in_a_list_too() -> None:
     assert encoder().encode_targets(["no", "yes", "yes"]).tolist() == [0, 1, 1]
+    assert encoder().encode_targets([]).shape == (0,)
     reals = encoder(target="real", class_names=())
     assert reals.encode_targets([1.5, 2.0]).tolist() == [[1.5], [2.0]]
     labels = encoder(target="labels", target_columns=("no", "yes"))

@@ -2,10 +2,11 @@
 
 import re
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
-from netwright.core.errors import DataError
+from netwright.core.errors import ConfigError, DataError
 from netwright.data.spec import IGNORED
 from netwright.data.text.conllu import Sentence
 from netwright.data.text.tag_encoder import TagEncoder
@@ -55,6 +56,18 @@ def test_unknown_words_are_told_and_unknown_tags_refused() -> None:
     sentence = "sentences must be the path of a .conllu file, or a list of them, got int"
     with pytest.raises(DataError, match=f"^{re.escape(sentence)}$"):
         ENCODER.encode(3)
+
+
+def test_files_are_read_with_their_tags_and_have_one_encoding(tmp_path: Path) -> None:
+    lines = ["1\tdogs\t_\tNOUN", "2\trun\t_\tVERB", "3\tfast\t_\tADV", "", "1\tcats\t_\tNOUN"]
+    rows = [line + "\t_" * 6 if line else "" for line in lines]
+    (tmp_path / "a.conllu").write_text("\n".join(rows) + "\n\n", encoding="utf-8")
+    for source in (tmp_path, str(tmp_path / "a.conllu")):
+        assert ENCODER.encode(source).tolist() == ENCODER.encode(SENTENCES).tolist()
+        assert ENCODER.encode_targets(source).tolist() == ENCODER.encode_targets(SENTENCES).tolist()
+    sentence = r"^a CoNLL-U file is always UTF-8: encoding cannot be set$"
+    with pytest.raises(ConfigError, match=sentence):
+        ENCODER.reading(encoding="latin-1")
 
 
 def test_a_sentence_of_one_word_is_one_example_however_short_these_are() -> None:

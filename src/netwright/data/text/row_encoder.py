@@ -84,8 +84,8 @@ class RowEncoder(TextEncoder):
 
     def encode_targets(self, source: Any) -> Tensor:
         """The targets of a table, or targets in a list: indices (N,), labels or reals (N, K)."""
-        is_list = isinstance(source, list | tuple) and not isinstance(source[0], dict)
-        if not is_list:
+        is_list = isinstance(source, list | tuple)
+        if not is_list or any(isinstance(row, dict) for row in source[:1]):
             target = TargetEncoder(
                 kind=self.target, columns=self.target_columns, class_names=self.class_names
             )
