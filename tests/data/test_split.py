@@ -38,15 +38,15 @@ def test_the_parts_are_disjoint_exhaustive_and_reproducible(
 
 def test_the_rows_that_a_seed_holds_out_are_the_same_in_every_version() -> None:
     # Otherwise a run that is evaluated later is tested on rows that it learned from.
-    classes = torch.arange(24) % 3
-    for given_classes, val, test in (
-        (None, [5, 8], [4, 7, 15, 16, 19]),
-        (classes, [12, 16], [4, 5, 8, 15, 19]),
-    ):
-        parts = hold_out(24, val_size=0.1, test_size=0.2, seed=7, classes=given_classes)
-        assert [part.tolist() for part in parts[1:]] == [val, test]
-    (_, first), *_ = k_folds(24, k=6, seed=7, classes=classes)
-    assert first.tolist() == [0, 13, 15, 20]
+    classes = torch.tensor([0] * 13 + [1] * 7 + [2] * 5)
+    parts = hold_out(25, val_size=0.2, test_size=0.2, seed=3)
+    assert [part.tolist() for part in parts[1:]] == [[3, 15, 21, 23, 24], [0, 8, 17, 18, 19]]
+    parts = hold_out(25, val_size=0.2, test_size=0.2, seed=3, classes=classes)
+    assert [part.tolist() for part in parts[1:]] == [[5, 7, 17, 19, 24], [0, 3, 8, 18, 21]]
+    (_, plain), *_ = k_folds(25, k=5, seed=3)
+    assert plain.tolist() == [0, 5, 10, 20, 21]
+    (_, stratified), *_ = k_folds(25, k=5, seed=3, classes=classes)
+    assert stratified.tolist() == [0, 2, 11, 19, 21]
 
 
 def test_another_seed_holds_out_other_rows() -> None:

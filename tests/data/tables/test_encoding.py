@@ -1,6 +1,7 @@
 """The encoder of a table: every source alike, new rows, and a round trip without a lost bit."""
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -165,6 +166,14 @@ def test_rows_that_cannot_be_encoded_are_refused(source: Any, sentence: str) -> 
     with pytest.raises(DataError) as refusal:
         ENCODER.encode(source)
     assert str(refusal.value) == sentence
+
+
+@pytest.mark.parametrize("ask", [ENCODER.encode, ENCODER.remarks, ENCODER.read_labelled])
+def test_all_columns_that_are_missing_are_named(ask: Callable[[Any], object]) -> None:
+    with pytest.raises(
+        DataError, match=r"^input lacks \d columns that are needed, 'student', 'sin"
+    ):
+        ask({"balance": 1})
 
 
 def test_missing_weight_is_refused() -> None:

@@ -37,6 +37,9 @@ def test_a_file_that_is_not_there_is_refused(tmp_path: Path) -> None:
     (tmp_path / "reviews.tsv").write_text(QUOTED, encoding="utf-8")
     with pytest.raises(DataError, match=r"no such file; did you mean 'reviews\.tsv'\?$"):
         read_text_rows(tmp_path / "review.tsv")
+    (tmp_path / "folder.tsv").mkdir()
+    with pytest.raises(DataError, match=r"folder\.tsv is a folder, wanted a table file"):
+        read_text_rows(tmp_path / "folder.tsv")
 
 
 def test_missing_cells_are_empty() -> None:
