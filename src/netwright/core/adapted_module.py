@@ -29,17 +29,20 @@ class AdaptedModule(nn.Module):
     Args:
         own: the module.
         part: which part of a tuple, dict or dataclass is the prediction; None: it gives a tensor.
+        gives_whole: all that the module returned goes with the prediction, for a loss of it.
     """
 
     own: nn.Module
 
-    def __init__(self, own: nn.Module, part: Place | None = None) -> None:
+    def __init__(
+        self, own: nn.Module, part: Place | None = None, *, gives_whole: bool = False
+    ) -> None:
         training = own.training
         self.__dict__["own"] = own  # no child: names would have a prefix
         super().__init__()
         for shared in ("_parameters", "_buffers", "_modules", "_non_persistent_buffers_set"):
             self.__dict__[shared] = getattr(own, shared)
-        self.training, self.part = training, part
+        self.training, self.part, self.gives_whole = training, part, gives_whole
 
     @property
     def training(self) -> bool:
@@ -81,7 +84,8 @@ class AdaptedModule(nn.Module):
         if self.part not in named:
             known = ", ".join(map(str, named)) or "none"
             raise ShapeError(f"the model's output has no part {self.part!r}; there are {known}")
-        return named[self.part]  # type: ignore[no-any-return]
+        taken: Tensor = named[self.part]
+        return Output(logits=taken, whole=output) if self.gives_whole else taken
 
     def call(self, inputs: Any) -> Any:
         """What the module returns for inputs in its own number format."""

@@ -1,6 +1,7 @@
 """What a model returns where one tensor is not enough."""
 
 from dataclasses import dataclass
+from typing import Any
 
 from torch import Tensor
 
@@ -12,10 +13,12 @@ class Output:
     Args:
         logits: the main output, (B, C) or (B, ...).
         aux: logits of auxiliary heads, nearest the input first.
+        whole: all that a module of the user's own returned, where its loss wants that; else None.
     """
 
     logits: Tensor
     aux: tuple[Tensor, ...] = ()
+    whole: Any = None
 
 
 def logits_of(output: Tensor | Output) -> Tensor:

@@ -19,6 +19,7 @@ from netwright.train.callback import Callback, Hook, collect_hooks
 from netwright.train.callbacks.carry_state import CarryState
 from netwright.train.measuring import Measuring
 from netwright.train.memory_format import lay_out
+from netwright.train.own.parts import NO_PARTS, OwnParts
 from netwright.train.parts import group_by_part
 from netwright.train.precision import build_scaler
 from netwright.train.ranks import ALONE, Ranks
@@ -45,6 +46,7 @@ class Trainer:
         callbacks: what happens beside the steps.
         seed: of the order of examples and of dropout.
         ranks: the processes that train the model together; each takes its part of every batch.
+        own: objects that a caller handed over in the place of what settings name.
         to_optimum: all rows at once are searched for the optimum of a convex loss. The seed has no
             part in that: they come in their own order.
     """
@@ -57,12 +59,13 @@ class Trainer:
         callbacks: Sequence[Callback] = (),
         seed: int = 0,
         ranks: Ranks = ALONE,
+        own: OwnParts = NO_PARTS,
         to_optimum: bool = False,
     ) -> None:
         if config.rule.closure and not ranks.is_alone:
             raise ConfigError(f"{config.optimizer} trains in one process: it takes its own steps")
         self.config, self.task, self.seed, self.ranks = config, task, seed, ranks
-        self.callbacks, self.to_optimum = tuple(callbacks), to_optimum
+        self.callbacks, self.to_optimum, self.own = tuple(callbacks), to_optimum, own
         self._hooks = collect_hooks(self.callbacks)
         self._batch_changes: list[Hook] = []
 
@@ -97,7 +100,12 @@ class Trainer:
             chosen = replace(config, batch_size=pace.batch_size, epochs=epochs)
             world = self.ranks.world
             return describe_conditions(
-                chosen, seed=self.seed, model=model, data=data, processes=world
+                chosen,
+                seed=self.seed,
+                model=model,
+                data=data,
+                processes=world,
+                own=self.own.names,
             )
 
         return TrainState(

@@ -1,7 +1,35 @@
 """The record of what a caller hands over in person."""
 
-from netwright.train.own.parts import NO_PARTS, OwnParts
+import pytest
+from torch import nn
+
+from netwright.core.errors import ConfigError
+from netwright.train.own.parts import NO_PARTS, OwnParts, check_beside, take_own
 
 
 def test_by_default_nothing_is_handed_over() -> None:
     assert OwnParts() == NO_PARTS
+    assert NO_PARTS.names == {}
+
+
+def test_names_of_tables_stay_settings_and_objects_are_taken() -> None:
+    loss = nn.HuberLoss()
+    own, rest = take_own({"loss": loss, "lr": 0.1}, output="logits")
+    assert own == OwnParts(loss=loss, output="logits")
+    assert rest == {"lr": 0.1}
+    assert own.names == {"loss": "HuberLoss()"}  # which output it is changes nothing
+    settings = {"loss": "huber", "schedule": None}
+    assert take_own(settings) == (NO_PARTS, settings)
+
+
+def test_what_is_no_loss_is_refused_at_once() -> None:
+    with pytest.raises(ConfigError, match="give an instance"):
+        take_own({"loss": nn.HuberLoss})
+
+
+def test_settings_of_a_named_loss_do_not_go_with_ones_own() -> None:
+    own = OwnParts(loss=nn.HuberLoss())
+    with pytest.raises(ConfigError, match="label_smoothing is not supported with a loss of your"):
+        check_beside(own, {"label_smoothing": 0.1})
+    check_beside(own, {"lr": 0.1})
+    check_beside(NO_PARTS, {"label_smoothing": 0.1})

@@ -10,8 +10,10 @@ from torch import nn
 
 from netwright.core import version
 from netwright.data.dataset import Data
+from netwright.train.own.parts import OwnParts
 from netwright.train.saving.conditions import (
     FREE,
+    OWN,
     READING,
     SOMETIMES,
     STEERING,
@@ -48,8 +50,16 @@ def test_every_setting_of_training_is_a_condition_or_free_on_purpose() -> None:
         assert (field.name in described) == (field.name not in FREE or field.name == "device")
 
 
+def test_objects_of_ones_own_are_conditions_by_their_names() -> None:
+    before = {**describe(), "own_loss": "focal"}
+    assert find_changes(before, describe()) == {"own_loss": "own_loss was focal, is not set"}
+    parts = {field.name for field in fields(OwnParts)} - {"output", "metrics"}  # these only look
+    assert set(OWN) == {f"own_{part}" for part in parts}
+
+
 def test_every_group_names_conditions_that_there_are() -> None:
     described = {**describe(schedule="cosine"), **describe(schedule="cosine", **BY_STEPS)}
+    described |= dict.fromkeys(OWN)  # of objects that are handed over
     for group in (STEERING, READING, SURROUNDINGS, SOMETIMES):
         assert set(group) <= set(described)
     assert not set(STEERING) & set(READING)

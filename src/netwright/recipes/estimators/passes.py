@@ -66,7 +66,8 @@ def learn_one_pass(
     config = replace(config, batch_size=size)
     check_last_batch(prepared.model, data, size)
     keep = KeepTrainingState()
-    trainer = Trainer(config, prepared.task, callbacks=[GuardNonFinite(), keep], seed=recipe.seed)
+    callbacks, own = [GuardNonFinite(), keep], prepared.own
+    trainer = Trainer(config, prepared.task, callbacks=callbacks, seed=recipe.seed, own=own)
     state = trainer.start(prepared.model, data)
     if before is not None:
         state.load_state_dict(before)

@@ -25,7 +25,9 @@ ROWS = 7  # that are tried: a number that few other dimensions have
 PREDICTIONS = ("logits", "output", "outputs", "pred", "preds", "prediction", "predictions", "y_hat")
 
 
-def adapt(module: nn.Module, data: Data, part: Place | None = None) -> nn.Module:
+def adapt(
+    module: nn.Module, data: Data, part: Place | None = None, *, gives_whole: bool = False
+) -> nn.Module:
     """The module as `inputs -> Tensor`; itself where it is that already.
 
     Args:
@@ -33,6 +35,8 @@ def adapt(module: nn.Module, data: Data, part: Place | None = None) -> nn.Module
         data: what it is to learn from.
         part: the key, field or place of the prediction in what the module returns; None: the one
             that is called so, or the only one that can be it.
+        gives_whole: a loss of the user's own wants all that the module returns, unless `part` says
+            what it wants.
     """
     if isinstance(module, Learner) or any(map(is_lazy, module.parameters())):
         return module
@@ -43,7 +47,8 @@ def adapt(module: nn.Module, data: Data, part: Place | None = None) -> nn.Module
     outputs = _outputs(whole, inputs)
     for given in outputs:
         if not isinstance(given, Tensor | Output):
-            return AdaptedModule(module, _prediction(given, part, len(rows), data))
+            taken = _prediction(given, part, len(rows), data)
+            return AdaptedModule(module, taken, gives_whole=gives_whole and part is None)
     if part is not None and outputs:
         raise ConfigError(f"the model returns one tensor: remove output={part!r}")
     if not isinstance(inputs, Tensor):

@@ -186,7 +186,19 @@ def _loss(model: nn.Module, batch: Batch, task: Task, data: Data, inside: list[s
         raise
     except Exception as error:  # an output of a dtype that no loss takes
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
-        raise ShapeError(f"the loss of the model's output fails: {reason}") from error
+        raise ShapeError(
+            f"the loss of the model's output fails: {reason}{_given(output)}"
+        ) from error
+
+
+def _given(output: Tensor | Output) -> str:
+    """What a loss of the user's own was given, where that is more than the prediction."""
+    if not isinstance(output, Output) or output.whole is None:
+        return ""
+    return (
+        f"; it is given all that the model returns, a {type(output.whole).__name__}: name the part "
+        f"that it wants, as in output='logits'"
+    )
 
 
 def _other_dtype(model: nn.Module, inputs: Tree) -> str:

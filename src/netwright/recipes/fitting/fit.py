@@ -29,6 +29,7 @@ from netwright.recipes.fitting.first_batch import try_first_batch
 from netwright.recipes.fitting.gradient_fit import check_monitor
 from netwright.recipes.fitting.learner_fit import unused_settings
 from netwright.recipes.fitting.own_module import check_complex, check_own_module
+from netwright.recipes.fitting.own_task import own_task
 from netwright.recipes.fitting.prepared import Prepared
 from netwright.recipes.fitting.training import train
 from netwright.recipes.plan.convex_training import choose_optimizer, goes_to_optimum, start_at_zero
@@ -40,9 +41,8 @@ from netwright.recipes.plan.sources import load_configured, load_source, source_
 from netwright.recipes.run.run import Run
 from netwright.recipes.saved.resume import AUTO, NEVER
 from netwright.train.callback import Callback, check_callbacks
-from netwright.train.own.parts import NO_PARTS, OwnParts
-from netwright.train.settings import TrainConfig, pace_for
-from netwright.train.tasks.catalog import task_for
+from netwright.train.own.parts import NO_PARTS, OwnParts, take_own
+from netwright.train.settings import pace_for
 from netwright.train.trainer import Trainer
 
 ONE_NUMBER = "Expected more than 1 value per channel"  # so torch refuses to normalise it
@@ -99,7 +99,8 @@ def fit(  # noqa: PLR0913 - the one door, with a name for each question
     check_one_beginning(resume, start_from)
     _check_save(save, out, resume)
     check_callbacks(callbacks)
-    given, own = with_splits(data, validation, test), OwnParts(output=output)
+    given = with_splits(data, validation, test)
+    own, settings = take_own(settings, output=output)
     return train(
         _prepared(model, given, seed, run_path(start_from), settings, own),
         out=None if out is None else Path(out),
@@ -173,31 +174,10 @@ def put_together(
             f"batch_size {size} is more than the {rows} training rows of {data.name}; use {rows} "
             f"or fewer"
         )
-    if module is None:
-        kind = MODELS.load(recipe.model)
-        check_model_fits(recipe.model, data.spec)
-        try:
-            check_size(lambda: kind.build(recipe.model_settings, data.spec))
-            with seeded(derive_seed(recipe.seed, "weights")):
-                module = kind.build(recipe.model_settings, data.spec)
-        except (RuntimeError, MemoryError, DataError) as error:  # there is no room for it
-            reason = str(error).partition("\n")[0]
-            raise ConfigError(f"{recipe.model} cannot be built: {reason:.200}") from None
-    else:
-        check_own_module(module)
-        check_complex(module, recipe.train)
-    module.to(pick_device(recipe.train.device))
-    if not recipe.model:
-        module = adapt(module, data, own.output)
-    elif own.output is not None:
-        raise ConfigError(f"{recipe.model} returns one tensor: remove output={own.output!r}")
+    module = _module(recipe, data, module, own)
     learns_by_itself = isinstance(module, Learner | Ensemble)
-    weighing = TrainConfig(class_weight=recipe.train.class_weight)
-    task = task_for(
-        data,
-        weighing if learns_by_itself else recipe.train,  # a rule of its own has its own loss
-        scale_targets=not learns_by_itself,
-    )
+    task = own_task(recipe, data, module, own)
+    recipe = replace(recipe, own=own.names)
     if not learns_by_itself:
         recipe = replace(recipe, train=choose_optimizer(recipe.train, module, task, data))
         if goes_to_optimum(recipe.train, module, task, data):
@@ -215,6 +195,7 @@ def put_together(
         model=module,
         data=data,
         task=task,
+        own=own,
         first_batch=try_first_batch(
             module,
             data,
@@ -225,6 +206,26 @@ def put_together(
         unused=unused_settings(recipe.train) if learns_by_itself else (),
     )
     return prepare_ensemble(prepared, put_together) if isinstance(module, Ensemble) else prepared
+
+
+def _module(recipe: Recipe, data: Data, module: nn.Module | None, own: OwnParts) -> nn.Module:
+    """The model of the recipe's name, or the user's own as it will be called, on its device."""
+    device = pick_device(recipe.train.device)
+    if module is not None:
+        check_own_module(module)
+        check_complex(module, recipe.train)
+        return adapt(module.to(device), data, own.output, gives_whole=own.loss is not None)
+    if own.output is not None:
+        raise ConfigError(f"{recipe.model} returns one tensor: remove output={own.output!r}")
+    kind = MODELS.load(recipe.model)
+    check_model_fits(recipe.model, data.spec)
+    try:
+        check_size(lambda: kind.build(recipe.model_settings, data.spec))
+        with seeded(derive_seed(recipe.seed, "weights")):
+            return kind.build(recipe.model_settings, data.spec).to(device)
+    except (RuntimeError, MemoryError, DataError) as error:  # there is no room for it
+        reason = str(error).partition("\n")[0]
+        raise ConfigError(f"{recipe.model} cannot be built: {reason:.200}") from None
 
 
 def check_one_beginning(resume: str | Path, start_from: object) -> None:

@@ -64,6 +64,7 @@ def gradient_fit(prepared: Prepared, here: RunContext) -> Outcome:
             callbacks=callbacks if save is None else [*callbacks, save],
             seed=prepared.recipe.seed,
             ranks=here.ranks,
+            own=prepared.own,
             to_optimum=convergence is not None and convergence.stops,
         )
         state = trainer.start(prepared.model, data)

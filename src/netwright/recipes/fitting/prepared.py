@@ -10,6 +10,7 @@ from netwright.data.dataset import Data
 from netwright.recipes.fitting.first_batch import FirstBatch
 from netwright.recipes.plan.recipe import Recipe
 from netwright.train.callback import Callback
+from netwright.train.own.parts import NO_PARTS, OwnParts
 from netwright.train.ranks import ALONE, Ranks
 from netwright.train.tasks.task import Task
 
@@ -24,6 +25,7 @@ class Prepared:
         data: what it learns from.
         task: what it learns.
         first_batch: what came of one batch.
+        own: what else the user handed over in Python.
         unused: settings of training that were given, and have no part in the model's own rule.
     """
 
@@ -32,6 +34,7 @@ class Prepared:
     data: Data
     task: Task
     first_batch: FirstBatch
+    own: OwnParts = NO_PARTS
     unused: tuple[str, ...] = ()
 
 

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Container, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +20,7 @@ from netwright.models.catalog import MODELS
 from netwright.recipes.plan.recipe_file import to_yaml
 from netwright.train.settings import TrainConfig
 
-SECTIONS = ("format", "seed", "model", "data", "train", "from")
+SECTIONS = ("format", "seed", "model", "data", "train", "own", "from")
 FORMAT = 1
 DEFAULTS = {"model": {"name": "mlp"}, "data": {"name": "digits"}}  # where a recipe names none
 READERS = TABLE, ARRAYS, IMAGES, PAIRS, TEXT, TEXT_TABLE, TAGGED = (  # they read files
@@ -41,6 +41,7 @@ class Recipe:
         train: how to train.
         seed: of weights, order and dropout.
         start_from: a run, or a file, whose weights are the first ones; empty: drawn by seed.
+        own: what else came from Python, by name: a loss, an optimizer ...
     """
 
     model: str
@@ -50,6 +51,7 @@ class Recipe:
     train: TrainConfig
     seed: int = 0
     start_from: str = ""
+    own: Mapping[str, str] = field(default_factory=dict)
 
     def __repr__(self) -> str:
         model, data = self.model or "a module of your own", self.data or "arrays"
@@ -64,13 +66,15 @@ class Recipe:
         data = {} if self.data_settings is None else to_mapping(self.data_settings)
         if data.get("path"):
             data["path"] = str(Path(data["path"]).resolve())  # it is read from any folder
-        mapping = {
+        mapping: dict[str, Any] = {
             "format": FORMAT,
             "seed": self.seed,
             "model": {"name": self.model, **model},
             "data": {"name": self.data, **data},
             "train": to_mapping(self.train),
         }
+        if self.own:
+            mapping["own"] = dict(self.own)
         return {**mapping, "from": self.start_from} if self.start_from else mapping
 
 
@@ -82,6 +86,11 @@ def parse_recipe(values: Mapping[str, Any]) -> Recipe:
             raise ConfigError(f"unknown section {section!r}{hint}")
     if values.get("format", FORMAT) != FORMAT:
         raise ConfigError(f"format must be {FORMAT}, got {values['format']!r}")
+    for part, name in own_parts(values).items():
+        raise ConfigError(
+            f"the recipe was trained with a {part} of your own, {name}: give it again in Python, "
+            f"nw.fit(..., {part}=...)"
+        )
     seed = values.get("seed", 0)
     check_seed(seed)
     model, model_settings = _section(values, "model")
@@ -99,6 +108,14 @@ def parse_recipe(values: Mapping[str, Any]) -> Recipe:
         seed=seed,
         start_from=_start_from(values.get("from", "")),
     )
+
+
+def own_parts(values: Mapping[str, Any]) -> Mapping[str, Any]:
+    """What came from Python beside model and data: what it is for -> its name."""
+    own = values.get("own", {})
+    if not isinstance(own, Mapping):
+        raise ConfigError(f"own must be a mapping of names, got {own!r:.60}")
+    return own
 
 
 def has_own_rule(model: str) -> bool:

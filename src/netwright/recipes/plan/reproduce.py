@@ -9,7 +9,7 @@ from netwright.core.config import Config, describe, parse
 from netwright.data.catalog import SOURCES
 from netwright.models.catalog import MODELS
 from netwright.recipes.plan.given_settings import SOURCE, Kinds, known_names
-from netwright.recipes.plan.recipe import has_own_rule, reader_of
+from netwright.recipes.plan.recipe import has_own_rule, own_parts, reader_of
 from netwright.recipes.plan.recipe_file import to_yaml
 from netwright.recipes.plan.typed_settings import setting_words
 from netwright.train.setting_marks import Typed
@@ -26,9 +26,9 @@ OPTIONS = {"train": settings_marked(Typed.AS_OPTION), "data": ("target", "target
 
 
 def as_command(config: Settings) -> str:
-    """The `netwright train` that makes this run; empty where model or data came from Python."""
+    """The `netwright train` that makes this run; empty where a part of it came from Python."""
     model, data = config["model"]["name"], config["data"]["name"]
-    if not model or not data:
+    if not model or not data or own_parts(config):
         return ""
     words = ["netwright", "train", model, _data_word(config)]
     changed, kinds = changed_settings(config), section_kinds(config)
@@ -58,6 +58,7 @@ def as_python(config: Settings) -> str:
     if config.get("from"):
         settings["start_from"] = config["from"]
     words = [repr(model) if model else "model", repr(_data_word(config)) if data else "data"]
+    words += [f"{part}={part}" for part in own_parts(config)]
     words += call_words({**settings, "seed": config["seed"]})
     return f"import netwright as nw\n\nrun = nw.fit({', '.join(words)})\n"
 

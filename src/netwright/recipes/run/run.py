@@ -40,7 +40,12 @@ from netwright.recipes.run.generation import build_text_generator
 from netwright.recipes.run.metric_table import metric_rows
 from netwright.recipes.run.report import write_report
 from netwright.recipes.saved.environment import describe_environment
-from netwright.recipes.saved.model_of_run import adapted_again, build_saved_model, put_weights
+from netwright.recipes.saved.model_of_run import (
+    adapted_again,
+    build_saved_model,
+    put_loss,
+    put_weights,
+)
 from netwright.recipes.saved.results_file import read_results
 from netwright.recipes.saved.run_data import load_run_data
 from netwright.recipes.saved.run_folder import SavedModel, check_run_folder
@@ -49,6 +54,7 @@ from netwright.recipes.saved.write_run import write_run
 from netwright.recipes.views.shown_views import measure_shown_views
 from netwright.recipes.views.subject import Subject
 from netwright.train.evaluate import evaluate, evaluate_baseline, predict
+from netwright.train.own.loss import LossCallable
 from netwright.train.watching.history import History, read_history
 from netwright.train.watching.layer_history import FILE as LAYER_FILE
 from netwright.train.watching.layer_history import read_layer_history
@@ -289,7 +295,12 @@ class Run(RunRecord):
         return self.preprocessor.kind == "arrays" and is_tabular(source)
 
 
-def open_run(folder: str | Path, model: nn.Module | None = None) -> Run:
+def open_run(
+    folder: str | Path,
+    model: nn.Module | None = None,
+    *,
+    loss: LossCallable | None = None,
+) -> Run:
     """The run in a folder, ready to evaluate and predict.
 
     Its model is on the device that the run was to be trained on, or where this machine has no such
@@ -298,6 +309,8 @@ def open_run(folder: str | Path, model: nn.Module | None = None) -> Run:
     Args:
         folder: what `nw.fit` or `netwright train` left.
         model: an untrained module of the same shape, for a run on a module of one's own.
+        loss: the one it was trained with, for a run with a loss of one's own; without it the run
+            predicts and has no loss to measure.
     """
     folder = Path(folder)
     check_run_folder(folder)
@@ -305,6 +318,7 @@ def open_run(folder: str | Path, model: nn.Module | None = None) -> Run:
     if model is None:
         model = build_saved_model(saved, folder)
     model = adapted_again(model, saved, folder)
+    put_loss(loss, model, saved)
     put_weights(model, saved, folder)
     metrics = folder / HISTORY_FILE
     config = read_own_recipe(folder)

@@ -8,10 +8,12 @@ from torch import nn
 
 from netwright.core.adapted_module import AdaptedModule
 from netwright.core.config import parse
+from netwright.core.devices import device_of
 from netwright.core.errors import ConfigError, DataError
 from netwright.models.catalog import MODELS
 from netwright.models.dry_build import check_fits_weights
 from netwright.recipes.saved.run_folder import SavedModel
+from netwright.train.own.loss import LossCallable, OwnLoss, absent_loss, check_own_loss
 
 
 def build_saved_model(saved: SavedModel, folder: Path) -> nn.Module:
@@ -38,9 +40,22 @@ def adapted_again(model: nn.Module, saved: SavedModel, folder: Path) -> nn.Modul
     if "adapted" not in saved.described:
         return model
     match saved.described["adapted"]:
-        case {"part": None | str() | int() as part, **rest} if not rest:
-            return AdaptedModule(model, part)
+        case {"part": None | str() | int() as part, "whole": bool(whole), **rest} if not rest:
+            return AdaptedModule(model, part, gives_whole=whole)
     raise DataError(f"{folder} does not say how its model is called")
+
+
+def put_loss(loss: LossCallable | None, model: nn.Module, saved: SavedModel) -> None:
+    """Give the task of a run the loss of one's own that it was trained with."""
+    name = saved.described.get("own_loss")
+    if loss is None:
+        saved.task.own_loss = None if name is None else absent_loss(str(name))
+        return
+    if name is None:
+        raise ConfigError("the run was trained with a loss that has a name: remove loss")
+    check_own_loss(loss)
+    saved.task.own_loss = OwnLoss(loss)
+    saved.task.own_loss.to(device_of(model))
 
 
 def put_weights(model: nn.Module, saved: SavedModel, folder: Path) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 from netwright.core.errors import ConfigError, DataError
 from netwright.core.files.inside import has_file
 from netwright.core.files.storage import read_json
-from netwright.recipes.plan.recipe import Recipe
+from netwright.recipes.plan.recipe import Recipe, own_parts
 from netwright.recipes.plan.recipe_file import read_own_recipe
 from netwright.recipes.saved.run_folder import automatic_folders, is_empty
 from netwright.train.saving.checkpoint_store import check_checkpoint, newest_good
@@ -108,14 +108,16 @@ def find_origin(place: Path, recipe: Recipe, *, starts_over: bool = False) -> Or
 def check_named(folder: Path) -> None:
     """Refuse a run that the command cannot build again: its model or data came from Python."""
     values = read_own_recipe(folder)
+    own = [f"a {part} ({name})" for part, name in own_parts(values).items()]
     for part, what in (("model", "a module"), ("data", "arrays")):
         section = values.get(part)
         if not (section.get("name") if isinstance(section, dict) else section):
-            raise ConfigError(
-                f"{folder} was trained with {what} of your own: resume it in Python with "
-                f"nw.fit(..., "
-                f"resume={str(folder)!r})"
-            )
+            own.append(what)
+    if own:
+        raise ConfigError(
+            f"{folder} was trained with {own[-1]} of your own: resume it in Python with "
+            f"nw.fit(..., resume={str(folder)!r})"
+        )
 
 
 def _check_same(folder: Path, recipe: Recipe) -> None:

@@ -195,13 +195,21 @@ def save_model(
         "spec": data.spec.to_json(),
         "task": task.to_json(),
         "baseline": task.baseline(data.train).tolist(),
-        **({"adapted": {"part": model.part}} if isinstance(model, AdaptedModule) else {}),
+        **({"own_loss": task.own_loss.name} if task.own_loss is not None else {}),
+        **_adapting(model),
     }
     preprocessor = {"kind": data.preprocessor.kind, **data.preprocessor.to_json()}
     with new_folder(folder / "model", replace=True) as staging:  # a resumed run ends again
         staging.write("model.safetensors", save(stored_tensors(model.state_dict())))
         staging.write("config.json", as_json(described))
         staging.write("preprocessor.json", as_json(preprocessor))
+
+
+def _adapting(model: nn.Module) -> dict[str, Any]:
+    """How a module of several inputs or outputs is called."""
+    if not isinstance(model, AdaptedModule):
+        return {}
+    return {"adapted": {"part": model.part, "whole": model.gives_whole}}
 
 
 class SavedModel:

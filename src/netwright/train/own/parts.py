@@ -4,9 +4,14 @@ A recipe names only what is in tables. Such objects live in Python: a run that w
 is resumed and opened with the same ones, and its recipe says which these were.
 """
 
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, fields
+from typing import Any
 
 from netwright.core.adapted_module import Place
+from netwright.core.errors import ConfigError
+from netwright.train.own.loss import LossCallable, check_own_loss
+from netwright.train.own.names import name_of
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -15,9 +20,55 @@ class OwnParts:
 
     Args:
         output: the key, field or place of the prediction in what the module returns.
+        loss: see `OwnLoss`.
     """
 
     output: Place | None = None
+    loss: LossCallable | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot be what it is given for."""
+        if self.loss is not None:
+            check_own_loss(self.loss)
+
+    @property
+    def names(self) -> dict[str, str]:
+        """What decides how the run is trained, by what it is for: the recipe says these."""
+        return dict(self._names())
+
+    def _names(self) -> Iterator[tuple[str, str]]:
+        for field in fields(self):
+            thing = getattr(self, field.name)
+            if field.name != "output" and thing is not None:
+                yield field.name, name_of(thing)
 
 
 NO_PARTS = OwnParts()
+NAMED_OR_OWN = ("loss",)  # settings of training that are names, or objects
+
+
+def take_own(settings: Mapping[str, Any], **given: Any) -> tuple[OwnParts, dict[str, Any]]:
+    """The objects among the settings, with those that are given beside, and the other settings."""
+    rest = dict(settings)
+    for name in NAMED_OR_OWN:
+        if rest.get(name) is not None and not isinstance(rest[name], str):
+            given[name] = rest.pop(name)
+    return OwnParts(**given), rest
+
+
+def check_beside(own: OwnParts, settings: Mapping[str, Any]) -> None:
+    """Refuse settings of training that an object of one's own takes the place of.
+
+    Args:
+        own: what was handed over.
+        settings: of training that are not the default.
+    """
+    for name, settled in SETTLED.items():
+        for setting in settled if getattr(own, name) is not None else ():
+            if setting in settings:
+                raise ConfigError(
+                    f"{setting} is not supported with a {name} of your own: it is for that {name}"
+                )
+
+
+SETTLED = {"loss": ("class_weight", "label_smoothing", "aux_weight")}

@@ -19,7 +19,9 @@ from netwright.train.settings import DEFAULT_OPTIMIZER, TrainConfig, settings_ma
 
 FREE = settings_marked(Resume.FREE)
 LENGTHS = settings_marked(Resume.LENGTH)
-SOMETIMES = (*LENGTHS, *settings_marked(Resume.IF_GIVEN))  # there where they decide something
+OWN = ("own_loss",)
+# There where they decide something.
+SOMETIMES = (*LENGTHS, *settings_marked(Resume.IF_GIVEN), *OWN)
 STEERING = (*LENGTHS, *settings_marked(Resume.STEERS))
 REGROUPING = settings_marked(Resume.REGROUPS)
 READING = (*settings_marked(Resume.READS), "classes", "data", "seed")
@@ -27,7 +29,13 @@ SURROUNDINGS = ("device", "machine", "threads")  # may change the last bit: said
 
 
 def describe_conditions(
-    config: TrainConfig, *, seed: int, model: nn.Module, data: Data, processes: int
+    config: TrainConfig,
+    *,
+    seed: int,
+    model: nn.Module,
+    data: Data,
+    processes: int,
+    own: Mapping[str, str] | None = None,
 ) -> dict[str, Any]:
     """The conditions of a run, plain values by name; hashing the data takes a moment."""
     settings = {name: value for name, value in to_mapping(config).items() if name not in FREE}
@@ -54,6 +62,7 @@ def describe_conditions(
             name or "model": f"{module_name(part)}({part.extra_repr()})"
             for name, part in model.named_modules()
         },
+        **{f"own_{part}": name for part, name in (own or {}).items()},
         "classes": list(data.spec.class_names),
         "data": {name: fingerprint(split) for name, split in splits.items()},
         "processes": processes,

@@ -16,6 +16,7 @@ from netwright.data.dataset import Split
 from netwright.data.loading.loader import Batch
 from netwright.losses.loss import LossFunction
 from netwright.metrics.catalog import Kind, measure_all
+from netwright.train.own.loss import OwnLoss
 
 _EXACT = (torch.float32, torch.float64)
 
@@ -31,9 +32,11 @@ class Task(ABC):
     headline: ClassVar[str]
     loss_name: str
     aux_weight: float = 0.3
+    own_loss: OwnLoss | None = None  # of the caller's, in the place of the one that is named
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}(loss={self.to_json()['loss']!r})"
+        name = self.to_json()["loss"] if self.own_loss is None else self.own_loss.name
+        return f"{type(self).__name__}(loss={name!r})"
 
     def loss(self, output: Tensor | Output, batch: Batch) -> Tensor:
         """The mean of weight times loss over a batch; without weights all count 1.
@@ -41,6 +44,8 @@ class Task(ABC):
         Auxiliary heads, where the model has some, add `aux_weight` times their own loss each
         (Szegedy et al., 2015), so that layers near the input are taught without a long way.
         """
+        if self.own_loss is not None:
+            return self.own_loss(output, batch)
         loss = self.loss_of(exact(logits_of(output)), batch)
         for logits in output.aux if isinstance(output, Output) else ():
             loss = loss + self.aux_weight * self.loss_of(exact(logits), batch)
