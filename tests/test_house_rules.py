@@ -11,6 +11,7 @@ import tomllib
 from collections import Counter
 from collections.abc import Callable, Iterator
 from functools import cache
+from itertools import chain
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
@@ -195,7 +196,8 @@ def test_every_import_is_declared() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     needed = packages_declared(project["dependencies"]) | sys.stdlib_module_names | {"netwright"}
     extras = project["optional-dependencies"]
-    every = needed | packages_declared(extras["tables"] + extras["text"] + extras["search"])
+    optional = (extras[name] for name in ("tables", "text", "search", "export"))
+    every = needed | packages_declared(list(chain.from_iterable(optional)))
     assert not breaking(lambda path: bool(packages_of(imports_at_start(tree_of(path))) - needed))
     assert not breaking(lambda path: bool(packages_of(ast.walk(tree_of(path))) - every))
 

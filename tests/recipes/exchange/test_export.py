@@ -35,7 +35,7 @@ def test_an_export_says_what_goes_in_what_comes_out_and_how_it_agrees(
     assert told["to"] == "state-dict"
     assert told["model"]["name"] == "mlp"
     assert told["inputs"]["are"] == "raw"
-    assert told["inputs"]["shape"] == ["batch", 2]
+    assert told["inputs"]["tensors"] == [{"dtype": "float64", "shape": ["batch", 2]}]
     assert told["outputs"] == {"are": "probabilities", "shape": ["batch", 2], "names": ["0", "1"]}
     assert told["compared"] == {"rows": 32, "largest_difference": 0.0}
     preprocessing = json.loads((done.folder / "preprocessing.json").read_text())

@@ -1,12 +1,16 @@
 """Weights alone: torch code of one's own loads them by their names."""
 
+import json
 from pathlib import Path
 
+import pytest
 import torch
 from safetensors.torch import load_file
 from torch import nn
 
 import netwright as nw
+from netwright.core.errors import ConfigError
+from tests.doors.two_inputs import TwoInputs, two_inputs_data
 
 
 def test_a_plain_module_of_the_same_shape_takes_the_weights(
@@ -32,3 +36,17 @@ def test_the_weights_of_a_module_of_ones_own(tmp_path: Path) -> None:
     done = run.export("state-dict", tmp_path / "weights")
     assert done.difference == 0
     assert load_file(done.folder / "model.safetensors").keys() == own.state_dict().keys()
+
+
+def test_a_module_of_several_inputs_has_its_weights_and_no_graph_yet(tmp_path: Path) -> None:
+    run = nw.fit(TwoInputs(), two_inputs_data(), epochs=1, save=False, quiet=True)
+    done = run.export("state-dict", tmp_path / "weights")
+    assert done.difference == 0
+    assert {*load_file(done.folder / "model.safetensors")} == {*TwoInputs().state_dict()}
+    told = json.loads((done.folder / "export.json").read_text())
+    assert told["inputs"]["tensors"] == [
+        {"dtype": "float32", "shape": ["batch", 3]},
+        {"dtype": "int64", "shape": ["batch"]},
+    ]
+    with pytest.raises(ConfigError, match="several inputs cannot be exported to torch-export yet"):
+        run.export("torch-export", tmp_path / "graph")

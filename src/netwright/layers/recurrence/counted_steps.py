@@ -18,6 +18,6 @@ def zero_beyond(steps: Tensor, lengths: Tensor) -> Tensor:
 
 def last_counted(states: Tensor, lengths: Tensor, start: Tensor) -> Tensor:
     """The state after `lengths` (B,) steps, of states (B, T, N); after none it is the start."""
-    rows = torch.arange(len(states), device=states.device)
+    rows = torch.arange(states.shape[0], device=states.device)
     last = states[rows, (lengths - 1).clamp(min=0)]
     return torch.where(lengths[:, None] > 0, last, start)

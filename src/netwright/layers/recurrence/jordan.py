@@ -48,7 +48,7 @@ class JordanLayer(Recurrence):
         self, inputs: Tensor, state: States | None = None, lengths: Tensor | None = None
     ) -> tuple[Tensor, States]:
         """All steps: (B, T, D) -> (B, T, K), and the state after the last; see `Recurrence`."""
-        state = self.start(len(inputs)) if state is None else state
+        state = self.start(inputs.shape[0]) if state is None else state
         return unroll(partial(jordan_step, weights=self.weights()), inputs, state, lengths)
 
     def step(self, inputs: Tensor, state: States) -> tuple[Tensor, States]:

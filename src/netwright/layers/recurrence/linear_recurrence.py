@@ -46,7 +46,7 @@ class LinearRecurrence(Recurrence):
         self, inputs: Tensor, state: Tensor | None = None, lengths: Tensor | None = None
     ) -> tuple[Tensor, Tensor]:
         """All steps by one scan: (B, T, D) -> (B, T, H), and the last state that counts (B, N)."""
-        state = self.start(len(inputs)) if state is None else state
+        state = self.start(inputs.shape[0]) if state is None else state
         if lengths is not None:
             inputs = zero_beyond(inputs, lengths)
         states = scan(*self.coefficients(inputs), state)

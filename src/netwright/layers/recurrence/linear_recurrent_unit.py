@@ -83,7 +83,7 @@ class LinearRecurrentUnit(LinearRecurrence):
         self, inputs: Tensor, state: Tensor | None = None, lengths: Tensor | None = None
     ) -> tuple[Tensor, Tensor]:
         """(B, T, D) -> (B, T, D), and the last state that counts (B, N, 2)."""
-        state = self.start(len(inputs)) if state is None else state
+        state = self.start(inputs.shape[0]) if state is None else state
         outputs, state = super().forward(inputs, torch.view_as_complex(state), lengths)
         return outputs, torch.view_as_real(state)
 

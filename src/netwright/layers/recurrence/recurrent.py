@@ -88,8 +88,10 @@ class RecurrentStack(Recurrence):
         self, inputs: Tensor, state: States | None = None, lengths: Tensor | None = None
     ) -> tuple[Tensor, States]:
         """All steps: (B, T, D) -> (B, T, H), and the state after the last; see `Recurrence`."""
-        state = self.start(len(inputs)) if state is None else state
-        if self.fused and isinstance(self.rnn, nn.RNNBase):
+        state = self.start(inputs.shape[0]) if state is None else state
+        # A traced graph does not know the lengths, by which torch's kernels pack rows.
+        packs = lengths is not None and torch.compiler.is_exporting()
+        if self.fused and isinstance(self.rnn, nn.RNNBase) and not packs:
             if inputs.device.type == "cpu" and torch.is_autocast_enabled("cpu"):
                 return _run_without_autocast(self.rnn, inputs, state, lengths)
             if torch.is_grad_enabled() and not self.rnn.training:  # a frozen part, or one looked at

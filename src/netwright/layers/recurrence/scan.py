@@ -46,6 +46,8 @@ def scan(a: Tensor, b: Tensor, initial: Tensor | None = None) -> Tensor:
         h_1 to h_T, (B, T, C).
     """
     check_shape("b", b, "B", "T", "C")
+    if torch.compiler.is_exporting():  # a traced graph has no writing in place
+        return scan_by_steps(a, b, initial)
     a, b, initial = _prepared(a, b, initial)
     states: Tensor = _Scan.apply(a.expand_as(b), b, initial, False)  # type: ignore[no-untyped-call]
     return states[:, 1:]

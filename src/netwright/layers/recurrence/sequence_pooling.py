@@ -34,7 +34,7 @@ def pool_steps(
         if pooling == "max":
             return outputs.masked_fill(beyond, -torch.inf).amax(1)
         return outputs.masked_fill(beyond, 0).sum(1) / counted[:, None]
-    last = outputs[torch.arange(len(outputs), device=outputs.device), counted - 1]
+    last = outputs[torch.arange(outputs.shape[0], device=outputs.device), counted - 1]
     if not bidirectional:
         return last
     half = outputs.shape[-1] // 2
@@ -45,4 +45,4 @@ def _counted(outputs: Tensor, lengths: Tensor | None) -> Tensor:
     """Steps that count, at least one: an empty row is its first step."""
     if lengths is not None:
         return lengths.clamp(min=1)
-    return torch.full((len(outputs),), outputs.shape[1], device=outputs.device)
+    return torch.full((outputs.shape[0],), outputs.shape[1], device=outputs.device)

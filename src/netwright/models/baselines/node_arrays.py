@@ -42,12 +42,13 @@ class NodeArrays(GrownBuffers):
         self.register_buffer("threshold", torch.zeros(1))  # (M,)
         self.register_buffer("value", torch.zeros(1, num_values))  # (M, V)
         self.register_buffer("depth", torch.tensor(0))
+        self.levels = 0  # the same as a plain number, which a traced graph can be made with
 
     def forward(self, x: Tensor) -> Tensor:
         """(B, D) -> (B, T, V)."""
         x = x.float()  # scikit-learn compares in float32
-        node = self.roots.expand(len(x), -1)  # (B, T)
-        for _ in range(int(self.depth)):
+        node = self.roots.expand(x.shape[0], -1)  # (B, T)
+        for _ in range(self.levels):
             goes_right = x.gather(1, self.feature[node]) > self.threshold[node]
             node = self.branches[node, goes_right.long()]
         return self.value[node]
@@ -55,7 +56,9 @@ class NodeArrays(GrownBuffers):
     def _load_from_state_dict(self, state_dict: dict[str, Any], prefix: str, *rest: Any) -> None:
         held = {name: state_dict.get(prefix + name) for name in (*self.grown, "depth")}
         if all(isinstance(tensor, Tensor) for tensor in held.values()):
-            _check_nodes(cast(dict[str, Tensor], held))
+            nodes = cast(dict[str, Tensor], held)
+            _check_nodes(nodes)
+            self.levels = int(nodes["depth"])
         super()._load_from_state_dict(state_dict, prefix, *rest)
 
     def plant(self, trees: Sequence[Any], values: Sequence[NDArray[np.float64]]) -> None:
@@ -75,7 +78,8 @@ class NodeArrays(GrownBuffers):
         self.feature = torch.tensor(feature).to(self.feature)
         self.threshold = torch.tensor(threshold).to(self.threshold)
         self.value = torch.tensor(np.concatenate(values)).to(self.value)
-        self.depth.fill_(max(tree.max_depth for tree in trees))
+        self.levels = max(tree.max_depth for tree in trees)
+        self.depth.fill_(self.levels)
 
 
 def _check_nodes(held: dict[str, Tensor]) -> None:

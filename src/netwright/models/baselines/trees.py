@@ -229,7 +229,7 @@ class GradientBoosting(TreeModel):
 
     def forward(self, x: Tensor) -> Tensor:
         """(B, ...) -> logits (B, C) or reals (B, K)."""
-        by_stage = self.trees(x.flatten(1)).reshape(len(x), -1, len(self.start))
+        by_stage = self.trees(x.flatten(1)).reshape(x.shape[0], -1, len(self.start))
         scores: Tensor = self.start + by_stage.sum(dim=1)
         if self.spec.target == "real":
             return scores

@@ -117,6 +117,9 @@ class Ensemble(Model):
 
     def forward(self, x: Tensor) -> Tensor:
         """(B, ...) -> logits or reals (B, C), by the members that count."""
+        if torch.compiler.is_exporting():  # a traced graph does not know which of them count
+            every = torch.stack([member(x) for member in self.members])
+            return self.combine(every, self.weights)
         counted = self.weights.nonzero().flatten()
         outputs = torch.stack([self.members[place](x) for place in counted.tolist()])  # (M, B, C)
         return self.combine(outputs, self.weights[counted])

@@ -158,7 +158,7 @@ class EncoderDecoder(Model, SourceDecoder):
         embedded = self.dropout(self.source_embedding(source))
         places, last = self.encoder(embedded, lengths=lengths)
         layers = self.encoder.layers
-        state = tuple(part.reshape(len(part), layers, -1) for part in last)  # (B, layers, H)
+        state = tuple(part.reshape(part.shape[0], layers, -1) for part in last)  # (B, layers, H)
         return DecoderState(state, Memory(places, length_mask(lengths, source.shape[1])))
 
     def step(self, tokens: Tensor, state: DecoderState) -> tuple[Tensor, DecoderState]:

@@ -95,9 +95,9 @@ class SequenceModel(GrownBuffers, Model):
 
     def forward(self, inputs: Tensor) -> Tensor:
         """Tokens (B, T) or a series (B, T, D) -> (B, T, K) for tokens and tags, else (B, K)."""
-        lengths = self.lengths(inputs)
-        outputs, state = self.backbone(self.embed(inputs), self._first_state(len(inputs)), lengths)
-        self._keep(state, len(inputs))
+        lengths, batch = self.lengths(inputs), inputs.shape[0]
+        outputs, state = self.backbone(self.embed(inputs), self._first_state(batch), lengths)
+        self._keep(state, batch)
         if self.spec.target not in {"tokens", "tags"}:
             outputs = pool_steps(outputs, self.pool, lengths, bidirectional=self.bidirectional)
         return self.answer(outputs)

@@ -231,7 +231,7 @@ class GPT(Model):
             return x[:, -1]
         else:
             last = ((tokens != self.spec.padding).sum(dim=1) - 1).clamp(min=0)
-        return x[torch.arange(len(x), device=x.device), last]
+        return x[torch.arange(x.shape[0], device=x.device), last]
 
     def _logits(self, x: Tensor) -> Tensor:
         weight = self.wte.weight if self.head is None else self.head.weight

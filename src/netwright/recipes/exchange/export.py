@@ -21,15 +21,22 @@ from torch import Tensor
 
 from netwright.core.errors import ConfigError, RunError, UnknownNameError
 from netwright.core.files.storage import Staging, as_json, new_folder
+from netwright.core.trees import count_rows, move, take_rows, tensors_of
 from netwright.core.version import VERSION
 from netwright.data.dataset import Split
 from netwright.recipes.exchange.export_format import ExportFormat, ExportSource, check_packages
 from netwright.recipes.exchange.input_scaling import build_input_scaling
+from netwright.recipes.exchange.onnx_graph import OnnxGraph
 from netwright.recipes.exchange.predictor import Predictor
 from netwright.recipes.exchange.state_dict import StateDict
+from netwright.recipes.exchange.torch_program import TorchProgram
 from netwright.recipes.saved.run_record import RunRecord
 
-FORMATS: Mapping[str, ExportFormat] = {"state-dict": StateDict()}
+FORMATS: Mapping[str, ExportFormat] = {
+    "state-dict": StateDict(),
+    "onnx": OnnxGraph(),
+    "torch-export": TorchProgram(),
+}
 TOLERANCE = 1e-4  # of the largest prediction
 MOST_ROWS = 32
 DESCRIPTION, PREPROCESSING = "export.json", "preprocessing.json"
@@ -83,7 +90,7 @@ def export_run(run: RunRecord, to: str, out: Path, examples: Split) -> Export:
             )
         _write_description(source, to, difference, staging)
         files = tuple(staging.sums)
-    return Export(folder=out, files=files, rows=len(source.rows), difference=difference)
+    return Export(folder=out, files=files, rows=count_rows(source.rows), difference=difference)
 
 
 def find_format(name: str) -> ExportFormat:
@@ -109,16 +116,15 @@ def export_source(run: RunRecord, examples: Split) -> ExportSource:
         predictor=Predictor(model, run.task, run.spec, scaling).eval(),
         preprocessor=run.preprocessor,
         section=run.config["model"],
-        rows=examples.read(places).cpu(),
+        rows=move(examples.read(places), torch.device("cpu")),
     )
 
 
 def compare(source: ExportSource, form: ExportFormat, folder: Path) -> float:
     """The largest difference between the run and what was written, for many rows and for one."""
     reopened, of_run = form.reopen(source, folder), source.predictor.of_run
-    return max(
-        largest_difference(of_run(rows), reopened(rows)) for rows in (source.rows, source.rows[:1])
-    )
+    compared = (source.rows, take_rows(source.rows, slice(1)))
+    return max(largest_difference(of_run(rows), reopened(rows)) for rows in compared)
 
 
 def largest_difference(wanted: Tensor, got: Tensor) -> float:
@@ -141,7 +147,6 @@ def _write_description(source: ExportSource, to: str, difference: float, staging
 
 def _description(source: ExportSource, to: str, difference: float) -> dict[str, Any]:
     spec, predictor = source.spec, source.predictor
-    inputs = predictor.raw(source.rows[:1])
     return {
         "format": 1,
         "netwright": VERSION,
@@ -150,8 +155,10 @@ def _description(source: ExportSource, to: str, difference: float) -> dict[str, 
         "inputs": {
             "are": "encoded, see preprocessing.json" if predictor.scaling is None else "raw",
             "kind": spec.inputs,
-            "dtype": str(inputs.dtype).removeprefix("torch."),
-            "shape": ["batch", *spec.input_shape],
+            "tensors": [
+                {"dtype": str(one.dtype).removeprefix("torch."), "shape": ["batch", *one.shape[1:]]}
+                for one in tensors_of(predictor.raw(source.rows))
+            ],
             "names": list(spec.feature_names),
         },
         "outputs": {
@@ -159,5 +166,5 @@ def _description(source: ExportSource, to: str, difference: float) -> dict[str, 
             "shape": ["batch", *spec.output_shape],
             "names": list(spec.class_names or spec.target_names),
         },
-        "compared": {"rows": len(source.rows), "largest_difference": difference},
+        "compared": {"rows": count_rows(source.rows), "largest_difference": difference},
     }

@@ -11,11 +11,12 @@ from torch import Tensor, nn
 
 from netwright.core.errors import ConfigError
 from netwright.core.files.storage import Staging
+from netwright.core.trees import Tree
 from netwright.data.preprocessing import Preprocessor
 from netwright.data.spec import DataSpec
 from netwright.recipes.exchange.predictor import Predictor
 
-Reopened = Callable[[Tensor], Tensor]  # encoded inputs -> predictions
+Reopened = Callable[[Tree], Tensor]  # encoded inputs -> predictions
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,13 +27,13 @@ class ExportSource:
         predictor: the model with what stands before and after it, on the CPU and at rest.
         preprocessor: encodes new inputs.
         section: the model's name and settings, as in `config.yaml`.
-        rows: encoded inputs of the run's data (N, ...), which the export is compared on.
+        rows: encoded inputs of the run's data (N, ...), on which the export is compared.
     """
 
     predictor: Predictor
     preprocessor: Preprocessor
     section: dict[str, Any]
-    rows: Tensor
+    rows: Tree
 
     @property
     def model(self) -> nn.Module:

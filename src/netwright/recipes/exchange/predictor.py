@@ -9,6 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from netwright.core.outputs import logits_of
+from netwright.core.trees import Tree
 from netwright.data.spec import DataSpec
 from netwright.recipes.exchange.input_scaling import InputScaling
 from netwright.train.tasks.task import Task
@@ -40,15 +41,15 @@ class Predictor(nn.Module):
         """Inputs (B, ...), raw where there is a scaling -> predictions, or logits of tokens."""
         return self._predicted(inputs if self.scaling is None else self.scaling(inputs))
 
-    def raw(self, encoded: Tensor) -> Tensor:
+    def raw(self, encoded: Tree) -> Tree:
         """What `forward` takes in the place of encoded inputs."""
         return encoded if self.scaling is None else self.scaling.undo(encoded)
 
     @torch.no_grad()
-    def of_run(self, encoded: Tensor) -> Tensor:
+    def of_run(self, encoded: Tree) -> Tensor:
         """What the run itself says of encoded inputs."""
         return self._predicted(encoded)
 
-    def _predicted(self, encoded: Tensor) -> Tensor:
+    def _predicted(self, encoded: Tree) -> Tensor:
         output = self.model(encoded)
         return logits_of(output) if self.spec.target == "tokens" else self.task.predictions(output)
