@@ -126,33 +126,48 @@ def _set_limits() -> None:
 
 def _watched(child: int, terminal: int) -> Outcome:
     """Read what a process writes until it ends; kill it where it would not."""
-    output, size, is_hung, status, seconds = b"", 0, False, None, 0.0
+    ended = os.pidfd_open(child)
+    output, size, is_hung = b"", 0, False
     seen, since = (-1, ""), time.monotonic()
+    sources = [terminal, ended]
     while True:
-        ready, _, _ = select.select([terminal], [], [], 0.05 if status is None else 0)
-        if ready:
+        ready, _, _ = select.select(sources, [], [], 0.05)
+        if terminal in ready:
             part = _read(terminal)
             size += len(part)
             output += part[: max(0, MOST_KEPT - len(output))]
             if part:
                 continue
-        if status is not None:
+            sources.remove(terminal)  # closed: it would be ready for ever
+        if ended in ready:
             break
-        ended, code, used = os.wait4(child, os.WNOHANG)
-        if ended:
-            seconds = used.ru_utime + used.ru_stime
-            status = os.waitstatus_to_exitcode(code)
-            with suppress(ProcessLookupError, PermissionError):
-                os.killpg(child, signal.SIGKILL)  # its own children
-            continue
         now = _busy(child)
         if now != seen or now[1] != "S":
             seen, since = now, time.monotonic()
         elif time.monotonic() - since > ASLEEP_SECONDS:
             is_hung = True
             os.killpg(child, signal.SIGKILL)
-    is_hung = is_hung or status in {-signal.SIGXCPU, -signal.SIGKILL}
-    return Outcome(code=status, output=output, size=size, is_hung=is_hung, seconds=seconds)
+    os.close(ended)
+    with suppress(ProcessLookupError, PermissionError):
+        os.killpg(child, signal.SIGKILL)  # its own children
+    _, code, used = os.wait4(child, 0)
+    status = os.waitstatus_to_exitcode(code)
+    while part := _left(terminal):
+        size += len(part)
+        output += part[: max(0, MOST_KEPT - len(output))]
+    return Outcome(
+        code=status,
+        output=output,
+        size=size,
+        is_hung=is_hung or status in {-signal.SIGXCPU, -signal.SIGKILL},
+        seconds=used.ru_utime + used.ru_stime,
+    )
+
+
+def _left(terminal: int) -> bytes:
+    """What is there to be read without a wait."""
+    ready, _, _ = select.select([terminal], [], [], 0)
+    return _read(terminal) if ready else b""
 
 
 def _read(terminal: int) -> bytes:
