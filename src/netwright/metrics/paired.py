@@ -111,12 +111,18 @@ def pairs_needed(mean: float, std: float, *, comparisons: int = 1) -> int | None
     Mean and standard deviation, which must not be 0, are taken for the true ones. None where
     10,000 pairs are too few, as they are for a mean of 0.
     """
-    counts = np.arange(2, MOST_PAIRS + 1)
-    centre = abs(mean) / std * np.sqrt(counts)
-    # Far beyond enough pairs scipy may give NaN, which counts as no: the fewest come before.
-    reach = _quantile(counts, SIGNIFICANCE / comparisons)
-    enough = nctdtr(counts - 1, centre, reach) <= 1 - POWER
-    return int(counts[enough.argmax()]) if enough.any() else None
+    first, last = 2, 2
+    while first <= MOST_PAIRS:  # few pairs first: the distribution is slow to compute
+        last = min(2 * last + 100, MOST_PAIRS)
+        counts = np.arange(first, last + 1)
+        centre = abs(mean) / std * np.sqrt(counts)
+        # Far beyond enough pairs scipy may give NaN, which counts as no: the fewest come before.
+        reach = _quantile(counts, SIGNIFICANCE / comparisons)
+        enough = nctdtr(counts - 1, centre, reach) <= 1 - POWER
+        if enough.any():
+            return int(counts[enough.argmax()])
+        first = last + 1
+    return None
 
 
 def _quantile(pairs: NDArray[np.int64], outside: float) -> NDArray[np.float64]:
