@@ -9,7 +9,8 @@ import re
 import sys
 import tomllib
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from functools import cache
 from itertools import chain
 from pathlib import Path
@@ -27,19 +28,117 @@ BUILT_IN = {"eval", "exec", "compile"}
 # What reads and writes by a path, which may lead through a link: `core/files/storage.py` does not.
 METHODS_BY_PATH = {"read_text", "read_bytes", "write_text", "write_bytes", "copytree", "copyfile"}
 CALLS_BY_PATH = {"open", "load_file", "safe_open", "save_file"}
+STREAM = re.compile(r"\bsys\.std(?:out|err)\b|\btyper\.s?echo\b")
 # Packages that are imported by another name than they are installed by.
 IMPORTED_AS = {"pyyaml": "yaml", "pillow": "PIL", "scikit-learn": "sklearn"}
 
 
-@cache
-def tree_of(path: Path) -> ast.Module:
-    return ast.parse(path.read_text(encoding="utf-8"))
+@dataclass(frozen=True)
+class Facts:
+    """What the rules ask of a file, read in one walk: its tree is let go.
+
+    Args:
+        is_explained: it opens with a sentence.
+        lines: how many it has.
+        writes_to_streams: it names standard output or standard error.
+        called_names: what it calls by a plain name: print(...).
+        called_attributes: what it calls as a part of a name: torch.load(...).
+        called_methods: what it calls as a part of anything.
+        opens_by_mode: it calls path.open("rb"); a folder opens a name by flags.
+        imported: all packages and names that it imports.
+        packages: the packages that it imports from, anywhere.
+        packages_at_start: those of them that are imported with the file.
+        asserts: it has an assert.
+        asks_for_attributes: it asks at run time for more than methods.
+    """
+
+    is_explained: bool
+    lines: int
+    writes_to_streams: bool
+    called_names: set[str]
+    called_attributes: set[tuple[str, str]]
+    called_methods: set[str]
+    opens_by_mode: bool
+    imported: set[str]
+    packages: set[str]
+    packages_at_start: set[str]
+    asserts: bool
+    asks_for_attributes: bool
 
 
 @cache
-def calls_in(path: Path) -> list[ast.expr]:
-    """What a file calls."""
-    return [node.func for node in ast.walk(tree_of(path)) if isinstance(node, ast.Call)]
+def facts_of(path: Path) -> Facts:
+    text = path.read_text(encoding="utf-8")
+    tree = ast.parse(text)
+    nodes = list(ast.walk(tree))
+    calls = [node for node in nodes if isinstance(node, ast.Call)]
+    attributes = [call.func for call in calls if isinstance(call.func, ast.Attribute)]
+    return Facts(
+        is_explained=bool(ast.get_docstring(tree)),
+        lines=text.count("\n"),
+        writes_to_streams=bool(STREAM.search(text)),
+        called_names={call.func.id for call in calls if isinstance(call.func, ast.Name)},
+        called_attributes={
+            (called.value.id, called.attr)
+            for called in attributes
+            if isinstance(called.value, ast.Name)
+        },
+        called_methods={called.attr for called in attributes},
+        opens_by_mode=any(
+            isinstance(call.func, ast.Attribute)
+            and call.func.attr == "open"
+            and any(isinstance(given, ast.Constant) for given in call.args[:1])
+            for call in calls
+        ),
+        imported=imported_names(nodes),
+        packages=packages_of(nodes),
+        packages_at_start=packages_of(imports_at_start(tree)),
+        asserts=any(isinstance(node, ast.Assert) for node in nodes),
+        asks_for_attributes=any(
+            isinstance(node, ast.ClassDef) and asks_for_attributes(node) for node in nodes
+        ),
+    )
+
+
+def imported_names(nodes: Iterable[ast.AST]) -> set[str]:
+    """The first words of what is imported, and of what it is imported from."""
+    names: set[str] = set()
+    for node in nodes:
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            names |= {alias.name for alias in node.names}
+            names |= {node.module or ""} if isinstance(node, ast.ImportFrom) else set()
+    return {name.partition(".")[0] for name in names}
+
+
+def packages_of(nodes: Iterable[ast.AST]) -> set[str]:
+    """What is imported from, of these nodes."""
+    names: list[str] = []
+    for node in nodes:
+        if isinstance(node, ast.Import):
+            names += [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            names.append(node.module or "")
+    return {name.partition(".")[0] for name in names}
+
+
+def imports_at_start(tree: ast.Module) -> Iterator[ast.AST]:
+    """What is imported with the file: not in its functions, nor for types alone."""
+    left: list[ast.AST] = [tree]
+    while left:
+        node = left.pop()
+        is_for_types = isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) or is_for_types:
+            continue
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            yield node
+        left.extend(ast.iter_child_nodes(node))
+
+
+def asks_for_attributes(made: ast.ClassDef) -> bool:
+    """Whether `isinstance` would look for more than methods of this class."""
+    return any("runtime_checkable" in ast.unparse(one) for one in made.decorator_list) and any(
+        isinstance(part, ast.AnnAssign | ast.Assign) for part in made.body
+    )
 
 
 def breaking(rule: Callable[[Path], bool]) -> list[str]:
@@ -47,39 +146,16 @@ def breaking(rule: Callable[[Path], bool]) -> list[str]:
     return [path.relative_to(PACKAGE).as_posix() for path in FILES if rule(path)]
 
 
-def called_names(path: Path) -> set[str]:
-    """What a file calls by a plain name: print(...)."""
-    return {called.id for called in calls_in(path) if isinstance(called, ast.Name)}
-
-
-def called_attributes(path: Path) -> set[tuple[str, str]]:
-    """What a file calls as a part of something: torch.load(...)."""
-    return {
-        (called.value.id, called.attr)
-        for called in calls_in(path)
-        if isinstance(called, ast.Attribute) and isinstance(called.value, ast.Name)
-    }
-
-
-def imported_packages(path: Path) -> set[str]:
-    names: set[str] = set()
-    for node in ast.walk(tree_of(path)):
-        if isinstance(node, ast.Import | ast.ImportFrom):
-            names |= {alias.name for alias in node.names}
-            names |= {node.module or ""} if isinstance(node, ast.ImportFrom) else set()
-    return {name.partition(".")[0] for name in names}
-
-
 def test_files_are_found() -> None:
     assert len(FILES) > 400
 
 
 def test_a_file_opens_with_one_sentence_on_its_concept() -> None:
-    assert not breaking(lambda path: not ast.get_docstring(tree_of(path)))
+    assert not breaking(lambda path: not facts_of(path).is_explained)
 
 
 def test_a_file_holds_one_concept_of_readable_size() -> None:
-    assert not breaking(lambda path: path.read_text(encoding="utf-8").count("\n") > MOST_LINES)
+    assert not breaking(lambda path: facts_of(path).lines > MOST_LINES)
 
 
 def test_a_folder_is_no_heap() -> None:
@@ -104,22 +180,16 @@ def test_a_file_has_its_own_test() -> None:
 
 
 def test_nothing_loads_code() -> None:
-    assert not breaking(lambda path: bool(imported_packages(path) & UNSAFE_MODULES))
-    assert not breaking(lambda path: bool(called_names(path) & BUILT_IN))
-    assert not breaking(lambda path: bool(called_attributes(path) & UNSAFE_CALLS))
+    assert not breaking(lambda path: bool(facts_of(path).imported & UNSAFE_MODULES))
+    assert not breaking(lambda path: bool(facts_of(path).called_names & BUILT_IN))
+    assert not breaking(lambda path: bool(facts_of(path).called_attributes & UNSAFE_CALLS))
 
 
 def opens_by_path(path: Path) -> bool:
     """Whether a file opens others by their paths."""
-    calls = [node for node in ast.walk(tree_of(path)) if isinstance(node, ast.Call)]
-    methods = {call.func.attr for call in calls if isinstance(call.func, ast.Attribute)}
-    opens = any(  # path.open("rb"); a folder opens a name by flags
-        isinstance(call.func, ast.Attribute)
-        and call.func.attr == "open"
-        and any(isinstance(given, ast.Constant) for given in call.args[:1])
-        for call in calls
-    )
-    return opens or bool(methods & METHODS_BY_PATH) or bool(called_names(path) & CALLS_BY_PATH)
+    facts = facts_of(path)
+    by_method = facts.opens_by_mode or bool(facts.called_methods & METHODS_BY_PATH)
+    return by_method or bool(facts.called_names & CALLS_BY_PATH)
 
 
 def test_runs_and_searches_reach_their_files_through_no_link() -> None:
@@ -136,7 +206,7 @@ def test_runs_and_searches_reach_their_files_through_no_link() -> None:
 
 def test_only_the_console_prints() -> None:
     console = PACKAGE / "core" / "terminal" / "console.py"
-    assert not breaking(lambda path: path != console and "print" in called_names(path))
+    assert not breaking(lambda path: path != console and "print" in facts_of(path).called_names)
 
 
 def test_only_the_console_writes_to_the_streams() -> None:
@@ -144,20 +214,15 @@ def test_only_the_console_writes_to_the_streams() -> None:
     terminal = PACKAGE / "core" / "terminal"
     console, guard = terminal / "console.py", terminal / "guarded_streams.py"
     main = PACKAGE / "apps" / "cli" / "main.py"  # flushes them, and writes tracebacks by the guard
-    stream = re.compile(r"\bsys\.std(?:out|err)\b|\btyper\.s?echo\b")
-
-    def touches(path: Path) -> bool:
-        return bool(stream.search(path.read_text(encoding="utf-8")))
-
-    assert not breaking(lambda path: path not in {console, guard, main} and touches(path))
-    assert not breaking(lambda path: path != console and "rich" in imported_packages(path))
+    assert not breaking(
+        lambda path: path not in {console, guard, main} and facts_of(path).writes_to_streams
+    )
+    assert not breaking(lambda path: path != console and "rich" in facts_of(path).imported)
 
 
 def test_users_are_refused_by_errors_not_by_asserts() -> None:
-    def asserts(path: Path) -> bool:
-        if "testing" in path.relative_to(PACKAGE).parts:  # a contract is made of assertions
-            return False
-        return any(isinstance(node, ast.Assert) for node in ast.walk(tree_of(path)))
+    def asserts(path: Path) -> bool:  # a contract is made of assertions
+        return facts_of(path).asserts and "testing" not in path.relative_to(PACKAGE).parts
 
     assert not breaking(asserts)
 
@@ -168,52 +233,19 @@ def packages_declared(requirements: list[str]) -> set[str]:
     return {IMPORTED_AS.get(name, name.replace("-", "_")) for name in names}
 
 
-def imports_at_start(tree: ast.Module) -> Iterator[ast.AST]:
-    """What is imported with the file: not in its functions, nor for types alone."""
-    left: list[ast.AST] = [tree]
-    while left:
-        node = left.pop()
-        is_for_types = isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) or is_for_types:
-            continue
-        if isinstance(node, ast.Import | ast.ImportFrom):
-            yield node
-        left.extend(ast.iter_child_nodes(node))
-
-
-def packages_of(nodes: Iterator[ast.AST]) -> set[str]:
-    """What is imported from, of these nodes."""
-    names: list[str] = []
-    for node in nodes:
-        if isinstance(node, ast.Import):
-            names += [alias.name for alias in node.names]
-        elif isinstance(node, ast.ImportFrom):
-            names.append(node.module or "")
-    return {name.partition(".")[0] for name in names}
-
-
 def test_every_import_is_declared() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     needed = packages_declared(project["dependencies"]) | sys.stdlib_module_names | {"netwright"}
     extras = project["optional-dependencies"]
     optional = (extras[name] for name in ("tables", "text", "search", "export"))
     every = needed | packages_declared(list(chain.from_iterable(optional)))
-    assert not breaking(lambda path: bool(packages_of(imports_at_start(tree_of(path))) - needed))
-    assert not breaking(lambda path: bool(packages_of(ast.walk(tree_of(path))) - every))
+    assert not breaking(lambda path: bool(facts_of(path).packages_at_start - needed))
+    assert not breaking(lambda path: bool(facts_of(path).packages - every))
 
 
 def test_what_is_asked_of_a_module_at_run_time_are_methods() -> None:
     """From Python 3.12 on `isinstance` does not find the buffers and weights of a module."""
-
-    def asks_for_more(path: Path) -> bool:
-        return any(
-            isinstance(node, ast.ClassDef)
-            and any("runtime_checkable" in ast.unparse(one) for one in node.decorator_list)
-            and any(isinstance(part, ast.AnnAssign | ast.Assign) for part in node.body)
-            for node in ast.walk(tree_of(path))
-        )
-
-    assert not breaking(asks_for_more)
+    assert not breaking(lambda path: facts_of(path).asks_for_attributes)
 
 
 def test_what_contributors_are_told_to_change_is_there() -> None:
