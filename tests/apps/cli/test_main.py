@@ -162,6 +162,20 @@ def test_a_run_that_diverges_fails_with_code_1(type_in: Type) -> None:
     assert answer.err.startswith("error: non-finite value at step ")
 
 
+@pytest.mark.parametrize("verb", ["train", "evaluate"])
+def test_memory_that_ran_out_is_told_in_one_sentence(
+    type_in: Type, monkeypatch: pytest.MonkeyPatch, verb: str
+) -> None:
+    def no_room(*given: object, **settings: object) -> None:
+        torch.empty(1 << 58, device="cpu", dtype=torch.uint8)
+
+    monkeypatch.setattr("netwright.recipes.fitting.training.train", no_room)
+    monkeypatch.setattr("netwright.recipes.run.run.open_run", no_room)
+    answer = type_in(verb, *(("mlp", "xor") if verb == "train" else (".",)))
+    assert (answer.code, answer.out) == (1, "")
+    assert re.fullmatch(r"error: there is not enough memory: .* did not fit; use .*\n", answer.err)
+
+
 ENDS = """
 import atexit
 from netwright.apps.cli import main

@@ -33,6 +33,7 @@ from netwright.apps.cli.commands.train_command import train
 from netwright.apps.cli.commands.verify_command import verify
 from netwright.apps.cli.commands.verify_resume_command import verify_resume
 from netwright.core.errors import NetwrightError
+from netwright.core.memory_shortage import is_shortage, shortage_sentence
 
 # ClickException, wherever typer keeps its click.
 CLICK_ERROR: type[Exception] = typer.BadParameter.__mro__[2]
@@ -142,12 +143,12 @@ def run(arguments: list[str]) -> int:
         return error.exit_code
     except KeyboardInterrupt:
         return 130
-    except OSError as error:
+    except (OSError, MemoryError, RuntimeError) as error:
         sentence = _said_of(error)
         if not sentence:
             raise
         print_error(sentence)
-        return 2 if error.errno in UNREACHABLE else 1
+        return 2 if isinstance(error, OSError) and error.errno in UNREACHABLE else 1
     except CLICK_ERROR as error:
         print_error(_sentence(error, arguments))
         return 2
@@ -155,8 +156,12 @@ def run(arguments: list[str]) -> int:
         return end.code if isinstance(end.code, int) else 1
 
 
-def _said_of(error: OSError) -> str:
-    """What the system refuses of streams, and of paths before anything is opened; of more ""."""
+def _said_of(error: OSError | MemoryError | RuntimeError) -> str:
+    """What the system refuses: memory, streams, paths before anything is opened; of more ""."""
+    if is_shortage(error):
+        return shortage_sentence(error)
+    if not isinstance(error, OSError):
+        return ""
     if error.errno in UNREACHABLE:
         return f"{str(error.filename)[:100]} cannot be reached: {error.strerror}"
     if error.filename is None and error.errno in UNWRITTEN:
