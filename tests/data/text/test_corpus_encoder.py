@@ -55,3 +55,17 @@ def test_what_is_no_text_is_refused() -> None:
     sentence = "text must be the path of a file or folder, or texts in a list, got Tensor"
     with pytest.raises(DataError, match=f"^{re.escape(sentence)}$"):
         ENCODER.encode(torch.zeros(3))
+
+
+def test_one_long_text_becomes_a_stream_without_a_list_of_its_tokens(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    tokenizer = CharTokenizer.fit(["abc"])
+    wanted = tokenizer.encode("cab?")
+
+    def list_of_all(self: CharTokenizer, text: str) -> list[int]:
+        raise AssertionError("it takes as much memory as the stream itself")
+
+    monkeypatch.setattr(CharTokenizer, "encode", list_of_all)
+    stream = stream_of(["cab?"], tokenizer)
+    assert (stream.tolist(), stream.dtype) == (wanted, torch.int64)

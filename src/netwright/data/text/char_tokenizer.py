@@ -47,8 +47,12 @@ class CharTokenizer(Tokenizer):
 
     def encode(self, text: str) -> list[int]:
         """A token a character."""
+        return list(self.each_token(text))
+
+    def each_token(self, text: str) -> Iterable[int]:
+        """The same, without a list of them all."""
         known = self.places
-        return [known.get(character, UNK) for character in (text.lower() if self.lower else text)]
+        return (known.get(character, UNK) for character in (text.lower() if self.lower else text))
 
     def decode(self, tokens: Iterable[int]) -> str:
         """The characters, one after the other."""

@@ -10,6 +10,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, ClassVar
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -84,7 +85,9 @@ class CorpusEncoder(TextEncoder):
 
 def stream_of(texts: Sequence[str], tokenizer: Tokenizer) -> Tensor:
     """The tokens of texts, one after the other; where they are several, EOS ends each of them."""
-    encoded = tokenizer.encode_all(texts)
     if len(texts) == 1:
-        return torch.tensor(encoded[0])
-    return torch.tensor(list(chain.from_iterable([*tokens, EOS] for tokens in encoded)))
+        tokens = iter(tokenizer.each_token(texts[0]))
+    else:
+        encoded = tokenizer.encode_all(texts)
+        tokens = chain.from_iterable(chain(one, (EOS,)) for one in encoded)
+    return torch.from_numpy(np.fromiter(tokens, dtype=np.int64))

@@ -84,6 +84,10 @@ class Tokenizer(ABC):
     def encode(self, text: str) -> list[int]:
         """The tokens of a text; what is not in the vocabulary is UNK."""
 
+    def each_token(self, text: str) -> Iterable[int]:
+        """As `encode`, one by one where that is possible: a list takes as much memory again."""
+        return self.encode(text)
+
     def encode_all(self, texts: Sequence[str]) -> list[list[int]]:
         """The tokens of each text."""
         return [self.encode(text) for text in texts]
