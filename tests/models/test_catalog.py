@@ -97,7 +97,7 @@ SMALLER: dict[str, dict[str, int]] = {  # as many trees or channels as they have
     **{name: {"layers": 1, "heads": 2, "width": 8, "context": 8} for name in GPT2S},
     **{name: {"hidden": 8, "embedding": 6} for name in RECURRENT},
     "random-forest": {"trees": 10},
-    "rbm": {"units": 8},
+    "rbm": {"units": 32, "epochs": 8},  # with 8 units some bits learn next to nothing
     "gradient-boosting": {"stages": 20},
     "boosting": {"members": 10},
 }
