@@ -2,17 +2,26 @@
 
 import os
 import random
+import signal
 import subprocess
 import sys
 import time
 from itertools import count
 from pathlib import Path
+from unittest import mock
 
 import pytest
 
-from netwright.train.saving.checkpoint_store import list_checkpoints, newest_good
+from netwright.apps.cli import main
+from netwright.train.saving.checkpoint_store import (
+    CheckpointStore,
+    Choose,
+    list_checkpoints,
+    newest_good,
+)
 from tests.faults.scenario import Figures, Scenario
 from tests.faults.small_runs import content, left_behind
+from tests.forked_ranks import FORKS
 
 KILLS, EPOCHS, STEPS = 6, 8, 72
 JITTER = 0.03  # seconds, a few steps and saves
@@ -75,6 +84,35 @@ def measure(folder: Path, kills: int = KILLS, bug: str = "") -> Figures:
 SCENARIO = Scenario(
     code="T02", title="The command is killed", measure=measure, least={"kills landed": KILLS}
 )
+
+
+def train_until_killed(run: Path) -> None:
+    """Train as the command does; kill -9 falls between a checkpoint and the word that it is there.
+
+    In a process of its own, which it ends.
+    """
+    add = CheckpointStore.add
+
+    def killed(store: CheckpointStore, place: Path, *, choose: Choose) -> None:
+        if place.name >= f"step-{STEPS // 2:06d}":
+            os.kill(os.getpid(), signal.SIGKILL)
+        add(store, place, choose=choose)
+
+    mock.patch.object(CheckpointStore, "add", killed).start()
+    main.run([*COMMAND, str(run)])
+
+
+def test_a_killed_training_goes_on_exactly_in_a_new_process(tmp_path: Path) -> None:
+    """The killed one is a fork, which begins at once; the new one is the command."""
+    whole, run = tmp_path / "whole", tmp_path / "run"
+    killed = FORKS.Process(target=train_until_killed, args=(run,))
+    killed.start()
+    assert main.run([*COMMAND, str(whole)]) == 0
+    killed.join(TOO_LONG)
+    assert killed.exitcode == -signal.SIGKILL
+    assert not (run / "results.json").exists()
+    assert Command().finish(run)
+    assert left_behind(run) == left_behind(whole)
 
 
 @pytest.mark.slow
