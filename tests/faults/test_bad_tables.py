@@ -148,6 +148,7 @@ def test_the_same_table_unbroken_is_learned_from(tmp_path: Path) -> None:
     assert (ending.refusal, ending.rows, len(ending.notes)) == ("", ROWS, 3)
 
 
+@pytest.mark.slow
 def test_planted_bug_of_a_lenient_decoder_is_seen(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -158,6 +159,7 @@ def test_planted_bug_of_a_lenient_decoder_is_seen(
     assert measure(tmp_path).passed == 12
 
 
+@pytest.mark.slow
 def test_planted_bug_of_skipped_rows_is_seen(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

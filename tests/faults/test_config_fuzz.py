@@ -29,6 +29,7 @@ from netwright.recipes.plan.recipe import parse_recipe
 from netwright.recipes.plan.recipe_file import read_recipe_file
 from netwright.recipes.plan.sources import load_configured
 from tests.faults.scenario import Figures, Scenario
+from tests.repetition import slow_but
 
 RECIPES = 1000
 LONGEST = 1.0  # seconds of work a recipe
@@ -252,14 +253,18 @@ def scenario(recipes: int) -> Scenario:
 SCENARIO = scenario(RECIPES)
 
 
-def test_every_recipe_is_valid_or_refused_in_one_sentence(tmp_path: Path) -> None:
-    quarter = scenario(RECIPES // 4)
-    figures = quarter.measure(tmp_path)
-    assert quarter.is_green(figures), figures
-    assert figures.n == RECIPES // 4 + len(HARMFUL) + 1
+@pytest.mark.parametrize(
+    "count", slow_but([RECIPES // 20], [RECIPES // 20, RECIPES // 4]), ids=lambda count: f"{count}"
+)
+def test_every_recipe_is_valid_or_refused_in_one_sentence(tmp_path: Path, count: int) -> None:
+    part = scenario(count)
+    figures = part.measure(tmp_path)
+    assert part.is_green(figures), figures
+    assert figures.n == count + len(HARMFUL) + 1
     assert figures.counts["crashes"] == figures.counts["left behind"] == 0
 
 
+@pytest.mark.slow
 def test_planted_bug_of_a_loader_that_makes_objects_is_seen(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -148,9 +148,17 @@ SCENARIO = Scenario(
 )
 
 
-@pytest.mark.parametrize(
-    "names", [ONE_OF_EACH_KIND, pytest.param(tuple(MODELS), marks=pytest.mark.slow)], ids=len
-)
+@pytest.mark.parametrize("names", [("mlp",), ("perceptron",)], ids=" ".join)
+def test_a_model_by_gradients_and_one_by_its_own_rule_pass_every_check(
+    names: tuple[str, ...], tmp_path: Path
+) -> None:
+    figures = measure(tmp_path, step=5, names=names)
+    assert figures.passed == figures.n > 70
+    assert figures.counts["files left behind"] == 0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("names", [ONE_OF_EACH_KIND, tuple(MODELS)], ids=len)
 def test_every_model_passes_every_check(names: tuple[str, ...], tmp_path: Path) -> None:
     # One code reads the settings of training for all models.
     figures = measure(tmp_path, step=5, names=names)
@@ -179,6 +187,7 @@ def test_planted_bug_of_a_seed_that_is_not_used_is_seen(monkeypatch: pytest.Monk
         fitting_twice_is_fitting_once(next(subjects()))
 
 
+@pytest.mark.slow
 def test_planted_bug_of_settings_that_nobody_checks_is_seen(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -197,6 +197,7 @@ def test_an_error_at_any_moment_leaves_the_process_as_it_was(tmp_path: Path) -> 
     assert figures.counts["leaks"] == 0
 
 
+@pytest.mark.slow
 def test_planted_bug_of_generators_that_are_not_put_back_is_seen(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

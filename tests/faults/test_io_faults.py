@@ -198,6 +198,7 @@ def test_planted_bug_writing_in_place_is_found(
     assert is_red(tmp_path)
 
 
+@pytest.mark.slow
 def test_planted_bug_a_rename_that_is_not_taken_back_is_found(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -114,6 +114,14 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_a_killed_rank_is_named_and_the_run_goes_on_to_the_same_bits(
     whole: Path, tmp_path: Path
 ) -> None:
+    figures = measure(tmp_path, ForkedRun, kills=1, whole=whole)
+    assert figures.passed == figures.counts["kills landed"] == figures.n == 1, figures
+
+
+@pytest.mark.slow
+def test_any_killed_rank_is_named_and_the_run_goes_on_to_the_same_bits(
+    whole: Path, tmp_path: Path
+) -> None:
     figures = measure(tmp_path, ForkedRun, whole=whole)
     assert SCENARIO.is_green(figures), figures
 
@@ -128,6 +136,7 @@ def generators_stay() -> None:
     mock.patch.object(train_state, "set_random_state").start()
 
 
+@pytest.mark.slow
 def test_planted_bug_generators_not_restored_is_found(whole: Path, tmp_path: Path) -> None:
     figures = measure(tmp_path, with_bug(generators_stay), kills=1, whole=whole)
     assert figures.counts["kills landed"] == figures.counts["rank named"] == 1

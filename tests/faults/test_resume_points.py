@@ -212,6 +212,7 @@ def forgetting(**fresh: Any) -> Callable[..., list[str]]:
     return forget
 
 
+@pytest.mark.slow
 def test_planted_bug_the_place_is_not_restored_is_found(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

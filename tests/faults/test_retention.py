@@ -28,6 +28,7 @@ from netwright.train.saving.checkpoint_store import (
 )
 from tests.faults.scenario import Figures, Scenario
 from tests.faults.test_io_faults import quick_disk
+from tests.repetition import slow_but
 from tests.train.toy_runs import toy_start
 
 OPERATIONS = 200
@@ -227,6 +228,15 @@ SCENARIO = Scenario(
 
 
 def test_only_a_runs_own_old_checkpoints_are_deleted(tmp_path: Path) -> None:
+    few = OPERATIONS // 4
+    figures = measure(tmp_path, few)
+    assert figures.passed == figures.n == few, figures
+    assert figures.counts["deleted"] > few
+    assert figures.counts["wrong deletions"] == 0
+
+
+@pytest.mark.slow
+def test_only_old_checkpoints_are_deleted_whatever_happens(tmp_path: Path) -> None:
     figures = measure(tmp_path)
     assert SCENARIO.is_green(figures), figures
     assert (figures.n, figures.counts["wrong deletions"]) == (OPERATIONS, 0)
@@ -270,7 +280,10 @@ def by_their_names(store: CheckpointStore, place: Path, *, choose: Choose) -> No
             shutil.rmtree(other, ignore_errors=True)
 
 
-@pytest.mark.parametrize("bug", [all_but_the_newest, without_the_best, by_their_names])
+@pytest.mark.parametrize(
+    "bug",
+    slow_but([all_but_the_newest], [all_but_the_newest, without_the_best, by_their_names]),
+)
 def test_planted_bug_deleting_too_much_is_found(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, bug: Callable[..., None]
 ) -> None:
@@ -286,6 +299,7 @@ def test_planted_bug_deleting_too_much_is_found(
     assert figures.counts["wrong deletions"] > 0
 
 
+@pytest.mark.slow
 def test_planted_bug_a_purge_that_stops_at_the_first_failure_is_found(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

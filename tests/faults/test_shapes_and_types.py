@@ -285,6 +285,7 @@ def test_any_tensor_gives_the_right_number_or_a_refusal(tmp_path: Path, draws: i
     assert figures.n == draws * figures.counts["functions"]
 
 
+@pytest.mark.slow
 def test_planted_bug_of_samples_that_nobody_checks_is_seen(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -268,6 +268,7 @@ def single_signals(folder: Path, longest: float) -> list[bool]:
         return [tally.one_signal(folder / f"{number}", number, 20, longest) for number in range(2)]
 
 
+@pytest.mark.slow
 def test_planted_bug_a_signal_that_is_ignored_is_found(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -289,6 +290,7 @@ def test_planted_bug_a_last_step_that_is_not_saved_is_found(
     assert not all(single_signals(tmp_path, LONGEST))
 
 
+@pytest.mark.slow
 def test_planted_bug_a_second_signal_that_changes_nothing_is_found(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

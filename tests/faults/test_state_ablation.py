@@ -252,6 +252,7 @@ def test_each_piece_of_the_state_is_needed(tmp_path: Path) -> None:
     assert figures.n == 31
 
 
+@pytest.mark.slow
 def test_planted_bug_missing_keys_are_not_looked_for_is_found(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -261,6 +262,7 @@ def test_planted_bug_missing_keys_are_not_looked_for_is_found(
     assert measure(tmp_path).counts["refused by name"] == 15 - 7
 
 
+@pytest.mark.slow
 def test_planted_bug_missing_moments_are_not_looked_for_is_found(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -9,6 +9,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import pytest
+
 from netwright.core.files.folder_lock import LOCK
 from tests.faults.scenario import Figures, Scenario
 
@@ -150,11 +152,13 @@ def test_one_of_two_owners_wins_and_a_dead_one_never_blocks(tmp_path: Path) -> N
     assert SCENARIO.is_green(figures), figures
 
 
+@pytest.mark.slow
 def test_planted_bug_no_lock_is_found(tmp_path: Path) -> None:
     figures = measure(tmp_path, "import fcntl; fcntl.flock = lambda *args: None\n")
     assert figures.counts["single winners"] == 0
 
 
+@pytest.mark.slow
 def test_planted_bug_children_keep_the_lock_is_found(tmp_path: Path) -> None:
     figures = measure(tmp_path, "import os; os.register_at_fork = lambda **hooks: None\n")
     assert figures.counts == {"single winners": RACES, "stale locks freed": STALE // 2}

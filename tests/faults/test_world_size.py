@@ -157,7 +157,10 @@ def listen_to_all() -> None:
 
 @pytest.mark.parametrize(
     ("bug", "count"),
-    [(every_rank_takes_all, "duplicated"), (listen_to_all, "non-loopback listeners")],
+    [
+        pytest.param(every_rank_takes_all, "duplicated", marks=pytest.mark.slow),
+        (listen_to_all, "non-loopback listeners"),
+    ],
 )
 def test_planted_bug_is_found(bug: Bug, count: str, tmp_path: Path) -> None:
     figures = figures_of(*train_in_parts(tmp_path, bug))
