@@ -21,6 +21,7 @@ from netwright.core.errors import ConfigError, PeerError
 from netwright.train import ranks as ranks_file
 from netwright.train.ranks import ALONE, LOOPBACK, Ranks, joined
 from tests.forked_ranks import start_ranks
+from tests.repetition import slow_but
 
 TIMEOUT = 2.0  # where one rank is lost: the others wait so long for it
 PATIENT = 600.0  # where none is lost, or one ends: only a machine with much to do lets them wait
@@ -75,7 +76,7 @@ def exchange() -> dict[str, Any]:
         }
 
 
-@pytest.mark.parametrize("world", [2, 3])
+@pytest.mark.parametrize("world", slow_but([3], [2, 3]))
 def test_what_the_ranks_give_reaches_all_of_them(world: int, tmp_path: Path) -> None:
     for rank, given in enumerate(gives(run_ranks(tmp_path, world, exchange))):
         assert given == {
@@ -143,7 +144,7 @@ def summed() -> list[dict[str, Any]]:
     return updates
 
 
-@pytest.mark.parametrize("world", [2, 3])
+@pytest.mark.parametrize("world", slow_but([3], [2, 3]))
 def test_gradients_are_those_of_the_whole_batch_and_never_round_otherwise(
     world: int, tmp_path: Path
 ) -> None:
@@ -188,7 +189,11 @@ def loop(victim: int, where: str) -> None:
 
 @pytest.mark.parametrize(
     ("world", "victim", "where"),
-    [(2, 1, "the sum of the gradients"), (3, 0, "a word of rank 0"), (3, 2, "a gathering")],
+    [
+        (2, 1, "the sum of the gradients"),
+        pytest.param(3, 0, "a word of rank 0", marks=pytest.mark.slow),
+        pytest.param(3, 2, "a gathering", marks=pytest.mark.slow),
+    ],
 )
 def test_a_rank_that_dies_is_named_at_once(
     world: int, victim: int, where: str, tmp_path: Path
@@ -199,13 +204,10 @@ def test_a_rank_that_dies_is_named_at_once(
         assert one["seconds"] < PATIENT
 
 
+@pytest.mark.slow  # a rank of a run is stopped in `tests/faults`
 @pytest.mark.parametrize(
     ("world", "victim", "where"),
-    [
-        (2, 1, "the sum of the gradients"),
-        pytest.param(2, 0, "an agreement", marks=pytest.mark.slow),
-        pytest.param(3, 2, "an agreement", marks=pytest.mark.slow),
-    ],
+    [(2, 1, "the sum of the gradients"), (2, 0, "an agreement"), (3, 2, "an agreement")],
 )
 def test_a_rank_that_is_stopped_is_named_after_the_timeout(
     world: int, victim: int, where: str, tmp_path: Path
@@ -274,8 +276,8 @@ def test_a_process_may_join_again_and_nothing_stays_behind(tmp_path: Path) -> No
 
 def with_own_interface() -> bool:
     os.environ["GLOO_SOCKET_IFNAME"] = f"{LOOPBACK},{LOOPBACK}"
-    with joined(PATIENT):
-        pass
+    with joined(PATIENT) as ranks:
+        ranks.any(False)  # nobody leaves before all have come
     return os.environ["GLOO_SOCKET_IFNAME"] == f"{LOOPBACK},{LOOPBACK}"
 
 

@@ -138,6 +138,13 @@ def test_only_the_first_rank_is_heard(program: Program, capfd: pytest.CaptureFix
     assert capfd.readouterr() == ("out 0\n", "err 0\n")
 
 
+@pytest.fixture
+def nobody_else_speaks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """When one has failed, the others, which would never end, are ended at once."""
+    monkeypatch.setattr("netwright.recipes.fitting.launch.LAST_WORDS", 0.05)
+
+
+@pytest.mark.usefixtures("nobody_else_speaks")
 def test_a_killed_rank_is_named_and_the_others_are_ended(
     program: Program, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
@@ -161,6 +168,7 @@ def test_a_killed_rank_is_named_and_the_others_are_ended(
     assert all_gone(*pids)
 
 
+@pytest.mark.usefixtures("nobody_else_speaks")
 def test_the_words_of_a_rank_that_fails_are_shown_and_its_code_is_given(
     program: Program, capfd: pytest.CaptureFixture[str]
 ) -> None:
@@ -202,6 +210,7 @@ def test_who_lost_a_peer_is_not_to_blame(
     assert capfd.readouterr().err == "error: rank 1 is gone\nrank 1: error: rank 1 is gone\n"
 
 
+@pytest.mark.usefixtures("nobody_else_speaks")
 @pytest.mark.parametrize("hung", [0, 1])
 def test_a_rank_that_hangs_is_named_by_the_one_that_noticed(
     hung: int, program: Program, tmp_path: Path, capfd: pytest.CaptureFixture[str]
@@ -242,11 +251,17 @@ def test_a_rank_that_does_not_end_with_the_others_is_named(
     assert all_gone(pid)
 
 
+@pytest.mark.parametrize(
+    ("seconds", "timeout"),
+    [([0.7, 0], 0.3), pytest.param([4, 0, 0.2], 3, marks=pytest.mark.slow)],
+    ids=["two", "three"],
+)
 def test_the_first_rank_may_write_for_as_long_as_it_wants_when_the_others_have_ended(
-    program: Program, capfd: pytest.CaptureFixture[str]
+    seconds: list[float], timeout: float, program: Program, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    program('wait_for("pid-1", "pid-2"); time.sleep([4, 0, 0.2][rank])')
-    assert launch([], 3, 3) == 0
+    others = ", ".join(f'"pid-{rank}"' for rank in range(1, len(seconds)))
+    program(f"wait_for({others}); time.sleep({seconds}[rank])")
+    assert launch([], len(seconds), timeout) == 0
     assert capfd.readouterr().err == ""
 
 
