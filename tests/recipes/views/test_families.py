@@ -114,7 +114,24 @@ def test_the_table_is_of_all_views_and_families() -> None:
 
 
 # Families whose views take a second or two; all others, with images or tokens, are slow.
-QUICK_FAMILIES = "neuron closed mlp series memory rbm trees kernel several".split()
+QUICK_FAMILIES = "neuron closed mlp memory rbm trees kernel several".split()
+# Views of the report that only slow families have.
+PECULIAR = {"masks": ["segmentation"], "gpt": ["next-tokens", "attention"], "pairs": ["alignment"]}
+
+
+@pytest.mark.parametrize("family", PECULIAR)
+def test_a_view_of_the_report_that_only_this_family_has_is_drawn(
+    family: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    run = make_run(family, tmp_path)
+    subject = Subject(run, *run.data_at_hand())
+    for view in PECULIAR[family]:
+        entry = VIEWS.load(view)
+        assert entry.section is not None
+        seen = entry.show(subject, {})
+        assert seen.text()
+        assert len(seen.image("svg")) > 1000
 
 
 @pytest.mark.parametrize("family", slow_but(QUICK_FAMILIES, FAMILIES))
