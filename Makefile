@@ -16,6 +16,9 @@ demo: $(READY)
 # nothing left to do takes tests from the other.
 PYTEST := $(BIN)/python -m pytest -n 2 --dist worksteal -q -rs
 test test-slow test-changed: export OMP_NUM_THREADS = 1
+# Compiled once, also where the shell tells Python to keep nothing: else each of the workers, and each
+# process that a test starts, compiles all of netwright anew.
+test test-slow test-changed: export PYTHONDONTWRITEBYTECODE =
 test: lint
 	$(PYTEST)
 
