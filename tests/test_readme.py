@@ -9,6 +9,7 @@ import pytest
 from netwright.apps.cli.main import run
 from netwright.recipes.fitting import verify_resume
 from tests.in_process import IN_PROCESS
+from tests.undrawn import undrawn  # noqa: F401 - a fixture
 
 README = (Path(__file__).parent.parent / "README.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"```(\w+)\n(.*?)```", README, flags=re.DOTALL)
@@ -44,6 +45,7 @@ def shortened(words: list[str]) -> list[str]:
     return [*words, *epochs, *report]
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_every_command_runs_for_an_epoch(
     desk: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

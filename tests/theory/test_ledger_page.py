@@ -5,6 +5,8 @@ import re
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
+
 from netwright.core.card import Card
 from netwright.theory.ledger import LedgerEntry, check_claim
 from netwright.theory.ledger_page import ledger_page
@@ -58,6 +60,7 @@ def test_a_claim_takes_few_bytes() -> None:
     assert len(page(one, one, one)) - len(page(one, one)) < 20_000
 
 
+@pytest.mark.slow
 def test_in_a_real_browser_the_page_fits_every_screen(tmp_path: Path) -> None:
     file = tmp_path / "ledger.html"
     file.write_text(page(check_claim("toy", toy()), check_claim("other", toy("false"))))

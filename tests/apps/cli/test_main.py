@@ -209,7 +209,7 @@ def test_a_process_says_nothing_but_what_is_ours(
 
 def test_ctrl_c_saves_and_exits_130(tmp_path: Path) -> None:
     """A real process, a real signal: the first epoch's line says that training is under way."""
-    command = [sys.executable, "-m", "netwright", "train", "mlp", "digits", "--epochs", "100000"]
+    command = [sys.executable, "-m", "netwright", "train", "mlp", "xor", "--epochs", "100000"]
     environment = {**os.environ, "PYTHONUNBUFFERED": "1"}
     process = subprocess.Popen(
         command, cwd=tmp_path, stderr=subprocess.PIPE, text=True, env=environment
@@ -222,9 +222,9 @@ def test_ctrl_c_saves_and_exits_130(tmp_path: Path) -> None:
     rest = process.stderr.read()
     process.stderr.close()
     assert process.wait(timeout=600) == 130
-    assert "interrupted; the run is saved in runs/mlp-digits-001" in rest
-    assert (tmp_path / "runs" / "mlp-digits-001" / "results.json").is_file()
-    assert (tmp_path / "runs" / "mlp-digits-001" / "last.json").is_file()
+    assert "interrupted; the run is saved in runs/mlp-xor-001" in rest
+    assert (tmp_path / "runs" / "mlp-xor-001" / "results.json").is_file()
+    assert (tmp_path / "runs" / "mlp-xor-001" / "last.json").is_file()
 
 
 def netwright_with(words: str, streams: str) -> tuple[int, str]:

@@ -14,6 +14,7 @@ from netwright.inspection.drawing.figure_style import new_figure, styled
 from netwright.inspection.drawing.page import image
 from netwright.inspection.training.claim_chart import ClaimChart, line, measured, predicted
 from tests.browser import browsing
+from tests.repetition import slow_but
 
 CHART = ClaimChart(
     x_label="steps <b> & more",
@@ -88,8 +89,12 @@ def test_a_look_that_is_not_inherited_stays_with_its_parts() -> None:
     assert ".a{fill:red;opacity:.5}" in pale and ".a{fill:red;fill-opacity:.5}" in shared
 
 
-@pytest.mark.parametrize("picture", [CHART.image("svg"), with_an_image()], ids=["chart", "image"])
-def test_in_a_real_browser_nobody_sees_the_difference(picture: bytes, tmp_path: Path) -> None:
+PICTURES = {"chart": lambda: CHART.image("svg"), "image": with_an_image}
+
+
+@pytest.mark.parametrize("kind", slow_but(["chart"], PICTURES))
+def test_in_a_real_browser_nobody_sees_the_difference(kind: str, tmp_path: Path) -> None:
+    picture = PICTURES[kind]()
     seen = []
     with browsing() as browser:
         for name, content in (("before", picture), ("after", compact_svg(picture))):

@@ -4,6 +4,7 @@
 
 import re
 import xml.etree.ElementTree as ET
+from collections.abc import Sequence
 from urllib.parse import unquote_to_bytes
 
 import numpy as np
@@ -22,6 +23,7 @@ from netwright.inspection.drawing.formula import (
     formula_text,
 )
 from netwright.recipes.explain.explain import KINDS
+from tests.repetition import slow_but
 
 CARDS: dict[str, Card] = {
     f"{kind}-{name}": rows.read(rows.load(name)).card
@@ -63,7 +65,18 @@ def check_is_whole(latex: str, picture: bytes) -> None:
     assert top <= -drawn[:, 1].max() and -drawn[:, 1].min() <= top + height
 
 
-@pytest.mark.parametrize("latex", FORMULAS)
+def differing(formulas: Sequence[str]) -> list[str]:
+    """Formulas in which every command and every sign of all of them occurs, the shortest first."""
+    chosen, seen = list[str](), set[str]()
+    for latex in sorted(formulas, key=lambda latex: (len(latex), latex)):
+        parts = set(re.findall(r"\\[A-Za-z]+|\\.|.", latex))
+        if parts - seen:
+            chosen.append(latex)
+            seen |= parts
+    return chosen
+
+
+@pytest.mark.parametrize("latex", slow_but(differing(FORMULAS), FORMULAS))
 def test_every_card_can_be_drawn_and_written(latex: str, caplog: pytest.LogCaptureFixture) -> None:
     picture = formula_svg(latex)
     assert b" d='m" in picture

@@ -19,6 +19,7 @@ from netwright.inspection.predictions.decision_regions import (
 )
 from netwright.inspection.predictions.plane import GRID
 from tests.inspection.drawn import HOSTILE, check_sound, words_on
+from tests.repetition import slow_but
 
 
 def linear(weights: Tensor, bias: Tensor) -> Callable[[Tensor], Tensor]:
@@ -170,7 +171,7 @@ def test_regions_are_one_small_picture() -> None:
     assert len(image) < 60_000
 
 
-@pytest.mark.parametrize("count", [2, 5, 10, 15, 100])
+@pytest.mark.parametrize("count", slow_but([2, 15], [2, 5, 10, 15, 100]))
 def test_every_number_of_classes_gives_a_sound_figure(count: int) -> None:
     weights = torch.randn(2, count, generator=torch.Generator().manual_seed(2))
     names = [HOSTILE[index % 5] + str(index) for index in range(count)]

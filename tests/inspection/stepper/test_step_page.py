@@ -134,6 +134,7 @@ def press(browser: Browser, key: str, *, shift: bool = False) -> int:
     return step
 
 
+@pytest.mark.slow
 def test_in_a_real_browser_keys_turn_the_steps_at_once(tmp_path: Path) -> None:
     file = xor().save(tmp_path / "steps.html")
     with browsing() as browser:

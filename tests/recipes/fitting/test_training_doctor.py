@@ -23,6 +23,7 @@ from netwright.train.callback import Callback
 from netwright.train.callbacks.doctor import Doctor
 from netwright.train.state import TrainState
 from netwright.train.watching.symptoms import OPTIONS
+from tests.repetition import slow_but
 from tests.train.toy_runs import FEATURES, OUTPUTS, toy_data
 
 SHORT: dict[str, Any] = {"epochs": 3, "batch_size": 16, "device": "cpu", "quiet": True}
@@ -213,13 +214,21 @@ PLANTS = {
 }
 
 
+# The other illnesses are found in networks of many layers, or among many rows.
+QUICK_PLANTS = [
+    *("biases of -100", "tanh of weights 100 times too large", "a learning rate of 100"),
+    *("a learning rate of 1e-7", "a first part that is detached", "three targets of 1e5"),
+    *("a softmax before the cross-entropy", "a class of one row"),
+]
+
+
 def findings(given: tuple[nn.Module, Data], out: Path, settings: dict[str, Any]) -> list[Finding]:
     model, data = given
     run = nw.fit(model, data, out=out, **{**SHORT, **settings})
     return [Finding(**values) for values in run.results["findings"]]
 
 
-@pytest.mark.parametrize("name", PLANTS)
+@pytest.mark.parametrize("name", slow_but(QUICK_PLANTS, PLANTS))
 def test_a_planted_illness_is_found_and_its_twin_is_in_good_health(
     tmp_path: Path, name: str
 ) -> None:
@@ -280,7 +289,7 @@ HEALTHY: dict[str, tuple[str, str, dict[str, Any]]] = {
 }
 
 
-@pytest.mark.parametrize("name", HEALTHY)
+@pytest.mark.parametrize("name", slow_but(["mlp on digits", "gpt on a book"], HEALTHY))
 def test_of_a_healthy_run_nothing_is_said(
     tmp_path: Path, name: str, prose: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -46,6 +46,7 @@ def test_formulas_give_the_known_numbers() -> None:
     assert perfect_share(72, 1000) == pytest.approx(0.908, abs=1e-3)
 
 
+@pytest.mark.slow
 @pytest.mark.covers("hopfield-error-probability")
 def test_share_of_lost_bits_at_full_size() -> None:
     shares = dots(BIT_ERROR.check(size="full").chart)

@@ -7,12 +7,12 @@ import torch
 
 from netwright.core.seeding import derive_seed
 from netwright.layers.initializers import INITIALIZERS
-from netwright.testing.claim_contract import CLAIM_CHECKS
 from netwright.theory.networks.gradient_depth import geometric_mean, relative_norms
 from netwright.theory.networks.relu_depth import HE_INIT
+from tests.theory.costly import COSTLY_CLAIM_CHECKS
 
 
-@pytest.mark.parametrize("check", CLAIM_CHECKS, ids=lambda check: check.__name__)
+@pytest.mark.parametrize("check", COSTLY_CLAIM_CHECKS, ids=lambda check: check.__name__)
 def test_keeps_the_claim_contract(check) -> None:  # type: ignore[no-untyped-def]
     check(HE_INIT)
 

@@ -32,6 +32,7 @@ def test_formula_has_the_known_values_and_its_recurrence() -> None:
             assert s > n or cover_count(s, n) == 2**s
 
 
+@pytest.mark.slow
 @pytest.mark.covers("cover-counting")
 def test_every_labeling_tried_gives_the_formula() -> None:
     verdict = COUNTING.check(size="full")

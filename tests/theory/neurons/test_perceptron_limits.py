@@ -20,6 +20,7 @@ def test_keeps_the_claim_contract(claim: Claim, check) -> None:  # type: ignore[
     check(claim)
 
 
+@pytest.mark.slow
 @pytest.mark.covers("perceptron-nonseparable")
 def test_ten_thousand_passes_over_xor_all_have_a_mistake() -> None:
     verdict = CYCLES.check(seed=1, size="full")

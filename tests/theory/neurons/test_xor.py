@@ -36,6 +36,7 @@ def test_or_is_fitted_by_a_line() -> None:
     assert [finding.holds for finding in verdict.findings] == [False] * 5
 
 
+@pytest.mark.slow
 def test_few_units_learn_it_rarely_and_many_nearly_always() -> None:
     few, many = (finding.measured for finding in HARD_TO_TRAIN.check(size="full").findings)
     assert few == pytest.approx(0.30, abs=0.07)

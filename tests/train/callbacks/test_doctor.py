@@ -17,6 +17,7 @@ from netwright.train.run_setting_groups import Policy
 from netwright.train.saving.checkpoint import load_checkpoint, save_checkpoint
 from netwright.train.state import TrainState
 from netwright.train.watching.layer_history import LayerHistory, read_layer_history
+from tests.repetition import slow_but
 from tests.train.callbacks.test_non_finite import first_rows, spoil
 from tests.train.toy_runs import assert_same, copy_of, toy_data, toy_fit, toy_net, toy_trainer
 
@@ -114,7 +115,7 @@ def test_units_are_looked_at_in_the_precision_of_training() -> None:
     assert set(kinds) == {torch.bfloat16}
 
 
-@pytest.mark.parametrize("optimizer", ["adam", "sgd", "lbfgs", "svrg"])
+@pytest.mark.parametrize("optimizer", slow_but(["adam", "svrg"], ["adam", "sgd", "lbfgs", "svrg"]))
 def test_a_run_is_the_same_bit_for_bit_with_and_without_it(optimizer: str) -> None:
     def end(*callbacks: Callback) -> list[Any]:
         net = toy_net(batch_norm=True, dropout=0.4)
