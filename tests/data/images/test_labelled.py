@@ -48,6 +48,9 @@ def test_what_is_to_choose_by_comes_out_of_train_where_none_is_given() -> None:
     found, said = divide(given, val_size=0.1, test_size=0.5, seed=0)
     assert said == "images: 18 train, 2 val, 4 test (by their folders; val is held out of train)"
     assert found["test"].tolist() == [0, 1, 2, 3]
+    for seed in range(5):
+        chosen = divide(given, val_size=0.1, test_size=0.5, seed=seed)[0]["val"]
+        assert sorted((chosen % 2).tolist()) == [0, 1]  # one of each class
     assert torch.cat([found["train"], found["val"]]).sort().values.tolist() == list(range(4, 24))
     whole, _ = divide(given, val_size=0, test_size=0.5, seed=0)
     assert list(whole) == ["train", "test"]
@@ -75,3 +78,5 @@ def test_taking_keeps_files_targets_and_parts_together() -> None:
     some = images("train", "val", "test").take([2, 0])
     assert [file.name for file in some.files] == ["2.png", "0.png"]
     assert (some.targets.tolist(), some.parts) == ([0, 0], ("test", "train"))
+    undivided = images(count=3).take([1])
+    assert (undivided.targets.tolist(), undivided.parts) == ([1], ())
