@@ -3,6 +3,7 @@
 Shapes: N examples, C classes or labels, K reals, I rows and J columns of a mask.
 """
 
+from collections.abc import Sequence
 from contextlib import closing
 
 import torch
@@ -15,6 +16,7 @@ from netwright.core.trees import Tree, count_numbers, split_rows, take_rows, ten
 from netwright.data.dataset import Split
 from netwright.data.loading.loader import Loader
 from netwright.data.loading.worker_loader import build_loader
+from netwright.train.own.metrics import measure_own
 from netwright.train.ranks import ALONE, Ranks
 from netwright.train.tasks.per_token import PerToken
 from netwright.train.tasks.task import Task
@@ -27,7 +29,7 @@ MOST_ON_CUDA = 2**24  # 111 photographs of 224 x 224: fewer leave the device wai
 def measure_quickly(
     model: nn.Module, split: Split, task: Task, *, workers: int = 0, ranks: Ranks = ALONE
 ) -> dict[str, float]:
-    """The loss and the headline measure of a split: what is looked at after every epoch.
+    """The loss, the headline measure and a caller's own: what is looked at after every epoch.
 
     Args:
         model: what is measured.
@@ -41,6 +43,7 @@ def measure_quickly(
     loss = torch.zeros((), dtype=exact, device=device)  # read once: nothing waits for the device
     headline = torch.zeros(task.headline_shape, dtype=exact, device=device)
     counted = torch.zeros((), dtype=exact, device=device)
+    seen: list[tuple[Tensor, Tensor]] = []
     if len(split) < ranks.world:
         ranks = ALONE
     with evaluating(model), closing(_loader(split, task, workers, ranks)) as loader:
@@ -52,13 +55,24 @@ def measure_quickly(
             loss += count * task.loss(output, batch)
             counted += count
             headline += task.headline_sum(output, batch.targets, batch.weights)
+            if task.own_metrics:
+                seen.append((task.predictions(output).cpu(), batch.targets.cpu()))
     loss, headline, counted = loss.cpu(), headline.cpu(), counted.cpu()
     for total in (loss, headline, counted):
         ranks.sum(total, "the sum of the measures")
     return {
         "loss": float(loss / counted),
         task.headline: task.headline_value(headline / counted),
+        **_measured_by_caller(task, seen),
     }
+
+
+def _measured_by_caller(task: Task, seen: Sequence[tuple[Tensor, Tensor]]) -> dict[str, float]:
+    """The caller's metrics of predictions and targets in batches."""
+    if not seen:
+        return {}
+    predictions, targets = map(torch.cat, zip(*seen, strict=True))
+    return measure_own(task.own_metrics, task.target, predictions, targets)
 
 
 def predict(model: nn.Module, inputs: Tree, task: Task) -> Tensor:

@@ -48,7 +48,7 @@ class Measuring:
         """At the end of a pass."""
         self.take(state)
         if isinstance(state.schedule, PlateauRates):
-            self._show(state.schedule, state.history.latest(self._monitor))
+            self._show(state, state.history.latest(self._monitor))
 
     def on_the_way(self, state: TrainState) -> None:
         """Between two ends of passes; the pass at hand goes on being added up."""
@@ -57,8 +57,8 @@ class Measuring:
         else:
             self._take_val(state)
         value = state.measured_now(self._monitor)
-        if isinstance(state.schedule, PlateauRates) and value is not None:
-            self._show(state.schedule, value)
+        if value is not None:
+            self._show(state, value)
 
     def take(self, state: TrainState) -> None:
         """Record train and validation side by side."""
@@ -85,5 +85,7 @@ class Measuring:
         monitor = self.config.monitor
         return "train/loss" if self.val is None and monitor.startswith("val/") else monitor
 
-    def _show(self, schedule: PlateauRates, value: float) -> None:
-        schedule.see(value if is_lower_better(self._monitor) else -value)
+    def _show(self, state: TrainState, value: float) -> None:
+        if isinstance(state.schedule, PlateauRates):
+            falls = is_lower_better(self._monitor, state.task.own_metrics)
+            state.schedule.see(value if falls else -value)

@@ -1,10 +1,12 @@
-"""Runs with a loss of one's own: they learn by it, go on exactly, and say what they need."""
+"""Runs with a loss or metrics of one's own: they learn, go on exactly, and say what they need."""
 
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
+from sklearn.metrics import f1_score
 from torch import Tensor, nn
 from torch.nn import functional
 
@@ -18,7 +20,7 @@ from netwright.recipes.plan.recipe import parse_recipe
 from netwright.recipes.plan.reproduce import as_command, as_python
 from netwright.recipes.saved.resume import check_named
 from netwright.train.own.parts import OwnParts
-from tests.train.toy_runs import FEATURES, OUTPUTS, copy_of, toy_data, toy_net
+from tests.train.toy_runs import FEATURES, OUTPUTS, assert_same, copy_of, toy_data, toy_net
 
 SHORT: dict[str, Any] = {"epochs": 2, "batch_size": 8, "device": "cpu", "quiet": True}
 
@@ -87,6 +89,52 @@ def test_a_run_that_has_a_named_loss_takes_no_other(tmp_path: Path) -> None:
     nw.fit("mlp", toy_data(), out=tmp_path / "run", **SHORT)
     with pytest.raises(ConfigError, match="trained with a loss that has a name: remove loss"):
         nw.open_run(tmp_path / "run", loss=twice)
+
+
+def surest(predictions: Tensor, targets: Tensor) -> Tensor:
+    return predictions.max(dim=1).values.mean()
+
+
+def test_metrics_stand_in_results_history_and_report(tmp_path: Path) -> None:
+    data = toy_data(rows=40, test=8)
+    macro = partial(f1_score, average="macro")
+    run = nw.fit("mlp", data, metrics=[surest, macro], out=tmp_path / "run", **SHORT)
+    assert run.results["metrics"]["f1_score"] == pytest.approx(run.results["metrics"]["f1"])
+    assert "surest" in run.results["baseline"]
+    assert len(run.history.series("val/surest")) == 2
+    opened = nw.open_run(tmp_path / "run", metrics=[surest])
+    found = opened.evaluate(data.split("test"))
+    assert found["surest"] == run.results["metrics"]["surest"]
+    assert "surest" not in nw.open_run(tmp_path / "run").evaluate(data.split("test"))
+    with pytest.raises(ConfigError, match="the metric 'f1_score' fails"):
+        nw.fit("mlp", data, metrics=f1_score, save=False, **SHORT)  # of two classes only
+
+
+def test_the_best_weights_are_those_of_the_metric_that_is_watched() -> None:
+    values = iter([0.2, 0.9, 0.1, 0.5, 0.5])  # of three epochs, then of the results
+
+    def odd(predictions: Tensor, targets: Tensor) -> float:
+        return next(values)
+
+    run = nw.fit(
+        "mlp",
+        toy_data(rows=40),
+        metrics=odd,
+        monitor="val/odd",
+        save=False,
+        **{**SHORT, "epochs": 3},
+    )
+    assert run.results["best_epoch"] == 2
+    with pytest.raises(ConfigError, match="monitor 'val/off' is not measured"):
+        nw.fit("mlp", toy_data(), metrics=odd, monitor="val/off", save=False, **SHORT)
+
+
+def test_metrics_change_nothing_of_what_is_learned() -> None:
+    data = toy_data(rows=40)
+    with_it, without = toy_net(), toy_net()
+    nw.fit(with_it, data, metrics=surest, save=False, **SHORT)
+    nw.fit(without, data, save=False, **SHORT)
+    assert_same(copy_of(with_it), copy_of(without))
 
 
 class Coder(nn.Module):

@@ -41,6 +41,7 @@ from netwright.recipes.plan.sources import load_configured, load_source, source_
 from netwright.recipes.run.run import Run
 from netwright.recipes.saved.resume import AUTO, NEVER
 from netwright.train.callback import Callback, check_callbacks
+from netwright.train.own.metrics import read_metrics
 from netwright.train.own.parts import NO_PARTS, OwnParts, take_own
 from netwright.train.settings import pace_for
 from netwright.train.trainer import Trainer
@@ -61,6 +62,7 @@ def fit(  # noqa: PLR0913 - the one door, with a name for each question
     start_from: str | Path | Run = "",
     callbacks: Sequence[Callback] = (),
     output: Place | None = None,
+    metrics: Any = (),
     quiet: bool = False,
     save: bool = True,
     **settings: Any,
@@ -87,6 +89,9 @@ def fit(  # noqa: PLR0913 - the one door, with a name for each question
         output: where a module of your own returns a tuple, dict or dataclass, the place, key or
             field of its prediction; by default `logits`, `output` or `pred`, or the only tensor
             that it can be.
+        metrics: beside those of the table: functions of (predictions, targets), scikit-learn's
+            metrics and scorers, torchmetrics' objects; a list, or by name. They stand in results
+            and report, and may be watched: `monitor="val/NAME"`.
         quiet: print nothing.
         save: False trains in memory and writes nothing; `run.save(folder)` may do so afterwards.
         **settings: of training (epochs, lr ...), of the model (hidden, dropout ...) or of the data
@@ -100,7 +105,7 @@ def fit(  # noqa: PLR0913 - the one door, with a name for each question
     _check_save(save, out, resume)
     check_callbacks(callbacks)
     given = with_splits(data, validation, test)
-    own, settings = take_own(settings, output=output)
+    own, settings = take_own(settings, output=output, metrics=read_metrics(metrics))
     return train(
         _prepared(model, given, seed, run_path(start_from), settings, own),
         out=None if out is None else Path(out),

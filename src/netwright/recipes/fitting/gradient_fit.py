@@ -48,7 +48,7 @@ def gradient_fit(prepared: Prepared, here: RunContext) -> Outcome:
     config, data, task = prepared.recipe.train, prepared.data, prepared.task
     check_monitor(config, data, task)
     with Interrupt() as interrupt:
-        best = _early_stopping(config, data)
+        best = _early_stopping(config, data, task)
         doctor = _doctor(config, here)
         watched = [*_watched(config, here, best), doctor]
         guard = GuardNonFinite(config.on_non_finite, watched)
@@ -173,6 +173,7 @@ def check_monitor(config: TrainConfig, data: Data, task: Task) -> None:
     """Refuse to watch what is not measured while training."""
     names = ("loss", task.headline)
     known = [f"{split}/{name}" for split in ("val", "train") for name in names]
+    known += [f"val/{name}" for name in task.own_metrics]
     if config.monitor not in known:
         hint = nearest(config.monitor, known) or f"; there are {', '.join(known)}"
         raise ConfigError(f"monitor {config.monitor!r} is not measured{hint}")
@@ -182,7 +183,7 @@ def check_monitor(config: TrainConfig, data: Data, task: Task) -> None:
         raise ConfigError(f"patience needs {config.monitor!r}, but {data.name} has no val split")
 
 
-def _early_stopping(config: TrainConfig, data: Data) -> EarlyStopping | None:
+def _early_stopping(config: TrainConfig, data: Data, task: Task) -> EarlyStopping | None:
     """What watches the monitored measure; without validation data there is nothing to watch."""
     if config.monitor.startswith("val/") and data.val is None:
         return None
@@ -191,6 +192,7 @@ def _early_stopping(config: TrainConfig, data: Data) -> EarlyStopping | None:
         patience=config.patience,
         min_delta=config.min_delta,
         restore_best=config.restore_best is not False,
+        own=task.own_metrics,
     )
 
 

@@ -10,6 +10,7 @@ from netwright.data.dataset import Data
 from netwright.models.ensembles.ensemble import Ensemble
 from netwright.recipes.plan.recipe import Recipe
 from netwright.train.own.loss import OwnLoss
+from netwright.train.own.metrics import check_measurable
 from netwright.train.own.parts import OwnParts, check_beside
 from netwright.train.settings import TrainConfig
 from netwright.train.tasks.catalog import task_for
@@ -19,12 +20,15 @@ from netwright.train.tasks.task import Task
 def own_task(recipe: Recipe, data: Data, module: nn.Module, own: OwnParts) -> Task:
     """The task of a recipe; objects of one's own that would have no part in it are refused."""
     check_beside(own, changed_fields(recipe.train))
+    check_measurable(own.metrics, data.spec.target)
     if isinstance(module, Learner | Ensemble):
         for name in own.names:
             raise ConfigError(f"{recipe.model} has its own learning rule and does not use {name}")
         weighing = TrainConfig(class_weight=recipe.train.class_weight)
-        return task_for(data, weighing, scale_targets=False)  # its rule has its own loss
-    task = task_for(data, recipe.train, scale_targets=own.loss is None)
+        task = task_for(data, weighing, scale_targets=False)  # its rule has its own loss
+    else:
+        task = task_for(data, recipe.train, scale_targets=own.loss is None)
+    task.own_metrics = own.metrics
     if own.loss is not None:
         task.own_loss = OwnLoss(own.loss)
         task.own_loss.to(device_of(module))

@@ -93,6 +93,8 @@ def _check_together(prepared: Prepared, ranks: Ranks) -> None:
         )
     if isinstance(prepared.model, Ensemble):
         raise ConfigError(f"{prepared.recipe.model} trains in one process, member by member")
+    if prepared.own.metrics:
+        raise ConfigError("metrics of your own are measured in one process: leave out metrics")
     trainer = Trainer(prepared.recipe.train, prepared.task, ranks=ranks)
     trainer.start(prepared.model, prepared.data)
 

@@ -55,6 +55,7 @@ from netwright.recipes.views.shown_views import measure_shown_views
 from netwright.recipes.views.subject import Subject
 from netwright.train.evaluate import evaluate, evaluate_baseline, predict
 from netwright.train.own.loss import LossCallable
+from netwright.train.own.metrics import check_measurable, read_metrics
 from netwright.train.watching.history import History, read_history
 from netwright.train.watching.layer_history import FILE as LAYER_FILE
 from netwright.train.watching.layer_history import read_layer_history
@@ -300,6 +301,7 @@ def open_run(
     model: nn.Module | None = None,
     *,
     loss: LossCallable | None = None,
+    metrics: Any = (),
 ) -> Run:
     """The run in a folder, ready to evaluate and predict.
 
@@ -311,6 +313,7 @@ def open_run(
         model: an untrained module of the same shape, for a run on a module of one's own.
         loss: the one it was trained with, for a run with a loss of one's own; without it the run
             predicts and has no loss to measure.
+        metrics: of one's own, to be measured beside those of the table; see `nw.fit`.
     """
     folder = Path(folder)
     check_run_folder(folder)
@@ -319,6 +322,8 @@ def open_run(
         model = build_saved_model(saved, folder)
     model = adapted_again(model, saved, folder)
     put_loss(loss, model, saved)
+    saved.task.own_metrics = read_metrics(metrics)
+    check_measurable(saved.task.own_metrics, saved.spec.target)
     put_weights(model, saved, folder)
     metrics = folder / HISTORY_FILE
     config = read_own_recipe(folder)

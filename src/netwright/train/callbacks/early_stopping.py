@@ -4,7 +4,9 @@ Source: Prechelt, "Early Stopping - But When?" (1998).
 """
 
 import math
+from collections.abc import Mapping
 from itertools import takewhile
+from types import MappingProxyType
 from typing import Any
 
 from torch import Tensor
@@ -12,6 +14,7 @@ from torch import Tensor
 from netwright.core.errors import ConfigError
 from netwright.metrics.catalog import find_metric
 from netwright.train.callback import Callback
+from netwright.train.own.metrics import OwnMetric
 from netwright.train.state import TrainState
 
 
@@ -23,6 +26,7 @@ class EarlyStopping(Callback):
         patience: measurements without improvement after which training stops; None never stops.
         min_delta: an improvement has to be larger than this.
         restore_best: put the best weights back at the end.
+        own: the caller's metrics, which know which way is better.
     """
 
     best: float
@@ -35,10 +39,11 @@ class EarlyStopping(Callback):
         patience: int | None = None,
         min_delta: float = 0.0,
         restore_best: bool = True,
+        own: Mapping[str, OwnMetric] = MappingProxyType({}),
     ) -> None:
         self.monitor, self.patience = monitor, patience
         self.min_delta, self.restore_best = min_delta, restore_best
-        self.sign = 1.0 if is_lower_better(monitor) else -1.0
+        self.sign = 1.0 if is_lower_better(monitor, own) else -1.0
         self._forget()
 
     def on_fit_start(self, state: TrainState) -> None:
@@ -115,9 +120,11 @@ class EarlyStopping(Callback):
         self.weights = {name: kept.detach() for name, kept in values["weights"].items()}
 
 
-def is_lower_better(monitor: str) -> bool:
+def is_lower_better(monitor: str, own: Mapping[str, OwnMetric] = MappingProxyType({})) -> bool:
     """Whether a measure is to fall: losses and errors do, accuracies do not."""
     name = monitor.partition("/")[2]
+    if name in own:
+        return own[name].is_lower_better
     if name == "loss":
         return True
     return find_metric(name).better == "lower"

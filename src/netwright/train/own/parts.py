@@ -5,12 +5,13 @@ is resumed and opened with the same ones, and its recipe says which these were.
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 from netwright.core.adapted_module import Place
 from netwright.core.errors import ConfigError
 from netwright.train.own.loss import LossCallable, check_own_loss
+from netwright.train.own.metrics import OwnMetric
 from netwright.train.own.names import name_of
 
 
@@ -21,10 +22,12 @@ class OwnParts:
     Args:
         output: the key, field or place of the prediction in what the module returns.
         loss: see `OwnLoss`.
+        metrics: one or several by name; see `OwnMetric`. They are no part of what is trained.
     """
 
     output: Place | None = None
     loss: LossCallable | None = None
+    metrics: Mapping[str, OwnMetric] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         """Refuse what cannot be what it is given for."""
@@ -37,12 +40,13 @@ class OwnParts:
         return dict(self._names())
 
     def _names(self) -> Iterator[tuple[str, str]]:
-        for field in fields(self):
-            thing = getattr(self, field.name)
-            if field.name != "output" and thing is not None:
-                yield field.name, name_of(thing)
+        for part in fields(self):
+            thing = getattr(self, part.name)
+            if part.name not in LOOKING and thing is not None:
+                yield part.name, name_of(thing)
 
 
+LOOKING = frozenset({"output", "metrics"})  # the weights are the same without them
 NO_PARTS = OwnParts()
 NAMED_OR_OWN = ("loss",)  # settings of training that are names, or objects
 

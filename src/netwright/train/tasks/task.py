@@ -4,7 +4,8 @@ Shapes: B batch, N examples, C classes or labels, K reals, I rows and J columns 
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, ClassVar
 
 import torch
@@ -17,6 +18,7 @@ from netwright.data.loading.loader import Batch
 from netwright.losses.loss import LossFunction
 from netwright.metrics.catalog import Kind, measure_all
 from netwright.train.own.loss import OwnLoss
+from netwright.train.own.metrics import OwnMetric, measure_own
 
 _EXACT = (torch.float32, torch.float64)
 
@@ -33,6 +35,7 @@ class Task(ABC):
     loss_name: str
     aux_weight: float = 0.3
     own_loss: OwnLoss | None = None  # of the caller's, in the place of the one that is named
+    own_metrics: Mapping[str, OwnMetric] = MappingProxyType({})  # beside those of the table
 
     def __repr__(self) -> str:
         name = self.to_json()["loss"] if self.own_loss is None else self.own_loss.name
@@ -122,7 +125,10 @@ class Task(ABC):
         self, compared: Tensor, targets: Tensor, weights: Tensor | None = None
     ) -> dict[str, float]:
         """Every metric that is defined for what `compared` gave of all examples."""
-        return measure_all(self.target, compared, targets, weights)
+        return {
+            **measure_all(self.target, compared, targets, weights),
+            **measure_own(self.own_metrics, self.target, compared, targets),
+        }
 
 
 def mean_loss(
