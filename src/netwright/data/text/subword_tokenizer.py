@@ -48,6 +48,11 @@ class SubwordTokenizer(Tokenizer):
         text: str = self._library.decode(shown, skip_special_tokens=False)
         return text
 
+    def library_json(self) -> str:
+        """The library's own file of this tokenizer, tokenizer.json."""
+        content: str = self._library.to_str()
+        return content
+
     @cached_property
     @abstractmethod
     def _library(self) -> Any:

@@ -17,7 +17,7 @@ from netwright.core.card import Card
 from netwright.data.text.tokenizer import EOS, SILENT, UNK, Tokenizer, most_common
 
 Splitting = Literal["words", "spaces"]
-_WORD = re.compile(r"\w+(?:['\u2019-]\w+)*|[^\w\s]")
+WORD = re.compile(r"\w+(?:['\u2019-]\w+)*|[^\w\s]")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -117,4 +117,4 @@ class WordTokenizer(Tokenizer):
 
 def _split(text: str, lower: bool, split_at: Splitting) -> list[str]:
     text = text.lower() if lower else text
-    return text.split() if split_at == "spaces" else _WORD.findall(text)
+    return text.split() if split_at == "spaces" else WORD.findall(text)

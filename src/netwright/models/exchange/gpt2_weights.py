@@ -6,6 +6,7 @@ Our names are GPT-2's own. What differs:
     h.0.attn.c_attn.weight        (in, out)                        (out, in), as nn.Linear has it
     h.0.attn.bias                 the causal mask, no weight       -
     lm_head.weight                wte.weight again                 head.weight where not tied
+    score.weight                  of a classifier                  head.weight
 
 Source: Radford et al., "Language Models are Unsupervised Multitask Learners" (2019).
 """
@@ -18,6 +19,7 @@ from torch import Tensor
 PREFIX = "transformer."
 MASKS = (".attn.bias", ".attn.masked_bias")
 EMBEDDING, THEIR_HEAD, OUR_HEAD = "wte.weight", "lm_head.weight", "head.weight"
+THEIR_SCORE = "score.weight"  # the head of a classifier
 FUSED = "h.0.attn.c_attn.weight"
 TURNED = ("c_attn.weight", "c_proj.weight", "c_fc.weight")
 
@@ -45,11 +47,16 @@ def from_gpt2(weights: Mapping[str, Tensor], own: Collection[str]) -> dict[str, 
     return ours if torch.equal(head, embedding) else {**ours, THEIR_HEAD: head}
 
 
-def to_gpt2(weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    """Our weights as `transformers` reads them into a GPT2LMHeadModel."""
+def to_gpt2(weights: Mapping[str, Tensor], *, is_classifier: bool = False) -> dict[str, Tensor]:
+    """Our weights as `transformers` reads them.
+
+    Args:
+        weights: by our names.
+        is_classifier: they are for a GPT2ForSequenceClassification, not for a GPT2LMHeadModel.
+    """
     theirs = {PREFIX + name: _turned(name, value) for name, value in weights.items()}
     head = theirs.pop(PREFIX + OUR_HEAD, theirs[PREFIX + EMBEDDING])
-    return {**theirs, THEIR_HEAD: head}
+    return {**theirs, THEIR_SCORE if is_classifier else THEIR_HEAD: head}
 
 
 def _turned(name: str, value: Tensor) -> Tensor:

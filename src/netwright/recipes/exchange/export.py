@@ -25,6 +25,7 @@ from netwright.core.trees import count_rows, move, take_rows, tensors_of
 from netwright.core.version import VERSION
 from netwright.data.dataset import Split
 from netwright.recipes.exchange.export_format import ExportFormat, ExportSource, check_packages
+from netwright.recipes.exchange.hugging_face import HuggingFace
 from netwright.recipes.exchange.input_scaling import build_input_scaling
 from netwright.recipes.exchange.onnx_graph import OnnxGraph
 from netwright.recipes.exchange.predictor import Predictor
@@ -36,6 +37,7 @@ FORMATS: Mapping[str, ExportFormat] = {
     "state-dict": StateDict(),
     "onnx": OnnxGraph(),
     "torch-export": TorchProgram(),
+    "hf": HuggingFace(),
 }
 TOLERANCE = 1e-4  # of the largest prediction
 MOST_ROWS = 32

@@ -1,0 +1,60 @@
+"""Each tokenizer reads the same tokens from its tokenizer.json as by itself."""
+
+from typing import Any
+
+import pytest
+
+from netwright.core.errors import DataError
+from netwright.data.text.catalog import TOKENIZERS
+from netwright.data.text.char_tokenizer import CharTokenizer
+from netwright.data.text.tokenizer_json import WRITERS, to_tokenizer_json, tokenizer_config
+
+library = pytest.importorskip("tokenizers")
+
+TEXTS = [
+    "The quick fox, it's re-made:\n\njumps over  the lazy dog.\n",
+    "Äpfel\tund <b>Birnen</b>\n",
+]
+NEW = ["The dog jumps; zzz!\n", "", "\n", "it\u2019s Äpfel \u4e2d"]
+CASES: list[tuple[str, dict[str, Any]]] = [
+    ("char", {}),
+    ("char", {"lower": True}),
+    ("word", {}),
+    ("word", {"lower": True, "min_count": 2}),
+    ("word", {"line_ends": True}),
+    ("word", {"split_at": "spaces"}),
+    ("word", {"split_at": "spaces", "line_ends": True}),
+    ("bpe", {"vocab_size": 280}),
+    ("wordpiece", {"vocab_size": 120, "lower": True}),
+]
+
+
+@pytest.mark.parametrize(("kind", "settings"), CASES, ids=str)
+def test_the_file_reads_the_same_tokens(kind: str, settings: dict[str, Any]) -> None:
+    ours = TOKENIZERS.load(kind).fit(TEXTS, **settings)
+    theirs = library.Tokenizer.from_str(to_tokenizer_json(ours))
+    for text in [*TEXTS, *NEW]:
+        assert theirs.encode(text).ids == ours.encode(text), text
+    if kind != "word":  # of words, how many blanks there were is lost
+        text = TEXTS[0].lower()
+        assert theirs.decode(ours.encode(text)) == ours.decode(ours.encode(text))
+
+
+def test_every_kind_has_a_writer_and_others_are_refused() -> None:
+    assert {*WRITERS} == {*TOKENIZERS}
+
+    class Other(CharTokenizer):
+        kind = "other"
+
+    with pytest.raises(DataError, match="a tokenizer of kind 'other' has no "):
+        to_tokenizer_json(Other.fit(TEXTS))
+
+
+def test_the_special_tokens_are_named() -> None:
+    told = tokenizer_config(64)
+    assert (told["pad_token"], told["eos_token"], told["model_max_length"]) == (
+        "<pad>",
+        "<eos>",
+        64,
+    )
+    assert "model_max_length" not in tokenizer_config(None)
