@@ -76,6 +76,7 @@ print((after - before) / 1024, bool(torch.allclose(found, patterns[:256])))
 """
 
 
+@pytest.mark.slow
 def test_a_hundred_thousand_patterns_take_little_memory_beside_themselves() -> None:
     told = subprocess.run([sys.executable, "-c", MEASURE], check=True, capture_output=True)
     megabytes, right = told.stdout.decode().split()

@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from netwright.core.errors import ConfigError, DataError
@@ -27,8 +27,15 @@ PLAIN = st.recursive(
 )
 
 
+@settings(max_examples=25)
 @given(st.dictionaries(st.text(max_size=6), PLAIN, max_size=4))
 def test_what_is_written_is_read(values: dict[str, object]) -> None:
+    assert read_yaml(to_yaml(values), "x") == values
+
+
+@pytest.mark.slow
+@given(st.dictionaries(st.text(max_size=6), PLAIN, max_size=4))
+def test_whatever_is_written_is_read(values: dict[str, object]) -> None:
     assert read_yaml(to_yaml(values), "x") == values
 
 

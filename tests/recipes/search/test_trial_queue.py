@@ -199,7 +199,13 @@ def run_killed(folder: Path, planned: SearchPlan, kills: list[tuple[int, bool]])
 
 @pytest.mark.parametrize(
     ("sampler", "pruner"),
-    [("tpe", "none"), ("tpe", "hyperband"), ("random", "median"), ("grid", "hyperband")],
+    [
+        ("tpe", "hyperband"),
+        *(
+            pytest.param(*pair, marks=pytest.mark.slow)
+            for pair in (("tpe", "none"), ("random", "median"), ("grid", "hyperband"))
+        ),
+    ],
 )
 def test_a_search_killed_at_any_write_makes_the_same_trials(
     tmp_path: Path, sampler: str, pruner: str

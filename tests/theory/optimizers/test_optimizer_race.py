@@ -71,6 +71,7 @@ def test_six_race_unless_others_are_asked_for() -> None:
     assert not set(RACERS) & set(GUESTS)
 
 
+@pytest.mark.slow
 def test_the_page_has_each_surface_with_its_picture_and_says_how_rates_were_chosen(
     tmp_path: Path,
 ) -> None:

@@ -44,9 +44,8 @@ def test_torchs_share_is_k_over_k_minus_one_of_ours() -> None:
     torch.testing.assert_close(ours, torchs)
 
 
-@pytest.mark.parametrize(
-    ("classes", "smoothing"), [(2, 0.1), pytest.param(5, 0.2, marks=pytest.mark.slow)]
-)
+@pytest.mark.slow
+@pytest.mark.parametrize(("classes", "smoothing"), [(2, 0.1), (5, 0.2)])
 def test_cap_is_that_of_its_classes_and_its_share(classes: int, smoothing: float) -> None:
     verdict = LABEL_SMOOTHING.check(classes=classes, smoothing=smoothing)
     assert verdict.holds
