@@ -108,3 +108,15 @@ def test_a_tree_moves_as_a_whole() -> None:
     there = move(ROWS, torch.device("meta"))
     assert all(part.is_meta for part in tensors_of(there))
     assert cuda_devices(ROWS) == []
+
+
+class OnGpu(Tensor):
+    """A tensor that says that it is on the second graphics card."""
+
+    is_cuda = True
+    device = torch.device("cuda", 1)
+
+
+def test_a_graphics_card_with_several_tensors_is_named_once() -> None:
+    first, second = (torch.zeros(2).as_subclass(OnGpu) for _ in range(2))
+    assert cuda_devices([first, {"mask": second}, torch.zeros(2)]) == [torch.device("cuda", 1)]

@@ -211,15 +211,37 @@ EQUIVALENT = (
         "who asks whether it is due takes None for no",
     ),
     Equivalent(
+        "train/optimizer_state.py",
+        "1 -> 2",
+        "what an optimizer keeps of a weight has the same names for every size of it",
+        within="[1] * weight.ndim",
+    ),
+    Equivalent(
+        "train/saving/checkpoint_store.py",
+        "0 -> 1",
+        "no step is below 0: by -1 alone other names come first",
+        within="else (-1, 0)",
+    ),
+    Equivalent(
+        "train/saving/state_kinds.py",
+        "'Given' -> 'XXGivenXX'",
+        "the name of a parameter of types is read by people alone",
+    ),
+    Equivalent(
         "train/step.py",
         "if share != 1.0: -> if True:",
         "times 1 changes no bit",
     ),
     Equivalent(
-        "train/step.py",
+        "train/*.py",
         "0 -> 1",
         "rows that are not shuffled come in the same batches in every epoch",
         within="loader.epoch(0)",
+    ),
+    Equivalent(
+        "train/watching/running_metrics.py",
+        "len(logits) > 1 -> len(logits) >= 1",
+        "one output joined with nothing is a copy of the same numbers",
     ),
     Equivalent(
         "train/watching/symptoms.py",

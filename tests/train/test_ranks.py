@@ -9,6 +9,7 @@ import signal
 import socket
 import time
 from collections.abc import Callable
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ import pytest
 import torch
 import torch.distributed as dist
 from torch import nn
+from torch.distributed import HashStore  # type: ignore[attr-defined]
 
 from netwright.core.errors import ConfigError, PeerError
 from netwright.train import ranks as ranks_file
@@ -328,3 +330,27 @@ def test_a_place_that_is_no_number_is_refused(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setenv("WORLD_SIZE", "two")
     with pytest.raises(ConfigError, match=r"^WORLD_SIZE must be a whole number, got 'two'$"):
         joined(1).__enter__()
+
+
+@pytest.mark.parametrize(
+    ("gpus", "device", "backend"), [(2, 1, "cpu:gloo,cuda:nccl"), (1, -1, "gloo"), (0, -1, "gloo")]
+)
+def test_each_rank_has_the_gpu_of_its_place_where_there_is_one_for_each(
+    gpus: int, device: int, backend: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given: list[Any] = []
+
+    def note(*words: Any, **named: Any) -> nullcontext[None]:
+        given.append(words[0])
+        return nullcontext()
+
+    for name, value in {"RANK": 3, "WORLD_SIZE": 4, "LOCAL_RANK": 1, "LOCAL_WORLD_SIZE": 2}.items():
+        monkeypatch.setenv(name, str(value))
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: gpus)
+    monkeypatch.setattr(torch.cuda, "device", note)
+    monkeypatch.setattr(dist, "init_process_group", note)
+    monkeypatch.setattr(ranks_file, "_open_store", lambda world: HashStore())
+    monkeypatch.setattr(ranks_file, "_meet", lambda ranks, store: None)
+    with joined(TIMEOUT) as ranks:
+        assert (ranks.rank, ranks.world) == (3, 4)
+    assert given == [device, backend]

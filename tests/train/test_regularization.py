@@ -1,5 +1,6 @@
 """What a config asks for: which callbacks, in which order; and laws that need several of them."""
 
+import re
 from dataclasses import replace
 from typing import Any
 
@@ -9,6 +10,7 @@ from torch import Tensor, nn
 
 from netwright.core.errors import ConfigError, DataError
 from netwright.train.callback import Callback
+from netwright.train.callbacks.freeze_parts import FreezeParts
 from netwright.train.callbacks.non_finite import GuardNonFinite
 from netwright.train.regularization import build_average, regularizing_callbacks
 from netwright.train.settings import TrainConfig
@@ -53,6 +55,45 @@ def test_batches_and_weights_come_before_the_users_own_and_gradients_after() -> 
     batches = ["LabelNoise", "InputNoise"]
     assert names(first) == [*batches, "WeightNoise", "ProximalL1", "AverageWeights"]
     assert names(last) == ["ClipGradients", "GradientNoise"]
+
+
+def test_parts_are_frozen_for_good_or_until_their_turn_comes() -> None:
+    for every in (None, 2):
+        config = TrainConfig(freeze="0", unfreeze_every=every, label_noise=0.1)
+        first, _ = regularizing_callbacks(config, 0, toy_data().spec, toy_net())
+        assert names(first) == ["FreezeParts", "LabelNoise"]
+        assert isinstance(first[0], FreezeParts)
+        assert [first[0].count(epoch) for epoch in (0, 1, 2)] == [1, 1, int(every is None)]
+
+
+@pytest.mark.parametrize(
+    ("settings", "sentence"),
+    [
+        ({"unfreeze_every": 2}, "unfreeze_every needs freeze: no part is frozen"),
+        (
+            {"freeze": "0", "unfreeze_every": 2, "compile": True},
+            "unfreeze_every is not supported with compile: each change would need a recompilation",
+        ),
+        (
+            {"freeze": "0", "optimizer": "lbfgs"},
+            "freeze is not supported with lbfgs: it updates all weights together",
+        ),
+        (
+            {"layer_decay": 0.5, "optimizer": "newton"},
+            "layer_decay is not supported with newton: it updates all weights together",
+        ),
+    ],
+)
+def test_parts_that_cannot_learn_apart_are_refused(settings: dict[str, Any], sentence: str) -> None:
+    with pytest.raises(ConfigError, match=f"^{re.escape(sentence)}$"):
+        regularizing_callbacks(TrainConfig(**settings), 0, toy_data().spec, toy_net())
+
+
+def test_compiled_models_may_have_frozen_parts() -> None:
+    config = TrainConfig(freeze="0", compile=True)
+    assert names(regularizing_callbacks(config, 0, toy_data().spec, toy_net()).first) == [
+        "FreezeParts"
+    ]
 
 
 def test_images_are_augmented_between_labels_and_noise() -> None:

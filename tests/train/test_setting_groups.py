@@ -19,6 +19,16 @@ GROUPS = (
     *(SequenceTraining, Stopping, Keeping, Hardware),
 )
 
+OFF: tuple[object, ...] = (0, None, "", "none", (), {})
+# The others are off where a recipe does not name them.
+LEFT_OUT = {
+    **{"accumulate": 1, "kernel": "auto", "schedule": "constant", "average_decay": 0.999},
+    **{"smooth_over": "all", "aux_weight": 0.3, "penalize": "all"},
+    **{"teacher_forcing": 1.0, "teacher_forcing_decay": "linear", "monitor": "val/loss"},
+    **{"on_non_finite": "stop", "keep": 2, "keep_path": 24, "doctor": True},
+    **{"precision": "fp32", "rank_timeout": 600.0, "device": "auto"},
+}
+
 
 def test_a_config_of_training_has_the_settings_of_its_groups_in_their_order() -> None:
     names = [name for group in GROUPS for name in field_names(group)]
@@ -32,3 +42,8 @@ def test_each_group_stands_alone_with_the_same_defaults() -> None:
         alone = group()
         for field in fields(group):
             assert getattr(alone, field.name) == getattr(whole, field.name)
+
+
+def test_a_setting_that_a_recipe_leaves_out_means_what_it_always_meant() -> None:
+    given = vars(TrainConfig())
+    assert {name: value for name, value in given.items() if value not in OFF} == LEFT_OUT

@@ -17,8 +17,10 @@ from netwright.data.dataset import Data
 from netwright.data.loading.loader import Batch
 from netwright.train.callback import Callback
 from netwright.train.callbacks.early_stopping import EarlyStopping
+from netwright.train.callbacks.step_rows import StepRows
 from netwright.train.evaluate import measure_quickly
 from netwright.train.ranks import Ranks
+from netwright.train.saving.snapshot import Snapshot
 from netwright.train.settings import TrainConfig
 from netwright.train.state import TrainState
 from netwright.train.tasks.catalog import task_for
@@ -269,6 +271,13 @@ def test_stopped_in_the_first_epoch_there_is_something_to_show() -> None:
     assert state.running.rows == 8  # the pass can go on
 
 
+def test_of_an_unfinished_pass_only_what_was_measured_at_its_end_is_not_saved() -> None:
+    state = toy_fit(toy_net(), toy_data(), callbacks=[StepRows(1), StopAt(2)])
+    by_step = [row for row in state.history if row.split == "step"]
+    assert len(by_step) == len(state.history) - 4
+    assert state.history.rows[: -state.unfinished_rows] == by_step
+
+
 @pytest.mark.parametrize("event", ["on_fit_start", "on_step_end", "on_epoch_end"])
 def test_an_error_reaches_the_caller_after_every_callback_was_told(event: str) -> None:
     told: list[str] = []
@@ -385,3 +394,57 @@ def test_what_follows_from_the_number_of_rows_is_settled_at_the_start() -> None:
     state = toy_trainer(data, optimizer="svrg", batch_size=None).start(toy_net(), data)
     assert state.conditions()["batch_size"] == 32  # a checkpoint goes on with the same
     assert state.optimizer.param_groups[0]["period"] == 3  # a snapshot an epoch
+
+
+class GoBack(Callback):
+    """Sets a run back to its beginning, once, after its third batch."""
+
+    went_back = False
+
+    def on_epoch_start(self, state: TrainState) -> None:
+        self.start = Snapshot.of(state, [])
+
+    def on_batch_end(self, state: TrainState) -> None:
+        if state.position == 3 and not self.went_back:
+            self.start.restore(state, [])
+            self.went_back = state.goes_back = True
+
+
+def test_a_run_that_is_set_back_takes_the_same_way_again() -> None:
+    plain, again = toy_net(dropout=0.4), toy_net(dropout=0.4)
+    straight, twice = Rows(), Rows()
+    toy_fit(plain, toy_data(), epochs=1, callbacks=[straight])
+    state = toy_fit(again, toy_data(), epochs=1, callbacks=[twice, GoBack()])
+    assert twice.seen == straight.seen[:12] + straight.seen
+    assert (state.step, state.samples, state.goes_back) == (5, 20, False)
+    assert_same(copy_of(again), copy_of(plain))
+
+
+def test_labels_are_measured_as_they_were_before_their_noise() -> None:
+    data, model = toy_data(), toy_net()
+    state = toy_fit(model, data, optimizer="sgd", lr=1e-30, epochs=1, label_noise=0.9)
+    right = measure_quickly(model, data.train, task_for(data))["accuracy"]
+    assert state.history.latest("train/accuracy") == pytest.approx(right)
+
+
+@pytest.mark.parametrize("channels_last", [True, False])
+def test_kernels_lie_in_memory_as_asked_for(channels_last: bool) -> None:
+    kernels = nn.Conv2d(3, 3, 2, padding=1)
+    model = nn.Sequential(nn.Unflatten(1, (3, 1, 1)), kernels, nn.Flatten())
+    toy_trainer(toy_data(), channels_last=channels_last).start(model, toy_data())
+    assert kernels.weight.is_contiguous(memory_format=torch.channels_last) == channels_last
+
+
+@pytest.mark.parametrize("average", ["none", "exponential"])
+def test_on_the_way_it_is_measured_and_told_with_the_weights_that_are_kept(average: str) -> None:
+    class Look(Callback):
+        def on_evaluation(self, state: TrainState) -> None:
+            assert data.val is not None
+            told.append((state.step, measure_quickly(state.model, data.val, state.task)["loss"]))
+
+    told, data = list[tuple[int, float]](), toy_data()
+    settings: dict[str, Any] = {"average": average, "average_decay": 0.5, "eval_every": 2}
+    state = toy_fit(toy_net(), data, epochs=1, callbacks=[Look()], **settings)
+    measured = [(row.step, row.value) for row in state.history if row.key == "val/loss"]
+    assert [step for step, _ in measured] == [2, 4, 5]
+    assert told == measured[:2]

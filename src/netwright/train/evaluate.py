@@ -16,6 +16,7 @@ from netwright.core.trees import Tree, count_numbers, split_rows, take_rows, ten
 from netwright.data.dataset import Split
 from netwright.data.loading.loader import Loader
 from netwright.data.loading.worker_loader import build_loader
+from netwright.metrics.samples import exact_dtype
 from netwright.train.own.metrics import measure_own
 from netwright.train.ranks import ALONE, Ranks
 from netwright.train.tasks.per_token import PerToken
@@ -39,7 +40,7 @@ def measure_quickly(
         ranks: the processes that measure together, each a part of every batch.
     """
     device = split.targets.device
-    exact = torch.float32 if device.type == "mps" else torch.float64  # mps has no larger one
+    exact = exact_dtype(device)
     loss = torch.zeros((), dtype=exact, device=device)  # read once: nothing waits for the device
     headline = torch.zeros(task.headline_shape, dtype=exact, device=device)
     counted = torch.zeros((), dtype=exact, device=device)

@@ -62,7 +62,7 @@ def restore_optimizer(
 
 
 def follow_new_batches(optimizer: torch.optim.Optimizer, fresh: dict[str, Any]) -> None:
-    """An epoch has other batches now: SVRG renews its snapshot as often as a fresh one would."""
+    """An epoch may have other batches now: SVRG renews its snapshot as often as a fresh one."""
     for group, new in zip(optimizer.param_groups, fresh["param_groups"], strict=True):
         if "period" in new:
             group["period"] = new["period"]

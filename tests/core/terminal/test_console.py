@@ -136,7 +136,7 @@ def test_table_on_a_terminal_is_as_wide_as_that(
 
 def test_bar_is_plain_lines_without_a_terminal(capsys: Capture) -> None:
     bar = Bar(10)
-    assert not bar.is_due
+    assert not (bar.is_due or bar.is_live)
     bar.move(3, "epoch 1")
     bar.line(TRICKY)
     bar.close()
@@ -147,7 +147,7 @@ def test_bar_is_plain_lines_without_a_terminal(capsys: Capture) -> None:
 @pytest.mark.usefixtures("terminal")
 def test_quiet_bar_shows_nothing(capsys: Capture) -> None:
     bar = Bar(10, quiet=True)
-    assert not bar.is_due
+    assert not (bar.is_due or bar.is_live)
     bar.move(3, "epoch 1")
     bar.line("a line")
     bar.close()
@@ -186,7 +186,7 @@ def test_bar_says_what_is_under_way_before_it_moves(
 @pytest.mark.parametrize(("total", "count"), [(10, "3/10"), (None, "3/?")])
 def test_bar_on_a_terminal_moves(capsys: Capture, total: int | None, count: str) -> None:
     bar = Bar(total)
-    assert bar.is_due
+    assert bar.is_due and bar.is_live
     bar.move(3, "epoch [red]:100:")
     bar.line(TRICKY)
     bar.close()

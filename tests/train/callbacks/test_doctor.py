@@ -69,6 +69,10 @@ def test_an_activation_belongs_to_the_layer_before_it_and_the_worst_counts() -> 
         "dead": (None, 1.0),
         "saturated": (0.5, None),
     }
+    assert shares_by_layer(found, ["inner", "model"]) == {  # where the model has its own weights
+        "dead": (0.5, 1.0),
+        "saturated": (None, 0.5),
+    }
     assert shares_by_layer([], ["inner"]) == {"dead": (None,), "saturated": (None,)}
 
 

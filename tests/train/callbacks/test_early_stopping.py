@@ -26,6 +26,7 @@ from tests.train.toy_runs import (
     toy_data,
     toy_fit,
     toy_net,
+    toy_start,
     toy_trainer,
 )
 
@@ -204,3 +205,19 @@ def test_an_unknown_measure_is_refused_with_the_nearest() -> None:
     sentence = "unknown metric 'acuracy'; did you mean 'accuracy'?"
     with pytest.raises(ConfigError, match=f"^{re.escape(sentence)}$"):
         EarlyStopping("val/acuracy")
+
+
+def test_what_is_measured_on_the_way_counts_where_it_is_what_is_watched() -> None:
+    early, state = EarlyStopping(patience=2), toy_start()
+    early.on_evaluation(state)
+    state.step = 3
+    state.record("val", {"accuracy": 0.5})  # of another measure nothing follows
+    early.on_evaluation(state)
+    assert not early.weights
+    for step, loss in ((4, 0.5), (5, 0.25), (6, 0.75), (7, 0.5)):
+        state.step = step
+        state.record("val", {"loss": loss})
+        assert not state.stop_reason
+        early.on_evaluation(state)
+    assert (early.best, early.best_step) == (0.25, 5)
+    assert state.stop_reason == "no improvement of val/loss for 2 measurements"

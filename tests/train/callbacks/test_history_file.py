@@ -11,6 +11,7 @@ from netwright.train.callbacks.non_finite import GuardNonFinite
 from netwright.train.callbacks.step_rows import StepRows
 from netwright.train.state import TrainState
 from netwright.train.watching.history import History, read_history
+from tests.train.callbacks.test_non_finite import first_rows
 from tests.train.toy_runs import toy_data, toy_fit, toy_net, toy_start
 
 
@@ -85,9 +86,23 @@ def test_rows_that_a_roll_back_takes_back_leave_the_file(
 ) -> None:
     monkeypatch.setattr("netwright.train.callbacks.history_file.EVERY", 0.0)
     path, data, rows = tmp_path / "metrics.jsonl", toy_data(), StepRows(1)
-    data.train.inputs[7] = torch.nan
+    data.train.inputs[first_rows(data, 0, [2])[0]] = torch.nan
     callbacks = [GuardNonFinite("roll-back", [rows]), rows, HistoryFile(path)]
     state = toy_fit(toy_net(), data, epochs=1, callbacks=callbacks)
+    assert read_history(path).rows == state.history.rows
+
+
+def test_a_run_that_is_set_back_has_a_file_of_its_rows_alone(tmp_path: Path) -> None:
+    path, state = tmp_path / "metrics.jsonl", toy_start()
+    file = HistoryFile(path)
+    file.on_fit_start(state)
+    state.record("val", {"loss": 0.5, "accuracy": 0.25})
+    file.on_epoch_end(state)
+    state.history = History()
+    file.on_epoch_start(state)
+    assert read_history(path).rows == []
+    state.record("val", {"loss": 0.75})
+    file.on_epoch_end(state)
     assert read_history(path).rows == state.history.rows
 
 
@@ -104,3 +119,12 @@ def test_between_two_looks_nothing_is_written(
         now[0] = 100 + passed
         file.on_step_end(state)
         assert len(read_history(path)) == on_disk
+
+
+def test_what_is_measured_on_the_way_is_on_disk_at_once(tmp_path: Path) -> None:
+    path, state = tmp_path / "metrics.jsonl", toy_start()
+    file = HistoryFile(path)
+    file.on_fit_start(state)
+    state.record("val", {"loss": 0.5})
+    file.on_evaluation(state)
+    assert read_history(path).rows == state.history.rows

@@ -429,3 +429,18 @@ def test_of_several_ranks_the_one_whose_loss_is_not_finite_tells_the_cause(
 
 def test_without_a_batch_at_hand_the_loss_alone_is_blamed() -> None:
     assert find_culprit(toy_start()) == "the loss is not finite"
+
+
+def test_how_many_updates_were_left_out_in_a_row_goes_on_with_the_run() -> None:
+    guard, again = GuardNonFinite("skip"), GuardNonFinite("skip")
+    assert guard.state_dict() == {}
+    guard.in_a_row, guard.last_bad = 3, (1, 4)
+    again.load_state_dict(guard.state_dict())
+    assert (again.in_a_row, again.last_bad) == (3, (1, 4))
+    state = toy_start()
+    state.samples = 4
+    again.on_fit_start(state)
+    assert again.in_a_row == 3
+    state.samples = 0
+    again.on_fit_start(state)
+    assert (again.in_a_row, again.last_bad) == (0, (0, 0))

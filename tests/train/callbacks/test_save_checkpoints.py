@@ -306,3 +306,17 @@ def test_a_long_epoch_is_saved_on_the_way_unless_epochs_are_asked_for(
     callbacks = [SaveCheckpoints(tmp_path, every=every, keep=99)]
     toy_fit(toy_net(), toy_data(), callbacks=callbacks, epochs=1)
     assert steps_in(tmp_path) == saved
+
+
+@pytest.mark.parametrize(
+    ("share", "every", "saved"),
+    [(math.inf, None, [2, 4, 5]), (1e-9, None, [5]), (math.inf, 1, [5])],
+)
+def test_what_is_measured_on_the_way_is_saved_where_saving_takes_little_of_the_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, share: float, every: int | None, saved: Any
+) -> None:
+    monkeypatch.setattr(save_checkpoints, "MOST_OF_TIME", share)
+    save = SaveCheckpoints(tmp_path, every=every, keep=99)
+    save.cost = 1.0
+    toy_fit(toy_net(), toy_data(), callbacks=[save], epochs=1, eval_every=2)
+    assert steps_in(tmp_path) == saved

@@ -203,3 +203,22 @@ def test_the_speed_is_what_was_seen_over_the_time_of_training(
     state.task = LanguageModelling(4)
     state.batch = Batch(texts, texts, None, torch.arange(2))
     assert rows._speed(state) == {"tokens_per_second": 10.0}
+
+
+@pytest.mark.parametrize(("samples", "every"), [(0, 1), (8, 20)])
+def test_a_new_run_chooses_anew_and_one_that_goes_on_keeps_what_was_chosen(
+    samples: int, every: int
+) -> None:
+    rows, state = StepRows(), toy_start()
+    rows.load_state_dict({"every": 20, "rows": 3, "is_chosen": True})
+    state.samples = samples
+    rows.on_fit_start(state)
+    assert (rows.every, bool(rows.state_dict())) == (every, samples > 0)
+
+
+@pytest.mark.parametrize("clock", [2.0], indirect=True)
+@pytest.mark.usefixtures("clock")
+def test_one_slow_update_after_the_first_is_enough_to_choose() -> None:
+    rows = StepRows()
+    toy_fit(toy_net(), toy_data(), epochs=1, batch_size=10, callbacks=[rows])
+    assert rows.state_dict() == {"every": 1, "rows": 2, "is_chosen": True}

@@ -21,7 +21,9 @@ from netwright.train.callback import Callback
 from netwright.train.callbacks.early_stopping import EarlyStopping
 from netwright.train.ranks import Ranks
 from netwright.train.saving.checkpoint import load_checkpoint, save_checkpoint
+from netwright.train.saving.packing import from_bytes, to_bytes
 from netwright.train.state import TrainState
+from tests.odd_files import is_untouched, outside_of, plant, refusal
 from tests.train.toy_runs import (
     assert_same,
     copy_of,
@@ -128,18 +130,20 @@ INNER = [
 ]
 
 
+def drop(values: dict[str, Any], path: str) -> None:
+    """Take a part of a part away."""
+    *way, last = path.split("/")
+    tree = values[way[0]]
+    for key in way[1:]:
+        pairs = tree.get("$pairs")
+        inner = {str(name): value for name, value in pairs or ()}
+        tree = tree["$list"][int(key)] if pairs is None else inner[key]
+    tree["$pairs"] = [pair for pair in tree["$pairs"] if pair[0] != last]
+
+
 @pytest.mark.parametrize("path", INNER)
 def test_every_part_of_a_part_is_needed_too(checkpoint: Path, path: str) -> None:
-    def drop(values: dict[str, Any]) -> None:
-        *way, last = path.split("/")
-        tree = values[way[0]]
-        for key in way[1:]:
-            pairs = tree.get("$pairs")
-            inner = {str(name): value for name, value in pairs or ()}
-            tree = tree["$list"][int(key)] if pairs is None else inner[key]
-        tree["$pairs"] = [pair for pair in tree["$pairs"] if pair[0] != last]
-
-    rewrite(checkpoint, drop)
+    rewrite(checkpoint, lambda values: drop(values, path))
     refused(checkpoint, f"{checkpoint} lacks {path!r}: it cannot be resumed exactly")
 
 
@@ -168,16 +172,8 @@ def test_a_piece_that_only_a_run_on_its_way_has_is_needed_too(tmp_path: Path) ->
     load_checkpoint(tmp_path / "mid", toy_start(accumulate=2), [again])
     assert_same(again.kept, average.kept)
     for path in ("ranks/0/gradients/0.weight", "callbacks/Average"):
-
-        def drop(values: dict[str, Any], path: str = path) -> None:
-            first, *way, last = path.split("/")
-            tree = values[first]
-            for key in way:
-                tree = tree["$list"][0] if key == "0" else dict(tree["$pairs"])[key]
-            tree["$pairs"] = [pair for pair in tree["$pairs"] if pair[0] != last]
-
         copy = Path(shutil.copytree(tmp_path / "mid", tmp_path / path.replace("/", " ")))
-        rewrite(copy, drop)
+        rewrite(copy, lambda values, path=path: drop(values, path))  # type: ignore[misc]
         with pytest.raises(DataError, match=re.escape(f"lacks {path!r}: it cannot be resumed")):
             load_checkpoint(copy, toy_start(accumulate=2), [Average()])
 
@@ -554,14 +550,14 @@ def test_tensors_that_are_none_behind_a_right_sum_are_refused(
         load(checkpoint)
 
 
-def test_a_part_that_an_older_version_did_not_write_is_named(checkpoint: Path) -> None:
+@pytest.mark.parametrize("path", ["schedule/last_epoch", "ranks/0/random", "ranks/0/running/rows"])
+def test_a_part_that_an_older_version_did_not_write_is_named(checkpoint: Path, path: str) -> None:
     def forget(values: dict[str, Any]) -> None:
-        pairs = values["schedule"]["$pairs"]
-        values["schedule"]["$pairs"] = [pair for pair in pairs if pair[0] != "last_epoch"]
-        values["pieces"].remove("schedule/last_epoch")
+        drop(values, path)
+        values["pieces"] = [piece for piece in values["pieces"] if not piece.startswith(path)]
 
     rewrite(checkpoint, forget)
-    refused(checkpoint, f"{checkpoint} lacks 'schedule/last_epoch': it cannot be resumed exactly")
+    refused(checkpoint, f"{checkpoint} lacks {path!r}: it cannot be resumed exactly")
 
 
 def test_groups_of_weights_that_are_not_the_optimizers_are_refused(checkpoint: Path) -> None:
@@ -572,3 +568,68 @@ def test_groups_of_weights_that_are_not_the_optimizers_are_refused(checkpoint: P
     rewrite(checkpoint, double)
     with pytest.raises(DataError, match="does not fit the optimizer: "):
         load(checkpoint)
+
+
+def test_no_checkpoint_is_written_through_a_link_in_the_run(tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    run.mkdir()
+    outside = outside_of(run)
+    plant(run / "checkpoints", "link to a folder", outside)
+    with pytest.raises(DataError, match=refusal(run / "checkpoints", "link")):
+        save_checkpoint(run / "checkpoints" / "step-000000", toy_start())
+    assert is_untouched(outside)
+
+
+def test_a_memory_of_other_shapes_than_the_weights_is_refused(checkpoint: Path) -> None:
+    tensors = load_file(checkpoint / "state.safetensors")
+    tensors["optimizer/state/0/exp_avg"] = torch.zeros(2, 2)
+    save_file(tensors, checkpoint / "state.safetensors")
+    seal(checkpoint)
+    with pytest.raises(DataError, match=r"optimizer/state/0/exp_avg has the wrong type"):
+        load(checkpoint)
+
+
+def test_the_state_of_no_generator_is_refused_before_training_goes_on(checkpoint: Path) -> None:
+    def forge(values: dict[str, Any]) -> None:
+        rank = dict(values["ranks"]["$list"][0]["$pairs"])
+        dict(rank["random"]["$pairs"])["python"]["$list"][0] = 99  # Python's is of version 3
+
+    rewrite(checkpoint, forge)
+    with pytest.raises(DataError, match=r"does not contain a valid training state: .*version 99"):
+        load(checkpoint)
+
+
+class OfTwo(Ranks):
+    """One of two ranks, of which both say what this one says, but that rank 1 has seen one row."""
+
+    def gather(self, content: bytes, work: str = "") -> list[bytes]:
+        other = from_bytes(content)
+        other["running"]["rows"] = 1
+        return [content, to_bytes(other)]
+
+
+def test_each_rank_goes_on_with_its_own_sums(tmp_path: Path) -> None:
+    state = toy_fit(toy_net(), toy_data(), callbacks=[StopIn(2)])
+    state.ranks = OfTwo(0, 2)
+    save_checkpoint(tmp_path / "both", state)
+    found = []
+    for rank in range(2):
+        again = toy_start()
+        again.ranks = OfTwo(rank, 2)
+        load_checkpoint(tmp_path / "both", again)
+        found.append(again.running.rows)
+    assert found == [state.running.rows, 1] == [8, 1]
+    alone = toy_start()
+    load_checkpoint(tmp_path / "both", alone)
+    assert alone.running.rows == 8
+
+
+class StopIn(Callback):
+    """Ends a run after a step."""
+
+    def __init__(self, step: int) -> None:
+        self.step = step
+
+    def on_step_end(self, state: TrainState) -> None:
+        if state.step == self.step:
+            state.stop_reason = "enough"

@@ -19,6 +19,7 @@ from netwright.train.saving.checkpoint_store import (
     list_saved,
     newest_good,
     step_name,
+    step_of,
 )
 from tests.odd_files import is_untouched, outside_of, plant, refusal
 
@@ -53,6 +54,7 @@ def pointer(run: Path, name: str) -> Any:
 def test_names_sort_like_steps_up_to_a_million() -> None:
     assert [step_name(7), step_name(7, 2)] == ["step-000007", "step-000007-2"]
     assert step_name(1_234_567) == "step-1234567"
+    assert [step_of("step-000007-2"), step_of("step-1234567"), step_of("mine")] == [7, 1234567, -1]
 
 
 def test_a_step_that_is_there_gets_the_next_number(tmp_path: Path) -> None:

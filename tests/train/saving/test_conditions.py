@@ -190,6 +190,12 @@ def test_other_data_is_told_in_words(change: str, name: str, sentence: str) -> N
     assert changes(data=changed_data(change)) == {name: sentence}
 
 
+def test_splits_that_another_version_describes_otherwise_have_changed() -> None:
+    data = describe()["data"]
+    other = {name: {**split, "method": 2} for name, split in data.items()}
+    assert find_changes({"data": data}, {"data": other}) == {"data": "the data has changed"}
+
+
 def test_of_many_classes_the_first_five_are_told() -> None:
     told = find_changes({"classes": list("abcdefg")}, {"classes": []})
     assert told == {"classes": "the classes were a, b, c, d, e ... (7), are none"}

@@ -40,6 +40,7 @@ TREES = st.recursive(
 @settings(derandomize=True, deadline=None, max_examples=100)
 @given(TREES)
 @example({"a/b": torch.ones(1), "a": {"b": torch.zeros(1)}, 0: torch.ones(2), "0": torch.zeros(2)})
+@example([float("nan"), float("inf"), -float("inf"), -0.0])
 def test_packed_trees_come_back_as_they_were(tree: Any) -> None:
     tensors: dict[str, Tensor] = {}
     packed = json.loads(json.dumps(pack(tree, "part", tensors), allow_nan=False))

@@ -9,13 +9,19 @@ import pytest
 import torch
 
 from netwright.core.errors import ConfigError, DataError
+from netwright.data.dataset import Data
 from netwright.data.loading.loader import BatchLoader
 from netwright.train.settings import TrainConfig
 from netwright.train.tasks.catalog import task_for, task_from_json
 from netwright.train.tasks.classification import Classification
+from netwright.train.tasks.language_modelling import LanguageModelling
 from netwright.train.tasks.multi_label import MultiLabel
+from netwright.train.tasks.per_token import PerToken
 from netwright.train.tasks.regression import Regression
+from netwright.train.tasks.sequence_to_sequence import SequenceToSequence
+from netwright.train.tasks.tagging import Tagging
 from netwright.train.tasks.task import Task
+from tests.train.token_data import spec_of, tagged_data, text_data
 from tests.train.toy_runs import assert_same, toy_data, toy_net
 
 BALANCED = TrainConfig(class_weight="balanced")
@@ -199,3 +205,24 @@ def test_a_forged_task_is_refused(name: str, value: Any) -> None:
     task_from_json(good)
     with pytest.raises(DataError, match=r"of a task must|a task of 3 classes must"):
         task_from_json({**good, name: value})
+
+
+@pytest.mark.parametrize(
+    ("data", "kind"),
+    [
+        (text_data(), LanguageModelling),
+        (tagged_data(), Tagging),
+        (replace(text_data(), spec=replace(spec_of(4), inputs="pairs")), SequenceToSequence),
+    ],
+    ids=["text", "tags", "pairs"],
+)
+def test_tokens_have_the_task_of_their_data(data: Data, kind: type[PerToken]) -> None:
+    task = task_for(data, TrainConfig(label_smoothing=0.1))
+    assert type(task) is kind
+    assert task.to_json() == {
+        "kind": kind.kind,
+        "num_classes": data.spec.num_outputs,
+        "loss": "cross-entropy",
+        "loss_options": {},
+        "smoothing": 0.1,
+    }

@@ -173,3 +173,29 @@ def test_baseline_is_the_share_of_each_class() -> None:
     assert Classification(4).baseline(train).tolist() == [0.5, 0.25, 0.25, 0]
     heavy = weighed(train, [0, 0, 3, 1])
     assert Classification(3).baseline(heavy).tolist() == [0, 0.75, 0.25]
+
+
+def test_the_baseline_is_told_in_words() -> None:
+    rows = Split(inputs=torch.zeros(4, 1), targets=torch.tensor([1, 0, 1, 1]))
+    told = Classification(2).describe_baseline(rows, ("no", "yes"))
+    assert told == "always 'yes', 75.00% of the training rows"
+
+
+def test_a_task_is_written_down_whole() -> None:
+    task = Classification(2, torch.tensor([0.5, 2.0]), loss="hinge")
+    assert task.to_json() == {
+        "kind": "classification",
+        "num_classes": 2,
+        "class_weights": [0.5, 2.0],
+        "loss": "hinge",
+        "loss_options": {},
+        "smoothing": 0.0,
+    }
+    assert Classification(2, smoothing=0.1).to_json() == {
+        "kind": "classification",
+        "num_classes": 2,
+        "class_weights": None,
+        "loss": "cross-entropy",
+        "loss_options": {},
+        "smoothing": 0.1,
+    }

@@ -6,6 +6,7 @@ import pytest
 import torch
 
 from netwright.core.outputs import Output
+from netwright.data.dataset import Split
 from netwright.data.loading.loader import Batch
 from netwright.metrics.labels import label_accuracy
 from netwright.train.tasks.multi_label import MultiLabel
@@ -59,3 +60,17 @@ def test_predictions_are_one_probability_a_label() -> None:
     assert torch.equal(
         MultiLabel().predictions(Output(logits=LOGITS)), MultiLabel().predictions(LOGITS)
     )
+
+
+def test_the_baseline_is_the_share_of_each_label() -> None:
+    targets = torch.tensor([[1.0, 0.0], [1.0, 1.0]])
+    rows = Split(inputs=torch.zeros(2, 1), targets=targets, weights=torch.tensor([3.0, 1.0]))
+    assert MultiLabel().baseline(rows).tolist() == [1.0, 0.25]
+    assert MultiLabel().describe_baseline(rows, ("a", "b")) == (
+        "each label as often as in the training rows"
+    )
+    assert MultiLabel(loss="hinge").to_json() == {
+        "kind": "multi-label",
+        "loss": "hinge",
+        "loss_options": {},
+    }

@@ -162,3 +162,9 @@ def test_what_tokens_cannot_have_is_refused(make: Any) -> None:
         with pytest.raises(ConfigError) as refusal:
             task_for(data, TrainConfig(**settings))
         assert str(refusal.value) == sentence
+
+
+def test_tokens_are_counted_text_by_text_a_few_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("netwright.train.tasks.per_token.ROWS_TOGETHER", 3)
+    targets = tagged_data().train.targets
+    assert Tagging(4).counted_each(targets).tolist() == [3, 2, 4, 1]

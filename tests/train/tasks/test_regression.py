@@ -61,6 +61,12 @@ def test_fitted_to_mean_and_deviation_by_hand() -> None:
     assert task.center.dtype == task.scale.dtype == torch.float32
 
 
+def test_a_target_that_hardly_varies_beside_its_size_is_scaled_too() -> None:
+    assert (
+        Regression.fitted(split_of([[1000.5, -8.0], [1001.0, -8.5]])).scale.tolist() == [0.25] * 2
+    )
+
+
 @settings(derandomize=True, deadline=None, max_examples=60)
 @given(
     st.floats(-1e6, 1e6, width=32),

@@ -4,6 +4,7 @@ import pytest
 import torch
 
 from netwright.train.evaluate import evaluate, evaluate_baseline
+from netwright.train.tasks.catalog import task_from_json
 from netwright.train.tasks.tagging import Tagging
 from tests.train.token_data import small_lstm, tagged_data
 from tests.train.toy_runs import toy_fit
@@ -41,3 +42,8 @@ def test_a_small_model_learns_the_tags_by_heart() -> None:
     toy_fit(model, data, epochs=60, lr=0.1, restore_best=False)
     values = evaluate(model, data.train, TASK)
     assert values["accuracy"] == values["sequence_accuracy"] == 1
+
+
+def test_a_task_of_an_older_run_folder_is_read() -> None:
+    assert type(task_from_json({"kind": "tagging", "num_classes": 4})) is Tagging
+    assert type(task_from_json(TASK.to_json())) is Tagging

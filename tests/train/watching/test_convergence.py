@@ -13,6 +13,7 @@ from netwright.train.settings import TrainConfig
 from netwright.train.tasks.classification import Classification
 from netwright.train.tasks.regression import Regression
 from netwright.train.watching.convergence import (
+    SURE,
     gradient_left,
     no_finite_optimum,
     not_converged,
@@ -140,5 +141,6 @@ def test_classes_without_a_mistake_have_no_finite_optimum() -> None:
     assert found.illness == "separable-classes"
     assert "train.l2=0.001" in found.fix
     assert no_finite_optimum(history([0.5, 0.001], right=0.99)) is None
+    assert no_finite_optimum(history([0.5, SURE], right=1.0)) is not None
     assert no_finite_optimum(history([0.5, 0.2], right=1.0)) is None
     assert no_finite_optimum(History()) is None

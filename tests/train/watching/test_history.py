@@ -38,6 +38,8 @@ def test_series_are_found_by_split_and_name_in_order() -> None:
     assert history.keys() == ["train/loss", "val/loss"]
     assert history.as_dict() == {"train/loss": [2.0, 1.0], "val/loss": [3.0, 1 / 3]}
     assert len(history) == 4
+    assert [one.key for one in history][:2] == ["train/loss", "val/loss"]
+    assert history.has("val") and not history.has("step")
     assert list(history) == ROWS
 
 
@@ -68,6 +70,11 @@ def test_a_history_is_one_short_line_at_a_prompt() -> None:
     assert repr(History()) == "History(0 rows)"
     many = [row("train", f"measure {place}", 1.0) for place in range(50)]
     assert len(repr(History(many))) == len("History(50 rows: )") + 80
+
+
+def test_a_history_is_drawn_in_a_notebook() -> None:
+    assert History()._repr_html_() == "an empty history"
+    assert 'alt="Learning curves"' in History(list(ROWS))._repr_html_()
 
 
 def test_two_histories_share_nothing() -> None:

@@ -65,6 +65,11 @@ def test_a_line_that_a_kill_cut_short_is_left_out() -> None:
     assert len(LayerHistory.from_text("".join(lines[:2]))) == 1
 
 
+def test_an_empty_line_is_passed_over() -> None:
+    head, *rows = HISTORY.to_text().splitlines(keepends=True)
+    assert LayerHistory.from_text("\n".join([head, *rows])).rows == HISTORY.rows
+
+
 @pytest.mark.parametrize(
     "line",
     [

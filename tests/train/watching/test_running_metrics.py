@@ -114,4 +114,5 @@ def test_what_several_ranks_counted_is_taken_back_as_one(classes: int) -> None:
     together = RunningMetrics(Classification(classes), CPU)
     together.load_states([part.state_dict() for part in parts])
     assert together.rows == alone.rows == 420
+    assert together.held_numbers == sum(part.held_numbers for part in parts)
     assert together.values() == pytest.approx(alone.values(), rel=1e-5)

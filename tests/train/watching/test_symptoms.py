@@ -85,6 +85,7 @@ def test_each_illness_of_layers_has_its_sign(numbers: dict[str, Any], illness: s
         {"last": 1.1, "update": (2.0, 2.0)},  # long steps, and a loss that may as well be chance
         {"last": 1.3},  # a loss that rises by steps of a usual length
         {"last": 0.8, "update": (1e-5, 1e-5)},  # short steps that are enough
+        {"last": 0.94, "update": (1e-5, 1e-5)},  # just so, by the mean of either half
         {"last": 1.0},  # a loss that stands, by steps of a usual length
         {"gradient": (600.0, 500.0)},
         {"gradient": (1e-4, 0.5)},
@@ -95,6 +96,37 @@ def test_each_illness_of_layers_has_its_sign(numbers: dict[str, Any], illness: s
 )
 def test_what_is_half_of_an_illness_is_none(numbers: dict[str, Any]) -> None:
     assert illnesses(patient(**numbers)) == []
+
+
+def with_rows(rows: list[LayerRow]) -> Patient:
+    return replace(patient(), layers=LayerHistory(("inner", "outer"), rows))
+
+
+def test_the_first_steps_count_as_well_as_the_late_ones() -> None:
+    """Weights that have grown make steps of the same length look short."""
+    rows = patient(last=1.5, **LONG).layers.rows
+    short = [replace(row, update=HEALTHY.update) for row in rows]
+    assert illnesses(with_rows(rows[:FEWEST_ROWS] + short[FEWEST_ROWS:])) == ["rate-too-high"]
+    assert illnesses(with_rows(short[:10] + rows[10:])) == ["rate-too-high"]
+    assert illnesses(with_rows(short)) == []
+
+
+def test_a_loss_has_risen_where_it_is_above_the_first_one_in_the_second_half() -> None:
+    def run(losses: list[float]) -> Patient:
+        rows = patient(**LONG).layers.rows
+        pairs = zip(rows, losses, strict=True)
+        return with_rows([replace(row, loss=loss) for row, loss in pairs])
+
+    (finding,) = find_symptoms(run([1.0, *[9.0] * 19]))
+    assert finding.sentence.startswith("the loss rose from 1 to 9, ")
+    assert illnesses(run([1.0, *[9.0] * 13, *[0.5] * 6])) == []  # and has fallen again
+
+
+@pytest.mark.parametrize(("steps", "is_ill"), [(10, True), (11, False)])
+def test_one_long_gradient_of_ten_is_many(steps: int, is_ill: bool) -> None:
+    rows = patient().layers.rows[:steps]
+    rows[3] = replace(rows[3], gradient=(1e5, 1.0))
+    assert illnesses(with_rows(rows)) == ["exploding-gradients"] * is_ill
 
 
 @pytest.mark.parametrize(("limit", "is_ill"), [(1.0, False), (1e3, False), (1e9, True)])
@@ -125,6 +157,42 @@ def test_what_an_illness_brings_about_is_not_told_beside_it() -> None:
     ):
         overfit = replace(case, history=losses(train=DOWN, val=UP))
         assert illnesses(overfit) == [cause]
+
+
+SIGNS: dict[str, dict[str, Any]] = {
+    "exploding-gradients": {"gradient": (1e5, 500.0)},
+    "vanishing-gradients": {"gradient": (1e-9, 0.5)},
+    "frozen-part": {"gradient": (0.0, 0.5)},
+    "dead-units": {"dead": (1.0, None)},
+    "saturated-units": {"saturated": (1.0, None)},
+}
+
+
+@pytest.mark.parametrize("effect", SIGNS)
+def test_a_rate_that_is_too_high_explains_whatever_the_layers_show(effect: str) -> None:
+    first, *rest = patient(**SIGNS[effect]).layers.rows
+    if effect == "exploding-gradients":  # before the first step that is not the rate's doing
+        first = HEALTHY
+    healthy = with_rows([first, *rest])
+    assert illnesses(healthy) == [effect]
+    long = [replace(row, loss=9.0, update=(2.0, 2.0)) for row in rest]
+    assert illnesses(with_rows([first, *long])) == ["rate-too-high"]
+
+
+@pytest.mark.parametrize(
+    ("cause", "effects"),
+    [
+        ("exploding-gradients", ["dead-units", "saturated-units"]),
+        ("dead-units", ["frozen-part", "vanishing-gradients"]),
+        ("saturated-units", ["vanishing-gradients"]),
+    ],
+)
+def test_each_cause_hides_its_effects(cause: str, effects: list[str]) -> None:
+    for effect in effects:
+        assert illnesses(patient(**SIGNS[cause], **SIGNS[effect])) == [cause]
+    for other, signs in SIGNS.items():
+        if other not in {cause, *effects} and not signs.keys() & SIGNS[cause].keys():
+            assert other in illnesses(patient(**SIGNS[cause], **signs))
 
 
 LONG: dict[str, Any] = {"update": (2.0, 2.0)}  # a fifth of the weights

@@ -144,8 +144,7 @@ def load_checkpoint(
     _restore_model(folder, state, weights)
     _restore_optimizer(folder, state, saved, anew)
     check_memory(state.optimizer.state_dict(), state.learned_weights())
-    if changes.keys() & set(READING):
-        follow_new_batches(state.optimizer, fresh["optimizer"])
+    follow_new_batches(state.optimizer, fresh["optimizer"])
     for name, kept in saved["callbacks"].items():
         named[name].load_state_dict(kept)
     return _restore_place(state, saved["ranks"], changes)
