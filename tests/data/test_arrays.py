@@ -9,9 +9,11 @@ import numpy as np
 import pytest
 import torch
 from numpy.typing import NDArray
+from scipy.sparse import coo_matrix, csr_array
 from torch import Tensor
 
 from netwright.core.errors import ConfigError, DataError, NetwrightError, ShapeError
+from netwright.data import sparse_rows
 from netwright.data.array_encoder import ArrayEncoder
 from netwright.data.arrays import ArraysConfig, Names, arrays_config, from_arrays
 from netwright.data.dataset import Data, Split
@@ -278,7 +280,7 @@ def test_standardised_features_are_better_conditioned_and_learned_faster() -> No
             "inputs must have shape (N, F), (N, T, F) or (N, C, I, J), got (3,)",
         ),
         (
-            np.zeros((3, 2, 2), np.uint8),
+            np.zeros((3, 2, 2), np.int16),
             [0, 1, 0],
             {},
             "inputs of shape (3, 2, 2) are integers: give a series (N, T, F) as floats, or images "
@@ -291,7 +293,7 @@ def test_standardised_features_are_better_conditioned_and_learned_faster() -> No
             [[0.0], [float("nan")]] * 20,
             [0, 1] * 20,
             {},
-            "inputs must be finite, got nan at [1, 0] (20 in all)",
+            "inputs must be finite, got nan at [1, 0] (20 in all); set missing to 'mean' or 'drop'",
         ),
         (
             features(3),
@@ -503,3 +505,72 @@ def test_a_frame_that_is_given_for_a_part_must_have_the_columns_of_the_training_
     sentence = rf"^{part} inputs must have the columns age, size, got size, age$"
     with pytest.raises(DataError, match=sentence):
         from_arrays(frame, [0, 1, 0], config=RAW, **options)
+
+
+def test_images_with_channels_last_and_grey_bytes_are_recognised_and_said() -> None:
+    images = np.random.default_rng(0).random((20, 6, 5, 3), dtype=np.float32)
+    labels = np.arange(20) % 2
+    last = from_arrays(images, labels)
+    first = from_arrays(np.moveaxis(images, -1, 1), labels)
+    assert last.spec == first.spec
+    assert last.train.inputs.equal(first.train.inputs)
+    assert any("(20, 6, 5, 3) have their channels last" in note for note in last.notes)
+    assert last.preprocessor.encode(images).equal(first.preprocessor.encode(images))
+    grey = from_arrays(
+        (images[..., 0] * 255).astype(np.uint8), labels, test=(images[..., :1], labels)
+    )
+    assert grey.spec.input_shape == (1, 6, 5)
+    assert grey.split("test").inputs.equal(torch.from_numpy(images[..., 0][:, None]))
+    assert any("read as grey images" in note for note in grey.notes)
+
+
+def test_a_mapped_array_of_images_with_channels_last_stays_on_disk(tmp_path: Path) -> None:
+    np.save(tmp_path / "x.npy", np.random.default_rng(0).random((20, 6, 5, 3)))
+    images, labels = np.load(tmp_path / "x.npy", mmap_mode="r"), np.arange(20) % 2
+    mapped, held = from_arrays(images, labels), from_arrays(np.array(images), labels)
+    assert isinstance(mapped.train, StoredSplit)
+    assert mapped.train.inputs.equal(held.train.inputs)
+
+
+def test_missing_numbers_are_filled_with_the_mean_of_the_training_rows() -> None:
+    values = np.arange(12.0).reshape(6, 2)
+    values[[0, 3], [0, 1]] = np.nan
+    config = ArraysConfig(missing="mean", val_size=0.0, test_size=0.0)
+    data = from_arrays(values, [0, 1] * 3, config=config)
+    means = np.nanmean(values, axis=0)
+    whole = np.where(np.isnan(values), means, values)
+    expected = (whole - whole.mean(0)) / whole.std(0)
+    torch.testing.assert_close(data.train.inputs, torch.from_numpy(expected).float())
+    assert "2 missing values, filled with the training mean" in data.notes
+    new = data.preprocessor.encode([[np.nan, 1.0]])
+    assert new[0, 0] == 0  # the mean
+    assert data.preprocessor.remarks([[np.nan, 1.0]]) == (
+        "1 missing values, filled with the training mean",
+    )
+    with pytest.raises(DataError, match="got inf"):
+        data.preprocessor.encode([[np.inf, 1.0]])
+
+
+def test_missing_numbers_of_a_file_are_left_to_its_owner(tmp_path: Path) -> None:
+    np.save(tmp_path / "x.npy", features(20))
+    mapped = np.load(tmp_path / "x.npy", mmap_mode="r")
+    with pytest.raises(ConfigError, match="missing='mean' is for arrays in memory"):
+        from_arrays(mapped, [0, 1] * 10, config=ArraysConfig(missing="mean"))
+
+
+def test_a_sparse_matrix_is_the_array_that_it_stands_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    dense = np.random.default_rng(0).random((40, 5)) * (np.arange(200).reshape(40, 5) % 3 == 0)
+    labels = np.arange(40) % 2
+    matrix = csr_array(dense)
+    whole = from_arrays(dense, labels, test=(dense, labels))
+    small = from_arrays(matrix, labels, test=(matrix, labels))
+    assert small.train.inputs.equal(whole.train.inputs)
+    monkeypatch.setattr(sparse_rows, "MOST_DENSE", 99)
+    large = from_arrays(matrix, labels, test=(matrix, labels))
+    assert isinstance(large.train, StoredSplit)
+    assert isinstance(large.test, StoredSplit)
+    assert large.preprocessor == whole.preprocessor
+    assert large.train.inputs.equal(whole.train.inputs)
+    assert whole.preprocessor.encode(coo_matrix(dense)).equal(whole.preprocessor.encode(dense))
+    changed = csr_array(dense * 2)
+    assert fingerprint(large.train) != fingerprint(from_arrays(changed, labels).train)

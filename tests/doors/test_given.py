@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.sparse import csr_matrix
 
 from tests.doors.door import Door, check_door
 from tests.repetition import slow_but
@@ -18,6 +19,16 @@ def features(rows: int, seed: int = 0) -> Any:
 
 def classes(rows: int) -> Any:
     return np.arange(rows) % 2
+
+
+def images(rows: int, seed: int = 0) -> Any:
+    return np.random.default_rng(seed).random((rows, 6, 5, 3), dtype=np.float32)
+
+
+def gaps(rows: int, seed: int = 0) -> Any:
+    values = features(rows, seed)
+    values[1::4, 1] = np.nan
+    return values
 
 
 def frame(rows: int, seed: int = 0) -> pd.DataFrame:
@@ -83,6 +94,34 @@ DOORS = {
         new=lambda: frame(5, 3),
         note="10 test rows are given",
         rows=(36, 4, 10),
+    ),
+    "images with channels last": Door(
+        given=lambda: {"data": (images(24), classes(24)), "validation": (images(8, 1), classes(8))},
+        new=lambda: images(5),
+        note="have their channels last",
+        rows=(24, 8, 0),
+    ),
+    "grey images of bytes": Door(
+        given=lambda: {"data": ((images(24)[..., 0] * 255).astype(np.uint8), classes(24))},
+        settings={"hidden": (4,), "factor": 1 / 255},
+        new=lambda: (images(5)[..., 0] * 255).astype(np.uint8),
+        note="read as grey images",
+    ),
+    "missing numbers, filled": Door(
+        given=lambda: {"data": (gaps(40), classes(40)), "test": (gaps(9, 1), classes(9))},
+        settings={"hidden": (4,), "missing": "mean"},
+        new=lambda: gaps(5),
+        note="filled with the training mean",
+    ),
+    "missing numbers, dropped": Door(
+        given=lambda: {"data": (gaps(40), features(40, 1)), "test": (gaps(9), features(9))},
+        settings={"hidden": (4,), "missing": "drop"},
+        new=lambda: features(5),
+        note="rows of data were dropped, a value is missing",
+    ),
+    "a sparse matrix": Door(
+        given=lambda: {"data": (csr_matrix(features(40)), features(40, 1)[:, 0])},
+        new=lambda: csr_matrix(features(5)),
     ),
     "a frame and a series": Door(
         given=lambda: {"data": labelled(40), "validation": labelled(10, 1)},

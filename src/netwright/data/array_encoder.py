@@ -12,13 +12,16 @@ import math
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
+import numpy as np
 import torch
 from torch import Tensor
 
 from netwright.core.checks import check_shape
 from netwright.core.errors import DataError
 from netwright.core.flat_record import from_plain, to_plain
+from netwright.data.image_layout import in_layout
 from netwright.data.input_profile import FeatureProfile
+from netwright.data.missing_values import filled
 from netwright.data.preprocessing import Preprocessor, readable
 from netwright.data.raw_arrays import column_names, read_numbers, to_float32, to_floats
 from netwright.data.targets import ArrayTarget, encode_classes, encode_labels, encode_reals
@@ -37,6 +40,7 @@ class ArrayEncoder(Preprocessor):
         scale: each feature is divided by it (F,); empty where inputs are not standardised.
         factor: multiplies inputs that are not standardised.
         columns: the columns of the frame that was learned from; a frame with others is refused.
+        fill: stands for each feature (F,) that is missing; empty where none may be.
     """
 
     kind: ClassVar[str] = "arrays"
@@ -49,6 +53,11 @@ class ArrayEncoder(Preprocessor):
     scale: tuple[float, ...] = ()
     factor: float = 1.0
     columns: tuple[str, ...] = ()
+    fill: tuple[float, ...] = ()
+
+    def filling(self, means: tuple[float, ...]) -> "ArrayEncoder":
+        """The same encoder with what stands for missing numbers."""
+        return replace(self, fill=means)
 
     def standardised(self, profile: FeatureProfile) -> "ArrayEncoder":
         """The same encoder with the mean and scale of the training rows."""
@@ -62,9 +71,17 @@ class ArrayEncoder(Preprocessor):
             raise DataError(
                 f"{name} must have the columns {', '.join(self.columns)}, got {', '.join(columns)}"
             )
-        values = to_floats(name, read_numbers(name, source))
+        array = in_layout(read_numbers(name, source), self.input_shape)
+        values = to_floats(name, array, gaps=bool(self.fill))
         check_shape(name, values, "N", *self.input_shape)
-        return self.scaled(values, name)
+        return self.scaled(filled(values, self.fill) if self.fill else values, name)
+
+    def remarks(self, source: Any) -> tuple[str, ...]:
+        """How many numbers are missing, where they are filled in."""
+        if not self.fill:
+            return ()
+        gaps = int(np.isnan(read_numbers("inputs", source)).sum())
+        return (f"{gaps} missing values, filled with the training mean",) if gaps else ()
 
     def scaled(self, values: Tensor, name: str = "inputs") -> Tensor:
         """Floats (N, ...) -> float32 (N, ...), standardised or multiplied by the factor."""

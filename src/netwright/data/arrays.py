@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Annotated, Any, Literal
 
+import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
@@ -21,6 +22,7 @@ from netwright.core.config import Doc, Positive
 from netwright.core.errors import ConfigError, DataError, ShapeError
 from netwright.data.array_encoder import ArrayEncoder
 from netwright.data.dataset import Data, Split, check_data
+from netwright.data.image_layout import to_channels_first
 from netwright.data.input_profile import (
     FeatureProfile,
     measure_features,
@@ -28,10 +30,12 @@ from netwright.data.input_profile import (
     stretches,
     training_weights,
 )
-from netwright.data.loading.mapped_inputs import MappedInputs, is_mapped
+from netwright.data.loading.mapped_inputs import MappedInputs, is_stored
 from netwright.data.loading.stored import StoredSplit
+from netwright.data.missing_values import Missing, filled, means_of_present
 from netwright.data.raw_arrays import WHOLE, column_names, read_numbers, to_float32, to_floats
 from netwright.data.source import DataConfig
+from netwright.data.sparse_rows import SparseRows, rows_of
 from netwright.data.spec import ClassType, DataSpec, InputKind
 from netwright.data.split import hold_out
 from netwright.data.targets import (
@@ -61,6 +65,13 @@ class ArraysConfig(DataConfig):
     factor: Annotated[
         Positive, Doc("factor for inputs that are not standardised; 1/255 scales bytes to [0, 1]")
     ] = 1.0
+    missing: Annotated[
+        Missing,
+        Doc(
+            "numbers that are missing (NaN): refuse them, fill in the mean of the training rows, "
+            "or drop their rows"
+        ),
+    ] = "refuse"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,7 +91,8 @@ class Names:
     targets: tuple[str, ...] = ()
 
 
-Inputs = Tensor | NDArray[Any]  # floats in memory, or an array that lies in a file
+# Floats in memory, or rows that are read when they are needed: in a file, or in a sparse matrix.
+Inputs = Tensor | NDArray[Any] | SparseRows
 DEFAULTS = ArraysConfig()
 UNNAMED = Names()
 KINDS: dict[int, InputKind] = {2: "features", 3: "series", 4: "image"}  # by their dimensions
@@ -101,8 +113,8 @@ def from_arrays(
     """Inputs and targets as data.
 
     Args:
-        inputs: features (N, F), series (N, T, F) of floats, or images (N, C, I, J); a mapped array
-            is not copied.
+        inputs: features (N, F), series (N, T, F) of floats, or images (N, C, I, J) or (N, I, J, C),
+            of bytes also (N, I, J); a mapped array is not copied, a large sparse matrix stays one.
         targets: classes (N,), labels (N, K), or reals (N,) or (N, K).
         config: the kind of target, the scaling, and how rows are held out.
         name: what refusals and reports call the data.
@@ -112,7 +124,8 @@ def from_arrays(
             that.
         test: the same to report on; then no row is held out for that.
     """
-    values = _read_inputs(inputs)
+    inputs = rows_of(inputs)
+    values, layout = _read_inputs(inputs, config.missing)
     raw_targets = read_targets(targets)
     _check_rows(name, values, raw_targets, config)
     kind, note = infer_kind(raw_targets) if config.kind == "auto" else (config.kind, "")
@@ -134,7 +147,11 @@ def from_arrays(
         classes=encoded if kind == "class" else None,
     )
     row_weights = read_weights(weights, len(values))
-    notes = [note]
+    notes = [note, layout]
+    if isinstance(values, Tensor) and config.missing == "mean":
+        encoder = encoder.filling(means_of_present(values, train))
+        notes += [_note_on_gaps(values)]
+        values = filled(values, encoder.fill)
     content = hashlib.sha256()
     seen = stretches("inputs", values, train, watch=content.update)
     if spec.inputs == "image":
@@ -171,15 +188,30 @@ def arrays_config(config: DataConfig, **settings: Any) -> ArraysConfig:
     )
 
 
-def _read_inputs(source: Any, name: str = "inputs") -> Inputs:
-    """Floats in memory, finite throughout; an array that lies in a file as it is."""
-    array = read_numbers(name, source)
+def _read_inputs(
+    source: Any, missing: Missing = "refuse", name: str = "inputs"
+) -> tuple[Inputs, str]:
+    """Floats in memory, or rows that are read later; and what was told of their layout."""
+    if is_stored(source) and missing != "refuse":
+        raise ConfigError(
+            f"missing={missing!r} is for arrays in memory: fill in or drop what is missing before"
+        )
+    if isinstance(source, SparseRows):
+        return source, ""
+    array, layout = to_channels_first(read_numbers(name, source))
     if array.ndim == 3 and array.dtype.kind in WHOLE:
         raise ShapeError(
             f"{name} of shape {array.shape} are integers: give a series (N, T, F) as floats, or "
             f"images as (N, C, I, J)"
         )
-    return array if is_mapped(source) else to_floats(name, array)
+    if is_stored(source):
+        return array, layout
+    try:
+        return to_floats(name, array, gaps=missing == "mean"), layout
+    except DataError as error:
+        if array.dtype.kind == "f" and np.isnan(array).any():
+            raise DataError(f"{error}; set missing to 'mean' or 'drop'") from None
+        raise
 
 
 def _split(
@@ -272,16 +304,22 @@ def _part(
     inputs, targets, *rest = given
     encoded = encoder.encode_targets(targets, f"{name} targets")
     weights = read_weights(rest[0] if rest else None, len(encoded), f"{name} weights")
-    if not is_mapped(inputs):
+    inputs = rows_of(inputs)
+    if not is_stored(inputs):
         read = encoder.encode(inputs, f"{name} inputs")
         return Split(inputs=read, targets=encoded, weights=weights)
-    values = _read_inputs(inputs, f"{name} inputs")
+    values, _ = _read_inputs(inputs, name=f"{name} inputs")
     shaped = torch.empty(values.shape, device="meta")  # of that shape, without its numbers
     check_shape(f"{name} inputs", shaped, "N", *encoder.input_shape)
     content = hashlib.sha256()
     for _ in stretches(f"{name} inputs", values, watch=content.update):
         pass  # what is not finite is refused on the way
     return _split(values, encoder, content.hexdigest(), encoded, weights)
+
+
+def _note_on_gaps(values: Tensor) -> str:
+    count = int(values.isnan().sum())
+    return f"{count} missing values, filled with the training mean" if count else ""
 
 
 def _notes_on_features(profile: FeatureProfile, spec: DataSpec) -> Iterator[str]:

@@ -24,6 +24,7 @@ from torch import Tensor
 
 from netwright.core.checks import check_finite
 from netwright.data.raw_arrays import to_floats
+from netwright.data.sparse_rows import SparseRows
 
 STRETCH = 2**22  # numbers that are looked at together
 
@@ -45,7 +46,7 @@ class FeatureProfile:
 
 def stretches(
     name: str,
-    values: Tensor | NDArray[Any],
+    values: Tensor | NDArray[Any] | SparseRows,
     rows: Tensor | None = None,
     *,
     watch: Callable[[memoryview], object] | None = None,

@@ -1,8 +1,9 @@
-"""Reading what a user hands over as an array: NumPy arrays, tensors, lists and frames.
+"""Reading what a user hands over as an array: NumPy arrays, tensors, lists, frames, sparse ones.
 
 Nothing here changes or keeps the source: what is returned may share its memory and is only read.
 """
 
+from math import inf
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,11 @@ WHOLE = "biu"
 TEXT = "U"
 
 
+def is_sparse(source: Any) -> bool:
+    """Whether this is a sparse matrix or array of scipy, without importing scipy."""
+    return type(source).__module__.startswith("scipy.sparse") and hasattr(source, "tocsr")
+
+
 def read_array(name: str, source: Any) -> NDArray[Any]:
     """The source as an array of whatever dtype it has."""
     try:
@@ -25,6 +31,8 @@ def read_array(name: str, source: Any) -> NDArray[Any]:
             tensor = source.detach().cpu()
             # NumPy has no bfloat16; float32 holds all of its values.
             source = (tensor.float() if tensor.dtype is torch.bfloat16 else tensor).numpy()
+        if is_sparse(source):
+            source = source.toarray()
         return np.asarray(source)
     except (ValueError, TypeError, RuntimeError):
         raise DataError(
@@ -40,13 +48,19 @@ def read_numbers(name: str, source: Any) -> NDArray[Any]:
     return array
 
 
-def to_floats(name: str, array: NDArray[Any]) -> Tensor:
-    """A copy as float32, or as float64 where float32 would lose something; finite throughout."""
+def to_floats(name: str, array: NDArray[Any], *, gaps: bool = False) -> Tensor:
+    """A copy as float32, or as float64 where float32 would lose something; finite throughout.
+
+    Args:
+        name: what refusals call it.
+        array: real numbers.
+        gaps: whether NaN, where a number is missing, is let through.
+    """
     exact = np.result_type(array.dtype, np.float32) == np.float32
     with np.errstate(over="ignore"):  # beyond float64 is infinity, and refused as such
         copy = array.astype(np.float32 if exact else np.float64, order="C")
     values = torch.from_numpy(copy)
-    check_finite(name, values)
+    check_finite(name, values.nan_to_num(nan=0.0, posinf=inf, neginf=-inf) if gaps else values)
     return values
 
 

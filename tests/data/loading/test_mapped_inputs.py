@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from netwright.core.errors import DataError
 from netwright.data.array_encoder import ArrayEncoder
-from netwright.data.loading.mapped_inputs import MappedInputs, is_mapped
+from netwright.data.loading.mapped_inputs import MappedInputs, is_stored
 
 ENCODER = ArrayEncoder(
     input_shape=(2,), target="real", num_outputs=1, mean=(1.0, -2.0), scale=(2.0, 0.5)
@@ -42,12 +42,12 @@ def test_what_is_not_finite_is_refused_when_it_is_read(tmp_path: Path) -> None:
         inputs.read(torch.tensor([0, 2]))
 
 
-def test_a_file_or_a_part_of_one_is_mapped_and_a_copy_is_not(tmp_path: Path) -> None:
+def test_a_file_or_a_part_of_one_is_stored_and_a_copy_is_not(tmp_path: Path) -> None:
     array = mapped(tmp_path, np.zeros((4, 2)))
-    assert is_mapped(array)
-    assert is_mapped(array[1:])
-    assert not is_mapped(array[[0, 2]])
-    assert not is_mapped(np.array(array))
+    assert is_stored(array)
+    assert is_stored(array[1:])
+    assert not is_stored(array[[0, 2]])
+    assert not is_stored(np.array(array))
 
 
 @pytest.mark.parametrize(

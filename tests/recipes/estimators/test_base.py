@@ -314,6 +314,15 @@ def test_images_are_learned_from_in_passes_and_as_reals(digits: Rows) -> None:
     assert reals.fit(inputs, y).score(inputs, y) > 0.5
 
 
+def test_images_may_have_their_channels_last(digits: Rows) -> None:
+    inputs, y = digits
+    last = np.moveaxis(inputs, 1, -1)
+    first, other = tiny_cnn().fit(inputs, y), tiny_cnn().fit(last, y)
+    assert np.array_equal(other.predict_proba(last), first.predict_proba(inputs))
+    with pytest.raises(ShapeError, match=r"^X must have shape \(N, 8, 8, 1\) as it had in fit"):
+        other.predict(inputs)
+
+
 @pytest.mark.parametrize("shape", [(5, 1, 8, 7), (5, 3, 8, 8), (5, 64), (5, 8, 8)])
 def test_refuses_images_of_another_shape_than_the_first(
     digits: Rows, shape: tuple[int, ...]

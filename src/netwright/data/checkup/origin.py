@@ -18,7 +18,8 @@ from netwright.data.array_encoder import ArrayEncoder
 from netwright.data.checkup.row_digests import row_digests
 from netwright.data.checkup.wording import first_few
 from netwright.data.dataset import Data, Split
-from netwright.data.loading.mapped_inputs import is_mapped
+from netwright.data.loading.mapped_inputs import is_stored
+from netwright.data.sparse_rows import rows_of
 from netwright.data.tables.encoding import TableEncoder
 from netwright.data.tables.table import TableConfig
 
@@ -88,7 +89,7 @@ class Origin:
         if not isinstance(self.source, tuple) or not isinstance(encoder, ArrayEncoder):
             return None
         inputs, targets = self.source[:2]
-        if is_mapped(inputs):
-            return None
+        if is_stored(rows_of(inputs)) or getattr(self.config, "missing", "") == "drop":
+            return None  # too many to look for, or not where they were
         whole = Split(inputs=encoder.encode(inputs), targets=encoder.encode_targets(targets))
         return SourceRows(whole, range(len(whole)), "row")

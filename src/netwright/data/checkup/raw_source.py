@@ -30,6 +30,7 @@ from netwright.data.images.pair_files import find_pairs, part_folders
 from netwright.data.images.pairs import PairsConfig
 from netwright.data.raw_arrays import column_names, read_array
 from netwright.data.series.table import SeriesConfig
+from netwright.data.sparse_rows import SparseRows, rows_of
 from netwright.data.tables.raw_table import RawTable
 from netwright.data.tables.reading import read_table
 from netwright.data.tables.splitting import find_split_column
@@ -149,6 +150,8 @@ _DROP_TARGET = "--drop-missing-target"
 
 
 def _of_inputs(inputs: Any) -> Examination:
+    if isinstance(rows_of(inputs), SparseRows):
+        return _NO_COLUMNS  # to look at all of it would make it dense
     values = read_array("inputs", inputs)
     if values.ndim != 2 or values.dtype.kind not in "biuf" or not len(values):
         return _NO_COLUMNS

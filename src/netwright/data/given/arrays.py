@@ -9,6 +9,9 @@ from netwright.data.arrays import ArraysConfig, from_arrays
 from netwright.data.dataset import Data
 from netwright.data.given.form import GivenForm
 from netwright.data.given.given import Given
+from netwright.data.loading.mapped_inputs import is_stored
+from netwright.data.missing_values import complete_rows
+from netwright.data.sparse_rows import rows_of
 
 
 def is_pair(source: Any) -> bool:
@@ -25,6 +28,9 @@ def check_same_form(given: Given, wanted: str) -> None:
 
 def _load(given: Given, config: ArraysConfig) -> Data:
     check_same_form(given, "(inputs, targets[, weights])")
+    dropped: tuple[str, ...] = ()
+    if config.missing == "drop":
+        given, dropped = _complete(given)
     inputs, targets, *rest = given.data
     data = from_arrays(
         inputs,
@@ -34,7 +40,18 @@ def _load(given: Given, config: ArraysConfig) -> Data:
         validation=given.validation,
         test=given.test,
     )
-    return replace(data, test_is_given=given.test is not None)
+    notes = (*dropped, *data.notes)
+    return replace(data, test_is_given=given.test is not None, notes=notes)
+
+
+def _complete(given: Given) -> tuple[Given, tuple[str, ...]]:
+    """The rows in which nothing is missing, and how many were dropped."""
+    parts = {"data": given.data, "validation": given.validation, "test": given.test}
+    if is_stored(rows_of(given.data[0])):
+        return given, ()  # whoever reads it says that it has to be done before
+    kept = {name: complete_rows(name, part) for name, part in parts.items() if part is not None}
+    notes = tuple(note for _, note in kept.values() if note)
+    return replace(given, **{name: part for name, (part, _) in kept.items()}), notes
 
 
 def _settings(_source: Any, _settings: Mapping[str, Any]) -> type[ArraysConfig]:

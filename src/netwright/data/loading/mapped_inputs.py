@@ -1,4 +1,4 @@
-"""Inputs in a memory-mapped array: the file is the data, and a batch copies its rows out of it.
+"""Inputs in a memory-mapped array or a sparse matrix: a batch copies its rows out of it.
 
 Shapes: N examples, B rows read together.
 """
@@ -14,10 +14,11 @@ from torch import Tensor
 from netwright.data.array_encoder import ArrayEncoder
 from netwright.data.loading.stored import StoredInputs
 from netwright.data.raw_arrays import to_floats
+from netwright.data.sparse_rows import SparseRows
 
 
 class MappedInputs(StoredInputs):
-    """The rows of a mapped array, each encoded as it is read.
+    """The rows of a mapped array or of a sparse matrix, each encoded as it is read.
 
     Args:
         array: (N, ...), real numbers.
@@ -25,7 +26,9 @@ class MappedInputs(StoredInputs):
         content: a digest of all bytes of the array, taken when its rows were looked through.
     """
 
-    def __init__(self, array: NDArray[Any], encoder: ArrayEncoder, content: str) -> None:
+    def __init__(
+        self, array: NDArray[Any] | SparseRows, encoder: ArrayEncoder, content: str
+    ) -> None:
         self.array, self.encoder, self.content = array, encoder, content
 
     def __len__(self) -> int:
@@ -55,6 +58,6 @@ class MappedInputs(StoredInputs):
         return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 
 
-def is_mapped(source: Any) -> bool:
-    """Whether this is an array that lies in a file, or a part of one."""
-    return isinstance(source, np.memmap)
+def is_stored(source: Any) -> bool:
+    """Whether rows of this are read when they are needed: an array in a file, a sparse matrix."""
+    return isinstance(source, np.memmap | SparseRows)

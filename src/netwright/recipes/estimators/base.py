@@ -65,6 +65,7 @@ class NetEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn ha
     model_: nn.Module
     history_: History
     _prepared: Prepared  # without its rows
+    _given_shape: tuple[int, ...]  # of one input, its channels first or last
     _training_state: TrainingState | None
 
     def __init__(
@@ -107,7 +108,7 @@ class NetEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn ha
         """Learn from scratch.
 
         Args:
-            X: features (N, F), series (N, T, F), or images (N, C, I, J).
+            X: features (N, F), series (N, T, F), or images (N, C, I, J) or (N, I, J, C).
             y: targets (N,), or (N, K) for several labels or reals.
             sample_weight: how much each row counts (N,); one with 0 counts as not there.
         """
@@ -200,13 +201,16 @@ class NetEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn ha
 
     def _validated(self, *arrays: Any, first: bool, **how: Any) -> Any:
         """X, or X and y, that scikit-learn finds right; each input is shaped as the first ones."""
-        wanted = () if first else self._prepared.data.spec.input_shape
+        wanted = () if first else self._given_shape
         if len(wanted) > 1:  # scikit-learn looks at its first dimension alone
             got = tuple(np.shape(arrays[0]))
             if got[1:] != wanted:
                 shape = ", ".join(map(str, wanted))
                 raise ShapeError(f"X must have shape (N, {shape}) as it had in fit, got {got}")
-        return validate_data(self, *arrays, reset=first, allow_nd=True, **how)
+        found = validate_data(self, *arrays, reset=first, allow_nd=True, **how)
+        if first:
+            self._given_shape = tuple(np.shape(arrays[0]))[1:]
+        return found
 
     def _settle(
         self, prepared: Prepared, history: History, training_state: TrainingState | None
