@@ -8,7 +8,8 @@ import pytest
 from netwright.core.config import describe, parse, to_mapping
 from netwright.core.errors import ConfigError
 from netwright.optimizers.catalog import OPTIMIZERS
-from netwright.train.settings import Pace, TrainConfig, batch_size_for, pace_for
+from netwright.train.settings import Pace, TrainConfig, batch_size_for, pace_for, pace_of
+from tests.data.batches.test_split import split as loader_split
 from tests.train.toy_runs import toy_data, toy_fit, toy_net, toy_start
 
 NAN, INFINITY = float("nan"), float("inf")
@@ -174,3 +175,35 @@ def test_a_limit_of_updates_without_epochs_is_the_length_of_the_run() -> None:
     assert (part, part.all_updates) == (Pace(10, 3, 3, 7), 7)
     both = pace_for(TrainConfig(max_steps=7, epochs=5, batch_size=10), 95)
     assert (both, both.all_updates) == (Pace(10, 10, 5), 50)  # schedules span the epochs, as ever
+
+
+@pytest.mark.parametrize(
+    ("batches", "settings", "pace"),
+    [
+        (6, {"epochs": 3}, Pace(4, 6, 3)),
+        (6, {"epochs": 3, "accumulate": 4}, Pace(4, 2, 3)),
+        (6, {}, Pace(4, 6, 167)),
+        (6, {"max_steps": 13}, Pace(4, 6, 3, 13)),
+        (None, {"max_steps": 13, "accumulate": 2}, Pace(4, 13, 1, 13)),
+    ],
+)
+def test_batches_of_a_loader_are_counted_as_they_are(
+    batches: int | None, settings: dict[str, Any], pace: Pace
+) -> None:
+    assert pace_of(TrainConfig(**settings), loader_split(batches)) == pace
+
+
+@pytest.mark.parametrize(
+    ("batches", "settings", "told"),
+    [
+        (6, {"batch_size": 8}, "batch_size is that of the DataLoader, 4: remove batch_size=8"),
+        (6, {"optimizer": "lbfgs"}, "lbfgs uses all rows at a step, a DataLoader gives batches"),
+        (None, {}, "give max_steps"),
+        (None, {"epochs": 2, "max_steps": 4}, "give max_steps"),
+    ],
+)
+def test_what_does_not_go_with_batches_of_a_loader_is_refused(
+    batches: int | None, settings: dict[str, Any], told: str
+) -> None:
+    with pytest.raises(ConfigError, match=told):
+        pace_of(TrainConfig(**settings), loader_split(batches))

@@ -12,12 +12,14 @@ import torch
 from torch import Tensor
 
 from netwright.core.trees import Tree, tensors_of
+from netwright.data.batches.split import SourceSplit
 from netwright.data.dataset import Split
 from netwright.data.loading.stored import StoredSplit
 from netwright.data.loading.windows import WindowSplit
 from netwright.data.pixels import PixelSplit
 
 CHUNK = 1024  # rows at a time: they stay in the processor's cache
+OF_LOADER = "first batches"  # the rows are those that a loader gives first
 ODD = 0x5851F42D4C957F2D  # a multiplier that spreads bits well (Knuth's MMIX generator)
 
 
@@ -46,7 +48,7 @@ def _kept(split: Split) -> tuple[Tree, str]:
         return split.pixels, hashlib.sha256(repr(split.scaling).encode()).hexdigest()[:16]
     if isinstance(split, WindowSplit):  # each token once, however often windows hold it
         return split.stream[:, None], f"windows of {split.window} every {split.stride}"
-    return split.inputs, ""
+    return split.inputs, OF_LOADER if isinstance(split, SourceSplit) else ""
 
 
 def _row_numbers(values: Tensor, part: int) -> Tensor:

@@ -13,11 +13,13 @@ from typing import Any, ClassVar, Literal
 
 import torch
 from torch import Tensor
+from torch.utils.data import DataLoader
 
 from netwright.core.checks import check_finite
 from netwright.core.errors import DataError, ShapeError
 from netwright.core.flat_record import from_plain, to_plain
 from netwright.core.trees import Tree, tensors_of
+from netwright.data.batches.unlabelled import unlabelled_inputs
 from netwright.data.preprocessing import Preprocessor, readable
 from netwright.data.targets import ArrayTarget, encode_classes, encode_labels, encode_reals
 
@@ -51,7 +53,9 @@ class TreeEncoder(Preprocessor):
     class_names: tuple[str, ...] = ()
 
     def encode(self, source: Any, name: str = "inputs") -> Tree:
-        """Tensors or arrays in the form that was learned from -> the same as tensors."""
+        """Tensors or arrays of the form that was learned from, or a loader of them -> tensors."""
+        if isinstance(source, DataLoader):
+            source = unlabelled_inputs(source)
         values = [self._part(name, *part) for part in enumerate(self._given(source, name))]
         if len({len(part) for part in values}) > 1:
             lengths = " and ".join(str(len(part)) for part in values)

@@ -5,6 +5,7 @@ Shapes: N examples, C classes or labels, K reals, I rows and J columns of a mask
 
 from collections.abc import Sequence
 from contextlib import closing
+from typing import NamedTuple
 
 import torch
 from torch import Tensor, nn
@@ -13,8 +14,10 @@ from netwright.core.errors import DataError
 from netwright.core.evaluation import evaluating
 from netwright.core.outputs import Output
 from netwright.core.trees import Tree, count_numbers, split_rows, take_rows, tensors_of
+from netwright.data.batches.split import SourceSplit
 from netwright.data.dataset import Split
-from netwright.data.loading.loader import Loader
+from netwright.data.loading.loader import Batch, Loader
+from netwright.data.loading.source_loader import SourceLoader
 from netwright.data.loading.worker_loader import build_loader
 from netwright.metrics.samples import exact_dtype
 from netwright.train.own.metrics import measure_own
@@ -84,10 +87,23 @@ def predict(model: nn.Module, inputs: Tree, task: Task) -> Tensor:
     return torch.cat(parts)
 
 
+class Evaluation(NamedTuple):
+    """The metrics of a split, and what the baseline is measured on: its targets and weights."""
+
+    metrics: dict[str, float]
+    targets: Tensor
+    weights: Tensor | None
+
+
 def evaluate(model: nn.Module, split: Split, task: Task, *, workers: int = 0) -> dict[str, float]:
     """The loss and every metric of a split; see `measure_quickly`."""
+    return evaluate_rows(model, split, task, workers=workers).metrics
+
+
+def evaluate_rows(model: nn.Module, split: Split, task: Task, *, workers: int = 0) -> Evaluation:
+    """The same with the targets (N, ...) and weights (N,) that were measured, on the CPU."""
     loss, counted = torch.zeros(2, dtype=torch.float64)
-    compared = []
+    compared, seen = [], Seen()
     with evaluating(model), closing(_loader(split, task, workers)) as loader:
         for batch in loader.epoch(0):
             output: Tensor | Output = model(batch.inputs)
@@ -96,16 +112,52 @@ def evaluate(model: nn.Module, split: Split, task: Task, *, workers: int = 0) ->
             counted += count
             answers = task.answers(model, batch.inputs, output)
             compared.append(task.compared(answers, batch.targets).cpu())
-    weights = None if split.weights is None else split.weights.cpu()
-    measures = task.measure(torch.cat(compared), split.targets.cpu(), weights)
-    return {"loss": float(loss / counted), **measures}
+            if isinstance(loader, SourceLoader):
+                seen.add(batch)
+    targets, weights = seen.joined() if isinstance(loader, SourceLoader) else _held(split)
+    measures = task.measure(torch.cat(compared), targets, weights)
+    return Evaluation({"loss": float(loss / counted), **measures}, targets, weights)
 
 
 def evaluate_baseline(split: Split, guess: Tensor, task: Task) -> dict[str, float]:
     """The metrics of one guess (C,) for all examples or pixels: class shares, or the mean."""
-    weights = None if split.weights is None else split.weights.cpu()
-    targets = split.targets.cpu()
+    measured = split.to_measure() if isinstance(split, SourceSplit) else split
+    if not isinstance(measured, SourceSplit):
+        return measure_baseline(*_held(measured), guess, task)
+    seen = Seen()
+    for batch in SourceLoader(measured, learns=False).epoch(0):
+        seen.add(batch)
+    return measure_baseline(*seen.joined(), guess, task)
+
+
+def measure_baseline(
+    targets: Tensor, weights: Tensor | None, guess: Tensor, task: Task
+) -> dict[str, float]:
+    """The same for targets (N, ...) on the CPU."""
     return task.measure(task.guessed(guess, targets), targets, weights)
+
+
+class Seen:
+    """The targets and weights of batches as they come."""
+
+    def __init__(self) -> None:
+        self.targets: list[Tensor] = []
+        self.weights: list[Tensor] = []
+
+    def add(self, batch: Batch) -> None:
+        """Keep those of one batch, on the CPU."""
+        self.targets.append(batch.targets.cpu())
+        if batch.weights is not None:
+            self.weights.append(batch.weights.cpu())
+
+    def joined(self) -> tuple[Tensor, Tensor | None]:
+        """Those of all batches."""
+        return torch.cat(self.targets), torch.cat(self.weights) if self.weights else None
+
+
+def _held(split: Split) -> tuple[Tensor, Tensor | None]:
+    """The targets and weights of a split in memory."""
+    return split.targets.cpu(), None if split.weights is None else split.weights.cpu()
 
 
 def _batch_size(example: Tree, task: Task) -> int:
@@ -124,6 +176,8 @@ def _batch_size(example: Tree, task: Task) -> int:
 def _loader(split: Split, task: Task, workers: int, ranks: Ranks = ALONE) -> Loader:
     if len(split) == 0:
         raise DataError("there are no examples to measure")
+    if isinstance(split, SourceSplit):
+        split = split.to_measure()
     first = torch.zeros(1, dtype=torch.int64, device=split.targets.device)
     return build_loader(
         split,

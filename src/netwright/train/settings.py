@@ -7,6 +7,8 @@ from typing import NamedTuple
 from netwright.core.config import marked_fields
 from netwright.core.errors import ConfigError
 from netwright.data.augment.catalog import AUGMENTATIONS
+from netwright.data.batches.split import NEEDS_STEPS, SourceSplit
+from netwright.data.dataset import Split
 from netwright.optimizers.catalog import OPTIMIZERS
 from netwright.optimizers.optimizer import OptimizerEntry
 from netwright.train.run_setting_groups import Hardware, Keeping, Stopping
@@ -141,6 +143,31 @@ def pace_for(config: TrainConfig, rows: int) -> Pace:
         return Pace(batch_size, updates, math.ceil(config.max_steps / updates), config.max_steps)
     most = 100 if searches else 300
     return Pace(batch_size, updates, config.epochs or min(most, max(30, math.ceil(1000 / updates))))
+
+
+def pace_of(config: TrainConfig, train: Split) -> Pace:
+    """The pace of these settings on these examples: batches of a loader are as they are."""
+    if not isinstance(train, SourceSplit):
+        return pace_for(config, len(train))
+    size, rule = train.batch_size, config.rule
+    if config.batch_size not in {None, size}:
+        raise ConfigError(
+            f"batch_size is that of the DataLoader, {size}: remove batch_size={config.batch_size}, "
+            f"or give the Dataset instead"
+        )
+    if rule.full_batch or rule.closure:
+        raise ConfigError(
+            f"{config.optimizer} uses all rows at a step, a DataLoader gives batches: use another "
+            f"optimizer, or give arrays"
+        )
+    if train.batches is None:
+        if config.max_steps is None or config.epochs is not None:
+            raise ConfigError(NEEDS_STEPS)
+        return Pace(size, config.max_steps, 1, config.max_steps)
+    updates = math.ceil(train.batches / config.accumulate)
+    if config.epochs is None and config.max_steps is not None:
+        return Pace(size, updates, math.ceil(config.max_steps / updates), config.max_steps)
+    return Pace(size, updates, config.epochs or min(300, max(30, math.ceil(1000 / updates))))
 
 
 def batch_size_for(count: int) -> int:

@@ -10,6 +10,7 @@ from torch import nn
 from netwright.core.devices import pick_device
 from netwright.core.errors import ConfigError
 from netwright.core.seeding import derive_seed, seeded
+from netwright.data.batches.split import SourceSplit
 from netwright.data.dataset import Data, Split
 from netwright.data.loading.loader import Loader
 from netwright.data.loading.worker_loader import build_loader
@@ -25,7 +26,7 @@ from netwright.train.precision import build_scaler
 from netwright.train.ranks import ALONE, Ranks
 from netwright.train.regularization import Regularizers, build_average, regularizing_callbacks
 from netwright.train.saving.conditions import describe_conditions
-from netwright.train.settings import TrainConfig, pace_for
+from netwright.train.settings import TrainConfig, pace_of
 from netwright.train.state import TrainState
 from netwright.train.step import UpdateStep
 from netwright.train.tasks.task import Task
@@ -75,7 +76,7 @@ class Trainer:
         model.to(device)
         config = self.config
         lay_out(model, config.channels_last, config.precision, device)
-        entry, pace = config.rule, pace_for(config, len(data.train))
+        entry, pace = config.rule, pace_of(config, data.train)
         snapshots = {"period": pace.updates} if entry.full_gradient else {}
         optimizer = build_optimizer(
             entry,
@@ -254,11 +255,13 @@ class Trainer:
         """What the settings ask for beside the steps."""
         first, last = regularizing_callbacks(self.config, self.seed, data.spec, model)
         if self.config.carry_state:
-            first.append(CarryState(model, pace_for(self.config, len(data.train)).batch_size))
+            first.append(CarryState(model, pace_of(self.config, data.train).batch_size))
         return Regularizers(first, last)
 
     def _loader(self, train: Split) -> Loader:
-        pace = pace_for(self.config, len(train))
+        pace = pace_of(self.config, train)
+        if isinstance(train, SourceSplit) and train.batches is None:
+            train = train.changed(batches=pace.updates * self.config.accumulate)
         ranks = self.ranks
         return build_loader(
             train,

@@ -9,6 +9,8 @@ from netwright.data.given.arrays import ARRAYS
 from netwright.data.given.catalog import FORMS, form_of
 from netwright.data.given.frames import FRAME
 from netwright.data.given.labelled_frames import LABELLED_FRAME
+from netwright.data.given.loaders import LOADER
+from tests.data.batches.loaders import noisy_loader
 
 
 def test_each_form_is_found() -> None:
@@ -17,6 +19,7 @@ def test_each_form_is_found() -> None:
     assert form_of((mixed, mixed["x"])) is LABELLED_FRAME
     assert form_of((mixed[["x"]], mixed["x"])) is ARRAYS
     assert form_of((np.zeros((4, 2)), np.zeros(4))) is ARRAYS
+    assert form_of(noisy_loader()) is LOADER
 
 
 def test_what_has_no_form_is_refused_with_all_that_there_are() -> None:

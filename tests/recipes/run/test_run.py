@@ -106,7 +106,7 @@ def test_it_opens_on_the_device_of_training_where_the_machine_has_it(
     assert table_run.folder is not None
     shutil.copytree(table_run.folder, tmp_path / "copy")
     written = (tmp_path / "copy" / "config.yaml").read_text(encoding="utf-8")
-    monkeypatch.setattr("netwright.recipes.run.run.pick_device", pick)
+    monkeypatch.setattr("netwright.recipes.saved.model_of_run.pick_device", pick)
     for name, place in (("auto", "cpu"), ("cuda:1", "meta"), ("cuda:7", "cpu")):
         changed = re.sub(r"device: .*", f"device: {name}", written)
         assert name in changed

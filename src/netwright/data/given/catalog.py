@@ -7,8 +7,9 @@ from netwright.data.given.arrays import ARRAYS
 from netwright.data.given.form import GivenForm
 from netwright.data.given.frames import FRAME
 from netwright.data.given.labelled_frames import LABELLED_FRAME
+from netwright.data.given.loaders import LOADER
 
-FORMS = (FRAME, LABELLED_FRAME, ARRAYS)
+FORMS = (LOADER, FRAME, LABELLED_FRAME, ARRAYS)
 
 
 def form_of(source: Any) -> GivenForm:

@@ -14,6 +14,7 @@ import torch
 from torch import Tensor
 
 from netwright.core.errors import DataError
+from netwright.data.batches.split import SourceSplit
 from netwright.data.dataset import Data, Split
 from netwright.data.loading.windows import WindowSplit
 from netwright.data.pixels import PixelSplit
@@ -154,6 +155,8 @@ def sample_stored(data: Data, most: int = MOST_SHOWN) -> Sample:
 
 def _shown(split: Split, most: int) -> Split:
     """Stored rows are read, bytes stay bytes, few windows are copied; all else stays as it is."""
+    if isinstance(split, SourceSplit):
+        return split.take(evenly_spaced(len(split), most).to(split.targets.device))
     if isinstance(split, StoredSplit):
         shown = split.take(evenly_spaced(len(split), most))
         return Split(inputs=shown.inputs, targets=shown.targets, weights=shown.weights)

@@ -11,8 +11,10 @@ from collections.abc import Iterator
 import torch
 from torch import Tensor
 
+from netwright.data.batches.split import SourceSplit
 from netwright.data.dataset import Split
 from netwright.data.loading.loader import Batch, BatchLoader, Loader
+from netwright.data.loading.source_loader import SourceLoader
 from netwright.data.loading.stored import StoredSplit
 from netwright.data.loading.worker_pool import PATIENCE, Reading, WorkerPool, read_here
 
@@ -110,7 +112,12 @@ def build_loader(  # noqa: PLR0913 - those of every loader, and three of its own
     persistent: bool = True,
     lanes: bool = False,
 ) -> Loader:
-    """The loader for a split: data in memory needs no workers, and is all that has lanes."""
+    """The loader for a split: data in memory needs no workers, and is all that has lanes.
+
+    Batches of a caller's own are taken as they are; to shuffle says that they are learned from.
+    """
+    if isinstance(split, SourceSplit) and not lanes:
+        return SourceLoader(split, seed=seed, learns=shuffle, world=world)
     if lanes or not isinstance(split, StoredSplit):
         return BatchLoader(
             split, batch_size, seed=seed, shuffle=shuffle, rank=rank, world=world, lanes=lanes

@@ -19,6 +19,7 @@ from netwright.core.evaluation import differentiable, evaluating
 from netwright.core.outputs import Output, logits_of
 from netwright.core.seeding import seeded
 from netwright.core.trees import Tree, count_rows, map_tensors, shapes_of, tensors_of
+from netwright.data.batches.split import SourceSplit
 from netwright.data.dataset import Data
 from netwright.data.loading.loader import Batch
 from netwright.data.loading.worker_loader import build_loader
@@ -147,7 +148,8 @@ def time_step(model: nn.Module, data: Data, task: Task, rows: int) -> float:
 
 
 def _first(model: nn.Module, data: Data, rows: int) -> Batch:
-    loader = build_loader(data.train, min(rows, len(data.train)), shuffle=False)
+    train = data.train.in_memory() if isinstance(data.train, SourceSplit) else data.train
+    loader = build_loader(train, min(rows, len(train)), shuffle=False)
     batch: Batch = map_tensors(lambda tensor: tensor.to(device_of(model)), next(loader.epoch(0)))
     return batch
 

@@ -18,6 +18,7 @@ from netwright.core.errors import ConfigError, DataError
 from netwright.core.learner import Learner
 from netwright.core.seeding import derive_seed, seeded
 from netwright.core.trees import move
+from netwright.data.batches.split import SourceSplit
 from netwright.data.dataset import Data, Split, check_data
 from netwright.data.given.given import with_splits
 from netwright.models.catalog import MODELS
@@ -31,6 +32,7 @@ from netwright.recipes.fitting.learner_fit import unused_settings
 from netwright.recipes.fitting.own_module import check_complex, check_own_module
 from netwright.recipes.fitting.own_task import own_task
 from netwright.recipes.fitting.prepared import Prepared
+from netwright.recipes.fitting.ready_batches import fit_to_module
 from netwright.recipes.fitting.training import train
 from netwright.recipes.plan.convex_training import choose_optimizer, goes_to_optimum, start_at_zero
 from netwright.recipes.plan.given_settings import given_to
@@ -43,7 +45,7 @@ from netwright.recipes.saved.resume import AUTO, NEVER
 from netwright.train.callback import Callback, check_callbacks
 from netwright.train.own.metrics import read_metrics
 from netwright.train.own.parts import NO_PARTS, OwnParts, take_own
-from netwright.train.settings import pace_for
+from netwright.train.settings import pace_of
 from netwright.train.trainer import Trainer
 
 ONE_NUMBER = "Expected more than 1 value per channel"  # so torch refuses to normalise it
@@ -73,7 +75,7 @@ def fit(  # noqa: PLR0913 - the one door, with a name for each question
         model: a name ("mlp"), a config (`MLPConfig(hidden=(64,))`), a module of your own, or a
             whole recipe (`nw.load_recipe("recipe.yaml")`), which names its data.
         data: a name ("digits", which is the default), a path ("Default.csv"), (inputs, targets),
-            a frame, or `Data`.
+            a frame, a torch `DataLoader`, whose batches are taken as they are, or `Data`.
         validation: rows to choose the best epoch by, in the form of `data`; then every row of
             `data` is learned from, unless `test_size` is set too.
         test: rows to report on, in the form of `data`; then none of `data` are held out for it.
@@ -171,15 +173,17 @@ def put_together(
         own: what else the user handed over.
         is_part: more rows will come, so these may be of one class.
     """
-    check_data(data, is_part=is_part)
+    is_loader = isinstance(data.train, SourceSplit)
+    check_data(data, is_part=is_part or is_loader)
     rows = len(data.train)
     size = recipe.train.batch_size
-    if size is not None and size > rows:
+    if size is not None and size > rows and not is_loader:
         raise ConfigError(
             f"batch_size {size} is more than the {rows} training rows of {data.name}; use {rows} "
             f"or fewer"
         )
     module = _module(recipe, data, module, own)
+    data = fit_to_module(data, module, recipe)
     learns_by_itself = isinstance(module, Learner | Ensemble)
     task = own_task(recipe, data, module, own)
     recipe = replace(recipe, own=own.names)
@@ -187,7 +191,7 @@ def put_together(
         recipe = replace(recipe, train=choose_optimizer(recipe.train, module, task, data))
         if goes_to_optimum(recipe.train, module, task, data):
             start_at_zero(module)
-    pace = pace_for(recipe.train, rows)
+    pace = pace_of(recipe.train, data.train)
     check_last_batch(module, data, pace.batch_size)
     if not learns_by_itself:
         epochs = pace.epochs if pace.last_step is None else None
@@ -270,6 +274,8 @@ def run_path(run: str | Path | Run) -> str:
 def check_last_batch(module: nn.Module, data: Data, size: int) -> None:
     """Refuse a batch of one row where batch norm would have to find its spread in one number."""
     rows = len(data.train)
+    if isinstance(data.train, SourceSplit):
+        rows = data.train.source.rows or size
     if (size > 1 and rows % size != 1) or _can_normalise_one(module, data.train):
         return
     better = next(other for other in range(max(2, size - 1), rows + 1) if rows % other != 1)

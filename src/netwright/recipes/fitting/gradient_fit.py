@@ -9,6 +9,7 @@ from netwright.core.errors import ConfigError
 from netwright.core.finding import Finding
 from netwright.core.terminal.console import print_message, print_warning
 from netwright.core.terminal.interrupts import Interrupt
+from netwright.data.batches.split import SourceSplit
 from netwright.data.dataset import Data
 from netwright.recipes.fitting.outcome import Outcome
 from netwright.recipes.fitting.prepared import Prepared, RunContext
@@ -20,6 +21,7 @@ from netwright.train.callback import Callback
 from netwright.train.callbacks.doctor import Doctor
 from netwright.train.callbacks.early_stopping import EarlyStopping
 from netwright.train.callbacks.history_file import HistoryFile
+from netwright.train.callbacks.keep_batches import KeepBatches
 from netwright.train.callbacks.keep_path import KeepPath
 from netwright.train.callbacks.non_finite import GuardNonFinite
 from netwright.train.callbacks.progress import Progress
@@ -50,7 +52,7 @@ def gradient_fit(prepared: Prepared, here: RunContext) -> Outcome:
     with Interrupt() as interrupt:
         best = _early_stopping(config, data, task)
         doctor = _doctor(config, here)
-        watched = [*_watched(config, here, best), doctor]
+        watched = [*_watched(config, here, best), *_kept_batches(data, here), doctor]
         guard = GuardNonFinite(config.on_non_finite, watched)
         callbacks = [guard, *_callbacks(config, here, watched, interrupt)]
         convergence = _convergence(prepared)
@@ -132,6 +134,13 @@ def _callbacks(
     if config.max_time is not None:
         callbacks.append(TimeLimit(config.max_time))
     return callbacks
+
+
+def _kept_batches(data: Data, here: RunContext) -> list[Callback]:
+    """What keeps the place in a loader of the caller's own, where there is one."""
+    if not isinstance(data.train, SourceSplit):
+        return []
+    return [KeepBatches(data.train.source, may_differ="data" in here.allow, quiet=here.quiet)]
 
 
 def _doctor(config: TrainConfig, here: RunContext) -> Doctor:

@@ -36,7 +36,7 @@ from netwright.recipes.saved.run_folder import (
 )
 from netwright.recipes.saved.start_from import check_tokens, compare_scaling, take_weights
 from netwright.train.callback import Callback
-from netwright.train.evaluate import evaluate, evaluate_baseline
+from netwright.train.evaluate import evaluate_rows, measure_baseline
 from netwright.train.ranks import Ranks, joined
 from netwright.train.trainer import Trainer
 
@@ -220,14 +220,16 @@ def _results(prepared: Prepared, outcome: Outcome) -> dict[str, Any]:
     data, task = prepared.data, prepared.task
     split = [name for name, _ in data.splits()][-1]
     examples = data.split(split).to(device_of(prepared.model))
-    metrics = evaluate(prepared.model, examples, task, workers=prepared.recipe.train.workers)
-    baseline = evaluate_baseline(examples, task.baseline(data.train), task)
+    workers = prepared.recipe.train.workers
+    measured = evaluate_rows(prepared.model, examples, task, workers=workers)
+    guess, metrics = task.baseline(data.train), measured.metrics
+    baseline = measure_baseline(measured.targets, measured.weights, guess, task)
     return {
         "format": 1,
         "status": outcome.status,
         "finished": outcome.finished,
         "split": split,
-        "rows": len(examples),
+        "rows": len(measured.targets),
         "metrics": metrics,
         "baseline": baseline,
         "baseline_rule": task.describe_baseline(

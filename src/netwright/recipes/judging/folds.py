@@ -16,7 +16,9 @@ from torch import Tensor
 
 from netwright.core.config import Config
 from netwright.core.errors import ConfigError, DataError
+from netwright.core.trees import join_rows
 from netwright.data.array_encoder import ArrayEncoder
+from netwright.data.batches.split import SourceSplit
 from netwright.data.dataset import Data, Split
 from netwright.data.images.folder import ImageFolderConfig
 from netwright.data.input_profile import measure_features, stretches, training_weights
@@ -72,6 +74,10 @@ def foldable(source: Any, config: Config | None, data: Data) -> FoldableData:
         config: its settings; None for arrays and `Data`.
         data: what was loaded from it.
     """
+    if isinstance(data.train, SourceSplit):
+        raise ConfigError(
+            "batches of a DataLoader cannot be divided into folds: give its Dataset, or arrays"
+        )
     if isinstance(data.preprocessor, SeriesEncoder | CorpusEncoder):
         raise ConfigError(
             f"{data.name} cannot be cross-validated: its windows overlap or adjoin in one "
@@ -183,7 +189,7 @@ def _join(parts: list[Split]) -> Split:
         scaling = images[0].scaling
         return PixelSplit(pixels=pixels, scaling=scaling, targets=targets, weights=weights)
     if not isinstance(parts[0], StoredSplit):
-        inputs = torch.cat([part.inputs for part in parts])
+        inputs = join_rows([part.inputs for part in parts])
         return Split(inputs=inputs, targets=targets, weights=weights)
     stored = [part for part in parts if isinstance(part, StoredSplit)]
     if any(part.stored is not stored[0].stored for part in stored) or len(stored) < len(parts):

@@ -20,6 +20,7 @@ import torch
 from torch import nn
 
 from netwright.core.config import changed_fields
+from netwright.data.batches.split import SourceSplit
 from netwright.data.dataset import Data
 from netwright.models.model import Model
 from netwright.train.ranks import count_processes
@@ -39,6 +40,8 @@ def has_optimum(module: nn.Module, task: Task, data: Data) -> bool:
     if not (isinstance(module, Model) and module.is_linear(module.config)):
         return False
     if task.own_loss is not None or task.loss_name not in SMOOTH:
+        return False
+    if isinstance(data.train, SourceSplit):  # not all of its rows are at hand at once
         return False
     enough = len(data.train) >= 2 * (data.spec.num_features + 1)
     return enough or data.spec.target == "real"  # least squares end somewhere in any case

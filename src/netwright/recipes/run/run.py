@@ -8,16 +8,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import torch
 from torch import Tensor, nn
 
 from netwright.core.config import parse
-from netwright.core.devices import device_of, pick_device
+from netwright.core.devices import device_of
 from netwright.core.errors import ConfigError, DataError, NetwrightError
 from netwright.core.files.inside import has_file
 from netwright.core.files.storage import read_json
 from netwright.core.trees import Tree, count_rows, move
 from netwright.data.dataset import Data, Split
+from netwright.data.given.loaders import is_loader, labelled_batches
 from netwright.data.images.encoder import ImageEncoder
 from netwright.data.loading.stored import Sample, sample_stored
 from netwright.data.pixels import PixelSplit
@@ -43,6 +43,7 @@ from netwright.recipes.saved.environment import describe_environment
 from netwright.recipes.saved.model_of_run import (
     adapted_again,
     build_saved_model,
+    device_of_training,
     put_loss,
     put_weights,
 )
@@ -261,6 +262,8 @@ class Run(RunRecord):
             return self.data.split(split or self.results["split"]).to(device)
         if isinstance(data, Split):
             return data.to(device)
+        if is_loader(data):
+            return labelled_batches(data, self.spec, self.preprocessor).to(device)
         if not isinstance(data, tuple):
             if self._from_arrays(data):
                 data = read_labelled_table(data, self.spec)
@@ -328,7 +331,7 @@ def open_run(
     metrics = folder / HISTORY_FILE
     config = read_own_recipe(folder)
     return Run(
-        model=model.to(_device_of_training(config)).eval(),
+        model=model.to(device_of_training(config)).eval(),
         spec=saved.spec,
         task=saved.task,
         preprocessor=saved.preprocessor,
@@ -339,12 +342,3 @@ def open_run(
         layer_history=read_layer_history(folder / LAYER_FILE),
         guess=saved.guess,
     )
-
-
-def _device_of_training(config: dict[str, Any]) -> torch.device:
-    settings = config.get("train")
-    name = settings.get("device", "auto") if isinstance(settings, dict) else "auto"
-    try:
-        return pick_device(str(name))
-    except ConfigError:  # a run from another machine
-        return pick_device()

@@ -1,14 +1,16 @@
 """The model of a saved run, built again: its settings and its weights must be of one piece."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
+import torch
 from torch import nn
 
 from netwright.core.adapted_module import AdaptedModule
 from netwright.core.config import parse
-from netwright.core.devices import device_of
+from netwright.core.devices import device_of, pick_device
 from netwright.core.errors import ConfigError, DataError
 from netwright.models.catalog import MODELS
 from netwright.models.dry_build import check_fits_weights
@@ -62,6 +64,16 @@ def put_weights(model: nn.Module, saved: SavedModel, folder: Path) -> None:
     """Give a model the weights of a run."""
     with _fitting(folder):
         model.load_state_dict(saved.weights)
+
+
+def device_of_training(config: Mapping[str, Any]) -> torch.device:
+    """The device that a recipe asks for; where this machine has none such, what `auto` picks."""
+    settings = config.get("train")
+    name = settings.get("device", "auto") if isinstance(settings, dict) else "auto"
+    try:
+        return pick_device(str(name))
+    except ConfigError:  # a run from another machine
+        return pick_device()
 
 
 @contextmanager

@@ -1,0 +1,1 @@
+"""Batches that a caller's own loader gives, taken as they are."""

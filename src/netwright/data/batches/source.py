@@ -1,0 +1,199 @@
+"""A loader of the caller's own as a source of batches that can be begun again at any of them.
+
+Batch k of epoch e depends on (seed, e) alone, as far as a loader draws from the generators that
+programs share, or from those that it or its sampler names. Whether it does is checked: the batches
+that a resumed run reads again must have the checksum that they had.
+
+Shapes: B rows of a batch.
+"""
+
+import itertools
+import random
+import zlib
+from collections.abc import Iterable, Iterator
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor
+
+from netwright.core.errors import DataError, NetwrightError, RunError
+from netwright.core.seeding import derive_seed
+from netwright.core.trees import tensors_of
+from netwright.data.batches.own_draws import OwnDraws
+from netwright.data.batches.reading import RawBatch, read_batch
+
+
+class Place(NamedTuple):
+    """How far an epoch was read, and the checksum of its batches up to there."""
+
+    epoch: int
+    batches: int
+    checksum: int
+
+
+class BatchSource:
+    """Reads a loader epoch by epoch.
+
+    Args:
+        loader: an iterable of batches: a `DataLoader`, or what is used like one.
+        target: the key of the targets, where batches are dicts.
+    """
+
+    def __init__(self, loader: Iterable[Any], target: str = "") -> None:
+        self.loader, self.target = loader, target
+        self.place = Place(0, 0, 0)
+        self.expected: Place | None = None  # where the run that goes on had come to
+        self.may_differ = False  # batches that are read again
+        self.differs = False
+
+    @property
+    def count(self) -> int | None:
+        """Batches of an epoch, as the loader says; None where it does not know."""
+        try:
+            return len(self.loader)  # type: ignore[arg-type]
+        except (TypeError, NotImplementedError):
+            return None
+
+    @property
+    def rows(self) -> int | None:
+        """Rows of an epoch, where a sampler knows them and no batch is left out."""
+        sampler = getattr(self.loader, "sampler", None)
+        if getattr(self.loader, "batch_size", None) is None or getattr(
+            self.loader, "drop_last", False
+        ):
+            return None
+        try:
+            return len(sampler)  # type: ignore[arg-type]
+        except (TypeError, NotImplementedError):
+            return None
+
+    def read(self, seed: int, epoch: int, length: int, *, start: int = 0) -> Iterator[RawBatch]:
+        """So many batches of one epoch in order, from batch number `start` on.
+
+        A loader that ends before is begun again.
+
+        Args:
+            seed: of the run.
+            epoch: its number.
+            length: batches of the epoch.
+            start: batches that were used before; they are read again and compared.
+        """
+        before = random.getstate()
+        items = itertools.islice(self._endless(seed, epoch), length)
+        known = self.expected if self.expected is not None else self.place
+        checksum = 0
+        for number, item in enumerate(items):
+            batch = self._batch(item, epoch, number)
+            checksum = _checksum(batch, checksum)
+            if number < start:
+                if number + 1 == start:
+                    random.setstate(before)  # that of the run that goes on
+                    if known[:2] == (epoch, start):
+                        self._compare(known, checksum)
+                continue
+            self.place, self.expected = Place(epoch, number + 1, checksum), None
+            yield batch
+
+    def _endless(self, seed: int, epoch: int) -> Iterator[Any]:
+        """The loader over and over; each time is an epoch to its generators."""
+        for turn in itertools.count():
+            is_empty = True
+            for item in self._items(derive_seed(seed, "batches", epoch, turn), epoch):
+                is_empty = False
+                yield item
+            if is_empty:
+                raise DataError(
+                    "the loader gives no batch" + " when it is begun again" * bool(turn)
+                )
+
+    def measure(self, seed: int) -> Iterator[RawBatch]:
+        """The batches of a pass that is only looked at: always the same, and the place stays."""
+        before = random.getstate()
+        items = self._items(derive_seed(seed, "measured batches"), 0)
+        try:
+            for number, item in enumerate(items):
+                yield self._batch(item, 0, number)
+        finally:
+            random.setstate(before)
+
+    def _items(self, seed: int, epoch: int) -> Iterator[Any]:
+        """What the loader gives, each drawn by the epoch's own generators."""
+        random.seed(seed)
+        draws = OwnDraws(seed)
+        _seed_generators(self.loader, seed, epoch)
+        done = object()
+        with draws.used(), _Told(epoch, 0):
+            items = iter(self.loader)
+        for number in itertools.count():
+            with draws.used(), _Told(epoch, number):
+                item = next(items, done)
+            if item is done:
+                return
+            yield item
+
+    def _batch(self, item: Any, epoch: int, number: int) -> RawBatch:
+        try:
+            return read_batch(item, self.target)
+        except NetwrightError as error:
+            raise type(error)(f"batch {number} of epoch {epoch + 1}: {error}") from None
+
+    def _compare(self, known: Place, checksum: int) -> None:
+        """Refuse to go on with other batches than the run has learned from."""
+        self.differs = checksum != known.checksum
+        if self.differs and not self.may_differ:
+            raise DataError(
+                f"the loader does not repeat its batches: the {known.batches} of epoch "
+                f"{known.epoch + 1} are not those that this run has used, so it cannot be resumed "
+                f"exactly; allow='data' goes on with what the loader gives now"
+            )
+
+
+class _Told:
+    """What the loader raises is told in one sentence, with its batch."""
+
+    def __init__(self, epoch: int, number: int) -> None:
+        self.epoch, self.number = epoch, number
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        if isinstance(error, Exception) and not isinstance(error, NetwrightError):
+            lines = str(error).strip().splitlines()
+            reason = f"{type(error).__name__}: {lines[-1]}" if lines else type(error).__name__
+            raise RunError(
+                f"the loader failed on batch {self.number} of epoch {self.epoch + 1}: {reason}"
+            ) from error
+
+
+def _seed_generators(loader: Any, seed: int, epoch: int) -> None:
+    """Seed the generators that a loader and its samplers name, and tell a sampler its epoch."""
+    batch_sampler = getattr(loader, "batch_sampler", None)
+    owners = {
+        "loader": loader,
+        "sampler": getattr(loader, "sampler", None),
+        "batch sampler": batch_sampler,
+        "inner sampler": getattr(batch_sampler, "sampler", None),
+    }
+    seen: set[int] = set()
+    for name, owner in owners.items():
+        if owner is None or id(owner) in seen:
+            continue
+        seen.add(id(owner))
+        own = getattr(owner, "generator", None)
+        if isinstance(own, torch.Generator) and id(own) not in seen:
+            seen.add(id(own))
+            own.manual_seed(derive_seed(seed, name))
+        if owner is not loader and hasattr(owner, "set_epoch"):
+            owner.set_epoch(epoch)
+
+
+def _checksum(batch: RawBatch, before: int) -> int:
+    """Of all targets and the first row of the inputs, added to that of the batches before."""
+    for part in (batch.targets, *(part[:1] for part in tensors_of(batch.inputs))):
+        before = zlib.crc32(_bytes(part), before)
+    return before
+
+
+def _bytes(part: Tensor) -> Any:
+    return part.detach().cpu().contiguous().reshape(-1).view(torch.uint8).numpy().data

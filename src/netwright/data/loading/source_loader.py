@@ -1,0 +1,103 @@
+"""Batches of a loader of the caller's own, in the interface of all loaders.
+
+    epoch e, batch k = the k-th batch that the loader gives when it is begun with (seed, e)
+
+A pass to learn from has as many batches as the loader says, or as a run asks for where it does not
+say: a stream that ends before is begun again. A pass to measure ends with the loader.
+
+Shapes: B rows of a batch.
+"""
+
+from collections.abc import Iterator
+
+import torch
+
+from netwright.core.errors import ConfigError, NetwrightError
+from netwright.core.trees import Tree, count_rows, map_tensors
+from netwright.data.batches.reading import RawBatch, encode_targets
+from netwright.data.batches.split import NEEDS_STEPS, SourceSplit
+from netwright.data.loading.loader import Batch, Loader
+
+
+class SourceLoader(Loader):
+    """Gives the batches of a `SourceSplit` where its rows in memory lie.
+
+    Args:
+        split: the examples.
+        seed: the run's seed.
+        learns: a pass to learn from; else one to measure.
+        world: how many processes train together.
+    """
+
+    split: SourceSplit
+
+    def __init__(
+        self,
+        split: SourceSplit,
+        *,
+        seed: int = 0,
+        learns: bool = True,
+        world: int = 1,
+    ) -> None:
+        if world > 1:
+            raise ConfigError(
+                f"batches of a DataLoader are trained on in one process, got {world}: give its "
+                f"Dataset, whose rows are shared out"
+            )
+        super().__init__(split, min(split.batch_size, len(split)), seed=seed, shuffle=learns)
+        self.batch_size, self.learns = split.batch_size, learns
+        self._last = min(split.batch_size, len(split))
+        self._factor = None
+        if split.weights is not None:
+            self._factor = len(split.weights) / float(split.weights.sum())
+
+    def __len__(self) -> int:
+        if self.split.batches is None:
+            raise ConfigError(NEEDS_STEPS)
+        return self.split.batches
+
+    @property
+    def rows(self) -> int:
+        """Rows an epoch, where batches are as large as the first."""
+        told = self.split.source.rows
+        fits = told is not None and -(-told // self.batch_size) == len(self)
+        return told if told is not None and fits else len(self) * self.batch_size
+
+    def sizes(self, index: int) -> tuple[int, int]:
+        """Rows of the batch that came last, twice: there is one rank."""
+        return self._last, self._last
+
+    def epoch(self, epoch: int, start: int = 0) -> Iterator[Batch]:
+        """See `Loader.epoch`; the batches before `start` are read again."""
+        source, device = self.split.source, self.split.targets.device
+        batches = (
+            source.read(self.seed, epoch, len(self), start=start)
+            if self.learns
+            else source.measure(self.seed)
+        )
+        first = 0
+        for number, batch in enumerate(batches, start):
+            self._last = count_rows(batch.inputs)
+            yield self._made(batch, device, number, first)
+            first += self._last
+
+    def _made(self, batch: RawBatch, device: torch.device, number: int, first: int) -> Batch:
+        split = self.split
+        try:
+            targets = encode_targets(batch.targets, split.kind, split.outputs)
+        except NetwrightError as error:
+            raise type(error)(f"batch {number} of the loader: {error}") from None
+        weights = None
+        if self._factor is not None and batch.weights is not None:
+            weights = (batch.weights * self._factor).to(device, non_blocking=True)
+        return Batch(
+            _moved(batch.inputs, device),
+            targets.to(device, non_blocking=True),
+            weights,
+            torch.arange(first, first + len(targets), device=device),
+        )
+
+
+def _moved(inputs: Tree, device: torch.device) -> Tree:
+    """The inputs on the device; from pinned memory nobody waits for the copy."""
+    return map_tensors(lambda part: part.to(device, non_blocking=True), inputs)

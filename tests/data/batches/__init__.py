@@ -1,0 +1,1 @@
+"""Tests of batches that a caller's own loader gives."""

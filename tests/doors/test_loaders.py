@@ -1,0 +1,237 @@
+"""Loaders of torch's: each trains, resumes exactly or says why not, predicts and reports."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from torch import nn
+from torch.utils.data import DataLoader, TensorDataset
+
+import netwright as nw
+from netwright.core.errors import DataError, NetwrightError
+from netwright.train.callback import Callback
+from netwright.train.state import TrainState
+from tests.data.batches.loaders import Forgetful, Noisy, Stream, noisy_loader, rows
+from tests.doors.door import Door, check_door
+from tests.doors.two_inputs import TwoInputs, two_inputs
+from tests.repetition import slow_but
+from tests.undrawn import undrawn  # noqa: F401 - a fixture
+
+BATCH: dict[str, Any] = {"batch_size": None, "save_steps": 1}  # batches are the loader's
+
+
+def seeded_module(make: Callable[[], nn.Module]) -> Callable[[], nn.Module]:
+    def made() -> nn.Module:
+        with torch.random.fork_rng():
+            torch.manual_seed(0)
+            return make()
+
+    return made
+
+
+def net(outputs: int = 2) -> Callable[[], nn.Module]:
+    """A module that draws, so that its draws and those of the data could mix."""
+    return seeded_module(
+        lambda: nn.Sequential(nn.Linear(3, 8), nn.ReLU(), nn.Dropout(0.3), nn.Linear(8, outputs))
+    )
+
+
+def as_dicts(items: list[Any]) -> dict[str, torch.Tensor]:
+    inputs, targets = zip(*items, strict=True)
+    numbers = torch.stack(inputs)
+    return {
+        "numbers": numbers,
+        "category": torch.arange(len(items)) % 5,
+        "labels": torch.stack(targets),
+    }
+
+
+class StopAfter(Callback):
+    """Ends a run after so many updates, as a signal does."""
+
+    def __init__(self, steps: int) -> None:
+        self.steps = steps
+
+    def on_step_end(self, state: TrainState) -> None:
+        if state.step == self.steps:
+            state.cut_short("a test")
+
+
+class Words(nn.Module):
+    """The mean of embedded tokens (B, T), however long the texts of a batch are."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.embedding, self.head = nn.Embedding(7, 4), nn.Linear(4, 2)
+
+    def forward(self, tokens: torch.Tensor) -> torch.Tensor:
+        logits: torch.Tensor = self.head(self.embedding(tokens).mean(dim=1))
+        return logits
+
+
+def padded(items: list[Any]) -> Any:
+    texts = [torch.full((1 + int(target) + len(items) % 3,), 1) for _, target in items]
+    tokens = nn.utils.rnn.pad_sequence(texts, batch_first=True)
+    return tokens, torch.stack([target for _, target in items])
+
+
+def images() -> DataLoader[Any]:
+    random = torch.Generator().manual_seed(0)
+    pixels = torch.rand(16, 1, 6, 6, generator=random)
+    return DataLoader(TensorDataset(pixels, torch.arange(16) % 2), batch_size=4, shuffle=True)
+
+
+def reals(columns: int) -> DataLoader[Any]:
+    inputs, _ = rows()
+    return DataLoader(TensorDataset(inputs, inputs[:, :columns] * 2), batch_size=4, shuffle=True)
+
+
+def weighed() -> DataLoader[Any]:
+    weights = torch.linspace(0.1, 1, 22)
+    return DataLoader(TensorDataset(*rows(), weights), batch_size=4, shuffle=True)
+
+
+def new() -> Any:
+    return torch.zeros(3, 3)
+
+
+DOORS = {
+    "a loader with draws": Door(
+        given=lambda: {"data": noisy_loader(), "validation": noisy_loader(shuffle=False)},
+        model=net(), settings=BATCH, new=new, rows=(22, 22, 0),
+    ),
+    "a loader with workers": Door(
+        given=lambda: {"data": noisy_loader(num_workers=2)}, model=net(), settings=BATCH, new=new
+    ),
+    "a loader and a model by name": Door(
+        given=lambda: {"data": noisy_loader()}, settings={"hidden": (4,), **BATCH}, new=new
+    ),
+    "a loader that leaves out the last batch": Door(
+        given=lambda: {"data": noisy_loader(drop_last=True)}, model=net(), settings=BATCH, new=new
+    ),
+    "a loader and gradients of two batches": Door(
+        given=lambda: {"data": noisy_loader()},
+        model=net(), settings={**BATCH, "accumulate": 2}, new=new,
+    ),
+    "a loader with validation and test": Door(
+        given=lambda: {
+            "data": noisy_loader(),
+            "validation": DataLoader(TensorDataset(*rows(8, 1)), batch_size=8),
+            "test": DataLoader(TensorDataset(*rows(6, 2)), batch_size=4),
+        },
+        model=net(), settings=BATCH, new=new, rows=(22, 8, 6),
+    ),
+    "a loader of weighed rows": Door(
+        given=lambda: {"data": weighed()}, model=net(), settings=BATCH, new=new
+    ),
+    "a loader of one real": Door(
+        given=lambda: {"data": reals(1)}, model=net(1), settings=BATCH, new=new,
+        note="treated as 1 real",
+    ),
+    "a loader of several reals": Door(
+        given=lambda: {"data": reals(2), "validation": reals(2)}, model=net(2), settings=BATCH,
+        new=new,
+    ),
+    "a loader of images": Door(
+        given=lambda: {"data": images()},
+        model=seeded_module(
+            lambda: nn.Sequential(nn.Conv2d(1, 2, 3), nn.ReLU(), nn.Flatten(), nn.Linear(32, 2))
+        ),
+        settings=BATCH, new=lambda: torch.zeros(3, 1, 6, 6),
+    ),
+    "a loader of dicts": Door(
+        given=lambda: {"data": noisy_loader(collate_fn=as_dicts)},
+        model=seeded_module(TwoInputs), settings=BATCH,
+        new=lambda: {key: part[:3] for key, part in two_inputs(8)[0].items()},
+    ),
+    "a loader of texts of all lengths": Door(
+        given=lambda: {"data": DataLoader(Noisy(), batch_size=5, shuffle=True, collate_fn=padded)},
+        model=seeded_module(Words), settings=BATCH, new=lambda: torch.ones(3, 4).long(),
+    ),
+    "a stream that ends": Door(
+        given=lambda: {"data": DataLoader(Stream(), batch_size=4)}, model=net(), settings=BATCH,
+        new=new,
+    ),
+    "an endless stream": Door(
+        given=lambda: {"data": DataLoader(Stream(endless=True), batch_size=4)},
+        model=net(), settings={**BATCH, "epochs": None, "max_steps": 8}, new=new,
+        note="the first 200 batches of the DataLoader",
+    ),
+}  # fmt: skip
+QUICKLY = ["a loader with draws", "a loader of dicts"]
+
+
+@pytest.mark.parametrize("name", slow_but(QUICKLY, [*DOORS][:-1]))
+def test_it_trains_resumes_and_predicts(tmp_path: Path, name: str) -> None:
+    check_door(DOORS[name], tmp_path)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", DOORS)
+@pytest.mark.usefixtures("undrawn")
+def test_it_reports(tmp_path: Path, name: str) -> None:
+    run = DOORS[name].fit(tmp_path / "run")
+    assert "</html>" in run.report(tmp_path / "page.html").read_text(encoding="utf-8")
+
+
+def test_an_endless_stream_goes_on_where_it_was(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("netwright.data.batches.sample.MOST_BATCHES", 8)
+    door = DOORS["an endless stream"]
+    whole = door.fit(tmp_path / "whole")
+    door.fit(tmp_path / "parts", callbacks=[StopAfter(3)])
+    again = door.fit(tmp_path / "parts", resume="auto")
+    for one, other in zip(whole.model.parameters(), again.model.parameters(), strict=True):
+        assert torch.equal(one, other)
+    with pytest.raises(NetwrightError, match="give max_steps"):
+        door.fit(tmp_path / "other", epochs=2, max_steps=None)
+
+
+def test_a_loader_that_does_not_repeat_is_refused_or_allowed(tmp_path: Path) -> None:
+    def fit(seed: int, **settings: Any) -> nw.Run:
+        loader = DataLoader(Forgetful(seed), batch_size=4)
+        settings = {"epochs": 2, "quiet": True, "out": tmp_path / "run", **settings}
+        return nw.fit(net()(), loader, **settings, save_steps=1, device="cpu")
+
+    fit(0, max_steps=2)
+    with pytest.raises(NetwrightError, match="the loader of the train split gives different"):
+        fit(1, resume="auto")
+    assert fit(1, resume="auto", allow="data").results["status"] == "done"
+
+
+def test_a_loader_whose_later_epochs_differ_is_noticed_by_its_checksum(tmp_path: Path) -> None:
+    def fit(**settings: Any) -> nw.Run:
+        loader = DataLoader(Forgetful(), batch_size=4)
+        settings = {"epochs": 3, "quiet": True, "out": tmp_path / "run", **settings}
+        return nw.fit(net()(), loader, **settings, save_steps=1, device="cpu")
+
+    fit(max_steps=8)
+    with pytest.raises(DataError, match="does not repeat its batches: the 2 of epoch 2 are not"):
+        fit(resume="auto")
+    assert fit(resume="auto", allow="data").results["status"] == "done"
+
+
+def test_a_run_is_measured_on_and_asked_of_other_loaders(tmp_path: Path) -> None:
+    run = DOORS["a loader with draws"].fit(tmp_path / "run")
+    other = DataLoader(TensorDataset(*rows(9, 3)), batch_size=4)
+    inputs, targets = rows(9, 3)
+    named = [("low", "high")[target] for target in targets.tolist()]
+    assert run.evaluate(other) == pytest.approx(run.evaluate((inputs, named)), rel=1e-5)
+    assert list(run.predict(other)) == list(run.predict(inputs))
+    assert run.baseline(other)["accuracy"] > 0
+    assert run.evaluate() == run.results["metrics"]
+
+
+def test_what_a_loader_cannot_do_is_refused_with_the_way_that_works(tmp_path: Path) -> None:
+    for settings, told in (
+        ({"batch_size": 8}, "batch_size is that of the DataLoader, 4: remove batch_size=8"),
+        ({"optimizer": "lbfgs"}, "lbfgs uses all rows at a step"),
+        ({"val_size": 0.2}, "give validation=DataLoader"),
+    ):
+        with pytest.raises(NetwrightError, match=told):
+            nw.fit(net()(), noisy_loader(), save=False, quiet=True, **settings)
+    with pytest.raises(NetwrightError, match="cannot be divided into folds: give its Dataset"):
+        nw.cross_validate(net()(), noisy_loader(), quiet=True)
