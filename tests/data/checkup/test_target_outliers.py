@@ -73,7 +73,7 @@ def test_outliers_are_named_with_their_rows() -> None:
         "2 of 400 (0.5%) rows of train account for 100.0% of the squared"
     )
     assert "(row 11, 300)" in found.sentence
-    assert "deviation of 'y': -1e+05, 1e+05, where the median is" in found.sentence
+    assert "deviation of 'y': 1e+05, -1e+05, where the median is" in found.sentence
     assert (found.illness, found.see) == (TARGET_OUTLIERS.illness, "squared-loss-outliers")
     assert found.fix == (
         "Fix these targets or drop the rows; if they are correct, predict the logarithm of the "

@@ -54,6 +54,7 @@ def find_target_outliers(data: Data, origin: Origin) -> Finding | None:
         share, target, rows = farthest_rows(split)
         if share < MOST_SHARE:
             continue
+        rows = [*sorted(rows[:SHOWN]), *rows[SHOWN:]]  # places are told in order: values as well
         what = repr(data.spec.target_names[target]) if data.spec.target_names else "the target"
         values = [f"{value:.4g}" for value in split.targets[rows, target].tolist()]
         middle = float(split.targets[:, target].median())
