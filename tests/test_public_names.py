@@ -14,6 +14,7 @@ from netwright.models.published_sizes import CIFAR_RESNETS, GPTS, RESNETS, VGGS
 
 FACE = Path(netwright.__file__)
 PUBLIC = [
+    "Callback",
     "Data",
     "DataSpec",
     "NetClassifier",
@@ -21,6 +22,7 @@ PUBLIC = [
     "NetwrightError",
     "Run",
     "TrainConfig",
+    "Trainer",
     "backprop",
     "compare",
     "cross_validate",

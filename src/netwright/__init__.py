@@ -43,11 +43,14 @@ if TYPE_CHECKING:
     from netwright.recipes.saved.load_recipe import load_recipe as load_recipe
     from netwright.recipes.saved.verify import verify as verify
     from netwright.recipes.search.search import search as search
+    from netwright.train.callback import Callback as Callback
     from netwright.train.settings import TrainConfig as TrainConfig
+    from netwright.train.trainer import Trainer as Trainer
 
 __version__ = VERSION
 
 _HOMES = {
+    "Callback": "netwright.train.callback",
     "Data": "netwright.data.dataset",
     "DataSpec": "netwright.data.spec",
     "NetClassifier": "netwright.recipes.estimators.scikit_learn",
@@ -55,6 +58,7 @@ _HOMES = {
     "NetwrightError": "netwright.core.errors",
     "Run": "netwright.recipes.run.run",
     "TrainConfig": "netwright.train.settings",
+    "Trainer": "netwright.train.trainer",
     "backprop": "netwright.backprop",
     "compare": "netwright.recipes.judging.compare",
     "cross_validate": "netwright.recipes.judging.cross_validate",

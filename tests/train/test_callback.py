@@ -5,7 +5,7 @@ import re
 import pytest
 
 from netwright.core.errors import ConfigError
-from netwright.train.callback import EVENTS, Callback, check_callbacks, collect_hooks
+from netwright.train.callback import EVENTS, Callback, collect_hooks, read_callbacks
 from netwright.train.state import TrainState
 from tests.train.toy_runs import toy_data, toy_fit, toy_net, toy_start, toy_trainer
 
@@ -117,9 +117,37 @@ def test_a_callback_has_nothing_to_save_unless_it_says_so() -> None:
     callback.load_state_dict({})
 
 
+def test_functions_are_taken_by_the_name_of_an_event_or_by_a_dict() -> None:
+    seen: list[str] = []
+
+    def on_epoch_end(state: TrainState) -> None:
+        seen.append(f"named {state.epoch}")
+
+    def first(state: TrainState) -> None:
+        seen.append(f"first {state.epoch}")
+
+    given = [on_epoch_end, {"on_epoch_end": [first, first], "on_fit_end": first}]
+    toy_fit(toy_net(), toy_data(), callbacks=read_callbacks(given), epochs=1)
+    assert seen == ["named 1", "first 1", "first 1", "first 1"]
+    assert len(read_callbacks({"on_fit_end": first})) == 1
+
+
+def test_other_functions_are_refused_with_the_way_to_give_them() -> None:
+    def on_epoch_over(state: TrainState) -> None:
+        pass
+
+    with pytest.raises(ConfigError, match=r"given as \{'on_epoch_end': function\}"):
+        read_callbacks([lambda state: None])
+    for given in ([on_epoch_over], {"on_epoch_over": print}):
+        with pytest.raises(ConfigError, match="unknown event 'on_epoch_over'"):
+            read_callbacks(given)
+    with pytest.raises(ConfigError, match="on_fit_end must be a function of the state, got int"):
+        read_callbacks({"on_fit_end": 3})
+
+
 def test_only_callbacks_are_taken() -> None:
-    check_callbacks([Everything(), Callback()])
-    check_callbacks(())
+    read_callbacks([Everything(), Callback()])
+    read_callbacks(())
     wanted = (
         "a callback must be an instance of a subclass of netwright.train.callback.Callback with "
         "methods such as on_epoch_end(self, state), got "
@@ -129,6 +157,6 @@ def test_only_callbacks_are_taken() -> None:
         (Everything, "the class Everything"),
     ):
         with pytest.raises(ConfigError, match=re.escape(wanted + told)):
-            check_callbacks([given])
+            read_callbacks([given])
     with pytest.raises(ConfigError, match="callbacks must be a list, got Everything"):
-        check_callbacks(Everything())
+        read_callbacks(Everything())

@@ -2,7 +2,7 @@
 
 import inspect
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -65,6 +65,7 @@ def build_optimizer(
     penalize: Penalized = "all",
     kernel: Kernel = "auto",
     options: Mapping[str, Any] | None = None,
+    groups: Sequence[Any] | None = None,
 ) -> torch.optim.Optimizer:
     """An optimizer for the parameters of a model that are to be learned.
 
@@ -77,6 +78,8 @@ def build_optimizer(
         kernel: "fused" does a step in one kernel a tensor list, "foreach" in a few; "auto" takes
             the fused one where torch has it; for complex weights it has none.
         options: further settings of torch's class (betas, eps, momentum ...).
+        groups: of parameters, as torch takes them, each with settings of its own; None: one group
+            of all that are to be learned.
     """
     options = options or {}
     settings: dict[str, Any] = {"lr": entry.lr if lr is None else lr, **entry.presets}
@@ -101,7 +104,7 @@ def build_optimizer(
     try:
         if penalize == "weights" and "weight_decay" in accepted:
             return entry.make(_weights_and_rest(learned), **settings)
-        return entry.make(learned, **settings)
+        return entry.make(learned if groups is None else groups, **settings)
     except (ValueError, TypeError, LookupError, RuntimeError) as error:
         raise ConfigError(f"{entry.make.__name__}: {error}") from None
 

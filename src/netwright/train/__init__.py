@@ -3,6 +3,7 @@
 from netwright.train.callback import Callback
 from netwright.train.settings import TrainConfig
 from netwright.train.state import TrainState
+from netwright.train.tasks.catalog import task_for
 from netwright.train.trainer import Trainer
 from netwright.train.watching.history import History
 
@@ -12,4 +13,5 @@ __all__ = [
     "TrainConfig",
     "TrainState",
     "Trainer",
+    "task_for",
 ]

@@ -1,6 +1,7 @@
 """What may happen beside the steps: a callback overrides the events that it needs."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
+from types import FunctionType
 from typing import Any, ClassVar
 
 from netwright.core.checks import nearest
@@ -77,17 +78,54 @@ class Callback:
         """Take back what `state_dict` gave."""
 
 
-def check_callbacks(callbacks: object) -> None:
-    """Refuse anything but a list or tuple of callbacks."""
-    if not isinstance(callbacks, list | tuple):
-        raise ConfigError(f"callbacks must be a list, got {_kind(callbacks)}")
-    for callback in callbacks:
-        if not isinstance(callback, Callback):
+class FunctionCallback(Callback):
+    """A plain function that is called at one event.
+
+    Args:
+        event: the name of the event.
+        function: of the state.
+    """
+
+    def __init__(self, event: str, function: Hook) -> None:
+        if event not in EVENTS:
+            hint = nearest(event, EVENTS) or f"; there are {', '.join(EVENTS)}"
+            raise ConfigError(f"a callback has an unknown event {event!r}{hint}")
+        if not callable(function):
+            raise ConfigError(f"{event} must be a function of the state, got {_kind(function)}")
+        self.event, self.function = event, function
+
+
+def read_callbacks(given: Any) -> list[Callback]:
+    """Callbacks, of a list of them and of functions with an event's name, or of a dict by event.
+
+    Args:
+        given: `[Mine(), on_epoch_end]`, or `{"on_epoch_end": function}` with one function or a
+            list of them an event. Anything else is refused.
+    """
+    if isinstance(given, Mapping):
+        return [
+            FunctionCallback(str(event), function)
+            for event, named in given.items()
+            for function in (named if isinstance(named, list | tuple) else [named])
+        ]
+    if not isinstance(given, list | tuple):
+        raise ConfigError(f"callbacks must be a list, got {_kind(given)}")
+    found: list[Callback] = []
+    for callback in given:
+        if isinstance(callback, Callback):
+            found.append(callback)
+        elif isinstance(callback, Mapping):
+            found += read_callbacks(callback)
+        elif isinstance(callback, FunctionType) and callback.__name__.startswith("on_"):
+            found.append(FunctionCallback(callback.__name__, callback))
+        else:
             raise ConfigError(
                 "a callback must be an instance of a subclass of "
                 "netwright.train.callback.Callback with methods such as on_epoch_end(self, "
-                f"state), got {_kind(callback)}"
+                f"state), got {_kind(callback)}; a function is given as "
+                "{'on_epoch_end': function}"
             )
+    return found
 
 
 def _kind(value: object) -> str:
@@ -99,6 +137,9 @@ def collect_hooks(callbacks: Iterable[Callback]) -> dict[str, list[Hook]]:
     hooks: dict[str, list[Hook]] = {event: [] for event in EVENTS}
     for callback in callbacks:
         kind = type(callback)
+        if isinstance(callback, FunctionCallback):
+            hooks[callback.event].append(callback.function)
+            continue
         for name in dir(kind):
             if name.startswith("on_") and name not in hooks:
                 hint = nearest(name, EVENTS) or f"; there are {', '.join(EVENTS)}"

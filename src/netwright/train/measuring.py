@@ -11,6 +11,7 @@ from netwright.data.dataset import Split
 from netwright.optimizers.plateau import PlateauRates
 from netwright.train.callbacks.early_stopping import is_lower_better
 from netwright.train.evaluate import measure_quickly
+from netwright.train.own.schedule import OwnSchedule
 from netwright.train.settings import TrainConfig
 from netwright.train.state import TrainState
 
@@ -47,7 +48,9 @@ class Measuring:
     def of_pass(self, state: TrainState) -> None:
         """At the end of a pass."""
         self.take(state)
-        if isinstance(state.schedule, PlateauRates):
+        if isinstance(state.schedule, OwnSchedule):
+            state.schedule.end_epoch(state.history.latest(self._monitor))
+        elif isinstance(state.schedule, PlateauRates):
             self._show(state, state.history.latest(self._monitor))
 
     def on_the_way(self, state: TrainState) -> None:

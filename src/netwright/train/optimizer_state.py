@@ -10,6 +10,8 @@ from torch import Tensor, nn
 from torch.optim.lr_scheduler import LRScheduler
 
 from netwright.train.memory_format import laid_out_like
+from netwright.train.own.optimizer_group import OptimizerGroup
+from netwright.train.own.schedule import OwnSchedule
 
 
 def unmoved_weights(model: nn.Module, optimizer: torch.optim.Optimizer) -> list[str]:
@@ -68,7 +70,7 @@ def follow_new_batches(optimizer: torch.optim.Optimizer, fresh: dict[str, Any]) 
             group["period"] = new["period"]
 
 
-def advance_schedule(schedule: LRScheduler, steps: int) -> None:
+def advance_schedule(schedule: LRScheduler | OwnSchedule, steps: int) -> None:
     """Bring a fresh schedule to where it would be after so many steps."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # torch: the optimizer should step first
@@ -82,10 +84,15 @@ def _weights(optimizer: torch.optim.Optimizer) -> list[Tensor]:
 
 def _kept_after_a_step(optimizer: torch.optim.Optimizer, weight: Tensor) -> list[str]:
     """The keys such an optimizer keeps of such a weight: a twin takes a step on a single number."""
+    if isinstance(optimizer, OptimizerGroup):
+        optimizer = optimizer.owner(weight)
     number = nn.Parameter(torch.zeros([1] * weight.ndim, dtype=weight.dtype, device=weight.device))
     kind, settings = type(optimizer), optimizer.defaults
     taken = inspect.signature(kind).parameters  # AdamW keeps a default that it does not take
-    twin = kind([number], **{name: settings[name] for name in settings if name in taken})
+    try:
+        twin = kind([number], **{name: settings[name] for name in settings if name in taken})
+    except Exception:  # a caller's class may want anything: then nothing is known of it
+        return []
 
     def closure() -> Any:
         number.grad = torch.ones_like(number)

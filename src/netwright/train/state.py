@@ -16,6 +16,7 @@ from netwright.core.seeding import random_state, set_random_state
 from netwright.data.loading.loader import Batch
 from netwright.train.memory_format import laid_out_like
 from netwright.train.optimizer_state import restore_optimizer
+from netwright.train.own.schedule import OwnSchedule
 from netwright.train.ranks import ALONE, Ranks
 from netwright.train.tasks.task import Task
 from netwright.train.watching.history import History, Row
@@ -76,7 +77,7 @@ class TrainState:
     model: nn.Module
     task: Task
     optimizer: torch.optim.Optimizer
-    schedule: LRScheduler
+    schedule: LRScheduler | OwnSchedule
     scaler: torch.amp.GradScaler | None
     device: torch.device
     running: RunningMetrics

@@ -14,8 +14,7 @@ from netwright.data.batches.split import SourceSplit
 from netwright.data.dataset import Data, Split
 from netwright.data.loading.loader import Loader
 from netwright.data.loading.worker_loader import build_loader
-from netwright.optimizers.optimizer import build_optimizer
-from netwright.optimizers.schedules import build_schedule
+from netwright.train.building import build_run_optimizer, build_run_schedule
 from netwright.train.callback import Callback, Hook, collect_hooks
 from netwright.train.callbacks.carry_state import CarryState
 from netwright.train.measuring import Measuring
@@ -36,7 +35,12 @@ from netwright.train.watching.running_metrics import RunningMetrics
 
 
 class Trainer:
-    """Trains any `nn.Module`, on data in memory or on disk.
+    """Trains any `nn.Module`, on data in memory or on disk; the loop alone, without a run folder.
+
+        trainer = nw.Trainer(nw.TrainConfig(epochs=5), nw.train.task_for(data))
+        state = trainer.start(module, data)
+        trainer.fit(state, data)
+        state.history.series("val/loss")
 
     Data in memory is moved to the device once, and no example is touched by Python alone. The order
     of examples and every random draw follow from the seed.
@@ -76,17 +80,8 @@ class Trainer:
         model.to(device)
         config = self.config
         lay_out(model, config.channels_last, config.precision, device)
-        entry, pace = config.rule, pace_of(config, data.train)
-        snapshots = {"period": pace.updates} if entry.full_gradient else {}
-        optimizer = build_optimizer(
-            entry,
-            model,
-            lr=config.lr,
-            weight_decay=config.weight_decay,
-            penalize=config.penalize,
-            kernel=config.kernel,
-            options={**snapshots, **config.optimizer_options},
-        )
+        pace = pace_of(config, data.train)
+        optimizer = build_run_optimizer(config, self.own, model, period=pace.updates)
         if config.layer_decay is not None:
             group_by_part(optimizer, model, config.layer_decay)
         elif config.unfreeze_every is not None:
@@ -113,14 +108,7 @@ class Trainer:
             model=model,
             task=self.task,
             optimizer=optimizer,
-            schedule=build_schedule(
-                config.schedule,
-                optimizer,
-                steps=pace.all_updates,
-                steps_per_epoch=pace.updates,
-                warmup=config.warmup,
-                options=config.schedule_options,
-            ),
+            schedule=build_run_schedule(config, self.own, optimizer, pace),
             scaler=build_scaler(config.precision, device),
             device=device,
             running=RunningMetrics(self.task, device),

@@ -241,7 +241,7 @@ def test_a_width_that_no_machine_has_room_for_is_refused() -> None:
 
 def test_a_function_is_no_callback_and_is_refused_before_anything_is_made(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="a callback must be an instance of a subclass"):
-        nw.fit("mlp", "moons", out=tmp_path / "run", callbacks=[lambda state: None])  # type: ignore[list-item]
+        nw.fit("mlp", "moons", out=tmp_path / "run", callbacks=[lambda state: None])
     assert not (tmp_path / "run").exists()
 
 

@@ -25,11 +25,13 @@ def test_names_of_tables_stay_settings_and_objects_are_taken() -> None:
 def test_what_is_no_loss_is_refused_at_once() -> None:
     with pytest.raises(ConfigError, match="give an instance"):
         take_own({"loss": nn.HuberLoss})
+    with pytest.raises(ConfigError, match="parameter_groups must be a function of the module"):
+        take_own({}, parameter_groups=[3])
 
 
 def test_settings_of_a_named_loss_do_not_go_with_ones_own() -> None:
     own = OwnParts(loss=nn.HuberLoss())
-    with pytest.raises(ConfigError, match="label_smoothing is not supported with a loss of your"):
+    with pytest.raises(ConfigError, match="label_smoothing is not supported with your own loss"):
         check_beside(own, {"label_smoothing": 0.1})
     check_beside(own, {"lr": 0.1})
     check_beside(NO_PARTS, {"label_smoothing": 0.1})

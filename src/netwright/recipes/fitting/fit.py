@@ -1,7 +1,7 @@
 """`fit`: from a model and data, by name or in person, to a run."""
 
 import copy
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -42,8 +42,9 @@ from netwright.recipes.plan.recipe import DEFAULTS, Recipe
 from netwright.recipes.plan.sources import load_configured, load_source, source_section
 from netwright.recipes.run.run import Run
 from netwright.recipes.saved.resume import AUTO, NEVER
-from netwright.train.callback import Callback, check_callbacks
+from netwright.train.callback import Callback, Hook, read_callbacks
 from netwright.train.own.metrics import read_metrics
+from netwright.train.own.optimizer import Grouping
 from netwright.train.own.parts import NO_PARTS, OwnParts, take_own
 from netwright.train.settings import pace_of
 from netwright.train.trainer import Trainer
@@ -62,9 +63,10 @@ def fit(  # noqa: PLR0913 - the one door, with a name for each question
     resume: str | Path = "never",
     allow: str | Sequence[str] = (),
     start_from: str | Path | Run = "",
-    callbacks: Sequence[Callback] = (),
+    callbacks: Sequence[Callback | Hook] | Mapping[str, Hook] = (),
     output: Place | None = None,
     metrics: Any = (),
+    parameter_groups: Grouping | None = None,
     quiet: bool = False,
     save: bool = True,
     **settings: Any,
@@ -87,33 +89,44 @@ def fit(  # noqa: PLR0913 - the one door, with a name for each question
         allow: conditions that may have changed since the checkpoint ("batch_size", "data" ...).
         start_from: a run, or a .safetensors file, whose weights are the first ones of this new
             run; the last part may have other outputs, and is then a new one.
-        callbacks: your own, beside those that every run has.
+        callbacks: your own, beside those that every run has: objects, functions that have the name
+            of an event, or a dict, `{"on_epoch_end": function of the state}`.
         output: where a module of your own returns a tuple, dict or dataclass, the place, key or
             field of its prediction; by default `logits`, `output` or `pred`, or the only tensor
             that it can be.
         metrics: beside those of the table: functions of (predictions, targets), scikit-learn's
             metrics and scorers, torchmetrics' objects; a list, or by name. They stand in results
             and report, and may be watched: `monitor="val/NAME"`.
+        parameter_groups: a function of the module that gives the groups of parameters, with
+            settings of their own, for its optimizer.
         quiet: print nothing.
         save: False trains in memory and writes nothing; `run.save(folder)` may do so afterwards.
         **settings: of training (epochs, lr ...), of the model (hidden, dropout ...) or of the data
             (target, noise ...), each by its name; where two sections have a name, by its exact
-            one: `**{"model.kernel": 5}`. `train=nw.TrainConfig(...)` is training as a whole. With
-            text="sentence" a table or a frame is one that has a text in each row, in this column.
+            one: `**{"model.kernel": 5}`. `loss` may be a function of (output, targets), `optimizer`
+            a class, a function of parameters, an instance or one of these for each child by name,
+            `schedule` a function of the optimizer that gives one of torch's schedulers.
+            `train=nw.TrainConfig(...)` is training as a whole. With text="sentence" a table or
+            a frame is one that has a text in each row, in this column.
     """
     for name, place in (("out", out), ("resume", resume), ("start_from", start_from)):
         check_no_nul(name, place)
     check_one_beginning(resume, start_from)
     _check_save(save, out, resume)
-    check_callbacks(callbacks)
+    extra = read_callbacks(callbacks)
     given = with_splits(data, validation, test)
-    own, settings = take_own(settings, output=output, metrics=read_metrics(metrics))
+    own, settings = take_own(
+        settings,
+        output=output,
+        metrics=read_metrics(metrics),
+        parameter_groups=parameter_groups,
+    )
     return train(
         _prepared(model, given, seed, run_path(start_from), settings, own),
         out=None if out is None else Path(out),
         resume=resume,
         allow=allow,
-        extra=callbacks,
+        extra=extra,
         quiet=quiet,
         keep_folder=save,
     )
@@ -188,7 +201,8 @@ def put_together(
     task = own_task(recipe, data, module, own)
     recipe = replace(recipe, own=own.names)
     if not learns_by_itself:
-        recipe = replace(recipe, train=choose_optimizer(recipe.train, module, task, data))
+        if own.optimizer is None:
+            recipe = replace(recipe, train=choose_optimizer(recipe.train, module, task, data))
         if goes_to_optimum(recipe.train, module, task, data):
             start_at_zero(module)
     pace = pace_of(recipe.train, data.train)
@@ -198,7 +212,9 @@ def put_together(
         chosen = replace(recipe.train, batch_size=pace.batch_size, epochs=epochs)
         recipe = replace(recipe, train=chosen)
         check_monitor(recipe.train, data, task)
-        Trainer(recipe.train, task).start(module, data)  # refuses settings before a folder is made
+        Trainer(recipe.train, task, own=own).start(
+            module, data
+        )  # refuses settings before a folder is made
     prepared = Prepared(
         recipe=recipe,
         model=module,

@@ -31,6 +31,7 @@ from netwright.train.callbacks.step_rows import StepRows
 from netwright.train.callbacks.stop_on_signal import StopOnSignal
 from netwright.train.callbacks.time_limit import TimeLimit
 from netwright.train.callbacks.watch_convergence import WatchConvergence
+from netwright.train.own.optimizer import first_rate
 from netwright.train.saving.checkpoint import load_checkpoint
 from netwright.train.saving.kept_path import FILE as PATH_FILE
 from netwright.train.settings import TrainConfig
@@ -95,6 +96,7 @@ def gradient_fit(prepared: Prepared, here: RunContext) -> Outcome:
         notes=tuple(_describe_passed_over(state)),
         layer_history=doctor.seen,
         ending=_ending(state, convergence),
+        lr=None if prepared.own.optimizer is None else first_rate(state.optimizer),
         exit_code=interrupt.exit_code,
     )
 

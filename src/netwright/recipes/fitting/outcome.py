@@ -24,6 +24,7 @@ class Outcome:
         notes: what happened on the way and should be known, one sentence each.
         layer_history: what the layers did at the steps that the doctor watched.
         ending: that it ended with more to learn, or where no optimum can be.
+        lr: the first learning rate of an optimizer of the caller's own; None: the recipe has it.
         exit_code: 0, or what a signal asks the process to end with.
     """
 
@@ -39,4 +40,5 @@ class Outcome:
     notes: tuple[str, ...] = ()
     layer_history: LayerHistory = field(default_factory=LayerHistory)
     ending: Finding | None = None
+    lr: float | None = None
     exit_code: int = 0

@@ -57,7 +57,7 @@ def run_findings(
     patient = Patient(
         history=outcome.history,
         layers=outcome.layer_history,
-        lr=config.rule.lr if config.lr is None else config.lr,
+        lr=outcome.lr or config.lr or config.rule.lr,
         limit=_longest_gradient(config, parameters=_size(prepared)),
         options=options_taken(prepared.recipe.model_settings),
         score=next(

@@ -95,7 +95,7 @@ def _check_together(prepared: Prepared, ranks: Ranks) -> None:
         raise ConfigError(f"{prepared.recipe.model} trains in one process, member by member")
     if prepared.own.metrics:
         raise ConfigError("metrics of your own are measured in one process: leave out metrics")
-    trainer = Trainer(prepared.recipe.train, prepared.task, ranks=ranks)
+    trainer = Trainer(prepared.recipe.train, prepared.task, ranks=ranks, own=prepared.own)
     trainer.start(prepared.model, prepared.data)
 
 

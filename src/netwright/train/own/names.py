@@ -1,5 +1,6 @@
 """What to call an object of a caller's: by this it is known again when a run is resumed."""
 
+from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
@@ -11,6 +12,10 @@ def name_of(thing: Any) -> str:
     if isinstance(thing, partial):
         given = [*map(repr, thing.args), *(f"{k}={v!r}" for k, v in thing.keywords.items())]
         return f"{name_of(thing.func)}({', '.join(given)})"
+    if isinstance(thing, Mapping):
+        return ", ".join(f"{name}: {name_of(one)}" for name, one in thing.items())
+    if isinstance(thing, tuple):
+        return ", ".join(one if isinstance(one, str) else name_of(one) for one in thing)
     if isinstance(thing, nn.Module):
         return f"{type(thing).__name__}({thing.extra_repr()})"
     name = getattr(thing, "__qualname__", type(thing).__name__)

@@ -13,6 +13,8 @@ from netwright.core.errors import ConfigError
 from netwright.train.own.loss import LossCallable, check_own_loss
 from netwright.train.own.metrics import OwnMetric
 from netwright.train.own.names import name_of
+from netwright.train.own.optimizer import Grouping, OptimizerMaker, check_own_optimizer
+from netwright.train.own.schedule import ScheduleMaker, Unit, check_own_schedule
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -22,17 +24,30 @@ class OwnParts:
     Args:
         output: the key, field or place of the prediction in what the module returns.
         loss: see `OwnLoss`.
+        optimizer: see `build_own_optimizer`.
+        schedule: see `OwnSchedule`.
+        parameter_groups: makes of the module the groups of parameters of its optimizer.
         metrics: one or several by name; see `OwnMetric`. They are no part of what is trained.
     """
 
     output: Place | None = None
     loss: LossCallable | None = None
+    optimizer: OptimizerMaker | Mapping[str, OptimizerMaker] | None = None
+    schedule: ScheduleMaker | tuple[ScheduleMaker, Unit] | None = None
+    parameter_groups: Grouping | None = None
     metrics: Mapping[str, OwnMetric] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         """Refuse what cannot be what it is given for."""
         if self.loss is not None:
             check_own_loss(self.loss)
+        if self.optimizer is not None:
+            check_own_optimizer(self.optimizer)
+        if self.schedule is not None:
+            check_own_schedule(self.schedule)
+        if self.parameter_groups is not None and not callable(self.parameter_groups):
+            kind = type(self.parameter_groups).__name__
+            raise ConfigError(f"parameter_groups must be a function of the module, got {kind}")
 
     @property
     def names(self) -> dict[str, str]:
@@ -47,8 +62,9 @@ class OwnParts:
 
 
 LOOKING = frozenset({"output", "metrics"})  # the weights are the same without them
+PARTS = tuple(part.name for part in fields(OwnParts) if part.name not in LOOKING)
 NO_PARTS = OwnParts()
-NAMED_OR_OWN = ("loss",)  # settings of training that are names, or objects
+NAMED_OR_OWN = ("loss", "optimizer", "schedule")  # settings of training that are names, or objects
 
 
 def take_own(settings: Mapping[str, Any], **given: Any) -> tuple[OwnParts, dict[str, Any]]:
@@ -71,8 +87,13 @@ def check_beside(own: OwnParts, settings: Mapping[str, Any]) -> None:
         for setting in settled if getattr(own, name) is not None else ():
             if setting in settings:
                 raise ConfigError(
-                    f"{setting} is not supported with a {name} of your own: it is for that {name}"
+                    f"{setting} is not supported with your own {name}: build it into that"
                 )
 
 
-SETTLED = {"loss": ("class_weight", "label_smoothing", "aux_weight")}
+SETTLED = {
+    "loss": ("class_weight", "label_smoothing", "aux_weight"),
+    "optimizer": ("penalize", "kernel"),
+    "parameter_groups": ("penalize", "layer_decay", "unfreeze_every"),
+    "schedule": ("warmup", "schedule_options"),
+}

@@ -14,16 +14,17 @@ from netwright.data.dataset import Data
 from netwright.data.fingerprint import OF_LOADER, fingerprint
 from netwright.optimizers.schedules import SCHEDULES
 from netwright.train.carried_state import lasting_tensors
+from netwright.train.own.parts import PARTS
 from netwright.train.setting_marks import Resume
 from netwright.train.settings import DEFAULT_OPTIMIZER, TrainConfig, settings_marked
 
 FREE = settings_marked(Resume.FREE)
 LENGTHS = settings_marked(Resume.LENGTH)
-OWN = ("own_loss",)
+OWN = tuple(f"own_{part}" for part in PARTS)
 # There where they decide something.
 SOMETIMES = (*LENGTHS, *settings_marked(Resume.IF_GIVEN), *OWN)
-STEERING = (*LENGTHS, *settings_marked(Resume.STEERS))
-REGROUPING = settings_marked(Resume.REGROUPS)
+STEERING = (*LENGTHS, *settings_marked(Resume.STEERS), "own_schedule")
+REGROUPING = (*settings_marked(Resume.REGROUPS), "own_optimizer", "own_parameter_groups")
 READING = (*settings_marked(Resume.READS), "classes", "data", "seed")
 SURROUNDINGS = ("device", "machine", "threads")  # may change the last bit: said, not refused
 
@@ -40,7 +41,9 @@ def describe_conditions(
     """The conditions of a run, plain values by name; hashing the data takes a moment."""
     settings = {name: value for name, value in to_mapping(config).items() if name not in FREE}
     settings["optimizer"] = config.optimizer or DEFAULT_OPTIMIZER
+    own = own or {}
     is_steady = config.average != "equal" and config.forcing[0] == config.forcing[1]
+    is_steady = is_steady and "schedule" not in own  # which may be made for a length
     epochs = settings.pop("epochs")
     length: dict[str, Any] = {}
     if not is_steady or SCHEDULES.load(config.schedule).depends_on_length:
@@ -62,7 +65,7 @@ def describe_conditions(
             name or "model": f"{module_name(part)}({part.extra_repr()})"
             for name, part in model.named_modules()
         },
-        **{f"own_{part}": name for part, name in (own or {}).items()},
+        **{f"own_{part}": name for part, name in own.items()},
         "classes": list(data.spec.class_names),
         "data": {name: fingerprint(split) for name, split in splits.items()},
         "processes": processes,

@@ -1,0 +1,63 @@
+"""The optimizer and the schedule of a run: those that settings name, or a caller's own."""
+
+from torch import nn
+from torch.optim import Optimizer
+from torch.optim.lr_scheduler import LRScheduler
+
+from netwright.core.errors import ConfigError
+from netwright.optimizers.optimizer import build_optimizer
+from netwright.optimizers.schedules import build_schedule
+from netwright.train.own.optimizer import build_own_optimizer, given_settings, groups_of
+from netwright.train.own.optimizer_group import OptimizerGroup
+from netwright.train.own.parts import OwnParts
+from netwright.train.own.schedule import OwnSchedule, build_own_schedule
+from netwright.train.settings import Pace, TrainConfig
+
+
+def build_run_optimizer(
+    config: TrainConfig, own: OwnParts, model: nn.Module, *, period: int
+) -> Optimizer:
+    """What moves the weights.
+
+    Args:
+        config: the settings.
+        own: what a caller handed over.
+        model: whose weights.
+        period: updates of an epoch, after which an optimizer looks at all rows again.
+    """
+    if own.optimizer is None:
+        entry, grouping = config.rule, own.parameter_groups
+        snapshots = {"period": period} if entry.full_gradient else {}
+        return build_optimizer(
+            entry,
+            model,
+            lr=config.lr,
+            weight_decay=config.weight_decay,
+            penalize=config.penalize,
+            kernel=config.kernel,
+            options={**snapshots, **config.optimizer_options},
+            groups=None if grouping is None else groups_of(grouping, model),
+        )
+    given = given_settings(config.lr, config.weight_decay, config.optimizer_options)
+    optimizer = build_own_optimizer(own.optimizer, model, given, own.parameter_groups)
+    if isinstance(optimizer, OptimizerGroup):
+        for name in ("layer_decay", "unfreeze_every", "l1", "l2"):
+            if getattr(config, name):
+                raise ConfigError(f"{name} is for one optimizer, these are several")
+    return optimizer
+
+
+def build_run_schedule(
+    config: TrainConfig, own: OwnParts, optimizer: Optimizer, pace: Pace
+) -> LRScheduler | OwnSchedule:
+    """What moves the learning rate."""
+    if own.schedule is not None:
+        return build_own_schedule(own.schedule, optimizer)
+    return build_schedule(
+        config.schedule,
+        optimizer,
+        steps=pace.all_updates,
+        steps_per_epoch=pace.updates,
+        warmup=config.warmup,
+        options=config.schedule_options,
+    )
