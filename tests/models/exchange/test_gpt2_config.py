@@ -8,6 +8,7 @@ from netwright.data.spec import DataSpec
 from netwright.models.exchange.gpt2_config import (
     differs_from_gpt2,
     from_gpt2_config,
+    generation_config,
     to_gpt2_config,
 )
 from netwright.models.transformers.gpt import GPT, GPTConfig
@@ -77,3 +78,8 @@ def test_what_a_config_leaves_out_is_as_in_gpt2() -> None:
     told = {"model_type": "gpt2", "n_layer": 1, "n_head": 1, "n_embd": 4, "n_positions": 7}
     settings = {"layers": 1, "heads": 1, "width": 4, "context": 7, "tied": True}
     assert from_gpt2_config({**told, "n_inner": None}) == (settings, "")
+
+
+def test_a_text_is_never_continued_by_padding_or_the_unknown() -> None:
+    assert generation_config()["suppress_tokens"] == [0, 1, 2]
+    assert generation_config()["eos_token_id"] == 3

@@ -36,7 +36,12 @@ def test_an_export_says_what_goes_in_what_comes_out_and_how_it_agrees(
     assert told["model"]["name"] == "mlp"
     assert told["inputs"]["are"] == "raw"
     assert told["inputs"]["tensors"] == [{"dtype": "float64", "shape": ["batch", 2]}]
-    assert told["outputs"] == {"are": "probabilities", "shape": ["batch", 2], "names": ["0", "1"]}
+    assert told["outputs"] == {
+        "are": "probabilities",
+        "kind": "class",
+        "shape": ["batch", 2],
+        "names": ["0", "1"],
+    }
     assert told["compared"] == {"rows": 32, "largest_difference": 0.0}
     preprocessing = json.loads((done.folder / "preprocessing.json").read_text())
     assert preprocessing["kind"] == moons_run.preprocessor.kind

@@ -12,7 +12,7 @@ Source: Radford et al., "Language Models are Unsupervised Multitask Learners" (2
 from collections.abc import Mapping
 from typing import Any, cast
 
-from netwright.data.text.tokenizer import BOS, EOS, PAD
+from netwright.data.text.tokenizer import BOS, EOS, PAD, UNK
 from netwright.models.transformers.gpt import GPT, GPTConfig
 
 LANGUAGE_MODEL, CLASSIFIER = "GPT2LMHeadModel", "GPT2ForSequenceClassification"
@@ -65,6 +65,16 @@ def to_gpt2_config(model: GPT) -> dict[str, Any]:
         told["id2label"] = {str(place): name for place, name in enumerate(names)}
         told["label2id"] = {name: place for place, name in enumerate(names)}
     return told
+
+
+def generation_config() -> dict[str, Any]:
+    """The generation_config.json by which `generate` says no token that no text has, as ours."""
+    return {
+        "bos_token_id": BOS,
+        "eos_token_id": EOS,
+        "pad_token_id": PAD,
+        "suppress_tokens": [PAD, UNK, BOS],
+    }
 
 
 def from_gpt2_config(told: Mapping[str, Any]) -> tuple[dict[str, Any], str]:

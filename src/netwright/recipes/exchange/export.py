@@ -28,6 +28,7 @@ from netwright.recipes.exchange.export_format import ExportFormat, ExportSource,
 from netwright.recipes.exchange.hugging_face import HuggingFace
 from netwright.recipes.exchange.input_scaling import build_input_scaling
 from netwright.recipes.exchange.onnx_graph import OnnxGraph
+from netwright.recipes.exchange.predict_script import check_script, write_script
 from netwright.recipes.exchange.predictor import Predictor
 from netwright.recipes.exchange.state_dict import StateDict
 from netwright.recipes.exchange.torch_program import TorchProgram
@@ -67,7 +68,9 @@ class Export:
         )
 
 
-def export_run(run: RunRecord, to: str, out: Path, examples: Split) -> Export:
+def export_run(
+    run: RunRecord, to: str, out: Path, examples: Split, *, script: bool = False
+) -> Export:
     """Write a run in another format into a new folder.
 
     Args:
@@ -75,10 +78,13 @@ def export_run(run: RunRecord, to: str, out: Path, examples: Split) -> Export:
         to: a name in `FORMATS`.
         out: the folder, which must not be there.
         examples: real ones, encoded; some of them are compared.
+        script: write a predict.py beside it, with what it needs.
     """
     form = find_format(to)
     source = export_source(run, examples)
     form.check(source)
+    if script:
+        check_script(source, to)
     if out.exists():
         raise ConfigError(f"{out} already exists, give --out another folder")
     with new_folder(out) as staging:
@@ -91,6 +97,8 @@ def export_run(run: RunRecord, to: str, out: Path, examples: Split) -> Export:
                 "written"
             )
         _write_description(source, to, difference, staging)
+        if script:
+            write_script(source, to, staging)
         files = tuple(staging.sums)
     return Export(folder=out, files=files, rows=count_rows(source.rows), difference=difference)
 
@@ -165,6 +173,7 @@ def _description(source: ExportSource, to: str, difference: float) -> dict[str, 
         },
         "outputs": {
             "are": predictor.output_name,
+            "kind": spec.target,
             "shape": ["batch", *spec.output_shape],
             "names": list(spec.class_names or spec.target_names),
         },

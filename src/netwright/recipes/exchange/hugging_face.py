@@ -2,6 +2,7 @@
 
 config.json, model.safetensors                  GPT2LMHeadModel, GPT2ForSequenceClassification
 tokenizer.json, tokenizer_config.json           AutoTokenizer
+generation_config.json                          of a language model: what `generate` never says
 
 model = AutoModelForCausalLM.from_pretrained(folder)
 tokenizer = AutoTokenizer.from_pretrained(folder)
@@ -22,7 +23,12 @@ from netwright.core.trees import Tree
 from netwright.data.text.encoder import TextEncoder
 from netwright.data.text.tokenizer import UNK
 from netwright.data.text.tokenizer_json import to_tokenizer_json, tokenizer_config
-from netwright.models.exchange.gpt2_config import PROBLEMS, differs_from_gpt2, to_gpt2_config
+from netwright.models.exchange.gpt2_config import (
+    PROBLEMS,
+    differs_from_gpt2,
+    generation_config,
+    to_gpt2_config,
+)
 from netwright.models.exchange.gpt2_weights import to_gpt2
 from netwright.models.transformers.gpt import GPT, GPTConfig
 from netwright.recipes.exchange.export_format import ExportFormat, ExportSource, Reopened
@@ -57,7 +63,7 @@ class HuggingFace(ExportFormat):
             )
 
     def write(self, source: ExportSource, staging: Staging) -> None:
-        """The four files."""
+        """The files of the model and of its tokenizer."""
         model, encoder = cast(GPT, source.model), cast(TextEncoder, source.preprocessor)
         weights = to_gpt2(model.state_dict(), is_classifier=source.spec.target != "tokens")
         content = save(stored_tensors(weights), metadata={"format": "pt"})
@@ -65,6 +71,8 @@ class HuggingFace(ExportFormat):
         staging.write("model.safetensors", content)
         staging.write("tokenizer.json", to_tokenizer_json(encoder.tokenizer).encode())
         staging.write("tokenizer_config.json", as_json(tokenizer_config(model.context)))
+        if source.spec.target == "tokens":
+            staging.write("generation_config.json", as_json(generation_config()))
 
     def reopen(self, source: ExportSource, folder: Path) -> Reopened:
         """What `transformers` makes of the folder; its tokens of texts must be ours as well."""

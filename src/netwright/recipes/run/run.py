@@ -196,18 +196,21 @@ class Run(RunRecord):
             unmeasured=unmeasured,
         )
 
-    def export(self, to: str, out: str | Path | None = None, *, data: Any = None) -> Export:
+    def export(
+        self, to: str, out: str | Path | None = None, *, data: Any = None, script: bool = False
+    ) -> Export:
         """Write the run for other tools, and compare what was written with the run.
 
         Args:
             to: a name in the table of formats: state-dict, onnx, torch-export or hf.
             out: a new folder; by default RUN-FORMAT beside the run's folder.
             data: what to compare on, as in `evaluate`; None is the run's own data.
+            script: write a predict.py beside it that needs no netwright.
         """
         if out is None and self.folder is None:
             raise ConfigError("this run is kept in memory: give a folder for its export")
         beside = self.folder and self.folder.with_name(f"{self.folder.resolve().name}-{to}")
-        return export_run(self, to, Path(out or beside or ""), self.examples(data))
+        return export_run(self, to, Path(out or beside or ""), self.examples(data), script=script)
 
     def save(self, folder: str | Path) -> Path:
         """Write a run that was trained in memory, `nw.fit(..., save=False)`, into a new folder.

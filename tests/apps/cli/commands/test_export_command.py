@@ -22,3 +22,14 @@ def test_an_unknown_format_is_refused_before_anything_is_read(type_in: Type) -> 
     answer = type_in("export", "no/such/run")
     assert answer.code == 2
     assert "--to" in answer.err
+
+
+def test_a_script_is_written_beside_it_on_request(type_in: Type, things_run: Path) -> None:
+    answer = type_in("export", things_run, "--to", "torch-export", "--out", "graph", "--script")
+    assert answer.code == 0
+    assert {"model.pt2", "predict.py", "requirements.txt"} <= {
+        path.name for path in Path("graph").iterdir()
+    }
+    refused = type_in("export", things_run, "--to", "state-dict", "--out", "w", "--script")
+    assert refused.code == 2
+    assert "leave out --script" in refused.err

@@ -15,10 +15,14 @@ def export(
     data: Annotated[
         str | None, typer.Option(help="What to compare on, with the target. (the run's own data)")
     ] = None,
+    script: Annotated[
+        bool, typer.Option("--script", help="A predict.py beside it that needs no netwright.")
+    ] = False,
 ) -> None:
     """Write a run for other tools; what was written is opened again and compared with the run.
 
     netwright export runs/mlp-digits-001 --to onnx
+    netwright export runs/mlp-default-csv-001 --to onnx --script
     netwright export runs/gpt-tinyshakespeare-001 --to hf --out my-gpt
     """
     from netwright.core.terminal.console import print_result
@@ -26,4 +30,4 @@ def export(
     from netwright.recipes.run.run import open_run
 
     find_format(to)  # before the data is read
-    print_result(str(open_run(run).export(to, out, data=data)))
+    print_result(str(open_run(run).export(to, out, data=data, script=script)))

@@ -1,0 +1,258 @@
+"""The parts that a predict.py is made of: how it reads inputs, how it runs the model, what it says.
+
+They are text, for they run where netwright is not: each with what the standard library has, numpy,
+and the packages named in `PACKAGES`. `read` and `predict` are what `ANSWERS` calls.
+"""
+
+from collections.abc import Mapping
+
+from netwright.data.tables.raw_table import LARGEST, MISSING
+from netwright.data.text.tokenizer import PAD, UNK
+
+START = '''"""{title}
+
+    python predict.py {usage}
+
+Written by netwright {version}. What it needs is in requirements.txt.
+"""
+
+import csv
+import io
+import json
+import sys
+{imports}from pathlib import Path
+
+import numpy as np
+
+HERE = Path(__file__).parent
+EXPORT = json.loads((HERE / "export.json").read_text(encoding="utf-8"))
+PREPROCESSING = json.loads((HERE / "preprocessing.json").read_text(encoding="utf-8"))
+'''
+
+ONNX = '''
+
+def predict(rows):
+    """What the model says of rows."""
+    import onnxruntime
+
+    session = onnxruntime.InferenceSession(str(HERE / "model.onnx"))
+    return session.run(None, {"inputs": rows})[0]
+'''
+
+TORCH_PROGRAM = '''
+
+def predict(rows):
+    """What the model says of rows."""
+    import torch
+
+    with torch.no_grad():
+        return torch.export.load(HERE / "model.pt2").module()(torch.from_numpy(rows)).numpy()
+'''
+
+ARRAYS = '''
+
+def read(paths):
+    """Rows of numbers: an .npy file, or a CSV file whose first line names the columns."""
+    (path,), names = paths, EXPORT["inputs"]["names"]
+    tensor = EXPORT["inputs"]["tensors"][0]
+    if path.endswith(".npy"):
+        rows = np.load(path)
+    else:
+        with open(path, newline="", encoding="utf-8-sig") as file:
+            header, *lines = csv.reader(file)
+        if not set(names) <= set(header):
+            names = header
+        columns = [header.index(name) for name in names]
+        rows = np.array([[float(line[column]) for column in columns] for line in lines])
+    return rows.astype(tensor["dtype"]).reshape(len(rows), *tensor["shape"][1:])
+'''
+
+IMAGES = '''
+
+def read(paths):
+    """Image files as bytes (N, C, I, J), in the mode and the size of the training images."""
+    return np.stack([pixels_of(path) for path in paths])
+
+
+def pixels_of(path):
+    from PIL import Image, ImageOps
+
+    mode, (_, height, width) = PREPROCESSING["mode"], PREPROCESSING["input_shape"]
+    image, size, method = Image.open(path), (width, height), Image.Resampling.BILINEAR
+    if image.mode.startswith(("I", "F")):
+        sys.exit(f"{path} has more than 8 bits a channel, which this script does not read")
+    image.draft(None, (2 * max(size), 2 * max(size)))  # a large JPEG is decoded smaller
+    image = ImageOps.exif_transpose(image)
+    if image.has_transparency_data and mode != "RGBA":  # what is transparent shows white
+        image = image.convert("RGBA")
+        image = Image.alpha_composite(Image.new("RGBA", image.size, "white"), image)
+    image = image.convert(mode)
+    if image.size != size:
+        fit = {"crop": ImageOps.fit, "pad": ImageOps.pad}.get(PREPROCESSING["resize"])
+        image = fit(image, size, method) if fit else image.resize(size, method)
+    pixels = np.array(image)
+    return pixels[None] if pixels.ndim == 2 else pixels.transpose(2, 0, 1)
+'''
+
+TABLE = f'''
+MISSING = {sorted(MISSING)!r}
+LARGEST = {LARGEST!r}
+
+
+def read(paths):
+    """The rows of a CSV file, encoded as the training rows were (N, F)."""
+    (path,), encoding = paths, PREPROCESSING["dialect"]["encoding"] or "utf-8-sig"
+    text = Path(path).read_text(encoding=encoding)
+    delimiter = max(",;\\t|", key=text.partition("\\n")[0].count)
+    rows = list(csv.DictReader(text.splitlines(), delimiter=delimiter))
+    missing = {{*MISSING, *PREPROCESSING["missing"]}}
+    parts = []
+    for feature in PREPROCESSING["features"]:
+        cells = [row[feature["name"]].strip() for row in rows]
+        cells = ["" if cell in missing else cell for cell in cells]
+        parts += ENCODERS[feature["kind"]](feature, cells)
+    return np.stack(parts, axis=1).astype(np.float32)
+
+
+def standardised(scaling, values):
+    """(x - mean) / std, the median in place of what is missing."""
+    filled = np.where(np.isnan(values), scaling["median"], values)
+    return np.clip((filled - scaling["mean"]) / scaling["std"], -LARGEST, LARGEST)
+
+
+def encode_number(feature, cells):
+    values = np.array([float(cell) if cell else np.nan for cell in cells])
+    parts = [standardised(feature["scaling"], values)] if feature["scaling"]["std"] else []
+    return [*parts, np.isnan(values)] if feature["has_indicator"] else parts
+
+
+def encode_category(feature, cells):
+    places = {{key_of(name): place for place, name in enumerate(feature["categories"])}}
+    other = places["other"] if feature["has_other"] else -1
+    missing = places["missing"] if feature["has_missing"] else other
+    found = [places.get(key_of(cell), other) if cell else missing for cell in cells]
+    return [np.array(found) == place for place in range(len(places))]
+
+
+def key_of(text):
+    """What the writings of one category share: 1 and 1.0, TRUE and True."""
+    if text.lower() in ("true", "false"):
+        return text.lower()
+    try:
+        number = float(text) if len(text) <= 15 and "_" not in text else np.nan
+    except ValueError:
+        return text
+    return text if np.isnan(number) else repr(number + 0.0)
+
+
+def encode_date(feature, cells):
+    dates, first = [date_of(cell, feature["form"]) for cell in cells], feature["first"]
+    first, parts = datetime.fromisoformat(first), []
+    for name, scaling in feature["parts"].items():
+        values = [part_of(date, name, first) if date else np.nan for date in dates]
+        parts.append(standardised(scaling, np.array(values)))
+    return [*parts, np.array([not cell for cell in cells])] if feature["has_indicator"] else parts
+
+
+def date_of(cell, form):
+    if not cell or form == "iso":
+        return datetime.fromisoformat(cell).replace(tzinfo=None) if cell else None
+    day, _, clock = cell.partition(" ")
+    at = time.fromisoformat(clock).replace(tzinfo=None) if clock else time()
+    return datetime.combine(datetime.strptime(day, form), at)
+
+
+def part_of(date, name, first):
+    if name == "weekday":
+        return date.weekday()
+    return (date - first).total_seconds() / 86400 if name == "days" else getattr(date, name)
+
+
+ENCODERS = {{"number": encode_number, "category": encode_category, "date": encode_date}}
+'''
+
+TEXTS = f'''
+
+def read(paths):
+    """Texts, one a line, as tokens of one length (N, T)."""
+    from tokenizers import Tokenizer
+
+    (path,), length = paths, PREPROCESSING["length"]
+    tokenizer = Tokenizer.from_file(str(HERE / "tokenizer.json"))
+    texts = Path(path).read_text(encoding=PREPROCESSING["encoding"] or "utf-8").splitlines()
+    rows = np.full((len(texts), length), {PAD}, dtype=np.int64)
+    for row, text in zip(rows, texts):
+        tokens = (tokenizer.encode(text).ids or [{UNK}])[:length]
+        row[: len(tokens)] = tokens
+    return rows
+'''
+
+ANSWERS = '''
+
+def main():
+    """Print one line an input: the class, and the probability of each, or the values."""
+    if len(sys.argv) < 2:
+        sys.exit("usage: python predict.py {usage}")
+    names, kind = EXPORT["outputs"]["names"], EXPORT["outputs"]["kind"]
+    header = names if kind == "real" else [f"p({{name}})" for name in names]
+    table = io.StringIO()
+    writer = csv.writer(table, lineterminator="\\n")
+    writer.writerow(["prediction", *header] if kind == "class" else header)
+    for row in predict(read(sys.argv[1:])):
+        said = [names[row.argmax()]] if kind == "class" else []
+        writer.writerow([*said, *(f"{{value:.7g}}" for value in row.tolist())])
+    print(table.getvalue(), end="")
+
+
+if __name__ == "__main__":
+    main()
+'''
+
+CONTINUE = '''"""{title}
+
+    python predict.py {usage}
+
+Written by netwright {version}. What it needs is in requirements.txt.
+"""
+
+import sys
+from pathlib import Path
+
+from transformers import AutoModelForCausalLM, AutoTokenizer
+
+HERE, TOKENS = Path(__file__).parent, 100
+
+
+def main():
+    """Print the text with which the model goes on, always by the likeliest token."""
+    if len(sys.argv) != 2:
+        sys.exit("usage: python predict.py {usage}")
+    tokenizer = AutoTokenizer.from_pretrained(HERE)
+    model = AutoModelForCausalLM.from_pretrained(HERE)
+    given = tokenizer(sys.argv[1], return_tensors="pt", add_special_tokens=False)
+    room = max(1, min(TOKENS, model.config.n_positions - given["input_ids"].shape[1]))
+    said = model.generate(**given, max_new_tokens=room, do_sample=False)
+    print(tokenizer.decode(said[0], skip_special_tokens=True))
+
+
+if __name__ == "__main__":
+    main()
+'''
+
+IMPORTS: Mapping[str, str] = {"table": "from datetime import datetime, time\n"}
+RUNNERS: Mapping[str, str] = {"onnx": ONNX, "torch-export": TORCH_PROGRAM}
+READERS: Mapping[str, str] = {"arrays": ARRAYS, "images": IMAGES, "table": TABLE, "text": TEXTS}
+USAGES: Mapping[str, str] = {
+    "arrays": "ROWS.npy    (or a CSV file of numbers)",
+    "images": "IMAGE.png ...",
+    "table": "ROWS.csv",
+    "text": "TEXTS.txt    (one text a line)",
+}
+# What is installed for each part, by the names of the packages.
+PACKAGES: Mapping[str, tuple[str, ...]] = {
+    "onnx": ("numpy", "onnxruntime"),
+    "torch-export": ("numpy", "torch"),
+    "hf": ("torch", "transformers"),
+    "images": ("pillow",),
+    "text": ("tokenizers",),
+}
