@@ -30,7 +30,12 @@ METHODS_BY_PATH = {"read_text", "read_bytes", "write_text", "write_bytes", "copy
 CALLS_BY_PATH = {"open", "load_file", "safe_open", "save_file"}
 STREAM = re.compile(r"\bsys\.std(?:out|err)\b|\btyper\.s?echo\b")
 # Packages that are imported by another name than they are installed by.
-IMPORTED_AS = {"pyyaml": "yaml", "pillow": "PIL", "scikit-learn": "sklearn"}
+IMPORTED_AS = {
+    "pyyaml": "yaml",
+    "pillow": "PIL",
+    "scikit-learn": "sklearn",
+    "mlflow-skinny": "mlflow",
+}
 
 
 @dataclass(frozen=True)
@@ -237,7 +242,7 @@ def test_every_import_is_declared() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     needed = packages_declared(project["dependencies"]) | sys.stdlib_module_names | {"netwright"}
     extras = project["optional-dependencies"]
-    optional = (extras[name] for name in ("tables", "text", "search", "export"))
+    optional = (extras[name] for name in ("tables", "text", "search", "export", "track"))
     every = needed | packages_declared(list(chain.from_iterable(optional)))
     assert not breaking(lambda path: bool(facts_of(path).packages_at_start - needed))
     assert not breaking(lambda path: bool(facts_of(path).packages - every))

@@ -223,12 +223,17 @@ def _checked(name: str, value: Any, hint: Any) -> Any:
     except ValidationError as error:
         raise ConfigError(_sentence(name, hint, error)) from None
     for part in value if isinstance(value, tuple) else (value,):
-        if isinstance(part, str) and "\0" in part:  # no path, column or name has one
-            raise ConfigError(f"{name} must not contain a NUL character, got {part!r:.100}")
+        _check_part(name, part, hint)
+    return value
+
+
+def _check_part(name: str, value: Any, hint: Any) -> None:
+    """Refuse a value, or one of several, that is no text of ours or no name of its table."""
+    if isinstance(value, str) and "\0" in value:  # no path, column or name has one
+        raise ConfigError(f"{name} must not contain a NUL character, got {value!r:.100}")
     for mark in _marks(hint):
         if isinstance(mark, OneOf) and value is not None:
             mark.catalog.check(value)
-    return value
 
 
 def _is_config(hint: Any) -> bool:

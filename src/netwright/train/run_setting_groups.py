@@ -6,9 +6,10 @@ Marks on a field say who depends on it.
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
-from netwright.core.config import Config, Count, Doc, NotNegative, Positive, Size
+from netwright.core.config import Config, Count, Doc, NotNegative, OneOf, Positive, Size
 from netwright.train.precision import Precision
 from netwright.train.setting_marks import ConvexSearch, Heeded, Resume, Typed
+from netwright.train.trackers.catalog import TRACKERS
 
 Policy = Literal["stop", "skip", "roll-back"]
 
@@ -86,6 +87,14 @@ class Keeping(Config):
         Doc("snapshots of the weights kept during training, for the loss landscape; 0: none"),
         Resume.FREE,
     ] = 24
+    track: Annotated[
+        tuple[str, ...],
+        OneOf(TRACKERS),
+        Doc("also write the run for tensorboard, wandb (offline) or mlflow, inside its folder"),
+        Resume.FREE,
+        Heeded.BY_ANY_RULE,
+        Typed.AS_OPTION,
+    ] = ()
     doctor: Annotated[
         bool,
         Doc("monitor some steps for dead units, a learning rate too high or low, overfitting ..."),

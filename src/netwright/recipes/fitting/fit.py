@@ -112,7 +112,7 @@ def fit(  # noqa: PLR0913 - the one door, with a name for each question
     for name, place in (("out", out), ("resume", resume), ("start_from", start_from)):
         check_no_nul(name, place)
     check_one_beginning(resume, start_from)
-    _check_save(save, out, resume)
+    _check_save(save, out, resume, settings)
     extra = read_callbacks(callbacks)
     given = with_splits(data, validation, test)
     own, settings = take_own(
@@ -259,11 +259,14 @@ def check_one_beginning(resume: str | Path, start_from: object) -> None:
         raise ConfigError("a resumed run has its own weights: give resume or from, not both")
 
 
-def _check_save(save: bool, out: str | Path | None, resume: str | Path) -> None:
+def _check_save(
+    save: bool, out: str | Path | None, resume: str | Path, settings: dict[str, Any]
+) -> None:
     """Refuse a folder for a run that is to leave none."""
     if not isinstance(save, bool):
         raise ConfigError(f"save must be True or False, got {save!r}; a folder is given by out")
-    for name, is_given in (("out", out is not None), ("resume", resume != NEVER)):
+    folders = {"out": out is not None, "resume": resume != NEVER, "track": settings.get("track")}
+    for name, is_given in folders.items():
         if is_given and not save:
             raise ConfigError(f"save=False trains without a run folder: drop the argument {name!r}")
 

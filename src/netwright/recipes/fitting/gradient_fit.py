@@ -130,6 +130,8 @@ def _callbacks(
     callbacks: list[Callback] = []
     if here.folder is not None and here.ranks.is_first:
         callbacks.append(HistoryFile(here.folder / "metrics.jsonl"))
+    if here.tracking is not None:
+        callbacks.append(here.tracking)
     callbacks += [Progress(quiet=here.quiet), *watched, StopOnSignal(interrupt)]
     if config.max_steps is not None and config.epochs is not None:
         callbacks.append(StepLimit(config.max_steps))

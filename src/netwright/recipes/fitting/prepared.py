@@ -8,6 +8,7 @@ from torch import nn
 
 from netwright.data.dataset import Data
 from netwright.recipes.fitting.first_batch import FirstBatch
+from netwright.recipes.fitting.track_rows import TrackRows
 from netwright.recipes.plan.recipe import Recipe
 from netwright.train.callback import Callback
 from netwright.train.own.parts import NO_PARTS, OwnParts
@@ -48,6 +49,7 @@ class RunContext:
         allow: the conditions that may have changed since that checkpoint.
         ranks: the processes that train the model together.
         extra: the user's own callbacks.
+        tracking: what writes the run for other packages, or None.
         quiet: print nothing.
     """
 
@@ -56,4 +58,5 @@ class RunContext:
     allow: Sequence[str] = ()
     ranks: Ranks = ALONE
     extra: Sequence[Callback] = ()
+    tracking: TrackRows | None = None
     quiet: bool = False

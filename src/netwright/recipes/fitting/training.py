@@ -25,6 +25,7 @@ from netwright.recipes.fitting.member_checkpoints import delete_member_checkpoin
 from netwright.recipes.fitting.outcome import Outcome
 from netwright.recipes.fitting.prepared import Prepared, RunContext
 from netwright.recipes.fitting.run_findings import run_findings
+from netwright.recipes.fitting.track_rows import TrackRows, check_trackers
 from netwright.recipes.run.run import Run
 from netwright.recipes.saved.resume import NEVER, Origin, find_origin, find_run, run_of
 from netwright.recipes.saved.run_folder import (
@@ -38,6 +39,7 @@ from netwright.recipes.saved.start_from import check_tokens, compare_scaling, ta
 from netwright.train.callback import Callback
 from netwright.train.evaluate import evaluate_rows, measure_baseline
 from netwright.train.ranks import Ranks, joined
+from netwright.train.trackers.tracker import flat_settings
 from netwright.train.trainer import Trainer
 
 MOST_TOLD = 5  # findings of the doctor on the console
@@ -62,6 +64,7 @@ def train(
     with joined(prepared.recipe.train.rank_timeout) as ranks:
         quiet = quiet or not ranks.is_first
         _check_together(prepared, ranks)
+        check_trackers(prepared.recipe.train.track)
         if not keep_folder:
             _tell(take_first_weights(prepared), quiet=quiet)
             return _train(prepared, RunContext(ranks=ranks, extra=extra, quiet=quiet))
@@ -73,9 +76,21 @@ def train(
                 allow=_names(allow),
                 ranks=ranks,
                 extra=extra,
+                tracking=_tracking(prepared, origin.folder) if ranks.is_first else None,
                 quiet=quiet,
             )
-            return _train(prepared, here)
+            try:
+                return _train(prepared, here)
+            finally:  # also where it failed
+                if here.tracking is not None:
+                    here.tracking.close()
+
+
+def _tracking(prepared: Prepared, folder: Path) -> TrackRows | None:
+    """What writes the run for the trackers that the recipe names."""
+    names = prepared.recipe.train.track
+    settings = flat_settings(prepared.recipe.to_mapping())
+    return TrackRows(folder, names, settings) if names else None
 
 
 def _tell(remarks: Sequence[str], *, quiet: bool) -> None:
@@ -179,6 +194,8 @@ def _train(prepared: Prepared, here: RunContext) -> Run:
         save_model(here.folder, model, config["model"], data, task)  # before measuring can fail
     results = _results(prepared, outcome)
     _tell_findings(results, quiet=here.quiet)
+    if here.tracking is not None:
+        here.tracking.finish(outcome.history.rows, results["metrics"])
     if here.folder is not None and here.ranks.is_first:
         write_json(here.folder / "results.json", results)
         if outcome.finished and isinstance(model, Ensemble):

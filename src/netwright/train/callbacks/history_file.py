@@ -1,32 +1,38 @@
-"""Write the history to a file as it grows, so that a killed run has all its numbers."""
+"""Follow the history as it grows: into a file, so that a killed run has all its numbers."""
 
 import time
+from abc import abstractmethod
+from collections.abc import Sequence
 from pathlib import Path
 
 from netwright.train.callback import Callback
 from netwright.train.state import TrainState
-from netwright.train.watching.history import append_rows, write_rows
+from netwright.train.watching.history import Row, append_rows, write_rows
 
 EVERY = 2.0  # seconds between two looks for new rows in an epoch
 
 
-class HistoryFile(Callback):
-    """Appends new rows after every epoch and measurement, in long epochs also on the way.
+class FollowHistory(Callback):
+    """Tells new rows after every epoch and measurement, in long epochs also on the way."""
 
-    Args:
-        path: a JSON-lines file.
-    """
+    def __init__(self) -> None:
+        self.written, self.next_look = 0, 0.0
 
-    def __init__(self, path: Path) -> None:
-        self.path, self.written, self.next_look = path, 0, 0.0
+    @abstractmethod
+    def rewrite(self, rows: Sequence[Row]) -> None:
+        """Hold these rows in place of what is there."""
+
+    @abstractmethod
+    def append(self, rows: Sequence[Row]) -> None:
+        """Hold these rows, too."""
 
     def on_fit_start(self, state: TrainState) -> None:
-        """Let the file hold what the run holds; a killed run may have written more."""
-        write_rows(self.path, state.history.rows)
+        """Hold what the run holds; a killed run may have written more."""
+        self.rewrite(state.history.rows)
         self._note(state)
 
     def on_epoch_start(self, state: TrainState) -> None:
-        """A run that was set back has fewer rows than the file."""
+        """A run that was set back has fewer rows than were told."""
         if len(state.history) < self.written:
             self.on_fit_start(state)
 
@@ -41,7 +47,7 @@ class HistoryFile(Callback):
 
     def on_epoch_end(self, state: TrainState) -> None:
         """Write what is new."""
-        append_rows(self.path, state.history.rows[self.written :])
+        self.append(state.history.rows[self.written :])
         self._note(state)
 
     def _note(self, state: TrainState) -> None:
@@ -50,3 +56,23 @@ class HistoryFile(Callback):
     def on_fit_end(self, state: TrainState) -> None:
         """Write what is left."""
         self.on_epoch_end(state)
+
+
+class HistoryFile(FollowHistory):
+    """A JSON-lines file of the rows.
+
+    Args:
+        path: of the file.
+    """
+
+    def __init__(self, path: Path) -> None:
+        super().__init__()
+        self.path = path
+
+    def rewrite(self, rows: Sequence[Row]) -> None:
+        """Replace the file, in one step."""
+        write_rows(self.path, rows)
+
+    def append(self, rows: Sequence[Row]) -> None:
+        """Add lines to it."""
+        append_rows(self.path, rows)

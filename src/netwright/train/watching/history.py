@@ -1,7 +1,7 @@
 """The numbers of a run: one row a measurement, with every axis one may want to plot against."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -118,12 +118,12 @@ def read_row(values: Any) -> Row:
     return row
 
 
-def write_rows(path: Path, rows: list[Row]) -> None:
+def write_rows(path: Path, rows: Sequence[Row]) -> None:
     """Replace a JSON-lines file by these rows, in one step."""
     write_text(path, "".join(_line(row) for row in rows))
 
 
-def append_rows(path: Path, rows: list[Row]) -> None:
+def append_rows(path: Path, rows: Sequence[Row]) -> None:
     """Add rows to a JSON-lines file, one line each."""
     append_text(path, "".join(_line(row) for row in rows))
 

@@ -50,6 +50,10 @@ def train(  # noqa: PLR0913, PLR0917 - one argument an option
             help="Early stopping: stop after this many evaluations without a better val/loss."
         ),
     ] = None,
+    track: Annotated[
+        str | None,
+        typer.Option(help="Also write the run for tensorboard, wandb (offline) or mlflow."),
+    ] = None,
     precision: Annotated[str | None, typer.Option(help="fp32, bf16-mixed or fp16-mixed.")] = None,
     device: Annotated[str | None, typer.Option(help="auto, cpu, cuda, cuda:N or mps.")] = None,
     max_steps: Annotated[
