@@ -1,4 +1,4 @@
-"""Loaders of torch's: each trains, resumes exactly or says why not, predicts and reports."""
+"""torch's loaders and data sets: each trains, resumes exactly or says why not, answers, reports."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import torch
 from torch import nn
-from torch.utils.data import DataLoader, TensorDataset
+from torch.utils.data import DataLoader, Dataset, Subset, TensorDataset
 
 import netwright as nw
 from netwright.core.errors import DataError, NetwrightError
@@ -69,6 +69,20 @@ class Words(nn.Module):
     def forward(self, tokens: torch.Tensor) -> torch.Tensor:
         logits: torch.Tensor = self.head(self.embedding(tokens).mean(dim=1))
         return logits
+
+
+class Rows(Dataset[Any]):
+    """Rows of several inputs as dicts."""
+
+    def __init__(self) -> None:
+        self.inputs, self.classes_of_rows = two_inputs(22)
+
+    def __len__(self) -> int:
+        return 22
+
+    def __getitem__(self, place: int) -> dict[str, Any]:
+        parts = {key: part[place] for key, part in self.inputs.items()}
+        return {**parts, "label": int(self.classes_of_rows[place])}
 
 
 def padded(items: list[Any]) -> Any:
@@ -159,11 +173,28 @@ DOORS = {
         model=net(), settings={**BATCH, "epochs": None, "max_steps": 8}, new=new,
         note="the first 200 batches of the DataLoader",
     ),
+    "a data set with draws": Door(
+        given=lambda: {"data": Noisy()}, model=net(), new=new, rows=(16, 2, 4), settings={},
+    ),
+    "a part of a data set with validation": Door(
+        given=lambda: {"data": Subset(Noisy(), range(2, 20)), "validation": Noisy()},
+        settings={"hidden": (4,)}, new=new, rows=(18, 22, 0),
+    ),
+    "a data set of dicts": Door(
+        given=lambda: {"data": Rows()}, model=seeded_module(TwoInputs), settings={},
+        new=lambda: {key: part[:3] for key, part in two_inputs(8)[0].items()}, rows=(16, 2, 4),
+    ),
+    "a data set of tensors": Door(
+        given=lambda: {"data": TensorDataset(*rows()), "test": TensorDataset(*rows(6, 1))},
+        new=new, rows=(20, 2, 6),
+    ),
+    "a stream": Door(given=lambda: {"data": Stream()}, model=net(), settings=BATCH, new=new),
 }  # fmt: skip
-QUICKLY = ["a loader with draws", "a loader of dicts"]
+QUICKLY = ["a loader with draws", "a loader of dicts", "a data set with draws"]
+ENDLESS = "an endless stream"
 
 
-@pytest.mark.parametrize("name", slow_but(QUICKLY, [*DOORS][:-1]))
+@pytest.mark.parametrize("name", slow_but(QUICKLY, [name for name in DOORS if name != ENDLESS]))
 def test_it_trains_resumes_and_predicts(tmp_path: Path, name: str) -> None:
     check_door(DOORS[name], tmp_path)
 
@@ -180,7 +211,7 @@ def test_an_endless_stream_goes_on_where_it_was(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("netwright.data.batches.sample.MOST_BATCHES", 8)
-    door = DOORS["an endless stream"]
+    door = DOORS[ENDLESS]
     whole = door.fit(tmp_path / "whole")
     door.fit(tmp_path / "parts", callbacks=[StopAfter(3)])
     again = door.fit(tmp_path / "parts", resume="auto")

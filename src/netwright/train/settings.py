@@ -153,7 +153,7 @@ def pace_of(config: TrainConfig, train: Split) -> Pace:
     if config.batch_size not in {None, size}:
         raise ConfigError(
             f"batch_size is that of the DataLoader, {size}: remove batch_size={config.batch_size}, "
-            f"or give the Dataset instead"
+            f"and give a DataLoader with that batch_size"
         )
     if rule.full_batch or rule.closure:
         raise ConfigError(

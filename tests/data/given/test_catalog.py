@@ -7,10 +7,11 @@ import pytest
 from netwright.core.errors import ConfigError
 from netwright.data.given.arrays import ARRAYS
 from netwright.data.given.catalog import FORMS, form_of
+from netwright.data.given.datasets import DATASET
 from netwright.data.given.frames import FRAME
 from netwright.data.given.labelled_frames import LABELLED_FRAME
 from netwright.data.given.loaders import LOADER
-from tests.data.batches.loaders import noisy_loader
+from tests.data.batches.loaders import Noisy, noisy_loader
 
 
 def test_each_form_is_found() -> None:
@@ -20,6 +21,7 @@ def test_each_form_is_found() -> None:
     assert form_of((mixed[["x"]], mixed["x"])) is ARRAYS
     assert form_of((np.zeros((4, 2)), np.zeros(4))) is ARRAYS
     assert form_of(noisy_loader()) is LOADER
+    assert form_of(Noisy()) is DATASET
 
 
 def test_what_has_no_form_is_refused_with_all_that_there_are() -> None:

@@ -104,7 +104,7 @@ def test_what_cannot_be_learned_from_is_refused() -> None:
         load(noisy_loader(), val_size=0.1)
     with pytest.raises(DataError, match="classes must be 0 or more, got -1"):
         load(tensors(torch.zeros(8, 3), torch.arange(8) - 1))
-    with pytest.raises(DataError, match=r"must have shape \(B,\) or \(B, K\), got \('B', 2, 2\)"):
+    with pytest.raises(DataError, match=r"must have shape \(N,\) or \(N, K\), got \(N, 2, 2\)"):
         load(tensors(torch.zeros(8, 3), torch.zeros(8, 2, 2)))
 
 

@@ -4,12 +4,13 @@ from typing import Any
 
 from netwright.core.errors import ConfigError
 from netwright.data.given.arrays import ARRAYS
+from netwright.data.given.datasets import DATASET
 from netwright.data.given.form import GivenForm
 from netwright.data.given.frames import FRAME
 from netwright.data.given.labelled_frames import LABELLED_FRAME
 from netwright.data.given.loaders import LOADER
 
-FORMS = (LOADER, FRAME, LABELLED_FRAME, ARRAYS)
+FORMS = (LOADER, FRAME, LABELLED_FRAME, ARRAYS, DATASET)
 
 
 def form_of(source: Any) -> GivenForm:

@@ -1,0 +1,116 @@
+"""What inputs are that go into a model as they are, and what their targets ask for.
+
+One float tensor is told by its dimensions: features (F,), a series (T, F) or an image (C, I, J).
+Everything else, several tensors, integers, sizes that vary, is parts: for a module of one's own.
+
+Shapes: N rows, K outputs.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, NamedTuple
+
+import torch
+from torch import Tensor
+
+from netwright.core.errors import DataError
+from netwright.core.trees import Tree
+from netwright.data.batches.reading import encode_targets
+from netwright.data.spec import DataSpec, InputKind
+from netwright.data.targets import ArrayTarget, infer_kind
+from netwright.data.tree_encoder import VARIES, TreeEncoder, form_of
+
+KINDS: Mapping[int, InputKind] = {2: "features", 3: "series", 4: "image"}  # of one float tensor
+
+
+class ReadyKinds(NamedTuple):
+    """The spec of the data, the encoder of the next inputs, and how the targets were told."""
+
+    spec: DataSpec
+    encoder: TreeEncoder
+    note: str
+
+
+def ready_kinds(
+    inputs: Tree,
+    targets: Sequence[Tensor],
+    *,
+    kind: Literal["auto", "class", "labels", "real"] = "auto",
+    classes: Any = None,
+    shapes: tuple[tuple[int, ...], ...] | None = None,
+) -> ReadyKinds:
+    """Tell what ready inputs and their targets are.
+
+    Args:
+        inputs: some rows (N, ...).
+        targets: those that are known, of the training rows first; the next ones count for the
+            number of classes alone.
+        kind: of the targets; auto: their dtype decides.
+        classes: the names that a data set gives its classes, or anything else where it has none.
+        shapes: of one row of each part, with -1 where it varies; by default those of the inputs.
+    """
+    form, names, parts = form_of(inputs)
+    shapes = shapes or tuple(tuple(part.shape[1:]) for part in parts)
+    told, note = _target(targets[0], kind)
+    class_names = _class_names(targets, told, classes)
+    outputs = len(class_names) or _width(targets[0])
+    encoder = TreeEncoder(
+        form=form,
+        names=names,
+        shapes=shapes,
+        dtypes=tuple(str(part.dtype).removeprefix("torch.") for part in parts),
+        target=told,
+        num_outputs=outputs,
+        class_names=class_names,
+    )
+    return ReadyKinds(_spec(inputs, encoder), encoder, note)
+
+
+def _target(targets: Tensor, kind: Literal["auto", "class", "labels", "real"]) -> tuple[Any, str]:
+    if targets.ndim > 2:
+        sizes = ", ".join(map(str, targets.shape[1:]))
+        raise DataError(f"targets must have shape (N,) or (N, K), got (N, {sizes})")
+    if kind != "auto":
+        return kind, ""
+    flat = targets.squeeze(1) if targets.ndim == 2 and targets.shape[1] == 1 else targets
+    return infer_kind((flat.float() if flat.dtype is torch.bfloat16 else flat).numpy())
+
+
+def _width(targets: Tensor) -> int:
+    return 1 if targets.ndim == 1 else targets.shape[1]
+
+
+def _class_names(targets: Sequence[Tensor], kind: ArrayTarget, classes: Any) -> tuple[str, ...]:
+    """Those that the data set gives, else 0, 1 ... up to the largest that was seen."""
+    if kind == "real":
+        return ()
+    if kind == "labels":
+        return tuple(f"y{place}" for place in range(_width(targets[0])))
+    seen = torch.cat([encode_targets(one, "class", 0) for one in targets])
+    if int(seen.min()) < 0:
+        raise DataError(f"classes must be 0 or more, got {int(seen.min())}")
+    count = int(seen.max()) + 1
+    is_named = isinstance(classes, list | tuple) and all(isinstance(one, str) for one in classes)
+    if classes and is_named and len(set(classes)) == len(classes) >= count:
+        return tuple(classes)
+    return tuple(map(str, range(max(count, 2))))
+
+
+def _spec(inputs: Tree, encoder: TreeEncoder) -> DataSpec:
+    outputs, names = encoder.num_outputs, encoder.class_names
+    kind: InputKind = "parts"
+    shape: tuple[int, ...] = ()
+    is_one = isinstance(inputs, Tensor) and inputs.is_floating_point()
+    if is_one and VARIES not in encoder.shapes[0] and inputs.ndim in KINDS:
+        kind, shape = KINDS[inputs.ndim], encoder.shapes[0]
+    is_single = encoder.target == "class" or outputs == 1
+    are_numbers = names == tuple(map(str, range(len(names))))
+    return DataSpec(
+        inputs=kind,
+        input_shape=shape,
+        target=encoder.target,
+        num_outputs=outputs,
+        class_names=names,
+        class_type="int" if encoder.target == "class" and are_numbers else "",
+        target_names=("y",) if is_single else tuple(f"y{place}" for place in range(outputs)),
+        feature_names=tuple(f"x{place}" for place in range(*shape)) if kind == "features" else (),
+    )
