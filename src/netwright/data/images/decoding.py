@@ -111,6 +111,19 @@ def read_header(path: str | Path) -> ImageHeader:
         )
 
 
+def header_of(image: Image.Image, name: str = "image") -> ImageHeader:
+    """The same of an image in memory."""
+    with refusing(name), QUIET:
+        PIXELS.check("it", image.width * image.height / 1e6)
+        turned = upright(image)
+        return ImageHeader(
+            height=turned.height,
+            width=turned.width,
+            is_grey=image.mode in _GREY,
+            has_frames=getattr(image, "is_animated", False),
+        )
+
+
 def decode_file(path: str | Path, form: ImageForm) -> Tensor:
     """The image of a file as bytes (C, I, J)."""
     with refusing(path), QUIET, opened(path, whole=True) as image:

@@ -14,13 +14,21 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 import torch
+from PIL import Image
 from torch import Tensor
 
 from netwright.core.config import Doc, Fraction, Positive, Size
 from netwright.core.errors import ConfigError, DataError
 from netwright.data.dataset import Data, Split, check_data
 from netwright.data.images.bad_files import OnBad, handle_bad_files
-from netwright.data.images.decoding import ImageForm, ImageHeader, Resize, decode_file
+from netwright.data.images.decoding import (
+    ImageForm,
+    ImageHeader,
+    Resize,
+    decode_file,
+    decode_image,
+    header_of,
+)
 from netwright.data.images.encoder import ImageEncoder
 from netwright.data.images.file_names import shown
 from netwright.data.images.labelled import LabelledImages, divide
@@ -105,7 +113,11 @@ def load_image_folder(config: ImageFolderConfig) -> Data:
         target_kind=config.target_kind,
         split_column=config.split_column,
     )
-    decoded = _decoded(found, root, config)
+    return image_data(decode_files(found, root, config), shown(root.resolve().name), config)
+
+
+def image_data(decoded: "DecodedImages", name: str, config: ImageFolderConfig) -> Data:
+    """Decoded images as data: divided, normalised and checked."""
     images = decoded.images
     places, divided = divide(
         images, val_size=config.val_size, test_size=config.test_size, seed=config.split_seed
@@ -113,7 +125,7 @@ def load_image_folder(config: ImageFolderConfig) -> Data:
     encoder = _encoder(decoded, places["train"], config)
     splits = _splits(decoded, places, encoder)
     data = Data(
-        name=shown(root.resolve().name),
+        name=name,
         spec=encoder.spec,
         train=splits["train"],
         val=splits.get("val"),
@@ -137,7 +149,7 @@ SOURCE = Source(
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Decoded:
+class DecodedImages:
     """The good images of a folder.
 
     Args:
@@ -155,7 +167,18 @@ class _Decoded:
     notes: tuple[str, ...]
 
 
-def _decoded(found: LabelledImages, root: Path, config: ImageFolderConfig) -> _Decoded:
+def decode_pictures(
+    pictures: Sequence[Image.Image], found: LabelledImages, config: ImageFolderConfig
+) -> DecodedImages:
+    """The same for images that are in memory already."""
+    named = [(one, str(name)) for one, name in zip(pictures, found.files, strict=True)]
+    form, chosen = _form([header_of(*one) for one in named], config)
+    pixels = torch.stack([decode_image(one, form, name) for one, name in named])
+    notes = (*found.notes, *chosen)
+    return DecodedImages(images=found, form=form, pixels=pixels, digests=(), notes=notes)
+
+
+def decode_files(found: LabelledImages, root: Path, config: ImageFolderConfig) -> DecodedImages:
     """Decode every file, and hold it where there is room; bad ones go as the settings say."""
     headers = read_headers(found.files)
     bad = {place: end for place, end in enumerate(headers) if isinstance(end, DataError)}
@@ -183,7 +206,7 @@ def _decoded(found: LabelledImages, root: Path, config: ImageFolderConfig) -> _D
         kept = [place for place in range(len(headers)) if place not in bad]
         found, pixels = found.take(kept), None if pixels is None else pixels[kept]
     notes = (*found.notes, *left_out, *chosen)
-    return _Decoded(images=found, form=form, pixels=pixels, digests=digests, notes=notes)
+    return DecodedImages(images=found, form=form, pixels=pixels, digests=digests, notes=notes)
 
 
 def _not_held(size: float, memory: float) -> str:
@@ -221,7 +244,7 @@ def _size(sizes: Sequence[tuple[int, int]], config: ImageFolderConfig) -> tuple[
     return sizes[0] if same else (USUAL, USUAL)
 
 
-def _encoder(decoded: _Decoded, train: Tensor, config: ImageFolderConfig) -> ImageEncoder:
+def _encoder(decoded: DecodedImages, train: Tensor, config: ImageFolderConfig) -> ImageEncoder:
     images, form = decoded.images, decoded.form
     if config.normalize == "train":
         some = train[evenly_spaced(len(train), MOST_MEASURED)]
@@ -241,7 +264,7 @@ def _encoder(decoded: _Decoded, train: Tensor, config: ImageFolderConfig) -> Ima
     )
 
 
-def _pixels_at(decoded: _Decoded, rows: Tensor) -> Tensor:
+def _pixels_at(decoded: DecodedImages, rows: Tensor) -> Tensor:
     if decoded.pixels is not None:
         return decoded.pixels[rows]
     files = decoded.images.files
@@ -249,15 +272,20 @@ def _pixels_at(decoded: _Decoded, rows: Tensor) -> Tensor:
 
 
 def _splits(
-    decoded: _Decoded, places: dict[str, Tensor], encoder: ImageEncoder
+    decoded: DecodedImages, places: dict[str, Tensor], encoder: ImageEncoder
 ) -> dict[str, Split]:
     images = decoded.images
     whole: Split
     if decoded.pixels is None:
         stored = StoredImages(images.files, encoder, decoded.digests)
-        whole = StoredSplit(stored=stored, targets=images.targets)
+        whole = StoredSplit(stored=stored, targets=images.targets, weights=images.weights)
     else:
-        whole = PixelSplit(pixels=decoded.pixels, scaling=encoder.scaling, targets=images.targets)
+        whole = PixelSplit(
+            pixels=decoded.pixels,
+            scaling=encoder.scaling,
+            targets=images.targets,
+            weights=images.weights,
+        )
     return {part: whole.take(rows) for part, rows in places.items()}
 
 

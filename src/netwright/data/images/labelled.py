@@ -22,7 +22,7 @@ class LabelledImages:
     """Files that nobody has opened yet.
 
     Args:
-        files: the images.
+        files: the images; of those that are in memory, what refusals call them.
         targets: class indices (N,), or labels or reals (N, K).
         target: the kind of the targets.
         class_names: the classes or labels in the order of the outputs; empty for reals.
@@ -30,6 +30,7 @@ class LabelledImages:
         parts: train, val or test for each image; empty where they are still to be divided.
         how: where the parts come from, for the note on them.
         notes: what was left out on the way.
+        weights: how much each image counts (N,), or None where all count the same.
     """
 
     files: tuple[Path, ...]
@@ -40,6 +41,7 @@ class LabelledImages:
     parts: tuple[str, ...] = ()
     how: str = ""
     notes: tuple[str, ...] = ()
+    weights: Tensor | None = None
 
     @property
     def num_outputs(self) -> int:
@@ -53,6 +55,7 @@ class LabelledImages:
             files=tuple(self.files[row] for row in rows),
             targets=self.targets[list(rows)],
             parts=tuple(self.parts[row] for row in rows) if self.parts else (),
+            weights=None if self.weights is None else self.weights[list(rows)],
         )
 
 

@@ -55,7 +55,7 @@ def frame_table(frame: Any, name: str = "frame") -> RawTable:
     _check_names(name, names)
     if not len(frame):
         raise DataError(f"{name}: there are columns but no row")
-    return _table(name, dict(zip(names, values, strict=True)))
+    return values_table(name, dict(zip(names, values, strict=True)))
 
 
 def parquet_table(path: Path) -> RawTable:
@@ -132,7 +132,7 @@ def rows_table(rows: Sequence[Mapping[str, Any]], name: str = "input") -> RawTab
                 raise DataError(
                     f"{name}, row {place}: no {column!r}; give None where it is missing"
                 )
-    return _table(name, {str(column): [row[column] for row in rows] for column in rows[0]})
+    return values_table(name, {str(column): [row[column] for row in rows] for column in rows[0]})
 
 
 def with_columns(table: RawTable, name: str, values: Any) -> tuple[RawTable, tuple[str, ...]]:
@@ -178,10 +178,10 @@ def column_table(columns: NDArray[Any], names: Sequence[str], name: str = "targe
     """Columns (N, K) of Python objects under these names."""
     if columns.shape[1] != len(names):
         raise DataError(f"{name} must have {len(names)} columns, got {columns.shape[1]}")
-    return _table(name, {one: columns[:, place].tolist() for place, one in enumerate(names)})
+    return values_table(name, {one: columns[:, place].tolist() for place, one in enumerate(names)})
 
 
-def _table(name: str, columns: Mapping[str, Sequence[Any]]) -> RawTable:
+def values_table(name: str, columns: Mapping[str, Sequence[Any]]) -> RawTable:
     """Columns of Python values as text, and what the values were."""
     cells = {column: clean(map(_cell, values)) for column, values in columns.items()}
     return RawTable(

@@ -72,6 +72,8 @@ def divide(
             len(table), val_size=val_size, test_size=test_size, seed=seed, classes=classes
         )
         found = {"train": train, "val": val, "test": test}
+        if not val_size and not test_size:
+            return found, f"rows: {_counted(found)}"
         how = "held out at random" if classes is None else "held out at random, stratified by class"
         return found, f"rows: {_counted(found)} ({how})"
     found = divide_by_column(table, split_column, named=named)

@@ -21,6 +21,7 @@ from netwright.data.loading.windows import scored_once
 from netwright.data.spec import DataSpec
 from netwright.data.text.encoder import TextEncoder, share
 from netwright.data.text.text_files import PLAIN, find_files, read_text
+from netwright.data.text.text_lists import texts_of
 from netwright.data.text.tokenizer import EOS, UNK, Tokenizer
 
 
@@ -57,8 +58,9 @@ class CorpusEncoder(TextEncoder):
         if isinstance(source, str | os.PathLike):
             files, allowance = find_files(Path(source), PLAIN), Allowance()
             return [read_text(file, self.encoding, allowance) for file in files]
-        if isinstance(source, list | tuple) and all(isinstance(text, str) for text in source):
-            return list(source)
+        texts = texts_of(source)
+        if texts is not None:
+            return texts
         raise DataError(
             f"text must be the path of a file or folder, or texts in a list, got "
             f"{type(source).__name__}"

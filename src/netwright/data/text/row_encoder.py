@@ -12,10 +12,12 @@ from torch import Tensor
 
 from netwright.data.spec import DataSpec
 from netwright.data.tables.raw_table import RawTable
+from netwright.data.tables.reading import is_table
 from netwright.data.tables.targets import TableTarget, TargetEncoder
 from netwright.data.targets import encode_classes, encode_labels, encode_reals
 from netwright.data.text.bag_of_words import count_tokens, inverse_document_frequency
 from netwright.data.text.encoder import TextEncoder, padded, share
+from netwright.data.text.text_lists import texts_of
 from netwright.data.text.text_rows import read_text_rows
 from netwright.data.text.tokenizer import PAD, SPECIALS, UNK
 
@@ -65,9 +67,10 @@ class RowEncoder(TextEncoder):
 
     def read(self, source: Any) -> RawTable:
         """The source as a table; texts in a list are its one column."""
-        if isinstance(source, list | tuple) and all(isinstance(text, str) for text in source):
+        texts = texts_of(source)
+        if texts is not None:
             source = RawTable(
-                name="texts", columns={self.column: list(source)}, positions=range(len(source))
+                name="texts", columns={self.column: texts}, positions=range(len(texts))
             )
         return read_text_rows(source, self.encoding)
 
@@ -83,9 +86,8 @@ class RowEncoder(TextEncoder):
         return counts * torch.tensor(self.weights) if self.inputs == "tf-idf" else counts
 
     def encode_targets(self, source: Any) -> Tensor:
-        """The targets of a table, or targets in a list: indices (N,), labels or reals (N, K)."""
-        is_list = isinstance(source, list | tuple)
-        if not is_list or any(isinstance(row, dict) for row in source[:1]):
+        """The targets of a table, or in a list or array: indices (N,), labels or reals (N, K)."""
+        if is_table(source):
             target = TargetEncoder(
                 kind=self.target, columns=self.target_columns, class_names=self.class_names
             )

@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 
 import numpy as np
 from annotated_types import Ge
+from torch import Tensor
 
 from netwright.core.config import Config, Doc, OneOf, Size
 from netwright.core.errors import ConfigError, DataError
@@ -100,8 +101,16 @@ SOURCE = Source(
 )
 
 
-def text_table_data(table: RawTable, config: TextTableConfig) -> Data:
-    """The rows of a table as tokens and targets."""
+def text_table_data(
+    table: RawTable, config: TextTableConfig, *, weights: Tensor | None = None
+) -> Data:
+    """The rows of a table as tokens and targets.
+
+    Args:
+        table: the rows.
+        config: the columns, the tokens, and how rows are held out.
+        weights: how much each row counts (N,).
+    """
     _check_settings(table, config)
     kept, notes = _complete_rows(table, config)
     target = TargetEncoder.fit(kept, config.target, config.target_kind)
@@ -121,7 +130,11 @@ def text_table_data(table: RawTable, config: TextTableConfig) -> Data:
     tokens = tokenizer.encode_all(texts)
     learned = [tokens[row] for row in division["train"].tolist()]
     encoder = _encoder(tokenizer, learned, target, config)
-    whole = Split(inputs=encoder.encode_tokens(tokens), targets=targets)
+    whole = Split(
+        inputs=encoder.encode_tokens(tokens),
+        targets=targets,
+        weights=None if weights is None else weights[list(kept.positions)],
+    )
     splits = {part: whole.take(rows) for part, rows in division.items() if len(rows)}
     data = Data(
         name=table.name,
