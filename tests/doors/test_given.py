@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from PIL import Image
 from scipy.sparse import csr_matrix
 
 from tests.doors.door import Door, check_door
@@ -43,6 +44,27 @@ def frame(rows: int, seed: int = 0) -> pd.DataFrame:
             "kind": np.where(values[:, 0] > 0, "big", "small"),
         }
     )
+
+
+def texts(rows: int) -> tuple[list[str], list[int]]:
+    return (["a fine film", "a dull film", "what fun", "how boring"] * rows)[:rows], [
+        1 - row % 2 for row in range(rows)
+    ]
+
+
+def pictures(rows: int) -> tuple[list[Image.Image], list[str]]:
+    pixels = (images(rows) * 255).astype(np.uint8)
+    return [Image.fromarray(one) for one in pixels], [("cat", "dog")[k % 2] for k in range(rows)]
+
+
+def dataset(pair: tuple[list[Any], list[Any]], inputs: str = "text") -> Any:
+    return pytest.importorskip("datasets").Dataset.from_dict({inputs: pair[0], "label": pair[1]})
+
+
+def splits_of_images() -> Any:
+    rows = {"train": 24, "validation": 8, "test": 8}
+    parts = {name: dataset(pictures(count), "image") for name, count in rows.items()}
+    return pytest.importorskip("datasets").DatasetDict(parts)
 
 
 def polars_frame(rows: int, seed: int = 0) -> Any:
@@ -123,6 +145,53 @@ DOORS = {
         given=lambda: {"data": (csr_matrix(features(40)), features(40, 1)[:, 0])},
         new=lambda: csr_matrix(features(5)),
     ),
+    "texts and labels": Door(
+        given=lambda: {"data": texts(32), "validation": texts(8)},
+        model=lambda: "lstm",
+        settings={"hidden": 4, "embedding": 4},
+        new=lambda: texts(4)[0],
+        note="8 validation rows are given",
+        rows=(32, 8, 0),
+    ),
+    "texts and reals": Door(
+        given=lambda: {"data": (texts(32)[0], features(32)[:, 0], np.linspace(0.1, 1, 32))},
+        model=lambda: "lstm",
+        settings={"hidden": 4, "embedding": 4},
+        new=lambda: pd.Series(texts(4)[0]),
+    ),
+    "texts alone": Door(
+        given=lambda: {"data": texts(32)[0], "validation": texts(8)[0]},
+        model=lambda: "lstm",
+        settings={"hidden": 4, "embedding": 4, "window": 8},
+        new=None,
+        note="32 texts, each ends in <eos>",
+    ),
+    "pillow images": Door(
+        given=lambda: {"data": pictures(24), "validation": pictures(8)},
+        new=lambda: pictures(3)[0],
+        note="every image is 6 x 5, RGB",
+        rows=(24, 8, 0),
+    ),
+    "pillow images and reals": Door(
+        given=lambda: {"data": (pictures(24)[0], features(24))},
+        new=lambda: pictures(3)[0],
+    ),
+    "a dataset of texts": Door(
+        given=lambda: {"data": dataset(texts(32)), "test": dataset(texts(8))},
+        model=lambda: "lstm",
+        settings={"hidden": 4, "embedding": 4},
+        new=lambda: texts(4)[0],
+    ),
+    "a dict of datasets of images": Door(
+        given=lambda: {"data": splits_of_images()},
+        new=lambda: pictures(3)[0],
+        rows=(24, 8, 8),
+    ),
+    "a dataset of columns": Door(
+        given=lambda: {"data": pytest.importorskip("datasets").Dataset.from_pandas(frame(40))},
+        settings={"hidden": (4,), "target": "kind"},
+        new=lambda: frame(5),
+    ),
     "a frame and a series": Door(
         given=lambda: {"data": labelled(40), "validation": labelled(10, 1)},
         new=lambda: labelled(5)[0],
@@ -146,7 +215,7 @@ DOORS = {
 }
 
 
-QUICKLY = ["arrays with validation and test", "a frame and a series"]
+QUICKLY = ["arrays with validation and test", "a frame and a series", "texts and labels"]
 
 
 @pytest.mark.parametrize("name", slow_but(QUICKLY, DOORS))

@@ -11,6 +11,8 @@ from netwright.data.given.datasets import DATASET
 from netwright.data.given.frames import FRAME
 from netwright.data.given.labelled_frames import LABELLED_FRAME
 from netwright.data.given.loaders import LOADER
+from netwright.data.given.pictures import LABELLED_PICTURES
+from netwright.data.given.texts import LABELLED_TEXTS, TEXTS
 from tests.data.batches.loaders import Noisy, noisy_loader
 
 
@@ -19,6 +21,9 @@ def test_each_form_is_found() -> None:
     mixed = pd.DataFrame({"x": [1.0, 2.0], "colour": ["red", "blue"]})
     assert form_of((mixed, mixed["x"])) is LABELLED_FRAME
     assert form_of((mixed[["x"]], mixed["x"])) is ARRAYS
+    assert form_of(["a text", "another"]) is TEXTS
+    assert form_of((["a text", "another"], [0, 1])) is LABELLED_TEXTS
+    assert form_of((["a.png", "b.png"], [0, 1])) is LABELLED_PICTURES
     assert form_of((np.zeros((4, 2)), np.zeros(4))) is ARRAYS
     assert form_of(noisy_loader()) is LOADER
     assert form_of(Noisy()) is DATASET

@@ -7,10 +7,16 @@ from netwright.data.given.arrays import ARRAYS
 from netwright.data.given.datasets import DATASET
 from netwright.data.given.form import GivenForm
 from netwright.data.given.frames import FRAME
+from netwright.data.given.hugging_face import HUGGING_FACE
 from netwright.data.given.labelled_frames import LABELLED_FRAME
 from netwright.data.given.loaders import LOADER
+from netwright.data.given.pictures import LABELLED_PICTURES
+from netwright.data.given.texts import LABELLED_TEXTS, TEXTS
 
-FORMS = (LOADER, FRAME, LABELLED_FRAME, ARRAYS, DATASET)
+FORMS = (
+    *(LOADER, HUGGING_FACE, FRAME, LABELLED_FRAME),
+    *(LABELLED_PICTURES, LABELLED_TEXTS, TEXTS, ARRAYS, DATASET),
+)
 
 
 def form_of(source: Any) -> GivenForm:

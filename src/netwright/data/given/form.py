@@ -19,12 +19,14 @@ class GivenForm:
             hands over an object of a package has imported that.
         settings: the object and the settings given beside it -> the settings that it takes.
         load: what is given, and its settings -> data.
+        unpack: what is given -> the same with the splits apart, where an object holds several.
     """
 
     name: str
     recognises: Callable[[Any], bool]
     settings: Callable[[Any, Mapping[str, Any]], type[Config]]
     load: Callable[[Given, Any], Data]
+    unpack: Callable[[Given], Given] = lambda given: given
 
 
 def is_of(package: str, *names: str) -> Callable[[Any], bool]:

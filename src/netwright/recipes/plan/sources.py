@@ -59,6 +59,7 @@ def load_source(source: Any, settings: Mapping[str, Any]) -> tuple[str, Config |
     given = source if isinstance(source, Given) else Given(data=source)
     _check_beside(given, settings)
     form = form_of(given.data)
+    given = form.unpack(given)
     config = parse(form.settings(given.data, settings), given.with_sizes(settings), "data")
     return "", None, form.load(given, config)
 
