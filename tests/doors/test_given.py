@@ -6,8 +6,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+import torch
 from PIL import Image
 from scipy.sparse import csr_matrix
+from torch import Tensor, nn
 
 from tests.doors.door import Door, check_door
 from tests.repetition import slow_but
@@ -65,6 +67,24 @@ def splits_of_images() -> Any:
     rows = {"train": 24, "validation": 8, "test": 8}
     parts = {name: dataset(pictures(count), "image") for name, count in rows.items()}
     return pytest.importorskip("datasets").DatasetDict(parts)
+
+
+def parts(rows: int) -> dict[str, Any]:
+    return {"numbers": features(rows), "place": np.arange(rows) % 3}
+
+
+class Joined(nn.Module):
+    """Takes two inputs: numbers (B, 3), and a place of three (B,)."""
+
+    def __init__(self, outputs: int) -> None:
+        super().__init__()
+        with torch.random.fork_rng():
+            torch.manual_seed(0)
+            self.places, self.head = nn.Embedding(3, 4), nn.Linear(7, outputs)
+
+    def forward(self, numbers: Tensor, place: Tensor) -> Tensor:
+        said: Tensor = self.head(torch.cat([numbers, self.places(place)], dim=1))
+        return said
 
 
 def polars_frame(rows: int, seed: int = 0) -> Any:
@@ -191,6 +211,20 @@ DOORS = {
         given=lambda: {"data": pytest.importorskip("datasets").Dataset.from_pandas(frame(40))},
         settings={"hidden": (4,), "target": "kind"},
         new=lambda: frame(5),
+    ),
+    "a dict of arrays": Door(
+        given=lambda: {"data": (parts(40), classes(40)), "validation": (parts(8), classes(8))},
+        model=lambda: Joined(2),
+        settings={},
+        new=lambda: parts(5),
+        note="nothing is scaled",
+        rows=(40, 8, 0),
+    ),
+    "a tuple of arrays and reals": Door(
+        given=lambda: {"data": (tuple(parts(40).values()), features(40)[:, 0], np.ones(40))},
+        model=lambda: Joined(1),
+        settings={},
+        new=lambda: tuple(parts(5).values()),
     ),
     "a frame and a series": Door(
         given=lambda: {"data": labelled(40), "validation": labelled(10, 1)},

@@ -12,6 +12,7 @@ from netwright.data.given.frames import FRAME
 from netwright.data.given.labelled_frames import LABELLED_FRAME
 from netwright.data.given.loaders import LOADER
 from netwright.data.given.pictures import LABELLED_PICTURES
+from netwright.data.given.several_inputs import SEVERAL_INPUTS
 from netwright.data.given.texts import LABELLED_TEXTS, TEXTS
 from tests.data.batches.loaders import Noisy, noisy_loader
 
@@ -23,6 +24,9 @@ def test_each_form_is_found() -> None:
     assert form_of((mixed[["x"]], mixed["x"])) is ARRAYS
     assert form_of(["a text", "another"]) is TEXTS
     assert form_of((["a text", "another"], [0, 1])) is LABELLED_TEXTS
+    two = {"numbers": np.zeros((4, 2)), "place": np.zeros(4, int)}
+    assert form_of((two, [0, 1, 0, 1])) is SEVERAL_INPUTS
+    assert form_of((tuple(two.values()), [0, 1, 0, 1])) is SEVERAL_INPUTS
     assert form_of((["a.png", "b.png"], [0, 1])) is LABELLED_PICTURES
     assert form_of((np.zeros((4, 2)), np.zeros(4))) is ARRAYS
     assert form_of(noisy_loader()) is LOADER

@@ -107,3 +107,13 @@ def test_what_cannot_be_learned_from_is_refused() -> None:
     ragged = [(torch.zeros(row + 1).long(), row % 2) for row in range(3)]
     with pytest.raises(DataError, match="inputs of the data set have different shapes: give a"):
         load(Listed(ragged))
+
+
+def test_settings_of_arrays_count_for_tensors() -> None:
+    values = torch.randn(20, 2)
+    values[3, 1] = torch.nan
+    with_gap = TensorDataset(values, torch.arange(20) % 2)
+    filled = load(with_gap, missing="mean").train.inputs
+    assert tensors_of(filled)[0].isfinite().all()
+    dropped = load(with_gap, missing="drop")
+    assert sum(len(split) for _, split in dropped.splits()) == 19

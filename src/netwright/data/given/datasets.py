@@ -10,7 +10,7 @@ Shapes: N examples.
 
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
 import numpy as np
@@ -22,9 +22,10 @@ from netwright.core.config import Config, Doc
 from netwright.core.errors import ConfigError, DataError, NetwrightError
 from netwright.core.seeding import seeded
 from netwright.core.trees import join_rows
-from netwright.data.arrays import ArraysConfig, arrays_config, from_arrays
+from netwright.data.arrays import ArraysConfig
 from netwright.data.batches.reading import RawBatch, encode_targets
 from netwright.data.dataset import Data, Split
+from netwright.data.given.arrays import ARRAYS
 from netwright.data.given.form import GivenForm
 from netwright.data.given.given import Given
 from netwright.data.given.loaders import LoaderConfig, from_loader
@@ -101,17 +102,8 @@ def _from_tensors(given: Given, config: ArraysConfig) -> Data:
         inputs, targets = source.tensors
         return inputs, targets
 
-    inputs, targets = given.data.tensors
-    data = from_arrays(
-        inputs,
-        targets,
-        config=arrays_config(
-            config, kind=config.kind, standardize=config.standardize, factor=config.factor
-        ),
-        validation=pair(given.validation, "validation"),
-        test=pair(given.test, "test"),
-    )
-    return replace(data, test_is_given=given.test is not None)
+    parts = {name: pair(getattr(given, name), name) for name in ("data", "validation", "test")}
+    return ARRAYS.load(Given(**parts), config)
 
 
 def from_dataset(given: Given, config: DatasetConfig) -> Data:
