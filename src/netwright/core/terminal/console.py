@@ -1,8 +1,8 @@
 """The one place that prints: data to standard output, everything else to standard error.
 
-On a terminal progress is a live bar; elsewhere it is plain lines. `NO_COLOR` is honoured by rich.
-Text is printed as it is but for characters that would steer a terminal (`netwright.core.visible`):
-nothing printed is ever taken for markup or for a code.
+On a terminal progress is a live bar, in a notebook a live block; elsewhere it is plain lines.
+`NO_COLOR` is honoured by rich. Text is printed as it is but for characters that would steer a
+terminal (`netwright.core.visible`): nothing printed is ever taken for markup or for a code.
 """
 
 import io
@@ -32,6 +32,7 @@ from netwright.core.terminal.guarded_streams import (
     guard_streams,
     is_guarded,
 )
+from netwright.core.terminal.notebook_block import NotebookBlock, notebook_display
 from netwright.core.visible import visible, visible_line
 
 REDRAW = 0.25  # seconds between two drawings of a bar
@@ -170,7 +171,7 @@ def _put(text: str, *, end: str) -> None:
 
 
 class Bar:
-    """Progress over steps: a live bar on a terminal, one line an epoch elsewhere.
+    """Progress over steps: a live bar on a terminal or in a notebook, one line an epoch elsewhere.
 
     Args:
         total: the number of steps; None where nobody knows it.
@@ -184,7 +185,9 @@ class Bar:
         self._progress: Progress | None = None
         self._task: TaskID | None = None
         self._next_drawing = 0.0
-        if self._console.is_terminal and not quiet:
+        display = None if quiet else notebook_display()
+        self._block = None if display is None else NotebookBlock(display, total, text)
+        if self._block is None and self._console.is_terminal and not quiet:
             self._progress = Progress(
                 TextColumn("{task.description}", markup=False),
                 BarColumn(bar_width=30),
@@ -202,28 +205,40 @@ class Bar:
 
     @property
     def is_live(self) -> bool:
-        """Whether there is a bar: on a terminal."""
-        return self._progress is not None
+        """Whether there is a bar: on a terminal, or in a notebook."""
+        return self._progress is not None or self._block is not None
 
     @property
     def is_due(self) -> bool:
         """Whether there is a bar, and a move would be drawn."""
-        return self._progress is not None and time.monotonic() >= self._next_drawing
+        return self.is_live and time.monotonic() >= self._next_drawing
 
     def move(self, step: int, text: str) -> None:
-        """Set the bar to a step, a few times a second; without a terminal this prints nothing."""
-        if self._progress is not None and self._task is not None and self.is_due:
-            self._next_drawing = time.monotonic() + REDRAW
+        """Set the bar to a step, a few times a second; where there is none this prints nothing."""
+        if not self.is_due:
+            return
+        self._next_drawing = time.monotonic() + REDRAW
+        if self._block is not None:
+            self._block.step, self._block.text = step, text
+            self._block.draw()
+        elif self._progress is not None and self._task is not None:
             self._progress.update(
                 self._task, completed=step, description=visible_line(text), refresh=True
             )
 
     def line(self, text: str) -> None:
-        """Leave one line, above the bar."""
-        if not self._quiet:
+        """Leave one line, above the bar; in a notebook it is seen with the next drawing."""
+        if self._block is not None:
+            self._block.lines.append(text)
+            if self.is_due or not self._block.is_open:
+                self._next_drawing = time.monotonic() + REDRAW
+                self._block.draw()
+        elif not self._quiet:
             (self._progress.console if self._progress else self._console).print(visible_line(text))
 
     def close(self) -> None:
         """Take the bar away."""
         if self._progress is not None:
             self._progress.stop()
+        if self._block is not None:
+            self._block.close()
