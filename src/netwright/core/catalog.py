@@ -6,6 +6,7 @@ from typing import Generic, TypeVar, cast
 
 from netwright.core.checks import nearest
 from netwright.core.errors import UnknownNameError
+from netwright.core.terminal.notebook_table import notebook_table
 
 Part = TypeVar("Part")
 
@@ -27,6 +28,12 @@ class Catalog(Generic[Part]):
         self, kind: str, rows: Mapping[str, str], renamed: Mapping[str, str] | None = None
     ) -> None:
         self.kind, self._rows, self._renamed = kind, dict(rows), dict(renamed or {})
+
+    def __repr__(self) -> str:
+        return f"Catalog({self.kind}: {', '.join(self)})"
+
+    def _repr_html_(self) -> str:
+        return notebook_table(f"Catalog of {len(self)}", [{self.kind: name} for name in self])
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._rows)

@@ -21,6 +21,7 @@ from pydantic import ConfigDict, TypeAdapter, ValidationError
 from netwright.core.catalog import Catalog
 from netwright.core.checks import nearest
 from netwright.core.errors import ConfigError, UnknownNameError
+from netwright.core.terminal.notebook_table import notebook_folded, notebook_table
 
 Size = Annotated[int, Gt(0), Lt(2**63)]  # torch counts in 64 bits
 Count = Annotated[int, Ge(0)]
@@ -79,6 +80,21 @@ class Config:
         for name, hint in _hints(type(self)).items():
             value = _checked(name, getattr(self, name), hint)
             object.__setattr__(self, name, value)
+
+    def _repr_html_(self) -> str:
+        known = describe(type(self))
+        values = {field.name: _plain(getattr(self, field.name)) for field in known}
+        changed = [field for field in known if values[field.name] != field.default]
+        rest = [field for field in known if field not in changed]
+        title = f"{type(self).__name__}{'' if changed else ': the defaults'}"
+        rows = [
+            [
+                {"setting": field.name, "value": _shown(values[field.name]), "meaning": field.doc}
+                for field in fields
+            ]
+            for fields in (changed, rest)
+        ]
+        return notebook_table(title, rows[0]) + notebook_folded("defaults", rows[1])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -168,6 +184,13 @@ def describe(cls: type[Config]) -> list[Field]:
         )
         for field in fields(cls)  # type: ignore[arg-type]
     ]
+
+
+def _shown(value: Any) -> str:
+    """A plain value as a table shows it."""
+    if isinstance(value, list):
+        return ", ".join(map(str, value))
+    return "" if value is None else str(value)
 
 
 def _default_of(field: "dataclasses.Field[Any]") -> Any:

@@ -11,6 +11,7 @@ from torch import Tensor
 
 from netwright.core.checks import check_finite
 from netwright.core.errors import DataError
+from netwright.core.terminal.notebook_table import notebook_list, notebook_table
 from netwright.core.trees import Tree, count_rows, map_tensors, move, take_rows, tensors_of
 from netwright.data.preprocessing import Preprocessor
 from netwright.data.spec import IGNORED, DataSpec
@@ -112,6 +113,10 @@ class Data:
             f"Data({self.name}: {rows} rows; {spec.inputs} {spec.input_shape} -> "
             f"{spec.target}{outputs})"
         )
+
+    def _repr_html_(self) -> str:
+        rows = [{"split": name, "rows": f"{len(split):,}"} for name, split in self.splits()]
+        return notebook_table(self.name, rows) + self.spec._repr_html_() + notebook_list(self.notes)
 
     def splits(self) -> Iterator[tuple[str, Split]]:
         """The splits that are there, by name."""

@@ -6,11 +6,21 @@ from typing import Any, Literal
 
 from netwright.core.flat_record import from_plain, to_plain
 from netwright.core.limits import INPUT
+from netwright.core.terminal.notebook_table import notebook_table
 
 InputKind = Literal["features", "image", "tokens", "series", "pairs", "parts"]
 TargetKind = Literal["class", "labels", "real", "tokens", "mask", "tags", "span", "none"]
 ClassType = Literal["", "text", "int", "float", "bool"]  # "": the source has text alone, as CSV
 IGNORED = -100  # a target of tokens or tags that does not count, as torch's cross-entropy has it
+
+
+MOST_NAMES = 12  # that are shown
+
+
+def shortened(names: tuple[str, ...]) -> str:
+    """The first names, and how many more there are."""
+    more = f" and {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES else ""
+    return ", ".join(names[:MOST_NAMES]) + more
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,6 +58,20 @@ class DataSpec:
     vocab_size: int = 0
     padding: int | None = None
     source_length: int = 0
+
+    def _repr_html_(self) -> str:
+        told = {
+            "inputs": f"{self.inputs} {self.input_shape}",
+            "target": f"{self.target}, {self.num_outputs} outputs"
+            if self.num_outputs
+            else self.target,
+            "classes": shortened(self.class_names),
+            "target columns": shortened(self.target_names),
+            "features": shortened(self.feature_names),
+            "vocabulary": f"{self.vocab_size:,} tokens" if self.vocab_size else "",
+        }
+        rows = [{"": name, "of one example": value} for name, value in told.items() if value]
+        return notebook_table("", rows)
 
     @property
     def num_features(self) -> int:

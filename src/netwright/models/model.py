@@ -11,6 +11,7 @@ from netwright.core.config import Config
 from netwright.core.errors import ConfigError
 from netwright.core.learner import Examples
 from netwright.data.spec import DataSpec, InputKind, TargetKind
+from netwright.inspection.drawing.page import code, folded, text
 from netwright.inspection.drawing.view import View
 
 Functions = tuple[Callable[..., Any], ...]
@@ -48,6 +49,11 @@ class Model(nn.Module, ABC):
     @abstractmethod
     def build(cls, config: Any, spec: DataSpec) -> Self:
         """The model for this data; weights are drawn from torch's generator."""
+
+    def _repr_html_(self) -> str:
+        count = sum(weight.numel() for weight in self.parameters())
+        said = text(f"{type(self).__name__}, {count:,} weights: {self.card.sentence}")
+        return said + folded("Its layers", code(repr(self)))
 
     @classmethod
     def is_linear(cls, config: Any) -> bool:

@@ -14,6 +14,7 @@ from netwright.data.batches.split import SourceSplit
 from netwright.data.dataset import Data, Split
 from netwright.data.loading.loader import Loader
 from netwright.data.loading.worker_loader import build_loader
+from netwright.inspection.drawing.page import text
 from netwright.train.building import build_run_optimizer, build_run_schedule
 from netwright.train.callback import Callback, Hook, collect_hooks
 from netwright.train.callbacks.carry_state import CarryState
@@ -73,6 +74,9 @@ class Trainer:
         self.callbacks, self.to_optimum, self.own = tuple(callbacks), to_optimum, own
         self._hooks = collect_hooks(self.callbacks)
         self._batch_changes: list[Hook] = []
+
+    def _repr_html_(self) -> str:
+        return text(f"Trainer of {self.task!r}, seed {self.seed}") + self.config._repr_html_()
 
     def start(self, model: nn.Module, data: Data) -> TrainState:
         """Put model and settings together; nothing has been learned yet."""

@@ -191,6 +191,7 @@ def test_in_a_real_browser_hostile_names_stay_text(evil_run: nw.Run) -> None:
 
 def test_notebooks_show_run_and_history_without_widgets(moons_run: nw.Run) -> None:
     assert "<th>metric</th>" in moons_run._repr_html_()
+    assert "data:image/svg+xml" in moons_run._repr_html_()
     assert "data:image/svg+xml" in moons_run.history._repr_html_()
     for shown in (moons_run._repr_html_(), moons_run.history._repr_html_()):
         assert "<script" not in shown

@@ -16,6 +16,7 @@ from netwright.data.images.listing import is_image_name
 from netwright.data.images.pairs import is_pairs_folder
 from netwright.data.text.conllu import CONLLU
 from netwright.data.text.text_files import PLAIN, has_ending, holds_files
+from netwright.inspection.drawing.page import code, folded, text
 from netwright.models.catalog import MODELS
 from netwright.recipes.plan.recipe_file import to_yaml
 from netwright.train.settings import TrainConfig
@@ -59,6 +60,9 @@ class Recipe:
 
     def __str__(self) -> str:
         return to_yaml(self.to_mapping()).rstrip()
+
+    def _repr_html_(self) -> str:
+        return str(text(repr(self)) + folded("The recipe", code(str(self))))
 
     def to_mapping(self) -> dict[str, Any]:
         """The recipe as it stands in `config.yaml`."""

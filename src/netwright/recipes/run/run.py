@@ -235,7 +235,8 @@ class Run(RunRecord):
 
     def _repr_html_(self) -> str:
         rows = metric_rows(self.results["metrics"], self.results["baseline"])
-        return str(text(repr(self)) + table(rows, numbers=["this run", "baseline"]))
+        measured = text(repr(self)) + table(rows, numbers=["this run", "baseline"])
+        return measured + (self.history._repr_html_() if len(self.history) else "")
 
     def data_at_hand(self) -> tuple[Sample | None, str]:
         """A sample of the data, or why there is none; where it lay is the owner's business."""

@@ -6,6 +6,11 @@ from pathlib import Path
 from typing import Any, Literal
 
 from netwright.core.files.tensor_file import StoredTensor
+from netwright.core.terminal.notebook_table import (
+    notebook_folded,
+    notebook_list,
+    notebook_table,
+)
 
 State = Literal[
     "whole",  # as its manifest says
@@ -91,6 +96,13 @@ class Verification:
     def __str__(self) -> str:
         about = [f"{name}: {text}" for name, text in self.about.items()]
         return "\n".join([f"{self.folder}: a {self.kind}, {self.verdict}", *about, *self.faults])
+
+    def _repr_html_(self) -> str:
+        about = [{"": name, "what its files say": told} for name, told in self.about.items()]
+        files = [{"file": one.name, "state": one.state, "remark": one.remark} for one in self.files]
+        wrong = notebook_list(self.faults)
+        said = notebook_table(f"{self.folder}: a {self.kind}, {self.verdict}", about)
+        return said + wrong + notebook_folded("files", files)
 
     def to_json(self) -> dict[str, Any]:
         """Plain values."""
