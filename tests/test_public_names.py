@@ -32,6 +32,7 @@ PUBLIC = [
     "explain",
     "find_lr",
     "fit",
+    "import_run",
     "inspect",
     "inspectable",
     "inspection",

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from netwright.recipes.doctor.doctor import doctor as doctor
     from netwright.recipes.estimators.scikit_learn import NetClassifier as NetClassifier
     from netwright.recipes.estimators.scikit_learn import NetRegressor as NetRegressor
+    from netwright.recipes.exchange.import_run import import_run as import_run
     from netwright.recipes.explain.explain import explain as explain
     from netwright.recipes.fitting.find_lr import find_lr as find_lr
     from netwright.recipes.fitting.fit import fit as fit
@@ -68,6 +69,7 @@ _HOMES = {
     "explain": "netwright.recipes.explain.explain",
     "find_lr": "netwright.recipes.fitting.find_lr",
     "fit": "netwright.recipes.fitting.fit",
+    "import_run": "netwright.recipes.exchange.import_run",
     "inspect": "netwright.recipes.run.look_inside",
     "inspectable": "netwright.recipes.run.look_inside",
     "inspection": "netwright.inspection",

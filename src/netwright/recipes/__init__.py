@@ -10,6 +10,7 @@ from netwright.core.lazy_names import homes_in, lazy_names
 if TYPE_CHECKING:
     from netwright.recipes.estimators.scikit_learn import NetClassifier as NetClassifier
     from netwright.recipes.estimators.scikit_learn import NetRegressor as NetRegressor
+    from netwright.recipes.exchange.import_run import import_run as import_run
     from netwright.recipes.fitting.find_lr import find_lr as find_lr
     from netwright.recipes.fitting.fit import fit as fit
     from netwright.recipes.fitting.fit import prepare as prepare
@@ -34,6 +35,7 @@ _HOMES = homes_in(
     __name__,
     {
         "estimators.scikit_learn": ["NetClassifier", "NetRegressor"],
+        "exchange.import_run": ["import_run"],
         "fitting.find_lr": ["find_lr"],
         "fitting.fit": ["fit", "prepare"],
         "fitting.prepared": ["Prepared"],

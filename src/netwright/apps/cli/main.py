@@ -21,6 +21,7 @@ from netwright.apps.cli.commands.evaluate_command import evaluate
 from netwright.apps.cli.commands.explain_command import explain
 from netwright.apps.cli.commands.export_command import export
 from netwright.apps.cli.commands.generate_command import generate
+from netwright.apps.cli.commands.import_command import import_weights
 from netwright.apps.cli.commands.inspect_command import inspect
 from netwright.apps.cli.commands.list_command import list_names
 from netwright.apps.cli.commands.predict_command import predict
@@ -53,6 +54,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "predict": predict,
     "generate": generate,
     "export": export,
+    "import": import_weights,
     "report": report,
     "inspect": inspect,
     "compare": compare,

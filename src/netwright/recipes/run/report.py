@@ -66,6 +66,15 @@ TILES = (
 MOST_CELLS = 8  # columns of an example that are shown
 
 
+def check_reportable(run: RunRecord) -> None:
+    """Refuse a run that was not trained here: there is nothing to tell of it."""
+    if "imported" in run.config["data"]:
+        raise ConfigError(
+            f"{run.folder} was imported, not trained: there is nothing to report; measure it with "
+            f"`netwright evaluate {run.folder} DATA`"
+        )
+
+
 def write_report(
     path: Path,
     run: RunRecord,

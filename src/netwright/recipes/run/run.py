@@ -38,7 +38,7 @@ from netwright.recipes.plan.recipe_file import read_own_recipe
 from netwright.recipes.run.answers import check_asked, check_is_file, check_paired, in_words, like
 from netwright.recipes.run.generation import build_text_generator
 from netwright.recipes.run.metric_table import metric_rows
-from netwright.recipes.run.report import write_report
+from netwright.recipes.run.report import check_reportable, write_report
 from netwright.recipes.saved.environment import describe_environment
 from netwright.recipes.saved.model_of_run import (
     adapted_again,
@@ -173,6 +173,7 @@ class Run(RunRecord):
             path: of the page; by default report.html in the run's folder.
             examples: show examples of the data.
         """
+        check_reportable(self)
         if path is None and self.folder is None:
             raise ConfigError("this run is kept in memory: give a path for its report")
         place = self.folder / "report.html" if path is None and self.folder else Path(path or "")

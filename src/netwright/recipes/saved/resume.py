@@ -108,6 +108,10 @@ def find_origin(place: Path, recipe: Recipe, *, starts_over: bool = False) -> Or
 def check_named(folder: Path) -> None:
     """Refuse a run that the command cannot build again: its model or data came from Python."""
     values = read_own_recipe(folder)
+    if "imported" in (values.get("data") or ()):
+        raise ConfigError(
+            f"{folder} was imported, not trained: start a run from its weights with --from {folder}"
+        )
     own = [f"a {part} ({name})" for part, name in own_parts(values).items()]
     for part, what in (("model", "a module"), ("data", "arrays")):
         section = values.get(part)

@@ -23,6 +23,11 @@ def load_run_data(
     """
     settings = dict(section)
     name = settings.pop("name")
+    if "imported" in settings:
+        raise DataError(
+            f"this run was imported from {settings['imported']}, without data: give data to "
+            "evaluate on"
+        )
     if not name:
         raise DataError("this run was trained on arrays that are not saved with it; give data=")
     path = settings.get("path", "")

@@ -186,23 +186,58 @@ def save_model(
         data: what it learned from.
         task: what it learned.
     """
+    write_model(
+        folder,
+        model,
+        section,
+        name=data.name,
+        spec=data.spec,
+        preprocessor=data.preprocessor,
+        task=task,
+        guess=task.baseline(data.train),
+    )
+
+
+def write_model(
+    folder: Path,
+    model: nn.Module,
+    section: Mapping[str, Any],
+    *,
+    name: str,
+    spec: DataSpec,
+    preprocessor: Preprocessor,
+    task: Task,
+    guess: Tensor,
+) -> None:
+    """The same where the data itself is not at hand.
+
+    Args:
+        folder: of the run.
+        model: with its best weights.
+        section: its name and settings, as in `config.yaml`.
+        name: of the data.
+        spec: of the data.
+        preprocessor: encodes new inputs.
+        task: what the model is for.
+        guess: the trivial prediction (C,) that it is compared with.
+    """
     described = {
         "format": FORMAT,
         "name": section["name"],
-        "settings": {name: value for name, value in section.items() if name != "name"},
+        "settings": {key: value for key, value in section.items() if key != "name"},
         "class": module_name(model),
-        "data": data.name,
-        "spec": data.spec.to_json(),
+        "data": name,
+        "spec": spec.to_json(),
         "task": task.to_json(),
-        "baseline": task.baseline(data.train).tolist(),
+        "baseline": guess.tolist(),
         **({"own_loss": task.own_loss.name} if task.own_loss is not None else {}),
         **_adapting(model),
     }
-    preprocessor = {"kind": data.preprocessor.kind, **data.preprocessor.to_json()}
+    encoder = {"kind": preprocessor.kind, **preprocessor.to_json()}
     with new_folder(folder / "model", replace=True) as staging:  # a resumed run ends again
         staging.write("model.safetensors", save(stored_tensors(model.state_dict())))
         staging.write("config.json", as_json(described))
-        staging.write("preprocessor.json", as_json(preprocessor))
+        staging.write("preprocessor.json", as_json(encoder))
 
 
 def _adapting(model: nn.Module) -> dict[str, Any]:
