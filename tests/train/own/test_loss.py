@@ -56,7 +56,6 @@ def test_it_is_given_all_that_the_module_returned_where_that_is_more() -> None:
         (torch.ones((), dtype=torch.complex64), "a real tensor, got torch.complex64"),
         (torch.ones(2), r"a value for each of the 3 examples, got shape \(2,\)"),
     ],
-    ids=str,
 )
 def test_what_is_no_loss_is_refused(value: Any, sentence: str) -> None:
     with pytest.raises(ShapeError, match=sentence):
@@ -70,7 +69,6 @@ def test_what_is_no_loss_is_refused(value: Any, sentence: str) -> None:
         (3, r"a name, or a function of \(output, targets\), got int"),
         (nn.Linear(1, 1), "has a parameter 'weight', which would not be learned: make the loss a"),
     ],
-    ids=str,
 )
 def test_what_cannot_be_one_is_refused_before(loss: Any, sentence: str) -> None:
     with pytest.raises(ConfigError, match=sentence):

@@ -102,7 +102,6 @@ def test_a_metric_without_a_value_is_left_out() -> None:
         (f1_score, False),
         (make_scorer(mean_pinball_loss, greater_is_better=False), False),
     ],
-    ids=str,
 )
 def test_which_way_is_better_is_said_or_follows_from_the_name(metric: Any, falls: bool) -> None:
     (read,) = read_metrics(metric).values()
@@ -118,7 +117,6 @@ def test_which_way_is_better_is_said_or_follows_from_the_name(metric: Any, falls
         ([MyCount], "an object with update and compute, got the class MyCount"),
         ("f1", r"a scorer or an object with update and compute, got 'f1'"),
     ],
-    ids=str,
 )
 def test_what_is_no_metric_is_refused(given: Any, sentence: str) -> None:
     with pytest.raises(ConfigError, match=sentence):

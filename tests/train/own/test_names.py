@@ -37,7 +37,6 @@ class Kind:
         (partial(torch.optim.SGD, lr=0.1, momentum=0.9), "SGD(lr=0.1, momentum=0.9)"),
         (partial(print, 1), "print(1)"),
     ],
-    ids=str,
 )
 def test_the_name_says_what_it_is(thing: Any, name: str) -> None:
     assert name_of(thing) == name
