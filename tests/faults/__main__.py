@@ -35,6 +35,7 @@ MODULES = {
     "T31": "test_rank_killed",
     "T32": "test_rank_hung",
     "T34": "test_world_size",
+    "T35": "test_gan_killed",
 }
 
 

@@ -1,5 +1,7 @@
 """The optimizer and the schedule of a run: those that settings name, or a caller's own."""
 
+from collections.abc import Mapping
+
 from torch import nn
 from torch.optim import Optimizer
 from torch.optim.lr_scheduler import LRScheduler
@@ -11,6 +13,7 @@ from netwright.train.own.optimizer import build_own_optimizer, given_settings, g
 from netwright.train.own.optimizer_group import OptimizerGroup
 from netwright.train.own.parts import OwnParts
 from netwright.train.own.schedule import OwnSchedule, build_own_schedule
+from netwright.train.ranks import Ranks
 from netwright.train.settings import Pace, TrainConfig
 
 
@@ -45,6 +48,26 @@ def build_run_optimizer(
             if getattr(config, name):
                 raise ConfigError(f"{name} is for one optimizer, these are several")
     return optimizer
+
+
+def check_own_step(config: TrainConfig, own: OwnParts, ranks: Ranks) -> None:
+    """Refuse what a step of the caller's own, or several optimizers, cannot be trained with."""
+    if own.training_step is not None and config.rule.closure:
+        raise ConfigError(
+            f"training_step is not supported with {config.optimizer}, which asks for the loss again"
+        )
+    if not isinstance(own.optimizer, Mapping):
+        return
+    if not ranks.is_alone:
+        raise ConfigError("several optimizers train in one process")
+    refused = {
+        "accumulate": (config.accumulate > 1, "1: each takes its own steps"),
+        "on_non_finite": (config.on_non_finite == "skip", "stop or roll-back: one has moved"),
+        "precision": (config.precision == "fp16-mixed", "fp32 or bf16-mixed"),
+    }
+    for name, (is_given, wanted) in refused.items():
+        if is_given:
+            raise ConfigError(f"with several optimizers {name} must be {wanted}")
 
 
 def build_run_schedule(

@@ -21,6 +21,7 @@ from netwright.train.ranks import ALONE, Ranks
 from netwright.train.tasks.task import Task
 from netwright.train.watching.history import History, Row
 from netwright.train.watching.recent_losses import RecentLosses
+from netwright.train.watching.running_losses import RunningLosses
 from netwright.train.watching.running_metrics import RunningMetrics
 from netwright.train.weight_average import WeightAverage
 
@@ -80,7 +81,7 @@ class TrainState:
     schedule: LRScheduler | OwnSchedule
     scaler: torch.amp.GradScaler | None
     device: torch.device
-    running: RunningMetrics
+    running: RunningMetrics | RunningLosses
     recent: RecentLosses
     epochs: int
     steps_per_epoch: int

@@ -90,7 +90,7 @@ class UpdateStep:
             torch.cuda.synchronize(state.device)
         return time.monotonic() - started
 
-    def __call__(self, batch: Batch, *, share: float, last: bool) -> Tensor | Output:
+    def __call__(self, batch: Batch, *, share: float, last: bool) -> Any:
         """Use one batch.
 
         Args:

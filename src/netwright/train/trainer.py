@@ -15,12 +15,17 @@ from netwright.data.dataset import Data, Split
 from netwright.data.loading.loader import Loader
 from netwright.data.loading.worker_loader import build_loader
 from netwright.inspection.drawing.page import text
-from netwright.train.building import build_run_optimizer, build_run_schedule
+from netwright.train.building import (
+    build_run_optimizer,
+    build_run_schedule,
+    check_own_step,
+)
 from netwright.train.callback import Callback, Hook, collect_hooks
 from netwright.train.callbacks.carry_state import CarryState
 from netwright.train.measuring import Measuring
 from netwright.train.memory_format import lay_out
 from netwright.train.own.parts import NO_PARTS, OwnParts
+from netwright.train.own_step import OwnStep
 from netwright.train.parts import group_by_part
 from netwright.train.precision import build_scaler
 from netwright.train.ranks import ALONE, Ranks
@@ -32,6 +37,7 @@ from netwright.train.step import UpdateStep
 from netwright.train.tasks.task import Task
 from netwright.train.update_shares import UpdateShares
 from netwright.train.watching.recent_losses import RecentLosses
+from netwright.train.watching.running_losses import RunningLosses
 from netwright.train.watching.running_metrics import RunningMetrics
 
 
@@ -70,6 +76,7 @@ class Trainer:
     ) -> None:
         if config.rule.closure and not ranks.is_alone:
             raise ConfigError(f"{config.optimizer} trains in one process: it takes its own steps")
+        check_own_step(config, own, ranks)
         self.config, self.task, self.seed, self.ranks = config, task, seed, ranks
         self.callbacks, self.to_optimum, self.own = tuple(callbacks), to_optimum, own
         self._hooks = collect_hooks(self.callbacks)
@@ -115,7 +122,9 @@ class Trainer:
             schedule=build_run_schedule(config, self.own, optimizer, pace),
             scaler=build_scaler(config.precision, device),
             device=device,
-            running=RunningMetrics(self.task, device),
+            running=RunningMetrics(self.task, device)
+            if self.own.training_step is None
+            else RunningLosses(device),
             recent=RecentLosses(device),
             epochs=pace.epochs,
             steps_per_epoch=pace.updates,
@@ -138,7 +147,7 @@ class Trainer:
         callbacks = [*first, *self.callbacks, *last]
         self._hooks = collect_hooks(callbacks)
         self._batch_changes = [one.on_batch_start for one in callbacks if one.only_changes_batch]
-        step = UpdateStep(state, self.config, self._hooks, data.train)
+        step = self._step(state, data.train)
         shares = UpdateShares(loader, self.task, self.config.accumulate)
         measuring = self._measuring(data)
         rank = self.ranks.rank
@@ -197,7 +206,7 @@ class Trainer:
                 state.samples += whole
                 continue
             last = state.position % accumulate == 0 or state.position == batches
-            output = step(batch, share=parts[place], last=last)
+            output: Any = step(batch, share=parts[place], last=last)
             state.samples += whole
             if own and not state.skips_update:
                 # Labels are measured as they were before mixup and noise; masks move with images.
@@ -224,7 +233,14 @@ class Trainer:
         return True
 
     def _measuring(self, data: Data) -> Measuring:
-        return Measuring(self.config, data.val, data.train if self.to_optimum else None)
+        val = None if self.task.unmeasured else data.val
+        return Measuring(self.config, val, data.train if self.to_optimum else None)
+
+    def _step(self, state: TrainState, train: Split) -> UpdateStep:
+        """One update by the task's loss, or by the caller's own step."""
+        if self.own.training_step is None:
+            return UpdateStep(state, self.config, self._hooks, train)
+        return OwnStep(state, self.config, self._hooks, train, self.own.training_step)
 
     def _measure_on_the_way(self, state: TrainState, measuring: Measuring) -> None:
         """Measure between two ends of passes, and tell."""

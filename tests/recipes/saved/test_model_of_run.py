@@ -10,7 +10,7 @@ import torch
 import netwright as nw
 from netwright.core.errors import ConfigError, DataError
 from netwright.core.files.storage import as_json, new_folder
-from netwright.recipes.saved.model_of_run import build_saved_model, put_weights
+from netwright.recipes.saved.model_of_run import build_saved_model, trained_model
 from netwright.recipes.saved.run_folder import SavedModel
 
 
@@ -31,7 +31,7 @@ def test_the_model_of_a_run_is_built_and_gets_its_weights(
 ) -> None:
     saved = forged(moons_run, tmp_path)
     model = build_saved_model(saved, tmp_path)
-    put_weights(model, saved, tmp_path)
+    trained_model(model, saved, tmp_path)
     expected = moons_run.model.state_dict()
     assert all(torch.equal(held, expected[name].cpu()) for name, held in model.state_dict().items())
 

@@ -33,7 +33,8 @@ def show_results(run: "Run", *, as_json: bool, report: Path | None) -> None:
         return
     title = f"{results['split']} ({results['rows']} {examples_word(run.spec)})"
     print_table(metric_rows(results["metrics"], results["baseline"]), title=title)
-    print_result(f"baseline: {results['baseline_rule']}")
+    if results["baseline_rule"]:
+        print_result(f"baseline: {results['baseline_rule']}")
     print_result(f"time: {_times(results)}")
     print_result(f"run: {run.folder}")
     if report is not None:

@@ -69,7 +69,7 @@ def try_first_batch(
         rows: of the batch.
         goes_back: whether to go back through it as well, as it is not known to have gradients.
     """
-    batch = _first(model, data, rows)
+    batch = first_batch_of(model, data, rows)
     layers: list[Layer] = []
     inside: list[str] = []
     handles = [
@@ -136,7 +136,7 @@ def _check_gradients(model: nn.Module, loss: Tensor) -> None:
 
 def time_step(model: nn.Module, data: Data, task: Task, rows: int) -> float:
     """Seconds of one forward and backward pass: the median of a few, after one to warm up."""
-    batch = _first(model, data, rows)
+    batch = first_batch_of(model, data, rows)
     learned = [parameter for parameter in model.parameters() if parameter.requires_grad]
     seconds = []
     for _ in range(TIMED_STEPS + 1):
@@ -147,7 +147,8 @@ def time_step(model: nn.Module, data: Data, task: Task, rows: int) -> float:
     return statistics.median(seconds[1:])
 
 
-def _first(model: nn.Module, data: Data, rows: int) -> Batch:
+def first_batch_of(model: nn.Module, data: Data, rows: int) -> Batch:
+    """So many rows, or all, as they stand, on the model's device."""
     train = data.train.in_memory() if isinstance(data.train, SourceSplit) else data.train
     loader = build_loader(train, min(rows, len(train)), shuffle=False)
     batch: Batch = map_tensors(lambda tensor: tensor.to(device_of(model)), next(loader.epoch(0)))

@@ -27,6 +27,7 @@ from netwright.models.ensembles.ensemble import Ensemble
 from netwright.recipes.fitting.adapting import adapt
 from netwright.recipes.fitting.ensemble_fit import prepare_ensemble
 from netwright.recipes.fitting.first_batch import try_first_batch
+from netwright.recipes.fitting.first_own_step import try_first_step
 from netwright.recipes.fitting.gradient_fit import check_monitor
 from netwright.recipes.fitting.learner_fit import unused_settings
 from netwright.recipes.fitting.own_module import check_complex, check_own_module
@@ -46,6 +47,7 @@ from netwright.train.callback import Callback, Hook, read_callbacks
 from netwright.train.own.metrics import read_metrics
 from netwright.train.own.optimizer import Grouping
 from netwright.train.own.parts import NO_PARTS, OwnParts, take_own
+from netwright.train.own_step import TrainingStep
 from netwright.train.settings import pace_of
 from netwright.train.trainer import Trainer
 
@@ -67,6 +69,7 @@ def fit(  # noqa: PLR0913 - the one door, with a name for each question
     output: Place | None = None,
     metrics: Any = (),
     parameter_groups: Grouping | None = None,
+    training_step: TrainingStep | None = None,
     quiet: bool = False,
     save: bool = True,
     **settings: Any,
@@ -100,6 +103,8 @@ def fit(  # noqa: PLR0913 - the one door, with a name for each question
             and report, and may be watched: `monitor="val/NAME"`.
         parameter_groups: a function of the module that gives the groups of parameters, with
             settings of their own, for its optimizer.
+        training_step: a function of (module, batch) that returns the loss; or yields pairs of a
+            name and a loss, for an optimizer by name each. batch has inputs, targets and weights.
         quiet: print nothing.
         save: False trains in memory and writes nothing; `run.save(folder)` may do so afterwards.
         **settings: of training (epochs, lr ...), of the model (hidden, dropout ...) or of the data
@@ -121,6 +126,7 @@ def fit(  # noqa: PLR0913 - the one door, with a name for each question
         output=output,
         metrics=read_metrics(metrics),
         parameter_groups=parameter_groups,
+        training_step=training_step,
     )
     return train(
         _prepared(model, given, seed, run_path(start_from), settings, own),
@@ -202,7 +208,7 @@ def put_together(
     task = own_task(recipe, data, module, own)
     recipe = replace(recipe, own=own.names)
     if not learns_by_itself:
-        if own.optimizer is None:
+        if own.optimizer is None and own.training_step is None:
             recipe = replace(recipe, train=choose_optimizer(recipe.train, module, task, data))
         if goes_to_optimum(recipe.train, module, task, data):
             start_at_zero(module)
@@ -213,22 +219,22 @@ def put_together(
         chosen = replace(recipe.train, batch_size=pace.batch_size, epochs=epochs)
         recipe = replace(recipe, train=chosen)
         check_monitor(recipe.train, data, task)
-        Trainer(recipe.train, task, own=own).start(
-            module, data
-        )  # refuses settings before a folder is made
+        # Refuses settings before a folder is made.
+        state = Trainer(recipe.train, task, own=own).start(module, data)
+        if own.training_step is not None:
+            first = try_first_step(
+                module, data, own.training_step, state.optimizer, pace.batch_size
+            )
+    if own.training_step is None:
+        goes_back = not recipe.model and not learns_by_itself
+        first = try_first_batch(module, data, task, pace.batch_size, goes_back=goes_back)
     prepared = Prepared(
         recipe=recipe,
         model=module,
         data=data,
         task=task,
         own=own,
-        first_batch=try_first_batch(
-            module,
-            data,
-            task,
-            pace.batch_size,
-            goes_back=not recipe.model and not learns_by_itself,
-        ),
+        first_batch=first,
         unused=unused_settings(recipe.train) if learns_by_itself else (),
     )
     return prepare_ensemble(prepared, put_together) if isinstance(module, Ensemble) else prepared

@@ -192,13 +192,15 @@ def check_monitor(config: TrainConfig, data: Data, task: Task) -> None:
         raise ConfigError(f"monitor {config.monitor!r} is not measured{hint}")
     if data.val is None and config.eval_every is not None:
         raise ConfigError(f"eval_every needs a val split, which {data.name} does not have")
+    if task.unmeasured and config.monitor.startswith("val/") and config.patience is not None:
+        raise ConfigError(f"patience needs {config.monitor!r}, but {task.unmeasured}")
     if config.monitor.startswith("val/") and data.val is None and config.patience is not None:
         raise ConfigError(f"patience needs {config.monitor!r}, but {data.name} has no val split")
 
 
 def _early_stopping(config: TrainConfig, data: Data, task: Task) -> EarlyStopping | None:
     """What watches the monitored measure; without validation data there is nothing to watch."""
-    if config.monitor.startswith("val/") and data.val is None:
+    if config.monitor.startswith("val/") and (data.val is None or task.unmeasured):
         return None
     return EarlyStopping(
         config.monitor,
@@ -212,6 +214,8 @@ def _early_stopping(config: TrainConfig, data: Data, task: Task) -> EarlyStoppin
 def _convergence(prepared: Prepared) -> WatchConvergence | None:
     """What watches the gradient of a convex loss; nothing where noise or decay is no part of it."""
     config, of = prepared.recipe.train, (prepared.model, prepared.task, prepared.data)
+    if prepared.own.training_step is not None:
+        return None
     stops = goes_to_optimum(config, *of)
     if not stops and not (config.doctor and is_whole_loss(config) and has_optimum(*of)):
         return None

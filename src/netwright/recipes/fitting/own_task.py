@@ -8,11 +8,12 @@ from netwright.core.errors import ConfigError
 from netwright.core.learner import Learner
 from netwright.data.dataset import Data
 from netwright.models.ensembles.ensemble import Ensemble
+from netwright.recipes.fitting.first_own_step import why_unmeasured
 from netwright.recipes.plan.recipe import Recipe
 from netwright.train.own.loss import OwnLoss
 from netwright.train.own.metrics import check_measurable
 from netwright.train.own.parts import OwnParts, check_beside
-from netwright.train.settings import TrainConfig
+from netwright.train.settings import TrainConfig, pace_of
 from netwright.train.tasks.catalog import task_for
 from netwright.train.tasks.task import Task
 
@@ -29,6 +30,9 @@ def own_task(recipe: Recipe, data: Data, module: nn.Module, own: OwnParts) -> Ta
     else:
         task = task_for(data, recipe.train, scale_targets=own.loss is None)
     task.own_metrics = own.metrics
+    if own.training_step is not None:
+        rows = pace_of(recipe.train, data.train).batch_size
+        task.unmeasured = why_unmeasured(module, data, task, rows)
     if own.loss is not None:
         task.own_loss = OwnLoss(own.loss)
         task.own_loss.to(device_of(module))

@@ -81,6 +81,8 @@ def _of_data_and_outputs(
 ) -> Iterator[Finding]:
     """What stands in the way before the first step, where it did harm."""
     data, model = prepared.data, prepared.model
+    if prepared.task.unmeasured:
+        return filter(None, ())
     found: list[Finding | None] = []
     if not prepared.recipe.model and not isinstance(model, Learner):  # the catalog's end in scores
         rows = torch.arange(min(MOST_ROWS, len(data.train)), device=data.train.targets.device)

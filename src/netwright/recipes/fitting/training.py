@@ -235,23 +235,20 @@ def _learn(prepared: Prepared, here: RunContext) -> Outcome:
 def _results(prepared: Prepared, outcome: Outcome) -> dict[str, Any]:
     """What the run is worth, beside the trivial baseline: on test, else on what there is."""
     data, task = prepared.data, prepared.task
-    split = [name for name, _ in data.splits()][-1]
-    examples = data.split(split).to(device_of(prepared.model))
-    workers = prepared.recipe.train.workers
-    measured = evaluate_rows(prepared.model, examples, task, workers=workers)
-    guess, metrics = task.baseline(data.train), measured.metrics
-    baseline = measure_baseline(measured.targets, measured.weights, guess, task)
+    split = "train" if task.unmeasured else [name for name, _ in data.splits()][-1]
+    rows, metrics, baseline = _worth(prepared, outcome, split)
+    unmeasured = [f"only the losses of training are measured: {task.unmeasured}"]
     return {
         "format": 1,
         "status": outcome.status,
         "finished": outcome.finished,
         "split": split,
-        "rows": len(measured.targets),
+        "rows": rows,
         "metrics": metrics,
         "baseline": baseline,
-        "baseline_rule": task.describe_baseline(
-            data.train, data.spec.class_names or data.spec.target_names
-        ),
+        "baseline_rule": ""
+        if task.unmeasured
+        else task.describe_baseline(data.train, data.spec.class_names or data.spec.target_names),
         "parameters": _size(prepared.model),
         "epochs": outcome.epochs,
         "best_epoch": outcome.best_epoch,
@@ -259,10 +256,33 @@ def _results(prepared: Prepared, outcome: Outcome) -> dict[str, Any]:
         "seconds": round(outcome.seconds, 3),
         "load_seconds": round(data.load_seconds, 3),
         "compile_seconds": round(outcome.compile_seconds, 3),
-        "notes": [*data.notes, *outcome.notes],
+        "notes": [*data.notes, *outcome.notes, *(unmeasured if task.unmeasured else [])],
         **_findings(prepared, outcome, split, metrics, baseline),
         **_contents(prepared),
     }
+
+
+def _worth(
+    prepared: Prepared, outcome: Outcome, split: str
+) -> tuple[int, dict[str, float], dict[str, float]]:
+    """The rows of a split, and the measures of the model and of the trivial guess on them.
+
+    Where nothing can be measured, they are the last losses of training.
+    """
+    data, task = prepared.data, prepared.task
+    if task.unmeasured:
+        keys = [key for key in outcome.history.keys() if key.startswith("train/")]
+        return (
+            len(data.train),
+            {key.removeprefix("train/"): outcome.history.latest(key) for key in keys},
+            {},
+        )
+    examples = data.split(split).to(device_of(prepared.model))
+    workers = prepared.recipe.train.workers
+    measured = evaluate_rows(prepared.model, examples, task, workers=workers)
+    guess = task.baseline(data.train)
+    baseline = measure_baseline(measured.targets, measured.weights, guess, task)
+    return len(measured.targets), measured.metrics, baseline
 
 
 def _findings(

@@ -19,7 +19,17 @@ Settings = Mapping[str, Any]
 # Arguments of `nw.fit` that are no settings: a setting of the same name is given by its exact one.
 TAKEN = (
     *("model", "data", "validation", "test", "seed", "out", "resume", "allow"),
-    *("start_from", "callbacks", "output", "metrics", "parameter_groups", "quiet", "save", "train"),
+    *(
+        "start_from",
+        "callbacks",
+        "output",
+        "metrics",
+        "parameter_groups",
+        "training_step",
+        "quiet",
+        "save",
+        "train",
+    ),
 )
 # Settings with an option of their own on the command line; the others are given by --set.
 OPTIONS = {"train": settings_marked(Typed.AS_OPTION), "data": ("target", "target_kind")}

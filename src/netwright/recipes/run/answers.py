@@ -21,6 +21,7 @@ from netwright.data.tables.frames import is_pandas_frame, is_polars_frame
 from netwright.data.text.pair_encoder import PairEncoder
 from netwright.data.text.tag_encoder import TagEncoder
 from netwright.metrics.labels import THRESHOLD, is_yes
+from netwright.train.tasks.task import Task
 
 PREDICTED: Mapping[TargetKind, str] = {
     "real": "reals",
@@ -30,6 +31,12 @@ PREDICTED: Mapping[TargetKind, str] = {
 }
 
 WHOLE_NUMBER = re.compile("0|-?[1-9][0-9]{0,17}")  # as Python writes it; no longer than int64
+
+
+def check_measured(task: Task) -> None:
+    """Refuse to ask a model that says nothing of inputs, as a pair of networks does not."""
+    if task.unmeasured:
+        raise ConfigError(f"this run makes no predictions: {task.unmeasured}")
 
 
 def check_asked(spec: DataSpec, *, threshold: float | None = None, proba: bool = False) -> None:

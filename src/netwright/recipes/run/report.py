@@ -179,12 +179,11 @@ def _results(run: RunRecord) -> list[Html]:
         if isinstance(run.model, Ensemble)
         else best_tile(run),
     ]
-    rows = metric_rows(metrics, baseline)
+    rows, rule = metric_rows(metrics, baseline), results["baseline_rule"]
+    guess = f"The baseline is {rule}: what knowing nothing of the inputs gives."
     return [
         tiles(numbers),
-        text(
-            f"The baseline is {results['baseline_rule']}: what knowing nothing of the inputs gives."
-        ),
+        *([text(guess)] if rule else []),
         folded("All metrics", table(rows, numbers=["this run", "baseline"])),
     ]
 

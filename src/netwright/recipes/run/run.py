@@ -35,18 +35,19 @@ from netwright.inspection.drawing.page import table, text
 from netwright.inspection.drawing.view import View
 from netwright.recipes.exchange.export import Export, export_run
 from netwright.recipes.plan.recipe_file import read_own_recipe
-from netwright.recipes.run.answers import check_asked, check_is_file, check_paired, in_words, like
+from netwright.recipes.run.answers import (
+    check_asked,
+    check_is_file,
+    check_measured,
+    check_paired,
+    in_words,
+    like,
+)
 from netwright.recipes.run.generation import build_text_generator
 from netwright.recipes.run.metric_table import metric_rows
 from netwright.recipes.run.report import check_reportable, write_report
 from netwright.recipes.saved.environment import describe_environment
-from netwright.recipes.saved.model_of_run import (
-    adapted_again,
-    build_saved_model,
-    device_of_training,
-    put_loss,
-    put_weights,
-)
+from netwright.recipes.saved.model_of_run import device_of_training, put_own, trained_model
 from netwright.recipes.saved.results_file import read_results
 from netwright.recipes.saved.run_data import load_run_data
 from netwright.recipes.saved.run_folder import SavedModel, check_run_folder
@@ -56,7 +57,6 @@ from netwright.recipes.views.shown_views import measure_shown_views
 from netwright.recipes.views.subject import Subject
 from netwright.train.evaluate import evaluate, evaluate_baseline, predict
 from netwright.train.own.loss import LossCallable
-from netwright.train.own.metrics import check_measurable, read_metrics
 from netwright.train.watching.history import History, read_history
 from netwright.train.watching.layer_history import FILE as LAYER_FILE
 from netwright.train.watching.layer_history import read_layer_history
@@ -100,6 +100,7 @@ class Run(RunRecord):
                 `examples` gave; None is the run's own data.
             split: train, val or test of the run's own data; by default what `results` tell of.
         """
+        check_measured(self.task)
         return evaluate(self.model, self.examples(data, split=split), self.task)
 
     def baseline(self, data: Any = None, *, split: str | None = None) -> dict[str, float]:
@@ -134,6 +135,7 @@ class Run(RunRecord):
         target tokens (N, 2, T): told those before, and hearing itself.
         """
         check_asked(self.spec)
+        check_measured(self.task)
         inputs = self._encode(source)
         if not count_rows(inputs):
             raise DataError("no inputs were given to predict")
@@ -241,6 +243,8 @@ class Run(RunRecord):
 
     def data_at_hand(self) -> tuple[Sample | None, str]:
         """A sample of the data, or why there is none; where it lay is the owner's business."""
+        if self.task.unmeasured:
+            return None, f"the model is not called on inputs: {self.task.unmeasured}"
         try:
             return sample_stored(self.data), ""
         except NetwrightError as error:
@@ -326,22 +330,16 @@ def open_run(
     folder = Path(folder)
     check_run_folder(folder)
     saved = SavedModel(folder / "model")
-    if model is None:
-        model = build_saved_model(saved, folder)
-    model = adapted_again(model, saved, folder)
-    put_loss(loss, model, saved)
-    saved.task.own_metrics = read_metrics(metrics)
-    check_measurable(saved.task.own_metrics, saved.spec.target)
-    put_weights(model, saved, folder)
-    metrics = folder / HISTORY_FILE
-    config = read_own_recipe(folder)
+    config, history = read_own_recipe(folder), folder / HISTORY_FILE
+    device = device_of_training(config)
+    put_own(loss, metrics, saved, device)
     return Run(
-        model=model.to(device_of_training(config)).eval(),
+        model=trained_model(model, saved, folder).to(device).eval(),
         spec=saved.spec,
         task=saved.task,
         preprocessor=saved.preprocessor,
         results=read_results(folder),
-        history=read_history(metrics) if has_file(metrics) else History(),
+        history=read_history(history) if has_file(history) else History(),
         config=config,
         folder=folder,
         layer_history=read_layer_history(folder / LAYER_FILE),

@@ -10,12 +10,13 @@ from torch import nn
 
 from netwright.core.adapted_module import AdaptedModule
 from netwright.core.config import parse
-from netwright.core.devices import device_of, pick_device
+from netwright.core.devices import pick_device
 from netwright.core.errors import ConfigError, DataError
 from netwright.models.catalog import MODELS
 from netwright.models.dry_build import check_fits_weights
 from netwright.recipes.saved.run_folder import SavedModel
 from netwright.train.own.loss import LossCallable, OwnLoss, absent_loss, check_own_loss
+from netwright.train.own.metrics import check_measurable, read_metrics
 
 
 def build_saved_model(saved: SavedModel, folder: Path) -> nn.Module:
@@ -37,33 +38,43 @@ def build_saved_model(saved: SavedModel, folder: Path) -> nn.Module:
         return kind.build(settings, saved.spec)
 
 
-def adapted_again(model: nn.Module, saved: SavedModel, folder: Path) -> nn.Module:
-    """The model as the run called it: one that takes or gives several tensors is adapted."""
-    if "adapted" not in saved.described:
-        return model
-    match saved.described["adapted"]:
+def trained_model(model: nn.Module | None, saved: SavedModel, folder: Path) -> nn.Module:
+    """A model with the weights of a run, as the run called it.
+
+    Args:
+        model: the user's own; None: the one that the run names.
+        saved: the run's `model/`.
+        folder: of the run, for refusals.
+    """
+    if model is None:
+        model = build_saved_model(saved, folder)
+    match saved.described.get("adapted"):  # it takes or gives several tensors
+        case None:
+            pass
         case {"part": None | str() | int() as part, "whole": bool(whole), **rest} if not rest:
-            return AdaptedModule(model, part, gives_whole=whole)
-    raise DataError(f"{folder} does not say how its model is called")
-
-
-def put_loss(loss: LossCallable | None, model: nn.Module, saved: SavedModel) -> None:
-    """Give the task of a run the loss of one's own that it was trained with."""
-    name = saved.described.get("own_loss")
-    if loss is None:
-        saved.task.own_loss = None if name is None else absent_loss(str(name))
-        return
-    if name is None:
-        raise ConfigError("the run was trained with a loss that has a name: remove loss")
-    check_own_loss(loss)
-    saved.task.own_loss = OwnLoss(loss)
-    saved.task.own_loss.to(device_of(model))
-
-
-def put_weights(model: nn.Module, saved: SavedModel, folder: Path) -> None:
-    """Give a model the weights of a run."""
+            model = AdaptedModule(model, part, gives_whole=whole)
+        case _:
+            raise DataError(f"{folder} does not say how its model is called")
     with _fitting(folder):
         model.load_state_dict(saved.weights)
+    return model
+
+
+def put_own(
+    loss: LossCallable | None, metrics: Any, saved: SavedModel, device: torch.device
+) -> None:
+    """Give the task of a run the loss that it was trained with, and metrics of one's own."""
+    name = saved.described.get("own_loss")
+    if loss is not None:
+        if name is None:
+            raise ConfigError("the run was trained with a loss that has a name: remove loss")
+        check_own_loss(loss)
+        saved.task.own_loss = OwnLoss(loss)
+        saved.task.own_loss.to(device)
+    elif name is not None:
+        saved.task.own_loss = absent_loss(str(name))
+    saved.task.own_metrics = read_metrics(metrics)
+    check_measurable(saved.task.own_metrics, saved.spec.target)
 
 
 def device_of_training(config: Mapping[str, Any]) -> torch.device:

@@ -230,6 +230,7 @@ def write_model(
         "spec": spec.to_json(),
         "task": task.to_json(),
         "baseline": guess.tolist(),
+        **({"unmeasured": task.unmeasured} if task.unmeasured else {}),
         **({"own_loss": task.own_loss.name} if task.own_loss is not None else {}),
         **_adapting(model),
     }
@@ -272,6 +273,7 @@ class SavedModel:
         try:
             self.spec = DataSpec.from_json(self.described["spec"])
             self.task: Task = task_from_json(self.described["task"])
+            self.task.unmeasured = str(self.described.get("unmeasured", ""))
             self.preprocessor = _preprocessor(preprocessor)
             self.guess = torch.tensor(self.described["baseline"])
             for record in (self.spec, self.preprocessor):

@@ -173,6 +173,8 @@ def watch_interval(step: int) -> int:
 
 def _inputs_at_hand(state: TrainState) -> Tree | None:
     """Those of the present batch, of which a rank may have no row."""
+    if state.task.unmeasured:
+        return None  # the model is not called on inputs
     return None if state.batch is None or not len(state.batch.targets) else state.batch.inputs
 
 

@@ -172,7 +172,7 @@ def find_culprit(state: TrainState) -> str:
     for name, parameter in state.model.named_parameters():
         if not bool(parameter.isfinite().all()):
             return f"the weight {name!r} is not finite"
-    layer = _first_bad_layer(state.model, batch.inputs)
+    layer = None if state.task.unmeasured else _first_bad_layer(state.model, batch.inputs)
     if layer is not None:
         return f"the output of layer {layer!r} is not finite"
     return _bad_loss_or_gradient(state)

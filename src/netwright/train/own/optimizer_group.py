@@ -41,17 +41,27 @@ class OptimizerGroup(Optimizer):
         for one in self.members.values():
             one.step()
 
+    def step_member(self, name: str) -> None:
+        """Let one move its weights."""
+        self.members[name].step()
+        self._opt_called = True  # torch's schedules ask the optimizer that they move
+
     def load_state_dict(self, state_dict: Any) -> None:
         """Take back what `state_dict` gave, in every member."""
         super().load_state_dict(state_dict)
         self._share()
 
+    def weights(self, name: str) -> list[Tensor]:
+        """Those that a member moves."""
+        groups = self.members[name].param_groups
+        return [weight for group in groups for weight in group["params"]]
+
     def owner(self, weight: Tensor) -> Optimizer:
         """The member that moves a weight."""
         return next(
             one
-            for one in self.members.values()
-            if any(weight is part for group in one.param_groups for part in group["params"])
+            for name, one in self.members.items()
+            if any(weight is part for part in self.weights(name))
         )
 
     def _share(self) -> None:

@@ -4,9 +4,11 @@ A recipe names only what is in tables. Such objects live in Python: a run that w
 is resumed and opened with the same ones, and its recipe says which these were.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any
+
+from torch import nn
 
 from netwright.core.adapted_module import Place
 from netwright.core.errors import ConfigError
@@ -27,6 +29,7 @@ class OwnParts:
         optimizer: see `build_own_optimizer`.
         schedule: see `OwnSchedule`.
         parameter_groups: makes of the module the groups of parameters of its optimizer.
+        training_step: makes the loss, or several, of the module and a batch; see `OwnStep`.
         metrics: one or several by name; see `OwnMetric`. They are no part of what is trained.
     """
 
@@ -35,6 +38,7 @@ class OwnParts:
     optimizer: OptimizerMaker | Mapping[str, OptimizerMaker] | None = None
     schedule: ScheduleMaker | tuple[ScheduleMaker, Unit] | None = None
     parameter_groups: Grouping | None = None
+    training_step: Callable[[nn.Module, Any], Any] | None = None
     metrics: Mapping[str, OwnMetric] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -45,9 +49,18 @@ class OwnParts:
             check_own_optimizer(self.optimizer)
         if self.schedule is not None:
             check_own_schedule(self.schedule)
-        if self.parameter_groups is not None and not callable(self.parameter_groups):
-            kind = type(self.parameter_groups).__name__
-            raise ConfigError(f"parameter_groups must be a function of the module, got {kind}")
+        functions = {
+            "parameter_groups": "the module",
+            "training_step": "the module and a batch",
+        }
+        for name, what in functions.items():
+            given = getattr(self, name)
+            if given is not None and not callable(given):
+                raise ConfigError(
+                    f"{name} must be a function of {what}, got {type(given).__name__}"
+                )
+        if self.loss is not None and self.training_step is not None:
+            raise ConfigError("training_step makes the loss itself: remove loss or training_step")
 
     @property
     def names(self) -> dict[str, str]:
@@ -96,4 +109,5 @@ SETTLED = {
     "optimizer": ("penalize", "kernel"),
     "parameter_groups": ("penalize", "layer_decay", "unfreeze_every"),
     "schedule": ("warmup", "schedule_options"),
+    "training_step": ("compile", "carry_state", "output_noise", "augment", "loss"),
 }

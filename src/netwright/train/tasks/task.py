@@ -35,6 +35,7 @@ class Task(ABC):
     loss_name: str
     aux_weight: float = 0.3
     own_loss: OwnLoss | None = None  # of the caller's, in the place of the one that is named
+    unmeasured: str = ""  # why nothing is measured but losses of training; empty: all is
     own_metrics: Mapping[str, OwnMetric] = MappingProxyType({})  # beside those of the table
 
     def __repr__(self) -> str:

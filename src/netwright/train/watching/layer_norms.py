@@ -73,7 +73,12 @@ class LayerNorms:
             torch._foreach_copy_(self.before, now)  # one kernel for many small weights
         found = iter(_norms([w.grad for w in self.weights if w.grad is not None]))
         nothing = self.weights[0].new_zeros((), dtype=torch.float32)
-        self.gradients = [nothing if w.grad is None else next(found) for w in self.weights]
+        # Of several optimizers each has its turn: those before keep what was seen of them.
+        before = self.gradients or [nothing] * len(self.weights)
+        self.gradients = [
+            kept if weight.grad is None else next(found)
+            for weight, kept in zip(self.weights, before, strict=True)
+        ]
 
     @torch.no_grad()
     def take_step(self, loss: Tensor) -> tuple[float, dict[str, Numbers]] | None:

@@ -23,6 +23,8 @@ def _measure(subject: Subject, _: NoSettings) -> Summary:
 
 
 def _refusal(subject: Subject) -> str:
+    if subject.run.task.unmeasured:
+        return f"the layers of a model are summarised as it is called: {subject.absent}"
     if subject.sample is None and subject.run.spec.inputs == "parts":
         return f"a model of several inputs is summarised on its data: {subject.absent}"
     return ""
