@@ -105,7 +105,7 @@ def check_beside(own: OwnParts, settings: Mapping[str, Any]) -> None:
 
 
 SETTLED = {
-    "loss": ("class_weight", "label_smoothing", "aux_weight"),
+    "loss": ("loss_options", "class_weight", "label_smoothing", "aux_weight"),
     "optimizer": ("penalize", "kernel"),
     "parameter_groups": ("penalize", "layer_decay", "unfreeze_every"),
     "schedule": ("warmup", "schedule_options"),
