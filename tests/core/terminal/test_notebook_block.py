@@ -55,9 +55,9 @@ def test_epochs_are_lines_of_one_block(
     assert bar.is_live
     assert "training" in notebook.shown
     for epoch in range(1, 5):
+        now += 1
         bar.move(10 * epoch, f"epoch {epoch}")
         bar.line(f"epoch {epoch} is over")
-        now += 1
     assert "value='40' max='40'" in notebook.shown
     assert "epoch 3 is over" in notebook.shown
     bar.close()

@@ -140,6 +140,7 @@ def train(  # noqa: PLR0913, PLR0917 - one argument an option
     netwright train encoder-decoder pairs.tsv --set data.name=text-pairs
     netwright train mlp moons --find-lr
     netwright train -c recipe.yaml --lr 3e-4
+    netwright train mlp mnist --track tensorboard
     netwright train mlp mnist --resume auto
     netwright train --resume runs/mlp-mnist-001
     netwright train resnet18 photos/ --from runs/resnet18-cifar10-001 --freeze layer3
