@@ -186,3 +186,23 @@ def test_refuses_to_leave_nothing_to_learn_from(
 def test_refuses_folds_that_cannot_be(k: int) -> None:
     with pytest.raises(ConfigError, match=f"^k must lie between 2 and the 5 rows, got {k}$"):
         k_folds(5, k, seed=0)
+
+
+def test_groups_are_held_out_whole() -> None:
+    groups = torch.arange(60) // 3
+    parts = hold_out(60, val_size=0.1, test_size=0.2, seed=1, groups=groups)
+    assert [len(part) for part in parts] == [42, 6, 12]
+    held = [set(groups[part].tolist()) for part in parts]
+    assert sum(map(len, held)) == len(set.union(*held))
+    train, val, test = hold_out(60, val_size=0.0, test_size=0.2, seed=1, groups=groups)
+    assert (len(train), len(val), len(test)) == (48, 0, 12)
+
+
+def test_folds_hold_groups_as_a_whole_and_each_row_once() -> None:
+    groups = torch.arange(30) // 3
+    folds = k_folds(30, 5, seed=0, groups=groups)
+    assert torch.cat([held for _, held in folds]).sort().values.equal(torch.arange(30))
+    for learned, held in folds:
+        assert len(held) == 6
+        assert not set(groups[learned].tolist()) & set(groups[held].tolist())
+        assert torch.cat([learned, held]).sort().values.equal(torch.arange(30))

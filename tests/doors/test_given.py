@@ -226,6 +226,17 @@ DOORS = {
         settings={},
         new=lambda: tuple(parts(5).values()),
     ),
+    "arrays in groups": Door(
+        given=lambda: {"data": (features(40), classes(40)), "groups": np.arange(40) // 5},
+        new=lambda: features(5),
+        rows=(30, 5, 5),
+    ),
+    "a frame in groups": Door(
+        given=lambda: {"data": frame(40).assign(who=np.arange(40) // 5), "groups": "who"},
+        settings={"hidden": (4,), "target": "kind"},
+        new=lambda: frame(5),
+        note="held out by group, column 'who'",
+    ),
     "a frame and a series": Door(
         given=lambda: {"data": labelled(40), "validation": labelled(10, 1)},
         new=lambda: labelled(5)[0],

@@ -22,6 +22,7 @@ from netwright.core.config import Doc, Positive
 from netwright.core.errors import ConfigError, DataError, ShapeError
 from netwright.data.array_encoder import ArrayEncoder
 from netwright.data.dataset import Data, Split, check_data
+from netwright.data.groups import read_groups
 from netwright.data.image_layout import to_channels_first
 from netwright.data.input_profile import (
     FeatureProfile,
@@ -99,7 +100,7 @@ KINDS: dict[int, InputKind] = {2: "features", 3: "series", 4: "image"}  # by the
 UNSCALED = 10.0  # images beyond this are hardly meant to go into a network as they are
 
 
-def from_arrays(
+def from_arrays(  # noqa: PLR0913 - all that may stand beside inputs, each by its name
     inputs: Any,
     targets: Any,
     *,
@@ -107,6 +108,7 @@ def from_arrays(
     name: str = "arrays",
     names: Names = UNNAMED,
     weights: Any = None,
+    groups: Any = None,
     validation: tuple[Any, ...] | None = None,
     test: tuple[Any, ...] | None = None,
 ) -> Data:
@@ -120,6 +122,7 @@ def from_arrays(
         name: what refusals and reports call the data.
         names: of features, classes and targets.
         weights: how much each row counts (N,).
+        groups: of each row (N,); rows of one group are never in two splits.
         validation: inputs, targets and perhaps weights to choose by; then no row is held out for
             that.
         test: the same to report on; then no row is held out for that.
@@ -145,6 +148,7 @@ def from_arrays(
         test_size=config.test_size if test is None else 0.0,
         seed=config.split_seed,
         classes=encoded if kind == "class" else None,
+        groups=read_groups(groups, len(values)),
     )
     row_weights = read_weights(weights, len(values))
     notes = [note, layout]

@@ -8,10 +8,17 @@ from torch import Tensor
 
 from netwright.core.errors import ConfigError, DataError
 from netwright.core.seeding import generator
+from netwright.data.groups import deal_groups
 
 
 def hold_out(
-    count: int, *, val_size: float, test_size: float, seed: int, classes: Tensor | None = None
+    count: int,
+    *,
+    val_size: float,
+    test_size: float,
+    seed: int,
+    classes: Tensor | None = None,
+    groups: Tensor | None = None,
 ) -> tuple[Tensor, Tensor, Tensor]:
     """Indices of the training, validation and test rows; together they are each row once.
 
@@ -21,26 +28,52 @@ def hold_out(
         test_size: share for the test, in [0, 1).
         seed: which rows.
         classes: class of each row (N,); where given, every class keeps its share in every part.
+        groups: group of each row (N,); where given, all rows of a group are in one part, and
+            classes have no say.
     """
     if val_size + test_size >= 1:
         raise ConfigError(f"val_size + test_size must be less than 1, got {val_size} + {test_size}")
-    order = _spread(count, seed, classes)
     num_test, num_val = round(count * test_size), round(count * val_size)
     if num_test + num_val >= count:
         raise DataError(f"{count} rows are too few for {num_val} validation and {num_test} test")
+    if groups is not None:
+        return _by_groups(groups, count - num_val - num_test, num_val, num_test, seed)
+    order = _spread(count, seed, classes)
     test, val, train = torch.split(order, [num_test, num_val, count - num_test - num_val])
     return train.sort().values, val.sort().values, test.sort().values
 
 
+def _by_groups(
+    groups: Tensor, num_train: int, num_val: int, num_test: int, seed: int
+) -> tuple[Tensor, Tensor, Tensor]:
+    """About so many rows of each part; one that is to have none has none."""
+    wanted = {"train": num_train, "val": num_val, "test": num_test}
+    parts = [part for part, rows in wanted.items() if rows]
+    dealt = deal_groups(groups, [wanted[part] for part in parts], seed)
+    rows = dict(zip(parts, dealt, strict=True))
+    nothing = torch.empty(0, dtype=torch.int64)
+    return rows["train"], rows.get("val", nothing), rows.get("test", nothing)
+
+
 def k_folds(
-    count: int, k: int, *, seed: int, classes: Tensor | None = None
+    count: int,
+    k: int,
+    *,
+    seed: int,
+    classes: Tensor | None = None,
+    groups: Tensor | None = None,
 ) -> list[tuple[Tensor, Tensor]]:
     """Give k pairs (rows to learn from, rows held out); each row is held out exactly once.
 
-    With `classes` every fold has each class's share, to within one row.
+    With `classes` every fold has each class's share, to within one row; with `groups` all rows of a
+    group are in one fold, and classes have no say.
     """
     if not 2 <= k <= count:
         raise ConfigError(f"k must lie between 2 and the {count} rows, got {k}")
+    if groups is not None:
+        held_out = deal_groups(groups, [count / k] * k, seed)
+        every = torch.arange(count)
+        return [(every[~torch.isin(every, rows)], rows) for rows in held_out]
     order = _shuffled(count, seed)
     if classes is not None:
         # Class after class: of the n rows of one, every k-th is n / k of them, up or down.

@@ -32,3 +32,14 @@ def test_data_alone_stays_what_it_is() -> None:
     assert with_splits(data) is data
     assert with_splits(data, test=3) == Given(data=data, test=3)
     assert with_splits(data, validation=[]).has_splits  # nothing in it: refused where it is read
+
+
+def test_groups_where_nothing_is_held_out_are_refused() -> None:
+    grouped = Given(data=1, groups=[1, 2])
+    assert grouped.with_sizes({}) == {}
+    assert grouped.with_sizes({"val_size": 0.0}) == {"val_size": 0.0}  # a test is held out
+    with pytest.raises(ConfigError, match="no rows are held out: leave out groups"):
+        grouped.with_sizes({"val_size": 0.0, "test_size": 0.0})
+    with pytest.raises(ConfigError, match="no rows are held out: leave out groups"):
+        Given(data=1, validation=2, groups=[1, 2]).with_sizes({})
+    assert with_splits(1, groups=[1]) == Given(data=1, groups=[1])

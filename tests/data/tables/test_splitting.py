@@ -6,7 +6,12 @@ import torch
 from netwright.core.errors import DataError
 from netwright.data.split import hold_out
 from netwright.data.tables.raw_table import RawTable
-from netwright.data.tables.splitting import divide, divide_by_column, find_split_column
+from netwright.data.tables.splitting import (
+    divide,
+    divide_by_column,
+    find_split_column,
+    groups_of,
+)
 
 
 def table(*cells: str, name: str = "split") -> RawTable:
@@ -154,3 +159,29 @@ def test_column_with_validation_rows_is_kept_as_it_is() -> None:
     )
     assert [rows.tolist() for rows in found.values()] == [[1, 2], [0], []]
     assert said == "rows: 2 train, 1 val (column 'split')"
+
+
+def test_a_column_of_groups_keeps_their_rows_together() -> None:
+    groups = [f"patient {row // 4}" for row in range(40)]
+    cells = {"who": groups, "split": ["train"] * 32 + ["test"] * 8}
+    whole = RawTable(name="t.csv", columns=cells, positions=range(40))
+    for column, counts in ((None, [28, 4, 8]), ("split", [28, 4, 8])):
+        found, sentence = divide(
+            whole,
+            column,
+            named=False,
+            val_size=0.1,
+            test_size=0.2,
+            seed=0,
+            classes=None,
+            group_column="who",
+        )
+        assert [len(rows) for rows in found.values()] == counts
+        held = [{groups[row] for row in rows.tolist()} for rows in found.values()]
+        assert sum(map(len, held)) == len(set.union(*held)) == 10
+        assert column or "held out by group, column 'who'" in sentence
+
+
+def test_a_missing_group_is_refused_by_its_place() -> None:
+    with pytest.raises(DataError, match=r"t\.csv:3: column 'split': the group is missing"):
+        groups_of(table("a", "", "b"), "split")

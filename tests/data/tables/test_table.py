@@ -365,3 +365,16 @@ def test_misspelt_target_of_a_real_table(real_table: Find) -> None:
     config = TableConfig(path=str(real_table("islr/Default.csv")), target=("defualt",))
     with pytest.raises(DataError, match=r"^Default\.csv has no column 'defualt'; did you mean"):
         load_table(config)
+
+
+def test_a_column_of_groups_is_no_feature_and_keeps_its_rows_together() -> None:
+    frame = pd.DataFrame({"x": range(40), "who": [row // 4 for row in range(40)], "y": [0, 1] * 20})
+    data = from_frame(frame, TableConfig(target=("y",), group_column="who"))
+    assert data.spec.feature_names == ("x",)
+    assert "who: groups of rows, none of which is in two splits" in data.notes
+    raw = [{int(row["x"]) // 4 for row in data.preprocessor.decode(split.inputs)}
+           for _, split in data.splits()]  # fmt: skip
+    assert sum(map(len, raw)) == len(set.union(*raw)) == 10
+    assert len(data.preprocessor.encode(frame[["x"]])) == 40  # new rows need no group
+    with pytest.raises(ConfigError, match="column 'who' is used both as drop and as group_column"):
+        from_frame(frame, TableConfig(target=("y",), group_column="who", drop=("who",)))

@@ -181,3 +181,33 @@ def test_what_cannot_be_is_refused() -> None:
 def test_a_fixed_test_split_has_no_part_in_it() -> None:
     data = nw.data.load("line", n=50)
     assert cross_validate("least-squares", data, folds=4, quiet=True).rows == 40
+
+
+def test_no_group_of_a_table_is_in_two_folds(monkeypatch: pytest.MonkeyPatch) -> None:
+    frame = pd.DataFrame(
+        {"x": np.arange(40.0), "who": [row // 4 for row in range(40)], "y": np.arange(40.0) % 3}
+    )
+    seen: list[tuple[int, int]] = []
+
+    def watched(prepared: Prepared, **how: Any) -> nw.Run:
+        held = [
+            {int(float(row["x"])) // 4 for row in prepared.data.preprocessor.decode(split.inputs)}
+            for _, split in prepared.data.splits()
+        ]
+        seen.append((sum(map(len, held)), len(set.union(*held))))
+        return train(prepared, **how)
+
+    monkeypatch.setattr("netwright.recipes.judging.cross_validate.train", watched)
+    settings: dict[str, Any] = {"target": "y", "target_kind": "real", "group_column": "who"}
+    found = cross_validate("mlp", frame, folds=2, epochs=1, quiet=True, device="cpu", **settings)
+    assert seen == [(10, 10)] * 2
+    assert [fold.held_out for fold in found.folds] == [20, 20]
+    settings["target_kind"] = "class"
+    with pytest.raises(ConfigError, match="stratify cannot be kept where rows are in groups"):
+        cross_validate("mlp", frame, folds=2, stratify=True, quiet=True, **settings)
+
+
+def test_groups_of_texts_cannot_be_folded(reviews_file: Path) -> None:
+    frame = pd.read_csv(reviews_file).assign(who=[row // 3 for row in range(30)])
+    with pytest.raises(ConfigError, match="cannot be cross-validated by groups"):
+        cross_validate("lstm", frame, text="text", target="label", group_column="who", quiet=True)

@@ -2,14 +2,20 @@
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
+import torch
+from numpy.typing import NDArray
+from PIL import Image
+from torch.utils.data import TensorDataset
 
 from netwright.core.errors import ConfigError, DataError
 from netwright.data.arrays import ArraysConfig
 from netwright.data.catalog import SOURCES
+from netwright.data.dataset import Data
 from netwright.data.files.npy import NpyConfig
 from netwright.data.given.given import Given
 from netwright.data.tables.table import TableConfig
@@ -79,7 +85,7 @@ def test_refuses_what_is_no_data() -> None:
 
 def test_rows_beside_data_that_has_splits_of_its_own_are_refused(tmp_path: Path) -> None:
     pair = (np.zeros((3, 2)), np.zeros(3))
-    with pytest.raises(ConfigError, match=r"splits of Data: give dataclasses\.replace"):
+    with pytest.raises(ConfigError, match=r"which Data has: give dataclasses\.replace"):
         load_source(Given(data=load_source("moons", {})[2], test=pair), {})
     with pytest.raises(ConfigError, match="cannot be given beside moons"):
         load_source(Given(data="moons", validation=pair), {})
@@ -96,3 +102,59 @@ def test_a_table_in_a_file_may_have_rows_beside_it(table_file: Path) -> None:
     name, config, data = load_source(given, {"target": "kind"})
     assert (name, config) == ("", None)  # a recipe cannot name the rows of Python
     assert [len(split) for _, split in data.splits()] == [60, 9, 60]
+
+
+def group_counts(data: Data, groups: list[int], inputs: NDArray[Any]) -> list[int]:
+    """In how many splits each group is; rows are told by their first number."""
+    places = {float(row[0]): group for row, group in zip(inputs, groups, strict=True)}
+    offset, scale = data.preprocessor.units()
+    found = [
+        {places[round(float(row[0] * scale[0] + offset[0]))] for row in split.inputs.double()}
+        for _, split in data.splits()
+    ]
+    return [sum(group in held for held in found) for group in sorted(set(groups))]
+
+
+def test_rows_of_one_group_are_in_one_split_in_every_form() -> None:
+    inputs = np.stack([np.arange(60.0), np.arange(60) % 7], axis=1)
+    labels, groups = np.arange(60) % 2, [row // 4 for row in range(60)]
+    frame = pd.DataFrame({"x": inputs[:, 0], "colour": ["red", "blue"] * 30, "g": groups})
+    gaps = inputs.copy()
+    gaps[5, 1] = np.nan
+    whole = frame.assign(kind=labels)
+    for data, beside, settings in (
+        ((inputs, labels), groups, {}),
+        ((gaps, labels), groups, {"missing": "drop"}),
+        ((frame, labels), "g", {}),
+        ((frame, labels), np.array(groups), {"drop": ("g",)}),
+        (whole, "g", {"target": "kind"}),
+        (whole, None, {"target": "kind", "group_column": "g"}),
+        (TensorDataset(torch.from_numpy(inputs), torch.from_numpy(labels)), groups, {}),
+    ):
+        loaded = load_source(Given(data=data, groups=beside), settings)[2]
+        assert len(dict(loaded.splits())) == 3
+        assert set(group_counts(loaded, groups, inputs)) == {1}, type(data)
+
+
+def test_groups_of_texts_pictures_and_several_inputs() -> None:
+    groups = [row // 4 for row in range(40)]
+    labels = [row // 2 % 2 for row in range(40)]
+    texts = [f"word{row // 4} film" for row in range(40)]
+    data = load_source(Given(data=(texts, labels), groups=groups), {"min_count": 1})[2]
+    held = [{int(row[0]) for row in split.inputs} - {1} for _, split in data.splits()]
+    assert sum(map(len, held)) == len(set.union(*held))
+    pixels = [Image.new("L", (4, 4), 5 * (row // 4)) for row in range(40)]
+    data = load_source(Given(data=(pixels, labels), groups=groups), {})[2]
+    shades = [set(split.inputs.flatten(1)[:, 0].tolist()) for _, split in data.splits()]
+    assert sum(map(len, shades)) == len(set.union(*shades)) == 10
+    assert any("by group" in note for note in data.notes)
+    parts = {"g": np.array(groups), "x": np.zeros((40, 2))}
+    data = load_source(Given(data=(parts, labels), groups=groups), {})[2]
+    held = [set(split.inputs["g"].tolist()) for _, split in data.splits()]
+    assert sum(map(len, held)) == len(set.union(*held)) == 10
+
+
+def test_groups_of_what_has_no_rows_to_hold_out_are_refused() -> None:
+    texts = ["some text to learn from"] * 9
+    with pytest.raises(ConfigError, match="groups are for rows that are held out, texts in a list"):
+        load_source(Given(data=texts, groups=[0] * 9), {})

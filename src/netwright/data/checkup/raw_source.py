@@ -107,7 +107,7 @@ def _of_table(source: Any, config: TableConfig | TextTableConfig | SeriesConfig)
         return examined("columns", Unseen(counted(len(table), "row")))
     if isinstance(config, SeriesConfig):
         return _of_series(table, config)
-    apart = {*config.target, *config.drop, config.weight_column}
+    apart = {*config.target, *config.drop, config.weight_column, config.group_column}
     apart.add(find_split_column(table, config.split_column))
     learned = [name for name in table.columns if name not in apart]
     columns = (

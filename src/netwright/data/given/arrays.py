@@ -37,6 +37,7 @@ def _load(given: Given, config: ArraysConfig) -> Data:
         targets,
         config=config,
         weights=rest[0] if rest else None,
+        groups=given.groups,
         validation=given.validation,
         test=given.test,
     )
@@ -49,9 +50,13 @@ def _complete(given: Given) -> tuple[Given, tuple[str, ...]]:
     parts = {"data": given.data, "validation": given.validation, "test": given.test}
     if is_stored(rows_of(given.data[0])):
         return given, ()  # whoever reads it says that it has to be done before
+    if given.groups is not None:  # a row goes with its group
+        parts["data"] = (*given.data, given.groups)
     kept = {name: complete_rows(name, part) for name, part in parts.items() if part is not None}
-    notes = tuple(note for _, note in kept.values() if note)
-    return replace(given, **{name: part for name, (part, _) in kept.items()}), notes
+    found = {name: part for name, (part, _) in kept.items()}
+    if given.groups is not None:
+        found["data"], found["groups"] = found["data"][:-1], found["data"][-1]
+    return replace(given, **found), tuple(note for _, note in kept.values() if note)
 
 
 def _settings(_source: Any, _settings: Mapping[str, Any]) -> type[ArraysConfig]:

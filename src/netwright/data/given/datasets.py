@@ -10,7 +10,7 @@ Shapes: N examples.
 
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, Any, Literal
 
 import numpy as np
@@ -30,6 +30,7 @@ from netwright.data.given.form import GivenForm
 from netwright.data.given.given import Given
 from netwright.data.given.loaders import LoaderConfig, from_loader
 from netwright.data.given.ready_inputs import ReadyKinds, ready_kinds
+from netwright.data.groups import read_groups
 from netwright.data.loading.dataset_inputs import DatasetInputs, read_row
 from netwright.data.loading.stored import StoredSplit, evenly_spaced
 from netwright.data.source import DataConfig
@@ -77,6 +78,8 @@ def _load(given: Given, config: Any) -> Data:
         if part is not None and not is_dataset(part):
             raise ConfigError(f"{name} must be a Dataset as the data is, got {type(part).__name__}")
     if isinstance(config, LoaderConfig):
+        if given.groups is not None:
+            raise ConfigError("groups are for rows that are held out, which a stream has none of")
         return from_loader(_in_batches(given), config)
     if isinstance(config, ArraysConfig):
         return _from_tensors(given, config)
@@ -103,7 +106,7 @@ def _from_tensors(given: Given, config: ArraysConfig) -> Data:
         return inputs, targets
 
     parts = {name: pair(getattr(given, name), name) for name in ("data", "validation", "test")}
-    return ARRAYS.load(Given(**parts), config)
+    return ARRAYS.load(replace(given, **parts), config)
 
 
 def from_dataset(given: Given, config: DatasetConfig) -> Data:
@@ -131,6 +134,7 @@ def from_dataset(given: Given, config: DatasetConfig) -> Data:
         test_size=config.test_size,
         seed=config.split_seed,
         classes=whole.targets if kinds.spec.target == "class" else None,
+        groups=read_groups(given.groups, len(whole)),
     )
     return Data(
         name=type(given.data).__name__,

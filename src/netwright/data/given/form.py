@@ -20,6 +20,7 @@ class GivenForm:
         settings: the object and the settings given beside it -> the settings that it takes.
         load: what is given, and its settings -> data.
         unpack: what is given -> the same with the splits apart, where an object holds several.
+        has_rows: whether rows of it are held out, so that they may be in groups.
     """
 
     name: str
@@ -27,6 +28,7 @@ class GivenForm:
     settings: Callable[[Any, Mapping[str, Any]], type[Config]]
     load: Callable[[Given, Any], Data]
     unpack: Callable[[Given], Given] = lambda given: given
+    has_rows: bool = True
 
 
 def is_of(package: str, *names: str) -> Callable[[Any], bool]:

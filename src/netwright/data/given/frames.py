@@ -8,7 +8,9 @@ from netwright.data.dataset import Data
 from netwright.data.given.form import GivenForm
 from netwright.data.given.given import Given
 from netwright.data.given.held_out import add_splits
+from netwright.data.given.table_groups import with_groups
 from netwright.data.tables.frames import is_frame
+from netwright.data.tables.reading import read_table
 from netwright.data.tables.table import TableConfig, from_frame
 from netwright.data.text.text_rows import read_text_rows
 from netwright.data.text.text_table import TextTableConfig, text_table_data
@@ -28,9 +30,11 @@ def frame_settings(
 
 def _load(given: Given, config: TableConfig | TextTableConfig) -> Data:
     if isinstance(config, TextTableConfig):
-        data = text_table_data(read_text_rows(given.data, config.encoding), config)
+        texts = read_text_rows(given.data, config.encoding)
+        data = text_table_data(*with_groups(texts, config, given.groups))
     else:
-        data = from_frame(given.data, config)
+        table = read_table(given.data, config.dialect)
+        data = from_frame(*with_groups(table, config, given.groups))
     return add_splits(data, given)
 
 

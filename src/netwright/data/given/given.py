@@ -18,11 +18,14 @@ class Given:
         validation: the rows to choose by, in the same form; None: some of `data` are held out.
         test: the rows to report on, in the same form; None: some of `data` are held out, but for
             data with `validation`, of which every row is learned from.
+        groups: of each row of `data` (N,), or the column of a table that names it: rows of one
+            group are never in two splits.
     """
 
     data: Any
     validation: Any = None
     test: Any = None
+    groups: Any = None
 
     @property
     def has_splits(self) -> bool:
@@ -42,10 +45,13 @@ class Given:
                 raise ConfigError(f"{size} is set and {part} rows are given: leave out one of them")
             if is_given or self.validation is not None:
                 sizes[size] = 0.0
-        return {**sizes, **settings}
+        found = {**sizes, **settings}
+        if self.groups is not None and not any(found.get(size, 1) for size in SIZES):
+            raise ConfigError("groups are given, but no rows are held out: leave out groups")
+        return found
 
 
-def with_splits(data: Any, validation: Any = None, test: Any = None) -> Any:
-    """Data with the rows that stand beside it; alone, it stays what it is."""
-    given = Given(data=data, validation=validation, test=test)
-    return given if given.has_splits else data
+def with_splits(data: Any, validation: Any = None, test: Any = None, groups: Any = None) -> Any:
+    """Data with the rows and groups that stand beside it; alone, it stays what it is."""
+    given = Given(data=data, validation=validation, test=test, groups=groups)
+    return given if given.has_splits or groups is not None else data

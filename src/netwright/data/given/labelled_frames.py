@@ -17,6 +17,7 @@ from netwright.data.given.arrays import check_same_form, is_pair
 from netwright.data.given.form import GivenForm
 from netwright.data.given.given import Given
 from netwright.data.given.held_out import add_splits
+from netwright.data.given.table_groups import with_groups
 from netwright.data.raw_arrays import NUMBERS
 from netwright.data.tables.encoding import TableEncoder
 from netwright.data.tables.frames import is_frame, with_columns
@@ -49,7 +50,7 @@ def _load(given: Given, config: TableConfig) -> Data:
     if weights:
         table, (column,) = with_columns(table, "weight", weights[0])
         config = replace(config, weight_column=column)
-    data = from_frame(table, config)
+    data = from_frame(*with_groups(table, config, given.groups))
     if weights and isinstance(data.preprocessor, TableEncoder):  # new rows need not have any
         data = replace(data, preprocessor=replace(data.preprocessor, weight_column=None))
     return add_splits(data, given)

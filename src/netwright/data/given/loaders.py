@@ -143,4 +143,10 @@ def _settings(_source: Any, _given: Mapping[str, Any]) -> type[LoaderConfig]:
     return LoaderConfig
 
 
-LOADER = GivenForm(name="a DataLoader", recognises=is_loader, settings=_settings, load=from_loader)
+LOADER = GivenForm(
+    name="a DataLoader",
+    recognises=is_loader,
+    settings=_settings,
+    load=from_loader,
+    has_rows=False,
+)

@@ -17,6 +17,7 @@ from netwright.data.dataset import Data
 from netwright.data.given.arrays import check_same_form, is_pair
 from netwright.data.given.form import GivenForm
 from netwright.data.given.given import Given
+from netwright.data.groups import read_groups
 from netwright.data.images.folder import (
     ImageFolderConfig,
     decode_files,
@@ -75,6 +76,11 @@ def _load(given: Given, config: ImageFolderConfig) -> Data:
     }
     pictures = [one for pair in parts.values() for one in _listed(pair[0])]
     found, class_type = _labelled(parts, config, has_parts=given.has_splits)
+    if given.groups is not None:
+        learned = _listed(given.data[0])
+        own = read_groups(given.groups, len(learned))
+        none = torch.full((len(pictures) - len(learned),), -1)  # of those nothing is held out
+        found = replace(found, groups=None if own is None else torch.cat([own, none]))
     if _are_images(pictures):
         decoded = decode_pictures(pictures, found, config)
     elif _are_paths(pictures):

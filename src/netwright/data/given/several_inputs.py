@@ -24,6 +24,7 @@ from netwright.data.given.form import GivenForm
 from netwright.data.given.given import Given
 from netwright.data.given.held_out import add_splits
 from netwright.data.given.ready_inputs import ready_kinds
+from netwright.data.groups import read_groups
 from netwright.data.raw_arrays import read_numbers
 from netwright.data.source import DataConfig
 from netwright.data.split import hold_out
@@ -84,6 +85,7 @@ def _load(given: Given, config: SeveralInputsConfig) -> Data:
         test_size=config.test_size,
         seed=config.split_seed,
         classes=encoded if kind == "class" else None,
+        groups=read_groups(given.groups, len(whole)),
     )
     data = Data(
         name="several inputs",

@@ -12,6 +12,7 @@ from netwright.data.given.arrays import check_same_form, is_pair
 from netwright.data.given.form import GivenForm
 from netwright.data.given.given import Given
 from netwright.data.given.held_out import add_splits
+from netwright.data.given.table_groups import with_groups
 from netwright.data.tables.frames import with_columns
 from netwright.data.tables.raw_table import RawTable
 from netwright.data.targets import infer_kind, read_targets
@@ -43,6 +44,7 @@ def _load_labelled(given: Given, config: TextTableConfig) -> Data:
     # The dtype decides, as for arrays: a table has text alone, and would look at the values.
     kind = infer_kind(read_targets(targets))[0] if config.target_kind == "auto" else None
     config = replace(config, text=COLUMN, target=names, target_kind=kind or config.target_kind)
+    table, config = with_groups(table, config, given.groups)
     counted = read_weights(weights[0], len(rows)) if weights else None
     return add_splits(text_table_data(table, config, weights=counted), given)
 
@@ -90,4 +92,5 @@ TEXTS = GivenForm(
     recognises=is_alone,
     settings=_corpus_settings,
     load=_load_alone,
+    has_rows=False,
 )

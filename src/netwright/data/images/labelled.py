@@ -31,6 +31,7 @@ class LabelledImages:
         how: where the parts come from, for the note on them.
         notes: what was left out on the way.
         weights: how much each image counts (N,), or None where all count the same.
+        groups: of each image (N,), none of which is in two parts; None where there are none.
     """
 
     files: tuple[Path, ...]
@@ -42,6 +43,7 @@ class LabelledImages:
     how: str = ""
     notes: tuple[str, ...] = ()
     weights: Tensor | None = None
+    groups: Tensor | None = None
 
     @property
     def num_outputs(self) -> int:
@@ -56,6 +58,7 @@ class LabelledImages:
             targets=self.targets[list(rows)],
             parts=tuple(self.parts[row] for row in rows) if self.parts else (),
             weights=None if self.weights is None else self.weights[list(rows)],
+            groups=None if self.groups is None else self.groups[list(rows)],
         )
 
 
@@ -79,8 +82,16 @@ def _places(
     classes = images.targets if images.target == "class" else None
     if not images.parts:
         count = len(images.files)
-        rows = hold_out(count, val_size=val_size, test_size=test_size, seed=seed, classes=classes)
+        rows = hold_out(
+            count,
+            val_size=val_size,
+            test_size=test_size,
+            seed=seed,
+            classes=classes,
+            groups=images.groups,
+        )
         chance = "at random" if classes is None else "at random, stratified by class"
+        chance = chance if images.groups is None else "by group"
         return dict(zip(PARTS, rows, strict=True)), f"held out {chance}"
     found = {
         part: torch.tensor([row for row, its in enumerate(images.parts) if its == part]).long()
@@ -95,6 +106,7 @@ def _places(
         test_size=0,
         seed=seed,
         classes=None if classes is None else classes[train],
+        groups=None if images.groups is None else images.groups[train],
     )
     found |= {"train": train[learned], "val": train[chosen]}
     return found, f"{images.how}; val is held out of train"

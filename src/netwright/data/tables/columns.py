@@ -23,7 +23,7 @@ from netwright.data.tables.training_column import TrainingColumn
 
 GivenKind = Literal["number", "category", "date"]
 ColumnKind = GivenKind | Literal["id", "text", "constant", "empty"]  # the last four are left out
-Role = Literal["target", "weight", "split", "dropped"]
+Role = Literal["target", "weight", "group", "split", "dropped"]
 # More different values than this share of the rows is free text, not a category.
 _TEXT_SHARE = 0.9
 _SENTENCE = 4  # words, on average, that tell texts from names

@@ -62,19 +62,27 @@ def divide(
     test_size: float,
     seed: int,
     classes: Tensor | None,
+    group_column: str | None = None,
 ) -> tuple[Division, str]:
     """The rows of train, val and test, and a sentence on how they were found.
 
     A column that names no validation rows leaves `val_size` of its training rows to chance.
     """
+    groups = None if group_column is None else groups_of(table, group_column)
     if split_column is None:
         train, val, test = hold_out(
-            len(table), val_size=val_size, test_size=test_size, seed=seed, classes=classes
+            len(table),
+            val_size=val_size,
+            test_size=test_size,
+            seed=seed,
+            classes=classes,
+            groups=groups,
         )
         found = {"train": train, "val": val, "test": test}
         if not val_size and not test_size:
             return found, f"rows: {_counted(found)}"
         how = "held out at random" if classes is None else "held out at random, stratified by class"
+        how = how if groups is None else f"held out by group, column {group_column!r}"
         return found, f"rows: {_counted(found)} ({how})"
     found = divide_by_column(table, split_column, named=named)
     sentence = f"rows: {_counted(found)} (column {split_column!r})"
@@ -87,9 +95,20 @@ def divide(
         test_size=0,
         seed=seed,
         classes=None if classes is None else classes[rows],
+        groups=None if groups is None else groups[rows],
     )
     found = {"train": rows[train], "val": rows[val], "test": found["test"]}
     return found, f"{sentence}; {len(val)} of the training rows are held out for validation"
+
+
+def groups_of(table: RawTable, column: str) -> Tensor:
+    """The group of each row (N,), numbered; a missing one is refused by its place."""
+    cells = table.column(column)
+    for row, cell in enumerate(cells):
+        if not cell:
+            raise table.refusal(row, column, "the group is missing")
+    numbers = {cell: number for number, cell in enumerate(dict.fromkeys(cells))}
+    return torch.tensor([numbers[cell] for cell in cells])
 
 
 def _key(text: str) -> str:

@@ -48,6 +48,9 @@ class TableConfig(Dialect, DataConfig):
         ),
     ] = None
     weight_column: Annotated[str | None, Doc("the column of sample weights")] = None
+    group_column: Annotated[
+        str | None, Doc("the column of groups: rows of one group are never in two splits")
+    ] = None
     types: Annotated[
         dict[str, GivenKind],
         Doc("column -> number, category or date, where the inferred type is wrong"),
@@ -98,6 +101,7 @@ def _data(raw: RawTable, config: TableConfig) -> Data:
         test_size=config.test_size,
         seed=config.split_seed,
         classes=targets if target.kind == "class" else None,
+        group_column=config.group_column,
     )
     encoder = _fitted(table, division, target, split_column, config)
     splits = _splits(table, division, targets, encoder)
@@ -124,6 +128,7 @@ def _parts(config: TableConfig) -> dict[str, str]:
     named += [("types", column) for column in config.types]
     named += [("split_column", column) for column in [config.split_column] if column is not None]
     named += [("weight_column", column) for column in [config.weight_column] if column is not None]
+    named += [("group_column", column) for column in [config.group_column] if column is not None]
     parts: dict[str, str] = {}
     for setting, column in named:
         if column in parts:
@@ -176,6 +181,8 @@ def _fitted(
         roles[split_column] = "split"
     if config.weight_column is not None:
         roles[config.weight_column] = "weight"
+    if config.group_column is not None:
+        roles[config.group_column] = "group"
     features, summaries = fit_features(
         table,
         rows,
@@ -187,6 +194,7 @@ def _fitted(
     notes = {
         "weight": "sample weights",
         "split": "defines the split",
+        "group": "groups of rows, none of which is in two splits",
         "dropped": "dropped, as requested",
     }
     others = [

@@ -82,6 +82,9 @@ class TextTableConfig(RowsConfig, DataConfig):
         str | None,
         Doc("the column with the split; a column named 'split' is used automatically"),
     ] = None
+    group_column: Annotated[
+        str | None, Doc("the column of groups: rows of one group are never in two splits")
+    ] = None
 
 
 def load_text_table(config: TextTableConfig) -> Data:
@@ -124,6 +127,7 @@ def text_table_data(
         test_size=config.test_size,
         seed=config.split_seed,
         classes=targets if target.kind == "class" else None,
+        group_column=config.group_column,
     )
     texts = kept.column(config.text)
     tokenizer = _fitted([texts[row] for row in division["train"].tolist()], config)

@@ -60,6 +60,7 @@ def fit(  # noqa: PLR0913 - the one door, with a name for each question
     *,
     validation: Any = None,
     test: Any = None,
+    groups: Any = None,
     seed: int | None = None,
     out: str | Path | None = None,
     resume: str | Path = "never",
@@ -85,6 +86,8 @@ def fit(  # noqa: PLR0913 - the one door, with a name for each question
         validation: rows to choose the best epoch by, in the form of `data`; then every row of
             `data` is learned from, unless `test_size` is set too.
         test: rows to report on, in the form of `data`; then none of `data` are held out for it.
+        groups: of each row of `data` (N,), or the column of a table that names it: rows of one
+            group are never in two splits.
         seed: of weights, order and dropout; the same seed gives the same run, bit for bit. By
             default the recipe's, or 0.
         out: the run folder; by default the next free runs/MODEL-DATA-NNN.
@@ -120,7 +123,7 @@ def fit(  # noqa: PLR0913 - the one door, with a name for each question
     check_one_beginning(resume, start_from)
     _check_save(save, out, resume, settings)
     extra = read_callbacks(callbacks)
-    given = with_splits(data, validation, test)
+    given = with_splits(data, validation, test, groups)
     own, settings = take_own(
         settings,
         output=output,

@@ -92,13 +92,15 @@ def cross_validate_recipe(
     _check_counts(rows, folds, repeats)
     if stratify and rows.classes is None:
         raise ConfigError(f"stratify is for classification, {rows.data.name} has no classes")
-    classes = None if stratify is False else rows.classes
+    if stratify and rows.groups is not None:
+        raise ConfigError("stratify cannot be kept where rows are in groups: leave it out")
+    classes = None if stratify is False or rows.groups is not None else rows.classes
     own_rule = _learns_by_rules(recipe, module, rows.data.spec)
     chosen = choose_metric(metric, task_for(rows.data))
     done: list[Fold] = []
     for repeat in range(1, repeats + 1):
         again = replace(recipe, seed=recipe.seed + repeat - 1)
-        divided = k_folds(rows.count, folds, seed=again.seed, classes=classes)
+        divided = k_folds(rows.count, folds, seed=again.seed, classes=classes, groups=rows.groups)
         for place, (learned, held_out) in enumerate(divided, start=1):
             parts = (*_keep_back(learned, rows, again.seed, classes, own_rule), held_out)
             done.append(_measure(again, rows, module, parts, (repeat, place)))
@@ -144,6 +146,7 @@ def _keep_back(
         test_size=0.0,
         seed=seed,
         classes=None if classes is None else classes[learned],
+        groups=None if rows.groups is None else rows.groups[learned],
     )
     return learned[train], learned[val]
 

@@ -31,7 +31,7 @@ from netwright.data.tables.encoding import TableEncoder
 from netwright.data.tables.frames import new_name
 from netwright.data.tables.raw_table import RawTable
 from netwright.data.tables.reading import read_table
-from netwright.data.tables.splitting import divide_by_column
+from netwright.data.tables.splitting import divide_by_column, groups_of
 from netwright.data.tables.table import TableConfig, from_frame
 from netwright.data.tables.targets import TargetEncoder
 from netwright.data.text.corpus_encoder import CorpusEncoder
@@ -53,6 +53,7 @@ class FoldableData:
         count: N.
         classes: the class of each row (N,), or None where the target is no class.
         val_share: share of the learning rows that is held out to choose by.
+        groups: the group of each row (N,), none of which is in two folds, or None.
         build: places of the training, validation and held-out rows, together all of them -> data
             with these as train, val and test, encoded by the training rows alone.
         notes: what should be known of the scores, one sentence each.
@@ -64,6 +65,7 @@ class FoldableData:
     val_share: float
     build: Build
     notes: tuple[str, ...] = ()
+    groups: Tensor | None = None
 
 
 def foldable(source: Any, config: Config | None, data: Data) -> FoldableData:
@@ -86,6 +88,11 @@ def foldable(source: Any, config: Config | None, data: Data) -> FoldableData:
     if isinstance(config, TableConfig) and isinstance(data.preprocessor, TableEncoder):
         return _fold_table(
             read_table(config.path or source, config.dialect), config, data, data.preprocessor
+        )
+    if getattr(config, "group_column", None) is not None:
+        raise ConfigError(
+            f"{data.name} cannot be cross-validated by groups, which is for tables of columns: "
+            f"divide it yourself, and give nw.fit data and test"
         )
     is_ours_to_divide = config is None or isinstance(config, DataConfig)
     comes_with_test = isinstance(source, Data) or data.test_is_given or not is_ours_to_divide
@@ -124,6 +131,7 @@ def _fold_table(
         classes=classes,
         val_share=_val_share(data, len(table)),
         build=build,
+        groups=None if config.group_column is None else groups_of(table, config.group_column),
     )
 
 

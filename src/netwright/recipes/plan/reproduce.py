@@ -18,18 +18,9 @@ from netwright.train.settings import DEFAULT_OPTIMIZER, TrainConfig, settings_ma
 Settings = Mapping[str, Any]
 # Arguments of `nw.fit` that are no settings: a setting of the same name is given by its exact one.
 TAKEN = (
-    *("model", "data", "validation", "test", "seed", "out", "resume", "allow"),
-    *(
-        "start_from",
-        "callbacks",
-        "output",
-        "metrics",
-        "parameter_groups",
-        "training_step",
-        "quiet",
-        "save",
-        "train",
-    ),
+    *("model", "data", "validation", "test", "groups", "seed", "out", "resume", "allow"),
+    *("start_from", "callbacks", "output", "metrics", "parameter_groups", "training_step"),
+    *("quiet", "save", "train"),
 )
 # Settings with an option of their own on the command line; the others are given by --set.
 OPTIONS = {"train": settings_marked(Typed.AS_OPTION), "data": ("target", "target_kind")}

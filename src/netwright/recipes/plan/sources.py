@@ -60,6 +60,8 @@ def load_source(source: Any, settings: Mapping[str, Any]) -> tuple[str, Config |
     _check_beside(given, settings)
     form = form_of(given.data)
     given = form.unpack(given)
+    if given.groups is not None and not form.has_rows:
+        raise ConfigError(f"groups are for rows that are held out, {form.name} has none")
     config = parse(form.settings(given.data, settings), given.with_sizes(settings), "data")
     return "", None, form.load(given, config)
 
@@ -78,19 +80,19 @@ def load_configured(recipe: Recipe) -> Data:
 
 
 def _check_beside(given: Given, settings: Mapping[str, Any]) -> None:
-    """Refuse validation and test rows beside data that has a way of its own to name them."""
+    """Refuse validation rows, test rows and groups beside data that has its own way to divide."""
     if isinstance(given.data, Data):
         raise ConfigError(
-            "validation and test are splits of Data: give dataclasses.replace(data, val=..., "
-            "test=...)"
+            "validation, test and groups say what the splits are, which Data has: give "
+            "dataclasses.replace(data, val=..., test=...)"
         )
     if isinstance(given.data, str | Path):
         name = source_section(given.data, settings)["name"]
         if name not in {TABLE, TEXT_TABLE}:
             raise ConfigError(
-                f"validation and test cannot be given beside {given.data}, which says itself what "
-                f"its splits are: a folder by folders named train, val and test; give tables, "
-                f"frames or arrays"
+                f"validation, test and groups cannot be given beside {given.data}, which says "
+                f"itself what its splits are: a folder by folders named train, val and test; give "
+                f"tables, frames or arrays"
             )
 
 
