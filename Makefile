@@ -53,6 +53,7 @@ bench: $(READY)
 	$(BIN)/python benchmarks/cli_start.py
 	$(BIN)/python benchmarks/checkpoint_cost.py
 	$(BIN)/python benchmarks/training_loop.py
+	$(BIN)/python benchmarks/data_loader.py
 	$(BIN)/python benchmarks/mnist_table.py
 	$(BIN)/python benchmarks/linear.py
 	$(BIN)/python benchmarks/augmentation.py

@@ -74,6 +74,8 @@ def test_it_travels_as_plain_values() -> None:
         check_fields(again)
     with pytest.raises(DataError, match="no dtype 'save'"):
         TreeEncoder.from_json({**ONE.to_json(), "dtypes": ["save"]})
+    with pytest.raises(DataError, match="an example"):
+        TreeEncoder.from_json({**ONE.to_json(), "shapes": [[10**9, 10**9]]})
 
 
 def test_a_row_is_shown_by_its_few_numbers_or_its_size() -> None:

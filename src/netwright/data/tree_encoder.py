@@ -18,6 +18,7 @@ from torch.utils.data import DataLoader
 from netwright.core.checks import check_finite
 from netwright.core.errors import DataError, ShapeError
 from netwright.core.flat_record import from_plain, to_plain
+from netwright.core.limits import INPUT
 from netwright.core.trees import Tree, tensors_of
 from netwright.data.batches.unlabelled import unlabelled_inputs
 from netwright.data.preprocessing import Preprocessor, readable
@@ -109,8 +110,13 @@ class TreeEncoder(Preprocessor):
 
     def units(self) -> tuple[Tensor, Tensor]:
         """Offset 0 and scale 1 of every number: nothing was scaled."""
-        size = sum(math.prod(max(one, 1) for one in shape) for shape in self.shapes)
-        return torch.zeros(size, dtype=torch.float64), torch.ones(size, dtype=torch.float64)
+        offset = torch.zeros(self.size, dtype=torch.float64)
+        return offset, torch.ones_like(offset)
+
+    @property
+    def size(self) -> int:
+        """The numbers of one example, where none of its sizes varies."""
+        return sum(math.prod(max(one, 1) for one in shape) for shape in self.shapes)
 
     def decode(self, inputs: Tree) -> list[dict[str, str]]:
         """Each part by its name: its few numbers, or the size of what it is."""
@@ -124,9 +130,10 @@ class TreeEncoder(Preprocessor):
 
     @classmethod
     def from_json(cls, values: dict[str, Any]) -> "TreeEncoder":
-        """The encoder that `to_json` gave; a dtype that torch does not have is refused."""
+        """The encoder that `to_json` gave; sizes and dtypes that cannot be are refused."""
         shapes = [tuple(shape) for shape in values["shapes"]]
         encoder = from_plain(cls, {**values, "shapes": shapes})
+        INPUT.check("an example", encoder.size)
         for name in encoder.dtypes:
             if not isinstance(getattr(torch, name, None), torch.dtype):
                 raise DataError(f"there is no dtype {name!r:.40}")

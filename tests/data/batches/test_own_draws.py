@@ -15,15 +15,15 @@ def draw() -> tuple[float, float]:
 def test_draws_inside_depend_on_the_seed_alone() -> None:
     with seeded(0):
         first = OwnDraws(5)
-        with first.used():
+        with first:
             one = draw()
         draw()
-        with first.used():
+        with first:
             two = draw()
     second = OwnDraws(5)
-    with second.used():
+    with second:
         assert [draw(), draw()] == [one, two]
-    with OwnDraws(6).used():
+    with OwnDraws(6):
         assert draw() != one
 
 
@@ -32,7 +32,7 @@ def test_draws_outside_do_not_see_those_inside() -> None:
         expected = [draw(), draw()]
     with seeded(3):
         found = [draw()]
-        with OwnDraws(1).used():
+        with OwnDraws(1):
             draw()
             np.random.seed(7)
         found.append(draw())
@@ -44,7 +44,7 @@ def test_an_error_inside_leaves_the_generators_outside() -> None:
         before = mtrand.get_bit_generator()
         state = torch.get_rng_state()
         try:
-            with OwnDraws(1).used():
+            with OwnDraws(1):
                 draw()
                 raise KeyError
         except KeyError:

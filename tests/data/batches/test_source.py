@@ -113,6 +113,19 @@ def test_batches_that_differ_from_those_of_the_run_are_noticed() -> None:
     assert later.differs
 
 
+def test_workers_that_persist_are_named_as_the_cause() -> None:
+    def loader() -> Any:
+        return noisy_loader(num_workers=1, persistent_workers=True)
+
+    used, later = BatchSource(loader()), BatchSource(loader())
+    read(used, 0)
+    batches = used.read(3, 1, 6)
+    next(batches)
+    later.expected = used.place
+    with pytest.raises(DataError, match="persistent_workers=False lets workers repeat theirs"):
+        next(later.read(3, 1, 6, start=1))
+
+
 def test_the_first_row_and_the_targets_are_in_the_checksum() -> None:
     def checksum(change: Any) -> int:
         inputs, targets = torch.arange(12.0).reshape(4, 3), torch.arange(4)

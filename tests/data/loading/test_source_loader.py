@@ -31,7 +31,8 @@ def test_an_epoch_is_entered_anywhere() -> None:
     for one, other in zip(whole[4:], rest, strict=True):
         assert torch.equal(one.inputs, other.inputs)
     assert loader.sizes(5) == (2, 2)
-    assert whole[1].rows.tolist() == [4, 5, 6, 7]
+    assert whole[1].rows.tolist() == [0, 1, 2, 3]
+    assert whole[5].rows.tolist() == [0, 1]
 
 
 def test_a_pass_to_measure_is_always_the_same_and_ends_with_the_loader() -> None:

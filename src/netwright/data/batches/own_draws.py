@@ -6,9 +6,6 @@ many numbers an augmentation draws. Python's own generator is not among them: to
 each batch would take longer than a small step, and training draws nothing from it.
 """
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-
 import numpy as np
 import torch
 from numpy.random import BitGenerator, mtrand
@@ -16,6 +13,8 @@ from numpy.random import BitGenerator, mtrand
 
 class OwnDraws:
     """Generators that are put in the place of the process's own for a block.
+
+        with draws:        inside, draws are ours; after it the process goes on with its own
 
     Args:
         seed: of all of them.
@@ -25,16 +24,19 @@ class OwnDraws:
         self._torch = torch.Generator().manual_seed(seed).get_state()
         self._numpy: BitGenerator = np.random.MT19937(seed)
 
-    @contextmanager
-    def used(self) -> Iterator[None]:
-        """Draws inside the block are ours; after it the process goes on with its own."""
-        others, numpy_others = torch.get_rng_state(), mtrand.get_bit_generator()
-        torch.set_rng_state(self._torch)
-        mtrand.set_bit_generator(self._numpy)
-        try:
-            yield
-        finally:
-            self._torch = torch.get_rng_state()
-            self._numpy = mtrand.get_bit_generator()
-            torch.set_rng_state(others)
-            mtrand.set_bit_generator(numpy_others)
+    def __enter__(self) -> None:
+        self._exchange()
+
+    def __exit__(self, *_: object) -> None:
+        self._exchange()
+
+    def _exchange(self) -> None:
+        """Keep what is in place, and put what was kept there."""
+        torch_state, numpy_generator = torch.default_generator.get_state(), _numpy_generator()
+        torch.default_generator.set_state(self._torch)
+        _use_in_numpy(self._numpy)
+        self._torch, self._numpy = torch_state, numpy_generator
+
+
+_numpy_generator = mtrand.get_bit_generator
+_use_in_numpy = mtrand.set_bit_generator

@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 
 from netwright.core.errors import DataError
-from netwright.core.trees import Tree, count_rows, tensors_of
+from netwright.core.trees import Tree, tensors_of
 from netwright.data.targets import ArrayTarget
 
 TARGET_KEYS = ("labels", "label", "target", "targets", "y")
@@ -103,14 +103,15 @@ def _weights(rest: list[Any]) -> Tensor | None:
 
 def _check_rows(batch: RawBatch) -> None:
     """Refuse parts of one batch that are not of the same rows."""
-    if not tensors_of(batch.inputs):
+    parts = tensors_of(batch.inputs)
+    if not parts:
         raise DataError("a batch must have inputs that are tensors, got none")
-    tensors = tensors_of(batch)
-    if any(part.ndim == 0 for part in tensors):
+    beside = [batch.targets] if batch.weights is None else [batch.targets, batch.weights]
+    sizes = [part.shape[:1] for part in (*parts, *beside)]
+    if not all(sizes):
         raise DataError("a batch must have a first dimension of rows, got a single number")
-    rows = {len(part) for part in tensors}
-    if len(rows) != 1 or not count_rows(batch.inputs):
-        told = " and ".join(str(len(part)) for part in tensors)
+    if any(size != sizes[0] for size in sizes) or not sizes[0][0]:
+        told = " and ".join(str(size[0]) for size in sizes)
         raise DataError(f"all parts of a batch must have as many rows, got {told}")
 
 
@@ -126,8 +127,9 @@ def encode_targets(targets: Tensor, kind: ArrayTarget, outputs: int) -> Tensor:
         flat = targets.squeeze(1) if targets.ndim == 2 and targets.shape[1] == 1 else targets
         if flat.ndim != 1:
             raise DataError(f"classes must have shape (B,), got {tuple(targets.shape)}")
-        _check_classes(flat, outputs)
-        return flat.long()
+        classes = flat.long()
+        _check_classes(classes, outputs)
+        return classes
     columns = targets[:, None] if targets.ndim == 1 else targets
     if columns.ndim != 2 or (outputs and columns.shape[1] != outputs):
         raise DataError(
@@ -138,10 +140,12 @@ def encode_targets(targets: Tensor, kind: ArrayTarget, outputs: int) -> Tensor:
 
 def _check_classes(targets: Tensor, outputs: int) -> None:
     """Refuse a class that there is no output for."""
-    if not outputs or not len(targets):
+    if not outputs or not targets.numel():
         return
-    low, high = (int(bound) for bound in targets.aminmax())
-    if low < 0 or high >= outputs:
+    values = targets.cpu().numpy() if targets.is_cuda else targets.numpy()
+    # Below 0 is far above all where numbers have no sign: one look instead of two, at every batch.
+    if values.view("uint64").max() >= outputs:
+        low, high = int(values.min()), int(values.max())
         wrong = low if low < 0 else high
         raise DataError(
             f"label {wrong} is out of range: there are {outputs} classes, 0 to {outputs - 1}; the "

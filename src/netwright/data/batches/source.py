@@ -1,8 +1,9 @@
 """A loader of the caller's own as a source of batches that can be begun again at any of them.
 
 Batch k of epoch e depends on (seed, e) alone, as far as a loader draws from the generators that
-programs share, or from those that it or its sampler names. Whether it does is checked: the batches
-that a resumed run reads again must have the checksum that they had.
+programs share, or from those that it or its sampler names. Workers that persist are not seeded
+anew. Whether batches repeat is checked: those that a resumed run reads again must have the checksum
+that they had.
 
 Shapes: B rows of a batch.
 """
@@ -22,9 +23,11 @@ from netwright.core.trees import tensors_of
 from netwright.data.batches.own_draws import OwnDraws
 from netwright.data.batches.reading import RawBatch, read_batch
 
+FIRST, EVERY = 4, 16  # so many first batches, and then every so many, are in a checksum
+
 
 class Place(NamedTuple):
-    """How far an epoch was read, and the checksum of its batches up to there."""
+    """How far an epoch was read, and the checksum of some of its batches up to there."""
 
     epoch: int
     batches: int
@@ -84,7 +87,8 @@ class BatchSource:
         checksum = 0
         for number, item in enumerate(items):
             batch = self._batch(item, epoch, number)
-            checksum = _checksum(batch, checksum)
+            if number < FIRST or number % EVERY == 0:
+                checksum = _checksum(batch, checksum)
             if number < start:
                 if number + 1 == start:
                     random.setstate(before)  # that of the run that goes on
@@ -122,14 +126,26 @@ class BatchSource:
         draws = OwnDraws(seed)
         _seed_generators(self.loader, seed, epoch)
         done = object()
-        with draws.used(), _Told(epoch, 0):
-            items = iter(self.loader)
-        for number in itertools.count():
-            with draws.used(), _Told(epoch, number):
-                item = next(items, done)
-            if item is done:
-                return
-            yield item
+        number = 0
+        try:
+            with draws:
+                items = iter(self.loader)
+            while True:
+                with draws:
+                    item = next(items, done)
+                if item is done:
+                    return
+                number += 1
+                yield item
+                del item  # before the next one is made, so that it takes the same, warm memory
+        except NetwrightError:
+            raise
+        except Exception as error:  # whatever a loader raises, it is told as one sentence
+            lines = str(error).strip().splitlines()
+            reason = f"{type(error).__name__}: {lines[-1]}" if lines else type(error).__name__
+            raise RunError(
+                f"the loader failed on batch {number} of epoch {epoch + 1}: {reason}"
+            ) from error
 
     def _batch(self, item: Any, epoch: int, number: int) -> RawBatch:
         try:
@@ -141,29 +157,13 @@ class BatchSource:
         """Refuse to go on with other batches than the run has learned from."""
         self.differs = checksum != known.checksum
         if self.differs and not self.may_differ:
+            persists = getattr(self.loader, "persistent_workers", False)
+            hint = ", and persistent_workers=False lets workers repeat theirs" if persists else ""
             raise DataError(
                 f"the loader does not repeat its batches: the {known.batches} of epoch "
                 f"{known.epoch + 1} are not those that this run has used, so it cannot be resumed "
-                f"exactly; allow='data' goes on with what the loader gives now"
+                f"exactly; allow='data' goes on with what the loader gives now{hint}"
             )
-
-
-class _Told:
-    """What the loader raises is told in one sentence, with its batch."""
-
-    def __init__(self, epoch: int, number: int) -> None:
-        self.epoch, self.number = epoch, number
-
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
-        if isinstance(error, Exception) and not isinstance(error, NetwrightError):
-            lines = str(error).strip().splitlines()
-            reason = f"{type(error).__name__}: {lines[-1]}" if lines else type(error).__name__
-            raise RunError(
-                f"the loader failed on batch {self.number} of epoch {self.epoch + 1}: {reason}"
-            ) from error
 
 
 def _seed_generators(loader: Any, seed: int, epoch: int) -> None:
@@ -190,10 +190,14 @@ def _seed_generators(loader: Any, seed: int, epoch: int) -> None:
 
 def _checksum(batch: RawBatch, before: int) -> int:
     """Of all targets and the first row of the inputs, added to that of the batches before."""
-    for part in (batch.targets, *(part[:1] for part in tensors_of(batch.inputs))):
-        before = zlib.crc32(_bytes(part), before)
+    before = zlib.crc32(_array(batch.targets).tobytes(), before)
+    for part in tensors_of(batch.inputs):
+        before = zlib.crc32(_array(part)[:1].tobytes(), before)
     return before
 
 
-def _bytes(part: Tensor) -> Any:
-    return part.detach().cpu().contiguous().reshape(-1).view(torch.uint8).numpy().data
+def _array(part: Tensor) -> Any:
+    """Its numbers for NumPy, which has no half formats of torch's: these are read as bytes."""
+    if part.device.type != "cpu":
+        part = part.cpu()
+    return (part.view(torch.uint8) if part.dtype is torch.bfloat16 else part).numpy()

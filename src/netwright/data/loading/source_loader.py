@@ -11,9 +11,10 @@ Shapes: B rows of a batch.
 from collections.abc import Iterator
 
 import torch
+from torch import Tensor
 
 from netwright.core.errors import ConfigError, NetwrightError
-from netwright.core.trees import Tree, count_rows, map_tensors
+from netwright.core.trees import Tree, map_tensors
 from netwright.data.batches.reading import RawBatch, encode_targets
 from netwright.data.batches.split import NEEDS_STEPS, SourceSplit
 from netwright.data.loading.loader import Batch, Loader
@@ -21,6 +22,8 @@ from netwright.data.loading.loader import Batch, Loader
 
 class SourceLoader(Loader):
     """Gives the batches of a `SourceSplit` where its rows in memory lie.
+
+    The row numbers of a batch are the places of its rows in it.
 
     Args:
         split: the examples.
@@ -47,6 +50,7 @@ class SourceLoader(Loader):
         super().__init__(split, min(split.batch_size, len(split)), seed=seed, shuffle=learns)
         self.batch_size, self.learns = split.batch_size, learns
         self._last = min(split.batch_size, len(split))
+        self._places = torch.arange(self._last, device=split.targets.device)
         self._factor = None
         if split.weights is not None:
             self._factor = len(split.weights) / float(split.weights.sum())
@@ -75,13 +79,14 @@ class SourceLoader(Loader):
             if self.learns
             else source.measure(self.seed)
         )
-        first = 0
         for number, batch in enumerate(batches, start):
-            self._last = count_rows(batch.inputs)
-            yield self._made(batch, device, number, first)
-            first += self._last
+            if batch.targets.shape[0] != self._last:
+                self._last = batch.targets.shape[0]
+                self._places = torch.arange(self._last, device=device)
+            yield self._made(batch, device, number)
+            del batch  # before the next one is made, so that it takes the same, warm memory
 
-    def _made(self, batch: RawBatch, device: torch.device, number: int, first: int) -> Batch:
+    def _made(self, batch: RawBatch, device: torch.device, number: int) -> Batch:
         split = self.split
         try:
             targets = encode_targets(batch.targets, split.kind, split.outputs)
@@ -89,15 +94,12 @@ class SourceLoader(Loader):
             raise type(error)(f"batch {number} of the loader: {error}") from None
         weights = None
         if self._factor is not None and batch.weights is not None:
-            weights = (batch.weights * self._factor).to(device, non_blocking=True)
-        return Batch(
-            _moved(batch.inputs, device),
-            targets.to(device, non_blocking=True),
-            weights,
-            torch.arange(first, first + len(targets), device=device),
-        )
+            weights = _moved(batch.weights * self._factor, device)
+        return Batch(_moved(batch.inputs, device), _moved(targets, device), weights, self._places)
 
 
-def _moved(inputs: Tree, device: torch.device) -> Tree:
-    """The inputs on the device; from pinned memory nobody waits for the copy."""
-    return map_tensors(lambda part: part.to(device, non_blocking=True), inputs)
+def _moved(tree: Tree, device: torch.device) -> Tree:
+    """The tree on the device; from pinned memory nobody waits for the copy."""
+    if isinstance(tree, Tensor):
+        return tree if tree.device == device else tree.to(device, non_blocking=True)
+    return map_tensors(lambda part: part.to(device, non_blocking=True), tree)

@@ -1,0 +1,192 @@
+"""A run that is fed by a DataLoader beside a loop by hand over the same DataLoader.
+
+Measured: a few epochs of an MLP 784-256-128-10, by netwright with its defaults on (progress,
+history, the training metric, the doctor, the guard against what is not finite, checkpoints) and by
+a loop by hand that adds up loss and accuracy, over a loader that stacks single rows, one that
+indexes whole batches, and one with two workers. On CUDA also a ResNet-18 in bfloat16 on images of
+3 x 64 x 64.
+
+In each round both train once from the same weights, in an order drawn anew; the first round warms
+up. What is prepared before training (the first batches are looked at) is off the clock. Without
+workers the clock counts CPU-seconds on a CPU; else wall seconds.
+
+    ratio = median over rounds of (seconds of netwright / seconds by hand)
+"""
+
+import argparse
+import contextlib
+import copy
+import random
+import statistics
+import tempfile
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+from contest import BatchIndexed, unchanged, unseen
+from reporting import Row, add_json_option, show
+from torch import nn
+from torch.utils.data import DataLoader, TensorDataset
+
+from netwright.core.seeding import seeded
+from netwright.recipes.fitting.fit import prepare
+from netwright.recipes.fitting.gradient_fit import gradient_fit
+from netwright.recipes.fitting.prepared import RunContext
+
+BATCH = 128
+LOADERS = ("single rows", "whole batches", "two workers")
+CONTESTANTS = ("netwright", "by hand")
+COLUMNS = {
+    "network": ("name", ""),
+    "loader": ("loader", ""),
+    "netwright, s": ("netwright_s", ".3f"),
+    "by hand, s": ("by_hand_s", ".3f"),
+    "ratio": ("ratio", ".3f"),
+    "smallest": ("smallest", ".3f"),
+    "largest": ("largest", ".3f"),
+}
+
+
+def parser() -> argparse.ArgumentParser:
+    options = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    options.add_argument("--rounds", type=int, default=7, help="counted rounds (7)")
+    options.add_argument("--batches", type=int, default=200, help="of one epoch (200)")
+    options.add_argument("--epochs", type=int, default=3, help="of one run (3)")
+    options.add_argument("--loader", choices=LOADERS, help="one of the loaders alone")
+    options.add_argument("--device", help="cuda where there is one, unless told")
+    add_json_option(options)
+    return options
+
+
+@dataclass(frozen=True, kw_only=True)
+class Job:
+    """What both contestants train."""
+
+    name: str
+    model: nn.Module
+    loader: DataLoader[Any]
+    epochs: int
+    device: str
+
+    @property
+    def is_half(self) -> bool:
+        return self.name != "mlp"
+
+    def clock(self) -> Callable[[], float]:
+        """CPU-seconds where one process does all the work, else wall seconds of finished work."""
+        if self.device == "cpu" and not self.loader.num_workers:
+            return time.process_time
+
+        def now() -> float:
+            if self.device == "cuda":
+                torch.cuda.synchronize()
+            return time.perf_counter()
+
+        return now
+
+
+def loaders(shape: tuple[int, ...], batches: int, *, pinned: bool) -> dict[str, DataLoader[Any]]:
+    """Three loaders of the same rows."""
+    rows = batches * BATCH
+    inputs = torch.randn(rows, *shape, generator=torch.Generator().manual_seed(0))
+    tensors = inputs, torch.arange(rows) % 10
+    usual: dict[str, Any] = {"batch_size": BATCH, "shuffle": True, "pin_memory": pinned}
+    made = (
+        DataLoader(TensorDataset(*tensors), **usual),
+        DataLoader(BatchIndexed(*tensors), **usual, collate_fn=unchanged),
+        DataLoader(TensorDataset(*tensors), **usual, num_workers=2),
+    )
+    return dict(zip(LOADERS, made, strict=True))
+
+
+def network(name: str) -> nn.Module:
+    with seeded(0):
+        if name == "mlp":
+            layers = [nn.Linear(784, 256), nn.ReLU(), nn.Linear(256, 128), nn.ReLU()]
+            return nn.Sequential(*layers, nn.Linear(128, 10))
+        from torchvision.models import resnet18
+
+        return resnet18(num_classes=10)
+
+
+def by_hand(job: Job) -> float:
+    """What everybody writes, with the two numbers that everybody wants to see."""
+    now, device = job.clock(), job.device
+    model = copy.deepcopy(job.model)
+    started = now()
+    model = model.to(device).train()
+    optimizer = torch.optim.Adam(model.parameters(), foreach=True)
+    for _ in range(job.epochs):
+        loss_sum, correct = torch.zeros((), device=device), torch.zeros((), device=device)
+        for batch in job.loader:
+            inputs, labels = (part.to(device, non_blocking=True) for part in batch)
+            half = torch.autocast(device, torch.bfloat16)
+            with half if job.is_half else contextlib.nullcontext():
+                logits = model(inputs)
+                loss = F.cross_entropy(logits, labels)
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+            loss_sum += loss.detach() * len(labels)
+            correct += (logits.detach().argmax(dim=1) == labels).sum()
+        float(loss_sum + correct)
+    return now() - started
+
+
+def by_netwright(job: Job) -> float:
+    """What `nw.fit` does between looking at the data and measuring the result."""
+    now = job.clock()
+    prepared = prepare(
+        copy.deepcopy(job.model),
+        job.loader,
+        epochs=job.epochs,
+        lr=1e-3,
+        kernel="foreach",
+        device=job.device,
+        precision="bf16-mixed" if job.is_half else "fp32",
+    )
+    with tempfile.TemporaryDirectory() as folder, unseen():
+        started = now()
+        gradient_fit(prepared, RunContext(folder=Path(folder)))
+        return now() - started
+
+
+def measure(job: Job, loader: str, rounds: int) -> Row:
+    order, taken = random.Random(0), []
+    turns = dict(zip(CONTESTANTS, (by_netwright, by_hand), strict=True))
+    for _ in range(rounds + 1):
+        taken.append({who: turns[who](job) for who in order.sample(CONTESTANTS, 2)})
+    ratios = [one["netwright"] / one["by hand"] for one in taken[1:]]
+    return {
+        "name": job.name,
+        "loader": loader,
+        "netwright_s": statistics.median(one["netwright"] for one in taken[1:]),
+        "by_hand_s": statistics.median(one["by hand"] for one in taken[1:]),
+        "ratio": statistics.median(ratios),
+        "smallest": min(ratios),
+        "largest": max(ratios),
+    }
+
+
+def main() -> None:
+    asked = parser().parse_args()
+    device = asked.device or ("cuda" if torch.cuda.is_available() else "cpu")
+    rows: list[Row] = []
+    for name in ("mlp", "resnet18") if device == "cuda" else ("mlp",):
+        shape, model = (784,) if name == "mlp" else (3, 64, 64), network(name)
+        for kind, loader in loaders(shape, asked.batches, pinned=device == "cuda").items():
+            if asked.loader in {None, kind}:
+                job = Job(name=name, model=model, loader=loader, epochs=asked.epochs, device=device)
+                rows.append(measure(job, kind, asked.rounds))
+    title = f"{asked.epochs} epochs of {asked.batches} batches of {BATCH} on {device}"
+    show(rows, COLUMNS, title=title, as_json=asked.json)
+
+
+if __name__ == "__main__":
+    main()
