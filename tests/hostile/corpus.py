@@ -7,6 +7,7 @@ from itertools import chain
 
 from tests.hostile import (
     image_cases,
+    import_cases,
     json_cases,
     recipe_cases,
     run_cases,
@@ -21,6 +22,7 @@ MODULES = (
     run_cases,
     json_cases,
     weight_cases,
+    import_cases,
     search_cases,
     table_cases,
     image_cases,
@@ -39,6 +41,7 @@ THINNED = {
     "weights: safetensors": 4,
     "run: manifests": 2,
     "weights: pickles": 2,
+    "imports: a GPT-2": 5,
     "images: bombs": 2,
     "tables: odd files": 2,
     "search: files": 9,

@@ -72,7 +72,7 @@ def test_a_vocabulary_of_ours_stays_as_it_is() -> None:
             "must be numbered from 0 on",
         ),
         (
-            lambda told: {**told, "model": {**told["model"], "vocab": {"a": 0, "b": "1"}}},
+            lambda told: {**told, "model": {**told["model"], "vocab": {"a": 0, "b": [1]}}},
             "must be numbered from 0 on",
         ),
         (

@@ -57,7 +57,8 @@ def read_vocabulary(told: Any) -> ForeignVocabulary:
     vocabulary, merges = model.get("vocab"), model.get("merges")
     if not isinstance(vocabulary, dict) or not isinstance(merges, list):
         raise DataError("the tokenizer must have a vocabulary and merges")
-    if set(vocabulary.values()) != set(range(len(vocabulary))):
+    numbers = [number for number in vocabulary.values() if type(number) is int]
+    if sorted(numbers) != list(range(len(vocabulary))):
         raise DataError("the tokens of the tokenizer must be numbered from 0 on")
     names = sorted(vocabulary, key=vocabulary.__getitem__)
     pairs = tuple(" ".join(map(str, one)) if isinstance(one, list) else one for one in merges)

@@ -18,6 +18,7 @@ from torch import Tensor, nn
 from netwright.core.checks import check_finite
 from netwright.core.config import parse, to_mapping
 from netwright.core.errors import ConfigError, DataError
+from netwright.core.files.inside import has_file
 from netwright.core.files.storage import read_json, write_json, write_text
 from netwright.core.seeding import seeded
 from netwright.data.images.decoding import CHANNELS, ImageMode
@@ -152,6 +153,8 @@ def _image_encoder(spec: DataSpec, mode: ImageMode) -> ImageEncoder:
 
 def _language_model(folder: Path) -> _Imported:
     told, tokens = read_json(folder / "config.json"), read_json(folder / "tokenizer.json")
+    if not has_file(folder / "model.safetensors"):  # nor a link, which may lead anywhere
+        raise ConfigError(f"{folder} has no model.safetensors")
     if not isinstance(told, dict):
         raise DataError(f"{folder / 'config.json'} does not describe a model")
     settings, reason = from_gpt2_config(told)
