@@ -4,7 +4,7 @@ import json
 import math
 from dataclasses import replace
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import pytest
 import torch
@@ -137,3 +137,19 @@ def test_a_run_on_arrays_is_compared_on_data_that_is_given(tmp_path: Path) -> No
 def test_the_folder_lies_beside_the_run_unless_told(tmp_path: Path) -> None:
     run = nw.fit("softmax", "moons", epochs=1, out=tmp_path / "mine", quiet=True)
     assert run.export("state-dict").folder == tmp_path / "mine-state-dict"
+
+
+@pytest.mark.parametrize(("name", "shape"), [("gpt", ["batch", "length"]), ("gru", ["batch", 6])])
+def test_a_text_has_any_length_where_the_graph_takes_it(
+    name: str, shape: list[str | int], tmp_path: Path
+) -> None:
+    (tmp_path / "book.txt").write_text("the quick fox\n" * 30, encoding="utf-8")
+    data = nw.data.load("text", path=str(tmp_path / "book.txt"), window=6)
+    small: dict[str, dict[str, Any]] = {
+        "gpt": {"layers": 1, "heads": 1, "width": 4},
+        "gru": {"hidden": 4, "embedding": 4},
+    }
+    run = nw.fit(name, data, epochs=1, save=False, quiet=True, **small[name])
+    run.export("torch-export", tmp_path / "out")
+    told = json.loads((tmp_path / "out" / "export.json").read_text())
+    assert told["inputs"]["tensors"] == [{"dtype": "int64", "shape": shape}]

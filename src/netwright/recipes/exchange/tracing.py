@@ -48,7 +48,7 @@ def example_rows(source: ExportSource) -> Tensor:
 def dynamic_shape(source: ExportSource) -> dict[int, Dim]:
     """Which dimensions of the inputs may vary: the batch, and the length of a text.
 
-    A recurrence over padded rows is written out step by step, and so of one length.
+    A recurrence is written out step by step, and so of one length.
     """
     if source.spec.inputs == "tokens":
         return {0: Dim("batch"), 1: Dim.AUTO}
