@@ -80,7 +80,7 @@ def argument_is_refused(one: Subject, *, name: str, value: Any) -> None:
 
 def argument_checks(one: Subject) -> Iterator[Check]:
     """A wrong type and a wrong value for each argument and each setting of the model."""
-    kind = MODELS.load(one.make().model)
+    kind = MODELS.load(str(one.make().model))
     own = dict(OWN_ARGUMENTS)
     if one.is_classifier:
         own["class_weight"] = (3, "no such value")
@@ -99,7 +99,7 @@ def setting_checks(names: Iterable[str]) -> Iterator[Check]:
 
 def has_meaning(one: Subject, check: Check) -> bool:
     """Whether a check can be asked: what a rule of its own does not read may have any name."""
-    model = one.make().model
+    model = str(one.make().model)
     by_itself = issubclass(MODELS.load(model), Learner) or model == "boosting"  # of trees
     keywords = check.keywords if isinstance(check, partial) else {}
     unread = [{"name": name, "value": "no such value"} for name in UNREAD]

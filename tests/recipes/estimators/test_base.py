@@ -215,7 +215,10 @@ def test_a_frame_names_features_and_target(blobs: Rows, tmp_path: Path) -> None:
     [
         ({"hiden": 3}, "unknown setting 'hiden'; did you mean 'hidden'?"),
         ({"model": "mpl"}, "unknown model 'mpl'; did you mean 'mlp'?"),
-        ({"model": 3}, "model must be a name, got int"),
+        (
+            {"model": 3},
+            "model must be a name, an nn.Module or a function that returns one, got int",
+        ),
         (
             {"model": "ridge"},
             "ridge predicts real, got a target of kind 'class'; for a table of features and "

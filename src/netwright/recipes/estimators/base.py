@@ -29,6 +29,7 @@ from netwright.data.raw_arrays import column_names
 from netwright.data.targets import ArrayTarget
 from netwright.models.catalog import MODELS
 from netwright.models.ensembles.ensemble import Ensemble
+from netwright.recipes.estimators.own_model import Maker, build_own_model
 from netwright.recipes.estimators.passes import KeepTrainingState, TrainingState, learn_one_pass
 from netwright.recipes.fitting.fit import put_together, resolve
 from netwright.recipes.fitting.prepared import Prepared
@@ -36,6 +37,8 @@ from netwright.recipes.fitting.training import train
 from netwright.recipes.plan.given_settings import given_to
 from netwright.recipes.saved.run_folder import claim_folder
 from netwright.train.evaluate import predict
+from netwright.train.own.metrics import read_metrics
+from netwright.train.own.parts import take_own
 from netwright.train.settings import DEFAULT_OPTIMIZER
 from netwright.train.watching.history import History
 
@@ -43,6 +46,7 @@ Rows = tuple[NDArray[Any], NDArray[Any], NDArray[Any] | None]  # inputs, targets
 
 MOST_ROWS = 2**16  # encoded at a time: encoding takes several copies
 DATA_SETTINGS = ("standardize", "factor", "split_seed")
+OWN = ("output", "parameter_groups", "training_step")  # objects that `nw.fit` takes by name
 INSTEAD = {  # what `nw.fit` takes and an estimator does not
     "data": "give X and y to fit",
     "kind": "it is the estimator's own",
@@ -54,7 +58,8 @@ INSTEAD = {  # what `nw.fit` takes and an estimator does not
 
 def learns_by_passes(estimator: "NetEstimator") -> bool:
     """Whether `partial_fit` is there; a model that takes all rows at once says why it is not."""
-    if issubclass(MODELS.load(estimator.model), Learner | Ensemble):
+    model = estimator.model
+    if isinstance(model, str) and issubclass(MODELS.load(model), Learner | Ensemble):
         raise AttributeError(f"{estimator.model} is trained on all rows at once: use fit")
     return True
 
@@ -70,7 +75,7 @@ class NetEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn ha
 
     def __init__(
         self,
-        model: str = "mlp",
+        model: str | nn.Module | Maker = "mlp",
         *,
         val_size: float = 0.0,
         random_state: int | np.random.RandomState | None = None,
@@ -147,8 +152,6 @@ class NetEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn ha
         is_part: bool = False,
     ) -> Prepared:
         """Make the recipe for these rows: their encoding, an untrained model, its task."""
-        if not isinstance(self.model, str):
-            raise ConfigError(f"model must be a name, got {type(self.model).__name__}")
         if not isinstance(self.run_folder, str | Path | None):
             raise ConfigError(f"run_folder must be a path, got {self.run_folder!r}")
         target_names = column_names(y)
@@ -170,8 +173,14 @@ class NetEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn ha
             ),
             weights=weights,
         )
-        recipe = resolve(self.model, data, seed=self._seed(), **settings)
-        return put_together(*recipe, is_part=is_part)
+        given = {name: settings.pop(name) for name in OWN if name in settings}
+        metrics = read_metrics(settings.pop("metrics", ()))
+        own, settings = take_own(settings, metrics=metrics, **given)
+        seed, model = self._seed(), self.model
+        if not isinstance(model, str):
+            model = build_own_model(model, data.spec, seed)
+        recipe = resolve(model, data, seed=seed, **settings)
+        return put_together(*recipe, own=own, is_part=is_part)
 
     def _with_rows(self, X: Any, y: Any, sample_weight: Any) -> Prepared:
         """The recipe at hand with new rows, encoded as the first ones were."""

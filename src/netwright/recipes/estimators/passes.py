@@ -55,10 +55,11 @@ def learn_one_pass(
             f"average must be 'none' with partial_fit, which has no last epoch, got "
             f"{recipe.train.average!r}"
         )
-    if recipe.train.schedule != "constant":
+    schedule = prepared.own.names.get("schedule", recipe.train.schedule)
+    if schedule != "constant":
         raise ConfigError(
             f"schedule must be 'constant' with partial_fit, which has no last epoch, got "
-            f"{recipe.train.schedule!r}"
+            f"{schedule!r}"
         )
     rows = len(data.train)
     config = replace(recipe.train, batch_size=batch_size)  # looks at the size that was given

@@ -4,6 +4,7 @@
     NetClassifier("mlp", hidden=(64,), epochs=20).fit(X, y).predict_proba(X)
     NetClassifier("cnn", epochs=20).fit(images, y).score(images, y)        images (N, C, I, J)
     NetRegressor("lstm", epochs=20).fit(series, y).predict(series)         series (N, T, F)
+    NetClassifier(lambda spec: nn.Linear(spec.num_features, spec.num_outputs)).fit(X, y)
     GridSearchCV(NetRegressor("ridge"), {"l2": [1e-3, 1e-1]}).fit(X, y)
 
 They learn in the way of `nw.fit`, with the same settings by the same names, and give the same bits
@@ -26,6 +27,7 @@ from sklearn.utils import Tags, column_or_1d
 from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
+from torch import nn
 
 from netwright.core.errors import ConfigError
 from netwright.data.arrays import Names
@@ -33,6 +35,7 @@ from netwright.data.targets import ArrayTarget, names_of_classes, type_of_classe
 from netwright.metrics.labels import is_yes
 from netwright.models.catalog import MODELS
 from netwright.recipes.estimators.base import NetEstimator, learns_by_passes
+from netwright.recipes.estimators.own_model import Maker
 
 ClassWeight = Mapping[Any, float] | Literal["balanced"] | None
 
@@ -41,7 +44,9 @@ class NetClassifier(ClassifierMixin, NetEstimator):  # type: ignore[misc]
     """Classes, or several labels a row, by any model of the catalog that predicts them.
 
     Args:
-        model: its name: "mlp", "logistic", "softmax" ...
+        model: its name: "mlp", "logistic", "softmax" ...; or a module of your own, of which each
+            `fit` trains a copy; or a function that makes one, of nothing or of a `DataSpec` with
+            `num_features` and `num_outputs`.
         class_weight: label -> weight, or "balanced": every class counts the same.
         val_size: share of the rows held out to keep the best weights by; with `patience` training
             stops when they get no better. By default all rows are learned from.
@@ -50,7 +55,8 @@ class NetClassifier(ClassifierMixin, NetEstimator):  # type: ignore[misc]
         run_folder: where `fit` leaves an ordinary run folder; where it is taken, as in
             cross-validation, NAME-002 and so on. By default nothing is written.
         **settings: of training (epochs, lr, patience ...), of the model (hidden, dropout ...) or of
-            the data (standardize ...), each by its name, as in `nw.fit`.
+            the data (standardize ...), each by its name, as in `nw.fit`; also a loss, metrics, an
+            optimizer, a schedule or groups of parameters of your own.
 
     Attributes:
         classes_: the classes (C,) in the order of the probabilities; for labels their numbers.
@@ -64,7 +70,7 @@ class NetClassifier(ClassifierMixin, NetEstimator):  # type: ignore[misc]
 
     def __init__(
         self,
-        model: str = "mlp",
+        model: str | nn.Module | Maker = "mlp",
         *,
         class_weight: ClassWeight = None,
         val_size: float = 0.0,
@@ -79,8 +85,9 @@ class NetClassifier(ClassifierMixin, NetEstimator):  # type: ignore[misc]
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
-        known = self.model in MODELS
-        tags.classifier_tags.multi_label = known and "labels" in MODELS.load(self.model).targets
+        tags.classifier_tags.multi_label = not isinstance(self.model, str) or (
+            self.model in MODELS and "labels" in MODELS.load(self.model).targets
+        )
         return tags
 
     @available_if(learns_by_passes)  # type: ignore[untyped-decorator]
@@ -160,7 +167,8 @@ class NetRegressor(RegressorMixin, NetEstimator):  # type: ignore[misc]
     """One or several reals, by any model of the catalog that predicts them.
 
     Args:
-        model: its name: "mlp", "ridge", "least-squares" ...
+        model: its name: "mlp", "ridge", "least-squares" ...; or one of your own, as `NetClassifier`
+            takes it.
         val_size: share of the rows held out to keep the best weights by; with `patience` training
             stops when they get no better. By default all rows are learned from.
         random_state: of weights, order and dropout; a number gives the same bits as `nw.fit` with
