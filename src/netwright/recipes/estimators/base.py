@@ -218,7 +218,8 @@ class NetEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn ha
                 raise ShapeError(f"X must have shape (N, {shape}) as it had in fit, got {got}")
         found = validate_data(self, *arrays, reset=first, allow_nd=True, **how)
         if first:
-            self._given_shape = tuple(np.shape(arrays[0]))[1:]
+            read = found[0] if isinstance(found, tuple) else found  # what is given may be no array
+            self._given_shape = tuple(read.shape[1:])
         return found
 
     def _settle(
