@@ -1,5 +1,6 @@
 """Settings of training: defaults that work, and one sentence for every mistake."""
 
+import math
 import re
 from typing import Any
 
@@ -46,7 +47,15 @@ NAN, INFINITY = float("nan"), float("inf")
             "precision must be 'fp32', 'bf16-mixed' or 'fp16-mixed', got 'fp8'",
         ),
         ({"kernel": "slow"}, "kernel must be 'auto', 'fused' or 'foreach', got 'slow'"),
-        ({"class_weight": "even"}, "class_weight must be 'balanced', got 'even'"),
+        (
+            {"class_weight": "even"},
+            "class_weight must be 'balanced' or weights by class name, got 'even'",
+        ),
+        ({"class_weight": {"a": -1}}, "class_weight of 'a' must be a number, 0 or more, got -1"),
+        (
+            {"class_weight": {"a": math.inf}},
+            "class_weight of 'a' must be a number, 0 or more, got inf",
+        ),
         (
             {"optimizer": "lbfgs", "accumulate": 2},
             "accumulate must be 1 with lbfgs: it takes its own steps",

@@ -184,8 +184,11 @@ class Objective(Config):
     ] = "all"
     aux_weight: Annotated[NotNegative, Doc("weight of an auxiliary head's loss")] = 0.3
     class_weight: Annotated[
-        Literal["balanced"] | None,
-        Doc("'balanced' gives every class the same total weight"),
+        str | dict[str | int, Any] | None,
+        Doc(
+            "'balanced' gives every class the same total weight; or a weight by class name, 1 for "
+            "those left out: {spam: 5}"
+        ),
         Heeded.BY_ANY_RULE,
     ] = None
 

@@ -1,9 +1,11 @@
 """How a model is trained by gradients: the settings of a recipe's `train` section."""
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+from netwright.core.checks import is_finite_number
 from netwright.core.config import marked_fields
 from netwright.core.errors import ConfigError
 from netwright.data.augment.catalog import AUGMENTATIONS
@@ -49,6 +51,7 @@ class TrainConfig(  # fields are listed from the last group to the first
                 raise ConfigError(
                     f"mixup mixes classes: it needs the loss cross-entropy, got {self.loss!r}"
                 )
+        _check_class_weight(self.class_weight)
         if self.carry_state and self.on_non_finite == "skip":
             raise ConfigError(
                 "on_non_finite must not be skip with carry_state: the carried state is not finite "
@@ -92,6 +95,18 @@ class TrainConfig(  # fields are listed from the last group to the first
         for name, reason in reasons.items():
             if getattr(self, name):
                 raise ConfigError(f"{name} is not supported with {self.optimizer}: {reason}")
+
+
+def _check_class_weight(value: str | Mapping[str | int, Any] | None) -> None:
+    if isinstance(value, str) and value != "balanced":
+        raise ConfigError(
+            f"class_weight must be 'balanced' or weights by class name, got {value!r:.60}"
+        )
+    for name, weight in value.items() if isinstance(value, Mapping) else ():
+        if not (is_finite_number(weight) and weight >= 0):
+            raise ConfigError(
+                f"class_weight of {name!r} must be a number, 0 or more, got {weight!r:.60}"
+            )
 
 
 def settings_marked(mark: Resume | Heeded | ConvexSearch | Typed) -> tuple[str, ...]:

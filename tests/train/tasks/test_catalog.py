@@ -56,6 +56,30 @@ def test_classes_are_balanced_when_asked_for() -> None:
     assert balanced.class_weights.shape == (3,)
 
 
+def test_classes_have_the_weights_of_their_names() -> None:
+    data = toy_data()
+    first, *others = data.spec.class_names
+    task = task_for(data, TrainConfig(class_weight={first: 5}))
+    assert isinstance(task, Classification)
+    assert task.class_weights is not None
+    assert task.class_weights.tolist() == [5.0, *[1.0] * len(others)]
+    numbered = replace(data, spec=replace(data.spec, class_names=("0", "1", "2")))
+    task = task_for(numbered, TrainConfig(class_weight={0: 1, 2: 0.5}))
+    assert isinstance(task, Classification)
+    assert task.class_weights is not None
+    assert task.class_weights.tolist() == [1.0, 1.0, 0.5]
+
+
+def test_weights_of_no_class_are_refused() -> None:
+    data = replace(toy_data(), name="mail")
+    data = replace(data, spec=replace(data.spec, class_names=("ham", "spam", "other")))
+    sentence = "class_weight has 'span', which is no class of mail; did you mean 'spam'?"
+    with pytest.raises(ConfigError, match=f"^{re.escape(sentence)}$"):
+        task_for(data, TrainConfig(class_weight={"span": 2}))
+    with pytest.raises(ConfigError, match=r"all weights are 0$"):
+        task_for(data, TrainConfig(class_weight={"ham": 0, "spam": 0, "other": 0}))
+
+
 def test_reals_are_scaled_unless_the_model_finds_its_own_scale() -> None:
     data = toy_data("real")
     fitted, plain = (task_for(data, scale_targets=choice) for choice in (True, False))

@@ -1,10 +1,12 @@
 """Which task goes with which kind of target, and how a task is built again from a run folder."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import torch
+from torch import Tensor
 
-from netwright.core.checks import is_finite_number
+from netwright.core.checks import is_finite_number, nearest
 from netwright.core.errors import ConfigError, DataError
 from netwright.data.dataset import Data
 from netwright.losses.smoothing import as_torch_smoothing
@@ -68,7 +70,7 @@ def _task(data: Data, config: TrainConfig, *, scale_targets: bool) -> Task:
 
 def _task_of_classes(data: Data, config: TrainConfig) -> Task:
     classes, loss = data.spec.num_outputs, config.loss or "cross-entropy"
-    weights = balanced_weights(data.train, classes) if config.class_weight == "balanced" else None
+    weights = _class_weights(data, config.class_weight)
     smoothing = as_torch_smoothing(config.label_smoothing, classes, config.smooth_over)
     chosen: dict[str, Any] = {
         "loss": loss,
@@ -78,6 +80,23 @@ def _task_of_classes(data: Data, config: TrainConfig) -> Task:
     if data.spec.target == "mask":
         return Segmentation(data.spec.class_names, weights, **chosen)
     return Classification(classes, weights, **chosen)
+
+
+def _class_weights(data: Data, given: str | Mapping[str | int, Any] | None) -> Tensor | None:
+    """How much each class counts (C,), by its name in `given` or as often as it is rare."""
+    if given is None:
+        return None
+    names = data.spec.class_names
+    if isinstance(given, str):
+        return balanced_weights(data.train, len(names))
+    weights = {str(name): weight for name, weight in given.items()}
+    for name in weights:
+        if name not in names:
+            hint = nearest(name, names) or f"; there are {', '.join(names[:10])}"
+            raise ConfigError(f"class_weight has {name!r}, which is no class of {data.name}{hint}")
+    if not any(weights.get(name, 1.0) for name in names):
+        raise ConfigError("class_weight must leave a class that counts, all weights are 0")
+    return torch.tensor([weights.get(name, 1.0) for name in names])
 
 
 def _task_of_tokens(data: Data, config: TrainConfig) -> Task:
