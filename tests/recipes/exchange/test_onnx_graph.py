@@ -13,11 +13,11 @@ from netwright.core.files.storage import new_folder
 from netwright.data.spec import DataSpec
 from netwright.models.catalog import MODELS
 from netwright.recipes.exchange import onnx_graph
-from netwright.recipes.exchange.export import TOLERANCE, compare
+from netwright.recipes.exchange.export import TOLERANCE, compare, takes_any_length
 from netwright.recipes.exchange.onnx_graph import LACKING, OnnxGraph
 from netwright.recipes.exchange.tracing import UNTRACEABLE
 from tests.models.test_catalog import label
-from tests.recipes.exchange.families import families, source_of
+from tests.recipes.exchange.families import families, source_of, spec_of
 
 onnx = pytest.importorskip("onnx")
 pytest.importorskip("onnxscript")
@@ -71,3 +71,14 @@ def test_more_weights_than_a_file_holds_are_refused(
     monkeypatch.setattr(onnx_graph, "MOST_BYTES", 100)
     with pytest.raises(ConfigError, match=r"^an ONNX file holds at most 2 GiB.* torch-export$"):
         moons_run.export("onnx", tmp_path / "out")
+
+
+@pytest.mark.slow
+def test_a_recurrence_declares_its_length_and_takes_no_other(tmp_path: Path) -> None:
+    source, form = source_of("gru", spec_of("gru", "tokens", "tokens")), OnnxGraph()
+    with new_folder(tmp_path / "out") as staging:
+        form.write(source, staging)
+        reopened = form.reopen(source, staging.path)
+        assert not takes_any_length(source, reopened)
+    session = runtime.InferenceSession(tmp_path / "out" / "model.onnx")
+    assert session.get_inputs()[0].shape[1] == source.rows.shape[1]

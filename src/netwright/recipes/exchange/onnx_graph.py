@@ -8,7 +8,7 @@ Source: the Open Neural Network Exchange format, https://onnx.ai.
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import ClassVar, cast
+from typing import Any, ClassVar, cast
 
 import torch
 from torch import Tensor
@@ -63,8 +63,10 @@ class OnnxGraph(ExportFormat):
                 f"{name} cannot be exported to onnx, which has not {lacks}; export it to "
                 "torch-export"
             ) from error
-        graph = cast(torch.onnx.ONNXProgram, translated)  # None only of torch's older exporter
-        staging.write(FILE, graph.model_proto.SerializeToString())
+        # None only of torch's older exporter
+        model = cast(torch.onnx.ONNXProgram, translated).model_proto
+        _fix_lengths(model)
+        staging.write(FILE, model.SerializeToString())
 
     def reopen(self, source: ExportSource, folder: Path) -> Reopened:
         """What onnxruntime makes of the file, on the CPU."""
@@ -79,3 +81,14 @@ class OnnxGraph(ExportFormat):
             return torch.from_numpy(predictions)
 
         return predicted
+
+
+def _fix_lengths(model: Any) -> None:
+    """Declare a length that is always the same as a number, where torch writes it as a name.
+
+    So a runtime refuses texts of another length, which the outputs would not be declared for.
+    """
+    for value in (*model.graph.input, *model.graph.output):
+        for size in value.type.tensor_type.shape.dim:
+            if size.dim_param.isdigit():
+                size.dim_value = int(size.dim_param)
