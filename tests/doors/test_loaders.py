@@ -11,6 +11,7 @@ from torch.utils.data import DataLoader, Dataset, Subset, TensorDataset
 
 import netwright as nw
 from netwright.core.errors import DataError, NetwrightError
+from netwright.data.loading.loader import Batch
 from netwright.train.callback import Callback
 from netwright.train.state import TrainState
 from tests.data.batches.loaders import Forgetful, Noisy, Stream, noisy_loader, rows
@@ -69,6 +70,25 @@ class Words(nn.Module):
     def forward(self, tokens: torch.Tensor) -> torch.Tensor:
         logits: torch.Tensor = self.head(self.embedding(tokens).mean(dim=1))
         return logits
+
+
+def own_step(module: nn.Module, batch: Batch) -> torch.Tensor:
+    return nn.functional.cross_entropy(module(batch.inputs), batch.targets)
+
+
+def as_tokens(items: list[Any]) -> dict[str, torch.Tensor]:
+    """Tokens with a mask, filled up to the longest of the batch."""
+    tokens, labels = padded(items)
+    return {"input_ids": tokens, "attention_mask": (tokens > 0).long(), "labels": labels}
+
+
+def bert() -> nn.Module:
+    """BERT, as small as it can be."""
+    transformers = pytest.importorskip("transformers")
+    sizes = {"hidden_size": 8, "num_hidden_layers": 1, "num_attention_heads": 2}
+    config = transformers.BertConfig(vocab_size=7, intermediate_size=8, num_labels=2, **sizes)
+    model: nn.Module = transformers.BertForSequenceClassification(config)
+    return model
 
 
 class Rows(Dataset[Any]):
@@ -173,6 +193,15 @@ DOORS = {
         model=net(), settings={**BATCH, "epochs": None, "max_steps": 8}, new=new,
         note="the first 200 batches of the DataLoader",
     ),
+    "a loader and a training step": Door(
+        given=lambda: {"data": noisy_loader(), "training_step": own_step},
+        model=net(), settings=BATCH, new=new,
+    ),
+    "a loader of dicts for a model of transformers": Door(
+        given=lambda: {"data": noisy_loader(collate_fn=as_tokens)},
+        model=seeded_module(bert), settings=BATCH,
+        new=lambda: as_tokens([Noisy()[row] for row in range(3)]),
+    ),
     "a data set with draws": Door(
         given=lambda: {"data": Noisy()}, model=net(), new=new, rows=(16, 2, 4), settings={},
     ),
@@ -243,6 +272,29 @@ def test_a_loader_whose_later_epochs_differ_is_noticed_by_its_checksum(tmp_path:
     with pytest.raises(DataError, match="does not repeat its batches: the 2 of epoch 2 are not"):
         fit(resume="auto")
     assert fit(resume="auto", allow="data").results["status"] == "done"
+
+
+class Fragile(nn.Linear):
+    """Fails on one row of the noisy rows, wherever it comes."""
+
+    def forward(self, inputs: torch.Tensor) -> torch.Tensor:
+        output = super().forward(inputs)
+        is_there = ((inputs - rows()[0][9]).abs() < 0.03).all(dim=1).any()
+        return output * torch.nan if self.training and is_there else output
+
+
+def test_a_run_that_goes_back_takes_the_same_batches_again(tmp_path: Path) -> None:
+    def weights(policy: str) -> torch.Tensor:
+        module = seeded_module(lambda: Fragile(3, 2))()
+        settings: dict[str, Any] = {"epochs": 2, "quiet": True, "save": False, "device": "cpu"}
+        run = nw.fit(module, noisy_loader(), on_non_finite=policy, **settings)
+        assert run.results["notes"][-1].startswith(
+            "batches skipped because of non-finite values: 2"
+        )
+        weight: torch.Tensor = run.model.get_parameter("weight")
+        return weight
+
+    assert torch.equal(weights("roll-back"), weights("skip"))
 
 
 def test_a_run_is_measured_on_and_asked_of_other_loaders(tmp_path: Path) -> None:

@@ -38,4 +38,5 @@ class KeepBatches(Callback):
 
     def load_state_dict(self, values: dict[str, Any]) -> None:
         """Take back what `state_dict` gave."""
-        self.source.expected = Place(*(int(values[name]) for name in Place._fields))
+        place = Place(*(int(values[name]) for name in Place._fields))
+        self.source.place = self.source.expected = place
