@@ -52,6 +52,7 @@ def equal(some: list[RawBatch], others: list[RawBatch]) -> bool:
 def test_an_epoch_is_the_same_in_another_process_and_from_the_middle(name: str) -> None:
     first, second = BatchSource(LOADERS[name]()), BatchSource(LOADERS[name]())
     with seeded(1):
+        next(first.read(3, 0, 6))  # generators of the loader's own have moved
         whole = read(first, 1)
         first_place = first.place
         next_one = read(first, 2)
