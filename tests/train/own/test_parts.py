@@ -31,8 +31,9 @@ def test_what_is_no_loss_is_refused_at_once() -> None:
 
 def test_settings_of_a_named_loss_do_not_go_with_ones_own() -> None:
     own = OwnParts(loss=nn.HuberLoss())
-    with pytest.raises(ConfigError, match="label_smoothing is not supported with your own loss"):
-        check_beside(own, {"label_smoothing": 0.1})
+    for setting in ("label_smoothing", "loss_options", "class_weight"):
+        with pytest.raises(ConfigError, match=f"{setting} is not supported with your own loss"):
+            check_beside(own, {setting: 0.1})
     with pytest.raises(ConfigError, match="loss_options is not supported with your own loss"):
         check_beside(own, {"loss_options": {"delta": 2.0}})
     check_beside(own, {"lr": 0.1})
