@@ -1,6 +1,6 @@
 """A small model of each family, fitted where it learns by itself, ready to be exported."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import islice
 from typing import Any
 
@@ -31,17 +31,15 @@ ANY = SymbolEncoder(symbols="ab", length=3, class_names=("a", "b"))
 
 
 def task_of(spec: DataSpec) -> Task:
-    count = spec.num_outputs
-    kinds: dict[TargetKind, Any] = {
-        "class": Classification,
+    kinds: dict[TargetKind, Callable[[], Task]] = {
+        "class": lambda: Classification(spec.num_outputs),
         "labels": MultiLabel,
-        "real": Regression.plain,
-        "tokens": LanguageModelling,
-        "tags": Tagging,
-        "mask": Segmentation,
+        "real": lambda: Regression.plain(spec.num_outputs),
+        "tokens": lambda: LanguageModelling(spec.num_outputs),
+        "tags": lambda: Tagging(spec.num_outputs),
+        "mask": lambda: Segmentation(spec.class_names),
     }
-    task: Task = kinds[spec.target](count)
-    return task
+    return kinds[spec.target]()
 
 
 def source_of(name: str, spec: DataSpec, **settings: Any) -> ExportSource:
