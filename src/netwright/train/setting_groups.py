@@ -176,7 +176,9 @@ class Objective(Config):
         Doc("the loss to minimise; default: the usual one for the target"),
     ] = None
     loss_options: Annotated[
-        dict[str, Any], Doc("more settings of the loss: delta of huber, gamma of focal ...")
+        dict[str, Any],
+        Doc("more settings of the loss: delta of huber, gamma of focal ..."),
+        Resume.IF_GIVEN,  # checkpoints of before have none
     ] = field(default_factory=dict)
     label_smoothing: Annotated[Fraction, Doc("probability mass taken from the true class")] = 0.0
     smooth_over: Annotated[

@@ -24,7 +24,12 @@ from netwright.train.saving.conditions import (
 from netwright.train.settings import TrainConfig
 from tests.train.toy_runs import toy_data, toy_net
 
-BY_STEPS: dict[str, Any] = {"epochs": None, "max_steps": 7, "eval_every": 2}
+BY_STEPS: dict[str, Any] = {
+    "epochs": None,
+    "max_steps": 7,
+    "eval_every": 2,
+    "loss_options": {"delta": 2.0},
+}
 
 
 def describe(
@@ -44,7 +49,7 @@ def changes(**others: Any) -> dict[str, str]:
 
 
 def test_every_setting_of_training_is_a_condition_or_free_on_purpose() -> None:
-    described = describe(schedule="cosine", eval_every=2)
+    described = describe(schedule="cosine", eval_every=2, loss_options={"delta": 2.0})
     for field in fields(TrainConfig):
         # "device" is free as a setting: where the model lies counts among the surroundings.
         assert (field.name in described) == (field.name not in FREE or field.name == "device")
@@ -95,6 +100,7 @@ def test_where_epochs_are_given_a_limit_of_steps_is_free() -> None:
 def test_measuring_on_the_way_decides_which_weights_are_best_and_logging_nothing() -> None:
     assert changes(log_every=5) == {}
     assert changes(eval_every=5) == {"eval_every": "eval_every was not set, is 5"}
+    assert "loss_options" not in describe()
     assert "eval_every" not in describe()  # nor was it in checkpoints before there was such a thing
 
 

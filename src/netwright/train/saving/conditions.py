@@ -50,7 +50,7 @@ def describe_conditions(
         # Otherwise a longer run begins with the shorter one.
         length = {"max_steps": config.max_steps} if epochs is None else {"epochs": epochs}
     for name in settings_marked(Resume.IF_GIVEN):
-        if settings[name] is None:
+        if not settings[name]:
             del settings[name]
     splits = {name: split for name, split in data.splits() if name != "test"}
     return {
