@@ -71,3 +71,12 @@ def test_forms_are_told_apart() -> None:
     assert not LABELLED_TEXTS.recognises(("train.csv", "test.csv"))
     assert TEXTS.recognises(FILMS)
     assert not TEXTS.recognises((FILMS[0], FILMS[1]))
+
+
+def test_weights_stay_with_their_texts_where_some_are_dropped() -> None:
+    texts = [" ", *FILMS]
+    config = TextTableConfig(drop_missing_text=True, **NONE)
+    given = Given(data=(texts, [1, *LABELS], np.arange(13)))
+    weights = LABELLED_TEXTS.load(given, config).train.weights
+    assert weights is not None
+    assert weights.tolist() == list(range(1, 13))

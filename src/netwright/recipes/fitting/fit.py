@@ -80,9 +80,10 @@ def fit(  # noqa: PLR0913 - the one door, with a name for each question
     Args:
         model: a name ("mlp"), a config (`MLPConfig(hidden=(64,))`), a module of your own, or a
             whole recipe (`nw.load_recipe("recipe.yaml")`), which names its data.
-        data: a name ("digits", which is the default), a path ("Default.csv"), (inputs, targets),
-            a frame, a torch `Dataset`, a `DataLoader` (its batches are taken as they are), or
-            `Data`.
+        data: a name ("digits", which is the default), a path ("Default.csv"), a frame, (inputs,
+            targets[, weights]), a torch or Hugging Face `Dataset`, a `DataLoader` (its batches are
+            taken as they are), texts, or `Data`. Inputs are arrays, a tuple or dict of them, a
+            sparse matrix, a frame, texts, or pillow images or paths of images in a list.
         validation: rows to choose the best epoch by, in the form of `data`; then every row of
             `data` is learned from, unless `test_size` is set too.
         test: rows to report on, in the form of `data`; then none of `data` are held out for it.
