@@ -61,7 +61,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Long tests come first, to one worker; the other takes from the end what is left of them."""
+    """Long tests come first, to one worker; the other takes from the end what is left of them.
+
+    A name with an address differs from worker to worker, which then have nothing to share.
+    """
+    addressed = [item.nodeid for item in items if " at 0x" in item.nodeid]
+    if addressed:
+        raise pytest.UsageError(f"the name of a test must hold no address: {addressed[0]}")
     items.sort(
         key=lambda item: next(
             (place for place, start in enumerate(LONG_FIRST) if item.nodeid.startswith(start)),

@@ -39,7 +39,7 @@ def sized(spec: DataSpec) -> nn.Module:
     return nn.Linear(spec.num_features, spec.num_outputs)
 
 
-@pytest.mark.parametrize("model", [Net(), Net, partial(Net, width=2), sized], ids=str)
+@pytest.mark.parametrize("model", [Net(), Net, partial(Net, width=2), sized])
 def test_it_learns_predicts_and_is_cloned(model: Any) -> None:
     estimator = nw.NetClassifier(model, **SHORT).fit(X, LABELS)
     assert set(estimator.predict(X)) <= {"no", "yes"}

@@ -163,4 +163,4 @@ def test_it_trains_goes_on_exactly_and_is_opened(
 @pytest.mark.parametrize("give", slow_but([], ["dict", "tensor"]))
 def test_its_report_has_its_name(tmp_path: Path, give: str) -> None:
     run = nw.fit(net(give, torch.float64), toy_data(rows=40), out=tmp_path / "run", **SHORT)
-    assert "Net on toy" in run.report().read_text(encoding="utf-8")
+    assert "<h1>Net on arrays</h1>" in run.report().read_text(encoding="utf-8")

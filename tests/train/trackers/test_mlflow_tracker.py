@@ -19,6 +19,7 @@ def test_its_client_finds_one_run_with_all_its_rows(tmp_path: Path) -> None:
 
         client = MlflowClient(tracking_uri=(folder / "mlflow").as_uri())
     experiment = client.get_experiment_by_name("netwright")
+    assert experiment is not None
     (found,) = client.search_runs([experiment.experiment_id])
     assert found.info.status == "FINISHED"
     assert found.info.run_name == "run"

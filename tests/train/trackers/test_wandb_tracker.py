@@ -1,5 +1,6 @@
 """The offline file of a run, read by W&B's own messages; it is offline in any case."""
 
+import importlib
 import json
 import struct
 from collections.abc import Iterator
@@ -36,9 +37,8 @@ def contents(path: Path) -> Iterator[bytes]:
 
 def records(path: Path) -> list[Any]:
     """All records, as W&B's own messages."""
-    from wandb.proto import wandb_internal_pb2
-
-    return [wandb_internal_pb2.Record.FromString(content) for content in contents(path)]
+    messages = importlib.import_module("wandb.proto.wandb_internal_pb2")
+    return [messages.Record.FromString(content) for content in contents(path)]
 
 
 def named(items: Any) -> dict[str, Any]:
