@@ -122,6 +122,8 @@ ANSWERS: dict[str, Callable[[Path, Path, Path], list[str]]] = {
     "predict": lambda place, table, _: ["predict", f"{table}", f"{place / 't.csv'}", "--proba"],
     "generate": lambda _, __, text: ["generate", f"{text}", f"To{CODES}", "--max-tokens", "300"],
     "report": lambda _, table, __: ["report", f"{table}"],
+    "export": lambda _, table, __: ["export", f"{table}", "--to", "state-dict"],
+    "import": lambda place, *_: ["import", f"{place / 't.csv'}", "--model", "resnet18"],
     "inspect": lambda _, table, __: ["inspect", f"{table}", "class-balance"],
     "compare": lambda place, *_: [
         "compare",
@@ -144,7 +146,10 @@ ANSWERS: dict[str, Callable[[Path, Path, Path], list[str]]] = {
 
 
 NAMELESS = {"evaluate", "inspect"}  # numbers; short names with marks for what cannot be drawn
-ANSWERING = {"train", "doctor", "evaluate", "predict", "generate", "report", "inspect", "verify"}
+ANSWERING = {
+    *("train", "doctor", "evaluate", "predict", "generate", "report", "inspect", "verify"),
+    "export",
+}
 
 
 def left_over(shown: str) -> set[str]:
