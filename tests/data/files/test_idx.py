@@ -4,6 +4,7 @@ import gzip
 import os
 import re
 import struct
+import tracemalloc
 from pathlib import Path
 from typing import Any
 
@@ -119,6 +120,26 @@ def test_a_packed_header_that_promises_two_gigabytes_of_zeros_is_refused(
     path.write_bytes(gzip.compress(struct.pack(">4BI", 0, 0, 8, 1, 2**22) + bytes(2**22)))
     with pytest.raises(DataError, match="unpacks to far more than its size"):
         read_idx(path)
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_no_room_is_made_for_what_a_header_alone_promises(tmp_path: Path, packed: bool) -> None:
+    content = struct.pack(">4BI", 0, 0, 8, 1, MAX_BYTES) + b"\x07"
+    path = written(tmp_path, gzip.compress(content, mtime=0) if packed else content)
+    tracemalloc.start()
+    try:
+        with pytest.raises(DataError, match=rf"must hold {MAX_BYTES} bytes .*, got 1$"):
+            read_idx(path)
+        assert tracemalloc.get_traced_memory()[1] < 2**22
+    finally:
+        tracemalloc.stop()
+
+
+@pytest.mark.parametrize("sizes", [(1,) * 65, (1,) * 255, (0, *[2**32 - 1] * 3)])
+def test_sizes_that_no_array_has_are_refused(tmp_path: Path, sizes: tuple[int, ...]) -> None:
+    header = bytes([0, 0, 8, len(sizes)]) + struct.pack(f">{len(sizes)}I", *sizes)
+    with pytest.raises(DataError, match="has impossible sizes in its header: "):
+        read_idx(written(tmp_path, header + bytes(min(sizes))))
 
 
 def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:

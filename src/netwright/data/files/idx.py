@@ -8,6 +8,7 @@ Source: LeCun, Cortes and Burges, "The MNIST database" (1998), section "file for
 import gzip
 import io
 import math
+import os
 import struct
 import zlib
 from pathlib import Path
@@ -42,12 +43,24 @@ def _read(path: Path, file: IO[bytes]) -> NDArray[Any]:
     size = math.prod(shape) * dtype.itemsize
     if size > MAX_BYTES:
         raise DataError(f"{path} must hold at most {MAX_BYTES} bytes, its header says {size}")
-    content = file.read(size)
+    content = file.read(min(size, _left(file)))  # for what is asked for, room is made at once
     if len(content) < size:
         raise DataError(f"{path} must hold {size} bytes after its header, got {len(content)}")
     if file.read(1):
         raise DataError(f"{path} must hold {size} bytes after its header, got more")
-    return np.frombuffer(content, dtype).reshape(shape).astype(dtype.newbyteorder("="), copy=False)
+    try:
+        array = np.frombuffer(content, dtype).reshape(shape)
+    except ValueError as error:  # too many sizes, or a huge one beside a zero
+        raise DataError(f"{path} has impossible sizes in its header: {error}") from None
+    return array.astype(dtype.newbyteorder("="), copy=False)
+
+
+def _left(file: IO[bytes]) -> int:
+    """How many bytes come after the place that a file is read at."""
+    here = file.tell()
+    end = file.seek(0, os.SEEK_END)
+    file.seek(here)
+    return end - here
 
 
 def _read_header(path: Path, file: IO[bytes]) -> tuple[np.dtype[Any], tuple[int, ...]]:
