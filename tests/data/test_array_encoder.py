@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import replace
 from typing import Any
 
 import hypothesis.strategies as st
@@ -187,3 +188,27 @@ def test_units_without_standardisation_are_the_factor_undone_in_double_precision
     offset, scale = encoder.units()
     assert offset.dtype is torch.float64
     assert (offset.tolist(), scale.tolist()) == ([0, 0], [1 / 0.3] * 2)
+
+
+def test_what_training_gives_is_taken_back_from_a_file() -> None:
+    for encoder in (STANDARDISED, PLAIN, STANDARDISED.filling((1.0, 2.0))):
+        encoder.check_numbers()
+    replace(STANDARDISED, input_shape=(3, 2)).check_numbers()  # a series has them a feature
+
+
+@pytest.mark.parametrize(
+    ("changes", "sentence"),
+    [
+        ({"input_shape": (-2,)}, "input_shape of a saved encoder must be positive, got -2"),
+        ({"input_shape": (10**9,)}, "an example holds 1,000,000,000 numbers"),
+        ({"mean": (1.0,)}, "mean of a saved encoder must have 2 entries, got 1"),
+        ({"scale": ()}, "scale of a saved encoder must have 2 entries, got 0"),
+        ({"scale": (1.0, 0.0)}, "scale of a saved encoder must be positive, got 0"),
+        ({"fill": (1.0,)}, "fill of a saved encoder must have 2 entries, got 1"),
+        ({"columns": ("a",)}, "columns of a saved encoder must have 2 entries, got 1"),
+        ({"factor": 0.0}, "factor of a saved encoder must be positive, got 0"),
+    ],
+)
+def test_numbers_that_no_training_gives_are_refused(changes: dict[str, Any], sentence: str) -> None:
+    with pytest.raises(DataError, match=f"^{sentence}"):
+        replace(STANDARDISED, **changes).check_numbers()

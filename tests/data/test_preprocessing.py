@@ -37,6 +37,7 @@ def test_a_full_one_can_be_made() -> None:
     doubler = Doubler.from_json(Doubler().to_json())
     assert doubler.encode([1, 2]).tolist() == [2, 4]
     assert doubler.decode(doubler.encode([1, 2])) == [{"x": "1"}, {"x": "2"}]
+    doubler.check_numbers()  # it has none
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 """Inputs as they are: their form is kept, and what has another form is refused by its part."""
 
 import re
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -72,10 +73,30 @@ def test_it_travels_as_plain_values() -> None:
         again = TreeEncoder.from_json(encoder.to_json())
         assert again == encoder
         check_fields(again)
-    with pytest.raises(DataError, match="no dtype 'save'"):
-        TreeEncoder.from_json({**ONE.to_json(), "dtypes": ["save"]})
-    with pytest.raises(DataError, match="an example"):
-        TreeEncoder.from_json({**ONE.to_json(), "shapes": [[10**9, 10**9]]})
+        again.check_numbers()
+
+
+@pytest.mark.parametrize(
+    ("encoder", "changes", "sentence"),
+    [
+        (ONE, {"dtypes": ("save",)}, "there is no dtype 'save'"),
+        (ONE, {"shapes": ((10**9, 10**9),)}, "an example holds"),
+        (ONE, {"shapes": ((-2,),)}, "a size of a saved encoder must be -1 or more, got -2"),
+        (ONE, {"names": ("x", "y")}, "names of a saved encoder must have 1 entries, got 2"),
+        (TWO, {"dtypes": ("float32",)}, "dtypes of a saved encoder must have 2 entries, got 1"),
+        (PAIR, {"shapes": ((2,),)}, "shapes of a saved encoder must have 2 entries, got 1"),
+        (
+            PAIR,
+            {"names": (), "shapes": (), "dtypes": ()},
+            "the number of parts of a saved encoder must be positive, got 0",
+        ),
+    ],
+)
+def test_numbers_that_no_training_gives_are_refused(
+    encoder: TreeEncoder, changes: dict[str, Any], sentence: str
+) -> None:
+    with pytest.raises(DataError, match=f"^{sentence}"):
+        replace(encoder, **changes).check_numbers()
 
 
 def test_a_row_is_shown_by_its_few_numbers_or_its_size() -> None:

@@ -19,6 +19,7 @@ from torch import Tensor
 from netwright.core.checks import check_shape
 from netwright.core.errors import DataError
 from netwright.core.flat_record import from_plain, to_plain
+from netwright.data.encoder_checks import check_count, check_positive, check_sizes
 from netwright.data.image_layout import in_layout
 from netwright.data.input_profile import FeatureProfile
 from netwright.data.missing_values import filled
@@ -121,6 +122,19 @@ class ArrayEncoder(Preprocessor):
             return encode_classes(source, self.class_names, name)
         encode = encode_labels if self.target == "labels" else encode_reals
         return encode(source, self.num_outputs, name)
+
+    def check_numbers(self) -> None:
+        """Refuse inputs of no size, and scaling that is not that of their features."""
+        check_sizes("input_shape", *self.input_shape)
+        features = self.input_shape[-1]
+        if self.mean or self.scale:
+            check_count(features, mean=self.mean, scale=self.scale)
+        if self.fill:
+            check_count(features, fill=self.fill)
+        if self.columns:
+            check_count(math.prod(self.input_shape), columns=self.columns)
+        check_positive("scale", *self.scale)
+        check_positive("factor", self.factor)
 
     def to_json(self) -> dict[str, Any]:
         """Plain lists, numbers and text."""

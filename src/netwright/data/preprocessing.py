@@ -54,6 +54,12 @@ class Preprocessor(ABC):
     def decode(self, inputs: Tensor) -> list[dict[str, str]]:
         """Encoded rows (N, F) as a person reads them: column -> value."""
 
+    def check_numbers(self) -> None:  # noqa: B027 - an encoder may have none
+        """Refuse numbers that no training gives: what was read from a file may hold any.
+
+        It is called once, when all fields are known to be of their kinds.
+        """
+
     @abstractmethod
     def to_json(self) -> dict[str, Any]:
         """Plain dicts, lists and numbers."""

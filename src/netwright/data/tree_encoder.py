@@ -21,6 +21,7 @@ from netwright.core.flat_record import from_plain, to_plain
 from netwright.core.limits import INPUT
 from netwright.core.trees import Tree, tensors_of
 from netwright.data.batches.unlabelled import unlabelled_inputs
+from netwright.data.encoder_checks import check_count, check_positive
 from netwright.data.preprocessing import Preprocessor, readable
 from netwright.data.targets import ArrayTarget, encode_classes, encode_labels, encode_reals
 
@@ -124,20 +125,28 @@ class TreeEncoder(Preprocessor):
         rows = len(next(iter(parts.values())))
         return [{name: _shown(part[row]) for name, part in parts.items()} for row in range(rows)]
 
+    def check_numbers(self) -> None:
+        """Refuse parts of which not all is told, and sizes and dtypes that cannot be."""
+        check_positive("the number of parts", len(self.names))
+        parts = 1 if self.form == "tensor" else len(self.names)
+        check_count(parts, names=self.names, shapes=self.shapes, dtypes=self.dtypes)
+        for size in (size for shape in self.shapes for size in shape):
+            if size < VARIES:
+                raise DataError(f"a size of a saved encoder must be {VARIES} or more, got {size}")
+        INPUT.check("an example", self.size)
+        for name in self.dtypes:
+            if not isinstance(getattr(torch, name, None), torch.dtype):
+                raise DataError(f"there is no dtype {name!r:.40}")
+
     def to_json(self) -> dict[str, Any]:
         """Plain lists, numbers and text."""
         return {**to_plain(self), "shapes": [list(shape) for shape in self.shapes]}
 
     @classmethod
     def from_json(cls, values: dict[str, Any]) -> "TreeEncoder":
-        """The encoder that `to_json` gave; sizes and dtypes that cannot be are refused."""
+        """The encoder that `to_json` gave."""
         shapes = [tuple(shape) for shape in values["shapes"]]
-        encoder = from_plain(cls, {**values, "shapes": shapes})
-        INPUT.check("an example", encoder.size)
-        for name in encoder.dtypes:
-            if not isinstance(getattr(torch, name, None), torch.dtype):
-                raise DataError(f"there is no dtype {name!r:.40}")
-        return encoder
+        return from_plain(cls, {**values, "shapes": shapes})
 
 
 def form_of(tree: Tree) -> tuple[Form, tuple[str, ...], list[Tensor]]:

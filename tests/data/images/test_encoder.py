@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -282,3 +283,19 @@ def test_refuses_mask_files_where_their_values_were_not_kept(tmp_path: Path) -> 
         old.encode_targets(write_pairs(tmp_path, range(2)))
     with pytest.raises(DataError, match=f"^{sentence}$"):
         old.decode_masks(np.zeros((1, 8, 6), np.uint8))
+
+
+@pytest.mark.parametrize(
+    ("changes", "sentence"),
+    [
+        ({"input_shape": (1, -4, -4)}, "input_shape of a saved encoder must be positive, got -4"),
+        ({"input_shape": (1, 10**5, 10**5)}, "an example holds 10,000,000,000 numbers"),
+        ({"scale": (0.0,)}, "scale of a saved encoder must be positive, got 0"),
+        ({"mask_values": (0,)}, "mask_values of a saved encoder must have 2 entries, got 1"),
+    ],
+)
+def test_numbers_that_no_training_gives_are_refused(changes: dict[str, Any], sentence: str) -> None:
+    for encoder in (COLOUR, GREY, of_masks()):
+        encoder.check_numbers()
+    with pytest.raises(DataError, match=f"^{sentence}"):
+        replace(GREY, **changes).check_numbers()

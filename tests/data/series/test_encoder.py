@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -112,3 +113,23 @@ def test_the_last_step_is_shown_by_its_columns() -> None:
     shown = forecast.decode(forecast.encode(ROWS))[0]
     assert list(shown) == ["x", "kind (forecast)"]
     assert shown["kind (forecast)"] == "b"
+
+
+@pytest.mark.parametrize(
+    ("changes", "sentence"),
+    [
+        ({"window": 0}, "window of a saved encoder must be positive, got 0"),
+        ({"window": 10**9}, "an example holds 3,000,000,000 numbers"),
+        ({"horizon": -1}, "horizon of a saved encoder must be positive, got -1"),
+    ],
+)
+def test_numbers_that_no_training_gives_are_refused(changes: dict[str, Any], sentence: str) -> None:
+    own = encoder(window=2, features=("x",), known=("kind",))
+    own.check_numbers()
+    with pytest.raises(DataError, match=f"^{sentence}"):
+        replace(own, **changes).check_numbers()
+    assert own.known is not None
+    for part in ("past", "known"):
+        without = replace(getattr(own, part), features=())
+        with pytest.raises(DataError, match=r"^the number of features of a saved encoder"):
+            replace(own, **{part: without}).check_numbers()

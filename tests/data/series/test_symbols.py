@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -68,3 +69,10 @@ def test_a_file_of_texts_holds_no_classes(source: str | Path) -> None:
     sentence = r"^texts\.txt has no classes: give other data as \(texts, classes\)$"
     with pytest.raises(DataError, match=sentence):
         ENCODER.encode_targets(source)
+
+
+@pytest.mark.parametrize("length", [0, -1, 10**12])
+def test_a_length_that_no_training_gives_is_refused(length: int) -> None:
+    ENCODER.check_numbers()
+    with pytest.raises(DataError, match=r"length of a saved encoder|an example holds"):
+        replace(ENCODER, length=length).check_numbers()

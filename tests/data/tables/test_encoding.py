@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -224,3 +225,11 @@ def test_targets_may_come_without_a_table(make: Any) -> None:
 def test_targets_without_a_table_have_as_many_columns_as_were_learned() -> None:
     with pytest.raises(DataError, match="targets must have 1 columns, got 2"):
         ENCODER.encode_targets([["Yes", "No"]])
+
+
+def test_a_table_without_features_or_targets_is_refused() -> None:
+    ENCODER.check_numbers()
+    with pytest.raises(DataError, match=r"^the number of features of a saved encoder must be pos"):
+        replace(ENCODER, features=()).check_numbers()
+    with pytest.raises(DataError, match=r"^a class target must have one column, got 0$"):
+        replace(ENCODER, target=replace(ENCODER.target, columns=())).check_numbers()

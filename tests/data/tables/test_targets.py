@@ -172,3 +172,20 @@ def test_the_type_of_classes_is_kept_and_other_targets_have_none() -> None:
 def test_json_round_trip() -> None:
     encoder = TargetEncoder(kind="class", columns=("y",), class_names=("a", "b"))
     assert TargetEncoder.from_json(json.loads(json.dumps(encoder.to_json()))) == encoder
+
+
+@pytest.mark.parametrize(
+    ("kind", "columns", "wanted"),
+    [("class", (), "one column"), ("class", ("a", "b"), "one column"), ("real", (), "a column")],
+)
+def test_columns_that_no_target_has_are_refused(
+    kind: Any, columns: tuple[str, ...], wanted: str
+) -> None:
+    for honest in (
+        TargetEncoder(kind="class", columns=("a",)),
+        TargetEncoder.fit(table(a=["0.5"], b=["1"]), ("a", "b"), "real"),
+    ):
+        honest.check_columns()
+    sentence = f"^a {kind} target must have {wanted}, got {len(columns)}$"
+    with pytest.raises(DataError, match=sentence):
+        TargetEncoder(kind=kind, columns=columns).check_columns()

@@ -1,11 +1,12 @@
 """What encoders of text share: one length, padding, and the right form back from JSON."""
 
 import json
+from dataclasses import replace
 
 import pytest
 import torch
 
-from netwright.core.errors import ConfigError, UnknownNameError
+from netwright.core.errors import ConfigError, DataError, UnknownNameError
 from netwright.data.catalog import PREPROCESSORS
 from netwright.data.text.corpus_encoder import CorpusEncoder
 from netwright.data.text.encoder import FORMS, TextEncoder, filled, padded, share
@@ -67,3 +68,11 @@ def test_tokens_are_read_as_text_and_have_no_units() -> None:
 def test_shares_are_said_in_per_cent() -> None:
     assert (share(1, 8), share(0, 5), share(1, 3000)) == ("12.5 %", "0 %", "0.0333 %")
     assert (share(0, 0), share(7, 7)) == ("0 %", "100 %")
+
+
+@pytest.mark.parametrize("encoder", ENCODERS, ids=lambda one: one.form)
+@pytest.mark.parametrize("length", [0, -1, 10**12])
+def test_a_length_that_no_training_gives_is_refused(encoder: TextEncoder, length: int) -> None:
+    encoder.check_numbers()
+    with pytest.raises(DataError, match=r"length of a saved encoder|an example holds"):
+        replace(encoder, length=length).check_numbers()

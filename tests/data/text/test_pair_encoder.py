@@ -3,6 +3,7 @@
 import json
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -106,3 +107,12 @@ def test_a_missing_column_and_uneven_pairs_are_refused() -> None:
         ENCODER.encode([{"fr": "ab"}])
     with pytest.raises(DataError, match=r"^there are 2 sources but 1 targets$"):
         ENCODER.encode_pairs(["a", "b"], ["x"])
+
+
+@pytest.mark.parametrize("name", ["source_length", "target_length"])
+@pytest.mark.parametrize("length", [0, -1, 10**12])
+def test_lengths_that_no_training_gives_are_refused(name: str, length: int) -> None:
+    ENCODER.check_numbers()
+    forged: dict[str, Any] = {name: length}
+    with pytest.raises(DataError, match=f"{name} of a saved encoder|an example holds"):
+        replace(ENCODER, **forged).check_numbers()

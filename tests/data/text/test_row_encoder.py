@@ -93,3 +93,11 @@ def test_remarks_tell_what_is_unknown_and_what_is_cut() -> None:
 def test_a_table_without_the_text_column_is_refused() -> None:
     with pytest.raises(DataError, match=r"^input has no column 'text'; did you mean 'txt'\?$"):
         encoder().encode({"txt": "good"})
+
+
+def test_weights_of_other_words_and_rows_without_a_target_are_refused() -> None:
+    encoder(inputs="tf-idf", weights=(1.0, 2.0, 0.0)).check_numbers()
+    with pytest.raises(DataError, match=r"^weights of a saved encoder must have 3 entries, got 1$"):
+        encoder(inputs="tf-idf", weights=(1.0,)).check_numbers()
+    with pytest.raises(DataError, match=r"^a class target must have one column, got 0$"):
+        encoder(target_columns=()).check_numbers()

@@ -143,6 +143,15 @@ def forge(saved: Path, copy: Path, name: str, change: dict[str, Any]) -> None:
             staging.write(file, content)
 
 
+def test_numbers_of_an_encoder_that_no_training_gives_are_refused(
+    moons_run: nw.Run, tmp_path: Path
+) -> None:
+    assert moons_run.folder is not None
+    forge(moons_run.folder / "model", tmp_path / "model", "preprocessor.json", {"factor": 0})
+    with pytest.raises(DataError, match=r"^factor of a saved encoder must be positive, got 0$"):
+        SavedModel(tmp_path / "model")
+
+
 @pytest.mark.parametrize(
     ("rows", "files", "stays"),
     [

@@ -18,6 +18,7 @@ from torch import Tensor
 
 from netwright.core.errors import DataError, ShapeError
 from netwright.core.flat_record import from_plain, to_plain
+from netwright.data.encoder_checks import check_count, check_positive, check_sizes
 from netwright.data.images.decoding import (
     CHANNELS,
     ImageForm,
@@ -166,6 +167,13 @@ class ImageEncoder(Preprocessor):
             {name: _summary(channel) for name, channel in zip(self.mode, image, strict=True)}
             for image in raw.reshape(len(raw), self.input_shape[0], -1)  # (C, I J) each
         ]
+
+    def check_numbers(self) -> None:
+        """Refuse pictures of no size, channels divided by nothing, and values of other masks."""
+        check_sizes("input_shape", *self.input_shape)
+        check_positive("scale", *self.scale)
+        if self.mask_values:
+            check_count(self.num_outputs, mask_values=self.mask_values)
 
     def to_json(self) -> dict[str, Any]:
         """Plain lists, numbers and text."""

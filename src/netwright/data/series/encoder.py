@@ -18,6 +18,7 @@ import torch
 from torch import Tensor
 
 from netwright.core.errors import DataError
+from netwright.data.encoder_checks import check_positive, check_sizes
 from netwright.data.preprocessing import Preprocessor
 from netwright.data.series.time_order import check_forward
 from netwright.data.tables.encoding import TableEncoder
@@ -140,6 +141,14 @@ class SeriesEncoder(Preprocessor):
             for row in self.known.decode(last[:, width:])
         ]
         return [row | known for row, known in zip(rows, named, strict=True)]
+
+    def check_numbers(self) -> None:
+        """Refuse a window or a horizon that no series has, and what its tables refuse."""
+        self.past.check_numbers()
+        if self.known is not None:
+            self.known.check_numbers()
+        check_sizes("window", self.window, len(self.feature_names))
+        check_positive("horizon", self.horizon)
 
     def to_json(self) -> dict[str, Any]:
         """Plain dicts, lists and numbers."""

@@ -16,6 +16,7 @@ from torch import Tensor
 from netwright.core.checks import check_shape
 from netwright.core.errors import DataError
 from netwright.core.flat_record import from_plain, to_plain
+from netwright.data.encoder_checks import check_sizes
 from netwright.data.files.file_content import read_content
 from netwright.data.preprocessing import Preprocessor
 from netwright.data.raw_arrays import TEXT, WHOLE, read_array
@@ -84,6 +85,10 @@ class SymbolEncoder(Preprocessor):
     def decode(self, inputs: Tensor) -> list[dict[str, str]]:
         """Each row as its text."""
         return [{"text": self._text(row)} for row in inputs.tolist()]
+
+    def check_numbers(self) -> None:
+        """Refuse a length that no text has."""
+        check_sizes("length", self.length)
 
     def to_json(self) -> dict[str, Any]:
         """Plain text, numbers and lists."""

@@ -12,6 +12,7 @@ from torch import Tensor
 
 from netwright.core.config import parse, to_mapping
 from netwright.core.errors import DataError
+from netwright.data.encoder_checks import check_positive
 from netwright.data.preprocessing import Preprocessor
 from netwright.data.tables.category_feature import CategoryFeature
 from netwright.data.tables.cells import numbers_of
@@ -142,6 +143,11 @@ class TableEncoder(Preprocessor):
         plain = [column.name for column in shown if column.note == "number"]
         said = [column.sentence for column in shown if column.note != "number"]
         return (f"numbers: {listed(plain)}", *said) if plain else tuple(said)
+
+    def check_numbers(self) -> None:
+        """Refuse a table without a column to learn from, or without a target."""
+        check_positive("the number of features", len(self.feature_names))
+        self.target.check_columns()
 
     def to_json(self) -> dict[str, Any]:
         """Plain dicts, lists and numbers; JSON keeps every float exactly."""

@@ -71,6 +71,12 @@ class TargetEncoder:
             )
         return cls(kind=found, columns=columns, class_names=tuple(names))
 
+    def check_columns(self) -> None:
+        """Refuse targets without a column, and a class of several: no training has them."""
+        if not self.columns or (self.kind == "class" and len(self.columns) > 1):
+            wanted = "one column" if self.kind == "class" else "a column"
+            raise DataError(f"a {self.kind} target must have {wanted}, got {len(self.columns)}")
+
     @property
     def num_outputs(self) -> int:
         """Classes, labels or reals."""

@@ -17,6 +17,7 @@ from torch import Tensor
 from netwright.core.catalog import Catalog
 from netwright.core.errors import ConfigError
 from netwright.core.flat_record import from_plain, to_plain
+from netwright.data.encoder_checks import check_sizes
 from netwright.data.preprocessing import Preprocessor
 from netwright.data.text.catalog import load_tokenizer
 from netwright.data.text.tokenizer import PAD, UNK, Tokenizer
@@ -59,6 +60,10 @@ class TextEncoder(Preprocessor):
     def decode(self, inputs: Tensor) -> list[dict[str, str]]:
         """Tokens (N, T) as text."""
         return [{"text": self.tokenizer.decode(row)} for row in inputs.tolist()]
+
+    def check_numbers(self) -> None:
+        """Refuse a length that no text has."""
+        check_sizes("length", self.length)
 
     def to_json(self) -> dict[str, Any]:
         """Plain lists, numbers and text, with the tokenizer."""

@@ -15,6 +15,7 @@ from torch import Tensor
 
 from netwright.core.errors import DataError
 from netwright.core.flat_record import from_plain, to_plain
+from netwright.data.encoder_checks import check_positive, check_sizes
 from netwright.data.preprocessing import Preprocessor
 from netwright.data.spec import IGNORED, DataSpec
 from netwright.data.tables.raw_table import RawTable
@@ -116,6 +117,12 @@ class PairEncoder(Preprocessor):
             for reader, part in zip((self.source, self.target), parts, strict=True)
         ]
         return [dict(zip(self.columns, pair, strict=True)) for pair in zip(*written, strict=True)]
+
+    def check_numbers(self) -> None:
+        """Refuse lengths that no texts have."""
+        check_positive("source_length", self.source_length)
+        check_positive("target_length", self.target_length)
+        check_sizes("the lengths", self.source_length + self.target_length)
 
     def to_json(self) -> dict[str, Any]:
         """Plain text and numbers, both vocabularies among them."""

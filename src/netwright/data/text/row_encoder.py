@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Literal
 import torch
 from torch import Tensor
 
+from netwright.data.encoder_checks import check_count
 from netwright.data.spec import DataSpec
 from netwright.data.tables.raw_table import RawTable
 from netwright.data.tables.reading import is_table
@@ -88,10 +89,7 @@ class RowEncoder(TextEncoder):
     def encode_targets(self, source: Any) -> Tensor:
         """The targets of a table, or in a list or array: indices (N,), labels or reals (N, K)."""
         if is_table(source):
-            target = TargetEncoder(
-                kind=self.target, columns=self.target_columns, class_names=self.class_names
-            )
-            return target.encode(self.read(source))
+            return self._target.encode(self.read(source))
         if self.target == "class":
             return encode_classes(source, self.class_names)
         encode = encode_labels if self.target == "labels" else encode_reals
@@ -128,6 +126,20 @@ class RowEncoder(TextEncoder):
             }
             for row in inputs.cpu()
         ]
+
+    def check_numbers(self) -> None:
+        """Refuse a length that no text has, rows without a target, and weights of other words."""
+        super().check_numbers()
+        self._target.check_columns()
+        if self.inputs == "tf-idf":
+            check_count(self.tokenizer.size - len(SPECIALS), weights=self.weights)
+
+    @property
+    def _target(self) -> TargetEncoder:
+        """How the targets of a table are read."""
+        return TargetEncoder(
+            kind=self.target, columns=self.target_columns, class_names=self.class_names
+        )
 
     def _tokens(self, source: Any) -> list[list[int]]:
         return self.tokenizer.encode_all(self.read(source).column(self.column))

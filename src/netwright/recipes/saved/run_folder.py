@@ -278,6 +278,7 @@ class SavedModel:
             self.guess = torch.tensor(self.described["baseline"])
             for record in (self.spec, self.preprocessor):
                 check_fields(record)
+            self.preprocessor.check_numbers()
             self._check_fitting()
         except NetwrightError:
             raise
