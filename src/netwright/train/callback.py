@@ -2,13 +2,14 @@
 
 from collections.abc import Callable, Iterable, Mapping
 from types import FunctionType
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 from netwright.core.checks import nearest
 from netwright.core.errors import ConfigError
 from netwright.train.state import TrainState
 
 Hook = Callable[[TrainState], None]
+Part = Literal["none", "queued", "host"]
 EVENTS = (
     "on_fit_start",
     "on_epoch_start",
@@ -48,8 +49,21 @@ class Callback:
     def on_before_update(self, state: TrainState) -> None:
         """Gradients are there, the weights have not moved yet; L-BFGS calls it several times."""
 
+    def part_in_update(self, state: TrainState) -> Part:
+        """What `on_before_update` would do for the update at hand, where it is overridden.
+
+        none: nothing, so it need not be called. queued: it only puts work into the device's queue,
+        the same for every update, so it may be captured in a CUDA graph and is then called no more.
+        host: something else.
+        """
+        return "host"
+
     def on_step_end(self, state: TrainState) -> None:
-        """After an update; not between the batches that `accumulate` adds up."""
+        """After an update; not between the batches that `accumulate` adds up.
+
+        On CUDA an update may turn out a few updates later to be one of numbers that are not finite,
+        which moved nothing; `state.confirm()` waits until that is known of all so far.
+        """
 
     def on_evaluation(self, state: TrainState) -> None:
         """After validation was measured on the way: every `eval_every` updates, and at the last.
@@ -132,19 +146,26 @@ def _kind(value: object) -> str:
     return f"the class {value.__name__}" if isinstance(value, type) else type(value).__name__
 
 
+def overrides(callback: Callback, event: str) -> bool:
+    """Whether a callback has something to do at an event."""
+    if isinstance(callback, FunctionCallback):
+        return callback.event == event
+    return getattr(type(callback), event) is not getattr(Callback, event)
+
+
 def collect_hooks(callbacks: Iterable[Callback]) -> dict[str, list[Hook]]:
     """Event -> the callbacks that override it; a misspelt event is refused."""
     hooks: dict[str, list[Hook]] = {event: [] for event in EVENTS}
     for callback in callbacks:
-        kind = type(callback)
         if isinstance(callback, FunctionCallback):
             hooks[callback.event].append(callback.function)
             continue
+        kind = type(callback)
         for name in dir(kind):
             if name.startswith("on_") and name not in hooks:
                 hint = nearest(name, EVENTS) or f"; there are {', '.join(EVENTS)}"
                 raise ConfigError(f"{kind.__name__} has an unknown event {name!r}{hint}")
         for event in EVENTS:
-            if getattr(kind, event) is not getattr(Callback, event):
+            if overrides(callback, event):
                 hooks[event].append(getattr(callback, event))
     return hooks

@@ -11,6 +11,7 @@ from netwright.train.precision import Precision
 from netwright.train.setting_marks import ConvexSearch, Heeded, Resume, Typed
 from netwright.train.trackers.catalog import TRACKERS
 
+Capture = Literal["auto", "on", "off"]
 Policy = Literal["stop", "skip", "roll-back"]
 
 
@@ -116,6 +117,14 @@ class Hardware(Config):
             "not counted as training time; dropout then draws other random numbers"
         ),
     ] = False
+    capture: Annotated[
+        Capture,
+        Doc(
+            "capture an update as a CUDA graph, which starts all its kernels at once; auto: where "
+            "starting them takes longer than running them"
+        ),
+        Resume.FREE,
+    ] = "auto"
     channels_last: Annotated[
         bool | None,
         Doc("channels-last memory format; default: on CUDA in mixed precision"),

@@ -30,6 +30,10 @@ OF_EACH_RANK = ("random", "running", "recent", "gradients")  # ranks have the re
 PLACE = ("position", "accumulated", "running", "recent", "gradients")  # in a pass over some rows
 
 
+def nothing_to_confirm() -> None:
+    """Where each update is looked at before it is made."""
+
+
 @dataclass(kw_only=True)
 class TrainState:
     """The moving parts of a run.
@@ -66,8 +70,13 @@ class TrainState:
         random: generators' states that were loaded, until they are put in place.
         gradients: that were loaded, between two batches of one update, likewise.
         gradient_norms: of the update at hand, one a weight, where a callback measured them.
+        confirm: waits until all updates so far are known to be of finite numbers, and raises where
+            they are not; called before anything is recorded, saved or shown.
+        redo: computes the loss and the gradients of an update's batch once more; None where an
+            update has several, or is the caller's own.
         batch: the batch at hand.
         loss: the loss of the batch at hand.
+        notes: what should be said of the run in its results.
         unfinished_rows: rows at the end of the history that measure a pass which was stopped; they
             are shown, but not saved: the pass is measured again when it is whole.
         elapsed_before: seconds of training before this process.
@@ -104,8 +113,11 @@ class TrainState:
     random: dict[str, Any] | None = None
     gradients: dict[str, Tensor] = field(default_factory=dict)
     gradient_norms: list[Tensor] = field(default_factory=list)
+    confirm: Callable[[], None] = nothing_to_confirm
+    redo: Callable[[Batch], object] | None = None
     batch: Batch | None = None
     loss: Tensor = field(default_factory=lambda: torch.zeros(()))
+    notes: list[str] = field(default_factory=list)
     unfinished_rows: int = 0
     elapsed_before: float = 0.0
     compile_seconds: float = 0.0
@@ -159,6 +171,7 @@ class TrainState:
 
     def state_dict(self) -> dict[str, Any]:
         """All that a run in progress is: trees of tensors and plain values; nothing is copied."""
+        self.confirm()
         parts = self._parts().items()
         return {
             **{name: getattr(self, name) for name in COUNTERS},
@@ -239,6 +252,7 @@ class TrainState:
 
         It is the last look before a callback saves or chooses: weights that give NaN are not kept.
         """
+        self.confirm()
         now = self.elapsed
         for name, value in values.items():
             if not math.isfinite(value):

@@ -4,29 +4,37 @@ Shapes: B batch.
 """
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import closing, nullcontext
 from dataclasses import replace
 from functools import cache, partial
 from typing import Any
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from netwright.backprop.second_order import twice_differentiable
-from netwright.core.errors import RunError
+from netwright.core.errors import ConfigError
 from netwright.core.outputs import Output, logits_of
 from netwright.core.seeding import random_state, set_random_state
-from netwright.core.trees import Tree
 from netwright.data.dataset import Split
 from netwright.data.loading.loader import Batch, Loader
 from netwright.data.loading.worker_loader import build_loader
 from netwright.losses.penalty import Penalty, add_l2_slope, penalized
-from netwright.train.callback import Hook
+from netwright.train.callback import Callback, Hook, overrides
 from netwright.train.precision import autocast
 from netwright.train.settings import TrainConfig, pace_for
 from netwright.train.state import TrainState
 from netwright.train.update_shares import UpdateShares
+from netwright.train.updates.captured_update import CapturedUpdate, reason_against
+from netwright.train.updates.compiled_forward import compiled
+from netwright.train.updates.device_rates import build_rates
+from netwright.train.updates.finite_check import is_checked_on_device
+
+NEEDS_HOST = (
+    "it needs CUDA, one process, accumulate 1, precision fp32 or bf16-mixed and a fused kernel of "
+    "adam, adamw or sgd"
+)
 
 
 class UpdateStep:
@@ -54,6 +62,9 @@ class UpdateStep:
         self.precision, self.accumulate = config.precision, config.accumulate
         self.forward = compiled(state.model) if config.compile else state.model
         self.optimizer = config.rule
+        self.rates = build_rates(state)
+        self.captured: CapturedUpdate | None = None
+        self.takers: list[Callback] = []  # of a part in updates
         if state.scaler is not None:
             # torch's fused SGD, told to skip its first step, keeps a momentum that was never set:
             # let the scaler not call it at all.
@@ -90,6 +101,23 @@ class UpdateStep:
             torch.cuda.synchronize(state.device)
         return time.monotonic() - started
 
+    def allow_capture(self, callbacks: Sequence[Callback]) -> None:
+        """Let updates run as a CUDA graph, where nothing but queued work has a part in them.
+
+        Args:
+            callbacks: all of the run, which has begun.
+        """
+        state, asked = self.state, self.config.capture
+        if asked == "off" or (asked == "auto" and state.device.type != "cuda"):
+            return
+        self.takers = [one for one in callbacks if overrides(one, "on_before_update")]
+        can_wait = self.rates is not None and is_checked_on_device(state)
+        reason = reason_against(state.model, callbacks) if can_wait else NEEDS_HOST
+        if reason and asked == "on":
+            raise ConfigError(f"capture must be auto or off: {reason}")
+        if not reason:
+            self.captured = CapturedUpdate(state, self._queue_update, always=asked == "on")
+
     def __call__(self, batch: Batch, *, share: float, last: bool) -> Any:
         """Use one batch.
 
@@ -104,11 +132,18 @@ class UpdateStep:
         if self.optimizer.closure:
             return self._closure_update(batch)
         state.is_updating = last
+        if self.captured is not None and not self._is_looked_into():
+            return self._run_captured(self.captured, batch)
         output = self._backward(batch, share)
         state.accumulated += 1
         if last:
             self._update()
         return output
+
+    def redo(self, batch: Batch) -> None:
+        """Compute the loss and the gradients of a batch, which the hooks have had, once more."""
+        self.state.optimizer.zero_grad()
+        self._backward(batch, share=1.0)
 
     def _begin(self, batch: Batch, hooks: Sequence[Hook]) -> Batch:
         """The batch at hand, or what the hooks put in its place."""
@@ -135,6 +170,31 @@ class UpdateStep:
             state.step += 1
         state.optimizer.zero_grad()
         state.accumulated, state.is_updating = 0, False
+
+    def _is_looked_into(self) -> bool:
+        """Whether a callback has to see the update at hand between its kernels."""
+        return any(taker.part_in_update(self.state) == "host" for taker in self.takers)
+
+    def _run_captured(self, captured: CapturedUpdate, batch: Batch) -> Any:
+        state = self.state
+        if self.rates is not None:
+            self.rates.tell()
+        output = captured.run(batch)
+        state.schedule.step()
+        state.step += 1
+        state.is_updating = False
+        return output
+
+    def _queue_update(self, batch: Batch) -> Tensor | Output:
+        """All of an update that is the device's work."""
+        output = self._backward(batch, share=1.0)
+        self._add_penalty_slope()
+        for taker in self.takers:
+            if taker.part_in_update(self.state) == "queued":
+                taker.on_before_update(self.state)
+        self._move_weights()
+        self.state.optimizer.zero_grad()
+        return output
 
     def _forward(self, batch: Batch) -> tuple[Tensor | Output, Tensor]:
         """The output, and the loss without its penalty, which is left in the state too."""
@@ -163,7 +223,8 @@ class UpdateStep:
         """Step the optimizer; False where float16 overflowed and the step was skipped."""
         state = self.state
         if state.scaler is None:
-            state.optimizer.step()
+            with nullcontext() if self.rates is None else self.rates.in_use():
+                state.optimizer.step()
             return True
         before = state.scaler.get_scale()
         state.scaler.step(state.optimizer)
@@ -275,24 +336,3 @@ def with_noise(output: Tensor | Output, deviation: float) -> Tensor | Output:
     logits = logits_of(output)
     noisy = logits + deviation * torch.randn_like(logits)
     return replace(output, logits=noisy) if isinstance(output, Output) else noisy
-
-
-def compiled(model: nn.Module) -> Callable[[Tree], Tensor | Output]:
-    """The model's forward pass by torch.compile; the model itself stays as it is.
-
-    Each size of batch has code of its own: one code for all sizes would take over after the first
-    epoch's last batch, and a run that goes on from there might not compute the same bits.
-    """
-    run = torch.compile(model, dynamic=False)
-
-    def forward(inputs: Tree) -> Tensor | Output:
-        try:
-            output: Tensor | Output = run(inputs)
-        except torch._dynamo.exc.TorchDynamoException as error:
-            reason = str(error).splitlines()[0]
-            raise RunError(
-                f"the model cannot be compiled: {reason}; set compile to false"
-            ) from error
-        return output
-
-    return forward

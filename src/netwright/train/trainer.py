@@ -155,6 +155,7 @@ class Trainer:
             try:
                 self._call("on_fit_start", state)
                 self._take_up(state)
+                step.allow_capture(callbacks)
                 while not state.is_whole and not state.stop_reason:
                     if self._run_epoch(state, loader, step, shares, measuring):
                         state.epoch, state.position = state.epoch + 1, 0
@@ -239,7 +240,9 @@ class Trainer:
     def _step(self, state: TrainState, train: Split) -> UpdateStep:
         """One update by the task's loss, or by the caller's own step."""
         if self.own.training_step is None:
-            return UpdateStep(state, self.config, self._hooks, train)
+            step = UpdateStep(state, self.config, self._hooks, train)
+            state.redo = step.redo if self.config.accumulate == 1 else None
+            return step
         return OwnStep(state, self.config, self._hooks, train, self.own.training_step)
 
     def _measure_on_the_way(self, state: TrainState, measuring: Measuring) -> None:

@@ -93,7 +93,7 @@ def gradient_fit(prepared: Prepared, here: RunContext) -> Outcome:
         seconds=state.elapsed,
         compile_seconds=state.compile_seconds,
         finished=not state.is_cut_short,
-        notes=tuple(_describe_passed_over(state)),
+        notes=(*_describe_passed_over(state), *state.notes),
         layer_history=doctor.seen,
         ending=_ending(state, convergence),
         lr=None if prepared.own.optimizer is None else first_rate(state.optimizer),

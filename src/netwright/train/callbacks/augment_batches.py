@@ -27,6 +27,6 @@ class AugmentBatches(Callback):
         """Replace the batch at hand."""
         if state.batch is not None:
             seed = derive_seed(self.seed, "rank", state.ranks.rank)
-            state.batch = self.pipeline(
-                state.batch, seed, state.epoch, state.position, self.scratch
-            )
+            # A device that is not waited for has batches at hand that it has not computed yet.
+            scratch = self.scratch if state.device.type == "cpu" else None
+            state.batch = self.pipeline(state.batch, seed, state.epoch, state.position, scratch)

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from netwright.train.callback import Callback
+from netwright.train.callback import Callback, Part
 from netwright.train.state import TrainState
 
 
@@ -48,6 +48,10 @@ class ClipGradients(Callback):
 
     def __init__(self, *, norm: float | None = None, value: float | None = None) -> None:
         self.norm, self.value = norm, value
+
+    def part_in_update(self, state: TrainState) -> Part:
+        """The limits are the same for every update."""
+        return "queued"
 
     def on_before_update(self, state: TrainState) -> None:
         """Cut them."""

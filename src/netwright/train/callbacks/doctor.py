@@ -16,10 +16,10 @@ from netwright.core.finding import Finding
 from netwright.core.terminal.console import print_warning
 from netwright.core.trees import Tree, tensors_of
 from netwright.inspection.inside.unit_activity import UnitActivity, unit_activities
-from netwright.train.callback import Callback
-from netwright.train.callbacks.non_finite import find_culprit
+from netwright.train.callback import Callback, Part
 from netwright.train.precision import Precision, autocast
 from netwright.train.state import TrainState
+from netwright.train.updates.culprit import find_culprit
 from netwright.train.watching.layer_history import LayerHistory, LayerRow, Numbers
 from netwright.train.watching.layer_norms import LayerNorms
 from netwright.train.watching.symptoms import not_finite
@@ -64,10 +64,15 @@ class Doctor(Callback):
             remove_file(self.path)
         self.written = len(self.seen)
 
+    def part_in_update(self, state: TrainState) -> Part:
+        """Only some updates are watched."""
+        return "host" if self.is_on and _is_watched(state) else "none"
+
     def on_before_update(self, state: TrainState) -> None:
         """Gradients as they are before they are clipped, where the guard lets them pass."""
         if not self.is_on or not _is_watched(state) or state.skips_update:
             return
+        state.confirm()
         if self.norms is None:
             with autocast(self.precision, state.device):
                 self.norms = LayerNorms(state.model, _inputs_at_hand(state))

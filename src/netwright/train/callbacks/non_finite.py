@@ -1,20 +1,20 @@
 """Before NaN or infinity reaches the weights: name its batch and layer; stop, skip or go back."""
 
-import json
 import math
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from netwright.core.errors import RunError
-from netwright.core.outputs import Output, logits_of
-from netwright.core.trees import Tree, cuda_devices, tensors_of
-from netwright.train.callback import Callback
+from netwright.train.callback import Callback, Part
 from netwright.train.run_setting_groups import Policy
 from netwright.train.saving.snapshot import Snapshot
-from netwright.train.state import TrainState
+from netwright.train.state import TrainState, nothing_to_confirm
+from netwright.train.updates.culprit import diagnosis, first_cause
+from netwright.train.updates.finite_check import FiniteCheck, Moment, is_checked_on_device
 
 MOST_IN_A_ROW = 10  # updates that may be left out one after the other
 
@@ -28,7 +28,9 @@ class GuardNonFinite(Callback):
     where it takes the same way without the guilty batches.
 
     The weights never see such a number, on any device. All is added up to one number that is read
-    once an update; for that an accelerator is waited for.
+    once an update; for that an accelerator is waited for. Where the run is only to be stopped, and
+    the optimizer can leave updates out by a number on the device, nothing waits: the number is read
+    a few updates later, until when the weights stay as they were. See `updates/finite_check.py`.
 
     Args:
         policy: what to do.
@@ -42,6 +44,8 @@ class GuardNonFinite(Callback):
         self.before: list[Tensor] = []
         self.measured: dict[str, Any] = {}
         self.snapshot: Snapshot | None = None
+        self.check: FiniteCheck | None = None  # where the device itself leaves updates out
+        self.is_first = True
         self.found = ""  # what is wrong with a batch whose update is still to come
         self.in_a_row, self.last_bad = 0, (0, 0)
 
@@ -54,15 +58,31 @@ class GuardNonFinite(Callback):
             weight for group in state.optimizer.param_groups for weight in group["params"]
         ]
         self.buffers, self.before = list(state.model.buffers()), []
+        self.check, self.is_first = None, True
+        if self.policy == "stop" and is_checked_on_device(state):
+            self.check = FiniteCheck(state, self.buffers)
+            state.optimizer.found_inf = self.check.bad  # type: ignore[attr-defined]
+            state.confirm = partial(self.check.confirm, state)
 
     def on_epoch_start(self, state: TrainState) -> None:
         """Keep what there may be a way back to."""
         if self.policy == "roll-back":
             self.snapshot = Snapshot.of(state, self.watched)
-        self._keep(state)
+        if self.check is None:
+            self._keep(state)
+
+    def part_in_update(self, state: TrainState) -> Part:
+        """With a number on the device, nothing is read before the update."""
+        return "host" if self.check is None else "queued"
 
     def on_before_update(self, state: TrainState) -> None:
         """Refuse to step on what is not finite."""
+        if self.check is not None:
+            self.check.look(state.loss, self._grads())
+            if self.is_first:  # a momentum that is begun by no update would be noise
+                self.is_first = False
+                state.confirm()
+            return
         here = (state.epoch, state.position)
         if not self._looks_bad(state):
             if here > self.last_bad:  # not where a roll-back takes the same way again
@@ -70,7 +90,7 @@ class GuardNonFinite(Callback):
             return
         if self.policy == "stop" or self.in_a_row == MOST_IN_A_ROW:
             many = f"{self.in_a_row} updates in a row were skipped; " if self.in_a_row else ""
-            sentence = many + _first_cause(state, self.found or _diagnosis(state))
+            sentence = many + first_cause(state, self.found or diagnosis(state))
             self._put_back(state)
             raise RunError(sentence)
         self.in_a_row, self.last_bad, self.found = self.in_a_row + 1, here, ""
@@ -80,13 +100,25 @@ class GuardNonFinite(Callback):
 
     def on_batch_end(self, state: TrainState) -> None:
         """Undo what bad batches did; between those of one update the loss is looked at here."""
-        if state.skips_update:
+        if self.check is not None:
+            self.check.note(Moment.of(state))
+            self.check.refuse(state, self.check.first_bad())
+        elif state.skips_update:
             self._go_back(state)
         elif not state.accumulated:
             self._keep(state)
         elif not math.isfinite(state.loss.item()):
-            self.found = self.found or _diagnosis(state)
+            self.found = self.found or diagnosis(state)
             self._put_back(state)  # the run may be saved before the update is left out
+
+    def on_fit_end(self, state: TrainState) -> None:
+        """Nothing is left unread."""
+        state.confirm()
+        self._let_go(state)
+
+    def on_abort(self, state: TrainState) -> None:
+        """Leave the optimizer as it was."""
+        self._let_go(state)
 
     def state_dict(self) -> dict[str, Any]:
         """How many updates were left out in a row, and where the last of them was."""
@@ -96,6 +128,14 @@ class GuardNonFinite(Callback):
         """Take back what `state_dict` gave."""
         epoch, position = values["last_bad"]
         self.in_a_row, self.last_bad = int(values["in_a_row"]), (int(epoch), int(position))
+
+    def _let_go(self, state: TrainState) -> None:
+        if self.check is not None:
+            del state.optimizer.found_inf  # type: ignore[attr-defined]
+            state.confirm, self.check = nothing_to_confirm, None
+
+    def _grads(self) -> list[Tensor]:
+        return [weight.grad for weight in self.learned if weight.grad is not None]
 
     def _go_back(self, state: TrainState) -> None:
         if self.snapshot is None:
@@ -131,81 +171,10 @@ class GuardNonFinite(Callback):
     def _is_finite(self, state: TrainState) -> bool:
         if state.scaler is not None:  # it looks at the gradients itself, and skips the step
             return math.isfinite(state.loss.item())
-        grads = [weight.grad for weight in self.learned if weight.grad is not None]
+        grads = self._grads()
         state.gradient_norms = list(torch._foreach_norm(grads))
         sizes = [size.float() for size in (state.loss, *state.gradient_norms)]
         if math.isfinite(torch.stack(sizes).sum().item()):
             return True
         # The square of 1e20 is infinite in float32: look closer before anything is refused.
         return all(bool(values.isfinite().all()) for values in (state.loss, *grads))
-
-
-def _first_cause(state: TrainState, sentence: str) -> str:
-    """What the first rank says that has the cause: gradients are bad on all, a loss on its own."""
-    own = json.dumps([not bool(state.loss.isfinite()), sentence])
-    told = [json.loads(part) for part in state.ranks.gather(own.encode())]
-    guilty = next((rank for rank, (is_guilty, _) in enumerate(told) if is_guilty), 0)
-    cause: str = told[guilty][1]
-    return cause if state.ranks.is_alone else f"rank {guilty}: {cause}"
-
-
-def _diagnosis(state: TrainState) -> str:
-    batch = state.batch
-    rows = [] if batch is None else batch.rows[:5].tolist()
-    where = f"step {state.step + 1}, epoch {state.epoch + 1}, batch {state.position}"
-    return (
-        f"non-finite value at {where} (rows {rows} ...): {find_culprit(state)}; "
-        f"the learning rate is {state.lr:g}, a smaller one often helps"
-    )
-
-
-def find_culprit(state: TrainState) -> str:
-    """The first that is not finite, along the way: input, target, weight, layer, loss, gradient."""
-    batch = state.batch
-    if batch is None:
-        return "the loss is not finite"
-    parts = [("inputs", part) for part in tensors_of(batch.inputs)]
-    for what, values in (*parts, ("targets", batch.targets)):
-        bad = ~values.isfinite().reshape(len(values), -1).all(dim=1)  # (B,)
-        if bool(bad.any()):
-            return f"the {what} of row {int(batch.rows[bad][0])} are not finite"
-    for name, parameter in state.model.named_parameters():
-        if not bool(parameter.isfinite().all()):
-            return f"the weight {name!r} is not finite"
-    layer = None if state.task.unmeasured else _first_bad_layer(state.model, batch.inputs)
-    if layer is not None:
-        return f"the output of layer {layer!r} is not finite"
-    return _bad_loss_or_gradient(state)
-
-
-def _bad_loss_or_gradient(state: TrainState) -> str:
-    if not bool(state.loss.isfinite()):
-        return "outputs are finite, the loss is not"
-    for name, parameter in state.model.named_parameters():
-        if parameter.grad is not None and not bool(parameter.grad.isfinite().all()):
-            return f"the loss is finite, the gradient of {name!r} is not"
-    return "it could not be reproduced"
-
-
-def _first_bad_layer(model: nn.Module, inputs: Tree) -> str | None:
-    """The innermost module whose output is the first that is not finite: children end first."""
-    found: list[str] = []
-
-    def watch(name: str) -> Any:
-        def look(module: nn.Module, given: Any, output: Any) -> None:
-            if isinstance(output, Tensor | Output) and not bool(logits_of(output).isfinite().all()):
-                found.append(name)
-
-        return look
-
-    handles = [
-        part.register_forward_hook(watch(name or "model")) for name, part in model.named_modules()
-    ]
-    try:
-        draws = torch.random.fork_rng(cuda_devices(inputs))  # the run may go on: draw nothing
-        with torch.no_grad(), draws:
-            model(inputs)
-    finally:
-        for handle in handles:
-            handle.remove()
-    return found[0] if found else None

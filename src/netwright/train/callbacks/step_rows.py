@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from netwright.core.peak_memory import peak_memory
-from netwright.train.callback import Callback
+from netwright.train.callback import Callback, Part
 from netwright.train.state import TrainState
 from netwright.train.tasks.per_token import PerToken
 from netwright.train.watching.history import STEP
@@ -56,9 +56,13 @@ class StepRows(Callback):
         self.last = state.step
         self._mark(state)
 
+    def part_in_update(self, state: TrainState) -> Part:
+        """Only some updates get a row."""
+        return "host" if self._gets_row(state) else "none"
+
     def on_before_update(self, state: TrainState) -> None:
         """The gradients before they are clipped, and the rate, of an update that gets a row."""
-        if (state.step + 1) % self.every == 0:
+        if self._gets_row(state):
             self.norm, self.lr = gradient_norm(state), state.lr
 
     def on_step_end(self, state: TrainState) -> None:
@@ -67,6 +71,9 @@ class StepRows(Callback):
             self._write(state)
         if not self.is_chosen:
             self._choose(state)
+
+    def _gets_row(self, state: TrainState) -> bool:
+        return (state.step + 1) % self.every == 0
 
     def _write(self, state: TrainState) -> None:
         losses = state.recent.sum()

@@ -1,0 +1,1 @@
+"""Parts of one update of the weights that stay on the device."""

@@ -1,0 +1,57 @@
+"""Learning rates as numbers on the device, so that a recorded update takes those of today.
+
+torch's fused kernels read a rate from the device in float32. Every update of a run reads it there,
+recorded or not: the bits are the same.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import torch
+
+from netwright.train.state import TrainState
+from netwright.train.updates.finite_check import is_fused
+
+KINDS = (torch.optim.Adam, torch.optim.AdamW, torch.optim.SGD)  # whose kernels read a rate there
+
+
+class DeviceRates:
+    """The rates of an optimizer's groups on its device.
+
+    Args:
+        optimizer: whose settings stay plain numbers.
+        device: of its weights.
+    """
+
+    def __init__(self, optimizer: torch.optim.Optimizer, device: torch.device) -> None:
+        self.optimizer = optimizer
+        self.tensors = [torch.zeros((), device=device) for _ in optimizer.param_groups]
+        self.told: list[float] = [0.0] * len(self.tensors)
+
+    def tell(self) -> None:
+        """Bring the rates to the device that have changed; nothing waits for it."""
+        for index, group in enumerate(self.optimizer.param_groups):
+            if group["lr"] != self.told[index]:
+                self.told[index] = group["lr"]
+                self.tensors[index].fill_(group["lr"])
+
+    @contextmanager
+    def in_use(self) -> Iterator[None]:
+        """For a block, the optimizer reads its rates on the device."""
+        self.tell()
+        groups = self.optimizer.param_groups
+        plain = [group["lr"] for group in groups]
+        for group, rate in zip(groups, self.tensors, strict=True):
+            group["lr"] = rate
+        try:
+            yield
+        finally:
+            for group, rate in zip(groups, plain, strict=True):
+                group["lr"] = rate
+
+
+def build_rates(state: TrainState) -> DeviceRates | None:
+    """The rates of a run on CUDA whose optimizer can read them there; else None."""
+    if state.device.type != "cuda" or state.scaler or not is_fused(state.optimizer, KINDS):
+        return None
+    return DeviceRates(state.optimizer, state.device)

@@ -1,0 +1,237 @@
+"""An update as a CUDA graph: the bits of its kernels one by one, only where nothing is missed."""
+
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor, nn
+
+from netwright.core.errors import ConfigError, RunError
+from netwright.train.callback import Callback, FunctionCallback
+from netwright.train.callbacks.clip_gradients import ClipGradients
+from netwright.train.callbacks.doctor import Doctor
+from netwright.train.callbacks.non_finite import GuardNonFinite
+from netwright.train.callbacks.step_rows import StepRows
+from netwright.train.callbacks.weight_noise import WeightNoise
+from netwright.train.state import TrainState
+from netwright.train.step import UpdateStep
+from netwright.train.updates import captured_update
+from netwright.train.updates.captured_update import CapturedUpdate, reason_against
+from tests.train.toy_runs import assert_same, copy_of, toy_data, toy_fit, toy_net, toy_trainer
+
+needs_cuda = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs CUDA")
+ROWS, BATCH = 42, 4  # the last batch of an epoch is smaller
+
+
+@pytest.fixture
+def updates(monkeypatch: pytest.MonkeyPatch) -> list[CapturedUpdate]:
+    """What was captured, of all runs of a test."""
+    made: list[CapturedUpdate] = []
+    allow = UpdateStep.allow_capture
+
+    def keep(step: UpdateStep, callbacks: Any) -> None:
+        allow(step, callbacks)
+        if step.captured is not None:
+            made.append(step.captured)
+
+    monkeypatch.setattr(UpdateStep, "allow_capture", keep)
+    return made
+
+
+def run(capture: str, **settings: Any) -> tuple[TrainState, dict[str, Tensor]]:
+    """Five epochs on CUDA with everything that a run has beside its updates."""
+    calls = [GuardNonFinite(), StepRows(5), Doctor(None)]
+    given: dict[str, Any] = {"device": "cuda", "epochs": 5, "batch_size": BATCH, **settings}
+    net = toy_net(batch_norm=True, dropout=0.3)
+    state = toy_fit(net, toy_data(rows=ROWS), callbacks=calls, capture=capture, **given)
+    return state, copy_of(net)
+
+
+@needs_cuda
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"optimizer": "adam"},
+        {"optimizer": "adamw", "weight_decay": 0.1, "schedule": "cosine", "warmup": 5},
+        {"optimizer": "momentum", "clip_norm": 0.5, "l2": 0.01},
+        {"optimizer": "sgd", "lr": 0.1, "output_noise": 0.1},
+        {"optimizer": "nesterov", "precision": "bf16-mixed", "average": "exponential"},
+        {"optimizer": "adam", "input_noise": 0.1, "label_noise": 0.1},
+    ],
+    ids=lambda settings: settings["optimizer"],
+)
+def test_a_graph_gives_the_bits_of_its_kernels_one_by_one(
+    settings: dict[str, Any], updates: list[CapturedUpdate]
+) -> None:
+    with_graph, weights = run("on", **settings)
+    without, wanted = run("off", **settings)
+    assert len(updates) == 1
+    assert updates[0].started > 20
+    assert_same(weights, wanted)
+    assert_same(with_graph.optimizer.state_dict()["state"], without.optimizer.state_dict()["state"])
+    rows = [[(row.key, row.value) for row in state.history] for state in (with_graph, without)]
+    same = {"step/samples_per_second", "step/memory"}
+    kept = [[pair for pair in found if pair[0] not in same] for found in rows]
+    assert kept[0] == kept[1]
+
+
+@needs_cuda
+def test_bits_are_the_same_where_another_update_is_the_first_by_graph(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    _, wanted = run("on")
+    monkeypatch.setattr(captured_update, "WARM", 11)
+    assert_same(run("on")[1], wanted)
+
+
+@needs_cuda
+def test_a_bad_batch_in_a_graph_moves_nothing_and_is_named(updates: list[CapturedUpdate]) -> None:
+    net = toy_net(batch_norm=True)
+    good: dict[str, Tensor] = {}
+
+    class Spoil(Callback):
+        def on_step_end(self, state: TrainState) -> None:
+            if state.step == 14:
+                good.update(copy_of(state.model))
+                data.train.inputs[:] = float("nan")
+
+    data = toy_data(rows=ROWS, val=0).to(torch.device("cuda"))
+    trainer = toy_trainer(
+        data, callbacks=[GuardNonFinite(), Spoil()], device="cuda", epochs=9, capture="on"
+    )
+    state = trainer.start(net, data)
+    with pytest.raises(RunError, match=r"at step 15, epoch 2, batch 4 .* the inputs of row"):
+        trainer.fit(state, data)
+    assert updates[0].started > 5
+    assert_same(copy_of(net), good)
+    assert state.step == 14
+
+
+class Other(nn.Module):
+    """A caller's own layer."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        return x
+
+
+class Looks(Callback):
+    """Wants to see every update."""
+
+    def on_before_update(self, state: TrainState) -> None:
+        self.seen = state.step
+
+
+def test_what_does_more_than_start_kernels_is_not_captured() -> None:
+    net = toy_net()
+    assert reason_against(net, [ClipGradients(norm=1.0), Looks()]) == ""
+    assert "Other may do more" in reason_against(nn.Sequential(net, Other()), [])
+    assert "on_batch_start" in reason_against(
+        net, [FunctionCallback("on_batch_start", lambda state: None)]
+    )
+    net[0].register_forward_hook(lambda *_: None)
+    assert "Linear may do more" in reason_against(net, [])
+
+
+def test_a_callback_that_changes_more_than_the_batch_is_named() -> None:
+    noise = WeightNoise(0.1, seed=0)
+    assert reason_against(toy_net(), [noise]) == "WeightNoise has a part in each batch"
+
+
+@needs_cuda
+def test_a_callback_that_looks_at_all_updates_sees_all(updates: list[CapturedUpdate]) -> None:
+    looks = Looks()
+    state = toy_fit(
+        toy_net(),
+        toy_data(rows=ROWS),
+        callbacks=[GuardNonFinite(), looks],
+        device="cuda",
+        epochs=3,
+        capture="on",
+    )
+    assert looks.seen == state.step - 1
+    assert updates[0].started == 0
+
+
+@pytest.mark.parametrize("settings", [{"device": "cpu"}, {"device": "cpu", "optimizer": "lion"}])
+def test_where_it_was_asked_for_and_cannot_be_the_reason_is_told(settings: dict[str, Any]) -> None:
+    with pytest.raises(ConfigError, match="capture must be auto or off: it needs CUDA"):
+        toy_fit(toy_net(), toy_data(), capture="on", **settings)
+
+
+@needs_cuda
+def test_what_cannot_be_captured_runs_on_and_says_why() -> None:
+    data = toy_data(rows=ROWS)
+    trainer = toy_trainer(data, callbacks=[GuardNonFinite()], device="cuda", epochs=4, capture="on")
+    task = trainer.task
+    whole = type(task).loss
+
+    def reads(output: Any, batch: Any) -> Tensor:
+        loss = whole(task, output, batch)
+        assert loss.item() > 0  # waits
+        return loss
+
+    object.__setattr__(task, "loss", reads)
+    net = toy_net(dropout=0.3)
+    state = trainer.start(net, data)
+    trainer.fit(state, data)
+    assert state.is_whole
+    assert "no CUDA graph was captured of an update" in state.notes[0]
+    plain = toy_net(dropout=0.3)
+    toy_fit(plain, data, callbacks=[GuardNonFinite()], device="cuda", epochs=4, capture="off")
+    assert_same(copy_of(net), copy_of(plain))
+
+
+@needs_cuda
+def test_an_update_that_the_device_is_busy_with_is_not_captured() -> None:
+    state = toy_trainer(toy_data(), device="cuda").start(toy_net(), toy_data())
+    weights = torch.randn(4096, 4096, device="cuda")
+
+    def long(batch: Any) -> Tensor:
+        out = weights
+        for _ in range(20):
+            out = out @ weights
+        return out
+
+    update = CapturedUpdate(state, long)
+    batch: Any = (torch.zeros(2, device="cuda"),)
+    for _ in range(captured_update.WARM + 2):
+        update.run(batch)
+    assert not update.pays
+    assert update.graph is None
+
+
+class NoWait(Callback):
+    """Lets any operation fail that makes the host wait for the device, after the first update."""
+
+    only_changes_batch = True
+
+    def on_batch_start(self, state: TrainState) -> None:
+        if state.step:
+            torch.cuda.set_sync_debug_mode("error")
+
+    def on_batch_end(self, state: TrainState) -> None:
+        if state.position == state.steps_per_epoch:
+            torch.cuda.set_sync_debug_mode("default")
+
+    def on_abort(self, state: TrainState) -> None:
+        torch.cuda.set_sync_debug_mode("default")
+
+
+@needs_cuda
+@pytest.mark.filterwarnings("ignore:Synchronization debug mode")
+@pytest.mark.parametrize("capture", ["on", "off"])
+@pytest.mark.parametrize("target", ["class", "labels", "real"])
+def test_nothing_waits_for_the_device_in_an_epoch(target: Any, capture: str) -> None:
+    calls = [GuardNonFinite(), NoWait()]
+    settings = {"device": "cuda", "epochs": 3, "capture": capture, "clip_norm": 1.0}
+    data = toy_data(target, rows=ROWS)
+    state = toy_fit(toy_net(batch_norm=True), data, callbacks=calls, **settings)
+    assert state.is_whole
+
+
+@needs_cuda
+@pytest.mark.filterwarnings("ignore:Synchronization debug mode")
+def test_a_guard_that_waits_is_seen_by_that_test() -> None:
+    calls = [GuardNonFinite("skip"), NoWait()]
+    with pytest.raises(RuntimeError, match="synchronizing"):
+        toy_fit(toy_net(), toy_data(rows=ROWS), callbacks=calls, device="cuda", epochs=1)
