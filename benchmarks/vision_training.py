@@ -4,6 +4,7 @@ Measured: residual networks, images held as bytes on the device, shifted by up t
 mirrored, Nesterov's momentum, the channels of a pixel together in memory; on CUDA in bfloat16.
 
     resnet20   32 x 32, batches of 256          resnet18, resnet50   224 x 224, batches of 128, CUDA
+    resnet9    32 x 32, batches of 512, CUDA
 
     by-hand       bytes are indexed, shifted and mirrored where they lie, the batch is then scaled
     torchvision   the same with torchvision's network (by-hand has netwright's, as netwright has)
@@ -63,7 +64,8 @@ COLUMNS = {
 
 
 ON_CUDA = {
-    "resnet20": Setting(32, 256, 100),
+    "resnet20": Setting(32, 256, 400),
+    "resnet9": Setting(32, 512, 200),
     "resnet18": Setting(224, 128, 20),
     "resnet50": Setting(224, 128, 20),
 }
@@ -79,6 +81,7 @@ def parser() -> argparse.ArgumentParser:
     options.add_argument("--models", default="resnet20,resnet50", help="a,b (resnet20,resnet50)")
     options.add_argument("--small", action="store_true", help="a few tiny images, on the CPU")
     options.add_argument("--no-compile", action="store_true", help="leave torch.compile out")
+    options.add_argument("--only", help="contestants beside those by hand: a,b")
     options.add_argument("--workers", type=int, help="of the dataloader; one a core, at most 16")
     options.add_argument("--threads", type=int, help="of the CPU; all unless told")
     add_json_option(options)
@@ -189,6 +192,9 @@ def main() -> None:
     cores = len(os.sched_getaffinity(0))
     workers = min(MOST_WORKERS, cores) if options.workers is None else options.workers
     contestants = [one for one in CONTESTANTS if not (one.compiles and options.no_compile)]
+    if options.only:
+        kept = {YARDSTICK, COMPILED, *options.only.split(",")}
+        contestants = [one for one in contestants if one.name in kept]
     for model in wanted:
         if model not in known:
             print(f"{model} is left out: it takes a graphics card", file=sys.stderr)
