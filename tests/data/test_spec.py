@@ -1,6 +1,7 @@
 """The spec: what it counts, and its way through JSON."""
 
 import json
+from dataclasses import replace
 
 import hypothesis.strategies as st
 import pytest
@@ -57,3 +58,9 @@ def test_a_model_says_one_thing_of_an_example_or_of_each_pixel_or_token() -> Non
         inputs="pairs", input_shape=(7,), target="tokens", num_outputs=9, source_length=4
     )
     assert pairs.output_shape == (3, 9)
+
+
+def test_outputs_have_the_names_of_the_classes_or_numbers() -> None:
+    bare = DataSpec(inputs="features", input_shape=(2,), target="class", num_outputs=3)
+    assert bare.output_names == ("0", "1", "2")
+    assert replace(bare, class_names=("a", "b", "c")).output_names == ("a", "b", "c")

@@ -79,6 +79,11 @@ class DataSpec:
         return math.prod(self.input_shape)
 
     @property
+    def output_names(self) -> tuple[str, ...]:
+        """What the outputs are called: the classes or labels, by number where they have no name."""
+        return self.class_names or tuple(map(str, range(self.num_outputs)))
+
+    @property
     def output_shape(self) -> tuple[int, ...]:
         """The shape of what a model says of one example: once, or of each pixel or token."""
         if self.target == "mask":

@@ -225,6 +225,14 @@ def test_a_threshold_divides_two_classes() -> None:
         check_asked(spec_of("labels"), threshold=-1)
 
 
+def test_outputs_without_names_are_told_by_number() -> None:
+    encoder = ArrayEncoder(input_shape=(2,), target="class", num_outputs=2)
+    values = torch.tensor([[0.1, 0.9], [0.8, 0.2]])
+    assert in_words(values, np.zeros((2, 2)), spec_of("class"), encoder).tolist() == [1, 0]
+    labels = in_words(values, pd.DataFrame({"x": [0, 0]}), spec_of("labels"), encoder)
+    assert labels.to_dict("list") == {"0": [0, 1], "1": [1, 0]}
+
+
 def test_a_language_model_is_sent_to_generate() -> None:
     with pytest.raises(
         ConfigError, match=r"no label to predict: use `netwright generate RUN PROMPT`"

@@ -112,7 +112,11 @@ def test_a_taken_name_gets_a_number(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("change", "reason"),
-    [({"spec": [1, 2]}, "list"), ({"baseline": 7}, "a baseline that is not a list")],
+    [
+        ({"spec": [1, 2]}, "list"),
+        ({"baseline": 7}, "a baseline that is not a list"),
+        ({"baseline": [1.0]}, "a baseline of shape"),
+    ],
 )
 def test_a_forged_model_is_refused_by_its_folder(
     moons_run: nw.Run, tmp_path: Path, change: dict[str, Any], reason: str

@@ -57,6 +57,16 @@ class SeriesEncoder(Preprocessor):
         """One name for each number of a step."""
         return self.past.feature_names + (self.known.feature_names if self.known else ())
 
+    @property
+    def input_shape(self) -> tuple[int, int]:
+        """(T, F)."""
+        return self.window, len(self.feature_names)
+
+    @property
+    def class_names(self) -> tuple[str, ...]:
+        """The classes in the order of the outputs; empty for reals."""
+        return self.past.class_names
+
     def reading(self, **settings: str) -> "SeriesEncoder":
         """The same for files that are written otherwise."""
         return replace(self, past=self.past.reading(**settings))
@@ -147,7 +157,7 @@ class SeriesEncoder(Preprocessor):
         self.past.check_numbers()
         if self.known is not None:
             self.known.check_numbers()
-        check_sizes("window", self.window, len(self.feature_names))
+        check_sizes("window", *self.input_shape)
         check_positive("horizon", self.horizon)
 
     def to_json(self) -> dict[str, Any]:

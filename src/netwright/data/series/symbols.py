@@ -44,6 +44,11 @@ class SymbolEncoder(Preprocessor):
     length: int
     class_names: tuple[str, ...]
 
+    @property
+    def input_shape(self) -> tuple[int]:
+        """(T,)."""
+        return (self.length,)
+
     def read(self, source: Any) -> Any:
         """The lines of a file; all else as it is."""
         if not isinstance(source, str | Path):
@@ -88,7 +93,7 @@ class SymbolEncoder(Preprocessor):
 
     def check_numbers(self) -> None:
         """Refuse a length that no text has."""
-        check_sizes("length", self.length)
+        check_sizes("length", *self.input_shape)
 
     def to_json(self) -> dict[str, Any]:
         """Plain text, numbers and lists."""

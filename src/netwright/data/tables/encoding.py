@@ -72,6 +72,11 @@ class TableEncoder(Preprocessor):
         return tuple(name for feature in self.features for name in feature.feature_names())
 
     @property
+    def class_names(self) -> tuple[str, ...]:
+        """The classes or labels in the order of the outputs; empty for reals."""
+        return self.target.class_names
+
+    @property
     def id_columns(self) -> tuple[str, ...]:
         """The columns that name rows, which training left out."""
         return tuple(column.name for column in self.summaries if column.kind == "id")

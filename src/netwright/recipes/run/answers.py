@@ -118,11 +118,11 @@ def in_words(
         chosen = (
             values.argmax(dim=1) if threshold is None else is_yes(values[:, 1], threshold).long()
         )
-        labels = class_labels(spec.class_names, spec.class_type)[chosen.numpy()]
+        labels = class_labels(spec.output_names, spec.class_type)[chosen.numpy()]
         return like(source, labels, [*spec.target_names, "prediction"][:1])
     if spec.target == "labels":
         said = is_yes(values, THRESHOLD if threshold is None else threshold)
-        return like(source, said.long().numpy(), spec.class_names)
+        return like(source, said.long().numpy(), spec.output_names)
     reals = values.numpy()
     return like(source, reals[:, 0] if reals.shape[1] == 1 else reals, spec.target_names)
 

@@ -126,7 +126,7 @@ class Run(RunRecord):
     def predict_proba(self, source: Any) -> Any:
         """Probabilities (N, C), of masks (N, C, I, J), in the order of `spec.class_names`."""
         check_asked(self.spec, proba=True)
-        return like(source, self.predictions(source).numpy(), self.spec.class_names)
+        return like(source, self.predictions(source).numpy(), self.spec.output_names)
 
     def predictions(self, source: Any) -> Tensor:
         """What the model says of raw inputs, a tensor.

@@ -46,6 +46,7 @@ from netwright.data.spec import DataSpec
 from netwright.recipes.plan.recipe import Recipe
 from netwright.recipes.plan.recipe_file import to_yaml
 from netwright.recipes.saved.environment import describe_environment
+from netwright.recipes.saved.fitting_parts import check_fitting
 from netwright.recipes.saved.known_files import MODEL, RUN
 from netwright.train.saving.checkpoint_store import newest_good
 from netwright.train.saving.packing import stored_tensors
@@ -279,21 +280,13 @@ class SavedModel:
             for record in (self.spec, self.preprocessor):
                 check_fields(record)
             self.preprocessor.check_numbers()
-            self._check_fitting()
+            check_fitting(self.spec, self.preprocessor, self.task, self.guess)
         except NetwrightError:
             raise
         except Exception as error:  # whatever a forged description makes them stumble over
             raise DataError(
                 f"{folder} does not contain a valid saved model: {error!r:.100}"
             ) from None
-
-    def _check_fitting(self) -> None:
-        """Refuse parts that are whole by themselves, and not of one model."""
-        names = getattr(self.preprocessor, "feature_names", None)
-        if names is not None and self.spec.input_shape[-1:] != (len(names),):
-            raise ValueError(f"rows of {len(names)} numbers for inputs {self.spec.input_shape}")
-        if not self.guess.ndim:
-            raise ValueError("a baseline that is not a list")
 
 
 def read_weights(run: Path) -> dict[str, Tensor]:

@@ -265,7 +265,7 @@ def answer(
     """One mapping a row: the prediction, and with `proba` the probability of each class."""
     labels = run.predict(rows, threshold=threshold)
     spec = run.spec
-    names = list(spec.class_names if spec.target == "labels" else spec.target_names)
+    names = list(spec.output_names if spec.target == "labels" else spec.target_names)
     if spec.target == "class" or not names:
         names = names[:1] or ["prediction"]
     columns = labels.reshape(len(labels), -1)
@@ -277,7 +277,7 @@ def answer(
             given.update(
                 {
                     f"p({name})": round(share, 6)
-                    for name, share in zip(spec.class_names, shares, strict=True)
+                    for name, share in zip(spec.output_names, shares, strict=True)
                 }
             )
     return answers
