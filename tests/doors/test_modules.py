@@ -185,12 +185,42 @@ def test_a_model_of_transformers_takes_its_batch_by_name_and_its_own_loss(tmp_pa
     def loader() -> Any:
         return torch.utils.data.DataLoader(items, batch_size=8)  # type: ignore[arg-type]
 
-    for given in ({}, {"training_step": own_loss}):
+    for given in ({}, {"loss": "model"}, {"training_step": own_loss}):
         hugging = Door(
             given=lambda given=given: {"data": loader(), "validation": loader(), **given},  # type: ignore[misc]
             new=None,
             model=model,
             settings={"batch_size": None},
         )
-        run = check_door(hugging, tmp_path / str(len(given)))
+        run = check_door(hugging, tmp_path / "-".join(given))
         assert "classifier.weight" in run.model.state_dict()
+
+
+@pytest.mark.slow
+def test_a_language_model_of_transformers_learns_by_its_own_loss(tmp_path: Path) -> None:
+    transformers = pytest.importorskip("transformers")
+    (tmp_path / "text.txt").write_text("the quick brown fox jumps over the lazy dog. " * 20)
+    config = transformers.GPT2Config(
+        vocab_size=32, n_positions=8, n_embd=8, n_layer=1, n_head=2,
+        bos_token_id=None, eos_token_id=None,
+    )  # fmt: skip
+
+    def model() -> Any:
+        with seeded(0):
+            return transformers.GPT2LMHeadModel(config)
+
+    run = check_door(
+        Door(
+            given=lambda: {"data": tmp_path / "text.txt", "loss": "model"},
+            new=None,
+            model=model,
+            settings={"window": 8},
+        ),
+        tmp_path,
+    )
+    batch = run.data.train.inputs[:4]
+    own = run.model(run.task.inputs(Batch(batch, run.data.train.targets[:4], None, batch)))
+    hers: Any = run.model.own
+    hers = hers(input_ids=batch, labels=batch)
+    assert torch.equal(own.whole.loss, hers.loss)
+    assert run.evaluate()["perplexity"] > 1

@@ -54,7 +54,7 @@ def measure_quickly(
         for index, batch in enumerate(loader.epoch(0)):
             if loader.sizes(index)[0] == 0:  # a small last batch has nothing for this rank
                 continue
-            output: Tensor | Output = model(batch.inputs)
+            output: Tensor | Output = model(task.inputs(batch))
             count = task.counted(batch.targets)
             loss += count * task.loss(output, batch)
             counted += count
@@ -106,7 +106,7 @@ def evaluate_rows(model: nn.Module, split: Split, task: Task, *, workers: int = 
     compared, seen = [], Seen()
     with evaluating(model), closing(_loader(split, task, workers)) as loader:
         for batch in loader.epoch(0):
-            output: Tensor | Output = model(batch.inputs)
+            output: Tensor | Output = model(task.inputs(batch))
             count = torch.as_tensor(task.counted(batch.targets)).cpu()
             loss += count * task.loss(output, batch).cpu()
             counted += count

@@ -200,7 +200,7 @@ class UpdateStep:
         """The output, and the loss without its penalty, which is left in the state too."""
         state = self.state
         with autocast(self.precision, state.device):
-            output: Tensor | Output = self.forward(batch.inputs)
+            output: Tensor | Output = self.forward(state.task.inputs(batch))
             loss = state.task.loss(with_noise(output, self.output_noise), batch)
         state.loss = loss.detach()
         return output, loss

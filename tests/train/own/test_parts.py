@@ -1,10 +1,18 @@
 """The record of what a caller hands over in person."""
 
 import pytest
+import torch
 from torch import nn
 
 from netwright.core.errors import ConfigError
-from netwright.train.own.parts import NO_PARTS, OwnParts, check_beside, take_own
+from netwright.train.own.parts import (
+    NO_PARTS,
+    OwnParts,
+    check_beside,
+    check_copied,
+    take_all_own,
+    take_own,
+)
 
 
 def test_by_default_nothing_is_handed_over() -> None:
@@ -38,3 +46,25 @@ def test_settings_of_a_named_loss_do_not_go_with_ones_own() -> None:
         check_beside(own, {"loss_options": {"delta": 2.0}})
     check_beside(own, {"lr": 0.1})
     check_beside(NO_PARTS, {"label_smoothing": 0.1})
+
+
+def test_all_objects_are_taken_from_among_settings() -> None:
+    own, rest = take_all_own({"loss": "model", "output": 1, "metrics": {"most": max}, "lr": 0.1})
+    assert (own.loss, own.output, list(own.metrics), rest) == ("model", 1, ["most"], {"lr": 0.1})
+    assert own.names == {"loss": "model"}
+    assert own.wants_whole
+    assert not OwnParts(loss=max, output=1).wants_whole
+    assert take_all_own({}) == (NO_PARTS, {})
+
+
+def test_an_optimizer_of_one_module_is_refused_where_others_are_trained() -> None:
+    sgd = torch.optim.SGD(nn.Linear(1, 1).parameters())
+    for own in (
+        OwnParts(optimizer=sgd),
+        OwnParts(optimizer={"head": sgd}),
+        OwnParts(schedule=torch.optim.lr_scheduler.StepLR(sgd, 1)),
+        OwnParts(schedule=(torch.optim.lr_scheduler.StepLR(sgd, 1), "epoch")),
+    ):
+        with pytest.raises(ConfigError, match="that of one module, but search trains new ones"):
+            check_copied(own, "search")
+    check_copied(OwnParts(optimizer=torch.optim.SGD), "search")

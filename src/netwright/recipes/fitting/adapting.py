@@ -35,8 +35,7 @@ def adapt(
         data: what it is to learn from.
         part: the key, field or place of the prediction in what the module returns; None: the one
             that is called so, or the only one that can be it.
-        gives_whole: a loss of the user's own wants all that the module returns, unless `part` says
-            what it wants.
+        gives_whole: a loss wants all that the module returns.
     """
     if isinstance(module, Learner) or any(map(is_lazy, module.parameters())):
         return module
@@ -48,7 +47,7 @@ def adapt(
     for given in outputs:
         if not isinstance(given, Tensor | Output):
             taken = _prediction(given, part, len(rows), data)
-            return AdaptedModule(module, taken, gives_whole=gives_whole and part is None)
+            return AdaptedModule(module, taken, gives_whole=gives_whole)
     if part is not None and outputs:
         raise ConfigError(f"the model returns one tensor: remove output={part!r}")
     if not isinstance(inputs, Tensor):

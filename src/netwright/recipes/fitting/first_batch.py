@@ -142,7 +142,9 @@ def time_step(model: nn.Module, data: Data, task: Task, rows: int) -> float:
     for _ in range(TIMED_STEPS + 1):
         started = time.perf_counter()
         with evaluating(model), differentiable(model):
-            torch.autograd.grad(task.loss(model(batch.inputs), batch), learned, allow_unused=True)
+            torch.autograd.grad(
+                task.loss(model(task.inputs(batch)), batch), learned, allow_unused=True
+            )
         seconds.append(time.perf_counter() - started)
     return statistics.median(seconds[1:])
 
@@ -157,7 +159,7 @@ def first_batch_of(model: nn.Module, data: Data, rows: int) -> Batch:
 
 def _loss(model: nn.Module, batch: Batch, task: Task, data: Data, inside: list[str]) -> Tensor:
     try:
-        output: Tensor | Output = model(batch.inputs)
+        output: Tensor | Output = model(task.inputs(batch))
     except NetwrightError:
         raise
     except Exception as error:  # whatever a user's module raises, it is told as one sentence

@@ -10,11 +10,12 @@ from netwright.data.dataset import Data
 from netwright.models.ensembles.ensemble import Ensemble
 from netwright.recipes.fitting.first_own_step import why_unmeasured
 from netwright.recipes.plan.recipe import Recipe
-from netwright.train.own.loss import OwnLoss
 from netwright.train.own.metrics import check_measurable
+from netwright.train.own.model_loss import build_own_loss
 from netwright.train.own.parts import OwnParts, check_beside
 from netwright.train.settings import TrainConfig, pace_of
 from netwright.train.tasks.catalog import task_for
+from netwright.train.tasks.language_modelling import LanguageModelling
 from netwright.train.tasks.task import Task
 
 
@@ -34,6 +35,7 @@ def own_task(recipe: Recipe, data: Data, module: nn.Module, own: OwnParts) -> Ta
         rows = pace_of(recipe.train, data.train).batch_size
         task.unmeasured = why_unmeasured(module, data, task, rows)
     if own.loss is not None:
-        task.own_loss = OwnLoss(own.loss)
+        predicts_next = isinstance(task, LanguageModelling)
+        task.own_loss = build_own_loss(own.loss, module, predicts_next=predicts_next)
         task.own_loss.to(device_of(module))
     return task

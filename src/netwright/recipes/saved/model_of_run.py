@@ -3,20 +3,22 @@
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import torch
 from torch import nn
 
 from netwright.core.adapted_module import AdaptedModule
 from netwright.core.config import parse
-from netwright.core.devices import pick_device
+from netwright.core.devices import device_of, pick_device
 from netwright.core.errors import ConfigError, DataError
 from netwright.models.catalog import MODELS
 from netwright.models.dry_build import check_fits_weights
 from netwright.recipes.saved.run_folder import SavedModel
-from netwright.train.own.loss import LossCallable, OwnLoss, absent_loss, check_own_loss
+from netwright.train.own.loss import LossCallable, absent_loss, check_own_loss
 from netwright.train.own.metrics import check_measurable, read_metrics
+from netwright.train.own.model_loss import MODEL, build_own_loss
+from netwright.train.tasks.language_modelling import LanguageModelling
 
 
 def build_saved_model(saved: SavedModel, folder: Path) -> nn.Module:
@@ -61,20 +63,28 @@ def trained_model(model: nn.Module | None, saved: SavedModel, folder: Path) -> n
 
 
 def put_own(
-    loss: LossCallable | None, metrics: Any, saved: SavedModel, device: torch.device
+    loss: LossCallable | Literal["model"] | None, metrics: Any, saved: SavedModel, model: nn.Module
 ) -> None:
     """Give the task of a run the loss that it was trained with, and metrics of one's own."""
     name = saved.described.get("own_loss")
     if loss is not None:
         if name is None:
             raise ConfigError("the run was trained with a loss that has a name: remove loss")
-        check_own_loss(loss)
-        saved.task.own_loss = OwnLoss(loss)
-        saved.task.own_loss.to(device)
+        if loss != MODEL:
+            check_own_loss(loss)
+        _put_loss(loss, saved, model)
+    elif name == MODEL:
+        _put_loss(MODEL, saved, model)
     elif name is not None:
         saved.task.own_loss = absent_loss(str(name))
     saved.task.own_metrics = read_metrics(metrics)
     check_measurable(saved.task.own_metrics, saved.spec.target)
+
+
+def _put_loss(loss: LossCallable | Literal["model"], saved: SavedModel, model: nn.Module) -> None:
+    predicts_next = isinstance(saved.task, LanguageModelling)
+    saved.task.own_loss = build_own_loss(loss, model, predicts_next=predicts_next)
+    saved.task.own_loss.to(device_of(model))
 
 
 def device_of_training(config: Mapping[str, Any]) -> torch.device:

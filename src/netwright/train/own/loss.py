@@ -16,6 +16,7 @@ from torch import Tensor, nn
 
 from netwright.core.errors import ConfigError, ShapeError
 from netwright.core.outputs import Output, logits_of
+from netwright.core.trees import Tree
 from netwright.data.loading.loader import Batch
 from netwright.train.own.names import name_of
 
@@ -54,6 +55,10 @@ class OwnLoss:
                 f"returns one number: build it with reduction='none'"
             )
         return value.reshape(())
+
+    def inputs(self, batch: Batch) -> Tree:
+        """What the model is called with where this loss is wanted."""
+        return batch.inputs
 
     def to(self, device: torch.device) -> None:
         """Put the tensors of a loss that is a module, such as class weights, where the model is."""

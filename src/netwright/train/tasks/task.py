@@ -42,6 +42,10 @@ class Task(ABC):
         name = self.to_json()["loss"] if self.own_loss is None else self.own_loss.name
         return f"{type(self).__name__}(loss={name!r})"
 
+    def inputs(self, batch: Batch) -> Tree:
+        """What a model is called with where its loss is wanted: with labels if it computes that."""
+        return batch.inputs if self.own_loss is None else self.own_loss.inputs(batch)
+
     def loss(self, output: Tensor | Output, batch: Batch) -> Tensor:
         """The mean of weight times loss over a batch; without weights all count 1.
 

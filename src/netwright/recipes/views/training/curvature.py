@@ -36,7 +36,7 @@ def measure(subject: Subject, settings: CurvatureConfig) -> Curvature:
     batch = subject.batch(settings.rows or _few(subject), split="train")
     return measure_curvature(
         run.model,
-        batch.inputs,
+        run.task.inputs(batch),
         lambda output: run.task.loss(output, batch),
         steps=settings.steps,
         lr=train["lr"] or OPTIMIZERS.load(train["optimizer"]).lr,

@@ -38,7 +38,7 @@ def _measure(subject: Subject, config: GradientFlowConfig) -> GradientFlow:
     batch = subject.batch(config.examples)
     return measure_gradient_flow(
         run.model,
-        batch.inputs,
+        run.task.inputs(batch),
         lambda output: run.task.loss(output, batch),
         trained=trained_gradients(run.layer_history) if len(run.layer_history) else None,
     )

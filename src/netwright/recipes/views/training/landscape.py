@@ -51,7 +51,7 @@ def measure(subject: Subject, settings: LandscapeConfig) -> Landscape:
     weights = {name: named[name] for name in (learned if path is None else path.weights)}
 
     def loss(weights: dict[str, Tensor]) -> float:
-        return float(run.task.loss(call_with(run.model, weights, batch.inputs), batch))
+        return float(run.task.loss(call_with(run.model, weights, run.task.inputs(batch)), batch))
 
     with evaluating(run.model):
         return measure_landscape(

@@ -87,7 +87,7 @@ def measure(subject: Subject, settings: RaceConfig) -> RaceCurves:
         )
 
     def loss(model: nn.Module, batch: Batch) -> Tensor:
-        return run.task.loss(model(batch.inputs), batch)
+        return run.task.loss(model(run.task.inputs(batch)), batch)
 
     return measure_race(
         _with_first_weights(run),
