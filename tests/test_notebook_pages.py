@@ -9,6 +9,7 @@ import netwright as nw
 from netwright.data.dataset import Data
 from netwright.losses import LOSSES
 from netwright.models.mlp import MLP, MLPConfig
+from netwright.recipes.exchange.export import Export
 from netwright.recipes.plan.recipe import parse_recipe
 from netwright.recipes.saved.verification import CheckedFile, Verification
 from netwright.train.tasks.classification import Classification
@@ -49,7 +50,11 @@ def noted_data() -> Data:
         (noted_data(), ["train", "a &lt;b&gt; column was left out"]),
         (nw.TrainConfig(lr=0.25), ["lr", "0.25", "learning rate", "57 defaults"]),
         (MLPConfig(), ["MLPConfig: the defaults", "<summary>"]),
-        (LOSSES, ["Catalog of 11", "focal"]),
+        (LOSSES, ["Catalog of 11, each a loss", "focal"]),
+        (
+            Export(folder=Path("out"), files=("<i>.onnx",), rows=7, difference=1e-6),
+            ["out: 7 rows, predictions differ by at most 1e-06", "&lt;i&gt;.onnx"],
+        ),
         (parse_recipe({"model": "mlp", "data": "digits"}), ["mlp on digits", "hidden"]),
         (VERIFIED, ["runs/odd", "2 things wrong", "&lt;i&gt;: damaged", "two files differ"]),
         (MLP.build(MLPConfig(), SPEC), ["MLP, ", "weights: ", "Linear"]),

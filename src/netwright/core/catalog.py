@@ -6,7 +6,7 @@ from typing import Generic, TypeVar, cast
 
 from netwright.core.checks import nearest
 from netwright.core.errors import UnknownNameError
-from netwright.core.terminal.notebook_table import notebook_table
+from netwright.core.terminal.notebook_table import notebook_words
 
 Part = TypeVar("Part")
 
@@ -33,7 +33,7 @@ class Catalog(Generic[Part]):
         return f"Catalog({self.kind}: {', '.join(self)})"
 
     def _repr_html_(self) -> str:
-        return notebook_table(f"Catalog of {len(self)}", [{self.kind: name} for name in self])
+        return notebook_words(f"Catalog of {len(self)}, each a {self.kind}", list(self))
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._rows)

@@ -16,6 +16,7 @@ from netwright.core.config import Config, Doc, NoSettings, parse
 from netwright.core.errors import ConfigError
 from netwright.inspection.drawing.card_blocks import card_blocks
 from netwright.inspection.drawing.formula import formula_text
+from netwright.inspection.drawing.notebook import in_notebook
 from netwright.inspection.drawing.page import table
 from netwright.theory.verdict import Answer, Verdict
 
@@ -111,4 +112,4 @@ class Claim:
 
     def _repr_html_(self) -> str:
         assumed = [{"assumes": name, "that": what} for name, what in self.assumptions.items()]
-        return "".join([*card_blocks(self.card), table(assumed)])
+        return in_notebook(*card_blocks(self.card), table(assumed))

@@ -19,6 +19,7 @@ from dataclasses import KW_ONLY, dataclass
 from typing import Any, Literal
 
 from netwright.core.errors import ConfigError
+from netwright.inspection.drawing.notebook import in_notebook
 from netwright.inspection.drawing.page import picture, table, text
 from netwright.inspection.drawing.view import plain
 from netwright.inspection.training.claim_chart import ClaimChart
@@ -268,7 +269,7 @@ class Verdict:
     def _repr_html_(self) -> str:
         said = [text(self.statement)] if self.statement else []
         rows = table(self.table_rows(), numbers=["predicted", "measured", "n"])
-        return "".join([*said, rows, text(f"Verdict: it {self.words}."), picture(self.chart)])
+        return in_notebook(*said, rows, text(f"Verdict: it {self.words}."), picture(self.chart))
 
     def to_json(self) -> dict[str, Any]:
         """Plain numbers and text."""

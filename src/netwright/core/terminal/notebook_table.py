@@ -5,7 +5,8 @@ from collections.abc import Mapping, Sequence
 
 from netwright.core.visible import visible
 
-LEFT = " style='text-align: left'"  # notebooks set tables to the right
+# Notebooks set cells to the right, or nothing at all about them, so that columns touch.
+LEFT = " style='text-align: left; padding: 0.2em 0.8em'"
 
 
 def notebook_table(title: str, rows: Sequence[Mapping[str, str]]) -> str:
@@ -32,6 +33,11 @@ def notebook_list(items: Sequence[str]) -> str:
     """One line an item; nothing where there are none."""
     lines = "".join(f"<li>{_shown(item)}</li>" for item in items)
     return f"<ul>{lines}</ul>" if lines else ""
+
+
+def notebook_words(title: str, words: Sequence[str]) -> str:
+    """A title, and many short words in one paragraph below it."""
+    return f"<div><b>{_shown(title)}</b><p>{_shown(', '.join(words))}</p></div>"
 
 
 def _shown(value: str) -> str:

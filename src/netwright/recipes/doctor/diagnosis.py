@@ -8,6 +8,7 @@ from netwright.core.errors import ConfigError
 from netwright.core.files.storage import write_text
 from netwright.core.finding import Finding
 from netwright.data.checkup.examination import Examination
+from netwright.inspection.drawing.notebook import in_notebook
 from netwright.inspection.drawing.page import (
     Html,
     Page,
@@ -114,7 +115,7 @@ class Diagnosis:
     def _repr_html_(self) -> str:
         said = text(f"The doctor on {self.title}: {self.verdict}.")
         found = self._found() if self.findings else []
-        return "".join([said, *found, folded("What was checked", table(self._looked_at()))])
+        return in_notebook(said, *found, folded("What was checked", table(self._looked_at())))
 
     def save(self, path: str | Path) -> Path:
         """Write the page; gives the path."""

@@ -21,6 +21,7 @@ from torch import Tensor
 
 from netwright.core.errors import ConfigError, RunError, UnknownNameError
 from netwright.core.files.storage import Staging, as_json, new_folder
+from netwright.core.terminal.notebook_table import notebook_table
 from netwright.core.trees import count_rows, move, take_rows, tensors_of
 from netwright.core.version import VERSION
 from netwright.data.dataset import Split
@@ -71,6 +72,10 @@ class Export:
             f"{self.folder}: {', '.join(self.files)}; compared with the run on {self.rows} rows, "
             f"the predictions differ by at most {self.difference:.2g}"
         )
+
+    def _repr_html_(self) -> str:
+        told = f"{self.rows} rows, predictions differ by at most {self.difference:.2g}"
+        return notebook_table(f"{self.folder}: {told}", [{"file": name} for name in self.files])
 
 
 def export_run(

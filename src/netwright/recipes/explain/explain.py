@@ -27,6 +27,7 @@ from netwright.data.text.catalog import TOKENIZERS
 from netwright.data.text.tokenizer import Tokenizer
 from netwright.inspection.drawing.card_blocks import card_blocks
 from netwright.inspection.drawing.formula import formula_text
+from netwright.inspection.drawing.notebook import in_notebook
 from netwright.inspection.drawing.page import Html, Page, code, folded, heading, table
 from netwright.layers.activations import ACTIVATIONS, Activation
 from netwright.layers.attention.attention_scores import SCORES, Score
@@ -94,7 +95,7 @@ class Explanation:
         settings = table(setting_rows(self.settings)) if self.settings else Html("")
         title = heading(f"{self.name} ({self.kind})")
         lines = folded("Code", *_code_blocks(self.code))
-        return "".join([title, *card_blocks(self.card), settings, lines])
+        return in_notebook(title, *card_blocks(self.card), settings, lines)
 
 
 class Explanations(tuple[Explanation, ...]):

@@ -20,7 +20,8 @@ from typing import Any, Literal
 
 from scipy.special import stdtrit
 
-from netwright.inspection.drawing.page import Html, note, table, text
+from netwright.inspection.drawing.notebook import in_notebook
+from netwright.inspection.drawing.page import note, table, text
 from netwright.inspection.drawing.view import plain
 from netwright.metrics.catalog import find_metric
 from netwright.recipes.plan.reproduce import without_folders
@@ -190,4 +191,4 @@ class CrossValidation:
     def _repr_html_(self) -> str:
         rows = self.table_rows()
         shown = table(rows, numbers=list(rows[0]))
-        return Html("".join([text(self.setting), text(self.sentence), shown, note(COVERAGE)]))
+        return in_notebook(text(self.setting), text(self.sentence), shown, note(COVERAGE))

@@ -6,7 +6,7 @@ Shapes: N rows, C classes, K reals, I rows and J columns of a mask, T tokens.
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from torch import Tensor, nn
 
@@ -31,7 +31,8 @@ from netwright.data.text.encoder import TextEncoder
 from netwright.data.text.pair_encoder import PairEncoder
 from netwright.data.text.tokenizer import EOS
 from netwright.decoding.sampling import DecodingConfig
-from netwright.inspection.drawing.page import table, text
+from netwright.inspection.drawing.notebook import in_notebook
+from netwright.inspection.drawing.page import Html, table, text
 from netwright.inspection.drawing.view import View
 from netwright.recipes.exchange.export import Export, export_run
 from netwright.recipes.plan.recipe_file import read_own_recipe
@@ -238,8 +239,9 @@ class Run(RunRecord):
 
     def _repr_html_(self) -> str:
         rows = metric_rows(self.results["metrics"], self.results["baseline"])
-        measured = text(repr(self)) + table(rows, numbers=["this run", "baseline"])
-        return measured + (self.history._repr_html_() if len(self.history) else "")
+        measured = table(rows, numbers=["this run", "baseline"])
+        curves = self.history._repr_html_() if len(self.history) else ""
+        return in_notebook(text(repr(self)), measured, Html(curves))
 
     def data_at_hand(self) -> tuple[Sample | None, str]:
         """A sample of the data, or why there is none; where it lay is the owner's business."""
@@ -312,7 +314,7 @@ def open_run(
     folder: str | Path,
     model: nn.Module | None = None,
     *,
-    loss: LossCallable | None = None,
+    loss: LossCallable | Literal["model"] | None = None,
     metrics: Any = (),
 ) -> Run:
     """The run in a folder, ready to evaluate and predict.
@@ -331,10 +333,10 @@ def open_run(
     check_run_folder(folder)
     saved = SavedModel(folder / "model")
     config, history = read_own_recipe(folder), folder / HISTORY_FILE
-    device = device_of_training(config)
-    put_own(loss, metrics, saved, device)
+    trained = trained_model(model, saved, folder).to(device_of_training(config)).eval()
+    put_own(loss, metrics, saved, trained)
     return Run(
-        model=trained_model(model, saved, folder).to(device).eval(),
+        model=trained,
         spec=saved.spec,
         task=saved.task,
         preprocessor=saved.preprocessor,
