@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 import torch
+from torch import nn
 
 import netwright as nw
 from netwright.core.errors import ConfigError, DataError, RunError
@@ -265,3 +266,13 @@ def test_a_new_run_does_not_begin_where_the_lock_is_a_link(tmp_path: Path) -> No
     with pytest.raises(DataError, match=refusal(run / ".lock", "link")):
         fit(run)
     assert is_untouched(outside)
+
+
+def test_a_run_with_own_objects_says_the_call_that_resumes_it(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    given: dict[str, Any] = {"loss": nn.CrossEntropyLoss(), "batch_size": 32, "device": "cpu"}
+    nw.fit(nn.Linear(2, 2), "moons", out=tmp_path / "run", epochs=2, max_steps=3, **given)
+    said = capsys.readouterr().err
+    assert "resume with: nw.fit(model, 'moons', loss=loss, epochs=2" in said
+    assert f"resume={str(tmp_path / 'run')!r})" in said

@@ -28,6 +28,7 @@ from netwright.recipes.plan.reproduce import (
     TAKEN,
     as_command,
     as_python,
+    as_resumed,
     as_yaml,
     changed_settings,
     file_word,
@@ -265,3 +266,13 @@ def test_what_came_from_python_has_no_command(
     torch.manual_seed(0)
     exec(as_python(run.config), names)
     assert names["run"].config == run.config  # type: ignore[attr-defined]
+
+
+def test_what_resumes_a_run_is_a_command_or_a_call(tmp_path: Path) -> None:
+    typed = resolved({"model": "mlp", "data": "moons"})
+    assert as_resumed(typed, tmp_path) == f"netwright train --resume {tmp_path}"
+    objects = {"loss": "pinball", "training_step": "step"}
+    given = {**typed, "model": {"name": ""}, "data": {"name": ""}, "own": objects}
+    call = as_resumed({**given, "train": {**typed["train"], "epochs": 3}}, tmp_path)
+    assert call.startswith("nw.fit(model, data, loss=loss, training_step=training_step, epochs=3,")
+    assert call.endswith(f"seed=0, resume={str(tmp_path)!r})")

@@ -26,6 +26,7 @@ from netwright.recipes.fitting.outcome import Outcome
 from netwright.recipes.fitting.prepared import Prepared, RunContext
 from netwright.recipes.fitting.run_findings import run_findings
 from netwright.recipes.fitting.track_rows import TrackRows, check_trackers
+from netwright.recipes.plan.reproduce import as_resumed
 from netwright.recipes.run.run import Run
 from netwright.recipes.saved.resume import NEVER, Origin, find_origin, find_run, run_of
 from netwright.recipes.saved.run_folder import (
@@ -214,7 +215,7 @@ def _train(prepared: Prepared, here: RunContext) -> Run:
         guess=task.baseline(data.train),
     )
     if not outcome.finished and here.folder is not None and not here.quiet:
-        print_message(f"the run is saved; resume with: netwright train --resume {here.folder}")
+        print_message(f"the run is saved; resume with: {as_resumed(config, here.folder)}")
     if outcome.exit_code == 130:
         saved = f"the run is saved in {here.folder}" if here.folder else "nothing is saved"
         raise KeyboardInterrupt(saved)

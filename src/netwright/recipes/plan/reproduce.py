@@ -46,7 +46,20 @@ def as_command(config: Settings) -> str:
 
 
 def as_python(config: Settings) -> str:
-    """The `nw.fit` that makes this run; `model` and `data` stand for what came from Python."""
+    """The program that makes this run; `model` and `data` stand for what came from Python."""
+    return f"import netwright as nw\n\nrun = {_as_call(config)}\n"
+
+
+def as_resumed(config: Settings, folder: Path) -> str:
+    """What resumes the run in a folder: the command, or a call where a part came from Python."""
+    is_typed = bool(as_command(config))
+    return (
+        f"netwright train --resume {folder}" if is_typed else _as_call(config, resume=str(folder))
+    )
+
+
+def _as_call(config: Settings, **more: str) -> str:
+    """The call of `nw.fit`, with further arguments."""
     model, data = config["model"]["name"], config["data"]["name"]
     changed, kinds = changed_settings(config), section_kinds(config)
     settings = {SOURCE: data} if needs_source(config, changed["data"]) else {}
@@ -60,8 +73,8 @@ def as_python(config: Settings) -> str:
         settings["start_from"] = config["from"]
     words = [repr(model) if model else "model", repr(_data_word(config)) if data else "data"]
     words += [f"{part}={part}" for part in own_parts(config)]
-    words += call_words({**settings, "seed": config["seed"]})
-    return f"import netwright as nw\n\nrun = nw.fit({', '.join(words)})\n"
+    words += call_words({**settings, "seed": config["seed"], **more})
+    return f"nw.fit({', '.join(words)})"
 
 
 def called_name(
