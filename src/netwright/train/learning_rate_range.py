@@ -5,6 +5,7 @@ It is an ordinary training: the same steps on the same batches, with a schedule 
 
 import copy
 import math
+from collections.abc import Mapping
 from dataclasses import replace
 
 from torch import nn
@@ -20,6 +21,7 @@ from netwright.inspection.training.learning_rate_range import (
 )
 from netwright.train.callback import Callback
 from netwright.train.measuring import Measuring
+from netwright.train.own.parts import NO_PARTS, OwnParts
 from netwright.train.settings import TrainConfig
 from netwright.train.state import TrainState
 from netwright.train.tasks.task import Task
@@ -31,7 +33,13 @@ BLOWN_UP = 4.0  # times the smallest smoothed loss
 
 
 def try_learning_rates(
-    model: nn.Module, data: Data, task: Task, config: TrainConfig, *, seed: int = 0
+    model: nn.Module,
+    data: Data,
+    task: Task,
+    config: TrainConfig,
+    *,
+    seed: int = 0,
+    own: OwnParts = NO_PARTS,
 ) -> LearningRateRange:
     """Measure the loss of a copy of the model at rates from 1e-7 to 10, each for one update.
 
@@ -43,9 +51,11 @@ def try_learning_rates(
             f"{config.optimizer} evaluates the loss several times per step: a learning-rate range "
             f"test is not possible"
         )
+    if isinstance(own.optimizer, Mapping):
+        raise ConfigError("a learning-rate range test is for one optimizer, these are several")
     watch = _Watch()
     config = replace(config, lr=LOWEST_RATE, epochs=UPDATES, compile=False)
-    trainer = _Trial(config, task, callbacks=[watch], seed=seed)
+    trainer = _Trial(config, task, callbacks=[watch], seed=seed, own=own)
     state = trainer.start(copy.deepcopy(model), data)
     groups = state.optimizer.param_groups  # Muon's biases and gains begin at a rate of their own
     grows = [group["initial_lr"] <= LOWEST_RATE for group in groups]  # early parts at lower ones

@@ -3,7 +3,7 @@
 import pytest
 
 from netwright.core.errors import ConfigError
-from netwright.data.given.given import Given, with_splits
+from netwright.data.given.given import Given, take_splits, with_splits
 
 
 def test_nothing_is_held_out_for_what_is_given() -> None:
@@ -43,3 +43,9 @@ def test_groups_where_nothing_is_held_out_are_refused() -> None:
     with pytest.raises(ConfigError, match="no rows are held out: leave out groups"):
         Given(data=1, validation=2, groups=[1, 2]).with_sizes({})
     assert with_splits(1, groups=[1]) == Given(data=1, groups=[1])
+
+
+def test_splits_are_taken_from_among_settings() -> None:
+    assert take_splits("digits", {"lr": 0.1}) == ("digits", {"lr": 0.1})
+    given, rest = take_splits([1], {"validation": [2], "lr": 0.1})
+    assert (given.data, given.validation, given.test, rest) == ([1], [2], None, {"lr": 0.1})

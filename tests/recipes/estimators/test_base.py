@@ -228,6 +228,10 @@ def test_a_frame_names_features_and_target(blobs: Rows, tmp_path: Path) -> None:
         ({"out": "x"}, "'out' is not a setting of NetClassifier: give run_folder"),
         ({"run_folder": 3}, "run_folder must be a path, got 3"),
         (
+            {"track": "tensorboard"},
+            "track writes inside a run folder: give run_folder, or remove track",
+        ),
+        (
             {"random_state": -1},
             "random_state must be a whole number from 0 to 2**32 - 1, a RandomState or None, "
             "got -1",

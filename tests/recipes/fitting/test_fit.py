@@ -121,7 +121,13 @@ def test_max_time_ends_a_run_early() -> None:
             "linear-regression predicts real, got a target of kind 'class'; for a table of "
             "features and targets of kind 'class' there are mlp, logistic, logistic-newton, ...",
         ),
-        (3, "moons", {}, "model must be a name, a config of a model or an nn.Module, got int"),
+        (
+            3,
+            "moons",
+            {},
+            "model must be a name, a config of a model, an nn.Module or a function that returns "
+            "one, got int",
+        ),
         (
             MLPConfig(),
             "moons",

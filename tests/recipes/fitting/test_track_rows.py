@@ -7,7 +7,7 @@ import pytest
 
 import netwright as nw
 from netwright.core.errors import ConfigError, DataError
-from netwright.recipes.fitting.track_rows import TrackRows
+from netwright.recipes.fitting.track_rows import TrackRows, check_untracked
 from netwright.train.callback import Callback
 from netwright.train.trackers.catalog import TRACKERS
 from netwright.train.watching.history import Row
@@ -148,3 +148,10 @@ def test_a_missing_package_is_told_before_a_folder_is_made(
     with pytest.raises(ConfigError, match=r"needs the package no_such_package"):
         nw.fit("mlp", "iris", epochs=1, out=tmp_path / "run", **SETTINGS)
     assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize("name", ["track", "train.track"])
+def test_trackers_without_a_run_folder_are_refused(name: str) -> None:
+    with pytest.raises(ConfigError, match="a run folder, which compare does not leave"):
+        check_untracked({name: "tensorboard"}, "compare")
+    check_untracked({"lr": 0.1, "track": ()}, "compare")

@@ -5,13 +5,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from torch import nn
 
 import netwright as nw
 from netwright.core.errors import ConfigError, UnknownNameError
+from netwright.core.files.storage import write_text
 from netwright.data.dataset import Data
 from netwright.models.mlp import MLPConfig
 from netwright.recipes.judging.entries import choose_data, read_entry
 from netwright.recipes.plan.recipe import Recipe
+from netwright.recipes.plan.recipe_file import read_own_recipe, to_yaml
 from netwright.recipes.plan.sources import load_source
 
 WIDE = (
@@ -134,7 +137,8 @@ def test_a_models_name_wins_over_a_file_of_that_name(
         (
             3,
             ConfigError,
-            "an entry must be a model's name, a config, a recipe file or a run folder, got int",
+            "an entry must be a model's name, a config, a recipe file, a run folder or a function "
+            "that makes a module, got int",
         ),
     ],
 )
@@ -202,3 +206,28 @@ def test_a_run_on_arrays_needs_data(tmp_path: Path, moons: Data) -> None:
         choose_data(None, [entry])
     assert choose_data("moons", [entry]) == ("moons", {})
     assert entry.resolve(moons, {}).model == "mlp"
+
+
+def test_an_imported_run_needs_data_and_is_trained_from_its_weights(
+    tmp_path: Path, moons: Data
+) -> None:
+    first = nw.fit("mlp", moons, hidden=(4,), epochs=1, out=tmp_path / "given", quiet=True)
+    config = read_own_recipe(tmp_path / "given")
+    imported = {"model": config["model"], "data": {"name": "", "imported": "weights.bin"}}
+    write_text(tmp_path / "given" / "config.yaml", to_yaml({**imported, "train": {}, "seed": 0}))
+    entry = read_entry(tmp_path / "given")
+    with pytest.raises(ConfigError, match=r"^given was imported and has no data of its own; give"):
+        choose_data(None, [entry])
+    found = entry.resolve(moons, {"epochs": 1})
+    assert (found.model, found.start_from) == ("mlp", str(first.folder))
+
+
+def test_a_module_is_refused_and_what_makes_one_is_an_entry(moons: Data) -> None:
+    with pytest.raises(ConfigError, match=r"Linear has its own: give a class or function that"):
+        read_entry(nn.Linear(2, 2))
+    entry = read_entry(linear)
+    assert (entry.label, entry.make, entry.resolve(moons, {}).model) == ("linear", linear, "")
+
+
+def linear() -> nn.Module:
+    return nn.Linear(2, 2)

@@ -85,3 +85,8 @@ def test_what_is_ready_takes_no_settings(name: str) -> None:
 def test_what_may_be_meant_for_a_section() -> None:
     settings = {"text": "a", "data.target": "b", "model.width": 3}
     assert given_to("data", settings) == {"text": "a", "target": "b"}
+
+
+def test_arguments_of_fit_are_no_settings() -> None:
+    with pytest.raises(ConfigError, match=r"'callbacks' is an argument of nw\.fit alone"):
+        sort_settings({"callbacks": []}, {"train": TrainConfig})

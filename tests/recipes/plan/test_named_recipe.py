@@ -82,5 +82,7 @@ def test_a_model_is_a_name_a_config_or_a_module() -> None:
     assert model_type("mlp") == ("mlp", MLPConfig)
     assert model_type(MLPConfig()) == ("mlp", MLPConfig)
     assert model_type(nn.Linear(1, 1)) == ("", None)
-    with pytest.raises(ConfigError, match="must be a name, a config of a model or an nn"):
-        model_type(3)  # type: ignore[arg-type]
+    assert model_type(lambda: nn.Linear(1, 1)) == ("", None)
+    for wrong in (3, MLPConfig):
+        with pytest.raises(ConfigError, match=r"a config of a model, an nn\.Module or a function"):
+            model_type(wrong)  # type: ignore[arg-type]

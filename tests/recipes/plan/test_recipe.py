@@ -209,3 +209,21 @@ def test_it_is_told_in_a_line_and_printed_as_its_file() -> None:
 def test_the_beginning_of_a_run_has_no_nul_character() -> None:
     with pytest.raises(ConfigError, match=r"^from must not contain a NUL character"):
         parse_recipe({"model": "mlp", "data": "moons", "from": "a\0b"})
+
+
+@pytest.mark.parametrize(
+    ("section", "sentence"),
+    [
+        ({"model": {"name": ""}}, "a module of your own, which it cannot name: give it again in"),
+        ({"data": {"name": ""}}, "a run on arrays or other objects from Python: name its data"),
+        (
+            {"data": {"name": "", "imported": "weights.bin"}},
+            "imported weights and names no data: name it, and start from the imported run with",
+        ),
+    ],
+)
+def test_the_recipe_of_what_came_from_python_says_what_to_give(
+    section: dict[str, Any], sentence: str
+) -> None:
+    with pytest.raises(ConfigError, match=sentence):
+        parse_recipe({"model": "mlp", "data": "digits", **section})

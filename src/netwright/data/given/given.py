@@ -55,3 +55,10 @@ def with_splits(data: Any, validation: Any = None, test: Any = None, groups: Any
     """Data with the rows and groups that stand beside it; alone, it stays what it is."""
     given = Given(data=data, validation=validation, test=test, groups=groups)
     return given if given.has_splits or groups is not None else data
+
+
+def take_splits(data: Any, settings: Mapping[str, Any]) -> tuple[Any, dict[str, Any]]:
+    """The same where they are among settings, and the other settings."""
+    rest = dict(settings)
+    beside = {name: rest.pop(name, None) for name in ("validation", "test", "groups")}
+    return with_splits(data, **beside), rest

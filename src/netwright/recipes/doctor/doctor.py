@@ -29,13 +29,15 @@ from netwright.recipes.doctor.diagnosis import Diagnosis
 from netwright.recipes.doctor.model_checkup import look_at_model
 from netwright.recipes.fitting.fit import put_together, resolve
 from netwright.recipes.plan.given_settings import given_to
+from netwright.recipes.plan.named_recipe import OwnModel
 from netwright.recipes.plan.recipe import Recipe
 from netwright.recipes.plan.sources import load_named, settings_type, source_section
+from netwright.train.own.parts import NO_PARTS, OwnParts, check_copied, take_all_own
 
 
 def doctor(
     data: Any = "digits",
-    model: str | Config | nn.Module | None = None,
+    model: str | Config | OwnModel | None = None,
     *,
     seed: int = 0,
     **settings: Any,
@@ -44,10 +46,14 @@ def doctor(
 
     Args:
         data: a name, a path, (inputs, targets), a frame, or `Data`, as `fit` takes it.
-        model: a name, a config or a module; if not given, what is usual for such data.
+        model: a name, a config, a module or what makes one; if not given, what is usual for such
+            data.
         seed: of the model's first weights.
-        **settings: of the data (target ...), of the model or of training, each by its name.
+        **settings: of the data (target ...), of the model or of training, each by its name; also a
+            loss ... of your own, as in `nw.fit`.
     """
+    own, settings = take_all_own(settings)
+    check_copied(own, "doctor")
     given = given_to("data", settings)
     kind = settings_type(data, given)
     has_columns = is_frame(data) or isinstance(data, Data | str | Path) or form_of(data) is ARRAYS
@@ -61,6 +67,7 @@ def doctor(
             **_with_data(settings, _forgiving(kind)),
         ),
         is_model_given=model is not None,
+        own=own,
     )
 
 
@@ -113,6 +120,7 @@ def _diagnose(
     load: Callable[[], tuple[Recipe, Data, nn.Module | None]],
     *,
     is_model_given: bool,
+    own: OwnParts = NO_PARTS,
 ) -> Diagnosis:
     started = time.monotonic()
     seen = look_at_source(source, config)
@@ -129,7 +137,7 @@ def _diagnose(
             recipe = _with_usual_model(recipe, data.spec)
         name, model = data.name, recipe.model or type(module).__name__
         seen += look_at_data(data, Origin(source=source, config=config))
-        seen += look_at_model(put_together(recipe, data, module))
+        seen += look_at_model(put_together(recipe, data, module, own=own))
     return Diagnosis(data=name, model=model, seen=seen, seconds=time.monotonic() - started)
 
 

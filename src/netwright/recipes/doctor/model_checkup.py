@@ -24,6 +24,8 @@ def look_at_model(prepared: Prepared) -> Examination:
     if isinstance(model, Learner | Ensemble):
         name = prepared.recipe.model or module_name(model)
         return Examination(not_looked_at=(f"{name}: it has its own learning rule",))
+    if prepared.own.training_step is not None:
+        return Examination(not_looked_at=(f"{module_name(model)}: your training_step calls it",))
     one = train.read(torch.zeros(1, dtype=torch.int64, device=train.targets.device))
     most = max(2, min(MOST_ROWS, MOST_NUMBERS // max(count_numbers(one), 1)))
     rows = torch.arange(min(most, len(train)), device=train.targets.device)

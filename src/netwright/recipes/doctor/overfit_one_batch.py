@@ -17,6 +17,7 @@ from torch.nn.modules.batchnorm import _BatchNorm
 
 from netwright.core.devices import device_of
 from netwright.core.finding import Finding
+from netwright.core.outputs import Output
 from netwright.core.seeding import seeded
 from netwright.core.trees import count_numbers, count_rows, flat_rows, move
 from netwright.data.checkup.examination import Undecided
@@ -47,7 +48,8 @@ class OneBatch:
         rows: of the batch.
         first: the loss before the first step.
         last: the smallest one that was reached.
-        blind: the least loss of one answer to all rows; 0 where the rows were learned.
+        blind: the least loss of one answer to all rows; 0 where the rows were learned, or where
+            the loss is of more than the prediction.
         steps: that were taken at the last rate.
         is_finished: every step was taken, or fewer were enough; else time was up.
         is_contradictory: equal inputs of the batch have different targets.
@@ -101,8 +103,10 @@ class OneBatch:
     def _stuck(self) -> Finding:
         sentence = (
             f"{self.rows} rows cannot be memorised: in {STEPS} steps their loss only went from "
-            f"{self.first:.3g} to {self.last:.3g}, and a constant prediction has {self.blind:.3g}"
+            f"{self.first:.3g} to {self.last:.3g}"
         )
+        if self.blind:
+            sentence += f", and a constant prediction has {self.blind:.3g}"
         fix = "Check that each target belongs to its input, and that the model is large enough"
         if self.is_contradictory:
             sentence += "; equal rows among them have different targets"
@@ -121,7 +125,8 @@ LOOK_THERE = "Look between it and the loss for detach() and no_grad(), or whethe
 def overfit_one_batch(prepared: Prepared) -> OneBatch:
     """Let copies of the model learn a few rows by heart; dropout and label smoothing rest."""
     settings = replace(prepared.recipe.train, label_smoothing=0.0)
-    task = task_for(prepared.data, settings)
+    task = task_for(prepared.data, settings, scale_targets=prepared.own.loss is None)
+    task.own_loss = prepared.task.own_loss
     batch = _few_rows(prepared.data, device_of(prepared.model))
     losses: list[float] = []
     is_finished = True
@@ -179,7 +184,7 @@ def _losses(model: nn.Module, batch: Batch, task: Task, lr: float, until: float)
     optimizer = torch.optim.Adam(learned, lr=lr) if learned else None
     losses: list[float] = []
     for step in range(STEPS + 1):
-        loss = task.loss(model(batch.inputs), batch)
+        loss = task.loss(model(task.inputs(batch)), batch)
         losses.append(float(loss.detach()))
         is_known = losses[-1] <= LEARNED * losses[0] and step >= LEAST_STEPS
         is_over = is_known or time.thread_time() >= until
@@ -195,6 +200,10 @@ def _blind_loss(model: nn.Module, batch: Batch, task: Task) -> float:
     """The least loss of one answer to all rows, found by a quasi-Newton method."""
     with torch.no_grad():
         outputs = _at_rest(model)(batch.inputs)
+    if isinstance(outputs, Output):
+        if outputs.whole is not None:
+            return 0.0
+        outputs = outputs.logits
     answer = nn.Parameter(torch.zeros_like(outputs[:1], dtype=torch.float32))
     optimizer = torch.optim.LBFGS([answer], max_iter=BLIND_STEPS, line_search_fn="strong_wolfe")
 

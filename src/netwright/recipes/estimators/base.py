@@ -29,16 +29,16 @@ from netwright.data.raw_arrays import column_names
 from netwright.data.targets import ArrayTarget
 from netwright.models.catalog import MODELS
 from netwright.models.ensembles.ensemble import Ensemble
-from netwright.recipes.estimators.own_model import Maker, build_own_model
 from netwright.recipes.estimators.passes import KeepTrainingState, TrainingState, learn_one_pass
 from netwright.recipes.fitting.fit import put_together, resolve
+from netwright.recipes.fitting.own_model import build_own_model
 from netwright.recipes.fitting.prepared import Prepared
 from netwright.recipes.fitting.training import train
 from netwright.recipes.plan.given_settings import given_to
+from netwright.recipes.plan.named_recipe import OwnModel
 from netwright.recipes.saved.run_folder import claim_folder
 from netwright.train.evaluate import predict
-from netwright.train.own.metrics import read_metrics
-from netwright.train.own.parts import take_own
+from netwright.train.own.parts import check_copied, take_all_own
 from netwright.train.settings import DEFAULT_OPTIMIZER
 from netwright.train.watching.history import History
 
@@ -46,7 +46,6 @@ Rows = tuple[NDArray[Any], NDArray[Any], NDArray[Any] | None]  # inputs, targets
 
 MOST_ROWS = 2**16  # encoded at a time: encoding takes several copies
 DATA_SETTINGS = ("standardize", "factor", "split_seed")
-OWN = ("output", "parameter_groups", "training_step")  # objects that `nw.fit` takes by name
 INSTEAD = {  # what `nw.fit` takes and an estimator does not
     "data": "give X and y to fit",
     "kind": "it is the estimator's own",
@@ -75,7 +74,7 @@ class NetEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn ha
 
     def __init__(
         self,
-        model: str | nn.Module | Maker = "mlp",
+        model: str | OwnModel = "mlp",
         *,
         val_size: float = 0.0,
         random_state: int | np.random.RandomState | None = None,
@@ -173,9 +172,8 @@ class NetEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn ha
             ),
             weights=weights,
         )
-        given = {name: settings.pop(name) for name in OWN if name in settings}
-        metrics = read_metrics(settings.pop("metrics", ()))
-        own, settings = take_own(settings, metrics=metrics, **given)
+        own, settings = take_all_own(settings)
+        check_copied(own, type(self).__name__)
         seed, model = self._seed(), self.model
         if not isinstance(model, str):
             model = build_own_model(model, data.spec, seed)
@@ -258,4 +256,6 @@ class NetEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn ha
         for name, advice in INSTEAD.items():
             if name in self._settings:
                 raise ConfigError(f"{name!r} is not a setting of {type(self).__name__}: {advice}")
+        if self.run_folder is None and given_to("train", self._settings).get("track"):
+            raise ConfigError("track writes inside a run folder: give run_folder, or remove track")
         return dict(self._settings)

@@ -27,7 +27,6 @@ from sklearn.utils import Tags, column_or_1d
 from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
-from torch import nn
 
 from netwright.core.errors import ConfigError
 from netwright.data.arrays import Names
@@ -35,7 +34,7 @@ from netwright.data.targets import ArrayTarget, names_of_classes, type_of_classe
 from netwright.metrics.labels import is_yes
 from netwright.models.catalog import MODELS
 from netwright.recipes.estimators.base import NetEstimator, learns_by_passes
-from netwright.recipes.estimators.own_model import Maker
+from netwright.recipes.plan.named_recipe import OwnModel
 
 ClassWeight = Mapping[Any, float] | Literal["balanced"] | None
 
@@ -70,7 +69,7 @@ class NetClassifier(ClassifierMixin, NetEstimator):  # type: ignore[misc]
 
     def __init__(
         self,
-        model: str | nn.Module | Maker = "mlp",
+        model: str | OwnModel = "mlp",
         *,
         class_weight: ClassWeight = None,
         val_size: float = 0.0,

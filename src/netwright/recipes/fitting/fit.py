@@ -30,6 +30,7 @@ from netwright.recipes.fitting.first_batch import try_first_batch
 from netwright.recipes.fitting.first_own_step import try_first_step
 from netwright.recipes.fitting.gradient_fit import check_monitor
 from netwright.recipes.fitting.learner_fit import unused_settings
+from netwright.recipes.fitting.own_model import build_own_model
 from netwright.recipes.fitting.own_module import check_complex, check_own_module
 from netwright.recipes.fitting.own_task import own_task
 from netwright.recipes.fitting.prepared import Prepared
@@ -38,7 +39,12 @@ from netwright.recipes.fitting.training import train
 from netwright.recipes.plan.convex_training import choose_optimizer, goes_to_optimum, start_at_zero
 from netwright.recipes.plan.given_settings import given_to
 from netwright.recipes.plan.model_fit import check_model_fits, check_source_fits
-from netwright.recipes.plan.named_recipe import change_recipe, model_type, name_recipe
+from netwright.recipes.plan.named_recipe import (
+    OwnModel,
+    change_recipe,
+    model_type,
+    name_recipe,
+)
 from netwright.recipes.plan.recipe import DEFAULTS, Recipe
 from netwright.recipes.plan.sources import load_configured, load_source, source_section
 from netwright.recipes.run.run import Run
@@ -55,7 +61,7 @@ ONE_NUMBER = "Expected more than 1 value per channel"  # so torch refuses to nor
 
 
 def fit(  # noqa: PLR0913 - the one door, with a name for each question
-    model: str | Config | nn.Module | Recipe = "mlp",
+    model: str | Config | OwnModel | Recipe = "mlp",
     data: Any = None,
     *,
     validation: Any = None,
@@ -78,8 +84,9 @@ def fit(  # noqa: PLR0913 - the one door, with a name for each question
     """Train a model on data and leave a run folder, or with `save=False` nothing but the run.
 
     Args:
-        model: a name ("mlp"), a config (`MLPConfig(hidden=(64,))`), a module of your own, or a
-            whole recipe (`nw.load_recipe("recipe.yaml")`), which names its data.
+        model: a name ("mlp"), a config (`MLPConfig(hidden=(64,))`), a module of your own, a class
+            or function that makes one, of nothing or of a `DataSpec`, or a whole recipe
+            (`nw.load_recipe("recipe.yaml")`), which names its data.
         data: a name ("digits", which is the default), a path ("Default.csv"), a frame, (inputs,
             targets[, weights]), a torch or Hugging Face `Dataset`, a `DataLoader` (its batches are
             taken as they are), texts, or `Data`. Inputs are arrays, a tuple or dict of them, a
@@ -113,8 +120,9 @@ def fit(  # noqa: PLR0913 - the one door, with a name for each question
         save: False trains in memory and writes nothing; `run.save(folder)` may do so afterwards.
         **settings: of training (epochs, lr ...), of the model (hidden, dropout ...) or of the data
             (target, noise ...), each by its name; where two sections have a name, by its exact
-            one: `**{"model.kernel": 5}`. `loss` may be a function of (output, targets), `optimizer`
-            a class, a function of parameters, an instance or one of these for each child by name,
+            one: `**{"model.kernel": 5}`. `loss` may be a function of (output, targets), or "model":
+            a module of your own is called with labels and computes it. `optimizer` may be a class,
+            a function of parameters, an instance or one of these for each child by name,
             `schedule` a function of the optimizer that gives one of torch's schedulers.
             `train=nw.TrainConfig(...)` is training as a whole. With text="sentence" a table or
             a frame is one that has a text in each row, in this column.
@@ -144,14 +152,19 @@ def fit(  # noqa: PLR0913 - the one door, with a name for each question
 
 
 def prepare(
-    model: str | Config | nn.Module, data: Any, *, seed: int = 0, **settings: Any
+    model: str | Config | OwnModel,
+    data: Any,
+    *,
+    seed: int = 0,
+    own: OwnParts = NO_PARTS,
+    **settings: Any,
 ) -> Prepared:
     """Resolve names and settings, load the data, build the model, and try one batch."""
-    return _prepared(model, data, seed, "", settings)
+    return _prepared(model, data, seed, "", settings, own)
 
 
 def _prepared(
-    model: str | Config | nn.Module | Recipe,
+    model: str | Config | OwnModel | Recipe,
     data: Any,
     seed: int | None,
     start_from: str,
@@ -171,13 +184,16 @@ def _prepared(
 
 
 def resolve(
-    model: str | Config | nn.Module, data: Any, *, seed: int = 0, **settings: Any
+    model: str | Config | OwnModel, data: Any, *, seed: int = 0, **settings: Any
 ) -> tuple[Recipe, Data, nn.Module | None]:
     """The recipe of these names and settings, its data, and the user's own module if it is one."""
     recipe, given = name_recipe(model, data, seed=seed, **settings)
     name, config, loaded = load_source(data, given)
-    own = model if isinstance(model, nn.Module) else None
-    return replace(recipe, data=name, data_settings=config), loaded, own
+    recipe = replace(recipe, data=name, data_settings=config)
+    if isinstance(model, str | Config):
+        return recipe, loaded, None
+    module = model if isinstance(model, nn.Module) else build_own_model(model, loaded.spec, seed)
+    return recipe, loaded, module
 
 
 def put_together(
@@ -250,7 +266,7 @@ def _module(recipe: Recipe, data: Data, module: nn.Module | None, own: OwnParts)
     if module is not None:
         check_own_module(module)
         check_complex(module, recipe.train)
-        return adapt(module.to(device), data, own.output, gives_whole=own.loss is not None)
+        return adapt(module.to(device), data, own.output, gives_whole=own.wants_whole)
     if own.output is not None:
         raise ConfigError(f"{recipe.model} returns one tensor: remove output={own.output!r}")
     kind = MODELS.load(recipe.model)
@@ -282,7 +298,7 @@ def _check_save(
             raise ConfigError(f"save=False trains without a run folder: drop the argument {name!r}")
 
 
-def _check_readable(model: str | Config | nn.Module, data: Any, settings: dict[str, Any]) -> None:
+def _check_readable(model: str | Config | OwnModel, data: Any, settings: dict[str, Any]) -> None:
     """Refuse a model of the catalog that cannot read what a named source would give."""
     if isinstance(data, str | Path):
         section = source_section(data, given_to("data", settings))

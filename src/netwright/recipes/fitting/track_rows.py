@@ -10,11 +10,13 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
+from typing import Any
 
-from netwright.core.errors import DataError
+from netwright.core.errors import ConfigError, DataError
 from netwright.core.files.inside import has_file, open_folder
 from netwright.core.files.storage import make_folder, read_bytes, write_text
 from netwright.core.terminal.console import print_warning
+from netwright.recipes.plan.given_settings import given_to
 from netwright.train.callbacks.history_file import FollowHistory
 from netwright.train.trackers.catalog import TRACKERS
 from netwright.train.trackers.tracker import Plain, TrackedRun, Tracker, check_installed
@@ -28,6 +30,17 @@ def check_trackers(names: Sequence[str]) -> None:
     """Refuse a tracker whose package is not installed."""
     for name in names:
         check_installed(name, TRACKERS.load(name))
+
+
+def check_untracked(settings: Mapping[str, Any], who: str) -> None:
+    """Refuse trackers where no run folder is left for them to write in.
+
+    Args:
+        settings: as the caller gave them.
+        who: leaves none.
+    """
+    if given_to("train", settings).get("track"):
+        raise ConfigError(f"track writes inside a run folder, which {who} does not leave")
 
 
 class TrackRows(FollowHistory):

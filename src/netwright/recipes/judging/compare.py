@@ -15,9 +15,11 @@ from netwright.core.config import Config
 from netwright.core.errors import ConfigError, DataError, NetwrightError
 from netwright.core.terminal.console import print_message
 from netwright.data.dataset import Data
+from netwright.data.given.given import take_splits
 from netwright.metrics.catalog import Metric
 from netwright.metrics.paired import paired_gap
-from netwright.recipes.fitting.fit import put_together
+from netwright.recipes.fitting.own_objects import OwnObjects
+from netwright.recipes.fitting.track_rows import check_untracked
 from netwright.recipes.fitting.training import train
 from netwright.recipes.judging.comparison import ComparedEntry, Comparison
 from netwright.recipes.judging.contenders import Contender, build_contenders
@@ -31,8 +33,10 @@ from netwright.recipes.plan.given_settings import (
     sort_settings,
     split_exact,
 )
+from netwright.recipes.plan.named_recipe import OwnModel
 from netwright.recipes.plan.sources import load_source, settings_type
 from netwright.train.evaluate import evaluate_baseline
+from netwright.train.own.parts import NO_PARTS, OwnParts, check_copied, take_all_own
 from netwright.train.settings import TrainConfig
 from netwright.train.tasks.catalog import task_for
 from netwright.train.watching.convergence import ILLNESS
@@ -47,10 +51,11 @@ class PreparedComparison:
     contenders: tuple[Contender, ...]
     data: Data
     metric: Metric
+    own: OwnParts = NO_PARTS
 
 
 def compare(
-    *entries: str | Path | Config,
+    *entries: str | Path | Config | OwnModel,
     data: Any = None,
     seeds: int = 5,
     seed: int = 0,
@@ -65,7 +70,8 @@ def compare(
 
     Args:
         *entries: names ("mlp"), names with settings ("mlp:dropout=0:lr=0.01"), configs, recipe
-            files or run folders; the first is what the others are compared with.
+            files, run folders, or classes and functions that make a module of your own, of nothing
+            or of a `DataSpec`; the first is what the others are compared with.
         data: what `nw.fit` takes, or the data section of a recipe ({"name": "moons", "n": 900});
             by default the data of the recipes given, else the digits.
         seeds: how many times each is trained; three are the least for a verdict.
@@ -73,7 +79,9 @@ def compare(
         metric: a name in `nw.metrics.METRICS`; by default the task's own: accuracy, rmse,
             perplexity ...
         quiet: print nothing.
-        **settings: of training (epochs, lr ...) or of the data (target, noise ...), for all.
+        **settings: of training (epochs, lr ...) or of the data (target, noise ...), for all; also
+            a loss, an optimizer's class, a training_step ... of your own, and validation, test or
+            groups beside the data, as in `nw.fit`.
     """
     prepared = prepare_comparison(
         entries, data, seeds=seeds, seed=seed, metric=metric, settings=settings
@@ -82,7 +90,7 @@ def compare(
 
 
 def prepare_comparison(
-    sources: Sequence[str | Path | Config],
+    sources: Sequence[str | Path | Config | OwnModel],
     data: Any = None,
     *,
     seeds: int = 5,
@@ -96,6 +104,11 @@ def prepare_comparison(
     if isinstance(seeds, bool) or not isinstance(seeds, int) or seeds < 1:
         raise ConfigError(f"seeds must be a positive integer, got {seeds!r}")
     check_seed(seed)
+    own, settings = take_all_own(settings)
+    if data is not None and not isinstance(data, Mapping):
+        data, settings = take_splits(data, settings)
+    check_copied(own, "compare")
+    check_untracked(settings, "compare")
     entries = [read_entry(source) for source in sources]
     source, for_data = choose_data(data, entries)
     given = {**for_data, **given_to("data", settings)}
@@ -103,9 +116,10 @@ def prepare_comparison(
     loaded = load_source(source, {**for_data, **shared["data"]})
     chosen = _choose_metric(metric, loaded[2])
     return PreparedComparison(
-        contenders=build_contenders(entries, loaded, shared["train"], seeds=seeds, seed=seed),
+        contenders=build_contenders(entries, loaded, shared["train"], own, seeds=seeds, seed=seed),
         data=loaded[2],
         metric=chosen,
+        own=own,
     )
 
 
@@ -117,7 +131,7 @@ def run_comparison(prepared: PreparedComparison, *, quiet: bool = False) -> Comp
     for turn in range(rounds):
         for contender, results in zip(contenders, fits, strict=True):
             seed = contender.seeds[turn]
-            results.append(_fit(contender, seed, prepared.data))
+            results.append(_fit(contender, seed, prepared.data, prepared.own))
             if not quiet:
                 score, seconds = results[-1]["metrics"][metric.name], results[-1]["seconds"]
                 done = f"{sum(map(len, fits))}/{rounds * len(fits)}"
@@ -138,10 +152,13 @@ def run_comparison(prepared: PreparedComparison, *, quiet: bool = False) -> Comp
     )
 
 
-def _fit(contender: Contender, seed: int, data: Data) -> Results:
+def _fit(contender: Contender, seed: int, data: Data, own: OwnParts) -> Results:
     """The results of one fit; nothing is written."""
+    recipe, mine = replace(contender.recipe, seed=seed), OwnObjects(contender.make, own)
     try:
-        prepared = put_together(replace(contender.recipe, seed=seed), data)
+        prepared = mine.prepare(recipe, data)
+        if prepared.task.unmeasured:
+            raise ConfigError(f"there is nothing to measure: {prepared.task.unmeasured}")
         return train(prepared, quiet=True, keep_folder=False).results
     except NetwrightError as error:
         raise type(error)(f"{contender.label}, seed {seed}: {error}") from error

@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 from netwright.core.errors import ConfigError
 from netwright.core.files.storage import write_json, write_text
+from netwright.inspection.drawing.notebook import in_notebook
 from netwright.inspection.drawing.page import (
     Html,
     Page,
@@ -218,7 +219,7 @@ class Comparison:
 
     def _repr_html_(self) -> str:
         said = [text(sentence) for sentence in (self.setting, *self.sentences)]
-        return "".join([*said, self._table(), picture(self.view), note(self.coverage)])
+        return in_notebook(*said, self._table(), picture(self.view), note(self.coverage))
 
     def _sentence(self, row: ComparedEntry, verdict: GapVerdict) -> str:
         first, word = self.rows[0].label, verdict.word
@@ -330,7 +331,7 @@ def _flat(recipe: Mapping[str, Any]) -> dict[str, str]:
         }
         for name, value in typed_settings(given).items():
             flat[section if name == "name" else f"{section}.{name}"] = value or "(empty)"
-    return flat
+    return {**flat, "from": recipe.get("from", "-")}
 
 
 def _aligned(rows: Sequence[Mapping[str, str]]) -> list[str]:

@@ -8,7 +8,9 @@ from netwright.core.errors import NetwrightError
 from netwright.data.dataset import Data
 from netwright.recipes.judging.entries import ComparisonEntry, Settings
 from netwright.recipes.judging.reproduce_comparison import entry_words
+from netwright.recipes.plan.named_recipe import OwnModel
 from netwright.recipes.plan.recipe import Recipe
+from netwright.train.own.parts import NO_PARTS, OwnParts
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -21,18 +23,21 @@ class Contender:
         seeds: one a fit.
         repeats: the label of the first contender with the same recipe, or nothing. Under the same
             seeds both would be equal bit by bit, so a repeat has seeds of its own.
+        make: makes its module, where that is of the caller's own.
     """
 
     label: str
     recipe: Recipe
     seeds: tuple[int, ...]
     repeats: str = ""
+    make: OwnModel | None = None
 
 
 def build_contenders(
     entries: Sequence[ComparisonEntry],
     source: tuple[str, Config | None, Data],
     shared: Settings,
+    own: OwnParts = NO_PARTS,
     *,
     seeds: int,
     seed: int,
@@ -43,6 +48,7 @@ def build_contenders(
         entries: what is compared.
         source: the name, the settings and the data, as `load_source` gives them.
         shared: settings of training for all.
+        own: objects that were handed over for all.
         seeds: how many.
         seed: the first; the first repeat of a recipe goes on after the last.
     """
@@ -50,11 +56,12 @@ def build_contenders(
     contenders: list[Contender] = []
     for place, entry in enumerate(entries, start=1):
         try:
-            recipe = entry.resolve(data, shared)
+            recipe = entry.resolve(data, shared, own)
         except NetwrightError as error:
             raise type(error)(f"{entry.label or f'entry {place}'}: {error}") from None
         recipe = replace(recipe, data=name, data_settings=config, seed=seed)
-        earlier = [contender for contender in contenders if contender.recipe == recipe]
+        this = (recipe, entry.make)
+        earlier = [other for other in contenders if (other.recipe, other.make) == this]
         first = seed + seeds * len(earlier)
         contenders.append(
             Contender(
@@ -62,6 +69,7 @@ def build_contenders(
                 recipe=recipe,
                 seeds=tuple(range(first, first + seeds)),
                 repeats=earlier[0].label if earlier else "",
+                make=entry.make,
             )
         )
     return tuple(contenders)

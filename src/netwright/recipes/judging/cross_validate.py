@@ -5,11 +5,10 @@ Source: Stone, "Cross-Validatory Choice and Assessment of Statistical Prediction
 """
 
 from collections.abc import Mapping
-from copy import deepcopy
 from dataclasses import replace
 from typing import Any, cast
 
-from torch import Tensor, nn
+from torch import Tensor
 
 from netwright.core.config import Config, describe, parse
 from netwright.core.errors import ConfigError, DataError, NetwrightError
@@ -21,19 +20,24 @@ from netwright.data.split import hold_out, k_folds
 from netwright.data.tables.frames import is_frame
 from netwright.models.catalog import MODELS
 from netwright.models.ensembles.ensemble import Ensemble, Member
-from netwright.recipes.fitting.fit import put_together, resolve
+from netwright.recipes.fitting.fit import resolve
+from netwright.recipes.fitting.own_model import build_own_model
+from netwright.recipes.fitting.own_objects import NO_OBJECTS, OwnObjects
+from netwright.recipes.fitting.track_rows import check_untracked
 from netwright.recipes.fitting.training import train
 from netwright.recipes.judging.cross_validation import CrossValidation, Fold
 from netwright.recipes.judging.folds import FoldableData, foldable
 from netwright.recipes.plan.chosen_metric import choose_metric
 from netwright.recipes.plan.given_settings import given_to
+from netwright.recipes.plan.named_recipe import OwnModel
 from netwright.recipes.plan.recipe import Recipe
 from netwright.recipes.plan.sources import settings_type
+from netwright.train.own.parts import check_copied, take_all_own
 from netwright.train.tasks.catalog import task_for
 
 
 def cross_validate(
-    model: str | Config | nn.Module = "mlp",
+    model: str | Config | OwnModel = "mlp",
     data: Any = "digits",
     *,
     folds: int = 5,
@@ -53,7 +57,8 @@ def cross_validate(
     own, and an ensemble of such models, learns from all of them.
 
     Args:
-        model: a name, a config, or a module of your own, which starts every fold as it is.
+        model: a name, a config, a module of your own, which starts every fold as it is, or a class
+            or function that makes one.
         data: what `nw.fit` takes.
         folds: k; as many as there are rows is leave-one-out.
         repeats: how often the rows are divided anew, under the next seed.
@@ -61,14 +66,18 @@ def cross_validate(
         stratify: whether every fold has each class's share; by default where there are classes.
         metric: a name in `nw.metrics.METRICS`; by default the task's own, accuracy or rmse.
         quiet: print nothing.
-        **settings: of training, of the model or of the data, as for `nw.fit`.
+        **settings: of training, of the model or of the data, as for `nw.fit`, and objects of your
+            own: a loss, metrics, an optimizer's class, a training_step ...
     """
-    recipe, loaded, module = resolve(model, data, seed=seed, **settings)
+    own, settings = take_all_own(settings)
+    check_copied(own, "cross_validate")
+    check_untracked(settings, "cross_validate")
+    recipe, loaded, _ = resolve(model, data, seed=seed, **settings)
     config = _frame_settings(data, settings) if is_frame(data) else recipe.data_settings
     return cross_validate_recipe(
         recipe,
         foldable(data, config, loaded),
-        module,
+        OwnObjects(None if isinstance(model, str | Config) else model, own),
         folds=folds,
         repeats=repeats,
         stratify=stratify,
@@ -80,7 +89,7 @@ def cross_validate(
 def cross_validate_recipe(
     recipe: Recipe,
     rows: FoldableData,
-    module: nn.Module | None = None,
+    mine: OwnObjects = NO_OBJECTS,
     *,
     folds: int = 5,
     repeats: int = 1,
@@ -95,7 +104,8 @@ def cross_validate_recipe(
     if stratify and rows.groups is not None:
         raise ConfigError("stratify cannot be kept where rows are in groups: leave it out")
     classes = None if stratify is False or rows.groups is not None else rows.classes
-    own_rule = _learns_by_rules(recipe, module, rows.data.spec)
+    recipe = replace(recipe, own=mine.parts.names)
+    own_rule = _learns_by_rules(recipe, mine.model, rows.data.spec)
     chosen = choose_metric(metric, task_for(rows.data))
     done: list[Fold] = []
     for repeat in range(1, repeats + 1):
@@ -103,7 +113,7 @@ def cross_validate_recipe(
         divided = k_folds(rows.count, folds, seed=again.seed, classes=classes, groups=rows.groups)
         for place, (learned, held_out) in enumerate(divided, start=1):
             parts = (*_keep_back(learned, rows, again.seed, classes, own_rule), held_out)
-            done.append(_measure(again, rows, module, parts, (repeat, place)))
+            done.append(_measure(again, rows, mine, parts, (repeat, place)))
             score = done[-1].metrics.get(chosen.name)
             if score is None:
                 raise DataError(
@@ -124,8 +134,9 @@ def cross_validate_recipe(
     )
 
 
-def _learns_by_rules(recipe: Recipe, module: nn.Module | None, spec: DataSpec) -> bool:
+def _learns_by_rules(recipe: Recipe, model: OwnModel | None, spec: DataSpec) -> bool:
     """Whether nothing in the model learns by gradients, so that there is no epoch to choose."""
+    module = None if model is None else build_own_model(model, spec, recipe.seed)
     kind = MODELS.load(recipe.model) if module is None else type(module)
     if not issubclass(kind, Ensemble):
         return issubclass(kind, Learner)
@@ -154,14 +165,16 @@ def _keep_back(
 def _measure(
     recipe: Recipe,
     rows: FoldableData,
-    module: nn.Module | None,
+    mine: OwnObjects,
     parts: tuple[Tensor, Tensor, Tensor],
     place: tuple[int, int],
 ) -> Fold:
     """Train on a fold's rows and measure on those that it holds out."""
     repeat, fold = place
     try:
-        prepared = put_together(recipe, rows.build(*parts), deepcopy(module))
+        prepared = mine.prepare(recipe, rows.build(*parts))
+        if prepared.task.unmeasured:
+            raise ConfigError(f"there is nothing to measure: {prepared.task.unmeasured}")
         results = train(prepared, quiet=True, keep_folder=False).results
     except NetwrightError as error:
         raise type(error)(f"repeat {repeat}, fold {fold}: {error}") from error

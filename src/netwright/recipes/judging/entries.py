@@ -5,6 +5,8 @@ mlp:dropout=0:lr=0.01       the same with settings, of the model or of training
 MLPConfig(dropout=0.0)      a config
 wide.yaml                   a recipe file; its seed is not used
 runs/mlp-digits-001         a run folder; its recipe is trained anew
+runs/resnet18-imported-001  an imported one; its model is trained from its weights
+MyNet                       a class or function that makes a module of one's own
 """
 
 import re
@@ -14,17 +16,22 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from torch import nn
+
 from netwright.core.config import Config, parse, to_mapping
 from netwright.core.errors import ConfigError
 from netwright.data.dataset import Data
 from netwright.models.catalog import MODELS
 from netwright.recipes.fitting.fit import prepare, put_together
 from netwright.recipes.plan.given_settings import SECTIONS, given_to
-from netwright.recipes.plan.recipe import DEFAULTS, Recipe, parse_recipe
+from netwright.recipes.plan.named_recipe import OwnModel
+from netwright.recipes.plan.recipe import DEFAULTS, Recipe, is_imported, parse_recipe
 from netwright.recipes.plan.recipe_file import read_own_recipe, read_recipe_file
 from netwright.recipes.plan.typed_settings import nest_typed, setting_words
 from netwright.recipes.ready.catalog import recipe_path
 from netwright.recipes.saved.run_folder import check_run_folder
+from netwright.train.own.names import name_of
+from netwright.train.own.parts import NO_PARTS, OwnParts
 from netwright.train.settings import TrainConfig
 
 Settings = Mapping[str, Any]
@@ -38,24 +45,35 @@ class ComparisonEntry:
 
     Args:
         label: what it is called; empty for a config, whose recipe says it best.
-        resolve: (data, settings of training that all entries share) -> its recipe.
+        resolve: (data, settings of training and objects that all entries share) -> its recipe.
         data: the data section of its own recipe; None where it names no data.
+        make: makes the module, where it is of the caller's own.
     """
 
     label: str
-    resolve: Callable[[Data, Settings], Recipe]
+    resolve: Callable[..., Recipe]
     data: Settings | None = None
+    make: OwnModel | None = None
 
 
-def read_entry(source: str | Path | Config) -> ComparisonEntry:
+def read_entry(source: str | Path | Config | OwnModel) -> ComparisonEntry:
     """Tell what a caller means; names and files that are not there are refused."""
     if isinstance(source, Config):
         return ComparisonEntry(label="", resolve=partial(_resolve_model, source, {}))
-    if not isinstance(source, str | Path):
+    if isinstance(source, nn.Module):
+        name = type(source).__name__
         raise ConfigError(
-            "an entry must be a model's name, a config, a recipe file or a run folder, "
-            f"got {type(source).__name__}"
+            f"an entry draws new weights under every seed, {name} has its own: give a class or "
+            f"function that makes it, as in lambda: {name}(...)"
         )
+    if not isinstance(source, str | Path):
+        if not callable(source):
+            raise ConfigError(
+                "an entry must be a model's name, a config, a recipe file, a run folder or a "
+                f"function that makes a module, got {type(source).__name__}"
+            )
+        label, resolve = name_of(source), partial(_resolve_model, source, {})
+        return ComparisonEntry(label=label, resolve=resolve, make=source)
     head, *pairs = re.split(r":(?=[\w.-]+=)", str(source))
     model, colon, rest = head.partition(":")
     if colon and model in MODELS:
@@ -98,6 +116,8 @@ def _agreed_data(entries: Sequence[ComparisonEntry]) -> Settings:
             raise ConfigError(
                 f"{label} was trained on arrays that are not saved with it; give the data"
             )
+        if is_imported(other):
+            raise ConfigError(f"{label} was imported and has no data of its own; give the data")
         if other != data:
             raise ConfigError(
                 f"all entries need the same data: {first} names {_unlike(data, other)}, "
@@ -135,18 +155,24 @@ def _own_settings(pairs: Sequence[str]) -> dict[str, Any]:
 
 
 def _resolve_model(
-    model: str | Config, own: dict[str, Any], data: Data, shared: Settings
+    model: str | Config | OwnModel,
+    settings: dict[str, Any],
+    data: Data,
+    shared: Settings,
+    own: OwnParts = NO_PARTS,
 ) -> Recipe:
     """Sorted and refused as `fit` does; what the entry itself says wins."""
-    taken = given_to("train", own)
+    taken = given_to("train", settings)
     of_all = {f"train.{name}": value for name, value in shared.items() if name not in taken}
-    return prepare(model, data, **{**of_all, **own}).recipe
+    return prepare(model, data, own=own, **{**of_all, **settings}).recipe
 
 
-def _resolve_recipe(recipe: Recipe, data: Data, shared: Settings) -> Recipe:
+def _resolve_recipe(
+    recipe: Recipe, data: Data, shared: Settings, own: OwnParts = NO_PARTS
+) -> Recipe:
     """What all entries share wins, as the command line does over files."""
     train = parse(TrainConfig, {**to_mapping(recipe.train), **shared}, "train")
-    return put_together(replace(recipe, train=train), data).recipe
+    return put_together(replace(recipe, train=train), data, own=own).recipe
 
 
 def _read_recipe(path: Path) -> ComparisonEntry:
@@ -158,7 +184,9 @@ def _read_recipe(path: Path) -> ComparisonEntry:
     if values.get("model") == {"name": ""}:
         raise ConfigError(f"{path} contains a user-defined module, which cannot be rebuilt")
     section = values.pop("data", None)
-    if section not in (None, FROM_ARRAYS):
+    if is_imported(section):
+        values["from"] = str(path)
+    elif section not in (None, FROM_ARRAYS):
         values["data"] = section
     recipe = parse_recipe({**DEFAULTS, **values})
     return ComparisonEntry(

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from netwright.recipes.plan.given_settings import SOURCE
-from netwright.recipes.plan.recipe import has_own_rule
+from netwright.recipes.plan.recipe import has_own_rule, own_parts
 from netwright.recipes.plan.reproduce import (
     call_words,
     called_name,
@@ -22,7 +22,7 @@ TAKEN = ("data", "seeds", "seed", "metric", "quiet", "train")
 
 
 def comparison_as_command(configs: Sequence[Settings], *, seeds: int, metric: str) -> str:
-    """The `netwright compare` that gives it; empty where the data came from Python.
+    """The `netwright compare` that gives it; empty where a part of it came from Python.
 
     Args:
         configs: the resolved recipes, the first with the first seed.
@@ -30,7 +30,7 @@ def comparison_as_command(configs: Sequence[Settings], *, seeds: int, metric: st
         metric: what was compared.
     """
     section, kinds = configs[0]["data"], section_kinds(configs[0])
-    if not section["name"]:
+    if not section["name"] or not all(map(_is_typed, configs)):
         return ""
     path, for_data = section.get("path"), _data_settings(configs)
     words = ["netwright", "compare", *_entries(configs), "--data"]
@@ -45,13 +45,14 @@ def comparison_as_command(configs: Sequence[Settings], *, seeds: int, metric: st
 
 
 def comparison_as_python(configs: Sequence[Settings], *, seeds: int, metric: str) -> str:
-    """The `nw.compare` that gives it; `data` stands for what came from Python."""
+    """The `nw.compare` that gives it; `data` and `entry1` ... stand for what came from Python."""
     section = configs[0]["data"]
     given = {"name": section["name"], **_data_settings(configs)}
     if section.get("path"):
         given["path"] = section["path"]
     data = "data" if not section["name"] else repr(given if len(given) > 1 else section["name"])
-    arguments = [repr(entry) for entry in _entries(configs)]
+    entries = enumerate(zip(configs, _entries(configs), strict=True), start=1)
+    arguments = [repr(said) if _is_typed(one) else f"entry{n}" for n, (one, said) in entries]
     arguments += [f"data={data}", f"seeds={seeds}", f"seed={configs[0]['seed']}"]
     arguments.append(f"metric={metric!r}")
     kinds = {part: kind for part, kind in section_kinds(configs[0]).items() if part != "model"}
@@ -59,7 +60,9 @@ def comparison_as_python(configs: Sequence[Settings], *, seeds: int, metric: str
         called_name("train", name, kinds, taken=TAKEN): value
         for name, value in _common(configs).items()
     }
-    return f"import netwright as nw\n\nnw.compare({', '.join([*arguments, *call_words(shared)])})\n"
+    objects = [f"{part}={part}" for part in own_parts(configs[0])]
+    words = ", ".join([*arguments, *objects, *call_words(shared)])
+    return f"import netwright as nw\n\nnw.compare({words})\n"
 
 
 def entry_words(config: Settings, train: Settings) -> str:
@@ -73,6 +76,11 @@ def entry_words(config: Settings, train: Settings) -> str:
             prefix = called.removesuffix(name)
             words += [f"{prefix}{word}" for word in setting_words({name: value}, kinds[part])]
     return ":".join(words)
+
+
+def _is_typed(config: Settings) -> bool:
+    """Whether words say all of it: no objects from Python, and no weights to start from."""
+    return bool(config["model"]["name"]) and not own_parts(config) and not config.get("from")
 
 
 def _entries(configs: Sequence[Settings]) -> list[str]:

@@ -15,6 +15,7 @@ from netwright.core.errors import ConfigError
 from netwright.train.settings import TrainConfig
 
 SECTIONS = ("model", "data", "train")
+OF_FIT = frozenset({"validation", "test", "groups", "callbacks", "start_from", "resume", "allow"})
 SOURCE = "data.name"  # no setting of any source: which source it is
 
 Settings = Mapping[str, Any]
@@ -64,6 +65,8 @@ def sort_settings(
         owners = [section for section, names in known.items() if name in names]
         if owners == ["model", "train"] and own_rule:
             owners = ["model"]
+        if name in OF_FIT:
+            raise ConfigError(f"{name!r} is an argument of nw.fit alone")
         if not owners:
             raise ConfigError(f"unknown setting {name!r}{_hint(name, known)}")
         paths = [f"{section}.{name}" for section in owners]

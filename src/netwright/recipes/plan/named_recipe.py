@@ -1,5 +1,6 @@
 """From the names and settings that a caller gives to a recipe; nothing is loaded or built."""
 
+from collections.abc import Callable
 from typing import Any
 
 from torch import nn
@@ -7,6 +8,7 @@ from torch import nn
 from netwright.core.checks import check_seed
 from netwright.core.config import Config, parse
 from netwright.core.errors import ConfigError
+from netwright.data.spec import DataSpec
 from netwright.models.catalog import MODELS
 from netwright.recipes.plan.given_settings import given_to, sort_settings
 from netwright.recipes.plan.recipe import (
@@ -19,9 +21,11 @@ from netwright.recipes.plan.recipe import (
 from netwright.recipes.plan.sources import named_source, settings_type
 from netwright.train.settings import TrainConfig
 
+OwnModel = nn.Module | Callable[[], nn.Module] | Callable[[DataSpec], nn.Module]
+
 
 def name_recipe(
-    model: str | Config | nn.Module, data: Any, *, seed: int = 0, **settings: Any
+    model: str | Config | OwnModel, data: Any, *, seed: int = 0, **settings: Any
 ) -> tuple[Recipe, dict[str, Any]]:
     """The recipe, and the settings of its data as they were given.
 
@@ -76,15 +80,21 @@ def change_recipe(recipe: Recipe, *, seed: int | None = None, **settings: Any) -
     return parse_recipe({**merge(before, changes), "seed": recipe.seed if seed is None else seed})
 
 
-def model_type(model: str | Config | nn.Module) -> tuple[str, type[Config] | None]:
+def model_type(model: str | Config | OwnModel) -> tuple[str, type[Config] | None]:
     """The catalog's name and settings of what the caller calls a model."""
     if isinstance(model, str):
         return model, MODELS.load(model).settings
-    if isinstance(model, nn.Module):
+    if isinstance(model, nn.Module) or _makes_one(model):
         return "", None
     for name in MODELS:
         if MODELS.load(name).settings is type(model):
             return name, type(model)
     raise ConfigError(
-        f"model must be a name, a config of a model or an nn.Module, got {type(model).__name__}"
+        "model must be a name, a config of a model, an nn.Module or a function that returns one, "
+        f"got {type(model).__name__}"
     )
+
+
+def _makes_one(model: Any) -> bool:
+    """Whether it may be a function or a class that makes a module."""
+    return callable(model) and not (isinstance(model, type) and issubclass(model, Config))

@@ -99,6 +99,7 @@ def parse_recipe(values: Mapping[str, Any]) -> Recipe:
     check_seed(seed)
     model, model_settings = _section(values, "model")
     data, data_settings = _section(values, "data")
+    _check_names(model, data, is_imported=is_imported(values["data"]))
     train = values.get("train", {})
     if not isinstance(train, Mapping):
         raise ConfigError(f"train must be a mapping of settings, got {train!r}")
@@ -112,6 +113,30 @@ def parse_recipe(values: Mapping[str, Any]) -> Recipe:
         seed=seed,
         start_from=_start_from(values.get("from", "")),
     )
+
+
+def is_imported(section: Any) -> bool:
+    """Whether a data section is that of a run with published weights, which has no data."""
+    return isinstance(section, Mapping) and "imported" in section
+
+
+def _check_names(model: str, data: str, *, is_imported: bool) -> None:
+    """Refuse the recipe of a run on what came from Python, or of one that was never trained."""
+    if not model:
+        raise ConfigError(
+            "the recipe is that of a module of your own, which it cannot name: give it again in "
+            "Python, nw.fit(model, ...)"
+        )
+    if is_imported:
+        raise ConfigError(
+            "the recipe is that of imported weights and names no data: name it, and start from "
+            "the imported run with --from"
+        )
+    if not data:
+        raise ConfigError(
+            "the recipe is that of a run on arrays or other objects from Python: name its data, or "
+            "give them again, nw.fit(model, data, ...)"
+        )
 
 
 def own_parts(values: Mapping[str, Any]) -> Mapping[str, Any]:

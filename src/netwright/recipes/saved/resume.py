@@ -9,7 +9,7 @@ from typing import Any
 from netwright.core.errors import ConfigError, DataError
 from netwright.core.files.inside import has_file
 from netwright.core.files.storage import read_json
-from netwright.recipes.plan.recipe import Recipe, own_parts
+from netwright.recipes.plan.recipe import Recipe, is_imported, own_parts
 from netwright.recipes.plan.recipe_file import read_own_recipe
 from netwright.recipes.saved.run_folder import automatic_folders, is_empty
 from netwright.train.saving.checkpoint_store import check_checkpoint, newest_good
@@ -108,7 +108,7 @@ def find_origin(place: Path, recipe: Recipe, *, starts_over: bool = False) -> Or
 def check_named(folder: Path) -> None:
     """Refuse a run that the command cannot build again: its model or data came from Python."""
     values = read_own_recipe(folder)
-    if "imported" in (values.get("data") or ()):
+    if is_imported(values.get("data")):
         raise ConfigError(
             f"{folder} was imported, not trained: start a run from its weights with --from {folder}"
         )

@@ -14,7 +14,7 @@ from netwright.core.errors import ConfigError
 from netwright.core.files.inside import has_file
 from netwright.core.files.storage import write_text
 from netwright.recipes.judging.entries import FROM_ARRAYS
-from netwright.recipes.plan.recipe import Recipe, parse_recipe
+from netwright.recipes.plan.recipe import Recipe, own_parts, parse_recipe
 from netwright.recipes.plan.recipe_file import read_own_recipe, to_yaml
 from netwright.recipes.search.space import Choices, Space, read_space
 from netwright.train.callbacks.early_stopping import is_lower_better
@@ -77,7 +77,7 @@ class SearchPlan:
     @property
     def is_typed(self) -> bool:
         """Whether a command can name its model and its data: they did not come from Python."""
-        return bool(self.recipe.model and self.recipe.data)
+        return bool(self.recipe.model and self.recipe.data) and not self.recipe.own
 
     def to_mapping(self) -> dict[str, Any]:
         """The plan as it stands in `search.yaml`."""
@@ -111,7 +111,8 @@ def read_plan(folder: Path) -> SearchPlan:
     section = values["recipe"]
     if not isinstance(section, Mapping) or not isinstance(section.get("model"), Mapping):
         raise ConfigError(f"{folder / FILE} must hold a recipe with a model, got {section!r:.60}")
-    if section.get("data") == FROM_ARRAYS or not section["model"].get("name"):
+    came = not section["model"].get("name") or own_parts(section)
+    if section.get("data") == FROM_ARRAYS or came:
         raise ConfigError(
             f"{folder} is a search on objects passed from Python: call nw.search again with them, "
             f"and with this folder as out"

@@ -8,12 +8,9 @@ et al., "Hyperband" (2018), for stopping early.
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from copy import deepcopy
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-
-from torch import nn
 
 from netwright.core.checks import check_positive
 from netwright.core.config import Config
@@ -23,10 +20,13 @@ from netwright.core.terminal.console import print_message
 from netwright.core.time_span import parse_time_span
 from netwright.data.dataset import Data
 from netwright.data.fingerprint import fingerprint
+from netwright.data.given.given import take_splits
 from netwright.models.ensembles.ensemble import Ensemble
-from netwright.recipes.fitting.fit import put_together, resolve
+from netwright.recipes.fitting.fit import resolve
+from netwright.recipes.fitting.own_objects import NO_OBJECTS, OwnObjects
 from netwright.recipes.fitting.prepared import Prepared
 from netwright.recipes.plan.chosen_metric import choose_metric
+from netwright.recipes.plan.named_recipe import OwnModel
 from netwright.recipes.plan.recipe import Recipe
 from netwright.recipes.plan.sources import load_configured
 from netwright.recipes.search.folder import enter_search_folder
@@ -37,6 +37,7 @@ from netwright.recipes.search.storage import import_optuna
 from netwright.recipes.search.study import Study
 from netwright.recipes.search.trial_queue import TrialQueue, Tried
 from netwright.recipes.search.trial_training import TrialTraining
+from netwright.train.own.parts import check_copied, take_all_own
 from netwright.train.tasks.catalog import task_for
 from netwright.train.tasks.task import Task
 
@@ -61,7 +62,7 @@ class SearchRequest:
 
 
 def search(  # noqa: PLR0913 - the one door, with a name for each question
-    model: str | Config | nn.Module = "mlp",
+    model: str | Config | OwnModel = "mlp",
     data: Any = "digits",
     *,
     space: Mapping[str, Any] | Sequence[str] | str | None = None,
@@ -79,8 +80,8 @@ def search(  # noqa: PLR0913 - the one door, with a name for each question
     """Search settings of a recipe, and leave a folder that can be joined and resumed.
 
     Args:
-        model: a name, a config, or a module of your own.
-        data: what `nw.fit` takes; it needs validation rows.
+        model: a name, a config, a module of your own, or a class or function that makes one.
+        data: what `nw.fit` takes; it needs validation rows, its own or those of `validation`.
         space: {"train.lr": "log:1e-4..1e-1", "model.hidden": [(64,), (128, 64)]}; by default what
             is usual for the model.
         trials: how many are finished in the end, by all processes together; fewer where the space
@@ -95,9 +96,14 @@ def search(  # noqa: PLR0913 - the one door, with a name for each question
         out: the folder; where it holds this very search, it is joined. By default the next free
             searches/MODEL-DATA-NNN.
         quiet: print nothing.
-        **settings: of training, of the model or of the data, as for `nw.fit`.
+        **settings: of training, of the model or of the data, as for `nw.fit`, and objects of your
+            own: a loss, an optimizer's class, a training_step ...
     """
-    recipe, loaded, module = resolve(model, data, seed=seed, **settings)
+    own, settings = take_all_own(settings)
+    check_copied(own, "search")
+    data, settings = take_splits(data, settings)
+    recipe, loaded, _ = resolve(model, data, seed=seed, **settings)
+    mine = OwnObjects(None if isinstance(model, str | Config) else model, own)
     asked = SearchRequest(
         space=space,
         trials=trials,
@@ -108,14 +114,14 @@ def search(  # noqa: PLR0913 - the one door, with a name for each question
         seed=seed,
     )
     place = None if out is None else Path(out)
-    return start_search(recipe, loaded, asked, module, out=place, max_time=max_time, quiet=quiet)
+    return start_search(recipe, loaded, asked, mine, out=place, max_time=max_time, quiet=quiet)
 
 
 def start_search(
     recipe: Recipe,
     data: Data,
     asked: SearchRequest,
-    module: nn.Module | None = None,
+    mine: OwnObjects = NO_OBJECTS,
     *,
     out: Path | None = None,
     max_time: float | str | None = None,
@@ -123,9 +129,9 @@ def start_search(
 ) -> Study:
     """Search around a recipe in a new folder, or in one that holds this very search."""
     seconds = _read_time(max_time)
-    plan = plan_search(recipe, data, asked, module)
+    plan = plan_search(recipe, data, asked, mine)
     folder = enter_search_folder(out, plan, data.name)
-    return run_search(folder, plan, data, module, max_time=seconds, quiet=quiet)
+    return run_search(folder, plan, data, mine, max_time=seconds, quiet=quiet)
 
 
 def resume_search(
@@ -154,13 +160,15 @@ def resume_search(
 
 
 def plan_search(
-    recipe: Recipe, data: Data, asked: SearchRequest, module: nn.Module | None = None
+    recipe: Recipe, data: Data, asked: SearchRequest, mine: OwnObjects = NO_OBJECTS
 ) -> SearchPlan:
     """Resolve and refuse everything before the first trial, at the ends of the space too."""
     import_optuna()
     if data.val is None:
         raise DataError(f"a search needs a val split, {data.name} has none")
-    prepared = put_together(recipe, data, deepcopy(module))
+    prepared = mine.prepare(recipe, data)
+    if prepared.task.unmeasured:
+        raise ConfigError(f"a search needs a measure to choose by, but {prepared.task.unmeasured}")
     own_rule = isinstance(prepared.model, Learner | Ensemble)  # it reports nothing on its way
     task = task_for(data)
     _check_metric(asked.metric, task)
@@ -173,10 +181,10 @@ def plan_search(
         raise ConfigError("the search space is empty")
     for name, values in space.items():
         for end in values.ends:
-            tried = put_together(apply(recipe, {name: end}), data, deepcopy(module))
+            tried = mine.prepare(apply(recipe, {name: end}), data)
             _check_used(name, tried)
     return SearchPlan(
-        recipe=recipe,
+        recipe=replace(recipe, own=mine.parts.names),
         space=space,
         metric=asked.metric,
         trials=asked.trials,
@@ -197,7 +205,7 @@ def run_search(
     folder: Path,
     plan: SearchPlan,
     data: Data,
-    module: nn.Module | None = None,
+    mine: OwnObjects = NO_OBJECTS,
     *,
     max_time: float | None = None,
     quiet: bool = False,
@@ -210,10 +218,8 @@ def run_search(
         print_message(f"searching in {folder}{help_us}")
     go_on = command if plan.is_typed else f"the same nw.search, out={str(folder)!r}"
     queue = TrialQueue(folder, plan)
-    study = Study(folder, plan, queue.study, data, module)
-    training = TrialTraining(
-        plan=plan, data=replace(data, test=None), module=module, deadline=deadline
-    )
+    study = Study(folder, plan, queue.study, data, mine)
+    training = TrialTraining(plan=plan, data=replace(data, test=None), mine=mine, deadline=deadline)
 
     def told(number: int) -> None:
         with queue.guard:
@@ -285,8 +291,10 @@ def _read_time(written: float | str | None) -> float | None:
 
 
 def _check_used(name: str, tried: Prepared) -> None:
-    """Refuse a setting of training that nothing in the model heeds."""
+    """Refuse a setting of training that nothing in the model heeds, or that is an object's part."""
     section, key, *_ = name.split(".")
+    if section == "train" and key in tried.own.names:
+        raise ConfigError(f"{key} is one of your own: remove {name} from the search space")
     if section == "train" and key in tried.unused:
         model = tried.recipe.model or "the module"
         raise ConfigError(f"{model} does not use {key}: remove {name} from the search space")

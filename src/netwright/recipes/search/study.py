@@ -10,15 +10,14 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from torch import nn
-
 from netwright.core.errors import RunError
 from netwright.core.files.inside import has_file
 from netwright.core.files.storage import write_json, write_text
 from netwright.data.dataset import Data
+from netwright.inspection.drawing.notebook import in_notebook
 from netwright.inspection.drawing.page import table, text
 from netwright.inspection.drawing.view import plain
-from netwright.recipes.fitting.fit import put_together
+from netwright.recipes.fitting.own_objects import NO_OBJECTS, OwnObjects
 from netwright.recipes.fitting.training import train
 from netwright.recipes.plan.recipe import Recipe
 from netwright.recipes.plan.recipe_file import to_yaml
@@ -43,7 +42,7 @@ class Study:
         plan: what was searched.
         record: Optuna's own study.
         data: what was searched on.
-        module: the user's own, where the recipe has no model.
+        mine: what the user handed over in Python.
     """
 
     def __init__(
@@ -52,10 +51,10 @@ class Study:
         plan: SearchPlan,
         record: "optuna.Study",
         data: Data,
-        module: nn.Module | None = None,
+        mine: OwnObjects = NO_OBJECTS,
     ) -> None:
         self.folder, self.plan, self.record = folder, plan, record
-        self.data, self.module = data, module
+        self.data, self.mine = data, mine
 
     def __repr__(self) -> str:
         return f"Study({self.folder}: {self.sentence})"
@@ -65,7 +64,8 @@ class Study:
         return "\n".join([self.sentence, *tried])
 
     def _repr_html_(self) -> str:
-        return text(self.sentence) + table(self.table_rows(), numbers=["trial", self.plan.metric])
+        tried = table(self.table_rows(), numbers=["trial", self.plan.metric])
+        return in_notebook(text(self.sentence), tried)
 
     def table_rows(self) -> list[dict[str, str]]:
         """What came of each trial: its metric, or why it has none, and its settings."""
@@ -139,7 +139,7 @@ class Study:
 
     def fit_best(self, *, out: str | Path | None = None, quiet: bool = False) -> Run:
         """Train the best recipe, and leave a run folder."""
-        prepared = put_together(self.best_recipe, self.data, self.module)
+        prepared = self.mine.prepare(self.best_recipe, self.data)
         return train(prepared, out=None if out is None else Path(out), quiet=quiet)
 
     def to_json(self) -> dict[str, Any]:

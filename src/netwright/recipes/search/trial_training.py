@@ -2,15 +2,12 @@
 
 import time
 from collections.abc import Mapping
-from copy import deepcopy
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from torch import nn
-
 from netwright.core.errors import NetwrightError
 from netwright.data.dataset import Data
-from netwright.recipes.fitting.fit import put_together
+from netwright.recipes.fitting.own_objects import NO_OBJECTS, OwnObjects
 from netwright.recipes.fitting.training import train
 from netwright.recipes.plan.recipe import Recipe
 from netwright.recipes.search.plan import SearchPlan
@@ -29,13 +26,13 @@ class TrialTraining:
     Args:
         plan: what is searched.
         data: without test rows.
-        module: the user's own, where the recipe has no model; every trial starts from a copy.
+        mine: what the user handed over in Python.
         deadline: when the search is to end, by `time.monotonic`; None for never.
     """
 
     plan: SearchPlan
     data: Data
-    module: nn.Module | None = None
+    mine: OwnObjects = NO_OBJECTS
     deadline: float | None = None
 
     def __call__(self, trial: "Trial", settings: Mapping[str, Value]) -> Tried | None:
@@ -44,7 +41,7 @@ class TrialTraining:
         watch = [] if self.plan.pruner == "none" else [PruneTrial(trial, metric)]
         try:
             recipe = self._within_time(apply(self.plan.recipe, settings))
-            prepared = put_together(recipe, self.data, deepcopy(self.module))
+            prepared = self.mine.prepare(recipe, self.data)
             results = train(prepared, extra=watch, quiet=True, keep_folder=False).results
         except (NetwrightError, RuntimeError, MemoryError) as error:
             # Settings that do not go together, a loss of NaN, or no room for so large a model.

@@ -1,24 +1,22 @@
-"""The model of an estimator where it is the user's own: a module, or what makes one.
+"""The model of a run where it is the user's own: a module, or what makes one.
 
 NetClassifier(module)                                  a copy of it learns: fit begins anew
-NetClassifier(MyNet)                                   a class or function without arguments
-NetClassifier(lambda spec: nn.Linear(spec.num_features, spec.num_outputs))
+nw.fit(MyNet, data)                                    a class or function without arguments
+nw.compare("mlp", lambda spec: nn.Linear(spec.num_features, spec.num_outputs))
 """
 
 import copy
 import inspect
-from collections.abc import Callable
 
 from torch import nn
 
 from netwright.core.errors import ConfigError
 from netwright.core.seeding import derive_seed, seeded
 from netwright.data.spec import DataSpec
+from netwright.recipes.plan.named_recipe import OwnModel
 
-Maker = Callable[[], nn.Module] | Callable[[DataSpec], nn.Module]
 
-
-def build_own_model(model: nn.Module | Maker, spec: DataSpec, seed: int) -> nn.Module:
+def build_own_model(model: OwnModel, spec: DataSpec, seed: int) -> nn.Module:
     """An untrained module: a copy of the one that is given, or a new one.
 
     Args:

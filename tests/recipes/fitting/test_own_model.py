@@ -15,7 +15,7 @@ from torch.optim.lr_scheduler import ExponentialLR
 import netwright as nw
 from netwright.core.errors import ConfigError
 from netwright.data.spec import DataSpec
-from netwright.recipes.estimators.own_model import build_own_model
+from netwright.recipes.fitting.own_model import build_own_model
 from tests.train.toy_runs import assert_same, copy_of
 
 X = np.random.default_rng(0).normal(size=(40, 3)).astype(np.float32)
