@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 import netwright as nw
+from netwright.core.config import field_names
 from netwright.data.dataset import Data
 from netwright.losses import LOSSES
 from netwright.models.mlp import MLP, MLPConfig
@@ -48,7 +49,10 @@ def noted_data() -> Data:
     [
         (SPEC, ["&lt;b&gt;", "class 10", "and 8 more", "class, 20 outputs", "features (2,)"]),
         (noted_data(), ["train", "a &lt;b&gt; column was left out"]),
-        (nw.TrainConfig(lr=0.25), ["lr", "0.25", "learning rate", "57 defaults"]),
+        (
+            nw.TrainConfig(lr=0.25),
+            ["lr", "0.25", "learning rate", f"{len(field_names(nw.TrainConfig)) - 1} defaults"],
+        ),
         (MLPConfig(), ["MLPConfig: the defaults", "<summary>"]),
         (LOSSES, ["Catalog of 11, each a loss", "focal"]),
         (
