@@ -112,7 +112,8 @@ class UpdateStep:
             return
         self.takers = [one for one in callbacks if overrides(one, "on_before_update")]
         can_wait = self.rates is not None and is_checked_on_device(state)
-        reason = reason_against(state.model, callbacks) if can_wait else NEEDS_HOST
+        loss = state.task.own_loss
+        reason = reason_against(state.model, callbacks, loss) if can_wait else NEEDS_HOST
         if reason and asked == "on":
             raise ConfigError(f"capture must be auto or off: {reason}")
         if not reason:

@@ -6,6 +6,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
+from netwright.core.adapted_module import AdaptedModule
 from netwright.core.errors import ConfigError, RunError
 from netwright.train.callback import Callback, FunctionCallback
 from netwright.train.callbacks.clip_gradients import ClipGradients
@@ -13,6 +14,7 @@ from netwright.train.callbacks.doctor import Doctor
 from netwright.train.callbacks.non_finite import GuardNonFinite
 from netwright.train.callbacks.step_rows import StepRows
 from netwright.train.callbacks.weight_noise import WeightNoise
+from netwright.train.own.loss import OwnLoss
 from netwright.train.state import TrainState
 from netwright.train.step import UpdateStep
 from netwright.train.updates import captured_update
@@ -130,6 +132,18 @@ def test_what_does_more_than_start_kernels_is_not_captured() -> None:
     )
     net[0].register_forward_hook(lambda *_: None)
     assert "Linear may do more" in reason_against(net, [])
+
+
+def test_what_a_caller_wrote_is_not_captured_with_what_it_does_in_python() -> None:
+    class Counts(nn.Linear):
+        def forward(self, x: Tensor) -> Tensor:
+            return super().forward(x)
+
+    adapted = AdaptedModule(Counts(2, 2))  # it has the children of the module, not the module
+    assert "Counts may do more" in reason_against(adapted, [])
+    assert reason_against(toy_net(), [], OwnLoss(nn.CrossEntropyLoss())) == ""
+    annealed = OwnLoss(lambda output, targets: output.mean(), "annealed")
+    assert "the loss annealed may do more" in reason_against(toy_net(), [], annealed)
 
 
 def test_a_callback_that_changes_more_than_the_batch_is_named() -> None:

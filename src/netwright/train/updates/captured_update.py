@@ -15,11 +15,13 @@ from typing import Any
 import torch
 from torch import nn
 
+from netwright.core.adapted_module import AdaptedModule
 from netwright.core.outputs import logits_of
 from netwright.core.seeding import random_state, set_random_state
 from netwright.core.trees import map_tensors, tensors_of
 from netwright.data.loading.loader import Batch
 from netwright.train.callback import Callback, FunctionCallback, overrides
+from netwright.train.own.loss import OwnLoss
 from netwright.train.state import TrainState
 
 WARM = 3  # updates before one is timed: kernels are chosen and memory is found in them
@@ -120,12 +122,15 @@ def _end_failed_capture() -> None:
         torch.zeros(1, device="cuda")
 
 
-def reason_against(model: nn.Module, callbacks: Sequence[Callback]) -> str:
+def reason_against(
+    model: nn.Module, callbacks: Sequence[Callback], loss: OwnLoss | None = None
+) -> str:
     """Why updates cannot be captured, in a few words; empty where they can.
 
     Args:
         model: what learns.
         callbacks: all that are called beside the updates.
+        loss: the caller's own, where it is one.
     """
     for callback in callbacks:
         if isinstance(callback, FunctionCallback):
@@ -133,10 +138,11 @@ def reason_against(model: nn.Module, callbacks: Sequence[Callback]) -> str:
                 return f"a function is called at {callback.event}"
         elif overrides(callback, "on_batch_start") and not callback.only_changes_batch:
             return f"{type(callback).__name__} has a part in each batch"
-    foreign = next((part for part in model.modules() if not _is_known(part)), None)
-    if foreign is not None:
-        return f"{type(foreign).__name__} may do more in Python than start kernels"
-    return ""
+    parts = [*([model.own] if isinstance(model, AdaptedModule) else []), *model.modules()]
+    names = [type(part).__name__ for part in parts if not _is_known(part)]
+    if loss is not None and not (isinstance(loss.function, nn.Module) and _is_known(loss.function)):
+        names.append(f"the loss {loss.name}")
+    return f"{names[0]} may do more in Python than start kernels" if names else ""
 
 
 def _is_known(module: nn.Module) -> bool:
