@@ -1,13 +1,14 @@
 """The claim contract: a sound claim passes, and each check catches a claim that breaks it."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
-from typing import Annotated, Any
+from dataclasses import dataclass, fields, replace
+from typing import Annotated, Any, Literal
 
 import pytest
 
 from netwright.core.card import Card
 from netwright.core.config import Config
+from netwright.inspection.training.claim_chart import ClaimChart
 from netwright.testing import claim_contract as contract
 from netwright.testing.claim_contract import CLAIM_CHECKS
 from netwright.theory.claims import Assumption, Claim, Effort
@@ -43,6 +44,19 @@ def always_holds(given: ToyConfig, seed: int, effort: Effort) -> Verdict:
     return measure(ToyConfig(), seed, effort)
 
 
+class NoPicture(ClaimChart):
+    """A chart of which nothing is drawn."""
+
+    def image(self, kind: Literal["svg", "png"]) -> bytes:
+        return b""
+
+
+def undrawable(given: ToyConfig, seed: int, effort: Effort) -> Verdict:
+    verdict = measure(given, seed, effort)
+    parts = {part.name: getattr(verdict.chart, part.name) for part in fields(verdict.chart)}
+    return replace(verdict, chart=NoPicture(**parts))
+
+
 @pytest.mark.parametrize(
     ("check", "broken", "words"),
     [
@@ -62,6 +76,11 @@ def always_holds(given: ToyConfig, seed: int, effort: Effort) -> Verdict:
             contract.check_verdict_is_as_expected,
             toy("false"),
             "expected that it fails, but it holds",
+        ),
+        (
+            contract.check_chart_can_be_drawn,
+            replace(toy(), experiment=undrawable),
+            "cannot be drawn",
         ),
         (contract.check_a_seed_gives_one_verdict, replace(toy(), experiment=drifting()), "differ"),
         (

@@ -1,15 +1,25 @@
-"""Of every claim's contract, the experiments that only repeat another run in `make test-slow`."""
+"""Of every claim's contract one experiment runs in `make test`, all of them in `make test-slow`.
+
+The verdict as expected stays. That a bug turns it each claim's own file tests; charts of every
+kind are drawn beside the chart itself.
+"""
 
 import pytest
 
-from netwright.testing.claim_contract import check_a_seed_gives_one_verdict
+from netwright.testing.claim_contract import (
+    check_a_seed_gives_one_verdict,
+    check_chart_can_be_drawn,
+    check_each_assumption_turns_it,
+)
+
+SLOW = (check_a_seed_gives_one_verdict, check_chart_can_be_drawn, check_each_assumption_turns_it)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """That a seed gives one verdict takes two experiments, for each of a hundred claims."""
+    """Each of these takes an experiment or two, for each of a hundred claims."""
     for item in items:
         call = getattr(item, "callspec", None)  # of the claims alone: a toy has it in `make test`
         if not item.nodeid.startswith("tests/theory/") or call is None:
             continue
-        if call.params.get("check") is check_a_seed_gives_one_verdict:
+        if call.params.get("check") in SLOW:
             item.add_marker(pytest.mark.slow)

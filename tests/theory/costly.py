@@ -6,14 +6,9 @@ verdict is tested beside it, with faked or small trainings.
 
 import pytest
 
-from netwright.testing.claim_contract import (
-    CLAIM_CHECKS,
-    check_each_assumption_turns_it,
-    check_verdict_is_as_expected,
-)
+from netwright.testing.claim_contract import CLAIM_CHECKS, check_verdict_is_as_expected
 
-RUN_THE_EXPERIMENT = (check_verdict_is_as_expected, check_each_assumption_turns_it)
-COSTLY_CLAIM_CHECKS = [
-    pytest.param(check, marks=pytest.mark.slow) if check in RUN_THE_EXPERIMENT else check
+COSTLY_CLAIM_CHECKS = [  # `conftest.py` marks the other checks that run experiments
+    pytest.param(check, marks=pytest.mark.slow) if check is check_verdict_is_as_expected else check
     for check in CLAIM_CHECKS
 ]
