@@ -25,7 +25,10 @@ Type = Callable[..., Answer]
 
 @pytest.fixture
 def type_in(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    undrawn: None,  # noqa: F811 - the fixture; pictures have tests of their own
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> Type:
     """Run `netwright ...` in an empty folder."""
     monkeypatch.chdir(tmp_path)
