@@ -11,6 +11,7 @@ def accuracy(seed: int) -> float:
     return float(run.results["metrics"]["accuracy"])
 
 
+@pytest.mark.slow
 def test_seed_0_reaches_97_per_cent() -> None:
     assert accuracy(0) >= 0.97
 

@@ -220,6 +220,7 @@ def test_two_relu_units_solve_xor() -> None:
         assert bool(found.success) == solved
 
 
+@pytest.mark.slow
 @pytest.mark.covers("symmetry-breaking")
 def test_equal_units_stay_equal() -> None:
     def trained(model: MLP) -> float:

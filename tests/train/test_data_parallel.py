@@ -130,7 +130,18 @@ def assert_near(ours: dict[str, Tensor], theirs: dict[str, Tensor]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("kind", "world"), [*((kind, 2) for kind in SETTINGS), ("adam", 3), ("tiny last batch", 3)]
+    ("kind", "world"),
+    [
+        ("adam", 2),
+        ("regularized", 2),
+        ("tiny last batch", 3),
+        pytest.param("adam", 3, marks=pytest.mark.slow),
+        *(
+            pytest.param(kind, 2, marks=pytest.mark.slow)
+            for kind in SETTINGS
+            if kind not in {"adam", "regularized"}
+        ),
+    ],
 )
 def test_several_processes_learn_what_one_learns(tmp_path: Path, kind: str, world: int) -> None:
     alone = Life(kind, ALONE).outcome()

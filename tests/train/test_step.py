@@ -755,6 +755,7 @@ def test_a_compiled_run_with_all_noises_is_the_plain_one(backend: str) -> None:
     assert_close(compiled, plain, 1e-5)
 
 
+@pytest.mark.slow
 @WITHIN_TORCH
 def test_a_compiled_run_goes_on_bit_for_bit(backend: str, tmp_path: Path) -> None:
     class Save(Callback):

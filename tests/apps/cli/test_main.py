@@ -195,7 +195,12 @@ def test_a_process_ends_with_its_code_its_output_and_its_clean_up() -> None:
     ("words", "code", "told"),
     [
         (["train", "mpl"], 2, "error: unknown model 'mpl'; did you mean 'mlp'?\n"),
-        (["train", "mlp", "xor", "--epochs", "1", "--quiet", "--no-report"], 0, ""),
+        pytest.param(
+            ["train", "mlp", "xor", "--epochs", "1", "--quiet", "--no-report"],
+            0,
+            "",
+            marks=pytest.mark.slow,
+        ),
     ],
 )
 def test_a_process_says_nothing_but_what_is_ours(

@@ -48,6 +48,7 @@ def test_settings() -> None:
         parse_setting("seed.x=1")
 
 
+@pytest.mark.slow
 def test_a_killed_ensemble_goes_on_with_the_steps_of_each_member(
     type_in: Type, tmp_path: Path
 ) -> None:

@@ -166,6 +166,7 @@ def test_maps_of_nothing_and_of_different_sizes_are_refused() -> None:
     assert (view.queries, view.keys) == (tuple("01234"), tuple("abcdefg"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["GPT2", "Bert", "ViT"])
 def test_hugging_face_models_have_their_own_weights(name: str) -> None:
     hugging_face = pytest.importorskip("transformers")

@@ -12,6 +12,7 @@ from netwright.data.catalog import SOURCES
 from netwright.models.ensembles.restarts import Restarts, RestartsConfig
 
 
+@pytest.mark.slow
 @pytest.mark.covers("random-restarts")
 def test_the_mean_of_five_errs_no_more_than_they_do_on_average_and_often_less_than_the_best(
     tmp_path: Path,

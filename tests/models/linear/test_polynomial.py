@@ -126,6 +126,7 @@ def test_too_many_monomials_are_refused() -> None:
         build(64, degree=4)
 
 
+@pytest.mark.slow
 @pytest.mark.covers("model-complexity")
 def test_the_gap_falls_with_the_rows_and_rises_with_the_degree() -> None:
     # With noise of variance s^2 and p weights the expected gap is about 2 s^2 p / n.

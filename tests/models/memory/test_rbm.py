@@ -48,6 +48,7 @@ def log_likelihood(machine: Machine, data: Tensor) -> float:
     return float((-free_energy(machine, data.flatten(1))).mean() - log_z)
 
 
+@pytest.mark.slow
 @pytest.mark.covers("rbm")
 def test_bars_and_stripes_become_likely() -> None:
     data = bars_and_stripes()
@@ -132,6 +133,7 @@ def test_weights_count_in_the_first_biases_and_in_the_error() -> None:
     assert step["reconstruction_error"] == pytest.approx(by_hand, rel=0.02)
 
 
+@pytest.mark.slow
 def test_digits_are_read_from_the_features() -> None:
     data = load_digits(DataConfig())
     assert data.test is not None

@@ -69,6 +69,7 @@ def test_answer_flips_where_the_sum_crosses_minus_the_bias() -> None:
         assert torch.equal(between, side)
 
 
+@pytest.mark.slow
 @pytest.mark.covers("perceptron-2d-demo")
 def test_random_perceptron_on_a_grid_is_learned_without_an_error() -> None:
     numbers = torch.Generator().manual_seed(1)

@@ -39,6 +39,7 @@ def test_keeps_the_contracts(check: Callable[[Any], None]) -> None:
     check(lambda: Rosenblatt.build(RosenblattConfig(units=50, epochs=20), spec))
 
 
+@pytest.mark.slow
 @pytest.mark.covers("rosenblatt-mlp")
 def test_twenty_random_units_solve_xor_and_none_do_not() -> None:
     assert sum(learns_xor(machine(seed)) for seed in range(200)) >= 180

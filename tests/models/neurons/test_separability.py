@@ -35,6 +35,7 @@ def halts(points: Tensor, signs: Tensor, passes: int) -> bool:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.covers("linear-separability")
 def test_linear_program_agrees_with_the_gates_and_with_the_perceptron() -> None:
     assert is_separable(CORNERS, AND)

@@ -46,6 +46,7 @@ def twelve() -> Data:
     return load("reverse", n=2000, length=12, min_length=12, symbols=8)
 
 
+@pytest.mark.slow
 @pytest.mark.covers("seq2seq")
 def test_a_fixed_context_is_enough_for_six_letters() -> None:
     data = load("reverse", n=2000, length=6, symbols=4)

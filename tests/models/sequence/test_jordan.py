@@ -43,6 +43,7 @@ def recall_after_silence(numbers: torch.Generator) -> tuple[Tensor, Tensor]:
     return x, y
 
 
+@pytest.mark.slow
 @pytest.mark.covers("rnn-design-patterns")
 def test_of_three_wirings_the_one_from_the_output_forgets_what_it_does_not_say() -> None:
     spec = DataSpec(inputs="series", input_shape=(4, 2), target="tags", num_outputs=1)

@@ -37,6 +37,7 @@ def marked_numbers(numbers: torch.Generator) -> tuple[Tensor, Tensor]:
     return torch.stack((values, marks), dim=2), (values * marks).sum(1, keepdim=True)
 
 
+@pytest.mark.slow
 def test_learns_to_add_the_two_numbers_that_are_marked() -> None:
     with seeded(0):
         model = MinGRU.build(MinGRUConfig(hidden=12, layers=2, dropout=0.0), series(10, 2))

@@ -229,6 +229,7 @@ def test_the_weights_of_every_head_can_be_looked_at() -> None:
     torch.testing.assert_close(weights[1], second.attn.attention_weights(second.ln_1(x)))
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:.*torch.jit")  # within torch
 @pytest.mark.parametrize("name", ["learned", "rotary"])
 def test_it_compiles_as_one_graph(name: str) -> None:

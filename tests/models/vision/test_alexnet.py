@@ -54,6 +54,7 @@ def test_maps_shrink_from_the_image_to_a_grid_of_six(side: int) -> None:
     assert model(torch.empty(2, 3, side, side, device="meta")).shape == (2, 1000)
 
 
+@pytest.mark.slow
 @pytest.mark.covers("alexnet")
 def test_scaled_down_it_learns_32_images_by_heart() -> None:
     full = on_meta(AlexNetConfig(), images(3, 224, 224, 1000))

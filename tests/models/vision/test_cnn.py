@@ -150,6 +150,7 @@ def accuracy(model: Model, inputs: Tensor, targets: Tensor) -> float:
     return float((model(inputs).argmax(dim=1) == targets).float().mean())
 
 
+@pytest.mark.slow
 @pytest.mark.covers("cnn-architecture")
 def test_shapes_are_learned_and_found_again_where_they_never_were() -> None:
     spec = images(1, SIDE, SIDE, classes=3)

@@ -63,6 +63,7 @@ def fall(model: nn.Module, x: Tensor, y: Tensor, steps: int) -> float:
     return functional.cross_entropy(model(x), y).item()
 
 
+@pytest.mark.slow
 @pytest.mark.covers("resnet")
 def test_counts_are_the_published_ones_and_fifty_residual_layers_train_better_than_plain() -> None:
     for name, parameters in COUNTS.items():

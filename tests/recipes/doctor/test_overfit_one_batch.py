@@ -41,7 +41,7 @@ class Broken(nn.Module):
         ("softmax", "iris", {}),
         ("linear-regression", "diabetes", {}),
         ("cnn", "digits", {}),
-        ("lstm", "parity", {"hidden": 16}),
+        pytest.param("lstm", "parity", {"hidden": 16}, marks=pytest.mark.slow),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
@@ -86,6 +86,7 @@ def test_a_head_that_starts_at_zero_is_no_wall() -> None:
     assert overfit_one_batch(prepare(model, "iris")).answer() is None
 
 
+@pytest.mark.slow
 def test_a_regression_that_does_not_hear_its_input_is_found() -> None:
     torch.manual_seed(0)
     tried = overfit_one_batch(prepare(Broken("deaf", 10, 1), "diabetes"))

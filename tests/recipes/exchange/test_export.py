@@ -139,7 +139,13 @@ def test_the_folder_lies_beside_the_run_unless_told(tmp_path: Path) -> None:
     assert run.export("state-dict").folder == tmp_path / "mine-state-dict"
 
 
-@pytest.mark.parametrize(("name", "shape"), [("gpt", ["batch", "length"]), ("gru", ["batch", 6])])
+@pytest.mark.parametrize(
+    ("name", "shape"),
+    [
+        ("gpt", ["batch", "length"]),
+        pytest.param("gru", ["batch", 6], marks=pytest.mark.slow),
+    ],
+)
 def test_a_text_has_any_length_where_the_graph_takes_it(
     name: str, shape: list[str | int], tmp_path: Path
 ) -> None:

@@ -90,6 +90,7 @@ def test_what_is_no_gpt2_is_refused(
         HuggingFace().check(source)
 
 
+@pytest.mark.slow
 def test_a_gpt_that_differs_from_gpt2_is_refused_by_its_setting(tmp_path: Path) -> None:
     pytest.importorskip("transformers")
     run = language_run(tmp_path, positions="rotary")

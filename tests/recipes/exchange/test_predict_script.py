@@ -14,6 +14,7 @@ from PIL import Image
 
 import netwright as nw
 from netwright.core.errors import ConfigError
+from tests.repetition import slow_but
 
 TABLE = "size,colour,since,when,price\n"
 SHORT: dict[str, Any] = {"epochs": 2, "hidden": (8,), "save": False, "quiet": True}
@@ -95,7 +96,7 @@ def image_folder(folder: Path) -> Path:
     return folder
 
 
-@pytest.mark.parametrize("resize", ["squash", "crop", "pad"])
+@pytest.mark.parametrize("resize", slow_but(["crop"], ["squash", "crop", "pad"]))
 def test_pictures_of_other_sizes_and_modes(
     resize: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

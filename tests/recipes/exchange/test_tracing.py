@@ -21,11 +21,8 @@ from tests.recipes.exchange.families import ANY, families, source_of, spec_of
 QUICK = (
     ("mlp", "features", "class"),
     ("gru", "tokens", "class"),  # padded rows
-    ("elman", "series", "class"),
     ("mingru", "series", "class"),
     ("decision-tree", "features", "class"),
-    ("restarts", "features", "class"),
-    ("gpt", "tokens", "class"),
     ("hopfield", "features", "class"),
 )
 

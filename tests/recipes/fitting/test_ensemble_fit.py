@@ -22,6 +22,7 @@ from netwright.train.callback import Callback
 from netwright.train.ranks import Ranks
 from netwright.train.state import TrainState
 from tests.models.ensembles.test_stacking import complementary
+from tests.repetition import slow_but
 
 SMALL: dict[str, Any] = {
     "of": "mlp",
@@ -73,7 +74,7 @@ def assert_same(first: Path, second: Path) -> None:
     assert all(torch.equal(one[name], other[name]) for name in one)
 
 
-@pytest.mark.parametrize("data", ["iris", "diabetes"])
+@pytest.mark.parametrize("data", slow_but(["diabetes"], ["iris", "diabetes"]))
 def test_a_member_is_what_a_run_of_its_own_would_give(data: str, tmp_path: Path) -> None:
     run = nw.fit("restarts", data, seed=5, out=tmp_path / "run", **SMALL)
     alone = nw.fit(
@@ -120,8 +121,15 @@ def test_the_same_seed_gives_the_same_ensemble_and_another_one_another(tmp_path:
 @pytest.mark.parametrize(
     ("name", "data", "settings", "killed_in", "left"),
     [
-        ("bagging", "diabetes", SMALL, 3, 1),
-        ("boosting", "iris", {**SMALL, "epochs": 5, "lr": 0.05}, 2, 2),
+        pytest.param("bagging", "diabetes", SMALL, 3, 1, marks=pytest.mark.slow),
+        pytest.param(
+            "boosting",
+            "iris",
+            {**SMALL, "epochs": 5, "lr": 0.05},
+            2,
+            2,
+            marks=pytest.mark.slow,
+        ),
         ("boosting", "diabetes", SMALL, 3, 1),
         (
             "stacking",
@@ -150,7 +158,9 @@ def test_a_killed_run_goes_on_to_the_same_ensemble_bit_for_bit(
     assert kept == {row.name: row.value for row in nw.open_run(whole).history}
 
 
-@pytest.mark.parametrize(("stopped_in", "members"), [(1, 1), (3, 2)])
+@pytest.mark.parametrize(
+    ("stopped_in", "members"), [pytest.param(1, 1, marks=pytest.mark.slow), (3, 2)]
+)
 def test_ctrl_c_saves_the_members_that_have_learned(
     stopped_in: int, members: int, tmp_path: Path
 ) -> None:

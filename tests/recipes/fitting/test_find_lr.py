@@ -91,6 +91,7 @@ def test_a_learner_of_ones_own_is_refused_by_its_class() -> None:
         find_lr(NoNet(RidgeConfig(), prepared.data.spec), "diabetes")
 
 
+@pytest.mark.slow
 def test_a_training_with_the_suggestion_is_not_much_worse_than_with_the_default() -> None:
     settings: dict[str, Any] = {"hidden": (32,), "epochs": 5}
 

@@ -80,6 +80,7 @@ def test_several_labels_train(tmp_path: Path) -> None:
     assert run.predict(inputs[:5]).shape == (5, 3)
 
 
+@pytest.mark.slow
 def test_balanced_classes_raise_the_recall_of_the_rare_one(tmp_path: Path) -> None:
     rng = np.random.default_rng(0)
     targets = (rng.random(1500) < 0.06).astype(int)

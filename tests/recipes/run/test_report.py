@@ -103,6 +103,7 @@ def test_the_json_has_the_numbers_of_every_view(reported: nw.Run) -> None:
     assert told["environment"]["packages"]["netwright"]
 
 
+@pytest.mark.slow
 def test_an_opened_run_writes_the_same_page(
     moons_run: nw.Run, reported: nw.Run, tmp_path: Path
 ) -> None:

@@ -95,6 +95,7 @@ def test_best_yaml_trains_to_exactly_the_value_of_the_best_trial(tmp_path: Path)
     }
 
 
+@pytest.mark.slow
 def test_one_process_and_one_seed_give_the_same_trials(tmp_path: Path) -> None:
     made = [
         search(

@@ -113,8 +113,8 @@ def test_the_table_is_of_all_views_and_families() -> None:
     assert all(len(row) == len(FAMILIES) and "x" in row for row in ROWS.values())
 
 
-# Families whose views take a second or two; all others, with images or tokens, are slow.
-QUICK_FAMILIES = "neuron closed mlp memory rbm trees kernel several".split()
+# A rule of its own, gradients, none at all, members; all others are slow.
+QUICK_FAMILIES = "neuron mlp trees several".split()
 # Views of the report that only slow families have.
 PECULIAR = {"masks": ["segmentation"], "gpt": ["next-tokens", "attention"], "pairs": ["alignment"]}
 

@@ -117,7 +117,8 @@ def test_every_kind_of_run_has_its_views(kind: str) -> None:
     assert all(view.caption for view in views.values())
 
 
-@pytest.mark.parametrize("kind", slow_but(["classes"], RUNS))
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", RUNS)
 def test_every_view_is_saved_as_a_picture(kind: str, tmp_path: Path) -> None:
     (model, data), settings, names = RUNS[kind]
     views = nw.fit(model, data, epochs=1, quiet=True, **settings).views()

@@ -52,7 +52,14 @@ def test_the_bound_falls_below_the_spread_of_the_target() -> None:
     assert (2 * barron_constant(3, 1.5)) ** 2 / 256 < spread / 3
 
 
-@pytest.mark.parametrize(("inputs", "bump"), [(1, 1.0), (5, 1.0), (5, 2.0)])
+@pytest.mark.parametrize(
+    ("inputs", "bump"),
+    [
+        pytest.param(1, 1.0, marks=pytest.mark.slow),
+        pytest.param(5, 1.0, marks=pytest.mark.slow),
+        (5, 2.0),
+    ],
+)
 def test_the_rate_does_not_ask_for_the_number_of_inputs(inputs: int, bump: float) -> None:
     assert BARRON_RATE.check(inputs=inputs, bump=bump).holds
 

@@ -21,6 +21,7 @@ from netwright.theory.approximation.universality import (
     sigmoid_staircase,
     sup_error,
 )
+from tests.repetition import slow_but
 
 
 @pytest.mark.parametrize(
@@ -50,7 +51,7 @@ def test_relu_error_falls_to_a_quarter_with_each_doubling() -> None:
         assert before / after == pytest.approx(4, abs=0.1)
 
 
-@pytest.mark.parametrize("waves", [2, 3])
+@pytest.mark.parametrize("waves", slow_but([3], [2, 3]))
 def test_the_rate_holds_for_several_waves(waves: int) -> None:
     assert UNIVERSAL_APPROXIMATION.check(waves=waves).holds
 
@@ -70,7 +71,7 @@ def test_too_many_waves_and_a_single_piece_are_refused() -> None:
         # the root has error 1 / (4 sqrt m) at 0.
         (lambda x: wave(x).abs(), math.ceil(math.sqrt((2 * math.pi) ** 2 / 8e-3) / 2) * 2),
         (torch.square, math.ceil(math.sqrt(2 / 8e-3))),
-        (torch.sqrt, math.ceil((1 / 4e-3) ** 2)),
+        pytest.param(torch.sqrt, math.ceil((1 / 4e-3) ** 2), marks=pytest.mark.slow),  # 62,500
     ],
     ids=["abs-sine", "square", "root"],
 )

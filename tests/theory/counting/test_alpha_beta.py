@@ -24,6 +24,7 @@ def test_keeps_the_claim_contract(check) -> None:  # type: ignore[no-untyped-def
     check(ALPHA_BETA)
 
 
+@pytest.mark.slow
 @pytest.mark.covers("deep-blue")
 def test_tic_tac_toe_is_a_draw_and_a_thirtieth_of_it_is_enough_to_know() -> None:
     full, pruned = minimax(0, 0, ZERO_SUM), alpha_beta(0, 0, ZERO_SUM)

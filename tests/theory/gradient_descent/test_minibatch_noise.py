@@ -119,6 +119,7 @@ def test_batches_without_repeats_are_counted_as_such_and_vary_less() -> None:
     assert not share.holds
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lr", [0.01, 0.03])
 def test_svrg_arrives_with_any_step_in_its_range(lr: float) -> None:
     assert SVRG.check(lr=lr).holds

@@ -71,6 +71,7 @@ def test_likelihood_finds_the_weights_of_least_squares(sigma: float) -> None:
     torch.testing.assert_close(found, least_squares(x, y), rtol=0, atol=1e-6)
 
 
+@pytest.mark.slow
 def test_full_size_measures_the_shift_of_the_slope() -> None:
     ratio, shift = OUTLIERS.check(size="full").findings
     assert ratio.n == shift.n == 100

@@ -19,6 +19,7 @@ from netwright.theory.networks.sigmoid_depth import (
     smaller,
     steepest,
 )
+from tests.repetition import slow_but
 from tests.theory.costly import COSTLY_CLAIM_CHECKS
 
 CLAIMS = {"shrinking": SHRINKING, "logistic": LOGISTIC_INIT, "negative mean": NEGATIVE_MEAN_INIT}
@@ -67,7 +68,7 @@ def test_a_negative_mean_loses_gradients_in_wide_layers_and_with_centred_inputs(
         NEGATIVE_MEAN_INIT.check(width=101)
 
 
-@pytest.mark.parametrize("width", [20, 50])
+@pytest.mark.parametrize("width", slow_but([20], [20, 50]))
 def test_a_negative_mean_keeps_gradients_of_narrower_layers(width: int) -> None:
     assert NEGATIVE_MEAN_INIT.check(width=width).holds
 

@@ -24,6 +24,7 @@ def test_keeps_the_claim_contract(check) -> None:  # type: ignore[no-untyped-def
     check(DOUBLE_DESCENT)
 
 
+@pytest.mark.slow
 @pytest.mark.covers("double-descent")
 def test_median_errors_on_both_sides_of_the_peak() -> None:
     random = generator(0, "test")

@@ -53,6 +53,7 @@ def test_a_fifth_of_the_labels_to_learn_from_is_drawn_anew_and_none_of_the_test(
     assert wrong.split("test") is clean.split("test")
 
 
+@pytest.mark.slow
 @pytest.mark.covers("co-adaptation")
 def test_dropout_spreads_the_weight_over_copies_and_plain_descent_does_not() -> None:
     def weights(dropout: float) -> torch.Tensor:

@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import pytest
+
 from tests.apps.cli.conftest import Type
 
 
@@ -24,6 +26,7 @@ def test_an_unknown_format_is_refused_before_anything_is_read(type_in: Type) -> 
     assert "--to" in answer.err
 
 
+@pytest.mark.slow
 def test_a_script_is_written_beside_it_on_request(type_in: Type, things_run: Path) -> None:
     answer = type_in("export", things_run, "--to", "torch-export", "--out", "graph", "--script")
     assert answer.code == 0

@@ -89,6 +89,7 @@ def test_a_text_column_is_read_where_it_is_named(type_in: Type, tmp_path: Path) 
     assert answer.out == "label\n1\n"
 
 
+@pytest.mark.slow
 def test_default_reaches_its_auc_beside_the_baseline(
     type_in: Type, real_data: Callable[[str], Path]
 ) -> None:

@@ -35,6 +35,7 @@ def test_classes_have_none_of_them(moons_run: nw.Run, view: str, told: str) -> N
         nw.inspect(moons_run, view)
 
 
+@pytest.mark.slow
 def test_worst_errors_of_a_sample_are_shown_with_the_cells_of_their_rows(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
