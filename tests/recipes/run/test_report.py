@@ -60,9 +60,9 @@ def page_of(run: nw.Run) -> Path:
     return run.folder / "report.html"  # type: ignore[operator]
 
 
-@pytest.fixture(scope="module")
-def table_page(table_run: nw.Run, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return table_run.report(tmp_path_factory.mktemp("table") / "page.html")
+@pytest.fixture
+def table_page(undrawn: None, table_run: nw.Run, tmp_path: Path) -> Path:
+    return table_run.report(tmp_path / "page.html")
 
 
 @pytest.fixture
