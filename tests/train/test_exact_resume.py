@@ -14,6 +14,7 @@ from netwright.train.callback import Callback
 from netwright.train.callbacks.early_stopping import EarlyStopping
 from netwright.train.saving.checkpoint import load_checkpoint, save_checkpoint
 from netwright.train.state import TrainState
+from tests.repetition import slow_but
 from tests.train.toy_runs import assert_same, copy_of, toy_data, toy_net, toy_trainer, weighed
 
 RUNS: dict[str, dict[str, Any]] = {
@@ -49,6 +50,7 @@ RUNS: dict[str, dict[str, Any]] = {
 }
 BATCHES = {1, 7, 8, 10}  # of 4 rows: the first, two in the middle, the last of an epoch of 5
 PLACES = ["start", *(f"batch-{count}" for count in BATCHES), "epoch-1", "epoch-2", "epoch-3"]
+QUICK_PLACES = ("start", "batch-7", "batch-10", "epoch-2")
 
 
 class Diary(Callback):
@@ -126,7 +128,7 @@ def saved(request: pytest.FixtureRequest, tmp_path_factory: Any) -> tuple[str, P
     return request.param, folder, Life(request.param, folder)
 
 
-@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("place", slow_but(QUICK_PLACES, PLACES))
 def test_going_on_is_bit_for_bit_the_uninterrupted_run(
     saved: tuple[str, Path, Life], place: str
 ) -> None:

@@ -29,6 +29,7 @@ from netwright.train.trainer import Trainer
 from netwright.train.watching.history import Row, without_clock
 from netwright.train.watching.recent_losses import RecentLosses
 from netwright.train.weight_average import WeightAverage
+from tests.repetition import slow_but
 from tests.train.toy_runs import toy_data, toy_net, toy_trainer
 
 # What need not be the same, and why.
@@ -165,7 +166,8 @@ def assert_goes_on(tmp_path: Path, moment: tuple[int, int], **settings: Any) -> 
         assert [way for way in ways if not allowed.fullmatch(way)] == []
 
 
-@pytest.mark.parametrize("moment", [(2, 3), (4, 5)])  # in the middle of a pass, and at its end
+# In the middle of a pass, and at its end.
+@pytest.mark.parametrize("moment", slow_but([(2, 3)], [(2, 3), (4, 5)]))
 @pytest.mark.parametrize(
     "settings",
     [
