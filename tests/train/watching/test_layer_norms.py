@@ -35,7 +35,7 @@ def pair() -> nn.Sequential:
 def test_lengths_of_a_step_are_those_worked_by_hand() -> None:
     # d/dw0 = (3 + 4) x = 7; d/dw1 = 2 x each and d/db = 1 each: sqrt(4 + 4 + 1 + 1).
     norms, loss = one_step(pair(), torch.ones(1, 1))
-    taken = norms.take_step(loss)
+    taken = norms.read(norms.take_step(loss))
     assert taken is not None
     value, numbers = taken
     assert value == 14.0
@@ -54,7 +54,7 @@ def test_a_layer_that_does_not_learn_has_no_gradient_and_one_that_is_left_out_ha
     model["frozen"].requires_grad_(False)
     model.forward = lambda x: model["used"](model["frozen"](x))
     norms, loss = one_step(model, torch.ones(1, 2))
-    taken = norms.take_step(loss)
+    taken = norms.read(norms.take_step(loss))
     assert taken is not None
     assert list(norms.layers) == ["frozen", "used", "left"]
     frozen, used, left = taken[1]["gradient"]
@@ -116,7 +116,7 @@ def test_of_a_large_model_a_few_numbers_of_each_weight_stand_for_its_step(
     monkeypatch.setattr(layer_norms, "MOST_COPIED", 300)  # 100 a weight: vectors are kept whole
     norms, loss = one_step(model, inputs)
     assert [part.numel() for part in norms.before] == [93, 86, 4]
-    taken, wanted = norms.take_step(loss), whole[0].take_step(whole[1])
+    taken, wanted = norms.read(norms.take_step(loss)), whole[0].read(whole[0].take_step(whole[1]))
     assert taken is not None
     assert wanted is not None
     assert list(taken[1]["update"]) == pytest.approx(list(wanted[1]["update"]), rel=0.3)
@@ -137,14 +137,14 @@ def test_a_first_layer_of_more_numbers_than_are_copied_is_no_obstacle() -> None:
     """The embedding of GPT-2 alone has 38 million."""
     model = nn.Sequential(nn.Embedding(2**24 // 8 + 1, 8), nn.Linear(8, 1))
     norms, loss = one_step(model, torch.arange(4))
-    taken = norms.take_step(loss)
+    taken = norms.read(norms.take_step(loss))
     assert taken is not None
     assert None not in taken[1]["update"]
 
 
 def test_what_is_not_finite_is_left_out_and_forgotten() -> None:
     norms, _ = one_step(pair(), torch.full((1, 1), float("inf")))
-    assert norms.take_step(torch.tensor(1.0)) is None
+    assert norms.read(norms.take_step(torch.tensor(1.0))) is None
     assert not norms.gradients
     assert not norms.before
 
@@ -155,7 +155,7 @@ def test_of_a_search_the_first_weights_and_the_last_gradients_count() -> None:
     model.zero_grad()
     (3 * model(torch.ones(1, 1)).sum()).backward()
     norms.take_gradients()
-    taken = norms.take_step(loss)
+    taken = norms.read(norms.take_step(loss))
     assert taken is not None
     assert taken[1]["update"][0] == 3.5
     assert taken[1]["gradient"][0] == 15.0  # 3 (2 + 3)

@@ -7,9 +7,10 @@ The first steps are watched, then two while their number doubles, and the last: 
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
+from torch import Tensor
 
 from netwright.core.files.storage import append_text, remove_file, write_text
 from netwright.core.finding import Finding
@@ -26,6 +27,15 @@ from netwright.train.watching.symptoms import not_finite
 
 A_DOUBLING = 2  # steps are watched while their number doubles
 FIRST_LOOK, LOOK = 16, 16  # the step after which units are looked at first, then at times so many
+
+
+class _Unread(NamedTuple):
+    """What was seen of an update, still on the device: nothing waits for it."""
+
+    step: int
+    epoch: int
+    numbers: Tensor
+    units: list[UnitActivity] | None
 
 
 class Doctor(Callback):
@@ -52,10 +62,11 @@ class Doctor(Callback):
         self.seen, self.written = LayerHistory(), 0
         self.findings: list[Finding] = []  # about what ended the run
         self.norms: LayerNorms | None = None
+        self.unread: list[_Unread] = []
 
     def on_fit_start(self, state: TrainState) -> None:
         """Let the file hold what the run holds."""
-        self.norms, self.findings = None, []
+        self.norms, self.findings, self.unread = None, [], []
         if state.samples == 0:
             self.seen = LayerHistory()
         if self.path is not None and len(self.seen):
@@ -72,7 +83,6 @@ class Doctor(Callback):
         """Gradients as they are before they are clipped, where the guard lets them pass."""
         if not self.is_on or not _is_watched(state) or state.skips_update:
             return
-        state.confirm()
         if self.norms is None:
             with autocast(self.precision, state.device):
                 self.norms = LayerNorms(state.model, _inputs_at_hand(state))
@@ -84,21 +94,31 @@ class Doctor(Callback):
         """How far the weights went."""
         if self.norms is None or not self.norms.gradients:
             return
-        taken = self.norms.take_step(state.loss)
-        if taken is None:
-            return
-        loss, norms = taken
-        activity = self._look(state, self.norms) if _is_looked_at(state) else {}
-        row = LayerRow(step=state.step, epoch=state.epoch, loss=loss, **norms, **activity)
-        self.seen.rows.append(row)
+        numbers = self.norms.take_step(state.loss)
+        units = self._look(state) if _is_looked_at(state) else None
+        self.unread.append(_Unread(state.step, state.epoch, numbers, units))
 
-    def _look(self, state: TrainState, norms: LayerNorms) -> dict[str, Numbers]:
-        """Which units sleep on the batch at hand, after the step."""
+    def _look(self, state: TrainState) -> list[UnitActivity] | None:
+        """What the units do on the batch at hand, after the step."""
         inputs = _inputs_at_hand(state)
         if inputs is None:
-            return {}
+            return None
         with autocast(self.precision, state.device):
-            return shares_by_layer(unit_activities(state.model, inputs), norms.layers)
+            return unit_activities(state.model, inputs)
+
+    def _read(self) -> None:
+        """Bring to the host what was seen."""
+        watching, unread = self.norms, self.unread
+        self.unread = []
+        if watching is None:
+            return
+        for step, epoch, numbers, units in unread:
+            taken = watching.read(numbers)
+            if taken is not None:
+                loss, norms = taken
+                activity = {} if units is None else shares_by_layer(units, watching.layers)
+                row = LayerRow(step=step, epoch=epoch, loss=loss, **norms, **activity)
+                self.seen.rows.append(row)
 
     def on_epoch_end(self, state: TrainState) -> None:
         """Write what is new."""
@@ -111,6 +131,8 @@ class Doctor(Callback):
     def on_abort(self, state: TrainState) -> None:
         """Tell where a number came from that is not finite, if that is what ends the run."""
         self._tell_origin_of_nan(state)
+        # Where the device was not waited for, there may be updates that moved nothing.
+        self.unread = [one for one in self.unread if one.step <= state.step]
         self._write()
 
     def _tell_origin_of_nan(self, state: TrainState) -> None:
@@ -132,6 +154,7 @@ class Doctor(Callback):
 
     def _write(self) -> None:
         """Add what the file lacks; the first line names the layers."""
+        self._read()
         if self.path is not None and self.written < len(self.seen):
             new = self.seen.lines_from(self.written) if self.written else self.seen.to_text()
             append_text(self.path, new)
@@ -139,10 +162,12 @@ class Doctor(Callback):
 
     def state_dict(self) -> dict[str, Any]:
         """What was seen, as text; nothing before the first step."""
+        self._read()
         return {"seen": self.seen.to_text()} if len(self.seen) else {}
 
     def load_state_dict(self, values: dict[str, Any]) -> None:
         """Take back what `state_dict` gave."""
+        self.unread = []
         kept = values.get("seen")
         self.seen = LayerHistory.from_text(kept) if kept else LayerHistory(self.seen.layers)
 

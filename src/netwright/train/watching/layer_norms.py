@@ -7,7 +7,7 @@ numbers of a weight is kept, k of them, and stands for its neighbours:
 
     length of a step ~ sqrt(n / k * sum of squares over the k)
 
-Everything stays on the device until the update is over: it is waited for once.
+Everything stays on the device until it is read: no update waits for it.
 
 Shapes: B examples, L layers.
 """
@@ -81,15 +81,19 @@ class LayerNorms:
         ]
 
     @torch.no_grad()
-    def take_step(self, loss: Tensor) -> tuple[float, dict[str, Numbers]] | None:
-        """The weights have moved: the loss, and gradient, weight and update of each layer.
-
-        None where a number is not finite: float16 has overflowed, and the step was left out.
-        """
+    def take_step(self, loss: Tensor) -> Tensor:
+        """The weights have moved: what `read` makes sense of, on the device, not waited for."""
         moved = torch._foreach_sub(self._followed(), self.before)
         norms = [*self.gradients, *_norms([*self.weights, *moved])]
-        numbers: list[float] = torch.stack([loss.float(), *norms]).tolist()
         self.before, self.gradients = [], []
+        return torch.stack([loss.float(), *norms])
+
+    def read(self, taken: Tensor) -> tuple[float, dict[str, Numbers]] | None:
+        """The loss of a step that was taken, and gradient, weight and update of each layer.
+
+        None where a number is not finite: the step was left out.
+        """
+        numbers: list[float] = taken.tolist()
         if not all(map(math.isfinite, numbers)):
             return None
         count = len(self.weights)
