@@ -50,6 +50,7 @@ def test_its_file_holds_the_run_offline(tmp_path: Path, monkeypatch: pytest.Monk
     monkeypatch.setenv("WANDB_API_KEY", "0" * 40)
     run = resumed_run(tmp_path, "wandb")
     folder = tmp_path / "run" / "tracking"
+    assert not [path for path in folder.rglob("*") if path.is_symlink()]
     (path,) = folder.rglob("*.wandb")
     assert path.parent.name.startswith("offline-run-")
     found = records(path)

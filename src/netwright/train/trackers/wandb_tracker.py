@@ -49,6 +49,7 @@ class WandbTracker(Tracker):
                 x_save_requirements=False,
             ),
         )
+        _remove_links(folder)
 
     def write(self, rows: Sequence[Measured]) -> None:
         """The rows of a step together, with the epoch."""
@@ -64,3 +65,10 @@ class WandbTracker(Tracker):
     def close(self) -> None:
         """Write what is left, and end the process that writes."""
         self.run.finish()
+
+
+def _remove_links(folder: Path) -> None:
+    """Remove the link to a log outside the folder, which W&B makes whatever `symlink` says."""
+    for path in folder.rglob("*"):
+        if path.is_symlink():
+            path.unlink()
