@@ -171,6 +171,28 @@ def test_bar_is_drawn_a_few_times_a_second(
 
 
 @pytest.mark.usefixtures("terminal")
+def test_a_bar_that_is_slow_to_draw_is_drawn_less_often(
+    capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = 100.0
+
+    def draw(*_: object, **__: object) -> None:
+        nonlocal now
+        now += 0.02
+
+    monkeypatch.setattr("netwright.core.terminal.console.time.monotonic", lambda: now)
+    bar = Bar(1000)
+    assert bar._progress is not None
+    monkeypatch.setattr(bar._progress, "update", draw)
+    bar.move(1, "a step")
+    now += 1.9
+    assert not bar.is_due  # a hundred times as long as the drawing took
+    now += 0.2
+    assert bar.is_due
+    bar.close()
+
+
+@pytest.mark.usefixtures("terminal")
 @pytest.mark.parametrize(
     ("given", "shown"), [({}, "training"), ({"text": "[b]fetching"}, "[b]fet")]
 )

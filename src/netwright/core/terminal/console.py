@@ -36,6 +36,7 @@ from netwright.core.terminal.notebook_block import NotebookBlock, notebook_displ
 from netwright.core.visible import visible, visible_line
 
 REDRAW = 0.25  # seconds between two drawings of a bar
+MOST_OF_TIME = 1 / 100  # the share that drawing may take: on a slow terminal it is drawn less often
 TABLE_WIDTH = 200  # characters, where nobody watches
 
 
@@ -217,7 +218,7 @@ class Bar:
         """Set the bar to a step, a few times a second; where there is none this prints nothing."""
         if not self.is_due:
             return
-        self._next_drawing = time.monotonic() + REDRAW
+        started = time.monotonic()
         if self._block is not None:
             self._block.step, self._block.text = step, text
             self._block.draw()
@@ -225,16 +226,23 @@ class Bar:
             self._progress.update(
                 self._task, completed=step, description=visible_line(text), refresh=True
             )
+        self._rest(started)
 
     def line(self, text: str) -> None:
         """Leave one line, above the bar; in a notebook it is seen with the next drawing."""
         if self._block is not None:
             self._block.lines.append(text)
             if self.is_due or not self._block.is_open:
-                self._next_drawing = time.monotonic() + REDRAW
+                started = time.monotonic()
                 self._block.draw()
+                self._rest(started)
         elif not self._quiet:
             (self._progress.console if self._progress else self._console).print(visible_line(text))
+
+    def _rest(self, started: float) -> None:
+        """Let the next drawing wait, the longer the longer this one took."""
+        now = time.monotonic()
+        self._next_drawing = now + max(REDRAW, (now - started) / MOST_OF_TIME)
 
     def close(self) -> None:
         """Take the bar away."""

@@ -142,12 +142,11 @@ def _check_classes(targets: Tensor, outputs: int) -> None:
     """Refuse a class that there is no output for."""
     if not outputs or not targets.numel():
         return
-    values = targets.cpu().numpy() if targets.is_cuda else targets.numpy()
-    # Below 0 is far above all where numbers have no sign: one look instead of two, at every batch.
-    if values.view("uint64").max() >= outputs:
-        low, high = int(values.min()), int(values.max())
-        wrong = low if low < 0 else high
+    values = targets.tolist()  # a few numbers are compared sooner here than by a kernel
+    low, high = min(values), max(values)
+    if low < 0 or high >= outputs:
         raise DataError(
-            f"label {wrong} is out of range: there are {outputs} classes, 0 to {outputs - 1}; the "
-            f"first batches did not have it, so give a module with as many outputs as classes"
+            f"label {low if low < 0 else high} is out of range: there are {outputs} classes, 0 to "
+            f"{outputs - 1}; the first batches did not have it, so give a module with as many "
+            f"outputs as classes"
         )
