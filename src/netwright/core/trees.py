@@ -1,12 +1,14 @@
 """Batches are tensors, or tuples, lists and dicts of them: one function walks them all.
 
-Shapes: N rows, which all tensors of a tree of examples have in common, F numbers of one row.
+Shapes: N rows, which all tensors of a tree of examples have in common, F numbers of one row, T
+places of a sequence.
 """
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor
 
 Tree = Any  # a tensor, or a tuple, list or dict of trees
@@ -70,6 +72,12 @@ def join_rows(trees: Sequence[Tree]) -> Tree:
     columns = zip(*map(tensors_of, trees), strict=True)
     joined = iter([torch.cat(column) for column in columns])
     return map_tensors(lambda _: next(joined), trees[0])
+
+
+def join_filled(parts: Sequence[Tensor], fill: int) -> Tensor:
+    """Rows of sequences (N, T) one after the other, filled up at the end to the longest T."""
+    longest = max(part.shape[1] for part in parts)
+    return torch.cat([F.pad(part, (0, longest - part.shape[1]), value=fill) for part in parts])
 
 
 def move(tree: Tree, device: torch.device) -> Tree:

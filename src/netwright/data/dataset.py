@@ -14,7 +14,7 @@ from netwright.core.errors import DataError
 from netwright.core.terminal.notebook_table import notebook_list, notebook_table
 from netwright.core.trees import Tree, count_rows, map_tensors, move, take_rows, tensors_of
 from netwright.data.preprocessing import Preprocessor
-from netwright.data.spec import IGNORED, DataSpec
+from netwright.data.spec import IGNORED, VARIES, DataSpec
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -194,7 +194,8 @@ def _check_classes(data: Data, name: str, split: Split) -> None:
     shape: tuple[int, ...] = (len(split),)
     dtypes, wanted = [torch.int64], "class indices (N,) of dtype int64"
     if data.spec.target in {"tokens", "tags"}:
-        shape = (len(split), data.spec.output_shape[0])
+        length = data.spec.output_shape[0]
+        shape = (len(split), *(split.targets.shape[1:2] if length == VARIES else [length]))
         wanted = f"{data.spec.target} {shape} of dtype int64"
     if data.spec.target == "mask":
         dtypes.append(torch.uint8)

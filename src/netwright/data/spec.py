@@ -11,6 +11,7 @@ from netwright.core.terminal.notebook_table import notebook_table
 InputKind = Literal["features", "image", "tokens", "series", "pairs", "parts"]
 TargetKind = Literal["class", "labels", "real", "tokens", "mask", "tags", "span", "none"]
 ClassType = Literal["", "text", "int", "float", "bool"]  # "": the source has text alone, as CSV
+VARIES = -1  # a size that differs between batches
 IGNORED = -100  # a target of tokens or tags that does not count, as torch's cross-entropy has it
 
 
@@ -85,12 +86,24 @@ class DataSpec:
 
     @property
     def output_shape(self) -> tuple[int, ...]:
-        """The shape of what a model says of one example: once, or of each pixel or token."""
+        """The shape of what a model says of one example: once, or of each pixel or token.
+
+        The number of tokens is -1 where inputs are several parts, whose lengths may vary.
+        """
         if self.target == "mask":
             return (self.num_outputs, *self.input_shape[1:])
         if self.target in {"tokens", "tags"}:
-            return (self.input_shape[0] - self.source_length, self.num_outputs)
+            length = self.input_shape[0] - self.source_length if self.input_shape else VARIES
+            return (length, self.num_outputs)
         return (self.num_outputs,)
+
+    def fits_output(self, shape: tuple[int, ...]) -> bool:
+        """Whether a model may say this of one example: anything where there is no target."""
+        wanted = self.output_shape
+        is_as_wanted = len(shape) == len(wanted) and all(
+            size in {VARIES, got} for size, got in zip(wanted, shape, strict=True)
+        )
+        return self.target == "none" or is_as_wanted
 
     def to_json(self) -> dict[str, Any]:
         """Plain lists and numbers."""

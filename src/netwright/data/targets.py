@@ -8,7 +8,7 @@ The dtype decides, not the values: floats are reals even where all of them are w
 says so where they are few. (scikit-learn's `type_of_target` calls such floats classes; the diabetes
 scores, 25.0 to 346.0, would be 214 of them.) A column (N, 1) is read as (N,).
 
-Shapes: N examples, K outputs.
+Shapes: N examples, K outputs, T tokens.
 """
 
 import math
@@ -31,9 +31,11 @@ from netwright.data.raw_arrays import (
     to_float32,
     to_floats,
 )
-from netwright.data.spec import ClassType
+from netwright.data.spec import IGNORED, ClassType
 
 ArrayTarget = Literal["class", "labels", "real"]
+ReadyTarget = Literal["class", "labels", "real", "tags", "tokens", "none"]  # of ready batches
+PER_TOKEN = frozenset({"tags", "tokens"})
 
 FEW = 20  # up to so many different whole floats are worth a second look: they may be classes
 SHOWN = 10  # so many class names fit into a refusal
@@ -115,6 +117,25 @@ def encode_reals(source: Any, count: int, name: str = "targets") -> Tensor:
         values = values[:, None]
     check_shape(name, values, "N", count)
     return values
+
+
+def encode_tokens(source: Any, count: int, name: str = "targets") -> Tensor:
+    """Whole numbers below `count`, or -100 where one does not count -> (N, T) int64."""
+    array = read_numbers(name, source)
+    if array.ndim != 2 or array.dtype.kind not in WHOLE:
+        raise ShapeError(
+            f"{name} must be whole numbers (N, T), one for each token, got {array.shape} of dtype "
+            f"{array.dtype}"
+        )
+    tokens = torch.from_numpy(array.astype(np.int64))
+    wrong = ((tokens != IGNORED) & ((tokens < 0) | (tokens >= count))).nonzero()
+    if len(wrong):
+        row, place = wrong[0].tolist()
+        raise DataError(
+            f"{name} must be below {count}, or {IGNORED} where one does not count, got "
+            f"{int(tokens[row, place])} at [{row}, {place}]"
+        )
+    return tokens
 
 
 def _of_one_kind(name: str, array: NDArray[Any]) -> NDArray[Any]:

@@ -23,10 +23,17 @@ from netwright.core.trees import Tree, tensors_of
 from netwright.data.batches.unlabelled import unlabelled_inputs
 from netwright.data.encoder_checks import check_count, check_positive
 from netwright.data.preprocessing import Preprocessor, readable
-from netwright.data.targets import ArrayTarget, encode_classes, encode_labels, encode_reals
+from netwright.data.spec import VARIES
+from netwright.data.targets import (
+    PER_TOKEN,
+    ReadyTarget,
+    encode_classes,
+    encode_labels,
+    encode_reals,
+    encode_tokens,
+)
 
 Form = Literal["tensor", "tuple", "dict"]
-VARIES = -1  # a size that differs between batches
 MOST_SHOWN = 4  # numbers of one part that are shown of an example
 
 
@@ -40,8 +47,8 @@ class TreeEncoder(Preprocessor):
         shapes: of one example, a part each; -1 where the size varies.
         dtypes: a part each, as "float32".
         target: what is predicted.
-        num_outputs: classes, labels or reals.
-        class_names: the classes or labels in the order of the outputs; empty for reals.
+        num_outputs: classes, labels, reals or tokens; 0 where nothing is predicted.
+        class_names: the classes, labels or tags in the order of the outputs; empty for others.
     """
 
     kind: ClassVar[str] = "tree"
@@ -50,7 +57,7 @@ class TreeEncoder(Preprocessor):
     names: tuple[str, ...]
     shapes: tuple[tuple[int, ...], ...]
     dtypes: tuple[str, ...]
-    target: ArrayTarget
+    target: ReadyTarget
     num_outputs: int
     class_names: tuple[str, ...] = ()
 
@@ -103,9 +110,16 @@ class TreeEncoder(Preprocessor):
         return values
 
     def encode_targets(self, source: Any, name: str = "targets") -> Tensor:
-        """Class labels -> indices (N,) int64; yes/no labels and reals -> float32 (N, K)."""
+        """Class labels -> indices (N,) int64; yes/no labels and reals -> float32 (N, K).
+
+        Tags and tokens (N, T) are numbers, -100 where they do not count.
+        """
+        if self.target == "none":
+            raise DataError("this run has learned from batches without targets: there are none")
         if self.target == "class":
             return encode_classes(source, self.class_names, name)
+        if self.target in PER_TOKEN:
+            return encode_tokens(source, self.num_outputs, name)
         encode = encode_labels if self.target == "labels" else encode_reals
         return encode(source, self.num_outputs, name)
 

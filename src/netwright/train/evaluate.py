@@ -13,12 +13,20 @@ from torch import Tensor, nn
 from netwright.core.errors import DataError
 from netwright.core.evaluation import evaluating
 from netwright.core.outputs import Output
-from netwright.core.trees import Tree, count_numbers, split_rows, take_rows, tensors_of
+from netwright.core.trees import (
+    Tree,
+    count_numbers,
+    join_filled,
+    split_rows,
+    take_rows,
+    tensors_of,
+)
 from netwright.data.batches.split import SourceSplit
 from netwright.data.dataset import Split
 from netwright.data.loading.loader import Batch, Loader
 from netwright.data.loading.source_loader import SourceLoader
 from netwright.data.loading.worker_loader import build_loader
+from netwright.data.spec import IGNORED
 from netwright.metrics.samples import exact_dtype
 from netwright.train.own.metrics import measure_own
 from netwright.train.ranks import ALONE, Ranks
@@ -64,11 +72,8 @@ def measure_quickly(
     loss, headline, counted = loss.cpu(), headline.cpu(), counted.cpu()
     for total in (loss, headline, counted):
         ranks.sum(total, "the sum of the measures")
-    return {
-        "loss": float(loss / counted),
-        task.headline: task.headline_value(headline / counted),
-        **_measured_by_caller(task, seen),
-    }
+    measured = task.with_headline(float(loss / counted), headline / counted)
+    return {**measured, **_measured_by_caller(task, seen)}
 
 
 def _measured_by_caller(task: Task, seen: Sequence[tuple[Tensor, Tensor]]) -> dict[str, float]:
@@ -103,7 +108,7 @@ def evaluate(model: nn.Module, split: Split, task: Task, *, workers: int = 0) ->
 def evaluate_rows(model: nn.Module, split: Split, task: Task, *, workers: int = 0) -> Evaluation:
     """The same with the targets (N, ...) and weights (N,) that were measured, on the CPU."""
     loss, counted = torch.zeros(2, dtype=torch.float64)
-    compared, seen = [], Seen()
+    compared, seen = [], Seen(task)
     with evaluating(model), closing(_loader(split, task, workers)) as loader:
         for batch in loader.epoch(0):
             output: Tensor | Output = model(task.inputs(batch))
@@ -114,8 +119,9 @@ def evaluate_rows(model: nn.Module, split: Split, task: Task, *, workers: int = 
             compared.append(task.compared(answers, batch.targets).cpu())
             if isinstance(loader, SourceLoader):
                 seen.add(batch)
-    targets, weights = seen.joined() if isinstance(loader, SourceLoader) else _held(split)
-    measures = task.measure(torch.cat(compared), targets, weights)
+    is_read = isinstance(loader, SourceLoader)
+    targets, weights = seen.joined() if is_read else _held(split, task)
+    measures = task.measure(_joined(compared), targets, weights)
     return Evaluation({"loss": float(loss / counted), **measures}, targets, weights)
 
 
@@ -123,8 +129,8 @@ def evaluate_baseline(split: Split, guess: Tensor, task: Task) -> dict[str, floa
     """The metrics of one guess (C,) for all examples or pixels: class shares, or the mean."""
     measured = split.to_measure() if isinstance(split, SourceSplit) else split
     if not isinstance(measured, SourceSplit):
-        return measure_baseline(*_held(measured), guess, task)
-    seen = Seen()
+        return measure_baseline(*_held(measured, task), guess, task)
+    seen = Seen(task)
     for batch in SourceLoader(measured, learns=False).epoch(0):
         seen.add(batch)
     return measure_baseline(*seen.joined(), guess, task)
@@ -138,26 +144,39 @@ def measure_baseline(
 
 
 class Seen:
-    """The targets and weights of batches as they come."""
+    """The targets and weights of batches as they come.
 
-    def __init__(self) -> None:
+    Args:
+        task: knows what of them is measured.
+    """
+
+    def __init__(self, task: Task) -> None:
+        self.task = task
         self.targets: list[Tensor] = []
         self.weights: list[Tensor] = []
 
     def add(self, batch: Batch) -> None:
         """Keep those of one batch, on the CPU."""
-        self.targets.append(batch.targets.cpu())
+        self.targets.append(self.task.kept(batch.targets).cpu())
         if batch.weights is not None:
             self.weights.append(batch.weights.cpu())
 
     def joined(self) -> tuple[Tensor, Tensor | None]:
         """Those of all batches."""
-        return torch.cat(self.targets), torch.cat(self.weights) if self.weights else None
+        return _joined(self.targets), torch.cat(self.weights) if self.weights else None
 
 
-def _held(split: Split) -> tuple[Tensor, Tensor | None]:
+def _joined(parts: list[Tensor]) -> Tensor:
+    """The rows of all batches; tags (N, T) are filled up where texts differ in length."""
+    if len({part.shape[1:] for part in parts}) == 1:
+        return torch.cat(parts)
+    return join_filled(parts, IGNORED)
+
+
+def _held(split: Split, task: Task) -> tuple[Tensor, Tensor | None]:
     """The targets and weights of a split in memory."""
-    return split.targets.cpu(), None if split.weights is None else split.weights.cpu()
+    kept = task.kept(split.targets).cpu()
+    return kept, None if split.weights is None else split.weights.cpu()
 
 
 def _batch_size(example: Tree, task: Task) -> int:

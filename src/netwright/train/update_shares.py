@@ -3,7 +3,8 @@ r"""How much a batch counts in its update: its share of all that the update's me
     share of batch k = \sum_{i in batch k} n_i / \sum_{i in update} n_i
 
 n_i is 1 for an example with one target, and for a text the number of its tokens that count: the
-gradients of batches then add up to that of one large batch, however long their texts are.
+gradients of batches then add up to that of one large batch, however long their texts are. Of a
+loader of the caller's own nobody knows the next texts: there each counts 1.
 
 Shapes: N examples, K batches.
 """
@@ -11,6 +12,7 @@ Shapes: N examples, K batches.
 import torch
 
 from netwright.data.loading.loader import Loader
+from netwright.data.loading.source_loader import SourceLoader
 from netwright.train.tasks.task import Task
 
 
@@ -28,7 +30,8 @@ class UpdateShares:
     def __init__(self, loader: Loader, task: Task, accumulate: int) -> None:
         self.loader, self.accumulate = loader, accumulate
         self.is_whole = accumulate == 1 and loader.world == 1
-        self.counts = None if self.is_whole else task.counted_each(loader.split.targets)
+        is_known = not self.is_whole and not isinstance(loader, SourceLoader)
+        self.counts = task.counted_each(loader.split.targets) if is_known else None
 
     def of_epoch(self, epoch: int) -> list[float]:
         """The share of each batch of an epoch, K numbers."""

@@ -33,21 +33,28 @@ def test_a_dict_has_its_targets_by_a_usual_key_or_by_the_one_that_is_named() -> 
     assert read_batch({"x": X, "kind": Y}, "kind").targets is Y
 
 
+def test_a_batch_may_have_no_targets_or_several() -> None:
+    for item in (X, (X,), [X], {"x": X}):
+        assert read_batch(item).inputs is X
+        assert read_batch(item).targets is None
+    assert list(read_batch({"a": X, "b": Z}).inputs) == ["a", "b"]
+    assert read_batch((X, {"a": Y, "b": Z, "name": "u"})).targets == {"a": Y, "b": Z}
+    assert read_batch((X, [Y, Z])).targets == (Y, Z)
+    with pytest.raises(DataError, match="all parts of a batch must have as many rows, got 3 and 2"):
+        read_batch((X, {"a": Y[:2]}))
+
+
 @pytest.mark.parametrize(
     ("item", "told"),
     [
-        (X, "a batch must be (inputs, targets[, weights]) or a dict"),
-        ((X,), "got 1 parts; several inputs are ((a, b), targets)"),
-        ((X, Z, X, Y), "got 4 parts"),
+        ("text", "a batch must be (inputs, targets[, weights]) or a dict"),
+        ((X, Z, X, Y), "got 4 parts; several inputs are ((a, b), targets)"),
         (
             (X, Z, Y),
             "the third part of a batch must be weights (B,) of floats, got (3,) of torch.i",
         ),
-        (
-            {"x": X, "kind": Y},
-            "by the key 'labels' or 'label' or 'target' or 'targets' or 'y', got",
-        ),
         ({"labels": Y}, "must have a tensor beside its targets, got only 'labels'"),
+        ({"text": ["a"]}, "must have a tensor, got only 'text': let collate_fn give tensors"),
         ((X, [0, 1, 2]), "the targets of a batch must be a tensor, got list: let collate_fn"),
         (("text", Y), "the inputs of a batch must be a tensor, got str"),
         ((X, Y[:2]), "all parts of a batch must have as many rows, got 3 and 2"),
@@ -62,7 +69,7 @@ def test_what_is_no_batch_is_refused(item: Any, told: str) -> None:
 
 
 def test_a_named_key_that_is_not_there_is_refused_by_its_name() -> None:
-    with pytest.raises(DataError, match=r"by the key 'kind', got x, y; target='\.\.\.' names"):
+    with pytest.raises(DataError, match="by the key 'kind', got x, y: name one of these as target"):
         read_batch({"x": X, "y": Y}, "kind")
 
 
@@ -75,6 +82,13 @@ def test_targets_become_classes_labels_or_reals() -> None:
     assert encode_targets(Z.long(), "labels", 4).dtype is torch.float32
 
 
+def test_tags_and_tokens_stay_where_they_are_and_some_do_not_count() -> None:
+    tags = torch.tensor([[0, 2], [1, -100]], dtype=torch.int32)
+    assert encode_targets(tags, "tags", 3).tolist() == tags.tolist()
+    assert encode_targets(tags, "tokens", 3).dtype is torch.int64
+    assert encode_targets({"a": Y}, "none", 0) == {"a": Y}
+
+
 @pytest.mark.parametrize(
     ("targets", "kind", "outputs", "told"),
     [
@@ -83,6 +97,10 @@ def test_targets_become_classes_labels_or_reals() -> None:
         (Z, "class", 3, "classes must have shape (B,), got (3, 4)"),
         (Z, "real", 3, "targets must have shape (B, 3), got (3, 4)"),
         (Z[:, :, None], "real", 0, "targets must have shape (B, K), got"),
+        (Z, "tags", 3, "targets must be whole numbers (B, T), one for each token, got (3, 4)"),
+        (Z.long() * 3, "tags", 3, "label 3 is out of range: there are 3 classes"),
+        (None, "class", 3, "a batch must be (inputs, targets), or a dict with a key such as"),
+        ({"a": Y, "b": Y}, "class", 3, "must be one tensor, got 2 of them: give a training_step"),
     ],
 )
 def test_other_targets_are_refused(targets: Any, kind: Any, outputs: int, told: str) -> None:

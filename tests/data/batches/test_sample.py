@@ -45,8 +45,21 @@ def test_of_a_large_one_the_first_batches_are_kept(
 def test_where_shapes_differ_the_commonest_is_kept() -> None:
     kept = sample_batches(BatchSource([batch(5), batch(7), batch(7), batch(3)]))
     assert kept.inputs.shape == (4, 7)
-    assert len(kept.all_targets) == 8
+    assert kept.rows == 8
     assert kept.shapes == ((-1,),)
+
+
+def test_targets_of_each_token_are_filled_up_and_others_are_none() -> None:
+    rows = [torch.ones(2, 3).long(), torch.ones(2, 5).long()]
+    kept = sample_batches(BatchSource([(tokens, tokens) for tokens in rows]))
+    assert kept.all_targets is not None
+    assert kept.all_targets[0].tolist() == [1, 1, 1, -100, -100]
+    assert kept.targets is not None
+    assert kept.targets.shape == (2, 3)
+    assert sample_batches(BatchSource([(rows[0],)])).all_targets is None
+    several = sample_batches(BatchSource([(rows[0], {"a": rows[0], "b": torch.ones(2)})]))
+    assert several.targets is None
+    assert several.shapes == ((3,),)
 
 
 def test_weights_are_kept_where_all_batches_have_them() -> None:

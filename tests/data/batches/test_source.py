@@ -180,4 +180,4 @@ def test_what_fails_in_the_loader_is_told_with_its_batch() -> None:
     with pytest.raises(RunError, match="failed on batch 2 of epoch 1: KeyError: 'no such picture'"):
         read(source)
     with pytest.raises(DataError, match="batch 0 of epoch 1: a batch must be"):
-        list(BatchSource([torch.zeros(2)]).read(0, 0, 1))
+        list(BatchSource(["text"]).read(0, 0, 1))

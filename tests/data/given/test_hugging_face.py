@@ -90,9 +90,26 @@ def test_a_text_alone_is_a_corpus() -> None:
     assert load(rows, window=8).spec.target == "tokens"
 
 
+def test_columns_of_tokens_are_several_inputs() -> None:
+    columns = {
+        "text": ["a b", "c"] * 10,
+        "input_ids": [[1, 2], [3]] * 10,
+        "label": ["good", "bad"] * 10,
+    }
+    rows = datasets.Dataset.from_dict(columns)
+    data = load(rows)
+    assert list(data.train.inputs) == ["input_ids", "attention_mask"]
+    assert data.spec.class_names == ("bad", "good")
+    by_token = rows.remove_columns("label").add_column("labels", [[0, 1], [-100]] * 10)
+    assert load(by_token).spec.target == "tags"
+    alone = load(by_token.remove_columns("labels"))
+    assert (alone.spec.target, alone.spec.num_outputs) == ("tokens", 4)
+    assert settings_type(rows, {"text": "text"}) is TextTableConfig
+
+
 def test_what_is_refused_names_the_way() -> None:
-    lists = datasets.Dataset.from_dict({"input_ids": [[1, 2], [3, 4]], "label": [0, 1]})
-    with pytest.raises(DataError, match=r"'input_ids' .* give a torch DataLoader over dataset"):
+    lists = datasets.Dataset.from_dict({"sizes": [[1.5, 2], [3, 4]], "label": [0, 1]})
+    with pytest.raises(DataError, match=r"'sizes' .* give a torch DataLoader over dataset"):
         load(lists)
     with pytest.raises(DataError, match=r"no class in row 0, got -1: .* dataset\.filter"):
         load(films(label=[-1, *LABELS[1:]]))

@@ -64,4 +64,4 @@ def test_what_cannot_be_read_is_refused_by_its_row() -> None:
     with pytest.raises(DataError, match=r"row 0 of the data set must be .* got 'object': give the"):
         read_row(Listed([(object(), 1)]), 0)
     with pytest.raises(DataError, match=r"row 0 of the data set: a row must be .inputs, targets"):
-        read_row(Listed([torch.zeros(3)]), 0)
+        read_row(Listed([(torch.zeros(3),) * 4]), 0)

@@ -122,7 +122,7 @@ def test_equal_rows_of_different_classes_cannot_be_learned() -> None:
 def test_the_rows_are_of_as_many_classes_as_can_be() -> None:
     data = nw.data.load("digits")
     batch = module._few_rows(data, torch.device("cpu"))
-    assert batch.targets.unique().numel() == len(batch.rows) == 8  # type: ignore[no-untyped-call]
+    assert batch.targets.unique().numel() == len(batch.rows) == 8
 
 
 def test_when_time_is_up_nothing_is_decided(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -22,7 +22,8 @@ def noisy_labels(share: float, labels: torch.Tensor, *, epoch: int = 0) -> torch
     state.batch = whole_batch(Split(inputs=torch.zeros(len(labels), 3), targets=labels))
     LabelNoise(share, data.spec, seed=0).on_batch_start(state)
     assert state.batch is not None
-    return state.batch.targets
+    targets: torch.Tensor = state.batch.targets
+    return targets
 
 
 def test_the_share_of_other_classes_is_the_one_asked_for_each_as_likely() -> None:

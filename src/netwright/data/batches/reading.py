@@ -1,10 +1,11 @@
 """One batch as a loader gives it: which part of it are inputs, targets and weights.
 
     (x, y)    (x, y, weights)    {"pixels": x, "labels": y, "weights": w}
+    x         (x,)               {"pixels": x}                              without targets
 
-x is a tensor, or a tuple or dict of tensors.
+x is a tensor, or a tuple or dict of tensors; so may y be, for a training step that takes it.
 
-Shapes: B rows of a batch, K outputs.
+Shapes: B rows of a batch, K outputs, T tokens.
 """
 
 from collections.abc import Mapping
@@ -15,32 +16,36 @@ from torch import Tensor
 
 from netwright.core.errors import DataError
 from netwright.core.trees import Tree, tensors_of
-from netwright.data.targets import ArrayTarget
+from netwright.data.spec import IGNORED
+from netwright.data.targets import PER_TOKEN, ReadyTarget
 
 TARGET_KEYS = ("labels", "label", "target", "targets", "y")
 WEIGHT_KEYS = ("weights", "weight", "sample_weight")
 
 
 class RawBatch(NamedTuple):
-    """Inputs, targets and weights (or None), as they came."""
+    """Inputs, targets (or None) and weights (or None), as they came."""
 
     inputs: Tree
-    targets: Tensor
+    targets: Tree
     weights: Tensor | None
 
 
 def read_batch(item: Any, target: str = "") -> RawBatch:
-    """The parts of what a loader gives; what has no targets, or no telling which, is refused.
+    """The parts of what a loader gives; where there is no telling which is which, it is refused.
 
     Args:
         item: a batch.
-        target: the key of the targets in a dict; empty: one of the usual names.
+        target: the key of the targets in a dict; empty: one of the usual names, if it has one.
     """
     if isinstance(item, Mapping):
         batch = _of_dict(item, target)
     elif isinstance(item, tuple | list) and len(item) in {2, 3}:
         inputs, targets, *rest = item
-        batch = RawBatch(plain_tree(inputs), _tensor(targets, "targets"), _weights(rest))
+        batch = RawBatch(plain_tree(inputs), _targets(targets), _weights(rest))
+    elif isinstance(item, Tensor) or (isinstance(item, tuple | list) and len(item) == 1):
+        alone = item if isinstance(item, Tensor) else item[0]
+        batch = RawBatch(plain_tree(alone), None, None)
     else:
         got = f"{len(item)} parts" if isinstance(item, tuple | list) else type(item).__name__
         raise DataError(
@@ -52,23 +57,26 @@ def read_batch(item: Any, target: str = "") -> RawBatch:
 
 
 def _of_dict(item: Mapping[str, Any], target: str) -> RawBatch:
-    keys = [target] if target else [key for key in TARGET_KEYS if key in item]
-    if not keys or keys[0] not in item:
-        wanted = repr(target) if target else " or ".join(map(repr, TARGET_KEYS))
+    key = target or next((key for key in TARGET_KEYS if key in item), None)
+    if target and target not in item:
         raise DataError(
-            f"a batch must have its targets by the key {wanted}, got {', '.join(map(str, item))}; "
-            f"target='...' names another key"
+            f"a batch must have its targets by the key {target!r}, got "
+            f"{', '.join(map(str, item))}: name one of these as target"
         )
     weights = [item[key] for key in WEIGHT_KEYS if key in item][:1]
     parts = {
-        str(key): value
-        for key, value in item.items()
-        if isinstance(value, Tensor) and key != keys[0] and key not in WEIGHT_KEYS
+        str(name): value
+        for name, value in item.items()
+        if isinstance(value, Tensor) and name != key and name not in WEIGHT_KEYS
     }
     if not parts:
-        raise DataError(f"a batch must have a tensor beside its targets, got only {keys[0]!r}")
+        beside = "" if key is None else " beside its targets"
+        raise DataError(
+            f"a batch must have a tensor{beside}, got only {', '.join(map(repr, item))}: let "
+            f"collate_fn give tensors"
+        )
     inputs = next(iter(parts.values())) if len(parts) == 1 else parts
-    return RawBatch(inputs, _tensor(item[keys[0]], "targets"), _weights(weights))
+    return RawBatch(inputs, None if key is None else _targets(item[key]), _weights(weights))
 
 
 def plain_tree(inputs: Any) -> Tree:
@@ -78,6 +86,15 @@ def plain_tree(inputs: Any) -> Tree:
     if isinstance(inputs, tuple | list):
         return tuple(_tensor(part, "inputs") for part in inputs)
     return _tensor(inputs, "inputs")
+
+
+def _targets(values: Any) -> Tree:
+    """A tensor; or a tuple or dict of them, which a training step takes apart."""
+    parts = values.values() if isinstance(values, Mapping) else values
+    are_several = isinstance(values, Mapping | tuple | list) and any(
+        isinstance(part, Tensor) for part in parts
+    )
+    return plain_tree(values) if are_several else _tensor(values, "targets")
 
 
 def _tensor(values: Any, what: str) -> Tensor:
@@ -106,7 +123,7 @@ def _check_rows(batch: RawBatch) -> None:
     parts = tensors_of(batch.inputs)
     if not parts:
         raise DataError("a batch must have inputs that are tensors, got none")
-    beside = [batch.targets] if batch.weights is None else [batch.targets, batch.weights]
+    beside = tensors_of((batch.targets, batch.weights))
     sizes = [part.shape[:1] for part in (*parts, *beside)]
     if not all(sizes):
         raise DataError("a batch must have a first dimension of rows, got a single number")
@@ -115,14 +132,28 @@ def _check_rows(batch: RawBatch) -> None:
         raise DataError(f"all parts of a batch must have as many rows, got {told}")
 
 
-def encode_targets(targets: Tensor, kind: ArrayTarget, outputs: int) -> Tensor:
+def encode_targets(targets: Tree, kind: ReadyTarget, outputs: int) -> Tree:
     """The targets of a batch: classes (B,) int64, labels and reals (B, K) float32.
+
+    A tag or a token each place (B, T) is int64, and -100 where it does not count. What is for a
+    training step or a loss of one's own stays as it is.
 
     Args:
         targets: as they came.
         kind: what they are.
-        outputs: classes, labels or reals; 0: not known yet.
+        outputs: classes, labels, reals or tokens; 0: not known yet.
     """
+    if kind == "none":
+        return targets
+    if targets is None:
+        raise DataError("a batch must be (inputs, targets), or a dict with a key such as 'labels'")
+    if not isinstance(targets, Tensor):
+        raise DataError(
+            f"targets must be one tensor, got {len(tensors_of(targets))} of them: give a "
+            f"training_step, which takes them as they are"
+        )
+    if kind in PER_TOKEN:
+        return _encode_tokens(targets, outputs)
     if kind == "class":
         flat = targets.squeeze(1) if targets.ndim == 2 and targets.shape[1] == 1 else targets
         if flat.ndim != 1:
@@ -136,6 +167,17 @@ def encode_targets(targets: Tensor, kind: ArrayTarget, outputs: int) -> Tensor:
             f"targets must have shape (B, {outputs or 'K'}), got {tuple(targets.shape)}"
         )
     return columns.to(torch.float32)
+
+
+def _encode_tokens(targets: Tensor, outputs: int) -> Tensor:
+    if targets.ndim != 2 or targets.is_floating_point():
+        raise DataError(
+            f"targets must be whole numbers (B, T), one for each token, got "
+            f"{tuple(targets.shape)} of {targets.dtype}"
+        )
+    tokens = targets.long()
+    _check_classes(tokens[tokens != IGNORED], outputs)
+    return tokens
 
 
 def _check_classes(targets: Tensor, outputs: int) -> None:

@@ -3,7 +3,7 @@
 Rows of batches are kept side by side: where their shapes differ from batch to batch, as of texts
 that are filled up to the longest of each, those of the commonest shape are kept.
 
-Shapes: N rows that are kept.
+Shapes: N rows that are kept, T tokens.
 """
 
 from collections import Counter
@@ -15,9 +15,10 @@ import torch
 from torch import Tensor
 
 from netwright.core.errors import DataError
-from netwright.core.trees import Tree, count_rows, join_rows, move, tensors_of
+from netwright.core.trees import Tree, count_rows, join_filled, join_rows, move, tensors_of
 from netwright.data.batches.reading import RawBatch
 from netwright.data.batches.source import BatchSource
+from netwright.data.spec import IGNORED
 
 MOST_BATCHES = 200
 MOST_ROWS = 10_000
@@ -31,9 +32,10 @@ class BatchSample:
 
     Args:
         inputs: of the kept rows (N, ...).
-        targets: of the kept rows, as they came.
+        targets: of the kept rows, as they came; None where they are no tensor, or not there.
         weights: of the kept rows, or None.
-        all_targets: of every batch that was read.
+        all_targets: of every batch that was read, as `targets`.
+        rows: of every batch that was read.
         shapes: of one row of each input, with -1 where batches differ.
         batch_size: rows of the first batch.
         batches: how many were read.
@@ -41,9 +43,10 @@ class BatchSample:
     """
 
     inputs: Tree
-    targets: Tensor
+    targets: Tensor | None
     weights: Tensor | None
-    all_targets: Tensor
+    all_targets: Tensor | None
+    rows: int
     shapes: tuple[tuple[int, ...], ...]
     batch_size: int
     batches: int
@@ -63,10 +66,11 @@ def sample_batches(source: BatchSource) -> BatchSample:
     weights = [batch.weights for batch in kept if batch.weights is not None]
     return BatchSample(
         inputs=join_rows([batch.inputs for batch in kept]),
-        targets=torch.cat([batch.targets for batch in kept]),
+        targets=_joined(kept),
         weights=torch.cat(weights) if len(weights) == len(kept) else None,
-        all_targets=_joined([batch.targets for batch in read]),
-        shapes=_common_shapes(list(groups)),
+        all_targets=_joined(read),
+        rows=sum(count_rows(batch.inputs) for batch in read),
+        shapes=_common_shapes(list(groups), len(tensors_of(read[0].inputs))),
         batch_size=count_rows(read[0].inputs),
         batches=len(read),
         is_all=is_all,
@@ -91,22 +95,31 @@ def _in_memory(batch: RawBatch) -> RawBatch:
 
 
 def _row_shapes(batch: RawBatch) -> tuple[tuple[int, ...], ...]:
-    return tuple(tuple(part.shape[1:]) for part in tensors_of((batch.inputs, batch.targets)))
+    """Those of the inputs, and of targets that are one tensor."""
+    targets = batch.targets if isinstance(batch.targets, Tensor) else None
+    return tuple(tuple(part.shape[1:]) for part in tensors_of((batch.inputs, targets)))
 
 
-def _joined(targets: list[Tensor]) -> Tensor:
+def _joined(batches: list[RawBatch]) -> Tensor | None:
+    """The targets of batches; those of each token are filled up where texts differ in length."""
+    targets = [one.targets for one in batches if isinstance(one.targets, Tensor)]
+    if len(targets) < len(batches):
+        return None
     try:
-        return torch.cat(targets)
+        are_tokens = all(part.ndim == 2 and not part.is_floating_point() for part in targets)
+        return join_filled(targets, IGNORED) if are_tokens else torch.cat(targets)
     except RuntimeError:
         shapes = " and ".join(sorted({str(tuple(part.shape[1:])) for part in targets}))
         raise DataError(f"targets must have one shape in all batches, got {shapes}") from None
 
 
-def _common_shapes(seen: list[tuple[tuple[int, ...], ...]]) -> tuple[tuple[int, ...], ...]:
-    """The shape of each input, with -1 where it differs; the last part are the targets."""
+def _common_shapes(
+    seen: list[tuple[tuple[int, ...], ...]], inputs: int
+) -> tuple[tuple[int, ...], ...]:
+    """The shape of each of so many inputs, with -1 where it differs; targets come after them."""
     if len({tuple(map(len, shapes)) for shapes in seen}) != 1:
         raise DataError("all batches must have the same parts, each with as many dimensions")
-    parts = list(zip(*seen, strict=True))[:-1]
+    parts = list(zip(*seen, strict=True))[:inputs]
     return tuple(
         tuple(sizes[0] if len(set(sizes)) == 1 else -1 for sizes in zip(*part, strict=True))
         for part in parts

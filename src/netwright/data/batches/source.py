@@ -167,13 +167,14 @@ class BatchSource:
 
 
 def _seed_generators(loader: Any, seed: int, epoch: int) -> None:
-    """Seed the generators that a loader and its samplers name, and tell a sampler its epoch."""
+    """Seed the generators that a loader, its samplers and its data set name, and tell the epoch."""
     batch_sampler = getattr(loader, "batch_sampler", None)
     owners = {
         "loader": loader,
         "sampler": getattr(loader, "sampler", None),
         "batch sampler": batch_sampler,
         "inner sampler": getattr(batch_sampler, "sampler", None),
+        "data set": getattr(loader, "dataset", None),
     }
     seen: set[int] = set()
     for name, owner in owners.items():
@@ -190,7 +191,8 @@ def _seed_generators(loader: Any, seed: int, epoch: int) -> None:
 
 def _checksum(batch: RawBatch, before: int) -> int:
     """Of all targets and the first row of the inputs, added to that of the batches before."""
-    before = zlib.crc32(_array(batch.targets).tobytes(), before)
+    for part in tensors_of(batch.targets):
+        before = zlib.crc32(_array(part).tobytes(), before)
     for part in tensors_of(batch.inputs):
         before = zlib.crc32(_array(part)[:1].tobytes(), before)
     return before

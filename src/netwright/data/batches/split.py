@@ -14,7 +14,7 @@ from torch import Tensor
 from netwright.core.trees import Tree
 from netwright.data.batches.source import BatchSource
 from netwright.data.dataset import Split
-from netwright.data.targets import ArrayTarget
+from netwright.data.targets import ReadyTarget
 
 NEEDS_STEPS = (
     "the loader does not say how many batches it has, as an IterableDataset without a length: give "
@@ -31,14 +31,14 @@ class SourceSplit(Split):
         weights: of the rows in memory, or None.
         source: where batches come from.
         kind: what targets are.
-        outputs: classes, labels or reals.
+        outputs: classes, labels, reals or tokens.
         batch_size: rows of a batch; the first one's, where the loader does not say.
         batches: of an epoch; None where nobody knows.
         is_whole: the rows in memory are all that there are.
     """
 
     source: BatchSource
-    kind: ArrayTarget
+    kind: ReadyTarget
     outputs: int
     batch_size: int
     batches: int | None
@@ -51,7 +51,7 @@ class SourceSplit(Split):
         targets: Tensor,
         weights: Tensor | None,
         source: BatchSource,
-        kind: ArrayTarget,
+        kind: ReadyTarget,
         outputs: int,
         batch_size: int,
         batches: int | None,

@@ -12,10 +12,11 @@ from netwright.data.given.labelled_frames import LABELLED_FRAME
 from netwright.data.given.loaders import LOADER
 from netwright.data.given.pictures import LABELLED_PICTURES
 from netwright.data.given.several_inputs import SEVERAL_INPUTS
+from netwright.data.given.streams import STREAM
 from netwright.data.given.texts import LABELLED_TEXTS, TEXTS
 
 FORMS = (
-    *(LOADER, HUGGING_FACE, FRAME, LABELLED_FRAME),
+    *(LOADER, STREAM, HUGGING_FACE, FRAME, LABELLED_FRAME),
     *(LABELLED_PICTURES, LABELLED_TEXTS, TEXTS),
     *(SEVERAL_INPUTS, ARRAYS, DATASET),
 )

@@ -11,7 +11,7 @@ Shapes: N examples.
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 import numpy as np
 import torch
@@ -29,7 +29,7 @@ from netwright.data.given.arrays import ARRAYS
 from netwright.data.given.form import GivenForm
 from netwright.data.given.given import Given
 from netwright.data.given.loaders import LoaderConfig, from_loader
-from netwright.data.given.ready_inputs import ReadyKinds, ready_kinds
+from netwright.data.given.ready_inputs import AskedKind, ReadyKinds, ready_kinds
 from netwright.data.groups import read_groups
 from netwright.data.loading.dataset_inputs import DatasetInputs, read_row
 from netwright.data.loading.stored import StoredSplit, evenly_spaced
@@ -45,10 +45,9 @@ KNOWN = ("targets", "labels")  # where a data set holds all targets at once, as 
 class DatasetConfig(DataConfig):
     """How a data set becomes data."""
 
-    kind: Annotated[
-        Literal["auto", "class", "labels", "real"],
-        Doc("kind of target; auto: integers are classes, floats are real"),
-    ] = "auto"
+    kind: Annotated[AskedKind, Doc("kind of target; auto: integers are classes, floats real")] = (
+        "auto"
+    )
     target: Annotated[str, Doc("key of the target where a row is a dict; default: labels")] = ""
 
 
@@ -165,6 +164,7 @@ def _is_stored(first: RawBatch) -> bool:
         isinstance(inputs, Tensor)
         and inputs.is_floating_point()
         and inputs.ndim in {2, 3, 4}
+        and isinstance(first.targets, Tensor)
         and first.weights is None
     )
 
@@ -175,7 +175,7 @@ class _Rows:
 
     dataset: Any
     target: str
-    targets: Tensor
+    targets: Tensor | None
     inputs: Any = None
     weights: Tensor | None = None
     shape: tuple[int, ...] = ()
@@ -188,7 +188,8 @@ class _Rows:
             return cls(dataset=dataset, target=target, targets=known, shape=shape)
         with seeded(0):
             rows = [read_row(dataset, row, target) for row in range(len(dataset))]
-        targets = _joined([row.targets for row in rows], "targets")
+        has_targets = isinstance(first.targets, Tensor)
+        targets = _joined([row.targets for row in rows], "targets") if has_targets else None
         if is_stored:
             return cls(dataset=dataset, target=target, targets=targets, shape=shape)
         weights = [row.weights for row in rows if row.weights is not None]
@@ -201,11 +202,22 @@ class _Rows:
         )
 
     def split(self, kinds: ReadyKinds) -> Split:
+        if self.targets is None:
+            return self._unlabelled()
         targets = encode_targets(self.targets, kinds.encoder.target, kinds.spec.num_outputs)
         if self.inputs is not None:
             return Split(inputs=self.inputs, targets=targets, weights=self.weights)
         stored = DatasetInputs(self.dataset, self.shape, self.target)
         return StoredSplit(stored=stored, targets=targets)
+
+    def _unlabelled(self) -> Split:
+        """Rows of one input each, which stands for the target."""
+        if not isinstance(self.inputs, Tensor):
+            raise DataError(
+                "the rows of the data set have several inputs and no target that is one tensor: "
+                "give a DataLoader of it, for a loss of your own or a training_step"
+            )
+        return Split(inputs=self.inputs, targets=self.inputs, weights=self.weights)
 
 
 def _joined(rows: list[Any], what: str) -> Any:

@@ -3,12 +3,14 @@
     an image column and a target           pictures
     a text column and a target             texts with labels; `text=` names it where there are more
     a text column alone                    texts for a language model
+    columns of tokens, perhaps a target    several inputs by name; texts beside them are left out
     all others, with `target=`             a table
 
 The target is `target=`, else the only class label, else a column named label or labels. The splits
 of a `DatasetDict` are train, validation and test.
 """
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -21,6 +23,8 @@ from netwright.data.given.frames import FRAME
 from netwright.data.given.given import Given
 from netwright.data.given.pictures import LABELLED_PICTURES
 from netwright.data.given.texts import LABELLED_TEXTS, TEXTS
+from netwright.data.given.token_columns import TOKEN_COLUMNS, filled, next_tokens, token_inputs
+from netwright.data.spec import IGNORED
 from netwright.data.tables.frames import values_table
 
 SPLITS = {
@@ -30,6 +34,7 @@ SPLITS = {
 PARTS = ("data", *SPLITS)
 LABELS = ("label", "labels")
 NAMED: dict[str, Any] = {"target": (), "text": ""}  # settings that name columns, when they do not
+WHOLE = re.compile("u?int|bool")  # dtypes of lists that are tokens, tags or masks
 WAY_OUT = "give a torch DataLoader over dataset.with_format('torch')"
 
 is_dict = is_of("datasets", "DatasetDict")
@@ -42,12 +47,12 @@ class Columns:
 
     Args:
         form: what they are as a whole.
-        inputs: the column of pictures or texts; empty for a table.
+        inputs: the columns of pictures, texts or tokens; none for a table.
         target: the column to predict; empty for a language model.
     """
 
     form: GivenForm
-    inputs: str
+    inputs: tuple[str, ...]
     target: str
 
     @classmethod
@@ -58,32 +63,44 @@ class Columns:
         others = [name for name in kinds if name != target]
         images = [name for name in others if kinds[name] == "image"]
         nested = [name for name in others if kinds[name] == "nested"]
+        tokens = tuple(name for name in others if kinds[name] == "tokens")
         text = settings.get("text", "")
         if not text and len(others) == 1 and kinds[others[0]] == "text":
             text = others[0]
         if len(images) == 1 and target:
-            return cls(LABELLED_PICTURES, images[0], target)
+            return cls(LABELLED_PICTURES, (images[0],), target)
         if images:
             raise DataError(
                 f"the dataset must have one column of images and a target, got "
                 f"{', '.join(kinds)}: choose with dataset.select_columns and target="
             )
+        if tokens and not text:
+            return cls(TOKEN_COLUMNS, tokens, target)
         if text:
-            return cls(LABELLED_TEXTS if target else TEXTS, text, target)
+            return cls(LABELLED_TEXTS if target else TEXTS, (text,), target)
         if nested:
             raise DataError(
                 f"column {nested[0]!r} of the dataset holds lists, wanted one value a cell: "
                 f"{WAY_OUT}"
             )
-        return cls(FRAME, "", target)
+        return cls(FRAME, (), target)
 
     def read(self, dataset: Any) -> Any:
         """A dataset in the form that its columns have."""
         if self.form is FRAME:
             names = dataset.column_names
             return values_table("dataset", {name: _values(dataset, name) for name in names})
-        inputs = _values(dataset, self.inputs)
+        if self.form is TOKEN_COLUMNS:
+            tokens = token_inputs({name: _values(dataset, name) for name in self.inputs})
+            return tokens, self._targets(dataset) if self.target else next_tokens(tokens)
+        inputs = _values(dataset, *self.inputs)
         return (inputs, _values(dataset, self.target)) if self.target else inputs
+
+    def _targets(self, dataset: Any) -> Any:
+        """One value a row, or one for each token."""
+        values = _values(dataset, self.target)
+        is_by_token = _kind(dataset.features[self.target]) == "tokens"
+        return filled(values, IGNORED) if is_by_token else values
 
 
 def _target(kinds: Mapping[str, str], given: Any) -> str:
@@ -101,10 +118,13 @@ def _target(kinds: Mapping[str, str], given: Any) -> str:
 
 
 def _kind(feature: Any) -> str:
-    """What a column holds: images, classes, texts, numbers, or lists of any of them."""
+    """What a column holds: images, classes, texts, numbers, tokens or lists of anything else."""
     name = type(feature).__name__
     if name in {"Image", "ClassLabel"}:
         return {"Image": "image", "ClassLabel": "class"}[name]
+    if name in {"List", "LargeList", "Sequence"}:
+        inner = getattr(feature.feature, "dtype", "")
+        return "tokens" if WHOLE.match(inner) else "nested"
     if name != "Value":
         return "nested"
     return "text" if feature.dtype in {"string", "large_string"} else "number"
@@ -124,20 +144,22 @@ def _values(dataset: Any, name: str) -> list[Any]:
     return [feature.names[value] for value in values]
 
 
-def _unpacked(given: Given) -> Given:
+def unpacked(given: Given) -> Given:
     """The splits of a dict as what is given; those given beside it are refused."""
-    if not is_dict(given.data):
-        return given
     splits = given.data
     if "train" not in splits:
-        raise DataError(f"a DatasetDict must have a split named train, got {', '.join(splits)}")
+        raise DataError(
+            f"a {type(splits).__name__} must have a split named train, got {', '.join(splits)}"
+        )
     found = {
         part: next((splits[name] for name in names if name in splits), None)
         for part, names in SPLITS.items()
     }
     for part, split in found.items():
         if split is not None and getattr(given, part) is not None:
-            raise ConfigError(f"the DatasetDict has a {part} split, and {part} is given beside it")
+            raise ConfigError(
+                f"the {type(splits).__name__} has a {part} split, and {part} is given beside it"
+            )
         found[part] = getattr(given, part) if split is None else split
     return replace(given, data=splits["train"], **found)
 
@@ -158,7 +180,7 @@ def _load(given: Given, config: Any) -> Data:
 
 
 def _settings(source: Any, given: Mapping[str, Any]) -> type[Config]:
-    dataset = _unpacked(Given(data=source)).data
+    dataset = unpacked(Given(data=source)).data if is_dict(source) else source
     return Columns.of(dataset, given).form.settings(source, {})
 
 
@@ -167,5 +189,5 @@ HUGGING_FACE = GivenForm(
     recognises=lambda source: is_dict(source) or is_dataset(source),
     settings=_settings,
     load=_load,
-    unpack=_unpacked,
+    unpack=lambda given: unpacked(given) if is_dict(given.data) else given,
 )

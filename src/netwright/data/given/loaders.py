@@ -6,13 +6,15 @@ Shapes: N rows in memory, B rows of a batch.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Annotated, Any, Literal
+from dataclasses import dataclass, replace
+from typing import Annotated, Any
 
 import torch
+from torch import Tensor
 
 from netwright.core.config import Config, Doc
 from netwright.core.errors import ConfigError, NetwrightError
+from netwright.core.trees import count_rows
 from netwright.data.batches.reading import encode_targets
 from netwright.data.batches.sample import BatchSample, sample_batches
 from netwright.data.batches.source import BatchSource
@@ -20,10 +22,10 @@ from netwright.data.batches.split import SourceSplit
 from netwright.data.dataset import Data
 from netwright.data.given.form import GivenForm
 from netwright.data.given.given import Given
-from netwright.data.given.ready_inputs import ready_kinds
+from netwright.data.given.ready_inputs import AskedKind, ready_kinds
 from netwright.data.preprocessing import Preprocessor
 from netwright.data.spec import DataSpec
-from netwright.data.targets import ArrayTarget
+from netwright.data.targets import ReadyTarget
 from netwright.data.tree_encoder import TreeEncoder
 
 
@@ -31,10 +33,9 @@ from netwright.data.tree_encoder import TreeEncoder
 class LoaderConfig(Config):
     """What a loader does not say of its batches."""
 
-    kind: Annotated[
-        Literal["auto", "class", "labels", "real"],
-        Doc("kind of target; auto: integers are classes, floats are real"),
-    ] = "auto"
+    kind: Annotated[AskedKind, Doc("kind of target; auto: integers are classes, floats real")] = (
+        "auto"
+    )
     target: Annotated[str, Doc("key of the targets where a batch is a dict; default: labels")] = ""
     val_size: Annotated[float, Doc("must be 0: validation batches are a loader of their own")] = 0.0
     test_size: Annotated[float, Doc("must be 0: test batches are a loader of their own")] = 0.0
@@ -57,16 +58,13 @@ def from_loader(given: Given, config: LoaderConfig) -> Data:
     sample = samples["train"]
     kinds = ready_kinds(
         sample.inputs,
-        [one.all_targets for one in samples.values()],
+        [sample.targets, *(one.all_targets for one in samples.values())],
         kind=config.kind,
         classes=getattr(getattr(given.data, "dataset", None), "classes", None),
         shapes=sample.shapes,
     )
     encoder = kinds.encoder
-    splits = {
-        name: _split(sources[name], samples[name], encoder.target, encoder.num_outputs)
-        for name in sources
-    }
+    splits = {name: _split(source, samples[name], encoder) for name, source in sources.items()}
     return Data(
         name="batches",
         spec=kinds.spec,
@@ -97,20 +95,28 @@ def _sampled(source: BatchSource, name: str) -> BatchSample:
         raise type(error)(error if name == "train" else f"{name}: {error}") from None
 
 
-def _split(
-    source: BatchSource, sample: BatchSample, kind: ArrayTarget, outputs: int
-) -> SourceSplit:
+def _split(source: BatchSource, sample: BatchSample, encoder: TreeEncoder) -> SourceSplit:
+    kind, outputs = encoder.target, encoder.num_outputs
     return SourceSplit(
         inputs=sample.inputs,
-        targets=encode_targets(sample.targets, kind, outputs),
+        targets=_targets(sample, kind, outputs),
         weights=sample.weights,
         source=source,
         kind=kind,
         outputs=outputs,
         batch_size=sample.batch_size,
         batches=sample.batches if sample.is_all else source.count,
-        is_whole=sample.is_all and len(sample.targets) == len(sample.all_targets),
+        is_whole=sample.is_all and count_rows(sample.inputs) == sample.rows,
     )
+
+
+def _targets(sample: BatchSample, kind: ReadyTarget, outputs: int) -> Tensor:
+    """Of the rows in memory: where they have none, these are the inputs, or nothing to speak of."""
+    if kind != "none":
+        targets: Tensor = encode_targets(sample.targets, kind, outputs)
+        return targets
+    is_one = isinstance(sample.inputs, Tensor)
+    return sample.inputs if is_one else torch.zeros(count_rows(sample.inputs), 1)
 
 
 def labelled_batches(loader: Any, spec: DataSpec, encoder: Preprocessor) -> SourceSplit:
@@ -127,14 +133,14 @@ def labelled_batches(loader: Any, spec: DataSpec, encoder: Preprocessor) -> Sour
             "what it was trained on"
         )
     source = BatchSource(loader)
-    return _split(source, sample_batches(source), encoder.target, spec.num_outputs)
+    return _split(source, sample_batches(source), replace(encoder, num_outputs=spec.num_outputs))
 
 
 def _note_on_sample(sample: BatchSample) -> str:
     if sample.is_all:
         return ""
     return (
-        f"the first {sample.batches} batches of the DataLoader, {len(sample.all_targets):,} rows, "
+        f"the first {sample.batches} batches of the DataLoader, {sample.rows:,} rows, "
         f"were read to tell its kinds, classes and baseline"
     )
 

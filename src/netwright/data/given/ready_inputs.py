@@ -1,9 +1,10 @@
 """What inputs are that go into a model as they are, and what their targets ask for.
 
 One float tensor is told by its dimensions: features (F,), a series (T, F) or an image (C, I, J).
-Everything else, several tensors, integers, sizes that vary, is parts: for a module of one's own.
+Everything else, several tensors, integers, sizes that vary, a target for each token, is parts: for
+a module of one's own.
 
-Shapes: N rows, K outputs.
+Shapes: N rows, K outputs, T tokens.
 """
 
 from collections.abc import Mapping, Sequence
@@ -13,12 +14,13 @@ import torch
 from torch import Tensor
 
 from netwright.core.errors import DataError
-from netwright.core.trees import Tree
+from netwright.core.trees import Tree, tensors_of
 from netwright.data.batches.reading import encode_targets
-from netwright.data.spec import DataSpec, InputKind
-from netwright.data.targets import ArrayTarget, infer_kind
-from netwright.data.tree_encoder import VARIES, TreeEncoder, form_of
+from netwright.data.spec import IGNORED, VARIES, DataSpec, InputKind
+from netwright.data.targets import PER_TOKEN, ReadyTarget, infer_kind
+from netwright.data.tree_encoder import TreeEncoder, form_of
 
+AskedKind = Literal["auto", "class", "labels", "real", "tags", "tokens"]
 KINDS: Mapping[int, InputKind] = {2: "features", 3: "series", 4: "image"}  # of one float tensor
 
 
@@ -32,9 +34,9 @@ class ReadyKinds(NamedTuple):
 
 def ready_kinds(
     inputs: Tree,
-    targets: Sequence[Tensor],
+    targets: Sequence[Tensor | None],
     *,
-    kind: Literal["auto", "class", "labels", "real"] = "auto",
+    kind: AskedKind = "auto",
     classes: Any = None,
     shapes: tuple[tuple[int, ...], ...] | None = None,
 ) -> ReadyKinds:
@@ -43,16 +45,17 @@ def ready_kinds(
     Args:
         inputs: some rows (N, ...).
         targets: those that are known, of the training rows first; the next ones count for the
-            number of classes alone.
-        kind: of the targets; auto: their dtype decides.
+            number of classes alone. None where there are none, or only for a training step.
+        kind: of the targets; auto: their dtype decides, see `tell_target`.
         classes: the names that a data set gives its classes, or anything else where it has none.
         shapes: of one row of each part, with -1 where it varies; by default those of the inputs.
     """
     form, names, parts = form_of(inputs)
     shapes = shapes or tuple(tuple(part.shape[1:]) for part in parts)
-    told, note = _target(targets[0], kind)
-    class_names = _class_names(targets, told, classes)
-    outputs = len(class_names) or _width(targets[0])
+    told, note = tell_target(inputs, targets[0], kind)
+    known = [one for one in targets if one is not None]
+    class_names = _class_names(known, told, classes)
+    outputs = len(class_names) or _count_outputs(known, told)
     encoder = TreeEncoder(
         form=form,
         names=names,
@@ -65,30 +68,68 @@ def ready_kinds(
     return ReadyKinds(_spec(inputs, encoder), encoder, note)
 
 
-def _target(targets: Tensor, kind: Literal["auto", "class", "labels", "real"]) -> tuple[Any, str]:
+def tell_target(
+    inputs: Tree, targets: Tensor | None, kind: AskedKind = "auto"
+) -> tuple[ReadyTarget, str]:
+    """What the targets are, and the sentence that says how it was told.
+
+    Whole numbers (N, T) beside tokens (N, T) are one for each token: the tokens themselves, of
+    which each is to be told from those before it, or tags.
+    """
+    if targets is None:
+        return "none", "there are no targets to measure by: the loss is your own"
     if targets.ndim > 2:
         sizes = ", ".join(map(str, targets.shape[1:]))
         raise DataError(f"targets must have shape (N,) or (N, K), got (N, {sizes})")
     if kind != "auto":
         return kind, ""
+    if targets.ndim == 2 and not targets.is_floating_point():
+        whole = [part for part in tensors_of(inputs) if not part.is_floating_point()]
+        beside = [part for part in whole if part.shape == targets.shape]
+        if beside:
+            tokens = max(beside, key=lambda part: int(part.max()))  # the others are masks
+            return _told_by_token(tokens, targets)
     flat = targets.squeeze(1) if targets.ndim == 2 and targets.shape[1] == 1 else targets
     return infer_kind((flat.float() if flat.dtype is torch.bfloat16 else flat).numpy())
+
+
+def _told_by_token(tokens: Tensor, targets: Tensor) -> tuple[ReadyTarget, str]:
+    if bool(((tokens == targets) | (targets == IGNORED)).all()):
+        return "tokens", (
+            "the targets are the tokens themselves: each is predicted from those before it; "
+            "kind=tags predicts each at its own place"
+        )
+    return "tags", f"the targets are {targets.shape[1]} whole numbers a row: one for each token"
 
 
 def _width(targets: Tensor) -> int:
     return 1 if targets.ndim == 1 else targets.shape[1]
 
 
-def _class_names(targets: Sequence[Tensor], kind: ArrayTarget, classes: Any) -> tuple[str, ...]:
+def _count_outputs(targets: Sequence[Tensor], kind: ReadyTarget) -> int:
+    if kind == "tokens":
+        return _count_classes(targets, kind)
+    return 0 if kind == "none" else _width(targets[0])
+
+
+def _count_classes(targets: Sequence[Tensor], kind: ReadyTarget) -> int:
+    """One more than the largest that was seen."""
+    seen = torch.cat([encode_targets(one, kind, 0).flatten() for one in targets])
+    seen = seen[seen != IGNORED] if kind in PER_TOKEN else seen
+    if not len(seen):
+        raise DataError(f"targets must have one that counts, all are {IGNORED}")
+    if int(seen.min()) < 0:
+        raise DataError(f"classes must be 0 or more, got {int(seen.min())}")
+    return int(seen.max()) + 1
+
+
+def _class_names(targets: Sequence[Tensor], kind: ReadyTarget, classes: Any) -> tuple[str, ...]:
     """Those that the data set gives, else 0, 1 ... up to the largest that was seen."""
-    if kind == "real":
+    if kind in {"real", "tokens", "none"}:
         return ()
     if kind == "labels":
         return tuple(f"y{place}" for place in range(_width(targets[0])))
-    seen = torch.cat([encode_targets(one, "class", 0) for one in targets])
-    if int(seen.min()) < 0:
-        raise DataError(f"classes must be 0 or more, got {int(seen.min())}")
-    count = int(seen.max()) + 1
+    count = _count_classes(targets, kind)
     is_named = isinstance(classes, list | tuple) and all(isinstance(one, str) for one in classes)
     if classes and is_named and len(set(classes)) == len(classes) >= count:
         return tuple(classes)
@@ -100,9 +141,10 @@ def _spec(inputs: Tree, encoder: TreeEncoder) -> DataSpec:
     kind: InputKind = "parts"
     shape: tuple[int, ...] = ()
     is_one = isinstance(inputs, Tensor) and inputs.is_floating_point()
+    is_one = is_one and encoder.target not in PER_TOKEN
     if is_one and VARIES not in encoder.shapes[0] and inputs.ndim in KINDS:
         kind, shape = KINDS[inputs.ndim], encoder.shapes[0]
-    is_single = encoder.target == "class" or outputs == 1
+    is_single = encoder.target in {"class", "tags", "tokens"} or outputs == 1
     are_numbers = names == tuple(map(str, range(len(names))))
     return DataSpec(
         inputs=kind,
@@ -110,7 +152,7 @@ def _spec(inputs: Tree, encoder: TreeEncoder) -> DataSpec:
         target=encoder.target,
         num_outputs=outputs,
         class_names=names,
-        class_type="int" if encoder.target == "class" and are_numbers else "",
+        class_type="int" if encoder.target in {"class", "tags"} and are_numbers else "",
         target_names=("y",) if is_single else tuple(f"y{place}" for place in range(outputs)),
         feature_names=tuple(f"x{place}" for place in range(*shape)) if kind == "features" else (),
     )

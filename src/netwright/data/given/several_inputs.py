@@ -8,25 +8,27 @@ Shapes: N examples.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, cast
 
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from netwright.core.checks import check_finite
 from netwright.core.config import Config, Doc
 from netwright.core.errors import DataError
-from netwright.core.trees import Tree, count_rows
+from netwright.core.trees import Tree, count_rows, tensors_of
 from netwright.data.arrays import read_weights
 from netwright.data.dataset import Data, Split, check_data
 from netwright.data.given.arrays import check_same_form, is_pair
 from netwright.data.given.form import GivenForm
 from netwright.data.given.given import Given
 from netwright.data.given.held_out import add_splits
-from netwright.data.given.ready_inputs import ready_kinds
+from netwright.data.given.ready_inputs import AskedKind, ready_kinds, tell_target
 from netwright.data.groups import read_groups
-from netwright.data.raw_arrays import read_numbers
+from netwright.data.raw_arrays import WHOLE, read_numbers
 from netwright.data.source import DataConfig
+from netwright.data.spec import VARIES
 from netwright.data.split import hold_out
 from netwright.data.targets import (
     encode_classes,
@@ -44,8 +46,7 @@ class SeveralInputsConfig(DataConfig):
     """How several inputs become data."""
 
     kind: Annotated[
-        Literal["auto", "class", "labels", "real"],
-        Doc("kind of target; auto: integers and text are classes, floats are real"),
+        AskedKind, Doc("kind of target; auto: integers and text are classes, floats are real")
     ] = "auto"
 
 
@@ -66,14 +67,29 @@ def is_several(source: Any) -> bool:
     return are_arrays and len(inputs) != rows and {len(part) for part in inputs} == {rows}
 
 
-def _load(given: Given, config: SeveralInputsConfig) -> Data:
+def several_inputs_data(
+    given: Given, config: SeveralInputsConfig, *, any_length: bool = False
+) -> Data:
+    """Several inputs and targets as data.
+
+    Args:
+        given: what is handed over.
+        config: its settings.
+        any_length: parts of two dimensions are sequences, of which the next may be longer.
+    """
     check_same_form(given, "(several inputs, targets[, weights])")
     source, raw, *weights = given.data
     inputs, targets = _tensors(source), read_targets(raw)
-    kind, note = infer_kind(targets) if config.kind == "auto" else (config.kind, "")
+    kind, note = _tell(inputs, targets) if config.kind == "auto" else (config.kind, "")
     names = names_of_classes(targets) if kind == "class" else ()
     told = encode_classes(targets, names) if names else torch.from_numpy(targets)
-    kinds = ready_kinds(inputs, [told], kind=kind, classes=names)
+    kinds = ready_kinds(
+        inputs,
+        [told],
+        kind=kind,
+        classes=names,
+        shapes=_any_length(inputs) if any_length else None,
+    )
     encoded = kinds.encoder.encode_targets(targets)
     if len(encoded) != count_rows(inputs):
         raise DataError(f"there are {count_rows(inputs)} inputs but {len(encoded)} targets")
@@ -98,6 +114,20 @@ def _load(given: Given, config: SeveralInputsConfig) -> Data:
     )
     check_data(data)
     return add_splits(data, given)
+
+
+def _tell(inputs: Tree, targets: NDArray[Any]) -> tuple[AskedKind, str]:
+    """What the targets are: whole numbers beside tokens may be one for each."""
+    if targets.ndim == 2 and targets.dtype.kind in WHOLE:
+        told, note = tell_target(inputs, torch.from_numpy(targets))
+        return cast(AskedKind, told), note
+    return infer_kind(targets)
+
+
+def _any_length(inputs: Tree) -> tuple[tuple[int, ...], ...]:
+    return tuple(
+        (VARIES,) if part.ndim == 2 else tuple(part.shape[1:]) for part in tensors_of(inputs)
+    )
 
 
 def _tensors(source: Any) -> Tree:
@@ -128,5 +158,5 @@ SEVERAL_INPUTS = GivenForm(
     name="(a tuple or dict of arrays, targets[, weights])",
     recognises=is_several,
     settings=_settings,
-    load=_load,
+    load=several_inputs_data,
 )

@@ -30,14 +30,15 @@ from netwright.data.loading.windows import WindowSplit
 class Batch(NamedTuple):
     """A few examples: their inputs, targets, weights (or None) and row numbers.
 
-    Inputs are one tensor (B, ...), or several: a tuple, list or dict of them.
+    Inputs are one tensor (B, ...), or several: a tuple, list or dict of them. So may targets be
+    that a training step takes from a loader of the caller's own.
 
     Weights have a mean of 1 over the whole split, so the mean of weight times loss adds up over
     batches to the weighted mean over the split, whatever the sizes of the batches.
     """
 
     inputs: Tree
-    targets: Tensor
+    targets: Tree
     weights: Tensor | None
     rows: Tensor
 

@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 
 from netwright.core.errors import ConfigError, NetwrightError
-from netwright.core.trees import Tree, map_tensors
+from netwright.core.trees import Tree, count_rows, map_tensors
 from netwright.data.batches.reading import RawBatch, encode_targets
 from netwright.data.batches.split import NEEDS_STEPS, SourceSplit
 from netwright.data.loading.loader import Batch, Loader
@@ -23,7 +23,8 @@ from netwright.data.loading.loader import Batch, Loader
 class SourceLoader(Loader):
     """Gives the batches of a `SourceSplit` where its rows in memory lie.
 
-    The row numbers of a batch are the places of its rows in it.
+    The row numbers of a batch are the places of its rows in it. Of batches without targets, the
+    targets are the inputs.
 
     Args:
         split: the examples.
@@ -80,16 +81,22 @@ class SourceLoader(Loader):
             else source.measure(self.seed)
         )
         for number, batch in enumerate(batches, start):
-            if batch.targets.shape[0] != self._last:
-                self._last = batch.targets.shape[0]
+            rows = count_rows(batch.inputs)
+            if rows != self._last:
+                self._last = rows
                 self._places = torch.arange(self._last, device=device)
             yield self._made(batch, device, number)
             del batch  # before the next one is made, so that it takes the same, warm memory
 
+    def _has_none(self, batch: RawBatch) -> bool:
+        """Whether the inputs stand for the targets: a loss of them is one of reconstruction."""
+        return batch.targets is None and self.split.kind == "none"
+
     def _made(self, batch: RawBatch, device: torch.device, number: int) -> Batch:
         split = self.split
         try:
-            targets = encode_targets(batch.targets, split.kind, split.outputs)
+            given = batch.inputs if self._has_none(batch) else batch.targets
+            targets = encode_targets(given, split.kind, split.outputs)
         except NetwrightError as error:
             raise type(error)(f"batch {number} of the loader: {error}") from None
         weights = None

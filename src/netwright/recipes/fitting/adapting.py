@@ -96,7 +96,7 @@ def _prediction(output: Any, part: Place | None, rows: int, data: Data) -> Place
         return part
     called = [name for name in PREDICTIONS if name in reals]
     by_row = [name for name, value in reals.items() if value.shape[:1] == (rows,)]
-    fitting = [name for name in by_row if reals[name].shape[1:] == data.spec.output_shape]
+    fitting = [name for name in by_row if data.spec.fits_output(tuple(reals[name].shape[1:]))]
     for found in (called[:1], _once(fitting, named), _once(by_row, named)):
         if len(found) == 1:
             return found[0]

@@ -22,7 +22,9 @@ from netwright.core.trees import Tree, count_rows, map_tensors, shapes_of, tenso
 from netwright.data.batches.split import SourceSplit
 from netwright.data.dataset import Data
 from netwright.data.loading.loader import Batch
+from netwright.data.loading.source_loader import SourceLoader
 from netwright.data.loading.worker_loader import build_loader
+from netwright.data.spec import VARIES, DataSpec
 from netwright.train.tasks.task import Task
 
 TIMED_STEPS = 5
@@ -151,10 +153,18 @@ def time_step(model: nn.Module, data: Data, task: Task, rows: int) -> float:
 
 def first_batch_of(model: nn.Module, data: Data, rows: int) -> Batch:
     """So many rows, or all, as they stand, on the model's device."""
-    train = data.train.in_memory() if isinstance(data.train, SourceSplit) else data.train
+    train = data.train
+    if isinstance(train, SourceSplit):
+        if train.kind == "none":  # targets of any form are in no memory
+            return _moved(next(SourceLoader(train, learns=False).epoch(0)), model)
+        train = train.in_memory()
     loader = build_loader(train, min(rows, len(train)), shuffle=False)
-    batch: Batch = map_tensors(lambda tensor: tensor.to(device_of(model)), next(loader.epoch(0)))
-    return batch
+    return _moved(next(loader.epoch(0)), model)
+
+
+def _moved(batch: Batch, model: nn.Module) -> Batch:
+    moved: Batch = map_tensors(lambda tensor: tensor.to(device_of(model)), batch)
+    return moved
 
 
 def _loss(model: nn.Module, batch: Batch, task: Task, data: Data, inside: list[str]) -> Tensor:
@@ -178,8 +188,8 @@ def _loss(model: nn.Module, batch: Batch, task: Task, data: Data, inside: list[s
             f"the model's output must be real-valued, got {logits.dtype}: return its real part or "
             f"its magnitude, output.abs()"
         )
-    wanted = (count_rows(batch.inputs), *data.spec.output_shape)
-    if tuple(logits.shape) != wanted:
+    wanted = (count_rows(batch.inputs), *_output_shape(data.spec, batch))
+    if data.spec.target != "none" and tuple(logits.shape) != wanted:
         raise ShapeError(
             f"the model's output must have shape {wanted} for the {data.spec.num_outputs} "
             f"{_outputs_in_words(data)} of {data.name}, got {tuple(logits.shape)}"
@@ -194,6 +204,12 @@ def _loss(model: nn.Module, batch: Batch, task: Task, data: Data, inside: list[s
         raise ShapeError(
             f"the loss of the model's output fails: {reason}{_given(output)}"
         ) from error
+
+
+def _output_shape(spec: DataSpec, batch: Batch) -> tuple[int, ...]:
+    """What a model must say of each example of this batch, whose length may not be that of all."""
+    length, *rest = spec.output_shape
+    return (batch.targets.shape[1] if length == VARIES else length, *rest)
 
 
 def _given(output: Tensor | Output) -> str:

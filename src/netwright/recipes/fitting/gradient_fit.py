@@ -186,7 +186,7 @@ def _describe_passed_over(state: TrainState) -> Iterator[str]:
 
 def check_monitor(config: TrainConfig, data: Data, task: Task) -> None:
     """Refuse to watch what is not measured while training."""
-    names = ("loss", task.headline)
+    names = filter(None, ("loss", task.headline))
     known = [f"{split}/{name}" for split in ("val", "train") for name in names]
     known += [f"val/{name}" for name in task.own_metrics]
     if config.monitor not in known:

@@ -17,6 +17,9 @@ from netwright.train.settings import TrainConfig, pace_of
 from netwright.train.tasks.catalog import task_for
 from netwright.train.tasks.language_modelling import LanguageModelling
 from netwright.train.tasks.task import Task
+from netwright.train.tasks.unlabelled import NEEDS_LOSS, Unlabelled
+
+UNLABELLED = "the batches have no targets that predictions could be compared with"
 
 
 def own_task(recipe: Recipe, data: Data, module: nn.Module, own: OwnParts) -> Task:
@@ -31,9 +34,12 @@ def own_task(recipe: Recipe, data: Data, module: nn.Module, own: OwnParts) -> Ta
     else:
         task = task_for(data, recipe.train, scale_targets=own.loss is None)
     task.own_metrics = own.metrics
+    if isinstance(task, Unlabelled) and own.loss is None and own.training_step is None:
+        raise ConfigError(NEEDS_LOSS)
     if own.training_step is not None:
         rows = pace_of(recipe.train, data.train).batch_size
-        task.unmeasured = why_unmeasured(module, data, task, rows)
+        is_labelled = not isinstance(task, Unlabelled)
+        task.unmeasured = why_unmeasured(module, data, task, rows) if is_labelled else UNLABELLED
     if own.loss is not None:
         predicts_next = isinstance(task, LanguageModelling)
         task.own_loss = build_own_loss(own.loss, module, predicts_next=predicts_next)

@@ -17,6 +17,7 @@ from netwright.core.seeding import seeded
 from netwright.core.trees import move
 from netwright.data.batches.split import SourceSplit
 from netwright.data.dataset import Data
+from netwright.data.targets import PER_TOKEN
 from netwright.data.tree_encoder import TreeEncoder
 from netwright.models.ensembles.ensemble import Ensemble
 from netwright.recipes.plan.recipe import Recipe
@@ -27,25 +28,25 @@ ROWS = 2
 def fit_to_module(data: Data, module: nn.Module, recipe: Recipe) -> Data:
     """The data with as many classes as the user's own module has outputs; else as it is.
 
-    The first batches need not have every class, and a module says how many there are. A model that
-    learns from all rows at once is refused.
+    The first batches need not have every class, texts need not have every token, and a module says
+    how many there are. A model that learns from all rows at once is refused.
     """
-    train = data.train
-    if not isinstance(train, SourceSplit):
-        return data
-    if isinstance(module, Learner | Ensemble):
+    encoder, known = data.preprocessor, data.spec.num_outputs
+    is_loader = isinstance(data.train, SourceSplit)
+    if is_loader and isinstance(module, Learner | Ensemble):
         name = recipe.model or type(module).__name__
         raise ConfigError(
             f"{name} learns from all rows at once, a DataLoader gives batches: give its Dataset, "
             f"or arrays"
         )
-    encoder, known = data.preprocessor, data.spec.num_outputs
-    if recipe.model or train.kind != "class" or not isinstance(encoder, TreeEncoder):
+    growing = {"class", *PER_TOKEN} if is_loader else PER_TOKEN
+    if recipe.model or not isinstance(encoder, TreeEncoder) or encoder.target not in growing:
         return data
     outputs = _count_outputs(data, module)
     if outputs <= known:
         return data
-    names = (*data.spec.class_names, *map(str, range(known, outputs)))
+    more = map(str, range(known, outputs)) if data.spec.class_names else ()
+    names = (*data.spec.class_names, *more)
     parts = {
         name: split.changed(outputs=outputs) if isinstance(split, SourceSplit) else split
         for name, split in data.splits()
@@ -72,4 +73,5 @@ def _count_outputs(data: Data, module: nn.Module) -> int:
     if not isinstance(output, Tensor | Output):
         return 0
     logits = logits_of(output)
-    return logits.shape[1] if logits.ndim == 2 else 0
+    places = 1 if data.spec.target in PER_TOKEN else 0  # between examples and outputs
+    return logits.shape[-1] if logits.ndim == 2 + places else 0

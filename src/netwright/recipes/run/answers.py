@@ -28,6 +28,7 @@ PREDICTED: Mapping[TargetKind, str] = {
     "mask": "masks",
     "tags": "tags",
     "tokens": "texts",
+    "none": "what the module puts out",
 }
 
 WHOLE_NUMBER = re.compile("0|-?[1-9][0-9]{0,17}")  # as Python writes it; no longer than int64
@@ -47,6 +48,10 @@ def check_asked(spec: DataSpec, *, threshold: float | None = None, proba: bool =
         threshold: the probability that decides, if it is given.
         proba: whether probabilities are asked for; masks have them too.
     """
+    if spec.inputs == "parts" and spec.target == "tokens":
+        raise ConfigError(
+            "a language model has no label to predict: call run.model with a batch for its logits"
+        )
     if spec.inputs == "tokens" and spec.target == "tokens":
         raise ConfigError(
             "a language model has no label to predict: use `netwright generate RUN PROMPT`, or "
@@ -112,8 +117,8 @@ def in_words(
     if isinstance(preprocessor, PairEncoder):
         texts = preprocessor.write(values[:, 1])
         return like(source, np.array(texts, dtype=object), spec.target_names)
-    if spec.target == "mask":
-        return values.argmax(dim=1).byte().numpy()
+    if spec.target in {"mask", "tags", "none"}:
+        return _many_each(values, spec)
     if spec.target == "class":
         chosen = (
             values.argmax(dim=1) if threshold is None else is_yes(values[:, 1], threshold).long()
@@ -125,6 +130,16 @@ def in_words(
         return like(source, said.long().numpy(), spec.output_names)
     reals = values.numpy()
     return like(source, reals[:, 0] if reals.shape[1] == 1 else reals, spec.target_names)
+
+
+def _many_each(values: Tensor, spec: DataSpec) -> NDArray[Any]:
+    """A class of each pixel (N, I, J), a tag of each token (N, T), or the outputs as they are."""
+    if spec.target == "mask":
+        return values.argmax(dim=1).byte().numpy()
+    if spec.target == "tags":
+        chosen = values.argmax(dim=2).numpy()
+        return np.take(class_labels(spec.class_names, spec.class_type), chosen)
+    return values.numpy()
 
 
 def class_labels(names: Sequence[str], class_type: ClassType = "") -> NDArray[Any]:

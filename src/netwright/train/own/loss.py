@@ -3,7 +3,7 @@
     loss(output, targets) -> the mean over the batch (), or a value an example (B,) or (B, ...)
 
 It is given what the module returns, and the targets as they are: real ones are not standardised.
-Sample weights need a value an example.
+Of batches without targets it is given the inputs. Sample weights need a value an example.
 
 Shapes: B batch.
 """
@@ -16,11 +16,11 @@ from torch import Tensor, nn
 
 from netwright.core.errors import ConfigError, ShapeError
 from netwright.core.outputs import Output, logits_of
-from netwright.core.trees import Tree
+from netwright.core.trees import Tree, count_rows
 from netwright.data.loading.loader import Batch
 from netwright.train.own.names import name_of
 
-LossCallable = Callable[[Any, Tensor], Tensor]
+LossCallable = Callable[[Any, Any], Tensor]
 
 
 class OwnLoss:
@@ -41,7 +41,7 @@ class OwnLoss:
         if not isinstance(value, Tensor) or value.is_complex():
             kind = str(value.dtype) if isinstance(value, Tensor) else type(value).__name__
             raise ShapeError(f"the loss {self.name} must return a real tensor, got {kind}")
-        rows = len(batch.targets)
+        rows = count_rows(batch.targets)
         if value.ndim and len(value) == rows:
             return _weighted_mean(value.reshape(rows, -1).mean(dim=1), batch.weights)
         if value.numel() != 1:

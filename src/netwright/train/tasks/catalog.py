@@ -14,15 +14,17 @@ from netwright.train.settings import TrainConfig
 from netwright.train.tasks.classification import Classification, balanced_weights
 from netwright.train.tasks.language_modelling import LanguageModelling
 from netwright.train.tasks.multi_label import MultiLabel
+from netwright.train.tasks.next_token import NextToken
 from netwright.train.tasks.per_token import PerToken
 from netwright.train.tasks.regression import Regression
 from netwright.train.tasks.segmentation import Segmentation
 from netwright.train.tasks.sequence_to_sequence import SequenceToSequence
 from netwright.train.tasks.tagging import Tagging
 from netwright.train.tasks.task import Task
+from netwright.train.tasks.unlabelled import Unlabelled
 
 PER_TOKEN: dict[str | None, type[PerToken]] = {
-    of_kind.kind: of_kind for of_kind in (LanguageModelling, Tagging, SequenceToSequence)
+    of_kind.kind: of_kind for of_kind in (LanguageModelling, NextToken, Tagging, SequenceToSequence)
 }
 
 
@@ -65,6 +67,8 @@ def _task(data: Data, config: TrainConfig, *, scale_targets: bool) -> Task:
             if scale_targets
             else Regression.plain(data.spec.num_outputs)
         )
+    if kind == "none":
+        return Unlabelled()
     raise ConfigError(f"there is no task yet for a target of kind {kind!r}")
 
 
@@ -104,6 +108,8 @@ def _task_of_tokens(data: Data, config: TrainConfig) -> Task:
     of_kind: type[PerToken] = LanguageModelling if data.spec.target == "tokens" else Tagging
     if data.spec.inputs == "pairs":
         of_kind = SequenceToSequence
+    elif data.spec.inputs == "parts" and data.spec.target == "tokens":
+        of_kind = NextToken
     return of_kind(
         classes,
         loss=config.loss or "cross-entropy",
@@ -141,6 +147,8 @@ def task_from_json(values: dict[str, Any]) -> Task:
         return of_kind(class_weights=None if weights is None else torch.tensor(weights), **settings)
     if kind in PER_TOKEN:
         return PER_TOKEN[kind](**settings)
+    if kind == "unlabelled":
+        return Unlabelled()
     if kind == "multi-label":
         return MultiLabel(**settings)
     if kind == "regression":

@@ -64,7 +64,7 @@ class PerToken(Task):
         It is divided by tokens, not by their weights, as weights differ by batch: weighted, it is
         not quite the mean that `measure` takes over all tokens.
         """
-        counted = (batch.targets != IGNORED).sum(dim=1)  # (B,)
+        counted: Tensor = (batch.targets != IGNORED).sum(dim=1)  # (B,)
         sums = self._loss(logits, batch.targets) * counted
         return weighted(sums, batch.weights).sum() / counted.sum().clamp_min(1)
 

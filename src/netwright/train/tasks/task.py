@@ -26,8 +26,9 @@ _EXACT = (torch.float32, torch.float64)
 class Task(ABC):
     """Losses and measures for one kind of target; models know nothing of it.
 
-    `headline` names the measure that is shown while training. It is kept as a sum over examples, so
-    that a step adds one number on the device and nothing waits for it.
+    `headline` names the measure that is shown while training beside the loss; empty: there is none.
+    It is kept as a sum over examples, so that a step adds one number on the device and nothing
+    waits for it.
     """
 
     target: ClassVar[Kind]
@@ -77,6 +78,11 @@ class Task(ABC):
     def check_logits(self, logits: Tensor) -> None:  # noqa: B027 - most losses take any reals
         """Refuse outputs (B, ...) that the loss is not for; asked once, of the first batch."""
 
+    def with_headline(self, loss: float, mean: Tensor) -> dict[str, float]:
+        """The mean loss and the headline measure, from its mean, by their names."""
+        shown = {self.headline: self.headline_value(mean)} if self.headline else {}
+        return {"loss": loss, **shown}
+
     @abstractmethod
     def headline_sum(
         self, output: Tensor | Output, targets: Tensor, weights: Tensor | None
@@ -121,6 +127,11 @@ class Task(ABC):
         Where these are large it is less: what came of comparing them with the targets.
         """
         return predictions
+
+    def kept(self, targets: Tree) -> Tensor:
+        """What `measure` needs of the targets of a batch, an entry an example: here all."""
+        kept: Tensor = targets
+        return kept
 
     def guessed(self, guess: Tensor, targets: Tensor) -> Tensor:
         """What `compared` gives where the one prediction (C,) is made for all examples."""

@@ -46,7 +46,9 @@ class RunningMetrics:
     def add(self, output: Tensor | Output, batch: Batch, loss: Tensor) -> None:
         """Count a batch (B, C) and its mean loss; nothing waits for the device."""
         logits = logits_of(output).detach()
-        self.held.append((logits, batch.targets, batch.weights, loss))
+        if self.held and logits.shape[1:] != self.held[-1][0].shape[1:]:
+            self.settle()  # texts of another length: they cannot be joined
+        self.held.append((logits, self.task.kept(batch.targets), batch.weights, loss))
         self.rows += len(logits)
         self.held_numbers += logits.numel()
         if self.held_numbers >= MOST_HELD or len(self.held) >= MOST_BATCHES:
@@ -87,10 +89,7 @@ class RunningMetrics:
             raise RunError("there is nothing to measure: every batch of the epoch was skipped")
         means = torch.stack(sums) / counted
         shape = self.task.headline_shape
-        return {
-            "loss": float(means[0]),
-            self.task.headline: self.task.headline_value(means[1:].reshape(shape)),
-        }
+        return self.task.with_headline(float(means[0]), means[1:].reshape(shape))
 
     def begin(self) -> None:
         """Forget everything: a new pass."""

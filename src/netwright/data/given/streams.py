@@ -1,0 +1,99 @@
+"""A Hugging Face `IterableDataset` as it is given: a stream of rows, in batches of 32.
+
+Its columns of numbers and of tokens are read, the others are left out: `labels` or `label` is the
+target, or `target=` names it; tokens alone are predicted from those before them. A stream that is
+shuffled is so anew in each epoch, and repeats where its seed is given: `stream.shuffle(seed=0)`.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from numbers import Number
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.utils.data import DataLoader
+
+from netwright.core.config import Config
+from netwright.core.errors import ConfigError, DataError
+from netwright.data.batches.reading import TARGET_KEYS
+from netwright.data.dataset import Data
+from netwright.data.given.form import GivenForm, is_of
+from netwright.data.given.given import Given
+from netwright.data.given.hugging_face import PARTS, unpacked
+from netwright.data.given.loaders import LoaderConfig, from_loader
+from netwright.data.given.token_columns import TOKENS, filled, next_tokens, token_inputs
+from netwright.data.spec import IGNORED
+
+BATCH = 32
+
+is_dict = is_of("datasets", "IterableDatasetDict")
+is_stream = is_of("datasets", "IterableDataset")
+
+
+class Collate:
+    """Makes a batch of rows that are dicts.
+
+    Args:
+        target: the column to predict; empty: one of the usual names.
+    """
+
+    def __init__(self, target: str) -> None:
+        self.target = target
+
+    def __call__(self, rows: Sequence[Mapping[str, Any]]) -> dict[str, Tensor]:
+        """The columns of numbers and tokens, by name."""
+        columns = {name: [row[name] for row in rows] for name in rows[0]}
+        targets = {self.target} if self.target else {*TARGET_KEYS}
+        tokens = {name: column for name, column in columns.items() if _is_tokens(column)}
+        inputs = {name: column for name, column in tokens.items() if name not in targets}
+        batch = token_inputs(inputs) if inputs else {}
+        batch |= {name: filled(tokens[name], IGNORED) for name in tokens if name in targets}
+        if TOKENS in inputs and not targets & {*columns}:
+            batch["labels"] = next_tokens(batch)
+        batch |= {
+            name: torch.as_tensor(column)
+            for name, column in columns.items()
+            if all(isinstance(value, Number) for value in column)
+        }
+        if not batch:
+            raise DataError(
+                f"the rows of a stream must have numbers or tokens, got {', '.join(columns)}: "
+                f"give stream.map(...) with a tokenizer"
+            )
+        return batch
+
+
+def _is_tokens(column: Sequence[Any]) -> bool:
+    return all(
+        isinstance(value, list) and all(isinstance(one, int) for one in value) for value in column
+    )
+
+
+def _load(given: Given, config: LoaderConfig) -> Data:
+    loaders = {}
+    for name in PARTS:
+        stream = getattr(given, name)
+        if stream is None:
+            continue
+        if not is_stream(stream):
+            raise ConfigError(
+                f"{name} must be an IterableDataset as the data is, got {type(stream).__name__}"
+            )
+        collate = Collate(config.target)
+        loaders[name] = DataLoader(stream.with_format(None), BATCH, collate_fn=collate)
+    return from_loader(replace(given, **loaders), config)
+
+
+def _settings(_source: Any, _given: Mapping[str, Any]) -> type[Config]:
+    return LoaderConfig
+
+
+STREAM = GivenForm(
+    name="a Hugging Face IterableDataset",
+    recognises=lambda source: is_dict(source) or is_stream(source),
+    settings=_settings,
+    load=_load,
+    unpack=lambda given: unpacked(given) if is_dict(given.data) else given,
+    has_rows=False,
+)
