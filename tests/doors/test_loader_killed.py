@@ -1,4 +1,7 @@
-"""A run on a DataLoader of one's own that is killed in an epoch, and goes on in a new process."""
+"""A run on a DataLoader of one's own that is killed in an epoch, and goes on in a new process.
+
+Within one process, `test_loaders.py` stops such runs in an epoch.
+"""
 
 import os
 import signal
@@ -37,7 +40,8 @@ def in_new_process(workers: int, **settings: Any) -> int | None:
     return process.exitcode
 
 
-@pytest.mark.parametrize("workers", [0, pytest.param(2, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("workers", [0, 2])
 def test_a_killed_run_goes_on_in_a_new_process_exactly(tmp_path: Path, workers: int) -> None:
     learn(workers, out=tmp_path / "whole")
     run = tmp_path / "run"

@@ -147,7 +147,7 @@ def test_a_stream_that_ends_is_begun_again() -> None:
     assert [len(batch.targets) for batch in batches] == [8, 8, 6, 8, 8, 6, 8]
     rest = list(BatchSource(DataLoader(Stream(), batch_size=8)).read(0, 0, 7, start=4))
     assert equal(batches[4:], rest)
-    with pytest.raises(DataError, match=r"gives no batch$"):
+    with pytest.raises(DataError, match=r"gives no batch: its data set is empty"):
         list(BatchSource([]).read(0, 0, 1))
 
 

@@ -122,14 +122,22 @@ def _check_rows(batch: RawBatch) -> None:
     """Refuse parts of one batch that are not of the same rows."""
     parts = tensors_of(batch.inputs)
     if not parts:
-        raise DataError("a batch must have inputs that are tensors, got none")
+        raise DataError(
+            "a batch must have inputs that are tensors, got none: let collate_fn give tensors"
+        )
     beside = tensors_of((batch.targets, batch.weights))
     sizes = [part.shape[:1] for part in (*parts, *beside)]
     if not all(sizes):
-        raise DataError("a batch must have a first dimension of rows, got a single number")
+        raise DataError(
+            "a batch must have a first dimension of rows, got a single number: let collate_fn "
+            "stack one for each row"
+        )
     if any(size != sizes[0] for size in sizes) or not sizes[0][0]:
         told = " and ".join(str(size[0]) for size in sizes)
-        raise DataError(f"all parts of a batch must have as many rows, got {told}")
+        raise DataError(
+            f"all parts of a batch must have as many rows, got {told}: let collate_fn give an "
+            f"entry of each for every row"
+        )
 
 
 def encode_targets(targets: Tree, kind: ReadyTarget, outputs: int) -> Tree:
@@ -157,7 +165,10 @@ def encode_targets(targets: Tree, kind: ReadyTarget, outputs: int) -> Tree:
     if kind == "class":
         flat = targets.squeeze(1) if targets.ndim == 2 and targets.shape[1] == 1 else targets
         if flat.ndim != 1:
-            raise DataError(f"classes must have shape (B,), got {tuple(targets.shape)}")
+            raise DataError(
+                f"classes must have shape (B,), got {tuple(targets.shape)}: one for each token is "
+                f"kind=tags, several of which each is yes or no are kind=labels"
+            )
         classes = flat.long()
         _check_classes(classes, outputs)
         return classes

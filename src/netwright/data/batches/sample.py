@@ -17,7 +17,7 @@ from torch import Tensor
 from netwright.core.errors import DataError
 from netwright.core.trees import Tree, count_rows, join_filled, join_rows, move, tensors_of
 from netwright.data.batches.reading import RawBatch
-from netwright.data.batches.source import BatchSource
+from netwright.data.batches.source import NO_BATCH, BatchSource
 from netwright.data.spec import IGNORED
 
 MOST_BATCHES = 200
@@ -58,7 +58,7 @@ def sample_batches(source: BatchSource) -> BatchSample:
     batches = source.measure(SEED)
     read = [_in_memory(batch) for batch in islice(_few(batches), MOST_BATCHES)]
     if not read:
-        raise DataError("the loader gives no batch")
+        raise DataError(NO_BATCH)
     is_all = len(read) == source.count or next(batches, None) is None
     groups = Counter(map(_row_shapes, read))
     commonest = groups.most_common(1)[0][0]
@@ -110,7 +110,10 @@ def _joined(batches: list[RawBatch]) -> Tensor | None:
         return join_filled(targets, IGNORED) if are_tokens else torch.cat(targets)
     except RuntimeError:
         shapes = " and ".join(sorted({str(tuple(part.shape[1:])) for part in targets}))
-        raise DataError(f"targets must have one shape in all batches, got {shapes}") from None
+        raise DataError(
+            f"targets must have one shape in all batches, got {shapes}: let collate_fn bring them "
+            f"to one, or give them in a dict, for a training_step"
+        ) from None
 
 
 def _common_shapes(
@@ -118,7 +121,10 @@ def _common_shapes(
 ) -> tuple[tuple[int, ...], ...]:
     """The shape of each of so many inputs, with -1 where it differs; targets come after them."""
     if len({tuple(map(len, shapes)) for shapes in seen}) != 1:
-        raise DataError("all batches must have the same parts, each with as many dimensions")
+        raise DataError(
+            "all batches must have the same parts, each with as many dimensions: let collate_fn "
+            "give the same ones every time"
+        )
     parts = list(zip(*seen, strict=True))[:inputs]
     return tuple(
         tuple(sizes[0] if len(set(sizes)) == 1 else -1 for sizes in zip(*part, strict=True))

@@ -23,6 +23,11 @@ from netwright.core.trees import tensors_of
 from netwright.data.batches.own_draws import OwnDraws
 from netwright.data.batches.reading import RawBatch, read_batch
 
+NO_BATCH = "the loader gives no batch: its data set is empty, or drop_last leaves out the only one"
+ENDED = (
+    "the loader gives no batch when it is begun again: give an object that can be iterated over "
+    "more than once, not a generator"
+)
 FIRST, EVERY = 4, 16  # so many first batches, and then every so many, are in a checksum
 
 
@@ -106,9 +111,7 @@ class BatchSource:
                 is_empty = False
                 yield item
             if is_empty:
-                raise DataError(
-                    "the loader gives no batch" + " when it is begun again" * bool(turn)
-                )
+                raise DataError(ENDED if turn else NO_BATCH)
 
     def measure(self, seed: int) -> Iterator[RawBatch]:
         """The batches of a pass that is only looked at: always the same, and the place stays."""

@@ -11,13 +11,14 @@ from torch import Tensor
 from netwright.core.errors import DataError
 from netwright.core.trees import Tree, join_rows
 from netwright.data.batches.reading import TARGET_KEYS, WEIGHT_KEYS, plain_tree
+from netwright.data.batches.source import NO_BATCH
 
 
 def unlabelled_inputs(loader: Iterable[Any]) -> Tree:
     """The inputs of all batches of a loader, with or without targets, one after the other."""
     parts = [inputs_of(item) for item in loader]
     if not parts:
-        raise DataError("the loader gives no batch")
+        raise DataError(NO_BATCH)
     try:
         return join_rows(parts)
     except (RuntimeError, ValueError):

@@ -78,7 +78,10 @@ def _load(given: Given, config: Any) -> Data:
             raise ConfigError(f"{name} must be a Dataset as the data is, got {type(part).__name__}")
     if isinstance(config, LoaderConfig):
         if given.groups is not None:
-            raise ConfigError("groups are for rows that are held out, which a stream has none of")
+            raise ConfigError(
+                "groups are for rows that are held out, which a stream has none of: leave out "
+                "groups, or give a Dataset with a length"
+            )
         return from_loader(_in_batches(given), config)
     if isinstance(config, ArraysConfig):
         return _from_tensors(given, config)

@@ -106,7 +106,10 @@ class Columns:
 def _target(kinds: Mapping[str, str], given: Any) -> str:
     named = (given,) if isinstance(given, str) else tuple(given)
     if len(named) > 1:
-        raise ConfigError(f"target must be one column of a dataset, got {', '.join(named)}")
+        raise ConfigError(
+            f"target must be one column of a dataset, got {', '.join(named)}: give "
+            f"dataset.to_pandas(), which may have several"
+        )
     if named and named[0]:
         if named[0] not in kinds:
             raise ConfigError(
@@ -158,7 +161,8 @@ def unpacked(given: Given) -> Given:
     for part, split in found.items():
         if split is not None and getattr(given, part) is not None:
             raise ConfigError(
-                f"the {type(splits).__name__} has a {part} split, and {part} is given beside it"
+                f"the {type(splits).__name__} has a {part} split, and {part} is given beside it: "
+                f"leave out one of them"
             )
         found[part] = getattr(given, part) if split is None else split
     return replace(given, data=splits["train"], **found)

@@ -80,7 +80,10 @@ def tell_target(
         return "none", "there are no targets to measure by: the loss is your own"
     if targets.ndim > 2:
         sizes = ", ".join(map(str, targets.shape[1:]))
-        raise DataError(f"targets must have shape (N,) or (N, K), got (N, {sizes})")
+        raise DataError(
+            f"targets must have shape (N,) or (N, K), got (N, {sizes}): give a DataLoader whose "
+            f"batches have them in a dict, (inputs, {{'mask': targets}}), for a training_step"
+        )
     if kind != "auto":
         return kind, ""
     if targets.ndim == 2 and not targets.is_floating_point():
@@ -117,9 +120,15 @@ def _count_classes(targets: Sequence[Tensor], kind: ReadyTarget) -> int:
     seen = torch.cat([encode_targets(one, kind, 0).flatten() for one in targets])
     seen = seen[seen != IGNORED] if kind in PER_TOKEN else seen
     if not len(seen):
-        raise DataError(f"targets must have one that counts, all are {IGNORED}")
+        raise DataError(
+            f"targets must have one that counts, all are {IGNORED}: look at what makes them, a "
+            f"collate_fn or the function that was mapped over the dataset"
+        )
     if int(seen.min()) < 0:
-        raise DataError(f"classes must be 0 or more, got {int(seen.min())}")
+        raise DataError(
+            f"classes must be 0 or more, got {int(seen.min())}: number them from 0, and leave out "
+            f"rows without a class"
+        )
     return int(seen.max()) + 1
 
 

@@ -37,7 +37,8 @@ def find_culprit(state: TrainState) -> str:
     if batch is None:
         return "the loss is not finite"
     parts = [("inputs", part) for part in tensors_of(batch.inputs)]
-    for what, values in (*parts, ("targets", batch.targets)):
+    parts += [("targets", part) for part in tensors_of(batch.targets)]
+    for what, values in parts:
         bad = ~values.isfinite().reshape(len(values), -1).all(dim=1)  # (B,)
         if bool(bad.any()):
             return f"the {what} of row {int(batch.rows[bad][0])} are not finite"
