@@ -262,6 +262,15 @@ def test_it_reports(tmp_path: Path, name: str) -> None:
     assert "</html>" in run.report(tmp_path / "page.html").read_text(encoding="utf-8")
 
 
+def test_the_loss_of_a_causal_model_is_that_of_its_tokens() -> None:
+    def loss(**given: Any) -> float:
+        settings: dict[str, Any] = {"epochs": 1, "save": False, "quiet": True, "device": "cpu"}
+        value: float = nw.fit(gpt(), dataset(), **given, **settings).results["metrics"]["loss"]
+        return value
+
+    assert loss(loss="model") == pytest.approx(loss(), rel=1e-4)
+
+
 def test_what_is_refused_names_the_way_that_works() -> None:
     settings: dict[str, Any] = {"save": False, "quiet": True}
     with pytest.raises(NetwrightError, match=r"loss=, a function of \(output, inputs\), or train"):

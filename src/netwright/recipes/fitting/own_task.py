@@ -41,7 +41,7 @@ def own_task(recipe: Recipe, data: Data, module: nn.Module, own: OwnParts) -> Ta
         is_labelled = not isinstance(task, Unlabelled)
         task.unmeasured = why_unmeasured(module, data, task, rows) if is_labelled else UNLABELLED
     if own.loss is not None:
-        predicts_next = isinstance(task, LanguageModelling)
+        predicts_next = isinstance(task, LanguageModelling) and task.targets_follow
         task.own_loss = build_own_loss(own.loss, module, predicts_next=predicts_next)
         task.own_loss.to(device_of(module))
     return task

@@ -82,7 +82,7 @@ def put_own(
 
 
 def _put_loss(loss: LossCallable | Literal["model"], saved: SavedModel, model: nn.Module) -> None:
-    predicts_next = isinstance(saved.task, LanguageModelling)
+    predicts_next = isinstance(saved.task, LanguageModelling) and saved.task.targets_follow
     saved.task.own_loss = build_own_loss(loss, model, predicts_next=predicts_next)
     saved.task.own_loss.to(device_of(model))
 

@@ -25,6 +25,7 @@ class LanguageModelling(PerToken):
 
     kind: ClassVar[str] = "language-modelling"
     target: ClassVar[Kind] = "tokens"
+    targets_follow: ClassVar[bool] = True  # each is the token after its input, not the input itself
 
     def compared(self, predictions: Tensor, targets: Tensor) -> Tensor:
         """Tokens that count, those that are right, and nats, of each text (N, 3)."""

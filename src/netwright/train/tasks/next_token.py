@@ -22,6 +22,7 @@ class NextToken(LanguageModelling):
     """The next token at every place but the last."""
 
     kind: ClassVar[str] = "next-token"
+    targets_follow: ClassVar[bool] = False
 
     def loss_of(self, logits: Tensor, batch: Batch) -> Tensor:
         """See `PerToken.loss_of`."""
