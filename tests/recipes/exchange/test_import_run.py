@@ -191,3 +191,38 @@ def test_refusals_leave_nothing_behind(tmp_path: Path) -> None:
     with pytest.raises(DataError, match=r"fc\.bias"):
         nw.import_run(saved(tmp_path, weights), "resnet18", **small)
     assert not out.exists()
+
+
+def theirs_by(library: str, name: str) -> Any:
+    """A network of theirs with drawn weights, and statistics that are not the first ones."""
+    if library == "torchvision":
+        make = getattr(pytest.importorskip("torchvision.models"), name)
+        model = make(num_classes=7)
+    else:
+        model = pytest.importorskip("timm").create_model(name, num_classes=7)
+    for key, held in model.state_dict().items():
+        if key.endswith("running_mean"):
+            held.normal_(0, 0.1)
+        if key.endswith("running_var"):
+            held.uniform_(0.5, 2.0)
+    return model.eval()
+
+
+@pytest.mark.slow  # weights of some hundred megabytes
+@pytest.mark.parametrize(
+    ("library", "name"),
+    [
+        *(("torchvision", name) for name in ("alexnet", "vgg11", "resnet18", "resnet50")),
+        *(("timm", name) for name in ("vgg11", "resnet18", "resnet50")),
+    ],
+)
+def test_what_they_save_gives_their_logits(library: str, name: str, tmp_path: Path) -> None:
+    with seeded(6):
+        model = theirs_by(library, name)
+        images = torch.randn(2, 3, 224, 224)
+    path = saved(tmp_path, model.state_dict())
+    run = nw.open_run(nw.import_run(path, name, out=tmp_path / "run"))
+    with torch.no_grad():
+        wanted, got = model(images), run.model.cpu()(images)
+    torch.testing.assert_close(got, wanted, rtol=1e-4, atol=1e-4 * float(wanted.abs().max()))
+    assert run.spec.num_outputs == 7
