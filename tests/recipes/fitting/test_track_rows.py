@@ -155,3 +155,13 @@ def test_trackers_without_a_run_folder_are_refused(name: str) -> None:
     with pytest.raises(ConfigError, match="a run folder, which compare does not leave"):
         check_untracked({name: "tensorboard"}, "compare")
     check_untracked({"lr": 0.1, "track": ()}, "compare")
+
+
+def test_an_estimator_with_a_run_folder_is_tracked(
+    noted: list[NotingTracker], tmp_path: Path
+) -> None:
+    estimator = nw.NetClassifier("softmax", epochs=1, device="cpu", run_folder=tmp_path / "run")
+    name = next(iter(TRACKERS))
+    estimator.set_params(track=name).fit([[0.0], [1.0], [2.0], [3.0]], [0, 1, 0, 1])
+    (tracker,) = noted
+    assert tracker.folder == tmp_path / "run" / "tracking" / name

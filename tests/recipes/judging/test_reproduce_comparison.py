@@ -126,3 +126,17 @@ def test_the_names_that_are_taken_are_those_of_the_call() -> None:
     arguments = signature(nw.compare).parameters.values()
     plain = [one.name for one in arguments if one.kind is one.KEYWORD_ONLY]
     assert sorted(TAKEN) == sorted([*plain, "train"])
+
+
+def test_what_came_from_python_and_weights_to_start_from_have_no_words() -> None:
+    typed, other = configs(prepared("softmax", "mlp", data="moons", epochs=3))
+    for odd in ({"model": {"name": ""}}, {"own": {"loss": "pinball"}}, {"from": "runs/one"}):
+        told = [typed, {**other, **odd}]
+        assert comparison_as_command(told, seeds=4, metric="f1") == ""
+        python = comparison_as_python(told, seeds=4, metric="f1")
+        assert "nw.compare('softmax:" in python
+        assert ", entry2, data='moons'" in python
+    shared = [{**one, "own": {"loss": "pinball"}} for one in (typed, other)]
+    python = comparison_as_python(shared, seeds=4, metric="f1")
+    assert "nw.compare(entry1, entry2, data='moons'" in python
+    assert "loss=loss" in python
