@@ -120,6 +120,11 @@ def _weights(rest: list[Any]) -> Tensor | None:
 
 def _check_rows(batch: RawBatch) -> None:
     """Refuse parts of one batch that are not of the same rows."""
+    inputs, targets, weights = batch
+    if isinstance(inputs, Tensor) and isinstance(targets, Tensor) and weights is None:
+        rows = inputs.shape[:1]
+        if rows == targets.shape[:1] and rows.numel() and inputs.ndim:
+            return  # the usual batch: this is looked at before every step
     parts = tensors_of(batch.inputs)
     if not parts:
         raise DataError(
