@@ -60,7 +60,20 @@ def test_every_command_runs(desk: Path, capsys: pytest.CaptureFixture[str]) -> N
         assert run(words) == 0, f"{words}\n{capsys.readouterr().err}"
 
 
-@pytest.mark.parametrize("block", [text for language, text in BLOCKS if language == "python"])
+PYTHON = [text for language, text in BLOCKS if language == "python"]
+
+
+@pytest.mark.usefixtures("undrawn")
+@pytest.mark.parametrize("block", PYTHON)
+def test_every_line_of_python_runs_undrawn(
+    desk: Path, block: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    exec(compile(block, "README.md", "exec"), {})
+    assert capsys.readouterr().out
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("block", PYTHON)
 def test_every_line_of_python_runs(
     desk: Path, block: str, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -61,6 +61,7 @@ def test_a_whole_batch_makes_it_gradient_descent() -> None:
         torch.testing.assert_close(ours, theirs)
 
 
+@pytest.mark.slow
 def test_converges_with_a_constant_rate_where_sgd_keeps_its_noise() -> None:
     rng = generator(0, "svrg")
     inputs = torch.randn(30, 3, generator=rng, dtype=torch.float64)

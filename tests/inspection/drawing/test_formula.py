@@ -66,9 +66,9 @@ def check_is_whole(latex: str, picture: bytes) -> None:
 
 
 def differing(formulas: Sequence[str]) -> list[str]:
-    """Formulas in which every command and every sign of all of them occurs, the shortest first."""
+    """Formulas in which every command and every sign of all of them occurs, the longest first."""
     chosen, seen = list[str](), set[str]()
-    for latex in sorted(formulas, key=lambda latex: (len(latex), latex)):
+    for latex in sorted(formulas, key=lambda latex: (-len(latex), latex)):
         parts = set(re.findall(r"\\[A-Za-z]+|\\.|.", latex))
         if parts - seen:
             chosen.append(latex)

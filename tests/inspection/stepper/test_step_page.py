@@ -67,6 +67,7 @@ def test_of_many_operations_those_nearest_the_loss_are_shown_and_it_is_said(
     assert "The last 2 of 4 operations, to the loss." in page.render()
 
 
+@pytest.mark.slow
 def test_three_hundred_steps_are_less_than_five_megabytes() -> None:
     torch.manual_seed(0)
     model = nn.Sequential(nn.LSTM(2, 3, batch_first=True))

@@ -59,6 +59,7 @@ def too_few_rows() -> Data:
     return replace(data, spec=spec, train=split(24), val=None, test=split(500))
 
 
+@pytest.mark.slow
 @pytest.mark.covers("noise-robustness")
 def test_validation_error_over_the_noise_level_has_the_shape_of_a_u() -> None:
     data, losses = too_few_rows(), []
