@@ -267,7 +267,8 @@ def test_many_entries_do_not_fill_the_title() -> None:
 
 def test_a_notebook_shows_sentences_table_and_figure(real: Comparison) -> None:
     shown = real._repr_html_()
-    assert shown.startswith(f"<p>{real.setting}</p><p>wide is better")
+    _, words = shown.split("</style>")
+    assert words.startswith(f"<p>{real.setting}</p><p>wide is better")
     assert '<table class="many">' in shown
     assert "<figure" in shown
     assert "<input" not in shown
