@@ -38,7 +38,6 @@ MAY_DIFFER = {
     r"StepRows/(marked|samples|first)": "since when speed is measured",
     r"StepRows/(norm|lr)": "of the last row; set anew before the next is written",
     r"StepRows/last": "no row is written twice: the step of the last row, or that of the resume",
-    r"state/gradient_norms/.*": "of the last update; measured anew before the next",
     r"Doctor/norms.*": "a tool that is made anew at the next watched step",
     r"Doctor/written": "lines of a file that a resumed run writes anew",
 }

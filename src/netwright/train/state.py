@@ -69,7 +69,6 @@ class TrainState:
         goes_back: the state was set back: the pass at hand goes on from its new place.
         random: generators' states that were loaded, until they are put in place.
         gradients: that were loaded, between two batches of one update, likewise.
-        gradient_norms: of the update at hand, one a weight, where a callback measured them.
         confirm: waits until all updates so far are known to be of finite numbers, and raises where
             they are not; called before anything is recorded, saved or shown.
         redo: computes the loss and the gradients of an update's batch once more; None where an
@@ -112,7 +111,6 @@ class TrainState:
     goes_back: bool = False
     random: dict[str, Any] | None = None
     gradients: dict[str, Tensor] = field(default_factory=dict)
-    gradient_norms: list[Tensor] = field(default_factory=list)
     confirm: Callable[[], None] = nothing_to_confirm
     redo: Callable[[Batch], object] | None = None
     batch: Batch | None = None

@@ -172,9 +172,15 @@ class GuardNonFinite(Callback):
         if state.scaler is not None:  # it looks at the gradients itself, and skips the step
             return math.isfinite(state.loss.item())
         grads = self._grads()
-        state.gradient_norms = list(torch._foreach_norm(grads))
-        sizes = [size.float() for size in (state.loss, *state.gradient_norms)]
-        if math.isfinite(torch.stack(sizes).sum().item()):
+        if _is_finite(state.loss, grads):
             return True
-        # The square of 1e20 is infinite in float32: look closer before anything is refused.
+        # Finite numbers may have an infinite sum: look closer before anything is refused.
         return all(bool(values.isfinite().all()) for values in (state.loss, *grads))
+
+
+def _is_finite(loss: Tensor, grads: Sequence[Tensor]) -> bool:
+    """Whether the sum of all is finite: of a few numbers on a device, of each tensor's on a CPU."""
+    if loss.device.type == "cpu":
+        return math.isfinite(loss.item() + sum(abs(grad.sum().item()) for grad in grads))
+    sizes = [size.float() for size in (loss, *torch._foreach_norm(list(grads)))]
+    return math.isfinite(torch.stack(sizes).sum().item())

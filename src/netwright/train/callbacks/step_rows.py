@@ -145,8 +145,8 @@ def gradient_norm(state: TrainState) -> Tensor | None:
     grads = state.whole_gradients()
     if not grads:
         return None
-    lengths = state.gradient_norms or torch._foreach_norm(grads)
-    norm: Tensor = torch.linalg.vector_norm(torch.stack([length.float() for length in lengths]))
+    lengths = [length.float() for length in torch._foreach_norm(grads)]
+    norm: Tensor = torch.linalg.vector_norm(torch.stack(lengths))
     return norm
 
 
