@@ -26,14 +26,15 @@ from netwright.train.precision import autocast
 from netwright.train.settings import TrainConfig, pace_for
 from netwright.train.state import TrainState
 from netwright.train.update_shares import UpdateShares
-from netwright.train.updates.captured_update import CapturedUpdate, reason_against
+from netwright.train.updates.capture_rules import reason_against
+from netwright.train.updates.captured_update import CapturedUpdate
 from netwright.train.updates.compiled_forward import compiled
 from netwright.train.updates.device_rates import build_rates
 from netwright.train.updates.finite_check import is_checked_on_device
 
 NEEDS_HOST = (
-    "it needs CUDA, one process, accumulate 1, precision fp32 or bf16-mixed and a fused kernel of "
-    "adam, adamw or sgd"
+    "it needs CUDA, one process, accumulate 1, on_non_finite stop, precision fp32 or bf16-mixed, a "
+    "fused kernel of adam, adamw or sgd, and no training_step"
 )
 
 
@@ -112,8 +113,15 @@ class UpdateStep:
             return
         self.takers = [one for one in callbacks if overrides(one, "on_before_update")]
         can_wait = self.rates is not None and is_checked_on_device(state)
-        loss = state.task.own_loss
-        reason = reason_against(state.model, callbacks, loss) if can_wait else NEEDS_HOST
+        reason = NEEDS_HOST
+        if can_wait:
+            reason = reason_against(
+                state.model,
+                state.optimizer,
+                callbacks,
+                state.task.own_loss,
+                trusts_callbacks=asked == "on",
+            )
         if reason and asked == "on":
             raise ConfigError(f"capture must be auto or off: {reason}")
         if not reason:

@@ -169,6 +169,7 @@ class Trainer:
                     with state.averaged():
                         measuring.take(state)  # stopped in the first epoch: show something
                     state.unfinished_rows = len(state.history) - before
+                state.confirm()
             except BaseException:
                 self._call("on_abort", state)
                 raise

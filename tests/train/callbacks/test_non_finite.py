@@ -19,6 +19,7 @@ from netwright.data.loading.loader import BatchLoader
 from netwright.train.callback import Callback
 from netwright.train.callbacks.early_stopping import EarlyStopping
 from netwright.train.callbacks.non_finite import MOST_IN_A_ROW, GuardNonFinite
+from netwright.train.callbacks.step_limit import StepLimit
 from netwright.train.ranks import Ranks
 from netwright.train.run_setting_groups import Policy
 from netwright.train.saving.checkpoint import load_checkpoint, save_checkpoint
@@ -198,6 +199,54 @@ def test_of_batches_that_are_added_up_the_guilty_one_is_named(place: int, precis
     sentence, _ = caught(toy_net(batch_norm=True), data, **settings)
     assert f"at step 1, epoch 1, batch {place + 1} (rows [{row}, " in sentence
     assert f"the inputs of row {row} are not finite" in sentence
+
+
+@pytest.mark.parametrize("settings", [{"l1": 0.1}, {"average": "exponential"}])
+def test_what_follows_an_update_does_not_follow_a_bad_one(settings: dict[str, Any]) -> None:
+    data = spoil(toy_data(rows=40), "inputs", first_rows(toy_data(rows=40), 0, [3])[0], NAN)
+    means: list[Any] = []
+
+    class Means(Callback):
+        def on_step_end(self, state: TrainState) -> None:
+            if state.average is not None:
+                means.append((state.average.count, copy_of_tensors(state.average.mean)))
+
+    remember, last = Remember(), Means()
+    with pytest.raises(RunError, match="at step 4, "):
+        toy_fit(toy_net(), data, callbacks=[GuardNonFinite(), remember, last], **settings)
+    assert remember.state.step == 3
+    assert_same(copy_of(remember.state.model), remember.weights)
+    if remember.state.average is not None:
+        assert means[-1][0] == remember.state.average.count == 3
+        assert_same(remember.state.average.mean, means[-1][1])
+
+
+def copy_of_tensors(tensors: dict[str, Tensor]) -> dict[str, Tensor]:
+    return {name: tensor.clone() for name, tensor in tensors.items()}
+
+
+def test_the_rate_that_is_told_is_that_of_the_bad_update() -> None:
+    row = first_rows(toy_data(), 0, [3])[0]
+    data = spoil(toy_data(), "inputs", row, NAN)
+    sentence, remember = caught(toy_net(), data, warmup=10, lr=0.1)
+    assert "the learning rate is 0.04," in sentence
+    assert remember.state.samples == 12
+
+
+@pytest.mark.parametrize("bad", [3, 4, 5])
+def test_a_run_that_is_stopped_after_a_bad_batch_ends_by_it_and_is_cleaned_up(bad: int) -> None:
+    data = spoil(toy_data(), "inputs", first_rows(toy_data(), 0, [bad - 1])[0], NAN)
+    ended: list[str] = []
+
+    class End(Callback):
+        def on_abort(self, state: TrainState) -> None:
+            ended.append("abort")
+            assert "found_inf" not in vars(state.optimizer)
+
+    calls = [GuardNonFinite(), End(), StepLimit(5)]
+    with pytest.raises(RunError, match=f"at step {bad}, "):
+        toy_fit(toy_net(), data, callbacks=calls, epochs=1)
+    assert ended == ["abort"]
 
 
 @pytest.mark.parametrize("optimizer", ["adam", "sgd", "lbfgs"])

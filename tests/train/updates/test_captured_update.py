@@ -1,24 +1,22 @@
 """An update as a CUDA graph: the bits of its kernels one by one, only where nothing is missed."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
-from netwright.core.adapted_module import AdaptedModule
+import netwright as nw
 from netwright.core.errors import ConfigError, RunError
-from netwright.train.callback import Callback, FunctionCallback
-from netwright.train.callbacks.clip_gradients import ClipGradients
+from netwright.train.callback import Callback
 from netwright.train.callbacks.doctor import Doctor
 from netwright.train.callbacks.non_finite import GuardNonFinite
 from netwright.train.callbacks.step_rows import StepRows
-from netwright.train.callbacks.weight_noise import WeightNoise
-from netwright.train.own.loss import OwnLoss
 from netwright.train.state import TrainState
 from netwright.train.step import UpdateStep
 from netwright.train.updates import captured_update
-from netwright.train.updates.captured_update import CapturedUpdate, reason_against
+from netwright.train.updates.captured_update import CapturedUpdate
 from tests.train.toy_runs import assert_same, copy_of, toy_data, toy_fit, toy_net, toy_trainer
 
 needs_cuda = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs CUDA")
@@ -109,46 +107,11 @@ def test_a_bad_batch_in_a_graph_moves_nothing_and_is_named(updates: list[Capture
     assert state.step == 14
 
 
-class Other(nn.Module):
-    """A caller's own layer."""
-
-    def forward(self, x: Tensor) -> Tensor:
-        return x
-
-
 class Looks(Callback):
     """Wants to see every update."""
 
     def on_before_update(self, state: TrainState) -> None:
         self.seen = state.step
-
-
-def test_what_does_more_than_start_kernels_is_not_captured() -> None:
-    net = toy_net()
-    assert reason_against(net, [ClipGradients(norm=1.0), Looks()]) == ""
-    assert "Other may do more" in reason_against(nn.Sequential(net, Other()), [])
-    assert "on_batch_start" in reason_against(
-        net, [FunctionCallback("on_batch_start", lambda state: None)]
-    )
-    net[0].register_forward_hook(lambda *_: None)
-    assert "Linear may do more" in reason_against(net, [])
-
-
-def test_what_a_caller_wrote_is_not_captured_with_what_it_does_in_python() -> None:
-    class Counts(nn.Linear):
-        def forward(self, x: Tensor) -> Tensor:
-            return super().forward(x)
-
-    adapted = AdaptedModule(Counts(2, 2))  # it has the children of the module, not the module
-    assert "Counts may do more" in reason_against(adapted, [])
-    assert reason_against(toy_net(), [], OwnLoss(nn.CrossEntropyLoss())) == ""
-    annealed = OwnLoss(lambda output, targets: output.mean(), "annealed")
-    assert "the loss annealed may do more" in reason_against(toy_net(), [], annealed)
-
-
-def test_a_callback_that_changes_more_than_the_batch_is_named() -> None:
-    noise = WeightNoise(0.1, seed=0)
-    assert reason_against(toy_net(), [noise]) == "WeightNoise has a part in each batch"
 
 
 @needs_cuda
@@ -164,6 +127,35 @@ def test_a_callback_that_looks_at_all_updates_sees_all(updates: list[CapturedUpd
     )
     assert looks.seen == state.step - 1
     assert updates[0].started == 0
+
+
+@needs_cuda
+def test_with_a_callback_of_the_callers_own_nothing_is_captured_unless_asked_for(
+    updates: list[CapturedUpdate],
+) -> None:
+    class Unfreezes(Callback):
+        def on_epoch_start(self, state: TrainState) -> None:
+            for weight in state.model.parameters():
+                weight.requires_grad_(True)
+
+    for capture in ("auto", "on"):
+        calls = [GuardNonFinite(), Unfreezes()]
+        toy_fit(toy_net(), toy_data(), callbacks=calls, device="cuda", capture=capture)
+    assert len(updates) == 1
+
+
+@needs_cuda
+def test_a_carried_state_goes_on_in_a_graph(tmp_path: Path) -> None:
+    text, weights = tmp_path / "text.txt", []
+    text.write_text("the quick brown fox jumps over the lazy dog\n" * 200)
+    for capture in ("on", "off"):
+        settings: dict[str, Any] = {
+            **{"model.hidden": 8, "model.embedding": 4, "data.window": 8, "carry_state": True},
+            **{"max_steps": 30, "batch_size": 16, "device": "cuda", "capture": capture},
+        }
+        run = nw.fit("lstm", text, save=False, quiet=True, **settings)
+        weights.append(copy_of(run.model))
+    assert_same(*weights)
 
 
 @pytest.mark.parametrize("settings", [{"device": "cpu"}, {"device": "cpu", "optimizer": "lion"}])

@@ -35,6 +35,14 @@ def test_rates_stay_with_the_host_on_a_cpu() -> None:
 
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs CUDA")
+def test_a_rate_that_is_a_tensor_stays_where_it_is() -> None:
+    state = toy_trainer(toy_data(), device="cuda").start(toy_net(), toy_data())
+    assert build_rates(state) is not None
+    state.optimizer.param_groups[0]["lr"] = torch.tensor(0.1)
+    assert build_rates(state) is None
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs CUDA")
 @pytest.mark.parametrize(("optimizer", "reads"), [("adam", True), ("sgd", True), ("lion", False)])
 def test_kernels_that_can_read_rates_on_the_device_do(optimizer: str, reads: bool) -> None:
     trainer = toy_trainer(toy_data(), device="cuda", optimizer=optimizer)

@@ -9,7 +9,6 @@ from netwright.train.updates.finite_check import (
     LAG,
     FiniteCheck,
     HeldBuffers,
-    Moment,
     is_checked_on_device,
 )
 from tests.train.toy_runs import toy_start
@@ -56,21 +55,24 @@ def test_the_first_bad_batch_is_told_when_it_is_old_enough() -> None:
     check = FiniteCheck(state, [])
     for number in range(LAG + 1):
         check.look(torch.tensor(NAN if number == 1 else 1.0), [])
-        check.note(Moment(0, number, number, 0, None, state.loss))
+        state.position = number
+        check.note(state)
     first = check.first_bad()
     assert first is None  # batch 0, which is good, is the only one that is old enough
-    check.note(Moment(0, LAG + 1, LAG + 1, 0, None, state.loss))
+    check.note(state)
     second = check.first_bad()
     assert second is not None
     assert second.position == 1
 
 
 def test_all_batches_are_read_where_that_is_asked_for() -> None:
-    check = FiniteCheck(toy_start(), [])
-    check.note(Moment(0, 0, 0, 0, None, torch.zeros(())))
+    state = toy_start()
+    check = FiniteCheck(state, [])
+    check.note(state)
     assert check.first_bad(newest=True) is None
     check.look(torch.tensor(NAN), [])
-    check.note(Moment(0, 1, 1, 0, None, torch.zeros(())))
+    state.position = 1
+    check.note(state)
     assert check.first_bad() is None
     bad = check.first_bad(newest=True)
     assert bad is not None
@@ -88,4 +90,7 @@ def test_it_is_for_devices_that_compute_while_the_host_goes_on(
     state.optimizer = torch.optim.Adam(nn.Linear(2, 2).parameters(), fused=False)
     assert not is_checked_on_device(state)
     state.optimizer = torch.optim.RMSprop(nn.Linear(2, 2).parameters())
+    assert not is_checked_on_device(state)
+    halves = nn.Linear(2, 2, dtype=torch.bfloat16)
+    state.optimizer = torch.optim.SGD(halves.parameters(), fused=True)
     assert not is_checked_on_device(state)

@@ -10,4 +10,5 @@ class AverageWeights(Callback):
     def on_step_end(self, state: TrainState) -> None:
         """Take them in."""
         if state.average is not None:
+            state.confirm()  # a mean cannot be put back
             state.average.add(state.step)

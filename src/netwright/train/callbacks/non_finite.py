@@ -14,7 +14,7 @@ from netwright.train.run_setting_groups import Policy
 from netwright.train.saving.snapshot import Snapshot
 from netwright.train.state import TrainState, nothing_to_confirm
 from netwright.train.updates.culprit import diagnosis, first_cause
-from netwright.train.updates.finite_check import FiniteCheck, Moment, is_checked_on_device
+from netwright.train.updates.finite_check import FiniteCheck, is_checked_on_device
 
 MOST_IN_A_ROW = 10  # updates that may be left out one after the other
 
@@ -101,7 +101,7 @@ class GuardNonFinite(Callback):
     def on_batch_end(self, state: TrainState) -> None:
         """Undo what bad batches did; between those of one update the loss is looked at here."""
         if self.check is not None:
-            self.check.note(Moment.of(state))
+            self.check.note(state)
             self.check.refuse(state, self.check.first_bad())
         elif state.skips_update:
             self._go_back(state)
@@ -112,8 +112,7 @@ class GuardNonFinite(Callback):
             self._put_back(state)  # the run may be saved before the update is left out
 
     def on_fit_end(self, state: TrainState) -> None:
-        """Nothing is left unread."""
-        state.confirm()
+        """Leave the optimizer as it was."""
         self._let_go(state)
 
     def on_abort(self, state: TrainState) -> None:

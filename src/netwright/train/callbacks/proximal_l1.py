@@ -47,6 +47,7 @@ class ProximalL1(Callback):
         """Shrink; not where float16 overflowed and the weights stayed."""
         if state.step == self.step:
             return
+        state.confirm()  # weights that a bad update left alone are not to shrink
         for weights, rate in zip(self.groups, self.rates, strict=True):
             if weights:
                 soft_threshold(weights, rate * self.strength)

@@ -13,15 +13,11 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
-from torch import nn
 
-from netwright.core.adapted_module import AdaptedModule
 from netwright.core.outputs import logits_of
 from netwright.core.seeding import random_state, set_random_state
 from netwright.core.trees import map_tensors, tensors_of
 from netwright.data.loading.loader import Batch
-from netwright.train.callback import Callback, FunctionCallback, overrides
-from netwright.train.own.loss import OwnLoss
 from netwright.train.state import TrainState
 
 WARM = 3  # updates before one is timed: kernels are chosen and memory is found in them
@@ -101,9 +97,9 @@ class CapturedUpdate:
             with torch.cuda.graph(graph):
                 self.logits = logits_of(self.queue(self.batch)).detach()
                 self.loss = state.loss
-        except RuntimeError as error:
+        except Exception as error:  # whatever it is, the kernels can still be started one by one
             self.pays = False
-            reason = str(error).splitlines()[0]
+            reason = (str(error) or type(error).__name__).splitlines()[0]
             state.notes.append(f"no CUDA graph was captured of an update: {reason}")
             _end_failed_capture()
             set_random_state(draws)
@@ -120,35 +116,6 @@ def _end_failed_capture() -> None:
     """Capture what can be: torch's generator believes in the failed capture until then."""
     with torch.cuda.graph(torch.cuda.CUDAGraph()):
         torch.zeros(1, device="cuda")
-
-
-def reason_against(
-    model: nn.Module, callbacks: Sequence[Callback], loss: OwnLoss | None = None
-) -> str:
-    """Why updates cannot be captured, in a few words; empty where they can.
-
-    Args:
-        model: what learns.
-        callbacks: all that are called beside the updates.
-        loss: the caller's own, where it is one.
-    """
-    for callback in callbacks:
-        if isinstance(callback, FunctionCallback):
-            if callback.event in {"on_batch_start", "on_before_update"}:
-                return f"a function is called at {callback.event}"
-        elif overrides(callback, "on_batch_start") and not callback.only_changes_batch:
-            return f"{type(callback).__name__} has a part in each batch"
-    parts = [*([model.own] if isinstance(model, AdaptedModule) else []), *model.modules()]
-    names = [type(part).__name__ for part in parts if not _is_known(part)]
-    if loss is not None and not (isinstance(loss.function, nn.Module) and _is_known(loss.function)):
-        names.append(f"the loss {loss.name}")
-    return f"{names[0]} may do more in Python than start kernels" if names else ""
-
-
-def _is_known(module: nn.Module) -> bool:
-    """Whether a forward pass of this module does the same each time, and nothing of a caller's."""
-    hooks = (module._forward_hooks, module._forward_pre_hooks, module._backward_hooks)
-    return type(module).__module__.startswith(("torch.nn.", "netwright.")) and not any(hooks)
 
 
 def _settings(optimizer: torch.optim.Optimizer) -> list[dict[str, Any]]:

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 import torch
+from torch import Tensor
 
 from netwright.train.state import TrainState
 from netwright.train.updates.finite_check import is_fused
@@ -54,4 +55,6 @@ def build_rates(state: TrainState) -> DeviceRates | None:
     """The rates of a run on CUDA whose optimizer can read them there; else None."""
     if state.device.type != "cuda" or state.scaler or not is_fused(state.optimizer, KINDS):
         return None
+    if any(isinstance(group["lr"], Tensor) for group in state.optimizer.param_groups):
+        return None  # a caller's own, which schedules change in place
     return DeviceRates(state.optimizer, state.device)

@@ -34,17 +34,28 @@ class Moment(NamedTuple):
     samples: int
     batch: Batch | None
     loss: Tensor
+    rates: tuple[float, ...]
 
     @classmethod
-    def of(cls, state: TrainState) -> "Moment":
-        """The batch at hand, before its update or after it."""
-        step = state.step if state.is_updating else state.step - 1
-        return cls(state.epoch, state.position, step, state.samples, state.batch, state.loss)
+    def of(cls, state: TrainState, rates: tuple[float, ...]) -> "Moment":
+        """The batch at hand, before its update at these rates or after it."""
+        made = not state.is_updating
+        return cls(
+            epoch=state.epoch,
+            position=state.position,
+            step=state.step - made,
+            samples=state.samples - (len(state.batch.rows) if made and state.batch else 0),
+            batch=state.batch,
+            loss=state.loss,
+            rates=rates,
+        )
 
     def put_back(self, state: TrainState) -> None:
         """Let the run stand there again; weights and moments have not moved since."""
-        for name, value in self._asdict().items():
-            setattr(state, name, value)
+        for name in ("epoch", "position", "step", "samples", "batch", "loss"):
+            setattr(state, name, getattr(self, name))
+        for group, rate in zip(state.optimizer.param_groups, self.rates, strict=True):
+            group["lr"] = rate
 
 
 class HeldBuffers:
@@ -101,19 +112,22 @@ class FiniteCheck:
         self._events = [torch.Event(device) for _ in self._copies] if on_cuda else []
         self._queue: deque[tuple[int, Moment]] = deque()
         self._slot = 0
+        self._rates = _rates(state)  # of the next update: a schedule moves on after each
 
     def look(self, loss: Tensor, grads: Sequence[Tensor]) -> None:
         """Take a loss and gradients in; they are read once and stay as they are."""
-        torch._amp_foreach_non_finite_check_and_unscale_([loss, *grads], self.bad, self._one)
+        parts = [loss.float(), *grads]
+        torch._amp_foreach_non_finite_check_and_unscale_(parts, self.bad, self._one)
         self.held.settle(self.bad)
 
-    def note(self, moment: Moment) -> None:
-        """Have the number brought to the host, for this batch."""
+    def note(self, state: TrainState) -> None:
+        """Have the number brought to the host, for the batch at hand."""
         slot, self._slot = self._slot, (self._slot + 1) % len(self._copies)
         self._copies[slot].copy_(self.bad, non_blocking=True)
         if self._events:
             self._events[slot].record()
-        self._queue.append((slot, moment))
+        self._queue.append((slot, Moment.of(state, self._rates)))
+        self._rates = _rates(state)
 
     def first_bad(self, *, newest: bool = False) -> Moment | None:
         """The first batch whose number is 1, among those that are LAG batches old, or among all."""
@@ -129,7 +143,7 @@ class FiniteCheck:
         """Wait until all batches so far are known to be good."""
         self.refuse(state, self.first_bad(newest=True))
         if self.bad.item():
-            self.refuse(state, Moment.of(state))
+            self.refuse(state, Moment.of(state, self._rates))
 
     def refuse(self, state: TrainState, moment: Moment | None) -> None:
         """Name the batch of this moment, if there is one; what is queued since moved nothing."""
@@ -148,15 +162,23 @@ def is_checked_on_device(state: TrainState) -> bool:
     """Whether its optimizer can leave an update out by a number on the device.
 
     Several ranks and float16 agree on the host, batches of one update are looked at one by one, and
-    an optimizer without a fused kernel is told by the host, too.
+    an optimizer without a fused kernel is told by the host, too. torch's kernel for the check knows
+    float32 and not bfloat16, and works on the current device.
     """
+    weights = state.learned_weights()
     return (
         state.device.type in WAITED_FOR
+        and (state.device.index is None or state.device.index == torch.cuda.current_device())
+        and all(weight.dtype == torch.float32 for weight in weights)
         and state.ranks.is_alone
         and state.scaler is None
         and state.redo is not None
         and is_fused(state.optimizer, FUSED)
     )
+
+
+def _rates(state: TrainState) -> tuple[float, ...]:
+    return tuple(group["lr"] for group in state.optimizer.param_groups)
 
 
 def is_fused(
