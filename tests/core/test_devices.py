@@ -7,7 +7,7 @@ import pytest
 import torch
 from torch import nn
 
-from netwright.core.devices import describe_device, device_of, pick_device
+from netwright.core.devices import describe_device, device_of, pick_device, sent
 from netwright.core.errors import ConfigError
 
 
@@ -70,6 +70,15 @@ def test_a_module_is_where_its_weights_or_else_its_buffers_are() -> None:
     assert device_of(nn.Linear(2, 1, device="meta")) == torch.device("meta")
     assert device_of(buffered) == torch.device("meta")
     assert device_of(nn.ReLU()) == torch.device("cpu")
+
+
+def test_numbers_are_sent_to_a_device_as_they_are() -> None:
+    numbers = torch.tensor([1.0, 2.0])
+    assert sent(numbers, torch.device("cpu")).tolist() == [1.0, 2.0]
+    device = pick_device("auto")
+    there = sent(numbers, device)
+    assert there.device.type == device.type
+    assert there.tolist() == [1.0, 2.0]
 
 
 def test_device_in_words(monkeypatch: pytest.MonkeyPatch) -> None:

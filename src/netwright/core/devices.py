@@ -4,7 +4,7 @@ import platform
 from itertools import chain
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from netwright.core.errors import ConfigError
 
@@ -25,6 +25,13 @@ def pick_device(name: str = "auto") -> torch.device:
     if device.type not in {"cpu", "cuda", "mps"}:
         raise ConfigError(f"device must be auto, cpu, cuda, cuda:N or mps, got {name!r}")
     return device
+
+
+def sent(values: Tensor, device: torch.device) -> Tensor:
+    """A tensor of the CPU on a device that is not waited for."""
+    if device.type != "cuda":
+        return values.to(device)
+    return values.pin_memory().to(device, non_blocking=True)
 
 
 def device_of(module: nn.Module) -> torch.device:

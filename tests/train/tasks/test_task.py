@@ -80,3 +80,14 @@ def test_an_auxiliary_head_adds_its_share_of_its_own_loss(task: Task) -> None:
 
 def test_a_task_is_told_by_its_loss() -> None:
     assert repr(Classification(3)) == "Classification(loss='cross-entropy')"
+
+
+def test_a_constant_is_brought_to_a_device_once() -> None:
+    task, meta = Regression.plain(3), torch.device("meta")
+    assert task.on(torch.device("cpu"), task.center) is task.center
+    there = task.on(meta, task.center)
+    assert there.device == meta
+    assert task.on(meta, task.center) is there
+    assert task.on(meta, task.scale) is not there
+    task.center = torch.ones(3)
+    assert task.on(meta, task.center) is not there

@@ -59,7 +59,7 @@ class Classification(Task):
         """
         targets, weights = batch.targets, batch.weights
         if self.class_weights is not None:
-            of_class = self.class_weights.to(logits.device)
+            of_class = self.on(logits.device, self.class_weights)
             if targets.ndim == 1:
                 counts = of_class[targets]
             else:

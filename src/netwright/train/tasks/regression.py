@@ -70,7 +70,8 @@ class Regression(Task):
 
     def loss_of(self, logits: Tensor, batch: Batch) -> Tensor:
         """The mean loss in standardised units."""
-        wanted = (batch.targets - self.center.to(logits.device)) / self.scale.to(logits.device)
+        center, scale = (self.on(logits.device, part) for part in (self.center, self.scale))
+        wanted = (batch.targets - center) / scale
         return mean_loss(self._loss, logits, wanted, batch.weights)
 
     def headline_sum(
@@ -92,7 +93,7 @@ class Regression(Task):
     def predictions(self, output: Tensor | Output) -> Tensor:
         """Reals (N, K) in the units of the targets."""
         reals = exact(logits_of(output))
-        return reals * self.scale.to(reals.device) + self.center.to(reals.device)
+        return reals * self.on(reals.device, self.scale) + self.on(reals.device, self.center)
 
     def baseline(self, train: Split) -> Tensor:
         """The mean of the training targets."""

@@ -70,7 +70,7 @@ class Segmentation(Task):
         """The mean loss of the images; class and sample weights multiply."""
         loss: Callable[..., Tensor] = self._loss  # each of masks takes the weights of classes
         if self.class_weights is not None:
-            loss = partial(loss, class_weights=self.class_weights.to(logits.device))
+            loss = partial(loss, class_weights=self.on(logits.device, self.class_weights))
         return mean_loss(loss, logits, batch.targets, batch.weights)
 
     def headline_sum(

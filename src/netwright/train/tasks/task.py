@@ -64,6 +64,17 @@ class Task(ABC):
     def loss_of(self, logits: Tensor, batch: Batch) -> Tensor:
         """The loss of one head, as in `loss`."""
 
+    def on(self, device: torch.device, constant: Tensor) -> Tensor:
+        """A tensor of the task where it is used; brought there once, so that no step waits."""
+        if constant.device == device:
+            return constant
+        kept: dict[torch.device, list[tuple[Tensor, Tensor]]] = vars(self).setdefault("_there", {})
+        there = next((copy for own, copy in kept.get(device, ()) if own is constant), None)
+        if there is None:
+            there = constant.to(device)
+            kept.setdefault(device, []).append((constant, there))
+        return there
+
     def counted(self, targets: Tensor) -> Tensor | int:
         """How many things the mean loss of a batch is over: its examples, or tokens that count.
 

@@ -11,6 +11,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from netwright.core.devices import sent
 from netwright.core.trees import map_tensors
 
 MOST_HELD = 64  # batches; more are added up: what is held is copied and saved batch by batch
@@ -57,7 +58,7 @@ class RecentLosses:
         losses, shares = zip(*made, strict=True)
         values = torch.stack(losses).float()
         if any(share != 1.0 for share in shares):
-            values = values * torch.tensor(shares, device=values.device)
+            values = values * sent(torch.tensor(shares), values.device)
         return self.total + values.sum()
 
     def begin(self) -> None:

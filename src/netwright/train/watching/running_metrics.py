@@ -12,6 +12,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from netwright.core.devices import sent
 from netwright.core.errors import RunError
 from netwright.core.outputs import Output, logits_of
 from netwright.core.trees import map_tensors
@@ -134,4 +135,4 @@ def _together(counts: Sequence[Tensor | int], like: Tensor) -> Tensor:
     """Counts of batches as one tensor of floats; those on the device stay there."""
     if isinstance(counts[0], Tensor):
         return torch.stack([torch.as_tensor(count) for count in counts]).to(like)
-    return torch.tensor(counts, dtype=like.dtype).to(like.device)
+    return sent(torch.tensor(counts, dtype=like.dtype), like.device)
