@@ -2,12 +2,14 @@
 
 import random
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
 from torch import Tensor, nn
+from torch.optim import SGD, Optimizer
 
 from netwright.core.errors import ConfigError, RunError
 from netwright.core.seeding import random_state
@@ -17,6 +19,7 @@ from netwright.inspection.training.learning_rate_range import LearningRateRange
 from netwright.optimizers.catalog import OPTIMIZERS
 from netwright.optimizers.optimizer import build_optimizer
 from netwright.train.learning_rate_range import try_learning_rates
+from netwright.train.own.parts import OwnParts
 from netwright.train.settings import TrainConfig
 from netwright.train.tasks.catalog import task_for
 from netwright.train.tasks.regression import Regression
@@ -84,6 +87,52 @@ def test_with_muon_the_rate_of_biases_stays_and_that_of_matrices_is_tried() -> N
         optimizer.step()
         losses.append(loss.item())
     assert found.loss == pytest.approx(losses)
+
+
+def bare(parameters: Any) -> Optimizer:
+    return SGD(parameters, lr=0.1)
+
+
+def deaf(parameters: Any, **settings: Any) -> Optimizer:
+    return SGD(parameters, lr=0.1)
+
+
+def grouped(parameters: Any) -> Optimizer:
+    return SGD([{"params": parameters, "lr": 0.1}])
+
+
+@pytest.mark.parametrize(
+    ("optimizer", "lr"),
+    [
+        (bare, None),
+        (deaf, None),
+        (deaf, 0.5),
+        (grouped, None),
+        (SGD, None),
+        (SGD, 0.5),
+        (partial(SGD, lr=0.1), None),
+    ],
+)
+def test_an_optimizer_of_ones_own_is_tried_at_the_same_rates(optimizer: Any, lr: Any) -> None:
+    config, data = TrainConfig(**{**SHORT, "lr": lr}), toy_data()
+    own = OwnParts(optimizer=optimizer)
+    found = try_learning_rates(toy_net(), data, task_for(data), config, own=own)
+    assert found == tried(toy_net(), data, optimizer="sgd")
+
+
+def test_a_group_with_a_rate_of_its_own_stays_at_it() -> None:
+    def groups(module: nn.Module) -> list[Any]:
+        first, *rest = module.parameters()
+        return [{"params": [first], "lr": 0.0}, {"params": rest}]
+
+    def first_held(module: nn.Module) -> nn.Module:
+        next(module.parameters()).requires_grad_(False)
+        return module
+
+    data, config = toy_data(), TrainConfig(**SHORT)
+    own = OwnParts(optimizer=SGD, parameter_groups=groups)
+    found = try_learning_rates(toy_net(), data, task_for(data), config, own=own)
+    assert found == tried(first_held(toy_net()), data, optimizer="sgd")
 
 
 def test_rates_rise_by_the_same_factor_from_1e_minus_7_to_10() -> None:

@@ -5,10 +5,12 @@ It is an ordinary training: the same steps on the same batches, with a schedule 
 
 import copy
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
+from typing import Any
 
 from torch import nn
+from torch.optim import Optimizer
 from torch.optim.lr_scheduler import LambdaLR
 
 from netwright.core.errors import ConfigError, RunError
@@ -53,6 +55,8 @@ def try_learning_rates(
         )
     if isinstance(own.optimizer, Mapping):
         raise ConfigError("a learning-rate range test is for one optimizer, these are several")
+    if callable(own.optimizer):
+        own = replace(own, optimizer=_at_rate(own.optimizer, config.lr))
     watch = _Watch()
     config = replace(config, lr=LOWEST_RATE, epochs=UPDATES, compile=False)
     trainer = _Trial(config, task, callbacks=[watch], seed=seed, own=own)
@@ -67,6 +71,29 @@ def try_learning_rates(
         )
     rates = [LOWEST_RATE * GROWTH**update for update in range(len(watch.losses))]
     return measure_learning_rate_range(rates, watch.losses)
+
+
+def _at_rate(make: Callable[..., Optimizer], given: float | None) -> Callable[..., Optimizer]:
+    """Makes the caller's optimizer as a run would, and then sets its rate.
+
+    A function of parameters need not take `lr`. Groups with a rate of their own keep it.
+
+    Args:
+        make: the caller's.
+        given: the rate that the settings give; None: the optimizer's own.
+    """
+
+    def made(parameters: Any, *, lr: float, **settings: Any) -> Optimizer:
+        optimizer = make(parameters, **({} if given is None else {"lr": given}), **settings)
+        rates = [group["lr"] for group in optimizer.param_groups]
+        usual = optimizer.defaults.get("lr")
+        usual = usual if usual in rates else max(rates)
+        for group in optimizer.param_groups:
+            if group["lr"] == usual:
+                group["lr"] = lr
+        return optimizer
+
+    return made
 
 
 def _growth(update: int) -> float:

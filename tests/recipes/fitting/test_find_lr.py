@@ -36,6 +36,13 @@ def test_a_module_of_ones_own_stays_as_it_is() -> None:
     assert model.training
 
 
+def test_an_optimizer_of_ones_own_need_not_take_a_rate() -> None:
+    def found(optimizer: Any) -> LearningRateRange:
+        return find_lr("softmax", "iris", optimizer=optimizer, device="cpu")
+
+    assert found(lambda parameters: torch.optim.SGD(parameters, lr=0.1)) == found("sgd")
+
+
 class Moved(nn.Linear):
     """Notes where it is sent, and stays on the CPU."""
 
