@@ -39,6 +39,18 @@ def sized(spec: DataSpec) -> nn.Module:
     return nn.Linear(spec.num_features, spec.num_outputs)
 
 
+def wide(hidden: int) -> nn.Module:
+    return nn.Linear(hidden, 2)
+
+
+def broken() -> nn.Module:
+    raise ValueError("no such size\nand more lines")
+
+
+def silent() -> nn.Module:
+    raise AssertionError
+
+
 @pytest.mark.parametrize("model", [Net(), Net, partial(Net, width=2), sized])
 def test_it_learns_predicts_and_is_cloned(model: Any) -> None:
     estimator = nw.NetClassifier(model, **SHORT).fit(X, LABELS)
@@ -91,6 +103,13 @@ def test_a_function_draws_from_the_seed_and_is_given_what_it_asks_for() -> None:
     [
         (3, "a name, an nn.Module or a function that returns one, got int"),
         (nn.Linear, r"Linear must take nothing, or a DataSpec .* got 2 arguments: use functools"),
+        (
+            wide,
+            r"^wide, called with a DataSpec, fails: TypeError: .*: take the sizes from the "
+            r"DataSpec, as num_features and num_outputs, or use functools\.partial$",
+        ),
+        (broken, r"^broken, called without arguments, fails: ValueError: no such size$"),
+        (silent, r"^silent, called without arguments, fails: AssertionError$"),
         (lambda: 3, "must return an nn.Module, got int"),
     ],
 )

@@ -10,10 +10,14 @@ import inspect
 
 from torch import nn
 
-from netwright.core.errors import ConfigError
+from netwright.core.errors import ConfigError, NetwrightError
 from netwright.core.seeding import derive_seed, seeded
 from netwright.data.spec import DataSpec
 from netwright.recipes.plan.named_recipe import OwnModel
+
+TAKES_SPEC = (
+    ": take the sizes from the DataSpec, as num_features and num_outputs, or use functools.partial"
+)
 
 
 def build_own_model(model: OwnModel, spec: DataSpec, seed: int) -> nn.Module:
@@ -42,8 +46,16 @@ def build_own_model(model: OwnModel, spec: DataSpec, seed: int) -> nn.Module:
             f"{name} must take nothing, or a DataSpec with num_features and num_outputs, got "
             f"{len(wanted)} arguments: use functools.partial"
         )
-    with seeded(derive_seed(seed, "weights")):
-        made = model(spec) if wanted else model()  # type: ignore[call-arg]
+    try:
+        with seeded(derive_seed(seed, "weights")):
+            made = model(spec) if wanted else model()  # type: ignore[call-arg]
+    except NetwrightError:
+        raise
+    except Exception as error:  # whatever a user's function raises, it is told as one sentence
+        given = "with a DataSpec" if wanted else "without arguments"
+        reason = ": ".join([type(error).__name__, *str(error).splitlines()[:1]])
+        way_out = TAKES_SPEC if wanted else ""
+        raise ConfigError(f"{name}, called {given}, fails: {reason}{way_out}") from error
     if not isinstance(made, nn.Module):
         raise ConfigError(f"{name} must return an nn.Module, got {type(made).__name__}")
     return made
