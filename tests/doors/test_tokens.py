@@ -115,6 +115,27 @@ def autoencoder() -> nn.Module:
         return nn.Sequential(nn.Linear(5, 2), nn.Dropout(0.2), nn.Linear(2, 5))
 
 
+class Variational(nn.Module):
+    """A variational autoencoder: its reconstruction, and mean and log variance of its code."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        with torch.random.fork_rng():
+            torch.manual_seed(0)
+            self.encoder, self.decoder = nn.Linear(5, 4), nn.Linear(2, 5)
+
+    def forward(self, x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        mean, logvar = self.encoder(x).chunk(2, dim=1)
+        noise = torch.randn_like(mean) if self.training else 0
+        return self.decoder(mean + noise * (logvar / 2).exp()), mean, logvar
+
+
+def bound(output: tuple[Tensor, Tensor, Tensor], inputs: Tensor) -> Tensor:
+    recon, mean, logvar = output
+    divergence = (mean**2 + logvar.exp() - logvar - 1).sum(dim=1) / 2
+    return ((recon - inputs) ** 2).sum(dim=1) + divergence
+
+
 class Alone(Dataset[Tensor]):
     """Rows of numbers and nothing else."""
 
@@ -190,6 +211,13 @@ DOORS = {
             "loss": nn.MSELoss(),
         },
         model=autoencoder, settings=BATCH, new=numbers, note="the loss is your own",
+    ),
+    "a loader without targets and a loss of several parts": Door(
+        given=lambda: {
+            "data": DataLoader(TensorDataset(numbers()), 4, shuffle=True),
+            "loss": bound,
+        },
+        model=Variational, settings=BATCH, new=numbers, note="the loss is your own",
     ),
     "a loader of dicts without targets and a loss": Door(
         given=lambda: {"data": loader(TOKENS, without_targets), "loss": next_token_loss},

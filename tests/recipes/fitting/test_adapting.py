@@ -6,16 +6,19 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 from torch import Tensor, nn
+from torch.utils.data import DataLoader, TensorDataset
 
 import netwright as nw
-from netwright.core.adapted_module import AdaptedModule
-from netwright.core.errors import ConfigError
+from netwright.core.adapted_module import AdaptedModule, parts_of_output
+from netwright.core.errors import ConfigError, ShapeError
 from netwright.core.outputs import Output
 from netwright.core.seeding import seeded
 from netwright.recipes.fitting.adapting import adapt
+from netwright.recipes.plan.sources import load_source
 from tests.repetition import slow_but
 from tests.train.toy_runs import FEATURES, OUTPUTS, copy_of, toy_data
 
@@ -135,6 +138,80 @@ def test_the_part_that_is_named_is_taken() -> None:
     module = Net(lambda logits, hidden: (logits * 0, logits), torch.float32).eval()
     adapted = adapt(module, toy_data(), 1)
     assert adapted(torch.ones(4, FEATURES)).abs().sum() > 0
+
+
+class Autoencoder(nn.Module):
+    """A code of fewer, or as many, numbers; what it returns is up to a function."""
+
+    def __init__(self, give: Callable[..., Any], width: int = 2) -> None:
+        super().__init__()
+        self.give = give
+        with seeded(0):
+            self.mean, self.spread = nn.Linear(FEATURES, width), nn.Linear(FEATURES, width)
+            self.decoder = nn.Linear(width, FEATURES)
+
+    def forward(self, x: Tensor) -> Any:
+        mean, spread = self.mean(x), self.spread(x)
+        return self.give(self.decoder(mean), mean, spread)
+
+
+def unlabelled() -> DataLoader[Any]:
+    return DataLoader(TensorDataset(toy_data(rows=16).train.inputs), batch_size=8)
+
+
+def evidence(output: Any, inputs: Tensor) -> Tensor:
+    """The negative evidence lower bound of Kingma & Welling, Auto-Encoding Variational Bayes."""
+    recon, mean, spread = output.values() if isinstance(output, dict) else output
+    divergence = (mean**2 + spread.exp() - spread - 1).sum(dim=1) / 2
+    bound: Tensor = ((recon - inputs) ** 2).sum(dim=1) + divergence
+    return bound
+
+
+@pytest.mark.parametrize(
+    ("give", "part"),
+    [
+        (lambda recon, mean, spread: (recon, mean, spread), 0),
+        (lambda recon, mean, spread: (mean, spread, recon), 2),
+        (lambda recon, mean, spread: {"mu": mean, "logvar": spread, "recon": recon}, "recon"),
+        (lambda recon, mean, spread: (spread.mean(), mean, spread), 1),
+    ],
+)
+def test_without_targets_it_is_the_part_of_the_inputs_shape_else_the_first(
+    give: Any, part: Any
+) -> None:
+    data = load_source(unlabelled(), {})[2]
+    for own_loss in (True, False):  # a training step of one's own has none
+        adapted = adapt(Autoencoder(give), data, gives_whole=own_loss)
+        assert isinstance(adapted, AdaptedModule)
+        assert adapted.part == part
+        assert adapted.gives_whole is own_loss
+
+
+@pytest.mark.parametrize("width", [2, FEATURES])
+@pytest.mark.parametrize(
+    "give",
+    [
+        lambda recon, mean, spread: (recon, mean, spread),
+        lambda recon, mean, spread: {"recon": recon, "mu": mean, "logvar": spread},
+    ],
+)
+def test_a_loss_without_targets_is_given_all_parts(give: Any, width: int) -> None:
+    x, module = toy_data(rows=16).train.inputs, Autoencoder(give, width)
+    run = nw.fit(module, unlabelled(), loss=evidence, save=False, **{**SHORT, "batch_size": None})
+    with torch.no_grad():
+        parts = module(x)
+    assert run.results["metrics"]["loss"] == pytest.approx(float(evidence(parts, x).mean()))
+    recon = next(iter(parts_of_output(parts).values()))
+    assert np.allclose(run.predict(x), recon.numpy(), atol=1e-6)
+
+
+def test_a_loss_that_wants_all_parts_and_is_given_one_is_told_so() -> None:
+    module = Autoencoder(lambda recon, mean, spread: (recon, mean))
+    sentence = (
+        r"\); it is given the part 0 alone: remove output=0, and it is given all that the mod"
+    )
+    with pytest.raises(ShapeError, match=sentence):
+        nw.fit(module, unlabelled(), loss=evidence, output=0, save=False, quiet=True)
 
 
 CASES = [(give, kind) for give in ("tensor", *GIVES) for kind in (torch.float32, torch.float64)]

@@ -18,7 +18,7 @@ from netwright.core.evaluation import evaluating
 from netwright.core.learner import Learner
 from netwright.core.outputs import Output
 from netwright.core.seeding import seeded
-from netwright.core.trees import map_tensors
+from netwright.core.trees import Tree, count_rows, map_tensors, tensors_of
 from netwright.data.dataset import Data
 
 ROWS = 7  # that are tried: a number that few other dimensions have
@@ -46,7 +46,7 @@ def adapt(
     outputs = _outputs(whole, inputs)
     for given in outputs:
         if not isinstance(given, Tensor | Output):
-            taken = _prediction(given, part, len(rows), data)
+            taken = _prediction(given, part, inputs, data)
             return AdaptedModule(module, taken, gives_whole=gives_whole)
     if part is not None and outputs:
         raise ConfigError(f"the model returns one tensor: remove output={part!r}")
@@ -80,8 +80,12 @@ def _outputs(whole: AdaptedModule, inputs: Any) -> list[Any]:
     return found
 
 
-def _prediction(output: Any, part: Place | None, rows: int, data: Data) -> Place:
-    """Which part of an output is its prediction; refused where there is none, or no telling."""
+def _prediction(output: Any, part: Place | None, inputs: Tree, data: Data) -> Place:
+    """Which part of an output is its prediction; refused where there is none, or no telling.
+
+    Where nothing is compared with it, as of a variational autoencoder without targets, it is the
+    first of the shape of the inputs, else the first with a value for each row.
+    """
     named = parts_of_output(output)
     reals = {
         name: value
@@ -95,8 +99,12 @@ def _prediction(output: Any, part: Place | None, rows: int, data: Data) -> Place
             )
         return part
     called = [name for name in PREDICTIONS if name in reals]
-    by_row = [name for name, value in reals.items() if value.shape[:1] == (rows,)]
+    by_row = [name for name, value in reals.items() if value.shape[:1] == (count_rows(inputs),)]
     fitting = [name for name in by_row if data.spec.fits_output(tuple(reals[name].shape[1:]))]
+    if data.spec.target == "none":
+        shapes = {tensor.shape for tensor in tensors_of(inputs)}
+        fitting = [name for name in by_row if reals[name].shape in shapes][:1]
+        by_row = by_row[:1]
     for found in (called[:1], _once(fitting, named), _once(by_row, named)):
         if len(found) == 1:
             return found[0]

@@ -12,7 +12,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from netwright.core.adapted_module import module_name
+from netwright.core.adapted_module import AdaptedModule, module_name
 from netwright.core.devices import device_of
 from netwright.core.errors import ConfigError, NetwrightError, ShapeError
 from netwright.core.evaluation import differentiable, evaluating
@@ -202,7 +202,7 @@ def _loss(model: nn.Module, batch: Batch, task: Task, data: Data, inside: list[s
     except Exception as error:  # an output of a dtype that no loss takes
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise ShapeError(
-            f"the loss of the model's output fails: {reason}{_given(output)}"
+            f"the loss of the model's output fails: {reason}{_given(model, output, task)}"
         ) from error
 
 
@@ -212,13 +212,19 @@ def _output_shape(spec: DataSpec, batch: Batch) -> tuple[int, ...]:
     return (batch.targets.shape[1] if length == VARIES else length, *rest)
 
 
-def _given(output: Tensor | Output) -> str:
-    """What a loss of the user's own was given, where that is more than the prediction."""
-    if not isinstance(output, Output) or output.whole is None:
+def _given(model: nn.Module, output: Tensor | Output, task: Task) -> str:
+    """What a loss of the user's own was given, where the model returns several parts."""
+    if isinstance(output, Output) and output.whole is not None:
+        return (
+            f"; it is given all that the model returns, a {type(output.whole).__name__}: name the "
+            f"part that it wants, as in output='logits'"
+        )
+    part = model.part if isinstance(model, AdaptedModule) else None
+    if part is None or task.own_loss is None:
         return ""
     return (
-        f"; it is given all that the model returns, a {type(output.whole).__name__}: name the part "
-        f"that it wants, as in output='logits'"
+        f"; it is given the part {part!r} alone: remove output={part!r}, and it is given all that "
+        f"the model returns"
     )
 
 

@@ -108,7 +108,7 @@ def fit(  # noqa: PLR0913 - the one door, with a name for each question
             of an event, or a dict, `{"on_epoch_end": function of the state}`.
         output: where a module of your own returns a tuple, dict or dataclass, the place, key or
             field of its prediction; by default `logits`, `output` or `pred`, or the only tensor
-            that it can be.
+            that it can be; without targets the one of the inputs' shape, else the first.
         metrics: beside those of the table: functions of (predictions, targets), scikit-learn's
             metrics and scorers, torchmetrics' objects; a list, or by name. They stand in results
             and report, and may be watched: `monitor="val/NAME"`.
