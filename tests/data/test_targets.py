@@ -132,7 +132,17 @@ def test_refuses_what_can_be_no_target(source: Any, sentence: str) -> None:
         read_targets(source)
 
 
-@pytest.mark.parametrize(("source", "what"), [([[2, 3]], "whole numbers"), ([["a", "b"]], "text")])
+@pytest.mark.parametrize(
+    ("source", "what"),
+    [
+        ([["a", "b"]], "text"),
+        (
+            [[2, 3]],
+            "whole numbers: for one target a token, a tag or the next token, give a DataLoader or "
+            "Dataset whose inputs are tokens of the same shape",
+        ),
+    ],
+)
 def test_refuses_columns_whose_kind_cannot_be_told(source: Any, what: str) -> None:
     sentence = f"targets must be one column, floats, or columns of 0 and 1, got 2 columns of {what}"
     with pytest.raises(DataError, match=f"^{sentence}$"):

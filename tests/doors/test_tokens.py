@@ -303,6 +303,8 @@ def test_what_is_refused_names_the_way_that_works() -> None:
     settings: dict[str, Any] = {"save": False, "quiet": True}
     with pytest.raises(NetwrightError, match=r"loss=, a function of \(output, inputs\), or train"):
         nw.fit(Reader(WORDS), loader(TOKENS, without_targets), **settings)
+    with pytest.raises(NetwrightError, match="give a DataLoader or Dataset whose inputs are token"):
+        nw.fit(Reader(WORDS), (TOKENS, TOKENS), **settings)
     with pytest.raises(NetwrightError, match="no target that is one tensor: give a DataLoader"):
         nw.fit(Reader(TAGS), Unlabelled(TOKENS), **settings)
     run = nw.fit(Reader(WORDS), loader(TOKENS), epochs=1, **settings)

@@ -38,6 +38,10 @@ ReadyTarget = Literal["class", "labels", "real", "tags", "tokens", "none"]  # of
 PER_TOKEN = frozenset({"tags", "tokens"})
 
 FEW = 20  # up to so many different whole floats are worth a second look: they may be classes
+BY_TOKEN = (
+    "for one target a token, a tag or the next token, give a DataLoader or Dataset whose inputs "
+    "are tokens of the same shape"
+)
 SHOWN = 10  # so many class names fit into a refusal
 
 
@@ -62,7 +66,7 @@ def infer_kind(targets: NDArray[Any]) -> tuple[ArrayTarget, str]:
         return "class", _note_on_classes(targets)
     if letter in WHOLE and bool(np.isin(targets, (0, 1)).all()):
         return "labels", _note_on_labels(targets)
-    what = "text" if letter == TEXT else "whole numbers"
+    what = "text" if letter == TEXT else f"whole numbers: {BY_TOKEN}"
     raise DataError(
         f"targets must be one column, floats, or columns of 0 and 1, "
         f"got {targets.shape[1]} columns of {what}"
