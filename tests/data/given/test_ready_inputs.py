@@ -9,6 +9,7 @@ from netwright.core.errors import DataError
 from netwright.data.given.ready_inputs import ready_kinds
 
 X, Y = torch.zeros(4, 3), torch.arange(4) % 3
+TOKENS = torch.arange(24).reshape(4, 6) % 7
 
 
 def test_the_encoder_is_of_the_form_of_the_inputs() -> None:
@@ -49,6 +50,39 @@ def test_targets_are_told_by_their_dtype(targets: Any, kind: Any, target: str, n
 def test_names_that_do_not_fit_are_not_used(classes: Any) -> None:
     assert ready_kinds(X, [Y], classes=classes).spec.class_names == ("0", "1", "2")
     assert ready_kinds(X, [Y], classes=["a", "b", "c"]).spec.class_names == ("a", "b", "c")
+
+
+@pytest.mark.parametrize(
+    ("targets", "kind"),
+    [
+        (TOKENS % 2, "labels"),
+        (TOKENS % 2 == 0, "labels"),
+        (TOKENS % 3, "tags"),
+        ((TOKENS % 2).masked_fill(TOKENS == 5, -100), "tags"),
+        (TOKENS, "tokens"),
+    ],
+)
+def test_columns_of_0_and_1_are_labels_beside_tokens_too(targets: Any, kind: str) -> None:
+    for inputs in (TOKENS, {"input_ids": TOKENS, "mask": torch.ones_like(TOKENS)}):
+        kinds = ready_kinds(inputs, [targets])
+        assert kinds.spec.target == kind
+        assert ("; kind=tags makes them one for each token" in kinds.note) == (kind == "labels")
+    assert ready_kinds(TOKENS, [targets], kind="tags").spec.target == "tags"
+
+
+def test_columns_of_0_and_1_beside_tokens_of_any_length_are_tags() -> None:
+    inputs, targets = {"input_ids": TOKENS, "other": TOKENS[:, :3]}, [TOKENS % 2]
+    assert ready_kinds(inputs, targets, shapes=((-1,), (3,))).spec.target == "tags"
+    assert ready_kinds(inputs, targets, shapes=((6,), (-1,))).spec.target == "labels"
+
+
+def test_labels_beside_other_inputs_have_no_such_note() -> None:
+    assert "kind=tags" not in ready_kinds(TOKENS, [torch.eye(4, 2).long()]).note
+
+
+def test_one_column_beside_one_token_is_a_class() -> None:
+    spec = ready_kinds({"category": Y[:, None], "numbers": X}, [Y[:, None]]).spec
+    assert (spec.target, spec.class_names) == ("class", ("0", "1", "2"))
 
 
 def test_what_is_no_target_is_refused() -> None:

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 import torch
-from torch import nn
+from torch import Tensor, nn
 from torch.utils.data import DataLoader, TensorDataset
 
 import netwright as nw
@@ -33,3 +33,36 @@ def test_a_module_with_too_few_outputs_is_refused_by_its_shape() -> None:
 def test_a_model_of_all_rows_is_refused() -> None:
     with pytest.raises(ConfigError, match="random-forest learns from all rows at once, a DataLoad"):
         nw.fit("random-forest", noisy_loader(), quiet=True, save=False)
+
+
+class PerPlace(nn.Module):
+    """Says one number of each whole number of a row (B, T), or K of them (B, T, K)."""
+
+    def __init__(self, outputs: int) -> None:
+        super().__init__()
+        self.numbers = nn.Embedding(7, outputs)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.numbers(x).squeeze(-1)  # type: ignore[no-any-return]
+
+
+def test_columns_of_0_and_1_beside_whole_inputs_are_labels_unless_asked() -> None:
+    whole = torch.arange(60).reshape(12, 5) % 7
+    batches = DataLoader(TensorDataset(whole, whole % 2), batch_size=4)
+    assert nw.fit(PerPlace(1), batches, **TRAIN).spec.target == "labels"
+    sentence = (
+        r"shape \(4, 5\) for the 5 labels of batches, got \(4, 5, 2\): give kind='tags' for one "
+        r"target a token, kind='tokens' for the next token"
+    )
+    with pytest.raises(nw.NetwrightError, match=sentence):
+        nw.fit(PerPlace(2), batches, **TRAIN)
+    assert nw.fit(PerPlace(2), batches, kind="tags", **TRAIN).spec.target == "tags"
+    with pytest.raises(nw.NetwrightError, match=r"got \(4, 5, 2\): give kind='tags'"):
+        nw.fit(PerPlace(2), DataLoader(TensorDataset(whole % 2, whole % 2), 4), **TRAIN)
+    with pytest.raises(nw.NetwrightError, match=r"for the 5 labels of arrays, got \(4, 5, 2\)$"):
+        nw.fit(
+            nn.Sequential(nn.Linear(4, 10), nn.Unflatten(1, (5, 2))),
+            (torch.randn(12, 4), whole % 2),
+            batch_size=4,
+            **TRAIN,
+        )

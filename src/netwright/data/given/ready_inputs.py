@@ -20,6 +20,7 @@ from netwright.data.spec import IGNORED, VARIES, DataSpec, InputKind
 from netwright.data.targets import PER_TOKEN, ReadyTarget, infer_kind
 from netwright.data.tree_encoder import TreeEncoder, form_of
 
+Shapes = tuple[tuple[int, ...], ...]
 AskedKind = Literal["auto", "class", "labels", "real", "tags", "tokens"]
 KINDS: Mapping[int, InputKind] = {2: "features", 3: "series", 4: "image"}  # of one float tensor
 
@@ -38,7 +39,7 @@ def ready_kinds(
     *,
     kind: AskedKind = "auto",
     classes: Any = None,
-    shapes: tuple[tuple[int, ...], ...] | None = None,
+    shapes: Shapes | None = None,
 ) -> ReadyKinds:
     """Tell what ready inputs and their targets are.
 
@@ -52,7 +53,7 @@ def ready_kinds(
     """
     form, names, parts = form_of(inputs)
     shapes = shapes or tuple(tuple(part.shape[1:]) for part in parts)
-    told, note = tell_target(inputs, targets[0], kind)
+    told, note = tell_target(inputs, targets[0], kind, shapes)
     known = [one for one in targets if one is not None]
     class_names = _class_names(known, told, classes)
     outputs = len(class_names) or _count_outputs(known, told)
@@ -69,12 +70,13 @@ def ready_kinds(
 
 
 def tell_target(
-    inputs: Tree, targets: Tensor | None, kind: AskedKind = "auto"
+    inputs: Tree, targets: Tensor | None, kind: AskedKind = "auto", shapes: Shapes | None = None
 ) -> tuple[ReadyTarget, str]:
     """What the targets are, and the sentence that says how it was told.
 
     Whole numbers (N, T) beside tokens (N, T) are one for each token: the tokens themselves, of
-    which each is to be told from those before it, or tags.
+    which each is to be told from those before it, or tags. Where all are 0 or 1 they are labels,
+    unless T varies: `shapes` are those of `ready_kinds`.
     """
     if targets is None:
         return "none", "there are no targets to measure by: the loss is your own"
@@ -86,14 +88,25 @@ def tell_target(
         )
     if kind != "auto":
         return kind, ""
-    if targets.ndim == 2 and not targets.is_floating_point():
-        whole = [part for part in tensors_of(inputs) if not part.is_floating_point()]
-        beside = [part for part in whole if part.shape == targets.shape]
-        if beside:
-            tokens = max(beside, key=lambda part: int(part.max()))  # the others are masks
-            return _told_by_token(tokens, targets)
+    beside = _beside(inputs, targets)
+    any_length = shapes is not None and any(VARIES in shapes[place] for place in beside)
+    if beside and (any_length or not bool(((targets == 0) | (targets == 1)).all())):
+        tokens = max(beside.values(), key=lambda part: int(part.max()))  # the others are masks
+        return _told_by_token(tokens, targets)
     flat = targets.squeeze(1) if targets.ndim == 2 and targets.shape[1] == 1 else targets
-    return infer_kind((flat.float() if flat.dtype is torch.bfloat16 else flat).numpy())
+    told, note = infer_kind((flat.float() if flat.dtype is torch.bfloat16 else flat).numpy())
+    return told, f"{note}; kind=tags makes them one for each token" if beside else note
+
+
+def _beside(inputs: Tree, targets: Tensor) -> dict[int, Tensor]:
+    """Whole inputs (N, T), by place, that may be the tokens of whole targets (N, T > 1)."""
+    if targets.ndim != 2 or targets.shape[1] == 1 or targets.is_floating_point():
+        return {}
+    return {
+        place: part
+        for place, part in enumerate(tensors_of(inputs))
+        if part.shape == targets.shape and not part.is_floating_point()
+    }
 
 
 def _told_by_token(tokens: Tensor, targets: Tensor) -> tuple[ReadyTarget, str]:

@@ -24,7 +24,7 @@ from netwright.data.given.arrays import check_same_form, is_pair
 from netwright.data.given.form import GivenForm
 from netwright.data.given.given import Given
 from netwright.data.given.held_out import add_splits
-from netwright.data.given.ready_inputs import AskedKind, ready_kinds, tell_target
+from netwright.data.given.ready_inputs import AskedKind, Shapes, ready_kinds, tell_target
 from netwright.data.groups import read_groups
 from netwright.data.raw_arrays import WHOLE, read_numbers
 from netwright.data.source import DataConfig
@@ -80,7 +80,8 @@ def several_inputs_data(
     check_same_form(given, "(several inputs, targets[, weights])")
     source, raw, *weights = given.data
     inputs, targets = _tensors(source), read_targets(raw)
-    kind, note = _tell(inputs, targets) if config.kind == "auto" else (config.kind, "")
+    shapes = _any_length(inputs) if any_length else None
+    kind, note = _tell(inputs, targets, shapes) if config.kind == "auto" else (config.kind, "")
     names = names_of_classes(targets) if kind == "class" else ()
     told = encode_classes(targets, names) if names else torch.from_numpy(targets)
     kinds = ready_kinds(
@@ -88,7 +89,7 @@ def several_inputs_data(
         [told],
         kind=kind,
         classes=names,
-        shapes=_any_length(inputs) if any_length else None,
+        shapes=shapes,
     )
     encoded = kinds.encoder.encode_targets(targets)
     if len(encoded) != count_rows(inputs):
@@ -116,15 +117,15 @@ def several_inputs_data(
     return add_splits(data, given)
 
 
-def _tell(inputs: Tree, targets: NDArray[Any]) -> tuple[AskedKind, str]:
+def _tell(inputs: Tree, targets: NDArray[Any], shapes: Shapes | None) -> tuple[AskedKind, str]:
     """What the targets are: whole numbers beside tokens may be one for each."""
     if targets.ndim == 2 and targets.dtype.kind in WHOLE:
-        told, note = tell_target(inputs, torch.from_numpy(targets))
+        told, note = tell_target(inputs, torch.from_numpy(targets), shapes=shapes)
         return cast(AskedKind, told), note
     return infer_kind(targets)
 
 
-def _any_length(inputs: Tree) -> tuple[tuple[int, ...], ...]:
+def _any_length(inputs: Tree) -> Shapes:
     return tuple(
         (VARIES,) if part.ndim == 2 else tuple(part.shape[1:]) for part in tensors_of(inputs)
     )

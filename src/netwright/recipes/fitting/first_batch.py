@@ -193,6 +193,7 @@ def _loss(model: nn.Module, batch: Batch, task: Task, data: Data, inside: list[s
         raise ShapeError(
             f"the model's output must have shape {wanted} for the {data.spec.num_outputs} "
             f"{_outputs_in_words(data)} of {data.name}, got {tuple(logits.shape)}"
+            f"{_other_kind(data.spec, tuple(logits.shape), wanted)}"
         )
     try:
         task.check_logits(logits)
@@ -210,6 +211,13 @@ def _output_shape(spec: DataSpec, batch: Batch) -> tuple[int, ...]:
     """What a model must say of each example of this batch, whose length may not be that of all."""
     length, *rest = spec.output_shape
     return (batch.targets.shape[1] if length == VARIES else length, *rest)
+
+
+def _other_kind(spec: DataSpec, got: tuple[int, ...], wanted: tuple[int, ...]) -> str:
+    """What to do where labels (B, T) may be classes of tokens (B, T, K); else nothing."""
+    if spec.inputs != "parts" or spec.target != "labels" or got[:-1] != wanted:
+        return ""
+    return ": give kind='tags' for one target a token, kind='tokens' for the next token"
 
 
 def _given(model: nn.Module, output: Tensor | Output, task: Task) -> str:
