@@ -173,6 +173,7 @@ def evidence(output: Any, inputs: Tensor) -> Tensor:
         (lambda recon, mean, spread: (recon, mean, spread), 0),
         (lambda recon, mean, spread: (mean, spread, recon), 2),
         (lambda recon, mean, spread: {"mu": mean, "logvar": spread, "recon": recon}, "recon"),
+        (lambda recon, mean, spread: (mean, recon, recon * 2), 1),
         (lambda recon, mean, spread: (spread.mean(), mean, spread), 1),
     ],
 )
