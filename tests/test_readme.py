@@ -5,8 +5,9 @@ import shlex
 from pathlib import Path
 
 import pytest
+import typer
 
-from netwright.apps.cli.main import run
+from netwright.apps.cli.main import app, run
 from netwright.recipes.fitting import verify_resume
 from tests.in_process import IN_PROCESS
 from tests.undrawn import undrawn  # noqa: F401 - a fixture
@@ -45,6 +46,15 @@ def shortened(words: list[str]) -> list[str]:
     return [*words, *epochs, *report]
 
 
+def test_every_command_and_its_options_are_known() -> None:
+    group = typer.main.get_command(app)
+    for words in commands():
+        command = group.get_command(typer.Context(group), words[0])  # type: ignore[attr-defined]
+        assert command is not None, words
+        command.make_context(words[0], list(words[1:])).close()  # a wrong option is refused here
+
+
+@pytest.mark.slow
 @pytest.mark.usefixtures("undrawn")
 def test_every_command_runs_for_an_epoch(
     desk: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch

@@ -148,7 +148,9 @@ SCENARIO = Scenario(
 )
 
 
-@pytest.mark.parametrize("names", [("mlp",), ("perceptron",)], ids=" ".join)
+@pytest.mark.parametrize(
+    "names", [pytest.param(("mlp",), marks=pytest.mark.slow), ("perceptron",)], ids=" ".join
+)
 def test_a_model_by_gradients_and_one_by_its_own_rule_pass_every_check(
     names: tuple[str, ...], tmp_path: Path
 ) -> None:

@@ -2,6 +2,8 @@
 
 from dataclasses import replace
 
+import pytest
+
 from tests.mutants.equivalent import EQUIVALENT, Equivalent, reason
 from tests.mutants.function_map import ROOMS
 from tests.mutants.mutant import mutants_of
@@ -21,6 +23,7 @@ def test_a_row_is_matched_by_text_and_not_by_line() -> None:
     assert reason(replace(one, before="return g(b, 1)"), [row]) == ""
 
 
+@pytest.mark.slow
 def test_every_row_speaks_of_mutants_that_there_are() -> None:
     package = package_folder()
     every = [

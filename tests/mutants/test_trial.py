@@ -65,6 +65,7 @@ def test_what_tests_see_is_killed_by_the_first_that_does(
     assert tried([WEAK, STRONG], tmp_path, monkeypatch) == ("killed", "test_nought")
 
 
+@pytest.mark.slow
 def test_a_failure_that_moves_from_test_to_test_kills_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

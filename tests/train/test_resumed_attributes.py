@@ -185,7 +185,9 @@ def test_a_run_that_goes_on_is_the_same_in_every_attribute(
     assert_goes_on(tmp_path, moment, **settings)
 
 
-@pytest.mark.parametrize("optimizer", sorted(OPTIMIZERS))
+@pytest.mark.parametrize(
+    "optimizer", slow_but(("adam", "momentum", "muon", "svrg"), sorted(OPTIMIZERS))
+)
 def test_every_optimizer_goes_on_with_all_that_it_knows(tmp_path: Path, optimizer: str) -> None:
     takes_all = OPTIMIZERS.load(optimizer).full_batch
     batches = {"batch_size": 20 if takes_all else 10}

@@ -92,6 +92,7 @@ def test_a_look_that_is_not_inherited_stays_with_its_parts() -> None:
 PICTURES = {"chart": lambda: CHART.image("svg"), "image": with_an_image}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", slow_but(["chart"], PICTURES))
 def test_in_a_real_browser_nobody_sees_the_difference(kind: str, tmp_path: Path) -> None:
     picture = PICTURES[kind]()

@@ -77,6 +77,7 @@ def test_three_hundred_steps_are_less_than_five_megabytes() -> None:
     assert len(page.render()) < 5_000_000
 
 
+@pytest.mark.slow
 def test_in_a_real_browser_next_leads_from_the_first_operation_to_the_last_gradient(
     tmp_path: Path,
 ) -> None:

@@ -11,7 +11,7 @@ from torch import nn
 from netwright.data.spec import DataSpec
 from netwright.recipes.estimators.scikit_learn import NetClassifier, NetRegressor
 
-QUICK = [NetClassifier("logistic", epochs=10, lr=0.1), NetRegressor("ridge", standardize=False)]
+QUICK = [NetClassifier("logistic", epochs=10, lr=0.1)]
 
 
 class Linear:
@@ -25,6 +25,7 @@ class Linear:
 
 
 NETWORKS = [
+    NetRegressor("ridge", standardize=False),
     NetClassifier(Linear(), epochs=15, lr=0.1),
     NetRegressor(Linear(), epochs=15, lr=0.1),
     NetClassifier("mlp", hidden=(16,), dropout=0.1, epochs=15, lr=0.02),

@@ -297,5 +297,6 @@ def test_saves_as_a_page_or_as_json(real: Comparison, tmp_path: Path) -> None:
         real.save(tmp_path / "a.png")
 
 
+@pytest.mark.slow
 def test_in_a_real_browser_the_page_fits_every_screen(real: Comparison, tmp_path: Path) -> None:
     check_fits(real.save(tmp_path / "compare.html"))

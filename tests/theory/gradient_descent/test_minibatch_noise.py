@@ -82,6 +82,7 @@ def test_turns_by_hand() -> None:
     assert turns(values).tolist() == [2]
 
 
+@pytest.mark.slow
 @pytest.mark.covers("svrg")
 def test_svrg_goes_on_where_sgd_stalls_at_its_predicted_noise() -> None:
     verdict = SVRG.check()

@@ -98,6 +98,7 @@ def test_shares_may_be_off_by_the_bias_and_three_standard_errors() -> None:
         assert finding.within == pytest.approx(CAPACITY_BIAS / math.sqrt(50) + 3 * error)
 
 
+@pytest.mark.slow
 def test_no_overlap_is_said_to_lie_beyond_one() -> None:
     verdict = COLLAPSE.check()
     assert verdict.holds

@@ -40,6 +40,7 @@ def test_a_sweep_against_the_field_turns_the_verdict(monkeypatch: pytest.MonkeyP
     assert not ENERGY.check().holds
 
 
+@pytest.mark.slow
 def test_the_prediction_is_the_lowest_energy_so_far() -> None:
     *_, bound = ENERGY.check().chart.series
     assert bound.role == "predicted"

@@ -25,6 +25,7 @@ def test_nearly_all_have_an_experiment() -> None:
     assert len(MISPRINTS) - len(MEASURED) <= 6
 
 
+@pytest.mark.slow
 def test_both_formulas_can_be_drawn_and_differ() -> None:
     for entry in MISPRINTS:
         assert entry.right != entry.wrong, entry.name

@@ -25,6 +25,7 @@ def test_xavier_loses_half_a_bit_a_layer() -> None:
     assert xavier.y[0] / he.y[0] == pytest.approx(2**-4, rel=1e-6)
 
 
+@pytest.mark.slow
 def test_through_fifty_layers_he_keeps_gradients_within_a_factor_of_three() -> None:
     seeds = [derive_seed(0, "he", i) for i in range(10)]
     norms = relative_norms(256, 50, activation="relu", initializer="he-normal", seeds=seeds)

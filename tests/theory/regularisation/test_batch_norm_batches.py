@@ -24,6 +24,7 @@ def test_copies_in_a_batch_count_once() -> None:
     assert spread == pytest.approx(4**-0.5, rel=0.02)
 
 
+@pytest.mark.slow
 @pytest.mark.covers("bn-noise-batch-size")
 def test_two_examples_a_batch_are_clearly_the_worst_and_their_mean_the_noisiest() -> None:
     sizes, rng = (2, 8, 64, 512), generator(0, "test")

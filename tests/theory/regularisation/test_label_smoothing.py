@@ -20,6 +20,7 @@ def test_keeps_the_claim_contract(check) -> None:  # type: ignore[no-untyped-def
     check(LABEL_SMOOTHING)
 
 
+@pytest.mark.slow
 @pytest.mark.covers("label-smoothing")
 def test_best_probabilities_are_the_targets_and_their_gap_is_log_81() -> None:
     labels = torch.arange(10)

@@ -22,6 +22,7 @@ def test_keeps_the_claim_contract(check) -> None:  # type: ignore[no-untyped-def
     check(SIMPLE_MODELS)
 
 
+@pytest.mark.slow
 def test_the_simple_models_are_as_good() -> None:
     assert SIMPLE_MODELS.check().holds
 

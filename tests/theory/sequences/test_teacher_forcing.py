@@ -94,6 +94,7 @@ def test_a_perfect_network_makes_no_mistakes_where_the_truth_is_lost() -> None:
     assert errors_by_step(path, path).max() == 0
 
 
+@pytest.mark.slow
 def test_without_a_teacher_nothing_is_learned_sooner(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("netwright.theory.sequences.teacher_forcing.forced", free)
     assert not TEACHER_FORCING.check().holds
