@@ -10,6 +10,7 @@ import typer
 from netwright.apps.cli.main import app, run
 from netwright.recipes.fitting import verify_resume
 from tests.in_process import IN_PROCESS
+from tests.repetition import slow_but
 from tests.undrawn import undrawn  # noqa: F401 - a fixture
 
 README = (Path(__file__).parent.parent / "README.md").read_text(encoding="utf-8")
@@ -74,7 +75,7 @@ PYTHON = [text for language, text in BLOCKS if language == "python"]
 
 
 @pytest.mark.usefixtures("undrawn")
-@pytest.mark.parametrize("block", PYTHON)
+@pytest.mark.parametrize("block", slow_but(PYTHON[::2], PYTHON))
 def test_every_line_of_python_runs_undrawn(
     desk: Path, block: str, capsys: pytest.CaptureFixture[str]
 ) -> None:

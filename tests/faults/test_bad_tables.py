@@ -175,6 +175,7 @@ def test_planted_bug_of_skipped_rows_is_seen(
     assert (figures.passed, figures.counts["rows lost"]) == (16, 1)
 
 
+@pytest.mark.slow
 def test_planted_bug_of_a_gzip_read_as_far_as_it_goes_is_seen(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -361,6 +361,7 @@ def test_an_unchanged_world_is_gone_on_with_exactly(tmp_path: Path, stored: Stor
             assert torch.equal(weights[name], weight)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("by_command", slow_but([False], [False, True]))
 def test_planted_bug_conditions_that_are_always_equal_are_found(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, by_command: bool

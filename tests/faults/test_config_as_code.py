@@ -212,6 +212,7 @@ def test_the_same_files_without_a_payload_are_read(
     assert opened(tampered(half, STATE, ("format",), FORMAT), STATE) == "ignored"
 
 
+@pytest.mark.slow
 def test_planted_bug_of_a_catalog_that_imports_what_it_is_told_is_seen(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -274,6 +274,7 @@ def test_planted_bug_of_a_loader_that_makes_objects_is_seen(
     assert figures.passed < figures.n
 
 
+@pytest.mark.slow
 def test_planted_bug_of_a_value_that_nobody_checks_is_seen(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -297,6 +297,7 @@ def test_planted_bug_of_samples_that_nobody_checks_is_seen(
     assert min(counts["raw errors"], counts["silent NaN"]) > 0
 
 
+@pytest.mark.slow
 def test_planted_bug_of_a_silent_broadcast_is_seen(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

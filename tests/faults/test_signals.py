@@ -276,6 +276,7 @@ def test_planted_bug_a_signal_that_is_ignored_is_found(
     assert single_signals(tmp_path, IGNORED) == [False, False]
 
 
+@pytest.mark.slow
 def test_planted_bug_a_run_that_ends_as_if_it_were_done_is_found(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -283,6 +284,7 @@ def test_planted_bug_a_run_that_ends_as_if_it_were_done_is_found(
     assert single_signals(tmp_path, LONGEST) == [False, False]
 
 
+@pytest.mark.slow
 def test_planted_bug_a_last_step_that_is_not_saved_is_found(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

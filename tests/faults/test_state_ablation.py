@@ -271,6 +271,7 @@ def test_planted_bug_missing_moments_are_not_looked_for_is_found(
     assert measure(tmp_path).counts["refused by name"] == 15 - 1
 
 
+@pytest.mark.slow
 def test_planted_bug_a_piece_that_is_never_restored_is_found(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -186,6 +186,7 @@ broken.FolderLock = FolderLock
 """
 
 
+@pytest.mark.slow
 def test_planted_bug_a_file_as_lock_is_found(tmp_path: Path) -> None:
     figures = measure(tmp_path, PID_FILE)
     assert figures.passed == 0

@@ -300,6 +300,7 @@ def losses_from(
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.covers("initialization-general")
 def test_the_start_matters_to_a_deep_net_and_not_to_a_convex_problem() -> None:
     convex = losses_from(lambda: nn.Linear(4, 3), partial(torch.optim.LBFGS, max_iter=60), 1)
@@ -315,6 +316,7 @@ def deep_sigmoid(before: int, width: int, depth: int, after: int) -> nn.Module:
     return nn.Sequential(*hidden, nn.Linear(width, after))
 
 
+@pytest.mark.slow
 @pytest.mark.covers("layerwise-pretraining")
 def test_layers_added_as_identities_to_frozen_ones_never_raise_the_loss() -> None:
     x = normals(200, 2)

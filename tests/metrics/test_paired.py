@@ -73,6 +73,7 @@ def test_what_both_owe_to_the_seed_drops_out() -> None:
     assert lucky.interval == pytest.approx(plain.interval, abs=1e-9)
 
 
+@pytest.mark.slow
 def test_with_no_gap_one_interval_in_twenty_leaves_out_0() -> None:
     """5,000 comparisons of five seeds each: the standard error of the rate is 0.3 %."""
     alarms = 0

@@ -5,6 +5,8 @@ import time
 from functools import partial
 from pathlib import Path
 
+import pytest
+
 from tests.mutants.child import Answer, Child, run_all
 
 
@@ -28,6 +30,7 @@ def test_a_process_that_dies_gives_no_answer() -> None:
     assert Child(lambda _: 1 / 0).wait() == Answer(None)
 
 
+@pytest.mark.slow
 def test_a_process_that_never_ends_is_stopped() -> None:
     assert Child(endless, cpu=0, wall=60).wait() == Answer(None, timed_out=True)
     assert Child(lambda _: time.sleep(60), wall=0.1).wait() == Answer(None, timed_out=True)

@@ -4,6 +4,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from netwright.core import checks
 from tests.mutants.child import Child
 from tests.mutants.mutant import Mutant, mutants_of
@@ -63,6 +65,7 @@ def test_the_next_import_finds_the_changed_file() -> None:
     assert refuses_zero()
 
 
+@pytest.mark.slow
 def test_unchanged_code_changes_no_function() -> None:
     source = (package_folder() / FILE).read_text(encoding="utf-8")
     code = compile(source, str(package_folder() / FILE), "exec")

@@ -22,6 +22,7 @@ def test_a_sample_follows_from_its_seed() -> None:
     assert len({one.place for one in first}) == 30
 
 
+@pytest.mark.slow
 def test_a_room_with_fewer_gives_all() -> None:
     found = draw(package_folder(), 10_000, 1, ["losses"])
     assert 200 < len(found) < 10_000

@@ -159,6 +159,7 @@ def test_adagrad_slows_down_where_it_has_been() -> None:
     assert last[1].item() == pytest.approx(0.1, rel=1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.covers("rmsprop")
 def test_rmsprop_settles_at_the_rate() -> None:
     places = path("rmsprop", [0.0, 0.0], constant(5.0, -0.3), 2000, lr=0.01)

@@ -42,6 +42,7 @@ def test_totals_count_what_holds_and_what_turns() -> None:
     }
 
 
+@pytest.mark.slow
 def test_one_claim_needs_no_overview() -> None:
     told = page(check_claim("toy", toy(), settings={"bound": 2.0}))
     assert 'class="tiles"' not in told

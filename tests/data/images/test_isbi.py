@@ -75,6 +75,7 @@ def test_an_absent_set_is_refused(monkeypatch: pytest.MonkeyPatch, tmp_path: Pat
         load_isbi(IsbiConfig())
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(FOUND is None, reason="isbi2012 is not on this machine")
 def test_the_slices_as_published(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NETWRIGHT_OFFLINE", "1")

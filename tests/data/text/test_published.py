@@ -149,6 +149,7 @@ def test_wikitext_has_the_tokens_that_it_was_published_with(real_data: Find) -> 
     )
 
 
+@pytest.mark.slow
 def test_sst2_is_divided_as_published_in_both_of_its_forms(
     real_data: Find, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

@@ -42,6 +42,7 @@ def test_one_panel_a_target_and_no_empty_one(count: int, panels: int) -> None:
     assert view.caption.endswith(left_out) == (count > MOST_OUTPUTS)
 
 
+@pytest.mark.slow
 def test_hostile_names_and_constants_give_a_sound_figure() -> None:
     view = measure_target_spread({"train": torch.ones(3, 4)}, HOSTILE[:4])
     check_sound(view)

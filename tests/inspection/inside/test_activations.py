@@ -80,6 +80,7 @@ def test_spreads_of_very_different_width_share_an_axis_and_zeros_need_none() -> 
     check_sound(view)
 
 
+@pytest.mark.slow
 def test_of_very_many_layers_some_are_drawn_and_the_fact_is_told() -> None:
     model = net(*(nn.Linear(2, 2) for _ in range(MOST_ROWS + 6)))
     view = measure_activations(model, inputs(2))

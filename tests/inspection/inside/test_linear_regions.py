@@ -132,6 +132,7 @@ def test_finer_cells_show_more_regions_until_these_are_specks() -> None:
     assert most_seen(180) < most_seen(420) == most_seen(1000) == MOST_SEEN
 
 
+@pytest.mark.slow
 def test_more_features_are_cut_by_a_slice_and_pictures_are_drawn() -> None:
     torch.manual_seed(0)
     model = nn.Sequential(

@@ -75,6 +75,7 @@ def test_more_classes_show_counts() -> None:
     assert "percent" not in view.caption
 
 
+@pytest.mark.slow
 def test_counts_too_long_for_their_cells_are_shown_as_percent_of_the_row() -> None:
     size = 20
     rows = tuple(

@@ -43,6 +43,7 @@ def test_a_running_error_is_that_of_its_neighbours() -> None:
     assert "last value repeated" not in words_on(view)
 
 
+@pytest.mark.slow
 def test_of_very_many_windows_the_last_are_drawn_and_all_are_measured() -> None:
     values = torch.randn(5_000, len(HOSTILE), generator=torch.Generator().manual_seed(0))
     view = measure_forecast(values, values + 1, HOSTILE, values - 1)

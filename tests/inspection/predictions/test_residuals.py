@@ -68,6 +68,7 @@ def test_true_lies_across_and_predicted_up_with_the_diagonal() -> None:
     assert np.array(axes.lines[0].get_xydata()).tolist() == [[1.0, 1.0], [7.0, 7.0]]
 
 
+@pytest.mark.slow
 def test_hostile_names_and_constants_give_a_sound_figure() -> None:
     constant = torch.ones(5, 3)
     view = measure_residuals(constant, constant, HOSTILE[:3])

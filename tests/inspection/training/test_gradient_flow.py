@@ -122,6 +122,7 @@ def test_a_layer_that_no_gradient_reaches_has_none() -> None:
     check_sound(view)
 
 
+@pytest.mark.slow
 def test_training_is_shown_below_where_it_was_noted() -> None:
     trained = TrainedGradients(
         layers=("0", "frozen part"), steps=(1, 2, 1000), norms=((0.1, 0.0, 10.0), (None,) * 3)

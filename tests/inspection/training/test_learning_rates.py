@@ -8,6 +8,7 @@ from netwright.optimizers.schedules import SCHEDULES
 from tests.inspection.drawn import check_sound, words_on
 
 
+@pytest.mark.slow
 def test_every_schedule_is_drawn_from_its_first_step_to_its_last() -> None:
     view = measure_learning_rates()
     assert view.names == tuple(SCHEDULES)

@@ -76,6 +76,7 @@ def test_the_grid_grows_toward_the_better_end_and_no_further_than_six_rates() ->
     assert fits.best not in (fits.laps[0], fits.laps[-1])
 
 
+@pytest.mark.slow
 def test_one_that_runs_away_has_no_result_and_comes_last() -> None:
     view = race(16, sgd=1e9, adam=0.1)
     assert [racer.name for racer in view.racers] == ["adam", "sgd"]

@@ -145,6 +145,7 @@ def test_bias_is_a_weight_of_a_constant_input() -> None:
             optimizer.step()
 
 
+@pytest.mark.slow
 @pytest.mark.covers("sgd")
 def test_gradient_of_a_batch_is_unbiased_and_its_variance_falls_with_the_size() -> None:
     data = noisy_line(6, noise=1.0)

@@ -23,6 +23,7 @@ def test_keeps_the_contracts(form: Any, check: Callable[[Any], None]) -> None:
     check(lambda: DenseMemory.build(DenseMemoryConfig(form=form, patterns=30), SPEC))
 
 
+@pytest.mark.slow
 def test_digits_are_told_by_the_exponential_and_lost_by_the_square() -> None:
     data = load_digits(DataConfig())
     assert data.test is not None

@@ -1,5 +1,6 @@
 """Plain descent: a network learns, weights count, and chance comes from the seed."""
 
+import pytest
 import torch
 from torch import nn
 
@@ -18,6 +19,7 @@ def rings(weights: torch.Tensor | None = None) -> Split:
     return Split(inputs=x, targets=(x.norm(dim=1) > 1.2).long(), weights=weights)
 
 
+@pytest.mark.slow
 def test_a_network_learns_what_no_line_can() -> None:
     model = network().eval()
     descend(model, rings(), epochs=60, seed=0)

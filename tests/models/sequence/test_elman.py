@@ -101,6 +101,7 @@ def test_it_takes_any_length_is_its_loop_and_learns_the_sign_of_a_sum() -> None:
         assert steps == 30 or (fused.argmax(1) == y).float().mean() > 0.9
 
 
+@pytest.mark.slow
 @pytest.mark.covers("bidirectional-rnn")
 def test_only_both_directions_can_name_the_next_token() -> None:
     spec = DataSpec(inputs="tokens", input_shape=(6,), target="tags", num_outputs=4, vocab_size=4)

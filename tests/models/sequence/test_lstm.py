@@ -48,6 +48,7 @@ def more_up_than_down(numbers: torch.Generator, steps: int | None = None) -> tup
     return x, (x.sum((1, 2)) > 0).long()
 
 
+@pytest.mark.slow
 @pytest.mark.covers("rnn-parameter-sharing")
 def test_counting_that_was_learned_on_ten_steps_holds_on_twenty() -> None:
     models = []

@@ -174,6 +174,7 @@ def test_it_learns_a_periodic_text_writes_it_and_never_looks_ahead() -> None:
     assert torch.equal(model(changed)[:, :9], model(windows[:, :-1])[:, :9])
 
 
+@pytest.mark.slow
 @pytest.mark.covers("transformer-universality")
 def test_a_small_one_learns_an_arbitrary_table_of_sequences_by_heart() -> None:
     x, y = draw(32, 6), draw(32, 6, seed=1)

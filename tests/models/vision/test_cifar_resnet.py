@@ -85,6 +85,7 @@ def test_images_of_any_size_and_number_of_channels_go_through(shape: tuple[int, 
     assert model(torch.randn(2, *shape)).shape == (2, 5)
 
 
+@pytest.mark.slow
 def test_learns_a_few_images_by_heart() -> None:
     model = small()
     numbers = torch.Generator().manual_seed(2)

@@ -262,6 +262,7 @@ def test_a_sorted_size_and_a_year_are_no_numbers_of_rows() -> None:
     assert doctor(table, target="y").findings == ()
 
 
+@pytest.mark.slow
 def test_a_recipe_is_looked_at_as_its_names_are() -> None:
     values = {"model": "mlp", "data": "moons"}
     by_recipe = doctor_recipe(parse_recipe(values), is_model_given=True)

@@ -104,6 +104,7 @@ def test_one_answer_to_all_rows_has_the_entropy_of_the_classes() -> None:
     assert blind == pytest.approx(float(-(shares * shares.log()).sum()), rel=1e-3)
 
 
+@pytest.mark.slow
 def test_equal_rows_of_different_classes_cannot_be_learned() -> None:
     data = nw.data.load("moons", val_size=0.0, test_size=0.0)
     same = data.train.inputs[:1].expand(len(data.train), -1).clone()

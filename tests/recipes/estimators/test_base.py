@@ -290,6 +290,7 @@ def tiny_cnn() -> Any:
     return NetClassifier("cnn", random_state=0, device="cpu", **settings)
 
 
+@pytest.mark.slow
 def test_images_are_learned_from_and_cross_validated(digits: Rows) -> None:
     assert cross_val_score(tiny_cnn(), *digits, cv=2, error_score="raise").min() > 0.9
     estimator = tiny_cnn().fit(*digits)

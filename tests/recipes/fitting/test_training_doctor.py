@@ -345,6 +345,7 @@ def test_a_gradient_is_not_cut_by_a_limit_beyond_its_length(
     assert ("exploding-gradients" in [one.illness for one in found]) == is_ill
 
 
+@pytest.mark.slow
 def test_only_a_model_that_has_the_option_is_told_to_use_it(tmp_path: Path) -> None:
     given = {"hidden": (16,) * 12, "activation": "sigmoid", **SHORT, "epochs": 1}
     (told,) = nw.fit("mlp", usual(), out=tmp_path / "run", **given).results["findings"]

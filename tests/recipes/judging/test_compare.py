@@ -338,6 +338,7 @@ def test_a_fit_that_fails_is_told_with_its_entry_and_seed() -> None:
         )
 
 
+@pytest.mark.slow
 @pytest.mark.covers("experiment-factors")
 def test_one_factor_at_a_time_each_with_its_mean_and_spread_over_seeds() -> None:
     factors = ("hidden=4,4", "activation=tanh", "lr=0.05", "loss=hinge")

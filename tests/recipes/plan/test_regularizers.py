@@ -66,6 +66,7 @@ def test_on_real_data_l1_gives_exact_zeros_and_l2_none(tmp_path: Path) -> None:
     assert not bool((sparse["hidden.0.0.bias"] == 0).any())
 
 
+@pytest.mark.slow
 def test_all_at_once_train_through_the_front_door_and_again_the_same(tmp_path: Path) -> None:
     everything: dict[str, Any] = {
         "l1": 1e-4,

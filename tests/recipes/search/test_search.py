@@ -116,6 +116,7 @@ def test_one_process_and_one_seed_give_the_same_trials(tmp_path: Path) -> None:
     assert first != other
 
 
+@pytest.mark.slow
 def test_pruned_trials_stop_early_and_count(tmp_path: Path) -> None:
     study = search(
         "mlp",

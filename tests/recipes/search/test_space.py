@@ -227,6 +227,7 @@ def test_usual_space_is_of_settings_that_the_model_has() -> None:
         usual_space(own, 280)
 
 
+@pytest.mark.slow
 def test_every_model_that_learns_by_gradients_has_a_usual_space() -> None:
     for model in MODELS:
         if not has_own_rule(model) and not issubclass(MODELS.load(model), Ensemble):

@@ -114,7 +114,7 @@ def test_the_table_is_of_all_views_and_families() -> None:
 
 
 # A rule of its own, gradients, none at all, members; all others are slow.
-QUICK_FAMILIES = "neuron mlp trees several".split()
+QUICK_FAMILIES = "neuron mlp".split()
 # Views of the report that only slow families have.
 PECULIAR = {"masks": ["segmentation"], "gpt": ["next-tokens", "attention"], "pairs": ["alignment"]}
 

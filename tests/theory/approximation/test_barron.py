@@ -24,6 +24,7 @@ def test_keeps_the_claim_contract(check) -> None:  # type: ignore[no-untyped-def
     check(BARRON_RATE)
 
 
+@pytest.mark.slow
 @pytest.mark.covers("barron")
 def test_m_times_the_error_is_bounded_and_falls_faster_than_with_fixed_units() -> None:
     verdict = BARRON_RATE.check(seed=1)
@@ -39,6 +40,7 @@ def test_m_times_the_error_is_bounded_and_falls_faster_than_with_fixed_units() -
     assert errors[-1] / errors[0] < 64 ** (-2 / 3)
 
 
+@pytest.mark.slow
 def test_the_chart_draws_fixed_units_from_the_first_dot_at_their_rate() -> None:
     _, fixed, greedy = BARRON_RATE.check(0, "quick").chart.series
     assert fixed.y[0] == greedy.y[0]

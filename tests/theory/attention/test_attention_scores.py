@@ -25,6 +25,7 @@ def test_keeps_the_claim_contract(claim: Claim, check) -> None:  # type: ignore[
     check(claim)
 
 
+@pytest.mark.slow
 @pytest.mark.covers("sqrt-d-variance")
 def test_unscaled_scores_of_512_features_saturate_the_softmax() -> None:
     verdict = DOT_VARIANCE.check()

@@ -27,17 +27,20 @@ def test_most_noisy_runs_end_in_the_wide_well_and_none_without_noise() -> None:
     assert calm.measured == 0
 
 
+@pytest.mark.slow
 def test_between_equal_wells_the_chain_tends_to_one_half() -> None:
     shares = expected_shares(1.0, 10_000)
     assert shares[-1] == pytest.approx(0.5, abs=0.02)
     assert shares[3000] < 0.5
 
 
+@pytest.mark.slow
 def test_a_well_just_below_the_limit_of_descent_holds_and_one_above_is_refused() -> None:
     assert WIDE_MINIMA.check(sharpness=39.9).holds
     with pytest.raises(ConfigError, match=r"^sharpness must be less than 40\.0, got 50$"):
         WIDE_MINIMA.check(sharpness=50)
 
 
+@pytest.mark.slow
 def test_the_chart_of_calm_descent_speaks_of_no_noise() -> None:
     assert "none leaves" in WIDE_MINIMA.check(noise=False).chart.explanation

@@ -88,6 +88,7 @@ def test_fewer_units_have_a_wider_tolerance(claim: Any, units: int) -> None:
     assert claim.check(units=units).holds
 
 
+@pytest.mark.slow
 def test_tolerance_of_a_thousand_units_is_narrow() -> None:
     assert all(finding.within <= 0.0008 for finding in BIT_ERROR.check().findings)
 

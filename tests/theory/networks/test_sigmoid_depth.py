@@ -48,6 +48,7 @@ def test_a_layer_leaves_0_23_of_a_gradient_and_0_57_of_it_with_wider_weights() -
         assert smaller(norms) == pytest.approx(attenuation, rel=0.25)
 
 
+@pytest.mark.slow
 @pytest.mark.covers("yilmaz-poli-init")
 def test_a_negative_mean_keeps_gradients_through_ten_and_fifteen_layers() -> None:
     given = SigmoidDepthConfig()

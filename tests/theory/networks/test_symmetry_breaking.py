@@ -47,6 +47,7 @@ def test_no_single_relu_of_the_sum_is_better() -> None:
         assert float(targets.square().sum() - explained.max()) / 4 >= FLOOR - 1e-12
 
 
+@pytest.mark.slow
 def test_random_units_part_and_learn() -> None:
     given = EqualWeightsConfig(equal_start=False)
     net = starting_net(given, seed=0)

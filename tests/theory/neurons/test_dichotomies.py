@@ -75,6 +75,7 @@ def test_points_on_a_line_have_fewer_dichotomies() -> None:
     assert count_dichotomies(points) == 4 < cover_count(3, 2)
 
 
+@pytest.mark.slow
 def test_the_labelings_that_were_drawn_are_the_first_finding() -> None:
     drawn, counted, _ = CAPACITY.check().findings
     assert (drawn.n, counted.n) == (100, 20)

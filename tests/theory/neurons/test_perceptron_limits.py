@@ -53,6 +53,7 @@ def test_rounding_makes_no_difference_between_rates(points: int, dimension: int)
     assert [finding.measured for finding in verdict.findings] == [0, 0]
 
 
+@pytest.mark.slow
 def test_the_chart_of_a_separable_table_does_not_speak_of_cycles() -> None:
     assert CYCLES.check().chart.caption.startswith("No pass is free of mistakes")
     assert "no mistake is left" in CYCLES.check(inseparable=False).chart.caption

@@ -79,6 +79,7 @@ def test_the_chart_says_what_it_shows_without_the_assumption_too(
     assert only_with_it not in claim.check(0, "quick", **{switch: False}).chart.explanation
 
 
+@pytest.mark.slow
 def test_adagrad_slows_down_to_one_over_the_root_of_the_steps_and_rmsprop_does_not() -> None:
     gradients = torch.full((1600,), -0.3, dtype=torch.float64)
     assert effective_rates("adagrad", gradients)[-1].item() == pytest.approx(1 / 40, rel=1e-6)

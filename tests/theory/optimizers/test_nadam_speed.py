@@ -100,6 +100,7 @@ def test_looking_ahead_narrows_the_range_of_stable_steps(name: str, limit: float
     assert end(1.01 * limit) > 1e3
 
 
+@pytest.mark.slow
 def test_a_nadam_that_hardly_moves_turns_the_verdict(monkeypatch: pytest.MonkeyPatch) -> None:
     def slow_nadam(name, *arguments, **options):  # type: ignore[no-untyped-def]
         rate = 1e-6 if name == "nadam" else 1.0

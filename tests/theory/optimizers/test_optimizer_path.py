@@ -57,6 +57,7 @@ def test_a_method_that_asks_for_the_value_is_refused_without_it() -> None:
     assert str(refusal.value) == "lbfgs needs the value of the function, got only its gradient"
 
 
+@pytest.mark.slow
 @pytest.mark.covers("lr-scheduling-general")
 def test_with_noise_a_constant_rate_stays_above_the_minimum_and_a_falling_one_does_not() -> None:
     rng, steps = generator(0, "noise"), 2000

@@ -12,6 +12,7 @@ from netwright.theory.optimizers.surfaces import RAVINE
 from tests.browser import check_fits
 
 
+@pytest.mark.slow
 @pytest.mark.covers("optimizer-comparison")
 def test_all_get_close_on_an_ill_conditioned_quadratic_and_the_table_has_their_steps() -> None:
     names = ("sgd", "momentum", "nesterov", "adagrad", "adadelta", "rmsprop", "adam", "nadam")

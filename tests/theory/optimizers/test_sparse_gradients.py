@@ -55,6 +55,7 @@ def test_the_gap_is_zero_at_the_truth_and_a_divergence_elsewhere() -> None:
     assert torch.allclose(gap[0], extra.mean((-2, -1)), atol=1e-6)
 
 
+@pytest.mark.slow
 def test_all_rivals_are_judged_on_the_same_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     same = {name: ("sgd", 0.0) for name in "abc"}
     monkeypatch.setattr("netwright.theory.optimizers.sparse_gradients.RIVALS", same)
@@ -76,6 +77,7 @@ def test_rates_side_by_side_are_runs_one_by_one(name: str, power: float) -> None
     assert torch.allclose(together[3], alone, atol=1e-5)
 
 
+@pytest.mark.slow
 def test_an_adagrad_that_does_not_adapt_turns_the_verdict(monkeypatch: pytest.MonkeyPatch) -> None:
     rivals = {"a": ("sgd", 0.0), "b": ("sgd", 0.5), "AdaGrad": ("sgd", 0.2)}
     monkeypatch.setattr("netwright.theory.optimizers.sparse_gradients.RIVALS", rivals)

@@ -203,6 +203,7 @@ def best_head(features: Tensor, targets: Tensor) -> float:
     return closure().item()
 
 
+@pytest.mark.slow
 @pytest.mark.covers("fine-tuning")
 def test_a_head_alone_ends_at_its_optimum_and_unfreezing_goes_below_it() -> None:
     data = toy_data(rows=120, val=0)

@@ -111,6 +111,7 @@ def test_the_rate_is_that_of_the_update_though_the_schedule_has_moved_on() -> No
     assert net.weight.item() == pytest.approx(10 - 2.0 * sum(rates.rates), abs=1e-12)
 
 
+@pytest.mark.slow
 def test_full_batches_of_sgd_find_the_lasso_of_scikit_learn() -> None:
     random = torch.Generator().manual_seed(0)
     x = torch.randn(40, 8, generator=random, dtype=torch.float64)

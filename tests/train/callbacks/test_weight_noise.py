@@ -17,6 +17,7 @@ from netwright.train.tasks.catalog import task_for
 from tests.train.toy_runs import assert_same, copy_of, toy_data, toy_fit, toy_net, toy_start
 
 
+@pytest.mark.slow
 @pytest.mark.covers("weight-noise")
 def test_a_linear_model_loses_the_variance_times_the_length_of_the_input() -> None:
     sigma, draws = 0.3, 4_000

@@ -50,6 +50,7 @@ def test_a_model_without_parameters_is_refused() -> None:
         shown(tree)
 
 
+@pytest.mark.slow
 def test_a_sequence_may_be_cut_to_its_first_steps(run: nw.Run) -> None:
     reader = nw.fit("elman", "parity", hidden=2, epochs=1, max_steps=1, quiet=True)
     stepped = shown(reader, steps=3)
