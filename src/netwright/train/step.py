@@ -112,9 +112,9 @@ class UpdateStep:
         if asked == "off" or (asked == "auto" and state.device.type != "cuda"):
             return
         self.takers = [one for one in callbacks if overrides(one, "on_before_update")]
-        can_wait = self.rates is not None and is_checked_on_device(state)
+        stops = self.config.on_non_finite == "stop"
         reason = NEEDS_HOST
-        if can_wait:
+        if stops and self.rates is not None and is_checked_on_device(state):
             reason = reason_against(
                 state.model,
                 state.optimizer,

@@ -22,7 +22,7 @@ def compiled(model: nn.Module) -> Callable[[Tree], Tensor | Output]:
         try:
             output: Tensor | Output = run(inputs)
         except torch._dynamo.exc.TorchDynamoException as error:
-            reason = str(error).splitlines()[0]
+            reason = (str(error) or type(error).__name__).splitlines()[0]
             raise RunError(
                 f"the model cannot be compiled: {reason}; set compile to false"
             ) from error
