@@ -56,3 +56,9 @@ def check_door(door: Door, folder: Path) -> nw.Run:
         assert len(said)
         assert (said == np.asarray(opened.predict(door.new()))).all()
     return run
+
+
+def check_report(door: Door, folder: Path) -> None:
+    """A short run of it has its page."""
+    run = door.fit(folder / "run", epochs=1)
+    assert "</html>" in run.report(folder / "page.html").read_text(encoding="utf-8")
