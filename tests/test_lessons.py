@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from netwright.apps.cli.main import COMMANDS, run
+from tests.repetition import for_each
 
 DOCS = Path(__file__).parent.parent / "docs"
 LESSONS = sorted(DOCS.glob("[0-9]-*.md"))
@@ -73,7 +74,7 @@ def test_the_lesson_runs(
         assert (DOCS / "pictures" / picture).is_file()
 
 
-@pytest.mark.parametrize("lesson", LESSONS, ids=lambda path: path.stem)
+@for_each("lesson", LESSONS, ids=lambda path: path.stem)
 def test_the_code_of_a_lesson_can_be_read_and_its_commands_are_there(lesson: Path) -> None:
     text = lesson.read_text(encoding="utf-8")
     for language, block in re.findall(r"```(\w+)\n(.*?)```", text, re.DOTALL):
@@ -99,7 +100,7 @@ def test_links_and_pictures_exist() -> None:
             assert target.startswith("http") or (page.parent / target).exists(), (page.name, target)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("printed", "same"),
     [
         ("right on 100%\n", True),

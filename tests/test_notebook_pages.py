@@ -3,8 +3,6 @@
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 import netwright as nw
 from netwright.core.config import field_names
 from netwright.data.dataset import Data
@@ -14,6 +12,7 @@ from netwright.recipes.exchange.export import Export
 from netwright.recipes.plan.recipe import parse_recipe
 from netwright.recipes.saved.verification import CheckedFile, Verification
 from netwright.train.tasks.classification import Classification
+from tests.repetition import for_each
 from tests.train.toy_runs import toy_data
 
 SPEC = nw.DataSpec(
@@ -44,7 +43,7 @@ def noted_data() -> Data:
     )
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("thing", "parts"),
     [
         (SPEC, ["&lt;b&gt;", "class 10", "and 8 more", "class, 20 outputs", "features (2,)"]),

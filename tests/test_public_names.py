@@ -11,6 +11,7 @@ import pytest
 import netwright
 from netwright.models.catalog import MODELS
 from netwright.models.published_sizes import CIFAR_RESNETS, GPTS, RESNETS, VGGS
+from tests.repetition import for_each
 
 FACE = Path(netwright.__file__)
 PUBLIC = [
@@ -83,7 +84,7 @@ def test_every_room_that_may_be_imported_is_public() -> None:
     assert set(ROOMS) == rooms - inner
 
 
-@pytest.mark.parametrize("name", ROOMS)
+@for_each("name", ROOMS)
 def test_a_room_lists_its_names_and_has_them(name: str) -> None:
     room = getattr(netwright, name)
     assert room.__all__
@@ -95,7 +96,7 @@ def test_a_room_lists_its_names_and_has_them(name: str) -> None:
         room.nix  # noqa: B018 - the access is the test
 
 
-@pytest.mark.parametrize("name", ROOMS)
+@for_each("name", ROOMS)
 def test_a_type_checker_sees_the_names_of_a_room(name: str) -> None:
     """But for sizes of networks: their classes are made from the rows of a table."""
     room = getattr(netwright, name)
@@ -105,7 +106,7 @@ def test_a_type_checker_sees_the_names_of_a_room(name: str) -> None:
     assert sorted(seen) == sorted({*room.__all__} - made)
 
 
-@pytest.mark.parametrize("name", ROOMS)
+@for_each("name", ROOMS)
 def test_no_file_of_a_room_hides_a_name_that_is_loaded_later(name: str) -> None:
     """Importing a file sets an attribute of its package: `layers.softmax` must be loaded before."""
     room = getattr(netwright, name)

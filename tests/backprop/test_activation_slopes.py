@@ -13,6 +13,7 @@ from netwright.backprop.activation_slopes import (
 from netwright.core.errors import ShapeError, UnknownNameError
 from netwright.layers.activations import ACTIVATIONS, build_activation
 from tests.backprop.references import STEP, assert_equal, autograd_gradients, numbers
+from tests.repetition import for_each
 
 # No point lies within a step of a corner.
 POINTS = torch.arange(-4.9, 5, 0.2, dtype=torch.float64)
@@ -22,7 +23,7 @@ def test_every_activation_of_the_catalog_is_worked_and_the_step() -> None:
     assert set(WORKED) == {*ACTIVATIONS, "step"}
 
 
-@pytest.mark.parametrize("name", WORKED)
+@for_each("name", WORKED)
 def test_a_slope_is_the_limit_of_differences(name: str) -> None:
     _, kept = activation_forward(name, POINTS)
     value = WORKED[name].value
@@ -30,7 +31,7 @@ def test_a_slope_is_the_limit_of_differences(name: str) -> None:
     assert_equal(activation_backward(kept, torch.ones_like(POINTS)), slopes, 1e-8)
 
 
-@pytest.mark.parametrize("name", ACTIVATIONS)
+@for_each("name", ACTIVATIONS)
 def test_values_and_slopes_are_those_of_torch(name: str) -> None:
     module, delta = build_activation(name), numbers(len(POINTS) + 3)
     z = torch.cat([POINTS, torch.tensor([-1.0, 0.0, 1.0], dtype=torch.float64)])  # the corners
@@ -49,7 +50,7 @@ def test_softplus_is_exact_where_torchs_is_the_line() -> None:
     assert (a - z)[0].item() == pytest.approx(1.25e-9, rel=0.01)
 
 
-@pytest.mark.parametrize("name", WORKED)
+@for_each("name", WORKED)
 def test_values_and_slopes_stay_finite_and_bounded_far_out(name: str) -> None:
     z = torch.tensor([-1e4, -50.0, 50.0, 1e4])
     a, kept = activation_forward(name, z)

@@ -15,6 +15,7 @@ from netwright.core.errors import ShapeError
 from netwright.layers.attention.masks import causal_mask
 from netwright.layers.softmax import softmax, softmax_jacobian
 from tests.backprop.references import assert_equal, autograd_gradients, numbers
+from tests.repetition import for_each
 
 
 @pytest.mark.parametrize("is_causal", [False, True])
@@ -31,7 +32,7 @@ def test_gradients_are_those_of_torchs_attention(is_causal: bool) -> None:
         assert_equal(ours, theirs)
 
 
-@pytest.mark.parametrize("shared", ["queries", "keys", "values", "queries and keys"])
+@for_each("shared", ["queries", "keys", "values", "queries and keys"])
 def test_the_gradient_of_what_a_batch_shares_is_summed_over_it(shared: str) -> None:
     whole = {"queries": numbers(2, 4, 3), "keys": numbers(2, 5, 3), "values": numbers(2, 5, 6)}
     given = {name: part[0] if name in shared else part for name, part in whole.items()}

@@ -8,13 +8,14 @@ from torch.nn import functional as F
 from netwright.backprop.batch_norm import Statistics, batch_norm_backward, batch_norm_forward
 from netwright.core.errors import ShapeError
 from tests.backprop.references import assert_equal, autograd_gradients, numbers
+from tests.repetition import for_each
 
 SHAPES = [(4, 3), (2, 3, 5), (2, 3, 4, 2), (1, 3, 2)]
 RUNNING = Statistics(numbers(3, seed=7), numbers(3, seed=8).square())
 
 
-@pytest.mark.parametrize("running", [None, RUNNING], ids=["training", "evaluation"])
-@pytest.mark.parametrize("shape", SHAPES)
+@for_each("running", [None, RUNNING], ids=["training", "evaluation"])
+@for_each("shape", SHAPES)
 def test_gradients_are_those_of_autograd(
     shape: tuple[int, ...], running: Statistics | None
 ) -> None:

@@ -12,6 +12,7 @@ from netwright.backprop.computation_graph import Edge, Node, forward_order, grad
 from netwright.backprop.dual_numbers import forward_derivative
 from netwright.core.errors import ConfigError
 from tests.backprop.references import assert_equal, autograd_gradients, numbers
+from tests.repetition import for_each
 
 ROW = torch.tensor([2.0, -3.0], dtype=torch.float64)
 FUNCTIONS: dict[str, Callable[[Any, Any], Any]] = {
@@ -35,7 +36,7 @@ def number(value: float, name: str = "input") -> Node:
     return Node(torch.tensor(value, dtype=torch.float64), name)
 
 
-@pytest.mark.parametrize("function", FUNCTIONS.values(), ids=list(FUNCTIONS))
+@for_each("function", FUNCTIONS.values(), ids=list(FUNCTIONS))
 def test_every_operation_has_the_derivative_of_autograd(
     function: Callable[[Any, Any], Any],
 ) -> None:
@@ -48,7 +49,7 @@ def test_every_operation_has_the_derivative_of_autograd(
         assert_equal(found[node], expected)
 
 
-@pytest.mark.parametrize("shape", [(), (1,), (3, 1), (2, 1, 1)])
+@for_each("shape", [(), (1,), (3, 1), (2, 1, 1)])
 def test_the_gradient_of_what_was_broadcast_is_summed_back(shape: tuple[int, ...]) -> None:
     small, large = numbers(*shape), numbers(2, 3, 4, seed=1)
     a, b = Node(small), Node(large)
@@ -58,7 +59,7 @@ def test_the_gradient_of_what_was_broadcast_is_summed_back(shape: tuple[int, ...
     assert_equal(found[b], expected[1])
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("left", "right"),
     [((3,), (3,)), ((2, 3), (3,)), ((3,), (3, 4)), ((5, 2, 3), (3,)), ((3,), (5, 3, 4))],
 )

@@ -12,6 +12,7 @@ from netwright.backprop.convolution import ConvGradients, conv_backward, conv_fo
 from netwright.core.errors import ShapeError
 from netwright.layers.convolution.convolution import convolve, correlate
 from tests.backprop.references import assert_equal, autograd_gradients, differences, numbers
+from tests.repetition import for_each
 
 
 def conv_gradients(x: Tensor, weight: Tensor, delta: Tensor, **options: int) -> ConvGradients:
@@ -36,10 +37,10 @@ def test_they_are_a_correlation_and_a_full_convolution() -> None:
 
 
 @pytest.mark.covers("conv-gradients")
-@pytest.mark.parametrize("groups", [1, 2])
-@pytest.mark.parametrize("padding", [0, 1, 3])  # 3: more than the kernel reaches over
-@pytest.mark.parametrize("stride", [1, 2, 3])
-@pytest.mark.parametrize("dims", [1, 2])
+@for_each("groups", [1, 2])
+@for_each("padding", [0, 1, 3])  # 3: more than the kernel reaches over
+@for_each("stride", [1, 2, 3])
+@for_each("dims", [1, 2])
 def test_they_are_those_of_autograd_and_the_adjoint(
     dims: int, stride: int, padding: int, groups: int
 ) -> None:

@@ -10,6 +10,7 @@ from torch import Tensor
 from netwright.backprop.computation_graph import Node, gradients_of
 from netwright.backprop.dual_numbers import Dual, forward_derivative
 from tests.backprop.references import assert_equal, autograd_gradients, numbers
+from tests.repetition import for_each
 
 TWO = torch.tensor([2.0, -3.0], dtype=torch.float64)
 FUNCTIONS: dict[str, Callable[[Any], Any]] = {
@@ -29,7 +30,7 @@ FUNCTIONS: dict[str, Callable[[Any], Any]] = {
 }
 
 
-@pytest.mark.parametrize("function", FUNCTIONS.values(), ids=list(FUNCTIONS))
+@for_each("function", FUNCTIONS.values(), ids=list(FUNCTIONS))
 def test_slopes_are_those_of_autograd(function: Callable[[Any], Any]) -> None:
     x, v = numbers(3, 2).abs() + 0.1, numbers(3, 2, seed=1)
     result = function(Dual(x, v))

@@ -8,6 +8,7 @@ from netwright.backprop.dense import dense_backward, dense_forward
 from netwright.backprop.embedding import embedding_backward, embedding_forward
 from netwright.core.errors import DataError, ShapeError
 from tests.backprop.references import assert_equal, autograd_gradients, numbers
+from tests.repetition import for_each
 
 
 def test_the_rows_of_a_token_used_twice_add_up() -> None:
@@ -18,7 +19,7 @@ def test_the_rows_of_a_token_used_twice_add_up() -> None:
     assert found.tolist() == [[3, 4], [0, 0], [11, 22], [0, 0]]
 
 
-@pytest.mark.parametrize("shape", [(), (5,), (3, 4), (2, 0)])
+@for_each("shape", [(), (5,), (3, 4), (2, 0)])
 def test_gradients_are_those_of_autograd(shape: tuple[int, ...]) -> None:
     tokens = torch.randint(6, shape, generator=torch.Generator().manual_seed(0))
     table, delta = numbers(6, 3), numbers(*shape, 3, seed=1)

@@ -28,6 +28,7 @@ from tests.backprop.references import (
     differences,
     numbers,
 )
+from tests.repetition import for_each
 
 WIDTH = 3  # the same in all layers, so that also a wrong recursion fits
 
@@ -135,7 +136,7 @@ def test_the_backward_pass_takes_one_jacobian_product_a_layer(
         assert_equal(ours, theirs)
 
 
-@pytest.mark.parametrize("name", UNITS)
+@for_each("name", UNITS)
 def test_any_output_unit_ends_a_network(name: str) -> None:
     unit, layers = UNITS[name], net("tanh", "identity")
 

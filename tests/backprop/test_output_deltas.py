@@ -13,6 +13,7 @@ from netwright.backprop.output_deltas import (
 )
 from netwright.core.errors import ShapeError
 from tests.backprop.references import UNITS, assert_equal, autograd_gradients, differences, numbers
+from tests.repetition import for_each
 
 
 def targets(batch: int = 4, outputs: int = 3) -> Tensor:
@@ -33,7 +34,7 @@ def torch_loss(name: str, o: Tensor, y: Tensor) -> Tensor:
             return F.cross_entropy(o, y, reduction="sum")
 
 
-@pytest.mark.parametrize("name", UNITS)
+@for_each("name", UNITS)
 def test_a_loss_and_its_delta_are_those_of_torch(name: str) -> None:
     unit, o, y = UNITS[name], 3 * numbers(4, 3), targets()
     assert_equal(unit.loss(o, y).sum(), torch_loss(name, o, y))
@@ -64,7 +65,7 @@ def test_the_deltas_of_a_softmax_sum_to_zero() -> None:
     assert_equal(SOFTMAX_CROSS_ENTROPY.delta(f, y).sum(dim=1), torch.zeros(5).double(), 1e-14)
 
 
-@pytest.mark.parametrize("name", UNITS)
+@for_each("name", UNITS)
 def test_the_delta_of_a_mean_over_the_batch_is_divided_by_its_size(name: str) -> None:
     unit, o, y = UNITS[name], numbers(4, 3), targets()
     (expected,) = autograd_gradients(lambda o: torch_loss(name, o, y) / 4, [o])
@@ -79,7 +80,7 @@ def test_a_cross_entropy_is_finite_where_the_output_is_rounded_to_zero(unit: Out
     assert unit.delta(unit.output(o), y).tolist() == [[1, -1]]
 
 
-@pytest.mark.parametrize("name", UNITS)
+@for_each("name", UNITS)
 def test_a_target_of_another_shape_is_refused(name: str) -> None:
     sentence = r"^y must have shape \(4, 1\), got \(4,\)$"
     with pytest.raises(ShapeError, match=sentence):

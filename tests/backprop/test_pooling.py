@@ -15,6 +15,7 @@ from netwright.backprop.pooling import (
 )
 from netwright.core.errors import ConfigError, ShapeError
 from tests.backprop.references import assert_equal, autograd_gradients, numbers
+from tests.repetition import for_each
 
 KINDS: dict[str, tuple[Callable[..., tuple[Tensor, PoolKept]], Callable[..., Tensor]]] = {
     "max": (max_pool_forward, F.max_pool2d),
@@ -37,10 +38,10 @@ def test_an_average_shares_and_overlaps_add() -> None:
     assert found.tolist() == [[[[1, 3, 2], [1, 3, 2]]]]
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("padding", [0, 1])
-@pytest.mark.parametrize("stride", [None, 1, 3])
-@pytest.mark.parametrize("kernel_size", [2, 3])
+@for_each("kind", KINDS)
+@for_each("padding", [0, 1])
+@for_each("stride", [None, 1, 3])
+@for_each("kernel_size", [2, 3])
 def test_gradients_are_those_of_autograd(
     kernel_size: int, stride: int | None, padding: int, kind: str
 ) -> None:

@@ -16,6 +16,7 @@ from netwright.backprop.recurrent import (
 from netwright.core.errors import ConfigError, ShapeError
 from netwright.layers.recurrence.recurrent_cells import elman_step
 from tests.backprop.references import assert_equal, autograd_gradients, differences, numbers
+from tests.repetition import for_each
 
 BATCH, STEPS, INPUTS, UNITS, CLASSES = 2, 6, 3, 4, 3
 
@@ -51,7 +52,7 @@ def test_two_steps_of_one_unit_by_hand() -> None:
     assert found.weights.state.item() == pytest.approx(late * h1)  # the first state before is 0
 
 
-@pytest.mark.parametrize("window", [None, 1, 2, 4])
+@for_each("window", [None, 1, 2, 4])
 def test_gradients_are_those_of_autograd(window: int | None) -> None:
     x, start, given = numbers(BATCH, STEPS, INPUTS), numbers(BATCH, UNITS, seed=3), weights()
     delta = numbers(BATCH, STEPS, UNITS, seed=4)

@@ -28,6 +28,7 @@ from netwright.core.seeding import seeded
 from netwright.layers.attention.multihead_attention import MultiHeadAttention
 from netwright.optimizers.curvature import flatten
 from tests.backprop.references import assert_equal, differences, numbers
+from tests.repetition import for_each
 
 
 @pytest.mark.covers("jacobian")
@@ -109,7 +110,7 @@ def test_a_way_that_does_not_curve_up_has_no_best_step() -> None:
     assert GradientStep(loss=1.0, slope=2.0, curvature=-1.0).best_lr == math.inf
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("curvatures", "kind", "index"),
     [
         ((1.0, 2.0), "minimum", 0),

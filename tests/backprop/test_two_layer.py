@@ -12,6 +12,7 @@ from netwright.backprop.output_deltas import IDENTITY_SQUARED_ERROR, OutputUnit
 from netwright.backprop.two_layer import TwoLayer, two_layer_backward, two_layer_forward
 from netwright.core.errors import ShapeError
 from tests.backprop.references import UNITS, assert_equal, autograd_gradients, differences, numbers
+from tests.repetition import for_each
 
 X, Y = numbers(5, 3), F.one_hot(torch.tensor([0, 1, 1, 0, 1])).double()
 WEIGHTS = TwoLayer(
@@ -34,7 +35,7 @@ def gradients(unit: OutputUnit, x: Tensor = X, y: Tensor = Y) -> TwoLayer:
     return two_layer_backward(kept, unit.delta(unit.output(o), y))
 
 
-@pytest.mark.parametrize("name", UNITS)
+@for_each("name", UNITS)
 def test_all_blocks_are_those_of_autograd(name: str) -> None:
     found = gradients(UNITS[name])
     expected = autograd_gradients(
@@ -46,7 +47,7 @@ def test_all_blocks_are_those_of_autograd(name: str) -> None:
 
 
 @pytest.mark.covers("two-layer-gradients")
-@pytest.mark.parametrize("name", UNITS)
+@for_each("name", UNITS)
 def test_all_blocks_are_differences_and_sums_over_the_examples(name: str) -> None:
     found, unit = gradients(UNITS[name]), UNITS[name]
     alone = [gradients(unit, X[i : i + 1], Y[i : i + 1]) for i in range(len(X))]

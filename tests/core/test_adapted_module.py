@@ -19,6 +19,7 @@ from netwright.core.adapted_module import (
 )
 from netwright.core.errors import ShapeError
 from netwright.core.evaluation import evaluating
+from tests.repetition import for_each
 
 
 @dataclass
@@ -136,7 +137,7 @@ def test_real_inputs_get_the_format_of_the_weights_and_whole_numbers_stay() -> N
     assert float_kind(nn.ModuleList([module, nn.Linear(1, 1)])) is None
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("output", "names"),
     [
         ({"a": 1}, ["a"]),

@@ -21,9 +21,10 @@ from netwright.core.checks import (
     nearest,
 )
 from netwright.core.errors import ConfigError, DataError, ShapeError
+from tests.repetition import for_each
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("name", "hint"),
     [
         ("rleu", "; did you mean 'relu'?"),
@@ -64,7 +65,7 @@ def _passes(check: Callable[[str, float], None], value: float) -> bool:
     return True
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("check", "value", "sentence"),
     [
         (check_positive, 0, "lr must be positive, got 0"),
@@ -88,7 +89,7 @@ def test_a_seed_is_a_whole_number_from_0_on(seed: int) -> None:
     check_seed(seed)
 
 
-@pytest.mark.parametrize("seed", [-1, 1.0, True, None, "1"])
+@for_each("seed", [-1, 1.0, True, None, "1"])
 def test_what_is_no_seed_is_refused(seed: object) -> None:
     sentence = f"seed must be a non-negative integer, got {seed!r}"
     with pytest.raises(ConfigError, match=f"^{re.escape(sentence)}$"):
@@ -152,11 +153,11 @@ def test_one_bad_number_is_found_wherever_it_is(place: int, bad: float) -> None:
         check_finite("x", values)
 
 
-@pytest.mark.parametrize("value", [0, -1, 2.5, 1e308])
+@for_each("value", [0, -1, 2.5, 1e308])
 def test_a_finite_number_is_one(value: float) -> None:
     assert is_finite_number(value)
 
 
-@pytest.mark.parametrize("value", [True, None, "1", math.nan, math.inf, 10**400, [1]])
+@for_each("value", [True, None, "1", math.nan, math.inf, 10**400, [1]])
 def test_what_is_no_finite_number_is_none(value: object) -> None:
     assert not is_finite_number(value)

@@ -33,6 +33,7 @@ from netwright.core.config import (
     to_mapping,
 )
 from netwright.core.errors import ConfigError, UnknownNameError
+from tests.repetition import for_each
 
 COLOURS: Catalog[str] = Catalog("colour", {"red": "a:b", "green": "a:b"})
 Percent = Annotated[float, Lt(100)]
@@ -152,7 +153,7 @@ def test_keys_are_refused(settings: dict[Any, Any], sentence: str) -> None:
         parse(kind, settings)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("settings", "sentence"),
     [
         ({"sise": 3}, "unknown setting 'model.sise'; did you mean 'size'?"),
@@ -181,7 +182,7 @@ def test_an_unknown_name_is_still_a_lookup_error() -> None:
         parse(Outer, {"colour": "rde"}, "model")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("given_value", "widths"),
     [
         ([8, 4], (8, 4)),

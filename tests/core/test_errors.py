@@ -13,9 +13,10 @@ from netwright.core.errors import (
     ShapeError,
     UnknownNameError,
 )
+from tests.repetition import for_each
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("error", "builtin", "exit_code"),
     [
         (NetwrightError, Exception, 1),

@@ -8,6 +8,7 @@ import pytest
 
 from netwright.core.errors import DataError
 from netwright.core.field_kinds import check_fields
+from tests.repetition import for_each
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,7 +43,7 @@ def test_what_is_declared_passes(changes: dict[str, Any]) -> None:
     check_fields(replace(Outer(), **changes))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("name", "value"),
     [
         ("count", True),

@@ -5,6 +5,7 @@ import pytest
 import torch
 
 from netwright.core.memory_shortage import is_shortage, shortage_sentence
+from tests.repetition import for_each
 
 ADVICE = "; use a smaller --batch-size, a smaller model, or less data"
 ON_CPU = (
@@ -14,7 +15,7 @@ ON_CPU = (
 ON_CUDA = "CUDA out of memory. Tried to allocate 20.00 GiB. GPU 0 has a total capacity of 8.00 GiB"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("error", "told"),
     [
         (RuntimeError(ON_CPU), ": 144.0 MB more did not fit"),

@@ -2,9 +2,8 @@
 
 import unicodedata
 
-import pytest
-
 from netwright.core.visible import visible, visible_line
+from tests.repetition import for_each
 
 STEERING = {
     "escape": ("\x1b[31m", "\\x1b[31m"),
@@ -17,7 +16,7 @@ STEERING = {
 }
 
 
-@pytest.mark.parametrize("case", STEERING)
+@for_each("case", STEERING)
 def test_what_steers_is_seen(case: str) -> None:
     text, shown = STEERING[case]
     assert visible(text) == shown

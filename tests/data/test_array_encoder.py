@@ -15,6 +15,7 @@ from torch import Tensor
 from netwright.core.errors import DataError, ShapeError
 from netwright.data.array_encoder import ArrayEncoder
 from netwright.data.input_profile import measure_features
+from tests.repetition import for_each
 
 NUMBERS = st.floats(-1e6, 1e6, allow_subnormal=False)
 STANDARDISED = ArrayEncoder(
@@ -78,7 +79,7 @@ def test_seconds_survive_beside_a_large_mean() -> None:
     torch.testing.assert_close(fitted.encode(times).flatten(), wanted)
 
 
-@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64, np.int64, np.uint8, np.bool])
+@for_each("dtype", [np.float16, np.float32, np.float64, np.int64, np.uint8, np.bool])
 def test_the_input_is_never_changed(dtype: Any) -> None:
     source = np.ones((3, 2), dtype=dtype)
     before = source.copy()
@@ -125,7 +126,7 @@ def test_targets_follow_their_kind() -> None:
     assert labels.encode_targets([[0, 1]]).tolist() == [[0.0, 1.0]]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("source", "error", "sentence"),
     [
         (np.zeros(4), ShapeError, "inputs must have shape (N, 4), got (4,)"),
@@ -196,7 +197,7 @@ def test_what_training_gives_is_taken_back_from_a_file() -> None:
     replace(STANDARDISED, input_shape=(3, 2)).check_numbers()  # a series has them a feature
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("changes", "sentence"),
     [
         ({"input_shape": (-2,)}, "input_shape of a saved encoder must be positive, got -2"),

@@ -21,6 +21,7 @@ from netwright.data.fingerprint import fingerprint
 from netwright.data.loading.stored import StoredSplit
 from netwright.data.raw_arrays import to_floats
 from netwright.data.source import DataConfig
+from tests.repetition import for_each
 
 ALL = ArraysConfig(val_size=0, test_size=0)
 RAW = ArraysConfig(val_size=0, test_size=0, standardize=False)
@@ -270,7 +271,7 @@ def test_standardised_features_are_better_conditioned_and_learned_faster() -> No
     assert steps[0] >= 10 * steps[1]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("inputs", "targets", "options", "sentence"),
     [
         (

@@ -11,6 +11,7 @@ from netwright.core.config import describe
 from netwright.core.errors import ConfigError, UnknownNameError
 from netwright.data.catalog import PREPROCESSORS, SOURCES
 from netwright.data.dataset import Data, check_data
+from tests.repetition import for_each
 
 FROM_FILES = {
     *("table", "npy", "mnist", "fashion-mnist"),
@@ -48,7 +49,7 @@ def test_every_set_loads_with_its_own_defaults(name: str) -> None:
         assert data.train.targets.shape == (len(data.train), data.spec.output_shape[0])
 
 
-@pytest.mark.parametrize("name", sorted(set(SOURCES) - FROM_FILES))
+@for_each("name", sorted(set(SOURCES) - FROM_FILES))
 def test_the_preprocessor_of_every_set_survives_json(name: str) -> None:
     preprocessor = load_default(name).preprocessor
     kind = PREPROCESSORS.load(preprocessor.kind)

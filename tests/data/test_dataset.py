@@ -12,6 +12,7 @@ from netwright.core.errors import DataError
 from netwright.data.array_encoder import ArrayEncoder
 from netwright.data.dataset import Data, Split, check_data
 from netwright.data.spec import IGNORED, DataSpec
+from tests.repetition import for_each
 
 NAN, INFINITY = float("nan"), float("inf")
 
@@ -113,7 +114,7 @@ def test_tags_of_padding_do_not_count() -> None:
         check_data(replace(data(untagged), spec=spec))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("bad", "sentence"),
     [
         (data(split([0, 1]), split([])), "the val split of toy is empty"),
@@ -198,7 +199,7 @@ def test_masks_may_be_bytes_or_whole_numbers(dtype: torch.dtype) -> None:
     check_data(masks(torch.zeros_like(halves(dtype))), is_part=True)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("targets", "sentence"),
     [
         (

@@ -4,6 +4,7 @@ import pytest
 
 from netwright.core.errors import DataError
 from netwright.data.encoder_checks import check_count, check_positive, check_sizes
+from tests.repetition import for_each
 
 
 def test_what_training_gives_is_taken() -> None:
@@ -12,7 +13,7 @@ def test_what_training_gives_is_taken() -> None:
     check_count(2, mean=(0.0, 1.0), columns=("a", "b"))
 
 
-@pytest.mark.parametrize("number", [0, -1, -0.5, -(10**400)])
+@for_each("number", [0, -1, -0.5, -(10**400)])
 def test_what_is_not_positive_is_refused(number: float) -> None:
     with pytest.raises(
         DataError, match=f"^length of a saved encoder must be positive, got {number}"

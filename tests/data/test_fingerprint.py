@@ -14,6 +14,7 @@ from netwright.data.loading.stored import StoredSplit
 from netwright.data.loading.windows import WindowSplit
 from netwright.data.pixels import ChannelScaling, PixelSplit
 from tests.data.stored_inputs import Noisy, Numbered, split_of
+from tests.repetition import for_each
 from tests.train.toy_runs import assert_same
 
 
@@ -93,7 +94,7 @@ def test_how_often_a_row_is_there_counts() -> None:
     assert fingerprint(often)["rows"] != fingerprint(rarely)["rows"]
 
 
-@pytest.mark.parametrize("kind", [torch.uint8, torch.float16, torch.float32, torch.float64])
+@for_each("kind", [torch.uint8, torch.float16, torch.float32, torch.float64])
 def test_every_width_of_number_will_do(kind: torch.dtype) -> None:
     split = table(inputs=kind)
     assert fingerprint(split) == fingerprint(table(inputs=kind))

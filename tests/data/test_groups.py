@@ -7,6 +7,7 @@ import torch
 
 from netwright.core.errors import ConfigError, DataError, ShapeError
 from netwright.data.groups import deal_groups, read_groups
+from tests.repetition import for_each
 
 
 def test_groups_are_numbered_whatever_they_are_called() -> None:
@@ -26,7 +27,7 @@ def test_refuses_what_is_no_group_for_each_row() -> None:
         read_groups("patient", 3)
 
 
-@pytest.mark.parametrize("seed", range(5))
+@for_each("seed", range(5))
 def test_every_row_is_in_one_part_and_no_group_in_two(seed: int) -> None:
     groups = torch.randint(0, 30, (400,), generator=torch.Generator().manual_seed(seed))
     wanted = [280.0, 40.0, 80.0]

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from netwright.data.image_layout import in_layout, to_channels_first
+from tests.repetition import for_each
 
 
 @pytest.mark.parametrize("shape", [(2, 28, 28, 1), (2, 8, 9, 3), (2, 5, 5, 4)])
@@ -16,7 +17,7 @@ def test_channels_that_stand_last_are_brought_to_the_front(shape: tuple[int, ...
     assert str(shape) in note
 
 
-@pytest.mark.parametrize(
+@for_each(
     "shape",
     [
         *[(2, 3, 8, 8), (2, 1, 28, 28), (2, 3, 8, 4), (2, 4, 9, 3)],  # channels first

@@ -18,6 +18,7 @@ from netwright.data.input_profile import (
     stretches,
     training_weights,
 )
+from tests.repetition import for_each
 
 
 def features(rows: int = 1000) -> Tensor:
@@ -27,7 +28,7 @@ def features(rows: int = 1000) -> Tensor:
     return torch.from_numpy(columns)
 
 
-@pytest.mark.parametrize("size", [1, 7, 250, 999, 1000])
+@for_each("size", [1, 7, 250, 999, 1000])
 def test_cutting_into_stretches_changes_nothing_but_rounding(size: int) -> None:
     values = features()
     profile = measure_features(torch.split(values, size))

@@ -31,6 +31,7 @@ from netwright.data.mnist import (
     load_images,
 )
 from netwright.data.source import Source
+from tests.repetition import for_each
 
 TRAIN_COUNTS = [5923, 6742, 5958, 6131, 5842, 5421, 5918, 6265, 5851, 5949]
 TEST_COUNTS = [980, 1135, 1032, 1010, 982, 892, 958, 1028, 974, 1009]
@@ -103,7 +104,7 @@ def test_new_images_are_encoded_as_these_were(tiny: ImageSet) -> None:
     assert travelled.encode_targets(["hat"]).tolist() == [2]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("settings", "sentence"),
     [
         ({"val_count": 60_000}, "val_count must be less than 60000, got 60000"),

@@ -8,6 +8,7 @@ from torch import Tensor
 
 from netwright.core.errors import ConfigError
 from netwright.data.preprocessing import Preprocessor, readable
+from tests.repetition import for_each
 
 
 class Doubler(Preprocessor):
@@ -40,16 +41,14 @@ def test_a_full_one_can_be_made() -> None:
     doubler.check_numbers()  # it has none
 
 
-@pytest.mark.parametrize(
-    "missing", ["encode", "encode_targets", "units", "decode", "to_json", "from_json"]
-)
+@for_each("missing", ["encode", "encode_targets", "units", "decode", "to_json", "from_json"])
 def test_one_that_lacks_a_promise_cannot_be_made(missing: str) -> None:
     lacking = type("Lacking", (Doubler,), {missing: getattr(Preprocessor, missing)})
     with pytest.raises(TypeError, match=missing):
         lacking()
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("value", "scale", "text"),
     [
         (0.0999744, 450.0, "0.1"),

@@ -15,11 +15,12 @@ from netwright.data.raw_arrays import (
     to_float32,
     to_floats,
 )
+from tests.repetition import for_each
 
 ROWS = [[1.0, 2.0], [3.0, 4.0]]
 
 
-@pytest.mark.parametrize(
+@for_each(
     "source",
     [
         ROWS,
@@ -56,7 +57,7 @@ def test_what_is_no_frame_brings_no_names() -> None:
     assert column_names([[1, 2]]) == ()
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("source", "wide"),
     [
         (np.zeros(2, np.uint8), False),
@@ -76,7 +77,7 @@ def test_the_copy_shares_no_memory() -> None:
     assert source.tolist() == [0, 0, 0]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("source", "sentence"),
     [
         (np.array([1j]), "x must be real numbers, got dtype complex128"),

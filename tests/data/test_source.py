@@ -8,6 +8,7 @@ import pytest
 from netwright.core.config import describe, parse
 from netwright.core.errors import ConfigError
 from netwright.data.source import DataConfig
+from tests.repetition import for_each
 
 
 def test_a_tenth_to_choose_by_and_a_fifth_to_report_on() -> None:
@@ -19,7 +20,7 @@ def test_every_setting_explains_itself() -> None:
     assert all(field.doc for field in describe(DataConfig))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("settings", "sentence"),
     [
         ({"val_size": 1.0}, "data.val_size must be less than 1.0, got 1.0"),

@@ -8,11 +8,10 @@ import pytest
 from hypothesis import given
 
 from netwright.data.spec import DataSpec
+from tests.repetition import for_each
 
 
-@pytest.mark.parametrize(
-    ("shape", "count"), [((4,), 4), ((1, 28, 28), 784), ((3, 2, 5), 30), ((), 1)]
-)
+@for_each(("shape", "count"), [((4,), 4), ((1, 28, 28), 784), ((3, 2, 5), 30), ((), 1)])
 def test_features_are_counted_over_all_axes(shape: tuple[int, ...], count: int) -> None:
     assert DataSpec(inputs="image", input_shape=shape, target="none").num_features == count
 

@@ -10,6 +10,7 @@ from torch import Tensor
 
 from netwright.core.errors import ConfigError, DataError
 from netwright.data.split import hold_out, k_folds
+from tests.repetition import for_each
 
 labels = st.lists(st.integers(0, 5), min_size=12, max_size=80).map(torch.tensor)
 
@@ -56,7 +57,7 @@ def test_another_seed_holds_out_other_rows() -> None:
 
 
 @pytest.mark.covers("train-val-test-split")
-@pytest.mark.parametrize("seed", range(10))
+@for_each("seed", range(10))
 def test_stratified_parts_keep_the_ratios_of_the_classes(seed: int) -> None:
     # 10 classes of 100 rows each and one of 200; a tenth and a fifth of each, to within two rows.
     classes = torch.arange(1200) % 12 % 11
@@ -68,7 +69,7 @@ def test_stratified_parts_keep_the_ratios_of_the_classes(seed: int) -> None:
         assert float((classes[rows].bincount() - share * total).abs().max()) <= 2
 
 
-@pytest.mark.parametrize("seed", range(20))
+@for_each("seed", range(20))
 def test_a_class_of_three_rows_is_not_held_out_whole(seed: int) -> None:
     classes = torch.tensor([0] * 60 + [1] * 3)
     train, _, _ = hold_out(63, val_size=0.1, test_size=0.2, seed=seed, classes=classes)

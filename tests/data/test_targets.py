@@ -18,11 +18,12 @@ from netwright.data.targets import (
     names_of_classes,
     read_targets,
 )
+from tests.repetition import for_each
 
 MANY = list(range(30))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("source", "kind", "note"),
     [
         ([3, 1, 3], "class", "the targets are whole numbers: treated as 2 classes"),
@@ -60,7 +61,7 @@ def test_the_kind_is_told_and_said(source: Any, kind: str, note: str) -> None:
     assert infer_kind(read_targets(source)) == (kind, note)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("source", "names"),
     [
         ([10, 9, 10, -1], ("-1", "9", "10")),  # by size, not by alphabet
@@ -94,12 +95,12 @@ def test_the_order_of_the_names_is_the_order_of_the_indices() -> None:
     assert encode_classes(["no", "yes", "no"], ("yes", "no")).tolist() == [1, 0, 1]
 
 
-@pytest.mark.parametrize("labels", [[1, 0], [1.0, 0.0], ["1", "0"], [[1], [0]]])
+@for_each("labels", [[1, 0], [1.0, 0.0], ["1", "0"], [[1], [0]]])
 def test_a_number_and_its_text_are_the_same_class(labels: Any) -> None:
     assert encode_classes(labels, ("0", "1")).tolist() == [1, 0]
 
 
-@pytest.mark.parametrize("source", [[2, 3], [2.0, 3.0], [[2], [3]], torch.tensor([2, 3])])
+@for_each("source", [[2, 3], [2.0, 3.0], [[2], [3]], torch.tensor([2, 3])])
 def test_reals_become_a_column(source: Any) -> None:
     values = encode_reals(source, 1)
     assert values.tolist() == [[2.0], [3.0]]
@@ -112,7 +113,7 @@ def test_labels_become_zeros_and_ones() -> None:
     assert values.dtype is torch.float32
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("source", "sentence"),
     [
         (np.array([1j]), "targets must be numbers or text, got dtype complex128"),
@@ -149,7 +150,7 @@ def test_refuses_columns_whose_kind_cannot_be_told(source: Any, what: str) -> No
         infer_kind(read_targets(source))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("labels", "names", "sentence"),
     [
         (
@@ -173,7 +174,7 @@ def test_refuses_labels_by_name(labels: Any, names: tuple[str, ...], sentence: s
         encode_classes(labels, names)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("source", "sentence"),
     [
         ([[0, 1], [2, 0]], "targets must be 0 or 1, got 2 at [1, 0]"),

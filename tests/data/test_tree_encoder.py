@@ -11,6 +11,7 @@ import torch
 from netwright.core.errors import DataError, NetwrightError
 from netwright.core.field_kinds import check_fields
 from netwright.data.tree_encoder import TreeEncoder, form_of
+from tests.repetition import for_each
 
 TARGET: dict[str, Any] = {"target": "class", "num_outputs": 2, "class_names": ("no", "yes")}
 TWO = TreeEncoder(
@@ -38,7 +39,7 @@ def test_arrays_and_tensors_become_tensors_of_the_known_form() -> None:
     assert torch.equal(ONE.encode([[1, 2]]), torch.tensor([[1.0, 2.0]]))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("encoder", "given", "told"),
     [
         (TWO, [1, 2], "must be a dict with image, age, got list"),
@@ -76,7 +77,7 @@ def test_it_travels_as_plain_values() -> None:
         again.check_numbers()
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("encoder", "changes", "sentence"),
     [
         (ONE, {"dtypes": ("save",)}, "there is no dtype 'save'"),

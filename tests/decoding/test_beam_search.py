@@ -14,6 +14,7 @@ from netwright.decoding.beam_search import Beams, beam_search
 from netwright.decoding.generate import generate
 from netwright.decoding.sampling import DecodingConfig
 from netwright.models.sequence.lstm import LSTM, LSTMConfig
+from tests.repetition import for_each
 
 KINDS, STOP, LONGEST = 3, 0, 4
 SPEC = DataSpec(
@@ -71,7 +72,7 @@ def test_as_many_beams_as_sequences_find_them_all_in_their_order(penalty: float)
             assert set(found.tokens[row, place, length:].tolist()) <= {STOP}
 
 
-@pytest.mark.parametrize("seed", range(5))
+@for_each("seed", range(5))
 def test_one_beam_is_greedy_and_more_find_no_worse_on_these(seed: int) -> None:
     model, prompt = lstm(seed), torch.tensor([[1]])
     config = DecodingConfig(temperature=0.0, max_tokens=LONGEST, stop=STOP)

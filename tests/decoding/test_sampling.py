@@ -11,6 +11,7 @@ from torch import Tensor
 from netwright.core.errors import ConfigError
 from netwright.core.seeding import generator
 from netwright.decoding.sampling import DecodingConfig, choose, top_k, top_p
+from tests.repetition import for_each
 
 PROPERTY = settings(derandomize=True, deadline=None, max_examples=50)
 SEEDS = st.integers(0, 2**32)
@@ -89,7 +90,7 @@ def test_the_same_seed_draws_the_same_and_half_formats_will_do() -> None:
     assert not torch.equal(first, other)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("given_", "sentence"),
     [
         ({"temperature": -0.1}, "temperature must be at least 0.0, got -0.1"),
@@ -105,7 +106,7 @@ def test_settings_without_a_meaning_are_refused(given_: dict[str, float], senten
     assert str(refusal.value) == sentence
 
 
-@pytest.mark.parametrize("temperature", [5e-324, 1e-310, 1e-250, 1e-100])
+@for_each("temperature", [5e-324, 1e-310, 1e-250, 1e-100])
 def test_the_smallest_temperatures_draw_the_likeliest(temperature: float) -> None:
     logits = torch.tensor([[-3e38, 1.0, 0.5], [2.0, -torch.inf, 3e38]])
     drawn = choose(logits, DecodingConfig(temperature=temperature), generator(0))

@@ -18,7 +18,7 @@ import netwright as nw
 from netwright.core.errors import NetwrightError
 from netwright.data.loading.loader import Batch
 from netwright.data.spec import DataSpec
-from tests.repetition import slow_but
+from tests.repetition import for_each, slow_but
 
 ROWS = 40
 X = np.random.default_rng(0).normal(size=(ROWS, 3)).astype(np.float32)
@@ -208,7 +208,7 @@ def squared(module: Unmeasured, batch: Batch) -> Tensor:
     return module(batch.inputs).square().mean()  # type: ignore[no-any-return]
 
 
-@pytest.mark.parametrize("name", REFUSED)
+@for_each("name", REFUSED)
 def test_what_it_does_not_take_is_said(name: str) -> None:
     call, sentence = REFUSED[name]
     with pytest.raises(NetwrightError, match=sentence):

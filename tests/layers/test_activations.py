@@ -13,6 +13,7 @@ from torch import Tensor, nn
 from netwright.core.errors import UnknownNameError
 from netwright.layers.activations import ACTIVATIONS, build_activation
 from netwright.testing.layer_contract import LAYER_CHECKS, Build
+from tests.repetition import for_each
 
 GRID = torch.linspace(-8, 8, 401, dtype=torch.float64)
 
@@ -32,13 +33,13 @@ def close(actual: Tensor, expected: Tensor, tolerance: float = 1e-12) -> None:
     torch.testing.assert_close(actual, expected, rtol=0, atol=tolerance)
 
 
-@pytest.mark.parametrize("name", ACTIVATIONS)
-@pytest.mark.parametrize("check", LAYER_CHECKS, ids=lambda check: check.__name__)
+@for_each("name", ACTIVATIONS)
+@for_each("check", LAYER_CHECKS, ids=lambda check: check.__name__)
 def test_keeps_the_layer_contract(name: str, check: Callable[[Build], None]) -> None:
     check(lambda: (build_activation(name), torch.randn(3, 4)))
 
 
-@pytest.mark.parametrize("name", ACTIVATIONS)
+@for_each("name", ACTIVATIONS)
 def test_works_on_each_number_by_itself_and_keeps_the_shape(name: str) -> None:
     x = torch.randn(2, 3, 4, generator=torch.Generator().manual_seed(0))
     out = build_activation(name)(x)
@@ -155,7 +156,7 @@ def test_squared_error_of_a_sigmoid_stops_learning_where_cross_entropy_does_not(
     assert torch.autograd.grad(squares, logit)[0].item() < 1e-8
 
 
-@pytest.mark.parametrize("name", ACTIVATIONS)
+@for_each("name", ACTIVATIONS)
 def test_its_card_explains_it_in_symbols_of_its_formula(name: str) -> None:
     card = ACTIVATIONS.load(name).card
     assert card.sentence[0].isupper()

@@ -1,11 +1,11 @@
 """The kind of an initializer: what it fills, and how it counts the inputs of an output."""
 
-import pytest
 import torch
 from torch import nn
 
 from netwright.core.card import Card
 from netwright.layers.initializer import Initializer, fan_in
+from tests.repetition import for_each
 
 
 def test_it_fills_a_weight_in_place() -> None:
@@ -15,7 +15,7 @@ def test_it_fills_a_weight_in_place() -> None:
     assert bool((weight == 1).all())
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("layer", "inputs"),
     [
         (nn.Linear(7, 2), 7),

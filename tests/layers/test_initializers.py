@@ -16,6 +16,7 @@ from netwright.core.seeding import seeded
 from netwright.data.spec import DataSpec
 from netwright.layers.initializers import INITIALIZERS, initialize
 from netwright.models.mlp import MLP, MLPConfig
+from tests.repetition import for_each
 
 IN, OUT = 300, 200  # 60,000 weights: their variance is known to about 0.6 %
 
@@ -49,7 +50,7 @@ def normals(rows: int, columns: int, scale: float = 1.0) -> Tensor:
     return scale * torch.randn(rows, columns, generator=torch.Generator().manual_seed(1))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("name", "variance", "bound"),
     [
         # Uniform in [-a, a] has variance a^2 / 3.
@@ -76,9 +77,7 @@ def test_variance_and_bound_follow_the_formula(
         assert 0.999 * bound < weight.abs().max().item() <= bound
 
 
-@pytest.mark.parametrize(
-    "name", [name for name in INITIALIZERS if name not in {"torch", "near-identity"}]
-)
+@for_each("name", [name for name in INITIALIZERS if name not in {"torch", "near-identity"}])
 def test_bias_starts_at_zero(name: str) -> None:
     assert not started(name).bias.any()
 
@@ -121,8 +120,8 @@ def test_every_linear_layer_and_convolution_is_reached_and_no_other() -> None:
     assert norm.weight.tolist() == [1.0, 1.0, 1.0]
 
 
-@pytest.mark.parametrize("name", INITIALIZERS)
-@pytest.mark.parametrize("shape", [(7, 5), (6, 3, 4), (8, 2, 3, 3), (4, 3, 2, 2, 2)])
+@for_each("name", INITIALIZERS)
+@for_each("shape", [(7, 5), (6, 3, 4), (8, 2, 3, 3), (4, 3, 2, 2, 2)])
 def test_weights_of_every_shape_come_from_the_seed(name: str, shape: tuple[int, ...]) -> None:
     def filled(seed: int) -> Tensor:
         with seeded(seed):
@@ -135,7 +134,7 @@ def test_weights_of_every_shape_come_from_the_seed(name: str, shape: tuple[int, 
     assert torch.equal(filled(1), filled(2)) == is_fixed
 
 
-@pytest.mark.parametrize("n", [2, 8, 100, 400])
+@for_each("n", [2, 8, 100, 400])
 def test_yilmaz_and_poli_draw_around_a_negative_mean(n: int) -> None:
     with seeded(0):
         layer = nn.Linear(n, 100_000 // n)
@@ -146,7 +145,7 @@ def test_yilmaz_and_poli_draw_around_a_negative_mean(n: int) -> None:
     assert weight.std().item() == pytest.approx(deviation, rel=0.02)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("name", "variance"),
     [
         # 6 channels and a window of 5 x 5 make 150 inputs; 40 x 25 places make 1000 outputs.
@@ -345,7 +344,7 @@ def test_layers_added_as_identities_to_frozen_ones_never_raise_the_loss() -> Non
         reached = losses[-1]
 
 
-@pytest.mark.parametrize("name", INITIALIZERS)
+@for_each("name", INITIALIZERS)
 def test_its_card_explains_it_in_symbols_of_its_formula(name: str) -> None:
     card = INITIALIZERS.load(name).card
     assert card.sentence[0].isupper()

@@ -11,6 +11,7 @@ from netwright.core.seeding import seeded
 from netwright.layers.activations import ACTIVATIONS, build_activation
 from netwright.layers.residual import Residual, divide_branches, value_at_zero
 from netwright.testing.layer_contract import LAYER_CHECKS, Build
+from tests.repetition import for_each
 
 
 def layer(name: str, before: int, after: int, seed: int = 0) -> Residual:
@@ -26,9 +27,7 @@ def inputs(rows: int, columns: int) -> Tensor:
     return torch.randn(rows, columns, generator=numbers, dtype=torch.float64)
 
 
-@pytest.mark.parametrize(
-    ("name", "rest"), [("sigmoid", 0.5), ("tanh", 0.0), ("relu", 0.0), ("identity", 0.0)]
-)
+@for_each(("name", "rest"), [("sigmoid", 0.5), ("tanh", 0.0), ("relu", 0.0), ("identity", 0.0)])
 def test_rest_is_the_activation_at_zero(name: str, rest: float) -> None:
     assert value_at_zero(build_activation(name)) == rest
 
@@ -60,7 +59,7 @@ def test_is_the_identity_at_zero_weights_and_its_jacobian_is_known(name: str) ->
     assert torch.equal(residual(x), x)
 
 
-@pytest.mark.parametrize("name", ACTIVATIONS)
+@for_each("name", ACTIVATIONS)
 def test_every_activation_is_at_rest_at_zero_weights(name: str) -> None:
     for number in (torch.float32, torch.float64):
         residual, x = layer(name, 3, 3).to(number), inputs(4, 3).to(number)
@@ -98,8 +97,8 @@ def test_equal_widths_have_nothing_to_learn_in_the_skip() -> None:
     assert not list(layer("relu", 3, 3).skip.parameters())
 
 
-@pytest.mark.parametrize("check", LAYER_CHECKS, ids=lambda check: check.__name__)
-@pytest.mark.parametrize(("name", "after"), [("sigmoid", 3), ("tanh", 2)])
+@for_each("check", LAYER_CHECKS, ids=lambda check: check.__name__)
+@for_each(("name", "after"), [("sigmoid", 3), ("tanh", 2)])
 def test_keeps_the_layer_contract(name: str, after: int, check: Callable[[Build], None]) -> None:
     check(lambda: (layer(name, 3, after).float(), torch.randn(4, 3)))
 

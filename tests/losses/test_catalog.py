@@ -10,6 +10,7 @@ from netwright.core.errors import UnknownNameError
 from netwright.core.seeding import generator
 from netwright.losses.catalog import LOSSES
 from netwright.losses.loss import TargetKind
+from tests.repetition import for_each
 
 KINDS: tuple[TargetKind, ...] = get_args(TargetKind)
 EACH = [(name, kind) for name in LOSSES for kind in KINDS if kind in LOSSES.load(name).of]
@@ -32,7 +33,7 @@ def examples(kind: TargetKind, rows: int = 7) -> tuple[Tensor, Tensor]:
     return outputs, torch.randn(rows, 4, generator=rng, dtype=torch.float64)
 
 
-@pytest.mark.parametrize(("name", "kind"), EACH)
+@for_each(("name", "kind"), EACH)
 def test_one_loss_an_example_their_mean_and_their_sum(name: str, kind: TargetKind) -> None:
     loss = LOSSES.load(name).function(name, kind)
     outputs, targets = examples(kind)
@@ -45,7 +46,7 @@ def test_one_loss_an_example_their_mean_and_their_sum(name: str, kind: TargetKin
     torch.testing.assert_close(each, alone, rtol=0, atol=1e-15)
 
 
-@pytest.mark.parametrize(("name", "kind"), EACH)
+@for_each(("name", "kind"), EACH)
 def test_the_gradient_is_that_of_the_formula(name: str, kind: TargetKind) -> None:
     loss = LOSSES.load(name).function(name, kind)
     outputs, targets = examples(kind)
@@ -57,7 +58,7 @@ def test_the_gradient_is_that_of_the_formula(name: str, kind: TargetKind) -> Non
 OF_CLASSES = [(name, kind) for name, kind in EACH if kind != "real"]
 
 
-@pytest.mark.parametrize(("name", "kind"), OF_CLASSES)
+@for_each(("name", "kind"), OF_CLASSES)
 def test_equal_class_weights_change_nothing_and_others_do(name: str, kind: TargetKind) -> None:
     loss: Any = LOSSES.load(name).function(name, kind)
     outputs, targets = examples(kind)
@@ -68,7 +69,7 @@ def test_equal_class_weights_change_nothing_and_others_do(name: str, kind: Targe
         assert not torch.allclose(loss(outputs, targets, reduction, class_weights=odd), plain)
 
 
-@pytest.mark.parametrize(("name", "kind"), OF_CLASSES)
+@for_each(("name", "kind"), OF_CLASSES)
 def test_what_is_ignored_has_no_part_in_the_loss(name: str, kind: TargetKind) -> None:
     loss: Any = LOSSES.load(name).function(name, kind)
     outputs, targets = examples(kind)
@@ -86,7 +87,7 @@ def test_what_is_ignored_has_no_part_in_the_loss(name: str, kind: TargetKind) ->
     assert places[unseen].abs().max() == 0 < places[~unseen].abs().max()
 
 
-@pytest.mark.parametrize("name", LOSSES)
+@for_each("name", LOSSES)
 def test_every_loss_has_a_card(name: str) -> None:
     card = LOSSES.load(name).card
     assert card.sentence.endswith(".")

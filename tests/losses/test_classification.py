@@ -21,6 +21,7 @@ from netwright.losses.classification import (
     perceptron,
 )
 from netwright.losses.loss import Reduction
+from tests.repetition import for_each
 
 LOGITS = torch.tensor([[2.0, 0.0, 1.5], [0.0, 3.0, 1.0], [1.0, 1.0, 1.0]], dtype=torch.float64)
 CLASSES = torch.tensor([0, 2, 1])
@@ -85,8 +86,8 @@ WEIGHTS = torch.tensor([0.5, 3.0, 2.0], dtype=torch.float64)
 IGNORED = torch.tensor([0, 7, 1])
 
 
-@pytest.mark.parametrize("reduction", ["none", "mean", "sum"])
-@pytest.mark.parametrize("smoothing", [0.0, 0.2])
+@for_each("reduction", ["none", "mean", "sum"])
+@for_each("smoothing", [0.0, 0.2])
 def test_weights_and_the_ignored_target_of_cross_entropy_are_torchs(
     reduction: Reduction, smoothing: float
 ) -> None:

@@ -14,6 +14,7 @@ from netwright.losses.focal import focal, label_focal, pixel_focal, token_focal
 from netwright.losses.segmentation import pixel_cross_entropy
 from netwright.losses.sequence import token_cross_entropy
 from tests.losses.test_catalog import examples
+from tests.repetition import for_each
 
 # The softmax of (log 3, 0) is 3/4 and 1/4.
 LOGITS = torch.tensor([[math.log(3), 0.0], [math.log(3), 0.0]], dtype=torch.float64)
@@ -27,7 +28,7 @@ def test_by_hand() -> None:
     assert focal(LOGITS, CLASSES, gamma=0.5).tolist() == pytest.approx(wanted)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("kind", "ours", "plain"),
     [
         ("class", focal, cross_entropy),

@@ -11,6 +11,7 @@ from netwright.core.checks import check_positive
 from netwright.core.errors import ConfigError
 from netwright.losses.loss import Loss, reduce
 from netwright.losses.regression import huber, squared_error
+from tests.repetition import for_each
 
 CARD = Card(sentence="Nothing.", formula="0", symbols={}, source="none")
 
@@ -45,7 +46,7 @@ def test_an_option_is_handed_to_the_function() -> None:
     assert loss.function("huber", "real", {}) is huber
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("options", "sentence"),
     [
         ({"dleta": 1.0}, "unknown option 'dleta' of the loss 'huber'; did you mean 'delta'?"),

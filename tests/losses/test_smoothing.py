@@ -7,11 +7,12 @@ from netwright.core.errors import ConfigError
 from netwright.core.seeding import generator
 from netwright.losses.classification import cross_entropy
 from netwright.losses.smoothing import as_torch_smoothing
+from tests.repetition import for_each
 
 
-@pytest.mark.parametrize("classes", [2, 3, 10])
-@pytest.mark.parametrize("amount", [0.0, 0.1, 0.4])
-@pytest.mark.parametrize("over", ["all", "others"])
+@for_each("classes", [2, 3, 10])
+@for_each("amount", [0.0, 0.1, 0.4])
+@for_each("over", ["all", "others"])
 def test_the_smoothed_loss_is_that_of_the_soft_targets(
     classes: int, amount: float, over: str
 ) -> None:

@@ -1,10 +1,9 @@
 """Cards: every metric's says what it is, in symbols that its formula has."""
 
-import pytest
-
 from netwright.core.card import Card
 from netwright.metrics import cards
 from netwright.metrics.catalog import METRICS
+from tests.repetition import for_each
 
 ALL = {name: card for name, card in vars(cards).items() if isinstance(card, Card)}
 
@@ -15,7 +14,7 @@ def test_there_is_one_card_a_metric_under_its_name() -> None:
     }
 
 
-@pytest.mark.parametrize("name", ALL)
+@for_each("name", ALL)
 def test_a_card_is_one_full_sentence_with_a_dated_source(name: str) -> None:
     card = ALL[name]
     assert card.sentence[0].isupper()
@@ -24,7 +23,7 @@ def test_a_card_is_one_full_sentence_with_a_dated_source(name: str) -> None:
     assert any(f"({year})" in card.source for year in range(1900, 2030))
 
 
-@pytest.mark.parametrize("name", ALL)
+@for_each("name", ALL)
 def test_a_formula_is_balanced_and_free_of_dollars(name: str) -> None:
     formula = ALL[name].formula
     assert "$" not in formula
@@ -32,7 +31,7 @@ def test_a_formula_is_balanced_and_free_of_dollars(name: str) -> None:
         assert formula.count(opening) == formula.count(closing)
 
 
-@pytest.mark.parametrize("name", ALL)
+@for_each("name", ALL)
 def test_every_symbol_stands_in_the_formula(name: str) -> None:
     for symbol in ALL[name].symbols:
         assert symbol in ALL[name].formula

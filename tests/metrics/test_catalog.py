@@ -11,6 +11,7 @@ from torch import Tensor
 from netwright.core.errors import DataError, UnknownNameError
 from netwright.metrics.catalog import METRICS, Kind, find_metric, measure_all, metrics_for
 from netwright.metrics.probability import top_k_accuracy
+from tests.repetition import for_each
 
 KINDS: tuple[Kind, ...] = ("class", "labels", "real", "mask", "tokens", "tags")
 ROWS = [(metric.name, kind) for metric in METRICS.values() for kind in metric.targets]
@@ -104,7 +105,7 @@ def test_the_table_cannot_be_written_to() -> None:
         METRICS["mine"] = METRICS["f1"]  # type: ignore[index]
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@for_each("kind", KINDS)
 def test_all_metrics_in_one_call_are_each_by_itself(kind: Kind) -> None:
     predictions, targets = samples(kind)
     weights = torch.rand(len(targets), generator=torch.Generator().manual_seed(0)) + 0.5
@@ -152,7 +153,7 @@ def test_what_has_no_value_is_left_out() -> None:
     assert "r2" not in measure_all("real", torch.ones(1, 1), torch.ones(1, 1))
 
 
-@pytest.mark.parametrize(("name", "kind"), ROWS)
+@for_each(("name", "kind"), ROWS)
 def test_a_perfect_prediction_has_the_best_value(name: str, kind: Kind) -> None:
     is_share = METRICS[name].better == "higher"
     best = 1.0 if is_share else METRICS[name].least
@@ -162,7 +163,7 @@ def test_a_perfect_prediction_has_the_best_value(name: str, kind: Kind) -> None:
     assert others < value if is_share else others > value
 
 
-@pytest.mark.parametrize(("name", "kind"), ROWS)
+@for_each(("name", "kind"), ROWS)
 def test_a_weight_is_how_many_times_a_sample_is_there(name: str, kind: Kind) -> None:
     predictions, targets = samples(kind)
     times = torch.arange(len(targets)) % 3  # 0, 1, 2, 0, ...
@@ -178,7 +179,7 @@ def test_a_weight_is_how_many_times_a_sample_is_there(name: str, kind: Kind) -> 
     assert weighted != pytest.approx(measure(name, kind, predictions, targets, None), abs=1e-6)
 
 
-@pytest.mark.parametrize(("name", "kind"), ROWS)
+@for_each(("name", "kind"), ROWS)
 def test_the_order_and_the_scale_of_weights_do_not_matter(name: str, kind: Kind) -> None:
     predictions, targets = samples(kind)
     seed = torch.Generator().manual_seed(1)
@@ -189,7 +190,7 @@ def test_the_order_and_the_scale_of_weights_do_not_matter(name: str, kind: Kind)
     assert shuffled == pytest.approx(value, abs=1e-12)
 
 
-@pytest.mark.parametrize(("name", "kind"), ROWS)
+@for_each(("name", "kind"), ROWS)
 def test_inputs_stay_as_they_were_and_may_need_gradients(name: str, kind: Kind) -> None:
     predictions, targets = samples(kind)
     leaf = predictions.clone().requires_grad_()
@@ -199,7 +200,7 @@ def test_inputs_stay_as_they_were_and_may_need_gradients(name: str, kind: Kind) 
     assert torch.equal(targets, samples(kind)[1])
 
 
-@pytest.mark.parametrize(("name", "kind"), ROWS)
+@for_each(("name", "kind"), ROWS)
 def test_a_model_that_fell_apart_is_refused_and_not_left_out(name: str, kind: Kind) -> None:
     predictions, targets = samples(kind)
     predictions[4, 2].reshape(-1)[0] = float("nan")

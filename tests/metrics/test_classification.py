@@ -23,6 +23,7 @@ from netwright.metrics.classification import (
     precision,
     recall,
 )
+from tests.repetition import for_each
 
 # Rows are targets, columns predictions. Of 10 samples: 5 of class 0, 3 of class 1, 2 of class 2.
 THREE = torch.tensor([[4, 1, 0], [1, 2, 0], [0, 1, 1]])
@@ -66,7 +67,7 @@ def test_weights_are_summed_by_hand() -> None:
     assert confusion.tolist() == [[0.0, 2.5], [0.0, 4.0]]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("formula", "by_hand"),
     [
         (accuracy, 7 / 10),
@@ -169,8 +170,8 @@ def test_a_class_that_is_only_called_counts_zero_but_not_in_balanced_accuracy() 
     assert precision(confusion) == pytest.approx((1 + 1 + 0) / 3)
 
 
-@pytest.mark.parametrize("formula", FORMULAS, ids=lambda formula: formula.__name__)
-@pytest.mark.parametrize("num_classes", [2, 3])
+@for_each("formula", FORMULAS, ids=lambda formula: formula.__name__)
+@for_each("num_classes", [2, 3])
 def test_a_matrix_of_nothing_has_no_value(
     formula: Callable[[Tensor], float], num_classes: int
 ) -> None:
@@ -185,7 +186,7 @@ def test_all_wrong_is_zero_and_not_a_division_by_zero() -> None:
 ONE = torch.tensor([0, 1])
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("call", "error", "sentence"),
     [
         (

@@ -21,6 +21,7 @@ from netwright.metrics.labels import (
     label_log_loss,
     subset_accuracy,
 )
+from tests.repetition import for_each
 
 Case = tuple[Tensor, Tensor, Tensor | None]
 PROBABILITIES = torch.tensor([[0.75, 0.25], [0.75, 0.75], [0.25, 0.5]])  # yes no, yes yes, no no
@@ -116,10 +117,8 @@ def test_losses_are_means_of_those_of_scikit_learn_for_each_label(case: Case) ->
     assert label_brier(*case) == pytest.approx(sum(briers) / len(columns))
 
 
-@pytest.mark.parametrize(
-    "measure", [label_accuracy, subset_accuracy, label_f1, label_log_loss, label_brier]
-)
-@pytest.mark.parametrize(
+@for_each("measure", [label_accuracy, subset_accuracy, label_f1, label_log_loss, label_brier])
+@for_each(
     ("probabilities", "targets", "error", "sentence"),
     [
         (

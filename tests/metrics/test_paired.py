@@ -15,6 +15,7 @@ from netwright.metrics.paired import (
     paired_gap,
     pairs_needed,
 )
+from tests.repetition import for_each
 
 
 def draw(seed: int, n: int, *, shift: float = 0.0) -> tuple[list[float], list[float]]:
@@ -33,8 +34,8 @@ def test_a_case_by_hand() -> None:
     assert half_width(1.0, 3) == pytest.approx(reach, rel=1e-6)
 
 
-@pytest.mark.parametrize("n", [2, 3, 5, 12, 100])
-@pytest.mark.parametrize("comparisons", [1, 4])
+@for_each("n", [2, 3, 5, 12, 100])
+@for_each("comparisons", [1, 4])
 def test_interval_and_p_value_are_scipys(n: int, comparisons: int) -> None:
     reference, challenger = draw(n, n, shift=0.2)
     gap = paired_gap(reference, challenger, comparisons=comparisons)
@@ -44,7 +45,7 @@ def test_interval_and_p_value_are_scipys(n: int, comparisons: int) -> None:
     assert gap.p_value == pytest.approx(min(1.0, theirs.pvalue * comparisons), rel=1e-9)
 
 
-@pytest.mark.parametrize("seed", range(20))
+@for_each("seed", range(20))
 def test_p_value_is_small_exactly_where_the_interval_leaves_out_0(seed: int) -> None:
     gap = paired_gap(*draw(seed, 5, shift=0.35), comparisons=2)
     assert gap.interval is not None
@@ -101,8 +102,8 @@ def test_several_intervals_together_are_wrong_one_time_in_twenty_at_most() -> No
     assert 0.02 < alarms / 1500 < 0.055
 
 
-@pytest.mark.parametrize("comparisons", [1, 3])
-@pytest.mark.parametrize("ratio", [0.03, 0.3, 1.0, 2.0, 10.0, 400.0])
+@for_each("comparisons", [1, 3])
+@for_each("ratio", [0.03, 0.3, 1.0, 2.0, 10.0, 400.0])
 def test_pairs_needed_are_the_fewest_whose_power_is_four_in_five(
     ratio: float, comparisons: int
 ) -> None:
@@ -119,8 +120,8 @@ def test_pairs_needed_are_the_fewest_whose_power_is_four_in_five(
             assert count == 2 or power(count - 1) < POWER
 
 
-@pytest.mark.parametrize("ratio", [0.4, 1.0, 2.5])
-@pytest.mark.parametrize("comparisons", [1, 3])
+@for_each("ratio", [0.4, 1.0, 2.5])
+@for_each("comparisons", [1, 3])
 def test_of_comparisons_with_the_pairs_needed_four_in_five_are_found_real(
     ratio: float, comparisons: int
 ) -> None:
@@ -138,7 +139,7 @@ def test_of_comparisons_with_the_pairs_needed_four_in_five_are_found_real(
     assert rate(count) - rate(count - 1) > 0
 
 
-@pytest.mark.parametrize("seed", range(20))
+@for_each("seed", range(20))
 def test_a_gap_within_noise_needs_more_pairs_than_it_has(seed: int) -> None:
     for n in (3, 5):
         gap = paired_gap(*draw(seed, n, shift=0.05))

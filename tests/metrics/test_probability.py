@@ -13,6 +13,7 @@ from torch import Tensor
 
 from netwright.core.errors import ConfigError, DataError, NetwrightError, ShapeError
 from netwright.metrics.probability import brier, log_loss, smallest_probability, top_k_accuracy
+from tests.repetition import for_each
 
 Case = tuple[Tensor, Tensor, Tensor | None]
 
@@ -142,7 +143,7 @@ def test_a_model_in_training_can_be_measured() -> None:
 TARGETS = torch.tensor([0, 1])
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("call", "error", "sentence"),
     [
         (

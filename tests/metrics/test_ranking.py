@@ -15,6 +15,7 @@ from torch.nn import functional as F
 from netwright.core.errors import DataError, NetwrightError, ShapeError
 from netwright.metrics import ranking
 from netwright.metrics.ranking import average_precision, roc_auc
+from tests.repetition import for_each
 
 Case = tuple[Tensor, Tensor, Tensor | None]
 PROPERTY = settings(derandomize=True, deadline=None, max_examples=40)
@@ -196,8 +197,8 @@ def test_counts_beyond_float32_stay_exact() -> None:
     assert roc_auc(torch.stack((-scores, scores), dim=1), targets) == 4096 / 4097
 
 
-@pytest.mark.parametrize("area", [roc_auc, average_precision])
-@pytest.mark.parametrize(
+@for_each("area", [roc_auc, average_precision])
+@for_each(
     ("scores", "targets", "error", "sentence"),
     [
         (

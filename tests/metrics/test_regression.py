@@ -14,6 +14,7 @@ from torch import Tensor
 
 from netwright.core.errors import DataError, NetwrightError, ShapeError
 from netwright.metrics.regression import mae, mse, r2, rmse
+from tests.repetition import for_each
 
 Case = tuple[Tensor, Tensor, Tensor | None]
 MEASURES = (mse, rmse, mae, r2)
@@ -131,8 +132,8 @@ def test_a_model_in_training_can_be_measured() -> None:
     assert [measure(predicted, targets) for measure in (mse, mae)] == pytest.approx([2 / 3, 2 / 3])
 
 
-@pytest.mark.parametrize("measure", MEASURES, ids=lambda measure: measure.__name__)
-@pytest.mark.parametrize(
+@for_each("measure", MEASURES, ids=lambda measure: measure.__name__)
+@for_each(
     ("predicted", "targets", "error", "sentence"),
     [
         (

@@ -20,6 +20,7 @@ from netwright.metrics.samples import (
     exact_dtype,
     weighted_mean,
 )
+from tests.repetition import for_each
 
 
 def test_sums_are_float64_wherever_the_device_has_it() -> None:
@@ -74,7 +75,7 @@ SCORES, CLASSES = torch.tensor([[0.5, 0.5], [0.5, 0.5]]), torch.tensor([0, 1])
 IMAGES = torch.zeros(1, 2, 4, 3)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("check", "error", "sentence"),
     [
         (

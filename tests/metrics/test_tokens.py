@@ -21,6 +21,7 @@ from netwright.metrics.tokens import (
     sequence_accuracy,
     token_sums,
 )
+from tests.repetition import for_each
 
 HALVES = torch.tensor([0.5, 0.25, 0.25])  # of three tokens
 
@@ -100,7 +101,7 @@ def test_what_cannot_be_measured_is_refused() -> None:
         sequence_accuracy(nothing, nothing)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("changed", "sentence"),
     [
         ({"scores": torch.zeros(2, 3)}, "scores must have shape (N, T, V), got (2, 3)"),

@@ -17,6 +17,7 @@ from netwright.models.model import check_fits
 from netwright.testing.learner_contract import LEARNER_CHECKS
 from netwright.testing.model_contract import MODEL_CHECKS
 from netwright.testing.sequence_contract import SEQUENCE_CHECKS
+from tests.repetition import for_each
 
 INPUTS: dict[InputKind, tuple[int, ...]] = {
     "features": (5,),
@@ -144,7 +145,7 @@ def test_keeps_the_model_contract(name: str, spec: DataSpec) -> None:
         check(lambda: kind.build(parse(kind.settings, SMALLER.get(name, {})), spec))
 
 
-@pytest.mark.parametrize("config", MLPS, ids=range(len(MLPS)))
+@for_each("config", MLPS, ids=range(len(MLPS)))
 def test_every_option_of_the_mlp_keeps_the_model_contract(config: MLPConfig) -> None:
     spec = DataSpec(inputs="image", input_shape=(1, 2, 3), target="class", num_outputs=3)
     for check in MODEL_CHECKS:

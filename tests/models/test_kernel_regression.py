@@ -15,6 +15,7 @@ from netwright.data.dataset import Split
 from netwright.data.spec import DataSpec, TargetKind
 from netwright.layers.attention.kernels import KERNELS, kernel_pooling
 from netwright.models.kernel_regression import KernelRegression, KernelRegressionConfig, _spread
+from tests.repetition import for_each
 
 ROW = torch.tensor([0])
 
@@ -37,7 +38,7 @@ def wave(rows: int) -> Split:
     return Split(inputs=x, targets=2 * x.sin() + x + noise)
 
 
-@pytest.mark.parametrize("kernel", KERNELS)
+@for_each("kernel", KERNELS)
 def test_reals_are_pooled_from_the_stored_examples(kernel: str) -> None:
     data = wave(30)
     model, _ = learned(data, spec(1), kernel=kernel, width=(0.4,))
@@ -66,7 +67,7 @@ def test_leave_one_out_by_hand() -> None:
     assert error == pytest.approx((9 + 0 + 9) / 3 / 6)
 
 
-@pytest.mark.parametrize("kernel", KERNELS)
+@for_each("kernel", KERNELS)
 def test_the_width_that_is_chosen_is_better_than_one_much_narrower_or_wider(kernel: str) -> None:
     data, test = wave(200), wave(1000).take(torch.arange(200, 1000))
 
@@ -93,7 +94,7 @@ def test_each_input_has_a_width_of_its_own_spread() -> None:
     assert model(torch.ones(1, 2)).tolist() == [[pytest.approx(2.0)]]
 
 
-@pytest.mark.parametrize("kernel", KERNELS)
+@for_each("kernel", KERNELS)
 def test_real_tables_are_learned_without_tuning(kernel: str) -> None:
     x, y = datasets.load_digits(return_X_y=True)
     x, y = torch.tensor(x[:900], dtype=torch.float32) / 16, torch.tensor(y[:900])

@@ -1,18 +1,17 @@
 """The code of a model: the functions of its layers that the formula of its card is about."""
 
-import pytest
-
 from netwright.layers.recurrence.linear_recurrence import LinearRecurrence
 from netwright.layers.recurrence.minimal_recurrence import MinimalGRU
 from netwright.layers.recurrence.recurrent_cells import lstm_step
 from netwright.layers.recurrence.scan import scan_by_steps
 from netwright.models.catalog import MODELS
 from netwright.models.mlp import MLP
+from tests.repetition import for_each
 
 SEQUENCES = [name for name in MODELS if MODELS.load(name).inputs & {"tokens", "pairs"}]
 
 
-@pytest.mark.parametrize("name", SEQUENCES)
+@for_each("name", SEQUENCES)
 def test_every_model_that_reads_tokens_shows_what_its_layers_compute(name: str) -> None:
     assert MODELS.load(name).code
 

@@ -18,6 +18,7 @@ from netwright.layers.residual import Residual
 from netwright.models.mlp import MLP, MLPConfig, count_parameters
 from netwright.optimizers.catalog import OPTIMIZERS
 from netwright.optimizers.optimizer import build_optimizer
+from tests.repetition import for_each
 
 
 def mlp(config: MLPConfig, inputs: int, outputs: int, seed: int = 0) -> MLP:
@@ -96,8 +97,8 @@ def test_counts_of_the_book() -> None:
         assert count_parameters([inputs, units, 1]) - 1 == (inputs + 2) * units
 
 
-@pytest.mark.parametrize("hidden", [(), (3,), (5, 2), (4, 4, 4)])
-@pytest.mark.parametrize(("inputs", "outputs"), [(1, 2), (6, 3)])
+@for_each("hidden", [(), (3,), (5, 2), (4, 4, 4)])
+@for_each(("inputs", "outputs"), [(1, 2), (6, 3)])
 def test_count_is_that_of_the_model(hidden: tuple[int, ...], inputs: int, outputs: int) -> None:
     model = mlp(MLPConfig(hidden=hidden), inputs, outputs)
     assert size_of(model) == count_parameters([inputs, *hidden, outputs])
@@ -148,7 +149,7 @@ def test_images_are_read_row_by_row() -> None:
     assert torch.equal(model(images), model(images.reshape(3, 30)))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("ours", "theirs"),
     [("relu", "relu"), ("tanh", "tanh"), ("sigmoid", "logistic"), ("identity", "identity")],
 )
@@ -215,7 +216,7 @@ def test_initializer_reaches_every_map() -> None:
     assert not any(part.weight.any() or part.bias.any() for part in affine_maps(model))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("settings", "sentence"),
     [
         ({"hidden": (8, 0)}, r"hidden\[1\] must be greater than 0, got 0"),

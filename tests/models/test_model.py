@@ -9,6 +9,7 @@ from netwright.core.config import Config
 from netwright.core.errors import ConfigError
 from netwright.data.spec import DataSpec, InputKind, TargetKind
 from netwright.models.model import Model, check_fits
+from tests.repetition import for_each
 
 
 class Half(Model):
@@ -41,13 +42,13 @@ def test_a_model_keeps_its_config_and_spec() -> None:
     assert model.spec is data
 
 
-@pytest.mark.parametrize("inputs", ["features", "image"])
-@pytest.mark.parametrize("target", ["real", "class"])
+@for_each("inputs", ["features", "image"])
+@for_each("target", ["real", "class"])
 def test_data_that_fits_passes(inputs: InputKind, target: TargetKind) -> None:
     check_fits(Whole, "whole", spec(inputs, target))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("inputs", "target", "sentence"),
     [
         ("tokens", "class", "whole needs images or a table of features, got text (tokens)"),

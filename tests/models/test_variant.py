@@ -18,6 +18,7 @@ from netwright.models.variant import find_variant, make_variant
 from netwright.models.vision.cifar_resnet import CifarResNet
 from netwright.models.vision.resnet import ResNet
 from netwright.models.vision.vgg import VGG
+from tests.repetition import for_each
 
 FAMILIES: dict[type[Model], Any] = {
     VGG: VGGS,
@@ -72,7 +73,7 @@ def test_classes_and_settings_are_found_by_name_and_nothing_else_is() -> None:
         find("Wide")
 
 
-@pytest.mark.parametrize(("name", "family"), SIZES)
+@for_each(("name", "family"), SIZES)
 def test_a_row_of_the_tables_is_a_model_of_its_family(name: str, family: type[Model]) -> None:
     kind = MODELS.load(name)
     assert kind.__bases__ == (family,)

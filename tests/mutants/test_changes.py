@@ -2,9 +2,8 @@
 
 import ast
 
-import pytest
-
 from tests.mutants.changes import changes
+from tests.repetition import for_each
 
 EXPECTED = {
     "0": ["1"],
@@ -51,14 +50,14 @@ STATEMENTS = {
 }
 
 
-@pytest.mark.parametrize("source", EXPECTED)
+@for_each("source", EXPECTED)
 def test_an_expression_becomes(source: str) -> None:
     node = ast.parse(source, mode="eval").body
     assert [ast.unparse(one) for one in changes(node)] == EXPECTED[source]
     assert ast.unparse(node) == source
 
 
-@pytest.mark.parametrize("source", STATEMENTS)
+@for_each("source", STATEMENTS)
 def test_a_statement_becomes(source: str) -> None:
     node = ast.parse(source).body[0]
     assert [ast.unparse(one) for one in changes(node)] == STATEMENTS[source]

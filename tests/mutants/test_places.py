@@ -1,8 +1,7 @@
 """What code depends on is changed; what is for people, type checkers or other systems is not."""
 
-import pytest
-
 from tests.mutants.mutant import mutants_of
+from tests.repetition import for_each
 
 LEFT_ALONE = {
     "a docstring": '"""word"""',
@@ -25,7 +24,7 @@ LEFT_ALONE = {
 }
 
 
-@pytest.mark.parametrize("what", LEFT_ALONE)
+@for_each("what", LEFT_ALONE)
 def test_left_alone_is(what: str) -> None:
     assert mutants_of("core/x.py", LEFT_ALONE[what]) == []
 

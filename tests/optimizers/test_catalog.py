@@ -12,6 +12,7 @@ from netwright.core.errors import UnknownNameError
 from netwright.optimizers.catalog import OPTIMIZERS
 from netwright.optimizers.optimizer import build_optimizer
 from netwright.testing.optimizer_contract import OPTIMIZER_CHECKS, Build
+from tests.repetition import for_each
 
 # Rates that suit a bowl of curvatures 2 and 20; L-BFGS and Newton are held back so that they do
 # not arrive in their first step, and Adadelta's first steps are of the size sqrt(eps).
@@ -55,7 +56,7 @@ def test_keeps_the_optimizer_contract(name: str, check: Callable[[Build], None])
     check(lambda params: build_optimizer(entry, Weights(params), **SETTINGS[name]))
 
 
-@pytest.mark.parametrize("name", OPTIMIZERS)
+@for_each("name", OPTIMIZERS)
 def test_entry_has_a_full_card_and_a_rate(name: str) -> None:
     entry = OPTIMIZERS.load(name)
     assert entry.lr > 0
@@ -67,13 +68,13 @@ def test_entry_has_a_full_card_and_a_rate(name: str) -> None:
         assert re.search(re.escape(symbol) + "(?!_)", entry.card.formula), symbol
 
 
-@pytest.mark.parametrize("name", OPTIMIZERS)
+@for_each("name", OPTIMIZERS)
 def test_presets_are_options_of_the_class(name: str) -> None:
     entry = OPTIMIZERS.load(name)
     assert set(entry.presets) <= set(entry.options())
 
 
-@pytest.mark.parametrize("name", OPTIMIZERS)
+@for_each("name", OPTIMIZERS)
 def test_closure_is_claimed_exactly_where_a_step_needs_one(name: str) -> None:
     weight = nn.Parameter(torch.ones(2))
     entry = OPTIMIZERS.load(name)
@@ -106,7 +107,7 @@ def steps_on_a_slope(name: str, sign: int, **settings: Any) -> tuple[list[float]
     return [float(step(closure).detach()) for _ in range(4)], weight.detach()
 
 
-@pytest.mark.parametrize("name", [name for name in OPTIMIZERS if name != "lbfgs"])
+@for_each("name", [name for name in OPTIMIZERS if name != "lbfgs"])
 def test_to_maximize_is_to_minimize_the_negative(name: str) -> None:
     down, floor = steps_on_a_slope(name, 1)
     up, top = steps_on_a_slope(name, -1, maximize=True)

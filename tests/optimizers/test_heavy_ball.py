@@ -11,6 +11,7 @@ from torch import nn
 from netwright.core.errors import ConfigError
 from netwright.optimizers.heavy_ball import HEAVY_BALL, HeavyBall
 from netwright.testing.optimizer_contract import OPTIMIZER_CHECKS, Build
+from tests.repetition import for_each
 
 
 def test_two_steps_by_hand() -> None:
@@ -38,7 +39,7 @@ def test_the_class_begins_at_the_rate_of_its_name() -> None:
     assert HeavyBall([nn.Parameter(torch.zeros(1))]).defaults["lr"] == HEAVY_BALL.lr
 
 
-@pytest.mark.parametrize("check", OPTIMIZER_CHECKS, ids=lambda check: check.__name__)
+@for_each("check", OPTIMIZER_CHECKS, ids=lambda check: check.__name__)
 def test_keeps_the_optimizer_contract(check: Callable[[Build], None]) -> None:
     check(lambda params: HeavyBall(params, lr=0.01))
 

@@ -17,9 +17,10 @@ from netwright.optimizers.conjugate_gradient import conjugate_gradient
 from netwright.optimizers.curvature import GaussNewton, flatten, gradient_of
 from netwright.optimizers.hessian_free import HESSIAN_FREE, HessianFree, next_damping
 from netwright.testing.optimizer_contract import OPTIMIZER_CHECKS
+from tests.repetition import for_each
 
 
-@pytest.mark.parametrize("check", OPTIMIZER_CHECKS, ids=lambda check: check.__name__)
+@for_each("check", OPTIMIZER_CHECKS, ids=lambda check: check.__name__)
 def test_keeps_the_optimizer_contract(check) -> None:  # type: ignore[no-untyped-def]
     check(HessianFree)
 

@@ -13,6 +13,7 @@ from netwright.core.errors import ConfigError
 from netwright.core.seeding import generator, seeded
 from netwright.optimizers.lion import Lion
 from netwright.testing.optimizer_contract import OPTIMIZER_CHECKS, Build
+from tests.repetition import for_each
 
 
 def after_steps(start: list[float], *gradients: Tensor, **settings: Any) -> Tensor:
@@ -72,7 +73,7 @@ def test_a_coordinate_without_gradient_and_memory_stays() -> None:
     assert after_steps([1.0, 1.0], torch.tensor([0.0, 1.0]), lr=0.1)[0].item() == 1.0
 
 
-@pytest.mark.parametrize("check", OPTIMIZER_CHECKS, ids=lambda check: check.__name__)
+@for_each("check", OPTIMIZER_CHECKS, ids=lambda check: check.__name__)
 def test_keeps_the_optimizer_contract(check: Callable[[Build], None]) -> None:
     check(lambda params: Lion(params, lr=0.02))
 

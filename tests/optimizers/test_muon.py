@@ -13,6 +13,7 @@ from netwright.core.errors import ConfigError
 from netwright.core.seeding import generator
 from netwright.optimizers.muon import AdjustRate, Muon, orthogonalized
 from netwright.testing.optimizer_contract import OPTIMIZER_CHECKS, Build
+from tests.repetition import for_each
 
 SHAPES = [(6, 4), (4, 6), (6, 4), (5, 5), (3, 2, 2, 2)]
 STEPS = 50
@@ -157,12 +158,12 @@ def test_resumes_exactly_with_matrices_and_biases() -> None:
         assert torch.equal(weight, other)
 
 
-@pytest.mark.parametrize("check", OPTIMIZER_CHECKS, ids=lambda check: check.__name__)
+@for_each("check", OPTIMIZER_CHECKS, ids=lambda check: check.__name__)
 def test_keeps_the_optimizer_contract(check: Callable[[Build], None]) -> None:
     check(lambda params: Muon(params, adam_lr=0.1))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("settings", "sentence"),
     [
         ({"lr": -1.0}, "lr must not be negative, got -1.0"),

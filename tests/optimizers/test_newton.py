@@ -10,13 +10,14 @@ from netwright.core.errors import ConfigError
 from netwright.core.seeding import seeded
 from netwright.optimizers.newton import NEWTON, Newton, newton_direction
 from netwright.testing.optimizer_contract import OPTIMIZER_CHECKS
+from tests.repetition import for_each
 
 
 def start(*values: float) -> nn.Parameter:
     return nn.Parameter(torch.tensor(values, dtype=torch.float64))
 
 
-@pytest.mark.parametrize("check", OPTIMIZER_CHECKS, ids=lambda check: check.__name__)
+@for_each("check", OPTIMIZER_CHECKS, ids=lambda check: check.__name__)
 def test_keeps_the_optimizer_contract(check) -> None:  # type: ignore[no-untyped-def]
     check(lambda params: Newton(params, lr=0.5))
 

@@ -13,6 +13,7 @@ from netwright.core.errors import ConfigError
 from netwright.core.seeding import seeded
 from netwright.optimizers.catalog import OPTIMIZERS
 from netwright.optimizers.optimizer import Kernel, OptimizerEntry, build_optimizer
+from tests.repetition import for_each
 
 CARD = Card(sentence="It steps.", formula="w", source="here")
 
@@ -58,7 +59,7 @@ def has_kernels(name: str) -> bool:
     return "foreach" in inspect.signature(OPTIMIZERS.load(name).make).parameters
 
 
-@pytest.mark.parametrize("name", [name for name in OPTIMIZERS if has_kernels(name)])
+@for_each("name", [name for name in OPTIMIZERS if has_kernels(name)])
 def test_kernel_is_fused_where_torch_has_it_and_foreach_elsewhere(name: str) -> None:
     entry = OPTIMIZERS.load(name)
     automatic, many = group(name), group(name, kernel="foreach")
@@ -72,7 +73,7 @@ def test_kernel_is_fused_where_torch_has_it_and_foreach_elsewhere(name: str) -> 
         assert not automatic.get("fused")
 
 
-@pytest.mark.parametrize("name", [name for name in OPTIMIZERS if OPTIMIZERS.load(name).fused])
+@for_each("name", [name for name in OPTIMIZERS if OPTIMIZERS.load(name).fused])
 def test_kernels_agree(name: str) -> None:
     kernels: tuple[Kernel, ...] = ("fused", "foreach")
     weights = []
@@ -108,7 +109,7 @@ def test_options_are_those_of_torchs_class_without_ours() -> None:
     assert "decoupled_weight_decay" not in OPTIMIZERS.load("nadam").options()
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("name", "settings", "sentence"),
     [
         (
@@ -160,7 +161,7 @@ def test_refuses_in_one_sentence(name: str, settings: dict[str, Any], sentence: 
         group(name, **settings)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("name", "option", "value", "sentence"),
     [
         ("adam", "betas", [0.9], "betas of Adam must be 2 numbers, got [0.9]"),
@@ -211,7 +212,7 @@ def test_an_option_of_another_kind_is_refused_in_one_sentence(
         group(name, options={option: value})
 
 
-@pytest.mark.parametrize("name", OPTIMIZERS)
+@for_each("name", OPTIMIZERS)
 def test_every_option_takes_its_own_default_and_whole_numbers_where_reals_go(name: str) -> None:
     entry = OPTIMIZERS.load(name)
     known = inspect.signature(entry.make).parameters
@@ -291,7 +292,7 @@ def complex_model() -> nn.Module:
     return module
 
 
-@pytest.mark.parametrize("name", ["adam", "adamw", "sgd", "momentum", "nadam"])
+@for_each("name", ["adam", "adamw", "sgd", "momentum", "nadam"])
 def test_complex_weights_take_kernels_that_are_not_fused(name: str) -> None:
     module = complex_model()
     optimizer = build_optimizer(OPTIMIZERS.load(name), module, lr=0.1)
@@ -304,7 +305,7 @@ def test_complex_weights_take_kernels_that_are_not_fused(name: str) -> None:
     assert float(weight.detach().abs().max()) < 0.1
 
 
-@pytest.mark.parametrize("name", ["lion", "muon", "heavy-ball", "svrg", "newton", "hessian-free"])
+@for_each("name", ["lion", "muon", "heavy-ball", "svrg", "newton", "hessian-free"])
 def test_complex_weights_are_refused_by_rules_of_real_ones(name: str) -> None:
     with pytest.raises(
         ConfigError, match="needs real weights; adam and sgd also take complex ones"

@@ -16,6 +16,7 @@ from netwright.optimizers.schedules import build_schedule
 from netwright.train.callback import Callback
 from netwright.train.saving.checkpoint import load_checkpoint, save_checkpoint
 from netwright.train.state import TrainState
+from tests.repetition import for_each
 from tests.train.toy_runs import assert_same, copy_of, toy_data, toy_net, toy_trainer
 
 
@@ -50,8 +51,8 @@ def test_a_flat_measure_divides_the_rate_by_ten_and_a_better_one_leaves_it() -> 
     assert seen(plateau(patience=3), better) == [0.1] * 40
 
 
-@pytest.mark.parametrize("patience", [0, 2, 5])
-@pytest.mark.parametrize("threshold", [0.0, 1e-4, 0.05])
+@for_each("patience", [0, 2, 5])
+@for_each("threshold", [0.0, 1e-4, 0.05])
 def test_agrees_with_torch_on_noisy_measures(patience: int, threshold: float) -> None:
     noise = random.Random(patience)
     values = [1 / (1 + epoch) + 0.2 * noise.random() for epoch in range(60)]

@@ -12,6 +12,7 @@ from netwright.core.seeding import generator
 from netwright.optimizers.catalog import OPTIMIZERS
 from netwright.optimizers.optimizer import Kernel, build_optimizer
 from netwright.optimizers.rules import RULES, Moments, adam
+from tests.repetition import for_each
 
 STEPS = 50
 RATES = {"adadelta": 1.0, "adagrad": 0.1, "lion": 0.01, "adam": 0.05, "adamw": 0.05, "nadam": 0.05}
@@ -66,9 +67,9 @@ def test_every_rule_has_an_optimizer_that_trains() -> None:
     assert set(RULES) <= set(OPTIMIZERS)
 
 
-@pytest.mark.parametrize("name", RULES)
-@pytest.mark.parametrize("kernel", ["auto", "foreach"])
-@pytest.mark.parametrize("dtype", TOLERANCES, ids=str)
+@for_each("name", RULES)
+@for_each("kernel", ["auto", "foreach"])
+@for_each("dtype", TOLERANCES, ids=str)
 def test_the_optimizer_that_trains_agrees_with_its_rule(
     name: str, kernel: Kernel, dtype: torch.dtype
 ) -> None:
@@ -81,7 +82,7 @@ def test_the_optimizer_that_trains_agrees_with_its_rule(
     torch.testing.assert_close(actual, expected, rtol=0, atol=tolerance)
 
 
-@pytest.mark.parametrize("name", RULES)
+@for_each("name", RULES)
 def test_settings_have_the_names_and_defaults_of_the_optimizer(name: str) -> None:
     entry = OPTIMIZERS.load(name)
     theirs = inspect.signature(entry.make).parameters
@@ -92,7 +93,7 @@ def test_settings_have_the_names_and_defaults_of_the_optimizer(name: str) -> Non
             assert setting.default == default, setting.name
 
 
-@pytest.mark.parametrize("name", RULES)
+@for_each("name", RULES)
 def test_a_step_changes_nothing_in_place(name: str) -> None:
     rule, weight = RULES[name], torch.tensor([1.0, -2.0])
     gradient, state = torch.tensor([0.5, 3.0]), rule.start(weight)

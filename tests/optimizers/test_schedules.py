@@ -27,6 +27,7 @@ from netwright.core.errors import ConfigError, UnknownNameError
 from netwright.core.seeding import generator
 from netwright.optimizers.schedule import Moment
 from netwright.optimizers.schedules import SCHEDULES, build_schedule, eased
+from tests.repetition import for_each
 
 FALLING = ("constant", "cosine", "linear", "step", "exponential", "inverse-sqrt", "plateau")
 ENDING = [name for name in SCHEDULES if SCHEDULES.load(name).depends_on_length]
@@ -144,8 +145,8 @@ def test_agrees_with_torch(steps: int) -> None:
     assert ours == exactly(rates(decay, steps))
 
 
-@pytest.mark.parametrize("steps", [1, 2, 7, 50])
-@pytest.mark.parametrize(("rise", "divisor", "last"), [(0.3, 25.0, 1e4), (0.45, 10.0, 100.0)])
+@for_each("steps", [1, 2, 7, 50])
+@for_each(("rise", "divisor", "last"), [(0.3, 25.0, 1e4), (0.45, 10.0, 100.0)])
 def test_one_cycle_agrees_with_torch(steps: int, rise: float, divisor: float, last: float) -> None:
     cycle = OneCycleLR(
         sgd(1.0),
@@ -178,8 +179,8 @@ def test_warm_up_rises_in_equal_steps_to_the_full_rate() -> None:
     assert planned("constant", 5, warmup=2) == pytest.approx([0.4, 0.8, 0.8, 0.8, 0.8, 0.8])
 
 
-@pytest.mark.parametrize("warmup", [3, 9])
-@pytest.mark.parametrize("name", SCHEDULES)
+@for_each("warmup", [3, 9])
+@for_each("name", SCHEDULES)
 def test_warm_up_as_long_as_the_run_only_rises(name: str, warmup: int) -> None:
     found = planned(name, 3, warmup=warmup)[:3]
     assert found == pytest.approx([0.8 * (step + 1) / warmup for step in range(3)])
@@ -191,7 +192,7 @@ def test_rate_stays_where_it_ended(name: str) -> None:
     assert found[4:] == [found[4]] * 7
 
 
-@pytest.mark.parametrize("name", [name for name in SCHEDULES if name not in ENDING])
+@for_each("name", [name for name in SCHEDULES if name not in ENDING])
 def test_a_longer_run_begins_with_the_shorter_one(name: str) -> None:
     longer = planned(name, 90, warmup=3, steps_per_epoch=2)
     assert planned(name, 30, warmup=3, steps_per_epoch=2) == longer[:31]
@@ -221,7 +222,7 @@ def test_state_goes_on_where_it_was() -> None:
         assert rates(second, 3) == pytest.approx(straight[3:])
 
 
-@pytest.mark.parametrize("name", SCHEDULES)
+@for_each("name", SCHEDULES)
 def test_its_card_explains_it_in_symbols_of_its_formula(name: str) -> None:
     card = SCHEDULES.load(name).card
     assert card.sentence[0].isupper()
@@ -244,7 +245,7 @@ def test_a_warm_up_takes_the_place_of_the_rise_of_one_cycle() -> None:
     assert found[6::2] == pytest.approx([0.5, 0.0], abs=1e-12)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("name", "options", "sentence"),
     [
         ("step", {"evry": 3}, r"unknown setting 'schedule_options.evry'; did you mean 'every'\?"),
@@ -260,7 +261,7 @@ def test_bad_options_are_refused(name: str, options: dict[str, Any], sentence: s
         planned(name, 8, **options)
 
 
-@pytest.mark.parametrize("name", SCHEDULES)
+@for_each("name", SCHEDULES)
 def test_each_setting_explains_itself(name: str) -> None:
     assert all(field.doc for field in describe(SCHEDULES.load(name).settings))
 

@@ -11,6 +11,7 @@ from netwright.core.errors import ConfigError
 from netwright.core.seeding import generator
 from netwright.optimizers.svrg import SVRG, SVRG_ENTRY
 from netwright.testing.optimizer_contract import OPTIMIZER_CHECKS
+from tests.repetition import for_each
 
 ROWS = torch.tensor([1.0, 2.0, 6.0, 7.0], dtype=torch.float64)  # their mean is 4
 
@@ -31,7 +32,7 @@ def closure_for(w: nn.Parameter, rows: Tensor) -> Callable[[], Tensor]:
     return closure
 
 
-@pytest.mark.parametrize("check", OPTIMIZER_CHECKS, ids=lambda check: check.__name__)
+@for_each("check", OPTIMIZER_CHECKS, ids=lambda check: check.__name__)
 def test_keeps_the_optimizer_contract(check) -> None:  # type: ignore[no-untyped-def]
     check(lambda params: SVRG(params, lr=0.02, period=2))
 
@@ -101,7 +102,7 @@ def test_full_gradient_is_asked_for_once_a_period() -> None:
     assert len(asked) == 3  # before steps 1, 4 and 7
 
 
-@pytest.mark.parametrize("stop", [1, 2, 3, 4])
+@for_each("stop", [1, 2, 3, 4])
 def test_goes_on_exactly_in_the_middle_of_a_period(stop: int) -> None:
     def steps(w: nn.Parameter, optimizer: SVRG, first: int, last: int) -> None:
         for i in range(first, last):

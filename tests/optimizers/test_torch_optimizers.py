@@ -3,11 +3,11 @@
 import inspect
 from typing import Any
 
-import pytest
 import torch
 
 from netwright.optimizers.catalog import OPTIMIZERS
 from netwright.optimizers.optimizer import OptimizerEntry
+from tests.repetition import for_each
 
 MEANT: dict[str, tuple[type[torch.optim.Optimizer], float, dict[str, Any]]] = {
     "gradient-descent": (torch.optim.SGD, 0.1, {}),
@@ -24,13 +24,13 @@ MEANT: dict[str, tuple[type[torch.optim.Optimizer], float, dict[str, Any]]] = {
 }
 
 
-@pytest.mark.parametrize("name", MEANT)
+@for_each("name", MEANT)
 def test_name_means_this_class_with_this_rate(name: str) -> None:
     entry = OPTIMIZERS.load(name)
     assert (entry.make, entry.lr, dict(entry.presets)) == MEANT[name]
 
 
-@pytest.mark.parametrize("name", MEANT)
+@for_each("name", MEANT)
 def test_the_fused_kernel_is_taken_where_torch_has_one_for_all_devices(name: str) -> None:
     entry = OPTIMIZERS.load(name)
     has_one = "fused" in inspect.signature(entry.make).parameters
@@ -41,7 +41,7 @@ def test_only_gradient_descent_takes_all_rows_at_each_step() -> None:
     assert [name for name in MEANT if OPTIMIZERS.load(name).full_batch] == ["gradient-descent"]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("name", "warning"),
     [
         ("sgd", "the weights have to move"),
@@ -65,7 +65,7 @@ def test_card_warns_of_the_form_that_is_printed_wrong(name: str, warning: str) -
     assert warning in entry.card.misprint
 
 
-@pytest.mark.parametrize("name", MEANT)
+@for_each("name", MEANT)
 def test_what_cannot_step_without_the_loss_is_given_it(name: str) -> None:
     entry = OPTIMIZERS.load(name)
     make: Any = entry.make

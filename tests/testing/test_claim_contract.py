@@ -13,10 +13,11 @@ from netwright.testing import claim_contract as contract
 from netwright.testing.claim_contract import CLAIM_CHECKS
 from netwright.theory.claims import Assumption, Claim, Effort
 from netwright.theory.verdict import Verdict
+from tests.repetition import for_each
 from tests.theory.test_claims import ToyConfig, measure, toy
 
 
-@pytest.mark.parametrize("check", CLAIM_CHECKS, ids=lambda check: check.__name__)
+@for_each("check", CLAIM_CHECKS, ids=lambda check: check.__name__)
 def test_a_sound_claim_passes(check: Callable[[Claim], None]) -> None:
     check(toy())
 
@@ -57,7 +58,7 @@ def undrawable(given: ToyConfig, seed: int, effort: Effort) -> Verdict:
     return replace(verdict, chart=NoPicture(**parts))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("check", "broken", "words"),
     [
         (

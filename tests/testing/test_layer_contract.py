@@ -10,6 +10,7 @@ from torch import Tensor, nn
 
 from netwright.testing import layer_contract as contract
 from netwright.testing.layer_contract import LAYER_CHECKS, Build
+from tests.repetition import for_each
 
 Check = Callable[[Build], None]
 
@@ -98,8 +99,8 @@ def built(kind: Callable[[], nn.Module]) -> Build:
     return lambda: (kind(), torch.randn(3, 4))
 
 
-@pytest.mark.parametrize("check", LAYER_CHECKS, ids=lambda check: check.__name__)
-@pytest.mark.parametrize(
+@for_each("check", LAYER_CHECKS, ids=lambda check: check.__name__)
+@for_each(
     "kind",
     [
         Sound,
@@ -113,7 +114,7 @@ def test_sound_layer_passes(kind: Callable[[], nn.Module], check: Check) -> None
     check(built(kind))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("check", "kind", "message"),
     [
         (contract.check_output_is_finite, NotFinite, "the output is not finite"),

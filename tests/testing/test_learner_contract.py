@@ -15,6 +15,7 @@ from netwright.models.linear.regression import LinearRegression, LinearRegressio
 from netwright.models.model import Model
 from netwright.testing import learner_contract as contract
 from netwright.testing.learner_contract import LEARNER_CHECKS, sample_examples
+from tests.repetition import for_each
 
 
 def spec(target: TargetKind, outputs: int) -> DataSpec:
@@ -122,15 +123,15 @@ class WritesIntoTargets(Sound):
 Check = Callable[[Callable[[], Any]], None]
 
 
-@pytest.mark.parametrize("check", LEARNER_CHECKS, ids=lambda check: check.__name__)
-@pytest.mark.parametrize(
+@for_each("check", LEARNER_CHECKS, ids=lambda check: check.__name__)
+@for_each(
     ("target", "outputs"), [("real", 1), ("real", 2), ("class", 3), ("labels", 2), ("none", 0)]
 )
 def test_sound_learner_passes(target: TargetKind, outputs: int, check: Check) -> None:
     check(lambda: Sound.build(Config(), spec(target, outputs)))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("check", "kind", "message"),
     [
         (contract.check_steps_are_finite_numbers, Idle, "not one step was made"),

@@ -16,6 +16,7 @@ from netwright.data.spec import DataSpec, InputKind, TargetKind
 from netwright.models.model import Model
 from netwright.testing import model_contract as contract
 from netwright.testing.model_contract import MODEL_CHECKS, Build, sample_inputs
+from tests.repetition import for_each
 
 SPEC = DataSpec(inputs="features", input_shape=(4,), target="class", num_outputs=3)
 Check = Callable[[Build], None]
@@ -168,13 +169,13 @@ def changed_after_building() -> Model:
     return model
 
 
-@pytest.mark.parametrize("check", MODEL_CHECKS, ids=lambda check: check.__name__)
-@pytest.mark.parametrize("kind", [Sound, WithSideOutputs])
+@for_each("check", MODEL_CHECKS, ids=lambda check: check.__name__)
+@for_each("kind", [Sound, WithSideOutputs])
 def test_sound_model_passes(kind: type[Sound], check: Check) -> None:
     check(built(kind))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("check", "kind", "message"),
     [
         (contract.check_has_a_card, NoSource, "the card's source is empty"),

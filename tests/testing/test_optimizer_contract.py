@@ -11,6 +11,7 @@ from torch.optim import Optimizer
 
 from netwright.testing import optimizer_contract as contract
 from netwright.testing.optimizer_contract import OPTIMIZER_CHECKS, Build, bowl, take_steps
+from tests.repetition import for_each
 
 Check = Callable[[Build], None]
 
@@ -128,8 +129,8 @@ class SingleOnly(Sound):
             param.add_(0.1)
 
 
-@pytest.mark.parametrize("check", OPTIMIZER_CHECKS, ids=lambda check: check.__name__)
-@pytest.mark.parametrize(
+@for_each("check", OPTIMIZER_CHECKS, ids=lambda check: check.__name__)
+@for_each(
     "build",
     [
         Sound,
@@ -144,7 +145,7 @@ def test_sound_optimizer_passes(build: Build, check: Check) -> None:
     check(build)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("check", "kind", "message"),
     [
         (contract.check_is_a_torch_optimizer, NotTorchs, "NotTorchs is no torch optimizer"),

@@ -9,6 +9,7 @@ import pytest
 from netwright.data.text.tokenizer import EOS, SPECIALS, Tokenizer
 from netwright.testing import tokenizer_contract as contract
 from netwright.testing.tokenizer_contract import TOKENIZER_CHECKS, Fit
+from tests.repetition import for_each
 
 Check = Callable[[Fit], None]
 FITS = iter(range(10**6))
@@ -89,12 +90,12 @@ class Empty(Sound):
         return cls(tokens=SPECIALS)
 
 
-@pytest.mark.parametrize("check", TOKENIZER_CHECKS, ids=lambda check: check.__name__)
+@for_each("check", TOKENIZER_CHECKS, ids=lambda check: check.__name__)
 def test_a_sound_tokenizer_passes(check: Check) -> None:
     check(Sound.fit)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("check", "broken"),
     [
         (contract.check_special_tokens_come_first, Empty),

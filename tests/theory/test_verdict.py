@@ -21,6 +21,7 @@ from netwright.theory.verdict import (
     estimate_share,
     no_violations,
 )
+from tests.repetition import for_each
 
 CHART = ClaimChart(
     x_label="x", y_label="y", series=(measured("dots", [1, 2], [1, math.inf]),), explanation="Dots."
@@ -31,7 +32,7 @@ def verdict(*findings: ClaimFinding) -> Verdict:
     return Verdict(findings=findings, chart=CHART)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("finding", "margin"),
     [
         (equals("a", 3.0, 3.25, within=0.5, n=1), 0.25),
@@ -51,7 +52,7 @@ def test_a_finding_holds_where_its_margin_is_not_negative(
     assert finding.holds == (margin >= 0)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("rule", "interval", "answer", "margin"),
     [
         (at_least, (0.5, 4.0), "holds", 0.5),
@@ -72,7 +73,7 @@ def test_a_finding_holds_where_its_whole_interval_does(
     assert finding.holds == (answer == "holds")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("interval", "answer"),
     [
         ((0.9, 1.1), "holds"),

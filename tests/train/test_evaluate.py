@@ -26,6 +26,7 @@ from netwright.train.tasks.multi_label import MultiLabel
 from netwright.train.tasks.regression import Regression
 from netwright.train.tasks.segmentation import Segmentation
 from netwright.train.tasks.task import Task
+from tests.repetition import for_each
 from tests.train.toy_runs import assert_same, copy_of, repeated, toy_data, toy_net, weighed
 
 WEIGHTS = [1.0, 0, 3, 2, 0.5, 1, 7, 1, 1, 2, 0.1]
@@ -57,8 +58,8 @@ def test_the_size_of_the_batches_does_not_matter(
             assert ours == pytest.approx(wanted, rel=1e-6)
 
 
-@pytest.mark.parametrize("weights", [False, True])
-@pytest.mark.parametrize("kind", TASKS)
+@for_each("weights", [False, True])
+@for_each("kind", TASKS)
 def test_the_quick_measure_is_that_of_the_full_evaluation(kind: str, weights: bool) -> None:
     model, split, task = toy_net(), rows(kind, weights), TASKS[kind]
     quick, full = measure_quickly(model, split, task), evaluate(model, split, task)
@@ -68,7 +69,7 @@ def test_the_quick_measure_is_that_of_the_full_evaluation(kind: str, weights: bo
         assert value == pytest.approx(full[name], rel=1e-6)
 
 
-@pytest.mark.parametrize("kind", TASKS)
+@for_each("kind", TASKS)
 def test_a_weight_is_how_often_a_row_counts(kind: str) -> None:
     model, split, task = toy_net(), rows(kind, weights=False), TASKS[kind]
     times = [1, 0, 3, 2, 1, 1, 2, 1, 1, 2, 4]

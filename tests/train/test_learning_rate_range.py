@@ -24,6 +24,7 @@ from netwright.train.settings import TrainConfig
 from netwright.train.tasks.catalog import task_for
 from netwright.train.tasks.regression import Regression
 from netwright.train.tasks.task import Task
+from tests.repetition import for_each
 from tests.train.toy_runs import (
     OUTPUTS,
     SHORT,
@@ -101,7 +102,7 @@ def grouped(parameters: Any) -> Optimizer:
     return SGD([{"params": parameters, "lr": 0.1}])
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("optimizer", "lr"),
     [
         (bare, None),
@@ -257,8 +258,8 @@ def test_the_first_twenty_never_end_it_and_the_next_does() -> None:
     assert len(scripted([*[1.0] * 10, *[100.0] * 10, *[1.0] * 80]).loss) == 100
 
 
-@pytest.mark.parametrize("bad", [float("nan"), float("inf"), float("-inf")])
-@pytest.mark.parametrize("count", [2, 4, 7])  # 4: it is the last batch of an epoch of 5
+@for_each("bad", [float("nan"), float("inf"), float("-inf")])
+@for_each("count", [2, 4, 7])  # 4: it is the last batch of an epoch of 5
 def test_ends_before_a_loss_that_is_not_finite(bad: float, count: int) -> None:
     assert scripted([*[2.0] * count, bad, 1.0]).loss == (2.0,) * count
 

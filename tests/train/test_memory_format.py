@@ -3,7 +3,6 @@
 from pathlib import Path
 from typing import Any
 
-import pytest
 import torch
 from torch import Tensor, nn
 
@@ -15,6 +14,7 @@ from netwright.train.memory_format import lay_out
 from netwright.train.precision import Precision
 from netwright.train.saving.checkpoint import load_checkpoint, save_checkpoint
 from netwright.train.state import TrainState
+from tests.repetition import for_each
 from tests.train.toy_runs import assert_close, assert_same, copy_of, toy_data, toy_trainer
 
 CPU, CUDA = torch.device("cpu"), torch.device("cuda")
@@ -37,7 +37,7 @@ def is_channels_last(model: nn.Module) -> bool:
     return all(kernel.is_contiguous(memory_format=torch.channels_last) for kernel in kernels)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("asked", "precision", "device", "wanted"),
     [
         (None, "fp32", CPU, False),

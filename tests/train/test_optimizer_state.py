@@ -2,7 +2,6 @@
 
 from typing import Any
 
-import pytest
 import torch
 from torch import nn
 
@@ -16,6 +15,7 @@ from netwright.train.optimizer_state import (
     restore_optimizer,
     unmoved_weights,
 )
+from tests.repetition import for_each
 from tests.train.toy_runs import assert_same
 
 
@@ -59,7 +59,7 @@ def test_weights_without_a_gradient_are_unmoved() -> None:
     assert unmoved_weights(model, build(model, "adam")) == every
 
 
-@pytest.mark.parametrize("name", list(OPTIMIZERS))
+@for_each("name", list(OPTIMIZERS))
 def test_the_memory_of_every_optimizer_in_the_catalog_is_found_whole(name: str) -> None:
     model = Branches()
     optimizer = moved(model, name)
@@ -68,7 +68,7 @@ def test_the_memory_of_every_optimizer_in_the_catalog_is_found_whole(name: str) 
     assert find_missing_memory(model, build(model, name), saved, unmoved=unmoved) == ""
 
 
-@pytest.mark.parametrize("name", list(OPTIMIZERS))
+@for_each("name", list(OPTIMIZERS))
 def test_every_piece_of_memory_is_missed_by_its_name(name: str) -> None:
     model = Branches()
     optimizer = moved(model, name)
@@ -114,7 +114,7 @@ def test_a_state_comes_back_with_its_settings_or_with_the_new_ones() -> None:
         assert_same(optimizer.state_dict()["state"], saved["state"])
 
 
-@pytest.mark.parametrize("name", list(SCHEDULES))
+@for_each("name", list(SCHEDULES))
 def test_a_schedule_brought_forward_is_where_it_would_be(name: str) -> None:
     def schedule() -> Any:
         return build_schedule(name, build(nn.Linear(2, 2), "sgd"), steps=20, warmup=3)

@@ -17,6 +17,7 @@ from netwright.data.loading.loader import Batch
 from netwright.train.own.optimizer_group import OptimizerGroup
 from netwright.train.own_step import Turns, check_loss, check_turn, own_module
 from netwright.train.state import TrainState
+from tests.repetition import for_each
 from tests.train.toy_runs import FEATURES, OUTPUTS, assert_same, copy_of, toy_data, toy_net
 
 SHORT: dict[str, Any] = {"epochs": 2, "batch_size": 8, "device": "cpu", "quiet": True}
@@ -131,7 +132,7 @@ def test_a_number_that_is_not_finite_stops_it_before_it_moves_anything() -> None
     assert_same(copy_of(pair.second), before)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("settings", "sentence"),
     [
         ({"accumulate": 2}, "accumulate must be 1: each takes its own steps"),

@@ -15,6 +15,7 @@ from netwright.optimizers.optimizer import build_optimizer
 from netwright.optimizers.schedules import SCHEDULES, build_schedule
 from netwright.train.parts import count_up_to, group_by_part, layers_of, parts_of, weights_by_part
 from netwright.train.settings import TrainConfig
+from tests.repetition import for_each
 from tests.train.toy_runs import assert_close, toy_data, toy_fit, toy_net, toy_start
 
 VISION = [
@@ -79,14 +80,14 @@ def test_convolution_and_norm_have_one_rate() -> None:
     assert {rate for name, rate in found.items() if name.startswith("prep.")} == {0.5}
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("name", "count"), [("conv1", 1), ("layer1", 3), ("layer1.0", 2), ("layer2", 4), ("bn1", 1)]
 )
 def test_a_name_is_a_part_or_a_sequence_of_parts(name: str, count: int) -> None:
     assert count_up_to(parts_of(Residual()), name) == count
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("model", "name", "sentence"),
     [
         (Residual(), "conv", "unknown part 'conv' of the model; did you mean 'conv1'?"),
@@ -133,7 +134,7 @@ def vision_net(name: str) -> nn.Module:
         return kind.build(kind.settings(), spec)
 
 
-@pytest.mark.parametrize("name", [name for name in VISION if name not in DEEPER])
+@for_each("name", [name for name in VISION if name not in DEEPER])
 def test_the_parts_of_networks_for_images_are_in_the_order_of_use(name: str) -> None:
     net, used = vision_net(name), list[str]()
     for part in parts_of(net):
@@ -147,8 +148,8 @@ def rates(optimizer: torch.optim.Optimizer) -> dict[Tensor, float]:
     return {weight: group["lr"] for group in optimizer.param_groups for weight in group["params"]}
 
 
-@pytest.mark.parametrize("penalize", ["all", "weights"])
-@pytest.mark.parametrize("name", RATED)
+@for_each("penalize", ["all", "weights"])
+@for_each("name", RATED)
 def test_each_part_before_the_last_learns_at_a_share_of_the_next_ones_rate(
     name: str, penalize: Any
 ) -> None:
@@ -165,7 +166,7 @@ def test_each_part_before_the_last_learns_at_a_share_of_the_next_ones_rate(
     assert {weight for weight, decay in decays.items() if decay == 0} == spared
 
 
-@pytest.mark.parametrize("name", SCHEDULES)
+@for_each("name", SCHEDULES)
 def test_schedules_move_all_rates_alike(name: str) -> None:
     net = toy_net(batch_norm=True)
     optimizer = build_optimizer(OPTIMIZERS.load("sgd"), net, lr=1.0)
@@ -191,8 +192,8 @@ def test_a_step_of_sgd_is_the_gradient_times_the_rate_of_its_part() -> None:
     assert_close(decayed, plain, 1e-6)
 
 
-@pytest.mark.parametrize("name", ["lbfgs", "newton", "hessian-free", "svrg"])
-@pytest.mark.parametrize("settings", [{"layer_decay": 0.5}, {"freeze": "0"}])
+@for_each("name", ["lbfgs", "newton", "hessian-free", "svrg"])
+@for_each("settings", [{"layer_decay": 0.5}, {"freeze": "0"}])
 def test_an_optimizer_that_finds_one_step_for_all_weights_is_refused(
     name: str, settings: dict[str, Any]
 ) -> None:

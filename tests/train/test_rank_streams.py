@@ -23,6 +23,7 @@ from netwright.train.settings import TrainConfig
 from netwright.train.state import TrainState
 from netwright.train.tasks.catalog import task_for
 from netwright.train.trainer import Trainer
+from tests.repetition import for_each
 from tests.train.toy_runs import toy_data, toy_net
 
 
@@ -92,7 +93,7 @@ def test_without_chance_two_ranks_with_the_same_rows_see_the_same() -> None:
     assert not differ()
 
 
-@pytest.mark.parametrize("setting", ["dropout", "input_noise", "label_noise", "output_noise"])
+@for_each("setting", ["dropout", "input_noise", "label_noise", "output_noise"])
 def test_what_is_drawn_for_rows_is_drawn_by_each_rank_for_itself(setting: str) -> None:
     assert differ(**{setting: 0.5})
 

@@ -16,6 +16,7 @@ from netwright.train.regularization import build_average, regularizing_callbacks
 from netwright.train.settings import TrainConfig
 from netwright.train.state import TrainState
 from netwright.train.step import with_noise
+from tests.repetition import for_each
 from tests.train.toy_runs import (
     assert_close,
     assert_same,
@@ -66,7 +67,7 @@ def test_parts_are_frozen_for_good_or_until_their_turn_comes() -> None:
         assert [first[0].count(epoch) for epoch in (0, 1, 2)] == [1, 1, int(every is None)]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("settings", "sentence"),
     [
         ({"unfreeze_every": 2}, "unfreeze_every needs freeze: no part is frozen"),
@@ -110,7 +111,7 @@ def test_what_does_not_fit_the_data_is_refused_at_the_start() -> None:
         toy_start(augment=("flip",))
 
 
-@pytest.mark.parametrize(("updates", "start"), [(15, 11), (16, 12), (3, 2), (1, 0)])
+@for_each(("updates", "start"), [(15, 11), (16, 12), (3, 2), (1, 0)])
 def test_the_last_quarter_is_rounded_up(updates: int, start: int) -> None:
     average = build_average(TrainConfig(average="equal"), toy_net(), updates=updates)
     assert average is not None

@@ -1,9 +1,8 @@
 """Each mark is on the settings that it is for."""
 
-import pytest
-
 from netwright.train.setting_marks import ConvexSearch, Heeded, Resume, Typed
 from netwright.train.settings import settings_marked
+from tests.repetition import for_each
 
 # What checkpoints, kept members and commands of earlier versions rely on.
 MARKED = {
@@ -26,7 +25,7 @@ MARKED = {
 }
 
 
-@pytest.mark.parametrize("mark", MARKED)
+@for_each("mark", MARKED)
 def test_a_mark_is_on_these_settings(mark: Resume | Heeded | ConvexSearch | Typed) -> None:
     assert settings_marked(mark) == tuple(MARKED[mark].split())
 

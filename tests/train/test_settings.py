@@ -11,6 +11,7 @@ from netwright.core.errors import ConfigError
 from netwright.optimizers.catalog import OPTIMIZERS
 from netwright.train.settings import Pace, TrainConfig, batch_size_for, pace_for, pace_of
 from tests.data.batches.test_split import split as loader_split
+from tests.repetition import for_each
 from tests.train.toy_runs import toy_data, toy_fit, toy_net, toy_start
 
 NAN, INFINITY = float("nan"), float("inf")
@@ -103,7 +104,7 @@ def test_an_unknown_setting_is_refused_with_the_nearest() -> None:
         parse(TrainConfig, {"epoch": 3}, "train")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("settings", "sentence"),
     [
         ({"optimizer_options": {"beta": 1}}, "unknown option 'beta' of Adam; did you mean 'betas'"),
@@ -148,16 +149,14 @@ def test_every_setting_explains_itself() -> None:
     assert all(field.doc for field in describe(TrainConfig))
 
 
-@pytest.mark.parametrize(
-    ("rows", "size"), [(1, 1), (31, 31), (32, 32), (9_999, 32), (10_000, 128), (60_000, 128)]
-)
+@for_each(("rows", "size"), [(1, 1), (31, 31), (32, 32), (9_999, 32), (10_000, 128), (60_000, 128)])
 def test_a_batch_is_32_rows_or_128_of_many_and_never_more_than_there_are(
     rows: int, size: int
 ) -> None:
     assert batch_size_for(rows) == size
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("settings", "rows", "pace"),
     [
         ({}, 1_258, Pace(32, 40, 30)),  # 1,200 updates in 30 epochs
@@ -186,7 +185,7 @@ def test_a_limit_of_updates_without_epochs_is_the_length_of_the_run() -> None:
     assert (both, both.all_updates) == (Pace(10, 10, 5), 50)  # schedules span the epochs, as ever
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("batches", "settings", "pace"),
     [
         (6, {"epochs": 3}, Pace(4, 6, 3)),
@@ -202,7 +201,7 @@ def test_batches_of_a_loader_are_counted_as_they_are(
     assert pace_of(TrainConfig(**settings), loader_split(batches)) == pace
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("batches", "settings", "told"),
     [
         (6, {"batch_size": 8}, "batch_size is that of the DataLoader, 4: remove batch_size=8"),

@@ -28,6 +28,7 @@ from netwright.train.state import TrainState
 from netwright.train.step import draw_again, draws_to_come, heads_of, with_noise
 from netwright.train.tasks.classification import Classification
 from netwright.train.tasks.regression import Regression
+from tests.repetition import for_each
 from tests.train.token_data import small_lstm, tagged_data
 from tests.train.toy_runs import (
     assert_close,
@@ -100,8 +101,8 @@ class Overflow(Callback):
         self.attempt += 1
 
 
-@pytest.mark.parametrize("weights", [False, True])
-@pytest.mark.parametrize("rows", [64, 52, 33])  # 52: the last group is 8, 8 and 4; 33: it is 1
+@for_each("weights", [False, True])
+@for_each("rows", [64, 52, 33])  # 52: the last group is 8, 8 and 4; 33: it is 1
 def test_accumulating_four_batches_of_8_is_a_batch_of_32(rows: int, weights: bool) -> None:
     data = doubled(toy_data(rows=rows, val=0))
     if weights:
@@ -285,7 +286,7 @@ def test_what_differentiates_twice_runs_no_kernel_that_cannot_be(optimizer: str)
     assert torch.backends.cudnn.enabled and torch.backends.mkldnn.enabled
 
 
-@pytest.mark.parametrize("optimizer", ["lbfgs", "svrg", "newton", "hessian-free"])
+@for_each("optimizer", ["lbfgs", "svrg", "newton", "hessian-free"])
 def test_batch_norm_counts_one_look_a_step(optimizer: str) -> None:
     data, model = doubled(toy_data(rows=20, val=0)), toy_net(batch_norm=True).double()
     norm: Any = model[1]
@@ -481,10 +482,8 @@ def test_a_run_goes_on_bit_for_bit_also_in_the_middle_of_a_period(
         assert state.history.as_dict() == whole.history.as_dict()
 
 
-@pytest.mark.parametrize("optimizer", ["lbfgs", "svrg", "newton", "hessian-free"])
-@pytest.mark.parametrize(
-    "name", ["l1", "clip_norm", "clip_value", "weight_noise", "gradient_noise"]
-)
+@for_each("optimizer", ["lbfgs", "svrg", "newton", "hessian-free"])
+@for_each("name", ["l1", "clip_norm", "clip_value", "weight_noise", "gradient_noise"])
 def test_what_changes_gradients_or_weights_is_refused_where_steps_are_searched(
     optimizer: str, name: str
 ) -> None:
@@ -500,7 +499,7 @@ def test_code_that_cannot_be_differentiated_twice_is_not_compiled() -> None:
     TrainConfig(optimizer="lbfgs", compile=True)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("optimizer", "pace"),
     [
         ("gradient-descent", Pace(200, 1, 300)),
@@ -524,7 +523,7 @@ def test_a_part_of_the_rows_is_refused_where_a_step_takes_all(optimizer: str) ->
     assert pace_for(TrainConfig(optimizer="lbfgs", batch_size=32), 200).batch_size == 32
 
 
-@pytest.mark.parametrize(
+@for_each(
     "optimizer",
     [
         {"optimizer": "sgd", "kernel": "foreach"},
@@ -534,7 +533,7 @@ def test_a_part_of_the_rows_is_refused_where_a_step_takes_all(optimizer: str) ->
         {"optimizer": "adamw", "accumulate": 2},
     ],
 )
-@pytest.mark.parametrize("attempts", [set(), {0}, {1, 2}, {0, 4}, {2, 3, 5}])
+@for_each("attempts", [set(), {0}, {1, 2}, {0, 4}, {2, 3, 5}])
 def test_overflow_in_float16_skips_the_update_the_schedule_and_the_step(
     optimizer: dict[str, Any], attempts: set[int]
 ) -> None:

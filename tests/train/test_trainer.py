@@ -27,6 +27,7 @@ from netwright.train.tasks.catalog import task_for
 from netwright.train.tasks.classification import Classification
 from netwright.train.tasks.regression import Regression
 from netwright.train.trainer import Trainer
+from tests.repetition import for_each
 from tests.train.toy_runs import (
     SHORT,
     assert_close,
@@ -73,7 +74,7 @@ def train_by_hand(model: nn.Module, data: Data, optimizer: torch.optim.Optimizer
     return losses
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("settings", "make"),
     [
         ({"optimizer": "sgd", "lr": 0.2}, lambda p: torch.optim.SGD(p, lr=0.2, fused=True)),
@@ -331,7 +332,7 @@ def test_one_batch_of_all_rows_is_gradient_descent_and_batches_of_one_are_a_step
     assert toy_fit(ours, data, batch_size=1, **settings).step == 9
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("target", "balanced"), [("class", False), ("class", True), ("labels", False), ("real", False)]
 )
 def test_a_weight_of_two_is_the_row_twice(target: Any, balanced: bool) -> None:

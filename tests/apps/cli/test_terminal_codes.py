@@ -21,6 +21,7 @@ from netwright.apps.cli.main import COMMANDS, run
 from netwright.core.errors import NetwrightError
 from netwright.core.terminal import console
 from netwright.core.terminal.guarded_streams import guard_streams
+from tests.repetition import for_each
 
 # Sets the clipboard, wipes the screen, moves the cursor, opens a link.
 SEQUENCES = "\x1b]52;c;ZXZpbA==\x07\x1b[2J\x1b[5;7H\x1b]8;;http://x\x1b\\"
@@ -172,7 +173,7 @@ def test_no_code_of_data_reaches_the_terminal(
     assert name in NAMELESS or SEEN in shown
 
 
-@pytest.mark.parametrize("name", COMMANDS)
+@for_each("name", COMMANDS)
 def test_no_code_of_what_was_typed_reaches_the_terminal(name: str) -> None:
     code, shown = typed([name, f"--{CODES}", f"x{CODES}"])
     assert not left_over(shown)

@@ -18,16 +18,17 @@ from netwright.core.errors import ConfigError
 from netwright.recipes.plan.recipe import parse_recipe
 from tests.apps.cli.conftest import Type
 from tests.recipes.fitting.test_ensemble_fit import SMALL, KilledError, StopInFit, assert_same
+from tests.repetition import for_each
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "seconds"), [("90", 90), ("90s", 90), ("10m", 600), ("1.5h", 5400), (" 2 m ", 120)]
 )
 def test_times(text: str, seconds: float) -> None:
     assert parse_seconds(text) == seconds
 
 
-@pytest.mark.parametrize("text", ["", "soon", "10d", "-3s", "1e3"])
+@for_each("text", ["", "soon", "10d", "-3s", "1e3"])
 def test_times_that_are_none(text: str) -> None:
     sentence = f"--max-time must be like 90s, 10m or 2h, got {text!r}"
     with pytest.raises(ConfigError, match=re.escape(sentence)):
@@ -118,7 +119,7 @@ def test_a_recipe_without_its_folder_asks_for_it(type_in: Type) -> None:
     assert sentence in type_in("train", "-c", "ready/resnet").err
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "value"),
     [
         ("0.9", 0.9),

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from netwright.core.errors import DataError
 from netwright.core.files.json_text import DEEPEST, json_value, parse_json
+from tests.repetition import for_each
 
 PLAIN = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=8),
@@ -25,8 +26,8 @@ def test_what_json_writes_is_read(value: Any) -> None:
     assert parse_json(text, "x") == parse_json(text.encode(), "x") == value
 
 
-@pytest.mark.parametrize("depth", [DEEPEST + 1, 5_000, 100_000])
-@pytest.mark.parametrize(("begin", "end"), [("[", "]"), ('{"a":', "}")])
+@for_each("depth", [DEEPEST + 1, 5_000, 100_000])
+@for_each(("begin", "end"), [("[", "]"), ('{"a":', "}")])
 def test_deep_nesting_is_refused_in_one_sentence(depth: int, begin: str, end: str) -> None:
     with pytest.raises(DataError) as refusal:
         parse_json(begin * depth + "1" + end * depth, "x.json")
@@ -41,7 +42,7 @@ def test_what_is_wide_or_as_deep_as_allowed_is_read() -> None:
     assert json_value(json.dumps("[" * 300)) == "[" * 300
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("content", "reason"),
     [
         (b"\xff\xfe{\x00}\x00", "'utf-8' codec can't decode byte 0xff in position 0"),

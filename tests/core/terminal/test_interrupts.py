@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import pytest
 
 from netwright.core.terminal.interrupts import EXIT_CODES, Interrupt
+from tests.repetition import for_each
 
 
 @pytest.fixture(autouse=True)
@@ -38,7 +39,7 @@ def test_first_signal_is_a_request(number: signal.Signals, code: int) -> None:
     assert interrupt.exit_code == code
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("first", "second", "code"),
     [
         (signal.SIGINT, signal.SIGINT, 130),

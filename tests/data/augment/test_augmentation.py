@@ -6,11 +6,12 @@ import torch
 from netwright.core.errors import ConfigError, DataError
 from netwright.data.augment.augmentation import uniform
 from netwright.data.augment.catalog import AUGMENTATIONS
+from tests.repetition import for_each
 
 SHAPE = (3, 8, 6)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("name", "strength", "sentence"),
     [
         ("flip", 1.5, r"'flip' must be greater than 0 and at most 1, got 1.5"),

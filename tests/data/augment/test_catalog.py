@@ -6,6 +6,7 @@ from torch import Tensor
 
 from netwright.data.augment.augmentation import Augmentation
 from netwright.data.augment.catalog import AUGMENTATIONS
+from tests.repetition import for_each
 
 NAMES = list(AUGMENTATIONS)
 
@@ -65,7 +66,7 @@ def test_the_generators_of_the_process_stay_as_they_are(augmentation: Augmentati
     assert torch.equal(torch.get_rng_state(), before)
 
 
-@pytest.mark.parametrize("name", [name for name in NAMES if name != "mixup"])
+@for_each("name", [name for name in NAMES if name != "mixup"])
 def test_without_strength_nothing_changes(name: str) -> None:
     x = images(dtype=torch.float64)
     assert torch.allclose(AUGMENTATIONS.load(name).apply(x, 0, stream()), x, atol=1e-12)
@@ -81,7 +82,7 @@ def test_cards_say_what_the_strength_is(augmentation: Augmentation) -> None:
     assert augmentation.card.sentence.endswith(".")
 
 
-@pytest.mark.parametrize("name", NAMES)
+@for_each("name", NAMES)
 def test_the_default_strength_is_allowed(name: str) -> None:
     augmentation = AUGMENTATIONS.load(name)
     augmentation.check(name, augmentation.strength, (3, 8, 8))

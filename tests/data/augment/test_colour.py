@@ -18,6 +18,7 @@ from netwright.data.augment.colour import (
     contrasted,
     recoloured,
 )
+from tests.repetition import for_each
 
 ALL = (BRIGHTNESS, CONTRAST, COLOUR_JITTER)
 
@@ -82,7 +83,7 @@ def test_brightness_moves_the_mean_and_contrast_scales_the_deviation() -> None:
 COLOURS = [(0.9, 0.1, 0.2), (0.3, 0.8, 0.5), (0.25, 0.2, 0.7), (0.5, 0.5, 0.1)]
 
 
-@pytest.mark.parametrize("turn", [0.0, 1 / 3, 2 / 3, 1.0])
+@for_each("turn", [0.0, 1 / 3, 2 / 3, 1.0])
 def test_a_turn_by_thirds_is_the_hue_of_hsv(turn: float) -> None:
     turned = turned_hue(torch.tensor(COLOURS, dtype=torch.float64), turn)
     for colour, new in zip(COLOURS, turned.tolist(), strict=True):
@@ -90,7 +91,7 @@ def test_a_turn_by_thirds_is_the_hue_of_hsv(turn: float) -> None:
         assert new == pytest.approx(colorsys.hsv_to_rgb((hue + turn) % 1, saturation, value))
 
 
-@pytest.mark.parametrize("turn", [-0.2, -0.05, 0.01, 0.1, 0.25, 0.5])
+@for_each("turn", [-0.2, -0.05, 0.01, 0.1, 0.25, 0.5])
 def test_any_turn_moves_the_hue_of_hsv_by_nearly_as_much(turn: float) -> None:
     pale = 0.4 + 0.2 * torch.tensor(COLOURS, dtype=torch.float64)  # so that none leaves [0, 1]
     for colour, new in zip(pale.tolist(), turned_hue(pale, turn).tolist(), strict=True):

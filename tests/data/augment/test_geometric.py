@@ -25,6 +25,7 @@ from netwright.data.augment.geometric import (
     zoomed,
 )
 from netwright.data.augment.places import own_places, read_between, read_whole
+from tests.repetition import for_each
 
 
 def stream(seed: int = 0) -> torch.Generator:
@@ -155,7 +156,7 @@ def test_zoom_factors_fill_the_interval() -> None:
     assert factors.mean().item() == pytest.approx(1, abs=0.03)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("warp", "most", "beyond"),
     [(FLIP, 1, 1.1), (FLIP_VERTICAL, 1, 1.1), (CROP, 6, 7), (ROTATION, 180, 181), (ZOOM, 0.9, 1)],
     ids=["flip", "flip-vertical", "crop", "rotation", "zoom"],
@@ -168,7 +169,7 @@ def test_a_strength_is_refused_beyond_what_it_can_mean(
         warp.check("it", beyond, (3, 8, 7))
 
 
-@pytest.mark.parametrize("warp", [FLIP, FLIP_VERTICAL, CROP, ROTATION, ZOOM, ELASTIC])
+@for_each("warp", [FLIP, FLIP_VERTICAL, CROP, ROTATION, ZOOM, ELASTIC])
 def test_the_card_explains_letters_that_its_formula_has(warp: Warp) -> None:
     for letter in (letter for key in warp.card.symbols for letter in key.split(", ")):
         assert letter in warp.card.formula

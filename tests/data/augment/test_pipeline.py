@@ -13,6 +13,7 @@ from netwright.data.augment.pipeline import Pipeline, parse_augmentations
 from netwright.data.augment.scratch import Scratch
 from netwright.data.loading.loader import Batch
 from netwright.data.spec import DataSpec
+from tests.repetition import for_each
 
 COLOUR: dict[str, Any] = {"inputs": "image", "input_shape": (3, 8, 8), "target": "class"}
 SPEC = DataSpec(**COLOUR, num_outputs=5)
@@ -91,7 +92,7 @@ def masked(count: int = 12) -> Batch:
     )
 
 
-@pytest.mark.parametrize("name", WARPS)
+@for_each("name", WARPS)
 def test_a_mask_moves_with_its_image(name: str) -> None:
     plain = masked()
     moved = parse_augmentations([name], MASKS)(plain, 0, 0, 0)
@@ -106,7 +107,7 @@ def test_masks_move_by_all_neighbouring_warps_together() -> None:
     assert (moved.inputs[:, 0] - moved.targets).abs().max() <= 0.5 + 1e-5
 
 
-@pytest.mark.parametrize("name", TOUCHES)
+@for_each("name", TOUCHES)
 def test_what_changes_pixels_where_they_are_leaves_the_mask(name: str) -> None:
     plain = masked()
     changed = parse_augmentations([name], MASKS)(plain, 0, 0, 0)
@@ -130,7 +131,7 @@ REALS = DataSpec(inputs="image", input_shape=(3, 8, 8), target="real", num_outpu
 GREY = DataSpec(inputs="image", input_shape=(1, 8, 8), target="class", num_outputs=2)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("specs", "spec", "error", "sentence"),
     [
         (["flop"], SPEC, UnknownNameError, "unknown augmentation 'flop'; did you mean 'flip'?"),

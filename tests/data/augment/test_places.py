@@ -5,13 +5,14 @@ import torch
 from torch import Tensor
 
 from netwright.data.augment.places import Places, own_places, read_between, read_nearest, read_whole
+from tests.repetition import for_each
 
 
 def images(*shape: int, dtype: torch.dtype = torch.float64) -> Tensor:
     return torch.rand(*shape, generator=torch.Generator().manual_seed(0), dtype=dtype)
 
 
-@pytest.mark.parametrize("shape", [(2, 3, 4, 4), (2, 1, 5, 8), (1, 2, 1, 3), (3, 3, 33, 32)])
+@for_each("shape", [(2, 3, 4, 4), (2, 1, 5, 8), (1, 2, 1, 3), (3, 3, 33, 32)])
 def test_own_places_give_the_image_itself(shape: tuple[int, ...]) -> None:
     x = images(*shape)
     places = own_places(x)

@@ -8,6 +8,7 @@ import torch
 
 from netwright.core.errors import DataError
 from netwright.data.batches.reading import encode_targets, read_batch
+from tests.repetition import for_each
 
 X, Z, Y = torch.zeros(3, 2), torch.ones(3, 4), torch.tensor([0, 1, 2])
 W = torch.tensor([1.0, 2.0, 3.0], dtype=torch.float64)
@@ -44,7 +45,7 @@ def test_a_batch_may_have_no_targets_or_several() -> None:
         read_batch((X, {"a": Y[:2]}))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("item", "told"),
     [
         ("text", "a batch must be (inputs, targets[, weights]) or a dict"),
@@ -89,7 +90,7 @@ def test_tags_and_tokens_stay_where_they_are_and_some_do_not_count() -> None:
     assert encode_targets({"a": Y}, "none", 0) == {"a": Y}
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("targets", "kind", "outputs", "told"),
     [
         (Y, "class", 2, "label 2 is out of range: there are 2 classes, 0 to 1"),

@@ -8,13 +8,12 @@ import torch
 from netwright.core.errors import DataError
 from netwright.core.trees import tensors_of
 from netwright.data.batches.unlabelled import unlabelled_inputs
+from tests.repetition import for_each
 
 X, Y = torch.arange(6.0).reshape(3, 2), torch.arange(3)
 
 
-@pytest.mark.parametrize(
-    "item", [X, (X,), (X, Y), [X, Y, torch.ones(3)], {"x": X, "labels": Y}, {"x": X}]
-)
+@for_each("item", [X, (X,), (X, Y), [X, Y, torch.ones(3)], {"x": X, "labels": Y}, {"x": X}])
 def test_targets_are_left_out(item: Any) -> None:
     assert torch.equal(unlabelled_inputs([item, item]), torch.cat([X, X]))
 

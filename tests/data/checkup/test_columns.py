@@ -3,7 +3,6 @@
 from collections.abc import Callable, Sequence
 
 import numpy as np
-import pytest
 
 from netwright.core.finding import Finding
 from netwright.data.checkup.columns import (
@@ -17,6 +16,7 @@ from netwright.data.checkup.columns import (
     table_columns,
 )
 from netwright.data.tables.raw_table import RawTable
+from tests.repetition import for_each
 
 ROWS = 12
 
@@ -63,7 +63,7 @@ def test_a_kind_that_the_user_gave_is_believed() -> None:
     assert not given[0].is_id
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("values", "counts"),
     [
         (range(10), True),

@@ -12,6 +12,7 @@ from netwright.data.checkup.examination import Undecided, Unseen
 from netwright.data.checkup.label_noise import LABEL_NOISE, contradictions, find_label_noise
 from netwright.data.checkup.origin import Origin
 from tests.data.checkup.rows import clouds, data_of
+from tests.repetition import for_each
 
 
 @pytest.mark.parametrize("share", [0.05, 0.1, 0.25])
@@ -30,17 +31,17 @@ def test_the_share_of_flipped_labels_is_found(share: float) -> None:
     assert found.fix.startswith("Check these rows and fix their labels; if that is impossible, ")
 
 
-@pytest.mark.parametrize("seed", range(3))
-@pytest.mark.parametrize("distance", [0, 1, 1.5, 2, 3])
+@for_each("seed", range(3))
+@for_each("distance", [0, 1, 1.5, 2, 3])
 def test_overlapping_classes_are_no_noise(distance: float, seed: int) -> None:
     points, classes = clouds(400, distance, seed=seed)
     answer = find_label_noise(data_of((points, classes.tolist())), Origin())
     assert answer is None or isinstance(answer, Undecided)
 
 
-@pytest.mark.parametrize("seed", range(3))
-@pytest.mark.parametrize("distance", [0, 0.5, 1, 2])
-@pytest.mark.parametrize("rare", [0.05, 0.1])
+@for_each("seed", range(3))
+@for_each("distance", [0, 0.5, 1, 2])
+@for_each("rare", [0.05, 0.1])
 def test_a_rare_class_that_is_hard_to_tell_is_no_noise(
     rare: float, distance: float, seed: int
 ) -> None:
@@ -68,7 +69,7 @@ def test_few_rows_tell_nothing() -> None:
     )
 
 
-@pytest.mark.parametrize("name", ["iris", "wine", "breast-cancer", "digits", "moons", "spirals"])
+@for_each("name", ["iris", "wine", "breast-cancer", "digits", "moons", "spirals"])
 def test_real_and_curved_classes_are_no_noise(name: str) -> None:
     assert find_label_noise(nw.data.load(name), Origin()) is None
 

@@ -20,6 +20,7 @@ from netwright.data.checkup.target_outliers import (
 )
 from netwright.data.dataset import Data, Split
 from netwright.data.loading.stored import sample_stored
+from tests.repetition import for_each
 
 ROWS = 400
 
@@ -81,7 +82,7 @@ def test_outliers_are_named_with_their_rows() -> None:
     )
 
 
-@pytest.mark.parametrize("draw", ["normal", "lognormal", "exponential", "uniform"])
+@for_each("draw", ["normal", "lognormal", "exponential", "uniform"])
 def test_targets_as_they_are_found_in_the_world_are_silent(draw: str) -> None:
     targets = getattr(np.random.default_rng(0), draw)(size=ROWS)
     assert find_target_outliers(data_of(targets), Origin()) is None

@@ -30,6 +30,7 @@ from tests.data.loopback import (
     sends,
     serving,
 )
+from tests.repetition import for_each
 
 
 @pytest.fixture
@@ -185,7 +186,7 @@ def test_five_redirects_are_followed_but_not_six(server: Server) -> None:
     assert fetch("toy", server.file("/1")).read_bytes() == CONTENT
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("address", "target", "allowed"),
     [
         ("http://a", "http://b", True),

@@ -6,6 +6,7 @@ import pytest
 
 from netwright.core.errors import ConfigError, DataError
 from netwright.data.files.file_encoding import decode_bytes
+from tests.repetition import for_each
 
 TEXT = "größe\n1\n"
 
@@ -18,7 +19,7 @@ def test_a_mark_says_how_bytes_are_read(encoding: str) -> None:
     assert encoding.removesuffix("-sig").upper() in note
 
 
-@pytest.mark.parametrize("encoding", ["latin-1", "cp1252", "utf-16-le", "UTF_8"])
+@for_each("encoding", ["latin-1", "cp1252", "utf-16-le", "UTF_8"])
 def test_an_encoding_can_be_given(encoding: str) -> None:
     assert decode_bytes("t.csv", TEXT.encode(encoding), encoding) == (TEXT, "")
 
@@ -36,7 +37,7 @@ def test_what_is_not_in_its_encoding_is_refused() -> None:
         decode_bytes("t.csv", b"a\r1\r\0")
 
 
-@pytest.mark.parametrize("encoding", ["latin1x", "base64", "rot13", "hex", "\0"])
+@for_each("encoding", ["latin1x", "base64", "rot13", "hex", "\0"])
 def test_what_is_no_encoding_of_text_is_refused(encoding: str) -> None:
     with pytest.raises(ConfigError, match=r"^encoding must be a text encoding such as latin-1"):
         decode_bytes("t.csv", b"a", encoding)

@@ -15,6 +15,7 @@ from netwright.data.given.given import Given
 from netwright.data.given.loaders import LoaderConfig, from_loader, labelled_batches
 from netwright.data.tree_encoder import TreeEncoder
 from tests.data.batches.loaders import ROWS, noisy_loader, rows
+from tests.repetition import for_each
 
 
 def tensors(*parts: torch.Tensor, **settings: Any) -> DataLoader[Any]:
@@ -36,7 +37,7 @@ def test_classes_have_the_names_of_the_data_set() -> None:
     assert data.notes == ("the targets are whole numbers: treated as 2 classes",)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("inputs", "kind"),
     [
         (torch.zeros(8, 3), "features"),

@@ -7,6 +7,7 @@ import torch
 
 from netwright.core.errors import DataError
 from netwright.data.given.ready_inputs import ready_kinds
+from tests.repetition import for_each
 
 X, Y = torch.zeros(4, 3), torch.arange(4) % 3
 TOKENS = torch.arange(24).reshape(4, 6) % 7
@@ -26,7 +27,7 @@ def test_a_size_that_varies_makes_parts_of_one_tensor() -> None:
     assert ready_kinds(X, [Y], shapes=((-1,),)).spec.inputs == "parts"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("targets", "kind", "target", "names"),
     [
         ([Y], "auto", "class", ("0", "1", "2")),
@@ -46,13 +47,13 @@ def test_targets_are_told_by_their_dtype(targets: Any, kind: Any, target: str, n
     assert spec.num_outputs == (len(names) or (targets[0].shape[1] if targets[0].ndim > 1 else 1))
 
 
-@pytest.mark.parametrize("classes", [["a", "b"], ["a", "a", "b"], "abc", [1, 2, 3], None])
+@for_each("classes", [["a", "b"], ["a", "a", "b"], "abc", [1, 2, 3], None])
 def test_names_that_do_not_fit_are_not_used(classes: Any) -> None:
     assert ready_kinds(X, [Y], classes=classes).spec.class_names == ("0", "1", "2")
     assert ready_kinds(X, [Y], classes=["a", "b", "c"]).spec.class_names == ("a", "b", "c")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("targets", "kind"),
     [
         (TOKENS % 2, "labels"),

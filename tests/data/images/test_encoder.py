@@ -15,6 +15,7 @@ from netwright.core.errors import DataError, NetwrightError, ShapeError
 from netwright.data.images.encoder import ImageEncoder
 from tests.data.images.pair_pictures import mask_of, picture, write_pairs
 from tests.data.images.pictures import bytes_of, folder_of, save
+from tests.repetition import for_each
 
 COLOUR = ImageEncoder(
     input_shape=(3, 4, 5),
@@ -152,7 +153,7 @@ def test_decoding_tells_of_each_channel() -> None:
     assert list(COLOUR.decode(torch.zeros(1, 3, 4, 5))[0]) == ["R", "G", "B"]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("source", "sentence"),
     [
         (
@@ -285,7 +286,7 @@ def test_refuses_mask_files_where_their_values_were_not_kept(tmp_path: Path) -> 
         old.decode_masks(np.zeros((1, 8, 6), np.uint8))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("changes", "sentence"),
     [
         ({"input_shape": (1, -4, -4)}, "input_shape of a saved encoder must be positive, got -4"),

@@ -8,6 +8,7 @@ import pytest
 from PIL import ExifTags, Image, ImageFile
 
 from netwright.data.images.exif_note import orientation, orientation_in_head
+from tests.repetition import for_each
 
 
 def noted(kind: str, turn: int | None) -> Image.Image:
@@ -38,8 +39,8 @@ def moved_behind(content: bytes) -> bytes:
     return b"".join([content[:8], *rest, *notes, parts[-1]])
 
 
-@pytest.mark.parametrize("kind", ["png", "jpeg", "webp"])
-@pytest.mark.parametrize("turn", [None, 1, 6, 8])
+@for_each("kind", ["png", "jpeg", "webp"])
+@for_each("turn", [None, 1, 6, 8])
 def test_the_head_says_what_the_whole_image_says(kind: str, turn: int | None) -> None:
     assert orientation_in_head(noted(kind, turn)) == (turn or 1)
     image = noted(kind, turn)

@@ -2,12 +2,11 @@
 
 import os
 
-import pytest
-
 from netwright.data.images.file_names import shown
+from tests.repetition import for_each
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("name", "text"),
     [
         ("plain name.png", "plain name.png"),

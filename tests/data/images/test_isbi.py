@@ -13,6 +13,7 @@ from netwright.data.files.locations import find_file
 from netwright.data.images.isbi import FILES, IsbiConfig, divide_slices, load_isbi
 from netwright.data.images.pairs import is_pairs_folder
 from netwright.data.pixels import PixelSplit
+from tests.repetition import for_each
 
 FOUND = find_file("isbi2012", FILES[0].name)
 
@@ -34,7 +35,7 @@ def test_without_settings_the_first_six_slices_are_tested_on_and_none_chosen_by(
     assert (parts["test"].tolist(), parts["val"].tolist()) == (list(range(6)), [])
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("fold", "chosen"),
     [(0, [27, 28, 29]), (1, [27, 28, 29]), (2, [27, 28, 29]), (3, [0, 1, 2]), (4, [0, 1, 2])],
 )
@@ -44,7 +45,7 @@ def test_slices_to_choose_by_lie_far_from_those_to_report_on(fold: int, chosen: 
     assert parts["train"].tolist() == sorted(parts["train"].tolist())
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("settings", "sentence"),
     [
         ({"fold": -1}, "fold must be at least 0, got -1"),

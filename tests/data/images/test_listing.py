@@ -17,6 +17,7 @@ from netwright.data.images.listing import (
     subfolders,
 )
 from tests.data.images.pictures import folder_of
+from tests.repetition import for_each
 
 
 def test_images_are_found_at_any_depth_in_the_order_of_their_paths(tmp_path: Path) -> None:
@@ -93,7 +94,7 @@ def test_a_folder_that_cannot_be_looked_into_is_not_taken_for_an_empty_one(
         list_images(root)
 
 
-@pytest.mark.parametrize("name", ["x.png", "X.JPG", "x.tar.webp", "folder/x.tiff"])
+@for_each("name", ["x.png", "X.JPG", "x.tar.webp", "folder/x.tiff"])
 def test_endings_count_whatever_their_case(name: str) -> None:
     assert is_image_name(name)
     assert not is_image_name(f".{name}" if "/" not in name else "folder/.x.png")

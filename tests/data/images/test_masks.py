@@ -17,6 +17,7 @@ from netwright.data.images.masks import (
     write_mask,
 )
 from tests.odd_files import is_untouched, outside_of, plant, refusal
+from tests.repetition import for_each
 
 VALUES = np.array([[0, 7, 255], [255, 0, 7]], np.uint8)
 
@@ -64,7 +65,7 @@ def test_values_become_classes_in_ascending_order() -> None:
     assert str(encoded.dtype) == "torch.uint8"
 
 
-@pytest.mark.parametrize(("height", "width"), [(2, 3), (4, 6), (3, 2), (7, 5), (1, 1)])
+@for_each(("height", "width"), [(2, 3), (4, 6), (3, 2), (7, 5), (1, 1)])
 def test_another_size_takes_the_nearest_pixel_as_pillow_does(height: int, width: int) -> None:
     mask = np.random.default_rng(0).integers(0, 5, (6, 9)).astype(np.uint8)
     pillow = Image.fromarray(mask).resize((width, height), Image.Resampling.NEAREST)

@@ -16,6 +16,7 @@ from netwright.data.loading.loader import Batch, BatchLoader
 from netwright.data.loading.windows import WindowSplit
 from netwright.data.spec import DataSpec
 from netwright.models.mlp import MLP, MLPConfig
+from tests.repetition import for_each
 
 PROPERTY = settings(derandomize=True, deadline=None, max_examples=40)
 ROWS = st.integers(1, 40)
@@ -194,7 +195,7 @@ def test_split_is_left_as_it_was() -> None:
     assert split.weights.tolist() == [1, 2, 3, 4, 5, 6]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("batch_size", "settings", "sentence"),
     [
         (0, {}, "batch_size must lie between 1 and the 5 rows, got 0"),

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from netwright.core.errors import DataError
 from netwright.data.array_encoder import ArrayEncoder
 from netwright.data.loading.mapped_inputs import MappedInputs, is_stored
+from tests.repetition import for_each
 
 ENCODER = ArrayEncoder(
     input_shape=(2,), target="real", num_outputs=1, mean=(1.0, -2.0), scale=(2.0, 0.5)
@@ -50,7 +51,7 @@ def test_a_file_or_a_part_of_one_is_stored_and_a_copy_is_not(tmp_path: Path) -> 
     assert not is_stored(np.array(array))
 
 
-@pytest.mark.parametrize(
+@for_each(
     "other",
     [
         MappedInputs(np.zeros((6, 2)), ENCODER, "another"),

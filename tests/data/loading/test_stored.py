@@ -15,6 +15,7 @@ from netwright.data.loading.windows import WindowSplit
 from netwright.data.pixels import ChannelScaling, PixelSplit
 from netwright.data.spec import DataSpec
 from tests.data.stored_inputs import Numbered, split_of
+from tests.repetition import for_each
 
 
 class Watched(Numbered):
@@ -109,7 +110,7 @@ def test_a_sample_is_in_memory_spread_evenly_and_says_so() -> None:
     assert held_out.inputs[:, 0].tolist() == list(range(0, 101, 10))
 
 
-@pytest.mark.parametrize("most", [1, 7, 100, 101])
+@for_each("most", [1, 7, 100, 101])
 def test_a_sample_knows_the_rows_of_the_split_that_it_shows(most: int) -> None:
     sample = sample_stored(data(split_of(Numbered(101))), most)
     rows = sample.rows("train")
@@ -165,7 +166,7 @@ def test_fewer_large_rows_are_shown(monkeypatch: pytest.MonkeyPatch, split: Spli
     assert len(sample_stored(data(split)).shown.train) == 1
 
 
-@pytest.mark.parametrize(("total", "most"), [(1, 1), (5, 9), (5, 5), (100, 7), (10_001, 10_000)])
+@for_each(("total", "most"), [(1, 1), (5, 9), (5, 5), (100, 7), (10_001, 10_000)])
 def test_places_are_distinct_in_order_and_as_many_as_asked_for(total: int, most: int) -> None:
     places = evenly_spaced(total, most).tolist()
     assert len(set(places)) == len(places) == min(total, most)

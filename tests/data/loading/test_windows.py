@@ -10,6 +10,7 @@ from netwright.data.dataset import Split
 from netwright.data.loading.loader import BatchLoader
 from netwright.data.loading.windows import WindowSplit, scored_once
 from netwright.data.spec import IGNORED
+from tests.repetition import for_each
 
 
 def test_targets_are_the_tokens_one_place_later() -> None:
@@ -53,7 +54,7 @@ def test_a_loader_reads_batches_of_windows() -> None:
         assert torch.equal(batch.targets, batch.inputs + 1)
 
 
-@pytest.mark.parametrize("length", range(6, 40))
+@for_each("length", range(6, 40))
 def test_every_token_but_the_first_is_scored_exactly_once(length: int) -> None:
     split = scored_once(torch.arange(length), 5)
     counted = split.targets[split.targets != IGNORED]

@@ -16,6 +16,7 @@ from netwright.core.errors import ConfigError, DataError, RunError
 from netwright.data.loading.stored import StoredInputs
 from netwright.data.loading.worker_pool import Reading, WorkerPool, read_here
 from tests.data.stored_inputs import Faulty, Noisy, Numbered
+from tests.repetition import for_each
 
 READINGS = [Reading(1, number, torch.tensor([2 * number, 2 * number + 1])) for number in range(5)]
 
@@ -81,7 +82,7 @@ def test_the_callers_generators_and_signal_handlers_are_left_alone() -> None:
     assert [signal.getsignal(number) for number in (signal.SIGCHLD, signal.SIGINT)] == handlers
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("fault", "sentence"),
     [
         ("raises", "data worker 0 (process {pid}) could not read {batch}: row 5 is torn"),

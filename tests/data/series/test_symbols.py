@@ -12,6 +12,7 @@ import torch
 
 from netwright.core.errors import DataError, NetwrightError
 from netwright.data.series.symbols import SymbolEncoder
+from tests.repetition import for_each
 
 ENCODER = SymbolEncoder(symbols="ab", length=3, class_names=("no", "yes"))
 
@@ -38,7 +39,7 @@ def test_the_encoder_travels_as_json() -> None:
     assert (offset.tolist(), scale.tolist()) == ([0, 0, 0], [1, 1, 1])
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("source", "sentence"),
     [
         (["a", "axb"], "text 1 must be made of 'ab', got 'x'"),

@@ -14,6 +14,7 @@ from netwright.data.series.encoder import SeriesEncoder
 from netwright.data.series.table import SOURCE, SeriesConfig, from_frame, load_series
 from netwright.metrics.regression import mse, r2
 from netwright.models.linear.regression import LeastSquares, LeastSquaresConfig
+from tests.repetition import for_each
 
 ROWS = [
     {
@@ -111,7 +112,7 @@ def test_the_note_tells_how_far_off_the_last_value_is() -> None:
     assert load().notes[-1] == f"{said} (test, root mean square)"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("settings", "sentence"),
     [
         ({"target": ()}, "target is missing, wanted a column of input: date, volume, price, day, "),

@@ -15,6 +15,7 @@ from netwright.data.series.time_order import (
 )
 from netwright.data.tables.raw_table import RawTable
 from netwright.data.tables.reading import read_table
+from tests.repetition import for_each
 
 
 def table(**columns: list[str]) -> RawTable:
@@ -23,7 +24,7 @@ def table(**columns: list[str]) -> RawTable:
     return read_table([dict(zip(names, row, strict=True)) for row in rows])
 
 
-@pytest.mark.parametrize(
+@for_each(
     "times",
     [["1", "2.5", "10"], ["2024-01-31", "2024-02-01"], ["31.1.2024", "1.2.2024"], ["9", "10"]],
     ids=["numbers", "iso", "dotted", "not-as-text"],
@@ -54,7 +55,7 @@ def test_the_clock_of_the_machine_makes_no_time_go_back(
         time.tzset()
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("times", "wrong"),
     [
         (["1", "3", "2"], "row 2: column 't': '2' must come after '3', the previous row"),

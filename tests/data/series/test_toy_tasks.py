@@ -33,6 +33,7 @@ from netwright.data.series.toy_tasks import (
     load_recall,
 )
 from netwright.data.source import Source
+from tests.repetition import for_each
 
 WHOLE: dict[str, Any] = {"val_size": 0, "test_size": 0}
 
@@ -118,7 +119,7 @@ def is_closed(text: str) -> bool:
     return not waiting
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "expected"),
     [("", True), ("([])", True), ("([)]", False), ("())(", False), ("((", False), ("(]", False)],
 )
@@ -134,7 +135,7 @@ def test_every_balanced_text_has_the_same_chance() -> None:
     assert all(abs(count - 400) < 80 for count in drawn.values())
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("source", "settings"),
     [
         (RECALL, {"n": 1024, "length": 9}),  # half of all that there are
@@ -159,9 +160,7 @@ def test_recall_over_few_steps_says_that_its_sequences_repeat() -> None:
     assert data.notes == (note,)
 
 
-@pytest.mark.parametrize(
-    "source", [ADDING, RECALL, PARITY, BRACKETS], ids=lambda source: source.load.__name__
-)
+@for_each("source", [ADDING, RECALL, PARITY, BRACKETS], ids=lambda source: source.load.__name__)
 def test_the_seed_decides_all(source: Source) -> None:
     short = {"min_length": 4} if issubclass(source.config, VaryingConfig) else {}
     settings: dict[str, Any] = {"n": 40, "length": 6} | short
@@ -177,7 +176,7 @@ def test_the_seed_decides_all(source: Source) -> None:
     torch.testing.assert_close(encoded, first.train.inputs)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("config", "settings", "sentence"),
     [
         (ParityConfig, {"min_length": 21}, "min_length must be at most length, got 21 and 20"),

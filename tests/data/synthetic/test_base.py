@@ -12,6 +12,7 @@ from netwright.core.errors import DataError
 from netwright.data.catalog import SOURCES
 from netwright.data.dataset import Data
 from netwright.data.synthetic.base import SyntheticConfig, as_data, stream
+from tests.repetition import for_each
 
 MADE = ["xor", "moons", "circles", "spirals", "blobs", "line", "polynomial", "teacher"]
 
@@ -28,13 +29,13 @@ def same_bits(one: Data, other: Data) -> bool:
     )
 
 
-@pytest.mark.parametrize("name", MADE)
+@for_each("name", MADE)
 def test_the_same_settings_give_the_same_bits(name: str) -> None:
     assert same_bits(load(name), load(name))
     assert not same_bits(load(name), load(name, seed=1))
 
 
-@pytest.mark.parametrize("name", MADE)
+@for_each("name", MADE)
 def test_the_callers_random_numbers_are_left_alone(name: str) -> None:
     before = torch.get_rng_state(), str(np.random.get_state()), random.getstate()
     load(name)
@@ -42,7 +43,7 @@ def test_the_callers_random_numbers_are_left_alone(name: str) -> None:
     assert (str(np.random.get_state()), random.getstate()) == before[1:]
 
 
-@pytest.mark.parametrize("name", MADE)
+@for_each("name", MADE)
 def test_the_settings_say_how_many_and_how_they_are_divided(name: str) -> None:
     data = load(name, n=60, val_size=0.25, test_size=0.5)
     assert [len(split) for _, split in data.splits()] == [15, 15, 30]
@@ -51,7 +52,7 @@ def test_the_settings_say_how_many_and_how_they_are_divided(name: str) -> None:
     assert not same_bits(data, other)
 
 
-@pytest.mark.parametrize("name", MADE)
+@for_each("name", MADE)
 def test_inputs_are_left_as_drawn(name: str) -> None:
     data = load(name)
     assert torch.equal(data.preprocessor.encode(data.train.inputs), data.train.inputs)
@@ -74,7 +75,7 @@ def test_classes_are_called_by_number_even_where_one_is_not_drawn() -> None:
     assert data.train.targets.tolist() == [2, 0]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("name", "settings"),
     [
         *((name, {"n": 10**12}) for name in MADE),

@@ -25,6 +25,7 @@ from netwright.data.synthetic.classes import (
     load_spirals,
     load_xor,
 )
+from tests.repetition import for_each
 
 WHOLE: dict[str, Any] = {"val_size": 0, "test_size": 0}
 EXACT: dict[str, Any] = {**WHOLE, "noise": 0}
@@ -51,7 +52,7 @@ def test_noisy_xor_repeats_the_corners() -> None:
     assert np.unique(corners, axis=0, return_counts=True)[1].tolist() == [1000] * 4
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("data", "first"),
     [
         (load_xor(XorConfig(**WHOLE)), 0.0079313),
@@ -140,7 +141,7 @@ def test_well_separated_blobs_are_told_apart_by_the_nearest_mean() -> None:
     assert float((guess == data.test.targets).float().mean()) >= 0.97
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("config", "setting", "sentence"),
     [
         (XorConfig, {"n": 0}, "n must be greater than 0, got 0"),

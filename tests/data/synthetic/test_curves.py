@@ -23,6 +23,7 @@ from netwright.data.synthetic.curves import (
     teacher_outputs,
     teacher_weights,
 )
+from tests.repetition import for_each
 
 WHOLE: dict[str, Any] = {"val_size": 0, "test_size": 0}
 EXACT: dict[str, Any] = {**WHOLE, "noise": 0}
@@ -98,7 +99,7 @@ def test_the_class_is_the_largest_output() -> None:
     assert torch.equal(reals.targets.argmax(dim=1), classes.targets)
 
 
-@pytest.mark.parametrize("seed", range(5))
+@for_each("seed", range(5))
 def test_no_class_of_a_teacher_stays_empty(seed: int) -> None:
     train = load_teacher(TeacherConfig(kind="class", outputs=4, seed=seed)).train
     assert int(train.targets.bincount(minlength=4).min()) > 0.05 * len(train)
@@ -116,7 +117,7 @@ def test_noise_is_added_to_the_teachers_outputs() -> None:
     assert float((noisy.targets - exact.targets).std()) == pytest.approx(0.2, rel=0.1)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("config", "setting", "sentence"),
     [
         (

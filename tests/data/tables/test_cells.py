@@ -22,6 +22,7 @@ from netwright.data.tables.cells import (
 )
 from netwright.data.tables.number_marks import as_number
 from netwright.data.tables.raw_table import RawTable
+from tests.repetition import for_each
 
 
 def column(*cells: str) -> RawTable:
@@ -31,7 +32,7 @@ def column(*cells: str) -> RawTable:
     )
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "value"),
     [("1.5", 1.5), ("-2e3", -2000.0), ("1_0", None), ("nan", None), ("abc", None), ("", None)],
 )
@@ -39,7 +40,7 @@ def test_number_in_a_cell(text: str, value: float | None) -> None:
     assert as_number(text) == value
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "form", "value"),
     [
         ("2024-12-31", "iso", datetime(2024, 12, 31)),
@@ -81,7 +82,7 @@ def test_numbers_of_a_column() -> None:
     np.testing.assert_array_equal(numbers_of(column("1", "", "2.5"), "a"), [1, np.nan, 2.5])
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("cell", "sentence"),
     [
         ("abc", "t.csv:3: column 'a': 'abc' is not a number"),
@@ -121,7 +122,7 @@ def test_share_counts_cells_and_not_texts() -> None:
     assert share_of({}, as_number) == 0
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "way_out"),
     [
         ("1,5", ": write 1.5, or train with --set data.thousands=. to read it so"),
@@ -153,7 +154,7 @@ def test_other_columns_pass(text: str) -> None:
     check_commas(column("7", text), "a", range(2))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("texts", "forms"),
     [
         (["2024-01-02"], ["iso"]),

@@ -12,6 +12,7 @@ from netwright.data.tables.columns import (
 )
 from netwright.data.tables.raw_table import RawTable
 from netwright.data.tables.training_column import TrainingColumn
+from tests.repetition import for_each
 
 
 def column(cells: list[str], name: str = "a", train: int | None = None) -> TrainingColumn:
@@ -24,7 +25,7 @@ COUNT = [str(i) for i in range(30)]
 EACH = "every value is different (id-like)"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("name", "cells", "kind", "remark"),
     [
         ("a", ["1", "2.5", "", "1"], "number", ""),
@@ -105,7 +106,7 @@ def test_numbers_with_commas_are_refused(cells: list[str], plain: str, mark: str
     assert forced_column(column(cells), "category").kind == "category"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("kind", "cells", "found"),
     [
         ("category", ["1", "2"], Inference(kind="category")),

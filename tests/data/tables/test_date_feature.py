@@ -11,6 +11,7 @@ from netwright.core.errors import DataError
 from netwright.data.tables.date_feature import DateFeature, date_part
 from netwright.data.tables.raw_table import RawTable
 from netwright.data.tables.training_column import TrainingColumn
+from tests.repetition import for_each
 
 
 def table(*cells: str) -> RawTable:
@@ -21,7 +22,7 @@ def fitted(*cells: str, form: str = "iso") -> DateFeature:
     return DateFeature.fit(TrainingColumn(table(*cells), "a", range(len(cells))), form)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("part", "value"),
     [("year", 2024), ("month", 2), ("weekday", 3), ("hour", 12), ("days", 31.5)],
 )
@@ -106,7 +107,7 @@ def test_days_far_outside_the_training_range_are_remarked() -> None:
     ]
 
 
-@pytest.mark.parametrize(
+@for_each(
     "change",
     [
         {"form": "%"},

@@ -11,6 +11,7 @@ from netwright.core.errors import DataError
 from netwright.data.tables.delimited import parse_delimited
 from netwright.data.tables.dialect import Dialect
 from netwright.data.tables.raw_table import MISSING, RawTable
+from tests.repetition import for_each
 
 SLOW_MACHINE = [HealthCheck.too_slow]  # how busy the machine is proves nothing about the reader
 
@@ -32,7 +33,7 @@ def test_quoted_fields_may_hold_anything_and_rows_keep_their_first_line() -> Non
     assert table.lines == [2, 3, 5]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "note"),
     [
         (b"\xef\xbb\xbfa,b\n1,2\n", "a UTF-8 byte order mark (BOM) was skipped"),
@@ -76,7 +77,7 @@ def test_decimal_commas_are_points_beside_semicolons() -> None:
     assert table.notes[1:] == ("a: decimal commas were read as points, as in '1,5'",)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "sentence"),
     [
         (b"", "t.csv: the file is empty"),

@@ -15,6 +15,7 @@ from netwright.data.tables.delimited import parse_delimited
 from netwright.data.tables.encoding import TableEncoder, fit_features
 from netwright.data.tables.raw_table import RawTable
 from netwright.data.tables.targets import TargetEncoder
+from tests.repetition import for_each
 
 TEXT = """student,balance,since,id,weight,default
 No,729.5,2020-01-01,1,1,No
@@ -137,7 +138,7 @@ def test_new_things_are_remarked() -> None:
     )
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("source", "sentence"),
     [
         (

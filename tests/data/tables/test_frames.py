@@ -23,6 +23,7 @@ from netwright.data.tables.frames import (
     rows_table,
     with_columns,
 )
+from tests.repetition import for_each
 
 
 def values_frame() -> pd.DataFrame:
@@ -63,7 +64,7 @@ def test_every_kind_of_column_becomes_cells() -> None:
     assert (table.name, list(table.positions), table.lines) == ("frame", [0, 1], None)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("values", "kind"),
     [
         (["a", None, "b"], "text"),
@@ -146,7 +147,7 @@ def test_what_is_no_cell_is_named_by_its_type() -> None:
     assert rows_table([{"a": [1]}, {"a": {}}]).columns == {"a": ["<list>", "<dict>"]}
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("rows", "sentence"),
     [
         ([], "input: there is no row"),
@@ -164,7 +165,7 @@ def test_wrong_rows_are_refused(rows: list[dict[Any, Any]], sentence: str) -> No
     assert str(refusal.value) == sentence
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("frame", "sentence"),
     [
         (pd.DataFrame({"a": []}), "frame: there are columns but no row"),

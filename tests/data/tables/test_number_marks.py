@@ -1,7 +1,5 @@
 """Numbers as people write them: thousands, decimal commas, and columns that are left alone."""
 
-import pytest
-
 from netwright.data.tables.number_marks import (
     Thousands,
     as_number,
@@ -9,9 +7,10 @@ from netwright.data.tables.number_marks import (
     plain_number,
     read_marks,
 )
+from tests.repetition import for_each
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("thousands", "mark", "cells", "numbers"),
     [
         (
@@ -35,7 +34,7 @@ def test_a_column_is_read_so(
     assert notes == [f"a: {mark} is the thousands separator, as in {cells[0]!r}"]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("thousands", "cells"),
     [
         (".", ["1.234", "0.5"]),  # these are points
@@ -62,7 +61,7 @@ def test_decimal_commas_beside_semicolons_unless_commas_stand_between_thousands(
     assert columns == {"a": ["1234", "2500"]}
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "mark"),
     [
         ("3,966.03", ","),
@@ -81,6 +80,6 @@ def test_the_setting_that_reads_a_text_as_a_number(text: str, mark: str) -> None
         assert as_number(plain_number(text, mark)) is not None
 
 
-@pytest.mark.parametrize("text", ["1_000", "nan", "x", ""])
+@for_each("text", ["1_000", "nan", "x", ""])
 def test_what_is_no_number(text: str) -> None:
     assert as_number(text) is None

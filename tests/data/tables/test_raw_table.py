@@ -8,6 +8,7 @@ import pytest
 
 from netwright.core.errors import DataError
 from netwright.data.tables.raw_table import MISSING, RawTable, clean, listed, plain_numbers
+from tests.repetition import for_each
 
 
 def lines_table() -> RawTable:
@@ -71,7 +72,7 @@ def test_numbers_are_exact_and_missing_is_nan() -> None:
     assert math.isnan(values[1])
 
 
-@pytest.mark.parametrize("cell", ["x", "1_000", "-nan", "inf", "1e400", "-3.5e38", "1,5"])
+@for_each("cell", ["x", "1_000", "-nan", "inf", "1e400", "-3.5e38", "1,5"])
 def test_one_cell_that_is_no_finite_number_spoils_the_column(cell: str) -> None:
     assert plain_numbers(["1", cell, ""]) is None
 

@@ -13,6 +13,7 @@ from netwright.data.files import file_content
 from netwright.data.tables import reading
 from netwright.data.tables.raw_table import RawTable
 from netwright.data.tables.reading import is_table, read_table
+from tests.repetition import for_each
 
 COLUMNS = {"a": ["1", "2"], "b": ["x", ""]}
 TEXT = b"a,b\n1,x\n2,\n"
@@ -44,7 +45,7 @@ def test_parquet_by_its_ending(tmp_path: Path) -> None:
     assert read_table(path).columns == COLUMNS
 
 
-@pytest.mark.parametrize(
+@for_each(
     "source",
     [
         pd.DataFrame({"a": [1, 2], "b": ["x", None]}),

@@ -12,6 +12,7 @@ from netwright.data.tables.splitting import (
     find_split_column,
     groups_of,
 )
+from tests.repetition import for_each
 
 
 def table(*cells: str, name: str = "split") -> RawTable:
@@ -21,7 +22,7 @@ def table(*cells: str, name: str = "split") -> RawTable:
     )
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("cells", "named", "found"),
     [
         (["train", "Dev", "TEST"], None, "split"),
@@ -56,7 +57,7 @@ def test_rows_by_the_words_of_a_column(cells: str, rows: list[list[int]]) -> Non
     assert [found[name].tolist() for name in ("train", "val", "test")] == rows
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("cells", "sentence"),
     [
         (

@@ -10,6 +10,7 @@ from netwright.core.errors import ConfigError, DataError
 from netwright.data.tables.frames import rows_table
 from netwright.data.tables.raw_table import RawTable
 from netwright.data.tables.targets import TargetEncoder, check_present, infer_target
+from tests.repetition import for_each
 
 
 def table(**columns: list[str]) -> RawTable:
@@ -22,7 +23,7 @@ def table(**columns: list[str]) -> RawTable:
 MANY = [str(i) for i in range(21)]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("cells", "kind"),
     [
         (["no", "yes"], "class"),
@@ -54,7 +55,7 @@ def test_one_wrong_cell_among_numbers_is_refused() -> None:
         infer_target(table(y=["1", "2", "x", *MANY]), ["y"])
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("cells", "names", "codes"),
     [
         (["b", "a", "b"], ("a", "b"), [1, 0, 1]),
@@ -124,7 +125,7 @@ def test_missing_targets_are_counted() -> None:
         encoder.encode(two)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("kind", "columns", "error", "sentence"),
     [
         ("class", ("a", "b"), ConfigError, "a class target is one column, got a, b"),

@@ -6,9 +6,10 @@ import pytest
 
 from netwright.core.errors import UnknownNameError
 from netwright.data.text.catalog import TOKENIZERS, load_tokenizer
+from tests.repetition import for_each
 
 
-@pytest.mark.parametrize("name", TOKENIZERS)
+@for_each("name", TOKENIZERS)
 def test_every_row_explains_itself_and_comes_back_from_json(name: str) -> None:
     kind = TOKENIZERS.load(name)
     assert kind.kind == name

@@ -7,9 +7,10 @@ import pytest
 from netwright.data.text.char_tokenizer import CharTokenizer
 from netwright.data.text.tokenizer import SPECIALS, UNK
 from netwright.testing.tokenizer_contract import TOKENIZER_CHECKS, Fit
+from tests.repetition import for_each
 
 
-@pytest.mark.parametrize("check", TOKENIZER_CHECKS, ids=lambda check: check.__name__)
+@for_each("check", TOKENIZER_CHECKS, ids=lambda check: check.__name__)
 def test_keeps_the_tokenizer_contract(check: Callable[[Fit], None]) -> None:
     check(CharTokenizer.fit)
 

@@ -22,6 +22,7 @@ from netwright.data.text.corpus import (
 )
 from netwright.data.text.corpus_encoder import CorpusEncoder
 from netwright.data.text.tokenizer import EOS
+from tests.repetition import for_each
 
 ALPHABET = "abcdefghijklmnopqrstuvwxyz"
 
@@ -37,8 +38,8 @@ def test_parts_are_stretches_in_their_order() -> None:
     assert list(cut_texts(["01234"], val_size=0, test_size=0)) == ["train"]
 
 
-@pytest.mark.parametrize("val_size", [0.0, 0.1, 0.33, 0.5])
-@pytest.mark.parametrize("test_size", [0.0, 0.2, 0.4])
+@for_each("val_size", [0.0, 0.1, 0.33, 0.5])
+@for_each("test_size", [0.0, 0.2, 0.4])
 def test_parts_of_several_texts_are_together_all_of_them(val_size: float, test_size: float) -> None:
     texts = ["abc", "", "defghij", "k" * 12]
     parts = cut_texts(texts, val_size=val_size, test_size=test_size)

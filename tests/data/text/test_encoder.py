@@ -14,6 +14,7 @@ from netwright.data.text.row_encoder import RowEncoder
 from netwright.data.text.tag_encoder import TagEncoder
 from netwright.data.text.tokenizer import PAD, UNK
 from netwright.data.text.word_tokenizer import WordTokenizer
+from tests.repetition import for_each
 
 WORDS = WordTokenizer.fit(["the cat sat"])
 ENCODERS = (
@@ -70,8 +71,8 @@ def test_shares_are_said_in_per_cent() -> None:
     assert (share(0, 0), share(7, 7)) == ("0 %", "100 %")
 
 
-@pytest.mark.parametrize("encoder", ENCODERS, ids=lambda one: one.form)
-@pytest.mark.parametrize("length", [0, -1, 10**12])
+@for_each("encoder", ENCODERS, ids=lambda one: one.form)
+@for_each("length", [0, -1, 10**12])
 def test_a_length_that_no_training_gives_is_refused(encoder: TextEncoder, length: int) -> None:
     encoder.check_numbers()
     with pytest.raises(DataError, match=r"length of a saved encoder|an example holds"):

@@ -14,6 +14,7 @@ from netwright.data.text.char_tokenizer import CharTokenizer
 from netwright.data.text.pair_encoder import PairEncoder
 from netwright.data.text.tokenizer import BOS, EOS, PAD, UNK
 from netwright.data.text.word_tokenizer import WordTokenizer
+from tests.repetition import for_each
 
 ENCODER = PairEncoder(
     source=CharTokenizer.fit(["abc"]),  # a = 4, b = 5, c = 6
@@ -109,8 +110,8 @@ def test_a_missing_column_and_uneven_pairs_are_refused() -> None:
         ENCODER.encode_pairs(["a", "b"], ["x"])
 
 
-@pytest.mark.parametrize("name", ["source_length", "target_length"])
-@pytest.mark.parametrize("length", [0, -1, 10**12])
+@for_each("name", ["source_length", "target_length"])
+@for_each("length", [0, -1, 10**12])
 def test_lengths_that_no_training_gives_are_refused(name: str, length: int) -> None:
     ENCODER.check_numbers()
     forged: dict[str, Any] = {name: length}

@@ -12,9 +12,10 @@ from netwright.core.errors import ConfigError, DataError
 from netwright.data.text.subword_tokenizer import BytePairTokenizer, WordPieceTokenizer
 from netwright.data.text.tokenizer import SPECIALS, UNK
 from netwright.testing.tokenizer_contract import TOKENIZER_CHECKS, Fit
+from tests.repetition import for_each
 
 
-@pytest.mark.parametrize(
+@for_each(
     "fit",
     [
         partial(BytePairTokenizer.fit, vocab_size=290),
@@ -23,7 +24,7 @@ from netwright.testing.tokenizer_contract import TOKENIZER_CHECKS, Fit
     ],
     ids=["bpe", "wordpiece", "wordpiece-lower"],
 )
-@pytest.mark.parametrize("check", TOKENIZER_CHECKS, ids=lambda check: check.__name__)
+@for_each("check", TOKENIZER_CHECKS, ids=lambda check: check.__name__)
 def test_keeps_the_tokenizer_contract(check: Callable[[Fit], None], fit: Fit) -> None:
     check(fit)
 
@@ -92,7 +93,7 @@ def test_marks_stay_apart_as_they_were_told_apart() -> None:
     assert going_on.isdisjoint({"##'", "##.", "##,", "##!", "## "})  # no mark goes on a word
 
 
-@pytest.mark.parametrize("merge", ["a", "a zz", "zz a", "a b c", "", " ", 7, None, ["a", "b"]])
+@for_each("merge", ["a", "a zz", "zz a", "a b c", "", " ", 7, None, ["a", "b"]])
 def test_a_pair_that_is_none_of_the_vocabulary_is_refused(merge: Any) -> None:
     tokens = (*SPECIALS, "a", "b", "ab")
     BytePairTokenizer(tokens=tokens, merges=("a b",))

@@ -4,14 +4,15 @@ import pytest
 
 from netwright.data.tables.raw_table import RawTable
 from netwright.data.text.text_lines import has_lines, lines_or_table
+from tests.repetition import for_each
 
 
-@pytest.mark.parametrize("name", ["a.txt", "A.TXT.GZ", "train.de", "notes"])
+@for_each("name", ["a.txt", "A.TXT.GZ", "train.de", "notes"])
 def test_files_of_lines(name: str) -> None:
     assert has_lines(name)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "name",
     [
         *("a.csv", "A.TSV.GZ", "a.tab", "iris.data"),

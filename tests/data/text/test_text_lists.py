@@ -8,11 +8,12 @@ import pandas as pd
 import pytest
 
 from netwright.data.text.text_lists import texts_of
+from tests.repetition import for_each
 
 TEXTS = ["a fine film", "a dull film"]
 
 
-@pytest.mark.parametrize("make", [list, tuple, np.array, pd.Series, lambda t: np.array(t, object)])
+@for_each("make", [list, tuple, np.array, pd.Series, lambda t: np.array(t, object)])
 def test_texts_in_any_row_of_them(make: Any) -> None:
     found = texts_of(make(TEXTS))
     assert found == TEXTS
@@ -25,7 +26,7 @@ def test_a_series_with_an_index_of_its_own() -> None:
     assert texts_of(polars.Series(TEXTS)) == TEXTS
 
 
-@pytest.mark.parametrize(
+@for_each(
     "other",
     [
         *["a fine film", b"bytes", Path("x"), [], [1, 2], ["a", 1], ["a", None], np.zeros(2), 3],

@@ -6,6 +6,7 @@ import pytest
 
 from netwright.core.errors import DataError
 from netwright.data.text.text_rows import joined, plain_table, read_text_rows
+from tests.repetition import for_each
 
 QUOTED = 'text\tlabel\n"Alien" is good\t1\n\nnot "so" good\t0\n'
 
@@ -26,7 +27,7 @@ def test_fields_that_hold_a_line_end_are_read_as_csv_has_them(tmp_path: Path) ->
     assert read_text_rows({"text": "a"}).column("text") == ["a"]
 
 
-@pytest.mark.parametrize("text", ["a\ta\n1\t2", "a\t\n1\t2", "a\n1", "a\tb", "a\tb\n1"])
+@for_each("text", ["a\ta\n1\t2", "a\t\n1\t2", "a\n1", "a\tb", "a\tb\n1"])
 def test_what_is_not_plain_is_left_to_the_reader_of_tables(text: str) -> None:
     assert plain_table("x", text) is None
 

@@ -8,6 +8,7 @@ from netwright.core.errors import DataError
 from netwright.data.text.catalog import TOKENIZERS
 from netwright.data.text.char_tokenizer import CharTokenizer
 from netwright.data.text.tokenizer_json import WRITERS, to_tokenizer_json, tokenizer_config
+from tests.repetition import for_each
 
 library = pytest.importorskip("tokenizers")
 
@@ -29,7 +30,7 @@ CASES: list[tuple[str, dict[str, Any]]] = [
 ]
 
 
-@pytest.mark.parametrize(("kind", "settings"), CASES, ids=str)
+@for_each(("kind", "settings"), CASES, ids=str)
 def test_the_file_reads_the_same_tokens(kind: str, settings: dict[str, Any]) -> None:
     ours = TOKENIZERS.load(kind).fit(TEXTS, **settings)
     theirs = library.Tokenizer.from_str(to_tokenizer_json(ours))

@@ -4,15 +4,14 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-import pytest
-
 from netwright.data.text.tokenizer import EOS, SPECIALS, UNK
 from netwright.data.text.word_tokenizer import WordTokenizer
 from netwright.testing.tokenizer_contract import TOKENIZER_CHECKS, Fit
+from tests.repetition import for_each
 
 
-@pytest.mark.parametrize("settings", [{}, {"split_at": "spaces"}, {"lower": True}], ids=str)
-@pytest.mark.parametrize("check", TOKENIZER_CHECKS, ids=lambda check: check.__name__)
+@for_each("settings", [{}, {"split_at": "spaces"}, {"lower": True}], ids=str)
+@for_each("check", TOKENIZER_CHECKS, ids=lambda check: check.__name__)
 def test_keeps_the_tokenizer_contract(
     check: Callable[[Fit], None], settings: dict[str, Any]
 ) -> None:

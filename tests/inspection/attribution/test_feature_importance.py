@@ -12,6 +12,7 @@ from netwright.inspection.attribution.feature_importance import (
     measure_feature_importance,
 )
 from tests.inspection.drawn import HOSTILE, check_sound, words_on
+from tests.repetition import for_each
 
 
 def features(*names: str, count: int | None = None) -> DataSpec:
@@ -71,7 +72,7 @@ def test_every_number_of_features_gives_a_sound_figure(count: int) -> None:
     assert "share of the gain" in words_on(view)
 
 
-@pytest.mark.parametrize("shape", [(1, 8, 8), (3, 28, 28), (1, 1, 40), (1, 40, 1)])
+@for_each("shape", [(1, 8, 8), (3, 28, 28), (1, 1, 40), (1, 40, 1)])
 def test_every_shape_of_image_gives_a_sound_figure(shape: tuple[int, ...]) -> None:
     count = torch.Size(shape).numel()
     shares = torch.rand(count, generator=torch.Generator().manual_seed(0))

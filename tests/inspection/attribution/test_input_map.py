@@ -9,6 +9,7 @@ from torch import Tensor
 
 from netwright.core.errors import DataError, ShapeError
 from netwright.inspection.attribution.input_map import InputMap, Kind, ShownInput, map_values
+from tests.repetition import for_each
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,7 +51,7 @@ VIEWS = {
 }
 
 
-@pytest.mark.parametrize("kind", list(VIEWS))
+@for_each("kind", list(VIEWS))
 def test_every_kind_is_drawn_and_names_its_strongest_part(kind: str) -> None:
     shown, strongest = VIEWS[kind]
     assert shown.caption == strongest

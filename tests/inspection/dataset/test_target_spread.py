@@ -7,6 +7,7 @@ from netwright.core.errors import DataError, ShapeError
 from netwright.inspection.dataset.target_spread import MOST_OUTPUTS, measure_target_spread
 from netwright.inspection.drawing.wording import legend_name
 from tests.inspection.drawn import HOSTILE, check_sound, words_on
+from tests.repetition import for_each
 
 SPLITS = {"train": torch.tensor([[0.0], [0.0], [2.0], [2.0]]), "test": torch.tensor([[10.0]])}
 
@@ -30,7 +31,7 @@ def test_bins_are_as_many_as_the_largest_split_allows() -> None:
     assert len(output.edges) == 21 + 1
 
 
-@pytest.mark.parametrize(("count", "panels"), [(1, 1), (2, 2), (3, 3), (6, MOST_OUTPUTS)])
+@for_each(("count", "panels"), [(1, 1), (2, 2), (3, 3), (6, MOST_OUTPUTS)])
 def test_one_panel_a_target_and_no_empty_one(count: int, panels: int) -> None:
     values = torch.randn(20, count, generator=torch.Generator().manual_seed(0))
     view = measure_target_spread({"train": values, "test": values[:3]}, tuple("abcdef"[:count]))

@@ -24,7 +24,7 @@ from netwright.inspection.drawing.formula import (
     formula_text,
 )
 from netwright.recipes.explain.explain import KINDS
-from tests.repetition import slow_but
+from tests.repetition import for_each, slow_but
 
 CARDS: dict[str, Card] = {
     f"{kind}-{name}": rows.read(rows.load(name)).card
@@ -128,7 +128,7 @@ def test_the_cards_of_every_table_are_among_them() -> None:
     assert all(name.startswith("view-") for name in bare)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("latex", "line"),
     [
         (r"\phi(W_l f_l + b_l)", "φ(Wₗ fₗ + bₗ)"),
@@ -199,7 +199,7 @@ def test_letters_of_any_height_stand_on_one_line() -> None:
     assert height_of(formula_svg("x")) == height_of(formula_svg("f"))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("newer", "older"),
     [
         (r"a \le b", r"a \leq b"),
@@ -220,7 +220,7 @@ def test_leqno_is_not_taken_for_le() -> None:
         formula_svg(r"\leqno")
 
 
-@pytest.mark.parametrize("latex", [r"x + \foo", "a$b", "", r"\frac{a"])
+@for_each("latex", [r"x + \foo", "a$b", "", r"\frac{a"])
 def test_what_cannot_be_drawn_is_refused_by_its_formula(latex: str) -> None:
     with pytest.raises(ConfigError) as refused:
         formula_svg(latex)

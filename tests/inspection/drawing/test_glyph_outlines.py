@@ -2,10 +2,10 @@
 
 import xml.etree.ElementTree as ET
 
-import pytest
 from matplotlib.path import Path
 
 from netwright.inspection.drawing.glyph_outlines import Box, GlyphOutlines
+from tests.repetition import for_each
 
 SQUARE = Path(
     [(0, 0), (40, 0), (40, 60), (0, 60), (0, 0)],
@@ -22,7 +22,7 @@ def outlines(
     return GlyphOutlines(placed=placed, glyphs=used, bars=bars, width=50.0)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("set_line", "box"),
     [
         (outlines(("square", 0, 0, 1)), Box(left=0, low=0, right=50, high=60)),

@@ -5,9 +5,10 @@ import re
 import pytest
 
 from netwright.inspection.drawing.path_data import Segment, decimals, path_data, read_path
+from tests.repetition import for_each
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("number", "places", "text"),
     [
         (0.0, 2, "0"),
@@ -24,7 +25,7 @@ def test_a_number_has_no_letter_too_many(number: float, places: int, text: str) 
     assert decimals(number, places) == text
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("segments", "data"),
     [
         ([("M", (1, 2)), ("L", (4, 6)), ("Z", ())], "m1 2 3 4z"),

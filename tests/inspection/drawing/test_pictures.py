@@ -15,6 +15,7 @@ from netwright.inspection.drawing.pictures import (
     num_rows,
     pixels_of,
 )
+from tests.repetition import for_each
 
 
 @pytest.mark.parametrize("shape", [(1, 4, 5), (3, 4, 5)])
@@ -23,7 +24,7 @@ def test_images_are_images(shape: tuple[int, ...]) -> None:
     assert as_images(inputs, None) is inputs
 
 
-@pytest.mark.parametrize("shape", [(64,), (8, 8), (2, 8, 8), (3, 2, 4, 4)])
+@for_each("shape", [(64,), (8, 8), (2, 8, 8), (3, 2, 4, 4)])
 def test_anything_else_is_not(shape: tuple[int, ...]) -> None:
     assert as_images(torch.rand(2, *shape), None) is None
 

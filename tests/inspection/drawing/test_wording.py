@@ -16,9 +16,10 @@ from netwright.inspection.drawing.wording import (
     shown_of,
     signed,
 )
+from tests.repetition import for_each
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("name", "short"),
     [
         ("setosa", "setosa"),
@@ -51,7 +52,7 @@ def test_names_are_longer_in_sentences_and_set_apart() -> None:
     assert quoted(r"$\frac{") == r'"$\frac{"'
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "wanted"),
     [
         (percent(0.958), "95.8 %"),

@@ -1,14 +1,14 @@
 """Patterns differ exactly where a unit switches."""
 
-import pytest
 import torch
 from torch import nn
 
 from netwright.inspection.inside.activation_patterns import activation_patterns
 from tests.inspection.untouched import untouched
+from tests.repetition import for_each
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("unit", "kinks"),
     [(nn.ReLU(), 1), (nn.ReLU(inplace=True), 1), (nn.LeakyReLU(), 1), (nn.Hardtanh(), 2)],
 )

@@ -17,6 +17,7 @@ from netwright.inspection.inside.attention_reading import (
 )
 from netwright.models.transformers.gpt import GPT, GPTConfig
 from tests.inspection.untouched import untouched
+from tests.repetition import for_each
 
 B, H, Q, K, D = 2, 4, 5, 7, 3
 
@@ -51,7 +52,7 @@ MASKS: dict[str, dict[str, Any]] = {
 }
 
 
-@pytest.mark.parametrize("given", list(MASKS))
+@for_each("given", list(MASKS))
 def test_weights_times_values_are_what_fused_attention_gives(given: str) -> None:
     query, key, value = drawn(B, H, Q, D), drawn(B, H, K, D), drawn(B, H, K, D + 1)
     weights = fused_weights(query, key, value, **MASKS[given])

@@ -7,6 +7,7 @@ import torch
 from torch import Tensor, nn
 
 from netwright.inspection.inside.flops import counting_flops
+from tests.repetition import for_each
 
 B, T, D, H = 2, 5, 8, 16
 
@@ -30,9 +31,9 @@ def test_sums_and_activations_are_not_counted() -> None:
     assert flops(lambda x: torch.relu(x + 1).sum(), B, 3) == 0
 
 
-@pytest.mark.parametrize(("make", "gates"), [(nn.RNN, 1), (nn.GRU, 3), (nn.LSTM, 4)])
-@pytest.mark.parametrize("layers", [1, 2])
-@pytest.mark.parametrize("directions", [1, 2])
+@for_each(("make", "gates"), [(nn.RNN, 1), (nn.GRU, 3), (nn.LSTM, 4)])
+@for_each("layers", [1, 2])
+@for_each("directions", [1, 2])
 def test_a_recurrent_layer_uses_both_matrices_at_every_step(
     make: Callable[..., nn.Module], gates: int, layers: int, directions: int
 ) -> None:

@@ -14,6 +14,7 @@ from netwright.inspection.inside.linear_regions import (
 from netwright.theory.approximation.linear_regions import most_regions
 from tests.inspection.drawn import words_on
 from tests.inspection.untouched import untouched
+from tests.repetition import for_each
 
 SQUARE = torch.tensor([[-1.0, -1], [-1, 1], [1, -1], [1, 1]])
 NAMES = ("left", "right")
@@ -42,7 +43,7 @@ def shown(model: nn.Module, cells: int = 200, zoom: float = 1.0) -> LinearRegion
         )
 
 
-@pytest.mark.parametrize("count", [1, 2, 3, 4, 5])
+@for_each("count", [1, 2, 3, 4, 5])
 def test_lines_make_as_many_regions_as_they_can(count: int) -> None:
     view = shown(lines(count))
     assert view.num_regions == most_regions(count, 2)  # 1 + n + n (n - 1) / 2

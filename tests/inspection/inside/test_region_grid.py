@@ -10,6 +10,7 @@ from torch.nn import functional
 from netwright.core.errors import DataError
 from netwright.inspection.inside.region_grid import RegionGrid, measure_region_grid
 from netwright.inspection.predictions.plane import plane_through
+from tests.repetition import for_each
 
 SQUARE = torch.tensor([[-1.0, -1], [-1, 1], [1, -1], [1, 1]])
 SENTENCE = "^linear regions need a piecewise-linear network of ReLU units, this one is not$"
@@ -44,8 +45,8 @@ BENT: dict[str, Callable[[Tensor], Tensor]] = {
 }
 
 
-@pytest.mark.parametrize("bent", list(BENT))
-@pytest.mark.parametrize("cells", [20, 100])
+@for_each("bent", list(BENT))
+@for_each("cells", [20, 100])
 def test_a_network_that_bends_within_a_region_is_refused(bent: str, cells: int) -> None:
     with pytest.raises(DataError, match=SENTENCE):
         look(Bending(BENT[bent]), cells)
@@ -60,8 +61,8 @@ STRAIGHT: dict[str, Callable[[Tensor], Tensor]] = {
 }
 
 
-@pytest.mark.parametrize("straight", list(STRAIGHT))
-@pytest.mark.parametrize("cells", [2, 20, 100])
+@for_each("straight", list(STRAIGHT))
+@for_each("cells", [2, 20, 100])
 def test_a_network_of_pieces_is_none_of_these(straight: str, cells: int) -> None:
     assert look(Bending(STRAIGHT[straight]), cells).num_units >= 8
 

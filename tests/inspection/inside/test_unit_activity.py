@@ -9,6 +9,7 @@ from torch.nn import functional as F
 
 from netwright.inspection.inside.unit_activity import unit_activities
 from tests.inspection.untouched import untouched
+from tests.repetition import for_each
 
 
 class Called(nn.Module):
@@ -27,7 +28,7 @@ class Called(nn.Module):
         return y
 
 
-@pytest.mark.parametrize(
+@for_each(
     "relu",
     [
         F.relu,
@@ -64,7 +65,7 @@ def test_a_value_is_flat_within_a_hundredth_of_an_end(
     assert (int(inner.flat), inner.is_saturated.tolist()) == (4, [False, False, False, True])
 
 
-@pytest.mark.parametrize(
+@for_each(
     "relu6",
     [nn.ReLU6(), nn.ReLU6(inplace=True), F.relu6, lambda x: x.clamp(0, 6)],
     ids=["module", "in place", "functional", "clamp"],
@@ -77,7 +78,7 @@ def test_relu6_is_dead_at_0_and_saturated_at_6(relu6: Callable[[Tensor], Tensor]
     assert (int(inner.flat), inner.is_saturated.tolist()) == (3, [False, False, True, False])
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("clamp", "saturated"),
     [
         (nn.Hardtanh(), [True, False, True, True]),

@@ -9,6 +9,7 @@ from torch import Tensor, nn
 from netwright.core.errors import ConfigError, DataError
 from netwright.inspection.predictions.calibration import CalibrationBin, measure_calibration
 from tests.inspection.drawn import check_sound, words_on
+from tests.repetition import for_each
 
 
 def of_two(chances: list[float]) -> Tensor:
@@ -46,7 +47,7 @@ def test_ends_belong_to_the_bin_below_and_zero_to_the_first() -> None:
     assert [one.amount for one in view.bins] == [2.0, 1.0]
 
 
-@pytest.mark.parametrize("bins", [1, 5, 10, 15])
+@for_each("bins", [1, 5, 10, 15])
 def test_two_classes_are_those_of_scikit_learn(bins: int) -> None:
     generator = torch.Generator().manual_seed(0)
     chances = torch.rand(300, generator=generator, dtype=torch.float64).square()

@@ -9,6 +9,7 @@ from torch import Tensor
 from netwright.core.errors import DataError
 from netwright.inspection.predictions.confusion import Confusion, measure_confusion
 from tests.inspection.drawn import HOSTILE, check_sound, words_on
+from tests.repetition import for_each
 
 
 def answers(num_examples: int, num_classes: int) -> tuple[Tensor, Tensor]:
@@ -105,7 +106,7 @@ def test_right_is_blue_and_wrong_is_orange_the_darker_the_larger_its_share() -> 
     assert (red[1, 0], green[1, 0], blue[1, 0]) == (1, 1, 1)
 
 
-@pytest.mark.parametrize("count", [2, 5, 12, 41, 100])
+@for_each("count", [2, 5, 12, 41, 100])
 def test_every_number_of_classes_gives_a_sound_figure(count: int) -> None:
     targets, probabilities = answers(3 * count, count)
     names = [HOSTILE[index % 5] + str(index) for index in range(count)]

@@ -5,6 +5,7 @@ import torch
 
 from netwright.core.errors import ShapeError
 from netwright.inspection.predictions.hyperplane import Hyperplane, measure_hyperplane
+from tests.repetition import for_each
 
 INPUTS = torch.tensor([[3.0, 0.0], [1.0, 0.0], [-1.0, 0.0], [-2.0, 4.0]])
 TARGETS = torch.tensor([1, 1, 0, 0])
@@ -55,7 +56,7 @@ def test_zero_is_an_edge_of_the_histogram() -> None:
     assert sum(below) == moved.num_beyond
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("mistakes", "separable", "words"),
     [
         ((5, 0), True, "A pass without a mistake: a plane separates the training data."),

@@ -7,6 +7,7 @@ from torch import Tensor
 
 from netwright.core.errors import DataError, ShapeError
 from netwright.inspection.predictions.plane import GRID, MOST_POINTS, plane_through, sample_plane
+from tests.repetition import for_each
 
 
 def cloud(num_inputs: int, size: int) -> Tensor:
@@ -21,7 +22,7 @@ def keep(inputs: Tensor) -> Tensor:
     return inputs.flatten(1)[:, :2]
 
 
-@pytest.mark.parametrize(("num_inputs", "size"), [(50, 3), (200, 12), (12, 12), (10, 40), (4, 9)])
+@for_each(("num_inputs", "size"), [(50, 3), (200, 12), (12, 12), (10, 40), (4, 9)])
 def test_components_are_those_of_scikit_learn(num_inputs: int, size: int) -> None:
     flat = cloud(num_inputs, size)
     plane = plane_through(flat)
@@ -48,7 +49,7 @@ def test_what_is_lifted_falls_back_to_its_place() -> None:
     assert plane.lift(places)[0].tolist() == pytest.approx(plane.origin.tolist())
 
 
-@pytest.mark.parametrize(("num_inputs", "size"), [(1, 5), (2, 5), (8, 5), (8, 30)])
+@for_each(("num_inputs", "size"), [(1, 5), (2, 5), (8, 5), (8, 30)])
 def test_axes_are_at_right_angles_also_where_inputs_lie_on_a_line(
     num_inputs: int, size: int
 ) -> None:

@@ -2,10 +2,9 @@
 
 import itertools
 
-import pytest
-
 from netwright.inspection.stepper.graph_arrows import HEIGHT, WIDTH, Point, arrow_path, corner
 from netwright.inspection.stepper.step_graph import Box
+from tests.repetition import for_each
 
 COLUMNS, ROWS = 4, 4
 
@@ -36,7 +35,7 @@ def inside(point: Point, of: Box) -> bool:
 PLACES = list(itertools.product(range(COLUMNS), range(ROWS)))
 
 
-@pytest.mark.parametrize("start", PLACES, ids=str)
+@for_each("start", PLACES, ids=str)
 def test_no_arrow_runs_behind_a_box(start: tuple[int, int]) -> None:
     boxes = [box(*place) for place in PLACES]
     for end in boxes:

@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 
 from netwright.inspection.stepper.numeric_check import TOLERANCE, Check, check_slope
+from tests.repetition import for_each
 
 
 def checked(f: Callable[[float], float], slope: float, scale: float, size: float = 0.0) -> Check:
@@ -23,7 +24,7 @@ def test_a_right_slope_is_ok() -> None:
     assert found.error < TOLERANCE / 100
 
 
-@pytest.mark.parametrize("wrong", [1.001, 0.999, 2.0, -1.0, 0.0])
+@for_each("wrong", [1.001, 0.999, 2.0, -1.0, 0.0])
 def test_a_wrong_slope_is_off_by_as_much_as_it_is_wrong(wrong: float) -> None:
     found = checked(lambda t: math.sin(1 + t), wrong * math.cos(1), 0.1)
     assert found.verdict == "off"

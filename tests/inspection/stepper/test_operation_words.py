@@ -3,7 +3,6 @@
 import math
 from collections.abc import Callable
 
-import pytest
 import torch
 from torch import Tensor
 from torch.nn import functional as F
@@ -16,6 +15,7 @@ from netwright.inspection.stepper.operation_words import (
     is_usual,
     textbook_name,
 )
+from tests.repetition import for_each
 
 X = torch.tensor([-2.5, -0.7, 0.4, 1.3], dtype=torch.float64)
 POSITIVE = X.abs()
@@ -61,7 +61,7 @@ DERIVATIVES: dict[
 }
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("name", "wanted"),
     [
         ("__rsub__", "c - x"),
@@ -85,7 +85,7 @@ def test_what_only_moves_numbers_is_quiet_also_when_it_is_one_of_several_parts()
     assert not is_quiet("tanh") and not is_quiet("stack")
 
 
-@pytest.mark.parametrize("name", DERIVATIVES)
+@for_each("name", DERIVATIVES)
 def test_printed_derivatives_are_those_of_autograd(name: str) -> None:
     printed, operation, slope = DERIVATIVES[name]
     assert is_elementwise(name)
@@ -102,7 +102,7 @@ def test_every_elementwise_operation_has_formulas() -> None:
     assert not is_elementwise("softmax")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("name", "settings", "usual"),
     [
         ("mse_loss", {"reduction": "mean", "weight": None}, True),

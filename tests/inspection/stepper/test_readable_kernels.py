@@ -18,13 +18,14 @@ from netwright.inspection.stepper.readable_kernels import (
     scaled_dot_product_attention,
 )
 from netwright.inspection.stepper.step_through import step_through
+from tests.repetition import for_each
 
 
 def drawn(*shape: int) -> torch.Tensor:
     return torch.randn(shape, generator=generator(0, *shape), dtype=torch.float64)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "settings",
     [
         {},
@@ -51,7 +52,7 @@ def test_few_heads_of_keys_serve_many_of_queries() -> None:
     torch.testing.assert_close(found, wanted)
 
 
-@pytest.mark.parametrize("form", ["plain", "single", "forbidden", "batched", "padding", "both"])
+@for_each("form", ["plain", "single", "forbidden", "batched", "padding", "both"])
 def test_heads_are_those_of_torch(form: str) -> None:
     torch.manual_seed(0)
     layer = nn.MultiheadAttention(6, 2, dtype=torch.float64)
@@ -99,7 +100,7 @@ class Weighing(nn.Module):
         return found if weights is None else found + weights.square().sum()
 
 
-@pytest.mark.parametrize(
+@for_each(
     "settings",
     [
         {},
@@ -109,7 +110,7 @@ class Weighing(nn.Module):
     ],
     ids=["mean", "heads", "nothing allowed", "causal"],
 )
-@pytest.mark.parametrize("shape", [(3, 2, 4), (3, 4)], ids=["batch", "single"])
+@for_each("shape", [(3, 2, 4), (3, 4)], ids=["batch", "single"])
 def test_weights_are_given_where_they_are_wanted(
     settings: dict[str, Any], shape: tuple[int, ...]
 ) -> None:
@@ -120,7 +121,7 @@ def test_weights_are_given_where_they_are_wanted(
     assert stepped.flagged == ()
 
 
-@pytest.mark.parametrize(
+@for_each(
     "cell",
     [
         nn.RNNCell(2, 3, dtype=torch.float64),

@@ -11,6 +11,7 @@ from torch import Tensor, nn
 from netwright.core.errors import NetwrightError
 from netwright.inspection.stepper.refusals import check_targets
 from netwright.inspection.stepper.step_through import step_through
+from tests.repetition import for_each
 
 X, ONE = torch.ones(1, 3), torch.tensor([1])
 
@@ -88,14 +89,14 @@ CASES: dict[str, tuple[Any, Any, Any, str]] = {
 }
 
 
-@pytest.mark.parametrize("case", CASES)
+@for_each("case", CASES)
 def test_the_sentence_says_what_was_wanted(case: str) -> None:
     model, x, y, sentence = CASES[case]
     with pytest.raises(NetwrightError, match=f"^{re.escape(sentence)}$"):
         step_through(model, x, y)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("y", "shape"),
     [
         (torch.tensor([0, 2]), (2, 3)),

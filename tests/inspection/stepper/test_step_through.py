@@ -19,6 +19,7 @@ from netwright.inspection.stepper.step_through import StepThrough, step_through
 from netwright.layers.recurrence.recurrent import RecurrentStack
 from netwright.layers.recurrence.recurrent_cells import GRU
 from netwright.theory.neurons.xor_networks import CORNERS, two_unit_network
+from tests.repetition import for_each
 
 
 def entries(stepped: StepThrough, name: str, of: str = "value") -> tuple[float, ...]:
@@ -27,7 +28,7 @@ def entries(stepped: StepThrough, name: str, of: str = "value") -> tuple[float, 
     return (step.value if of == "value" else step.gradient).entries
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("corner", "hidden", "answer"),
     [(0, (0, 0.5), 0), (1, (0, 0), 1), (2, (0, 0), 1), (3, (0.5, 0), 0)],
 )
@@ -127,7 +128,7 @@ CASES: dict[str, tuple[Any, Tensor]] = {
 }
 
 
-@pytest.mark.parametrize("case", CASES)
+@for_each("case", CASES)
 def test_gradients_are_those_of_autograd_and_measured_ones(case: str) -> None:
     build, x = CASES[case]
     torch.manual_seed(1)
@@ -330,7 +331,7 @@ class Applied(nn.Module):
         return self.function(x)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("function", "flagged"),
     [
         (lambda x: WrongLog.apply(1e-6 * x).sum(), (2,)),  # type: ignore[no-untyped-call]

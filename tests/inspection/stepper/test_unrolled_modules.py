@@ -16,6 +16,7 @@ from netwright.inspection.stepper.step_through import step_through
 from netwright.inspection.stepper.unrolled_modules import unroll_in_time
 from netwright.layers.recurrence.recurrent import RecurrentStack
 from netwright.layers.recurrence.recurrent_cells import ELMAN, LSTM
+from tests.repetition import for_each
 
 KINDS: list[tuple[type[nn.RNNBase], dict[str, Any]]] = [
     (nn.LSTM, {"batch_first": True}),
@@ -26,8 +27,8 @@ KINDS: list[tuple[type[nn.RNNBase], dict[str, Any]]] = [
 ]
 
 
-@pytest.mark.parametrize(("kind", "settings"), KINDS, ids=[str(place) for place in range(5)])
-@pytest.mark.parametrize("single", [False, True])
+@for_each(("kind", "settings"), KINDS, ids=[str(place) for place in range(5)])
+@for_each("single", [False, True])
 def test_steps_give_what_the_kernel_gives(
     kind: type[nn.RNNBase], settings: dict[str, Any], single: bool
 ) -> None:

@@ -15,6 +15,7 @@ from netwright.inspection.drawing.figure_style import SPLIT_COLOURS
 from netwright.inspection.drawing.wording import legend_name
 from netwright.inspection.training.curves import AXIS_LABELS, Curves, measure_curves
 from netwright.train.watching.history import Row
+from tests.repetition import for_each
 
 
 def row(epoch: int, split: str, name: str, value: float, *, step: int | None = None) -> Row:
@@ -101,7 +102,7 @@ def test_a_split_that_begins_with_an_underscore_is_in_the_legend() -> None:
     assert labels(panels(measure_curves(rows))[0]) == [legend_name("_old")]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("axis", "positions"),
     [
         ("epoch", [1, 2, 3, 4]),
@@ -148,7 +149,7 @@ def test_an_epoch_without_a_measurement_is_not_marked() -> None:
     assert list(lines(axes)) == ["train"]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("values", "is_log"),
     [
         ((1.0, 0.02), True),
@@ -225,7 +226,7 @@ def test_the_caption_says_where_curves_began_and_ended() -> None:
     assert alone == "loss: 0.5 on val, against epoch. An epoch is 10 steps, 320 examples."
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("train", "val", "told"),
     [
         ((1.0, 0.5), (0.4, 0.3), True),

@@ -14,6 +14,7 @@ from netwright.inspection.training.learning_rate_range import (
     measure_learning_rate_range,
     smooth,
 )
+from tests.repetition import for_each
 
 RATES = [1e-7 * 10 ** (update / 10) for update in range(81)]  # ten for each power of ten
 
@@ -99,7 +100,7 @@ def test_noise_alone_hardly_ever_suggests_anything() -> None:
     assert sum(rate is not None for rate in suggested) <= 10
 
 
-@pytest.mark.parametrize("count", [1, 5, 20, 21])
+@for_each("count", [1, 5, 20, 21])
 def test_a_loss_that_only_rises_suggests_nothing(count: int) -> None:
     found = measure_learning_rate_range(RATES[:count], [1.1**update for update in range(count)])
     assert found.suggestion is None
@@ -120,7 +121,7 @@ def falling(*, until: int) -> list[float]:
     return [1 - 0.01 * max(0, min(i, 2 * until - i) - 30) for i in range(len(RATES))]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("losses", "still"),
     [
         (falling(until=80), True),

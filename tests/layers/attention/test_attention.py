@@ -11,6 +11,7 @@ from netwright.layers.attention.attention import attend, masked_softmax
 from netwright.layers.attention.attention_scores import dot_scores, kernel_scores, scaled_dot_scores
 from netwright.layers.attention.kernels import kernel_pooling
 from netwright.layers.attention.masks import causal_mask, length_mask
+from tests.repetition import for_each
 
 
 def draw(*shape: int, seed: int = 0) -> Tensor:
@@ -77,7 +78,7 @@ def test_a_query_without_keys_reads_zeros_and_gives_no_nan_back() -> None:
     assert bool((slope[0] == 0).all())
 
 
-@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32, torch.float64])
+@for_each("dtype", [torch.float16, torch.bfloat16, torch.float32, torch.float64])
 def test_weights_are_right_for_all_finite_scores(dtype: torch.dtype) -> None:
     low, high = torch.finfo(dtype).min, torch.finfo(dtype).max
     numbers = torch.Generator().manual_seed(0)

@@ -18,6 +18,7 @@ from netwright.layers.attention.attention_scores import (
     kernel_scores,
     scaled_dot_scores,
 )
+from tests.repetition import for_each
 
 
 def draw(*shape: int, seed: int = 0) -> Tensor:
@@ -80,7 +81,7 @@ def test_a_kernel_scores_by_its_logarithm_in_widths() -> None:
     assert float(kernel_scores(query, key, "boxcar")) == -math.inf
 
 
-@pytest.mark.parametrize("name", list(SCORES))
+@for_each("name", list(SCORES))
 def test_every_score_of_the_table_gives_one_number_a_pair_and_has_a_card(name: str) -> None:
     kind = SCORES.load(name)
     assert kind(4, 4)(torch.ones(2, 3, 4), torch.ones(2, 5, 4)).shape == (2, 3, 5)

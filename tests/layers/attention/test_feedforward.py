@@ -10,6 +10,7 @@ from torch.nn import functional
 from netwright.core.seeding import seeded
 from netwright.layers.attention.feedforward import FeedForward
 from netwright.testing.layer_contract import LAYER_CHECKS, Build
+from tests.repetition import for_each
 
 
 @pytest.mark.covers("position-wise-ffn")
@@ -32,6 +33,6 @@ def test_biases_can_be_left_out() -> None:
     assert [name for name, _ in layer.named_parameters()] == ["c_fc.weight", "c_proj.weight"]
 
 
-@pytest.mark.parametrize("check", LAYER_CHECKS, ids=lambda check: check.__name__)
+@for_each("check", LAYER_CHECKS, ids=lambda check: check.__name__)
 def test_keeps_the_layer_contract(check: Callable[[Build], None]) -> None:
     check(lambda: (FeedForward(3, 5, nn.GELU()), torch.randn(2, 4, 3)))

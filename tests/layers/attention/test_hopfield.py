@@ -14,6 +14,7 @@ from netwright.core.errors import ConfigError, ShapeError
 from netwright.layers.attention import hopfield
 from netwright.layers.attention.hopfield import Hopfield, hopfield_energy, hopfield_retrieval
 from netwright.testing.layer_contract import LAYER_CHECKS, Build
+from tests.repetition import for_each
 
 
 def normal(*shape: int, seed: int = 0) -> Tensor:
@@ -84,8 +85,8 @@ def test_a_hundred_thousand_patterns_take_little_memory_beside_themselves() -> N
     assert float(megabytes) <= 64  # all scores at once would be 98 MB
 
 
-@pytest.mark.parametrize("check", LAYER_CHECKS, ids=lambda check: check.__name__)
-@pytest.mark.parametrize("steps", [1, 3])
+@for_each("check", LAYER_CHECKS, ids=lambda check: check.__name__)
+@for_each("steps", [1, 3])
 def test_keeps_the_layer_contract(steps: int, check: Callable[[Build], None]) -> None:
     check(lambda: (Hopfield(5, 4, steps=steps), torch.randn(3, 4)))
 

@@ -11,6 +11,7 @@ from torch import Tensor
 from netwright.core.errors import ConfigError, ShapeError, UnknownNameError
 from netwright.layers.attention import kernels
 from netwright.layers.attention.kernels import KERNELS, kernel_pooling, scaled_distances
+from tests.repetition import for_each
 
 U = torch.tensor([0.0, 0.5, 1.0, 1.5], dtype=torch.float64)
 BY_HAND = {
@@ -35,7 +36,7 @@ def direct(q: Tensor, k: Tensor, v: Tensor, kernel: str, width: float | Tensor =
 
 
 @pytest.mark.covers("kernel-epanechnikov")
-@pytest.mark.parametrize("name", KERNELS)
+@for_each("name", KERNELS)
 def test_values_by_hand(name: str) -> None:
     assert KERNELS.load(name)(U).tolist() == pytest.approx(BY_HAND[name], abs=1e-15)
 
@@ -46,7 +47,7 @@ def test_the_misprinted_name_is_told_on_both_cards() -> None:
 
 
 @pytest.mark.covers("attention-pooling-nw")
-@pytest.mark.parametrize("name", KERNELS)
+@for_each("name", KERNELS)
 def test_pooling_is_the_weighted_mean_of_its_definition(name: str) -> None:
     q, k, v = numbers(6, 2), numbers(9, 2, seed=1), numbers(9, 3, seed=2)
     ours = kernel_pooling(q, k, v, name, 0.8)
@@ -93,7 +94,7 @@ def test_boxcar_gives_the_mean_within_its_radius_or_of_all() -> None:
 
 
 @pytest.mark.covers("kernel-width")
-@pytest.mark.parametrize("name", KERNELS)
+@for_each("name", KERNELS)
 def test_scaling_a_coordinate_is_dividing_its_width(name: str) -> None:
     q, k, v = numbers(6, 3), numbers(9, 3, seed=1), numbers(9, 2, seed=2)
     scale = torch.tensor([1.0, 4.0, 0.5], dtype=torch.float64)
@@ -102,7 +103,7 @@ def test_scaling_a_coordinate_is_dividing_its_width(name: str) -> None:
     torch.testing.assert_close(by_width, direct(q, k, v, name, 2 / scale))
 
 
-@pytest.mark.parametrize("name", KERNELS)
+@for_each("name", KERNELS)
 def test_a_weight_of_two_is_a_key_that_is_there_twice(name: str) -> None:
     q, k, v = numbers(6, 2), numbers(5, 2, seed=1), numbers(5, 2, seed=2)
     weights = torch.tensor([1.0, 2.0, 0.0, 1.0, 1.0], dtype=torch.float64)
@@ -140,7 +141,7 @@ def test_blocks_give_what_all_at_once_gives(monkeypatch: pytest.MonkeyPatch) -> 
     torch.testing.assert_close(scaled_distances(q, k, 0.5), direct, rtol=0, atol=1e-7)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("changes", "error", "sentence"),
     [
         ({"kernel": "gausian"}, UnknownNameError, "unknown kernel 'gausian'; did you mean 'gaus"),

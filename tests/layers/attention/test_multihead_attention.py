@@ -17,6 +17,7 @@ from netwright.layers.attention.masks import causal_mask, length_mask
 from netwright.layers.attention.multihead_attention import MultiHeadAttention
 from netwright.layers.attention.position_encoding import Rotary
 from netwright.testing.layer_contract import LAYER_CHECKS, Build
+from tests.repetition import for_each
 
 
 def build(width: int = 8, heads: int = 4, seed: int = 0, **options: Any) -> MultiHeadAttention:
@@ -41,9 +42,9 @@ def plain(layer: MultiHeadAttention, x: Tensor, mask: Tensor | None = None) -> T
     return joined
 
 
-@pytest.mark.parametrize("padded", [False, True])
-@pytest.mark.parametrize("causal", [False, True])
-@pytest.mark.parametrize("kv_heads", [4, 2, 1])
+@for_each("padded", [False, True])
+@for_each("causal", [False, True])
+@for_each("kv_heads", [4, 2, 1])
 def test_the_fused_path_is_the_plain_formula_with_its_gradients(
     kv_heads: int, causal: bool, padded: bool
 ) -> None:
@@ -137,8 +138,8 @@ def test_a_causal_layer_never_looks_ahead() -> None:
     assert torch.equal(layer(changed)[:, :4], layer(x)[:, :4])
 
 
-@pytest.mark.parametrize("parts", [(6,), (1,) * 6, (3, 1, 1, 1), (2, 3, 1)], ids=str)
-@pytest.mark.parametrize("kv_heads", [4, 2])
+@for_each("parts", [(6,), (1,) * 6, (3, 1, 1, 1), (2, 3, 1)], ids=str)
+@for_each("kv_heads", [4, 2])
 def test_reading_on_from_a_cache_is_reading_the_whole(
     parts: tuple[int, ...], kv_heads: int
 ) -> None:
@@ -192,6 +193,6 @@ def test_heads_that_do_not_divide_are_refused(options: dict[str, int], sentence:
         build(**options)
 
 
-@pytest.mark.parametrize("check", LAYER_CHECKS, ids=lambda check: check.__name__)
+@for_each("check", LAYER_CHECKS, ids=lambda check: check.__name__)
 def test_keeps_the_layer_contract(check: Callable[[Build], None]) -> None:
     check(lambda: (MultiHeadAttention(4, 2, kv_heads=1, causal=True), torch.randn(2, 3, 4)))

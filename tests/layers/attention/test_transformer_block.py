@@ -14,6 +14,7 @@ from netwright.layers.attention.masks import length_mask
 from netwright.layers.attention.multihead_attention import MultiHeadAttention
 from netwright.layers.attention.transformer_block import TransformerBlock
 from netwright.testing.layer_contract import LAYER_CHECKS, Build
+from tests.repetition import for_each
 
 
 def build(
@@ -126,7 +127,7 @@ def test_what_is_added_is_dropped_while_training_only() -> None:
         assert torch.equal(block(x), block(x))
 
 
-@pytest.mark.parametrize("check", LAYER_CHECKS, ids=lambda check: check.__name__)
-@pytest.mark.parametrize("pre_norm", [False, True])
+@for_each("check", LAYER_CHECKS, ids=lambda check: check.__name__)
+@for_each("pre_norm", [False, True])
 def test_keeps_the_layer_contract(check: Callable[[Build], None], pre_norm: bool) -> None:
     check(lambda: (build(4, 2, 5, pre_norm=pre_norm), torch.randn(2, 3, 4)))

@@ -9,6 +9,7 @@ from torch import Tensor
 from netwright.core.errors import ConfigError
 from netwright.layers.convolution.centre_surround import centre_surround, line_filter
 from netwright.layers.convolution.convolution import correlate
+from tests.repetition import for_each
 
 SIZE = 25
 DOWN, RIGHT = torch.meshgrid(
@@ -43,7 +44,7 @@ def test_an_even_field_leaves_it_cold_and_a_spot_of_its_size_moves_it_most(
 
 
 @pytest.mark.covers("hubel-wiesel")
-@pytest.mark.parametrize("angle", [0.0, math.pi / 4, math.pi / 2, 2.5])
+@for_each("angle", [0.0, math.pi / 4, math.pi / 2, 2.5])
 def test_cells_on_a_line_select_its_orientation(angle: float) -> None:
     def selectivity(cells: Tensor) -> float:
         along, across = ((cells * bar(a)).sum().relu() for a in (angle, angle + math.pi / 2))

@@ -15,6 +15,7 @@ from netwright.core.errors import DataError, UnknownNameError
 from netwright.layers.attention.gaussian_window import gaussian_window
 from netwright.layers.convolution.convolution import WAYS, convolve, correlate
 from netwright.layers.convolution.convolution_boundary import BOUNDARIES
+from tests.repetition import for_each
 
 Operation = Callable[..., Tensor]
 Cut = Literal["full", "valid", "same"]
@@ -41,9 +42,9 @@ def assert_equal(one: Tensor, other: Tensor | np.ndarray, atol: float = 1e-12) -
     torch.testing.assert_close(one, torch.as_tensor(other), rtol=0, atol=atol)
 
 
-@pytest.mark.parametrize("shapes", SHAPES, ids=str)
-@pytest.mark.parametrize("boundary", BOUNDARIES)
-@pytest.mark.parametrize("operation", [convolve, correlate], ids=["convolve", "correlate"])
+@for_each("shapes", SHAPES, ids=str)
+@for_each("boundary", BOUNDARIES)
+@for_each("operation", [convolve, correlate], ids=["convolve", "correlate"])
 def test_all_ways_agree(
     operation: Operation, boundary: str, shapes: tuple[tuple[int, ...], tuple[int, ...]]
 ) -> None:
@@ -53,8 +54,8 @@ def test_all_ways_agree(
         assert_equal(operation(signal, kernel, boundary, by=way), direct)
 
 
-@pytest.mark.parametrize("operation", [convolve, correlate], ids=["convolve", "correlate"])
-@pytest.mark.parametrize("boundary", ["full", "same"])
+@for_each("operation", [convolve, correlate], ids=["convolve", "correlate"])
+@for_each("boundary", ["full", "same"])
 def test_a_kernel_may_be_longer_than_its_signal_where_zeros_surround_it(
     operation: Operation, boundary: str
 ) -> None:
@@ -67,8 +68,8 @@ def test_a_kernel_may_be_longer_than_its_signal_where_zeros_surround_it(
 
 
 @pytest.mark.covers("convolution-discrete", "valid-convolution")
-@pytest.mark.parametrize("boundary", ["full", "valid", "same"])
-@pytest.mark.parametrize("m", [1, 2, 3, 4, 7])
+@for_each("boundary", ["full", "valid", "same"])
+@for_each("m", [1, 2, 3, 4, 7])
 def test_one_dimension_is_that_of_numpy(m: int, boundary: Cut) -> None:
     signal, kernel = numbers(7), numbers(m, seed=1)
     assert_equal(
@@ -80,8 +81,8 @@ def test_one_dimension_is_that_of_numpy(m: int, boundary: Cut) -> None:
 
 
 @pytest.mark.covers("convolution-2d", "valid-convolution")
-@pytest.mark.parametrize("boundary", ["full", "valid", "same"])
-@pytest.mark.parametrize("kernel_shape", [(3, 3), (2, 3), (4, 2), (1, 1)], ids=str)
+@for_each("boundary", ["full", "valid", "same"])
+@for_each("kernel_shape", [(3, 3), (2, 3), (4, 2), (1, 1)], ids=str)
 def test_two_dimensions_are_those_of_scipy(kernel_shape: tuple[int, int], boundary: Cut) -> None:
     image, kernel = numbers(5, 6), numbers(*kernel_shape, seed=1)
     assert_equal(
@@ -145,7 +146,7 @@ def test_two_boxes_make_a_triangle() -> None:
 
 
 @pytest.mark.covers("conv-worked-example")
-@pytest.mark.parametrize("way", WAYS)
+@for_each("way", WAYS)
 def test_the_worked_example(way: str) -> None:
     image = torch.arange(1.0, 13, dtype=torch.float64).view(4, 3)
     kernel = torch.tensor([[1.0, 2.0], [3.0, 4.0]], dtype=torch.float64)
@@ -154,7 +155,7 @@ def test_the_worked_example(way: str) -> None:
 
 
 @pytest.mark.covers("circular-convolution")
-@pytest.mark.parametrize("way", WAYS)
+@for_each("way", WAYS)
 def test_circular_by_the_formula_and_by_spectra(way: str) -> None:
     signal, kernel = numbers(6), numbers(4, seed=1)
     ahead = [sum(kernel[i] * signal[(k + i) % 6] for i in range(4)) for k in range(6)]
@@ -168,7 +169,7 @@ def test_circular_by_the_formula_and_by_spectra(way: str) -> None:
 
 
 @pytest.mark.covers("same-convolution")
-@pytest.mark.parametrize("m", [1, 2, 3, 4, 5])
+@for_each("m", [1, 2, 3, 4, 5])
 def test_same_keeps_the_length_and_the_middle(m: int) -> None:
     signal, kernel = numbers(9), numbers(m, seed=1)
     same, valid = correlate(signal, kernel, "same"), correlate(signal, kernel, "valid")
@@ -268,7 +269,7 @@ def test_a_moving_average_is_a_running_mean_of_each_channel() -> None:
     assert_equal(F.conv1d(series[None], each, groups=2)[0], running)
 
 
-@pytest.mark.parametrize("way", WAYS)
+@for_each("way", WAYS)
 def test_gradients_flow_through_each_way(way: str) -> None:
     signal, kernel = numbers(4, 3).requires_grad_(), numbers(2, 2, seed=1).requires_grad_()
     for boundary in BOUNDARIES:
@@ -295,8 +296,8 @@ def test_unknown_ways_and_mixed_numbers_are_refused(operation: Operation) -> Non
         operation(x, [1.0, 2.0])
 
 
-@pytest.mark.parametrize("operation", [convolve, correlate], ids=["convolve", "correlate"])
-@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16], ids=str)
+@for_each("operation", [convolve, correlate], ids=["convolve", "correlate"])
+@for_each("dtype", [torch.float16, torch.bfloat16], ids=str)
 def test_half_precision_is_refused_where_there_is_no_transform(
     operation: Operation, dtype: torch.dtype
 ) -> None:

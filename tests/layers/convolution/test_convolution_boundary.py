@@ -11,11 +11,12 @@ from netwright.layers.convolution.convolution_boundary import (
     correlation_frame,
     zeros_behind,
 )
+from tests.repetition import for_each
 
 SIGNAL = torch.tensor([1.0, 2.0, 3.0, 4.0])
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("boundary", "kernel", "framed"),
     [
         ("full", 3, [0, 0, 1, 2, 3, 4, 0, 0]),
@@ -56,7 +57,7 @@ def test_zeros_go_behind_the_values() -> None:
     assert zeros_behind(torch.ones(1, 2), (2, 3)).tolist() == [[1, 1, 0], [0, 0, 0]]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("signal", "kernel", "boundary", "sentence"),
     [
         ((4,), (2,), "circulr", "unknown boundary 'circulr'; did you mean 'circular'?"),

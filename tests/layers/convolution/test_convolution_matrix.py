@@ -10,6 +10,7 @@ from torch import Tensor
 from netwright.layers.convolution.convolution import convolve, correlate
 from netwright.layers.convolution.convolution_boundary import BOUNDARIES
 from netwright.layers.convolution.convolution_matrix import convolution_matrix, correlation_matrix
+from tests.repetition import for_each
 
 
 def numbers(*shape: int, seed: int = 0) -> Tensor:
@@ -56,7 +57,7 @@ def test_a_filter_of_three_values_fills_a_circulant_matrix() -> None:
     np.testing.assert_allclose(np.sort_complex(found), np.sort_complex(values), atol=1e-10)
 
 
-@pytest.mark.parametrize("boundary", BOUNDARIES)
+@for_each("boundary", BOUNDARIES)
 def test_the_matrix_of_an_image_filter_acts_on_its_rows_one_after_another(boundary: str) -> None:
     image, kernel = numbers(4, 5), numbers(3, 2, seed=1)
     for matrix, out in (

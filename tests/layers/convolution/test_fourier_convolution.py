@@ -9,6 +9,7 @@ from netwright.layers.convolution.convolution import convolve, correlate
 from netwright.layers.convolution.convolution_boundary import correlation_frame
 from netwright.layers.convolution.convolution_matrix import convolution_matrix
 from netwright.layers.convolution.fourier_convolution import correlate_by_fourier
+from tests.repetition import for_each
 
 
 def numbers(*shape: int, seed: int = 0) -> Tensor:
@@ -48,8 +49,8 @@ def test_the_transform_of_a_convolution_is_the_product_of_the_transforms() -> No
     torch.testing.assert_close(on_circle, product, rtol=0, atol=1e-10)
 
 
-@pytest.mark.parametrize("boundary", ["full", "valid", "same", "circular"])
-@pytest.mark.parametrize("shapes", [((8,), (3,)), ((7, 9), (2, 5))], ids=str)
+@for_each("boundary", ["full", "valid", "same", "circular"])
+@for_each("shapes", [((8,), (3,)), ((7, 9), (2, 5))], ids=str)
 def test_windows_lie_where_the_definition_has_them(
     shapes: tuple[tuple[int, ...], tuple[int, ...]], boundary: str
 ) -> None:

@@ -12,6 +12,7 @@ from netwright.core.errors import ConfigError, ShapeError
 from netwright.core.seeding import seeded
 from netwright.layers.convolution.locally_connected import LocallyConnected2d
 from netwright.testing.layer_contract import LAYER_CHECKS, Build
+from tests.repetition import for_each
 
 
 def numbers(*shape: int, seed: int = 0) -> Tensor:
@@ -28,8 +29,8 @@ def share(layer: LocallyConnected2d, kernel: Tensor) -> None:
     layer.weight.copy_(kernel[:, :, None, None])
 
 
-@pytest.mark.parametrize("check", LAYER_CHECKS, ids=lambda check: check.__name__)
-@pytest.mark.parametrize(
+@for_each("check", LAYER_CHECKS, ids=lambda check: check.__name__)
+@for_each(
     "build",
     [
         lambda: (LocallyConnected2d(2, 3, (4, 5), 2), torch.randn(3, 2, 4, 5)),

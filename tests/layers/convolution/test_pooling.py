@@ -15,6 +15,7 @@ from netwright.layers.attention.gaussian_window import gaussian_window
 from netwright.layers.convolution.pooling import GaussianPool2d
 from netwright.layers.convolution.unfolded_convolution import conv_layer
 from netwright.testing.layer_contract import LAYER_CHECKS, Build
+from tests.repetition import for_each
 
 EXAMPLE = torch.tensor(
     [[[[1.0, 2, 5, 3], [3, 0, 1, 2], [2, 1, 3, 4], [1, 1, 2, 0]]]], dtype=torch.float64
@@ -79,7 +80,7 @@ def test_a_wide_gaussian_is_the_plain_mean_and_windows_lie_side_by_side_by_defau
     assert not GaussianPool2d(2, width=0.5).state_dict()
 
 
-@pytest.mark.parametrize("check", LAYER_CHECKS, ids=lambda check: check.__name__)
+@for_each("check", LAYER_CHECKS, ids=lambda check: check.__name__)
 def test_keeps_the_layer_contract(check: Callable[[Build], None]) -> None:
     check(lambda: (GaussianPool2d(3, width=1.0, stride=2), torch.randn(2, 2, 5, 7)))
 

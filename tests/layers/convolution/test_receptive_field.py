@@ -16,6 +16,7 @@ from netwright.layers.convolution.receptive_field import (
     receptive_fields,
     windows_of,
 )
+from tests.repetition import for_each
 
 
 def random_stack(seed: int) -> nn.Sequential:
@@ -41,7 +42,7 @@ def seen_pixels(network: nn.Module, shape: tuple[int, ...], place: tuple[int, ..
 
 
 @pytest.mark.covers("receptive-field-growth")
-@pytest.mark.parametrize("seed", range(12))
+@for_each("seed", range(12))
 def test_it_is_the_support_of_the_gradient(seed: int) -> None:
     network = random_stack(seed)
     field = receptive_fields(network)[-1]
@@ -199,7 +200,7 @@ def changed_columns(layer: nn.Module, shape: tuple[int, ...]) -> list[set[int]]:
     return seen
 
 
-@pytest.mark.parametrize("layer", LAYERS, ids=str)
+@for_each("layer", LAYERS, ids=str)
 def test_each_layer_of_torch_is_counted_right_or_refused_or_sees_all(layer: nn.Module) -> None:
     layer = layer.eval().double()
     try:

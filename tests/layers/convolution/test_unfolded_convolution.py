@@ -12,6 +12,7 @@ from netwright.core.errors import ConfigError, ShapeError
 from netwright.inspection.inside.flops import counting_flops
 from netwright.layers.convolution.convolution import correlate
 from netwright.layers.convolution.unfolded_convolution import conv_layer, output_size, windows
+from tests.repetition import for_each
 
 
 def numbers(*shape: int, seed: int = 0) -> Tensor:
@@ -22,9 +23,9 @@ def assert_equal(one: Tensor, other: Tensor) -> None:
     torch.testing.assert_close(one, other, rtol=0, atol=1e-12)
 
 
-@pytest.mark.parametrize("groups", [1, 2, 4])
-@pytest.mark.parametrize("padding", [0, 1, 3])
-@pytest.mark.parametrize("stride", [1, 2, 3])
+@for_each("groups", [1, 2, 4])
+@for_each("padding", [0, 1, 3])
+@for_each("stride", [1, 2, 3])
 def test_layer_is_that_of_torch(stride: int, padding: int, groups: int) -> None:
     options = {"stride": stride, "padding": padding, "groups": groups}
     bias = numbers(8, seed=2)
@@ -34,7 +35,7 @@ def test_layer_is_that_of_torch(stride: int, padding: int, groups: int) -> None:
     assert_equal(conv_layer(x, weight, bias, **options), F.conv2d(x, weight, bias, **options))
 
 
-@pytest.mark.parametrize(
+@for_each(
     "options",
     [
         {"dilation": 2},
@@ -157,7 +158,7 @@ def test_half_the_sides_and_twice_the_channels_cost_the_same() -> None:
     assert costs == [2 * 16 * 16 * 4 * 4 * 9] * 3
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("x", "weight", "options", "sentence"),
     [
         (

@@ -18,6 +18,7 @@ from netwright.layers.recurrence.recurrent import RecurrentStack
 from netwright.layers.recurrence.recurrent_cells import ELMAN, GRU, LSTM
 from netwright.layers.recurrence.residual_recurrence import RecurrenceStack, ResidualRecurrence
 from netwright.layers.recurrence.sequence_pooling import Pooling, pool_steps
+from tests.repetition import for_each
 
 LENGTHS = torch.tensor([0, 3, 5, 1])
 RECURRENCES: dict[str, Callable[[], Recurrence]] = {
@@ -48,8 +49,8 @@ def test_steps_and_states_by_hand() -> None:
     assert last_counted(steps, lengths, start).flatten().tolist() == [9.0, 1.0, 2.0]
 
 
-@pytest.mark.parametrize("filling", [math.nan, math.inf])
-@pytest.mark.parametrize("name", RECURRENCES)
+@for_each("filling", [math.nan, math.inf])
+@for_each("name", RECURRENCES)
 def test_what_fills_a_row_up_leaves_no_trace_in_values_and_gradients(
     name: str, filling: float
 ) -> None:

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 
-import pytest
 import torch
 from torch import Tensor
 
@@ -15,6 +14,7 @@ from netwright.layers.recurrence.linear_recurrent_unit import LinearRecurrentUni
 from netwright.layers.recurrence.minimal_recurrence import MinimalGRU, MinimalLSTM
 from netwright.layers.recurrence.recurrence import Recurrence
 from netwright.layers.recurrence.residual_recurrence import RecurrenceStack, ResidualRecurrence
+from tests.repetition import for_each
 
 KINDS: dict[str, Callable[[], Recurrence]] = {
     "minGRU": lambda: MinimalGRU(3, 5),
@@ -41,7 +41,7 @@ def test_the_kind_asks_for_coefficients_only() -> None:
     assert LinearRecurrence.__abstractmethods__ == {"coefficients"}
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@for_each("kind", KINDS)
 def test_steps_and_scan_give_the_same_numbers(kind: str) -> None:
     recurrence, x = layer(kind), series(20)
     outputs, last = recurrence(x)
@@ -53,7 +53,7 @@ def test_steps_and_scan_give_the_same_numbers(kind: str) -> None:
     torch.testing.assert_close(state, last, rtol=0, atol=1e-10)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@for_each("kind", KINDS)
 def test_a_sequence_can_be_read_in_two_parts(kind: str) -> None:
     recurrence, x = layer(kind), series(20)
     outputs, last = recurrence(x)
@@ -63,7 +63,7 @@ def test_a_sequence_can_be_read_in_two_parts(kind: str) -> None:
     torch.testing.assert_close(state, last)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@for_each("kind", KINDS)
 def test_steps_beyond_the_length_do_not_count(kind: str) -> None:
     recurrence, x = layer(kind), series(9, rows=3)
     before = recurrence(x + 1)[1]  # a state that is not the start
@@ -86,7 +86,7 @@ def test_after_no_step_the_state_is_where_it_began() -> None:
     assert not outputs[0].any()
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@for_each("kind", KINDS)
 def test_a_later_input_changes_no_earlier_output(kind: str) -> None:
     recurrence, x = layer(kind), series(20)
     changed = x.clone()
@@ -94,7 +94,7 @@ def test_a_later_input_changes_no_earlier_output(kind: str) -> None:
     assert torch.equal(recurrence(x)[0][:, :12], recurrence(changed)[0][:, :12])
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@for_each("kind", KINDS)
 def test_gradients_agree_with_finite_differences(kind: str) -> None:
     recurrence, x = layer(kind), series(4, rows=1).requires_grad_()
     names = [name for name, _ in recurrence.named_parameters()]
@@ -108,7 +108,7 @@ def test_gradients_agree_with_finite_differences(kind: str) -> None:
     assert torch.autograd.gradcheck(outputs, values, fast_mode=True)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@for_each("kind", KINDS)
 def test_mixed_precision_gives_nearly_the_same(kind: str) -> None:
     recurrence, x = layer(kind).float(), series(30).float()
     with torch.autocast("cpu", dtype=torch.bfloat16):

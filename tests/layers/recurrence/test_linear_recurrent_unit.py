@@ -14,6 +14,7 @@ from netwright.layers.recurrence.linear_recurrent_unit import (
     eigenvalues,
 )
 from netwright.layers.recurrence.scan import scan
+from tests.repetition import for_each
 
 DOUBLE = torch.float64
 
@@ -28,7 +29,7 @@ def normal(*shape: int, seed: int = 7) -> Tensor:
 
 
 @pytest.mark.covers("diagonalization")
-@pytest.mark.parametrize("seed", range(5))
+@for_each("seed", range(5))
 def test_a_random_matrix_is_diagonal_in_its_eigenvectors(seed: int) -> None:
     matrix = normal(8, 8, seed=seed)
     values, vectors = torch.linalg.eig(matrix)

@@ -22,6 +22,7 @@ from netwright.layers.recurrence.recurrent_cells import (
     elman_step,
 )
 from netwright.layers.recurrence.unrolled import unroll
+from tests.repetition import for_each
 
 B, T, D, H = 4, 6, 3, 5
 TORCH_CELLS = {"elman": ELMAN, "relu": ELMAN_RELU, "lstm": LSTM, "gru": GRU}
@@ -98,8 +99,8 @@ def test_both_paths_are_torch_in_values_and_gradients(
         torch.testing.assert_close(found, wanted, rtol=tolerance, atol=tolerance)
 
 
-@pytest.mark.parametrize("bidirectional", [False, True])
-@pytest.mark.parametrize("name", CELLS)
+@for_each("bidirectional", [False, True])
+@for_each("name", CELLS)
 def test_each_row_alone_gives_what_it_gives_among_longer_ones(
     name: str, bidirectional: bool
 ) -> None:
@@ -124,7 +125,7 @@ def test_an_empty_row_keeps_its_state_and_gives_zeros(fused: bool) -> None:
         assert torch.equal(end[[0, 2]], part[[0, 2]])
 
 
-@pytest.mark.parametrize("name", CELLS)
+@for_each("name", CELLS)
 def test_steps_are_the_whole_and_their_state_has_one_size(name: str) -> None:
     stack = build(CELLS[name], 2)
     x, state = draw(B, T, D), stack.start(B)
@@ -178,7 +179,7 @@ def test_one_layer_is_elman_and_three_feed_each_other() -> None:
     assert torch.autograd.gradcheck(run, (draw(1, 3, 2).requires_grad_(), *sources))
 
 
-@pytest.mark.parametrize("name", CELLS)
+@for_each("name", CELLS)
 def test_only_the_backward_direction_sees_what_comes_later(name: str) -> None:
     x = draw(B, T, D)
     later = x.clone()
@@ -234,7 +235,7 @@ def test_it_trains_in_half_precision_on_any_cpu(name: str, given: torch.dtype) -
     assert all(weight.grad is not None for weight in stack.parameters())
 
 
-@pytest.mark.parametrize("name", TORCH_CELLS)
+@for_each("name", TORCH_CELLS)
 def test_a_stack_at_rest_on_a_gpu_can_be_gone_back_through(name: str) -> None:
     """The meta device stands for a GPU: cuDNN goes back in training mode only."""
     stack = build(TORCH_CELLS[name], 2, dropout=0.5, double=False).to("meta")

@@ -24,6 +24,7 @@ from netwright.layers.recurrence.recurrent_cells import (
     lstm_mapped_step,
     lstm_step,
 )
+from tests.repetition import for_each
 
 D, H = 3, 4
 
@@ -64,7 +65,7 @@ def check_gradients(cell: Cell) -> None:
     assert torch.autograd.gradcheck(step, [part.clone().requires_grad_() for part in parts])
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("cell", "reference"),
     [
         (ELMAN, nn.RNNCell(D, H)),

@@ -11,6 +11,7 @@ from torch.overrides import TorchFunctionMode
 
 from netwright.core.errors import ShapeError
 from netwright.layers.recurrence.scan import parallel_scan, scan, scan_by_steps
+from tests.repetition import for_each
 
 LENGTHS = (*range(1, 34), 63, 64, 65, 127, 128, 129, 1023, 1024, 1025, 4095, 4096, 4097)
 
@@ -46,8 +47,8 @@ def test_a_running_sum_and_a_running_product_are_scans() -> None:
     torch.testing.assert_close(scan(factors, torch.zeros_like(b), one), factors.cumprod(1))
 
 
-@pytest.mark.parametrize("dtype", [torch.float64, torch.complex128], ids=str)
-@pytest.mark.parametrize("steps", LENGTHS)
+@for_each("dtype", [torch.float64, torch.complex128], ids=str)
+@for_each("steps", LENGTHS)
 def test_is_the_loop(steps: int, dtype: torch.dtype) -> None:
     a, b, initial = problem(steps, dtype)
     if dtype.is_complex:
@@ -56,8 +57,8 @@ def test_is_the_loop(steps: int, dtype: torch.dtype) -> None:
     torch.testing.assert_close(scan(a, b, initial), by_steps, rtol=0, atol=1e-10)
 
 
-@pytest.mark.parametrize("dtype", [torch.float64, torch.complex128], ids=str)
-@pytest.mark.parametrize("steps", [1, 2, 15, 16, 17, 33, 65, 257])
+@for_each("dtype", [torch.float64, torch.complex128], ids=str)
+@for_each("steps", [1, 2, 15, 16, 17, 33, 65, 257])
 def test_gradients_are_those_of_the_loop(steps: int, dtype: torch.dtype) -> None:
     a, b, initial = problem(steps, dtype)
     inputs = (a / 1.5, b, initial)
@@ -75,7 +76,7 @@ def test_first_and_second_derivatives_agree_with_finite_differences(dtype: torch
     assert torch.autograd.gradgradcheck(scan, inputs, fast_mode=True)
 
 
-@pytest.mark.parametrize("shape", [(3,), (1,), (40, 1), (2, 1, 3)], ids=str)
+@for_each("shape", [(3,), (1,), (40, 1), (2, 1, 3)], ids=str)
 def test_coefficients_broadcast_and_so_do_their_gradients(shape: tuple[int, ...]) -> None:
     _, b, initial = problem(40)
     a = torch.linspace(0.2, 0.9, math.prod(shape), dtype=torch.float64).reshape(shape)
@@ -142,7 +143,7 @@ def test_takes_few_calls_for_many_steps() -> None:
 
 
 @pytest.mark.covers("prefix-scan")
-@pytest.mark.parametrize("steps", [*range(1, 34), 63, 64, 65, 1000])
+@for_each("steps", [*range(1, 34), 63, 64, 65, 1000])
 def test_the_textbook_tree_is_the_loop_and_has_logarithmic_depth(steps: int) -> None:
     a, b, _ = problem(steps)
     h, rounds = parallel_scan(a, b)
@@ -166,7 +167,7 @@ def test_inputs_without_channels_are_refused() -> None:
         scan(torch.ones(2, 5), torch.ones(2, 5))
 
 
-@pytest.mark.parametrize("shape", [(0, 20, 3), (2, 20, 0), (0, 3, 3), (2, 0, 3)], ids=str)
+@for_each("shape", [(0, 20, 3), (2, 20, 0), (0, 3, 3), (2, 0, 3)], ids=str)
 def test_nothing_to_scan_is_nothing(shape: tuple[int, ...]) -> None:
     a, b = torch.zeros(2, *shape).unbind()
     b.requires_grad_()
@@ -176,8 +177,8 @@ def test_nothing_to_scan_is_nothing(shape: tuple[int, ...]) -> None:
     assert torch.func.vmap(scan)(b[None], b[None]).shape == (1, *shape)
 
 
-@pytest.mark.parametrize("steps", [3, 18])
-@pytest.mark.parametrize("vectorize", [False, True])
+@for_each("steps", [3, 18])
+@for_each("vectorize", [False, True])
 def test_torch_takes_its_jacobian_either_way(steps: int, vectorize: bool) -> None:
     inputs = tuple(tensor[:1, ..., :1] for tensor in problem(steps))
     found, wanted = (

@@ -8,6 +8,7 @@ from torch import Tensor
 
 from netwright.core.errors import DataError
 from netwright.models.baselines.node_arrays import NodeArrays
+from tests.repetition import for_each
 
 
 def test_before_any_tree_every_input_reaches_a_leaf_of_zeros() -> None:
@@ -40,7 +41,7 @@ def test_an_input_at_the_threshold_goes_left_and_the_next_number_goes_right() ->
     assert arrays(x.double()).flatten().tolist() == [0.0, 0.0, 1.0, 1.0]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("changes", "reason"),
     [
         ({"depth": torch.tensor(2**62)}, "its trees must be 0 to 3 levels deep"),  # without end

@@ -14,12 +14,13 @@ from netwright.core.errors import DataError
 from netwright.data.dataset import Split
 from netwright.models.baselines.svm import SVM, SVMConfig, pair_votes
 from tests.models.baselines.fitted import CLASSES, arrays, fitted, spec_of, table, weighted
+from tests.repetition import for_each
 
 SETTINGS: tuple[dict[str, Any], ...] = ({}, {"kernel": "linear", "C": 0.1}, {"gamma": 0.01, "C": 9})
 
 
-@pytest.mark.parametrize("settings", SETTINGS, ids=("default", "linear", "gamma"))
-@pytest.mark.parametrize("name", CLASSES)
+@for_each("settings", SETTINGS, ids=("default", "linear", "gamma"))
+@for_each("name", CLASSES)
 def test_decisions_are_those_of_scikit_learn(name: str, settings: dict[str, Any]) -> None:
     data, spec = table(name)
     data = weighted(data)
@@ -121,8 +122,8 @@ def test_the_margin_is_the_widest_there_is() -> None:
         assert 0 < margin(weights[:2], weights[2]) <= margin(normal, offset) + 1e-3
 
 
-@pytest.mark.parametrize("kernel", ["rbf", "linear"])
-@pytest.mark.parametrize("width", [3, 40])
+@for_each("kernel", ["rbf", "linear"])
+@for_each("width", [3, 40])
 def test_features_far_from_0_lose_no_digits(width: int, kernel: str) -> None:
     numbers = torch.Generator().manual_seed(0)
     x = torch.randn(100, width, generator=numbers) + 1e4

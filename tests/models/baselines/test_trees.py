@@ -12,6 +12,7 @@ from netwright.data.dataset import Split
 from netwright.inspection.attribution.feature_importance import FeatureImportance, PixelImportance
 from netwright.models.baselines.trees import STAGES_A_STEP, GradientBoosting, GradientBoostingConfig
 from tests.models.baselines.fitted import TABLES, arrays, fitted, spec_of, table, weighted
+from tests.repetition import for_each
 
 REFERENCES: dict[str, Any] = {
     "decision-tree": (tree.DecisionTreeClassifier, tree.DecisionTreeRegressor),
@@ -36,8 +37,8 @@ def reference(name: str, data: Split, settings: dict[str, Any], seed: int) -> An
     return kind(**theirs, random_state=seed).fit(x, y, sample_weight=weights)
 
 
-@pytest.mark.parametrize("name", REFERENCES)
-@pytest.mark.parametrize("rows", TABLES)
+@for_each("name", REFERENCES)
+@for_each("rows", TABLES)
 def test_answers_are_those_of_scikit_learn(name: str, rows: str) -> None:
     data, spec = table(rows)
     data = weighted(data)

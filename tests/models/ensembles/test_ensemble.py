@@ -15,6 +15,7 @@ from netwright.models.linear.regression import LeastSquaresConfig
 from netwright.testing.model_contract import MODEL_CHECKS, Build
 from tests.models.baselines.fitted import spec_of, table
 from tests.models.ensembles.taught import build, teach
+from tests.repetition import for_each
 
 SMALL = {"hidden": [4], "batch_norm": True}
 KINDS: dict[str, Callable[[], Ensemble]] = {
@@ -29,13 +30,13 @@ KINDS: dict[str, Callable[[], Ensemble]] = {
 }
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("check", MODEL_CHECKS, ids=lambda check: check.__name__)
+@for_each("kind", KINDS)
+@for_each("check", MODEL_CHECKS, ids=lambda check: check.__name__)
 def test_keeps_the_model_contract(kind: str, check: Callable[[Build], None]) -> None:
     check(KINDS[kind])
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("settings", "sentence"),
     [
         ({"of": "mpl"}, "unknown model 'mpl'; did you mean 'mlp'?"),

@@ -19,6 +19,7 @@ from netwright.models.ensembles.stacking import (
 )
 from tests.models.baselines.fitted import spec_of, table
 from tests.models.ensembles.taught import build, teach
+from tests.repetition import for_each
 
 
 def complementary(rows: int = 300) -> Split:
@@ -153,7 +154,7 @@ def test_held_out_answers_are_those_of_scikit_learn() -> None:
     np.testing.assert_allclose(answers.numpy(), wanted, rtol=1e-4, atol=1e-4)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("settings", "sentence"),
     [
         ({"of": "mlp"}, "of must name at least 2 models, got mlp"),

@@ -12,6 +12,7 @@ from netwright.models.exchange.gpt2_config import (
     to_gpt2_config,
 )
 from netwright.models.transformers.gpt import GPT, GPTConfig
+from tests.repetition import for_each
 
 SMALL: dict[str, Any] = {"layers": 2, "heads": 4, "width": 8}
 
@@ -46,7 +47,7 @@ def test_a_classifier_names_its_classes() -> None:
     assert to_gpt2_config(gpt("labels", 2))["problem_type"] == "multi_label_classification"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("settings", "reason"),
     [
         ({}, ""),
@@ -60,7 +61,7 @@ def test_what_gpt2_has_not_is_named(settings: dict[str, Any], reason: str) -> No
     assert differs_from_gpt2(GPTConfig(**{**SMALL, **settings})) == reason
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("change", "reason"),
     [
         ({"model_type": "llama"}, "model_type is 'llama', wanted 'gpt2'"),

@@ -9,6 +9,7 @@ import torch
 from netwright.core.errors import DataError
 from netwright.data.text.subword_tokenizer import BytePairTokenizer
 from netwright.models.exchange.gpt2_vocabulary import END, read_vocabulary
+from tests.repetition import for_each
 
 library = pytest.importorskip("tokenizers")
 
@@ -59,7 +60,7 @@ def test_a_vocabulary_of_ours_stays_as_it_is() -> None:
     assert vocabulary.places.tolist() == list(range(280))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("change", "sentence"),
     [
         (lambda told: [], "must be byte-level BPE"),

@@ -17,6 +17,7 @@ from netwright.models.linear.gaussian import (
     GaussianRegressionConfig,
     normal_log_density,
 )
+from tests.repetition import for_each
 
 
 def line(rows: int, inputs: int, sigmas: list[float]) -> tuple[Tensor, Tensor]:
@@ -91,8 +92,8 @@ def test_a_weight_of_two_is_the_row_twice() -> None:
     assert numbers == pytest.approx(again)
 
 
-@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
-@pytest.mark.parametrize(("slope", "height"), [(0.0, 0.0), (0.0, 1e6), (2.0, 1.0)])
+@for_each("dtype", [torch.float32, torch.float64])
+@for_each(("slope", "height"), [(0.0, 0.0), (0.0, 1e6), (2.0, 1.0)])
 def test_a_perfect_line_has_a_finite_likelihood(
     slope: float, height: float, dtype: torch.dtype
 ) -> None:

@@ -17,6 +17,7 @@ from netwright.inspection.drawing.wording import number
 from netwright.models.linear import lasso
 from netwright.models.linear.lasso import PATH, Lasso, LassoConfig
 from netwright.models.linear.least_squares import solve_least_squares
+from tests.repetition import for_each
 
 
 def diabetes() -> tuple[Tensor, Tensor]:
@@ -39,8 +40,8 @@ def fitted(
     return model, list(model.fit_steps(Split(inputs=x, targets=y, weights=weights), seed=0))
 
 
-@pytest.mark.parametrize("weighted", [False, True])
-@pytest.mark.parametrize("l1", [0.01, 1.0, 20.0])
+@for_each("weighted", [False, True])
+@for_each("l1", [0.01, 1.0, 20.0])
 def test_agrees_with_scikit_learn(l1: float, weighted: bool) -> None:
     x, y = diabetes()
     weights = torch.arange(len(x)) % 4 if weighted else None

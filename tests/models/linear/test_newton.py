@@ -13,6 +13,7 @@ from netwright.core.errors import ConfigError
 from netwright.data.dataset import Split
 from netwright.data.spec import DataSpec, TargetKind
 from netwright.models.linear.newton import LogisticNewton, NewtonConfig, SoftmaxNewton
+from tests.repetition import for_each
 
 Newton = LogisticNewton | SoftmaxNewton
 
@@ -41,8 +42,8 @@ def scaled(name: str) -> tuple[Tensor, Tensor]:
     return torch.from_numpy((x - x.mean(axis=0)) / x.std(axis=0)), torch.from_numpy(y)
 
 
-@pytest.mark.parametrize("weighted", [False, True])
-@pytest.mark.parametrize(("name", "kind"), [("cancer", LogisticNewton), ("iris", SoftmaxNewton)])
+@for_each("weighted", [False, True])
+@for_each(("name", "kind"), [("cancer", LogisticNewton), ("iris", SoftmaxNewton)])
 def test_agrees_with_scikit_learn(name: str, kind: type[LogisticNewton], weighted: bool) -> None:
     x, y = scaled(name)
     weights = 0.5 + torch.arange(len(x)) % 3 if weighted else None

@@ -18,6 +18,7 @@ from netwright.models.linear.polynomial import (
     PolynomialRegressionConfig,
     monomials,
 )
+from tests.repetition import for_each
 
 
 def build(inputs: int, **settings: float) -> PolynomialRegression:
@@ -44,7 +45,7 @@ def test_monomials_by_hand() -> None:
     assert found.tolist() == [[2, 3, 4, 6, 9, 8, 12, 18, 27]]
 
 
-@pytest.mark.parametrize(("inputs", "degree"), [(1, 5), (3, 1), (3, 4), (5, 2)])
+@for_each(("inputs", "degree"), [(1, 5), (3, 1), (3, 4), (5, 2)])
 def test_monomials_are_those_of_scikit_learn(inputs: int, degree: int) -> None:
     x = torch.randn(6, inputs, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
     expected = PolynomialFeatures(degree, include_bias=False).fit_transform(x.numpy())

@@ -27,6 +27,7 @@ from netwright.models.linear.regression import (
 )
 from netwright.optimizers.catalog import OPTIMIZERS
 from netwright.optimizers.optimizer import build_optimizer
+from tests.repetition import for_each
 
 
 def spec(*shape: int, outputs: int = 1) -> DataSpec:
@@ -180,8 +181,8 @@ def test_no_line_fits_the_absolute_value_and_two_relus_do() -> None:
     assert torch.equal(torch.relu(x) + torch.relu(-x), x.abs())
 
 
-@pytest.mark.parametrize("weighted", [False, True])
-@pytest.mark.parametrize("l2", [None, 0.05])
+@for_each("weighted", [False, True])
+@for_each("l2", [None, 0.05])
 def test_closed_form_agrees_with_scikit_learn(weighted: bool, l2: float | None) -> None:
     numbers = torch.Generator().manual_seed(0)
     x = torch.randn(30, 2, 3, generator=numbers)  # images: flattened to 6

@@ -7,6 +7,7 @@ from torch import Tensor
 from netwright.models.memory.dense_energy import dense_energy, dense_sweep, gain
 from netwright.models.memory.hopfield_dynamics import asynchronous_sweep
 from netwright.models.memory.hopfield_weights import hebbian_weights
+from tests.repetition import for_each
 
 
 def random_signs(*shape: int, seed: int = 0) -> Tensor:
@@ -26,7 +27,7 @@ def test_energy_by_hand() -> None:
     assert float(dense_energy(state, patterns, None)) == pytest.approx(-2 - 0.6931472)
 
 
-@pytest.mark.parametrize("power", [2, 3, 4, None])
+@for_each("power", [2, 3, 4, None])
 def test_each_unit_goes_to_the_side_of_the_lower_energy(power: int | None) -> None:
     patterns, states = random_signs(6, 15), random_signs(10, 15, seed=1)
     for unit in range(15):

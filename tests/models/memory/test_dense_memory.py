@@ -13,12 +13,13 @@ from netwright.data.spec import DataSpec
 from netwright.models.memory.dense_memory import DenseMemory, DenseMemoryConfig
 from netwright.testing.learner_contract import LEARNER_CHECKS
 from netwright.testing.model_contract import MODEL_CHECKS
+from tests.repetition import for_each
 
 SPEC = DataSpec(inputs="features", input_shape=(10,), target="class", num_outputs=3)
 
 
-@pytest.mark.parametrize("check", MODEL_CHECKS + LEARNER_CHECKS, ids=lambda check: check.__name__)
-@pytest.mark.parametrize("form", ["power", "exponential"])
+@for_each("check", MODEL_CHECKS + LEARNER_CHECKS, ids=lambda check: check.__name__)
+@for_each("form", ["power", "exponential"])
 def test_keeps_the_contracts(form: Any, check: Callable[[Any], None]) -> None:
     check(lambda: DenseMemory.build(DenseMemoryConfig(form=form, patterns=30), SPEC))
 

@@ -13,12 +13,13 @@ from netwright.data.spec import DataSpec
 from netwright.models.memory.hopfield import Hopfield, HopfieldConfig
 from netwright.testing.learner_contract import LEARNER_CHECKS
 from netwright.testing.model_contract import MODEL_CHECKS
+from tests.repetition import for_each
 
 SPEC = DataSpec(inputs="features", input_shape=(12,), target="class", num_outputs=3)
 
 
-@pytest.mark.parametrize("check", MODEL_CHECKS + LEARNER_CHECKS, ids=lambda check: check.__name__)
-@pytest.mark.parametrize("rule", ["hebbian", "pseudo-inverse"])
+@for_each("check", MODEL_CHECKS + LEARNER_CHECKS, ids=lambda check: check.__name__)
+@for_each("rule", ["hebbian", "pseudo-inverse"])
 def test_keeps_the_contracts(rule: Any, check: Callable[[Any], None]) -> None:
     check(lambda: Hopfield.build(HopfieldConfig(rule=rule), SPEC))
 

@@ -13,6 +13,7 @@ from netwright.models.memory.hopfield_dynamics import (
     synchronous_update,
 )
 from netwright.models.memory.hopfield_weights import hebbian_weights
+from tests.repetition import for_each
 
 
 def random_signs(*shape: int, seed: int = 0) -> Tensor:
@@ -52,9 +53,9 @@ def test_zero_and_what_rounding_leaves_of_it_are_positive() -> None:
     assert sign(fields).tolist() == [1.0, 1.0, 1.0, -1.0, 1.0]
 
 
-@pytest.mark.parametrize("n", [7, 70])
-@pytest.mark.parametrize("symmetric", [True, False])
-@pytest.mark.parametrize("ordered", [True, False])
+@for_each("n", [7, 70])
+@for_each("symmetric", [True, False])
+@for_each("ordered", [True, False])
 def test_sweep_is_the_rule_taken_at_its_word(n: int, symmetric: bool, ordered: bool) -> None:
     weights, bias = random_network(n)
     if not symmetric:

@@ -22,13 +22,14 @@ from netwright.models.memory.modern_hopfield import (
 )
 from netwright.testing.learner_contract import LEARNER_CHECKS
 from netwright.testing.model_contract import MODEL_CHECKS
+from tests.repetition import for_each
 
 CLASSES = DataSpec(inputs="features", input_shape=(5,), target="class", num_outputs=3)
 REALS = DataSpec(inputs="features", input_shape=(5,), target="real", num_outputs=2)
 
 
-@pytest.mark.parametrize("check", MODEL_CHECKS + LEARNER_CHECKS, ids=lambda check: check.__name__)
-@pytest.mark.parametrize("spec", [CLASSES, REALS], ids=["class", "real"])
+@for_each("check", MODEL_CHECKS + LEARNER_CHECKS, ids=lambda check: check.__name__)
+@for_each("spec", [CLASSES, REALS], ids=["class", "real"])
 def test_keeps_the_contracts(spec: DataSpec, check: Callable[[Any], None]) -> None:
     check(lambda: ModernHopfield.build(ModernHopfieldConfig(), spec))
 

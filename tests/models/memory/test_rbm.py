@@ -19,12 +19,13 @@ from netwright.models.memory.contrastive_divergence import Machine, free_energy
 from netwright.models.memory.rbm import RBM, RBMConfig
 from netwright.testing.learner_contract import LEARNER_CHECKS
 from netwright.testing.model_contract import MODEL_CHECKS
+from tests.repetition import for_each
 
 SPEC = DataSpec(inputs="features", input_shape=(6,), target="class", num_outputs=3)
 MNIST = DataSpec(inputs="image", input_shape=(1, 28, 28), target="class", num_outputs=10)
 
 
-@pytest.mark.parametrize("check", MODEL_CHECKS + LEARNER_CHECKS, ids=lambda check: check.__name__)
+@for_each("check", MODEL_CHECKS + LEARNER_CHECKS, ids=lambda check: check.__name__)
 def test_keeps_the_contracts(check: Callable[[Any], None]) -> None:
     check(lambda: RBM.build(RBMConfig(units=16, epochs=5), SPEC))
 

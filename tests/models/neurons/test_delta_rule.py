@@ -23,6 +23,7 @@ from netwright.models.neurons.delta_rule import (
     unit_output,
 )
 from netwright.testing.learner_contract import LEARNER_CHECKS
+from tests.repetition import for_each
 
 
 def spec(width: int, target: TargetKind = "real", outputs: int = 1) -> DataSpec:
@@ -45,7 +46,7 @@ def energy(model: DeltaRule, data: Split) -> Tensor:
     return shares @ squares / 2
 
 
-@pytest.mark.parametrize("check", LEARNER_CHECKS, ids=lambda check: check.__name__)
+@for_each("check", LEARNER_CHECKS, ids=lambda check: check.__name__)
 def test_sigmoid_units_keep_the_learner_contract(check: Callable[[Any], None]) -> None:
     check(lambda: DeltaRule.build(DeltaRuleConfig(unit="sigmoid"), spec(4, "class", 3)))
 

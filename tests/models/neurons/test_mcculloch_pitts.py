@@ -15,6 +15,7 @@ from netwright.models.neurons.mcculloch_pitts import (
     McCullochPittsConfig,
     fires,
 )
+from tests.repetition import for_each
 
 CORNERS = torch.tensor([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]])
 TABLES = {
@@ -55,7 +56,7 @@ def test_one_neuron_is_every_simple_gate_and_never_exclusive_or() -> None:
     assert TABLES["AND"] in every
 
 
-@pytest.mark.parametrize("name", TABLES)
+@for_each("name", TABLES)
 def test_the_best_neuron_is_found(name: str) -> None:
     data = Split(inputs=CORNERS, targets=torch.tensor(TABLES[name]))
     model = fitted(data)

@@ -16,6 +16,7 @@ from netwright.data.spec import DataSpec
 from netwright.models.neurons.multiclass import MulticlassConfig, OneVsOne, OneVsRest
 from netwright.testing.learner_contract import LEARNER_CHECKS
 from netwright.testing.model_contract import MODEL_CHECKS
+from tests.repetition import for_each
 
 
 def spec(classes: int, width: int = 2) -> DataSpec:
@@ -68,7 +69,7 @@ def test_four_classes_have_six_members_that_do_as_well() -> None:
     assert abs(accuracy(pairs, blobs(4)) - accuracy(rest, blobs(4))) <= 0.02
 
 
-@pytest.mark.parametrize("base", ["logistic", "mlp", "averaged-perceptron", "delta-rule"])
+@for_each("base", ["logistic", "mlp", "averaged-perceptron", "delta-rule"])
 def test_base_may_be_any_model_of_two_classes(base: str) -> None:
     small = {"hidden": [16]} if base == "mlp" else {}
     model = fitted(OneVsOne, blobs(3), 3, base=base, base_settings=small, epochs=20)

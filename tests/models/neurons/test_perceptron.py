@@ -20,6 +20,7 @@ from netwright.models.neurons.perceptron import AveragedPerceptron, Perceptron, 
 from netwright.models.neurons.separability import widest_plane, with_ones
 from netwright.testing.learner_contract import LEARNER_CHECKS
 from netwright.testing.model_contract import MODEL_CHECKS
+from tests.repetition import for_each
 
 CORNERS = torch.tensor([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]])
 
@@ -45,8 +46,8 @@ def grid() -> Tensor:
     return torch.cartesian_prod(axis, axis)
 
 
-@pytest.mark.parametrize("kind", [Perceptron, AveragedPerceptron])
-@pytest.mark.parametrize("check", MODEL_CHECKS + LEARNER_CHECKS, ids=lambda check: check.__name__)
+@for_each("kind", [Perceptron, AveragedPerceptron])
+@for_each("check", MODEL_CHECKS + LEARNER_CHECKS, ids=lambda check: check.__name__)
 def test_keeps_the_contracts(kind: type[Perceptron], check: Callable[[Any], None]) -> None:
     check(lambda: kind.build(parse(kind.settings, {"epochs": 20}), spec(4, 3)))
 

@@ -13,6 +13,7 @@ from netwright.models.neurons.perceptron import Perceptron, PerceptronConfig
 from netwright.models.neurons.rosenblatt import Rosenblatt, RosenblattConfig
 from netwright.testing.learner_contract import LEARNER_CHECKS
 from netwright.testing.model_contract import MODEL_CHECKS
+from tests.repetition import for_each
 
 SPEC = DataSpec(inputs="features", input_shape=(2,), target="class", num_outputs=2)
 XOR = Split(
@@ -33,7 +34,7 @@ def machine(seed: int, units: int = 20) -> Rosenblatt:
         return Rosenblatt.build(RosenblattConfig(units=units, epochs=50), SPEC)
 
 
-@pytest.mark.parametrize("check", MODEL_CHECKS + LEARNER_CHECKS, ids=lambda check: check.__name__)
+@for_each("check", MODEL_CHECKS + LEARNER_CHECKS, ids=lambda check: check.__name__)
 def test_keeps_the_contracts(check: Callable[[Any], None]) -> None:
     spec = DataSpec(inputs="image", input_shape=(1, 2, 3), target="class", num_outputs=3)
     check(lambda: Rosenblatt.build(RosenblattConfig(units=50, epochs=20), spec))

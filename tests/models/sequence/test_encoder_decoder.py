@@ -21,6 +21,7 @@ from netwright.models.sequence.encoder_decoder import (
 from netwright.testing.model_contract import MODEL_CHECKS, Build, sample_inputs
 from netwright.train.callbacks.scheduled_sampling import remaining
 from netwright.train.setting_groups import ForcingDecay
+from tests.repetition import for_each
 
 SOURCE, TARGET, TOKENS = 5, 4, 9
 SPEC = DataSpec(
@@ -64,19 +65,19 @@ def logits_of(model: EncoderDecoder, inputs: Tensor) -> Tensor:
     return logits
 
 
-@pytest.mark.parametrize("name", CONFIGS)
-@pytest.mark.parametrize("check", MODEL_CHECKS, ids=lambda check: check.__name__)
+@for_each("name", CONFIGS)
+@for_each("check", MODEL_CHECKS, ids=lambda check: check.__name__)
 def test_keeps_the_model_contract(check: Callable[[Build], None], name: str) -> None:
     check(lambda: EncoderDecoder.build(CONFIGS[name], SPEC))
 
 
-@pytest.mark.parametrize("name", CONFIGS)
+@for_each("name", CONFIGS)
 def test_there_are_logits_of_every_target_token_at_every_step(name: str) -> None:
     model = build(name).float()
     assert logits_of(model, sample_inputs(SPEC, 3)).shape == (3, TARGET, TOKENS)
 
 
-@pytest.mark.parametrize("name", CONFIGS)
+@for_each("name", CONFIGS)
 def test_step_by_step_it_says_what_it_says_at_once(name: str) -> None:
     model, inputs = build(name), pairs()
     state, found = model.read_source(inputs[:, :SOURCE]), []
@@ -87,7 +88,7 @@ def test_step_by_step_it_says_what_it_says_at_once(name: str) -> None:
     torch.testing.assert_close(torch.stack(found, dim=1), logits_of(model, inputs))
 
 
-@pytest.mark.parametrize("name", CONFIGS)
+@for_each("name", CONFIGS)
 def test_padding_of_the_source_changes_nothing(name: str) -> None:
     model, source = build(name), pairs()[1:2, :SOURCE]
     begin = torch.tensor([BOS])
@@ -97,7 +98,7 @@ def test_padding_of_the_source_changes_nothing(name: str) -> None:
     torch.testing.assert_close(short, long)
 
 
-@pytest.mark.parametrize("name", CONFIGS)
+@for_each("name", CONFIGS)
 def test_a_token_depends_on_those_told_before_it_and_on_no_later_one(name: str) -> None:
     model, inputs = build(name), pairs()
     other = inputs.clone()

@@ -2,11 +2,10 @@
 
 from collections.abc import Callable
 
-import pytest
-
 from netwright.models.sequence.gru import GRU, GRUConfig
 from netwright.testing.model_contract import MODEL_CHECKS, Build
 from tests.models.sequence.specs import SPECS
+from tests.repetition import for_each
 
 CONFIGS = {
     "after": GRUConfig(hidden=4, embedding=3),
@@ -14,9 +13,9 @@ CONFIGS = {
 }
 
 
-@pytest.mark.parametrize("name", CONFIGS)
-@pytest.mark.parametrize("kind", SPECS)
-@pytest.mark.parametrize("check", MODEL_CHECKS, ids=lambda check: check.__name__)
+@for_each("name", CONFIGS)
+@for_each("kind", SPECS)
+@for_each("check", MODEL_CHECKS, ids=lambda check: check.__name__)
 def test_keeps_the_model_contract(check: Callable[[Build], None], kind: str, name: str) -> None:
     check(lambda: GRU.build(CONFIGS[name], SPECS[kind]))
 

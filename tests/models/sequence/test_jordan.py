@@ -13,10 +13,11 @@ from netwright.models.sequence.jordan import Jordan, JordanConfig
 from netwright.models.sequence.sequence_model import SequenceModel
 from netwright.testing.model_contract import MODEL_CHECKS, Build
 from tests.models.sequence.specs import SPECS, series, train
+from tests.repetition import for_each
 
 
-@pytest.mark.parametrize("kind", SPECS)
-@pytest.mark.parametrize("check", MODEL_CHECKS, ids=lambda check: check.__name__)
+@for_each("kind", SPECS)
+@for_each("check", MODEL_CHECKS, ids=lambda check: check.__name__)
 def test_keeps_the_model_contract(check: Callable[[Build], None], kind: str) -> None:
     check(lambda: Jordan.build(JordanConfig(hidden=4, embedding=3), SPECS[kind]))
 

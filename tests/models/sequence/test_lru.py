@@ -12,12 +12,13 @@ from netwright.layers.recurrence.linear_recurrent_unit import LinearRecurrentUni
 from netwright.models.sequence.lru import LRU, LRUConfig
 from netwright.testing.model_contract import MODEL_CHECKS, Build
 from tests.models.sequence.specs import SPECS
+from tests.repetition import for_each
 
 SMALL = LRUConfig(hidden=4, embedding=3)
 
 
-@pytest.mark.parametrize("kind", SPECS)
-@pytest.mark.parametrize("check", MODEL_CHECKS, ids=lambda check: check.__name__)
+@for_each("kind", SPECS)
+@for_each("check", MODEL_CHECKS, ids=lambda check: check.__name__)
 def test_keeps_the_model_contract(check: Callable[[Build], None], kind: str) -> None:
     check(lambda: LRU.build(SMALL, SPECS[kind]))
 

@@ -11,6 +11,7 @@ from netwright.data.spec import DataSpec
 from netwright.models.sequence.lstm import LSTM, LSTMConfig
 from netwright.testing.model_contract import MODEL_CHECKS, Build
 from tests.models.sequence.specs import SPECS, train
+from tests.repetition import for_each
 
 CONFIGS = {
     "plain": LSTMConfig(hidden=4, embedding=3),
@@ -18,9 +19,9 @@ CONFIGS = {
 }
 
 
-@pytest.mark.parametrize("name", CONFIGS)
-@pytest.mark.parametrize("kind", SPECS)
-@pytest.mark.parametrize("check", MODEL_CHECKS, ids=lambda check: check.__name__)
+@for_each("name", CONFIGS)
+@for_each("kind", SPECS)
+@for_each("check", MODEL_CHECKS, ids=lambda check: check.__name__)
 def test_keeps_the_model_contract(check: Callable[[Build], None], kind: str, name: str) -> None:
     check(lambda: LSTM.build(CONFIGS[name], SPECS[kind]))
 

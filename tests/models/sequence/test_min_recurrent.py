@@ -13,6 +13,7 @@ from netwright.models.sequence.linear_recurrent_model import LinearRecurrentMode
 from netwright.models.sequence.min_recurrent import MinGRU, MinGRUConfig, MinLSTM, MinLSTMConfig
 from netwright.testing.model_contract import MODEL_CHECKS, Build
 from tests.models.sequence.specs import SPECS, series, train
+from tests.repetition import for_each
 
 BUILDS: dict[str, Callable[[DataSpec], LinearRecurrentModel]] = {
     "mingru": lambda spec: MinGRU.build(MinGRUConfig(hidden=4, embedding=3), spec),
@@ -20,9 +21,9 @@ BUILDS: dict[str, Callable[[DataSpec], LinearRecurrentModel]] = {
 }
 
 
-@pytest.mark.parametrize("name", BUILDS)
-@pytest.mark.parametrize("kind", SPECS)
-@pytest.mark.parametrize("check", MODEL_CHECKS, ids=lambda check: check.__name__)
+@for_each("name", BUILDS)
+@for_each("kind", SPECS)
+@for_each("check", MODEL_CHECKS, ids=lambda check: check.__name__)
 def test_keeps_the_model_contract(check: Callable[[Build], None], kind: str, name: str) -> None:
     check(lambda: BUILDS[name](SPECS[kind]))
 

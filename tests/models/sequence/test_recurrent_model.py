@@ -6,6 +6,7 @@ import torch
 from netwright.core.errors import ConfigError
 from netwright.models.sequence.gru import GRU, GRUConfig
 from tests.models.sequence.specs import SPECS
+from tests.repetition import for_each
 
 
 def test_settings_reach_the_stack() -> None:
@@ -25,7 +26,7 @@ def test_both_paths_of_the_backbone_give_one_answer() -> None:
     torch.testing.assert_close(model(text), fused)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("settings", "sentence"),
     [
         ({"hidden": 0}, "hidden must be greater than 0, got 0"),

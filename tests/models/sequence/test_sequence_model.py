@@ -14,6 +14,7 @@ from netwright.models.sequence.gru import GRU, GRUConfig
 from netwright.models.sequence.lstm import LSTM, LSTMConfig
 from netwright.testing.model_contract import sample_inputs
 from tests.models.sequence.specs import SPECS
+from tests.repetition import for_each
 
 TINY = LSTMConfig(hidden=4, embedding=3, dropout=0.0)
 
@@ -73,8 +74,8 @@ def test_reading_and_stepping_give_what_the_whole_gives() -> None:
     assert model.context is None
 
 
-@pytest.mark.parametrize("pool", ["last", "mean", "max"])
-@pytest.mark.parametrize("bidirectional", [False, True])
+@for_each("pool", ["last", "mean", "max"])
+@for_each("bidirectional", [False, True])
 def test_answers_do_not_depend_on_how_much_is_filled_up(pool: str, bidirectional: bool) -> None:
     config = LSTMConfig(hidden=4, embedding=3, pool=pool, bidirectional=bidirectional)  # type: ignore[arg-type]
     text = tokens(4).clamp(min=1)
@@ -116,7 +117,7 @@ def test_tied_vectors_read_and_score_the_tokens() -> None:
     torch.testing.assert_close(model(tokens(2)), outputs @ vectors.T + bias)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("kind", "settings", "sentence"),
     [
         (

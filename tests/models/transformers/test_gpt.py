@@ -18,6 +18,7 @@ from netwright.models.exchange.gpt2_weights import from_gpt2
 from netwright.models.transformers.gpt import GPT, GPTConfig
 from netwright.testing.model_contract import MODEL_CHECKS
 from netwright.testing.sequence_contract import SEQUENCE_CHECKS
+from tests.repetition import for_each
 
 COUNTS = {
     "gpt2": 124_439_808,
@@ -92,7 +93,7 @@ def write(model: GPT, prompt: Tensor, count: int) -> Tensor:
     return torch.stack(written, dim=1)
 
 
-@pytest.mark.parametrize(("name", "count"), COUNTS.items())
+@for_each(("name", "count"), COUNTS.items())
 def test_sizes_are_the_published_ones(name: str, count: int) -> None:
     kind = MODELS.load(name)
     with torch.device("meta"):

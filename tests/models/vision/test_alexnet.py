@@ -14,6 +14,7 @@ from netwright.layers.initializers import initialize
 from netwright.models.vision.alexnet import AlexNet, AlexNetConfig
 from netwright.testing.model_contract import MODEL_CHECKS
 from tests.models.vision.torchvision_layouts import alexnet_layout
+from tests.repetition import for_each
 
 TINY = AlexNetConfig(width=4, hidden=16)
 
@@ -28,7 +29,7 @@ def on_meta(config: AlexNetConfig, spec: DataSpec) -> AlexNet:
         return AlexNet.build(config, spec)
 
 
-@pytest.mark.parametrize("check", MODEL_CHECKS, ids=lambda check: check.__name__)
+@for_each("check", MODEL_CHECKS, ids=lambda check: check.__name__)
 def test_keeps_the_model_contract(check: Callable[[Any], None]) -> None:
     check(lambda: AlexNet.build(TINY, images(3, 63, 70, 5)))
 

@@ -15,6 +15,7 @@ from netwright.models.catalog import MODELS
 from netwright.models.model import Model
 from netwright.models.vision.cifar_resnet import ResNet20, ResNet20Config
 from netwright.testing.model_contract import MODEL_CHECKS, Build
+from tests.repetition import for_each
 
 COUNTS = {"resnet20": 269_722, "resnet32": 464_154, "resnet44": 658_586, "resnet56": 853_018}
 BLOCKS = {"resnet20": 3, "resnet32": 5, "resnet44": 7, "resnet56": 9, "resnet110": 18}
@@ -40,7 +41,7 @@ def count(model: nn.Module) -> int:
     return sum(parameter.numel() for parameter in model.parameters())
 
 
-@pytest.mark.parametrize("name", BLOCKS)
+@for_each("name", BLOCKS)
 def test_counts_are_those_of_6n_plus_2_layers_without_projections(name: str) -> None:
     n = BLOCKS[name]
     pairs = [(3, 16)] + [(16, 16)] * 2 * n
@@ -50,7 +51,7 @@ def test_counts_are_those_of_6n_plus_2_layers_without_projections(name: str) -> 
     assert count(on_meta(name)) == COUNTS.get(name, wanted) == wanted
 
 
-@pytest.mark.parametrize("name", BLOCKS)
+@for_each("name", BLOCKS)
 def test_the_plain_twin_has_the_same_parameters(name: str) -> None:
     shapes = {key: value.shape for key, value in on_meta(name).state_dict().items()}
     plain = on_meta(name, residual=False).state_dict()
@@ -79,7 +80,7 @@ def test_the_forward_pass_is_that_of_the_paper(residual: bool) -> None:
     torch.testing.assert_close(model(x), reference(model, x, residual=residual))
 
 
-@pytest.mark.parametrize("shape", [(1, 1, 1), (1, 8, 8), (3, 32, 32), (4, 17, 30)])
+@for_each("shape", [(1, 1, 1), (1, 8, 8), (3, 32, 32), (4, 17, 30)])
 def test_images_of_any_size_and_number_of_channels_go_through(shape: tuple[int, ...]) -> None:
     model = ResNet20.build(ResNet20Config(width=2), spec(*shape, outputs=5))
     assert model(torch.randn(2, *shape)).shape == (2, 5)
@@ -98,6 +99,6 @@ def test_learns_a_few_images_by_heart() -> None:
     assert (model(x).argmax(dim=1) == y).all()
 
 
-@pytest.mark.parametrize("check", MODEL_CHECKS, ids=lambda check: check.__name__)
+@for_each("check", MODEL_CHECKS, ids=lambda check: check.__name__)
 def test_keeps_the_model_contract(check: Callable[[Build], None]) -> None:
     check(lambda: ResNet20.build(ResNet20Config(width=2), spec(2, 5, 6)))

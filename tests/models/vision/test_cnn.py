@@ -17,6 +17,7 @@ from netwright.models.mlp import MLP, MLPConfig
 from netwright.models.model import Model
 from netwright.models.vision.cnn import CNN, CNNConfig
 from netwright.testing.model_contract import MODEL_CHECKS
+from tests.repetition import for_each
 
 
 def images(*shape: int, classes: int = 10) -> DataSpec:
@@ -27,7 +28,7 @@ def size_of(model: nn.Module) -> int:
     return sum(part.numel() for part in model.parameters())
 
 
-@pytest.mark.parametrize(
+@for_each(
     "config",
     [
         CNNConfig(channels=(4, 6), hidden=(8,)),
@@ -36,7 +37,7 @@ def size_of(model: nn.Module) -> int:
     ],
     ids=["plain", "normalised", "global"],
 )
-@pytest.mark.parametrize("check", MODEL_CHECKS, ids=lambda check: check.__name__)
+@for_each("check", MODEL_CHECKS, ids=lambda check: check.__name__)
 def test_keeps_the_model_contract(check: Callable[[Any], None], config: CNNConfig) -> None:
     check(lambda: CNN.build(config, images(2, 9, 11)))
 

@@ -12,6 +12,7 @@ from netwright.core.seeding import seeded
 from netwright.data.spec import DataSpec
 from netwright.models.vision.lenet import LeNet5, LeNet5Config
 from netwright.testing.model_contract import MODEL_CHECKS
+from tests.repetition import for_each
 
 PAPER = LeNet5Config(activation="tanh", pooling="average")
 
@@ -26,8 +27,8 @@ def drawn(*shape: int) -> Tensor:
     return torch.randn(shape, generator=torch.Generator().manual_seed(0))
 
 
-@pytest.mark.parametrize("shape", [(1, 28, 28), (3, 33, 41)])
-@pytest.mark.parametrize("check", MODEL_CHECKS, ids=lambda check: check.__name__)
+@for_each("shape", [(1, 28, 28), (3, 33, 41)])
+@for_each("check", MODEL_CHECKS, ids=lambda check: check.__name__)
 def test_keeps_the_model_contract(check: Callable[[Any], None], shape: tuple[int, ...]) -> None:
     check(lambda: lenet(LeNet5Config(), *shape))
 
@@ -58,7 +59,7 @@ def test_forward_is_the_formula(name: str) -> None:
     torch.testing.assert_close(model(x), units @ w["output.weight"].T + w["output.bias"])
 
 
-@pytest.mark.parametrize("sides", [(28, 28), (8, 8), (31, 29), (28, 40)])
+@for_each("sides", [(28, 28), (8, 8), (31, 29), (28, 40)])
 def test_small_images_are_set_in_the_middle_of_a_frame(sides: tuple[int, int]) -> None:
     rows, columns = sides
     framed = torch.zeros(2, 1, max(rows, 32), max(columns, 32))

@@ -22,6 +22,7 @@ from tests.models.vision.torchvision_resnet_layouts import (
     resnet18_layout,
     resnet50_layout,
 )
+from tests.repetition import for_each
 
 COUNTS = {
     "resnet18": 11_689_512,
@@ -156,8 +157,8 @@ def test_the_small_stem_keeps_the_resolution(stem: str, sizes: list[int]) -> Non
     assert seen == sizes
 
 
-@pytest.mark.parametrize("stem", ["imagenet", "small"])
-@pytest.mark.parametrize("shape", [(1, 1, 1), (2, 3, 5), (3, 28, 28), (4, 32, 17)])
+@for_each("stem", ["imagenet", "small"])
+@for_each("shape", [(1, 1, 1), (2, 3, 5), (3, 28, 28), (4, 32, 17)])
 def test_images_of_any_size_and_number_of_channels_go_through(
     stem: str, shape: tuple[int, ...]
 ) -> None:
@@ -170,14 +171,14 @@ def test_an_unknown_stem_is_refused() -> None:
         parse(ResNet18Config, {"stem": "tiny"})
 
 
-@pytest.mark.parametrize("name", COUNTS)
+@for_each("name", COUNTS)
 def test_the_name_counts_the_layers_with_weights_outside_of_shortcuts(name: str) -> None:
     parts = on_meta(name, residual=False).modules()
     layers = sum(isinstance(part, nn.Conv2d | nn.Linear) for part in parts)
     assert name == f"resnet{layers}"
 
 
-@pytest.mark.parametrize("kind", [ResNet18, ResNet50])
-@pytest.mark.parametrize("check", MODEL_CHECKS, ids=lambda check: check.__name__)
+@for_each("kind", [ResNet18, ResNet50])
+@for_each("check", MODEL_CHECKS, ids=lambda check: check.__name__)
 def test_keeps_the_model_contract(kind: type[Model], check: Callable[[Build], None]) -> None:
     check(lambda: kind.build(parse(kind.settings, {"width": 2, "stem": "small"}), spec(2, 5, 6)))

@@ -16,6 +16,7 @@ from netwright.models.model import Model
 from netwright.models.vision.cnn import CNN, CNNConfig
 from netwright.models.vision.resnet9 import ResNet9, ResNet9Config
 from netwright.testing.model_contract import MODEL_CHECKS, Build
+from tests.repetition import for_each
 
 
 def spec(*shape: int, outputs: int = 10) -> DataSpec:
@@ -79,7 +80,7 @@ def test_works_in_half_precision_with_channels_last() -> None:
     torch.testing.assert_close(outputs.float(), model(x), rtol=0.1, atol=0.05)
 
 
-@pytest.mark.parametrize("check", MODEL_CHECKS, ids=lambda check: check.__name__)
+@for_each("check", MODEL_CHECKS, ids=lambda check: check.__name__)
 def test_keeps_the_model_contract(check: Callable[[Build], None]) -> None:
     check(lambda: ResNet9.build(ResNet9Config(width=2), spec(2, 8, 9)))
 

@@ -15,6 +15,7 @@ from netwright.losses.segmentation import pixel_cross_entropy
 from netwright.metrics.segmentation import class_iou, mask_tables
 from netwright.models.vision.unet import UNet, UNetConfig
 from netwright.testing.model_contract import MODEL_CHECKS, Build
+from tests.repetition import for_each
 
 
 def spec_of(channels: int = 1, tall: int = 16, wide: int = 16, classes: int = 2) -> DataSpec:
@@ -41,8 +42,8 @@ BUILDS: dict[str, Build] = {
 }
 
 
-@pytest.mark.parametrize("check", MODEL_CHECKS, ids=lambda check: check.__name__)
-@pytest.mark.parametrize("build", BUILDS.values(), ids=BUILDS)
+@for_each("check", MODEL_CHECKS, ids=lambda check: check.__name__)
+@for_each("build", BUILDS.values(), ids=BUILDS)
 def test_keeps_the_model_contract(build: Build, check: Callable[[Build], None]) -> None:
     check(build)
 
@@ -68,7 +69,7 @@ def test_parameters_by_hand() -> None:
     assert size_of(blind) == first + down + rise + alone + head
 
 
-@pytest.mark.parametrize("sides", [(4, 4), (5, 4), (7, 13), (9, 6)])
+@for_each("sides", [(4, 4), (5, 4), (7, 13), (9, 6)])
 def test_a_mask_is_as_large_as_its_image(sides: tuple[int, int]) -> None:
     model = unet(spec_of(3, *sides, classes=5), **SMALL).eval()
     assert model(torch.zeros(2, 3, *sides)).shape == (2, 5, *sides)

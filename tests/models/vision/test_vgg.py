@@ -15,6 +15,7 @@ from netwright.models.catalog import MODELS
 from netwright.models.vision.vgg import VGG, VGG11, VGG13, VGG16, VGG19, VGG11Config, VGG16Config
 from netwright.testing.model_contract import MODEL_CHECKS
 from tests.models.vision.torchvision_layouts import Layout, vgg16_bn_layout, vgg16_layout
+from tests.repetition import for_each
 
 TINY = VGG11Config(width=4, hidden=16)
 FAMILY = {"vgg11": VGG11, "vgg13": VGG13, "vgg16": VGG16, "vgg19": VGG19}
@@ -35,8 +36,8 @@ def size_of(model: nn.Module) -> int:
     return sum(part.numel() for part in model.parameters())
 
 
-@pytest.mark.parametrize("batch_norm", [False, True])
-@pytest.mark.parametrize("check", MODEL_CHECKS, ids=lambda check: check.__name__)
+@for_each("batch_norm", [False, True])
+@for_each("check", MODEL_CHECKS, ids=lambda check: check.__name__)
 def test_keeps_the_model_contract(check: Callable[[Any], None], batch_norm: bool) -> None:
     config = VGG11Config(width=4, hidden=16, batch_norm=batch_norm)
     check(lambda: VGG11.build(config, images(2, 32, 40, 5)))
@@ -52,7 +53,7 @@ def test_names_and_shapes_are_those_stored_of_torchvision(batch_norm: bool, layo
     assert list(found.items()) == list(layout.items())
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("name", "count"),
     [
         ("vgg11", 132_863_336),
@@ -106,7 +107,7 @@ def test_dropout_comes_before_the_last_two_dense_layers() -> None:
     assert kinds == ["Linear", "ReLU", "Dropout", "Linear", "ReLU", "Dropout", "Linear"]
 
 
-@pytest.mark.parametrize("name", FAMILY)
+@for_each("name", FAMILY)
 def test_smaller_images_than_32_are_refused_by_name(name: str) -> None:
     sentence = f"^{name} halves an image five times: it must be at least 32 x 32, got 28 x 28$"
     model: Any = FAMILY[name]

@@ -21,6 +21,7 @@ from netwright.recipes.doctor.diagnosis import Diagnosis
 from netwright.recipes.doctor.doctor import doctor, doctor_recipe, usual_model
 from netwright.recipes.explain.explain import explain
 from netwright.recipes.plan.recipe import parse_recipe
+from tests.repetition import for_each
 
 Case = tuple[Any, dict[str, Any]]  # what is handed over: data and settings
 ROWS = 240
@@ -189,7 +190,7 @@ def test_each_planted_illness_is_found_alone_and_its_healthy_twin_is_silent(
     assert len(healthy.seen.looked_at) >= 6
 
 
-@pytest.mark.parametrize("name", ["iris", "wine", "breast-cancer", "digits", "diabetes", "moons"])
+@for_each("name", ["iris", "wine", "breast-cancer", "digits", "diabetes", "moons"])
 def test_healthy_sets_are_silent(name: str) -> None:
     assert doctor(name).findings == ()
 
@@ -271,8 +272,8 @@ def test_a_recipe_is_looked_at_as_its_names_are() -> None:
     assert unnamed.model == "lstm"
 
 
-@pytest.mark.parametrize("inputs", ["features", "image", "tokens", "series", "pairs"])
-@pytest.mark.parametrize("target", ["class", "real", "labels", "tokens", "tags", "mask"])
+@for_each("inputs", ["features", "image", "tokens", "series", "pairs"])
+@for_each("target", ["class", "real", "labels", "tokens", "tags", "mask"])
 def test_the_usual_model_reads_what_there_is(inputs: Any, target: Any) -> None:
     model = MODELS.load(usual_model(DataSpec(inputs=inputs, input_shape=(4,), target=target)))
     possible = any(

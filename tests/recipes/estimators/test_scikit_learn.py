@@ -22,6 +22,7 @@ from sklearn.utils.class_weight import compute_sample_weight
 
 from netwright.core.errors import ConfigError, DataError
 from netwright.recipes.estimators.scikit_learn import NetClassifier, NetRegressor
+from tests.repetition import for_each
 
 Rows = tuple[NDArray[np.float64], NDArray[np.float64]]
 
@@ -114,7 +115,7 @@ def test_classes_are_sorted_and_predicted_as_they_came(unequal: Any) -> None:
     assert estimator.score(inputs, names) > 0.7
 
 
-@pytest.mark.parametrize("labels", [(False, True), (1.0, 2.0), (-1, 1), ("no", "yes")])
+@for_each("labels", [(False, True), (1.0, 2.0), (-1, 1), ("no", "yes")])
 def test_labels_of_every_kind_come_back(labels: tuple[Any, Any]) -> None:
     inputs = np.linspace(-1, 1, 40)[:, None]
     y = np.array(labels)[(inputs[:, 0] > 0).astype(int)]

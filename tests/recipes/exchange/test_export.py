@@ -19,6 +19,7 @@ from netwright.recipes.exchange import export as module
 from netwright.recipes.exchange.export import FORMATS, largest_difference
 from netwright.recipes.exchange.export_format import ExportFormat, ExportSource, Reopened
 from netwright.recipes.exchange.state_dict import StateDict
+from tests.repetition import for_each
 
 
 def test_an_export_says_what_goes_in_what_comes_out_and_how_it_agrees(
@@ -95,7 +96,7 @@ def test_one_row_alone_is_compared_as_well(
         moons_run.export("one", tmp_path / "out")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("wanted", "got", "apart"),
     [
         ([1.0, 4.0], [1.0, 4.0], 0.0),

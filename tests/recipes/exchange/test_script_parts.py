@@ -3,8 +3,6 @@
 import ast
 import sys
 
-import pytest
-
 from netwright.data.catalog import PREPROCESSORS
 from netwright.recipes.exchange.export import FORMATS
 from netwright.recipes.exchange.script_parts import (
@@ -17,13 +15,14 @@ from netwright.recipes.exchange.script_parts import (
     START,
     USAGES,
 )
+from tests.repetition import for_each
 
 FILLED = {"title": "title", "usage": "FILE", "version": "0"}
 IMPORTED_AS = {"pillow": "PIL"}
 
 
-@pytest.mark.parametrize("to", RUNNERS)
-@pytest.mark.parametrize("kind", READERS)
+@for_each("to", RUNNERS)
+@for_each("kind", READERS)
 def test_a_script_imports_what_is_named_and_nothing_else(kind: str, to: str) -> None:
     start = START.format(**FILLED, imports=IMPORTS.get(kind, ""))
     tree = ast.parse(start + READERS[kind] + RUNNERS[to] + ANSWERS.format(**FILLED))

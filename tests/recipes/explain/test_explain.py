@@ -20,6 +20,7 @@ from netwright.recipes.explain.explain import (
     setting_rows,
 )
 from netwright.recipes.explain.source_code import Code
+from tests.repetition import for_each
 
 ROOTS = {
     "netwright": Path(netwright.__file__).parent.parent,
@@ -39,7 +40,7 @@ def source_line(code: Code) -> str:
     return (root / path).read_text(encoding="utf-8").split("\n")[int(number) - 1].strip()
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@for_each("kind", KINDS)
 def test_every_name_is_explained_with_code_that_is_where_it_says(kind: str) -> None:
     for name in KINDS[kind].names:
         found = {explanation.kind: explanation for explanation in explain(name)}[kind]
@@ -91,7 +92,7 @@ def test_a_learner_is_also_its_own_rule() -> None:
     assert "solve_least_squares" in rule.lines
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("name", "file", "functions"),
     [
         ("sgd", "netwright/optimizers/rules", ["gradient_descent"]),
@@ -139,7 +140,7 @@ def test_a_metric_is_its_formula_for_each_kind_of_target() -> None:
     assert len(only("roc_auc").code) == 1  # the same function for both
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("name", "kind", "place", "words"),
     [
         ("gelu", "activation", "torch/nn/modules/activation.py", "F.gelu(input"),
@@ -182,7 +183,7 @@ def test_of_a_long_docstring_only_the_first_line_is_shown() -> None:
     assert zeros.lines.startswith("def reset_parameters(")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("name", "hint"),
     [
         ("mpl", "did you mean 'mlp'?"),

@@ -19,7 +19,7 @@ from netwright.core.outputs import Output
 from netwright.core.seeding import seeded
 from netwright.recipes.fitting.adapting import adapt
 from netwright.recipes.plan.sources import load_source
-from tests.repetition import slow_but
+from tests.repetition import for_each, slow_but
 from tests.train.toy_runs import FEATURES, OUTPUTS, copy_of, toy_data
 
 SHORT: dict[str, Any] = {"epochs": 2, "batch_size": 8, "device": "cpu", "quiet": True}
@@ -81,7 +81,7 @@ def test_so_do_outputs_with_auxiliary_heads_lazy_layers_and_what_fails() -> None
         assert adapt(module, toy_data()) is module
 
 
-@pytest.mark.parametrize("give", GIVES)
+@for_each("give", GIVES)
 def test_the_prediction_is_found_by_name_or_as_the_only_one(give: str) -> None:
     module = net(give).eval()
     adapted = adapt(module, toy_data())
@@ -110,7 +110,7 @@ def test_double_precision_is_adapted_and_whole_numbers_are_not() -> None:
     )
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("give", "part", "sentence"),
     [
         (
@@ -167,7 +167,7 @@ def evidence(output: Any, inputs: Tensor) -> Tensor:
     return bound
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("give", "part"),
     [
         (lambda recon, mean, spread: (recon, mean, spread), 0),
@@ -188,8 +188,8 @@ def test_without_targets_it_is_the_part_of_the_inputs_shape_else_the_first(
         assert adapted.gives_whole is own_loss
 
 
-@pytest.mark.parametrize("width", [2, FEATURES])
-@pytest.mark.parametrize(
+@for_each("width", [2, FEATURES])
+@for_each(
     "give",
     [
         lambda recon, mean, spread: (recon, mean, spread),

@@ -14,6 +14,7 @@ from netwright.core.errors import ConfigError, DataError, ShapeError
 from netwright.models.mlp import MLPConfig
 from netwright.recipes.fitting.fit import prepare
 from netwright.recipes.fitting.training import train
+from tests.repetition import for_each
 
 
 def weights_of(run: nw.Run) -> torch.Tensor:
@@ -183,8 +184,8 @@ class Choosy(OfSeven):
         raise ValueError("I want seven features")
 
 
-@pytest.mark.parametrize("rows", [32, 33])  # the last batch of 33 has one row
-@pytest.mark.parametrize(
+@for_each("rows", [32, 33])  # the last batch of 33 has one row
+@for_each(
     ("module", "sentence"),
     [
         (
@@ -213,7 +214,7 @@ def test_refuses_more_than_a_batch(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert not list(tmp_path.iterdir())
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("inputs", "targets", "sentence"),
     [
         (np.array([[np.nan, 1.0]] * 40), np.arange(40) % 2, "must be finite, got nan at [0, 0]"),

@@ -16,6 +16,7 @@ import netwright as nw
 from netwright.core.errors import ConfigError
 from netwright.data.spec import DataSpec
 from netwright.recipes.fitting.own_model import build_own_model
+from tests.repetition import for_each
 from tests.train.toy_runs import assert_same, copy_of
 
 X = np.random.default_rng(0).normal(size=(40, 3)).astype(np.float32)
@@ -51,7 +52,7 @@ def silent() -> nn.Module:
     raise AssertionError
 
 
-@pytest.mark.parametrize("model", [Net(), Net, partial(Net, width=2), sized])
+@for_each("model", [Net(), Net, partial(Net, width=2), sized])
 def test_it_learns_predicts_and_is_cloned(model: Any) -> None:
     estimator = nw.NetClassifier(model, **SHORT).fit(X, LABELS)
     assert set(estimator.predict(X)) <= {"no", "yes"}
@@ -98,7 +99,7 @@ def test_a_function_draws_from_the_seed_and_is_given_what_it_asks_for() -> None:
     assert torch.equal(torch.get_rng_state(), drawn)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("model", "sentence"),
     [
         (3, "a name, an nn.Module or a function that returns one, got int"),

@@ -9,6 +9,7 @@ import pytest
 
 import netwright as nw
 from netwright.core.errors import NetwrightError
+from tests.repetition import for_each
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(60, 3)) * [1, 5, 0.1] + [0, 3, -1]
@@ -37,7 +38,7 @@ def gap(kind: Any, y: Any, model: str, **settings: Any) -> float:
     return float(np.abs(said - answers(repeated, y, REPEATED)).max())
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("model", "settings", "tolerance"),
     [
         ("least-squares", {}, 1e-5),
@@ -56,8 +57,8 @@ def test_of_reals(model: str, settings: dict[str, Any], tolerance: float) -> Non
     assert gap(nw.NetRegressor, REALS, model, **settings) < tolerance
 
 
-@pytest.mark.parametrize("class_weight", [None, "balanced", {0: 1.0, 1: 3.0, 2: 0.5}])
-@pytest.mark.parametrize(
+@for_each("class_weight", [None, "balanced", {0: 1.0, 1: 3.0, 2: 0.5}])
+@for_each(
     ("model", "settings"),
     [
         ("lda", {}),

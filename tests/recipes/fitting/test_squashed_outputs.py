@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 
-import pytest
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
@@ -12,6 +11,7 @@ from netwright.data.targets import ArrayTarget
 from netwright.recipes.fitting.squashed_outputs import find_squashed_outputs, last_activation
 from netwright.train.settings import TrainConfig
 from netwright.train.tasks.catalog import task_for
+from tests.repetition import for_each
 from tests.train.toy_runs import FEATURES, OUTPUTS, toy_data
 
 
@@ -43,7 +43,7 @@ def found(end: Callable[[Tensor], Tensor], target: ArrayTarget = "class", loss: 
     return "" if finding is None else finding.sentence
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("end", "target", "name"),
     [
         (lambda z: z.softmax(1), "class", "softmax"),
@@ -63,7 +63,7 @@ def test_what_does_not_belong_there_is_named(
     assert found(end, target).startswith(f"the model's outputs end in a {name}, but ")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("end", "target"),
     [
         (lambda z: z, "class"),

@@ -22,6 +22,7 @@ from netwright.recipes.judging.contenders import Contender
 from netwright.recipes.plan.sources import load_source
 from netwright.train.callback import Callback
 from netwright.train.state import TrainState
+from tests.repetition import for_each
 
 
 def two(first: str, second: str, data: str = "moons", **settings: Any) -> PreparedComparison:
@@ -289,7 +290,7 @@ def test_arrays_and_configs_are_compared_too() -> None:
     assert told.data == "arrays"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("given", "sentence"),
     [
         ({"metric": "acuracy"}, "unknown metric 'acuracy'; did you mean 'accuracy'?"),

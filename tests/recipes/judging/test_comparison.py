@@ -14,6 +14,7 @@ from netwright.recipes.judging.comparison import ComparedEntry, Comparison
 from netwright.recipes.judging.gap_verdict import judge_gap
 from netwright.recipes.plan.recipe import parse_recipe
 from tests.browser import check_fits
+from tests.repetition import for_each
 
 A, B = (0.90, 0.92, 0.91), (0.949, 0.971, 0.96)
 
@@ -179,7 +180,7 @@ def test_its_repr_is_short(real: Comparison) -> None:
     assert repr(real) == "Comparison(mlp against wide on moons: better)"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("score", "shown"),
     [
         (1.0, "1.0000"),

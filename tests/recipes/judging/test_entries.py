@@ -16,6 +16,7 @@ from netwright.recipes.judging.entries import choose_data, read_entry
 from netwright.recipes.plan.recipe import Recipe
 from netwright.recipes.plan.recipe_file import read_own_recipe, to_yaml
 from netwright.recipes.plan.sources import load_source
+from tests.repetition import for_each
 
 WIDE = (
     "model: {name: mlp, hidden: [8]}\ndata: {name: moons, noise: 0.2}\ntrain: {lr: 0.1}\nseed: 9\n"
@@ -111,7 +112,7 @@ def test_a_models_name_wins_over_a_file_of_that_name(
     assert resolved("recipe", moons).model == "logistic"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("source", "kind", "sentence"),
     [
         ("mpl", UnknownNameError, "unknown model 'mpl'; did you mean 'mlp'?"),

@@ -7,6 +7,7 @@ import pytest
 
 from netwright.metrics.paired import paired_gap, pairs_needed
 from netwright.recipes.judging.gap_verdict import GapVerdict, judge_gap
+from tests.repetition import for_each
 
 
 def judged(differences: Sequence[float], **how: Any) -> GapVerdict:
@@ -21,7 +22,7 @@ def judged(differences: Sequence[float], **how: Any) -> GapVerdict:
     return verdict
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("sign", "better", "word"),
     [
         (1, "higher", "better"),
@@ -127,8 +128,8 @@ def test_one_recipe_under_other_seeds_is_noise(differences: list[float]) -> None
     assert verdict.seeds_needed is None
 
 
-@pytest.mark.parametrize(("comparisons", "share"), [(1, "5"), (2, "2.5"), (3, "1.7"), (10, "0.5")])
-@pytest.mark.parametrize("sign", [1, -1])
+@for_each(("comparisons", "share"), [(1, "5"), (2, "2.5"), (3, "1.7"), (10, "0.5")])
+@for_each("sign", [1, -1])
 def test_a_false_alarm_is_noise_and_says_how_rare_it_is(
     comparisons: int, share: str, sign: int
 ) -> None:

@@ -18,6 +18,7 @@ from netwright.recipes.plan import convex_training
 from netwright.recipes.plan.convex_training import has_optimum
 from netwright.recipes.plan.recipe import parse_recipe
 from netwright.recipes.plan.recipe_file import read_recipe_file
+from tests.repetition import for_each
 
 CPU: dict[str, Any] = {"device": "cpu"}
 
@@ -45,7 +46,7 @@ def test_a_network_without_hidden_layers_is_a_convex_model() -> None:
     assert chosen("mlp", "moons", hidden=(4,)) == ("adam", None, None)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("given", "optimizer", "lr"),
     [
         ({"optimizer": "adam"}, "adam", None),

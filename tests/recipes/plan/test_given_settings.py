@@ -9,6 +9,7 @@ from netwright.core.config import Config
 from netwright.core.errors import ConfigError
 from netwright.recipes.plan.given_settings import Kinds, given_to, sort_settings
 from netwright.train.settings import TrainConfig
+from tests.repetition import for_each
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,7 +56,7 @@ def test_a_name_that_a_rule_of_its_own_shares_with_training_is_the_models() -> N
     assert sort_settings({"kernel": 5}, KINDS, own_rule=True)["model"] == {"kernel": 5}
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("settings", "sentence"),
     [
         ({"kernel": 5}, "'kernel' is a setting of model and of train; write model.kernel or "),

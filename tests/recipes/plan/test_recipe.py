@@ -11,6 +11,7 @@ from netwright.core.config import to_mapping
 from netwright.core.errors import ConfigError, UnknownNameError
 from netwright.models.mlp import MLPConfig
 from netwright.recipes.plan.recipe import Recipe, data_section, merge, parse_recipe
+from tests.repetition import for_each
 
 
 def test_names_alone_are_a_recipe() -> None:
@@ -53,7 +54,7 @@ def test_another_model_brings_its_own_settings() -> None:
     assert merged == {"model": {"name": "logistic"}}
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("source", "section"),
     [
         ("digits", {"name": "digits"}),
@@ -103,7 +104,7 @@ def test_the_nearest_name_may_be_that_of_a_file(
         data_section("fotos")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("name", "given", "reader"),
     [
         ("book.txt", (), "text"),
@@ -142,7 +143,7 @@ def test_a_folder_with_inputs_in_it_is_one_of_arrays(tmp_path: Path) -> None:
         assert data_section(source) == {"name": "npy", "path": str(tmp_path)}
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("values", "sentence"),
     [
         ({"modle": "mlp"}, "unknown section 'modle'; did you mean 'model'?"),
@@ -173,7 +174,7 @@ def test_refuses_in_one_sentence(values: dict[str, Any], sentence: str) -> None:
         parse_recipe(values)
 
 
-@pytest.mark.parametrize("name", ["netwright.models.mlp:MLP", "os.system", "torch.nn:Linear", ""])
+@for_each("name", ["netwright.models.mlp:MLP", "os.system", "torch.nn:Linear", ""])
 def test_only_names_in_the_table_resolve(name: str) -> None:
     with pytest.raises(ConfigError):
         parse_recipe({"model": {"name": name}, "data": "digits"})

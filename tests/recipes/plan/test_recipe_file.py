@@ -17,6 +17,7 @@ from netwright.recipes.plan.recipe_file import (
     typed_value,
 )
 from tests.odd_files import ODD, outside_of, plant, refusal
+from tests.repetition import for_each
 
 PLAIN = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=8),
@@ -47,7 +48,7 @@ def test_any_text_is_a_mapping_or_a_sentence(text: str) -> None:
         assert "\n" not in str(error)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "sentence"),
     [
         ("a: 1\na: 2\n", "x.yaml:2:1 is not a recipe: the key 'a' appears twice"),
@@ -84,7 +85,7 @@ def test_a_file_without_an_end_is_refused() -> None:
         read_recipe_file(Path("/dev/zero"))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "value"),
     [("3", 3), ("1e-7", 1e-7), ("true", True), ("0.9,0.99", [0.9, 0.99]), ("category", "category")],
 )
@@ -107,7 +108,7 @@ def test_a_number_that_takes_long_to_work_out_is_refused(number: str, problem: s
         read_yaml(f"seed: {number}", "x")
 
 
-@pytest.mark.parametrize("tag", ["!!bool abc", "!!timestamp abc", "!!set {a}", "!!int [1]", "!x 1"])
+@for_each("tag", ["!!bool abc", "!!timestamp abc", "!!set {a}", "!!int [1]", "!x 1"])
 def test_no_tag_is_read(tag: str) -> None:
     with pytest.raises(ConfigError, match=r"^x:1:7 is not a recipe: tags are not allowed$"):
         read_yaml(f"seed: {tag}", "x")

@@ -15,6 +15,7 @@ from netwright.models.catalog import MODELS
 from netwright.recipes.fitting.fit import fit
 from netwright.recipes.plan.regularizers import REGULARIZERS
 from netwright.train.settings import TrainConfig
+from tests.repetition import for_each
 
 SMALL: dict[str, Any] = {"hidden": (16,), "epochs": 3, "lr": 0.01, "dropout": 0.0, "quiet": True}
 
@@ -24,7 +25,7 @@ def part(first: Mapping[str, Any], section: str) -> dict[str, Any]:
     return {key: first[name] for name, (own, _, key) in sections.items() if own == section}
 
 
-@pytest.mark.parametrize("name", REGULARIZERS)
+@for_each("name", REGULARIZERS)
 def test_every_row_is_whole_and_its_first_settings_are_taken(name: str) -> None:
     row = REGULARIZERS[name]
     assert row.card.sentence

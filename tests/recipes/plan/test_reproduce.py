@@ -35,6 +35,7 @@ from netwright.recipes.plan.reproduce import (
     without_folders,
 )
 from netwright.train.settings import DEFAULT_OPTIMIZER, TrainConfig
+from tests.repetition import for_each
 
 RECIPES: list[dict[str, Any]] = [
     {"model": "mlp", "data": "moons"},
@@ -91,13 +92,13 @@ def recipe_typed(command: str) -> dict[str, Any]:
     return read_yaml(shown.getvalue(), "shown")
 
 
-@pytest.mark.parametrize("values", RECIPES, ids=range(len(RECIPES)))
+@for_each("values", RECIPES, ids=range(len(RECIPES)))
 def test_the_command_gives_the_same_recipe(values: dict[str, Any]) -> None:
     config = resolved(values)
     assert recipe_typed(as_command(config)) == config
 
 
-@pytest.mark.parametrize("values", RECIPES, ids=range(len(RECIPES)))
+@for_each("values", RECIPES, ids=range(len(RECIPES)))
 def test_the_python_gives_the_same_recipe(values: dict[str, Any]) -> None:
     config = resolved(values)
     assert recipe_of(as_python(config)) == config
@@ -194,7 +195,7 @@ def test_the_names_that_are_taken_are_those_of_the_call() -> None:
     )
 
 
-@pytest.mark.parametrize("values", RECIPES, ids=range(len(RECIPES)))
+@for_each("values", RECIPES, ids=range(len(RECIPES)))
 def test_the_yaml_gives_the_same_recipe(values: dict[str, Any]) -> None:
     config = resolved(values)
     assert resolved(read_yaml(as_yaml(config), "shown")) == config

@@ -15,6 +15,7 @@ from netwright.recipes.plan.typed_settings import (
     typed_settings,
 )
 from netwright.train.settings import TrainConfig
+from tests.repetition import for_each
 
 
 def test_settings_are_written_as_they_are_typed() -> None:
@@ -35,7 +36,7 @@ def test_settings_are_written_as_they_are_typed() -> None:
     assert setting_words(settings)[-1] == "optimizer_options.flags=false,true"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "value"),
     [
         (" 64,32 ", "64,32"),

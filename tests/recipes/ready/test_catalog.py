@@ -14,6 +14,7 @@ from netwright.optimizers.schedules import build_schedule
 from netwright.recipes.plan.recipe import Recipe, parse_recipe
 from netwright.recipes.ready import catalog
 from netwright.recipes.ready.catalog import READY, recipe_path
+from tests.repetition import for_each
 from tests.train.toy_runs import toy_net
 
 
@@ -29,7 +30,7 @@ def test_every_file_is_in_the_table_and_every_row_has_its_file() -> None:
     assert set(READY) == files
 
 
-@pytest.mark.parametrize("name", READY)
+@for_each("name", READY)
 def test_is_a_recipe_with_a_sentence(name: str) -> None:
     assert READY[name].sentence.endswith(".")
     recipe = recipe_of(name)

@@ -36,6 +36,7 @@ from netwright.recipes.run.answers import (
     in_words,
     like,
 )
+from tests.repetition import for_each
 
 WORDS = WordTokenizer.fit(["a b c d e"])
 TAGGER = TagEncoder(tokenizer=WORDS, length=2, tags=("X", "Y", "Z"))
@@ -80,7 +81,7 @@ def test_whole_number_classes_come_back_as_numbers() -> None:
     assert class_labels(["False", "True"]).tolist() == [False, True]
 
 
-@pytest.mark.parametrize(
+@for_each(
     "names", [["--5", "5"], ["-0", "1"], ["+1", "2"], ["9" * 5000, "1"], ["\u0663", "1"], ["", "1"]]
 )
 def test_what_only_looks_like_a_number_stays_text(names: list[str]) -> None:

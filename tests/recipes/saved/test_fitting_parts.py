@@ -20,6 +20,7 @@ from netwright.data.text.word_tokenizer import WordTokenizer
 from netwright.recipes.saved.fitting_parts import check_fitting
 from netwright.train.tasks.classification import Classification
 from netwright.train.tasks.regression import Regression
+from tests.repetition import for_each
 
 CLASSES: dict[str, Any] = {"target": "class", "num_outputs": 2, "class_names": ("no", "yes")}
 SPEC = DataSpec(inputs="features", input_shape=(3,), **CLASSES)
@@ -51,7 +52,7 @@ def test_parts_of_one_model_are_taken() -> None:
     fitting(bare, SymbolEncoder(symbols="ab", length=3, class_names=()))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("encoder", "sentence"),
     [
         (replace(ARRAYS, input_shape=(4,)), "input_shape (4,) in preprocessor.json, not (3,)"),
@@ -96,7 +97,7 @@ def test_a_task_of_other_reals_is_refused(center: int, scale: int) -> None:
         check_fitting(spec, encoder, task, torch.zeros(2))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("guess", "sentence"),
     [
         (torch.tensor(0.5), "a baseline that is not a list"),

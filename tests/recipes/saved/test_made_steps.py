@@ -2,8 +2,6 @@
 
 from typing import Any
 
-import pytest
-
 from netwright.recipes.saved.made_steps import (
     best_moment,
     best_tile,
@@ -12,6 +10,7 @@ from netwright.recipes.saved.made_steps import (
     steps_made,
 )
 from netwright.train.watching.history import History, Row
+from tests.repetition import for_each
 
 
 class Made:
@@ -26,7 +25,7 @@ def test_steps_are_those_of_the_results_or_of_the_last_row() -> None:
     assert (steps_made(Made(steps=9)), steps_made(Made())) == (9, 7)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("results", "epoch", "step"),
     [
         ({"epochs": 3, "best_epoch": 2, "steps": 30, "best_step": 20}, 2, 20),

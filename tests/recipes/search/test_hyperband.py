@@ -1,11 +1,11 @@
 """Brackets by place, and the most epochs by the first complete trial."""
 
 import optuna
-import pytest
 from optuna.trial import TrialState, create_trial
 
 from netwright.recipes.search.hyperband import NO_BRACKET, build_hyperband
 from netwright.recipes.search.trial_place import PLACE
+from tests.repetition import for_each
 
 
 def study_of(*epochs: int) -> optuna.Study:
@@ -22,7 +22,7 @@ def test_the_first_complete_trial_tells_the_most_epochs() -> None:
     assert build_hyperband(study_of(), min_resource=2)._max_resource == "auto"
 
 
-@pytest.mark.parametrize("number", range(8))
+@for_each("number", range(8))
 def test_a_trial_made_again_is_in_the_bracket_of_its_place(number: int) -> None:
     study = study_of(40)
     ours = build_hyperband(study, min_resource=2)

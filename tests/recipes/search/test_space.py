@@ -20,6 +20,7 @@ from netwright.recipes.search.space import (
     read_space,
     usual_space,
 )
+from tests.repetition import for_each
 
 
 def recipe(model: str = "mlp", **train: Any) -> Recipe:
@@ -130,7 +131,7 @@ def test_settings_go_into_the_recipe_and_nothing_else_changes() -> None:
     assert apply(own, {"train.lr": 0.5}).train.lr == 0.5
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("written", "sentence"),
     [
         (

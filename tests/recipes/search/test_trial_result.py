@@ -5,6 +5,7 @@ import pytest
 
 from netwright.core.errors import DataError
 from netwright.recipes.search.trial_result import TrialResult, read_trial
+from tests.repetition import for_each
 
 
 def test_states_have_plain_names_and_only_complete_trials_a_value() -> None:
@@ -37,9 +38,7 @@ def test_states_have_plain_names_and_only_complete_trials_a_value() -> None:
     assert [trial.state for trial in rest] == ["running", "waiting"]
 
 
-@pytest.mark.parametrize(
-    ("name", "value"), [("epochs", "3"), ("seconds", [1.5]), ("why", None), ("process", 7)]
-)
+@for_each(("name", "value"), [("epochs", "3"), ("seconds", [1.5]), ("why", None), ("process", 7)])
 def test_what_no_search_writes_down_is_refused(name: str, value: object) -> None:
     study = optuna.create_study()
     trial = study.ask()

@@ -23,6 +23,7 @@ from netwright.theory.approximation.linear_regions import (
     most_regions,
 )
 from netwright.theory.approximation.universality import relu_sum
+from tests.repetition import for_each
 
 
 @pytest.mark.parametrize("claim", [ZASLAVSKY, MONTUFAR], ids=["zaslavsky", "montufar"])
@@ -38,9 +39,7 @@ def random_planes(planes: int, inputs: int) -> tuple[Tensor, Tensor]:
 
 
 @pytest.mark.covers("zaslavsky")
-@pytest.mark.parametrize(
-    ("planes", "inputs", "regions"), [(3, 2, 7), (5, 2, 16), (10, 2, 56), (4, 3, 15)]
-)
+@for_each(("planes", "inputs", "regions"), [(3, 2, 7), (5, 2, 16), (10, 2, 56), (4, 3, 15)])
 def test_regions_of_random_hyperplanes(planes: int, inputs: int, regions: int) -> None:
     assert most_regions(planes, inputs) == regions
     assert count_regions(*random_planes(planes, inputs)) == regions
@@ -68,7 +67,7 @@ def test_a_folding_network_has_eighty_pieces_and_random_ones_far_fewer() -> None
     assert max(counts) < 40
 
 
-@pytest.mark.parametrize(("width", "layers"), [(1, 2), (2, 4), (3, 3), (5, 2)])
+@for_each(("width", "layers"), [(1, 2), (2, 4), (3, 3), (5, 2)])
 def test_pieces_multiply_with_every_fold(width: int, layers: int) -> None:
     net = build_folding_net(width, layers)
     assert count_pieces(net, 0, 1) == (width + 1) * width ** (layers - 1)
@@ -86,7 +85,7 @@ def test_pieces_counted_on_a_dense_grid_are_the_same() -> None:
 
 
 @pytest.mark.covers("sawtooth-depth", "depth-vs-width")
-@pytest.mark.parametrize("folds", [1, 2, 5, 8])
+@for_each("folds", [1, 2, 5, 8])
 def test_a_tent_folded_k_times_needs_two_units_a_layer_or_exponentially_many_in_one(
     folds: int,
 ) -> None:

@@ -19,6 +19,7 @@ from netwright.theory.gradient_descent.descent_rates import (
     smallest_curvature,
 )
 from netwright.theory.optimizers.optimizer_path import optimizer_path
+from tests.repetition import for_each
 
 CLAIMS = [SUFFICIENT_DECREASE, CRITICAL_POINT, POLYAK_LOJASIEWICZ, CONVEX_RATE]
 NAMES = ["sufficient-decrease", "critical-point", "polyak-lojasiewicz", "convex-rate"]
@@ -44,7 +45,7 @@ def _logistic(curvature: float):  # type: ignore[no-untyped-def]
 
 
 @pytest.mark.covers("descent-lemma")
-@pytest.mark.parametrize("product", [0.5, 1.0, 1.5, 1.9])
+@for_each("product", [0.5, 1.0, 1.5, 1.9])
 def test_every_step_below_two_over_the_curvature_decreases_the_loss(product: float) -> None:
     loss, _ = _logistic(curvature=4.0)
     gradient, rate = gradient_of(loss), product / 4.0
@@ -127,7 +128,7 @@ def test_a_step_up_the_gradient_turns_the_verdict(
     assert not claim.check().holds
 
 
-@pytest.mark.parametrize("claim", CLAIMS, ids=NAMES)
+@for_each("claim", CLAIMS, ids=NAMES)
 def test_bounds_hold_from_the_first_step_and_the_chart_owns_up_to_a_broken_one(
     claim: Claim,
 ) -> None:

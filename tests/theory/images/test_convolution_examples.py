@@ -21,6 +21,7 @@ from netwright.theory.images.convolution_examples import (
     count_changes,
     share_changed,
 )
+from tests.repetition import for_each
 
 
 @pytest.mark.parametrize("claim", [WORKED_EXAMPLES, POOLING_SHIFT], ids=["60", "61"])
@@ -60,7 +61,7 @@ def test_all_four_detector_values_change_and_two_of_four_pooled_ones() -> None:
     assert count_changes(DETECTED, DETECTED, pool) == 0
 
 
-@pytest.mark.parametrize("width", [1, 2, 3, 9])
+@for_each("width", [1, 2, 3, 9])
 def test_two_of_width_plus_one_maxima_change(width: int) -> None:
     found = share_changed(PoolingShiftConfig(), width, 20_000, generator(0, "test"))
     assert found.mean == pytest.approx(2 / (width + 1), abs=0.015)

@@ -17,6 +17,7 @@ from netwright.theory.memories.hopfield_capacity import (
     perfect_share,
     retrieved_overlap,
 )
+from tests.repetition import for_each
 from tests.theory.costly import COSTLY_CLAIM_CHECKS
 
 
@@ -82,8 +83,8 @@ def test_overlaps_on_both_sides_of_the_collapse_at_full_size() -> None:
     assert overlaps[0.20] < 0.5
 
 
-@pytest.mark.parametrize("units", [50, 100, 200, 500])
-@pytest.mark.parametrize("claim", [BIT_ERROR, CAPACITY], ids=["bit-error", "capacity"])
+@for_each("units", [50, 100, 200, 500])
+@for_each("claim", [BIT_ERROR, CAPACITY], ids=["bit-error", "capacity"])
 def test_fewer_units_have_a_wider_tolerance(claim: Any, units: int) -> None:
     assert claim.check(units=units).holds
 

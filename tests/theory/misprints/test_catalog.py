@@ -5,6 +5,7 @@ import pytest
 from netwright.inspection.drawing.formula import formula_svg
 from netwright.theory.misprints.catalog import MISPRINTS
 from netwright.theory.misprints.entry import Misprint
+from tests.repetition import for_each
 
 MEASURED = [entry for entry in MISPRINTS if entry.experiment is not None]
 
@@ -38,7 +39,7 @@ def test_the_difference_is_one_sentence() -> None:
         assert ". " not in entry.difference, entry.name
 
 
-@pytest.mark.parametrize("entry", MEASURED, ids=name)
+@for_each("entry", MEASURED, ids=name)
 def test_the_right_form_passes_and_the_wrong_one_does_not(entry: Misprint) -> None:
     assert entry.experiment is not None
     telling = entry.experiment()

@@ -5,6 +5,7 @@ import pytest
 from netwright.core.errors import UnknownNameError
 from netwright.testing.claim_contract import CLAIM_CHECKS
 from netwright.theory.networks.activation_bounds import RELU_BOUNDED, SCALES, largest_outputs
+from tests.repetition import for_each
 
 
 @pytest.mark.parametrize("check", CLAIM_CHECKS, ids=lambda check: check.__name__)
@@ -24,7 +25,7 @@ def test_bounded_activations_hold(activation: str) -> None:
     assert RELU_BOUNDED.check(activation=activation).holds
 
 
-@pytest.mark.parametrize("activation", ["identity", "leaky-relu", "elu", "gelu", "softplus"])
+@for_each("activation", ["identity", "leaky-relu", "elu", "gelu", "softplus"])
 def test_kin_of_the_relu_fail(activation: str) -> None:
     assert not RELU_BOUNDED.check(activation=activation).holds
 

@@ -17,6 +17,7 @@ from netwright.theory.networks.network_symmetries import (
     random_net,
     rewritten,
 )
+from tests.repetition import for_each
 
 
 @pytest.mark.parametrize("claim", [TANH_SIGMOID, PERMUTATIONS], ids=["tanh", "permutations"])
@@ -26,8 +27,8 @@ def test_keeps_the_claim_contract(check, claim) -> None:  # type: ignore[no-unty
 
 
 @pytest.mark.covers("tanh-sigmoid-identity")
-@pytest.mark.parametrize("activation", ["tanh", "sigmoid"])
-@pytest.mark.parametrize("hidden", [(), (5,), (7, 3, 4)])
+@for_each("activation", ["tanh", "sigmoid"])
+@for_each("hidden", [(), (5,), (7, 3, 4)])
 def test_rewritten_network_has_the_same_outputs(hidden: tuple[int, ...], activation: str) -> None:
     net = random_net(3, hidden, activation, seed=1)
     other = rewritten(net)

@@ -10,6 +10,7 @@ from netwright.theory.optimizers.optimizer_path import optimizer_path
 from netwright.theory.optimizers.optimizer_race import CLOSE, GUESTS, RACERS, race_page, run_race
 from netwright.theory.optimizers.surfaces import RAVINE
 from tests.browser import check_fits
+from tests.repetition import for_each
 
 
 @pytest.mark.slow
@@ -87,7 +88,7 @@ def test_the_page_has_each_surface_with_its_picture_and_says_how_rates_were_chos
     check_fits(file)
 
 
-@pytest.mark.parametrize("name", GUESTS)
+@for_each("name", GUESTS)
 def test_guests_race_when_they_are_asked(name: str) -> None:
     assert run_race("ravine", [name], steps=20).laps[0].value is not None
 

@@ -1,12 +1,12 @@
 """Surfaces: gradients against autograd, minima, and starts within the picture."""
 
-import pytest
 import torch
 
 from netwright.theory.optimizers.surfaces import SURFACES
+from tests.repetition import for_each
 
 
-@pytest.mark.parametrize("name", list(SURFACES))
+@for_each("name", list(SURFACES))
 def test_gradients_are_those_of_the_values(name: str) -> None:
     surface = SURFACES.load(name)
     places = torch.tensor([[0.3, -0.7], [-1.2, 1.0], [2.0, 0.5]], dtype=torch.float64)
@@ -14,7 +14,7 @@ def test_gradients_are_those_of_the_values(name: str) -> None:
     assert torch.allclose(surface.gradient(places), wanted, rtol=1e-12)
 
 
-@pytest.mark.parametrize("name", list(SURFACES))
+@for_each("name", list(SURFACES))
 def test_minima_are_zero_and_flat_and_everywhere_else_is_higher(name: str) -> None:
     surface = SURFACES.load(name)
     minima = torch.tensor(surface.minima, dtype=torch.float64)
@@ -24,7 +24,7 @@ def test_minima_are_zero_and_flat_and_everywhere_else_is_higher(name: str) -> No
     assert surface.value(torch.cartesian_prod(*axes)).min() >= 0
 
 
-@pytest.mark.parametrize("name", list(SURFACES))
+@for_each("name", list(SURFACES))
 def test_the_start_and_the_minima_lie_in_the_picture(name: str) -> None:
     surface = SURFACES.load(name)
     for x, y in (surface.start, *surface.minima):

@@ -13,6 +13,7 @@ from netwright.theory.regularisation.early_stopping import (
     EarlyStoppingConfig,
     shrinkages,
 )
+from tests.repetition import for_each
 
 
 @pytest.mark.parametrize("check", CLAIM_CHECKS, ids=lambda check: check.__name__)
@@ -37,7 +38,7 @@ def test_the_two_differ_by_thirty_per_cent_at_most() -> None:
     assert largest == pytest.approx(0.3, abs=0.01)  # the largest of (1 + x)(1 - e^-x) / x - 1
 
 
-@pytest.mark.parametrize("steps", [1, 2, 3, 2000])
+@for_each("steps", [1, 2, 3, 2000])
 def test_they_agree_after_any_number_of_steps(steps: int) -> None:
     assert EARLY_STOPPING.check(steps=steps).holds
 
@@ -47,7 +48,7 @@ def test_they_agree_in_two_directions_and_with_steps_of_one() -> None:
     assert EARLY_STOPPING.check(lr=1.0).holds
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("settings", "sentence"),
     [
         ({"features": 150}, "examples must be more than features, 150, got 100"),

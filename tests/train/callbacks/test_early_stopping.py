@@ -17,6 +17,7 @@ from netwright.train.evaluate import measure_quickly
 from netwright.train.saving.checkpoint import load_checkpoint, save_checkpoint
 from netwright.train.state import TrainState
 from netwright.train.tasks.catalog import task_for
+from tests.repetition import for_each
 from tests.train.toy_runs import (
     Curve,
     Ramp,
@@ -86,7 +87,7 @@ def test_patience_counts_from_the_best_so_far_not_from_the_epoch_before() -> Non
     assert sum(worse) == 1  # comparing with the epoch before would never count to 2
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("curve", "patience", "epochs", "best"),
     [
         ([1, 2, 3], None, 3, 1),  # never stops, still the best is kept
@@ -117,7 +118,7 @@ def test_higher_is_better_for_accuracy() -> None:
     assert state.stop_reason == "no improvement of val/accuracy for 2 epochs"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("monitor", "lower"),
     [
         ("val/loss", True),

@@ -16,6 +16,7 @@ from netwright.train.callback import Callback
 from netwright.train.callbacks.freeze_parts import FreezeParts
 from netwright.train.saving.checkpoint import load_checkpoint, save_checkpoint
 from netwright.train.state import TrainState
+from tests.repetition import for_each
 from tests.train.toy_runs import assert_same, copy_of, toy_data, toy_fit, toy_start, toy_trainer
 
 STEPPING = [name for name in OPTIMIZERS if not OPTIMIZERS.load(name).closure]
@@ -62,7 +63,7 @@ def changed(net: nn.Module) -> list[str]:
     return [name for name in before if not torch.equal(before[name], after[name])]
 
 
-@pytest.mark.parametrize("optimizer", STEPPING)
+@for_each("optimizer", STEPPING)
 def test_frozen_weights_and_statistics_stay_bit_for_bit(optimizer: str) -> None:
     net, size = deep_net(), 20 if optimizer == "gradient-descent" else 4
     toy_fit(net, toy_data(), optimizer=optimizer, batch_size=size, freeze="4", **EVERYTHING)
@@ -109,7 +110,7 @@ def test_how_many_are_frozen_follows_from_the_epoch_alone() -> None:
     assert FreezeParts(deep_net(), "4").count(10**6) == 2
 
 
-@pytest.mark.parametrize("optimizer", STEPPING)
+@for_each("optimizer", STEPPING)
 def test_with_every_optimizer_all_parts_learn_in_the_end(optimizer: str) -> None:
     net, size = deep_net(), 20 if optimizer == "gradient-descent" else 10
     settings = {"optimizer": optimizer, "batch_size": size, "epochs": 4}
@@ -223,7 +224,7 @@ def test_a_head_alone_ends_at_its_optimum_and_unfreezing_goes_below_it() -> None
     assert gradual.history.latest("train/loss") < limit - 0.05
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("settings", "sentence"),
     [
         (

@@ -26,6 +26,7 @@ from netwright.train.saving.checkpoint import load_checkpoint, save_checkpoint
 from netwright.train.state import TrainState
 from netwright.train.tasks.regression import Regression
 from netwright.train.updates import finite_check
+from tests.repetition import for_each
 from tests.train.toy_runs import (
     assert_close,
     assert_same,
@@ -98,8 +99,8 @@ def caught(model: nn.Module, data: Data, **settings: Any) -> tuple[str, Remember
     return str(refusal.value), remember
 
 
-@pytest.mark.parametrize("value", [NAN, float("inf"), -float("inf")])
-@pytest.mark.parametrize("optimizer", ["adam", "momentum", "lbfgs"])
+@for_each("value", [NAN, float("inf"), -float("inf")])
+@for_each("optimizer", ["adam", "momentum", "lbfgs"])
 def test_a_bad_input_is_told_with_its_row_and_nothing_moves(value: float, optimizer: str) -> None:
     data = spoil(toy_data(), "inputs", 13, value)
     sentence, remember = caught(toy_net(batch_norm=True), data, optimizer=optimizer)
@@ -190,8 +191,8 @@ def test_later_steps_and_epochs_are_counted() -> None:
         toy_fit(toy_net(), data, callbacks=[GuardNonFinite(), Poison()])
 
 
-@pytest.mark.parametrize("precision", ["fp32", "fp16-mixed"])
-@pytest.mark.parametrize("place", [0, 3, 4])
+@for_each("precision", ["fp32", "fp16-mixed"])
+@for_each("place", [0, 3, 4])
 def test_of_batches_that_are_added_up_the_guilty_one_is_named(place: int, precision: str) -> None:
     row = first_rows(toy_data(), 0, [place])[0]
     data = spoil(toy_data(), "inputs", row, NAN)
@@ -201,7 +202,7 @@ def test_of_batches_that_are_added_up_the_guilty_one_is_named(place: int, precis
     assert f"the inputs of row {row} are not finite" in sentence
 
 
-@pytest.mark.parametrize("settings", [{"l1": 0.1}, {"average": "exponential"}])
+@for_each("settings", [{"l1": 0.1}, {"average": "exponential"}])
 def test_what_follows_an_update_does_not_follow_a_bad_one(settings: dict[str, Any]) -> None:
     data = spoil(toy_data(rows=40), "inputs", first_rows(toy_data(rows=40), 0, [3])[0], NAN)
     means: list[Any] = []
@@ -233,7 +234,7 @@ def test_the_rate_that_is_told_is_that_of_the_bad_update() -> None:
     assert remember.state.samples == 12
 
 
-@pytest.mark.parametrize("bad", [3, 4, 5])
+@for_each("bad", [3, 4, 5])
 def test_a_run_that_is_stopped_after_a_bad_batch_ends_by_it_and_is_cleaned_up(bad: int) -> None:
     data = spoil(toy_data(), "inputs", first_rows(toy_data(), 0, [bad - 1])[0], NAN)
     ended: list[str] = []
@@ -313,8 +314,8 @@ GUILTY = [(0, 2), (1, 0), (2, 3)]
 PAIRS = [(0, 2), (0, 3), (1, 0), (1, 1), (2, 2), (2, 3)]
 
 
-@pytest.mark.parametrize(("accumulate", "left_out"), [(1, GUILTY), (2, PAIRS)])
-@pytest.mark.parametrize(("policy", "dropout"), [("skip", 0.0), ("roll-back", 0.4)])
+@for_each(("accumulate", "left_out"), [(1, GUILTY), (2, PAIRS)])
+@for_each(("policy", "dropout"), [("skip", 0.0), ("roll-back", 0.4)])
 def test_a_run_that_goes_on_is_the_one_that_passes_the_batches_over_from_the_start(
     policy: Policy, dropout: float, accumulate: int, left_out: list[tuple[int, int]]
 ) -> None:
@@ -326,8 +327,8 @@ def test_a_run_that_goes_on_is_the_one_that_passes_the_batches_over_from_the_sta
     assert_same(got, run(data, "stop", left_out, **settings))
 
 
-@pytest.mark.parametrize("accumulate", [1, 2])
-@pytest.mark.parametrize("policy", ["skip", "roll-back"])
+@for_each("accumulate", [1, 2])
+@for_each("policy", ["skip", "roll-back"])
 def test_a_loop_written_by_hand_without_those_batches_ends_with_the_same_weights(
     policy: Policy, accumulate: int
 ) -> None:
@@ -349,7 +350,7 @@ def test_a_loop_written_by_hand_without_those_batches_ends_with_the_same_weights
     assert_close(net, by_hand, 1e-6)
 
 
-@pytest.mark.parametrize("policy", ["skip", "roll-back"])
+@for_each("policy", ["skip", "roll-back"])
 def test_ten_updates_may_be_left_out_in_a_row_and_no_more(policy: Policy) -> None:
     data, most = toy_data(rows=100, val=0), MOST_IN_A_ROW  # 25 batches
     ten_twice = first_rows(data, 0, [*range(1, 1 + most), *range(2 + most, 2 + 2 * most)])
@@ -368,7 +369,7 @@ def test_ten_updates_may_be_left_out_in_a_row_and_no_more(policy: Policy) -> Non
     assert all(bool(tensor.isfinite().all()) for tensor in net.state_dict().values())
 
 
-@pytest.mark.parametrize("policy", ["skip", "roll-back"])
+@for_each("policy", ["skip", "roll-back"])
 def test_an_epoch_of_which_nothing_is_left_ends_the_run_by_that_reason(policy: Policy) -> None:
     data = toy_data()
     data.train.inputs[:] = NAN
@@ -377,7 +378,7 @@ def test_an_epoch_of_which_nothing_is_left_ends_the_run_by_that_reason(policy: P
         toy_fit(toy_net(), data, callbacks=[GuardNonFinite(policy)])
 
 
-@pytest.mark.parametrize("policy", ["skip", "roll-back"])
+@for_each("policy", ["skip", "roll-back"])
 def test_float16_goes_on_too_and_its_overflows_are_left_to_the_scaler(policy: Policy) -> None:
     data = toy_data()
     row = first_rows(data, 0, [2])[0]
@@ -469,9 +470,7 @@ class SecondOfTwo(Ranks):
         return [b'[false, "I have seen nothing"]', content]
 
 
-@pytest.mark.parametrize(
-    ("loss", "cause"), [(NAN, "rank 1: non-finite"), (1.0, "rank 0: I have seen")]
-)
+@for_each(("loss", "cause"), [(NAN, "rank 1: non-finite"), (1.0, "rank 0: I have seen")])
 def test_of_several_ranks_the_one_whose_loss_is_not_finite_tells_the_cause(
     loss: float, cause: str
 ) -> None:

@@ -1,12 +1,11 @@
 """The limit of updates: training ends with the last of them, earlier parts included."""
 
-import pytest
-
 from netwright.train.callbacks.step_limit import StepLimit
+from tests.repetition import for_each
 from tests.train.toy_runs import toy_data, toy_fit, toy_net, toy_start
 
 
-@pytest.mark.parametrize(("steps", "made"), [(1, 1), (7, 7), (15, 15), (99, 15)])
+@for_each(("steps", "made"), [(1, 1), (7, 7), (15, 15), (99, 15)])
 def test_no_more_updates_than_that(steps: int, made: int) -> None:
     state = toy_fit(toy_net(), toy_data(), callbacks=[StepLimit(steps)])
     assert (state.step, state.is_cut_short) == (made, steps <= 15)

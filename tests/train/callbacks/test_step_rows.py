@@ -14,6 +14,7 @@ from netwright.train.callbacks.non_finite import GuardNonFinite
 from netwright.train.callbacks.step_rows import FEWEST, StepRows, gradient_norm, round_down
 from netwright.train.state import TrainState
 from netwright.train.tasks.language_modelling import LanguageModelling
+from tests.repetition import for_each
 from tests.train.toy_runs import toy_data, toy_fit, toy_net, toy_start
 
 
@@ -180,7 +181,7 @@ def test_what_was_chosen_is_kept_and_what_is_asked_for_holds() -> None:
     assert rows.every == 1
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("count", "rounded"), [(1, 1), (1.9, 1), (4.9, 2), (5, 5), (99, 50), (100, 100), (2345, 2000)]
 )
 def test_intervals_are_round_numbers(count: float, rounded: int) -> None:

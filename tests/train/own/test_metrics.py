@@ -15,6 +15,7 @@ from netwright.train.own.metrics import (
     measure_own,
     read_metrics,
 )
+from tests.repetition import for_each
 
 TARGETS = torch.tensor([0, 1, 1, 0])
 SAID = torch.tensor([[0.9, 0.1], [0.6, 0.4], [0.3, 0.7], [0.2, 0.8]])
@@ -93,7 +94,7 @@ def test_a_metric_without_a_value_is_left_out() -> None:
     assert measure_own(metrics, "class", SAID, TARGETS) == {}
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("metric", "falls"),
     [
         (surest, False),
@@ -108,7 +109,7 @@ def test_which_way_is_better_is_said_or_follows_from_the_name(metric: Any, falls
     assert read.is_lower_better is falls
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("given", "sentence"),
     [
         ({"accuracy": surest}, "'accuracy' is measured anyhow: give your metric another name"),

@@ -3,12 +3,12 @@
 from functools import partial
 from typing import Any
 
-import pytest
 import torch
 from torch import nn
 from torch.nn import functional
 
 from netwright.train.own.names import name_of
+from tests.repetition import for_each
 
 
 def local() -> Any:
@@ -23,7 +23,7 @@ class Kind:
         pass
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("thing", "name"),
     [
         (functional.cross_entropy, "cross_entropy"),

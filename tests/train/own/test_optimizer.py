@@ -16,6 +16,7 @@ from netwright.train.own.optimizer import (
     given_settings,
 )
 from netwright.train.own.optimizer_group import OptimizerGroup
+from tests.repetition import for_each
 from tests.train.toy_runs import toy_net
 
 
@@ -76,7 +77,7 @@ class Rateless(Optimizer):
         pass
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("given", "sentence"),
     [
         (LBFGS, "LBFGS asks for the loss again within a step"),

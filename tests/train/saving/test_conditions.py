@@ -22,6 +22,7 @@ from netwright.train.saving.conditions import (
     find_changes,
 )
 from netwright.train.settings import TrainConfig
+from tests.repetition import for_each
 from tests.train.toy_runs import toy_data, toy_net
 
 BY_STEPS: dict[str, Any] = {
@@ -104,7 +105,7 @@ def test_measuring_on_the_way_decides_which_weights_are_best_and_logging_nothing
     assert "eval_every" not in describe()  # nor was it in checkpoints before there was such a thing
 
 
-@pytest.mark.parametrize(
+@for_each(
     "settings",
     [
         {"max_time": 5.0},
@@ -119,7 +120,7 @@ def test_when_a_run_ends_and_what_it_keeps_are_no_conditions(settings: dict[str,
     assert changes(**settings) == {}
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("others", "sentences"),
     [
         ({"seed": 7}, {"seed": "seed was 0, is 7"}),
@@ -182,7 +183,7 @@ def changed_data(change: str) -> Data:
     return replace(data, spec=replace(data.spec, class_names=("a", "b", "d")))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("change", "name", "sentence"),
     [
         ("order", "data", "the train split has its rows in a different order"),

@@ -12,6 +12,7 @@ from torch import Tensor, nn
 
 from netwright.core.errors import DataError
 from netwright.train.saving.packing import from_bytes, pack, to_bytes, unpack
+from tests.repetition import for_each
 from tests.train.toy_runs import assert_same
 
 TENSORS = st.sampled_from(
@@ -61,7 +62,7 @@ def test_what_is_not_plain_is_refused_by_its_place(tree: Any, sentence: str) -> 
         pack(tree, "part", {})
 
 
-@pytest.mark.parametrize(
+@for_each(
     "tree",
     [{"$set": [1]}, {"$float": "import os"}, {"$list": 3}, {"$list": [], "$tuple": []}, [1], {}],
 )

@@ -4,7 +4,6 @@ import random
 from typing import Any
 
 import numpy as np
-import pytest
 import torch
 
 from netwright.core.seeding import seeded
@@ -15,6 +14,7 @@ from netwright.train.callbacks.early_stopping import EarlyStopping
 from netwright.train.saving.snapshot import Snapshot
 from netwright.train.state import TrainState
 from netwright.train.trainer import Trainer
+from tests.repetition import for_each
 from tests.train.toy_runs import assert_same, toy_data, toy_net, toy_trainer
 
 KINDS: dict[str, dict[str, Any]] = {
@@ -78,7 +78,7 @@ class Run:
         snapshot.restore(self.state, [self.early])
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@for_each("kind", KINDS)
 def test_everything_that_moves_comes_back_and_takes_the_same_way_again(kind: str) -> None:
     run = Run(**KINDS[kind])
     run.move_on(28)

@@ -17,6 +17,7 @@ from netwright.train.saving.state_kinds import (
     check_random,
     telling_forgeries,
 )
+from tests.repetition import for_each
 
 FRESH = {"sum": torch.zeros(2), "rows": 0, "best": None, "on": True, "name": "x", "held": [1.0]}
 
@@ -27,7 +28,7 @@ def test_a_tree_like_a_fresh_one_passes() -> None:
     check_like({**FRESH, "held": []}, FRESH)  # a list has the length that a run gave it
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("name", "value"),
     [
         ("sum", 0.0),
@@ -49,7 +50,7 @@ def test_another_kind_is_refused_with_its_place(name: str, value: Any) -> None:
         check_like({**FRESH, name: value}, FRESH)
 
 
-@pytest.mark.parametrize("value", [None, True, -1, 1.0, "1", []])
+@for_each("value", [None, True, -1, 1.0, "1", []])
 def test_counters_count(value: Any) -> None:
     check_counts({"step": 3, "elapsed": 0.5}, ("step",))
     with pytest.raises(TypeError, match="step must be a non-negative integer"):

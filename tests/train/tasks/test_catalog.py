@@ -21,6 +21,7 @@ from netwright.train.tasks.regression import Regression
 from netwright.train.tasks.sequence_to_sequence import SequenceToSequence
 from netwright.train.tasks.tagging import Tagging
 from netwright.train.tasks.task import Task
+from tests.repetition import for_each
 from tests.train.token_data import spec_of, tagged_data, text_data
 from tests.train.toy_runs import assert_same, toy_data, toy_net
 
@@ -119,7 +120,7 @@ def test_class_weights_travel_with_the_task() -> None:
     assert_same(again.class_weights, task.class_weights)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("target", "loss"),
     [
         ("class", "hinge"),
@@ -204,7 +205,7 @@ def test_smoothing_survives_the_run_folder() -> None:
     )
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("name", "value"),
     [
         ("smoothing", "x"),

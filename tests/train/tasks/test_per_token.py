@@ -18,6 +18,7 @@ from netwright.train.tasks.catalog import task_for, task_from_json
 from netwright.train.tasks.language_modelling import LanguageModelling
 from netwright.train.tasks.per_token import PerToken, target_counts
 from netwright.train.tasks.tagging import Tagging
+from tests.repetition import for_each
 from tests.train.token_data import small_lstm, tagged_data, text_data, whole
 from tests.train.toy_runs import toy_trainer
 
@@ -42,8 +43,8 @@ def test_the_target_decides_the_task_and_it_comes_back_from_json(
     assert torch.equal(task.loss(logits, batch), again.loss(logits, batch))
 
 
-@pytest.mark.parametrize("make", BOTH)
-@pytest.mark.parametrize("smoothing", [0.0, 0.2])
+@for_each("make", BOTH)
+@for_each("smoothing", [0.0, 0.2])
 def test_the_loss_is_the_mean_over_all_tokens_that_count(make: Any, smoothing: float) -> None:
     data = make()
     task = task_for(data, TrainConfig(label_smoothing=smoothing))

@@ -10,6 +10,7 @@ from netwright.train.tasks.classification import Classification
 from netwright.train.tasks.multi_label import MultiLabel
 from netwright.train.tasks.regression import Regression
 from netwright.train.tasks.task import Task, exact, weighted
+from tests.repetition import for_each
 from tests.train.toy_runs import toy_data, toy_net, whole_batch
 
 TASKS = [Classification(3), MultiLabel(), Regression.plain(3)]
@@ -21,7 +22,7 @@ def test_weights_multiply_and_no_weights_are_ones() -> None:
     assert weighted(values, torch.tensor([2.0, 0.0, 1.0])).tolist() == [2, 0, 3]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("given", "wanted"),
     [
         (torch.float16, torch.float32),

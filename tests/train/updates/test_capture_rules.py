@@ -15,6 +15,7 @@ from netwright.train.callbacks.weight_noise import WeightNoise
 from netwright.train.own.loss import OwnLoss
 from netwright.train.state import TrainState
 from netwright.train.updates.capture_rules import reason_against
+from tests.repetition import for_each
 from tests.train.toy_runs import toy_net
 
 
@@ -72,7 +73,7 @@ HOOKS: dict[str, Callable[[Any], Any]] = {
 }
 
 
-@pytest.mark.parametrize("kind", HOOKS)
+@for_each("kind", HOOKS)
 def test_a_layer_with_a_hook_may_not(kind: str) -> None:
     layer = nn.Linear(2, 2)
     assert reason(nn.Sequential(layer)) == ""
@@ -103,7 +104,7 @@ def test_callbacks_of_the_callers_own_may_not_unless_they_are_trusted() -> None:
     assert reason(toy_net(), Reloads(), trusts_callbacks=True) == ""
 
 
-@pytest.mark.parametrize("event", EVENTS)
+@for_each("event", EVENTS)
 def test_functions_at_any_event_may_not_unless_they_are_trusted(event: str) -> None:
     call = FunctionCallback(event, nothing)
     assert f"the function at {event} " in reason(toy_net(), call)

@@ -11,13 +11,14 @@ from netwright.train.updates.finite_check import (
     HeldBuffers,
     is_checked_on_device,
 )
+from tests.repetition import for_each
 from tests.train.toy_runs import toy_start
 
 NAN, INF = float("nan"), float("inf")
 
 
-@pytest.mark.parametrize("value", [NAN, INF, -INF])
-@pytest.mark.parametrize("place", ["loss", "gradient"])
+@for_each("value", [NAN, INF, -INF])
+@for_each("place", ["loss", "gradient"])
 def test_the_number_is_1_from_the_first_bad_value_on(value: float, place: str) -> None:
     check = FiniteCheck(toy_start(), [])
     loss, grads = torch.tensor(2.0), [torch.ones(3), torch.full((2, 2), 1e30)]

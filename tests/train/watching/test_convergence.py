@@ -20,6 +20,7 @@ from netwright.train.watching.convergence import (
     not_converged_convex,
 )
 from netwright.train.watching.history import History, Row
+from tests.repetition import for_each
 
 CPU = TrainConfig(device="cpu")
 
@@ -128,9 +129,7 @@ def test_eight_epochs_and_a_tenth_of_the_fall_are_enough(losses: list[float]) ->
 HIGH_AND_LEVEL = [1.0 + loss for loss in LEVEL]
 
 
-@pytest.mark.parametrize(
-    "losses", [LEVEL, HIGH_AND_LEVEL, FALLING[:7], FALLING[::-1], [1.0] * 12, []]
-)
+@for_each("losses", [LEVEL, HIGH_AND_LEVEL, FALLING[:7], FALLING[::-1], [1.0] * 12, []])
 def test_a_loss_that_is_level_short_or_rising_is_not(losses: list[float]) -> None:
     assert not_converged(history(losses, losses)) is None
 

@@ -8,6 +8,7 @@ import pytest
 
 from netwright.core.errors import DataError, UnknownNameError
 from netwright.train.watching.layer_history import LayerHistory, LayerRow, read_layer_history
+from tests.repetition import for_each
 
 FIRST = LayerRow(
     step=1, epoch=0, loss=1.1, gradient=(0.5, None), weight=(2.0, 3.0), update=(0.002, 0.0)
@@ -119,7 +120,7 @@ def test_weights_that_are_as_long_as_their_step_began_at_zero(
     assert not replace(row, weight=(0.0, 0.0), update=(0.0, 0.0)).began_at_zero
 
 
-@pytest.mark.parametrize("head", ['{"layers": "inner"}', '{"layers": [1, 2]}', "[]", "1", "\x00"])
+@for_each("head", ['{"layers": "inner"}', '{"layers": [1, 2]}', "[]", "1", "\x00"])
 def test_a_head_without_names_is_refused(head: str) -> None:
     with pytest.raises(DataError, match=r"^the text:1 is not a row of a layer history$"):
         LayerHistory.from_text(f"{head}\n{HISTORY.lines_from(0)}")

@@ -8,6 +8,7 @@ from netwright.data.loading.loader import Batch
 from netwright.train.tasks.classification import Classification
 from netwright.train.tasks.regression import Regression
 from netwright.train.watching.running_metrics import MOST_HELD, RunningMetrics
+from tests.repetition import for_each
 
 CPU = torch.device("cpu")
 
@@ -27,8 +28,8 @@ def batches(
     return made
 
 
-@pytest.mark.parametrize("weights", [False, True])
-@pytest.mark.parametrize(("count", "rows", "classes"), [(3, 4, 5), (40, 8, 300), (2, 70, 1000)])
+@for_each("weights", [False, True])
+@for_each(("count", "rows", "classes"), [(3, 4, 5), (40, 8, 300), (2, 70, 1000)])
 def test_means_are_those_of_all_examples(
     count: int, rows: int, classes: int, weights: bool
 ) -> None:

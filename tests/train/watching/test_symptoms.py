@@ -19,6 +19,7 @@ from netwright.train.watching.symptoms import (
     find_symptoms,
     not_finite,
 )
+from tests.repetition import for_each
 
 HEALTHY = LayerRow(
     step=1, epoch=0, loss=1.0, gradient=(0.6, 0.8), weight=(10.0, 10.0), update=(0.01, 0.02)
@@ -62,7 +63,7 @@ def test_a_run_of_few_steps_is_not_judged() -> None:
         assert illnesses(replace(ill, layers=few)) == found
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("numbers", "illness"),
     [
         ({"last": 1.3, "update": (2.0, 2.0)}, "rate-too-high"),
@@ -79,7 +80,7 @@ def test_each_illness_of_layers_has_its_sign(numbers: dict[str, Any], illness: s
     assert illnesses(patient(**numbers)) == [illness]
 
 
-@pytest.mark.parametrize(
+@for_each(
     "numbers",
     [
         {"last": 1.1, "update": (2.0, 2.0)},  # long steps, and a loss that may as well be chance
@@ -199,7 +200,7 @@ LONG: dict[str, Any] = {"update": (2.0, 2.0)}  # a fifth of the weights
 NOTHING = Score("log_loss", 1.0, guess=1.0)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("case", "harm"),
     [
         (patient(last=1.5, **LONG), "the loss rose from 1 to 1.5"),
@@ -241,8 +242,8 @@ def test_long_steps_are_judged_by_the_last_look_at_the_units(measure: str, harm:
     assert harm in finding.sentence
 
 
-@pytest.mark.parametrize("numbers", [{}, LONG], ids=["usual steps", "long steps"])
-@pytest.mark.parametrize("measure", ["dead", "saturated"])
+@for_each("numbers", [{}, LONG], ids=["usual steps", "long steps"])
+@for_each("measure", ["dead", "saturated"])
 def test_units_that_sleep_at_the_end_of_a_good_run_are_no_illness(
     measure: str, numbers: dict[str, Any]
 ) -> None:
@@ -302,7 +303,7 @@ UP = [1.0, 0.5, 0.6, 0.7, 0.8]
 DOWN = [1.0, 0.5, 0.4, 0.3, 0.2]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("train", "val", "is_ill"),
     [
         (DOWN, UP, True),
@@ -339,7 +340,7 @@ def test_overfitting_is_told_by_the_numbers_that_were_judged() -> None:
     )
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("train", "reached", "is_ill"),
     [
         ([1.0] * 8, 1.0, True),

@@ -11,6 +11,7 @@ from netwright.inspection.inside.linear_regions import LinearRegions
 from netwright.recipes.views.inside.linear_regions import LINEAR_REGIONS, _num_cells
 from netwright.recipes.views.subject import Subject
 from tests.inspection.untouched import untouched
+from tests.repetition import for_each
 
 
 @pytest.fixture(autouse=True)
@@ -44,7 +45,7 @@ def test_crowded_regions_are_looked_at_more_closely(moons_run: nw.Run) -> None:
     assert shown(moons_run, cells=12, zoom=2).zoom == 2
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("model", "data", "settings", "sentence"),
     [
         (

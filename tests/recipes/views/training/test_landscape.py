@@ -12,6 +12,7 @@ from netwright.recipes.views.cost import Cost
 from netwright.recipes.views.subject import Subject
 from netwright.recipes.views.training import landscape
 from netwright.recipes.views.training.landscape import LANDSCAPE, _affordable
+from tests.repetition import for_each
 from tests.train.toy_runs import assert_same, copy_of
 
 
@@ -65,7 +66,7 @@ def test_models_with_a_rule_of_their_own_have_one_where_they_have_weights(tmp_pa
         show(several)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("cost", "size"),
     [
         (Cost(calls=0, flops=0, weights=0), (256, 17)),

@@ -14,6 +14,7 @@ from netwright.recipes.views.subject import Subject
 from netwright.recipes.views.training import race
 from netwright.recipes.views.training.race import RACE, _affordable, _with_first_weights
 from netwright.train.saving.kept_path import read_kept_path
+from tests.repetition import for_each
 from tests.train.toy_runs import assert_same, copy_of
 
 
@@ -52,7 +53,7 @@ def test_a_runs_own_optimizer_races_with_its_settings(tmp_path: Path) -> None:
     assert len(show(other, steps=1).racers) == 4  # lbfgs looks several times at a batch
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("cost", "length"),
     [
         (Cost(calls=0, flops=0, weights=0), (32, 30, False)),
