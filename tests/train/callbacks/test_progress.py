@@ -6,11 +6,13 @@ from typing import Any
 import pytest
 import torch
 
+from netwright.data.loading.loader import Batch
 from netwright.train.callback import Callback
 from netwright.train.callbacks.progress import LINE_EVERY, Progress
 from netwright.train.callbacks.step_limit import StepLimit
 from netwright.train.callbacks.step_rows import StepRows
 from netwright.train.state import TrainState
+from netwright.train.tasks.language_modelling import LanguageModelling
 from tests.train.toy_runs import toy_data, toy_fit, toy_net, toy_start
 
 
@@ -53,7 +55,8 @@ def test_without_a_terminal_each_epoch_is_one_plain_line(capsys: Any) -> None:
     assert out == ""
     assert len(lines) == 2
     for epoch, line in enumerate(lines, start=1):
-        assert re.fullmatch(rf"epoch   {epoch}/2  loss: {pair}  accuracy: {pair}  \d+\.\ds", line)
+        speed = r"[\d,]+ samples/s  \d+\.\ds"
+        assert re.fullmatch(rf"epoch   {epoch}/2  loss: {pair}  accuracy: {pair}  {speed}", line)
 
 
 def test_without_validation_data_only_training_is_shown(capsys: Any) -> None:
@@ -93,7 +96,7 @@ def test_a_live_bar_moves_when_it_is_due_and_goes_away(monkeypatch: pytest.Monke
     assert bar.closed == 1
     # Not at every step: looking at the loss makes an accelerator wait.
     assert [step for step, _ in bar.moves] == [1, 3, 5, 7, 9, 11, 13, 15]
-    assert re.fullmatch(r"epoch 1/3  loss \d\.\d{4}  lr 0\.001", bar.moves[0][1])
+    assert re.fullmatch(r"epoch 1/3  loss \d\.\d{4}  lr 0\.001  [\d,]+ samples/s", bar.moves[0][1])
 
 
 def test_an_error_takes_the_bar_away(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -143,9 +146,41 @@ def test_a_measurement_on_the_way_is_a_line(capsys: Any) -> None:
     toy_fit(toy_net(), toy_data(), epochs=1, eval_every=2, callbacks=[StepRows(1), Progress()])
     lines = capsys.readouterr().err.splitlines()
     number = r"\d\.\d{4}"
-    told = rf"epoch 1/1  step 2/5  loss: val {number}  accuracy: val {number}  \d+\.\ds"
+    speed = r"[\d,]+ samples/s  \d+\.\ds"
+    told = rf"epoch 1/1  step 2/5  loss: val {number}  accuracy: val {number}  {speed}"
     assert re.fullmatch(told, lines[0])
     assert [line.split("  ")[1] for line in lines[:2]] == ["step 2/5", "step 4/5"]
+
+
+def test_the_speed_is_that_of_the_epoch_without_its_measuring(
+    capsys: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = [100.0]
+    monkeypatch.setattr("netwright.train.state.time.monotonic", lambda: now[0])
+    state, progress = toy_start(), Progress()
+    state.started, state.samples = now[0], 50
+    progress.on_fit_start(state)
+    progress.on_epoch_start(state)
+    now[0], state.samples, state.measuring_seconds = 104.0, 20_050, 2.0
+    progress.on_epoch_end(state)
+    assert "  10,000 samples/s  4.0s\n" in capsys.readouterr().err
+
+
+def test_of_texts_tokens_are_counted_also_where_the_batch_is_gone(
+    capsys: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = [100.0]
+    monkeypatch.setattr("netwright.train.state.time.monotonic", lambda: now[0])
+    state, progress = toy_start(), Progress()
+    state.task, state.started = LanguageModelling(5), now[0]
+    progress.on_fit_start(state)
+    progress.on_epoch_start(state)
+    text = torch.zeros(4, 7, dtype=torch.int64)
+    state.batch = Batch(text, text, None, torch.arange(4))
+    progress.on_step_end(state)
+    now[0], state.samples, state.batch = 102.0, 4, None
+    progress.on_epoch_end(state)
+    assert "  14 tokens/s  2.0s\n" in capsys.readouterr().err
 
 
 def test_lines_by_time_come_when_their_time_is_there(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -196,15 +196,15 @@ def test_the_speed_is_what_was_seen_over_the_time_of_training(
     monkeypatch.setattr("netwright.train.state.time.monotonic", lambda: 100.0)
     rows, state = StepRows(1), toy_start()
     state.started, state.samples = 90.0, 10
-    rows._mark(state)
+    rows.speed.mark(state)
     state.started, state.measuring_seconds, state.samples = 86.0, 1.0, 16
     if not of_tokens:
-        assert rows._speed(state) == {"samples_per_second": 2.0}
+        assert rows.speed.since(state) == {"samples_per_second": 2.0}
         return
     texts = torch.zeros(2, 5, dtype=torch.int64)
     state.task = LanguageModelling(4)
     state.batch = Batch(texts, texts, None, torch.arange(2))
-    assert rows._speed(state) == {"tokens_per_second": 10.0}
+    assert rows.speed.since(state) == {"tokens_per_second": 10.0}
 
 
 @pytest.mark.parametrize(("samples", "every"), [(0, 1), (8, 20)])

@@ -9,6 +9,7 @@ from netwright.core.terminal.console import Bar
 from netwright.train.callback import Callback
 from netwright.train.state import TrainState
 from netwright.train.watching.history import STEP, Row
+from netwright.train.watching.throughput import Throughput, in_words
 
 LINE_EVERY = 30.0  # seconds without a line, where there is no bar
 SMOOTHED = 10  # rows by step whose mean loss is shown
@@ -25,32 +26,40 @@ class Progress(Callback):
         self.quiet = quiet
         self.bar: Bar | None = None
         self.next_line = 0.0
+        self.speed = Throughput()  # of the epoch so far
 
     def on_fit_start(self, state: TrainState) -> None:
         """Open the bar."""
         self.bar = Bar(state.all_updates, quiet=self.quiet)
         self._wait()
 
+    def on_epoch_start(self, state: TrainState) -> None:
+        """Count from here on."""
+        self.speed.mark(state)
+
     def on_step_end(self, state: TrainState) -> None:
         """Move the bar, a few times a second; without one, a line now and then."""
         # Asked first: reading the loss makes an accelerator wait.
         if self.bar is None:
             return
+        if self.speed.tokens is None:
+            self.speed.look(state)
         if self.bar.is_due:
-            self.bar.move(state.step, f"epoch {_pass(state)}  {_by_step(state)}")
+            self.bar.move(state.step, f"epoch {_pass(state)}  {self._by_step(state)}")
         elif not self.bar.is_live and time.monotonic() >= self.next_line:
             steps = f"step {state.step:,}/{state.all_updates:,}"
-            self._line(f"epoch {_pass(state)}  {steps}  {_by_step(state)}  {state.elapsed:.1f}s")
+            told = f"{self._by_step(state)}  {state.elapsed:.1f}s"
+            self._line(f"epoch {_pass(state)}  {steps}  {told}")
 
     def on_evaluation(self, state: TrainState) -> None:
         """One line with what was measured on the way."""
         place = f"epoch {_pass(state)}  step {state.step:,}/{state.all_updates:,}"
-        self._line(f"{place}  {_measures(state)}  {state.elapsed:.1f}s")
+        self._line(f"{place}  {_measures(state)}  {self._speed(state)}  {state.elapsed:.1f}s")
 
     def on_epoch_end(self, state: TrainState) -> None:
         """One line with train and validation side by side."""
         place = f"epoch {state.epoch:>3}/{state.epochs}"
-        self._line(f"{place}  {_measures(state)}  {state.elapsed:.1f}s")
+        self._line(f"{place}  {_measures(state)}  {self._speed(state)}  {state.elapsed:.1f}s")
 
     def on_abort(self, state: TrainState) -> None:
         """Take the bar away before the error is shown."""
@@ -70,6 +79,20 @@ class Progress(Callback):
             self.bar.line(text)
             self._wait()
 
+    def _by_step(self, state: TrainState) -> str:
+        """The smoothed loss (before the first row that of the batch), the learning rate, the speed.
+
+        The speed is that of the newest row, or of the epoch so far.
+        """
+        losses = [row.value for row in islice(_newest(state, "loss"), SMOOTHED)]
+        loss = fmean(losses) if losses else float(state.loss)
+        row = next(_newest(state, "_per_second"), None)
+        speed = self._speed(state) if row is None else in_words(row.name, row.value)
+        return f"loss {loss:.4f}  lr {state.lr:.3g}  {speed}"
+
+    def _speed(self, state: TrainState) -> str:
+        return "".join(in_words(*speed) for speed in self.speed.since(state).items())
+
     def _wait(self) -> None:
         self.next_line = time.monotonic() + LINE_EVERY
 
@@ -85,15 +108,6 @@ def _measures(state: TrainState) -> str:
     for row in reversed([row for row in now if row.split != STEP and row.epoch == state.epoch]):
         found.setdefault(row.name, []).append(f"{row.split} {row.value:.4f}")
     return "  ".join(f"{name}: {', '.join(values)}" for name, values in found.items())
-
-
-def _by_step(state: TrainState) -> str:
-    """The smoothed loss (before the first row that of the batch), the learning rate, the speed."""
-    losses = [row.value for row in islice(_newest(state, "loss"), SMOOTHED)]
-    loss = fmean(losses) if losses else float(state.loss)
-    speed = next(_newest(state, "_per_second"), None)
-    unit = "" if speed is None else f"  {speed.value:,.0f} {speed.name.partition('_')[0]}/s"
-    return f"loss {loss:.4f}  lr {state.lr:.3g}{unit}"
 
 
 def _newest(state: TrainState, ending: str) -> Iterator[Row]:

@@ -15,8 +15,8 @@ from torch import Tensor
 from netwright.core.peak_memory import peak_memory
 from netwright.train.callback import Callback, Part
 from netwright.train.state import TrainState
-from netwright.train.tasks.per_token import PerToken
 from netwright.train.watching.history import STEP
+from netwright.train.watching.throughput import Throughput
 
 SECONDS = 1.0  # between two rows, about
 LOOKS = (1, 2, 4, 8)  # updates after the first of a process, at which the clock is read
@@ -43,6 +43,7 @@ class StepRows(Callback):
         self.asked = every
         self.norm: Tensor | None = None
         self.lr = 0.0
+        self.speed = Throughput()
         self._forget()
 
     def on_fit_start(self, state: TrainState) -> None:
@@ -54,7 +55,7 @@ class StepRows(Callback):
     def on_epoch_start(self, state: TrainState) -> None:
         """Between two passes much else is done; a run may have been set back."""
         self.last = state.step
-        self._mark(state)
+        self.speed.mark(state)
 
     def part_in_update(self, state: TrainState) -> Part:
         """Only some updates get a row."""
@@ -83,24 +84,15 @@ class StepRows(Callback):
         numbers = {"loss": total / state.recent.updates, "lr": self.lr}
         if self.norm is not None and math.isfinite(norm):  # the square of 1e20 is infinite
             numbers["gradient_norm"] = norm
-        numbers |= {**self._speed(state), "memory": round(peak_memory(state.device), 1)}
+        numbers |= {**self.speed.since(state), "memory": round(peak_memory(state.device), 1)}
         state.record(STEP, numbers)
         state.recent.begin()
         self.last = state.step
-        self._mark(state)
+        self.speed.mark(state)
         if self.asked is None:
             self.rows += 1
             if self.is_chosen and self.rows >= MOST:
                 self.every, self.rows = 2 * self.every, 0
-
-    def _speed(self, state: TrainState) -> dict[str, float]:
-        """Examples or tokens a second since the last row; measuring takes no part in it."""
-        seconds = max(_training_seconds(state) - self.marked, 1e-9)
-        examples = state.samples - self.samples
-        if isinstance(state.task, PerToken) and state.batch is not None:
-            tokens = examples * state.batch.targets.shape[1:].numel()
-            return {"tokens_per_second": round(tokens / seconds, 1)}
-        return {"samples_per_second": round(examples / seconds, 1)}
 
     def _choose(self, state: TrainState) -> None:
         """As many updates as take a second, by the first few; the first rank's clock counts."""
@@ -118,9 +110,6 @@ class StepRows(Callback):
         chosen = int(state.ranks.tell(str(chosen)))
         if chosen:
             self.every, self.is_chosen = chosen, True
-
-    def _mark(self, state: TrainState) -> None:
-        self.marked, self.samples = _training_seconds(state), state.samples
 
     def _forget(self) -> None:
         self.every, self.rows, self.is_chosen = self.asked or 1, 0, self.asked is not None
@@ -154,7 +143,3 @@ def round_down(count: float) -> int:
     """The largest of 1, 2, 5, 10, 20, 50 ... that is not more."""
     power: int = 10 ** int(math.log10(count))
     return next(power * digit for digit in (5, 2, 1) if power * digit <= count)
-
-
-def _training_seconds(state: TrainState) -> float:
-    return state.elapsed - state.measuring_seconds
