@@ -48,6 +48,19 @@ def set_random_state(state: dict[str, Any]) -> None:
         torch.cuda.set_rng_state_all(state["cuda"])
 
 
+def draws_to_come(device: torch.device) -> tuple[torch.Tensor, ...]:
+    """The states of the generators from which layers on this device draw."""
+    states = (torch.get_rng_state(),)
+    return (*states, torch.cuda.get_rng_state(device)) if device.type == "cuda" else states
+
+
+def draw_again(states: tuple[torch.Tensor, ...], device: torch.device) -> None:
+    """Put the generators back to what `draws_to_come` gave."""
+    torch.set_rng_state(states[0])
+    for state in states[1:]:
+        torch.cuda.set_rng_state(state, device)
+
+
 def seed_all(seed: int) -> None:
     """Seed the generators of Python, NumPy and torch."""
     random.seed(seed)

@@ -61,16 +61,19 @@ class OwnStep(UpdateStep):
         state = self.state
         state.skips_update = False
         batch = self._begin(batch, self.batch_start)
+        state.lap("data")
         with autocast(self.precision, state.device):
             made: Any = self.function(self.module, batch)
         if inspect.isgenerator(made):
             return self._take_turns(cast(Turns, made))
         loss = check_loss(made)
         state.loss, state.is_updating = loss.detach(), last
+        state.lap("forward")
         loss = loss * share if share != 1.0 else loss
         if state.scaler is not None:
             loss = state.scaler.scale(loss)
         loss.backward()  # type: ignore[no-untyped-call]
+        state.lap("backward")
         state.accumulated += 1
         if last:
             self._update()
@@ -84,13 +87,17 @@ class OwnStep(UpdateStep):
             while (made := self._next(turns)) is not None:
                 name, group, loss = check_turn(made, state.optimizer)
                 losses[name] = state.loss = loss.detach()
+                state.lap("forward")
                 loss.backward(inputs=group.weights(name))  # type: ignore[no-untyped-call]
+                state.lap("backward")
                 for hook in self.before_update:
                     hook(state)
+                state.lap("callbacks")
                 if state.skips_update:
                     break
                 group.step_member(name)
                 group.members[name].zero_grad()
+                state.lap("optimizer")
         state.loss = sum(losses.values(), start=state.loss.new_zeros(()))
         if not state.skips_update:
             state.schedule.step()

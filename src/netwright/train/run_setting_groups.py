@@ -101,6 +101,15 @@ class Keeping(Config):
         Doc("monitor some steps for dead units, a learning rate too high or low, overfitting ..."),
         Resume.FREE,
     ] = True
+    profile: Annotated[
+        bool,
+        Doc(
+            "profile some updates, for a section of the report: time by part and operation, "
+            "samples/s or tokens/s, model FLOP utilisation, memory by kind"
+        ),
+        Resume.FREE,
+        Typed.AS_OPTION,
+    ] = False
 
 
 @dataclass(frozen=True, kw_only=True)

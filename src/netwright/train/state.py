@@ -34,6 +34,10 @@ def nothing_to_confirm() -> None:
     """Where each update is looked at before it is made."""
 
 
+def no_lap(_: str) -> None:
+    """Where nobody times the parts of an update."""
+
+
 @dataclass(kw_only=True)
 class TrainState:
     """The moving parts of a run.
@@ -71,6 +75,8 @@ class TrainState:
         gradients: that were loaded, between two batches of one update, likewise.
         confirm: waits until all updates so far are known to be of finite numbers, and raises where
             they are not; called before anything is recorded, saved or shown.
+        lap: told the name of each part of an update when it is over, for those that are timed.
+        by_graph: updates that this process started as one CUDA graph.
         redo: computes the loss and the gradients of an update's batch once more; None where an
             update has several, or is the caller's own.
         batch: the batch at hand.
@@ -112,6 +118,8 @@ class TrainState:
     random: dict[str, Any] | None = None
     gradients: dict[str, Tensor] = field(default_factory=dict)
     confirm: Callable[[], None] = nothing_to_confirm
+    lap: Callable[[str], None] = no_lap
+    by_graph: int = 0
     redo: Callable[[Batch], object] | None = None
     batch: Batch | None = None
     loss: Tensor = field(default_factory=lambda: torch.zeros(()))

@@ -16,7 +16,7 @@ from torch import Tensor
 from netwright.backprop.second_order import twice_differentiable
 from netwright.core.errors import ConfigError
 from netwright.core.outputs import Output, logits_of
-from netwright.core.seeding import random_state, set_random_state
+from netwright.core.seeding import draw_again, draws_to_come, random_state, set_random_state
 from netwright.data.dataset import Split
 from netwright.data.loading.loader import Batch, Loader
 from netwright.data.loading.worker_loader import build_loader
@@ -138,6 +138,7 @@ class UpdateStep:
         state = self.state
         state.skips_update = False
         batch = self._begin(batch, self.batch_start)
+        state.lap("data")
         if self.optimizer.closure:
             return self._closure_update(batch)
         state.is_updating = last
@@ -169,8 +170,10 @@ class UpdateStep:
         if state.scaler is not None:
             state.scaler.unscale_(state.optimizer)  # hooks see the gradients as they are
         self._add_penalty_slope()
+        state.lap("backward")
         for hook in self.before_update:
             hook(state)
+        state.lap("callbacks")
         if state.skips_update:
             if state.scaler is not None:
                 state.scaler.update()
@@ -178,6 +181,7 @@ class UpdateStep:
             state.schedule.step()
             state.step += 1
         state.optimizer.zero_grad()
+        state.lap("optimizer")
         state.accumulated, state.is_updating = 0, False
 
     def _is_looked_into(self) -> bool:
@@ -212,6 +216,7 @@ class UpdateStep:
             output: Tensor | Output = self.forward(state.task.inputs(batch))
             loss = state.task.loss(with_noise(output, self.output_noise), batch)
         state.loss = loss.detach()
+        state.lap("forward")
         return output, loss
 
     def _add_penalty_slope(self) -> None:
@@ -226,6 +231,7 @@ class UpdateStep:
         if self.state.scaler is not None:
             loss = self.state.scaler.scale(loss)
         loss.backward()  # type: ignore[no-untyped-call]
+        self.state.lap("backward")
         return output
 
     def _move_weights(self) -> bool:
@@ -256,6 +262,7 @@ class UpdateStep:
         draws = cache(partial(draws_to_come, state.device))  # those of the first look
 
         def closure() -> Any:
+            state.lap("optimizer")
             draw_again(draws(), state.device)
             state.optimizer.zero_grad()
             output, loss = self._forward(batch)
@@ -267,8 +274,10 @@ class UpdateStep:
                 loss = loss + Penalty(parameters=weights, l2=self.l2)()
             if torch.is_grad_enabled():  # for weights that are only tried, the loss is enough
                 torch.autograd.backward(loss, retain_graph=self.optimizer.graph)
+                state.lap("backward")
                 for hook in self.before_update:
                     hook(state)
+                state.lap("callbacks")
             return (loss, (*heads_of(output), *weights)) if self.optimizer.graph else loss.item()
 
         step: Any = state.optimizer.step  # torch's types know of no second closure
@@ -284,6 +293,7 @@ class UpdateStep:
         state.schedule.step()
         state.step += 1
         state.optimizer.zero_grad()
+        state.lap("optimizer")
         state.is_updating = False
         return output
 
@@ -318,19 +328,6 @@ def put_back(tensors: Sequence[Tensor], numbers: Sequence[Tensor]) -> None:
     """Let them hold again what `copies_of` gave."""
     for tensor, values in zip(tensors, numbers, strict=True):
         tensor.copy_(values)
-
-
-def draws_to_come(device: torch.device) -> tuple[Tensor, ...]:
-    """The states of the generators from which layers on this device draw."""
-    states = (torch.get_rng_state(),)
-    return (*states, torch.cuda.get_rng_state(device)) if device.type == "cuda" else states
-
-
-def draw_again(states: tuple[Tensor, ...], device: torch.device) -> None:
-    """Put the generators back to what `draws_to_come` gave."""
-    torch.set_rng_state(states[0])
-    for state in states[1:]:
-        torch.cuda.set_rng_state(state, device)
 
 
 def heads_of(output: Tensor | Output) -> tuple[Tensor, ...]:

@@ -215,13 +215,16 @@ class Trainer:
                 seen = state.batch if self.task.target == "mask" else batch
                 state.running.add(output, seen or batch, state.loss)
                 state.recent.add(state.loss, parts[place])
+            state.lap("measures")
             if last and not state.skips_update:
                 state.recent.close()
                 self._call("on_step_end", state)
                 if measuring.is_due(state, after=made, ends=state.position == batches):
                     self._measure_on_the_way(state, measuring)
+            state.lap("callbacks")
             for hook in batch_end:
                 hook(state)
+            state.lap("callbacks")
             if state.goes_back:
                 state.goes_back = False
                 return False

@@ -35,10 +35,23 @@ def show_results(run: "Run", *, as_json: bool, report: Path | None) -> None:
     print_table(metric_rows(results["metrics"], results["baseline"]), title=title)
     if results["baseline_rule"]:
         print_result(f"baseline: {results['baseline_rule']}")
+    if run.config["train"].get("profile"):
+        _show_profile(run)
     print_result(f"time: {_times(results)}")
     print_result(f"run: {run.folder}")
     if report is not None:
         print_result(f"report: {report}")
+
+
+def _show_profile(run: "Run") -> None:
+    """Where the time of an update went; where nobody could tell, the run's notes say why."""
+    from netwright.core.terminal.console import print_table
+    from netwright.train.profiling.profile_file import FILE, read_profile
+
+    profile = None if run.folder is None else read_profile(run.folder / FILE)
+    if profile is not None:
+        title = ", ".join(f"{name} {value}" for name, value, _ in profile.headline())
+        print_table(profile.table_rows(), title=title)
 
 
 def _times(results: Mapping[str, Any]) -> str:

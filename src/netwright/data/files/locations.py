@@ -17,13 +17,18 @@ def search_path() -> list[Path]:
     return [Path(folder).expanduser() for folder in listed if folder]
 
 
-def cache_folder(dataset: str) -> Path:
-    """Where downloads of this data set go; the folder need not be there yet."""
+def home_folder() -> Path:
+    """Where netwright keeps what can be had again; the folder need not be there yet."""
     home = os.environ.get("NETWRIGHT_HOME")
     if home:
-        return Path(home).expanduser() / "data" / dataset
+        return Path(home).expanduser()
     shared = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
-    return Path(shared).expanduser() / "netwright" / "data" / dataset
+    return Path(shared).expanduser() / "netwright"
+
+
+def cache_folder(dataset: str) -> Path:
+    """Where downloads of this data set go; the folder need not be there yet."""
+    return home_folder() / "data" / dataset
 
 
 def find_file(dataset: str, file: str) -> Path | None:

@@ -11,7 +11,7 @@ from math import prod
 from typing import Any
 
 import torch
-from torch.utils.flop_counter import FlopCounterMode, sdpa_flop_count
+from torch.utils.flop_counter import FlopCounterMode, sdpa_backward_flop_count, sdpa_flop_count
 
 Shape = Sequence[int]
 
@@ -32,10 +32,28 @@ def _recurrent_layers(inputs: Shape, weights: Sequence[Shape], *_: Any, **__: An
     return 2 * prod(inputs[:-1]) * sum(prod(shape) for shape in weights if len(shape) == 2)
 
 
+def _attention_backward(
+    gradient: Shape, query: Shape, key: Shape, value: Shape, *_: Any, **__: Any
+) -> int:
+    return int(sdpa_backward_flop_count(gradient, query, key, value))  # type: ignore[no-untyped-call]
+
+
+def _recurrent_layer_backward(*shapes: Any, **__: Any) -> int:
+    """A product for the inputs and one for the weights, where forward has one."""
+    return 2 * _recurrent_layer(*shapes)
+
+
+def _recurrent_layers_backward(*shapes: Any, **__: Any) -> int:
+    return 2 * _recurrent_layers(*shapes)
+
+
 _FORMULAS = {
     torch.ops.aten._scaled_dot_product_flash_attention_for_cpu: _attention,
+    torch.ops.aten._scaled_dot_product_flash_attention_for_cpu_backward: _attention_backward,
     torch.ops.aten.mkldnn_rnn_layer: _recurrent_layer,
+    torch.ops.aten.mkldnn_rnn_layer_backward: _recurrent_layer_backward,
     torch.ops.aten._cudnn_rnn: _recurrent_layers,
+    torch.ops.aten._cudnn_rnn_backward: _recurrent_layers_backward,
 }
 
 

@@ -292,7 +292,8 @@ def _check_save(
     """Refuse a folder for a run that is to leave none."""
     if not isinstance(save, bool):
         raise ConfigError(f"save must be True or False, got {save!r}; a folder is given by out")
-    folders = {"out": out is not None, "resume": resume != NEVER, "track": settings.get("track")}
+    folders = {"out": out is not None, "resume": resume != NEVER}
+    folders |= {name: bool(settings.get(name)) for name in ("track", "profile")}
     for name, is_given in folders.items():
         if is_given and not save:
             raise ConfigError(f"save=False trains without a run folder: drop the argument {name!r}")

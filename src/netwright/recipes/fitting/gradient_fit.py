@@ -32,6 +32,8 @@ from netwright.train.callbacks.stop_on_signal import StopOnSignal
 from netwright.train.callbacks.time_limit import TimeLimit
 from netwright.train.callbacks.watch_convergence import WatchConvergence
 from netwright.train.own.optimizer import first_rate
+from netwright.train.profiling.profile_file import FILE as PROFILE_FILE
+from netwright.train.profiling.profile_updates import ProfileUpdates
 from netwright.train.saving.checkpoint import load_checkpoint
 from netwright.train.saving.kept_path import FILE as PATH_FILE
 from netwright.train.settings import TrainConfig
@@ -55,7 +57,8 @@ def gradient_fit(prepared: Prepared, here: RunContext) -> Outcome:
         doctor = _doctor(config, here)
         watched = [*_watched(config, here, best), *_kept_batches(data, here), doctor]
         guard = GuardNonFinite(config.on_non_finite, watched)
-        callbacks = [guard, *_callbacks(config, here, watched, interrupt)]
+        callbacks = [guard, *_profile(prepared, here)]
+        callbacks += _callbacks(config, here, watched, interrupt)
         convergence = _convergence(prepared)
         if convergence is not None:
             callbacks.append(convergence)
@@ -140,6 +143,22 @@ def _callbacks(
     if config.max_time is not None:
         callbacks.append(TimeLimit(config.max_time))
     return callbacks
+
+
+def _profile(prepared: Prepared, here: RunContext) -> list[Callback]:
+    """What profiles some updates, where that is asked for and there is a folder to write it to."""
+    config = prepared.recipe.train
+    if not config.profile or here.folder is None or not here.ranks.is_first:
+        return []
+    return [
+        ProfileUpdates(
+            here.folder / PROFILE_FILE,
+            config.precision,
+            accumulate=config.accumulate,
+            is_compiled=config.compile,
+            is_counted=prepared.own.training_step is None,
+        )
+    ]
 
 
 def _kept_batches(data: Data, here: RunContext) -> list[Callback]:

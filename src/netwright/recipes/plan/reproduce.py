@@ -170,6 +170,8 @@ def _options(section: str, name: str, value: Any, kind: type[Config] | None) -> 
     if section == "data" and name == "drop_missing_target":
         return ["--drop-missing-target"]
     is_no_span = name == "max_time" and "e" in str(value)  # 1e-05 is not how one says a time
+    if name in OPTIONS.get(section, ()) and value is True:
+        return [f"--{name.replace('_', '-')}"]
     if name in OPTIONS.get(section, ()) and not is_no_span:
         values = value if isinstance(value, list) else [value]
         return [word for one in values for word in (f"--{name.replace('_', '-')}", str(one))]

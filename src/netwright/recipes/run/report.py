@@ -38,6 +38,7 @@ from netwright.inspection.drawing.view import View
 from netwright.inspection.predictions.worst_errors import WorstErrors
 from netwright.inspection.predictions.wrong_examples import WrongExamples
 from netwright.inspection.training.curves import AXIS_LABELS, Curves
+from netwright.inspection.training.update_profile import HARDWARE, UpdateProfile
 from netwright.models.catalog import MODELS
 from netwright.models.ensembles.ensemble import Ensemble
 from netwright.recipes.plan.reproduce import as_command, as_python, as_yaml, without_folders
@@ -109,6 +110,8 @@ def write_report(
     learning = _in_section("learning", views)
     if learning:
         page.section("Learning", *_learning(learning))
+    for view in _in_section("speed", views):
+        page.section("Speed", *_speed(view))
     if "findings" in run.results:
         page.section("Doctor", *_doctor(run))
     predictions = _in_section("predictions", views)
@@ -206,6 +209,21 @@ def _curves(view: Curves) -> list[Html]:
     if beside is not None:
         blocks.append(folded("Learning rate, gradient norm, speed and memory", picture(beside)))
     return blocks
+
+
+def _speed(view: View) -> list[Html]:
+    """The main numbers, the figure, and its tables."""
+    if not isinstance(view, UpdateProfile):
+        return [titled(view)]
+    return [
+        tiles(view.headline()),
+        picture(view),
+        side_by_side(
+            table(view.table_rows(), numbers=["ms", "share", "work", HARDWARE]),
+            table(view.operation_rows(), numbers=["calls", "ms", "share"]),
+        ),
+        folded("Memory by kind", table(view.memory_rows(), numbers=["MB"])),
+    ]
 
 
 def _doctor(run: RunRecord) -> list[Html]:

@@ -6,6 +6,7 @@ checkpoints/     the whole state, by step         best.json, last.json   pointer
 model/           the best weights, with all that is needed to predict
 layers.jsonl     what each layer did at the steps that the doctor watched
 path.safetensors a few snapshots of the weights along the way, where they are small enough
+profile.json     where the time and memory of an update went, where that was asked for
 """
 
 import re

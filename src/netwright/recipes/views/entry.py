@@ -10,7 +10,7 @@ from netwright.core.errors import ConfigError
 from netwright.inspection.drawing.view import View
 from netwright.recipes.views.subject import Subject
 
-Section = Literal["learning", "predictions", "inside", "examples", "model", "data"]
+Section = Literal["learning", "speed", "predictions", "inside", "examples", "model", "data"]
 
 
 def report_card(sentence: str) -> Card:

@@ -58,6 +58,7 @@ class CapturedUpdate:
             ours.copy_(theirs)
         self.graph.replay()
         self.started += 1
+        self.state.by_graph += 1
         self.state.loss = self.loss.clone()
         return self.logits.clone()
 

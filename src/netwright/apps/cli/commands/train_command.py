@@ -54,6 +54,13 @@ def train(  # noqa: PLR0913, PLR0917 - one argument an option
         str | None,
         typer.Option(help="Also write the run for tensorboard, wandb (offline) or mlflow."),
     ] = None,
+    profile: Annotated[
+        bool | None,
+        typer.Option(
+            "--profile",
+            help="Profile some updates: time by part, FLOP utilisation, memory by kind.",
+        ),
+    ] = None,
     precision: Annotated[str | None, typer.Option(help="fp32, bf16-mixed or fp16-mixed.")] = None,
     device: Annotated[str | None, typer.Option(help="auto, cpu, cuda, cuda:N or mps.")] = None,
     max_steps: Annotated[
@@ -141,6 +148,7 @@ def train(  # noqa: PLR0913, PLR0917 - one argument an option
     netwright train mlp moons --find-lr
     netwright train -c recipe.yaml --lr 3e-4
     netwright train mlp mnist --track tensorboard
+    netwright train gpt book.txt --profile
     netwright train mlp mnist --resume auto
     netwright train --resume runs/mlp-mnist-001
     netwright train resnet18 photos/ --from runs/resnet18-cifar10-001 --freeze layer3

@@ -1,0 +1,175 @@
+"""What the hardware can do at best: products of matrices and copies, measured in a moment.
+
+    FLOP/s = 2 n^3 / t          of a product of two (n, n) matrices in the number format of the run
+    bytes/s = 2 b / t           of a copy of b bytes, which are read and written
+
+The quickest of a few counts. What was measured is kept in netwright's cache folder, by device,
+number of threads, torch's version and number format.
+"""
+
+import platform
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+import torch
+
+from netwright.core.checks import is_finite_number
+from netwright.core.devices import describe_device
+from netwright.core.errors import NetwrightError
+from netwright.core.files.inside import has_file
+from netwright.core.files.storage import read_bytes, read_json, write_json
+from netwright.data.files.locations import home_folder
+from netwright.train.precision import Precision
+
+NumberFormat = Literal["float32", "tf32", "bfloat16", "float16"]
+FILE = "hardware.json"  # in the cache folder
+DTYPES = {"bfloat16": torch.bfloat16, "float16": torch.float16}  # the others are of float32
+SECONDS = 0.2  # that a measurement is repeated for
+TELLING = ("model name", "CPU implementer", "CPU part")  # lines on a processor
+TENSOR_CORES = (8, 0)  # the compute capability from which on they take float32 as TF32
+
+
+class HardwareRates(NamedTuple):
+    """The most that a device was seen to do.
+
+    Args:
+        flops: floating-point operations a second.
+        bytes: read and written a second.
+    """
+
+    flops: float
+    bytes: float
+
+
+def number_format(
+    precision: Precision, device: torch.device, *, convolves: bool = False
+) -> NumberFormat:
+    """The format in which products are computed; torch takes float32 as TF32 in convolutions.
+
+    Args:
+        precision: of the run.
+        device: that computes.
+        convolves: most of the work is convolutions.
+    """
+    if precision == "bf16-mixed":
+        return "bfloat16"
+    if precision == "fp16-mixed":
+        return "float16"
+    if device.type != "cuda" or torch.cuda.get_device_capability(device) < TENSOR_CORES:
+        return "float32"
+    in_products = torch.get_float32_matmul_precision() != "highest"
+    return "tf32" if (torch.backends.cudnn.allow_tf32 if convolves else in_products) else "float32"
+
+
+def hardware_rates(device: torch.device, kind: NumberFormat, *, seen: float = 0.0) -> HardwareRates:
+    """The rates of this device, as they were measured before or are now.
+
+    Args:
+        device: that computes.
+        kind: the number format of the products.
+        seen: FLOP/s that a run has reached: where that is more than was measured before, it is
+            measured again, since the machine may have been busy then.
+    """
+    path, key = home_folder() / FILE, _key(device, kind)
+    known = _read(path)
+    found = known.get(key)
+    before = HardwareRates(0.0, 0.0)
+    if isinstance(found, list) and len(found) == 2 and all(map(_is_rate, found)):
+        before = HardwareRates(*found)
+    if before.flops > seen:
+        return before
+    rates = HardwareRates(*map(max, before, measure_rates(device, kind)))
+    with suppress(NetwrightError, OSError):  # where nothing can be kept, it is measured each time
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_json(path, {**known, key: list(rates)})
+    return rates
+
+
+def measure_rates(
+    device: torch.device,
+    kind: NumberFormat,
+    *,
+    size: int | None = None,
+    copied: int | None = None,
+    seconds: float = SECONDS,
+) -> HardwareRates:
+    """Measure them; no generator of the run is drawn from.
+
+    Args:
+        device: that computes.
+        kind: the number format of the products.
+        size: n; by default 1,024 on a CPU, else as many as keep a large device busy.
+        copied: b, in bytes; by default more than caches hold.
+        seconds: that each of the two is repeated for, at least twice.
+    """
+    on_cpu = device.type == "cpu"
+    n = size or (1024 if on_cpu else 8192 if kind in DTYPES else 4096)
+    count = copied or (2**27 if on_cpu else 2**29)
+    draws = torch.Generator(device).manual_seed(0)
+    left, right = (
+        torch.randn(n, n, device=device, generator=draws).to(DTYPES.get(kind, torch.float32))
+        for _ in range(2)
+    )
+    product = torch.empty_like(left)
+    before = torch.get_float32_matmul_precision()
+    torch.set_float32_matmul_precision("high" if kind == "tf32" else before)
+    try:
+        flops = 2 * n**3 / _quickest(lambda: torch.mm(left, right, out=product), device, seconds)
+    finally:
+        torch.set_float32_matmul_precision(before)
+    source = torch.zeros(count, dtype=torch.uint8, device=device)
+    target = torch.empty_like(source)
+    return HardwareRates(
+        flops=flops, bytes=2 * count / _quickest(lambda: target.copy_(source), device, seconds)
+    )
+
+
+def _quickest(work: Callable[[], object], device: torch.device, seconds: float) -> float:
+    """The seconds of the quickest of several times; the first prepares and is not counted."""
+    work()
+    _wait_for(device)
+    began, best = time.perf_counter(), float("inf")
+    while True:
+        started = time.perf_counter()
+        work()
+        _wait_for(device)
+        now = time.perf_counter()
+        best = min(best, now - started)
+        if now - began >= seconds:
+            return max(best, 1e-9)
+
+
+def _wait_for(device: torch.device) -> None:
+    if device.type != "cpu":
+        torch.accelerator.synchronize(device)
+
+
+def _key(device: torch.device, kind: NumberFormat) -> str:
+    name = describe_device(device)
+    if device.type == "cpu":
+        name = f"{_processor() or name}, {torch.get_num_threads()} threads"
+    return f"{name}, torch {torch.__version__}, {kind}"
+
+
+def _processor() -> str:
+    """What the system tells of the processor: its name, or the numbers of its kind."""
+    with suppress(NetwrightError, OSError):
+        lines = read_bytes(Path("/proc/cpuinfo"), most=4096).decode().split("\n\n")[0].splitlines()
+        told = [line.partition(":")[2].strip() for line in lines if line.startswith(TELLING)]
+        return " ".join(told)
+    return platform.processor()
+
+
+def _read(path: Path) -> dict[str, Any]:
+    """What was measured before; nothing where that cannot be read."""
+    with suppress(NetwrightError):
+        found = read_json(path) if has_file(path) else {}
+        return found if isinstance(found, dict) else {}
+    return {}
+
+
+def _is_rate(value: object) -> bool:
+    return is_finite_number(value) and float(value) > 0  # type: ignore[arg-type]

@@ -1,0 +1,213 @@
+"""Profile a few updates of a run: after some to get warm, as they are, by part, and by operation.
+
+    warm        what torch prepares, chooses and captures is done
+    plain       one moment an update; nothing else differs from an update without a profile
+    by part     a moment after each part; on CUDA kernel by kernel, as a graph has no parts
+    watched     under torch's profiler, which tells operations, kernels and waits
+
+Then the work of a batch is counted on a copy of the model, and at the end of the run the rates of
+the hardware are looked up. The device is waited for in the profiled updates alone. No number of the
+run changes: weights, draws and statistics are the same bits without a profile.
+"""
+
+from itertools import pairwise
+from pathlib import Path
+from statistics import median
+from typing import NamedTuple
+
+from torch import Tensor, nn
+
+from netwright.core.peak_memory import MEBIBYTE, peak_memory
+from netwright.core.trees import tensors_of
+from netwright.data.loading.loader import Batch
+from netwright.train.callback import Callback, Part
+from netwright.train.precision import Precision, autocast
+from netwright.train.profiling.batch_work import BatchWork, measure_work
+from netwright.train.profiling.held_memory import gradient_bytes, held_bytes
+from netwright.train.profiling.laps import Laps
+from netwright.train.profiling.profile_file import write_profile
+from netwright.train.profiling.seen_updates import SeenUpdates, put_together
+from netwright.train.profiling.watched_operations import WatchedOperations
+from netwright.train.state import TrainState, no_lap
+from netwright.train.watching.throughput import tokens_of_example
+
+
+class Plan(NamedTuple):
+    """How many updates there are of each kind."""
+
+    warm: int = 10
+    plain: int = 20
+    by_part: int = 10
+    watched: int = 3
+
+    def fitted(self, updates: int) -> "Plan":
+        """The same for a run of so many updates: one that is shorter has fewer of each kind."""
+        whole = sum(self)
+        if updates >= whole:
+            return self
+        return Plan(*(max(1, count * updates // whole) for count in self))
+
+    @property
+    def until_by_part(self) -> int:
+        """Updates before those by part."""
+        return self.warm + self.plain
+
+    @property
+    def until_watched(self) -> int:
+        """Updates before those that are watched."""
+        return self.until_by_part + self.by_part
+
+
+class ProfileUpdates(Callback):
+    """Writes the profile of a few updates; it comes right behind the guard, which it times.
+
+    Args:
+        file: where it is written.
+        precision: of the run.
+        accumulate: batches of an update.
+        is_compiled: the forward pass is.
+        is_counted: the loss is the task's, so that the work of a batch can be counted.
+        plan: how many updates are looked at.
+    """
+
+    def __init__(
+        self,
+        file: Path,
+        precision: Precision = "fp32",
+        *,
+        accumulate: int = 1,
+        is_compiled: bool = False,
+        is_counted: bool = True,
+        plan: Plan = Plan(),  # noqa: B008 - it never changes
+    ) -> None:
+        self.file, self.precision, self.accumulate = file, precision, accumulate
+        self.is_compiled, self.is_counted, self.asked = is_compiled, is_counted, plan
+        self.plan, self.made = plan, 0
+        self.operations: WatchedOperations | None = None
+        self.seen: SeenUpdates | None = None
+
+    def on_fit_start(self, state: TrainState) -> None:
+        """Nothing has been seen yet."""
+        self.plan, self.made = self.asked.fitted(state.all_updates - state.step), 0
+        self.plain, self.by_part = Laps(state.device), Laps(state.device)
+        self.samples: list[int] = []  # seen before each plain update, and after the last
+        self.by_graph = self.gradients = 0
+        self.operations = self.seen = None
+
+    def on_epoch_start(self, state: TrainState) -> None:
+        """What was between two passes is no part of an update."""
+        self._leave_out()
+
+    def on_evaluation(self, state: TrainState) -> None:
+        """Nor is measuring."""
+        self._leave_out()
+
+    def part_in_update(self, state: TrainState) -> Part:
+        """Updates that are looked into run kernel by kernel."""
+        return "host" if self._is_by_part or self.operations is not None else "none"
+
+    def on_before_update(self, state: TrainState) -> None:
+        """Gradients are there, and the guard has looked at them."""
+        if self._is_by_part:
+            state.lap("guard")
+            self.gradients = gradient_bytes(state)
+
+    def on_step_end(self, state: TrainState) -> None:
+        """An update is over: go on to the next kind of them where it is time."""
+        if self.made == sum(self.plan):
+            return
+        self.made += 1
+        if self.plan.warm < self.made <= self.plan.until_by_part:
+            self.plain("update")
+            self.plain.close()
+            self.samples.append(state.samples)
+        elif self.plan.until_by_part < self.made <= self.plan.until_watched:
+            self.by_part("callbacks")
+            self.by_part.close()
+        if self.made == self.plan.warm:
+            self.plain.begin()
+            self.samples, self.by_graph = [state.samples], state.by_graph
+        elif self.made == self.plan.until_by_part:
+            self.by_graph = state.by_graph - self.by_graph
+            self.by_part.begin()
+            state.lap = self.by_part
+        elif self.made == self.plan.until_watched:
+            state.lap = no_lap
+            self.operations = WatchedOperations(state.device)
+
+    def on_batch_end(self, state: TrainState) -> None:
+        """The guard has noted its number; after the last update all is put in order."""
+        if self._is_by_part:
+            state.lap("guard")
+        elif self.operations is not None and self.made == sum(self.plan) and state.batch:
+            operations, self.operations = self.operations, None
+            self.seen = self._look(state, state.batch, operations)
+
+    def on_fit_end(self, state: TrainState) -> None:
+        """Write what was seen."""
+        self._let_go(state)
+        if self.seen is not None:
+            write_profile(self.file, put_together(self.seen, state.device))
+        else:
+            updates = f"{self.made} of the {sum(self.plan)} updates that a profile takes"
+            state.notes.append(f"there is no profile: the run made {updates}")
+
+    def on_abort(self, state: TrainState) -> None:
+        """Watch no longer."""
+        self._let_go(state)
+
+    @property
+    def _is_by_part(self) -> bool:
+        """Whether the update at hand is timed by part."""
+        return self.plan.until_by_part <= self.made < self.plan.until_watched
+
+    def _leave_out(self) -> None:
+        if self._is_by_part:
+            self.by_part.begin()
+        elif self.plan.warm <= self.made < self.plan.until_by_part:
+            self.plain.begin()
+
+    def _let_go(self, state: TrainState) -> None:
+        state.lap = no_lap
+        if self.operations is not None:
+            self.operations.end(1)
+            self.operations = None
+
+    def _look(self, state: TrainState, batch: Batch, operations: WatchedOperations) -> SeenUpdates:
+        watched = operations.end(self.plan.watched)
+        plain, by_part = self.plain.read(), self.by_part.read()
+        peak = peak_memory(state.device)  # before anything is copied
+        work, reason = self._count(state, batch)
+        amounts = [after - before for before, after in pairwise(self.samples)]
+        tokens = tokens_of_example(state)
+        return SeenUpdates(
+            precision=self.precision,
+            unit="tokens" if tokens else "samples",
+            amount=median(amounts) * (tokens or 1),
+            seconds=median(update["update"] for update in plain),
+            is_graph=2 * self.by_graph > len(plain),
+            by_part=by_part,
+            batches=self.accumulate,
+            batch_bytes=sum(tensor.nbytes for tensor in tensors_of(tuple(batch))),
+            gradients=self.gradients,
+            held=held_bytes(state),
+            peak=round(peak * MEBIBYTE),
+            watched=watched,
+            work=work,
+            not_counted=reason,
+        )
+
+    def _count(self, state: TrainState, batch: Batch) -> tuple[BatchWork | None, str]:
+        """The work of a batch, or why it cannot be counted."""
+        if not self.is_counted:
+            return None, "the training step is one of your own"
+
+        def loss(model: nn.Module, batch: Batch) -> Tensor:
+            with autocast(self.precision, state.device):
+                return state.task.loss(model(state.task.inputs(batch)), batch)
+
+        try:
+            work = measure_work(state.model, batch, loss, is_compiled=self.is_compiled)
+        except Exception as error:  # whatever a model of one's own does not bear, training goes on
+            return None, (str(error) or type(error).__name__).splitlines()[0][:100]
+        return work, ""

@@ -1,0 +1,206 @@
+"""A run with a profile is the same run, bit for bit, and its profile tells of its own updates."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from netwright.core.errors import RunError
+from netwright.train.callback import Callback
+from netwright.train.callbacks.non_finite import GuardNonFinite
+from netwright.train.callbacks.step_rows import StepRows
+from netwright.train.profiling import profile_updates as file
+from netwright.train.profiling import seen_updates
+from netwright.train.profiling.hardware_rates import HardwareRates
+from netwright.train.profiling.profile_file import FILE, read_profile
+from netwright.train.profiling.profile_updates import Plan, ProfileUpdates
+from netwright.train.state import TrainState, no_lap
+from netwright.train.watching.history import without_clock
+from tests.train.toy_runs import assert_same, copy_of, toy_data, toy_fit, toy_net, toy_start
+
+UPDATES = 15  # of a toy run: 3 epochs of 5
+LBFGS = {"optimizer": "lbfgs", "optimizer_options": {"max_iter": 2}}
+SMALL = Plan(warm=2, plain=4, by_part=3, watched=2)
+
+
+@pytest.fixture(autouse=True)
+def known_rates(monkeypatch: pytest.MonkeyPatch) -> None:
+    rates = HardwareRates(1e12, 1e12)
+    monkeypatch.setattr(seen_updates, "hardware_rates", lambda device, kind, seen: rates)
+
+
+def run(profile: ProfileUpdates | None, **settings: Any) -> TrainState:
+    """A toy run with a guard, rows, batch norm and dropout."""
+    extra = [] if profile is None else [profile]
+    callbacks = [GuardNonFinite(), *extra, StepRows(1)]
+    data = toy_data(rows=18)  # the last batch of an epoch is smaller
+    return toy_fit(toy_net(batch_norm=True, dropout=0.3), data, callbacks=callbacks, **settings)
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [{}, {"accumulate": 2}, LBFGS, {"eval_every": 2}, {"precision": "bf16-mixed"}],
+    ids=["plain", "accumulate", "closure", "evaluations", "mixed"],
+)
+def test_weights_draws_and_rows_are_the_same_with_and_without(
+    settings: dict[str, Any], tmp_path: Path
+) -> None:
+    profile = ProfileUpdates(tmp_path / FILE, settings.get("precision", "fp32"))
+    ended = []
+    for one in (profile, None):
+        torch.manual_seed(0)
+        state = run(one, **settings)
+        rows = [without_clock(vars(row)) for row in state.history]
+        ended.append((copy_of(state.model), state.optimizer.state_dict(), rows, torch.rand(3)))
+    assert_same(*ended)
+    assert read_profile(tmp_path / FILE) is not None
+
+
+def test_the_profile_is_of_the_runs_own_updates(tmp_path: Path) -> None:
+    state = run(ProfileUpdates(tmp_path / FILE, plan=SMALL))
+    profile = read_profile(tmp_path / FILE)
+    assert profile is not None
+    assert (profile.unit, profile.amount, profile.updates) == ("samples", 4.0, SMALL.by_part)
+    assert not profile.is_graph
+    assert profile.seconds > 0
+    assert [part.name for part in profile.parts] == [
+        *("data", "forward", "backward", "guard", "optimizer", "measures", "callbacks"),
+    ]
+    assert all(part.seconds > 0 for part in profile.parts)
+    assert any(operation.name == "addmm" for operation in profile.operations)
+    flops = 2 * 4 * (3 * 5 + 5 * 3)  # of the batch of 4 rows that was looked at
+    assert [part.flops for part in profile.parts[1:3]] == [flops, flops + 2 * 4 * 5 * 3]
+    weights = 4 * sum(weight.numel() for weight in state.model.parameters())
+    memory = {held.kind: held.bytes for held in profile.memory}
+    assert memory["weights"] == memory["gradients"] == weights
+    assert state.lap is no_lap
+
+
+def test_batches_of_an_update_are_counted_together(tmp_path: Path) -> None:
+    run(ProfileUpdates(tmp_path / FILE, accumulate=2), accumulate=2, epochs=5)
+    profile = read_profile(tmp_path / FILE)
+    assert profile is not None
+    assert profile.amount == 8.0
+    assert profile.parts[1].flops % (2 * 2 * (3 * 5 + 5 * 3)) == 0
+
+
+class Clock:
+    """A clock that each look moves on by a second, and measuring by a hundred."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def __call__(self) -> float:
+        self.now += 1.0
+        return self.now
+
+
+class Measure(Callback):
+    def __init__(self, clock: Clock) -> None:
+        self.clock = clock
+
+    def on_epoch_end(self, state: TrainState) -> None:
+        self.clock.now += 100.0
+
+    def on_evaluation(self, state: TrainState) -> None:
+        self.clock.now += 100.0
+
+
+def test_measuring_and_the_time_between_passes_are_no_part_of_an_update(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock = Clock()
+    monkeypatch.setattr("netwright.train.profiling.laps.time.perf_counter", clock)
+    profile = ProfileUpdates(tmp_path / FILE, plan=Plan(2, 6, 6, 1))
+    callbacks = [Measure(clock), GuardNonFinite(), profile]
+    toy_fit(toy_net(), toy_data(), callbacks=callbacks, eval_every=2)
+    assert all(update["update"] <= 2 for update in profile.plain.read())
+    assert len(profile.by_part.read()) == 6
+    assert all(seconds <= 4 for update in profile.by_part.read() for seconds in update.values())
+
+
+def test_updates_that_are_looked_into_run_kernel_by_kernel_and_no_others(tmp_path: Path) -> None:
+    profile, asked = ProfileUpdates(tmp_path / FILE, plan=SMALL), []
+
+    class Ask(Callback):
+        def on_batch_start(self, state: TrainState) -> None:
+            asked.append(profile.part_in_update(state))
+
+    toy_fit(toy_net(), toy_data(), callbacks=[profile, Ask()])
+    looked_into = SMALL.by_part + SMALL.watched
+    plain = SMALL.warm + SMALL.plain
+    wanted = ["none"] * plain + ["host"] * looked_into + ["none"] * (UPDATES - plain - looked_into)
+    assert asked == wanted
+
+
+def test_updates_by_a_graph_are_told(tmp_path: Path) -> None:
+    class Graph(Callback):
+        def on_step_end(self, state: TrainState) -> None:
+            state.by_graph += 1
+
+    toy_fit(toy_net(), toy_data(), callbacks=[Graph(), ProfileUpdates(tmp_path / FILE, plan=SMALL)])
+    profile = read_profile(tmp_path / FILE)
+    assert profile is not None
+    assert profile.is_graph
+
+
+@pytest.mark.parametrize(
+    ("updates", "wanted"),
+    [(1000, Plan()), (43, Plan()), (42, (9, 19, 9, 2)), (10, (2, 4, 2, 1)), (4, (1, 1, 1, 1))],
+)
+def test_a_short_run_has_a_short_profile(updates: int, wanted: tuple[int, ...]) -> None:
+    assert Plan().fitted(updates) == wanted
+    assert sum(Plan().fitted(updates)) <= updates
+
+
+def test_a_run_that_is_too_short_says_so(tmp_path: Path) -> None:
+    state = toy_fit(
+        toy_net(), toy_data(rows=12), epochs=1, callbacks=[ProfileUpdates(tmp_path / FILE)]
+    )
+    assert not (tmp_path / FILE).exists()
+    told = "there is no profile: the run made 3 of the 4 updates that a profile takes"
+    assert state.notes == [told]
+
+
+def test_a_step_of_ones_own_is_timed_and_not_counted(tmp_path: Path) -> None:
+    run(ProfileUpdates(tmp_path / FILE, is_counted=False))
+    profile = read_profile(tmp_path / FILE)
+    assert profile is not None
+    assert profile.flops == 0
+    assert profile.not_counted == "the training step is one of your own"
+
+
+def test_what_cannot_be_counted_does_not_end_the_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: Any, **__: Any) -> None:
+        raise TypeError("cannot be copied\nat all")
+
+    monkeypatch.setattr(file, "measure_work", fail)
+    run(ProfileUpdates(tmp_path / FILE))
+    profile = read_profile(tmp_path / FILE)
+    assert profile is not None
+    assert profile.not_counted == "cannot be copied"
+
+
+def test_an_error_ends_torchs_profiler_too(tmp_path: Path) -> None:
+    class Fail(Callback):
+        def on_step_end(self, state: TrainState) -> None:
+            if state.step == 10:
+                raise RunError("enough")
+
+    profile = ProfileUpdates(tmp_path / FILE, plan=SMALL)
+    with pytest.raises(RunError, match="enough"):
+        toy_fit(toy_net(), toy_data(), callbacks=[profile, Fail()])
+    assert profile.operations is None
+    assert not (tmp_path / FILE).exists()
+    run(ProfileUpdates(tmp_path / FILE))  # which torch refuses while another is under way
+
+
+def test_before_a_run_nothing_is_timed(tmp_path: Path) -> None:
+    profile, state = ProfileUpdates(tmp_path / FILE), toy_start()
+    profile.on_fit_start(state)
+    profile.on_before_update(state)
+    profile.on_batch_end(state)
+    assert state.lap is no_lap
