@@ -12,6 +12,8 @@ from hypothesis import strategies as st
 
 from netwright.core.seeding import (
     derive_seed,
+    draw_again,
+    draws_to_come,
     generator,
     random_state,
     seeded,
@@ -181,3 +183,20 @@ def test_a_state_is_a_copy_that_later_draws_do_not_change() -> None:
         expected = [draws() for _ in range(700)]  # enough for the Mersenne twister to turn over
         set_random_state(state)
         assert [draws() for _ in range(700)] == expected
+
+
+def test_layers_draw_again_what_they_drew() -> None:
+    with seeded(0):
+        states = draws_to_come(torch.device("cpu"))
+        drawn = torch.rand(3)
+        draw_again(states, torch.device("cpu"))
+        assert torch.equal(torch.rand(3), drawn)
+
+
+def test_layers_on_a_gpu_draw_from_its_generator_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    put: list[object] = []
+    state, device = torch.zeros(1, dtype=torch.uint8), torch.device("cuda")
+    monkeypatch.setattr(torch.cuda, "get_rng_state", lambda device: state)
+    monkeypatch.setattr(torch.cuda, "set_rng_state", lambda state, device: put.append(state))
+    draw_again(draws_to_come(device), device)
+    assert put == [state]

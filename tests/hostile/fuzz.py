@@ -33,6 +33,7 @@ from netwright.recipes.plan.recipe import parse_recipe
 from netwright.recipes.plan.recipe_file import read_yaml
 from netwright.recipes.saved.run_folder import SavedModel
 from netwright.recipes.search.storage import JOURNAL, LOCKS, open_study
+from netwright.train.profiling.profile_file import read_profile
 from netwright.train.saving.checkpoint_store import check_checkpoint
 from netwright.train.watching.history import read_history
 from netwright.train.watching.layer_history import read_layer_history
@@ -42,6 +43,7 @@ from tests.hostile.recipe_cases import WHOLE
 from tests.hostile.spoiling import either, jsons
 from tests.hostile.table_cases import NUMBERS, array, table
 from tests.hostile.text_cases import pairs, tags
+from tests.inspection.training.profiles import ON_CUDA
 from tests.memory_limit import limit_memory
 from tests.recipes.search.search_plans import plan
 
@@ -217,6 +219,16 @@ TRIAL: dict[str, Any] = {
 LINES = jsons(TRIAL).map(lambda line: json.dumps(STUDY).encode() + b"\n" + line + b"\n")
 IDX = struct.pack(">BBBBII", 0, 0, 8, 2, 3, 4) + bytes(12)
 
+
+def _shown_profile(path: Path) -> None:
+    profile = read_profile(path)
+    if profile is not None:
+        profile.text()
+        profile.table_rows()
+        profile.operation_rows()
+        profile.memory_rows()
+
+
 PARSERS: dict[str, Parser] = {
     "manifest": Parser(
         jsons(SUMS), _in_file("manifest.json", lambda path: read_folder(path.parent))
@@ -231,6 +243,9 @@ PARSERS: dict[str, Parser] = {
     "layers": Parser(
         jsons(LAYERS).map(lambda row: NAMES + row + b"\n"),
         _in_file("layers.jsonl", read_layer_history),
+    ),
+    "profile": Parser(
+        jsons({"format": 1, **ON_CUDA.to_json()}), _in_file("profile.json", _shown_profile)
     ),
     "recipe": Parser(
         either(WHOLE.encode()), lambda content, _: parse_recipe(read_yaml(_text(content), "x.yaml"))

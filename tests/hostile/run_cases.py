@@ -21,6 +21,7 @@ NEEDED = {
 OPTIONAL = {
     "metrics.jsonl": "inspect run curves --json",
     "layers.jsonl": "inspect run activations --json",
+    "profile.json": "inspect run profile --json",
     "path.safetensors": "inspect run landscape --set cells=3 --json",
 }
 # Of a run that is gone on with. What is wrong with its newest checkpoint, an older one mends.

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from netwright.data.files.locations import cache_folder, find_file, search_path
+from netwright.data.files.locations import cache_folder, find_file, home_folder, search_path
 
 
 @pytest.fixture(autouse=True)
@@ -33,6 +33,7 @@ def test_the_cache_lies_under_the_home_that_is_set(monkeypatch: pytest.MonkeyPat
     assert cache_folder("mnist") == Path("/cache/netwright/data/mnist")
     monkeypatch.setenv("NETWRIGHT_HOME", "/own")
     assert cache_folder("mnist") == Path("/own/data/mnist")
+    assert home_folder() == Path("/own")
 
 
 def test_files_are_found_in_order(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

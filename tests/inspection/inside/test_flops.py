@@ -54,6 +54,32 @@ def test_attention_is_two_products_of_all_pairs(kernel: nn.attention.SDPBackend)
     assert flops(attend, B, 3, T, D) == B * 3 * 2 * (2 * T * T * D)
 
 
+def backward_flops(run: Callable[[Tensor], Tensor], *shape: int) -> int:
+    inputs = torch.zeros(*shape, requires_grad=True)
+    with counting_flops() as counter:
+        outputs = run(inputs)
+        forward = counter.get_total_flops()
+        outputs.sum().backward()  # type: ignore[no-untyped-call]
+    return counter.get_total_flops() - forward
+
+
+@pytest.mark.parametrize(("kernel", "products"), [("MATH", 4), ("FLASH_ATTENTION", 5)])
+def test_attention_goes_back_by_four_products_and_flash_works_the_scores_out_again(
+    kernel: str, products: int
+) -> None:
+    def attend(x: Tensor) -> Tensor:
+        with nn.attention.sdpa_kernel(getattr(nn.attention.SDPBackend, kernel)):
+            return nn.functional.scaled_dot_product_attention(x, x, x)
+
+    assert backward_flops(attend, B, 3, T, D) == B * 3 * products * (2 * T * T * D)
+
+
+def test_a_recurrent_layer_goes_back_by_twice_its_products() -> None:
+    net = nn.LSTM(D, H, batch_first=True)
+    by_hand = B * T * 2 * 4 * H * (D + H)
+    assert backward_flops(lambda x: net(x)[0], B, T, D) == 2 * by_hand
+
+
 def test_a_transformer_block_is_not_hidden_in_one_kernel() -> None:
     block = nn.TransformerEncoderLayer(D, 2, H, batch_first=True).eval()
     projections = T * 2 * (4 * D * D + 2 * D * H)

@@ -53,6 +53,7 @@ RECIPES: list[dict[str, Any]] = [
             "max_time": 90.5,
             "restore_best": False,
             "device": "cpu",
+            "profile": True,
         },
         "seed": 7,
     },

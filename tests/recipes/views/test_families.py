@@ -98,8 +98,8 @@ curvature           .      x      .      x   x     x   x      x     x       x   
 race                .      x      .      x   x     x   x      x     x       x     x      x    x     x   .      .   .     .      .
 """  # noqa: E501 - a table
 ROWS = {line.split()[0]: line.split()[1:] for line in TABLE.strip().splitlines()[1:]}
-# Of data that these families have not, and of three models that tell of themselves.
-ELSEWHERE = {"label-errors", "forecast", "weight-path", "noise-band", "residual-density"}
+# Of data that these families have not, of three models that tell of themselves, and of a profile.
+ELSEWHERE = {"profile", "label-errors", "forecast", "weight-path", "noise-band", "residual-density"}
 
 
 def has(family: str, view: str) -> bool:

@@ -13,7 +13,7 @@ VIEWS: Catalog[ViewEntry] = Catalog(
     {
         "curves": f"{_HERE}.training.curves:CURVES",
         "gradient-norms": f"{_HERE}.training.gradient_norms:GRADIENT_NORMS",
-        "profile": f"{_HERE}.training.profile:PROFILE",
+        "profile": f"{_HERE}.training.update_profile:PROFILE",
         "confusion": f"{_HERE}.predictions.classes:CONFUSION",
         "label-errors": f"{_HERE}.predictions.classes:LABEL_ERRORS",
         "residuals": f"{_HERE}.predictions.reals:RESIDUALS",

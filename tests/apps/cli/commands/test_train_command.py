@@ -1,7 +1,7 @@
 """`netwright train`: by names, files and settings; results beside the baseline; real tables."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from inspect import signature
 from pathlib import Path
 
@@ -12,6 +12,8 @@ from safetensors.torch import load_file
 
 from netwright.apps.cli.commands.train_command import train
 from netwright.core.config import field_names
+from netwright.train.profiling import seen_updates
+from netwright.train.profiling.hardware_rates import HardwareRates
 from netwright.train.setting_marks import Typed
 from netwright.train.settings import TrainConfig, settings_marked
 from tests.apps.cli.conftest import Type
@@ -30,6 +32,29 @@ def test_leaves_a_run_and_tells_where(type_in: Type, tmp_path: Path) -> None:
     assert "epoch   2/2  loss: train" in answer.err
     assert (tmp_path / "runs/mlp-moons-001/config.yaml").is_file()
     assert (tmp_path / "runs/mlp-moons-001/report.html").is_file()
+
+
+def test_a_profile_is_told_and_lies_in_the_folder(
+    type_in: Type, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rates = HardwareRates(1e12, 1e12)
+    monkeypatch.setattr(seen_updates, "hardware_rates", lambda device, kind, seen: rates)
+    words = ("train", "mlp", "moons", "--epochs", 2, "--set", "model.hidden=8", "--out", "here")
+    answer = type_in(*words, "--profile")
+    lines = answer.out.splitlines()
+    parts = [line.split()[0] for line in lines[lines.index(next(_parts_of(lines))) :]]
+    assert parts[:4] == ["part", "data", "forward", "backward"]
+    assert any(line.startswith("samples a second ") for line in lines)
+    page = (tmp_path / "here" / "report.html").read_text(encoding="utf-8")
+    assert "<h2>Speed</h2>" in page
+    assert "--profile" in page  # to make it again
+    assert type_in("verify", "here").code == 0
+    answer = type_in("inspect", "here", "profile", "--json")
+    assert json.loads(answer.out)["unit"] == "samples"
+
+
+def _parts_of(lines: list[str]) -> Iterator[str]:
+    return (line for line in lines if line.startswith("part "))
 
 
 def test_json_is_the_results_file(type_in: Type, tmp_path: Path) -> None:
