@@ -35,7 +35,7 @@ from tests.train.toy_runs import toy_data, toy_net, toy_trainer
 # What need not be the same, and why.
 MAY_DIFFER = {
     r"state/(started|elapsed_before|measuring_seconds|compile_seconds)": "clocks",
-    r"StepRows/(marked|samples|first)": "since when speed is measured",
+    r"StepRows/(speed/(marked|samples|tokens)|first)": "since when speed is measured",
     r"StepRows/(norm|lr)": "of the last row; set anew before the next is written",
     r"StepRows/last": "no row is written twice: the step of the last row, or that of the resume",
     r"Doctor/norms.*": "a tool that is made anew at the next watched step",
