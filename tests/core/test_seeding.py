@@ -185,18 +185,27 @@ def test_a_state_is_a_copy_that_later_draws_do_not_change() -> None:
         assert [draws() for _ in range(700)] == expected
 
 
-def test_layers_draw_again_what_they_drew() -> None:
-    with seeded(0):
-        states = draws_to_come(torch.device("cpu"))
-        drawn = torch.rand(3)
-        draw_again(states, torch.device("cpu"))
-        assert torch.equal(torch.rand(3), drawn)
+def test_draws_on_the_cpu_come_again_and_no_other_device_is_asked(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    asked: list[torch.Tensor] = []
+    monkeypatch.setattr(torch.cuda, "set_rng_state", lambda state, device: asked.append(state))
+    cpu = torch.device("cpu")
+    states = draws_to_come(cpu)
+    first = torch.rand(3)
+    draw_again(states, cpu)
+    assert torch.equal(torch.rand(3), first)
+    assert asked == []
 
 
-def test_layers_on_a_gpu_draw_from_its_generator_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    put: list[object] = []
-    state, device = torch.zeros(1, dtype=torch.uint8), torch.device("cuda")
-    monkeypatch.setattr(torch.cuda, "get_rng_state", lambda device: state)
-    monkeypatch.setattr(torch.cuda, "set_rng_state", lambda state, device: put.append(state))
-    draw_again(draws_to_come(device), device)
-    assert put == [state]
+def test_draws_on_a_gpu_come_again_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    states, gpu = {1: torch.tensor(7)}, torch.device("cuda", 1)
+    monkeypatch.setattr(torch.cuda, "get_rng_state", lambda device: states[device.index])
+    monkeypatch.setattr(
+        torch.cuda, "set_rng_state", lambda state, device: states.update({device.index: state})
+    )
+    before = draws_to_come(gpu)
+    first, states[1] = torch.rand(3), torch.tensor(8)
+    draw_again(before, gpu)
+    assert torch.equal(torch.rand(3), first)
+    assert int(states[1]) == 7

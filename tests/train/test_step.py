@@ -25,7 +25,7 @@ from netwright.train.evaluate import measure_quickly
 from netwright.train.saving.checkpoint import load_checkpoint, save_checkpoint
 from netwright.train.settings import Pace, TrainConfig, pace_for
 from netwright.train.state import TrainState
-from netwright.train.step import draw_again, draws_to_come, heads_of, with_noise
+from netwright.train.step import heads_of, with_noise
 from netwright.train.tasks.classification import Classification
 from netwright.train.tasks.regression import Regression
 from tests.repetition import for_each
@@ -774,32 +774,6 @@ def test_a_compiled_run_goes_on_bit_for_bit(backend: str, tmp_path: Path) -> Non
         again.fit(state, data)
         assert_same(copy_of(state.model), copy_of(whole.model))
         assert state.history.as_dict() == whole.history.as_dict()
-
-
-def test_draws_on_the_cpu_come_again_and_no_other_device_is_asked(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    asked: list[Tensor] = []
-    monkeypatch.setattr(torch.cuda, "set_rng_state", lambda state, device: asked.append(state))
-    cpu = torch.device("cpu")
-    states = draws_to_come(cpu)
-    first = torch.rand(3)
-    draw_again(states, cpu)
-    assert torch.equal(torch.rand(3), first)
-    assert asked == []
-
-
-def test_draws_on_a_gpu_come_again_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    states, gpu = {1: torch.tensor(7)}, torch.device("cuda", 1)
-    monkeypatch.setattr(torch.cuda, "get_rng_state", lambda device: states[device.index])
-    monkeypatch.setattr(
-        torch.cuda, "set_rng_state", lambda state, device: states.update({device.index: state})
-    )
-    before = draws_to_come(gpu)
-    first, states[1] = torch.rand(3), torch.tensor(8)
-    draw_again(before, gpu)
-    assert torch.equal(torch.rand(3), first)
-    assert int(states[1]) == 7
 
 
 def test_noise_is_on_the_logits_of_an_output_and_on_nothing_else() -> None:

@@ -46,7 +46,7 @@ def test_rates_are_work_over_the_quickest_time(monkeypatch: pytest.MonkeyPatch) 
 
 def test_the_quickest_of_several_times_counts(monkeypatch: pytest.MonkeyPatch) -> None:
     moments = iter([0.0, 0.0, 3.0, 10.0, 11.0, 20.0, 25.0])  # 3, 1 and 5 seconds
-    monkeypatch.setattr(file.time, "perf_counter", lambda: next(moments))
+    monkeypatch.setattr("time.perf_counter", lambda: next(moments))
     calls: list[int] = []
     assert file._quickest(lambda: calls.append(1), CPU, 25.0) == 1.0
     assert len(calls) == 4  # the first is not timed

@@ -85,10 +85,8 @@ def test_of_a_device_kernels_and_waits_are_told(monkeypatch: pytest.MonkeyPatch)
         event("cudaDeviceSynchronize", 10, 6000, DeviceType.CPU),  # by the profiler itself
     ]
     seen = on_device(monkeypatch, rows, events, updates=2)
-    assert [(one.name, one.calls, one.seconds) for one in seen.operations] == [
-        ("mm", 2.0, pytest.approx(150e-6)),
-        ("MmBackward0", 2.0, pytest.approx(70e-6)),
-    ]
+    assert [(one.name, one.calls) for one in seen.operations] == [("mm", 2.0), ("MmBackward0", 2.0)]
+    assert [one.seconds for one in seen.operations] == pytest.approx([150e-6, 70e-6])
     assert seen.busy == pytest.approx(200e-6)
     assert seen.host_waits == pytest.approx(25e-6)
 
@@ -98,7 +96,8 @@ def test_many_operations_end_in_a_row_for_the_others(monkeypatch: pytest.MonkeyP
     seen = on_device(monkeypatch, rows, [], updates=1)
     assert len(seen.operations) == MOST + 1
     others = seen.operations[-1]
-    assert (others.name, others.calls, others.seconds) == ("others", 3.0, pytest.approx(33e-6))
+    assert (others.name, others.calls) == ("others", 3.0)
+    assert others.seconds == pytest.approx(33e-6)
 
 
 def test_where_no_kernel_was_seen_nothing_is_said_of_waits(monkeypatch: pytest.MonkeyPatch) -> None:

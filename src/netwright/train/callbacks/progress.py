@@ -7,9 +7,9 @@ from statistics import fmean
 
 from netwright.core.terminal.console import Bar
 from netwright.train.callback import Callback
+from netwright.train.profiling.throughput import Throughput, in_words
 from netwright.train.state import TrainState
 from netwright.train.watching.history import STEP, Row
-from netwright.train.watching.throughput import Throughput, in_words
 
 LINE_EVERY = 30.0  # seconds without a line, where there is no bar
 SMOOTHED = 10  # rows by step whose mean loss is shown

@@ -14,9 +14,9 @@ from torch import Tensor
 
 from netwright.core.peak_memory import peak_memory
 from netwright.train.callback import Callback, Part
+from netwright.train.profiling.throughput import Throughput
 from netwright.train.state import TrainState
 from netwright.train.watching.history import STEP
-from netwright.train.watching.throughput import Throughput
 
 SECONDS = 1.0  # between two rows, about
 LOOKS = (1, 2, 4, 8)  # updates after the first of a process, at which the clock is read

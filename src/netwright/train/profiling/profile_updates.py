@@ -27,9 +27,9 @@ from netwright.train.profiling.held_memory import gradient_bytes, held_bytes
 from netwright.train.profiling.laps import Laps
 from netwright.train.profiling.profile_file import write_profile
 from netwright.train.profiling.seen_updates import SeenUpdates, put_together
+from netwright.train.profiling.throughput import tokens_of_example
 from netwright.train.profiling.watched_operations import WatchedOperations
 from netwright.train.state import TrainState, no_lap
-from netwright.train.watching.throughput import tokens_of_example
 
 
 class Plan(NamedTuple):

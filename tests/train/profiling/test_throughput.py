@@ -4,9 +4,9 @@ import pytest
 import torch
 
 from netwright.data.loading.loader import Batch
+from netwright.train.profiling.throughput import Throughput, in_words, tokens_of_example
 from netwright.train.state import TrainState
 from netwright.train.tasks.language_modelling import LanguageModelling
-from netwright.train.watching.throughput import Throughput, in_words, tokens_of_example
 from tests.train.toy_runs import toy_start
 
 
