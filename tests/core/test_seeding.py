@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from netwright.core.seeding import (
+    Draws,
     derive_seed,
     draw_again,
     draws_to_come,
@@ -209,3 +210,14 @@ def test_draws_on_a_gpu_come_again_too(monkeypatch: pytest.MonkeyPatch) -> None:
     draw_again(before, gpu)
     assert torch.equal(torch.rand(3), first)
     assert int(states[1]) == 7
+
+
+def test_places_of_all_generators_are_put_back_as_often_as_asked_for() -> None:
+    with seeded(0):
+        draws()
+        random.gauss(0, 1)
+        place = Draws.now()
+        expected = [random.gauss(0, 1), *(draws() for _ in range(700))]
+        for _ in range(2):
+            place.put_back()
+            assert [random.gauss(0, 1), *(draws() for _ in range(700))] == expected

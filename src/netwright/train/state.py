@@ -34,6 +34,13 @@ def nothing_to_confirm() -> None:
     """Where each update is looked at before it is made."""
 
 
+class SetBack(Exception):  # noqa: N818 - nothing went wrong that the run does not go on from
+    """The state was set back in the middle of something, which is left undone.
+
+    It is for `confirm`; a callback whose event is over sets `goes_back` instead.
+    """
+
+
 def no_lap(_: str) -> None:
     """Where nobody times the parts of an update."""
 
@@ -71,10 +78,13 @@ class TrainState:
         is_updating: gradients are whole and the weights have not moved: no place to save at.
         skips_update: the update at hand is to be left out.
         goes_back: the state was set back: the pass at hand goes on from its new place.
+        may_repeat: a few batches may be taken again from where they begin, since nothing of the
+            caller's own gives or sees each of them.
         random: generators' states that were loaded, until they are put in place.
         gradients: that were loaded, between two batches of one update, likewise.
-        confirm: waits until all updates so far are known to be of finite numbers, and raises where
-            they are not; called before anything is recorded, saved or shown.
+        confirm: waits until all updates so far are known to be of finite numbers; where one is
+            not, it raises what ends the run, or `SetBack`. Called before anything is recorded,
+            saved or shown.
         lap: told the name of each part of an update when it is over, for those that are timed.
         by_graph: updates that this process started as one CUDA graph.
         redo: computes the loss and the gradients of an update's batch once more; None where an
@@ -115,6 +125,7 @@ class TrainState:
     is_updating: bool = False
     skips_update: bool = False
     goes_back: bool = False
+    may_repeat: bool = False
     random: dict[str, Any] | None = None
     gradients: dict[str, Tensor] = field(default_factory=dict)
     confirm: Callable[[], None] = nothing_to_confirm

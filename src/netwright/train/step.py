@@ -30,12 +30,7 @@ from netwright.train.updates.capture_rules import reason_against
 from netwright.train.updates.captured_update import CapturedUpdate
 from netwright.train.updates.compiled_forward import compiled
 from netwright.train.updates.device_rates import build_rates
-from netwright.train.updates.finite_check import is_checked_on_device
-
-NEEDS_HOST = (
-    "it needs CUDA, one process, accumulate 1, on_non_finite stop, precision fp32 or bf16-mixed, a "
-    "fused kernel of adam, adamw or sgd, and no training_step"
-)
+from netwright.train.updates.finite_check import reason_for_host
 
 
 class UpdateStep:
@@ -112,19 +107,21 @@ class UpdateStep:
         if asked == "off" or (asked == "auto" and state.device.type != "cuda"):
             return
         self.takers = [one for one in callbacks if overrides(one, "on_before_update")]
-        stops = self.config.on_non_finite == "stop"
-        reason = NEEDS_HOST
-        if stops and self.rates is not None and is_checked_on_device(state):
-            reason = reason_against(
-                state.model,
-                state.optimizer,
-                callbacks,
-                state.task.own_loss,
-                trusts_callbacks=asked == "on",
-            )
+        reason = reason_for_host(state, self.config.on_non_finite)
+        if not reason and self.rates is None:
+            reason = f"{type(state.optimizer).__name__} does not read its rate on the device"
+        reason = reason or reason_against(
+            state.model,
+            state.optimizer,
+            callbacks,
+            state.task.own_loss,
+            trusts_callbacks=asked == "on",
+        )
         if reason and asked == "on":
             raise ConfigError(f"capture must be auto or off: {reason}")
-        if not reason:
+        if reason:
+            state.notes.append(f"updates ran without a CUDA graph: {reason}")
+        else:
             self.captured = CapturedUpdate(state, self._queue_update, always=asked == "on")
 
     def __call__(self, batch: Batch, *, share: float, last: bool) -> Any:

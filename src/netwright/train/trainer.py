@@ -32,10 +32,11 @@ from netwright.train.ranks import ALONE, Ranks
 from netwright.train.regularization import Regularizers, build_average, regularizing_callbacks
 from netwright.train.saving.conditions import describe_conditions
 from netwright.train.settings import TrainConfig, pace_of
-from netwright.train.state import TrainState
+from netwright.train.state import SetBack, TrainState
 from netwright.train.step import UpdateStep
 from netwright.train.tasks.task import Task
 from netwright.train.update_shares import UpdateShares
+from netwright.train.updates.capture_rules import may_repeat
 from netwright.train.watching.recent_losses import RecentLosses
 from netwright.train.watching.running_losses import RunningLosses
 from netwright.train.watching.running_metrics import RunningMetrics
@@ -147,6 +148,7 @@ class Trainer:
         callbacks = [*first, *self.callbacks, *last]
         self._hooks = collect_hooks(callbacks)
         self._batch_changes = [one.on_batch_start for one in callbacks if one.only_changes_batch]
+        state.may_repeat = may_repeat(data.train, callbacks)
         step = self._step(state, data.train)
         shares = UpdateShares(loader, self.task, self.config.accumulate)
         measuring = self._measuring(data)
@@ -156,20 +158,13 @@ class Trainer:
                 self._call("on_fit_start", state)
                 self._take_up(state)
                 step.allow_capture(callbacks)
-                while not state.is_whole and not state.stop_reason:
-                    if self._run_epoch(state, loader, step, shares, measuring):
-                        state.epoch, state.position = state.epoch + 1, 0
-                        with state.averaged():
-                            measuring.of_pass(state)
-                            state.running.begin()
-                            self._call("on_epoch_end", state)
-                        self._agree_to_stop(state)
-                if state.position and state.running.rows and not state.history.has("train"):
-                    before = len(state.history)
-                    with state.averaged():
-                        measuring.take(state)  # stopped in the first epoch: show something
-                    state.unfinished_rows = len(state.history) - before
-                state.confirm()
+                is_through = False
+                while not is_through:
+                    try:
+                        self._run(state, loader, step, shares, measuring)
+                        is_through = True
+                    except SetBack:
+                        state.is_updating, state.stop_reason, state.is_cut_short = False, "", False
             except BaseException:
                 self._call("on_abort", state)
                 raise
@@ -179,6 +174,30 @@ class Trainer:
                 state.average.put_in()
             for hook in reversed(self._hooks["on_fit_end"]):
                 hook(state)
+
+    def _run(
+        self,
+        state: TrainState,
+        loader: Loader,
+        step: UpdateStep,
+        shares: UpdateShares,
+        measuring: Measuring,
+    ) -> None:
+        """All that is left of the run."""
+        while not state.is_whole and not state.stop_reason:
+            if self._run_epoch(state, loader, step, shares, measuring):
+                state.epoch, state.position = state.epoch + 1, 0
+                with state.averaged():
+                    measuring.of_pass(state)
+                    state.running.begin()
+                    self._call("on_epoch_end", state)
+                self._agree_to_stop(state)
+        if state.position and state.running.rows and not state.history.has("train"):
+            before = len(state.history)
+            with state.averaged():
+                measuring.take(state)  # stopped in the first epoch: show something
+            state.unfinished_rows = len(state.history) - before
+        state.confirm()
 
     def _take_up(self, state: TrainState) -> None:
         """Training mode, and what was loaded to be put in place."""

@@ -178,6 +178,27 @@ def test_a_rolled_back_epoch_leaves_no_trace(tmp_path: Path) -> None:
     assert list(call.path) == [0]
 
 
+def test_steps_behind_the_place_of_a_run_that_was_set_back_are_forgotten() -> None:
+    call, state = KeepPath(Path("never written"), 9), toy_start()
+    call.on_fit_start(state)
+    for state.step in (1, 2, 3):
+        call.on_step_end(state)
+    state.step = 1
+    call.on_epoch_start(state)
+    assert list(call.path) == [0, 1]
+
+
+def test_nothing_is_thinned_out_for_an_update_that_may_be_undone() -> None:
+    call, state = KeepPath(Path("never written"), 3), toy_start()
+    asked: list[int] = []
+    state.confirm = lambda: asked.append(state.step)
+    call.on_fit_start(state)
+    for state.step in range(1, 9):
+        call.on_step_end(state)
+    assert list(call.path) == [0, 4, 8]
+    assert asked == [3, 6]
+
+
 def test_only_the_first_rank_keeps_anything() -> None:
     class Second:
         is_first = False

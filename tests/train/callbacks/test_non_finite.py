@@ -3,6 +3,7 @@
 Where the run may go on, it is the run that never saw the guilty batches.
 """
 
+import math
 import re
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -232,6 +233,19 @@ def test_the_rate_that_is_told_is_that_of_the_bad_update() -> None:
     sentence, remember = caught(toy_net(), data, warmup=10, lr=0.1)
     assert "the learning rate is 0.04," in sentence
     assert remember.state.samples == 12
+
+
+def test_after_a_refusal_the_measures_and_the_schedule_are_those_before_the_bad_batch() -> None:
+    data, bad = toy_data(rows=40), first_rows(toy_data(rows=40), 0, [3])[0]
+    _, remember = caught(toy_net(), spoil(data, "inputs", bad, NAN), warmup=10)
+    state, wanted = remember.state, toy_start(warmup=10)
+    for _ in range(3):
+        wanted.optimizer.step()
+        wanted.schedule.step()
+    assert state.schedule.state_dict() == wanted.schedule.state_dict()
+    assert state.lr == wanted.lr
+    assert (state.running.rows, len(state.recent.held), state.recent.updates) == (12, 3, 3)
+    assert all(math.isfinite(value) for value in state.running.values().values())
 
 
 @for_each("bad", [3, 4, 5])

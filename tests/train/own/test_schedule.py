@@ -84,3 +84,26 @@ def test_what_is_no_schedule_is_refused_before() -> None:
         check_own_schedule(3)
     with pytest.raises(ConfigError, match="a pair of a function and 'epoch' or 'update'"):
         check_own_schedule((HALVES, "batch"))
+
+
+def test_its_state_is_a_copy_that_later_steps_do_not_change() -> None:
+    class Notes(ExponentialLR):
+        """One that changes what it holds in place."""
+
+        def __init__(self, own: SGD) -> None:
+            self.seen: list[int] = []
+            super().__init__(own, gamma=0.5)
+
+        def step(self, epoch: int | None = None) -> None:
+            super().step(epoch)
+            self.seen.append(self.last_epoch)
+
+    own = optimizer()
+    schedule = build_own_schedule((Notes, "update"), own)
+    own.step()
+    schedule.step()
+    before = schedule.state_dict()
+    schedule.step()
+    assert before["seen"] == [0, 1]
+    schedule.load_state_dict(before)
+    assert schedule.last_epoch == 1

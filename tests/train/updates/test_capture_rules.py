@@ -14,9 +14,9 @@ from netwright.train.callbacks.doctor import Doctor
 from netwright.train.callbacks.weight_noise import WeightNoise
 from netwright.train.own.loss import OwnLoss
 from netwright.train.state import TrainState
-from netwright.train.updates.capture_rules import reason_against
+from netwright.train.updates.capture_rules import may_repeat, reason_against
 from tests.repetition import for_each
-from tests.train.toy_runs import toy_net
+from tests.train.toy_runs import toy_data, toy_net
 
 
 def reason(model: nn.Module, *callbacks: Callback, **given: Any) -> str:
@@ -110,3 +110,26 @@ def test_functions_at_any_event_may_not_unless_they_are_trusted(event: str) -> N
     assert f"the function at {event} " in reason(toy_net(), call)
     has_a_part = event in {"on_batch_start", "on_before_update"}
     assert bool(reason(toy_net(), call, trusts_callbacks=True)) == has_a_part
+
+
+class SeesSteps(Callback):
+    """A caller's own callback that is told of every update."""
+
+    def on_step_end(self, state: TrainState) -> None:
+        """Nothing, here."""
+
+
+@for_each(
+    ("callback", "may"),
+    [
+        (Doctor(), True),
+        (Reloads(), True),
+        (SeesSteps(), False),
+        (FunctionCallback("on_batch_end", nothing), False),
+        (FunctionCallback("on_epoch_end", nothing), True),
+    ],
+)
+def test_batches_that_a_caller_sees_one_by_one_are_not_taken_again(
+    callback: Callback, may: bool
+) -> None:
+    assert may_repeat(toy_data().train, [ClipGradients(norm=1.0), callback]) == may

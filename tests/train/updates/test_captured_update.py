@@ -11,12 +11,15 @@ import netwright as nw
 from netwright.core.errors import ConfigError, RunError
 from netwright.train.callback import Callback
 from netwright.train.callbacks.doctor import Doctor
+from netwright.train.callbacks.keep_path import KeepPath
 from netwright.train.callbacks.non_finite import GuardNonFinite
 from netwright.train.callbacks.step_rows import StepRows
+from netwright.train.run_setting_groups import Policy
 from netwright.train.state import TrainState
 from netwright.train.step import UpdateStep
-from netwright.train.updates import captured_update
+from netwright.train.updates import capture_rules, captured_update
 from netwright.train.updates.captured_update import CapturedUpdate
+from tests.train.each_task import EACH_TASK, Case, of_tags_by_lstm
 from tests.train.toy_runs import assert_same, copy_of, toy_data, toy_fit, toy_net, toy_trainer
 
 needs_cuda = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs CUDA")
@@ -223,7 +226,14 @@ class NoWait(Callback):
         torch.cuda.set_sync_debug_mode("default")
 
 
+@pytest.fixture
+def tests_are_ours(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A callback of these tests does not count as a caller's own."""
+    monkeypatch.setattr(capture_rules, "KNOWN", (*capture_rules.KNOWN, "tests."))
+
+
 @needs_cuda
+@pytest.mark.usefixtures("tests_are_ours")
 @pytest.mark.filterwarnings("ignore:Synchronization debug mode")
 @pytest.mark.parametrize("capture", ["on", "off"])
 @pytest.mark.parametrize("target", ["class", "labels", "real"])
@@ -233,6 +243,81 @@ def test_nothing_waits_for_the_device_in_an_epoch(target: Any, capture: str) -> 
     data = toy_data(target, rows=300)  # so many batches that losses and measures are added up
     state = toy_fit(toy_net(batch_norm=True), data, callbacks=calls, **settings)
     assert state.is_whole
+
+
+@needs_cuda
+@pytest.mark.usefixtures("tests_are_ours")
+@pytest.mark.filterwarnings("ignore:Synchronization debug mode")
+@pytest.mark.parametrize("policy", ["stop", "skip", "roll-back"])
+@pytest.mark.parametrize("kind", EACH_TASK)
+def test_nothing_waits_whatever_the_task_and_the_policy(
+    tmp_path: Path, kind: str, policy: Policy
+) -> None:
+    assert without_waits(EACH_TASK[kind](), policy, tmp_path).is_whole
+
+
+def without_waits(case: Case, policy: Policy, folder: Path) -> TrainState:
+    """Two epochs on CUDA in which no operation may wait, with what watches a run."""
+    watched = [KeepPath(folder / "path.safetensors", 100), Doctor(None)]
+    return toy_fit(
+        case.model,
+        case.data,
+        task=case.task,
+        callbacks=[GuardNonFinite(policy, watched), *watched, NoWait()],
+        **{"device": "cuda", "epochs": 2, "on_non_finite": policy, "capture": "auto"},
+    )
+
+
+@needs_cuda
+@pytest.mark.usefixtures("tests_are_ours")
+@pytest.mark.filterwarnings("ignore:Synchronization debug mode")
+def test_torch_itself_waits_where_it_packs_rows_for_a_recurrent_layer(tmp_path: Path) -> None:
+    with pytest.raises(RuntimeError, match="synchronizing"):
+        without_waits(of_tags_by_lstm(), "stop", tmp_path)
+
+
+@needs_cuda
+@pytest.mark.usefixtures("tests_are_ours")
+@pytest.mark.parametrize("capture", ["on", "off"])
+@pytest.mark.parametrize("policy", ["skip", "roll-back"])
+def test_a_run_that_goes_on_is_the_same_by_graph_and_as_on_a_host_that_looks(
+    policy: Policy, capture: str
+) -> None:
+    data = toy_data(rows=ROWS)
+    data.train.inputs[5] = torch.nan
+    ends = []
+    for call in ([], [Looks()]):  # it wants to see every update: the host waits for each
+        given: dict[str, Any] = {"device": "cuda", "epochs": 4, "on_non_finite": policy}
+        given["capture"] = "off" if call else capture
+        net, guard = toy_net(batch_norm=True, dropout=0.3), GuardNonFinite(policy)
+        with pytest.MonkeyPatch.context() as patch:
+            if call:
+                patch.setattr(capture_rules, "KNOWN", ("netwright.",))
+            state = toy_fit(net, data, callbacks=[guard, *call], **given)
+        values = [(row.key, row.value) for row in state.history]
+        ends.append([copy_of(net), state.passed_over, values, state.step, state.samples])
+    assert len(state.passed_over) == 4
+    assert_same(*ends)
+
+
+@needs_cuda
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        ({"optimizer": "lion"}, "Lion is not used with a fused kernel"),
+        ({"accumulate": 2}, "accumulate"),
+        ({"callbacks": [GuardNonFinite(), Looks()]}, "Looks is a callback of your own"),
+    ],
+)
+def test_why_there_is_no_graph_is_told_once(settings: dict[str, Any], words: str) -> None:
+    given = {"callbacks": [GuardNonFinite()], "device": "cuda", "epochs": 1, **settings}
+    (note,) = toy_fit(toy_net(), toy_data(), **given).notes
+    assert note.startswith("updates ran without a CUDA graph: ")
+    assert words in note
+
+
+def test_on_a_cpu_nobody_expects_a_graph() -> None:
+    assert toy_fit(toy_net(), toy_data(), device="cpu", epochs=1).notes == []
 
 
 @needs_cuda

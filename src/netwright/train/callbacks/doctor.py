@@ -75,6 +75,10 @@ class Doctor(Callback):
             remove_file(self.path)
         self.written = len(self.seen)
 
+    def on_epoch_start(self, state: TrainState) -> None:
+        """A run that was set back has not made the updates behind its place."""
+        self._forget_unmade(state)
+
     def part_in_update(self, state: TrainState) -> Part:
         """Only some updates are watched."""
         return "host" if self.is_on and _is_watched(state) else "none"
@@ -131,9 +135,14 @@ class Doctor(Callback):
     def on_abort(self, state: TrainState) -> None:
         """Tell where a number came from that is not finite, if that is what ends the run."""
         self._tell_origin_of_nan(state)
-        # Where the device was not waited for, there may be updates that moved nothing.
-        self.unread = [one for one in self.unread if one.step <= state.step]
+        self._forget_unmade(state)
         self._write()
+
+    def _forget_unmade(self, state: TrainState) -> None:
+        """Where the device was not waited for, there may be updates that moved nothing."""
+        self.unread = [one for one in self.unread if one.step <= state.step]
+        if self.norms is not None:
+            self.norms.gradients = []
 
     def _tell_origin_of_nan(self, state: TrainState) -> None:
         numbers = (state.loss, *state.whole_gradients(), *state.learned_weights())

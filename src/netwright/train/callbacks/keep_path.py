@@ -66,9 +66,15 @@ class KeepPath(Callback):
         self._thin_out()
         self.on_step_end(state)
 
+    def on_epoch_start(self, state: TrainState) -> None:
+        """A run that was set back has not made the steps behind its place."""
+        self.path = {step: kept for step, kept in self.path.items() if step <= state.step}
+
     def on_step_end(self, state: TrainState) -> None:
         """Take a snapshot where it is time."""
         if self.room and state.step % self.spacing == 0 and state.step not in self.path:
+            if len(self.path) == self.room:
+                state.confirm()  # what is thinned out does not come back
             self.path[state.step] = self._snapshot(state)
             self._thin_out()
 

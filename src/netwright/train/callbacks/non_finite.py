@@ -1,7 +1,7 @@
 """Before NaN or infinity reaches the weights: name its batch and layer; stop, skip or go back."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import partial
 from typing import Any
 
@@ -12,9 +12,10 @@ from netwright.core.errors import RunError
 from netwright.train.callback import Callback, Part
 from netwright.train.run_setting_groups import Policy
 from netwright.train.saving.snapshot import Snapshot
-from netwright.train.state import TrainState, nothing_to_confirm
+from netwright.train.state import SetBack, TrainState, nothing_to_confirm
 from netwright.train.updates.culprit import diagnosis, first_cause
-from netwright.train.updates.finite_check import FiniteCheck, is_checked_on_device
+from netwright.train.updates.finite_check import FiniteCheck, reason_for_host
+from netwright.train.updates.moment import Moment
 
 MOST_IN_A_ROW = 10  # updates that may be left out one after the other
 
@@ -28,9 +29,10 @@ class GuardNonFinite(Callback):
     where it takes the same way without the guilty batches.
 
     The weights never see such a number, on any device. All is added up to one number that is read
-    once an update; for that an accelerator is waited for. Where the run is only to be stopped, and
-    the optimizer can leave updates out by a number on the device, nothing waits: the number is read
-    a few updates later, until when the weights stay as they were. See `updates/finite_check.py`.
+    once an update; for that an accelerator is waited for. Where the optimizer can leave updates out
+    by a number on the device, nothing waits: it is read a few updates later, until when the weights
+    stay as they were, and the batches behind a bad one are taken again. The outcome is the same.
+    See `updates/finite_check.py`.
 
     Args:
         policy: what to do.
@@ -45,7 +47,7 @@ class GuardNonFinite(Callback):
         self.measured: dict[str, Any] = {}
         self.snapshot: Snapshot | None = None
         self.check: FiniteCheck | None = None  # where the device itself leaves updates out
-        self.is_first = True
+        self.begun: set[int] = set()  # weights that an update was made of
         self.found = ""  # what is wrong with a batch whose update is still to come
         self.in_a_row, self.last_bad = 0, (0, 0)
 
@@ -58,11 +60,11 @@ class GuardNonFinite(Callback):
             weight for group in state.optimizer.param_groups for weight in group["params"]
         ]
         self.buffers, self.before = list(state.model.buffers()), []
-        self.check, self.is_first = None, True
-        if self.policy == "stop" and is_checked_on_device(state):
-            self.check = FiniteCheck(state, self.buffers)
+        self.check, self.begun = None, set()
+        if not reason_for_host(state, self.policy):
+            self.check = FiniteCheck(state, self.buffers, with_draws=self.policy == "skip")
             state.optimizer.found_inf = self.check.bad  # type: ignore[attr-defined]
-            state.confirm = partial(self.check.confirm, state)
+            state.confirm = partial(self._confirm, state)
 
     def on_epoch_start(self, state: TrainState) -> None:
         """Keep what there may be a way back to."""
@@ -70,6 +72,8 @@ class GuardNonFinite(Callback):
             self.snapshot = Snapshot.of(state, self.watched)
         if self.check is None:
             self._keep(state)
+        else:
+            self.check.begin(state)
 
     def part_in_update(self, state: TrainState) -> Part:
         """With a number on the device, nothing is read before the update."""
@@ -79,9 +83,7 @@ class GuardNonFinite(Callback):
         """Refuse to step on what is not finite."""
         if self.check is not None:
             self.check.look(state.loss, self._grads())
-            if self.is_first:  # a momentum that is begun by no update would be noise
-                self.is_first = False
-                state.confirm()
+            self._begin_moments(state)
             return
         here = (state.epoch, state.position)
         if not self._looks_bad(state):
@@ -102,7 +104,7 @@ class GuardNonFinite(Callback):
         """Undo what bad batches did; between those of one update the loss is looked at here."""
         if self.check is not None:
             self.check.note(state)
-            self.check.refuse(state, self.check.first_bad())
+            self._judge(state, self.check.known())
         elif state.skips_update:
             self._go_back(state)
         elif not state.accumulated:
@@ -132,6 +134,55 @@ class GuardNonFinite(Callback):
         if self.check is not None:
             del state.optimizer.found_inf  # type: ignore[attr-defined]
             state.confirm, self.check = nothing_to_confirm, None
+
+    def _confirm(self, state: TrainState) -> None:
+        """Wait until all batches so far are known."""
+        if self.check is not None:
+            self._judge(state, self.check.all_known(state))
+
+    def _judge(self, state: TrainState, known: Iterable[tuple[Moment, bool]]) -> None:
+        """Act on the first bad batch; whatever is queued behind it moved nothing."""
+        for moment, is_bad in known:
+            if is_bad:
+                self._leave_out(state, moment)
+            elif moment.place > self.last_bad:
+                self.in_a_row = 0
+
+    def _leave_out(self, state: TrainState, moment: Moment) -> None:
+        """End the run at this batch, or go on as if its update had been left out at once."""
+        if self.policy == "stop" or self.in_a_row == MOST_IN_A_ROW:
+            self._refuse(state, moment)
+        self.in_a_row, self.last_bad = self.in_a_row + 1, moment.place
+        state.passed_over.append((moment.epoch, moment.position - 1))
+        if self.check is not None:
+            self.check.clear()
+        state.optimizer.zero_grad()
+        state.accumulated = 0
+        if self.snapshot is None:
+            moment.pass_over(state)
+        else:
+            self.snapshot.restore(state, self.watched)
+            self.begun = set()
+        raise SetBack
+
+    def _refuse(self, state: TrainState, moment: Moment) -> None:
+        """Name the batch; the run stands before its update."""
+        many = f"{self.in_a_row} updates in a row were skipped; " if self.in_a_row else ""
+        moment.put_back(state)
+        if state.batch is not None and state.redo is not None:
+            state.redo(state.batch)  # its gradients are gone
+            state.loss = moment.loss
+        sentence = many + diagnosis(state)
+        if self.check is not None:
+            self.check.held.put_back()
+        raise RunError(sentence)
+
+    def _begin_moments(self, state: TrainState) -> None:
+        """Wait for an update that is the first of a weight: moments begun by none are noise."""
+        now = {id(weight) for weight in self.learned if weight.grad is not None}
+        if not now <= self.begun:
+            state.confirm()  # where it is a bad one, this is the end of it
+            self.begun |= now
 
     def _grads(self) -> list[Tensor]:
         return [weight.grad for weight in self.learned if weight.grad is not None]

@@ -90,6 +90,7 @@ class SaveCheckpoints(Callback):
         """Write a checkpoint and move the pointers, unless this moment is saved already."""
         if self.saved_at == _moment(state):
             return
+        state.confirm()  # before anything is made for it
         started = time.monotonic()
         self._write(state)
         self.saved_at, self.saved_when = _moment(state), time.monotonic()

@@ -6,6 +6,7 @@ schedule=(get_linear_schedule, "update")                  said by hand
 schedule=ReduceLROnPlateau                                each epoch, told the monitored measure
 """
 
+import copy
 from collections.abc import Callable
 from typing import Any, Literal, get_args
 
@@ -49,8 +50,8 @@ class OwnSchedule:
             self.scheduler.step()
 
     def state_dict(self) -> dict[str, Any]:
-        """That of the scheduler."""
-        return dict(self.scheduler.state_dict())
+        """That of the scheduler, which may change what it gives in place."""
+        return copy.deepcopy(dict(self.scheduler.state_dict()))
 
     def load_state_dict(self, values: dict[str, Any]) -> None:
         """Take back what `state_dict` gave."""

@@ -10,9 +10,12 @@ from torch import nn
 from torch.optim import Optimizer
 
 from netwright.core.adapted_module import AdaptedModule
+from netwright.data.batches.split import SourceSplit
+from netwright.data.dataset import Split
 from netwright.train.callback import Callback, FunctionCallback, overrides
 from netwright.train.own.loss import OwnLoss
 
+OF_EACH_BATCH = ("on_batch_start", "on_before_update", "on_step_end", "on_batch_end")
 KNOWN = ("torch.nn", "netwright.", "builtins", "abc", "typing")  # whose classes are no caller's
 
 
@@ -42,8 +45,7 @@ def reason_against(
                 return f"{name} has a part in each update"
         elif overrides(callback, "on_batch_start") and not callback.only_changes_batch:
             return f"{name} has a part in each batch"
-        is_own = isinstance(callback, FunctionCallback) or not _is_known_class(type(callback))
-        if is_own and not trusts_callbacks:
+        if _is_own(callback) and not trusts_callbacks:
             return f"{name} is a callback of your own, which may change what a graph holds"
     if optimizer._optimizer_step_pre_hooks or optimizer._optimizer_step_post_hooks:
         return "the optimizer has hooks"
@@ -54,6 +56,19 @@ def reason_against(
         if not isinstance(function, nn.Module) or not _only_starts_kernels(function):
             names.append(f"the loss {loss.name}")
     return f"{names[0]} may do more in Python than start kernels" if names else ""
+
+
+def may_repeat(train: Split, callbacks: Sequence[Callback]) -> bool:
+    """Whether a run may take a few batches again, and only what is ours would know.
+
+    Args:
+        train: what is learned from.
+        callbacks: all that are called beside the updates.
+    """
+    return not isinstance(train, SourceSplit) and not any(
+        _is_own(callback) and any(overrides(callback, event) for event in OF_EACH_BATCH)
+        for callback in callbacks
+    )
 
 
 def _only_starts_kernels(module: nn.Module) -> bool:
@@ -67,6 +82,10 @@ def _only_starts_kernels(module: nn.Module) -> bool:
     # A parametrized module has a class of torch's own, whose base is the module's.
     is_known = all(map(_is_known_class, type(module).__mro__))
     return is_known and "forward" not in vars(module) and not any(hooks)
+
+
+def _is_own(callback: Callback) -> bool:
+    return isinstance(callback, FunctionCallback) or not _is_known_class(type(callback))
 
 
 def _is_known_class(kind: type) -> bool:

@@ -43,11 +43,14 @@ class CapturedUpdate:
         self.batch: Batch | None = None
         self.logits = self.loss = torch.empty(0)
         self.settings: list[dict[str, Any]] = []
+        self.memory: object = None  # in which the optimizer keeps its moments
         self.pays = True
         self.one_by_one = self.started = 0  # updates kernel by kernel, and by the graph
 
     def run(self, batch: Batch) -> Any:
         """Queue an update; gives an output that the next update leaves as it is."""
+        if self.graph is not None and self.memory is not self.state.optimizer.state:
+            self.graph, self.one_by_one = None, 0  # it was restored: the graph has the old tensors
         if self.graph is None and self.pays and self._is_worth_it():
             self._capture(batch)
         if self.graph is None or not self._fits(batch):
@@ -110,7 +113,7 @@ class CapturedUpdate:
             _set(groups, capturable=False)
             state.optimizer.zero_grad()
             state.loss = loss
-        self.settings = _settings(state.optimizer)
+        self.settings, self.memory = _settings(state.optimizer), state.optimizer.state
 
 
 def _end_failed_capture() -> None:

@@ -5,114 +5,52 @@ r"""Whether every loss and gradient so far is finite: a number on the device tha
 While it is 1, the fused kernels of torch's optimizers (their `found_inf`) leave weights, moments
 and counts as they are, and buffers are put back: all stays as it was before the first bad batch,
 whatever is queued behind it. The host reads the number of a batch a few batches later, when the
-device has long computed it.
+device has long computed it. Then the run ends, or stands where that batch stood and takes the
+batches behind it again, which moved nothing.
 """
 
 from collections import deque
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Iterator, Sequence
 
 import torch
 from torch import Tensor
 
-from netwright.core.errors import RunError
-from netwright.data.loading.loader import Batch
+from netwright.train.run_setting_groups import Policy
 from netwright.train.state import TrainState
-from netwright.train.updates.culprit import diagnosis
+from netwright.train.updates.held_tensors import HeldTensors
+from netwright.train.updates.moment import Before, Moment
 
 WAITED_FOR = ("cuda",)  # devices that compute while the host goes on
 LAG = 4  # batches between the one at hand and the one whose number is read
 FUSED = (torch.optim.Adam, torch.optim.AdamW, torch.optim.SGD, torch.optim.Adagrad)
 
 
-class Moment(NamedTuple):
-    """Where a batch stood in the run, to go back to."""
-
-    epoch: int
-    position: int
-    step: int
-    samples: int
-    batch: Batch | None
-    loss: Tensor
-    rates: tuple[float, ...]
-
-    @classmethod
-    def of(cls, state: TrainState, rates: tuple[float, ...]) -> "Moment":
-        """The batch at hand, before its update at these rates or after it."""
-        made = not state.is_updating
-        return cls(
-            epoch=state.epoch,
-            position=state.position,
-            step=state.step - made,
-            samples=state.samples - (len(state.batch.rows) if made and state.batch else 0),
-            batch=state.batch,
-            loss=state.loss,
-            rates=rates,
-        )
-
-    def put_back(self, state: TrainState) -> None:
-        """Let the run stand there again; weights and moments have not moved since."""
-        for name in ("epoch", "position", "step", "samples", "batch", "loss"):
-            setattr(state, name, getattr(self, name))
-        for group, rate in zip(state.optimizer.param_groups, self.rates, strict=True):
-            group["lr"] = rate
-
-
-class HeldBuffers:
-    """Keeps what buffers held after the last good batch, and puts it back after a bad one.
-
-    Those of one dtype lie in one tensor, so that it takes three kernels, not three a buffer.
-
-    Args:
-        buffers: as they are now.
-    """
-
-    def __init__(self, buffers: Sequence[Tensor]) -> None:
-        self.parts: list[tuple[list[Tensor], Tensor, Tensor]] = []
-        for dtype in dict.fromkeys(buffer.dtype for buffer in buffers):
-            alike = [buffer for buffer in buffers if buffer.dtype == dtype]
-            kept = torch.cat([buffer.detach().reshape(-1) for buffer in alike])
-            self.parts.append((alike, kept, torch.empty_like(kept)))
-
-    @torch.no_grad()
-    def settle(self, bad: Tensor) -> None:
-        """Take in what the buffers hold, or, where bad is 1, undo it."""
-        for buffers, kept, now in self.parts:
-            torch._foreach_copy_(_cut(now, buffers), buffers)
-            torch.where(bad > 0, kept, now, out=kept)
-            torch._foreach_copy_(buffers, _cut(kept, buffers))
-
-    @torch.no_grad()
-    def put_back(self) -> None:
-        """Undo what was done since."""
-        for buffers, kept, _ in self.parts:
-            torch._foreach_copy_(buffers, _cut(kept, buffers))
-
-
-def _cut(flat: Tensor, like: Sequence[Tensor]) -> list[Tensor]:
-    """Views of a flat tensor in the shapes of others."""
-    pieces = torch.split(flat, [part.numel() for part in like])
-    return [piece.view(part.shape) for piece, part in zip(pieces, like, strict=True)]
-
-
 class FiniteCheck:
     """The number, what hangs on it, and its copies on the host.
 
     Args:
-        state: the run; its optimizer takes the number.
+        state: the run.
         buffers: of the model.
+        with_draws: the run may go on behind a bad batch, with the draws that come then.
     """
 
-    def __init__(self, state: TrainState, buffers: Sequence[Tensor]) -> None:
+    def __init__(
+        self, state: TrainState, buffers: Sequence[Tensor], *, with_draws: bool = False
+    ) -> None:
         device, on_cuda = state.device, state.device.type == "cuda"
         self.bad, self._one = torch.zeros((), device=device), torch.ones((), device=device)
-        self.held = HeldBuffers(buffers)
-        self._copies = torch.zeros(LAG + 1, pin_memory=on_cuda)
+        self.held, self.with_draws = HeldTensors(buffers), with_draws
+        self._copies = torch.zeros(LAG + 2, pin_memory=on_cuda)  # the last is for the one at hand
         self._read = self._copies.numpy()
         self._events = [torch.Event(device) for _ in self._copies] if on_cuda else []
         self._queue: deque[tuple[int, Moment]] = deque()
         self._slot = 0
-        self._rates = _rates(state)  # of the next update: a schedule moves on after each
+        self._before = Before.of(state)
+
+    def begin(self, state: TrainState) -> None:
+        """A pass begins, or what is left of one: between two of them much is moved."""
+        self.held.take()
+        self._before = Before.of(state)
 
     def look(self, loss: Tensor, grads: Sequence[Tensor]) -> None:
         """Take a loss and gradients in; they are read once and stay as they are."""
@@ -122,63 +60,84 @@ class FiniteCheck:
 
     def note(self, state: TrainState) -> None:
         """Have the number brought to the host, for the batch at hand."""
-        slot, self._slot = self._slot, (self._slot + 1) % len(self._copies)
+        slot, self._slot = self._slot, (self._slot + 1) % (LAG + 1)
+        self._send(slot)
+        self._queue.append((slot, self._moment(state)))
+        self._before = Before.of(state)
+
+    def known(self) -> Iterator[tuple[Moment, bool]]:
+        """The batches that are LAG batches old, and whether each is bad."""
+        return self._known(LAG)
+
+    def all_known(self, state: TrainState) -> Iterator[tuple[Moment, bool]]:
+        """All batches up to the one at hand, and whether each is bad: the device is waited for."""
+        yield from self._known(0)
+        self._send(-1)
+        if self._arrived(-1):
+            yield self._moment(state), True
+
+    def clear(self) -> None:
+        """The bad batch is known: from here on all is good."""
+        self.bad.zero_()
+        self._queue.clear()
+
+    def _known(self, left: int) -> Iterator[tuple[Moment, bool]]:
+        while len(self._queue) > left:
+            slot, moment = self._queue.popleft()
+            yield moment, self._arrived(slot)
+
+    def _send(self, slot: int) -> None:
+        """Queue a copy of the number for the host."""
         self._copies[slot].copy_(self.bad, non_blocking=True)
         if self._events:
             self._events[slot].record()
-        self._queue.append((slot, Moment.of(state, self._rates)))
-        self._rates = _rates(state)
 
-    def first_bad(self, *, newest: bool = False) -> Moment | None:
-        """The first batch whose number is 1, among those that are LAG batches old, or among all."""
-        while len(self._queue) > (0 if newest else LAG):
-            slot, moment = self._queue.popleft()
-            if self._events:
-                self._events[slot].synchronize()
-            if self._read[slot]:
-                return moment
-        return None
+    def _arrived(self, slot: int) -> bool:
+        """The copy, when it is there."""
+        if self._events:
+            self._events[slot].synchronize()
+        return bool(self._read[slot])
 
-    def confirm(self, state: TrainState) -> None:
-        """Wait until all batches so far are known to be good."""
-        self.refuse(state, self.first_bad(newest=True))
-        if self.bad.item():
-            self.refuse(state, Moment.of(state, self._rates))
-
-    def refuse(self, state: TrainState, moment: Moment | None) -> None:
-        """Name the batch of this moment, if there is one; what is queued since moved nothing."""
-        if moment is None:
-            return
-        moment.put_back(state)
-        if state.batch is not None and state.redo is not None:
-            state.redo(state.batch)  # its gradients are gone
-            state.loss = moment.loss
-        sentence = diagnosis(state)
-        self.held.put_back()
-        raise RunError(sentence)
+    def _moment(self, state: TrainState) -> Moment:
+        return Moment.of(state, self._before, with_draws=self.with_draws)
 
 
-def is_checked_on_device(state: TrainState) -> bool:
-    """Whether its optimizer can leave an update out by a number on the device.
+def reason_for_host(state: TrainState, policy: Policy = "stop") -> str:
+    """Why each update has to be waited for, in a few words; empty where none is.
 
-    Several ranks and float16 agree on the host, batches of one update are looked at one by one, and
-    an optimizer without a fused kernel is told by the host, too. torch's kernel for the check knows
-    float32 and not bfloat16, and works on the current device.
+    Several ranks and float16 agree on the host, and batches of one update are looked at one by one.
+    torch's kernel for the check knows float32 and not bfloat16, and works on the current device.
+
+    An optimizer without a fused kernel is told by the host, too. To undo its step on the device
+    takes copies of the weights and moments, twice, and their kernels: measured on an H200 with
+    Lion, Muon and RMSprop, that takes longer than the wait for a small network, and 6 % off the
+    update of a large one.
+
+    Args:
+        state: the run; its optimizer is to leave updates out by a number on the device.
+        policy: what is done about a bad batch.
     """
-    weights = state.learned_weights()
-    return (
-        state.device.type in WAITED_FOR
-        and (state.device.index is None or state.device.index == torch.cuda.current_device())
-        and all(weight.dtype == torch.float32 for weight in weights)
-        and state.ranks.is_alone
-        and state.scaler is None
-        and state.redo is not None
-        and is_fused(state.optimizer, FUSED)
-    )
-
-
-def _rates(state: TrainState) -> tuple[float, ...]:
-    return tuple(group["lr"] for group in state.optimizer.param_groups)
+    optimizer, index = state.optimizer, state.device.index
+    has_index = state.device.type == "cuda" and index is not None
+    rates = [group["lr"] for group in optimizer.param_groups]
+    name = type(optimizer).__name__
+    reasons = {
+        "it needs CUDA": state.device.type not in WAITED_FOR,
+        f"{state.device} is not the current device": has_index
+        and index != torch.cuda.current_device(),
+        "several processes train together": not state.ranks.is_alone,
+        "the scaler of fp16-mixed decides on the host": state.scaler is not None,
+        "an update has several batches (accumulate), or is one of training_step": state.redo
+        is None,
+        f"{name} is not used with a fused kernel": not is_fused(optimizer, FUSED),
+        "there are weights that are not float32": any(
+            weight.dtype != torch.float32 for weight in state.learned_weights()
+        ),
+        "the learning rate is a tensor of your own": any(isinstance(r, Tensor) for r in rates),
+        f"on_non_finite is {policy}, and what sees each batch is your own": policy != "stop"
+        and not state.may_repeat,
+    }
+    return next((reason for reason, is_so in reasons.items() if is_so), "")
 
 
 def is_fused(

@@ -1,0 +1,41 @@
+"""Tensors that a number on the device puts back."""
+
+import torch
+
+from netwright.train.updates.held_tensors import HeldTensors
+
+NAN = float("nan")
+
+
+def test_they_hold_what_they_held_after_the_last_good_batch() -> None:
+    first = [torch.tensor([1.0, 2.0]), torch.tensor(3), torch.tensor([[4.0]])]
+    tensors = [tensor.clone() for tensor in first]
+    held, good, bad = HeldTensors(tensors), torch.tensor(0.0), torch.tensor(1.0)
+    tensors[0].fill_(7.0)
+    held.settle(good)
+    assert tensors[0].tolist() == [7.0, 7.0]
+    for tensor in tensors:
+        tensor.fill_(9)
+    tensors[0][0] = NAN
+    held.settle(bad)
+    assert [tensor.tolist() for tensor in tensors] == [[7.0, 7.0], 3, [[4.0]]]
+    tensors[1].fill_(5)
+    held.put_back()
+    assert tensors[1] == 3
+
+
+def test_what_was_changed_between_two_batches_is_taken_in() -> None:
+    tensors = [torch.tensor([1.0, 2.0]), torch.tensor(3)]
+    held = HeldTensors(tensors)
+    tensors[0].zero_()
+    held.take()
+    tensors[0].fill_(NAN)
+    held.settle(torch.tensor(1.0))
+    assert tensors[0].tolist() == [0.0, 0.0]
+
+
+def test_there_may_be_none() -> None:
+    held = HeldTensors([])
+    held.take()
+    held.settle(torch.tensor(1.0))
+    held.put_back()
