@@ -1,9 +1,10 @@
 """What a model returns where one tensor is not enough."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 from torch import Tensor
+from torch.nn import functional
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -19,6 +20,33 @@ class Output:
     logits: Tensor
     aux: tuple[Tensor, ...] = ()
     whole: Any = None
+
+
+class UnscoredTokens(NamedTuple):
+    """What the logits of tokens are made of: vectors W^T + b.
+
+    Args:
+        vectors: of all places (B, T, D).
+        weight: W of the head (V, D).
+        bias: b of the head (V,); None: it has none.
+    """
+
+    vectors: Tensor
+    weight: Tensor
+    bias: Tensor | None = None
+
+    @property
+    def logits(self) -> Tensor:
+        """All of them at once (B, T, V)."""
+        return functional.linear(self.vectors, self.weight, self.bias)
+
+
+@runtime_checkable
+class TokenScorer(Protocol):
+    """A language model that can stop short of its logits, so that a loss may make them in parts."""
+
+    def unscored(self, tokens: Tensor) -> UnscoredTokens:
+        """What `forward` would make its logits of."""
 
 
 def logits_of(output: Tensor | Output) -> Tensor:

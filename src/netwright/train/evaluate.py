@@ -30,11 +30,13 @@ from netwright.data.spec import IGNORED
 from netwright.metrics.samples import exact_dtype
 from netwright.train.own.metrics import measure_own
 from netwright.train.ranks import ALONE, Ranks
+from netwright.train.tasks.forward_pass import forward_for
 from netwright.train.tasks.per_token import PerToken
 from netwright.train.tasks.task import Task
 
 EVALUATION_BATCH = 1024
 MOST_NUMBERS = 2**21  # of the inputs of a batch: layers make a hundred times as many of them
+VECTOR = 1024  # numbers that a token becomes in a language model, about
 MOST_ON_CUDA = 2**24  # 111 photographs of 224 x 224: fewer leave the device waiting; not of masks
 
 
@@ -58,13 +60,15 @@ def measure_quickly(
     seen: list[tuple[Tensor, Tensor]] = []
     if len(split) < ranks.world:
         ranks = ALONE
-    with evaluating(model), closing(_loader(split, task, workers, ranks)) as loader:
+    forward = model if task.own_metrics else forward_for(model, task)
+    in_parts = forward is not model
+    with evaluating(model), closing(_loader(split, task, workers, ranks, in_parts)) as loader:
         for index, batch in enumerate(loader.epoch(0)):
             if loader.sizes(index)[0] == 0:  # a small last batch has nothing for this rank
                 continue
-            output: Tensor | Output = model(task.inputs(batch))
+            output, mean = task.score(forward(task.inputs(batch)), batch)
             count = task.counted(batch.targets)
-            loss += count * task.loss(output, batch)
+            loss += count * mean
             counted += count
             headline += task.headline_sum(output, batch.targets, batch.weights)
             if task.own_metrics:
@@ -179,20 +183,24 @@ def _held(split: Split, task: Task) -> tuple[Tensor, Tensor | None]:
     return kept, None if split.weights is None else split.weights.cpu()
 
 
-def _batch_size(example: Tree, task: Task) -> int:
+def _batch_size(example: Tree, task: Task, *, in_parts: bool = False) -> int:
     """As many examples as fit, fewer of large ones, by the size of the one given (1, ...).
 
-    Where each token has an output of its own these are far more numbers than the inputs. A network
+    Where each token has an output of its own these are far more numbers than the inputs, unless
+    they are made in parts: then it is the vectors that tokens become. A network
     that gives masks has maps as large as the image up to its end: 64 of 512 x 512 would take it
     tens of gigabytes.
     """
     is_cuda = all(part.is_cuda for part in tensors_of(example))
     most = MOST_ON_CUDA if is_cuda and task.target != "mask" else MOST_NUMBERS
-    numbers = count_numbers(example) * (task.num_classes if isinstance(task, PerToken) else 1)
+    outputs = task.num_classes if isinstance(task, PerToken) else 1
+    numbers = count_numbers(example) * (min(outputs, VECTOR) if in_parts else outputs)
     return max(min(EVALUATION_BATCH, most // max(numbers, 1)), 1)
 
 
-def _loader(split: Split, task: Task, workers: int, ranks: Ranks = ALONE) -> Loader:
+def _loader(
+    split: Split, task: Task, workers: int, ranks: Ranks = ALONE, in_parts: bool = False
+) -> Loader:
     if len(split) == 0:
         raise DataError("there are no examples to measure")
     if isinstance(split, SourceSplit):
@@ -200,7 +208,7 @@ def _loader(split: Split, task: Task, workers: int, ranks: Ranks = ALONE) -> Loa
     first = torch.zeros(1, dtype=torch.int64, device=split.targets.device)
     return build_loader(
         split,
-        min(max(_batch_size(split.read(first), task), ranks.world), len(split)),
+        min(max(_batch_size(split.read(first), task, in_parts=in_parts), ranks.world), len(split)),
         shuffle=False,
         rank=ranks.rank,
         world=ranks.world,

@@ -15,7 +15,7 @@ from torch import Tensor
 
 from netwright.backprop.second_order import twice_differentiable
 from netwright.core.errors import ConfigError
-from netwright.core.outputs import Output, logits_of
+from netwright.core.outputs import Output, UnscoredTokens, logits_of
 from netwright.core.seeding import draw_again, draws_to_come, random_state, set_random_state
 from netwright.data.dataset import Split
 from netwright.data.loading.loader import Batch, Loader
@@ -25,6 +25,7 @@ from netwright.train.callback import Callback, Hook, overrides
 from netwright.train.precision import autocast
 from netwright.train.settings import TrainConfig, pace_for
 from netwright.train.state import TrainState
+from netwright.train.tasks.forward_pass import forward_for
 from netwright.train.update_shares import UpdateShares
 from netwright.train.updates.capture_rules import reason_against
 from netwright.train.updates.captured_update import CapturedUpdate
@@ -52,13 +53,13 @@ class UpdateStep:
     ) -> None:
         self.state, self.config, self.train = state, config, train
         self.batch_start, self.before_update = hooks["on_batch_start"], hooks["on_before_update"]
-        self.output_noise = config.output_noise
-        self.l2 = config.l2
+        self.output_noise, self.l2 = config.output_noise, config.l2
         self.penalized = penalized(state.model, config.penalize) if config.l2 else []
         self.precision, self.accumulate = config.precision, config.accumulate
-        self.forward = compiled(state.model) if config.compile else state.model
-        self.optimizer = config.rule
-        self.rates = build_rates(state)
+        self.optimizer, self.rates = config.rule, build_rates(state)
+        is_whole = config.output_noise > 0 or self.optimizer.closure
+        forward = state.model if is_whole else forward_for(state.model, state.task)
+        self.forward = compiled(forward) if config.compile else forward
         self.captured: CapturedUpdate | None = None
         self.takers: list[Callback] = []  # of a part in updates
         if state.scaler is not None:
@@ -76,9 +77,8 @@ class UpdateStep:
             batch_changes: what changes batches and nothing else: code is made for the order in
                 memory that they leave.
         """
-        state, started = self.state, time.monotonic()
-        buffers, draws = list(state.model.buffers()), random_state()
-        parts = list(state.model.parameters())
+        state, started, draws = self.state, time.monotonic(), random_state()
+        buffers, parts = list(state.model.buffers()), list(state.model.parameters())
         gradients, before = [part.grad for part in parts], copies_of(buffers)
         sizes = {loader.sizes(place)[0] for place in (0, len(loader) - 1)} - {0}
         rows = torch.arange(max(sizes), device=state.device)
@@ -207,11 +207,14 @@ class UpdateStep:
         return output
 
     def _forward(self, batch: Batch) -> tuple[Tensor | Output, Tensor]:
-        """The output, and the loss without its penalty, which is left in the state too."""
+        """What is measured, and the loss without its penalty, which is left in the state too."""
         state = self.state
         with autocast(self.precision, state.device):
-            output: Tensor | Output = self.forward(state.task.inputs(batch))
-            loss = state.task.loss(with_noise(output, self.output_noise), batch)
+            output = self.forward(state.task.inputs(batch))
+            if isinstance(output, UnscoredTokens):
+                output, loss = state.task.score(output, batch)
+            else:
+                loss = state.task.loss(with_noise(output, self.output_noise), batch)
         state.loss = loss.detach()
         state.lap("forward")
         return output, loss

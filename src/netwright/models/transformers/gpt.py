@@ -27,6 +27,7 @@ from netwright.core.card import Card
 from netwright.core.checks import check_shape
 from netwright.core.config import Config, Doc, Fraction, Size
 from netwright.core.errors import ConfigError, ShapeError
+from netwright.core.outputs import UnscoredTokens
 from netwright.data.spec import DataSpec, InputKind, TargetKind
 from netwright.layers.attention.feedforward import FeedForward
 from netwright.layers.attention.key_value_cache import KeyValueCache
@@ -159,6 +160,13 @@ class GPT(Model):
             x = self._last_counted(x, tokens, counted)
         return self._logits(x)
 
+    def unscored(self, tokens: Tensor) -> UnscoredTokens:
+        """What the logits (B, T, V) of a target of tokens are made of; see `forward`."""
+        x = self._embed(tokens)
+        for block in self.blocks:
+            x = block(x)
+        return UnscoredTokens(self.ln_f(x), self._head_weight)
+
     @torch.no_grad()
     def read(self, tokens: Tensor, attention_mask: Tensor | None = None) -> tuple[Tensor, State]:
         """The logits (B, V) of what follows the tokens (B, T), and the state to go on from.
@@ -234,8 +242,11 @@ class GPT(Model):
         return x[torch.arange(x.shape[0], device=x.device), last]
 
     def _logits(self, x: Tensor) -> Tensor:
-        weight = self.wte.weight if self.head is None else self.head.weight
-        return functional.linear(self.ln_f(x), weight)
+        return functional.linear(self.ln_f(x), self._head_weight)
+
+    @property
+    def _head_weight(self) -> Tensor:
+        return self.wte.weight if self.head is None else self.head.weight
 
     def _draw_weights(self, layers: int) -> None:
         """GPT-2's start: what is added to the sum of all blocks is drawn smaller the more add."""

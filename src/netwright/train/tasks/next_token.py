@@ -11,10 +11,13 @@ Shapes: B batch, N examples, T tokens, V kinds of token; logits (B, T, V), targe
 from typing import ClassVar
 
 from torch import Tensor
+from torch.nn import functional as F
 
-from netwright.core.outputs import Output, logits_of
+from netwright.core.outputs import Output, UnscoredTokens, logits_of
 from netwright.data.dataset import Split
 from netwright.data.loading.loader import Batch
+from netwright.data.spec import IGNORED
+from netwright.losses.linear_cross_entropy import ScoredTokens
 from netwright.train.tasks.language_modelling import LanguageModelling
 
 
@@ -27,6 +30,12 @@ class NextToken(LanguageModelling):
     def loss_of(self, logits: Tensor, batch: Batch) -> Tensor:
         """See `PerToken.loss_of`."""
         return super().loss_of(logits[:, :-1], batch._replace(targets=batch.targets[:, 1:]))
+
+    def scored(
+        self, unscored: UnscoredTokens, targets: Tensor, weights: Tensor | None = None
+    ) -> ScoredTokens:
+        """See `LanguageModelling.scored`; of the last place nothing counts."""
+        return super().scored(unscored, F.pad(targets[:, 1:], (0, 1), value=IGNORED), weights)
 
     def counted(self, targets: Tensor) -> Tensor:
         """See `Task.counted`."""

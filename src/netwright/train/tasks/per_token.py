@@ -80,9 +80,16 @@ class PerToken(Task):
     def headline_sum(
         self, output: Tensor | Output, targets: Tensor, weights: Tensor | None
     ) -> Tensor:
-        """How many tokens of the batch are right; what is ignored never is."""
-        right = (logits_of(output).argmax(dim=2) == targets).sum(dim=1)
-        return weighted(right, weights).sum()
+        """How many tokens of the batch are right; what is ignored never is.
+
+        Args:
+            output: logits (B, T, C), or what they said already, the likeliest of each place (B, T).
+            targets: the true ones.
+            weights: of the texts (B,).
+        """
+        given = logits_of(output)
+        told = given.argmax(dim=2) if given.ndim == 3 else given
+        return weighted((told == targets).sum(dim=1), weights).sum()
 
     def predictions(self, output: Tensor | Output) -> Tensor:
         """Probabilities (N, T, C)."""

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 import torch
 from torch import Tensor, nn
 
-from netwright.core.outputs import Output, logits_of
+from netwright.core.outputs import Output, UnscoredTokens, logits_of
 from netwright.core.trees import Tree
 from netwright.data.dataset import Split
 from netwright.data.loading.loader import Batch
@@ -59,6 +59,19 @@ class Task(ABC):
         for logits in output.aux if isinstance(output, Output) else ():
             loss = loss + self.aux_weight * self.loss_of(exact(logits), batch)
         return loss
+
+    @property
+    def scores_in_parts(self) -> bool:
+        """Whether `score` takes tokens that are not scored yet, in the place of their logits."""
+        return False
+
+    def score(
+        self, output: Tensor | Output | UnscoredTokens, batch: Batch
+    ) -> tuple[Tensor | Output, Tensor]:
+        """What the measures need of an output, which is all of it, and its `loss`."""
+        if isinstance(output, UnscoredTokens):
+            output = output.logits
+        return output, self.loss(output, batch)
 
     @abstractmethod
     def loss_of(self, logits: Tensor, batch: Batch) -> Tensor:

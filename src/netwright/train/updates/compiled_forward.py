@@ -1,16 +1,13 @@
 """A model's forward pass by torch.compile."""
 
-from collections.abc import Callable
-
 import torch
-from torch import Tensor, nn
 
 from netwright.core.errors import RunError
-from netwright.core.outputs import Output
 from netwright.core.trees import Tree
+from netwright.train.tasks.forward_pass import Forward, ModelOutput
 
 
-def compiled(model: nn.Module) -> Callable[[Tree], Tensor | Output]:
+def compiled(model: Forward) -> Forward:
     """The model's forward pass by torch.compile; the model itself stays as it is.
 
     Each size of batch has code of its own: one code for all sizes would take over after the first
@@ -18,9 +15,9 @@ def compiled(model: nn.Module) -> Callable[[Tree], Tensor | Output]:
     """
     run = torch.compile(model, dynamic=False)
 
-    def forward(inputs: Tree) -> Tensor | Output:
+    def forward(inputs: Tree) -> ModelOutput:
         try:
-            output: Tensor | Output = run(inputs)
+            output: ModelOutput = run(inputs)
         except torch._dynamo.exc.TorchDynamoException as error:
             reason = (str(error) or type(error).__name__).splitlines()[0]
             raise RunError(

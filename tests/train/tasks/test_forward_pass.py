@@ -1,0 +1,150 @@
+"""Logits in parts or as a whole: the same loss, measures and weights after 50 steps."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+import torch
+from torch import nn
+
+from netwright.core.outputs import UnscoredTokens
+from netwright.core.seeding import seeded
+from netwright.data.dataset import Data, Split
+from netwright.data.spec import IGNORED
+from netwright.losses import linear_cross_entropy as chunks
+from netwright.models.transformers.gpt import GPT, GPTConfig
+from netwright.train.evaluate import measure_quickly
+from netwright.train.own.metrics import read_metrics
+from netwright.train.tasks import language_modelling
+from netwright.train.tasks.forward_pass import forward_for
+from netwright.train.tasks.language_modelling import LanguageModelling
+from netwright.train.tasks.next_token import NextToken
+from tests.train.token_data import KINDS, small_lstm, text_data, whole
+from tests.train.toy_runs import toy_fit
+
+PLAIN = LanguageModelling(KINDS)
+
+
+@pytest.fixture
+def in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A vocabulary counts as large, and a chunk has three places."""
+    monkeypatch.setattr(language_modelling, "LARGE_VOCABULARY", 2)
+    monkeypatch.setattr(chunks, "MOST_LOGITS", 3 * KINDS)
+
+
+def small_gpt(data: Data, **settings: Any) -> GPT:
+    with seeded(0):
+        chosen = GPTConfig(**{"layers": 2, "heads": 2, "width": 8, **settings})
+        return GPT.build(chosen, data.spec).double()
+
+
+def with_ignored(data: Data) -> Data:
+    """Some places do not count, and texts have weights."""
+    split = data.train
+    targets = split.targets.clone()
+    targets[1, 2:] = targets[4] = IGNORED
+    weights = torch.arange(len(split)).double() / 5
+    return replace(data, train=Split(inputs=split.inputs, targets=targets, weights=weights))
+
+
+def test_only_a_large_vocabulary_and_plain_cross_entropy_are_scored_in_parts() -> None:
+    large = language_modelling.LARGE_VOCABULARY
+    assert LanguageModelling(large).scores_in_parts
+    assert not LanguageModelling(large - 1).scores_in_parts
+    assert not LanguageModelling(large, smoothing=0.1).scores_in_parts
+    assert not LanguageModelling(large, loss="focal").scores_in_parts
+
+
+def test_a_model_that_cannot_stop_short_or_is_watched_is_called_whole(in_parts: None) -> None:
+    data = text_data()
+    model, other = small_gpt(data), small_lstm(data.spec)
+    assert isinstance(forward_for(model, PLAIN)(data.train.inputs), UnscoredTokens)
+    assert forward_for(other, PLAIN) is other
+    handle = model.register_forward_hook(lambda *_: None)
+    assert forward_for(model, PLAIN) is model
+    handle.remove()
+    wrapped: nn.Module = nn.Sequential(model)
+    assert forward_for(wrapped, PLAIN) is wrapped
+
+
+@pytest.mark.parametrize("task", [LanguageModelling(KINDS), NextToken(KINDS)])
+@pytest.mark.parametrize("tied", [True, False])
+def test_the_loss_and_what_is_measured_are_those_of_all_logits(
+    monkeypatch: pytest.MonkeyPatch, in_parts: None, tied: bool, task: LanguageModelling
+) -> None:
+    data = with_ignored(text_data())
+    model, batch = small_gpt(data, tied=tied), whole(data.train)
+    told, loss = task.score(model.unscored(batch.inputs), batch)
+    logits = model(batch.inputs)
+    wanted = task.loss(logits, batch)
+    torch.testing.assert_close(loss, wanted, rtol=1e-12, atol=0)
+    measured = (batch.targets, batch.weights)
+    assert torch.equal(task.headline_sum(told, *measured), task.headline_sum(logits, *measured))
+    weights = list(model.parameters())
+    ours, theirs = (torch.autograd.grad(one, weights) for one in (loss, wanted))
+    for own, other in zip(ours, theirs, strict=True):
+        torch.testing.assert_close(own, other, rtol=1e-10, atol=1e-13)
+    monkeypatch.setattr(language_modelling, "LARGE_VOCABULARY", KINDS + 1)
+    seen, again = task.score(model.unscored(batch.inputs), batch)
+    assert torch.equal(again, wanted)
+    assert isinstance(seen, torch.Tensor) and torch.equal(seen, logits)
+
+
+def test_on_a_cpu_what_is_one_chunk_is_scored_whole(
+    monkeypatch: pytest.MonkeyPatch, in_parts: None
+) -> None:
+    data = text_data()
+    model, batch = small_gpt(data), whole(data.train)
+    told, _ = PLAIN.score(model.unscored(batch.inputs), batch)
+    assert isinstance(told, torch.Tensor) and told.ndim == 2
+    monkeypatch.setattr(chunks, "MOST_LOGITS", batch.targets.numel() * KINDS)
+    logits, loss = PLAIN.score(model.unscored(batch.inputs), batch)
+    assert isinstance(logits, torch.Tensor) and torch.equal(logits, model(batch.inputs))
+    assert torch.equal(loss, PLAIN.loss(logits, batch))
+
+
+@pytest.mark.parametrize("settings", [{}, {"tied": False, "dropout": 0.2}])
+def test_weights_history_and_validation_are_the_same_after_50_steps(
+    monkeypatch: pytest.MonkeyPatch, settings: dict[str, Any]
+) -> None:
+    data = with_ignored(text_data(length=165))
+    steps: dict[str, Any] = {"epochs": 10, "batch_size": 9, "lr": 0.01}
+    plain = small_gpt(data, **settings)
+    before = toy_fit(plain, data, **steps)
+    assert before.step == 50
+    monkeypatch.setattr(language_modelling, "LARGE_VOCABULARY", 2)
+    monkeypatch.setattr(chunks, "MOST_LOGITS", 3 * KINDS)
+    calls: list[int] = []
+    unscored = GPT.unscored
+
+    def noted(self: GPT, tokens: torch.Tensor) -> UnscoredTokens:
+        calls.append(len(tokens))
+        return unscored(self, tokens)
+
+    monkeypatch.setattr(GPT, "unscored", noted)
+    model = small_gpt(data, **settings)
+    after = toy_fit(model, data, **steps)
+    assert len(calls) >= 50
+    for own, other in zip(model.parameters(), plain.parameters(), strict=True):
+        torch.testing.assert_close(own, other, rtol=1e-8, atol=1e-10)
+    rows, others = after.history.as_dict(), before.history.as_dict()
+    for name in ("train/loss", "train/accuracy", "val/loss", "val/accuracy"):
+        assert rows[name] == pytest.approx(others[name], rel=1e-6)
+
+
+def test_a_measure_of_the_callers_own_gets_all_probabilities(in_parts: None) -> None:
+    data, task = text_data(), LanguageModelling(KINDS)
+    model = small_gpt(data)
+    assert data.val is not None
+    quick = measure_quickly(model, data.val, task)
+    seen: list[tuple[int, ...]] = []
+
+    def own(predictions: Any, targets: Any) -> float:
+        seen.append(tuple(predictions.shape))
+        return 0.5
+
+    task.own_metrics = read_metrics({"own": own})
+    measured = measure_quickly(model, data.val, task)
+    assert measured["own"] == 0.5
+    assert seen[0][-1] == KINDS
+    assert measured["loss"] == pytest.approx(quick["loss"], rel=1e-9)
