@@ -21,7 +21,6 @@ from typing import Annotated, ClassVar, Literal, Self, cast
 
 import torch
 from torch import Tensor, nn
-from torch.nn import functional
 
 from netwright.core.card import Card
 from netwright.core.checks import check_shape
@@ -39,6 +38,7 @@ from netwright.layers.attention.position_encoding import (
     SinusoidalPositions,
 )
 from netwright.layers.attention.transformer_block import TransformerBlock
+from netwright.layers.padded_linear import padded_linear
 from netwright.models.model import Functions, Model
 from netwright.models.published_sizes import GPTS, GPTSize
 from netwright.models.variant import find_variant, make_variant
@@ -242,7 +242,7 @@ class GPT(Model):
         return x[torch.arange(x.shape[0], device=x.device), last]
 
     def _logits(self, x: Tensor) -> Tensor:
-        return functional.linear(self.ln_f(x), self._head_weight)
+        return padded_linear(self.ln_f(x), self._head_weight)
 
     @property
     def _head_weight(self) -> Tensor:
