@@ -7,7 +7,8 @@ from tests.repetition import for_each
 # What checkpoints, kept members and commands of earlier versions rely on.
 MARKED = {
     Resume.FREE: "max_steps max_time patience restore_best on_non_finite log_every save_every "
-    "save_steps keep keep_path track doctor profile capture rank_timeout workers device",
+    "save_steps keep keep_path track doctor profile activation_checkpointing capture rank_timeout "
+    "workers device",
     Resume.LENGTH: "epochs max_steps",
     Resume.IF_GIVEN: "loss_options eval_every",
     Resume.STEERS: "lr weight_decay optimizer_options kernel schedule schedule_options warmup",

@@ -126,6 +126,14 @@ class Hardware(Config):
             "not counted as training time; dropout then draws other random numbers"
         ),
     ] = False
+    activation_checkpointing: Annotated[
+        bool,
+        Doc(
+            "recompute the activations of each transformer or residual block of a stack in the "
+            "backward pass instead of keeping them: less memory, about a third more time"
+        ),
+        Resume.FREE,
+    ] = False
     capture: Annotated[
         Capture,
         Doc(

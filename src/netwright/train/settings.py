@@ -91,7 +91,9 @@ class TrainConfig(  # fields are listed from the last group to the first
             reasons |= dict.fromkeys(changing, "its two gradients must be of the same batch")
         reasons["carry_state"] = "it reads a batch several times"
         if optimizer.graph:
-            reasons["compile"] = "it differentiates twice"
+            reasons |= dict.fromkeys(
+                ("compile", "activation_checkpointing"), "it differentiates twice"
+            )
         for name, reason in reasons.items():
             if getattr(self, name):
                 raise ConfigError(f"{name} is not supported with {self.optimizer}: {reason}")

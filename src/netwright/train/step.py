@@ -25,13 +25,12 @@ from netwright.train.callback import Callback, Hook, overrides
 from netwright.train.precision import autocast
 from netwright.train.settings import TrainConfig, pace_for
 from netwright.train.state import TrainState
-from netwright.train.tasks.forward_pass import forward_for
 from netwright.train.update_shares import UpdateShares
 from netwright.train.updates.capture_rules import reason_against
 from netwright.train.updates.captured_update import CapturedUpdate
-from netwright.train.updates.compiled_forward import compiled
 from netwright.train.updates.device_rates import build_rates
 from netwright.train.updates.finite_check import reason_for_host
+from netwright.train.updates.training_forward import training_forward
 
 
 class UpdateStep:
@@ -56,10 +55,9 @@ class UpdateStep:
         self.output_noise, self.l2 = config.output_noise, config.l2
         self.penalized = penalized(state.model, config.penalize) if config.l2 else []
         self.precision, self.accumulate = config.precision, config.accumulate
-        self.optimizer, self.rates = config.rule, build_rates(state)
-        is_whole = config.output_noise > 0 or self.optimizer.closure
-        forward = state.model if is_whole else forward_for(state.model, state.task)
-        self.forward = compiled(forward) if config.compile else forward
+        self.forward = training_forward(state.model, state.task, config)
+        self.optimizer = config.rule
+        self.rates = build_rates(state)
         self.captured: CapturedUpdate | None = None
         self.takers: list[Callback] = []  # of a part in updates
         if state.scaler is not None:

@@ -37,6 +37,7 @@ from netwright.train.step import UpdateStep
 from netwright.train.tasks.task import Task
 from netwright.train.update_shares import UpdateShares
 from netwright.train.updates.capture_rules import may_repeat
+from netwright.train.updates.recomputed_blocks import check_blocks
 from netwright.train.watching.recent_losses import RecentLosses
 from netwright.train.watching.running_losses import RunningLosses
 from netwright.train.watching.running_metrics import RunningMetrics
@@ -101,6 +102,8 @@ class Trainer:
             group_by_part(optimizer, model)
         self._loader(data.train)  # refuses a batch of more rows than there are
         self._own_callbacks(model, data)  # refuses what does not fit
+        if config.activation_checkpointing:
+            check_blocks(model)
 
         @cache
         def conditions() -> dict[str, Any]:

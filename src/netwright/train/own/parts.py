@@ -145,5 +145,7 @@ SETTLED = {
     "optimizer": ("penalize", "kernel"),
     "parameter_groups": ("penalize", "layer_decay", "unfreeze_every"),
     "schedule": ("warmup", "schedule_options"),
-    "training_step": ("compile", "carry_state", "output_noise", "augment", "loss"),
+    "training_step": (
+        *("compile", "activation_checkpointing", "carry_state", "output_noise", "augment", "loss"),
+    ),
 }
