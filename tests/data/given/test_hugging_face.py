@@ -1,5 +1,7 @@
 """Columns of a Hugging Face dataset by name and type."""
 
+from importlib import import_module
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
@@ -15,19 +17,24 @@ from netwright.data.text.corpus import TextConfig
 from netwright.data.text.text_table import TextTableConfig
 from netwright.recipes.plan.sources import load_source, settings_type
 
-datasets = pytest.importorskip("datasets")
+pytestmark = pytest.mark.skipif(find_spec("datasets") is None, reason="datasets is not installed")
 
 FILMS = ["a fine film", "a dull film", "what fun", "how boring"] * 3
 LABELS = [1, 0, 1, 0] * 3
 
 
+def datasets() -> Any:
+    """The package, which takes a second to import, where a test needs it."""
+    return import_module("datasets")
+
+
 def films(**more: Any) -> Any:
     features = {
-        "text": datasets.Value("string"),
-        "label": datasets.ClassLabel(names=["bad", "good"]),
+        "text": datasets().Value("string"),
+        "label": datasets().ClassLabel(names=["bad", "good"]),
     }
     columns = {"text": FILMS, "label": LABELS}
-    return datasets.Dataset.from_dict(columns | more, features=datasets.Features(features))
+    return datasets().Dataset.from_dict(columns | more, features=datasets().Features(features))
 
 
 def load(source: Any, **settings: Any) -> Any:
@@ -43,25 +50,25 @@ def test_a_text_and_a_class_label_are_texts_with_labels() -> None:
 
 def test_the_splits_of_a_dict_are_the_splits() -> None:
     rows = films()
-    several = datasets.DatasetDict(train=rows, validation=rows.select(range(3)), test=rows)
+    several = datasets().DatasetDict(train=rows, validation=rows.select(range(3)), test=rows)
     data = load(several)
     assert [len(split) for _, split in data.splits()] == [12, 3, 12]
     assert data.test_is_given
-    part = datasets.DatasetDict(train=rows, test=rows.select(range(4)))
+    part = datasets().DatasetDict(train=rows, test=rows.select(range(4)))
     assert [len(split) for _, split in load(part, val_size=0.25).splits()] == [9, 3, 4]
     beside = load(Given(data=part, validation=rows.select(range(5))))
     assert [len(split) for _, split in beside.splits()] == [12, 5, 4]
     with pytest.raises(ConfigError, match="has a test split, and test is given beside it"):
         load(Given(data=part, test=rows))
     with pytest.raises(DataError, match="must have a split named train, got test"):
-        load(datasets.DatasetDict(test=rows))
+        load(datasets().DatasetDict(test=rows))
     with pytest.raises(ConfigError, match="validation must be a Dataset as the data is"):
         load(Given(data=rows, validation=(FILMS, LABELS)))
 
 
 def test_several_columns_are_a_table_and_text_names_one() -> None:
     columns = {"size": np.arange(12.0), "colour": ["red", "blue"] * 6, "text": FILMS, "y": LABELS}
-    rows = datasets.Dataset.from_dict(columns)
+    rows = datasets().Dataset.from_dict(columns)
     assert settings_type(rows, {"target": "y"}) is TableConfig
     data = load(rows.remove_columns("text"), target="y", val_size=0.0, test_size=0.0)
     assert data.spec.feature_names == ("size", "colour=blue", "colour=red")
@@ -73,10 +80,10 @@ def test_several_columns_are_a_table_and_text_names_one() -> None:
 
 def test_images_are_pictures() -> None:
     pixels = np.random.default_rng(0).integers(0, 256, (8, 6, 5, 3), dtype=np.uint8)
-    features = {"image": datasets.Image(), "label": datasets.ClassLabel(names=["cat", "dog"])}
-    rows = datasets.Dataset.from_dict(
+    features = {"image": datasets().Image(), "label": datasets().ClassLabel(names=["cat", "dog"])}
+    rows = datasets().Dataset.from_dict(
         {"image": [Image.fromarray(one) for one in pixels], "label": [0, 1] * 4},
-        features=datasets.Features(features),
+        features=datasets().Features(features),
     )
     assert settings_type(rows, {}) is ImageFolderConfig
     data = load(rows, val_size=0.0, test_size=0.0)
@@ -96,7 +103,7 @@ def test_columns_of_tokens_are_several_inputs() -> None:
         "input_ids": [[1, 2], [3]] * 10,
         "label": ["good", "bad"] * 10,
     }
-    rows = datasets.Dataset.from_dict(columns)
+    rows = datasets().Dataset.from_dict(columns)
     data = load(rows)
     assert list(data.train.inputs) == ["input_ids", "attention_mask"]
     assert data.spec.class_names == ("bad", "good")
@@ -108,7 +115,7 @@ def test_columns_of_tokens_are_several_inputs() -> None:
 
 
 def test_what_is_refused_names_the_way() -> None:
-    lists = datasets.Dataset.from_dict({"sizes": [[1.5, 2], [3, 4]], "label": [0, 1]})
+    lists = datasets().Dataset.from_dict({"sizes": [[1.5, 2], [3, 4]], "label": [0, 1]})
     with pytest.raises(DataError, match=r"'sizes' .* give a torch DataLoader over dataset"):
         load(lists)
     with pytest.raises(DataError, match=r"no class in row 0, got -1: .* dataset\.filter"):

@@ -1,6 +1,8 @@
 """ONNX graphs in onnxruntime: every family agrees with its model to 1e-4, or is refused and why."""
 
 import json
+from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -19,9 +21,14 @@ from netwright.recipes.exchange.tracing import UNTRACEABLE
 from tests.models.test_catalog import label
 from tests.recipes.exchange.families import families, source_of, spec_of
 
-onnx = pytest.importorskip("onnx")
-pytest.importorskip("onnxscript")
-runtime = pytest.importorskip("onnxruntime")
+PACKAGES = ("onnx", "onnxscript", "onnxruntime")  # imported where a test needs them: for a second
+pytestmark = pytest.mark.skipif(
+    not all(map(find_spec, PACKAGES)), reason=f"needs {', '.join(PACKAGES)}"
+)
+
+
+def session_of(path: Path) -> Any:
+    return import_module("onnxruntime").InferenceSession(path)
 
 
 @pytest.mark.parametrize(("name", "spec"), families(("hopfield", "features", "class")), ids=label)
@@ -47,8 +54,9 @@ def test_raw_rows_of_any_number_go_in_and_probabilities_come_out(
 ) -> None:
     done = moons_run.export("onnx", tmp_path / "out")
     assert done.files == ("model.onnx", "preprocessing.json", "export.json")
+    onnx = import_module("onnx")
     onnx.checker.check_model(onnx.load(tmp_path / "out" / "model.onnx"))
-    session = runtime.InferenceSession(tmp_path / "out" / "model.onnx")
+    session = session_of(tmp_path / "out" / "model.onnx")
     (inputs,), (outputs,) = session.get_inputs(), session.get_outputs()
     told: dict[str, Any] = json.loads((tmp_path / "out" / "export.json").read_text())
     assert (inputs.name, inputs.type) == ("inputs", "tensor(double)")
@@ -80,5 +88,5 @@ def test_a_recurrence_declares_its_length_and_takes_no_other(tmp_path: Path) -> 
         form.write(source, staging)
         reopened = form.reopen(source, staging.path)
         assert not takes_any_length(source, reopened)
-    session = runtime.InferenceSession(tmp_path / "out" / "model.onnx")
+    session = session_of(tmp_path / "out" / "model.onnx")
     assert session.get_inputs()[0].shape[1] == source.rows.shape[1]

@@ -4,6 +4,7 @@ import importlib
 import json
 import struct
 from collections.abc import Iterator
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +12,11 @@ import pytest
 
 from tests.train.trackers.tracked_runs import resumed_run
 
-wandb = pytest.importorskip("wandb")
-pytestmark = pytest.mark.slow  # it starts a process of its own for each run
-
+# It starts a process of its own for each run, and is imported by nobody who leaves them out.
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(find_spec("wandb") is None, reason="wandb is not installed"),
+]
 
 HEADER, BLOCK, PREFIX = 7, 32768, 7  # bytes: of the file, of a block, before a piece of a record
 
