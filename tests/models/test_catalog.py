@@ -90,6 +90,8 @@ def label(value: Any) -> str | None:
 RECURRENT = ("elman", "jordan", "lstm", "gru", "mingru", "minlstm", "lru", "encoder-decoder")
 GPT2S = ("gpt", "gpt2", "gpt2-medium", "gpt2-large", "gpt2-xl")
 SMALLER: dict[str, dict[str, int]] = {  # as many trees or channels as they have take seconds
+    "bagging": {"members": 3},
+    "restarts": {"members": 2},
     "alexnet": {"width": 2, "hidden": 4},
     "unet": {"width": 2, "depth": 2},
     **{f"vgg{depth}": {"width": 2, "hidden": 4} for depth in (11, 13, 16, 19)},
@@ -97,10 +99,10 @@ SMALLER: dict[str, dict[str, int]] = {  # as many trees or channels as they have
     **{f"resnet{depth}": {"width": 4} for depth in (50, 101, 152)},
     **{name: {"layers": 1, "heads": 2, "width": 8, "context": 8} for name in GPT2S},
     **{name: {"hidden": 8, "embedding": 6} for name in RECURRENT},
-    "random-forest": {"trees": 10},
+    "random-forest": {"trees": 5},
     "rbm": {"units": 32, "epochs": 8},  # with 8 units some bits learn next to nothing
-    "gradient-boosting": {"stages": 20},
-    "boosting": {"members": 10},
+    "gradient-boosting": {"stages": 8},
+    "boosting": {"members": 5},
 }
 CASES = [(name, spec) for name in MODELS for spec in specs(name)]
 
