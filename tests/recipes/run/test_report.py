@@ -41,9 +41,7 @@ def evil_run(tmp_path_factory: pytest.TempPathFactory) -> nw.Run:
         lines.append(f"{row},<svg onload=alert(4)>{row % 2},{EVIL_CLASS if row > 30 else '$x^'}")
     file = folder / EVIL_FILE
     file.write_text("\n".join(lines) + "\n", encoding="utf-8")
-    run = nw.fit("mlp", file, target="kind", hidden=(4,), epochs=2, out=folder / "run", quiet=True)
-    run.report()
-    return run
+    return nw.fit("mlp", file, target="kind", hidden=(4,), epochs=2, out=folder / "run", quiet=True)
 
 
 @pytest.fixture(scope="module")
@@ -170,8 +168,17 @@ def test_a_run_in_memory_needs_a_path(moons_run: nw.Run, tmp_path: Path) -> None
         run.report(tmp_path / "page.pdf")
 
 
+@pytest.mark.usefixtures("undrawn")
+def test_hostile_names_are_escaped(evil_run: nw.Run, tmp_path: Path) -> None:
+    page = evil_run.report(tmp_path / "page.html").read_text(encoding="utf-8")
+    for words in (EVIL_CLASS, EVIL_COLUMN, EVIL_FILE, "<svg onload=alert(4)>1"):
+        assert words not in page
+        assert html.escape(words) in page
+
+
+@pytest.mark.slow
 def test_in_a_real_browser_hostile_names_stay_text(evil_run: nw.Run) -> None:
-    page = evil_run.folder / "report.html"  # type: ignore[operator]
+    page = evil_run.report()
     with browsing() as browser:
         visit = browser.open(page)
         assert browser.run("document.title") == f"mlp on {EVIL_FILE}"
