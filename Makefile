@@ -7,14 +7,15 @@ READY := $(VENV)/.ready
 NETWRIGHT_DATA ?= $(abspath $(wildcard ../shared/data))
 export NETWRIGHT_DATA
 
-.PHONY: demo test test-slow test-changed mutants bench lint pictures sentences catalogue clean
+.PHONY: demo test test-slow test-changed mutants bench lint types style pictures sentences catalogue clean
 
 demo: $(READY)
 	$(BIN)/netwright train
 
-# One thread a worker: two workers with two threads each get in each other's way. A worker that has
-# nothing left to do takes tests from the other.
-PYTEST := $(BIN)/python -m pytest -n 2 --dist worksteal -q -rs
+# One thread a worker: workers with two threads each get in each other's way. Three of them on two
+# cores: tests that wait for a process of theirs leave a core idle, which takes more of the time than
+# to collect the tests once more. A worker that has nothing left to do takes tests from the others.
+PYTEST := $(BIN)/python -m pytest -n 3 --dist worksteal -q -rs
 test test-slow test-changed: export OMP_NUM_THREADS = 1
 # Compiled once, also where the shell tells Python to keep nothing: else each of the workers, and each
 # process that a test starts, compiles all of netwright anew.
@@ -43,10 +44,16 @@ mutants: $(MUTANT_MAP)
 $(MUTANT_MAP): $(READY)
 	$(BIN)/python -m pytest -n 2 -q -p tests.mutants.map_plugin --mutant-map=$@
 
+# Types on one core, all else on the other.
 lint: $(READY)
+	$(MAKE) --no-print-directory -j2 types style
+
+types: $(READY)
+	$(BIN)/mypy
+
+style: $(READY)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/mypy
 	$(BIN)/lint-imports
 
 bench: $(READY)
