@@ -12,8 +12,11 @@ from netwright.data.catalog import SOURCES
 from netwright.data.dataset import Data, Split
 from netwright.data.spec import DataSpec
 from netwright.models.mlp import MLP, MLPConfig
+from netwright.recipes.fitting import first_batch
 from netwright.recipes.fitting.first_batch import time_step, try_first_batch
+from netwright.train.tasks import language_modelling
 from netwright.train.tasks.catalog import task_for
+from tests.train.token_data import KINDS, small_lstm, text_data
 
 
 @pytest.fixture(scope="module")
@@ -44,6 +47,21 @@ def test_the_model_stays_as_it_was(iris: Data) -> None:
     assert model.training
     assert all(parameter.grad is None for parameter in model.parameters())
     assert not any(module._forward_hooks for module in model.modules())
+
+
+def test_of_a_large_vocabulary_no_more_logits_are_made_than_fit(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    data = text_data()
+    task = task_for(data)
+    assert try_first_batch(small_lstm(data.spec), data, task, 8).rows == 8
+    monkeypatch.setattr(first_batch, "MOST_LOGITS", 3 * 4 * KINDS)
+    assert try_first_batch(small_lstm(data.spec), data, task, 8).rows == 8
+    monkeypatch.setattr(language_modelling, "LARGE_VOCABULARY", KINDS)
+    assert try_first_batch(small_lstm(data.spec), data, task, 8).rows == 3
+    assert try_first_batch(small_lstm(data.spec), data, task, 2).rows == 2
+    monkeypatch.setattr(first_batch, "MOST_LOGITS", 1)
+    assert try_first_batch(small_lstm(data.spec), data, task, 8).rows == 1
 
 
 class ReturnsText(nn.Module):

@@ -4,6 +4,7 @@ Shapes: B batch.
 """
 
 import copy
+import math
 import statistics
 import time
 from dataclasses import dataclass
@@ -28,6 +29,7 @@ from netwright.data.spec import VARIES, DataSpec
 from netwright.train.tasks.task import Task
 
 TIMED_STEPS = 5
+MOST_LOGITS = 2**28  # of a batch that is tried: 1 GB in float32
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,10 +70,10 @@ def try_first_batch(
         model: what is tried.
         data: what it is to learn from.
         task: what it is to learn.
-        rows: of the batch.
+        rows: of the batch; fewer are tried where training never makes the logits of so many.
         goes_back: whether to go back through it as well, as it is not known to have gradients.
     """
-    batch = first_batch_of(model, data, rows)
+    batch = first_batch_of(model, data, _rows_tried(data, task, rows))
     layers: list[Layer] = []
     inside: list[str] = []
     handles = [
@@ -93,6 +95,14 @@ def try_first_batch(
         parameters=sum(parameter.numel() for parameter in model.parameters()),
         loss=float(loss.detach()),
     )
+
+
+def _rows_tried(data: Data, task: Task, rows: int) -> int:
+    """All rows of a batch, or as many as have few logits where training makes them in parts."""
+    if not task.scores_in_parts:
+        return rows
+    numbers = math.prod(size for size in data.spec.output_shape if size != VARIES)
+    return max(1, min(rows, MOST_LOGITS // numbers))
 
 
 def _try_training_mode(
