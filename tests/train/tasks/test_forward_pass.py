@@ -12,6 +12,7 @@ from netwright.core.seeding import seeded
 from netwright.data.dataset import Data, Split
 from netwright.data.spec import IGNORED
 from netwright.losses import linear_cross_entropy as chunks
+from netwright.models.sequence.jordan import Jordan, JordanConfig
 from netwright.models.transformers.gpt import GPT, GPTConfig
 from netwright.train.evaluate import measure_quickly
 from netwright.train.own.metrics import read_metrics
@@ -57,7 +58,9 @@ def test_only_a_large_vocabulary_and_plain_cross_entropy_are_scored_in_parts() -
 
 def test_a_model_that_cannot_stop_short_or_is_watched_is_called_whole(in_parts: None) -> None:
     data = text_data()
-    model, other = small_gpt(data), small_lstm(data.spec)
+    with seeded(0):
+        other = Jordan.build(JordanConfig(hidden=3, embedding=3), data.spec)
+    model = small_gpt(data)
     assert isinstance(forward_for(model, PLAIN)(data.train.inputs), UnscoredTokens)
     assert forward_for(other, PLAIN) is other
     handle = model.register_forward_hook(lambda *_: None)
@@ -68,12 +71,14 @@ def test_a_model_that_cannot_stop_short_or_is_watched_is_called_whole(in_parts: 
 
 
 @pytest.mark.parametrize("task", [LanguageModelling(KINDS), NextToken(KINDS)])
-@pytest.mark.parametrize("tied", [True, False])
+@pytest.mark.parametrize("kind", ["tied", "untied", "lstm"])
 def test_the_loss_and_what_is_measured_are_those_of_all_logits(
-    monkeypatch: pytest.MonkeyPatch, in_parts: None, tied: bool, task: LanguageModelling
+    monkeypatch: pytest.MonkeyPatch, in_parts: None, kind: str, task: LanguageModelling
 ) -> None:
     data = with_ignored(text_data())
-    model, batch = small_gpt(data, tied=tied), whole(data.train)
+    is_gpt = kind != "lstm"
+    model = small_gpt(data, tied=kind == "tied") if is_gpt else small_lstm(data.spec).double()
+    batch = whole(data.train)
     told, loss = task.score(model.unscored(batch.inputs), batch)
     logits = model(batch.inputs)
     wanted = task.loss(logits, batch)

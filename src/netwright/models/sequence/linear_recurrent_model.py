@@ -9,7 +9,7 @@ from netwright.layers.recurrence.linear_recurrence import LinearRecurrence
 from netwright.layers.recurrence.residual_recurrence import RecurrenceStack, ResidualRecurrence
 from netwright.layers.recurrence.scan import scan_by_steps
 from netwright.models.model import Functions
-from netwright.models.sequence.sequence_model import SequenceConfig, SequenceModel
+from netwright.models.sequence.sequence_model import ScoredByHead, SequenceConfig
 
 # The loop is what a scan computes, in a form that can be read.
 SCAN: Functions = (LinearRecurrence.forward, scan_by_steps)
@@ -22,7 +22,7 @@ class LinearRecurrentConfig(SequenceConfig):
     layers: Annotated[Size, Doc("number of stacked residual blocks")] = 2
 
 
-class LinearRecurrentModel(SequenceModel):
+class LinearRecurrentModel(ScoredByHead):
     """The abstract kind: a subclass gives its config, its card and its recurrence."""
 
     backbone: RecurrenceStack

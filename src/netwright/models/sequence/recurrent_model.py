@@ -9,7 +9,7 @@ from netwright.core.errors import ConfigError
 from netwright.data.spec import DataSpec
 from netwright.layers.recurrence.recurrent import RecurrentStack
 from netwright.layers.recurrence.recurrent_cells import Cell
-from netwright.models.sequence.sequence_model import SequenceConfig, SequenceModel
+from netwright.models.sequence.sequence_model import ScoredByHead, SequenceConfig
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -21,7 +21,7 @@ class RecurrentConfig(SequenceConfig):
     tied: Annotated[bool, Doc("tie input and output embeddings; needs embedding = hidden")] = False
 
 
-class RecurrentModel(SequenceModel):
+class RecurrentModel(ScoredByHead):
     """The abstract kind: a subclass gives its config, its card and its cell."""
 
     backbone: RecurrentStack

@@ -16,6 +16,7 @@ from torch.nn.functional import embedding
 
 from netwright.core.config import Config, Doc, Fraction, Size
 from netwright.core.errors import ConfigError
+from netwright.core.outputs import UnscoredTokens
 from netwright.core.trees import map_tensors, tensors_of
 from netwright.data.spec import DataSpec, InputKind, TargetKind
 from netwright.layers.recurrence.recurrence import Recurrence, State
@@ -95,12 +96,19 @@ class SequenceModel(GrownBuffers, Model):
 
     def forward(self, inputs: Tensor) -> Tensor:
         """Tokens (B, T) or a series (B, T, D) -> (B, T, K) for tokens and tags, else (B, K)."""
-        lengths, batch = self.lengths(inputs), inputs.shape[0]
-        outputs, state = self.backbone(self.embed(inputs), self._first_state(batch), lengths)
-        self._keep(state, batch)
+        lengths = self.lengths(inputs)
+        outputs = self._outputs(inputs, lengths)
         if self.spec.target not in {"tokens", "tags"}:
             outputs = pool_steps(outputs, self.pool, lengths, bidirectional=self.bidirectional)
         return self.answer(outputs)
+
+    def _outputs(self, inputs: Tensor, lengths: Tensor | None) -> Tensor:
+        """What the backbone gives at all steps (B, T, H); a state that is carried moves on."""
+        batch = inputs.shape[0]
+        outputs, state = self.backbone(self.embed(inputs), self._first_state(batch), lengths)
+        self._keep(state, batch)
+        read: Tensor = outputs
+        return read
 
     def embed(self, inputs: Tensor) -> Tensor:
         """Tokens (...) -> vectors (..., D); a series stays as it is."""
@@ -175,6 +183,16 @@ def _as_state(rows: Tensor, like: State) -> State:
     sizes = [part[0].numel() for part in tensors_of(like)]
     parts = iter(torch.split(rows, sizes, dim=1))
     return map_tensors(lambda part: next(parts).view_as(part), like)
+
+
+class ScoredByHead(SequenceModel):
+    """The abstract kind whose head is one linear map: it can stop short of its logits."""
+
+    def unscored(self, tokens: Tensor) -> UnscoredTokens:
+        """What the logits (B, T, K) of a target of tokens are made of; see `forward`."""
+        vectors: Tensor = self.dropout(self._outputs(tokens, self.lengths(tokens)))
+        weight, bias = (self.head.get_parameter(name) for name in ("weight", "bias"))
+        return UnscoredTokens(vectors, weight, bias)
 
 
 def _check_tied(config: SequenceConfig, spec: DataSpec, outputs: int) -> None:
