@@ -93,8 +93,8 @@ def parser() -> argparse.ArgumentParser:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     options.add_argument("--nanogpt", type=Path, metavar="FOLDER", help="a checkout of nanoGPT")
-    options.add_argument("--rounds", type=int, default=5, help="counted rounds (5)")
-    options.add_argument("--steps", type=int, default=40, help="updates a turn (40)")
+    options.add_argument("--rounds", type=int, default=3, help="rounds (3)")
+    options.add_argument("--steps", type=int, default=100, help="updates a turn (100)")
     options.add_argument("--only", help="contestants beside nanoGPT: a,b")
     options.add_argument("--small", action="store_true", help="a small network on the CPU")
     add_json_option(options)
