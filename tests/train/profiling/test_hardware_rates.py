@@ -1,6 +1,7 @@
 """What hardware can do: measured once, kept, measured again where what is kept cannot be right."""
 
 import json
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ from netwright.train.precision import Precision
 from netwright.train.profiling import hardware_rates as file
 from netwright.train.profiling.hardware_rates import (
     FILE,
+    LONGEST,
     HardwareRates,
     hardware_rates,
     measure_rates,
@@ -37,11 +39,38 @@ def kept(tmp_path: Path) -> Path:
     return tmp_path / "new" / "home" / FILE
 
 
+def timed(monkeypatch: pytest.MonkeyPatch, *seconds: float) -> Iterator[float]:
+    """Let what is measured take these times, one after the other; gives those that are left."""
+    times = iter(seconds)
+
+    def quickest(work: Callable[[], object], device: torch.device, seconds: float) -> float:
+        work()
+        return next(times)
+
+    monkeypatch.setattr(file, "_quickest", quickest)
+    return times
+
+
 def test_rates_are_work_over_the_quickest_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    times = iter([0.5, 0.25, 2.0])
-    monkeypatch.setattr(file, "_quickest", lambda work, device, seconds: (work(), next(times))[1])
-    rates = measure_rates(CPU, "float32", size=8, copied=100, seconds=0.0)
+    timed(monkeypatch, 0.5, 0.25)
+    rates = measure_rates(CPU, "float32", size=8, copied=100)
     assert rates == HardwareRates(flops=2 * 8**3 / 0.5, bytes=2 * 100 / 0.25)
+
+
+def test_products_grow_up_to_the_largest_and_the_best_rate_counts(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(file, "SMALLEST", 4)
+    left = timed(monkeypatch, 1e-3, 1e-3, 9e-3, 1.0)  # n of 4, 8 and 10, and the copy
+    assert measure_rates(CPU, "float32", size=10, copied=10).flops == 2 * 8**3 / 1e-3
+    assert list(left) == []
+
+
+def test_where_a_product_takes_long_no_larger_one_is_tried(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(file, "SMALLEST", 4)
+    left = timed(monkeypatch, 1e-3, LONGEST / 4, 1.0)
+    assert measure_rates(CPU, "float32", size=64, copied=10).flops == 2 * 4**3 / 1e-3
+    assert list(left) == []
 
 
 def test_the_quickest_of_several_times_counts(monkeypatch: pytest.MonkeyPatch) -> None:

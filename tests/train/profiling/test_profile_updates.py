@@ -204,3 +204,47 @@ def test_before_a_run_nothing_is_timed(tmp_path: Path) -> None:
     profile.on_before_update(state)
     profile.on_batch_end(state)
     assert state.lap is no_lap
+
+
+needs_cuda = pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device")
+
+
+class NoWait(Callback):
+    """Lets a wait in the updates between warming up and torch's profiler be an error."""
+
+    def __init__(self, profile: ProfileUpdates) -> None:
+        self.profile = profile
+
+    def on_step_end(self, state: TrainState) -> None:
+        plan = self.profile.plan
+        is_timed = plan.warm <= self.profile.made < plan.until_watched - 1
+        torch.cuda.set_sync_debug_mode("error" if is_timed else "default")
+
+    def on_abort(self, state: TrainState) -> None:
+        torch.cuda.set_sync_debug_mode("default")
+
+
+@needs_cuda
+@pytest.mark.filterwarnings("ignore:Synchronization debug mode")
+@pytest.mark.parametrize("capture", ["on", "off"])
+def test_on_cuda_nothing_waits_and_every_bit_is_the_same(capture: str, tmp_path: Path) -> None:
+    profile = ProfileUpdates(tmp_path / FILE, plan=SMALL._replace(warm=6))
+    ended = []
+    for extra in ([profile, NoWait(profile)], []):
+        state = toy_fit(
+            toy_net(batch_norm=True, dropout=0.3),
+            toy_data(rows=120),
+            callbacks=[GuardNonFinite(), *extra],
+            device="cuda",
+            epochs=1,
+            capture=capture,
+        )
+        ended.append(copy_of(state.model))
+    assert_same(*ended)
+    seen = read_profile(tmp_path / FILE)
+    assert seen is not None
+    assert seen.is_graph == (capture == "on")
+    assert seen.busy is not None
+    assert 0 < seen.busy < seen.by_parts
+    assert sum(held.bytes for held in seen.memory) <= seen.peak
+    assert all(part.seconds > 0 for part in seen.parts)

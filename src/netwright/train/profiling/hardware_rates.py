@@ -3,14 +3,15 @@
     FLOP/s = 2 n^3 / t          of a product of two (n, n) matrices in the number format of the run
     bytes/s = 2 b / t           of a copy of b bytes, which are read and written
 
-The quickest of a few counts. What was measured is kept in netwright's cache folder, by device,
-number of threads, torch's version and number format.
+Of several times the quickest counts, and of several n the best. What was measured is kept in
+netwright's cache folder, by device, number of threads, torch's version and number format.
 """
 
 import platform
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -27,7 +28,9 @@ from netwright.train.precision import Precision
 NumberFormat = Literal["float32", "tf32", "bfloat16", "float16"]
 FILE = "hardware.json"  # in the cache folder
 DTYPES = {"bfloat16": torch.bfloat16, "float16": torch.float16}  # the others are of float32
-SECONDS = 0.2  # that a measurement is repeated for
+SECONDS = 0.05  # that a measurement is repeated for
+LONGEST = 0.3  # seconds that one product may take
+SMALLEST = 128  # the size of the first product
 TELLING = ("model name", "CPU implementer", "CPU part")  # lines on a processor
 TENSOR_CORES = (8, 0)  # the compute capability from which on they take float32 as TF32
 
@@ -101,23 +104,17 @@ def measure_rates(
     Args:
         device: that computes.
         kind: the number format of the products.
-        size: n; by default 1,024 on a CPU, else as many as keep a large device busy.
+        size: the largest n; by default as many as keep the device busy.
         copied: b, in bytes; by default more than caches hold.
-        seconds: that each of the two is repeated for, at least twice.
+        seconds: that each size is repeated for, at least once.
     """
     on_cpu = device.type == "cpu"
-    n = size or (1024 if on_cpu else 8192 if kind in DTYPES else 4096)
+    most = size or (1024 if on_cpu else 8192 if kind in DTYPES else 4096)
     count = copied or (2**27 if on_cpu else 2**29)
-    draws = torch.Generator(device).manual_seed(0)
-    left, right = (
-        torch.randn(n, n, device=device, generator=draws).to(DTYPES.get(kind, torch.float32))
-        for _ in range(2)
-    )
-    product = torch.empty_like(left)
     before = torch.get_float32_matmul_precision()
     torch.set_float32_matmul_precision("high" if kind == "tf32" else before)
     try:
-        flops = 2 * n**3 / _quickest(lambda: torch.mm(left, right, out=product), device, seconds)
+        flops = _product_rate(device, DTYPES.get(kind, torch.float32), most, seconds)
     finally:
         torch.set_float32_matmul_precision(before)
     source = torch.zeros(count, dtype=torch.uint8, device=device)
@@ -125,6 +122,26 @@ def measure_rates(
     return HardwareRates(
         flops=flops, bytes=2 * count / _quickest(lambda: target.copy_(source), device, seconds)
     )
+
+
+def _product_rate(device: torch.device, dtype: torch.dtype, most: int, seconds: float) -> float:
+    """The best rate of sizes up to `most`, each twice the one before.
+
+    A processor without instructions for a format takes minutes for the largest: where a size takes
+    long, the next, which takes eight times as long, is left out.
+    """
+    draws = torch.Generator(device).manual_seed(0)
+    n, best = min(SMALLEST, most), 0.0
+    while True:
+        left, right = (
+            torch.randn(n, n, device=device, generator=draws).to(dtype) for _ in range(2)
+        )
+        product = torch.empty_like(left)
+        took = _quickest(partial(torch.mm, left, right, out=product), device, seconds)
+        best = max(best, 2 * n**3 / took)
+        if n == most or 8 * took > LONGEST:
+            return best
+        n = min(2 * n, most)
 
 
 def _quickest(work: Callable[[], object], device: torch.device, seconds: float) -> float:
