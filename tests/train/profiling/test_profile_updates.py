@@ -134,20 +134,28 @@ def test_updates_that_are_looked_into_run_kernel_by_kernel_and_no_others(tmp_pat
     assert asked == wanted
 
 
-def test_updates_by_a_graph_are_told(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("without", "is_graph"), [((4,), True), ((3, 4), False)])
+def test_of_updates_by_a_graph_only_those_are_timed(
+    without: tuple[int, ...], is_graph: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of the updates 3 to 6 most are by a graph, which takes 1 second; the others take 51."""
+    clock = Clock()
+    monkeypatch.setattr("netwright.train.profiling.laps.time.perf_counter", clock)
+
     class Graph(Callback):
         def on_step_end(self, state: TrainState) -> None:
-            state.by_graph += 1
+            state.by_graph += state.step not in without
+            clock.now += 50.0 * (state.step in without)
 
     toy_fit(toy_net(), toy_data(), callbacks=[Graph(), ProfileUpdates(tmp_path / FILE, plan=SMALL)])
     profile = read_profile(tmp_path / FILE)
     assert profile is not None
-    assert profile.is_graph
+    assert (profile.is_graph, profile.seconds) == (is_graph, 1.0 if is_graph else 26.0)
 
 
 @pytest.mark.parametrize(
     ("updates", "wanted"),
-    [(1000, Plan()), (43, Plan()), (42, (9, 19, 9, 2)), (10, (2, 4, 2, 1)), (4, (1, 1, 1, 1))],
+    [(1000, Plan()), (57, Plan()), (56, (23, 19, 9, 2)), (10, (4, 3, 1, 1)), (4, (1, 1, 1, 1))],
 )
 def test_a_short_run_has_a_short_profile(updates: int, wanted: tuple[int, ...]) -> None:
     assert Plan().fitted(updates) == wanted

@@ -135,10 +135,9 @@ class UpdateProfile(View):
         """Seconds of all parts together, without a graph."""
         return sum(part.seconds for part in self.parts)
 
-    @property
-    def idle(self) -> float | None:
-        """Seconds of an update by parts in which the device waits for the host."""
-        return None if self.busy is None else max(0.0, self.by_parts - self.busy)
+    def idle(self, seconds: float) -> float:
+        """Of so many seconds of an update, those in which the device is idle."""
+        return max(0.0, seconds - (self.busy or 0.0))
 
     @property
     def size(self) -> tuple[float, float]:
@@ -165,11 +164,10 @@ class UpdateProfile(View):
                 "sums, "
                 "activation functions, normalisation, the optimizer and the guard."
             )
-        if self.idle is not None and self.host_waits is not None:
+        if self.busy is not None and self.host_waits is not None:
             words.append(
-                f"Kernel by kernel, the device waits for the host for "
-                f"{milliseconds(self.idle)} of an update, the host for the device for "
-                f"{milliseconds(self.host_waits)}."
+                f"Kernels run for {milliseconds(self.busy)} of an update, else the device is idle; "
+                f"the host waits for it for {milliseconds(self.host_waits)}."
             )
         words.append(
             f"Parts are medians of {self.updates} updates; what happens only now and then, such as "
@@ -204,13 +202,17 @@ class UpdateProfile(View):
             _row(part.name, part.seconds, self.by_parts, _work(part), self._beside_hardware(part))
             for part in self.parts
         ]
-        rows.append(_row("together", self.by_parts, self.by_parts))
-        if self.is_graph:
-            rows.append(_row(GRAPH, self.seconds, self.by_parts))
-        if self.idle is not None and self.host_waits is not None:
-            rows.append(_row("of it, device waits for host", self.idle, self.by_parts))
-            rows.append(_row("of it, host waits for device", self.host_waits, self.by_parts))
-        return rows
+        rows += self._with_waits("together", self.by_parts)
+        return rows + (self._with_waits(GRAPH, self.seconds) if self.is_graph else [])
+
+    def _with_waits(self, name: str, seconds: float) -> list[dict[str, str]]:
+        """A whole update, and how long it waits; shares are of an update by parts."""
+        waits = {}
+        if self.busy is not None and self.host_waits is not None:
+            waits["of it, device idle"] = self.idle(seconds)
+            if seconds == self.by_parts:  # what a host does for a graph was not watched
+                waits["of it, host waits"] = self.host_waits
+        return [_row(*row, self.by_parts) for row in {name: seconds, **waits}.items()]
 
     def operation_rows(self) -> list[dict[str, str]]:
         """One row an operation."""
@@ -304,7 +306,8 @@ def _draw_bars(
     axes.set_title(title)
     axes.barh(range(len(bars)), values, height=0.7, color=colour)
     for place, value in enumerate(values):
-        words = f" {value:.3g} ({percent(value / whole, 0)})" if value else " 0"
+        shown = f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
+        words = f" {shown} ({percent(value / whole, 0)})" if value else " 0"
         axes.text(value, place, words, va="center", fontsize=SMALL, color=INK if value else FAINT)
     axes.set_yticks(range(len(bars)), [name for name, _ in bars])
     axes.set_ylim(max(1, len(bars)) - 0.4, -0.6)  # the first on top

@@ -10,7 +10,7 @@ the hardware are looked up. The device is waited for in the profiled updates alo
 run changes: weights, draws and statistics are the same bits without a profile.
 """
 
-from itertools import pairwise
+from itertools import compress, pairwise
 from pathlib import Path
 from statistics import median
 from typing import NamedTuple
@@ -33,9 +33,12 @@ from netwright.train.state import TrainState, no_lap
 
 
 class Plan(NamedTuple):
-    """How many updates there are of each kind."""
+    """How many updates there are of each kind.
 
-    warm: int = 10
+    The first ten have a row of history each, and a graph is captured some updates after them.
+    """
+
+    warm: int = 24
     plain: int = 20
     by_part: int = 10
     watched: int = 3
@@ -90,8 +93,9 @@ class ProfileUpdates(Callback):
         """Nothing has been seen yet."""
         self.plan, self.made = self.asked.fitted(state.all_updates - state.step), 0
         self.plain, self.by_part = Laps(state.device), Laps(state.device)
-        self.samples: list[int] = []  # seen before each plain update, and after the last
-        self.by_graph = self.gradients = 0
+        # Examples seen and updates by a graph, before each plain update and after the last.
+        self.counts: list[tuple[int, int]] = []
+        self.gradients = 0
         self.operations = self.seen = None
 
     def on_epoch_start(self, state: TrainState) -> None:
@@ -120,15 +124,14 @@ class ProfileUpdates(Callback):
         if self.plan.warm < self.made <= self.plan.until_by_part:
             self.plain("update")
             self.plain.close()
-            self.samples.append(state.samples)
+            self.counts.append((state.samples, state.by_graph))
         elif self.plan.until_by_part < self.made <= self.plan.until_watched:
             self.by_part("callbacks")
             self.by_part.close()
         if self.made == self.plan.warm:
             self.plain.begin()
-            self.samples, self.by_graph = [state.samples], state.by_graph
+            self.counts = [(state.samples, state.by_graph)]
         elif self.made == self.plan.until_by_part:
-            self.by_graph = state.by_graph - self.by_graph
             self.by_part.begin()
             state.lap = self.by_part
         elif self.made == self.plan.until_watched:
@@ -175,18 +178,20 @@ class ProfileUpdates(Callback):
 
     def _look(self, state: TrainState, batch: Batch, operations: WatchedOperations) -> SeenUpdates:
         watched = operations.end(self.plan.watched)
-        plain, by_part = self.plain.read(), self.by_part.read()
         peak = peak_memory(state.device)  # before anything is copied
         work, reason = self._count(state, batch)
-        amounts = [after - before for before, after in pairwise(self.samples)]
+        plain = [update["update"] for update in self.plain.read()]
+        amounts = [after[0] - before[0] for before, after in pairwise(self.counts)]
+        by_graph = [after[1] > before[1] for before, after in pairwise(self.counts)]
+        is_graph = 2 * sum(by_graph) > len(by_graph)  # updates that get a row are not
         tokens = tokens_of_example(state)
         return SeenUpdates(
             precision=self.precision,
             unit="tokens" if tokens else "samples",
             amount=median(amounts) * (tokens or 1),
-            seconds=median(update["update"] for update in plain),
-            is_graph=2 * self.by_graph > len(plain),
-            by_part=by_part,
+            seconds=median(compress(plain, by_graph) if is_graph else plain),
+            is_graph=is_graph,
+            by_part=self.by_part.read(),
             batches=self.accumulate,
             batch_bytes=sum(tensor.nbytes for tensor in tensors_of(tuple(batch))),
             gradients=self.gradients,
