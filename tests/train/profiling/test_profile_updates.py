@@ -121,36 +121,38 @@ def test_measuring_and_the_time_between_passes_are_no_part_of_an_update(
 
 
 def test_updates_that_are_looked_into_run_kernel_by_kernel_and_no_others(tmp_path: Path) -> None:
-    profile, asked = ProfileUpdates(tmp_path / FILE, plan=SMALL), []
+    profile, asked, timed = ProfileUpdates(tmp_path / FILE, plan=SMALL), [], []
 
     class Ask(Callback):
         def on_batch_start(self, state: TrainState) -> None:
             asked.append(profile.part_in_update(state))
+            timed.append(state.lap is not no_lap)
 
     toy_fit(toy_net(), toy_data(), callbacks=[profile, Ask()])
     looked_into = SMALL.by_part + SMALL.watched
     plain = SMALL.warm + SMALL.plain
     wanted = ["none"] * plain + ["host"] * looked_into + ["none"] * (UPDATES - plain - looked_into)
     assert asked == wanted
+    assert timed == [plain <= update < plain + SMALL.by_part for update in range(UPDATES)]
 
 
 @pytest.mark.parametrize(("without", "is_graph"), [((4,), True), ((3, 4), False)])
 def test_of_updates_by_a_graph_only_those_are_timed(
     without: tuple[int, ...], is_graph: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Of the updates 3 to 6 most are by a graph, which takes 1 second; the others take 51."""
+    """The updates 3 to 6 take 1, 51, 3 and 5 seconds."""
     clock = Clock()
     monkeypatch.setattr("netwright.train.profiling.laps.time.perf_counter", clock)
 
     class Graph(Callback):
         def on_step_end(self, state: TrainState) -> None:
             state.by_graph += state.step not in without
-            clock.now += 50.0 * (state.step in without)
+            clock.now += {4: 50.0, 5: 2.0, 6: 4.0}.get(state.step, 0.0)
 
     toy_fit(toy_net(), toy_data(), callbacks=[Graph(), ProfileUpdates(tmp_path / FILE, plan=SMALL)])
     profile = read_profile(tmp_path / FILE)
     assert profile is not None
-    assert (profile.is_graph, profile.seconds) == (is_graph, 1.0 if is_graph else 26.0)
+    assert (profile.is_graph, profile.seconds) == (is_graph, 3.0 if is_graph else 4.0)
 
 
 @pytest.mark.parametrize(
