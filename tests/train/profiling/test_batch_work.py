@@ -59,22 +59,3 @@ def test_a_failure_is_raised_and_leaves_the_generators_alone() -> None:
     with pytest.raises(RuntimeError, match="no"):
         measure_work(toy_net(), batch(), failing)
     assert torch.equal(torch.get_rng_state(), draws)
-
-
-def test_what_is_compiled_runs_as_it_was_written(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[str] = []
-
-    class Stance:
-        def __init__(self, name: str) -> None:
-            asked.append(name)
-
-        def __enter__(self) -> None: ...
-        def __exit__(self, *_: object) -> None: ...
-
-    monkeypatch.setattr(torch.compiler, "set_stance", Stance)
-
-    def count(*, is_compiled: bool) -> int:
-        return measure_work(toy_net(), batch(), loss, is_compiled=is_compiled).forward
-
-    assert count(is_compiled=True) == count(is_compiled=False)
-    assert asked == ["force_eager"]

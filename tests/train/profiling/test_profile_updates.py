@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 import torch
+from torch import nn
 
 from netwright.core.errors import RunError
 from netwright.train.callback import Callback
@@ -15,13 +16,20 @@ from netwright.train.profiling import seen_updates
 from netwright.train.profiling.hardware_rates import HardwareRates
 from netwright.train.profiling.profile_file import FILE, read_profile
 from netwright.train.profiling.profile_updates import Plan, ProfileUpdates
+from netwright.train.settings import TrainConfig
 from netwright.train.state import TrainState, no_lap
+from netwright.train.tasks.task import Task
 from netwright.train.watching.history import without_clock
-from tests.train.toy_runs import assert_same, copy_of, toy_data, toy_fit, toy_net, toy_start
+from tests.train.toy_runs import SHORT, assert_same, copy_of, toy_data, toy_fit, toy_net, toy_start
 
 UPDATES = 15  # of a toy run: 3 epochs of 5
 LBFGS = {"optimizer": "lbfgs", "optimizer_options": {"max_iter": 2}}
 SMALL = Plan(warm=2, plain=4, by_part=3, watched=2)
+CONFIG = TrainConfig(**SHORT)
+
+
+def profiling(folder: Path, **settings: Any) -> ProfileUpdates:
+    return ProfileUpdates(folder / FILE, TrainConfig(**{**SHORT, **settings}))
 
 
 @pytest.fixture(autouse=True)
@@ -46,7 +54,7 @@ def run(profile: ProfileUpdates | None, **settings: Any) -> TrainState:
 def test_weights_draws_and_rows_are_the_same_with_and_without(
     settings: dict[str, Any], tmp_path: Path
 ) -> None:
-    profile = ProfileUpdates(tmp_path / FILE, settings.get("precision", "fp32"))
+    profile = profiling(tmp_path, **settings)
     ended = []
     for one in (profile, None):
         torch.manual_seed(0)
@@ -58,7 +66,7 @@ def test_weights_draws_and_rows_are_the_same_with_and_without(
 
 
 def test_the_profile_is_of_the_runs_own_updates(tmp_path: Path) -> None:
-    state = run(ProfileUpdates(tmp_path / FILE, plan=SMALL))
+    state = run(ProfileUpdates(tmp_path / FILE, CONFIG, plan=SMALL))
     profile = read_profile(tmp_path / FILE)
     assert profile is not None
     assert (profile.unit, profile.amount, profile.updates) == ("samples", 4.0, SMALL.by_part)
@@ -78,7 +86,7 @@ def test_the_profile_is_of_the_runs_own_updates(tmp_path: Path) -> None:
 
 
 def test_batches_of_an_update_are_counted_together(tmp_path: Path) -> None:
-    run(ProfileUpdates(tmp_path / FILE, accumulate=2), accumulate=2, epochs=5)
+    run(profiling(tmp_path, accumulate=2), accumulate=2, epochs=5)
     profile = read_profile(tmp_path / FILE)
     assert profile is not None
     assert profile.amount == 8.0
@@ -112,7 +120,7 @@ def test_measuring_and_the_time_between_passes_are_no_part_of_an_update(
 ) -> None:
     clock = Clock()
     monkeypatch.setattr("netwright.train.profiling.laps.time.perf_counter", clock)
-    profile = ProfileUpdates(tmp_path / FILE, plan=Plan(2, 6, 6, 1))
+    profile = ProfileUpdates(tmp_path / FILE, CONFIG, plan=Plan(2, 6, 6, 1))
     callbacks = [Measure(clock), GuardNonFinite(), profile]
     toy_fit(toy_net(), toy_data(), callbacks=callbacks, eval_every=2)
     assert all(update["update"] <= 2 for update in profile.plain.read())
@@ -121,7 +129,7 @@ def test_measuring_and_the_time_between_passes_are_no_part_of_an_update(
 
 
 def test_updates_that_are_looked_into_run_kernel_by_kernel_and_no_others(tmp_path: Path) -> None:
-    profile, asked, timed = ProfileUpdates(tmp_path / FILE, plan=SMALL), [], []
+    profile, asked, timed = ProfileUpdates(tmp_path / FILE, CONFIG, plan=SMALL), [], []
 
     class Ask(Callback):
         def on_batch_start(self, state: TrainState) -> None:
@@ -149,7 +157,11 @@ def test_of_updates_by_a_graph_only_those_are_timed(
             state.by_graph += state.step not in without
             clock.now += {4: 50.0, 5: 2.0, 6: 4.0}.get(state.step, 0.0)
 
-    toy_fit(toy_net(), toy_data(), callbacks=[Graph(), ProfileUpdates(tmp_path / FILE, plan=SMALL)])
+    toy_fit(
+        toy_net(),
+        toy_data(),
+        callbacks=[Graph(), ProfileUpdates(tmp_path / FILE, CONFIG, plan=SMALL)],
+    )
     profile = read_profile(tmp_path / FILE)
     assert profile is not None
     assert (profile.is_graph, profile.seconds) == (is_graph, 3.0 if is_graph else 4.0)
@@ -165,16 +177,30 @@ def test_a_short_run_has_a_short_profile(updates: int, wanted: tuple[int, ...]) 
 
 
 def test_a_run_that_is_too_short_says_so(tmp_path: Path) -> None:
-    state = toy_fit(
-        toy_net(), toy_data(rows=12), epochs=1, callbacks=[ProfileUpdates(tmp_path / FILE)]
-    )
+    state = toy_fit(toy_net(), toy_data(rows=12), epochs=1, callbacks=[profiling(tmp_path)])
     assert not (tmp_path / FILE).exists()
     told = "there is no profile: the run made 3 of the 4 updates that a profile takes"
     assert state.notes == [told]
 
 
+def test_work_is_that_of_the_runs_own_forward_pass(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """But for compiling: of what is compiled nobody can count the operations."""
+    asked: list[tuple[bool, bool]] = []
+
+    def spy(model: nn.Module, task: Task, config: TrainConfig) -> nn.Module:
+        asked.append((config.compile, config.output_noise > 0))
+        return model
+
+    monkeypatch.setattr(file, "training_forward", spy)
+    config = TrainConfig(**SHORT, compile=True, output_noise=0.1)
+    run(ProfileUpdates(tmp_path / FILE, config))
+    assert asked == [(False, True)]
+
+
 def test_a_step_of_ones_own_is_timed_and_not_counted(tmp_path: Path) -> None:
-    run(ProfileUpdates(tmp_path / FILE, is_counted=False))
+    run(ProfileUpdates(tmp_path / FILE, CONFIG, is_counted=False))
     profile = read_profile(tmp_path / FILE)
     assert profile is not None
     assert profile.flops == 0
@@ -188,7 +214,7 @@ def test_what_cannot_be_counted_does_not_end_the_run(
         raise TypeError("cannot be copied\nat all")
 
     monkeypatch.setattr(file, "measure_work", fail)
-    run(ProfileUpdates(tmp_path / FILE))
+    run(profiling(tmp_path))
     profile = read_profile(tmp_path / FILE)
     assert profile is not None
     assert profile.not_counted == "cannot be copied"
@@ -200,16 +226,16 @@ def test_an_error_ends_torchs_profiler_too(tmp_path: Path) -> None:
             if state.step == 10:
                 raise RunError("enough")
 
-    profile = ProfileUpdates(tmp_path / FILE, plan=SMALL)
+    profile = ProfileUpdates(tmp_path / FILE, CONFIG, plan=SMALL)
     with pytest.raises(RunError, match="enough"):
         toy_fit(toy_net(), toy_data(), callbacks=[profile, Fail()])
     assert profile.operations is None
     assert not (tmp_path / FILE).exists()
-    run(ProfileUpdates(tmp_path / FILE))  # which torch refuses while another is under way
+    run(profiling(tmp_path))  # which torch refuses while another is under way
 
 
 def test_before_a_run_nothing_is_timed(tmp_path: Path) -> None:
-    profile, state = ProfileUpdates(tmp_path / FILE), toy_start()
+    profile, state = profiling(tmp_path), toy_start()
     profile.on_fit_start(state)
     profile.on_before_update(state)
     profile.on_batch_end(state)
@@ -238,7 +264,7 @@ class NoWait(Callback):
 @pytest.mark.filterwarnings("ignore:Synchronization debug mode")
 @pytest.mark.parametrize("capture", ["on", "off"])
 def test_on_cuda_nothing_waits_and_every_bit_is_the_same(capture: str, tmp_path: Path) -> None:
-    profile = ProfileUpdates(tmp_path / FILE, plan=SMALL._replace(warm=6))
+    profile = ProfileUpdates(tmp_path / FILE, CONFIG, plan=SMALL._replace(warm=6))
     ended = []
     for extra in ([profile, NoWait(profile)], []):
         state = toy_fit(

@@ -150,15 +150,8 @@ def _profile(prepared: Prepared, here: RunContext) -> list[Callback]:
     config = prepared.recipe.train
     if not config.profile or here.folder is None or not here.ranks.is_first:
         return []
-    return [
-        ProfileUpdates(
-            here.folder / PROFILE_FILE,
-            config.precision,
-            accumulate=config.accumulate,
-            is_compiled=config.compile,
-            is_counted=prepared.own.training_step is None,
-        )
-    ]
+    is_counted = prepared.own.training_step is None
+    return [ProfileUpdates(here.folder / PROFILE_FILE, config, is_counted=is_counted)]
 
 
 def _kept_batches(data: Data, here: RunContext) -> list[Callback]:

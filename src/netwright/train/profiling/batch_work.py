@@ -3,6 +3,8 @@
     FLOPs           matrix products, convolutions, attention and recurrent layers
     activations     all that autograd keeps from the forward pass for the backward pass
 
+What is recomputed in the backward pass counts as often as it is computed.
+
 A copy of the model goes forward and back once, so that nothing of the run changes: torch's counter
 makes some layers compute their gradients in another order, with other last bits.
 
@@ -11,7 +13,6 @@ Shapes: B batch.
 
 import copy
 from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
 from typing import NamedTuple
 
 import torch
@@ -46,22 +47,19 @@ def measure_work(
     model: nn.Module,
     batch: Batch,
     loss: Callable[[nn.Module, Batch], Tensor],
-    *,
-    is_compiled: bool = False,
 ) -> BatchWork:
     """Send a batch through a copy of the model and back; whatever fails in that is raised.
 
     Args:
         model: in training mode; it stays as it is, and so do the generators.
         batch: of the usual size.
-        loss: of a model and a batch.
-        is_compiled: parts of it may be compiled, whose kernels nobody can count.
+        loss: of a model and a batch; nothing of it is compiled, as kernels cannot be counted.
     """
     draws = random_state()
     try:
         copied = copy.deepcopy(model)
         kept = _Kept([*copied.parameters(), *copied.buffers(), *tensors_of(tuple(batch))])
-        with _uncompiled(is_compiled), counting_flops() as counter:
+        with counting_flops() as counter:
             with saved_tensors_hooks(kept.note, lambda tensor: tensor):
                 value = loss(copied, batch)
             forward = counter.get_total_flops()
@@ -105,11 +103,3 @@ class _Kept:
 
 def _place(tensor: Tensor) -> tuple[torch.device, int]:
     return tensor.device, tensor.untyped_storage().data_ptr()
-
-
-def _uncompiled(is_compiled: bool) -> AbstractContextManager[object]:
-    """A block in which what is compiled runs as it was written."""
-    stance: AbstractContextManager[object] = nullcontext()
-    if is_compiled:  # asked only then: it imports the compiler, which takes a second
-        stance = torch.compiler.set_stance("force_eager")
-    return stance

@@ -10,6 +10,7 @@ the hardware are looked up. The device is waited for in the profiled updates alo
 run changes: weights, draws and statistics are the same bits without a profile.
 """
 
+from dataclasses import replace
 from itertools import compress, pairwise
 from pathlib import Path
 from statistics import median
@@ -21,7 +22,7 @@ from netwright.core.peak_memory import MEBIBYTE, peak_memory
 from netwright.core.trees import tensors_of
 from netwright.data.loading.loader import Batch
 from netwright.train.callback import Callback, Part
-from netwright.train.precision import Precision, autocast
+from netwright.train.precision import autocast
 from netwright.train.profiling.batch_work import BatchWork, measure_work
 from netwright.train.profiling.held_memory import gradient_bytes, held_bytes
 from netwright.train.profiling.laps import Laps
@@ -29,7 +30,9 @@ from netwright.train.profiling.profile_file import write_profile
 from netwright.train.profiling.seen_updates import SeenUpdates, put_together
 from netwright.train.profiling.throughput import tokens_of_example
 from netwright.train.profiling.watched_operations import WatchedOperations
+from netwright.train.settings import TrainConfig
 from netwright.train.state import TrainState, no_lap
+from netwright.train.updates.training_forward import training_forward
 
 
 class Plan(NamedTuple):
@@ -66,9 +69,7 @@ class ProfileUpdates(Callback):
 
     Args:
         file: where it is written.
-        precision: of the run.
-        accumulate: batches of an update.
-        is_compiled: the forward pass is.
+        config: of the run.
         is_counted: the loss is the task's, so that the work of a batch can be counted.
         plan: how many updates are looked at.
     """
@@ -76,15 +77,12 @@ class ProfileUpdates(Callback):
     def __init__(
         self,
         file: Path,
-        precision: Precision = "fp32",
+        config: TrainConfig,
         *,
-        accumulate: int = 1,
-        is_compiled: bool = False,
         is_counted: bool = True,
         plan: Plan = Plan(),  # noqa: B008 - it never changes
     ) -> None:
-        self.file, self.precision, self.accumulate = file, precision, accumulate
-        self.is_compiled, self.is_counted, self.asked = is_compiled, is_counted, plan
+        self.file, self.config, self.is_counted, self.asked = file, config, is_counted, plan
         self.plan, self.made = plan, 0
         self.operations: WatchedOperations | None = None
         self.seen: SeenUpdates | None = None
@@ -186,13 +184,13 @@ class ProfileUpdates(Callback):
         is_graph = 2 * sum(by_graph) > len(by_graph)  # updates that get a row are not
         tokens = tokens_of_example(state)
         return SeenUpdates(
-            precision=self.precision,
+            precision=self.config.precision,
             unit="tokens" if tokens else "samples",
             amount=median(amounts) * (tokens or 1),
             seconds=median(compress(plain, by_graph) if is_graph else plain),
             is_graph=is_graph,
             by_part=self.by_part.read(),
-            batches=self.accumulate,
+            batches=self.config.accumulate,
             batch_bytes=sum(tensor.nbytes for tensor in tensors_of(tuple(batch))),
             gradients=self.gradients,
             held=held_bytes(state),
@@ -207,12 +205,15 @@ class ProfileUpdates(Callback):
         if not self.is_counted:
             return None, "the training step is one of your own"
 
+        config, task = replace(self.config, compile=False), state.task
+
         def loss(model: nn.Module, batch: Batch) -> Tensor:
-            with autocast(self.precision, state.device):
-                return state.task.loss(model(state.task.inputs(batch)), batch)
+            forward = training_forward(model, task, config)
+            with autocast(config.precision, state.device):
+                return task.score(forward(task.inputs(batch)), batch)[1]
 
         try:
-            work = measure_work(state.model, batch, loss, is_compiled=self.is_compiled)
+            work = measure_work(state.model, batch, loss)
         except Exception as error:  # whatever a model of one's own does not bear, training goes on
             return None, (str(error) or type(error).__name__).splitlines()[0][:100]
         return work, ""

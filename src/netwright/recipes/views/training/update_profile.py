@@ -43,7 +43,7 @@ PROFILE = ViewEntry(
         symbols={
             "u": "model FLOP utilisation",
             "F": "floating-point operations of an update: matrix products, convolutions, attention "
-            "and recurrent layers, forward and backward",
+            "and recurrent layers, forward and backward, with what is recomputed",
             "t": "seconds of an update",
             "R": "operations a second that products of large matrices reach on this hardware, "
             "measured",
