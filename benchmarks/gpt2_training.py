@@ -263,7 +263,6 @@ def take_turn(
     gc.collect()
     on_gpu = device.type == "cuda"
     if on_gpu:
-        torch.cuda.empty_cache()
         torch.cuda.reset_peak_memory_stats()
         before = torch.cuda.memory_allocated()
         torch.cuda.synchronize()

@@ -12,8 +12,10 @@ from netwright.data.array_encoder import ArrayEncoder
 from netwright.data.catalog import load
 from netwright.data.dataset import Data, Split
 from netwright.data.spec import DataSpec
+from netwright.models.transformers.gpt import GPT, GPTConfig
 from netwright.train.own.loss import OwnLoss
 from netwright.train.tasks.catalog import task_for
+from netwright.train.tasks.language_modelling import LARGE_VOCABULARY, LanguageModelling
 from netwright.train.tasks.next_token import NextToken
 from netwright.train.tasks.task import Task
 from netwright.train.tasks.unlabelled import Unlabelled
@@ -37,6 +39,15 @@ def of_target(kind: str) -> Case:
 def of_text() -> Case:
     data = replace(text_data(length=4 * ROWS + 1), val=None)
     return Case(small_lstm(data.spec), data, task_for(data))
+
+
+def of_large_vocabulary() -> Case:
+    """Logits are made in parts; on CUDA by a kernel of its own."""
+    data, kinds = replace(text_data(length=4 * ROWS + 1), val=None), LARGE_VOCABULARY + 3
+    spec = replace(data.spec, num_outputs=kinds, vocab_size=kinds)
+    with seeded(0):
+        model = GPT.build(GPTConfig(layers=2, heads=2, width=8, dropout=0.1), spec)
+    return Case(model, replace(data, spec=spec), LanguageModelling(kinds))
 
 
 def of_next_token() -> Case:
@@ -111,6 +122,7 @@ EACH_TASK: dict[str, Callable[[], Case]] = {
     "labels": lambda: of_target("labels"),
     "real": lambda: of_target("real"),
     "text": of_text,
+    "large-vocabulary": of_large_vocabulary,
     "next-token": of_next_token,
     "tags": of_tags,
     "masks": of_masks,
