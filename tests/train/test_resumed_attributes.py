@@ -40,6 +40,8 @@ MAY_DIFFER = {
     r"StepRows/last": "no row is written twice: the step of the last row, or that of the resume",
     r"Doctor/norms.*": "a tool that is made anew at the next watched step",
     r"Doctor/written": "lines of a file that a resumed run writes anew",
+    r"Doctor/(budget/.*|begun_at)": "what watching took of the time of its process",
+    r"Doctor/decided.*": "of one step; asked anew at the next",
 }
 EVERYTHING: dict[str, Any] = {
     "input_noise": 0.1,

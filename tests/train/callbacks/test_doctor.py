@@ -17,7 +17,8 @@ from netwright.train.run_setting_groups import Policy
 from netwright.train.saving.checkpoint import load_checkpoint, save_checkpoint
 from netwright.train.state import TrainState
 from netwright.train.watching.layer_history import LayerHistory, read_layer_history
-from tests.repetition import slow_but
+from netwright.train.watching.time_budget import Clock
+from tests.repetition import for_each, slow_but
 from tests.train.callbacks.test_non_finite import first_rows, spoil
 from tests.train.toy_runs import assert_same, copy_of, toy_data, toy_fit, toy_net, toy_trainer
 
@@ -43,6 +44,68 @@ def test_units_are_looked_at_when_the_steps_are_16_times_as_many_and_at_the_end(
     doctor = Doctor()
     toy_fit(toy_net(), toy_data(), callbacks=[doctor], epochs=26, batch_size=2)
     assert [row.step for row in doctor.seen if row.saturated] == [17, 257, 260]
+
+
+class Slow:
+    """Clocks by which each step takes a second, and each look as long as told.
+
+    Args:
+        look: seconds of the work of a look at the layers, of which there are two parts.
+    """
+
+    def __init__(self, look: float) -> None:
+        self.world, self.thread, self.look = 0.0, 0.0, look
+
+    def clock(self) -> Clock:
+        return Clock(now=lambda: self.world, work=self.work)
+
+    def work(self) -> float:
+        """Read at the start and the end of each part."""
+        self.thread += self.look / 2
+        return self.thread
+
+
+class Seconds(Callback):
+    """Lets a second pass with each step."""
+
+    def __init__(self, time: Slow) -> None:
+        self.time = time
+
+    def on_step_end(self, state: TrainState) -> None:
+        self.time.world += 1.0
+
+
+def watched_with(look: float) -> list[int]:
+    time = Slow(look)
+    doctor = Doctor(clock=time.clock())
+    toy_fit(toy_net(), toy_data(), callbacks=[doctor, Seconds(time)], **LONG)
+    return doctor.seen.steps
+
+
+def test_where_looks_are_quick_all_are_taken() -> None:
+    assert watched_with(1e-3) == watched(70)
+
+
+def test_where_they_are_slow_as_many_as_there_is_time_for() -> None:
+    assert watched_with(0.09) == [1, 5, 7, 9, 13, 17, 25, 33, 49, 65, 70]
+    assert watched_with(0.45) == [1, 25, 33, 65]  # at second 48 it may have taken 1.68 s, not 1.8
+    assert watched_with(10.0) == [1]  # nobody knew
+
+
+@for_each(("an_update", "looks"), [(0.01, [17, 70]), (0.2, [70])])
+def test_a_look_at_the_units_needs_as_much_time_as_an_update_unless_more_is_known(
+    an_update: float, looks: list[int]
+) -> None:
+    time = Slow(1e-3)
+
+    class Works(Callback):
+        def on_step_end(self, state: TrainState) -> None:
+            time.world += an_update
+            time.thread += an_update
+
+    doctor = Doctor(clock=time.clock())
+    toy_fit(toy_net(), toy_data(), callbacks=[Works(), doctor], **LONG)
+    assert [row.step for row in doctor.seen if row.dead] == looks
 
 
 class Sum(nn.Module):

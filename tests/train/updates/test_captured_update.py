@@ -1,5 +1,6 @@
 """An update as a CUDA graph: the bits of its kernels one by one, only where nothing is missed."""
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -223,6 +224,13 @@ class NoWait(Callback):
             torch.cuda.set_sync_debug_mode("default")
 
     def on_abort(self, state: TrainState) -> None:
+        torch.cuda.set_sync_debug_mode("default")
+
+
+@pytest.fixture(autouse=True)
+def waits_are_allowed_again() -> Iterator[None]:
+    yield
+    if torch.cuda.is_available():
         torch.cuda.set_sync_debug_mode("default")
 
 

@@ -1,8 +1,8 @@
 """The doctor's eye: what each layer does at a few steps of training, and where NaN comes from.
 
 The first steps are watched, then two while their number doubles, and the last: 22 of the first
-2,000, so that it costs next to nothing. What was seen is judged afterwards, by
-`train/watching/symptoms.py`.
+2,000. Where that would take more than a small share of the time, fewer are; the first always is.
+What was seen is judged afterwards, by `train/watching/symptoms.py`.
 """
 
 from collections.abc import Iterable, Sequence
@@ -24,6 +24,7 @@ from netwright.train.updates.culprit import find_culprit
 from netwright.train.watching.layer_history import LayerHistory, LayerRow, Numbers
 from netwright.train.watching.layer_norms import LayerNorms
 from netwright.train.watching.symptoms import not_finite
+from netwright.train.watching.time_budget import Clock, TimeBudget
 
 A_DOUBLING = 2  # steps are watched while their number doubles
 FIRST_LOOK, LOOK = 16, 16  # the step after which units are looked at first, then at times so many
@@ -41,13 +42,16 @@ class _Unread(NamedTuple):
 class Doctor(Callback):
     """Measures norms of gradients, weights and steps by layer, now and then also sleeping units.
 
-    It draws no random numbers and changes nothing: a run without it is the same, bit for bit.
+    It draws no random numbers and changes nothing: a run without it is the same, bit for bit. What
+    it sees at a step is the same on any machine; which steps it sees is so while all looks of a run
+    take less than 0.15 s, see `train/watching/time_budget.py`.
 
     Args:
         path: a JSON-lines file for what is seen, or None.
         is_on: watch; one that is off only keeps what was seen before a run was taken up again.
         quiet: do not tell on the console what ended a run.
         precision: in which units are looked at: that of training, whose speed they then have.
+        clock: by which its time is counted.
     """
 
     def __init__(
@@ -57,16 +61,23 @@ class Doctor(Callback):
         is_on: bool = True,
         quiet: bool = False,
         precision: Precision = "fp32",
+        clock: Clock | None = None,
     ) -> None:
         self.path, self.is_on, self.quiet, self.precision = path, is_on, quiet, precision
         self.seen, self.written = LayerHistory(), 0
         self.findings: list[Finding] = []  # about what ended the run
         self.norms: LayerNorms | None = None
         self.unread: list[_Unread] = []
+        self.clock = clock
+        self.budget = TimeBudget(torch.device("cpu"), clock)
+        self.decided = (-1, False)  # of the last step that could be watched: whether it is
+        self.begun_at = 0
 
     def on_fit_start(self, state: TrainState) -> None:
         """Let the file hold what the run holds."""
         self.norms, self.findings, self.unread = None, [], []
+        self.budget, self.decided = TimeBudget(state.device, self.clock), (-1, False)
+        self.begun_at = state.step
         if state.samples == 0:
             self.seen = LayerHistory()
         if self.path is not None and len(self.seen):
@@ -81,34 +92,45 @@ class Doctor(Callback):
 
     def part_in_update(self, state: TrainState) -> Part:
         """Only some updates are watched."""
-        return "host" if self.is_on and _is_watched(state) else "none"
+        return "host" if self.is_on and self._is_watched(state) else "none"
 
     def on_before_update(self, state: TrainState) -> None:
         """Gradients as they are before they are clipped, where the guard lets them pass."""
-        if not self.is_on or not _is_watched(state) or state.skips_update:
+        if not self.is_on or not self._is_watched(state) or state.skips_update:
             return
-        if self.norms is None:
-            with autocast(self.precision, state.device):
-                self.norms = LayerNorms(state.model, _inputs_at_hand(state))
-        if not len(self.seen):
-            self.seen = LayerHistory(tuple(self.norms.layers))
-        self.norms.take_gradients()
+        with self.budget.spending("layers"):
+            if self.norms is None:
+                with autocast(self.precision, state.device):
+                    self.norms = LayerNorms(state.model, _inputs_at_hand(state))
+            if not len(self.seen):
+                self.seen = LayerHistory(tuple(self.norms.layers))
+            self.norms.take_gradients()
 
     def on_step_end(self, state: TrainState) -> None:
         """How far the weights went."""
         if self.norms is None or not self.norms.gradients:
             return
-        numbers = self.norms.take_step(state.loss)
+        with self.budget.spending("layers"):
+            numbers = self.norms.take_step(state.loss)
         units = self._look(state) if _is_looked_at(state) else None
         self.unread.append(_Unread(state.step, state.epoch, numbers, units))
 
     def _look(self, state: TrainState) -> list[UnitActivity] | None:
         """What the units do on the batch at hand, after the step."""
         inputs = _inputs_at_hand(state)
-        if inputs is None:
+        an_update = self.budget.busy / max(1, state.step - self.begun_at)
+        if inputs is None or not self.budget.grants("units", guess=an_update):
             return None
-        with autocast(self.precision, state.device):
+        with self.budget.spending("units"), autocast(self.precision, state.device):
             return unit_activities(state.model, inputs)
+
+    def _is_watched(self, state: TrainState) -> bool:
+        """Whether the update to come is; asked again, the answer is the same."""
+        if not _may_be_watched(state):
+            return False
+        if self.decided[0] != state.step:
+            self.decided = (state.step, self.budget.grants("layers"))
+        return self.decided[1]
 
     def _read(self) -> None:
         """Bring to the host what was seen."""
@@ -221,8 +243,8 @@ def _is_last(state: TrainState, step: int) -> bool:
     return step + 1 == state.all_updates
 
 
-def _is_watched(state: TrainState) -> bool:
-    """Whether the update to come is."""
+def _may_be_watched(state: TrainState) -> bool:
+    """Whether the update to come is one of those that are watched where there is time."""
     return state.step % watch_interval(state.step) == 0 or _is_last(state, state.step)
 
 

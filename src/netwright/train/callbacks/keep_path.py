@@ -26,7 +26,8 @@ FEWEST = 3  # a path of fewer snapshots shows no bend: a model too large for the
 class KeepPath(Callback):
     """Holds snapshots of what the optimizer moves, and writes them to a file at the end.
 
-    Taking one costs a copy on the device, which is not waited for; nothing is written in training.
+    Taking one costs a copy on the device, which is not waited for, of a few megabytes at most: all
+    of them take some hundredths of a second. Nothing is written in training.
     They are part of the checkpoint, so a run that was killed leaves the same path as one that was
     not.
 
