@@ -30,6 +30,11 @@ def test_on_a_cpu_it_is_the_plain_product() -> None:
     assert padded_linear(x, weight).is_contiguous()
 
 
+def test_shapes_alone_are_enough() -> None:
+    x, weight = torch.empty(1500, 4, device="meta"), torch.empty(7, 4, device="meta")
+    assert padded_linear(x, weight).shape == (1500, 7)
+
+
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs CUDA")
 def test_on_cuda_many_places_of_a_half_format_are_filled_up() -> None:
     x, weight = torch.randn(1500, 64, device="cuda"), torch.randn(77, 64, device="cuda")

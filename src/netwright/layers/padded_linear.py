@@ -19,12 +19,10 @@ MANY = 1024  # places for which it pays to copy W
 
 def padded_linear(x: Tensor, weight: Tensor) -> Tensor:
     """(..., D) and (V, D) -> (..., V); W is filled up where that is faster."""
-    mixed = torch.is_autocast_enabled(x.device.type)
-    kind = torch.get_autocast_dtype(x.device.type) if mixed else x.dtype
-    is_slow = x.is_cuda and kind.itemsize == 2 and x.shape[:-1].numel() >= MANY
-    if not is_slow or torch.compiler.is_exporting():
+    if not x.is_cuda or x.shape[:-1].numel() < MANY or torch.compiler.is_exporting():
         return functional.linear(x, weight)
-    return linear_filled_up(x, weight, -len(weight) % MULTIPLE)
+    kind = torch.get_autocast_dtype("cuda") if torch.is_autocast_enabled("cuda") else x.dtype
+    return linear_filled_up(x, weight, -len(weight) % MULTIPLE if kind.itemsize == 2 else 0)
 
 
 def linear_filled_up(x: Tensor, weight: Tensor, rows: int) -> Tensor:

@@ -210,7 +210,7 @@ class _Gradients:
         if self.weight is None:
             return
         if self.weight.dtype == slopes.dtype and len(self.weight) == len(head):
-            self.weight.addmm_(slopes.T, rows)
+            torch.addmm(self.weight, slopes.T, rows, out=self.weight)
         elif slopes.is_cuda and self.weight.dtype == torch.float32:
             self.weight += torch.mm(slopes.T, rows, out_dtype=torch.float32)[: len(self.weight)]
         else:

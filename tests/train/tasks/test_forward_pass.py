@@ -11,6 +11,7 @@ from netwright.core.outputs import UnscoredTokens
 from netwright.core.seeding import seeded
 from netwright.data.dataset import Data, Split
 from netwright.data.spec import IGNORED
+from netwright.inspection.inside.flops import counting_flops
 from netwright.losses import linear_cross_entropy as chunks
 from netwright.models.sequence.jordan import Jordan, JordanConfig
 from netwright.models.transformers.gpt import GPT, GPTConfig
@@ -135,6 +136,16 @@ def test_weights_history_and_validation_are_the_same_after_50_steps(
     rows, others = after.history.as_dict(), before.history.as_dict()
     for name in ("train/loss", "train/accuracy", "val/loss", "val/accuracy"):
         assert rows[name] == pytest.approx(others[name], rel=1e-6)
+
+
+def test_all_products_of_the_head_are_counted_as_those_of_whole_logits(in_parts: None) -> None:
+    data = text_data()
+    model, batch = small_gpt(data), whole(data.train)
+    with counting_flops() as ours:
+        PLAIN.score(model.unscored(batch.inputs), batch)[1].backward()  # type: ignore[no-untyped-call]
+    with counting_flops() as plain:
+        PLAIN.loss(model(batch.inputs), batch).backward()  # type: ignore[no-untyped-call]
+    assert ours.get_total_flops() == plain.get_total_flops()
 
 
 def test_a_measure_of_the_callers_own_gets_all_probabilities(in_parts: None) -> None:
