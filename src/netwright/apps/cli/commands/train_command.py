@@ -55,12 +55,12 @@ def train(  # noqa: PLR0913, PLR0917 - one argument an option
         typer.Option(help="Also write the run for tensorboard, wandb (offline) or mlflow."),
     ] = None,
     profile: Annotated[
-        bool | None,
+        bool,
         typer.Option(
             "--profile",
             help="Profile some updates: time by part, FLOP utilisation, memory by kind.",
         ),
-    ] = None,
+    ] = False,
     precision: Annotated[str | None, typer.Option(help="fp32, bf16-mixed or fp16-mixed.")] = None,
     device: Annotated[str | None, typer.Option(help="auto, cpu, cuda, cuda:N or mps.")] = None,
     max_steps: Annotated[
@@ -166,7 +166,11 @@ def train(  # noqa: PLR0913, PLR0917 - one argument an option
     from netwright.train.settings import settings_marked
 
     typed = {name: context.params[name] for name in settings_marked(Typed.AS_OPTION)}
-    given_train = {**typed, "max_time": None if max_time is None else parse_seconds(max_time)}
+    given_train = {
+        **typed,
+        "profile": profile or None,  # a recipe's own stays
+        "max_time": None if max_time is None else parse_seconds(max_time),
+    }
     given_data: dict[str, Any] = {
         "target": tuple(target) if target else None,
         "target_kind": target_kind,
