@@ -10,7 +10,7 @@ import resource
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import asdict
 from pathlib import Path
@@ -217,9 +217,9 @@ def test_planted_bug_a_write_that_stops_unseen_is_found(
 ) -> None:
     whole = storage._fill
 
-    def fill(handle: int, content: bytes) -> None:
+    def fill(handle: int, pieces: Iterable[storage.Piece]) -> None:
         try:
-            whole(handle, content)
+            whole(handle, pieces)
         except OSError:
             pass
 

@@ -194,7 +194,7 @@ def test_planted_bug_writing_in_place_is_found(
 ) -> None:
     def in_place(path: Path, content: bytes, *, inside: Path | None = None) -> None:
         with storage._one_sentence(path):
-            storage._fill(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC), content)
+            storage._fill(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC), [content])
 
     monkeypatch.setattr(storage, "write_bytes", in_place)
     assert is_red(tmp_path)

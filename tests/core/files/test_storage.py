@@ -201,7 +201,9 @@ def test_manifest_tells_what_was_meant_not_what_the_disk_took(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     whole = storage._fill
-    monkeypatch.setattr(storage, "_fill", lambda handle, content: whole(handle, content[:3]))
+    monkeypatch.setattr(
+        storage, "_fill", lambda handle, pieces: whole(handle, [part[:3] for part in pieces])
+    )
     with new_folder(tmp_path / "step-1") as staging:
         staging.write("model", b"weights")
         monkeypatch.undo()

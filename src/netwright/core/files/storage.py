@@ -10,11 +10,11 @@ import hashlib
 import json
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from io import BufferedReader
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from netwright.core.errors import ConfigError, DataError, RunError
 from netwright.core.files.inside import Folder, new_name, open_folder, parent_of
@@ -25,6 +25,18 @@ MANIFEST = "manifest.json"
 # Temporary names: nobody takes them for a result, and `remove_leftovers` knows them again.
 PREFIX, SUFFIX = ".netwright-", ".part"
 NOT_WRITABLE = (FileNotFoundError, NotADirectoryError, PermissionError)
+Piece = bytes | memoryview
+
+
+class Pieces(Protocol):
+    """Content that is made while it is written: how many bytes, and its pieces in order."""
+
+    def __len__(self) -> int: ...
+
+    def __iter__(self) -> Iterator[Piece]: ...
+
+
+Content = bytes | Pieces
 
 
 def check_space(folder: Path, needed: int) -> None:
@@ -50,19 +62,24 @@ def _one_sentence(path: Path) -> Iterator[None]:
         raise kind(f"{path} cannot be written: {error.strerror or error}") from None
 
 
+def _pieces_of(content: Content) -> Iterable[Piece]:
+    return [content] if isinstance(content, bytes) else content
+
+
 def _temporary_name(name: str) -> str:
     return new_name(f"{PREFIX}{name}-", SUFFIX)
 
 
-def _fill(handle: int, content: bytes) -> None:
-    """Bring content to disk through an open file, and close it."""
+def _fill(handle: int, pieces: Iterable[Piece]) -> None:
+    """Bring content to disk through an open file, piece by piece, and close it."""
     with os.fdopen(handle, "wb") as file:
-        file.write(content)
+        for piece in pieces:
+            file.write(piece)
         file.flush()
         os.fsync(handle)
 
 
-def write_bytes(path: Path, content: bytes, *, inside: Path | None = None) -> None:
+def write_bytes(path: Path, content: Content, *, inside: Path | None = None) -> None:
     """Replace a file's content in one step; a folder that cannot be written to is refused."""
     with _one_sentence(path), parent_of(path, inside) as parent:
         check_space(path.parent, len(content))
@@ -70,7 +87,7 @@ def write_bytes(path: Path, content: bytes, *, inside: Path | None = None) -> No
         name = _temporary_name(path.name)
         handle = parent.new_file(name)
         try:
-            _fill(handle, content)
+            _fill(handle, _pieces_of(content))
             parent.replace(name, path.name)
         except BaseException:
             with suppress(OSError):
@@ -166,15 +183,23 @@ class Staging:
         """Where it is."""
         return self.folder.path
 
-    def write(self, name: str, content: bytes) -> None:
+    def write(self, name: str, content: Content) -> None:
         """Bring a new file to disk.
 
         Its sum in the manifest is that of the content, not of what the disk made of it.
         """
         with _one_sentence(self.final / name):
             check_space(self.path, len(content))
-            _fill(self.folder.new_file(name), content)
-        self.sums[name] = hashlib.sha256(content).hexdigest()
+            summed = hashlib.sha256()
+            _fill(self.folder.new_file(name), _summed(_pieces_of(content), summed))
+        self.sums[name] = summed.hexdigest()
+
+
+def _summed(pieces: Iterable[Piece], total: "hashlib._Hash") -> Iterator[Piece]:
+    """The pieces, each taken into a checksum on its way."""
+    for piece in pieces:
+        total.update(piece)
+        yield piece
 
 
 @contextmanager

@@ -14,11 +14,11 @@ from pathlib import Path
 from typing import Any, ClassVar, cast
 
 import torch
-from safetensors.torch import save
 from torch import Tensor
 
 from netwright.core.errors import ConfigError, RunError
 from netwright.core.files.storage import Staging, as_json
+from netwright.core.files.tensor_content import TensorContent
 from netwright.core.trees import Tree
 from netwright.data.text.encoder import TextEncoder
 from netwright.data.text.tokenizer import UNK
@@ -33,7 +33,6 @@ from netwright.models.exchange.gpt2_weights import to_gpt2
 from netwright.models.transformers.gpt import GPT, GPTConfig
 from netwright.recipes.exchange.export_format import ExportFormat, ExportSource, Reopened
 from netwright.recipes.exchange.tracing import quietly
-from netwright.train.saving.packing import stored_tensors
 
 
 class HuggingFace(ExportFormat):
@@ -66,7 +65,7 @@ class HuggingFace(ExportFormat):
         """The files of the model and of its tokenizer."""
         model, encoder = cast(GPT, source.model), cast(TextEncoder, source.preprocessor)
         weights = to_gpt2(model.state_dict(), is_classifier=source.spec.target != "tokens")
-        content = save(stored_tensors(weights), metadata={"format": "pt"})
+        content = TensorContent(weights, {"format": "pt"})
         staging.write("config.json", as_json(to_gpt2_config(model)))
         staging.write("model.safetensors", content)
         staging.write("tokenizer.json", to_tokenizer_json(encoder.tokenizer).encode())

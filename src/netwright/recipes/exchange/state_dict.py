@@ -10,14 +10,13 @@ from pathlib import Path
 from typing import ClassVar
 
 import torch
-from safetensors.torch import save
 
 from netwright.core.files.inside import open_folder
 from netwright.core.files.open_tensors import read_tensors
 from netwright.core.files.storage import Staging
+from netwright.core.files.tensor_content import TensorContent
 from netwright.recipes.exchange.export_format import ExportFormat, ExportSource, Reopened
 from netwright.recipes.exchange.predictor import Predictor
-from netwright.train.saving.packing import stored_tensors
 
 FILE = "model.safetensors"
 
@@ -29,7 +28,7 @@ class StateDict(ExportFormat):
 
     def write(self, source: ExportSource, staging: Staging) -> None:
         """The state_dict of the model."""
-        staging.write(FILE, save(stored_tensors(source.model.state_dict())))
+        staging.write(FILE, TensorContent(source.model.state_dict()))
 
     def reopen(self, source: ExportSource, folder: Path) -> Reopened:
         """An emptied copy of the model with the weights of the file."""

@@ -8,8 +8,6 @@ from collections.abc import Collection
 from contextlib import suppress
 from pathlib import Path
 
-from safetensors.torch import save
-
 from netwright.core.errors import ConfigError, DataError
 from netwright.core.files.inside import has_file, has_folder, open_folder
 from netwright.core.files.manifest import whole_folder
@@ -21,12 +19,12 @@ from netwright.core.files.storage import (
     remove_leftovers,
     write_json,
 )
+from netwright.core.files.tensor_content import TensorContent
 from netwright.core.terminal.console import print_warning
 from netwright.data.dataset import Data
 from netwright.data.fingerprint import fingerprint
 from netwright.models.ensembles.ensemble import Member
 from netwright.train.saving.conditions import find_changes
-from netwright.train.saving.packing import stored_tensors
 from netwright.train.setting_marks import Heeded
 from netwright.train.settings import TrainConfig, settings_marked
 
@@ -85,7 +83,7 @@ class MemberCheckpoints:
         """Write down what the member has learned."""
         place = self._place(number)
         with new_folder(place, replace=True, inside=self.run) as staging:
-            staging.write(FILE, save(stored_tensors(member.state_dict())))
+            staging.write(FILE, TensorContent(member.state_dict()))
 
     def _place(self, number: int) -> Path:
         return self.folder / f"{number:03d}"

@@ -18,7 +18,6 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from safetensors.torch import save
 from torch import Tensor, nn
 
 from netwright.core.adapted_module import AdaptedModule, module_name
@@ -40,6 +39,7 @@ from netwright.core.files.storage import (
     write_json,
     write_text,
 )
+from netwright.core.files.tensor_content import TensorContent
 from netwright.data.catalog import PREPROCESSORS
 from netwright.data.dataset import Data
 from netwright.data.preprocessing import Preprocessor
@@ -50,7 +50,6 @@ from netwright.recipes.saved.environment import describe_environment
 from netwright.recipes.saved.fitting_parts import check_fitting
 from netwright.recipes.saved.known_files import MODEL, RUN
 from netwright.train.saving.checkpoint_store import newest_good
-from netwright.train.saving.packing import stored_tensors
 from netwright.train.tasks.catalog import task_from_json
 from netwright.train.tasks.task import Task
 
@@ -238,7 +237,7 @@ def write_model(
     }
     encoder = {"kind": preprocessor.kind, **preprocessor.to_json()}
     with new_folder(folder / "model", replace=True) as staging:  # a resumed run ends again
-        staging.write("model.safetensors", save(stored_tensors(model.state_dict())))
+        staging.write("model.safetensors", TensorContent(model.state_dict()))
         staging.write("config.json", as_json(described))
         staging.write("preprocessor.json", as_json(encoder))
 

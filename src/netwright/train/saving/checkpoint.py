@@ -11,14 +11,15 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from safetensors.torch import load, save
+from safetensors.torch import load
 from torch import Tensor
 
 from netwright.core.checks import nearest
 from netwright.core.errors import ConfigError, DataError, RunError
 from netwright.core.files.json_text import parse_json
 from netwright.core.files.manifest import read_folder
-from netwright.core.files.storage import new_folder
+from netwright.core.files.storage import Content, new_folder
+from netwright.core.files.tensor_content import TensorContent
 from netwright.train.callback import Callback
 from netwright.train.optimizer_state import (
     advance_schedule,
@@ -36,7 +37,7 @@ from netwright.train.saving.conditions import (
     SURROUNDINGS,
     find_changes,
 )
-from netwright.train.saving.packing import from_bytes, pack, stored_tensors, to_bytes, unpack
+from netwright.train.saving.packing import from_bytes, pack, to_bytes, unpack
 from netwright.train.saving.state_kinds import (
     check_counts,
     check_like,
@@ -84,9 +85,9 @@ def save_checkpoint(folder: Path, state: TrainState, callbacks: Sequence[Callbac
         "pieces": list(_pieces(parts)),
         **{name: pack(part, name, tensors) for name, part in parts.items()},
     }
-    files = {
-        "model.safetensors": save(stored_tensors(weights)),
-        "state.safetensors": save(stored_tensors(tensors)),
+    files: dict[str, Content] = {
+        "model.safetensors": TensorContent(weights),
+        "state.safetensors": TensorContent(tensors),
         "state.json": json.dumps(values, allow_nan=False).encode(),
     }
     needs = sum(map(len, files.values()))

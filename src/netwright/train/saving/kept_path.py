@@ -7,13 +7,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from safetensors.torch import save
 from torch import Tensor
 
 from netwright.core.errors import DataError
 from netwright.core.files.inside import has_file, open_folder
 from netwright.core.files.open_tensors import open_tensors
 from netwright.core.files.storage import write_bytes
+from netwright.core.files.tensor_content import TensorContent
 
 FILE = "path.safetensors"
 STEPS = "steps"
@@ -41,8 +41,8 @@ class KeptPath:
 
     def save(self, file: Path) -> None:
         """Write the file, whole or not at all."""
-        tensors = {name: tensor.contiguous() for name, tensor in self.weights.items()}
-        write_bytes(file, save(tensors, {STEPS: " ".join(map(str, self.steps))}))
+        told = {STEPS: " ".join(map(str, self.steps))}
+        write_bytes(file, TensorContent(self.weights, told))
 
 
 def read_kept_path(folder: Path | None) -> KeptPath | None:
