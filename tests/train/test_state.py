@@ -88,6 +88,24 @@ def test_weights_without_a_gradient_have_no_part_in_an_update() -> None:
     assert len(rest) == 3
 
 
+def test_gradients_are_forgotten_by_the_optimizer_that_forgets_them_in_its_own_way() -> None:
+    class Counting(torch.optim.SGD):
+        forgot = 0
+
+        def zero_grad(self, set_to_none: bool = True) -> None:
+            self.forgot += 1
+            super().zero_grad(set_to_none)
+
+    state = toy_start()
+    for optimizer in (state.optimizer, own := Counting(state.model.parameters(), lr=0.1)):
+        state.optimizer = optimizer
+        for weight in state.learned_weights():
+            weight.grad = torch.ones_like(weight)
+        state.forget_gradients()
+        assert all(weight.grad is None for weight in state.model.parameters())
+    assert own.forgot == 1
+
+
 def test_buffers_are_the_models_and_those_of_its_average_wherever_they_are() -> None:
     state = toy_start(toy_net(batch_norm=True), average="exponential")
     assert state.average is not None

@@ -102,7 +102,7 @@ class OwnStep(UpdateStep):
         if not state.skips_update:
             state.schedule.step()
             state.step += 1
-        state.optimizer.zero_grad()
+        state.forget_gradients()
         state.accumulated, state.is_updating = 0, False
         return losses
 

@@ -147,7 +147,7 @@ class UpdateStep:
 
     def redo(self, batch: Batch) -> None:
         """Compute the loss and the gradients of a batch, which the hooks have had, once more."""
-        self.state.optimizer.zero_grad()
+        self.state.forget_gradients()
         self._backward(batch, share=1.0)
 
     def _begin(self, batch: Batch, hooks: Sequence[Hook]) -> Batch:
@@ -175,7 +175,7 @@ class UpdateStep:
         elif self._move_weights():
             state.schedule.step()
             state.step += 1
-        state.optimizer.zero_grad()
+        state.forget_gradients()
         state.lap("optimizer")
         state.accumulated, state.is_updating = 0, False
 
@@ -201,7 +201,7 @@ class UpdateStep:
             if taker.part_in_update(self.state) == "queued":
                 taker.on_before_update(self.state)
         self._move_weights()
-        self.state.optimizer.zero_grad()
+        self.state.forget_gradients()
         return output
 
     def _forward(self, batch: Batch) -> tuple[Tensor | Output, Tensor]:
@@ -262,7 +262,7 @@ class UpdateStep:
         def closure() -> Any:
             state.lap("optimizer")
             draw_again(draws(), state.device)
-            state.optimizer.zero_grad()
+            state.forget_gradients()
             output, loss = self._forward(batch)
             if not seen:
                 seen.append((output, state.loss, copies_of(buffers)))
@@ -290,7 +290,7 @@ class UpdateStep:
         put_back(buffers, statistics)
         state.schedule.step()
         state.step += 1
-        state.optimizer.zero_grad()
+        state.forget_gradients()
         state.lap("optimizer")
         state.is_updating = False
         return output
@@ -300,7 +300,7 @@ class UpdateStep:
         state, at_hand = self.state, self.state.batch
         buffers = list(state.model.buffers())
         before = copies_of(buffers)
-        state.optimizer.zero_grad()
+        state.forget_gradients()
         size = pace_for(self.config, len(self.train)).batch_size
         loader = build_loader(
             self.train, size, shuffle=False, workers=self.config.workers, persistent=False

@@ -156,7 +156,7 @@ class GuardNonFinite(Callback):
         state.passed_over.append((moment.epoch, moment.position - 1))
         if self.check is not None:
             self.check.clear()
-        state.optimizer.zero_grad()
+        state.forget_gradients()
         state.accumulated = 0
         if self.snapshot is None:
             moment.pass_over(state)
@@ -195,7 +195,7 @@ class GuardNonFinite(Callback):
         state.goes_back = True
         if (state.epoch, state.position - 1) in state.passed_over:
             # The run went on in the middle of the update that is left out.
-            state.optimizer.zero_grad()
+            state.forget_gradients()
             state.accumulated = 0
             state.recent.drop()
 

@@ -111,7 +111,7 @@ class CapturedUpdate:
             self.graph = graph
         finally:
             _set(groups, capturable=False)
-            state.optimizer.zero_grad()
+            state.forget_gradients()
             state.loss = loss
         self.settings, self.memory = _settings(state.optimizer), state.optimizer.state
 
