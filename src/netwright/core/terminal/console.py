@@ -36,7 +36,7 @@ from netwright.core.terminal.notebook_block import NotebookBlock, notebook_displ
 from netwright.core.visible import visible, visible_line
 
 REDRAW = 0.25  # seconds between two drawings of a bar
-MOST_OF_TIME = 1 / 100  # the share that drawing may take: on a slow terminal it is drawn less often
+MOST_OF_TIME = 1 / 200  # the share that drawing may take: on a slow terminal it is drawn less often
 TABLE_WIDTH = 200  # characters, where nobody watches
 
 

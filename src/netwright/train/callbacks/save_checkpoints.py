@@ -14,7 +14,7 @@ from netwright.train.saving.checkpoint import save_checkpoint
 from netwright.train.saving.checkpoint_store import CheckpointStore, Choose
 from netwright.train.state import TrainState
 
-MOST_OF_TIME = 1 / 40  # the share of training that saving may take where it chooses its moments
+MOST_OF_TIME = 1 / 100  # the share of training that saving may take where it chooses its moments
 LONGEST_WAIT = 60.0  # seconds without a checkpoint, in an epoch that takes longer
 LOOK_EVERY = 100  # steps between two looks at the clock
 
