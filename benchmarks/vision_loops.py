@@ -5,6 +5,7 @@ Shapes: N images, B batch, I/J height/width.
 
 import copy
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from typing import NamedTuple
@@ -17,6 +18,7 @@ from torch.utils.data import DataLoader, Dataset
 from netwright.data.dataset import Data
 from netwright.data.images.encoder import ImageEncoder
 from netwright.data.pixels import PixelSplit
+from netwright.layers.convolution import fused_norm
 from netwright.models.catalog import MODELS
 from netwright.recipes.fitting.fit import prepare
 from netwright.recipes.fitting.gradient_fit import gradient_fit
@@ -74,7 +76,7 @@ class Problem:
     def loss_after(self, network: nn.Module) -> float:
         """Of some images, by their own statistics: those that batch norm keeps lag behind."""
         some = slice(GATE)
-        with torch.no_grad():
+        with torch.no_grad(), plain_layers():
             images = scaling(self.device)(self.pixels[some])
             return self.loss(network.train(), images, self.labels[some]).item()
 
@@ -157,6 +159,16 @@ def torchvision_network(problem: Problem) -> nn.Module:
     return network
 
 
+@contextmanager
+def plain_layers() -> Iterator[None]:
+    """Torch's layers one by one, as they are in a network that people write."""
+    kept, fused_norm.DEVICES = fused_norm.DEVICES, ()
+    try:
+        yield
+    finally:
+        fused_norm.DEVICES = kept
+
+
 def trained_by_hand(
     problem: Problem,
     batches: Callable[[], Iterable[tuple[Tensor, Tensor]]],
@@ -176,11 +188,12 @@ def trained_by_hand(
         optimizer = torch.optim.SGD(
             network.parameters(), momentum=0.9, nesterov=True, fused=True, **RATES
         )
-        for images, labels in batches():
-            loss = problem.loss(forward, images, labels)
-            loss.backward()
-            optimizer.step()
-            optimizer.zero_grad()
+        with plain_layers():
+            for images, labels in batches():
+                loss = problem.loss(forward, images, labels)
+                loss.backward()
+                optimizer.step()
+                optimizer.zero_grad()
         return 0.0
 
     return Turn(train, network)

@@ -6,8 +6,9 @@ mirrored, Nesterov's momentum, the channels of a pixel together in memory; on CU
     resnet20   32 x 32, batches of 256          resnet18, resnet50   224 x 224, batches of 128, CUDA
     resnet9    32 x 32, batches of 512, CUDA
 
-    by-hand       bytes are indexed, shifted and mirrored where they lie, the batch is then scaled
-    torchvision   the same with torchvision's network (by-hand has netwright's, as netwright has)
+    by-hand       bytes are indexed, shifted and mirrored where they lie, the batch is then scaled;
+                  netwright's network, of torch's layers alone
+    torchvision   the same with torchvision's network
     v2            the same with torchvision.transforms.v2: one draw for all images of a batch
     dataloader    the usual way: an image at a time, by worker processes, then over to the device
     netwright     `fit` as it is, with progress, history, measures and guards; in memory, since

@@ -18,6 +18,9 @@ from typing import ClassVar, Literal
 from torch import Tensor, nn
 from torch.nn import functional
 
+from netwright.layers.convolution.fused_norm import has_fused_norm, normalized
+from netwright.layers.convolution.fused_sequence import Sequential
+
 Shortcut = Literal["projection", "padding", "none"]
 
 
@@ -50,7 +53,7 @@ def build_shortcut(kind: Shortcut, before: int, after: int, stride: int) -> nn.M
         return nn.Identity()
     if kind == "padding":
         return PaddedShortcut(after - before, stride)
-    return nn.Sequential(convolution(before, after, 1, stride), nn.BatchNorm2d(after))
+    return Sequential(convolution(before, after, 1, stride), nn.BatchNorm2d(after))
 
 
 class ResidualBlock(nn.Module, ABC):
@@ -62,14 +65,27 @@ class ResidualBlock(nn.Module, ABC):
 
     def forward(self, x: Tensor) -> Tensor:
         """(B, C, I, J) -> (B, E, I / stride, J / stride)."""
-        out = self.deviation(x)
+        out, norm = self.convolved(x), self.last_norm
+        if has_fused_norm(norm, out):
+            return normalized(norm, out, added=self.downsample(x) if self.has_shortcut else None)
+        out = norm(out)
         if self.has_shortcut:
             out = out + self.downsample(x)
         return functional.relu(out)
 
-    @abstractmethod
     def deviation(self, x: Tensor) -> Tensor:
         """F(x): what is learned on top of the shortcut."""
+        last: Tensor = self.last_norm(self.convolved(x))
+        return last
+
+    @abstractmethod
+    def convolved(self, x: Tensor) -> Tensor:
+        """What the last convolution gives, before it is normalised."""
+
+    @property
+    @abstractmethod
+    def last_norm(self) -> nn.BatchNorm2d:
+        """What normalises it."""
 
 
 class BasicBlock(ResidualBlock):
@@ -95,10 +111,14 @@ class BasicBlock(ResidualBlock):
         self.downsample = build_shortcut(shortcut, in_channels, channels, stride)
         self.has_shortcut = shortcut != "none"
 
-    def deviation(self, x: Tensor) -> Tensor:
+    @property
+    def last_norm(self) -> nn.BatchNorm2d:
+        """The second."""
+        return self.bn2
+
+    def convolved(self, x: Tensor) -> Tensor:
         """(B, C, I, J) -> (B, E, I / stride, J / stride)."""
-        out = functional.relu(self.bn1(self.conv1(x)))
-        last: Tensor = self.bn2(self.conv2(out))
+        last: Tensor = self.conv2(normalized(self.bn1, self.conv1(x)))
         return last
 
 
@@ -128,9 +148,13 @@ class Bottleneck(ResidualBlock):
         self.downsample = build_shortcut(shortcut, in_channels, out_channels, stride)
         self.has_shortcut = shortcut != "none"
 
-    def deviation(self, x: Tensor) -> Tensor:
+    @property
+    def last_norm(self) -> nn.BatchNorm2d:
+        """The third."""
+        return self.bn3
+
+    def convolved(self, x: Tensor) -> Tensor:
         """(B, C, I, J) -> (B, E, I / stride, J / stride)."""
-        out = functional.relu(self.bn1(self.conv1(x)))
-        out = functional.relu(self.bn2(self.conv2(out)))
-        last: Tensor = self.bn3(self.conv3(out))
+        out = normalized(self.bn1, self.conv1(x))
+        last: Tensor = self.conv3(normalized(self.bn2, self.conv2(out)))
         return last

@@ -17,6 +17,7 @@ from netwright.core.config import Config, Doc, Fraction, OneOf, Size
 from netwright.core.errors import ConfigError
 from netwright.data.spec import DataSpec, InputKind, TargetKind
 from netwright.layers.activations import ACTIVATIONS, build_activation
+from netwright.layers.convolution.fused_sequence import Sequential
 from netwright.layers.initializers import INITIALIZERS, initialize
 from netwright.models.model import Model
 from netwright.models.vision.window_pooling import Pooling, build_pooling
@@ -114,7 +115,7 @@ class CNN(Model):
 def _stage(config: CNNConfig, before: int, after: int) -> nn.Module:
     """Convolve, normalise, activate, pool."""
     norm = [nn.BatchNorm2d(after)] if config.batch_norm else []
-    return nn.Sequential(
+    return Sequential(
         nn.Conv2d(before, after, config.kernel, padding=config.kernel // 2),
         *norm,
         build_activation(config.activation),

@@ -18,6 +18,7 @@ from torch import Tensor, nn
 from netwright.core.card import Card
 from netwright.core.config import Config, Doc, Positive, Size
 from netwright.data.spec import DataSpec, InputKind, TargetKind
+from netwright.layers.convolution.fused_sequence import Sequential
 from netwright.layers.residual import Residual
 from netwright.models.model import Model
 from netwright.models.vision.image_size import check_image_size
@@ -57,9 +58,9 @@ class ResNet9(Model):
         super().__init__(config, spec)
         width = config.width
         self.prep = _convolve(spec.input_shape[0], width)
-        self.layer1 = nn.Sequential(_convolve(width, 2 * width, halve=True), _pair(2 * width))
+        self.layer1 = Sequential(_convolve(width, 2 * width, halve=True), _pair(2 * width))
         self.layer2 = _convolve(2 * width, 4 * width, halve=True)
-        self.layer3 = nn.Sequential(_convolve(4 * width, 8 * width, halve=True), _pair(8 * width))
+        self.layer3 = Sequential(_convolve(4 * width, 8 * width, halve=True), _pair(8 * width))
         self.head = nn.Linear(8 * width, spec.num_outputs, bias=False)
         self.scale = config.scale
 
@@ -76,7 +77,7 @@ class ResNet9(Model):
         return outputs
 
 
-def _convolve(before: int, after: int, *, halve: bool = False) -> nn.Sequential:
+def _convolve(before: int, after: int, *, halve: bool = False) -> Sequential:
     """Convolution, batch norm, ReLU; halving comes before the norm, which then has less to do.
 
     ReLU and maximum commute. Batch norm and maximum do so for positive scales, but its statistics
@@ -84,9 +85,9 @@ def _convolve(before: int, after: int, *, halve: bool = False) -> nn.Sequential:
     """
     convolution = nn.Conv2d(before, after, 3, padding=1, bias=False)
     pool = [nn.MaxPool2d(2)] if halve else []
-    return nn.Sequential(convolution, *pool, nn.BatchNorm2d(after), nn.ReLU())
+    return Sequential(convolution, *pool, nn.BatchNorm2d(after), nn.ReLU())
 
 
 def _pair(channels: int) -> Residual:
-    body = nn.Sequential(_convolve(channels, channels), _convolve(channels, channels))
+    body = Sequential(_convolve(channels, channels), _convolve(channels, channels))
     return Residual(body, channels, channels)

@@ -16,6 +16,7 @@ from torch import Tensor, nn
 from netwright.core.card import Card
 from netwright.core.config import Config, Doc, Fraction, Size
 from netwright.data.spec import DataSpec, InputKind, TargetKind
+from netwright.layers.convolution.fused_sequence import Sequential
 from netwright.models.model import Model
 from netwright.models.published_sizes import VGGS, VGGSize
 from netwright.models.variant import find_variant, make_variant
@@ -61,7 +62,7 @@ class VGG(Model):
                 layers.append(nn.ReLU())
                 before = after
             layers.append(nn.MaxPool2d(2, stride=2))
-        self.features = nn.Sequential(*layers)
+        self.features = Sequential(*layers)
         self.avgpool = nn.AdaptiveAvgPool2d(GRID)
         self.classifier = nn.Sequential(
             nn.Linear(before * GRID * GRID, config.hidden),

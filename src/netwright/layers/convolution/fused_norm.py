@@ -1,0 +1,97 @@
+"""Batch norm with what is added to it and ReLU: one operation where there is a kernel for it.
+
+There is one for training on CUDA in half precision with the channels of a pixel side by side; see
+`norm_kernels.py`. Elsewhere torch's operations run one after the other. Statistics are float32
+either way; a sum of two is rounded once instead of twice.
+
+Shapes: images (B, C, I, J).
+"""
+
+from functools import cache
+from importlib.util import find_spec
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+DEVICES = ("cuda",)
+HALVES = (torch.bfloat16, torch.float16)
+MOST = 2**31  # numbers that a kernel counts
+OLDEST = (8, 0)  # the first processors that compute in bfloat16
+
+
+def normalized(
+    norm: nn.BatchNorm2d, x: Tensor, *, added: Tensor | None = None, rectifies: bool = True
+) -> Tensor:
+    """relu(norm(x) + added), (B, C, I, J).
+
+    Args:
+        norm: its running statistics move, where it is training.
+        x: images.
+        added: of the same shape, or None.
+        rectifies: whether ReLU comes last.
+    """
+    if not has_fused_norm(norm, x):
+        out: Tensor = norm(x)
+        out = out if added is None else out + added
+        return functional.relu(out) if rectifies else out
+    return _fused(norm, x, added, rectifies)
+
+
+def _fused(norm: Any, x: Tensor, added: Tensor | None, rectifies: bool) -> Tensor:
+    from netwright.layers.convolution import norm_operation  # noqa: PLC0415 - needs Triton
+    from netwright.layers.convolution.norm_passes import Running  # noqa: PLC0415 - likewise
+
+    mean, variance, seen = norm.running_mean, norm.running_var, norm.num_batches_tracked
+    given = (x, norm.weight, norm.bias, added, norm.eps, rectifies)
+    if not torch.compiler.is_compiling():
+        running = Running(mean, variance, seen, norm.momentum)
+        return norm_operation.normalize_now(*given, running)
+    y: Tensor
+    y, moments = norm_operation.normalize(*given)
+    with torch.no_grad():
+        torch._foreach_lerp_([mean, variance], [moments[0], moments[2]], norm.momentum)
+        seen.add_(1)
+    return y
+
+
+def has_fused_norm(norm: nn.Module, x: Tensor) -> bool:
+    """Whether there is one operation for this norm of these images, with ReLU or without."""
+    return (
+        type(norm) is nn.BatchNorm2d
+        and norm.training
+        and norm.affine
+        and norm.track_running_stats
+        and norm.momentum is not None
+        and norm.weight.dtype == torch.float32
+        and x.numel() > x.shape[1]  # torch refuses the variance of a single number
+        and suits_kernels(norm, x)
+    )
+
+
+def suits_kernels(module: nn.Module, x: Tensor) -> bool:
+    """Whether images are such as kernels take, and nobody looks into this module."""
+    is_suited = (
+        x.device.type in DEVICES
+        and x.dtype in HALVES
+        and x.ndim == 4
+        and 0 < x.numel() < MOST
+        and x.is_contiguous(memory_format=torch.channels_last)
+        and not (module._forward_hooks or module._forward_pre_hooks)
+        and not (module._backward_hooks or module._backward_pre_hooks)
+        and torch.backends.cudnn.enabled  # off where second derivatives are wanted
+    )
+    if not is_suited or torch.compiler.is_compiling():
+        return is_suited
+    is_here = x.device.type != "cuda" or x.get_device() == torch.cuda.current_device()
+    is_watched = torch._C._len_torch_function_stack() > 0
+    is_transformed = torch._C._functorch.peek_interpreter_stack() is not None
+    return is_here and not is_watched and not is_transformed and _has_kernels(x.device)
+
+
+@cache
+def _has_kernels(device: torch.device) -> bool:
+    """Whether kernels can be made for a device."""
+    is_new = device.type != "cuda" or torch.cuda.get_device_capability(device) >= OLDEST
+    return is_new and find_spec("triton") is not None

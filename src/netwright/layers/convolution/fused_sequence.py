@@ -1,0 +1,29 @@
+"""Layers one after the other, of which neighbours run as one operation where there is one.
+
+Source: torch's `nn.Sequential`, whose names, parameters and outputs it has.
+"""
+
+from torch import Tensor, nn
+
+from netwright.layers.convolution.fused_norm import has_fused_norm, normalized
+from netwright.layers.convolution.fused_pooling import pooled
+
+
+class Sequential(nn.Sequential):
+    """`nn.Sequential` in which a norm takes the ReLU behind it along, and pooling keeps bytes."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        """(B, C, ...) -> what the last layer gives."""
+        layers = list(self)
+        skips = False
+        for layer, behind in zip(layers, [*layers[1:], None], strict=True):
+            if skips:
+                skips = False
+            elif isinstance(layer, nn.BatchNorm2d) and has_fused_norm(layer, x):
+                skips = type(behind) is nn.ReLU and not behind._forward_hooks
+                x = normalized(layer, x, rectifies=skips)
+            elif isinstance(layer, nn.MaxPool2d):
+                x = pooled(layer, x)
+            else:
+                x = layer(x)
+        return x

@@ -1,0 +1,32 @@
+"""A kernel is made once for a kind of arguments, and started as it is for the next ones."""
+
+import pytest
+import torch
+
+if not torch.cuda.is_available():
+    pytest.skip("needs CUDA", allow_module_level=True)
+import triton.language as tl
+
+from netwright.core.kernel_start import Kernel, tiles, width
+
+
+@Kernel
+def add_one(x, out, count, block: tl.constexpr) -> None:  # type: ignore[no-untyped-def]
+    """The numbers and one."""
+    at = tl.program_id(0) * block + tl.arange(0, block)
+    tl.store(out + at, tl.load(x + at, mask=at < count) + 1, mask=at < count)
+
+
+def test_later_starts_compute_the_same_also_of_tensors_that_begin_elsewhere() -> None:
+    x = torch.arange(201.0, device="cuda")
+    for first in (0, 4, 1, 0):
+        part = x[first : first + 100]
+        out = torch.zeros(100, device="cuda")
+        add_one.start("floats", (tiles(100, 64), 1), (part, out), (100,), {"block": 64})
+        assert torch.equal(out, part + 1)
+    assert len(add_one.made) == 1
+
+
+def test_tiles_cover_and_are_as_wide_as_the_channels() -> None:
+    assert [tiles(count, 4) for count in (1, 4, 5)] == [1, 1, 2]
+    assert [width(channels, 128) for channels in (1, 3, 64, 65, 4096)] == [1, 4, 64, 128, 128]
