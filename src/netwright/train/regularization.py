@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from torch import nn
 
+from netwright.core.devices import pick_device
 from netwright.core.errors import ConfigError
 from netwright.data.augment.pipeline import parse_augmentations
 from netwright.data.spec import DataSpec
@@ -24,6 +25,7 @@ from netwright.train.callbacks.label_noise import LabelNoise
 from netwright.train.callbacks.proximal_l1 import ProximalL1
 from netwright.train.callbacks.scheduled_sampling import ScheduledSampling
 from netwright.train.callbacks.weight_noise import WeightNoise
+from netwright.train.memory_format import is_channels_last
 from netwright.train.settings import TrainConfig
 from netwright.train.weight_average import WeightAverage
 
@@ -93,7 +95,10 @@ def _batch_callbacks(config: TrainConfig, seed: int, spec: DataSpec) -> list[Cal
     if config.label_noise:
         callbacks.append(LabelNoise(config.label_noise, spec, seed=seed))
     if config.augment:
-        callbacks.append(AugmentBatches(parse_augmentations(config.augment, spec), seed))
+        pipeline = parse_augmentations(config.augment, spec)
+        device = pick_device(config.device)
+        layout = is_channels_last(config.channels_last, config.precision, device)
+        callbacks.append(AugmentBatches(pipeline, seed, channels_last=layout))
     if config.input_noise:
         callbacks.append(InputNoise(config.input_noise, spec, seed=seed))
     return callbacks

@@ -47,10 +47,15 @@ def cutout(
     images: Tensor, strength: float, generator: torch.Generator, out: Tensor | None = None
 ) -> Tensor:
     """Blank a square whose middle is any pixel of the image."""
-    side, device = int(strength), images.device
-    shares = torch.rand(2, len(images), 1, generator=generator, device=device)
-    middles = shares.mul_(_sizes(*images.shape[2:], device)).floor_()
-    return blanked(images, side, middles.sub_(side // 2), out)
+    side = int(strength)
+    return blanked(images, side, draw_squares(images, side, generator), out)
+
+
+def draw_squares(images: Tensor, side: int, generator: torch.Generator) -> Tensor:
+    """The first row and column of a square in each image, (2, B, 1)."""
+    shares = torch.rand(2, len(images), 1, generator=generator, device=images.device)
+    middles = shares.mul_(_sizes(*images.shape[2:], images.device)).floor_()
+    return middles.sub_(side // 2)
 
 
 CUTOUT = Retouch(

@@ -18,6 +18,7 @@ from netwright.data.augment.augmentation import Augmentation
 from netwright.data.augment.catalog import AUGMENTATIONS
 from netwright.data.augment.geometric import Warp, draw_places, read_warped
 from netwright.data.augment.mixup import Mixup
+from netwright.data.augment.one_pass import changed_in_one_pass, is_one_pass
 from netwright.data.augment.places import read_nearest
 from netwright.data.augment.scratch import Scratch
 from netwright.data.loading.loader import Batch
@@ -46,7 +47,14 @@ class Pipeline:
     num_classes: int
 
     def __call__(
-        self, batch: Batch, seed: int, epoch: int, position: int, scratch: Scratch | None = None
+        self,
+        batch: Batch,
+        seed: int,
+        epoch: int,
+        position: int,
+        scratch: Scratch | None = None,
+        *,
+        channels_last: bool = False,
     ) -> Batch:
         """The batch as it is learned from: inputs of the same shape, targets that fit them.
 
@@ -56,9 +64,12 @@ class Pipeline:
             epoch: passes made before this one.
             position: the batch's place in the pass.
             scratch: where the new inputs may lie, until the next call with it; None: fresh memory.
+            channels_last: the channels of a pixel may lie side by side afterwards.
         """
         stream = torch.Generator(batch.inputs.device)
         stream.manual_seed(derive_seed(seed, "augment", epoch, position))
+        if channels_last and batch.targets.ndim < 3 and is_one_pass(self.steps, batch.inputs):
+            return batch._replace(inputs=changed_in_one_pass(batch.inputs, self.steps, stream))
         for _, steps in groupby(self.steps, lambda step: isinstance(step.augmentation, Warp)):
             batch = self._changed(batch, list(steps), stream, scratch)
         return batch

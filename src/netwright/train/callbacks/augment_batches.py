@@ -16,12 +16,14 @@ class AugmentBatches(Callback):
     Args:
         pipeline: what to do.
         seed: the run's.
+        channels_last: the model reads the channels of a pixel side by side.
     """
 
     only_changes_batch = True
 
-    def __init__(self, pipeline: Pipeline, seed: int) -> None:
+    def __init__(self, pipeline: Pipeline, seed: int, *, channels_last: bool = False) -> None:
         self.pipeline, self.seed, self.scratch = pipeline, seed, Scratch()
+        self.channels_last = channels_last
 
     def on_batch_start(self, state: TrainState) -> None:
         """Replace the batch at hand."""
@@ -29,4 +31,11 @@ class AugmentBatches(Callback):
             seed = derive_seed(self.seed, "rank", state.ranks.rank)
             # A device that is not waited for has batches at hand that it has not computed yet.
             scratch = self.scratch if state.device.type == "cpu" else None
-            state.batch = self.pipeline(state.batch, seed, state.epoch, state.position, scratch)
+            state.batch = self.pipeline(
+                state.batch,
+                seed,
+                state.epoch,
+                state.position,
+                scratch,
+                channels_last=self.channels_last,
+            )
