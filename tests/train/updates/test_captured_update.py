@@ -210,6 +210,21 @@ def test_an_update_that_the_device_is_busy_with_is_not_captured() -> None:
     assert update.graph is None
 
 
+@pytest.mark.parametrize(
+    ("updates", "seconds", "is_worth_it"),
+    [(100, 0.0, True), (99, 0.0, False), (20, 0.02, True), (20, 0.001, False)],
+)
+def test_many_updates_or_long_ones_are_worth_a_capture(
+    updates: int, seconds: float, is_worth_it: bool
+) -> None:
+    state = toy_trainer(toy_data(), device="cpu").start(toy_net(), toy_data())
+    state.last_step = updates
+    update = CapturedUpdate(state, lambda batch: batch)
+    assert not update._is_worth_it()  # it is not warm
+    update.one_by_one, update.seconds = captured_update.WARM + 1, seconds
+    assert update._is_worth_it() == is_worth_it
+
+
 class NoWait(Callback):
     """Lets any operation fail that makes the host wait for the device, after the first update."""
 

@@ -22,6 +22,7 @@ from netwright.train.state import TrainState
 
 WARM = 3  # updates before one is timed: kernels are chosen and memory is found in them
 FEWEST = 100  # updates to come that are worth a capture, which takes about a tenth of a second
+LONG = 0.3  # seconds of fewer updates that are worth it, too
 BUSY = 0.6  # the host's part of an update's time from which on a graph pays
 
 
@@ -44,7 +45,7 @@ class CapturedUpdate:
         self.logits = self.loss = torch.empty(0)
         self.settings: list[dict[str, Any]] = []
         self.memory: object = None  # in which the optimizer keeps its moments
-        self.pays = True
+        self.pays, self.seconds = True, 0.0  # whether a graph does, and what an update takes
         self.one_by_one = self.started = 0  # updates kernel by kernel, and by the graph
 
     def run(self, batch: Batch) -> Any:
@@ -72,13 +73,14 @@ class CapturedUpdate:
         output = self.queue(batch)
         queued = time.perf_counter()
         torch.cuda.synchronize(self.state.device)
-        whole = time.perf_counter() - started
-        self.pays = queued - started >= BUSY * whole
+        self.seconds = time.perf_counter() - started
+        self.pays = queued - started >= BUSY * self.seconds
         return output
 
     def _is_worth_it(self) -> bool:
         to_come = self.state.all_updates - self.state.step
-        return self.one_by_one > WARM and (self.always or to_come >= FEWEST)
+        is_long = to_come >= FEWEST or to_come * self.seconds >= LONG
+        return self.one_by_one > WARM and (self.always or is_long)
 
     def _fits(self, batch: Batch) -> bool:
         """Whether a batch has the shapes of the captured one, and the optimizer its settings."""
