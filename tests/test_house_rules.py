@@ -37,7 +37,7 @@ IMPORTED_AS = {
     "mlflow-skinny": "mlflow",
 }
 BROUGHT_BY_TORCH = {"triton"}  # where it has CUDA: imported where a kernel is built, never at start
-KERNELS = re.compile(r"_kernels$|^kernel_start$")  # files that are imported there alone
+KERNELS = re.compile(r"_kernels$")  # files that are imported there alone
 
 
 @dataclass(frozen=True)

@@ -3,20 +3,21 @@
 import pytest
 import torch
 
-if not torch.cuda.is_available():
-    pytest.skip("needs CUDA", allow_module_level=True)
-import triton.language as tl
+from netwright.core.kernel_start import Kernel, can_run, tiles, width
 
-from netwright.core.kernel_start import Kernel, tiles, width
+needs_cuda = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs CUDA")
+
+if torch.cuda.is_available():
+    import triton.language as tl
+
+    @Kernel
+    def add_one(x, out, count, block: tl.constexpr) -> None:  # type: ignore[no-untyped-def]
+        """The numbers and one."""
+        at = tl.program_id(0) * block + tl.arange(0, block)
+        tl.store(out + at, tl.load(x + at, mask=at < count) + 1, mask=at < count)
 
 
-@Kernel
-def add_one(x, out, count, block: tl.constexpr) -> None:  # type: ignore[no-untyped-def]
-    """The numbers and one."""
-    at = tl.program_id(0) * block + tl.arange(0, block)
-    tl.store(out + at, tl.load(x + at, mask=at < count) + 1, mask=at < count)
-
-
+@needs_cuda
 def test_later_starts_compute_the_same_also_of_tensors_that_begin_elsewhere() -> None:
     x = torch.arange(201.0, device="cuda")
     for first in (0, 4, 1, 0):
@@ -25,6 +26,30 @@ def test_later_starts_compute_the_same_also_of_tensors_that_begin_elsewhere() ->
         add_one.start("floats", (tiles(100, 64), 1), (part, out), (100,), {"block": 64})
         assert torch.equal(out, part + 1)
     assert len(add_one.made) == 1
+
+
+def fail() -> None:
+    raise RuntimeError("no C compiler\nand more")
+
+
+def test_on_a_cpu_nothing_is_tried() -> None:
+    assert not can_run(fail, torch.device("cpu"))
+
+
+def test_a_device_that_fails_is_told_of_once(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(torch.cuda, "get_device_capability", lambda device: (9, 0))
+    monkeypatch.setattr("netwright.core.kernel_start.find_spec", lambda name: name)
+    device = torch.device("cuda")
+    assert can_run(lambda: None, device)
+    assert not can_run(fail, device)
+    assert "torch's operations run instead: no C compiler\n" in capsys.readouterr().err
+    monkeypatch.setattr(torch.cuda, "get_device_capability", lambda device: (7, 5))
+    assert not can_run(lambda: None, device)
+    monkeypatch.setattr("netwright.core.kernel_start.find_spec", lambda name: None)
+    monkeypatch.setattr(torch.cuda, "get_device_capability", lambda device: (9, 0))
+    assert not can_run(lambda: None, device)
 
 
 def test_tiles_cover_and_are_as_wide_as_the_channels() -> None:

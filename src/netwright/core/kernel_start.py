@@ -5,11 +5,15 @@ kernel is made once for arguments of one kind, and started as it is for the next
 """
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
+from importlib.util import find_spec
 from typing import Any
 
-import triton
+import torch
 from torch import Tensor
 
+from netwright.core.terminal.console import print_warning
+
+OLDEST = (8, 0)  # the first processors that compute in bfloat16
 ALIGNED = 16  # bytes; kernels are made for tensors that begin at a multiple of it
 
 
@@ -21,6 +25,8 @@ class Kernel:
     """
 
     def __init__(self, function: Callable[..., None]) -> None:
+        import triton  # noqa: PLC0415 - it is there only where torch has CUDA
+
         self.source: Any = triton.jit(function)
         self.made: dict[Hashable, Any] = {}
 
@@ -52,6 +58,25 @@ class Kernel:
                 self.made[kind] = made
         else:
             made[*grid, 1](*tensors, *numbers, *constants.values())
+
+
+def can_run(trial: Callable[[], object], device: torch.device) -> bool:
+    """Whether kernels can be made and started for a device; where it should but fails, it is told.
+
+    Args:
+        trial: starts one.
+        device: where.
+    """
+    is_known = device.type == "cuda" and torch.cuda.get_device_capability(device) >= OLDEST
+    if not is_known or find_spec("triton") is None:
+        return False
+    try:
+        trial()
+    except Exception as error:  # whatever it is, torch's operations do the same
+        reason = (str(error) or type(error).__name__).splitlines()[0]
+        print_warning(f"no kernels can be made, torch's operations run instead: {reason}")
+        return False
+    return True
 
 
 def tiles(count: int, size: int) -> int:

@@ -10,7 +10,6 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from netwright.core.seeding import generator
-from netwright.layers.convolution import fused_norm
 from netwright.layers.convolution.fused_norm import has_fused_norm, normalized
 
 needs_cuda = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs CUDA")
@@ -72,8 +71,3 @@ def test_where_second_derivatives_are_wanted_nothing_is_fused() -> None:
     norm, x = nn.BatchNorm2d(4).cuda(), images(8, 4, 5, 5).cuda().to(torch.bfloat16)
     with torch.backends.cudnn.flags(enabled=False):
         assert not has_fused_norm(norm, x)
-
-
-def test_without_triton_there_are_no_kernels(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(fused_norm, "find_spec", lambda name: None)
-    assert not fused_norm._has_kernels.__wrapped__(torch.device("cpu"))

@@ -7,11 +7,12 @@ Shapes: images (B, C, I, J).
 """
 
 from collections.abc import Sequence
-from importlib.util import find_spec
+from functools import cache, partial
 
 import torch
 from torch import Tensor
 
+from netwright.core.kernel_start import can_run
 from netwright.data.augment.augmentation import Augmentation
 from netwright.data.augment.cutout import CUTOUT, draw_squares
 from netwright.data.augment.geometric import Warp, draw_places
@@ -34,8 +35,14 @@ def is_one_pass(steps: Sequence[tuple[Augmentation, float]], images: Tensor) -> 
         and images.shape[1] * images.shape[3] <= MOST_IN_ROW
         and images.numel() < MOST
         and (images.device.type != "cuda" or images.get_device() == torch.cuda.current_device())
-        and find_spec("triton") is not None
+        and _has_kernels(images.device)
     )
+
+
+@cache
+def _has_kernels(device: torch.device) -> bool:
+    images, stream = torch.ones(1, 1, 2, 2, device=device), torch.Generator(device)
+    return can_run(partial(changed_in_one_pass, images, [(CUTOUT, 1.0)], stream), device)
 
 
 def _moves_whole_pixels(kind: Augmentation) -> bool:

@@ -7,18 +7,18 @@ either way; a sum of two is rounded once instead of twice.
 Shapes: images (B, C, I, J).
 """
 
-from functools import cache
-from importlib.util import find_spec
+from functools import cache, partial
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from netwright.core.kernel_start import can_run
+
 DEVICES = ("cuda",)
 HALVES = (torch.bfloat16, torch.float16)
 MOST = 2**31  # numbers that a kernel counts
-OLDEST = (8, 0)  # the first processors that compute in bfloat16
 
 
 def normalized(
@@ -92,6 +92,12 @@ def suits_kernels(module: nn.Module, x: Tensor) -> bool:
 
 @cache
 def _has_kernels(device: torch.device) -> bool:
-    """Whether kernels can be made for a device."""
-    is_new = device.type != "cuda" or torch.cuda.get_device_capability(device) >= OLDEST
-    return is_new and find_spec("triton") is not None
+    return can_run(partial(_try, device), device)
+
+
+def _try(device: torch.device) -> None:
+    """Normalise two pixels."""
+    from netwright.layers.convolution.norm_passes import forward_pass  # noqa: PLC0415 - see above
+
+    x, ones = torch.ones(2, 1, 1, 1, device=device), torch.ones(1, device=device)
+    forward_pass(x, ones, ones, None, 1.0, rectifies=True)
