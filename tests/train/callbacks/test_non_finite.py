@@ -219,8 +219,9 @@ def test_what_follows_an_update_does_not_follow_a_bad_one(settings: dict[str, An
     assert remember.state.step == 3
     assert_same(copy_of(remember.state.model), remember.weights)
     if remember.state.average is not None:
-        assert means[-1][0] == remember.state.average.count == 3
-        assert_same(remember.state.average.mean, means[-1][1])
+        assert means[2][0] == remember.state.average.count == 3
+        for _, mean in means[2:]:  # with those of updates that moved nothing
+            assert_same(remember.state.average.mean, mean)
 
 
 def copy_of_tensors(tensors: dict[str, Tensor]) -> dict[str, Tensor]:

@@ -208,9 +208,11 @@ def test_what_is_read_later_leaves_the_same_run(
 
 
 @pytest.mark.parametrize(
-    "settings", [{"max_steps": 13, "epochs": None}, {"eval_every": 4}], ids=str
+    "settings",
+    [{"max_steps": 13, "epochs": None}, {"eval_every": 4}, {"average": "exponential"}],
+    ids=str,
 )
-def test_so_does_a_run_of_so_many_updates_and_one_that_is_measured_on_the_way(
+def test_so_does_one_of_so_many_updates_one_measured_on_the_way_and_one_with_an_average(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, settings: dict[str, Any]
 ) -> None:
     wanted = whole_run(tmp_path, [3], "skip", **settings)

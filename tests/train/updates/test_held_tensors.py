@@ -34,6 +34,26 @@ def test_what_was_changed_between_two_batches_is_taken_in() -> None:
     assert tensors[0].tolist() == [0.0, 0.0]
 
 
+def test_they_may_lie_in_any_order_in_memory() -> None:
+    rows = torch.arange(24.0).view(2, 3, 2, 2)
+    last = rows.clone().contiguous(memory_format=torch.channels_last)
+    gaps = torch.arange(12.0).view(3, 4)[:, ::2]
+    tensors = [rows, last, gaps, rows[:0]]
+    wanted = [tensor.clone() for tensor in tensors]
+    held = HeldTensors(tensors)
+    (part,) = held.parts
+    assert part.kept_each[1].stride() == last.stride()
+    for tensor in tensors:
+        tensor.add_(1.0)
+    held.settle(torch.tensor(1.0))
+    for tensor, before in zip(tensors, wanted, strict=True):
+        assert torch.equal(tensor, before)
+    tensors[1].add_(1.0)
+    held.settle(torch.tensor(0.0))
+    held.put_back()
+    assert torch.equal(tensors[1], wanted[1] + 1.0)
+
+
 def test_there_may_be_none() -> None:
     held = HeldTensors([])
     held.take()

@@ -20,9 +20,10 @@ class HeldTensors:
         self.parts: list[_Part] = []
         for dtype in dict.fromkeys(tensor.dtype for tensor in tensors):
             alike = [tensor for tensor in tensors if tensor.dtype == dtype]
-            kept = torch.cat([tensor.detach().reshape(-1) for tensor in alike])
-            now = torch.empty_like(kept)
+            count = sum(tensor.numel() for tensor in alike)
+            kept, now = (alike[0].new_empty(count) for _ in range(2))
             self.parts.append(_Part(alike, kept, _cut(kept, alike), now, _cut(now, alike)))
+        self.take()
 
     @torch.no_grad()
     def take(self) -> None:
@@ -56,6 +57,19 @@ class _Part(NamedTuple):
 
 
 def _cut(flat: Tensor, like: Sequence[Tensor]) -> list[Tensor]:
-    """Views of a flat tensor in the shapes of others."""
+    """Views of a flat tensor in the shapes of others, and in their order in memory.
+
+    One kernel copies many tensors where both sides lie in the same order; kernels of convolutions
+    may have their channels last. Those with gaps are copied one by one.
+    """
     pieces = torch.split(flat, [part.numel() for part in like])
-    return [piece.view(part.shape) for piece, part in zip(pieces, like, strict=True)]
+    return [
+        piece.as_strided(part.shape, part.stride()) if _is_dense(part) else piece.view(part.shape)
+        for piece, part in zip(pieces, like, strict=True)
+    ]
+
+
+def _is_dense(tensor: Tensor) -> bool:
+    """Whether its numbers lie side by side, in any order."""
+    steps = zip(tensor.shape, tensor.stride(), strict=True)
+    return tensor.numel() == 1 + sum((size - 1) * stride for size, stride in steps)

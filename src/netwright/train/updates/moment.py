@@ -20,21 +20,25 @@ class Before(NamedTuple):
         schedule: its state.
         running: the measures of the pass.
         recent: the losses by step.
+        averaged: updates in the average of the weights, and the last of them.
     """
 
     groups: list[dict[str, Any]]
     schedule: dict[str, Any]
     running: dict[str, Any]
     recent: dict[str, Any]
+    averaged: tuple[int, int]
 
     @classmethod
     def of(cls, state: TrainState) -> "Before":
         """Between two batches; nothing is copied, since all of it is replaced when it moves."""
+        mean = state.average
         return cls(
             groups=[dict(group) for group in state.optimizer.param_groups],
             schedule=state.schedule.state_dict(),
             running=state.running.state_dict(),
             recent=state.recent.state_dict(),
+            averaged=(0, 0) if mean is None else (mean.count, mean.step),
         )
 
     def put_back(self, state: TrainState) -> None:
@@ -44,6 +48,8 @@ class Before(NamedTuple):
             group.update(settings)
         state.running.load_state_dict(self.running)
         state.recent.load_state_dict(self.recent)
+        if state.average is not None:
+            state.average.count, state.average.step = self.averaged
 
 
 class Moment(NamedTuple):
