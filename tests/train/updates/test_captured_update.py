@@ -21,7 +21,15 @@ from netwright.train.step import UpdateStep
 from netwright.train.updates import capture_rules, captured_update
 from netwright.train.updates.captured_update import CapturedUpdate
 from tests.train.each_task import EACH_TASK, Case, of_tags_by_lstm
-from tests.train.toy_runs import assert_same, copy_of, toy_data, toy_fit, toy_net, toy_trainer
+from tests.train.toy_runs import (
+    assert_same,
+    copy_of,
+    toy_data,
+    toy_fit,
+    toy_net,
+    toy_start,
+    toy_trainer,
+)
 
 needs_cuda = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs CUDA")
 ROWS, BATCH = 42, 4  # the last batch of an epoch is smaller
@@ -223,6 +231,19 @@ def test_many_updates_or_long_ones_are_worth_a_capture(
     assert not update._is_worth_it()  # it is not warm
     update.one_by_one, update.seconds = captured_update.WARM + 1, seconds
     assert update._is_worth_it() == is_worth_it
+
+
+def test_an_optimizer_that_was_restored_is_warmed_up_again_before_a_capture() -> None:
+    """Moments that are made in a capture would never be set to 0."""
+    state = toy_start(optimizer="momentum")
+    update = CapturedUpdate(state, lambda batch: torch.zeros(1), always=True)
+    batch: Any = (torch.zeros(2),)
+    for _ in range(captured_update.WARM + 1):
+        update.run(batch)
+    assert update._is_worth_it()
+    state.optimizer.load_state_dict(state.optimizer.state_dict())
+    update.run(batch)
+    assert (update.graph, update.one_by_one) == (None, 1)
 
 
 class NoWait(Callback):

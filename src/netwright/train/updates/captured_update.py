@@ -44,14 +44,15 @@ class CapturedUpdate:
         self.batch: Batch | None = None
         self.logits = self.loss = torch.empty(0)
         self.settings: list[dict[str, Any]] = []
-        self.memory: object = None  # in which the optimizer keeps its moments
+        self.memory: object = state.optimizer.state  # in which the optimizer keeps its moments
         self.pays, self.seconds = True, 0.0  # whether a graph does, and what an update takes
         self.one_by_one = self.started = 0  # updates kernel by kernel, and by the graph
 
     def run(self, batch: Batch) -> Any:
         """Queue an update; gives an output that the next update leaves as it is."""
-        if self.graph is not None and self.memory is not self.state.optimizer.state:
-            self.graph, self.one_by_one = None, 0  # it was restored: the graph has the old tensors
+        if self.memory is not self.state.optimizer.state:
+            # It was restored: a graph has the old tensors, and new ones may be yet to be made.
+            self.graph, self.one_by_one, self.memory = None, 0, self.state.optimizer.state
         if self.graph is None and self.pays and self._is_worth_it():
             self._capture(batch)
         if self.graph is None or not self._fits(batch):
@@ -115,7 +116,7 @@ class CapturedUpdate:
             _set(groups, capturable=False)
             state.forget_gradients()
             state.loss = loss
-        self.settings, self.memory = _settings(state.optimizer), state.optimizer.state
+        self.settings = _settings(state.optimizer)
 
 
 def _end_failed_capture() -> None:
