@@ -45,6 +45,18 @@ def test_outputs_and_names_are_those_of_torchs_sequence() -> None:
         theirs.eval()
 
 
+@needs_cuda
+def test_a_relu_that_is_looked_at_runs_by_itself() -> None:
+    layers = [nn.Conv2d(3, 4, 3), nn.BatchNorm2d(4), nn.ReLU()]
+    ours = Sequential(*layers).cuda().to(memory_format=torch.channels_last)  # type: ignore[call-overload]
+    seen: list[Tensor] = []
+    ours[2].register_forward_hook(lambda _, given, out: seen.extend((*given, out)))
+    with torch.autocast("cuda", dtype=torch.bfloat16):
+        out = ours(images(2, 8).cuda())
+    assert seen[1] is out
+    assert seen[0].min() < 0 == out.min()
+
+
 def network(model: str) -> nn.Module:
     kind: Any = MODELS.load(model)
     shape = DataSpec(inputs="image", input_shape=(3, SIDE, SIDE), target="class", num_outputs=4)

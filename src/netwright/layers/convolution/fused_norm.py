@@ -78,16 +78,22 @@ def suits_kernels(module: nn.Module, x: Tensor) -> bool:
         and x.ndim == 4
         and 0 < x.numel() < MOST
         and x.is_contiguous(memory_format=torch.channels_last)
-        and not (module._forward_hooks or module._forward_pre_hooks)
-        and not (module._backward_hooks or module._backward_pre_hooks)
+        and not has_hooks(module)
         and torch.backends.cudnn.enabled  # off where second derivatives are wanted
     )
     if not is_suited or torch.compiler.is_compiling():
         return is_suited
+    is_plain = type(x) is Tensor  # not one that only knows its shape
     is_here = x.device.type != "cuda" or x.get_device() == torch.cuda.current_device()
     is_watched = torch._C._len_torch_function_stack() > 0
     is_transformed = torch._C._functorch.peek_interpreter_stack() is not None
-    return is_here and not is_watched and not is_transformed and _has_kernels(x.device)
+    return is_plain and is_here and not is_watched and not is_transformed and _has_kernels(x.device)
+
+
+def has_hooks(module: nn.Module) -> bool:
+    """Whether somebody looks at what goes into a module, or comes out of it, either way."""
+    ahead = module._forward_hooks or module._forward_pre_hooks
+    return bool(ahead or module._backward_hooks or module._backward_pre_hooks)
 
 
 @cache

@@ -5,7 +5,7 @@ Source: torch's `nn.Sequential`, whose names, parameters and outputs it has.
 
 from torch import Tensor, nn
 
-from netwright.layers.convolution.fused_norm import has_fused_norm, normalized
+from netwright.layers.convolution.fused_norm import has_fused_norm, has_hooks, normalized
 from netwright.layers.convolution.fused_pooling import pooled
 
 
@@ -20,7 +20,7 @@ class Sequential(nn.Sequential):
             if skips:
                 skips = False
             elif isinstance(layer, nn.BatchNorm2d) and has_fused_norm(layer, x):
-                skips = type(behind) is nn.ReLU and not behind._forward_hooks
+                skips = type(behind) is nn.ReLU and not has_hooks(behind)
                 x = normalized(layer, x, rectifies=skips)
             elif isinstance(layer, nn.MaxPool2d):
                 x = pooled(layer, x)
