@@ -34,8 +34,17 @@ def import_everything() -> None:
     gc.disable()
     for module in pkgutil.walk_packages(netwright.__path__, "netwright."):
         if not module.name.endswith("__main__"):
-            import_module(module.name)
+            _import_where_possible(module.name)
     for name in OTHERS:
         import_module(name)
     gc.freeze()  # what is here stays: children need not copy it to look at it
     gc.enable()
+
+
+def _import_where_possible(name: str) -> None:
+    """A module of netwright; kernels need Triton, which torch brings where there is a GPU."""
+    try:
+        import_module(name)
+    except ModuleNotFoundError as error:
+        if error.name is None or error.name.partition(".")[0] != "triton":
+            raise

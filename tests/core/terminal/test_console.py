@@ -185,8 +185,8 @@ def test_a_bar_that_is_slow_to_draw_is_drawn_less_often(
     assert bar._progress is not None
     monkeypatch.setattr(bar._progress, "update", draw)
     bar.move(1, "a step")
-    now += 1.9
-    assert not bar.is_due  # a hundred times as long as the drawing took
+    now += 3.9
+    assert not bar.is_due  # two hundred times as long as the drawing took
     now += 0.2
     assert bar.is_due
     bar.close()

@@ -10,7 +10,6 @@ from netwright.recipes.views.entry import ViewEntry
 from netwright.recipes.views.subject import Subject
 from netwright.train.profiling.batch_work import measure_work
 from netwright.train.profiling.hardware_rates import measure_rates
-from netwright.train.profiling.laps import Laps
 from netwright.train.profiling.profile_file import FILE, read_profile
 
 
@@ -55,5 +54,5 @@ PROFILE = ViewEntry(
     refusal=_refusal,
     data="unused",
     section="speed",
-    code=(Laps, measure_work, measure_rates),
+    code=(measure_work, measure_rates),
 )
