@@ -8,7 +8,8 @@ indexes whole batches, and one with two workers. On CUDA also a ResNet-18 in bfl
 
 In each round both train once from the same weights, in an order drawn anew; the first round warms
 up. What is prepared before training (the first batches are looked at) is off the clock. Without
-workers the clock counts CPU-seconds on a CPU; else wall seconds.
+workers the clock counts CPU-seconds on a CPU; else wall seconds. Adam is each one's default, as
+people write it (netwright's is fused, torch's is not), or torch's foreach for both.
 
     ratio = median over rounds of (seconds of netwright / seconds by hand)
 """
@@ -39,10 +40,12 @@ from netwright.recipes.fitting.prepared import RunContext
 
 BATCH = 128
 LOADERS = ("single rows", "whole batches", "two workers")
+ADAMS = ("default", "foreach")
 CONTESTANTS = ("netwright", "by hand")
 COLUMNS = {
     "network": ("name", ""),
     "loader": ("loader", ""),
+    "Adam": ("adam", ""),
     "netwright, s": ("netwright_s", ".3f"),
     "by hand, s": ("by_hand_s", ".3f"),
     "ratio": ("ratio", ".3f"),
@@ -59,6 +62,7 @@ def parser() -> argparse.ArgumentParser:
     options.add_argument("--batches", type=int, default=200, help="of one epoch (200)")
     options.add_argument("--epochs", type=int, default=3, help="of one run (3)")
     options.add_argument("--loader", choices=LOADERS, help="one of the loaders alone")
+    options.add_argument("--adam", choices=ADAMS, help="one of the two alone")
     options.add_argument("--device", help="cuda where there is one, unless told")
     add_json_option(options)
     return options
@@ -73,6 +77,7 @@ class Job:
     loader: DataLoader[Any]
     epochs: int
     device: str
+    adam: str
 
     @property
     def is_half(self) -> bool:
@@ -121,7 +126,7 @@ def by_hand(job: Job) -> float:
     model = copy.deepcopy(job.model)
     started = now()
     model = model.to(device).train()
-    optimizer = torch.optim.Adam(model.parameters(), foreach=True)
+    optimizer = torch.optim.Adam(model.parameters(), foreach=True if job.adam == "foreach" else None)
     for _ in range(job.epochs):
         loss_sum, correct = torch.zeros((), device=device), torch.zeros((), device=device)
         for batch in job.loader:
@@ -147,7 +152,7 @@ def by_netwright(job: Job) -> float:
         job.loader,
         epochs=job.epochs,
         lr=1e-3,
-        kernel="foreach",
+        kernel="foreach" if job.adam == "foreach" else "auto",
         device=job.device,
         precision="bf16-mixed" if job.is_half else "fp32",
     )
@@ -166,6 +171,7 @@ def measure(job: Job, loader: str, rounds: int) -> Row:
     return {
         "name": job.name,
         "loader": loader,
+        "adam": job.adam,
         "netwright_s": statistics.median(one["netwright"] for one in taken[1:]),
         "by_hand_s": statistics.median(one["by hand"] for one in taken[1:]),
         "ratio": statistics.median(ratios),
@@ -181,9 +187,17 @@ def main() -> None:
     for name in ("mlp", "resnet18") if device == "cuda" else ("mlp",):
         shape, model = (784,) if name == "mlp" else (3, 64, 64), network(name)
         for kind, loader in loaders(shape, asked.batches, pinned=device == "cuda").items():
-            if asked.loader in {None, kind}:
-                job = Job(name=name, model=model, loader=loader, epochs=asked.epochs, device=device)
-                rows.append(measure(job, kind, asked.rounds))
+            for adam in ADAMS if asked.adam is None else (asked.adam,):
+                if asked.loader in {None, kind}:
+                    job = Job(
+                        name=name,
+                        model=model,
+                        loader=loader,
+                        epochs=asked.epochs,
+                        device=device,
+                        adam=adam,
+                    )
+                    rows.append(measure(job, kind, asked.rounds))
     title = f"{asked.epochs} epochs of {asked.batches} batches of {BATCH} on {device}"
     show(rows, COLUMNS, title=title, as_json=asked.json)
 
