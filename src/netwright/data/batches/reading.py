@@ -38,6 +38,8 @@ def read_batch(item: Any, target: str = "") -> RawBatch:
         item: a batch.
         target: the key of the targets in a dict; empty: one of the usual names, if it has one.
     """
+    if type(item) in {tuple, list} and len(item) == 2 and _are_rows(*item):
+        return RawBatch(item[0], item[1], None)  # the usual batch: it is looked at before each step
     if isinstance(item, Mapping):
         batch = _of_dict(item, target)
     elif isinstance(item, tuple | list) and len(item) in {2, 3}:
@@ -118,13 +120,15 @@ def _weights(rest: list[Any]) -> Tensor | None:
     return weights.float()
 
 
+def _are_rows(inputs: Any, targets: Any) -> bool:
+    """Whether both are tensors of as many rows, at least one."""
+    if not isinstance(inputs, Tensor) or not isinstance(targets, Tensor):
+        return False
+    return inputs.ndim > 0 < targets.ndim and len(inputs) == len(targets) > 0
+
+
 def _check_rows(batch: RawBatch) -> None:
     """Refuse parts of one batch that are not of the same rows."""
-    inputs, targets, weights = batch
-    if isinstance(inputs, Tensor) and isinstance(targets, Tensor) and weights is None:
-        rows = inputs.shape[:1]
-        if rows == targets.shape[:1] and rows.numel() and inputs.ndim:
-            return  # the usual batch: this is looked at before every step
     parts = tensors_of(batch.inputs)
     if not parts:
         raise DataError(

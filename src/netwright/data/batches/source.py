@@ -28,6 +28,7 @@ ENDED = (
     "the loader gives no batch when it is begun again: give an object that can be iterated over "
     "more than once, not a generator"
 )
+DONE = object()
 FIRST, EVERY = 4, 16  # so many first batches, and then every so many, are in a checksum
 
 
@@ -90,28 +91,32 @@ class BatchSource:
         items = itertools.islice(self._endless(seed, epoch), length)
         known = self.expected if self.expected is not None else self.place
         checksum = 0
-        for number, item in enumerate(items):
+        number = 0  # counted here: enumerate holds a batch until it has the next one
+        for item in items:
             batch = self._batch(item, epoch, number)
             if number < FIRST or number % EVERY == 0:
                 checksum = _checksum(batch, checksum)
-            if number < start:
-                if number + 1 == start:
+            number += 1
+            if number <= start:
+                if number == start:
                     random.setstate(before)  # that of the run that goes on
                     if known[:2] == (epoch, start):
                         self._compare(known, checksum)
                 continue
-            self.place, self.expected = Place(epoch, number + 1, checksum), None
+            self.place, self.expected = Place(epoch, number, checksum), None
             yield batch
+            del item, batch  # before the next one is made, so that it takes the same, warm memory
 
     def _endless(self, seed: int, epoch: int) -> Iterator[Any]:
         """The loader over and over; each time is an epoch to its generators."""
         for turn in itertools.count():
-            is_empty = True
-            for item in self._items(derive_seed(seed, "batches", epoch, turn), epoch):
-                is_empty = False
-                yield item
-            if is_empty:
+            items = self._items(derive_seed(seed, "batches", epoch, turn), epoch)
+            first = next(items, DONE)
+            if first is DONE:
                 raise DataError(ENDED if turn else NO_BATCH)
+            yield first
+            del first
+            yield from items
 
     def measure(self, seed: int) -> Iterator[RawBatch]:
         """The batches of a pass that is only looked at: always the same, and the place stays."""
@@ -128,15 +133,14 @@ class BatchSource:
         random.seed(seed)
         draws = OwnDraws(seed)
         _seed_generators(self.loader, seed, epoch)
-        done = object()
         number = 0
         try:
             with draws:
                 items = iter(self.loader)
             while True:
                 with draws:
-                    item = next(items, done)
-                if item is done:
+                    item = next(items, DONE)
+                if item is DONE:
                     return
                 number += 1
                 yield item

@@ -80,12 +80,14 @@ class SourceLoader(Loader):
             if self.learns
             else source.measure(self.seed)
         )
-        for number, batch in enumerate(batches, start):
+        number = start  # counted here: enumerate holds a batch until it has the next one
+        for batch in batches:
             rows = count_rows(batch.inputs)
             if rows != self._last:
                 self._last = rows
                 self._places = torch.arange(self._last, device=device)
             yield self._made(batch, device, number)
+            number += 1
             del batch  # before the next one is made, so that it takes the same, warm memory
 
     def _has_none(self, batch: RawBatch) -> bool:

@@ -19,7 +19,7 @@ from netwright.train.parts import count_up_to, parts_of, weights_by_part
 from netwright.train.saving.kept_path import KeptPath
 from netwright.train.state import TrainState
 
-MOST_BYTES = 16 * 2**20  # in all: they are part of every checkpoint
+MOST_BYTES = 8 * 2**20  # in all: they are part of every checkpoint
 FEWEST = 3  # a path of fewer snapshots shows no bend: a model too large for them keeps none
 
 
