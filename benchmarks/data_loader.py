@@ -126,7 +126,8 @@ def by_hand(job: Job) -> float:
     model = copy.deepcopy(job.model)
     started = now()
     model = model.to(device).train()
-    optimizer = torch.optim.Adam(model.parameters(), foreach=True if job.adam == "foreach" else None)
+    kernel = True if job.adam == "foreach" else None
+    optimizer = torch.optim.Adam(model.parameters(), foreach=kernel)
     for _ in range(job.epochs):
         loss_sum, correct = torch.zeros((), device=device), torch.zeros((), device=device)
         for batch in job.loader:
