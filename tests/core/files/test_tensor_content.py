@@ -20,11 +20,22 @@ def drawn(*shape: int, dtype: torch.dtype = torch.float32) -> Tensor:
 
 @pytest.mark.parametrize("dtype", NAMES, ids=str)
 def test_safetensors_reads_each_dtype_as_it_was(dtype: torch.dtype) -> None:
-    tensors = {"matrix": drawn(3, 5, dtype=dtype), "number": drawn(dtype=dtype)}
+    drawn_bytes = torch.randint(2, (3, 5 * dtype.itemsize), generator=torch.Generator())
+    matrix = drawn_bytes.to(torch.uint8).view(dtype)
+    tensors = {"matrix": matrix, "number": matrix[0, 0].clone()}
     read = load(content_of(TensorContent(tensors)))
     for name, tensor in tensors.items():
         assert read[name].dtype == dtype
-        assert torch.equal(read[name], tensor)
+        assert torch.equal(*(part.reshape(-1).view(torch.uint8) for part in (read[name], tensor)))
+
+
+def test_conjugates_and_negatives_are_written_as_their_numbers() -> None:
+    numbers = torch.tensor([1 + 2j, 3 - 4j], dtype=torch.complex64)
+    read = load(
+        content_of(TensorContent({"conjugate": numbers.conj(), "part": numbers.conj().imag}))
+    )
+    assert read["conjugate"].tolist() == [1 - 2j, 3 + 4j]
+    assert read["part"].tolist() == [-2.0, 4.0]
 
 
 def test_shapes_orders_and_empty_tensors_are_kept() -> None:

@@ -27,8 +27,15 @@ NAMES = {
     torch.int16: "I16",
     torch.int8: "I8",
     torch.uint8: "U8",
+    torch.uint64: "U64",
+    torch.uint32: "U32",
+    torch.uint16: "U16",
     torch.bool: "BOOL",
     torch.complex64: "C64",
+    torch.float8_e4m3fn: "F8_E4M3",
+    torch.float8_e4m3fnuz: "F8_E4M3FNUZ",
+    torch.float8_e5m2: "F8_E5M2",
+    torch.float8_e5m2fnuz: "F8_E5M2FNUZ",
 }
 ALIGNED = 8  # bytes: where the numbers begin
 
@@ -71,8 +78,9 @@ class TensorContent:
         yield self.header
         for tensor in self.tensors:
             if tensor.numel():
-                here = tensor.cpu().contiguous().reshape(-1)
-                yield here.view(torch.uint8).numpy().data
+                # A conjugate or a negative may be a mark on the numbers of another tensor.
+                plain = tensor.resolve_conj().resolve_neg().cpu().contiguous()
+                yield plain.reshape(-1).view(torch.uint8).numpy().data
 
 
 def _name_of(dtype: torch.dtype, tensor: str) -> str:
