@@ -111,7 +111,13 @@ def test_a_run_that_is_quicker_than_what_is_kept_has_it_measured_again(
     assert len(measured) == 2
 
 
-@pytest.mark.parametrize("content", ["{", "[]", '{"KEY": [1]}', '{"KEY": [1, 0]}', '{"KEY": 3}'])
+@pytest.mark.parametrize(
+    "content",
+    [
+        *("{", "[]", '{"KEY": [1]}', '{"KEY": [1, 0]}', '{"KEY": 3}'),
+        *('{"KEY": [1e300, 7]}', '{"KEY": [7, 1e300]}', '{"KEY": [9, NaN]}', '{"KEY": [true, 9]}'),
+    ],
+)
 def test_what_cannot_be_right_is_measured_again(
     content: str, measured: list[str], tmp_path: Path
 ) -> None:
@@ -120,6 +126,18 @@ def test_what_cannot_be_right_is_measured_again(
     kept(tmp_path).write_text(content.replace("KEY", key))
     assert hardware_rates(CPU, "float32") == (5.0, 7.0)
     assert len(measured) == 2
+
+
+def test_entries_that_no_measurement_gives_are_not_kept(
+    measured: list[str], tmp_path: Path
+) -> None:
+    kept(tmp_path).parent.mkdir(parents=True)
+    wrong = '"nan": NaN, "inside": [[NaN]], "infinite": [1, Infinity], "large": [1e300, 1]'
+    kept(tmp_path).write_text(f'{{{wrong}, "other device": [2, 3.5]}}')
+    assert hardware_rates(CPU, "float32") == (5.0, 7.0)
+    written = json.loads(kept(tmp_path).read_text())
+    assert list(written.values()) == [[2, 3.5], [5.0, 7.0]]
+    assert "other device" in written
 
 
 def test_a_home_that_cannot_be_written_is_no_reason_to_fail(

@@ -24,6 +24,7 @@ from netwright.core.files.inside import has_file
 from netwright.core.files.storage import read_bytes, read_json, write_json
 from netwright.data.files.locations import home_folder
 from netwright.train.precision import Precision
+from netwright.train.profiling.profile_file import LARGEST
 
 NumberFormat = Literal["float32", "tf32", "bfloat16", "float16"]
 FILE = "hardware.json"  # in the cache folder
@@ -78,16 +79,13 @@ def hardware_rates(device: torch.device, kind: NumberFormat, *, seen: float = 0.
     """
     path, key = home_folder() / FILE, _key(device, kind)
     known = _read(path)
-    found = known.get(key)
-    before = HardwareRates(0.0, 0.0)
-    if isinstance(found, list) and len(found) == 2 and all(map(_is_rate, found)):
-        before = HardwareRates(*found)
+    before = known.get(key, HardwareRates(0.0, 0.0))
     if before.flops > seen:
         return before
     rates = HardwareRates(*map(max, before, measure_rates(device, kind)))
     with suppress(NetwrightError, OSError):  # where nothing can be kept, it is measured each time
         path.parent.mkdir(parents=True, exist_ok=True)
-        write_json(path, {**known, key: list(rates)})
+        write_json(path, {**known, key: rates})
     return rates
 
 
@@ -180,13 +178,19 @@ def _processor() -> str:
     return platform.processor()
 
 
-def _read(path: Path) -> dict[str, Any]:
-    """What was measured before; nothing where that cannot be read."""
+def _read(path: Path) -> dict[str, HardwareRates]:
+    """What was measured before; entries that no measurement gives are left out."""
+    found: Any = None
     with suppress(NetwrightError):
-        found = read_json(path) if has_file(path) else {}
-        return found if isinstance(found, dict) else {}
-    return {}
+        found = read_json(path) if has_file(path) else None
+    entries = found.items() if isinstance(found, dict) else ()
+    return {key: HardwareRates(*value) for key, value in entries if _are_rates(value)}
 
 
-def _is_rate(value: object) -> bool:
-    return is_finite_number(value) and float(value) > 0  # type: ignore[arg-type]
+def _are_rates(value: object) -> bool:
+    """Whether these are two positive numbers that the profile of a run may hold."""
+    return (
+        isinstance(value, list)
+        and len(value) == len(HardwareRates._fields)
+        and all(is_finite_number(rate) and 0 < rate <= LARGEST for rate in value)
+    )
