@@ -17,7 +17,7 @@ def test_speed_and_utilisation_follow_from_the_update_as_it_is_trained() -> None
 def test_the_device_is_idle_while_no_kernel_runs() -> None:
     assert ON_CUDA.idle(ON_CUDA.by_parts) == pytest.approx(0.01 - 0.0015)
     assert ON_CUDA.idle(0.001) == 0.0
-    words = "Kernels run for 1.500 ms of an update, else the device is idle"
+    words = "The device runs kernels for 1.500 ms of each update and is idle for the rest; the host"
     assert words in ON_CUDA.caption
     assert "waits" not in ON_A_CPU.caption
 
@@ -59,6 +59,7 @@ def test_the_caption_says_what_is_counted_and_what_not() -> None:
     words = ON_A_CPU.caption
     assert words.startswith("12,800 samples/s on cpu (abacus): 10.000 ms an update. Model FLOP")
     assert "30.0 %: 9 MFLOP an update, of the 3 GFLOP/s" in words
+    assert "on this machine. This counts matrix products, convolutions, attention" in words
     assert "not sums, activation functions, normalisation, the optimizer and the guard" in words
     assert words.endswith("Memory at its peak: 500 MB of the whole process.")
 

@@ -159,15 +159,14 @@ class UpdateProfile(View):
             words.append(
                 f"Model FLOP utilisation {percent(used)}: {engineering(self.flops, 'FLOP')} an "
                 f"update, of the {engineering(self.flops_per_second, 'FLOP/s')} that matrix "
-                f"products in {self.number_format} reach on this machine. Counted are matrix "
+                f"products in {self.number_format} reach on this machine. This counts matrix "
                 "products, convolutions, attention and recurrent layers, forward and backward; not "
-                "sums, "
-                "activation functions, normalisation, the optimizer and the guard."
+                "sums, activation functions, normalisation, the optimizer and the guard."
             )
         if self.busy is not None and self.host_waits is not None:
             words.append(
-                f"Kernels run for {milliseconds(self.busy)} of an update, else the device is idle; "
-                f"the host waits for it for {milliseconds(self.host_waits)}."
+                f"The device runs kernels for {milliseconds(self.busy)} of each update and is idle "
+                f"for the rest; the host waits for it for {milliseconds(self.host_waits)}."
             )
         words.append(
             f"Parts are medians of {self.updates} updates; what happens only now and then, such as "
