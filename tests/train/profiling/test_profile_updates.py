@@ -220,6 +220,23 @@ def test_what_cannot_be_counted_does_not_end_the_run(
     assert profile.not_counted == "cannot be copied"
 
 
+@pytest.mark.parametrize(
+    ("error", "told"),
+    [(torch.OutOfMemoryError("out of memory\nTried"), "out of memory"), (KeyError(), "KeyError")],
+)
+def test_rates_that_cannot_be_measured_do_not_end_the_run(
+    error: Exception, told: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: Any, **__: Any) -> None:
+        raise error
+
+    monkeypatch.setattr(seen_updates, "hardware_rates", fail)
+    state = run(profiling(tmp_path))
+    assert state.step == UPDATES
+    assert state.notes == [f"there is no profile: {told}"]
+    assert not (tmp_path / FILE).exists()
+
+
 def test_an_error_ends_torchs_profiler_too(tmp_path: Path) -> None:
     class Fail(Callback):
         def on_step_end(self, state: TrainState) -> None:

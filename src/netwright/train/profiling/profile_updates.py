@@ -145,13 +145,16 @@ class ProfileUpdates(Callback):
             self.seen = self._look(state, state.batch, operations)
 
     def on_fit_end(self, state: TrainState) -> None:
-        """Write what was seen."""
+        """Write what was seen; where that fails, the run is none the worse."""
         self._let_go(state)
-        if self.seen is not None:
-            write_profile(self.file, put_together(self.seen, state.device))
-        else:
+        if self.seen is None:
             updates = f"{self.made} of the {sum(self.plan)} updates that a profile takes"
             state.notes.append(f"there is no profile: the run made {updates}")
+            return
+        try:
+            write_profile(self.file, put_together(self.seen, state.device))
+        except Exception as error:  # measuring the hardware takes memory that may not be there
+            state.notes.append(f"there is no profile: {_in_short(error)}")
 
     def on_abort(self, state: TrainState) -> None:
         """Watch no longer."""
@@ -215,5 +218,10 @@ class ProfileUpdates(Callback):
         try:
             work = measure_work(state.model, batch, loss)
         except Exception as error:  # whatever a model of one's own does not bear, training goes on
-            return None, (str(error) or type(error).__name__).splitlines()[0][:100]
+            return None, _in_short(error)
         return work, ""
+
+
+def _in_short(error: Exception) -> str:
+    """The first line of its message."""
+    return (str(error) or type(error).__name__).splitlines()[0][:100]
