@@ -12,7 +12,7 @@ from netwright.train.callback import Callback
 from netwright.train.callbacks.non_finite import GuardNonFinite
 from netwright.train.callbacks.step_rows import StepRows
 from netwright.train.profiling import profile_updates as file
-from netwright.train.profiling import seen_updates
+from netwright.train.profiling import seen_updates, watched_operations
 from netwright.train.profiling.hardware_rates import HardwareRates
 from netwright.train.profiling.profile_file import FILE, read_profile
 from netwright.train.profiling.profile_updates import Plan, ProfileUpdates
@@ -142,6 +142,34 @@ def test_updates_that_are_looked_into_run_kernel_by_kernel_and_no_others(tmp_pat
     wanted = ["none"] * plain + ["host"] * looked_into + ["none"] * (UPDATES - plain - looked_into)
     assert asked == wanted
     assert timed == [plain <= update < plain + SMALL.by_part for update in range(UPDATES)]
+
+
+@pytest.mark.parametrize(
+    ("rows", "settings", "counted"),
+    [
+        (20, {}, 1),  # a pass ends after the first of the two that are watched
+        (16, {}, 2),
+        (4, {"epochs": 12}, 1),  # each update is a pass
+        (44, {"epochs": 1, "eval_every": 1}, 1),
+        (44, {"epochs": 1, "eval_every": 9}, 2),  # measured just before the first
+        (48, {"epochs": None, "max_steps": 11}, 2),  # measured right after the last
+    ],
+)
+def test_operations_of_measuring_are_no_part_of_an_update(
+    rows: int,
+    settings: dict[str, Any],
+    counted: int,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(watched_operations, "MOST", 1000)
+    profile = ProfileUpdates(tmp_path / FILE, CONFIG, plan=SMALL)
+    toy_fit(toy_net(), toy_data(rows=rows), callbacks=[profile], **settings)
+    seen = read_profile(tmp_path / FILE)
+    assert seen is not None
+    calls = {operation.name: operation.calls for operation in seen.operations}
+    assert calls["addmm"] == 2.0  # the net has two layers
+    assert sum(SMALL) - profile.watched_from == counted
 
 
 @pytest.mark.parametrize(("without", "is_graph"), [((4,), True), ((3, 4), False)])

@@ -4,6 +4,7 @@
     plain       one moment an update; nothing else differs from an update without a profile
     by part     a moment after each part; on CUDA kernel by kernel, as a graph has no parts
     watched     under torch's profiler, which tells operations, kernels and waits
+                where the run is measured in between, only the updates after that
 
 Then the work of a batch is counted on a copy of the model, and at the end of the run the rates of
 the hardware are looked up. The device is waited for in the profiled updates alone. No number of the
@@ -29,7 +30,7 @@ from netwright.train.profiling.laps import Laps
 from netwright.train.profiling.profile_file import write_profile
 from netwright.train.profiling.seen_updates import SeenUpdates, put_together
 from netwright.train.profiling.throughput import tokens_of_example
-from netwright.train.profiling.watched_operations import WatchedOperations
+from netwright.train.profiling.watched_operations import Watched, WatchedOperations
 from netwright.train.settings import TrainConfig
 from netwright.train.state import TrainState, no_lap
 from netwright.train.updates.training_forward import training_forward
@@ -83,8 +84,9 @@ class ProfileUpdates(Callback):
         plan: Plan = Plan(),  # noqa: B008 - it never changes
     ) -> None:
         self.file, self.config, self.is_counted, self.asked = file, config, is_counted, plan
-        self.plan, self.made = plan, 0
+        self.plan, self.made, self.watched_from = plan, 0, 0
         self.operations: WatchedOperations | None = None
+        self.watched: Watched | None = None
         self.seen: SeenUpdates | None = None
 
     def on_fit_start(self, state: TrainState) -> None:
@@ -94,15 +96,15 @@ class ProfileUpdates(Callback):
         # Examples seen and updates by a graph, before each plain update and after the last.
         self.counts: list[tuple[int, int]] = []
         self.gradients = 0
-        self.operations = self.seen = None
+        self.operations = self.watched = self.seen = None
 
     def on_epoch_start(self, state: TrainState) -> None:
         """What was between two passes is no part of an update."""
-        self._leave_out()
+        self._leave_out(state)
 
     def on_evaluation(self, state: TrainState) -> None:
         """Nor is measuring."""
-        self._leave_out()
+        self._leave_out(state)
 
     def part_in_update(self, state: TrainState) -> Part:
         """Updates that are looked into run kernel by kernel."""
@@ -126,6 +128,10 @@ class ProfileUpdates(Callback):
         elif self.plan.until_by_part < self.made <= self.plan.until_watched:
             self.by_part("callbacks")
             self.by_part.close()
+        elif self.operations is not None and self.made == sum(self.plan):
+            # Here and not after the batch: the trainer may measure in between.
+            self.watched = self.operations.end(self.made - self.watched_from)
+            self.operations = None
         if self.made == self.plan.warm:
             self.plain.begin()
             self.counts = [(state.samples, state.by_graph)]
@@ -134,15 +140,14 @@ class ProfileUpdates(Callback):
             state.lap = self.by_part
         elif self.made == self.plan.until_watched:
             state.lap = no_lap
-            self.operations = WatchedOperations(state.device)
+            self._watch(state)
 
     def on_batch_end(self, state: TrainState) -> None:
         """The guard has noted its number; after the last update all is put in order."""
         if self._is_by_part:
             state.lap("guard")
-        elif self.operations is not None and self.made == sum(self.plan) and state.batch:
-            operations, self.operations = self.operations, None
-            self.seen = self._look(state, state.batch, operations)
+        elif self.watched is not None and self.seen is None and state.batch:
+            self.seen = self._look(state, state.batch, self.watched)
 
     def on_fit_end(self, state: TrainState) -> None:
         """Write what was seen; where that fails, the run is none the worse."""
@@ -165,20 +170,27 @@ class ProfileUpdates(Callback):
         """Whether the update at hand is timed by part."""
         return self.plan.until_by_part <= self.made < self.plan.until_watched
 
-    def _leave_out(self) -> None:
+    def _watch(self, state: TrainState) -> None:
+        """Watch operations from here on."""
+        self.operations, self.watched_from = WatchedOperations(state.device), self.made
+
+    def _leave_out(self, state: TrainState) -> None:
         if self._is_by_part:
             self.by_part.begin()
         elif self.plan.warm <= self.made < self.plan.until_by_part:
             self.plain.begin()
+        elif self.operations is not None:
+            # Operations are told of all that was watched: only the updates that follow count.
+            self.operations.stop()
+            self._watch(state)
 
     def _let_go(self, state: TrainState) -> None:
         state.lap = no_lap
         if self.operations is not None:
-            self.operations.end(1)
+            self.operations.stop()
             self.operations = None
 
-    def _look(self, state: TrainState, batch: Batch, operations: WatchedOperations) -> SeenUpdates:
-        watched = operations.end(self.plan.watched)
+    def _look(self, state: TrainState, batch: Batch, watched: Watched) -> SeenUpdates:
         peak = peak_memory(state.device)  # before anything is copied
         work, reason = self._count(state, batch)
         plain = [update["update"] for update in self.plain.read()]

@@ -50,9 +50,13 @@ class WatchedOperations:
         with environment(KINETO_LOG_LEVEL=SILENT):
             self._profile.start()
 
-    def end(self, updates: int) -> Watched:
-        """Stop watching, after so many updates."""
+    def stop(self) -> None:
+        """Watch no longer."""
         self._profile.stop()
+
+    def end(self, updates: int) -> Watched:
+        """Stop watching, and tell of the so many updates since it began."""
+        self.stop()
         events: list[Any] = list(self._profile.events() or ())  # type: ignore[no-untyped-call]
         averages: list[Any] = list(self._profile.key_averages())
         operations = _longest(averages, updates, on_device=self.on_device)
