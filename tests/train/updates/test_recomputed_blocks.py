@@ -1,4 +1,4 @@
-"""Activation checkpointing: the same bits with dropout, fewer numbers kept, refusals, resume."""
+"""Activation checkpointing: the same bits, buffers that move once, fewer numbers kept, refusals."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 import torch
-from torch import Tensor
+from torch import Tensor, nn
+from torch.nn.utils.parametrizations import spectral_norm
 
 from netwright.core.errors import ConfigError
 from netwright.core.seeding import seeded
@@ -46,6 +47,63 @@ def test_weights_and_history_are_the_same_bits_after_50_steps() -> None:
     assert ours.step == 50
     assert_same(copy_of(models[1]), copy_of(models[0]))
     assert ours.history.as_dict() == plain.history.as_dict()
+
+
+class Counting(nn.Module):
+    """A buffer that is another tensor after each pass, and that the output follows from."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.register_buffer("passes", torch.ones(()))
+        self.passes: Tensor
+
+    def forward(self, x: Tensor) -> Tensor:
+        self.passes = self.passes + 1
+        return x * self.passes
+
+
+def net_with_buffers() -> nn.Sequential:
+    def block() -> nn.Sequential:
+        layer = spectral_norm(nn.Linear(3, 3))
+        return nn.Sequential(layer, nn.BatchNorm1d(3), Counting(), nn.Tanh())
+
+    with seeded(0):
+        return nn.Sequential(block(), block(), block())
+
+
+def test_buffers_move_once_an_update_and_are_as_they_were_while_computed_again() -> None:
+    models = [net_with_buffers(), net_with_buffers()]
+    settings: dict[str, Any] = {"epochs": 2, "batch_size": 4}
+    plain = toy_fit(models[0], toy_data(), **settings)
+    ours = toy_fit(models[1], toy_data(), **settings, activation_checkpointing=True)
+    norm = models[1].get_submodule("0.1")
+    assert isinstance(norm, nn.BatchNorm1d) and norm.num_batches_tracked == ours.step == 10
+    assert_same(models[1].state_dict(), models[0].state_dict())
+    assert ours.history.as_dict() == plain.history.as_dict()
+
+
+def test_a_buffer_of_a_layer_outside_too_is_not_written_to_and_a_pass_may_be_gone_back_twice() -> (
+    None
+):
+    class Scaled(nn.Module):
+        def __init__(self, scale: Tensor) -> None:
+            super().__init__()
+            self.layer = nn.Linear(3, 3)
+            self.register_buffer("scale", scale)
+            self.scale: Tensor
+
+        def forward(self, x: Tensor) -> Tensor:
+            found: Tensor = self.layer(x) * self.scale
+            return found
+
+    shared = torch.ones(3)
+    first = Scaled(shared)  # its backward pass is the last
+    model = nn.Sequential(first, nn.Sequential(Scaled(shared), Scaled(shared)))
+    output = recomputed(model, model)(torch.randn(2, 3))
+    assert isinstance(output, Tensor)
+    output.sum().backward(retain_graph=True)  # type: ignore[no-untyped-call]
+    output.sum().backward()  # type: ignore[no-untyped-call]
+    assert first.layer.weight.grad is not None
 
 
 def test_of_each_block_only_its_input_is_kept() -> None:

@@ -2,14 +2,16 @@
 
 Only what goes into each block of a stack is kept, so memory grows with the number of blocks, not
 with what they make; the time of one more forward pass is the price. Dropout draws the same masks
-again: the gradients are the same bits.
+again, and buffers have the values they had: the gradients are the same bits. Batch norm's
+statistics move once an update, as without.
 
 Source: Chen, Xu, Zhang and Guestrin, "Training Deep Nets with Sublinear Memory Cost" (2016).
 """
 
+from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 
-from torch import nn
+from torch import Tensor, nn
 from torch.utils.checkpoint import checkpoint
 
 from netwright.core.adapted_module import module_name
@@ -33,4 +35,40 @@ def check_blocks(model: nn.Module) -> None:
 
 
 def _checkpointed(block: nn.Module, run: BlockForward) -> BlockForward:
-    return partial(checkpoint, run, use_reentrant=False)
+    return partial(checkpoint, run, use_reentrant=False, context_fn=partial(_contexts, block))
+
+
+def _contexts(
+    block: nn.Module,
+) -> tuple[AbstractContextManager[None], AbstractContextManager[None]]:
+    """What surrounds a block's forward pass, and what surrounds it when it is computed again."""
+    return nullcontext(), _BuffersBefore(block)
+
+
+class _BuffersBefore(AbstractContextManager[None]):
+    """Copies of a block's buffers in their places, with the values from before the forward pass.
+
+    The buffers themselves are not written to, and are back afterwards: also where the pass ends
+    early, since the backward pass has all that it needs.
+    """
+
+    def __init__(self, block: nn.Module) -> None:
+        self.block = block
+        self.before = [(layer, name, buffer.clone()) for layer, name, buffer in _buffers(block)]
+
+    def __enter__(self) -> None:
+        self.now = _buffers(self.block)
+        for layer, name, values in self.before:
+            setattr(layer, name, values.clone())
+
+    def __exit__(self, *error: object) -> None:
+        for layer, name, buffer in self.now:
+            setattr(layer, name, buffer)
+
+
+def _buffers(block: nn.Module) -> list[tuple[nn.Module, str, Tensor]]:
+    return [
+        (layer, name, buffer)
+        for layer in block.modules()
+        for name, buffer in layer.named_buffers(recurse=False)
+    ]
