@@ -129,8 +129,9 @@ class Hardware(Config):
     activation_checkpointing: Annotated[
         bool,
         Doc(
-            "recompute the activations of each transformer or residual block of a stack in the "
-            "backward pass instead of keeping them: less memory, about a third more time"
+            "recompute the activations of the blocks of each stack whose blocks are all alike, as "
+            "a GPT's are, in the backward pass instead of keeping them: less memory, about a third "
+            "more time"
         ),
         Resume.FREE,
     ] = False
