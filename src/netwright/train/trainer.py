@@ -37,6 +37,7 @@ from netwright.train.step import UpdateStep
 from netwright.train.tasks.task import Task
 from netwright.train.update_shares import UpdateShares
 from netwright.train.updates.capture_rules import may_repeat
+from netwright.train.updates.compiled_forward import check_codes
 from netwright.train.updates.recomputed_blocks import check_blocks
 from netwright.train.watching.recent_losses import RecentLosses
 from netwright.train.watching.running_losses import RunningLosses
@@ -104,6 +105,8 @@ class Trainer:
         self._own_callbacks(model, data)  # refuses what does not fit
         if config.activation_checkpointing:
             check_blocks(model)
+            if config.compile:
+                check_codes(model)
 
         @cache
         def conditions() -> dict[str, Any]:

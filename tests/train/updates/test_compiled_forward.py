@@ -4,13 +4,14 @@ from typing import Any
 
 import pytest
 import torch
+from torch import Tensor, nn
 
-from netwright.core.errors import RunError
+from netwright.core.errors import ConfigError, RunError
 from netwright.core.seeding import seeded
 from netwright.models.transformers.gpt import GPT, GPTConfig
-from netwright.train.updates.compiled_forward import compiled
+from netwright.train.updates.compiled_forward import MOST_CODES, check_codes, compiled
 from tests.train.token_data import text_data
-from tests.train.toy_runs import toy_net
+from tests.train.toy_runs import toy_data, toy_net, toy_trainer
 
 
 def test_an_error_of_the_compiler_is_told_in_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -42,3 +43,31 @@ def test_of_a_stack_of_equal_blocks_each_is_compiled_and_of_another_model_the_wh
     net = toy_net()
     compiled(net)
     assert seen[-1] is net
+
+
+class Numbered(nn.Module):
+    """A block whose forward pass has a number of its own as a constant."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__()
+        self.layer, self.number = nn.Linear(3, 3), number
+
+    def forward(self, x: Tensor) -> Tensor:
+        found: Tensor = self.layer(x) * self.number
+        return found
+
+
+def test_blocks_that_share_no_code_are_compiled_as_a_whole(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    seen: list[Any] = []
+    monkeypatch.setattr(torch, "compile", lambda run, **_: seen.append(run))
+    few, many = (nn.Sequential(*map(Numbered, range(kinds))) for kinds in (MOST_CODES, 12))
+    compiled(few)
+    assert [run.__self__ for run in seen] == list(few)
+    compiled(many)
+    assert seen[-1] is many
+    check_codes(few)
+    data = toy_data()
+    with pytest.raises(ConfigError, match=r"at most 3 kinds, got 12 kinds in Sequential: set"):
+        toy_trainer(data, compile=True, activation_checkpointing=True).start(many, data)

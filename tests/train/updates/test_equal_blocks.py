@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from netwright.train.updates.equal_blocks import are_most_of, equal_blocks, with_blocks
+from netwright.train.updates.equal_blocks import are_most_of, count_codes, equal_blocks, with_blocks
 from tests.train.toy_runs import toy_net
 
 
@@ -53,6 +53,23 @@ def test_of_a_stack_inside_of_another_the_outer_one_counts() -> None:
 def test_a_stack_that_is_a_part_of_the_layers_is_not_most_of_the_model() -> None:
     model = nn.Sequential(*stack(4, 4), *(nn.Linear(3, 3) for _ in range(3)))
     assert not are_most_of(equal_blocks(model), model)
+
+
+def test_blocks_of_equal_shapes_and_plain_attributes_share_code() -> None:
+    blocks = equal_blocks(stack(4, 4, 4))
+    assert count_codes(blocks) == 1
+    blocks[0].index = 0  # type: ignore[assignment]
+    assert count_codes(blocks) == 2
+    for block in blocks:
+        block.index = 1  # type: ignore[assignment]
+    assert count_codes(blocks) == 1
+    for number, block in enumerate(blocks):
+        block.get_submodule("layer").sizes = [3, number]  # type: ignore[assignment]
+    assert count_codes(blocks) == 3
+    tabled = equal_blocks(stack(4, 4))
+    for number, block in enumerate(tabled):
+        block.register_buffer("table", torch.zeros(number))
+    assert count_codes(tabled) == 2
 
 
 def test_blocks_run_another_way_during_a_pass_and_only_then() -> None:

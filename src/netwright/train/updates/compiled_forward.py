@@ -1,14 +1,26 @@
 """A model's forward pass by torch.compile: the whole, or of a stack of equal blocks one for all."""
 
-from functools import partial
+from collections.abc import Callable
+from typing import Any
 
 import torch
 from torch import nn
 
-from netwright.core.errors import RunError
+from netwright.core.adapted_module import module_name
+from netwright.core.errors import ConfigError, RunError
 from netwright.core.trees import Tree
 from netwright.train.tasks.forward_pass import Forward, ModelOutput
-from netwright.train.updates.equal_blocks import are_most_of, equal_blocks, with_blocks
+from netwright.train.updates.equal_blocks import (
+    are_most_of,
+    count_codes,
+    equal_blocks,
+    with_blocks,
+)
+
+# Torch keeps eight codes of a function and runs what needs a ninth as it is. Full batches have one
+# of each kind of block, the last batch of a pass another, and the first block has its own where
+# what goes into it needs no gradient.
+MOST_CODES = 3
 
 
 def compiled(model: nn.Module, forward: Forward | None = None) -> Forward:
@@ -17,22 +29,43 @@ def compiled(model: nn.Module, forward: Forward | None = None) -> Forward:
     Each size of batch has code of its own: one code for all sizes would take over after the first
     epoch's last batch, and a run that goes on from there might not compute the same bits.
 
-    Where nearly all of a model is a stack of equal blocks, one of them is compiled and its code
-    serves all: the start takes as long as that of one block, and GPT-2 runs as fast. What was
-    compiled lies in torch's cache on the disk, from where the next run takes it.
+    Where nearly all of a model is a stack of equal blocks, one of each kind is compiled and its
+    code serves all of that kind: the start takes as long as that of one block, and GPT-2 runs as
+    fast. What was compiled lies in torch's cache on the disk, from where the next run takes it.
 
     Args:
         model: whose pass it is.
         forward: the pass; None: the model as it is called.
     """
-    compile_it = partial(torch.compile, dynamic=False)
     blocks, forward = equal_blocks(model), model if forward is None else forward
-    if blocks and are_most_of(blocks, model):
-        made = {block: compile_it(block.forward) for block in blocks}
-        run = with_blocks(forward, blocks, lambda block, _: made[block])
-    else:
-        run = compile_it(forward)
+    if blocks and are_most_of(blocks, model) and count_codes(blocks) <= MOST_CODES:
+        return compiled_blocks(model, forward)
+    return _checked(_compile(forward))
 
+
+def compiled_blocks(model: nn.Module, forward: Forward) -> Forward:
+    """A forward pass whose blocks are compiled, each by itself; what is around them is not."""
+    blocks = equal_blocks(model)
+    made = {block: _compile(block.forward) for block in blocks}
+    return _checked(with_blocks(forward, blocks, lambda block, _: made[block]))
+
+
+def check_codes(model: nn.Module) -> None:
+    """Refuse blocks that cannot be compiled each by itself."""
+    codes = count_codes(equal_blocks(model))
+    if codes > MOST_CODES:
+        raise ConfigError(
+            "compile with activation_checkpointing needs blocks that differ little in the shapes "
+            f"and attributes of their layers, of at most {MOST_CODES} kinds, got {codes} kinds in "
+            f"{module_name(model)}: set one of the two to false"
+        )
+
+
+def _compile(run: Callable[..., Any]) -> Callable[..., Any]:
+    return torch.compile(run, dynamic=False)
+
+
+def _checked(run: Forward) -> Forward:
     def checked(inputs: Tree) -> ModelOutput:
         try:
             return run(inputs)

@@ -41,6 +41,15 @@ def are_most_of(blocks: list[nn.Module], model: nn.Module) -> bool:
     return inside >= 0.8 * _layers(model)
 
 
+def count_codes(blocks: list[nn.Module]) -> int:
+    """How many codes a compiler makes for these blocks and one size of batch.
+
+    Code serves two blocks where their tensors have equal shapes and their layers equal plain
+    attributes: numbers and texts are constants in it.
+    """
+    return len({(_form(block), *map(_constants, block.modules())) for block in blocks})
+
+
 def with_blocks(forward: Forward, blocks: list[nn.Module], change: Change) -> Forward:
     """A forward pass during which blocks run another way; before and after they are as they were.
 
@@ -73,9 +82,21 @@ def _running(blocks: list[nn.Module], change: Change) -> Iterator[None]:
 
 
 def _form(block: nn.Module) -> tuple[object, ...]:
-    """What two blocks have in common that may share code."""
+    """What the blocks of a stack have in common."""
     weights = ((name, weight.shape) for name, weight in block.named_parameters())
     return (type(block), *weights)
+
+
+def _constants(layer: nn.Module) -> tuple[object, ...]:
+    shapes = ((name, buffer.shape) for name, buffer in layer.named_buffers(recurse=False))
+    attributes = ((name, _plain(value)) for name, value in vars(layer).items())
+    return (type(layer), *shapes, *attributes)
+
+
+def _plain(value: object) -> object:
+    if isinstance(value, list | tuple):
+        return tuple(map(_plain, value))
+    return value if isinstance(value, int | float | str) else type(value)
 
 
 def _layers(part: nn.Module) -> int:
