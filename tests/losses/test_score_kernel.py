@@ -12,6 +12,15 @@ def test_a_cpu_and_exact_numbers_have_none() -> None:
     assert not has_kernel(torch.device("cuda"), torch.float64)
 
 
+def test_a_device_that_fails_is_told_of(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(torch.cuda, "get_device_capability", lambda device: (9, 0))
+    monkeypatch.setattr("netwright.core.kernel_start.find_spec", lambda name: name)
+    assert not has_kernel(torch.device("cuda:77"), torch.float32)  # on no machine is it there
+    assert "torch's operations run instead: " in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("kind", [torch.float32, torch.bfloat16, torch.float16])
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs CUDA")
 def test_the_kernel_scores_as_torch_does(kind: torch.dtype) -> None:

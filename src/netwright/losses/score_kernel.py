@@ -12,11 +12,13 @@ Shapes: n rows, V kinds of token, W columns: V and what is filled up.
 Source: Milakov and Gimelshein, "Online normalizer calculation for softmax" (2018).
 """
 
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import torch
 from torch import Tensor
+
+from netwright.core.kernel_start import can_run
 
 LANES, WARPS = 2048, 8  # of a row at a time, measured on an H200 for 50,257 kinds of token
 LOWEST = -1e38  # below all logits, and finite: differences stay numbers
@@ -42,13 +44,14 @@ def has_kernel(device: torch.device, kind: torch.dtype) -> bool:
     """Whether the kernel runs there for logits of this kind, tried on two rows."""
     if device.type != "cuda" or kind not in {torch.float32, torch.bfloat16, torch.float16}:
         return False
+    return can_run(partial(_try, device, kind), device)
+
+
+def _try(device: torch.device, kind: torch.dtype) -> None:
+    """Score two rows."""
     logits = torch.zeros(2, 128, device=device, dtype=kind)
     targets, amounts = torch.zeros(2, dtype=torch.int64, device=device), logits[:, 0].float()
-    try:
-        score_by_kernel(logits, targets, amounts, 65, in_place=True)
-    except Exception:  # no Triton, no compiler that it needs, a device that it does not know
-        return False
-    return True
+    score_by_kernel(logits, targets, amounts, 65, in_place=True)
 
 
 @cache
