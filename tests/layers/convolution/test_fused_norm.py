@@ -10,6 +10,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from netwright.core.seeding import generator
+from netwright.layers.convolution import fused_norm
 from netwright.layers.convolution.fused_norm import has_fused_norm, normalized
 
 needs_cuda = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs CUDA")
@@ -64,6 +65,18 @@ def test_what_kernels_do_not_take_is_left_to_torch(case: str) -> None:
     norm, x = nn.BatchNorm2d(4).cuda(), images(8, 4, 5, 5).cuda().to(torch.bfloat16)
     assert has_fused_norm(norm, x)
     assert not has_fused_norm(*UNFIT[case](norm, x))
+
+
+def test_a_compiler_takes_torchs_operations_where_no_kernel_runs(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(fused_norm, "DEVICES", ("cpu",))
+    norm, x = nn.BatchNorm2d(4), images(8, 4, 5, 5).to(torch.bfloat16)
+    wanted = normalized(copy.deepcopy(norm), x)
+    torch.compiler.reset()
+    quick = torch.compile(normalized, backend="eager", fullgraph=True)
+    assert torch.equal(quick(norm, x), wanted)
+    assert norm.num_batches_tracked == 1
 
 
 @needs_cuda

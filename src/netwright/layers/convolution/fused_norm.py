@@ -15,6 +15,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from netwright.core.kernel_start import can_run
+from netwright.layers.module_hooks import has_hooks
 
 DEVICES = ("cuda",)
 HALVES = (torch.bfloat16, torch.float16)
@@ -73,7 +74,8 @@ def has_fused_norm(norm: nn.Module, x: Tensor) -> bool:
 def suits_kernels(module: nn.Module, x: Tensor) -> bool:
     """Whether images are such as kernels take, and nobody looks into this module."""
     is_suited = (
-        x.device.type in DEVICES
+        type(x) is Tensor  # not one that only knows its shape
+        and x.device.type in DEVICES
         and x.dtype in HALVES
         and x.ndim == 4
         and 0 < x.numel() < MOST
@@ -81,19 +83,20 @@ def suits_kernels(module: nn.Module, x: Tensor) -> bool:
         and not has_hooks(module)
         and torch.backends.cudnn.enabled  # off where second derivatives are wanted
     )
-    if not is_suited or torch.compiler.is_compiling():
-        return is_suited
-    is_plain = type(x) is Tensor  # not one that only knows its shape
-    is_here = x.device.type != "cuda" or x.get_device() == torch.cuda.current_device()
+    if not is_suited:
+        return False
+    if torch.compiler.is_compiling():
+        return bool(_can_start(x.device))
     is_watched = torch._C._len_torch_function_stack() > 0
     is_transformed = torch._C._functorch.peek_interpreter_stack() is not None
-    return is_plain and is_here and not is_watched and not is_transformed and _has_kernels(x.device)
+    return not is_watched and not is_transformed and bool(_can_start(x.device))
 
 
-def has_hooks(module: nn.Module) -> bool:
-    """Whether somebody looks at what goes into a module, or comes out of it, either way."""
-    ahead = module._forward_hooks or module._forward_pre_hooks
-    return bool(ahead or module._backward_hooks or module._backward_pre_hooks)
+@torch.compiler.assume_constant_result  # type: ignore[untyped-decorator]
+def _can_start(device: torch.device) -> bool:
+    """Whether kernels run on this device, and it is the current one; a compiler asks once."""
+    is_here = device.type != "cuda" or device.index == torch.cuda.current_device()
+    return is_here and _has_kernels(device)
 
 
 @cache

@@ -5,8 +5,9 @@ Source: torch's `nn.Sequential`, whose names, parameters and outputs it has.
 
 from torch import Tensor, nn
 
-from netwright.layers.convolution.fused_norm import has_fused_norm, has_hooks, normalized
+from netwright.layers.convolution.fused_norm import has_fused_norm, normalized
 from netwright.layers.convolution.fused_pooling import pooled
+from netwright.layers.module_hooks import has_hooks
 
 
 class Sequential(nn.Sequential):

@@ -1,0 +1,20 @@
+"""A hook of each kind is seen, and no longer when it is removed."""
+
+from typing import Any
+
+import pytest
+from torch import nn
+
+from netwright.layers.module_hooks import has_hooks
+
+KINDS = ("forward_hook", "forward_pre_hook", "full_backward_hook", "full_backward_pre_hook")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_hook_of_any_kind_is_seen_while_it_is_there(kind: str) -> None:
+    module: Any = nn.Linear(2, 2)
+    assert not has_hooks(module)
+    handle = getattr(module, f"register_{kind}")(lambda *_: None)
+    assert has_hooks(module)
+    handle.remove()
+    assert not has_hooks(module)
