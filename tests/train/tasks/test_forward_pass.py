@@ -71,6 +71,27 @@ def test_a_model_that_cannot_stop_short_or_is_watched_is_called_whole(in_parts: 
     assert forward_for(wrapped, PLAIN) is wrapped
 
 
+@pytest.mark.parametrize("kind", ["forward_hook", "full_backward_hook", "full_backward_pre_hook"])
+def test_a_hook_that_comes_later_runs_from_then_on(in_parts: None, kind: str) -> None:
+    data = text_data()
+    model = small_gpt(data)
+    forward = forward_for(model, PLAIN)
+    handle = getattr(model, f"register_{kind}")(lambda *_: None)
+    assert forward_for(model, PLAIN) is model
+    assert isinstance(forward(data.train.inputs), torch.Tensor)  # of a call, not of `unscored`
+    handle.remove()
+    assert isinstance(forward(data.train.inputs), UnscoredTokens)
+
+
+def test_a_compiler_takes_it_as_one_graph(in_parts: None) -> None:
+    data = text_data()
+    model = small_gpt(data)
+    forward = torch.compile(forward_for(model, PLAIN), backend="eager", fullgraph=True)
+    out, wanted = forward(data.train.inputs), model.unscored(data.train.inputs)
+    assert isinstance(out, UnscoredTokens)
+    assert torch.equal(out.vectors, wanted.vectors)
+
+
 @pytest.mark.parametrize("task", [LanguageModelling(KINDS), NextToken(KINDS)])
 @pytest.mark.parametrize("kind", ["tied", "untied", "lstm"])
 def test_the_loss_and_what_is_measured_are_those_of_all_logits(

@@ -6,6 +6,7 @@ from torch import Tensor, nn
 
 from netwright.core.outputs import Output, TokenScorer, UnscoredTokens
 from netwright.core.trees import Tree
+from netwright.layers.module_hooks import has_hooks
 from netwright.train.tasks.task import Task
 
 ModelOutput = Tensor | Output | UnscoredTokens
@@ -15,9 +16,14 @@ Forward = Callable[[Tree], ModelOutput]
 def forward_for(model: nn.Module, task: Task) -> Forward:
     """What gives `task.score` its output.
 
-    A model that is watched from outside is called as a whole: its hooks run then.
+    A model that is watched from outside is called as a whole, from when on it is: its hooks run
+    then.
     """
-    is_watched = bool(model._forward_hooks or model._forward_pre_hooks)
-    if task.scores_in_parts and isinstance(model, TokenScorer) and not is_watched:
-        return model.unscored
-    return model
+    if not (task.scores_in_parts and isinstance(model, TokenScorer)) or has_hooks(model):
+        return model
+
+    def short_of_logits(inputs: Tree) -> ModelOutput:
+        output: ModelOutput = model(inputs) if has_hooks(model) else model.unscored(inputs)
+        return output
+
+    return short_of_logits
