@@ -79,7 +79,7 @@ class TrainState:
         skips_update: the update at hand is to be left out.
         goes_back: the state was set back: the pass at hand goes on from its new place.
         may_repeat: a few batches may be taken again from where they begin, since nothing of the
-            caller's own gives or sees each of them.
+            caller's own gives or sees each of them, be it the model or the loss.
         random: generators' states that were loaded, until they are put in place.
         gradients: that were loaded, between two batches of one update, likewise.
         confirm: waits until all updates so far are known to be of finite numbers; where one is

@@ -154,7 +154,9 @@ class Trainer:
         callbacks = [*first, *self.callbacks, *last]
         self._hooks = collect_hooks(callbacks)
         self._batch_changes = [one.on_batch_start for one in callbacks if one.only_changes_batch]
-        state.may_repeat = may_repeat(data.train, callbacks)
+        state.may_repeat = may_repeat(
+            data.train, state.model, state.optimizer, callbacks, self.task.own_loss
+        )
         step = self._step(state, data.train)
         shares = UpdateShares(loader, self.task, self.config.accumulate)
         measuring = self._measuring(data)

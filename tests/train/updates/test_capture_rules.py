@@ -132,4 +132,32 @@ class SeesSteps(Callback):
 def test_batches_that_a_caller_sees_one_by_one_are_not_taken_again(
     callback: Callback, may: bool
 ) -> None:
-    assert may_repeat(toy_data().train, [ClipGradients(norm=1.0), callback]) == may
+    assert repeats(toy_net(), ClipGradients(norm=1.0), callback) == may
+
+
+def repeats(model: nn.Module, *callbacks: Callback, loss: OwnLoss | None = None) -> bool:
+    optimizer = torch.optim.SGD(model.parameters())
+    return may_repeat(toy_data().train, model, optimizer, callbacks, loss)
+
+
+def test_batches_of_a_model_or_loss_of_the_callers_own_are_not_taken_again() -> None:
+    assert repeats(toy_net(), loss=OwnLoss(nn.CrossEntropyLoss()))
+    assert not repeats(nn.Sequential(Counts(2, 2)))
+    assert not repeats(AdaptedModule(Counts(2, 2)))
+    assert not repeats(toy_net(), loss=OwnLoss(lambda output, targets: output.mean(), "own"))
+
+
+@for_each("kind", HOOKS)
+def test_nor_are_those_that_hooks_see(kind: str) -> None:
+    layer = nn.Linear(2, 2)
+    assert repeats(layer)
+    HOOKS[kind](layer)
+    assert not repeats(layer)
+
+
+def test_nor_are_those_that_hooks_of_the_optimizer_see() -> None:
+    net = toy_net()
+    optimizer = torch.optim.SGD(net.parameters())
+    assert may_repeat(toy_data().train, net, optimizer, [])
+    optimizer.register_step_post_hook(nothing)
+    assert not may_repeat(toy_data().train, net, optimizer, [])

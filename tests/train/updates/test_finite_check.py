@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from netwright.data.loading.loader import BatchLoader
 from netwright.train.callback import Callback
@@ -229,6 +229,32 @@ def test_each_task_can_be_read_later(kind: str, monkeypatch: pytest.MonkeyPatch)
         toy_fit(model, data, task=task, callbacks=[GuardNonFinite("skip")], epochs=1)
         ends.append(copy_of(model))
     assert_same(*ends)
+
+
+class CountsPasses(nn.Sequential):
+    """A model of a caller's own, with a number that torch does not know."""
+
+    passes = 0
+
+    def forward(self, x: Tensor) -> Tensor:
+        self.passes += self.training
+        out: Tensor = super().forward(x)  # type: ignore[no-untyped-call]
+        return out
+
+
+@pytest.mark.parametrize("policy", ["skip", "roll-back"])
+def test_a_model_of_the_callers_own_sees_no_batch_more_often(
+    monkeypatch: pytest.MonkeyPatch, policy: Policy
+) -> None:
+    data, passes = toy_data(rows=20), []
+    data.train.inputs[3] = NAN
+    for devices in (("cuda",), ("cpu",)):
+        monkeypatch.setattr(finite_check, "WAITED_FOR", devices)
+        model = CountsPasses(*toy_net())
+        guard = GuardNonFinite(policy)
+        toy_fit(model, data, callbacks=[guard], batch_size=2, epochs=2, optimizer="adam")
+        passes.append(model.passes)
+    assert passes[0] == passes[1]
 
 
 def test_moments_of_a_run_that_goes_back_to_its_beginning_are_begun_anew(

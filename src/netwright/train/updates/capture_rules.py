@@ -12,6 +12,7 @@ from torch.optim import Optimizer
 from netwright.core.adapted_module import AdaptedModule
 from netwright.data.batches.split import SourceSplit
 from netwright.data.dataset import Split
+from netwright.layers.module_hooks import has_hooks
 from netwright.train.callback import Callback, FunctionCallback, overrides
 from netwright.train.own.loss import OwnLoss
 
@@ -47,36 +48,54 @@ def reason_against(
             return f"{name} has a part in each batch"
         if _is_own(callback) and not trusts_callbacks:
             return f"{name} is a callback of your own, which may change what a graph holds"
-    if optimizer._optimizer_step_pre_hooks or optimizer._optimizer_step_post_hooks:
+    if _is_looked_at(optimizer):
         return "the optimizer has hooks"
+    names = _own_parts(model, loss)
+    return f"{names[0]} may do more in Python than start kernels" if names else ""
+
+
+def may_repeat(
+    train: Split,
+    model: nn.Module,
+    optimizer: Optimizer,
+    callbacks: Sequence[Callback],
+    loss: OwnLoss | None = None,
+) -> bool:
+    """Whether a run may take a few batches again, and only what is ours would know.
+
+    Args:
+        train: what is learned from.
+        model: what learns; one of the caller's own may count its passes.
+        optimizer: what moves it.
+        callbacks: all that are called beside the updates.
+        loss: the caller's own, where it is one.
+    """
+    if isinstance(train, SourceSplit) or _is_looked_at(optimizer) or _own_parts(model, loss):
+        return False
+    return not any(
+        _is_own(callback) and any(overrides(callback, event) for event in OF_EACH_BATCH)
+        for callback in callbacks
+    )
+
+
+def _own_parts(model: nn.Module, loss: OwnLoss | None) -> list[str]:
+    """The names of modules, and of the loss, in which code of the caller's may run."""
     parts = [*([model.own] if isinstance(model, AdaptedModule) else []), *model.modules()]
     names = [type(part).__name__ for part in parts if not _only_starts_kernels(part)]
     if loss is not None:
         function = loss.function
         if not isinstance(function, nn.Module) or not _only_starts_kernels(function):
             names.append(f"the loss {loss.name}")
-    return f"{names[0]} may do more in Python than start kernels" if names else ""
+    return names
 
 
-def may_repeat(train: Split, callbacks: Sequence[Callback]) -> bool:
-    """Whether a run may take a few batches again, and only what is ours would know.
-
-    Args:
-        train: what is learned from.
-        callbacks: all that are called beside the updates.
-    """
-    return not isinstance(train, SourceSplit) and not any(
-        _is_own(callback) and any(overrides(callback, event) for event in OF_EACH_BATCH)
-        for callback in callbacks
-    )
+def _is_looked_at(optimizer: Optimizer) -> bool:
+    return bool(optimizer._optimizer_step_pre_hooks or optimizer._optimizer_step_post_hooks)
 
 
 def _only_starts_kernels(module: nn.Module) -> bool:
     """Whether a pass through this module does the same each time, and nothing of a caller's."""
-    hooks: list[object] = [
-        *(module._forward_hooks, module._forward_pre_hooks),
-        *(module._backward_hooks, module._backward_pre_hooks),
-    ]
+    hooks: list[object] = [has_hooks(module)]
     for weight in module.parameters(recurse=False):
         hooks += [weight._backward_hooks, getattr(weight, "_post_accumulate_grad_hooks", None)]
     # A parametrized module has a class of torch's own, whose base is the module's.
