@@ -1,6 +1,7 @@
 """The first batch: shapes as they are, nothing moved, and mistakes told by layer."""
 
 import re
+from dataclasses import replace
 
 import pytest
 import torch
@@ -10,9 +11,8 @@ from netwright.core.errors import ShapeError
 from netwright.data.array_encoder import ArrayEncoder
 from netwright.data.catalog import SOURCES
 from netwright.data.dataset import Data, Split
-from netwright.data.spec import DataSpec
+from netwright.data.spec import VARIES, DataSpec
 from netwright.models.mlp import MLP, MLPConfig
-from netwright.recipes.fitting import first_batch
 from netwright.recipes.fitting.first_batch import time_step, try_first_batch
 from netwright.train.tasks import language_modelling
 from netwright.train.tasks.catalog import task_for
@@ -55,13 +55,33 @@ def test_of_a_large_vocabulary_no_more_logits_are_made_than_fit(
     data = text_data()
     task = task_for(data)
     assert try_first_batch(small_lstm(data.spec), data, task, 8).rows == 8
-    monkeypatch.setattr(first_batch, "MOST_LOGITS", 3 * 4 * KINDS)
+    monkeypatch.setattr(language_modelling, "MOST_AT_ONCE", 3 * 4 * KINDS)
     assert try_first_batch(small_lstm(data.spec), data, task, 8).rows == 8
     monkeypatch.setattr(language_modelling, "LARGE_VOCABULARY", KINDS)
     assert try_first_batch(small_lstm(data.spec), data, task, 8).rows == 3
     assert try_first_batch(small_lstm(data.spec), data, task, 2).rows == 2
-    monkeypatch.setattr(first_batch, "MOST_LOGITS", 1)
+    monkeypatch.setattr(language_modelling, "MOST_AT_ONCE", 1)
     assert try_first_batch(small_lstm(data.spec), data, task, 8).rows == 1
+
+
+def test_texts_of_any_length_are_counted_by_the_length_at_hand(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    data = text_data()
+    data = replace(data, spec=replace(data.spec, input_shape=(VARIES,)))
+    monkeypatch.setattr(language_modelling, "MOST_AT_ONCE", 3 * 4 * KINDS)
+    monkeypatch.setattr(language_modelling, "LARGE_VOCABULARY", KINDS)
+    assert try_first_batch(small_lstm(data.spec), data, task_for(data), 8).rows == 3
+
+
+def test_a_step_of_a_large_vocabulary_is_timed_as_it_is_made(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    data = text_data()
+    monkeypatch.setattr(language_modelling, "LARGE_VOCABULARY", KINDS)
+    model = small_lstm(data.spec)
+    monkeypatch.setattr(model, "forward", None)  # all logits are never made
+    assert time_step(model, data, task_for(data), 8) > 0
 
 
 class ReturnsText(nn.Module):

@@ -1,5 +1,6 @@
 """The doctor's eye: it sees few steps, changes no bit of a run, and goes on where it was."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,10 +17,14 @@ from netwright.train.callbacks.non_finite import GuardNonFinite
 from netwright.train.run_setting_groups import Policy
 from netwright.train.saving.checkpoint import load_checkpoint, save_checkpoint
 from netwright.train.state import TrainState
+from netwright.train.tasks import language_modelling
+from netwright.train.tasks.language_modelling import LanguageModelling
 from netwright.train.watching.layer_history import LayerHistory, read_layer_history
+from netwright.train.watching.layer_norms import FEW
 from netwright.train.watching.time_budget import Clock
 from tests.repetition import for_each, slow_but
 from tests.train.callbacks.test_non_finite import first_rows, spoil
+from tests.train.token_data import KINDS, small_lstm, text_data
 from tests.train.toy_runs import assert_same, copy_of, toy_data, toy_fit, toy_net, toy_trainer
 
 LONG: dict[str, Any] = {"epochs": 7, "batch_size": 2}  # 70 steps
@@ -155,6 +160,24 @@ def test_the_units_of_all_layers_are_read_at_once() -> None:
     with Reads() as reads:  # type: ignore[no-untyped-call]
         shares_by_layer(unit_activities(model, torch.ones(2, 2)), ["norm", "inner"])
     assert reads.count == 0
+
+
+def test_of_a_large_vocabulary_units_are_looked_at_on_as_many_texts_as_have_few_logits(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(language_modelling, "LARGE_VOCABULARY", KINDS)
+    monkeypatch.setattr(language_modelling, "MOST_AT_ONCE", 3 * 4 * KINDS)
+    data, rows = replace(text_data(), val=None), set[int]()
+    model = small_lstm(data.spec)
+
+    def note(module: nn.Module, given: tuple[Tensor, ...]) -> None:
+        if not module.training:
+            rows.add(len(given[0]))
+
+    next(model.children()).register_forward_pre_hook(note)
+    doctor, task = Doctor(clock=Slow(1e-3).clock()), LanguageModelling(KINDS)
+    toy_fit(model, data, task=task, callbacks=[doctor], batch_size=9, epochs=1)
+    assert rows == {FEW, 3}
 
 
 def test_units_are_looked_at_in_the_precision_of_training() -> None:

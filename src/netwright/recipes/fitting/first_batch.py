@@ -4,10 +4,10 @@ Shapes: B batch.
 """
 
 import copy
-import math
 import statistics
 import time
 from dataclasses import dataclass
+from operator import itemgetter
 from typing import Any
 
 import torch
@@ -26,10 +26,10 @@ from netwright.data.loading.loader import Batch
 from netwright.data.loading.source_loader import SourceLoader
 from netwright.data.loading.worker_loader import build_loader
 from netwright.data.spec import VARIES, DataSpec
+from netwright.train.tasks.forward_pass import forward_for
 from netwright.train.tasks.task import Task
 
 TIMED_STEPS = 5
-MOST_LOGITS = 2**28  # of a batch that is tried: 1 GB in float32
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,7 +73,10 @@ def try_first_batch(
         rows: of the batch; fewer are tried where training never makes the logits of so many.
         goes_back: whether to go back through it as well, as it is not known to have gradients.
     """
-    batch = first_batch_of(model, data, _rows_tried(data, task, rows))
+    batch = first_batch_of(model, data, rows)
+    tried = task.rows_at_once(batch)
+    if tried < count_rows(batch.inputs):
+        batch = map_tensors(itemgetter(slice(tried)), batch)
     layers: list[Layer] = []
     inside: list[str] = []
     handles = [
@@ -95,14 +98,6 @@ def try_first_batch(
         parameters=sum(parameter.numel() for parameter in model.parameters()),
         loss=float(loss.detach()),
     )
-
-
-def _rows_tried(data: Data, task: Task, rows: int) -> int:
-    """All rows of a batch, or as many as have few logits where training makes them in parts."""
-    if not task.scores_in_parts:
-        return rows
-    numbers = math.prod(size for size in data.spec.output_shape if size != VARIES)
-    return max(1, min(rows, MOST_LOGITS // numbers))
 
 
 def _try_training_mode(
@@ -150,13 +145,12 @@ def time_step(model: nn.Module, data: Data, task: Task, rows: int) -> float:
     """Seconds of one forward and backward pass: the median of a few, after one to warm up."""
     batch = first_batch_of(model, data, rows)
     learned = [parameter for parameter in model.parameters() if parameter.requires_grad]
-    seconds = []
+    forward, seconds = forward_for(model, task), []
     for _ in range(TIMED_STEPS + 1):
         started = time.perf_counter()
         with evaluating(model), differentiable(model):
-            torch.autograd.grad(
-                task.loss(model(task.inputs(batch)), batch), learned, allow_unused=True
-            )
+            _, loss = task.score(forward(task.inputs(batch)), batch)
+            torch.autograd.grad(loss, learned, allow_unused=True)
         seconds.append(time.perf_counter() - started)
     return statistics.median(seconds[1:])
 

@@ -15,7 +15,7 @@ from torch import Tensor
 from netwright.core.files.storage import append_text, remove_file, write_text
 from netwright.core.finding import Finding
 from netwright.core.terminal.console import print_warning
-from netwright.core.trees import Tree, tensors_of
+from netwright.core.trees import Tree, take_rows, tensors_of
 from netwright.inspection.inside.unit_activity import UnitActivity, unit_activities
 from netwright.train.callback import Callback, Part
 from netwright.train.precision import Precision, autocast
@@ -117,10 +117,11 @@ class Doctor(Callback):
 
     def _look(self, state: TrainState) -> list[UnitActivity] | None:
         """What the units do on the batch at hand, after the step."""
-        inputs = _inputs_at_hand(state)
+        inputs, batch = _inputs_at_hand(state), state.batch
         an_update = self.budget.busy / max(1, state.step - self.begun_at)
-        if inputs is None or not self.budget.grants("units", guess=an_update):
+        if inputs is None or batch is None or not self.budget.grants("units", guess=an_update):
             return None
+        inputs = take_rows(inputs, slice(state.task.rows_at_once(batch)))
         with self.budget.spending("units"), autocast(self.precision, state.device):
             return unit_activities(state.model, inputs)
 

@@ -25,6 +25,7 @@ from netwright.metrics.tokens import guessed_sums, measure_tokens, token_sums
 from netwright.train.tasks.per_token import PerToken
 
 LARGE_VOCABULARY = 4096  # kinds of token from which on logits are made in parts
+MOST_AT_ONCE = 2**28  # logits beside training, where it makes them in parts: 1 GB in float32
 
 
 class LanguageModelling(PerToken):
@@ -39,6 +40,14 @@ class LanguageModelling(PerToken):
         """Where the loss is cross-entropy as it is, of many kinds of token."""
         is_plain = self.loss_name == "cross-entropy" and not self.smoothing and not self.own_loss
         return is_plain and self.num_classes >= LARGE_VOCABULARY
+
+    def rows_at_once(self, batch: Batch) -> int:
+        """As many texts as have few logits, for who wants them whole; one at least."""
+        rows = super().rows_at_once(batch)
+        if not self.scores_in_parts:
+            return rows
+        logits_each: int = max(1, batch.targets.shape[1]) * self.num_classes
+        return max(1, min(rows, MOST_AT_ONCE // logits_each))
 
     def score(
         self, output: Tensor | Output | UnscoredTokens, batch: Batch

@@ -12,7 +12,7 @@ import torch
 from torch import Tensor, nn
 
 from netwright.core.outputs import Output, UnscoredTokens, logits_of
-from netwright.core.trees import Tree
+from netwright.core.trees import Tree, count_rows
 from netwright.data.dataset import Split
 from netwright.data.loading.loader import Batch
 from netwright.losses.loss import LossFunction
@@ -64,6 +64,10 @@ class Task(ABC):
     def scores_in_parts(self) -> bool:
         """Whether `score` takes tokens that are not scored yet, in the place of their logits."""
         return False
+
+    def rows_at_once(self, batch: Batch) -> int:
+        """Rows of a batch whose logits are made at once: all, unless training makes none whole."""
+        return count_rows(batch.inputs)
 
     def score(
         self, output: Tensor | Output | UnscoredTokens, batch: Batch

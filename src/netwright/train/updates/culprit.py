@@ -6,9 +6,11 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from netwright.core.outputs import Output, logits_of
-from netwright.core.trees import Tree, cuda_devices, tensors_of
+from netwright.core.outputs import Output, UnscoredTokens, logits_of
+from netwright.core.trees import cuda_devices, split_rows, tensors_of
+from netwright.data.loading.loader import Batch
 from netwright.train.state import TrainState
+from netwright.train.tasks.forward_pass import forward_for
 
 
 def first_cause(state: TrainState, sentence: str) -> str:
@@ -45,7 +47,7 @@ def find_culprit(state: TrainState) -> str:
     for name, parameter in state.model.named_parameters():
         if not bool(parameter.isfinite().all()):
             return f"the weight {name!r} is not finite"
-    layer = None if state.task.unmeasured else _first_bad_layer(state.model, batch.inputs)
+    layer = None if state.task.unmeasured else _first_bad_layer(state, batch)
     if layer is not None:
         return f"the output of layer {layer!r} is not finite"
     return _bad_loss_or_gradient(state)
@@ -60,9 +62,13 @@ def _bad_loss_or_gradient(state: TrainState) -> str:
     return "it could not be reproduced"
 
 
-def _first_bad_layer(model: nn.Module, inputs: Tree) -> str | None:
-    """The innermost module whose output is the first that is not finite: children end first."""
-    found: list[str] = []
+def _first_bad_layer(state: TrainState, batch: Batch) -> str | None:
+    """The innermost module whose output is the first that is not finite: children end first.
+
+    Logits that training makes in parts are looked at a few rows at a time.
+    """
+    model, found = state.model, list[str]()
+    forward = forward_for(model, state.task)
 
     def watch(name: str) -> Any:
         def look(module: nn.Module, given: Any, output: Any) -> None:
@@ -72,13 +78,26 @@ def _first_bad_layer(model: nn.Module, inputs: Tree) -> str | None:
         return look
 
     handles = [
-        part.register_forward_hook(watch(name or "model")) for name, part in model.named_modules()
+        part.register_forward_hook(watch(name or "model"))
+        for name, part in model.named_modules()
+        if part is not model or forward is model  # else it would be called as a whole
     ]
     try:
-        draws = torch.random.fork_rng(cuda_devices(inputs))  # the run may go on: draw nothing
+        draws = torch.random.fork_rng(cuda_devices(batch.inputs))  # the run may go on: draw nothing
         with torch.no_grad(), draws:
-            model(inputs)
+            output = forward(batch.inputs)
+            if isinstance(output, UnscoredTokens) and not found:
+                found += _bad_head(model, output, state.task.rows_at_once(batch))
     finally:
         for handle in handles:
             handle.remove()
     return found[0] if found else None
+
+
+def _bad_head(model: nn.Module, tokens: UnscoredTokens, rows: int) -> list[str]:
+    """The layer that makes the logits, or the model, where they are not finite."""
+    parts = (tokens._replace(vectors=part) for part in split_rows(tokens.vectors, rows))
+    if all(bool(part.logits.isfinite().all()) for part in parts):
+        return []
+    layers = [(name, part) for name, part in model.named_modules() if isinstance(part, nn.Linear)]
+    return [*(name for name, part in layers if part.weight is tokens.weight), "model"]
