@@ -67,6 +67,8 @@ def test_what_kernels_do_not_take_is_left_to_torch(case: str) -> None:
     assert not has_fused_norm(*UNFIT[case](norm, x))
 
 
+# torch's compiler imports what torch itself has deprecated.
+@pytest.mark.filterwarnings("ignore:.*torch.jit.script_method:DeprecationWarning")
 def test_a_compiler_takes_torchs_operations_where_no_kernel_runs(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

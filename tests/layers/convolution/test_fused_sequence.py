@@ -91,7 +91,7 @@ def disturb(net: nn.Module) -> None:
 def in_float32(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Where rounding does not hide a fault."""
     monkeypatch.setattr(fused_norm, "HALVES", (torch.float32,))
-    with torch.backends.cudnn.flags(allow_tf32=False, deterministic=True):
+    with torch.backends.cudnn.flags(enabled=True, allow_tf32=False, deterministic=True):
         yield
 
 

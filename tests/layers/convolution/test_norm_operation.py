@@ -44,7 +44,8 @@ def torchs(parts: list[Tensor], added: Tensor | None, *, relu: bool) -> Any:
 
 
 def off(found: Tensor, wanted: Tensor) -> float:
-    return float((found.double() - wanted).norm() / wanted.norm())
+    wanted = wanted.detach()
+    return float((found.detach().double() - wanted).norm() / wanted.norm())
 
 
 @pytest.mark.parametrize("shape", SHAPES, ids=str)

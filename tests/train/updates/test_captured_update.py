@@ -266,8 +266,8 @@ class NoWait(Callback):
 @pytest.fixture(autouse=True)
 def waits_are_allowed_again() -> Iterator[None]:
     yield
-    if torch.cuda.is_available():
-        torch.cuda.set_sync_debug_mode("default")
+    if torch.cuda.is_available() and torch.cuda.get_sync_debug_mode():
+        torch.cuda.set_sync_debug_mode("default")  # which warns where it was never changed
 
 
 @pytest.fixture
