@@ -1,6 +1,7 @@
 """A source gives the same batches for a seed and epoch, from any place, and notices others."""
 
 import random
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -167,6 +168,15 @@ def test_a_sampler_hears_its_epoch() -> None:
     source = BatchSource(sampled(Heard(Noisy())))
     read(source, 2)
     assert Heard.epochs == [2]
+
+
+def test_of_an_error_that_goes_on_the_first_line_is_told() -> None:
+    def batches() -> Iterator[Any]:
+        raise RuntimeError("CUDA error: invalid argument\nSearch for it.\nCompile with flags.")
+        yield  # a generator
+
+    with pytest.raises(RunError, match=r"RuntimeError: CUDA error: invalid argument$"):
+        next(BatchSource(batches()).measure(0))
 
 
 def test_what_fails_in_the_loader_is_told_with_its_batch() -> None:

@@ -149,7 +149,9 @@ class BatchSource:
             raise
         except Exception as error:  # whatever a loader raises, it is told as one sentence
             lines = str(error).strip().splitlines()
-            reason = f"{type(error).__name__}: {lines[-1]}" if lines else type(error).__name__
+            # A worker's error is told as a traceback, whose last line says what it is.
+            told = lines[-1] if "Traceback" in str(error) else lines[0] if lines else ""
+            reason = f"{type(error).__name__}: {told}" if told else type(error).__name__
             raise RunError(
                 f"the loader failed on batch {number} of epoch {epoch + 1}: {reason}"
             ) from error
