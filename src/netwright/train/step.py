@@ -113,6 +113,7 @@ class UpdateStep:
             state.optimizer,
             callbacks,
             state.task.own_loss,
+            train=self.train,
             trusts_callbacks=asked == "on",
         )
         if reason and asked == "on":
