@@ -1,5 +1,6 @@
 """The first batches are kept: all of few, some of many, of one shape where shapes differ."""
 
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -7,7 +8,9 @@ import torch
 from torch.utils.data import DataLoader
 
 from netwright.core.errors import DataError
+from netwright.core.trees import tensors_of
 from netwright.data.batches import sample
+from netwright.data.batches.reading import RawBatch
 from netwright.data.batches.sample import sample_batches
 from netwright.data.batches.source import BatchSource
 from tests.data.batches.loaders import ROWS, Stream, noisy_loader
@@ -40,6 +43,23 @@ def test_of_a_large_one_the_first_batches_are_kept(
         assert kept.batches == batches
         assert len(kept.inputs) == 4 * batches
         assert not kept.is_all
+
+
+def test_no_batch_is_held_in_the_memory_of_its_loader() -> None:
+    memory = torch.zeros(2, 1).share_memory_()
+
+    def batches() -> Iterator[Any]:
+        for number in range(3):
+            yield memory.fill_(number), torch.arange(2)
+
+    class Reuses:
+        def __iter__(self) -> Iterator[Any]:
+            return batches()
+
+    kept = sample_batches(BatchSource(Reuses()))
+    assert kept.inputs.flatten().tolist() == [0, 0, 1, 1, 2, 2]
+    copied = sample._copied(RawBatch(memory, {"a": memory}, memory))
+    assert not any(part.is_shared() for part in tensors_of(copied))
 
 
 def test_where_shapes_differ_the_commonest_is_kept() -> None:

@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 
 from netwright.core.errors import DataError
-from netwright.core.trees import Tree, count_rows, join_filled, join_rows, move, tensors_of
+from netwright.core.trees import Tree, count_rows, join_filled, join_rows, map_tensors, tensors_of
 from netwright.data.batches.reading import RawBatch
 from netwright.data.batches.source import NO_BATCH, BatchSource
 from netwright.data.spec import IGNORED
@@ -56,7 +56,7 @@ class BatchSample:
 def sample_batches(source: BatchSource) -> BatchSample:
     """Read the first batches of a loader, as many as are few and small enough to be kept."""
     batches = source.measure(SEED)
-    read = [_in_memory(batch) for batch in islice(_few(batches), MOST_BATCHES)]
+    read = [_copied(batch) for batch in islice(_few(batches), MOST_BATCHES)]
     if not read:
         raise DataError(NO_BATCH)
     is_all = len(read) == source.count or next(batches, None) is None
@@ -89,8 +89,13 @@ def _few(batches: Iterator[RawBatch]) -> Iterator[RawBatch]:
         size += sum(part.numel() * part.element_size() for part in tensors_of(batch.inputs))
 
 
-def _in_memory(batch: RawBatch) -> RawBatch:
-    here: RawBatch = move(batch, torch.device("cpu"))
+def _copied(batch: RawBatch) -> RawBatch:
+    """In memory of our own.
+
+    That of a worker is shared, of which containers have little: workers that find none left are
+    killed. That of others may be the next batch's too.
+    """
+    here: RawBatch = map_tensors(lambda tensor: tensor.to("cpu", copy=True), batch)
     return here
 
 
