@@ -5,7 +5,7 @@ import re
 import zlib
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 import pytest
 
@@ -102,7 +102,8 @@ def learned_from(case: Case, folder: Path) -> Ending:
     path.write_bytes(case.content)
     out = folder / "run"
     try:
-        run = nw.fit("softmax", path, target=case.target, epochs=1, out=out, quiet=True)
+        settings: dict[str, Any] = {"epochs": 1, "device": "cpu", "quiet": True}
+        run = nw.fit("softmax", path, target=case.target, out=out, **settings)
     except nw.NetwrightError as error:
         return Ending(refusal=str(error), left_behind=out.exists())
     rows = sum(len(split) for _, split in run.data.splits())

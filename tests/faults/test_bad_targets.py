@@ -148,6 +148,7 @@ def tried(case: Case, folder: Path) -> Ending:
             out=out,
             quiet=True,
             callbacks=[counter],
+            device="cpu",  # a wrong label that gets to CUDA ends all work of the process there
             **case.settings,
         )
         refusal = ""

@@ -59,6 +59,7 @@ class Reached(Callback):
 def by_function(out: Path, epochs: int = FOR_EVER, callbacks: tuple[Callback, ...] = ()) -> int:
     """Train by `nw.fit`; give the exit code that Python would."""
     settings: dict[str, Any] = {"n": 40, "hidden": (4,), "save_steps": 50, "epochs": epochs}
+    settings["device"] = "cpu"  # a fork has no other
     try:
         nw.fit("mlp", "xor", out=out, callbacks=callbacks, quiet=True, **settings)
     except KeyboardInterrupt:
@@ -72,6 +73,7 @@ def by_command(out: Path, epochs: int = FOR_EVER, callbacks: tuple[Callback, ...
     """Train by `netwright train`; give its exit code. The callbacks stay for all later calls."""
     training.train = partial(training.train, extra=callbacks)
     settings = ["data.n=40", "model.hidden=4", "train.save_steps=50", f"train.epochs={epochs}"]
+    settings.append("train.device=cpu")  # a fork has no other
     words = [word for text in settings for word in ("--set", text)]
     return run(["train", "mlp", "xor", "--quiet", "--no-report", "--out", str(out), *words])
 

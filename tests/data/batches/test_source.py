@@ -1,12 +1,17 @@
 """A source gives the same batches for a seed and epoch, from any place, and notices others."""
 
+import gc
+import multiprocessing
+import os
 import random
 from collections.abc import Iterator
+from multiprocessing.sharedctypes import Synchronized
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
+from torch import Tensor
 from torch.utils.data import DataLoader, RandomSampler, WeightedRandomSampler
 
 from netwright.core.errors import DataError, RunError
@@ -113,6 +118,43 @@ def test_batches_that_differ_from_those_of_the_run_are_noticed() -> None:
     later.may_differ = True
     assert len(list(later.read(0, 1, 6, start=2))) == 4
     assert later.differs
+
+
+class Fragile:
+    """In a ring, so that only the collector frees it; it tells in which process it was freed."""
+
+    def __init__(self, freed: "Synchronized[int]") -> None:
+        self.ring, self.freed = self, freed
+
+    def __del__(self) -> None:
+        self.freed.value = os.getpid()
+
+
+class Collects(Noisy):
+    def __getitem__(self, place: int) -> tuple[Tensor, Tensor]:
+        gc.collect()
+        return super().__getitem__(place)
+
+
+@pytest.mark.parametrize("is_frozen", [False, True])
+def test_workers_free_nothing_that_the_program_left_to_the_collector(*, is_frozen: bool) -> None:
+    was_frozen = gc.get_freeze_count()
+    gc.unfreeze()
+    try:
+        if is_frozen:
+            gc.freeze()
+        freed = multiprocessing.Value("i", 0)
+        Fragile(freed)
+        read(BatchSource(DataLoader(Collects(), batch_size=4, num_workers=1)), 0)
+        assert freed.value == (os.getpid() if is_frozen else 0)
+        assert bool(gc.get_freeze_count()) == is_frozen
+        gc.collect()
+        assert freed.value == os.getpid()
+    finally:
+        if was_frozen:
+            gc.freeze()
+        else:
+            gc.unfreeze()
 
 
 def test_workers_that_persist_are_named_as_the_cause() -> None:

@@ -66,8 +66,8 @@ def network(model: str) -> nn.Module:
 
 
 def train(net: nn.Module, steps: int) -> Tensor:
-    """Some updates in float32; gives the gradients of the last, one after the other."""
-    x, labels = images(64, SIDE).cuda(), torch.arange(64, device="cuda") % 4
+    """Some updates; gives the gradients of the last, one after the other."""
+    x, labels = images(64, SIDE).to(next(net.parameters())), torch.arange(64, device="cuda") % 4
     optimizer = torch.optim.SGD(net.parameters(), lr=0.02, momentum=0.9)
     for _ in range(steps):
         optimizer.zero_grad()
@@ -99,8 +99,12 @@ def in_float32(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 @pytest.mark.usefixtures("in_float32")
 @pytest.mark.parametrize("model", ["resnet9", "resnet20", "resnet50"])
 def test_a_network_learns_as_the_plain_one(model: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The same gradient; after fifty steps no further off than by a last bit of each norm."""
+    """The same gradient; after fifty steps no further off than by a last bit of each norm.
+
+    How far float32 is off from the truth grows with the depth.
+    """
     quick, plain, shaken = (network(model) for _ in range(3))
+    exact = train(network(model).double(), 1)
     disturb(shaken)
     seen: list[Tensor] = []
     fused = fused_norm._fused
@@ -115,7 +119,7 @@ def test_a_network_learns_as_the_plain_one(model: str, monkeypatch: pytest.Monke
     train(quick, STEPS - 1)
     monkeypatch.setattr(fused_norm, "DEVICES", ())
     wanted = train(plain, 1)
-    assert (slopes - wanted).norm() < 1e-3 * wanted.norm()
+    assert (slopes - exact).norm() < 2 * (wanted - exact).norm() + 1e-5 * exact.norm()
     train(plain, STEPS - 1)
     train(shaken, 1)
     train(shaken, STEPS - 1)

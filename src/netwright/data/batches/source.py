@@ -8,10 +8,12 @@ that they had.
 Shapes: B rows of a batch.
 """
 
+import gc
 import itertools
 import random
 import zlib
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 import torch
@@ -135,7 +137,7 @@ class BatchSource:
         _seed_generators(self.loader, seed, epoch)
         number = 0
         try:
-            with draws:
+            with draws, _kept_from_forks():
                 items = iter(self.loader)
             while True:
                 with draws:
@@ -173,6 +175,24 @@ class BatchSource:
                 f"{known.epoch + 1} are not those that this run has used, so it cannot be resumed "
                 f"exactly; allow='data' goes on with what the loader gives now{hint}"
             )
+
+
+@contextmanager
+def _kept_from_forks() -> Iterator[None]:
+    """Let processes that are forked meanwhile never collect what exists now.
+
+    What an earlier run on CUDA left to the collector may hold an event of the device, and whoever
+    frees one in a fork is ended by torch.
+    """
+    if gc.get_freeze_count():  # by the program: that would be undone, and the rest is little
+        gc.collect()
+        yield
+        return
+    gc.freeze()
+    try:
+        yield
+    finally:
+        gc.unfreeze()
 
 
 def _seed_generators(loader: Any, seed: int, epoch: int) -> None:
