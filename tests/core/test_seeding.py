@@ -122,18 +122,25 @@ def test_the_generators_of_all_gpus_come_back_too(monkeypatch: pytest.MonkeyPatc
     assert [int(state) for state in states.values()] == [1, 2]
 
 
-def test_a_gpu_that_cannot_be_used_is_not_asked(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where a driver is too old, devices are counted although there are none to work on."""
+@pytest.mark.parametrize("is_fork", [False, True])
+def test_a_gpu_that_cannot_be_used_is_not_asked(
+    monkeypatch: pytest.MonkeyPatch, *, is_fork: bool
+) -> None:
+    """Where a driver is too old, devices are counted although there are none to work on.
+
+    A fork of a process that has used CUDA cannot use it.
+    """
 
     def refuse(*given: object) -> None:
         raise RuntimeError("the NVIDIA driver on your system is too old")
 
-    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: is_fork)
+    monkeypatch.setattr(torch.cuda, "_is_in_bad_fork", lambda: is_fork)
     monkeypatch.setattr(torch.cuda, "device_count", lambda: 1)
     for name in ("get_rng_state", "get_rng_state_all", "set_rng_state_all"):
         monkeypatch.setattr(torch.cuda, name, refuse)
     state = random_state()
-    assert state["cuda"] == []
+    assert state["cuda"] == Draws.now().cuda == []
     set_random_state({**state, "cuda": [torch.zeros(16, dtype=torch.uint8)]})  # of another machine
     with seeded(0):
         draws()

@@ -318,3 +318,19 @@ def test_what_a_loader_cannot_do_is_refused_with_the_way_that_works(tmp_path: Pa
             nw.fit(net()(), noisy_loader(), save=False, quiet=True, **settings)
     with pytest.raises(NetwrightError, match="cannot be divided into folds: give its Dataset"):
         nw.cross_validate(net()(), noisy_loader(), quiet=True)
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs CUDA")
+@pytest.mark.parametrize("workers", [0, 1])
+def test_by_a_graph_a_loader_that_pins_its_memory_teaches_the_same(
+    tmp_path: Path, workers: int
+) -> None:
+    weights = []
+    for capture in ("on", "off"):
+        loader = noisy_loader(num_workers=workers, pin_memory=True)
+        settings: dict[str, Any] = {"epochs": 4, "quiet": True, "device": "cuda"}
+        run = nw.fit(net()(), loader, out=tmp_path / capture, capture=capture, **settings)
+        assert not [note for note in run.results["notes"] if "graph" in note]
+        weights.append(run.model.state_dict())
+    for name, weight in weights[0].items():
+        assert torch.equal(weight, weights[1][name])

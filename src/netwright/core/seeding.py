@@ -40,7 +40,7 @@ class Draws(NamedTuple):
     @classmethod
     def now(cls) -> "Draws":
         """The present place."""
-        cuda = torch.cuda.get_rng_state_all() if torch.cuda.is_available() else []
+        cuda = torch.cuda.get_rng_state_all() if _has_cuda() else []
         return cls(random.getstate(), np.random.get_state(), torch.get_rng_state(), cuda)
 
     def put_back(self) -> None:
@@ -60,7 +60,7 @@ def random_state() -> dict[str, Any]:
         "python": [version, torch.tensor(numbers), gauss],
         "numpy": [name, torch.from_numpy(np.asarray(keys).astype(np.int64)), *rest],
         "torch": torch.get_rng_state(),
-        "cuda": torch.cuda.get_rng_state_all() if torch.cuda.is_available() else [],
+        "cuda": torch.cuda.get_rng_state_all() if _has_cuda() else [],
     }
 
 
@@ -71,7 +71,7 @@ def set_random_state(state: dict[str, Any]) -> None:
     name, keys, *rest = state["numpy"]
     np.random.set_state((name, keys.numpy().astype(np.uint32), *rest))
     torch.set_rng_state(state["torch"])
-    if torch.cuda.is_available() and state["cuda"]:
+    if _has_cuda() and state["cuda"]:
         torch.cuda.set_rng_state_all(state["cuda"])
 
 
@@ -104,7 +104,7 @@ def seeded(seed: int) -> Iterator[None]:
     """Seed Python, NumPy and torch inside the block; put the caller's states back at its end."""
     python_state = random.getstate()
     numpy_state = np.random.get_state()
-    cuda = list(range(torch.cuda.device_count())) if torch.cuda.is_available() else []
+    cuda = list(range(torch.cuda.device_count())) if _has_cuda() else []
     with torch.random.fork_rng(devices=cuda):
         try:
             seed_all(seed)
@@ -112,3 +112,8 @@ def seeded(seed: int) -> Iterator[None]:
         finally:
             random.setstate(python_state)
             np.random.set_state(numpy_state)
+
+
+def _has_cuda() -> bool:
+    """Whether there is CUDA, and not in a fork of a process that has used it, which has lost it."""
+    return torch.cuda.is_available() and not torch.cuda._is_in_bad_fork()

@@ -113,7 +113,6 @@ class UpdateStep:
             state.optimizer,
             callbacks,
             state.task.own_loss,
-            train=self.train,
             trusts_callbacks=asked == "on",
         )
         if reason and asked == "on":
@@ -122,6 +121,11 @@ class UpdateStep:
             state.notes.append(f"updates ran without a CUDA graph: {reason}")
         else:
             self.captured = CapturedUpdate(state, self._queue_update, always=asked == "on")
+
+    def let_go(self) -> None:
+        """No update is to come."""
+        if self.captured is not None:
+            self.captured.let_go()
 
     def __call__(self, batch: Batch, *, share: float, last: bool) -> Any:
         """Use one batch.

@@ -178,6 +178,7 @@ class Trainer:
                 raise
             finally:
                 loader.close()
+                step.let_go()
             if state.average is not None:
                 state.average.put_in()
             for hook in reversed(self._hooks["on_fit_end"]):

@@ -46,7 +46,7 @@ def test_of_a_large_one_the_first_batches_are_kept(
 
 
 def test_no_batch_is_held_in_the_memory_of_its_loader() -> None:
-    memory = torch.zeros(2, 1).share_memory_()
+    memory: Any = torch.zeros(2, 1).share_memory_()  # type: ignore[no-untyped-call]
 
     def batches() -> Iterator[Any]:
         for number in range(3):
@@ -58,8 +58,8 @@ def test_no_batch_is_held_in_the_memory_of_its_loader() -> None:
 
     kept = sample_batches(BatchSource(Reuses()))
     assert kept.inputs.flatten().tolist() == [0, 0, 1, 1, 2, 2]
-    copied = sample._copied(RawBatch(memory, {"a": memory}, memory))
-    assert not any(part.is_shared() for part in tensors_of(copied))
+    copied: list[Any] = tensors_of(sample._copied(RawBatch(memory, {"a": memory}, memory)))
+    assert not any(part.is_shared() for part in copied)
 
 
 def test_where_shapes_differ_the_commonest_is_kept() -> None:

@@ -8,7 +8,6 @@ import torch
 from torch import Tensor, nn
 
 from netwright.core.adapted_module import AdaptedModule
-from netwright.data.batches.split import SourceSplit
 from netwright.train.callback import EVENTS, Callback, FunctionCallback
 from netwright.train.callbacks.clip_gradients import ClipGradients
 from netwright.train.callbacks.doctor import Doctor
@@ -23,12 +22,6 @@ from tests.train.toy_runs import toy_data, toy_net
 def reason(model: nn.Module, *callbacks: Callback, **given: Any) -> str:
     optimizer = given.pop("optimizer", torch.optim.SGD(model.parameters()))
     return reason_against(model, optimizer, callbacks, **given)
-
-
-def test_batches_of_the_callers_own_loader_are_not_captured() -> None:
-    split = object.__new__(SourceSplit)
-    assert "a loader of your own" in reason(toy_net(), train=split)
-    assert reason(toy_net(), train=toy_data().train) == ""
 
 
 class Counts(nn.Linear):

@@ -1,5 +1,6 @@
 """An update as a CUDA graph: the bits of its kernels one by one, only where nothing is missed."""
 
+import gc
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -244,6 +245,44 @@ def test_an_optimizer_that_was_restored_is_warmed_up_again_before_a_capture() ->
     state.optimizer.load_state_dict(state.optimizer.state_dict())
     update.run(batch)
     assert (update.graph, update.one_by_one) == (None, 1)
+
+
+class Ring:
+    """What only the collector frees."""
+
+    def __init__(self, graph: torch.cuda.CUDAGraph) -> None:
+        self.ring, self.graph = self, graph
+
+
+@needs_cuda
+def test_no_graph_of_an_earlier_run_is_freed_in_a_capture() -> None:
+    """That would end it, and leave an error behind that a loader ran into much later."""
+    before, collects = gc.get_threshold(), gc.isenabled()
+    for _ in range(3):
+        graph = torch.cuda.CUDAGraph()
+        with captured_update._captured(graph):
+            torch.zeros(1, device="cuda")
+        Ring(graph)
+    del graph
+    gc.enable()
+    gc.set_threshold(1, 1, 1)
+    try:
+        with captured_update._captured(torch.cuda.CUDAGraph()):
+            made = [[] for _ in range(100)]  # type: ignore[var-annotated]
+            torch.zeros(len(made), device="cuda")
+        assert gc.isenabled()
+    finally:
+        gc.set_threshold(*before)
+        if not collects:
+            gc.disable()
+
+
+@needs_cuda
+def test_a_run_that_has_ended_holds_no_memory_of_its_graph(updates: list[CapturedUpdate]) -> None:
+    run("on")
+    assert updates[0].started
+    assert (updates[0].graph, updates[0].batch) == (None, None)
+    assert updates[0].logits.numel() == updates[0].loss.numel() == 0
 
 
 class NoWait(Callback):

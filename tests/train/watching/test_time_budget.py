@@ -1,6 +1,7 @@
 """What watching may take of a run's time: 5 % of the first 30 s, 1 % of the rest."""
 
 import time
+import weakref
 from typing import ClassVar
 
 import pytest
@@ -107,6 +108,19 @@ def test_the_device_counts_where_it_takes_longer_and_when_it_is_known(
     assert budget.total == pytest.approx(0.3 + 0.5)
     monkeypatch.setattr(Event, "done", 4)
     assert budget.total == pytest.approx(0.3 + 0.5)  # the host took longer
+
+
+def test_a_run_that_has_ended_keeps_no_event(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(torch.cuda, "Event", Event)
+    made: list[Event] = []
+    monkeypatch.setattr(Event, "made", made)
+    clocks = Time()
+    budget = clocks.budget(torch.device("cuda"))
+    clocks.look(budget, 0.1)
+    kept = weakref.ref(made.pop())
+    budget.let_go()
+    assert kept() is None
+    assert budget.total == pytest.approx(0.1)
 
 
 def test_other_programs_do_not_lengthen_a_look() -> None:

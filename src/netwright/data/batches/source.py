@@ -13,7 +13,7 @@ import itertools
 import random
 import zlib
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import Any, NamedTuple
 
 import torch
@@ -137,7 +137,7 @@ class BatchSource:
         _seed_generators(self.loader, seed, epoch)
         number = 0
         try:
-            with draws, _kept_from_forks():
+            with draws, _kept_from_forks() if self._has_workers() else nullcontext():
                 items = iter(self.loader)
             while True:
                 with draws:
@@ -157,6 +157,9 @@ class BatchSource:
             raise RunError(
                 f"the loader failed on batch {number} of epoch {epoch + 1}: {reason}"
             ) from error
+
+    def _has_workers(self) -> bool:
+        return bool(getattr(self.loader, "num_workers", 0))
 
     def _batch(self, item: Any, epoch: int, number: int) -> RawBatch:
         try:
@@ -184,10 +187,6 @@ def _kept_from_forks() -> Iterator[None]:
     What an earlier run on CUDA left to the collector may hold an event of the device, and whoever
     frees one in a fork is ended by torch.
     """
-    if gc.get_freeze_count():  # by the program: that would be undone, and the rest is little
-        gc.collect()
-        yield
-        return
     gc.freeze()
     try:
         yield

@@ -154,12 +154,14 @@ class Doctor(Callback):
     def on_fit_end(self, state: TrainState) -> None:
         """Write what is left."""
         self._write()
+        self.budget.let_go()
 
     def on_abort(self, state: TrainState) -> None:
         """Tell where a number came from that is not finite, if that is what ends the run."""
         self._tell_origin_of_nan(state)
         self._forget_unmade(state)
         self._write()
+        self.budget.let_go()
 
     def _forget_unmade(self, state: TrainState) -> None:
         """Where the device was not waited for, there may be updates that moved nothing."""

@@ -26,7 +26,6 @@ def reason_against(
     callbacks: Sequence[Callback],
     loss: OwnLoss | None = None,
     *,
-    train: Split | None = None,
     trusts_callbacks: bool = False,
 ) -> str:
     """Why updates cannot be captured, in a few words; empty where they can.
@@ -36,13 +35,9 @@ def reason_against(
         optimizer: what moves it.
         callbacks: all that are called beside the updates.
         loss: the caller's own, where it is one.
-        train: what is learned from.
         trusts_callbacks: those of the caller's own are said to change nothing that a graph holds:
             which weights learn, a rate of dropout, the tensors of weights and moments.
     """
-    if isinstance(train, SourceSplit):
-        # With a graph, a run fed by a loader that pins its memory ended in a CUDA error.
-        return "batches come from a loader of your own"
     for callback in callbacks:
         name = type(callback).__name__
         if isinstance(callback, FunctionCallback):

@@ -8,8 +8,10 @@ the same random numbers, and reads learning rates on the device.
 Updates that a callback looks into, and batches of another size, run kernel by kernel as before.
 """
 
+import gc
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import torch
@@ -67,6 +69,11 @@ class CapturedUpdate:
         self.state.loss = self.loss.clone()
         return self.logits.clone()
 
+    def let_go(self) -> None:
+        """Give the memory of the graph back now, not when the collector comes to it."""
+        self.graph = self.batch = None
+        self.logits = self.loss = torch.empty(0)
+
     def _timed(self, batch: Batch) -> Any:
         """An update with nothing else in the queue: how long the host takes to fill it."""
         torch.cuda.synchronize(self.state.device)
@@ -101,7 +108,7 @@ class CapturedUpdate:
         graph = torch.cuda.CUDAGraph()
         _set(groups, capturable=True)
         try:
-            with torch.cuda.graph(graph):
+            with _captured(graph):
                 self.logits = logits_of(self.queue(self.batch)).detach()
                 self.loss = state.loss
         except Exception as error:  # whatever it is, the kernels can still be started one by one
@@ -119,9 +126,25 @@ class CapturedUpdate:
         self.settings = _settings(state.optimizer)
 
 
+@contextmanager
+def _captured(graph: torch.cuda.CUDAGraph) -> Iterator[None]:
+    """Capture what this thread queues; the one that pins a loader's batches may work meanwhile.
+
+    Nothing is collected: to free a graph or an event of an earlier run would end the capture.
+    """
+    collects = gc.isenabled()
+    gc.disable()
+    try:
+        with torch.cuda.graph(graph, capture_error_mode="thread_local"):
+            yield
+    finally:
+        if collects:
+            gc.enable()
+
+
 def _end_failed_capture() -> None:
     """Capture what can be: torch's generator believes in the failed capture until then."""
-    with torch.cuda.graph(torch.cuda.CUDAGraph()):
+    with _captured(torch.cuda.CUDAGraph()):
         torch.zeros(1, device="cuda")
 
 

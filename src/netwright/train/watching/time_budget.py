@@ -90,6 +90,10 @@ class TimeBudget:
             if begin is not None:
                 self._queued.append((kind, taken, begin, self._mark()))
 
+    def let_go(self) -> None:
+        """No look is to come: the events go now, not when the collector comes to them."""
+        self._queued.clear()
+
     def _mark(self) -> Any:
         """An event in the device's queue; None where there is no such."""
         if not self.on_cuda:
