@@ -122,6 +122,17 @@ def words(rows: int, folder: Path) -> Given:
     return "text", {**settings, "window": WINDOW}
 
 
+def running_text(rows: int, folder: Path) -> Given:
+    """The same words in one text, to learn their vectors from; a pass over it is the steps."""
+    _, settings = words(rows, folder)
+    return "words", {"path": settings["path"], "min_count": 1}
+
+
+def reviews(rows: int, folder: Path) -> Given:
+    """All training sentences of SST-2, each word of them."""
+    return "sst2", {"min_count": 1}
+
+
 def letters(rows: int, folder: Path) -> Given:
     """Tiny Shakespeare by letters, as many windows of 256 as there are."""
     return "tinyshakespeare", {"window": 256}
@@ -189,6 +200,31 @@ def _recurrent(**settings: Any) -> Size:
     )
 
 
+def masked_articles(rows: int, folder: Path) -> Given:
+    """WikiText-2 with masked tokens, pairs of segments of 254 tokens."""
+    return "masked-wikitext-2", {"window": 511}
+
+
+def _pretrained(weight: float) -> Size:
+    return Size(
+        data=masked_articles,
+        batch=16,
+        settings={"max_steps": STEPS, "precision": "bf16-mixed"},
+        views=("summary", "activations"),
+        weight=weight,
+    )
+
+
+def _translator(weight: float, **settings: Any) -> Size:
+    return Size(
+        data=pairs,
+        batch=64,
+        settings={"max_steps": STEPS, **settings},
+        views=("summary", "alignment"),
+        weight=weight,
+    )
+
+
 def _of_images(side: int, classes: int, batch: int, weight: float, **settings: Any) -> Size:
     return Size(
         data=images_of(side, classes),
@@ -199,11 +235,11 @@ def _of_images(side: int, classes: int, batch: int, weight: float, **settings: A
     )
 
 
-def _by_gradients(target: str) -> Size:
+def _by_gradients(target: str, *, cells: int = 28, batch: int = 2000) -> Size:
     shown = "residuals" if target == "real" else "confusion"
     return Size(
-        data=whole_mnist(target),
-        batch=2000,
+        data=whole_mnist(target, cells),
+        batch=batch,
         # Linear models would take all rows at once, and end when they are at their optimum.
         settings={"max_steps": STEPS, "optimizer": "adam"},
         views=("summary", shown),
@@ -244,8 +280,11 @@ SIZES: dict[str, Size] = {
             "resnet101": 60,
             "resnet50": 50,
             "alexnet": 45,
+            "vit-b": 55,
+            "vit-s": 42,
             "resnet34": 40,
             "resnet18": 35,
+            "vit-ti": 30,
         }.items()
     },
     "unet": Size(
@@ -257,8 +296,20 @@ SIZES: dict[str, Size] = {
     ),
     **{
         name: _of_images(32, 10, 128, 2)
-        for name in ("resnet110", "resnet56", "resnet44", "resnet32", "resnet20", "resnet9")
+        for name in ("resnet110", "resnet56", "resnet44", "resnet32", "resnet20", "resnet9", "vit")
     },
+    "mlp-mixer": _of_images(
+        224,
+        1000,
+        34,
+        48,
+        **_LARGE,
+        patch=16,
+        layers=12,
+        width=768,
+        token_hidden=384,
+        channel_hidden=3072,
+    ),
     **{
         name: Size(data=images_of(28, 10, 1), batch=128, views=("summary", "filters"))
         for name in ("lenet5", "cnn")
@@ -288,7 +339,24 @@ SIZES: dict[str, Size] = {
         views=("summary", "alignment"),
         weight=5,
     ),
+    "transformer": _translator(3),
+    "transformer-base": _translator(20, precision="bf16-mixed"),
+    "transformer-big": _translator(60, precision="bf16-mixed"),
+    **{
+        name: _pretrained(weight)
+        for name, weight in {
+            "bert": 3,
+            "bert-tiny": 2,
+            "bert-mini": 3,
+            "bert-small": 6,
+            "bert-medium": 12,
+            "bert-base": 40,
+        }.items()
+    },
     "mlp": _by_gradients("digit"),
+    "mlp-plr": _by_gradients("digit"),
+    "table-resnet": _by_gradients("digit"),
+    "ft-transformer": _by_gradients("digit", cells=14, batch=500),
     "softmax": _by_gradients("digit"),
     "logistic": _by_gradients("odd"),
     "linear-regression": _by_gradients("real"),
@@ -318,6 +386,10 @@ SIZES: dict[str, Size] = {
     "dense-memory": _own_rule(weight=25),
     "modern-hopfield": _own_rule(weight=25),
     "rbm": _own_rule(weight=20, epochs=2),
+    "text-cnn": Size(data=reviews, batch=50, weight=10),
+    "time-delay": Size(data=reviews, batch=50, weight=5),
+    "bag-of-vectors": Size(data=reviews, batch=50, weight=5),
+    "word2vec": Size(data=running_text, settings={"dim": 300, "epochs": 2}, views=(), weight=30),
     "lda": _own_rule(weight=5),
     "svm": _own_rule(count=20_000, weight=58),
     "decision-tree": _own_rule(weight=25),
