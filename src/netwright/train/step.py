@@ -29,6 +29,7 @@ from netwright.train.update_shares import UpdateShares
 from netwright.train.updates.capture_rules import reason_against
 from netwright.train.updates.captured_update import CapturedUpdate
 from netwright.train.updates.device_rates import build_rates
+from netwright.train.updates.direct_step import step_directly
 from netwright.train.updates.finite_check import reason_for_host
 from netwright.train.updates.training_forward import training_forward
 
@@ -241,6 +242,8 @@ class UpdateStep:
         """Step the optimizer; False where float16 overflowed and the step was skipped."""
         state = self.state
         if state.scaler is None:
+            if self.rates is None and step_directly(state.optimizer):
+                return True
             with nullcontext() if self.rates is None else self.rates.in_use():
                 state.optimizer.step()
             return True

@@ -1,0 +1,86 @@
+"""A step of torch's fused Adam and AdamW by its kernel alone.
+
+`Optimizer.step` opens a record for the profiler, looks for hooks, checks and sorts the tensors
+anew and only then calls the kernel; for a small network that takes longer than the kernel. Here
+the kernel is called on the same tensors, so that weights and moments have the same bits.
+"""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor
+from torch.optim import optimizer as hooks
+
+KINDS = (torch.optim.Adam, torch.optim.AdamW)
+ODD = ("amsgrad", "capturable", "differentiable")  # settings that are left to `Optimizer.step`
+COPIED = ("lr", "weight_decay", "eps", "maximize", "amsgrad")
+
+
+class _Call(NamedTuple):
+    """A kernel with what it takes; the last of the tensors count the steps."""
+
+    kernel: Callable[..., Any]
+    tensors: tuple[list[Tensor], ...]
+    settings: dict[str, Any]
+
+
+@torch.no_grad()
+def step_directly(optimizer: torch.optim.Optimizer) -> bool:
+    """Move the weights that have gradients, where all of them have been moved before.
+
+    False: nothing was done, and `Optimizer.step` is to be called: it begins moments, calls hooks,
+    and knows the other kinds and devices.
+    """
+    if type(optimizer) not in KINDS or _is_hooked(optimizer):
+        return False
+    calls = []
+    for group in optimizer.param_groups:
+        if (call := _call(optimizer, group)) is None:
+            return False
+        calls.append(call)
+    for kernel, tensors, settings in calls:
+        if tensors[0]:
+            torch._foreach_add_(tensors[-1], 1)
+            kernel(*tensors, **settings)
+    optimizer._opt_called = True  # type: ignore[attr-defined]  # torch's schedules ask for it
+    return True
+
+
+def _is_hooked(optimizer: torch.optim.Optimizer) -> bool:
+    """Whether somebody else has a part in the step: hooks, or a number that leaves steps out."""
+    return hasattr(optimizer, "found_inf") or bool(
+        optimizer._optimizer_step_pre_hooks
+        or optimizer._optimizer_step_post_hooks
+        or hooks._global_optimizer_pre_hooks
+        or hooks._global_optimizer_post_hooks
+    )
+
+
+def _call(optimizer: torch.optim.Optimizer, group: dict[str, Any]) -> _Call | None:
+    """The step of a group; None where `Optimizer.step` has to look at it."""
+    if not group["fused"] or any(map(group.get, ODD)) or not isinstance(group["lr"], float):
+        return None
+    learned = [weight for weight in group["params"] if weight.grad is not None]
+    kept = [optimizer.state.get(weight) for weight in learned]
+    if not all(kept) or not all(map(_is_usual, learned)):
+        return None
+    means, squares, steps = (
+        [moments[name] for moments in kept if moments] for name in ("exp_avg", "exp_avg_sq", "step")
+    )
+    beta1, beta2 = group["betas"]
+    settings = {name: group[name] for name in COPIED}
+    settings |= {"beta1": beta1, "beta2": beta2, "grad_scale": None, "found_inf": None}
+    gradients = [weight.grad for weight in learned]
+    kernel = torch._fused_adamw_ if group["decoupled_weight_decay"] else torch._fused_adam_
+    return _Call(kernel, (learned, gradients, means, squares, [], steps), settings)
+
+
+def _is_usual(weight: Tensor) -> bool:
+    gradient = weight.grad
+    return (
+        weight.dtype is torch.float32
+        and weight.device.type == "cpu"
+        and gradient is not None
+        and gradient.layout is torch.strided
+    )
