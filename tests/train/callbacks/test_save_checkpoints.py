@@ -22,6 +22,7 @@ from netwright.train.callbacks.save_checkpoints import SaveCheckpoints
 from netwright.train.saving.checkpoint import load_checkpoint
 from netwright.train.saving.checkpoint_store import newest_good, step_name
 from netwright.train.state import TrainState
+from tests.repetition import for_each
 from tests.train.toy_runs import (
     assert_same,
     copy_of,
@@ -317,6 +318,26 @@ def test_what_is_measured_on_the_way_is_saved_where_saving_takes_little_of_the_t
 ) -> None:
     monkeypatch.setattr(save_checkpoints, "MOST_OF_TIME", share)
     save = SaveCheckpoints(tmp_path, every=every, keep=99)
-    save.cost = 1.0
     toy_fit(toy_net(), toy_data(), callbacks=[save], epochs=1, eval_every=2)
     assert steps_in(tmp_path) == saved
+
+
+@for_each(("rate", "saved"), [(1e-9, [10]), (math.inf, [5, 10])])
+def test_what_the_first_save_will_take_is_guessed_by_its_size(
+    tmp_path_factory: pytest.TempPathFactory, rate: float, saved: list[int]
+) -> None:
+    folder = tmp_path_factory.mktemp("run")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(save_checkpoints, "GUESSED_RATE", rate)
+        patch.setattr(save_checkpoints, "MOST_OF_TIME", math.inf if rate == math.inf else 1.0)
+        callbacks = [SaveCheckpoints(folder, keep=99)]
+        toy_fit(toy_net(), toy_data(), callbacks=callbacks, epochs=2)
+    assert steps_in(folder) == saved
+
+
+def test_a_checkpoint_is_guessed_as_the_model_with_two_moments_of_each_weight() -> None:
+    data = toy_data()
+    model = torch.nn.Sequential(torch.nn.Linear(3, 3), torch.nn.BatchNorm1d(3))
+    state = toy_trainer(data, epochs=1).start(model, data)
+    learned, statistics = 4 * (9 + 3 + 3 + 3), 4 * (3 + 3) + 8
+    assert save_checkpoints._size(state) == 3 * learned + statistics

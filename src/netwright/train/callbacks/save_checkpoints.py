@@ -17,6 +17,7 @@ from netwright.train.state import TrainState
 MOST_OF_TIME = 1 / 100  # the share of training that saving may take where it chooses its moments
 LONGEST_WAIT = 60.0  # seconds without a checkpoint, in an epoch that takes longer
 LOOK_EVERY = 100  # steps between two looks at the clock
+GUESSED_RATE = 500e6  # bytes a second, before a save has shown how long one takes
 
 
 class SaveCheckpoints(Callback):
@@ -54,6 +55,7 @@ class SaveCheckpoints(Callback):
         """What the run goes on from need not be saved again; a kill may have kept its pointers."""
         self.saved_at = _moment(state) if state.samples else None
         self.saved_when, self.is_asked = time.monotonic(), False
+        self.cost = _size(state) / GUESSED_RATE
         if self.origin is not None and state.ranks.is_first:
             self.store.add(self.origin, choose=self._choose(state))
 
@@ -125,6 +127,12 @@ class SaveCheckpoints(Callback):
         passed = time.monotonic() - self.saved_when
         due = passed >= max(least, self.cost / MOST_OF_TIME)
         return state.ranks.any(due and state.ranks.is_first)
+
+
+def _size(state: TrainState) -> int:
+    """About the bytes of a checkpoint: the model, and two moments of what learns."""
+    kept = [*state.model.state_dict().values(), *state.learned_weights(), *state.learned_weights()]
+    return sum(part.numel() * part.element_size() for part in kept)
 
 
 def _moment(state: TrainState) -> tuple[int, int]:
