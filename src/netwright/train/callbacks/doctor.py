@@ -1,7 +1,8 @@
 """The doctor's eye: what each layer does at a few steps of training, and where NaN comes from.
 
 The first steps are watched, then two while their number doubles, and the last: 22 of the first
-2,000. Where that would take more than a small share of the time, fewer are; the first always is.
+2,000. Where that would take more than a small share of the time, fewer are; the first two always
+are: a curve takes two points, and a pause in the first look shall not cost a run its curve.
 What was seen is judged afterwards, by `train/watching/symptoms.py`.
 """
 
@@ -27,6 +28,7 @@ from netwright.train.watching.symptoms import not_finite
 from netwright.train.watching.time_budget import Clock, TimeBudget
 
 A_DOUBLING = 2  # steps are watched while their number doubles
+A_CURVE = 2  # steps are watched however long it takes
 FIRST_LOOK, LOOK = 16, 16  # the step after which units are looked at first, then at times so many
 
 
@@ -130,7 +132,7 @@ class Doctor(Callback):
         if not _may_be_watched(state):
             return False
         if self.decided[0] != state.step:
-            self.decided = (state.step, self.budget.grants("layers"))
+            self.decided = (state.step, self.budget.grants("layers", sure=A_CURVE))
         return self.decided[1]
 
     def _read(self) -> None:

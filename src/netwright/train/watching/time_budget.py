@@ -1,6 +1,6 @@
 r"""How much of a run's time may go into watching it, and how much has gone.
 
-    allowed(t) = max(a, p min(t, s) + q max(0, t - s))        p = 5 %, s = 30 s, q = 1 %
+    allowed(t) = max(a, p min(t, s) + q max(0, t - s))        p = 2 %, s = 30 s, q = 1 %
 
 t are the seconds since training began in this process, and a is 0.15 s, which takes no patience
 however short a run is: the first look alone takes as long at a ResNet-50 on a graphics card.
@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import torch
 
 LEAST = 0.15  # seconds that any run may take
-FIRST, OF_FIRST, OF_REST = 30.0, 0.05, 0.01
+FIRST, OF_FIRST, OF_REST = 30.0, 0.02, 0.01
 
 
 class Clock(NamedTuple):
@@ -64,16 +64,17 @@ class TimeBudget:
         self._read()
         return sum(self.spent.values())
 
-    def grants(self, kind: str, guess: float = 0.0) -> bool:
+    def grants(self, kind: str, guess: float = 0.0, sure: int = 0) -> bool:
         """Whether there is time for one more look of a kind, which then counts as taken.
 
         Args:
             kind: looks of one kind take about as long as each other.
             guess: the seconds that the first of them may take.
+            sure: so many of them are granted whatever they take.
         """
         total, count = self.total, self.granted[kind]
         cost = self.spent.get(kind, 0.0) / count if count else guess
-        if total + cost > allowed(self.elapsed):
+        if count >= sure and total + cost > allowed(self.elapsed):
             return False
         self.granted[kind] += 1
         return True
