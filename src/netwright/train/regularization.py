@@ -15,13 +15,14 @@ from netwright.core.errors import ConfigError
 from netwright.data.augment.pipeline import parse_augmentations
 from netwright.data.spec import DataSpec
 from netwright.train.callback import Callback
-from netwright.train.callbacks.augment_batches import AugmentBatches
 from netwright.train.callbacks.average_weights import AverageWeights
+from netwright.train.callbacks.batches.augment_batches import AugmentBatches
+from netwright.train.callbacks.batches.input_noise import InputNoise
+from netwright.train.callbacks.batches.label_noise import LabelNoise
+from netwright.train.callbacks.batches.mask_batches import MaskBatches
 from netwright.train.callbacks.clip_gradients import ClipGradients
 from netwright.train.callbacks.freeze_parts import FreezeParts
 from netwright.train.callbacks.gradient_noise import GradientNoise
-from netwright.train.callbacks.input_noise import InputNoise
-from netwright.train.callbacks.label_noise import LabelNoise
 from netwright.train.callbacks.proximal_l1 import ProximalL1
 from netwright.train.callbacks.scheduled_sampling import ScheduledSampling
 from netwright.train.callbacks.weight_noise import WeightNoise
@@ -92,6 +93,8 @@ def _freezing(config: TrainConfig, model: nn.Module) -> list[Callback]:
 def _batch_callbacks(config: TrainConfig, seed: int, spec: DataSpec) -> list[Callback]:
     """What changes batches, in order."""
     callbacks: list[Callback] = []
+    if spec.inputs == "masked":
+        callbacks.append(MaskBatches(spec.vocab_size - 1, seed))
     if config.label_noise:
         callbacks.append(LabelNoise(config.label_noise, spec, seed=seed))
     if config.augment:

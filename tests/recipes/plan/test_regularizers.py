@@ -3,6 +3,7 @@
 import re
 from collections.abc import Mapping
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
 import pytest
@@ -98,20 +99,25 @@ def noisy_wave(rows: int, seed: int) -> tuple[Tensor, Tensor]:
 @pytest.mark.covers("regularization-general")
 def test_twenty_noisy_points_and_two_hundred_units_call_for_any_of_them(tmp_path: Path) -> None:
     inputs, targets = noisy_wave(20, 0)
-    fresh, truth = noisy_wave(500, 1)
+    fresh = torch.linspace(-1, 1, 500)[:, None]
 
     def error(name: str, **settings: Any) -> float:
-        run = fit(
-            "mlp",
-            (inputs.numpy(), targets.numpy()),
-            **{**SMALL, "hidden": (200,), "lr": 1.0, "optimizer": "lbfgs", **settings},
-            val_size=0.0,
-            test_size=0.0,
-            out=tmp_path / name,
-        )
-        answers = torch.as_tensor(run.predict(fresh.numpy())).reshape(truth.shape)
-        return float((answers - truth).square().mean())
+        """The mean squared distance from the wave, over first weights: searches end by chance."""
+        errors = []
+        for seed in range(3):
+            run = fit(
+                "mlp",
+                (inputs.numpy(), targets.numpy()),
+                **{**SMALL, "hidden": (200,), "lr": 1.0, "optimizer": "lbfgs", **settings},
+                seed=seed,
+                val_size=0.0,
+                test_size=0.0,
+                out=tmp_path / f"{name}-{seed}",
+            )
+            answers = torch.as_tensor(run.predict(fresh.numpy())).reshape(fresh.shape)
+            errors.append(float((answers - torch.sin(3 * fresh)).square().mean()))
+        return fmean(errors)
 
     plain = error("plain", epochs=80)  # to the end, whichever way the line searches went
-    assert error("l2", epochs=40, l2=0.003) < 0.6 * plain
-    assert error("early", epochs=1) < 0.6 * plain
+    assert error("l2", epochs=40, l2=0.003) < 0.5 * plain
+    assert error("early", epochs=1) < 0.5 * plain

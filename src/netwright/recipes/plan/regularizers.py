@@ -13,11 +13,11 @@ from netwright.losses.penalty import Penalty, add_l2_slope, soft_threshold
 from netwright.models.ensembles.averaging import average_outputs
 from netwright.optimizers.rules import adamw
 from netwright.recipes.plan.regularizer import Regularizer
+from netwright.train.callbacks.batches.input_noise import InputNoise
+from netwright.train.callbacks.batches.label_noise import LabelNoise
 from netwright.train.callbacks.clip_gradients import clip_by_norm, clip_by_value
 from netwright.train.callbacks.early_stopping import EarlyStopping
 from netwright.train.callbacks.gradient_noise import GradientNoise
-from netwright.train.callbacks.input_noise import InputNoise
-from netwright.train.callbacks.label_noise import LabelNoise
 from netwright.train.callbacks.proximal_l1 import ProximalL1
 from netwright.train.callbacks.weight_noise import WeightNoise
 from netwright.train.step import with_noise

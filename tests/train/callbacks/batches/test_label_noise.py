@@ -9,7 +9,7 @@ from torch import nn
 from netwright.core.errors import ConfigError
 from netwright.core.seeding import seeded
 from netwright.data.dataset import Split
-from netwright.train.callbacks.label_noise import LabelNoise
+from netwright.train.callbacks.batches.label_noise import LabelNoise
 from netwright.train.evaluate import predict
 from netwright.train.tasks.catalog import task_for
 from tests.train.toy_runs import toy_data, toy_fit, toy_start, whole_batch

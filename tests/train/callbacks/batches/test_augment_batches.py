@@ -13,7 +13,7 @@ from netwright.data.catalog import load
 from netwright.data.dataset import Data, Split
 from netwright.data.loading.loader import Batch
 from netwright.train.callback import Callback
-from netwright.train.callbacks.augment_batches import AugmentBatches
+from netwright.train.callbacks.batches.augment_batches import AugmentBatches
 from netwright.train.saving.checkpoint import load_checkpoint, save_checkpoint
 from netwright.train.state import TrainState
 from netwright.train.trainer import Trainer

@@ -10,7 +10,7 @@ from netwright.core.errors import ConfigError
 from netwright.core.seeding import seeded
 from netwright.data.dataset import Data, Split
 from netwright.data.spec import DataSpec
-from netwright.train.callbacks.input_noise import InputNoise
+from netwright.train.callbacks.batches.input_noise import InputNoise
 from netwright.train.evaluate import measure_quickly
 from netwright.train.ranks import Ranks
 from netwright.train.tasks.catalog import task_for
