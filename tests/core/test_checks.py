@@ -3,6 +3,7 @@
 import math
 import re
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 import torch
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 from netwright.core.checks import (
     check_finite,
     check_fraction,
+    check_groups,
     check_no_nul,
     check_not_negative,
     check_positive,
@@ -161,3 +163,14 @@ def test_a_finite_number_is_one(value: float) -> None:
 @for_each("value", [True, None, "1", math.nan, math.inf, 10**400, [1]])
 def test_what_is_no_finite_number_is_none(value: object) -> None:
     assert not is_finite_number(value)
+
+
+@for_each("groups", [(0,), (0, 1, 2), (0, 0, 1, 2, 2)])
+def test_groups_in_their_order(groups: tuple[int, ...]) -> None:
+    check_groups("groups", groups, len(groups))
+
+
+@for_each("groups", [(), (1, 2), (0, 2), (0, 1, 0), (0, "1"), (0, True), 3, [0, 1], (0, None)])
+def test_groups_that_are_refused(groups: Any) -> None:
+    with pytest.raises(ShapeError, match=r"^groups must number the groups of 2 features in order"):
+        check_groups("groups", groups, 2)

@@ -3,6 +3,7 @@
 import difflib
 import sys
 from collections.abc import Iterable
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from netwright.core.errors import ConfigError, DataError, ShapeError
@@ -81,4 +82,15 @@ def check_finite(name: str, values: "Tensor") -> None:
         bad = int((~finite).sum())
         raise DataError(
             f"{name} must be finite, got {float(values[tuple(first)])} at [{place}] ({bad} in all)"
+        )
+
+
+def check_groups(name: str, groups: Any, count: int) -> None:
+    """Refuse what does not number the groups of so many things in their order: 0, 0, 1, 2, 2 ..."""
+    numbers = groups if isinstance(groups, tuple) else ()
+    are_whole = len(numbers) == count > 0 and all(type(number) is int for number in numbers)
+    if not are_whole or numbers[0] or not {0, 1} >= {b - a for a, b in pairwise(numbers)}:
+        raise ShapeError(
+            f"{name} must number the groups of {count} features in order, as in 0, 0, 1, 2, 2, "
+            f"got {groups!r:.60}"
         )

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from netwright.core.errors import ConfigError, DataError
-from netwright.data.files.file_encoding import decode_bytes
+from netwright.data.files.file_encoding import decode_bytes, utf8_bytes
 from tests.repetition import for_each
 
 TEXT = "größe\n1\n"
@@ -41,3 +41,25 @@ def test_what_is_not_in_its_encoding_is_refused() -> None:
 def test_what_is_no_encoding_of_text_is_refused(encoding: str) -> None:
     with pytest.raises(ConfigError, match=r"^encoding must be a text encoding such as latin-1"):
         decode_bytes("t.csv", b"a", encoding)
+
+
+@for_each(
+    ("content", "encoding", "note"),
+    [
+        (b"caf\xc3\xa9", "", ""),
+        (b"\xef\xbb\xbfcaf\xc3\xa9", "", "a UTF-8 byte order mark (BOM) was skipped"),
+        ("caf\u00e9".encode("latin-1"), "latin-1", ""),
+        (
+            "caf\u00e9".encode("utf-16"),
+            "",
+            "the file is UTF-16, according to its byte order mark (BOM)",
+        ),
+    ],
+)
+def test_the_same_text_as_bytes_of_utf_8(content: bytes, encoding: str, note: str) -> None:
+    assert utf8_bytes("t", content, encoding) == ("caf\u00e9".encode(), note)
+
+
+def test_an_unknown_encoding_is_refused_whatever_mark_the_bytes_have() -> None:
+    with pytest.raises(ConfigError, match="got 'nonsense'"):
+        utf8_bytes("t", b"\xef\xbb\xbfa", "nonsense")

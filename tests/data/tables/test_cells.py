@@ -149,6 +149,21 @@ def test_a_comma_number_among_names_is_one_of_them() -> None:
     check_commas(column("red", "1,5", "blue"), "a", range(3))
 
 
+def test_the_work_for_a_refused_column_grows_with_its_texts_and_not_their_square() -> None:
+    asked = 0
+
+    class Counted(str):
+        def __hash__(self) -> int:
+            nonlocal asked
+            asked += 1
+            return super().__hash__()
+
+    cells = [Counted(f"{place},000") for place in range(1, 201)]
+    with pytest.raises(DataError, match=re.escape("t.csv:2: column 'a': '1,000'")):
+        check_commas(column(*cells), "a", range(200))
+    assert asked < 20 * len(cells)
+
+
 @pytest.mark.parametrize("text", ["1.5", "a,b", "x"])
 def test_other_columns_pass(text: str) -> None:
     check_commas(column("7", text), "a", range(2))

@@ -14,6 +14,7 @@ from netwright.core.errors import ConfigError, DataError
 from netwright.data.tables.delimited import parse_delimited
 from netwright.data.tables.encoding import TableEncoder, fit_features
 from netwright.data.tables.raw_table import RawTable
+from netwright.data.tables.reading import read_table
 from netwright.data.tables.targets import TargetEncoder
 from tests.repetition import for_each
 
@@ -234,3 +235,21 @@ def test_a_table_without_features_or_targets_is_refused() -> None:
         replace(ENCODER, features=()).check_numbers()
     with pytest.raises(DataError, match=r"^a class target must have one column, got 0$"):
         replace(ENCODER, target=replace(ENCODER.target, columns=())).check_numbers()
+
+
+def test_the_features_of_a_category_are_one_column() -> None:
+    table = {
+        "x": [1.0, None, 3.0, 4.0],
+        "c": ["a", "b", "c", "a"],
+        "z": [1.0, 2.0, 3.0, 5.0],
+        "y": ["p", "q", "p", "q"],
+    }
+    rows = [dict(zip(table, values, strict=True)) for values in zip(*table.values(), strict=True)]
+    features, _ = fit_features(
+        read_table(rows), range(4), columns=["x", "c", "z"], types={}, max_categories=9
+    )
+    target = TargetEncoder(kind="class", columns=("y",), class_names=("p", "q"))
+    encoder = TableEncoder(features=features, target=target)
+    assert encoder.feature_names == ("x", "x_missing", "c=a", "c=b", "c=c", "z")
+    assert encoder.feature_groups == (0, 1, 2, 2, 2, 3)
+    assert TableEncoder(features=(features[0], features[2]), target=target).feature_groups == ()

@@ -1,5 +1,6 @@
 """Numbers as people write them: thousands, decimal commas, and columns that are left alone."""
 
+from netwright.data.tables.column_cells import as_cells
 from netwright.data.tables.number_marks import (
     Thousands,
     as_number,
@@ -27,7 +28,7 @@ from tests.repetition import for_each
 def test_a_column_is_read_so(
     thousands: Thousands, mark: str, cells: list[str], numbers: list[float]
 ) -> None:
-    columns, notes = read_marks({"a": cells}, thousands, decimal_commas=False)
+    columns, notes = read_marks({"a": as_cells(cells)}, thousands, decimal_commas=False)
     read = [as_number(cell) for cell in columns["a"]]
     assert read[: len(numbers)] == numbers
     assert [cell == "" for cell in columns["a"]] == [cell == "" for cell in cells]
@@ -49,15 +50,16 @@ def test_a_column_is_read_so(
 def test_a_column_that_is_written_otherwise_is_left_alone(
     thousands: Thousands, cells: list[str]
 ) -> None:
-    assert read_marks({"a": cells}, thousands, decimal_commas=False) == ({"a": cells}, [])
+    given = {"a": as_cells(cells)}
+    assert read_marks(given, thousands, decimal_commas=False) == (given, [])
 
 
 def test_decimal_commas_beside_semicolons_unless_commas_stand_between_thousands() -> None:
     cells = ["1,234", "2,500"]
-    columns, notes = read_marks({"a": cells}, "", decimal_commas=True)
+    columns, notes = read_marks({"a": as_cells(cells)}, "", decimal_commas=True)
     assert columns == {"a": ["1.234", "2.500"]}
     assert notes == ["a: decimal commas were read as points, as in '1,234'"]
-    columns, _ = read_marks({"a": cells}, ",", decimal_commas=True)
+    columns, _ = read_marks({"a": as_cells(cells)}, ",", decimal_commas=True)
     assert columns == {"a": ["1234", "2500"]}
 
 

@@ -1,14 +1,12 @@
 """Raw tables: places of rows, what is missing, and numbers that are read once."""
 
-import math
 import re
 
 import numpy as np
 import pytest
 
 from netwright.core.errors import DataError
-from netwright.data.tables.raw_table import MISSING, RawTable, clean, listed, plain_numbers
-from tests.repetition import for_each
+from netwright.data.tables.raw_table import MISSING, RawTable, clean, listed
 
 
 def lines_table() -> RawTable:
@@ -63,18 +61,6 @@ def test_further_texts_can_mean_missing() -> None:
     table = lines_table()
     assert table.with_missing(("x", "y")).columns == {"a": ["1", "", ""]}
     assert table.with_missing(()) is table
-
-
-def test_numbers_are_exact_and_missing_is_nan() -> None:
-    values = plain_numbers(["0.1", "", " 3 ", "-1e-3", "1e38"])
-    assert values is not None
-    assert values[[0, 2, 3, 4]].tolist() == [0.1, 3.0, -0.001, 1e38]
-    assert math.isnan(values[1])
-
-
-@for_each("cell", ["x", "1_000", "-nan", "inf", "1e400", "-3.5e38", "1,5"])
-def test_one_cell_that_is_no_finite_number_spoils_the_column(cell: str) -> None:
-    assert plain_numbers(["1", cell, ""]) is None
 
 
 def test_numbers_are_read_once_for_each_table() -> None:

@@ -117,9 +117,11 @@ def test_spec_names_everything(tmp_path: Path) -> None:
         "class_type": "",
         "target_names": ["y"],
         "feature_names": ["x", "x_missing", "colour=blue", "colour=red", "colour=missing"],
+        "feature_groups": [0, 1, 2, 2, 2],
         "vocab_size": 0,
         "padding": None,
         "source_length": 0,
+        "shared_vocabulary": False,
     }
     assert data.notes[0].startswith("rows: ")
     assert "y: target, class, 2 values: 'a', 'b'" in data.notes

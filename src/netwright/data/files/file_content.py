@@ -7,6 +7,7 @@ is compared with what was read of the archive while it goes on: a bomb ends afte
 
 import gzip
 import os
+from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO
 
@@ -34,10 +35,13 @@ class Allowance:
 
     def unpack(self, path: Path, file: BinaryIO) -> bytes:
         """The content of a gzip file; what cannot be unpacked raises what `gzip` raises."""
-        pieces, before = [], self.packed
+        return b"".join(self.unpack_pieces(path, file))
+
+    def unpack_pieces(self, path: Path, file: BinaryIO) -> Iterator[bytes]:
+        """The same, a piece at a time."""
+        before = self.packed
         with gzip.GzipFile(fileobj=file) as unpacked:
             while piece := unpacked.read(PIECE):
-                pieces.append(piece)
                 self.take(path, len(piece))
                 self.unpacked += len(piece)
                 self.packed = before + file.tell()
@@ -46,7 +50,7 @@ class Allowance:
                         f"{path} unpacks to far more than its size, {UNPACKED.way_out}, or unpack "
                         "it yourself"
                     )
-        return b"".join(pieces)
+                yield piece
 
 
 def read_content(path: Path, allowance: Allowance | None = None) -> bytes:
@@ -64,3 +68,14 @@ def read_content(path: Path, allowance: Allowance | None = None) -> bytes:
             return allowance.unpack(path, file)
         allowance.take(path, os.fstat(file.fileno()).st_size)
         return file.read()
+
+
+def read_pieces(path: Path, allowance: Allowance) -> Iterator[bytes]:
+    """The same, a piece at a time: no more than one is held."""
+    with open_regular(path) as file:
+        if path.name.lower().endswith(".gz"):
+            yield from allowance.unpack_pieces(path, file)
+            return
+        while piece := file.read(PIECE):
+            allowance.take(path, len(piece))
+            yield piece

@@ -21,9 +21,8 @@ def decode_bytes(name: str, content: bytes, encoding: str | None = None) -> tupl
         content: its bytes.
         encoding: as Python names it; empty: UTF-8; None: UTF-8, and there is no setting for it.
     """
-    asked = encoding or "UTF-8"
-    marked = next((its for mark, its in _MARKS.items() if content.startswith(mark)), "")
-    _check_encoding(asked)
+    asked, marked = encoding or "UTF-8", marked_encoding(content)
+    check_encoding(asked)
     try:
         text = content.decode(marked or asked)
     except UnicodeDecodeError as error:
@@ -39,12 +38,40 @@ def decode_bytes(name: str, content: bytes, encoding: str | None = None) -> tupl
     if nul >= 0:
         line = _line_at(text[:nul].encode(errors="replace"), None)
         raise DataError(f"{name}:{line}: a NUL byte; the file is not text (save it as UTF-8)")
+    return text, _note(marked)
+
+
+def utf8_bytes(name: str, content: bytes, encoding: str | None = None) -> tuple[bytes, str]:
+    """The same as bytes of UTF-8, without the mark; those that are said to be so are not checked.
+
+    Args:
+        name: the file's name, for refusals.
+        content: its bytes.
+        encoding: as `decode_bytes` takes it.
+    """
+    asked, marked = encoding or "UTF-8", marked_encoding(content)
+    check_encoding(asked)
     if marked == "UTF-8-sig":
-        return text, "a UTF-8 byte order mark (BOM) was skipped"
-    return text, f"the file is {marked}, according to its byte order mark (BOM)" if marked else ""
+        return content.removeprefix(codecs.BOM_UTF8), _note(marked)
+    if not marked and codecs.lookup(asked).name == "utf-8":
+        return content, ""
+    text, note = decode_bytes(name, content, encoding)
+    return text.encode("utf-8", "surrogatepass"), note
 
 
-def _check_encoding(encoding: str) -> None:
+def marked_encoding(content: bytes) -> str:
+    """The encoding that a mark at the head of a file says; empty where there is none."""
+    return next((its for mark, its in _MARKS.items() if content.startswith(mark)), "")
+
+
+def _note(marked: str) -> str:
+    if marked == "UTF-8-sig":
+        return "a UTF-8 byte order mark (BOM) was skipped"
+    return f"the file is {marked}, according to its byte order mark (BOM)" if marked else ""
+
+
+def check_encoding(encoding: str) -> None:
+    """Refuse what is no encoding of text."""
     try:
         b"a".decode(encoding)
     except UnicodeDecodeError:  # half a letter of UTF-16

@@ -1,7 +1,6 @@
 """A column of categories: one 0-or-1 column each, the rare ones together."""
 
-from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, ClassVar
 
@@ -68,13 +67,13 @@ class CategoryFeature(Feature):
 
     def encode(self, table: RawTable) -> NDArray[np.float32]:
         """One-hot rows; a row of zeros where nothing fits."""
-        cells = table.column(self.name)
-        codes = self._codes(set(cells))
+        codes, texts = table.column(self.name).coded
+        known = self._codes(texts)
         width = len(self.categories)
-        places = np.fromiter((codes[cell] for cell in cells), np.int64, len(cells))
+        places = np.array([known[text] for text in texts])[codes]
         # One column more takes what fits nowhere, and is cut off.
-        hot = np.zeros((len(cells), width + 1), np.float32)
-        hot[np.arange(len(cells)), places] = 1
+        hot = np.zeros((len(codes), width + 1), np.float32)
+        hot[np.arange(len(codes)), places] = 1
         return hot[:, :width]
 
     def units(self) -> list[tuple[float, float]]:
@@ -88,19 +87,21 @@ class CategoryFeature(Feature):
 
     def remarks(self, table: RawTable) -> list[str]:
         """Categories that training did not have; unseen ones are hidden where there is "other"."""
-        counts = Counter(table.column(self.name))
+        cells = table.column(self.name)
+        missing = int(cells.is_missing.sum())
+        counts = {**cells.counts(), **({"": missing} if missing else {})}
         nowhere = len(self.categories)
-        unseen = [text for text, code in self._codes(set(counts)).items() if code == nowhere]
+        unseen = [text for text, code in self._codes(counts).items() if code == nowhere]
         texts = sorted(text for text in unseen if text)
         said = []
         if texts:
-            cells = sum(counts[text] for text in texts)
+            count = sum(counts[text] for text in texts)
             shown = in_quotes(texts[:3]) + (", ..." if len(texts) > 3 else "")
-            rows = "1 row" if cells == 1 else f"{cells} rows"
+            rows = "1 row" if count == 1 else f"{count} rows"
             word = "a value" if len(texts) == 1 else "values"
             said.append(f"{self.name}: {word} not seen in training, {shown}, in {rows}")
         if "" in unseen:
-            said.append(f"{self.name}: {counts['']} missing, none in training")
+            said.append(f"{self.name}: {missing} missing, none in training")
         return said
 
     def note(self, missing: int) -> str:
@@ -129,7 +130,7 @@ class CategoryFeature(Feature):
             distinct=values["distinct"],
         )
 
-    def _codes(self, texts: set[str]) -> dict[str, int]:
+    def _codes(self, texts: Collection[str]) -> dict[str, int]:
         """Text -> its column; the number of columns where it has none."""
         known = {category_key(category): i for i, category in enumerate(self.categories)}
         elsewhere = known[OTHER] if self.has_other else len(self.categories)

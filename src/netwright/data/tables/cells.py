@@ -1,6 +1,6 @@
 """Reading cells as numbers, dates and categories; what is none is refused by its place."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime, time
 from functools import partial
 from typing import TypeVar
@@ -9,13 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from netwright.core.errors import DataError
+from netwright.data.tables.column_cells import LARGEST, Rows
 from netwright.data.tables.number_marks import (
     CLEAR_SHARE,
     as_number,
     fitting_thousands,
     plain_number,
 )
-from netwright.data.tables.raw_table import LARGEST, RawTable
+from netwright.data.tables.raw_table import RawTable
 
 # "iso" is 2024-12-31, with or without a time; the others may be followed by a time too.
 DATE_FORMS = ("iso", "%Y/%m/%d", "%d.%m.%Y", "%m/%d/%Y", "%d/%m/%Y")
@@ -90,13 +91,14 @@ def _first_wrong_number(table: RawTable, column: str) -> DataError:
 
 def dates_of(table: RawTable, column: str, form: str) -> list[datetime | None]:
     """A column as dates, None where missing; what is no date is refused by its place."""
-    cells = table.column(column)
-    known = {cell: as_date(cell, form) for cell in set(cells) if cell}
-    for row, cell in enumerate(cells):
-        if cell and known[cell] is None:
-            shape = "2024-12-31" if form == "iso" else datetime(2024, 12, 31).strftime(form)
-            raise table.refusal(row, column, f"{shortened(cell)} is not a date such as {shape}")
-    return [known[cell] if cell else None for cell in cells]
+    codes, texts = table.column(column).coded
+    known = [as_date(text, form) if text else None for text in texts]
+    wrong = [place for place, text in enumerate(texts) if text and known[place] is None]
+    for row in np.flatnonzero(np.isin(codes, wrong)):
+        shape = "2024-12-31" if form == "iso" else datetime(2024, 12, 31).strftime(form)
+        said = f"{shortened(texts[codes[row]])} is not a date such as {shape}"
+        raise table.refusal(int(row), column, said)
+    return [known[code] for code in codes.tolist()]
 
 
 def share_of(counts: Mapping[str, int], read: Callable[[str], Value | None]) -> float:
@@ -105,14 +107,19 @@ def share_of(counts: Mapping[str, int], read: Callable[[str], Value | None]) -> 
     return good / max(1, sum(counts.values()))
 
 
-def check_commas(table: RawTable, column: str, rows: Sequence[int]) -> None:
+def check_commas(table: RawTable, column: str, rows: Rows) -> None:
     """Refuse a column of 1,5 or 1,234: as a category it would lose its meaning unseen."""
-    cells = table.column(column)
-    present = [row for row in rows if cells[row]]
-    commas = [row for row in present if _is_comma_number(cells[row])]
-    numbers = sum(as_number(cells[row]) is not None for row in present)
-    if commas and len(commas) + numbers >= CLEAR_SHARE * len(present):
-        raise table.refusal(commas[0], column, _no_number(cells[commas[0]]))
+    cells = table.column(column).take(rows)
+    counts = cells.counts()
+    commas = {text for text in counts if _is_comma_number(text)}
+    meant = sum(counts[text] for text in commas) + share_of(counts, as_number) * sum(
+        counts.values()
+    )
+    if commas and meant >= CLEAR_SHARE * sum(counts.values()):
+        codes, texts = cells.coded
+        there = np.isin(codes, [place for place, text in enumerate(texts) if text in commas])
+        first = int(np.argmax(there))
+        raise table.refusal(int(np.asarray(rows)[first]), column, _no_number(cells[first]))
 
 
 def _is_comma_number(text: str) -> bool:

@@ -4,8 +4,7 @@ Only the training rows are looked at, so that no test row decides how the model 
 """
 
 import re
-from collections import Counter
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
@@ -123,8 +122,8 @@ def _without_values(column: TrainingColumn) -> Inference | None:
 
 def _infer_number(column: TrainingColumn, numbers: NDArray[np.float64]) -> Inference:
     present = numbers[~np.isnan(numbers)]
-    whole = bool((present == np.trunc(present)).all())
-    if whole and column.distinct == len(present) and _ID_NAME.search(column.name):
+    is_named = _ID_NAME.search(column.name) is not None
+    if is_named and column.distinct == len(present) and (present == np.trunc(present)).all():
         return Inference(kind="id", remark="every value is different (id-like)")
     return Inference(kind="number")
 
@@ -134,8 +133,8 @@ def reads_like_text(cells: Collection[str]) -> bool:
     return bool(cells) and sum(len(cell.split()) for cell in cells) >= _SENTENCE * len(cells)
 
 
-def _infer_text(name: str, counts: Counter[str]) -> Inference:
-    total = counts.total()
+def _infer_text(name: str, counts: Mapping[str, int]) -> Inference:
+    total = sum(counts.values())
     hint = f"; --text {name} reads it as text" if reads_like_text(counts) else ""
     if len(counts) == total:
         return Inference(kind="id", remark=f"every value is different (id-like{hint})")
@@ -150,9 +149,9 @@ def _infer_text(name: str, counts: Counter[str]) -> Inference:
 def _one_form(column: TrainingColumn, forms: list[str]) -> str:
     if len(forms) == 1:
         return forms[0]
-    place = next(place for place, cell in enumerate(column.cells) if cell)
+    place = int(np.argmin(column.cells.is_missing))
     raise column.table.refusal(
-        column.rows[place],
+        int(column.rows[place]),
         column.name,
         f"{shortened(column.cells[place])} may be day/month or month/day, like all its values; "
         f"write 2024-12-31, or drop the column",

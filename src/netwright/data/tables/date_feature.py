@@ -122,7 +122,7 @@ class DateFeature(Feature):
     def remarks(self, table: RawTable) -> list[str]:
         """Missing cells, where training had none, and days far outside the training range."""
         said = []
-        missing = table.column(self.name).count("")
+        missing = int(table.column(self.name).is_missing.sum())
         if missing and not self.has_indicator:
             given = "imputed with the training median"
             said.append(f"{self.name}: {missing} missing, none in training; {given}")

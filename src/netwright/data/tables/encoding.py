@@ -1,6 +1,6 @@
 """The encoder of a table: fitted on its training rows, kept with the model, used on new rows."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from itertools import accumulate
 from typing import Any, ClassVar
@@ -16,6 +16,7 @@ from netwright.data.encoder_checks import check_positive
 from netwright.data.preprocessing import Preprocessor
 from netwright.data.tables.category_feature import CategoryFeature
 from netwright.data.tables.cells import numbers_of
+from netwright.data.tables.column_cells import Rows
 from netwright.data.tables.columns import (
     ColumnSummary,
     GivenKind,
@@ -35,6 +36,9 @@ from netwright.data.tables.targets import TargetEncoder
 from netwright.data.tables.training_column import TrainingColumn
 
 FORMAT = 1
+# Columns that are held beside the encoded rows, and the rows that are written at a time: as many as
+# the processor's cache has room for, as each column writes into all of them.
+TOGETHER, BLOCK = 16, 4096
 _FEATURES: Mapping[str, type[Feature]] = {
     "number": NumberFeature,
     "category": CategoryFeature,
@@ -72,6 +76,16 @@ class TableEncoder(Preprocessor):
         return tuple(name for feature in self.features for name in feature.feature_names())
 
     @property
+    def feature_groups(self) -> tuple[int, ...]:
+        """The column of each number of an encoded row; those of a category share one."""
+        groups: list[int] = []
+        for feature in self.features:
+            width, first = len(feature.feature_names()), groups[-1] + 1 if groups else 0
+            is_one = isinstance(feature, CategoryFeature)
+            groups += [first] * width if is_one else range(first, first + width)
+        return tuple(groups) if groups and groups[-1] + 1 < len(groups) else ()
+
+    @property
     def class_names(self) -> tuple[str, ...]:
         """The classes or labels in the order of the outputs; empty for reals."""
         return self.target.class_names
@@ -101,7 +115,15 @@ class TableEncoder(Preprocessor):
         """New rows -> (N, F) float32."""
         table = self.read(source)
         table.check_columns(self._columns)
-        return torch.from_numpy(np.concatenate([f.encode(table) for f in self.features], axis=1))
+        encoded = np.empty((len(table), len(self.feature_names)), np.float32)
+        end = 0
+        for first in range(0, len(self.features), TOGETHER):
+            parts = [one.encode(table) for one in self.features[first : first + TOGETHER]]
+            start, end = end, end + sum(part.shape[1] for part in parts)
+            for row in range(0, len(table), BLOCK):
+                rows = slice(row, row + BLOCK)
+                np.concatenate([one[rows] for one in parts], 1, out=encoded[rows, start:end])
+        return torch.from_numpy(encoded)
 
     def units(self) -> tuple[Tensor, Tensor]:
         """Offset and scale of every number of an encoded row (F,), float64."""
@@ -203,7 +225,7 @@ def row_weights(table: RawTable, column: str) -> NDArray[np.float64]:
 
 def fit_features(
     table: RawTable,
-    rows: Sequence[int],
+    rows: Rows,
     *,
     weights: NDArray[np.float64] | None = None,
     columns: Collection[str],

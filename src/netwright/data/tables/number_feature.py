@@ -34,7 +34,7 @@ class NumberFeature(Feature):
     @classmethod
     def fit(cls, column: TrainingColumn) -> "NumberFeature":
         """Fit to the training rows; every row must hold a number or nothing."""
-        values = numbers_of(column.table, column.name)[np.asarray(column.rows)]
+        values = numbers_of(column.table, column.name)[column.rows]
         return cls(
             name=column.name,
             scaling=Scaling.fit(values, column.weights),
@@ -70,7 +70,7 @@ class NumberFeature(Feature):
     def remarks(self, table: RawTable) -> list[str]:
         """Missing cells, where training had none, and numbers far outside the training range."""
         said = []
-        missing = table.column(self.name).count("")
+        missing = int(table.column(self.name).is_missing.sum())
         if missing and not self.has_indicator:
             given = f"imputed with the training median {self.scaling.median:.6g}"
             said.append(f"{self.name}: {missing} missing, none in training; {given}")

@@ -9,6 +9,8 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Literal
 
+from netwright.data.tables.column_cells import Cells
+
 Thousands = Literal["", ",", ".", "'", "space"]
 # A column with at least this share of numbers is meant to be one: the rest are mistakes.
 CLEAR_SHARE = 0.95
@@ -33,8 +35,8 @@ def as_number(text: str) -> float | None:
 
 
 def read_marks(
-    columns: Mapping[str, list[str]], thousands: Thousands, *, decimal_commas: bool
-) -> tuple[dict[str, list[str]], list[str]]:
+    columns: Mapping[str, Cells], thousands: Thousands, *, decimal_commas: bool
+) -> tuple[dict[str, Cells], list[str]]:
     """The columns with their numbers in plain writing, and a note on each that was another.
 
     Args:
@@ -42,20 +44,24 @@ def read_marks(
         thousands: what stands between thousands; where it is no comma, commas are decimal.
         decimal_commas: whether 1,5 is one and a half, as it is beside semicolons.
     """
-    plain, notes = dict(columns), []
+    plain, notes = dict(columns), list[str]()
+    with_commas = thousands != "," and bool(thousands or decimal_commas)
+    if not thousands and not with_commas:
+        return plain, notes
     for column, cells in columns.items():
-        present = [cell for cell in cells if cell]
-        grouped = [cell for cell in present if _has_mark(cell, thousands)]
+        if not thousands and cells.numbers is not None:  # no number has a comma
+            continue
+        counts = cells.counts()
+        grouped = [cell for cell in counts if _has_mark(cell, thousands)]
         if not all(_GROUPED[thousands].fullmatch(cell) for cell in grouped):
             continue
-        with_commas = thousands != "," and bool(thousands or decimal_commas)
-        commas = [cell for cell in present if "," in cell] if with_commas else []
+        commas = [cell for cell in counts if "," in cell] if with_commas else []
         if not grouped and not commas:
             continue
-        written = {cell: plain_number(cell, thousands) for cell in set(present)}
-        good = sum(as_number(written[cell]) is not None for cell in present)
-        if good >= CLEAR_SHARE * len(present):
-            plain[column] = [written[cell] if cell else cell for cell in cells]
+        written = {cell: plain_number(cell, thousands) for cell in counts}
+        good = sum(n for cell, n in counts.items() if as_number(written[cell]) is not None)
+        if good >= CLEAR_SHARE * sum(counts.values()):
+            plain[column] = cells.rewritten(written)
             if grouped:
                 mark = repr(thousands) if thousands != "space" else "the space"
                 notes.append(f"{column}: {mark} is the thousands separator, as in {grouped[0]!r}")

@@ -1,6 +1,5 @@
 """A table as it was read: named columns of text, and where each row stands in its source."""
 
-import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -10,6 +9,7 @@ from numpy.typing import NDArray
 from netwright.core.checks import nearest
 from netwright.core.errors import DataError
 from netwright.data.spec import ClassType
+from netwright.data.tables.column_cells import Cells, Rows, as_cells
 
 MISSING = frozenset(
     {"", "NA", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "NAN", "NaT", "NULL", "Null", "null"}
@@ -17,7 +17,6 @@ MISSING = frozenset(
 )
 
 LONG_NAME = 40  # letters of a column's name; what is longer is cut
-LARGEST = float(np.finfo(np.float32).max)  # what a model's 32-bit floats can hold
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,15 +35,16 @@ class RawTable:
     """
 
     name: str
-    columns: dict[str, list[str]]
+    columns: Mapping[str, Sequence[str]]
     positions: Sequence[int]
     lines: Sequence[int] | None = None
     notes: tuple[str, ...] = ()
     types: Mapping[str, ClassType] = field(default_factory=dict)
-    # Columns that were read as numbers already; inference, fitting and encoding share the work.
-    _numbers: dict[str, NDArray[np.float64] | None] = field(
-        default_factory=dict, init=False, repr=False, compare=False
-    )
+
+    def __post_init__(self) -> None:
+        """Hold every column as cells, which know it as a whole."""
+        cells = {name: as_cells(column) for name, column in self.columns.items()}
+        object.__setattr__(self, "columns", cells)
 
     def __len__(self) -> int:
         return len(self.positions)
@@ -56,12 +56,12 @@ class RawTable:
             [name if len(name) <= LONG_NAME else f"{name[:LONG_NAME]}..." for name in self.columns]
         )
 
-    def column(self, name: str) -> list[str]:
+    def column(self, name: str) -> Cells:
         """The cells of a column; a name that is not there is refused with the nearest one."""
         if name not in self.columns:
             hint = nearest(name, self.columns) or f"; there are {self.column_list}"
             raise DataError(f"{self.name} has no column {name!r}{hint}")
-        return self.columns[name]
+        return as_cells(self.columns[name])
 
     def check_columns(self, names: Iterable[str]) -> None:
         """Refuse the table where it lacks some of these columns; all that are missing are named."""
@@ -77,9 +77,7 @@ class RawTable:
 
     def numbers(self, name: str) -> NDArray[np.float64] | None:
         """A column as numbers (N,), NaN where missing; None where a cell is no finite number."""
-        if name not in self._numbers:
-            self._numbers[name] = plain_numbers(self.column(name))
-        return self._numbers[name]
+        return self.column(name).numbers
 
     def row_name(self, row: int) -> str:
         """A row's place inside its source: "line 57", counted from 1, or "row 55", from 0."""
@@ -93,13 +91,14 @@ class RawTable:
             return DataError(f"{self.name}:{self.lines[row]}: column {column!r}: {wrong}")
         return DataError(f"{self.name}, {self.row_name(row)}: column {column!r}: {wrong}")
 
-    def take(self, rows: Sequence[int]) -> "RawTable":
+    def take(self, rows: Rows) -> "RawTable":
         """These rows, in this order; they keep their places in the source."""
+        places = np.asarray(rows, np.int64)
         return replace(
             self,
-            columns={name: [cells[row] for row in rows] for name, cells in self.columns.items()},
-            positions=[self.positions[row] for row in rows],
-            lines=None if self.lines is None else [self.lines[row] for row in rows],
+            columns={name: self.column(name).take(places) for name in self.columns},
+            positions=np.asarray(self.positions)[places].tolist(),
+            lines=None if self.lines is None else np.asarray(self.lines)[places].tolist(),
         )
 
     def with_missing(self, texts: Collection[str]) -> "RawTable":
@@ -107,11 +106,7 @@ class RawTable:
         if not texts:
             return self
         return replace(
-            self,
-            columns={
-                name: ["" if cell in texts else cell for cell in cells]
-                for name, cells in self.columns.items()
-            },
+            self, columns={name: self.column(name).emptied(texts) for name in self.columns}
         )
 
 
@@ -119,19 +114,6 @@ def _meant(name: str, known: Iterable[str]) -> str:
     """A column that was perhaps meant, in brackets."""
     close = nearest(name, known).removeprefix("; ")
     return f" ({close})" if close else ""
-
-
-def plain_numbers(cells: Sequence[str]) -> NDArray[np.float64] | None:
-    """Cells as numbers (N,), NaN where missing; None where one is text, not finite or too large."""
-    try:
-        values = np.array([float(cell) if cell else math.nan for cell in cells], np.float64)
-    except ValueError:
-        return None
-    missing = np.isnan(values)
-    # Python reads 1_000 and -nan too; a table that holds them means something else.
-    if "_" in "".join(cells) or int(missing.sum()) != cells.count(""):
-        return None
-    return None if bool((abs(values[~missing]) > LARGEST).any()) else values
 
 
 def clean(cells: Iterable[str]) -> list[str]:

@@ -69,7 +69,8 @@ def _plain(table: RawTable, dialect: Dialect | None) -> RawTable:
     """A table of cells whose numbers, where they are text, are written in this way."""
     if dialect is None or not dialect.thousands:
         return table
-    columns, notes = read_marks(table.columns, dialect.thousands, decimal_commas=False)
+    cells = {name: table.column(name) for name in table.columns}
+    columns, notes = read_marks(cells, dialect.thousands, decimal_commas=False)
     return replace(table, columns=columns, notes=(*table.notes, *notes))
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from netwright.data.tables.raw_table import LARGEST
+from netwright.data.tables.column_cells import LARGEST
 
 FAR = 0.5  # of the width of the training range: what lies further outside is said
 
@@ -34,9 +34,13 @@ class Scaling:
             values: (N,), NaN where missing; at least one is there.
             weights: how much each row counts (N,), positive: 2 is the row twice.
         """
-        # Sorted, so that the sums round alike whatever the order of the rows.
-        order = np.argsort(values, kind="stable")[: int((~np.isnan(values)).sum())]  # NaN is last
-        present = values[order]
+        # Sorted, so that the sums round alike whatever the order of the rows; NaN is last.
+        count = int((~np.isnan(values)).sum())
+        if weights is None:  # what is sorted alone is sorted ten times as fast
+            present = np.sort(values)[:count]
+        else:
+            order = np.argsort(values, kind="stable")[:count]
+            present, weights = values[order], weights[order]
         low, high = float(present[0]), float(present[-1])
         if low == high:
             return cls(low, 0.0, low, low, high)
@@ -45,11 +49,12 @@ class Scaling:
         scaled = present / unit
         if weights is None:
             std = float(scaled.std()) * unit
-            return cls(float(scaled.mean()) * unit, std, float(np.median(present)), low, high)
-        shares = weights[order] / weights[order].sum()
+            median = float(present[(count - 1) // 2] + present[count // 2]) / 2
+            return cls(float(scaled.mean()) * unit, std, median, low, high)
+        shares = weights / weights.sum()
         mean = shares @ scaled
         std = float(np.sqrt(shares @ (scaled - mean) ** 2)) * unit
-        return cls(float(mean) * unit, std, _median(present, weights[order]), low, high)
+        return cls(float(mean) * unit, std, _median(present, weights), low, high)
 
     def far_outside(self, values: NDArray[np.float64]) -> NDArray[np.bool_]:
         """Which values (N,) lie outside the training range by more than half its width."""
@@ -64,11 +69,12 @@ class Scaling:
 
     def apply(self, values: NDArray[np.float64]) -> NDArray[np.float32]:
         """Standardised values (N,), the missing ones from the median."""
-        filled = np.where(np.isnan(values), self.median, values)
+        z = np.where(np.isnan(values), self.median, values)
         # New rows may lie absurdly far out; they stay finite as 32-bit floats.
         with np.errstate(over="ignore"):
-            z = (filled - self.mean) / self.std
-        return np.clip(z, -LARGEST, LARGEST).astype(np.float32)
+            z -= self.mean
+            z /= self.std
+        return np.clip(z, -LARGEST, LARGEST, out=z).astype(np.float32)
 
 
 def _median(ordered: NDArray[np.float64], weights: NDArray[np.float64]) -> float:

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -11,6 +12,7 @@ from netwright.data.tables.cells import category_key, shortened
 from netwright.data.tables.raw_table import RawTable
 
 AUTOMATIC = "split"
+SPLITS = ("train", "val", "test")
 _WORDS: Mapping[str, str] = {
     **dict.fromkeys(("train", "training", "0.0"), "train"),
     **dict.fromkeys(("val", "valid", "validation", "dev", "1.0"), "val"),
@@ -27,7 +29,7 @@ def find_split_column(table: RawTable, named: str | None) -> str | None:
     if named is not None:
         table.column(named)
         return named
-    texts = set(table.columns.get(AUTOMATIC, ())) - {""}
+    texts = table.column(AUTOMATIC).counts() if AUTOMATIC in table.columns else {}
     fits = bool(texts) and all(_key(text) in _WORDS for text in texts)
     return AUTOMATIC if fits else None
 
@@ -41,16 +43,17 @@ def divide_by_column(table: RawTable, column: str, *, named: bool) -> Division:
         named: whether the user named it; then TRUE (train) and FALSE (test) are read too.
     """
     words = _YES_NO_WORDS if named else _WORDS
-    rows: dict[str, list[int]] = {"train": [], "val": [], "test": []}
-    for row, cell in enumerate(table.column(column)):
-        split = words.get(_key(cell))
-        if split is None:
-            got = shortened(cell) if cell else "a missing cell"
-            raise table.refusal(row, column, f"{got} is not a split, wanted train, val or test")
-        rows[split].append(row)
-    if not rows["train"]:
+    codes, texts = table.column(column).coded
+    named_splits = [words.get(_key(text)) for text in texts]
+    parts = np.array([-1 if one is None else SPLITS.index(one) for one in named_splits])[codes]
+    for row in np.flatnonzero(parts < 0):
+        cell = texts[codes[row]]
+        got = shortened(cell) if cell else "a missing cell"
+        raise table.refusal(int(row), column, f"{got} is not a split, wanted train, val or test")
+    found = {name: torch.from_numpy(np.flatnonzero(parts == i)) for i, name in enumerate(SPLITS)}
+    if not len(found["train"]):
         raise DataError(f"{table.name}: column {column!r} leaves no training rows")
-    return {name: torch.tensor(places, dtype=torch.int64) for name, places in rows.items()}
+    return found
 
 
 def divide(
@@ -104,11 +107,10 @@ def divide(
 def groups_of(table: RawTable, column: str) -> Tensor:
     """The group of each row (N,), numbered; a missing one is refused by its place."""
     cells = table.column(column)
-    for row, cell in enumerate(cells):
-        if not cell:
-            raise table.refusal(row, column, "the group is missing")
-    numbers = {cell: number for number, cell in enumerate(dict.fromkeys(cells))}
-    return torch.tensor([numbers[cell] for cell in cells])
+    for row in np.flatnonzero(cells.is_missing):
+        raise table.refusal(int(row), column, "the group is missing")
+    _, firsts, places = np.unique(cells.coded.codes, return_index=True, return_inverse=True)
+    return torch.from_numpy(np.argsort(np.argsort(firsts))[places])  # numbered as they come
 
 
 def _key(text: str) -> str:

@@ -105,7 +105,7 @@ def _data(raw: RawTable, config: TableConfig) -> Data:
     )
     encoder = _fitted(table, division, target, split_column, config)
     splits = _splits(table, division, targets, encoder)
-    later = table.take([*division["val"].tolist(), *division["test"].tolist()])
+    later = table.take(np.concatenate([division["val"].numpy(), division["test"].numpy()]))
     new = [f"{said} (validation and test rows)" for said in encoder.remarks(later)]
     new += _never_trained(encoder.target, splits["train"])
     data = Data(
@@ -150,8 +150,8 @@ def _with_targets(table: RawTable, config: TableConfig) -> tuple[RawTable, tuple
     """The rows that have all their targets, and what was left out."""
     if not config.drop_missing_target:
         check_present(table, config.target, "; give --drop-missing-target to drop them")
-    targets = zip(*(table.column(column) for column in config.target), strict=True)
-    rows = [row for row, cells in enumerate(targets) if "" not in cells]
+    is_missing = np.any([table.column(column).is_missing for column in config.target], axis=0)
+    rows = np.flatnonzero(~is_missing)
     if len(rows) < MIN_ROWS:
         raise DataError(f"{table.name}: {len(rows)} rows are too few, wanted at least {MIN_ROWS}")
     if len(rows) == len(table):
@@ -217,14 +217,14 @@ def _fitted(
 
 def _counted_rows(
     table: RawTable, rows: NDArray[np.int64], weight_column: str | None
-) -> tuple[list[int], NDArray[np.float64] | None]:
+) -> tuple[NDArray[np.int64], NDArray[np.float64] | None]:
     """The training rows that count, and how much; all of them where there are no weights."""
     if weight_column is None:
-        return rows.tolist(), None
+        return rows, None
     weights = row_weights(table, weight_column)[rows]
     if (weights < 0).any() or not weights.any():  # `check_data` refuses them
-        return rows.tolist(), None
-    return rows[weights > 0].tolist(), weights[weights > 0]
+        return rows, None
+    return rows[weights > 0], weights[weights > 0]
 
 
 def _splits(
@@ -264,4 +264,5 @@ def _spec(encoder: TableEncoder, table: RawTable) -> DataSpec:
         class_type=encoder.target.class_type(table),
         target_names=encoder.target.columns,
         feature_names=names,
+        feature_groups=encoder.feature_groups,
     )

@@ -3,7 +3,6 @@
 Shapes: N rows, K outputs.
 """
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -62,7 +61,7 @@ class TargetEncoder:
             return cls(kind=found, columns=columns, class_names=columns)
         if len(columns) > 1:
             raise ConfigError(f"a class target is one column, got {listed(columns)}")
-        names = in_order(distinct_categories(Counter(table.column(columns[0]))))
+        names = in_order(distinct_categories(table.column(columns[0]).counts()))
         if len(names) > max(FEW_VALUES, len(table) / 2):
             hint = "; pairs of texts are read with --set data.name=text-pairs"
             raise DataError(
@@ -126,14 +125,14 @@ class TargetEncoder:
 
     def _classes(self, table: RawTable) -> Tensor:
         column = self.columns[0]
-        cells = table.column(column)
+        codes, texts = table.column(column).coded
         known = {category_key(name): place for place, name in enumerate(self.class_names)}
-        codes = {text: known.get(category_key(text), -1) for text in set(cells)}
-        for row, cell in enumerate(cells):
-            if codes[cell] < 0:
-                hint = nearest(cell, self.class_names) or f"; there are {listed(self.class_names)}"
-                raise table.refusal(row, column, f"{shortened(cell)} is not a known class{hint}")
-        return torch.tensor([codes[cell] for cell in cells], dtype=torch.int64)
+        classes = np.array([known.get(category_key(text), -1) for text in texts], np.int64)[codes]
+        for row in np.flatnonzero(classes < 0):
+            cell = texts[codes[row]]
+            hint = nearest(cell, self.class_names) or f"; there are {listed(self.class_names)}"
+            raise table.refusal(int(row), column, f"{shortened(cell)} is not a known class{hint}")
+        return torch.from_numpy(classes)
 
 
 def infer_target(table: RawTable, columns: Sequence[str]) -> TableTarget:
@@ -162,29 +161,26 @@ def _is_numeric(table: RawTable, column: str) -> bool:
     """Whether a column holds numbers; a few cells that are none are left for the refusal."""
     if table.numbers(column) is not None:
         return True
-    counts = Counter(cell for cell in table.column(column) if cell)
-    return share_of(counts, as_number) >= CLEAR_SHARE
+    return share_of(table.column(column).counts(), as_number) >= CLEAR_SHARE
 
 
 def check_present(table: RawTable, columns: Sequence[str], advice: str = "") -> None:
     """Refuse missing targets: how many, and where the first one is."""
     for column in columns:
-        cells = table.column(column)
-        if "" in cells:
+        rows = np.flatnonzero(table.column(column).is_missing)
+        if len(rows):
             raise DataError(
-                f"{table.name}: {column!r} is missing in {cells.count('')} of {len(table)} rows, "
-                f"first in {table.row_name(cells.index(''))}{advice}"
+                f"{table.name}: {column!r} is missing in {len(rows)} of {len(table)} rows, "
+                f"first in {table.row_name(int(rows[0]))}{advice}"
             )
 
 
 def _labels(table: RawTable, column: str) -> NDArray[np.float64]:
-    cells = table.column(column)
-    values = np.zeros(len(cells))
-    for row, cell in enumerate(cells):
-        key = category_key(cell).lower()
-        if key not in _YES and key not in _NO:
-            raise table.refusal(
-                row, column, f"{shortened(cell)} is not a label, wanted 0/1 or yes/no"
-            )
-        values[row] = key in _YES
+    codes, texts = table.column(column).coded
+    keys = [category_key(text).lower() for text in texts]
+    wrong = [place for place, key in enumerate(keys) if key not in _YES and key not in _NO]
+    for row in np.flatnonzero(np.isin(codes, wrong)):
+        said = f"{shortened(texts[codes[row]])} is not a label, wanted 0/1 or yes/no"
+        raise table.refusal(int(row), column, said)
+    values: NDArray[np.float64] = np.array([key in _YES for key in keys], np.float64)[codes]
     return values

@@ -1,13 +1,13 @@
 """One column of a table, seen from its training rows: what is inferred and fitted rests on it."""
 
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
-from netwright.data.tables.raw_table import RawTable, plain_numbers
+from netwright.data.tables.column_cells import Rows
+from netwright.data.tables.raw_table import RawTable
 
 
 class TrainingColumn:
@@ -25,49 +25,41 @@ class TrainingColumn:
         self,
         table: RawTable,
         name: str,
-        rows: Sequence[int],
+        rows: Rows,
         weights: NDArray[np.float64] | None = None,
     ) -> None:
-        self.table, self.name, self.rows, self.weights = table, name, rows, weights
+        self.table, self.name, self.weights = table, name, weights
+        self.rows = np.asarray(rows, np.int64)
+        self.cells = table.column(name).take(self.rows)
 
     @cached_property
-    def cells(self) -> list[str]:
-        """The training cells."""
-        cells = self.table.column(self.name)
-        return [cells[row] for row in self.rows]
-
-    @cached_property
-    def counts(self) -> Counter[str]:
+    def counts(self) -> Mapping[str, int]:
         """Text -> how often it stands in the training rows; missing cells are not counted."""
-        counts = Counter(self.cells)
-        counts.pop("", None)
-        return counts
+        return self.cells.counts()
 
     @cached_property
     def amounts(self) -> Mapping[str, float]:
         """Text -> what its training rows count together."""
         if self.weights is None:
             return self.counts
-        found: dict[str, float] = dict.fromkeys(self.counts, 0.0)
-        for text, weight in zip(self.cells, self.weights.tolist(), strict=True):
-            if text:
-                found[text] += weight
-        return found
+        codes, texts = self.cells.coded
+        sums = np.bincount(codes, self.weights, len(texts)).tolist()
+        return {text: amount for text, amount in zip(texts, sums, strict=True) if amount and text}
 
     @cached_property
     def missing(self) -> int:
         """The number of missing training cells."""
-        return self.cells.count("")
+        return int(self.cells.is_missing.sum())
 
-    @cached_property
+    @property
     def numbers(self) -> NDArray[np.float64] | None:
         """The training cells as numbers, NaN where missing; None where one is no number."""
-        whole = self.table.numbers(self.name)
-        return plain_numbers(self.cells) if whole is None else whole[np.asarray(self.rows)]
+        return self.cells.numbers
 
     @cached_property
     def distinct(self) -> int:
         """The number of different values; 1 and 1.0 are one where all are numbers."""
         if self.numbers is None:
             return len(self.counts)
-        return len(np.unique(self.numbers[~np.isnan(self.numbers)]))
+        present = np.sort(self.numbers)[: len(self.numbers) - self.missing]  # NaN is last
+        return int((present[1:] != present[:-1]).sum()) + 1 if len(present) else 0

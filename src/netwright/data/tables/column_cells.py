@@ -1,0 +1,219 @@
+"""The cells of one column: text by the row, and the column as a whole without Python for each cell.
+
+Inference, fitting and encoding ask for numbers, for distinct texts and their codes, and for what is
+missing. How cells are held is the matter of each kind: a list, codes, Arrow's text, or the numbers
+of a frame.
+
+Shapes: N rows.
+"""
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from functools import cached_property
+from typing import NamedTuple, SupportsIndex, overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+LARGEST = float(np.finfo(np.float32).max)  # what a model's 32-bit floats can hold
+
+Rows = Sequence[int] | NDArray[np.int64]
+
+
+class Coded(NamedTuple):
+    """A column as `texts[codes]`.
+
+    Args:
+        codes: (N,) the place of each cell's text.
+        texts: no two alike; "" is the text of missing cells. There may be texts of no cell.
+    """
+
+    codes: NDArray[np.int32]
+    texts: Sequence[str]
+
+
+class Cells(Sequence[str], ABC):
+    """Text cells without blanks around them; a missing cell is ""."""
+
+    @property
+    @abstractmethod
+    def numbers(self) -> NDArray[np.float64] | None:
+        """The cells as numbers (N,), NaN where missing; None where one is no finite number."""
+
+    @property
+    @abstractmethod
+    def coded(self) -> Coded:
+        """The distinct texts, and which of them each cell has."""
+
+    @cached_property
+    def is_missing(self) -> NDArray[np.bool_]:
+        """Which cells are missing (N,)."""
+        if self.numbers is not None:
+            return np.isnan(self.numbers)
+        codes, texts = self.coded
+        return np.isin(codes, [place for place, text in enumerate(texts) if not text])
+
+    def take(self, rows: Rows) -> "Cells":
+        """These rows, in this order; nothing is copied."""
+        return TakenCells(self, rows)
+
+    def emptied(self, texts: Collection[str]) -> "Cells":
+        """The same cells, with these texts taken as missing too."""
+        return self.rewritten(dict.fromkeys(texts, ""))
+
+    def rewritten(self, new_texts: Mapping[str, str]) -> "Cells":
+        """The same cells, some texts replaced by others; itself where it has none of them."""
+        codes, texts = self.coded
+        if not any(text in new_texts for text in texts):
+            return self
+        written = [new_texts.get(text, text) for text in texts]
+        places = {text: place for place, text in enumerate(dict.fromkeys(written))}
+        merged = np.array([places[text] for text in written], np.int32)
+        return CodedCells(Coded(merged[codes], list(places)))
+
+    def counts(self) -> dict[str, int]:
+        """Text -> how often it stands here; missing cells are not counted."""
+        return counted(self.coded)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Sequence) and list(self) == list(other)
+
+    __hash__ = None  # type: ignore[assignment]  # like a list's
+
+    def __iter__(self) -> Iterator[str]:
+        codes, texts = self.coded
+        return (texts[code] for code in codes.tolist())
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({len(self)})"
+
+    @overload
+    def __getitem__(self, place: SupportsIndex) -> str: ...
+    @overload
+    def __getitem__(self, place: slice) -> Sequence[str]: ...
+    @abstractmethod
+    def __getitem__(self, place: SupportsIndex | slice) -> str | Sequence[str]:
+        """One cell, or several."""
+
+
+def counted(coded: Coded) -> dict[str, int]:
+    """Text -> the number of cells that have it; missing cells are not counted."""
+    counts = np.bincount(coded.codes, minlength=len(coded.texts)).tolist()
+    return {text: n for text, n in zip(coded.texts, counts, strict=True) if n and text}
+
+
+class ListCells(list[str], Cells):
+    """Cells as they are read one by one."""
+
+    __eq__ = list.__eq__
+    __hash__ = None  # type: ignore[misc]  # a list has none
+    __iter__ = list.__iter__
+    __repr__ = list.__repr__
+
+    @cached_property
+    def numbers(self) -> NDArray[np.float64] | None:
+        """Each cell as Python reads it."""
+        return plain_numbers(self)
+
+    @cached_property
+    def coded(self) -> Coded:
+        """By the first cell of each text."""
+        places = {text: place for place, text in enumerate(dict.fromkeys(self))}
+        return Coded(np.fromiter((places[cell] for cell in self), np.int32, len(self)), [*places])
+
+
+class PackedCells(Cells):
+    """What cells share that are no list: where one is no number, all are read one by one."""
+
+    def __len__(self) -> int:
+        return len(self.coded.codes)
+
+    @overload
+    def __getitem__(self, place: SupportsIndex) -> str: ...
+    @overload
+    def __getitem__(self, place: slice) -> Sequence[str]: ...
+    def __getitem__(self, place: SupportsIndex | slice) -> str | Sequence[str]:
+        if isinstance(place, slice):
+            return ListCells(self[row] for row in range(*place.indices(len(self))))
+        return self.coded.texts[int(self.coded.codes[int(place)])]
+
+    @cached_property
+    def numbers(self) -> NDArray[np.float64] | None:
+        """Each distinct text as Python reads it; only texts that some cell has are asked."""
+        codes, texts = self.coded
+        values = np.zeros(len(texts))
+        there = np.flatnonzero(np.bincount(codes, minlength=len(texts)))
+        found = plain_numbers([texts[place] for place in there.tolist()])
+        if found is None:
+            return None
+        values[there] = found
+        numbers: NDArray[np.float64] = values[codes]
+        return numbers
+
+
+class CodedCells(PackedCells):
+    """Cells that are held as codes."""
+
+    def __init__(self, coded: Coded) -> None:
+        self._coded = coded
+
+    @property
+    def coded(self) -> Coded:
+        """As it was given."""
+        return self._coded
+
+
+class TakenCells(PackedCells):
+    """Some rows of other cells, which are not copied."""
+
+    def __init__(self, whole: Cells, rows: Rows) -> None:
+        self.whole, self.rows = whole, np.asarray(rows, np.int64)
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    @overload
+    def __getitem__(self, place: SupportsIndex) -> str: ...
+    @overload
+    def __getitem__(self, place: slice) -> Sequence[str]: ...
+    def __getitem__(self, place: SupportsIndex | slice) -> str | Sequence[str]:
+        if isinstance(place, slice):
+            return TakenCells(self.whole, self.rows[place])
+        return self.whole[int(self.rows[int(place)])]
+
+    @cached_property
+    def numbers(self) -> NDArray[np.float64] | None:
+        """Those of the whole; where it has a cell that is none, that cell may be left out here."""
+        whole = self.whole.numbers
+        return super().numbers if whole is None else whole[self.rows]
+
+    @cached_property
+    def coded(self) -> Coded:
+        """With the texts of the whole."""
+        return Coded(self.whole.coded.codes[self.rows], self.whole.coded.texts)
+
+
+def as_cells(cells: Sequence[str]) -> Cells:
+    """Cells of any kind; a plain sequence becomes a list of them."""
+    return cells if isinstance(cells, Cells) else ListCells(cells)
+
+
+def plain_numbers(cells: Sequence[str]) -> NDArray[np.float64] | None:
+    """Cells as numbers (N,), NaN where missing; None where one is text, not finite or too large."""
+    try:
+        values = np.array([float(cell) if cell else math.nan for cell in cells], np.float64)
+    except ValueError:
+        return None
+    # Python reads 1_000 and -nan too; a table that holds them means something else.
+    if "_" in "".join(cells):
+        return None
+    return finite_numbers(values, cells.count(""))
+
+
+def finite_numbers(values: NDArray[np.float64], missing: int) -> NDArray[np.float64] | None:
+    """The values, where only so many are NaN and none is too large for a model's floats."""
+    if np.count_nonzero(np.isnan(values)) != missing:
+        return None
+    largest = np.fmax.reduce(values, initial=0), -np.fmin.reduce(values, initial=0)
+    return None if max(largest) > LARGEST else values

@@ -1,0 +1,76 @@
+"""The records of a delimited file: its header, its columns, and the lines of its rows."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from netwright.core.errors import DataError
+from netwright.core.limits import COLUMNS
+from netwright.data.tables.column_cells import Cells
+
+DELIMITERS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "vertical bars"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Records:
+    """What a reader found.
+
+    Args:
+        delimiter: what stands between the fields.
+        header: the names of the columns.
+        header_line: the line of the header, from 1.
+        columns: the cells of each column, in the order of the header; at least one row.
+        lines: the line in which each row begins.
+        notes: what was repaired on the way, one sentence each.
+    """
+
+    delimiter: str
+    header: list[str]
+    header_line: int
+    columns: Sequence[Cells]
+    lines: Sequence[int]
+    notes: list[str]
+
+
+def find_delimiter(header: str) -> str:
+    """The commonest in a line of names; of equals the first, the comma."""
+    outside = "".join(header.split('"')[::2])  # what stands in quotes is part of a name
+    return max(DELIMITERS, key=outside.count)
+
+
+def reading_notes(marked: str, ends: str, given: str, delimiter: str) -> list[str]:
+    """What is said of the bytes.
+
+    Args:
+        marked: what was said of the mark at the head.
+        ends: "CRLF" or "CR" where lines end so.
+        given: the delimiter that was asked for.
+        delimiter: the one that was found.
+    """
+    notes = [marked] if marked else []
+    if ends:
+        notes.append(f"line ends were {ends}")
+    if not given and delimiter != ",":
+        notes.append(f"the fields are separated by {DELIMITERS[delimiter]}")
+    return notes
+
+
+def blank_note(blank: int) -> list[str]:
+    """What is said of blank lines, where there are some."""
+    return [f"blank lines skipped: {blank}"] if blank else []
+
+
+def check_header(name: str, line: int, fields: list[str]) -> list[str]:
+    """The names of the columns; one that is empty (but the first) or stands twice is refused."""
+    COLUMNS.check(f"{name}:{line}", len(fields))
+    header = [field.strip() for field in fields]
+    places: dict[str, int] = {}
+    for place, column in enumerate(header, start=1):
+        if not column and place > 1:
+            raise DataError(f"{name}:{line}: field {place} of the header is empty, give it a name")
+        if column in places:
+            raise DataError(
+                f"{name}:{line}: column {column!r} appears twice in the header, as field "
+                f"{places[column]} and field {place}"
+            )
+        places[column] = place
+    return header

@@ -1,0 +1,18 @@
+"""One row as it is typed: pairs of name and value, or JSON."""
+
+import pytest
+
+from netwright.apps.cli.typed_row import read_row
+from netwright.core.errors import ConfigError
+
+
+def test_a_row_is_pairs_or_json() -> None:
+    assert read_row("a=1, b = x") == {"a": "1", "b": "x"}
+    assert read_row(' {"a": 1, "b": "x,y"}') == {"a": 1, "b": "x,y"}
+
+
+def test_what_is_neither_is_refused() -> None:
+    with pytest.raises(ConfigError, match=r"^--row is not JSON: "):
+        read_row("{a")
+    with pytest.raises(ConfigError, match=r"^--row must be like \"a=1,b=x\" or a JSON object, got"):
+        read_row("a")
