@@ -1,0 +1,1 @@
+"""Numbers and categories of a table as vectors."""

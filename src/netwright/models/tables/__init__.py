@@ -1,0 +1,1 @@
+"""Networks made for the columns of a table."""
