@@ -16,6 +16,9 @@ if TYPE_CHECKING:
         measure_feature_importance as measure_feature_importance,
     )
     from netwright.inspection.attribution.occlusion import measure_occlusion as measure_occlusion
+    from netwright.inspection.attribution.permutation_importance import (
+        measure_permutation_importance as measure_permutation_importance,
+    )
     from netwright.inspection.attribution.saliency import measure_saliency as measure_saliency
     from netwright.inspection.attribution.weight_path import (
         measure_weight_path as measure_weight_path,
@@ -93,6 +96,9 @@ if TYPE_CHECKING:
     from netwright.inspection.predictions.segmentation_overlay import (
         measure_segmentation as measure_segmentation,
     )
+    from netwright.inspection.predictions.threshold_curves import (
+        measure_threshold_curves as measure_threshold_curves,
+    )
     from netwright.inspection.predictions.worst_errors import (
         measure_worst_errors as measure_worst_errors,
     )
@@ -133,6 +139,7 @@ _HOMES = homes_in(
         "attribution.activation_maximum": ["measure_activation_maximum"],
         "attribution.feature_importance": ["measure_feature_importance"],
         "attribution.occlusion": ["measure_occlusion"],
+        "attribution.permutation_importance": ["measure_permutation_importance"],
         "attribution.saliency": ["measure_saliency"],
         "attribution.weight_path": ["measure_weight_path"],
         "dataset.class_balance": ["measure_class_balance"],
@@ -168,6 +175,7 @@ _HOMES = homes_in(
         "predictions.residuals": ["measure_residuals"],
         "predictions.segmentation_overlay": ["measure_segmentation"],
         "predictions.worst_errors": ["measure_worst_errors"],
+        "predictions.threshold_curves": ["measure_threshold_curves"],
         "predictions.wrong_examples": ["measure_wrong_examples"],
         "stepper.step_through": ["StepThrough", "step_through"],
         "training.curvature": ["measure_curvature"],

@@ -20,6 +20,8 @@ from netwright.data.series.encoder import SeriesEncoder
 from netwright.data.series.symbols import SymbolEncoder
 from netwright.data.text.encoder import TextEncoder
 from netwright.data.text.pair_encoder import PairEncoder
+from netwright.data.text.pretraining.framing import MASK
+from netwright.data.text.pretraining.masked_encoder import MaskedEncoder
 from netwright.inspection.attribution.input_map import Kind, ShownInput
 from netwright.inspection.drawing.pictures import pixels_of
 from netwright.inspection.drawing.wording import quoted
@@ -120,6 +122,8 @@ def training_mean(subject: Subject) -> Tensor:
 def input_token_names(run: RunRecord) -> Sequence[str]:
     """The name of each token that is read."""
     match run.preprocessor:
+        case MaskedEncoder():
+            return (*run.preprocessor.tokenizer.tokens, MASK)
         case TextEncoder():
             return run.preprocessor.tokenizer.tokens
         case PairEncoder():

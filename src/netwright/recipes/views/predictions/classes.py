@@ -13,6 +13,11 @@ from netwright.inspection.predictions.decision_regions import (
     measure_decision_regions,
 )
 from netwright.inspection.predictions.label_errors import LabelErrors, measure_label_errors
+from netwright.inspection.predictions.threshold_curves import (
+    ThresholdCurves,
+    has_both_sides,
+    measure_threshold_curves,
+)
 from netwright.inspection.predictions.wrong_examples import WrongExamples, measure_wrong_examples
 from netwright.recipes.views.entry import ViewEntry, report_card
 from netwright.recipes.views.refusals import only_of
@@ -41,6 +46,20 @@ def _measure_label_errors(subject: Subject, _: NoSettings) -> LabelErrors:
 def _measure_calibration(subject: Subject, _: NoSettings) -> Calibration:
     names, weights = subject.run.spec.class_names, subject.split.weights
     return measure_calibration(subject.targets, subject.predictions, weights, class_names=names)
+
+
+def _refuse_thresholds(subject: Subject) -> str:
+    spec = subject.run.spec
+    if spec.target != "class":
+        return only_of("threshold curves are", "class")(subject)
+    if has_both_sides(subject.targets, spec.num_outputs, subject.split.weights):
+        return ""
+    return "threshold curves need examples of two classes that count, there is one"
+
+
+def _measure_thresholds(subject: Subject, _: NoSettings) -> ThresholdCurves:
+    names, weights = subject.run.spec.output_names, subject.split.weights
+    return measure_threshold_curves(subject.targets, subject.predictions, names, weights)
 
 
 def _refuse_regions(subject: Subject) -> str:
@@ -97,6 +116,18 @@ CALIBRATION = ViewEntry(
     refusal=only_of("calibration is", "class"),
     section="predictions",
     code=(measure_calibration,),
+)
+THRESHOLD_CURVES = ViewEntry(
+    card=Card(
+        sentence="The ROC curve, and precision against recall: what every threshold would give.",
+        formula=r"\mathrm{recall} = \frac{TP}{TP + FN}, \quad \mathrm{false\ alarms} ="
+        r" \frac{FP}{FP + TN}, \quad \mathrm{precision} = \frac{TP}{TP + FP}",
+        source='Fawcett, "An Introduction to ROC Analysis" (2006)',
+    ),
+    measure=_measure_thresholds,
+    refusal=_refuse_thresholds,
+    section="predictions",
+    code=(measure_threshold_curves,),
 )
 DECISION_REGIONS = ViewEntry(
     card=report_card(

@@ -16,6 +16,8 @@ from netwright.recipes.views.subject import Subject
 
 def _refusal(subject: Subject) -> str:
     of_tokens = only_of("next tokens are", "tokens")(subject)
+    if subject.run.spec.inputs == "masked":
+        return "next tokens need a model that reads one way, this run fills in masked ones"
     if of_tokens or isinstance(subject.run.preprocessor, TextEncoder):
         return of_tokens
     return "next tokens need a language model of running text, this run completes pairs or symbols"
