@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from netwright.layers.attention.attention_scores import DotScore as DotScore
     from netwright.layers.attention.attention_scores import ScaledDotScore as ScaledDotScore
     from netwright.layers.attention.attention_scores import Score as Score
+    from netwright.layers.attention.cross_attention import CrossAttention as CrossAttention
+    from netwright.layers.attention.decoder_block import DecoderBlock as DecoderBlock
     from netwright.layers.attention.feedforward import FeedForward as FeedForward
     from netwright.layers.attention.gaussian_window import gaussian_window as gaussian_window
     from netwright.layers.attention.hopfield import Hopfield as Hopfield
@@ -27,6 +29,8 @@ if TYPE_CHECKING:
     from netwright.layers.attention.kernels import Kernel as Kernel
     from netwright.layers.attention.kernels import kernel_pooling as kernel_pooling
     from netwright.layers.attention.key_value_cache import KeyValueCache as KeyValueCache
+    from netwright.layers.attention.linear_attention import linear_attention as linear_attention
+    from netwright.layers.attention.linear_attention import linear_step as linear_step
     from netwright.layers.attention.masks import causal_mask as causal_mask
     from netwright.layers.attention.masks import length_mask as length_mask
     from netwright.layers.attention.multihead_attention import (
@@ -40,7 +44,12 @@ if TYPE_CHECKING:
     from netwright.layers.attention.position_encoding import (
         sinusoidal_encoding as sinusoidal_encoding,
     )
+    from netwright.layers.attention.relative_positions import (
+        RelativePositionBias as RelativePositionBias,
+    )
+    from netwright.layers.attention.relative_positions import alibi_bias as alibi_bias
     from netwright.layers.attention.transformer_block import TransformerBlock as TransformerBlock
+    from netwright.layers.attention.window_attention import window_attention as window_attention
     from netwright.layers.convolution.centre_surround import centre_surround as centre_surround
     from netwright.layers.convolution.convolution import convolve as convolve
     from netwright.layers.convolution.convolution import correlate as correlate
@@ -62,6 +71,9 @@ if TYPE_CHECKING:
     from netwright.layers.initializers import INITIALIZERS as INITIALIZERS
     from netwright.layers.initializers import initialize as initialize
     from netwright.layers.norms import NORMS as NORMS
+    from netwright.layers.patches import PatchEmbedding as PatchEmbedding
+    from netwright.layers.patches import patchify as patchify
+    from netwright.layers.patches import unpatchify as unpatchify
     from netwright.layers.recurrence.jordan import JordanLayer as JordanLayer
     from netwright.layers.recurrence.linear_recurrence import LinearRecurrence as LinearRecurrence
     from netwright.layers.recurrence.linear_recurrent_unit import (
@@ -97,11 +109,14 @@ _HOMES = homes_in(
             "ScaledDotScore",
             "Score",
         ],
+        "attention.cross_attention": ["CrossAttention"],
+        "attention.decoder_block": ["DecoderBlock"],
         "attention.feedforward": ["FeedForward"],
         "attention.gaussian_window": ["gaussian_window"],
         "attention.hopfield": ["Hopfield", "hopfield_energy", "hopfield_retrieval"],
         "attention.kernels": ["KERNELS", "Kernel", "kernel_pooling"],
         "attention.key_value_cache": ["KeyValueCache"],
+        "attention.linear_attention": ["linear_attention", "linear_step"],
         "attention.masks": ["causal_mask", "length_mask"],
         "attention.multihead_attention": ["MultiHeadAttention"],
         "attention.position_encoding": [
@@ -110,7 +125,9 @@ _HOMES = homes_in(
             "SinusoidalPositions",
             "sinusoidal_encoding",
         ],
+        "attention.relative_positions": ["RelativePositionBias", "alibi_bias"],
         "attention.transformer_block": ["TransformerBlock"],
+        "attention.window_attention": ["window_attention"],
         "convolution.centre_surround": ["centre_surround"],
         "convolution.convolution": ["convolve", "correlate"],
         "convolution.convolution_matrix": ["convolution_matrix", "correlation_matrix"],
@@ -121,6 +138,7 @@ _HOMES = homes_in(
         "initializer": ["Initializer"],
         "initializers": ["INITIALIZERS", "initialize"],
         "norms": ["NORMS"],
+        "patches": ["PatchEmbedding", "patchify", "unpatchify"],
         "recurrence.jordan": ["JordanLayer"],
         "recurrence.linear_recurrence": ["LinearRecurrence"],
         "recurrence.linear_recurrent_unit": ["LinearRecurrentUnit"],

@@ -13,7 +13,7 @@ from netwright.core.errors import ConfigError
 from netwright.core.seeding import seeded
 from netwright.layers.attention.attention import attend
 from netwright.layers.attention.attention_scores import scaled_dot_scores
-from netwright.layers.attention.masks import causal_mask, length_mask
+from netwright.layers.attention.masks import causal_mask, length_mask, padding_mask
 from netwright.layers.attention.multihead_attention import MultiHeadAttention
 from netwright.layers.attention.position_encoding import Rotary
 from netwright.testing.layer_contract import LAYER_CHECKS, Build
@@ -34,27 +34,31 @@ def draw(*shape: int, seed: int = 0) -> Tensor:
     return torch.randn(shape, generator=numbers, dtype=torch.float64)
 
 
-def plain(layer: MultiHeadAttention, x: Tensor, mask: Tensor | None = None) -> Tensor:
+def plain(
+    layer: MultiHeadAttention, x: Tensor, mask: Tensor | None = None, bias: Tensor | None = None
+) -> Tensor:
     """The layer by its weights: each head reads the values, then they are joined and mixed."""
     values = layer._split(x)[2].repeat_interleave(layer.heads // layer.kv_heads, dim=1)
-    heads = layer.attention_weights(x, mask) @ values
+    heads = layer.attention_weights(x, mask, bias) @ values
     joined: Tensor = layer.c_proj(heads.transpose(1, 2).flatten(2))
     return joined
 
 
 @for_each("padded", [False, True])
+@for_each("is_biased", [False, True])
 @for_each("causal", [False, True])
-@for_each("kv_heads", [4, 2, 1])
+@for_each(("kv_heads", "scale"), [(4, None), (2, 1.0), (1, 0.3)])
 def test_the_fused_path_is_the_plain_formula_with_its_gradients(
-    kv_heads: int, causal: bool, padded: bool
+    kv_heads: int, scale: float | None, causal: bool, is_biased: bool, padded: bool
 ) -> None:
-    layer = build(kv_heads=kv_heads, causal=causal, rotary=Rotary(2, 6).double())
+    layer = build(kv_heads=kv_heads, causal=causal, rotary=Rotary(2, 6).double(), scale=scale)
     x = draw(3, 6, 8).requires_grad_()
     mask = length_mask(torch.tensor([6, 3, 1]), 6) if padded else None
+    bias = draw(4, 6, 6, seed=2) if is_biased else None
     parts = [x, *layer.parameters()]
     shape = draw(3, 6, 8, seed=1)
     results = []
-    for out in (layer(x, mask), plain(layer, x, mask)):
+    for out in (layer(x, mask, bias), plain(layer, x, mask, bias)):
         results.append((out, *torch.autograd.grad((out * shape).sum(), parts)))
     for fused, by_formula in zip(*results, strict=True):
         torch.testing.assert_close(fused, by_formula, rtol=1e-10, atol=1e-10)
@@ -138,19 +142,36 @@ def test_a_causal_layer_never_looks_ahead() -> None:
     assert torch.equal(layer(changed)[:, :4], layer(x)[:, :4])
 
 
+def test_a_bias_of_the_scores_is_added_before_the_softmax() -> None:
+    layer, x = build(scale=0.3), draw(2, 5, 8)
+    bias = draw(4, 5, 5, seed=1)
+    queries, keys, _ = layer._split(x)
+    wanted = (0.3 * queries @ keys.mT + bias).softmax(dim=-1)
+    torch.testing.assert_close(layer.attention_weights(x, None, bias), wanted)
+
+
+@for_each("is_biased", [False, True])
+@for_each("is_padded", [False, True])
 @for_each("parts", [(6,), (1,) * 6, (3, 1, 1, 1), (2, 3, 1)], ids=str)
 @for_each("kv_heads", [4, 2])
 def test_reading_on_from_a_cache_is_reading_the_whole(
-    parts: tuple[int, ...], kv_heads: int
+    parts: tuple[int, ...], kv_heads: int, is_padded: bool, is_biased: bool
 ) -> None:
     layer = build(causal=True, kv_heads=kv_heads, rotary=Rotary(2, 6).double())
     x, cache = draw(2, 6, 8), layer.start(2, 6)
-    outs = []
+    bias, mask = draw(4, 6, 6, seed=1) if is_biased else None, None
+    if is_padded:
+        cache = cache._replace(first=torch.tensor([0, 2]))
+        mask = padding_mask(torch.arange(6) >= torch.tensor([0, 2])[:, None])
+    outs, start = [], 0
     with torch.no_grad():
         for part in torch.split(x, list(parts), dim=1):
-            out, cache = layer.extend(part, cache)
+            stop = start + part.shape[1]
+            here = None if bias is None else bias[:, start:stop, :stop]
+            out, cache = layer.extend(part, cache, here)
             outs.append(out)
-    torch.testing.assert_close(torch.cat(outs, dim=1), layer(x), rtol=1e-10, atol=1e-10)
+            start = stop
+    torch.testing.assert_close(torch.cat(outs, dim=1), layer(x, mask, bias), rtol=1e-10, atol=1e-10)
 
 
 def test_a_row_of_padding_alone_gives_no_nan() -> None:

@@ -7,6 +7,8 @@ than of queries (H), each serves H / G of them. Training uses torch's fused atte
 holds the weights; `attention_weights` computes them by the plain formula, to be looked at. The
 matrix W_O is often forgotten in print.
 
+A bias of the scores tells positions, too: ALiBi's or T5's is added before the softmax.
+
 Parts have GPT-2's names: c_attn (the fused projection), c_proj (W_O).
 
 Shapes: B batch, T positions, S keys, D width, H heads, G heads of keys and values, K = D / H.
@@ -20,7 +22,7 @@ from torch.nn import functional
 
 from netwright.core.errors import ConfigError
 from netwright.layers.attention.attention import masked_softmax
-from netwright.layers.attention.attention_scores import scaled_dot_scores
+from netwright.layers.attention.attention_scores import dot_scores
 from netwright.layers.attention.key_value_cache import KeyValueCache
 from netwright.layers.attention.masks import causal_mask, padding_mask, zero_unread
 from netwright.layers.attention.position_encoding import Rotary
@@ -37,6 +39,7 @@ class MultiHeadAttention(nn.Module):
         dropout: share of the attention weights dropped while training.
         bias: whether the projections have biases.
         rotary: turns queries and keys by their positions; None: positions are told otherwise.
+        scale: of the scores; 1 / sqrt(K) where None.
     """
 
     def __init__(
@@ -49,6 +52,7 @@ class MultiHeadAttention(nn.Module):
         dropout: float = 0.0,
         bias: bool = True,
         rotary: Rotary | None = None,
+        scale: float | None = None,
     ) -> None:
         super().__init__()
         kv_heads = heads if kv_heads is None else kv_heads
@@ -56,44 +60,65 @@ class MultiHeadAttention(nn.Module):
         self.width, self.heads, self.kv_heads = width, heads, kv_heads
         self.head_size = width // heads
         self.causal, self.dropout, self.rotary = causal, dropout, rotary
+        self.scale = self.head_size**-0.5 if scale is None else scale
         self.c_attn = nn.Linear(width, (heads + 2 * kv_heads) * self.head_size, bias=bias)
         self.c_proj = nn.Linear(width, width, bias=bias)
 
-    def forward(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
+    def forward(
+        self, x: Tensor, mask: Tensor | None = None, score_bias: Tensor | None = None
+    ) -> Tensor:
         """(B, T, D) -> (B, T, D).
 
         Args:
             x: the positions.
             mask: True where one may attend, (B, T, T) or (B, 1, T); causality comes on top of it.
                 What is at a position to which none may attend is not read: it may be NaN.
+            score_bias: added to the scores of query and key, (H, T, T).
         """
         x = zero_unread(x, mask)
-        allowed = None if mask is None else self._allowed(mask, x)
-        return self._read(*self._split(x), allowed, is_causal=self.causal and allowed is None)
+        allowed = None if mask is None and score_bias is None else self._allowed(mask, x)
+        is_causal = self.causal and allowed is None
+        return self._read(*self._split(x), biased(allowed, score_bias), is_causal=is_causal)
 
-    def extend(self, x: Tensor, cache: KeyValueCache) -> tuple[Tensor, KeyValueCache]:
-        """The next positions (B, T, D), which read from those in the cache too -> (B, T, D)."""
+    def extend(
+        self, x: Tensor, cache: KeyValueCache, score_bias: Tensor | None = None
+    ) -> tuple[Tensor, KeyValueCache]:
+        """The next positions (B, T, D), which read from those in the cache too -> (B, T, D).
+
+        Args:
+            x: the next positions.
+            cache: of those before.
+            score_bias: added to the scores of the new queries and of all keys, (H, T, S).
+        """
         queries, keys, values = self._split(x, start=cache.length)
         cache = cache.append(keys, values)
         new, seen = x.shape[1], cache.length
         if cache.first is not None:
             counted = torch.arange(seen, device=x.device) >= cache.first[:, None]  # (B, S)
-            allowed = padding_mask(counted, new) & causal_mask(new, seen, x.device)
-            return self._read(queries, *cache.filled(), allowed[:, None], is_causal=False), cache
+            padded = (padding_mask(counted, new) & causal_mask(new, seen, x.device))[:, None]
+            allowed = biased(padded, score_bias)
+            return self._read(queries, *cache.filled(), allowed, is_causal=False), cache
         # A single token sees all, a first read is plainly causal: only between is a mask needed.
-        unpadded = None if new in {1, seen} else causal_mask(new, seen, x.device)
-        return self._read(queries, *cache.filled(), unpadded, is_causal=1 < new == seen), cache
+        is_causal = 1 < new == seen and score_bias is None
+        needs_mask = new > 1 and not is_causal
+        unpadded = causal_mask(new, seen, x.device) if needs_mask else None
+        allowed = biased(unpadded, score_bias)
+        return self._read(queries, *cache.filled(), allowed, is_causal=is_causal), cache
 
     def start(self, batch: int, size: int) -> KeyValueCache:
         """An empty cache for so many rows of at most `size` tokens."""
         shape = (batch, self.kv_heads, size, self.head_size)
         return KeyValueCache.empty(shape, like=self.c_attn.weight)
 
-    def attention_weights(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
+    def attention_weights(
+        self, x: Tensor, mask: Tensor | None = None, score_bias: Tensor | None = None
+    ) -> Tensor:
         """The weights of every head by the plain formula, (B, T, D) -> (B, H, T, T)."""
         queries, keys, _ = self._split(zero_unread(x, mask))
         keys = keys.repeat_interleave(self.heads // self.kv_heads, dim=1)
-        return masked_softmax(scaled_dot_scores(queries, keys), self._allowed(mask, x))
+        scores = self.scale * dot_scores(queries, keys)
+        scores = scores if score_bias is None else scores + score_bias
+        return masked_softmax(scores, self._allowed(mask, x))
 
     def _split(self, x: Tensor, start: int = 0) -> tuple[Tensor, Tensor, Tensor]:
         """Queries (B, H, T, K), keys and values (B, G, T, K) of positions from `start` on."""
@@ -128,10 +153,18 @@ class MultiHeadAttention(nn.Module):
             attn_mask=allowed,
             dropout_p=self.dropout if self.training else 0.0,
             is_causal=is_causal,
+            scale=self.scale,
             enable_gqa=self.kv_heads < self.heads,
         )
         joined: Tensor = self.c_proj(heads.transpose(1, 2).flatten(2))
         return joined
+
+
+def biased(allowed: Tensor | None, score_bias: Tensor | None) -> Tensor | None:
+    """What fused attention adds to the scores: the bias, and minus infinity where none may look."""
+    if score_bias is None or allowed is None:
+        return allowed if score_bias is None else score_bias
+    return score_bias.masked_fill(~allowed, -torch.inf)
 
 
 def check_heads(width: int, heads: int, kv_heads: int) -> None:
