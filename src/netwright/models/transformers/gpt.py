@@ -17,6 +17,7 @@ Source: Radford et al., "Language Models are Unsupervised Multitask Learners" (2
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import partial
 from typing import Annotated, ClassVar, Literal, Self, cast
 
 import torch
@@ -290,7 +291,8 @@ def _build_block(config: GPTConfig, context: int) -> TransformerBlock:
     )
     gelu = nn.GELU(approximate="tanh")  # the form that GPT-2's weights were trained with
     mlp = FeedForward(config.width, EXPANSION * config.width, gelu, bias=config.bias)
-    return TransformerBlock(attn, mlp, dropout=config.dropout, bias=config.bias)
+    norm = partial(nn.LayerNorm, bias=config.bias)
+    return TransformerBlock(attn, mlp, dropout=config.dropout, norm=norm)
 
 
 def _make_size(size: GPTSize) -> type[GPT]:

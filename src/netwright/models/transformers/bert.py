@@ -1,0 +1,245 @@
+r"""BERT: a stack of transformer blocks that reads a text both ways, first to fill in masked tokens.
+
+    x = LN(E[tokens] + P + S[segments]),    x = block_l(x)
+    pre-training    p(masked token) = softmax(E m(x) + b),    p(next) = softmax(W_n tanh(W_p x_0))
+    fine-tuning     W tanh(W_p x_0) for a text,    W x_i for each token
+
+Both pre-training losses are minimised together. A text for fine-tuning comes as its tokens alone:
+[CLS] is put before it and [SEP] behind it here. Our <bos> and <eos> are these two; [MASK] is a
+token behind the vocabulary.
+
+Shapes: B batch, T tokens, F = T + 2 with [CLS] and [SEP], V vocabulary, C outputs, H heads, D
+width.
+Source: Devlin et al., "BERT: Pre-training of Deep Bidirectional Transformers" (2018); Turc et al.,
+"Well-Read Students Learn Better" (2019), for the small sizes.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from types import MappingProxyType
+from typing import Annotated, ClassVar, Self, cast
+
+import torch
+from annotated_types import Gt
+from torch import Tensor, nn
+from torch.nn import functional
+
+from netwright.core.card import Card
+from netwright.core.config import Config, Doc, Fraction, Size
+from netwright.core.errors import ConfigError, ShapeError
+from netwright.data.spec import DataSpec, InputKind, TargetKind
+from netwright.data.text.pretraining.framing import CLS, SEP, frame_texts, segments_of
+from netwright.data.text.tokenizer import PAD
+from netwright.layers.attention.feedforward import FeedForward
+from netwright.layers.attention.multihead_attention import MultiHeadAttention, check_heads
+from netwright.layers.attention.position_encoding import LearnedPositions
+from netwright.layers.attention.transformer_block import TransformerBlock
+from netwright.models.model import Functions, Model
+from netwright.models.published_sizes import BERTS, BERTSize
+from netwright.models.variant import find_variant, make_variant
+
+SPREAD = 0.02  # of the weights at the start
+EXPANSION = 4  # of the width, in the feed-forward networks
+NEVER = -1e4  # logit of what cannot be, finite also in half precision
+FRAME = 2  # tokens around a text
+
+
+@dataclass(frozen=True, kw_only=True)
+class BERTConfig(Config):
+    """Settings of a BERT."""
+
+    layers: Annotated[Size, Doc("transformer blocks")] = 4
+    heads: Annotated[Size, Doc("attention heads; must divide the width")] = 4
+    width: Annotated[Size, Doc("features per token")] = 256
+    context: Annotated[Size, Doc("context length in tokens, [CLS] and [SEP] included")] = 512
+    dropout: Annotated[Fraction, Doc("dropout on embeddings, residual branches and attention")] = (
+        0.1
+    )
+    norm_eps: Annotated[float, Gt(0), Doc("added to the variance in layer norms")] = 1e-12
+
+    def __post_init__(self) -> None:
+        """Check the fields, then what they mean together."""
+        super().__post_init__()
+        check_heads(self.width, self.heads, self.heads)
+
+
+def card_of(sentence: str) -> Card:
+    """The card of a BERT of one size."""
+    return Card(
+        sentence=sentence,
+        formula=r"x_0 = \mathrm{LN}(E[t] + P + S[s]), \quad x_{l+1} = \mathrm{block}_l(x_l), \quad"
+        r" L = -\frac{1}{|M|} \sum_{i \in M} \log p(t_i) - \log p(\text{next})",
+        symbols={
+            "t": "the tokens with [CLS] and [SEP], (F)",
+            "s": "the segment of each token, 0 or 1, (F)",
+            "E, P, S": "embeddings of tokens, positions and segments, (V, D), (F, D), (2, D)",
+            "M": "the places that were chosen, 15 % of all: 80 % are [MASK], 10 % another token, "
+            "10 % as they were",
+            r"p(\text{next})": "whether the second text follows the first, read at [CLS]",
+        },
+        source="Devlin et al. (2018), arXiv 1810.04805",
+        misprint="The two losses are sometimes called two stages; they are added and minimised "
+        "together. [CLS] stands before the text, not behind it.",
+    )
+
+
+class PretrainingHead(nn.Module):
+    """Tokens by the embedding, after a layer of their own; and whether a text follows another.
+
+    Args:
+        config: the widths.
+        outputs: V.
+    """
+
+    def __init__(self, config: BERTConfig, outputs: int) -> None:
+        super().__init__()
+        self.transform = nn.Linear(config.width, config.width)
+        self.norm = nn.LayerNorm(config.width, eps=config.norm_eps)
+        self.bias = nn.Parameter(torch.zeros(outputs))
+        self.next_text = nn.Linear(config.width, 2)
+
+    def forward(self, x: Tensor, pooled: Tensor, embedding: Tensor) -> Tensor:
+        """Places (B, F, D), pooled (B, D) -> (B, F, V); at [CLS] the logits of next or not.
+
+        There only two of the V can be: 0, it follows, and 1, it does not.
+        """
+        vectors = self.norm(functional.gelu(self.transform(x)))
+        logits = functional.linear(vectors, embedding[: len(self.bias)], self.bias)
+        is_next = self.next_text(pooled)  # (B, 2)
+        first = functional.pad(is_next, (0, logits.shape[2] - 2), value=NEVER)
+        return torch.cat((first[:, None].to(logits), logits[:, 1:]), dim=1)
+
+
+class BERT(Model):
+    """Embeddings, blocks; then masked tokens, one answer from [CLS], or one at every token."""
+
+    settings: ClassVar[type[Config]] = BERTConfig
+    code: ClassVar[Functions] = (
+        TransformerBlock.forward,
+        MultiHeadAttention.attention_weights,
+        PretrainingHead.forward,
+        frame_texts,
+    )
+    inputs: ClassVar[frozenset[InputKind]] = frozenset({"tokens", "masked"})
+    targets: ClassVar[frozenset[TargetKind]] = frozenset(
+        {"tokens", "tags", "class", "labels", "real"}
+    )
+    apart: ClassVar[Mapping[tuple[InputKind, TargetKind], str]] = MappingProxyType(
+        {
+            ("tokens", "tokens"): "reads a text both ways and would see the next token: pre-train "
+            "it on masked text (--set data.name=masked-text)"
+        }
+    )
+    task_parts: ClassVar[frozenset[str]] = frozenset({"pooler", "pretraining", "head"})
+    card: ClassVar[Card] = card_of(
+        "Transformer blocks read a text both ways, first to fill in masked tokens, then for a task."
+    )
+
+    def __init__(self, config: BERTConfig, spec: DataSpec) -> None:
+        super().__init__(config, spec)
+        width, is_masked = config.width, spec.inputs == "masked"
+        self.wte = nn.Embedding(spec.vocab_size + (not is_masked), width)  # the last is [MASK]
+        self.wpe = LearnedPositions(config.context, width)
+        self.wse = nn.Embedding(2, width)
+        self.ln_e = nn.LayerNorm(width, eps=config.norm_eps)
+        self.drop = nn.Dropout(config.dropout)
+        self.h = nn.ModuleList(_build_block(config) for _ in range(config.layers))
+        self.pooler = None if spec.target == "tags" else nn.Linear(width, width)
+        self.pretraining = PretrainingHead(config, spec.num_outputs) if is_masked else None
+        self.head = None if is_masked else nn.Linear(width, spec.num_outputs)
+        for name, weight in self.named_parameters():
+            if weight.ndim > 1:
+                nn.init.normal_(weight, std=SPREAD)
+            elif name.endswith("bias"):
+                nn.init.zeros_(weight)
+
+    @classmethod
+    def build(cls, config: BERTConfig, spec: DataSpec) -> Self:
+        """The model for this vocabulary; texts that its context has no room for are refused."""
+        length = spec.input_shape[0] + (0 if spec.inputs == "masked" else FRAME)
+        if length > config.context:
+            setting = "window" if spec.inputs == "masked" else "max_length"
+            raise ConfigError(
+                f"context must be at least {length}, the tokens per example with [CLS] and [SEP] "
+                f"(data.{setting}), got {config.context}"
+            )
+        return cls(config, spec)
+
+    @property
+    def blocks(self) -> Iterable[TransformerBlock]:
+        """The transformer blocks, in order."""
+        return cast(Iterable[TransformerBlock], self.h)
+
+    def forward(self, tokens: Tensor) -> Tensor:
+        """(B, T) -> (B, T, V) of masked text, (B, T, C) for tags, else (B, C)."""
+        framed = self._framed(tokens)
+        x = self.encode(framed, segments_of(framed), framed != PAD)
+        if self.head is None:
+            head = cast(PretrainingHead, self.pretraining)
+            logits: Tensor = head(x, self._pooled(x), self.wte.weight)
+        elif self.pooler is None:
+            logits = self.head(self.drop(x[:, 1:-1]))
+        else:
+            logits = self.head(self.drop(self._pooled(x)))
+        return logits
+
+    def encode(self, tokens: Tensor, segments: Tensor, counted: Tensor) -> Tensor:
+        """What the last block gives of framed tokens (B, F), segments, and where padding is not."""
+        mask = counted[:, None]  # (B, 1, F)
+        x = self._embed(tokens, segments)
+        for block in self.blocks:
+            x = block(x, mask)
+        return x
+
+    @torch.no_grad()
+    def attention_weights(self, tokens: Tensor) -> tuple[Tensor, ...]:
+        """The weights (B, H, F, F) of every block, by the plain formula."""
+        framed = self._framed(tokens)
+        mask = (framed != PAD)[:, None]
+        x, weights = self._embed(framed, segments_of(framed)), []
+        for block in self.blocks:
+            weights.append(block.attn.attention_weights(block.attended(x), mask))
+            x = block(x, mask)
+        return tuple(weights)
+
+    def framed_names(self, names: Sequence[str]) -> list[str]:
+        """What the places of a text without padding are called, [CLS] and [SEP] among them."""
+        return list(names) if self.spec.inputs == "masked" else [CLS, *names, SEP]
+
+    def _framed(self, tokens: Tensor) -> Tensor:
+        return tokens if self.spec.inputs == "masked" else frame_texts(tokens)
+
+    def _embed(self, tokens: Tensor, segments: Tensor) -> Tensor:
+        count, most = tokens.shape[1], len(self.wpe.weight)
+        if count > most:
+            raise ShapeError(f"a context of {most} tokens has no room for {count}")
+        x = self.wte(tokens) + self.wpe(0, count) + self.wse(segments)
+        embedded: Tensor = self.drop(self.ln_e(x))
+        return embedded
+
+    def _pooled(self, x: Tensor) -> Tensor:
+        """What [CLS] says of the whole, (B, F, D) -> (B, D)."""
+        return torch.tanh(cast(nn.Linear, self.pooler)(x[:, 0]))
+
+
+def _build_block(config: BERTConfig) -> TransformerBlock:
+    return TransformerBlock(
+        MultiHeadAttention(config.width, config.heads, dropout=config.dropout),
+        FeedForward(config.width, EXPANSION * config.width, nn.GELU()),
+        pre_norm=False,
+        dropout=config.dropout,
+        norm=partial(nn.LayerNorm, eps=config.norm_eps),
+    )
+
+
+def _make_size(size: BERTSize) -> type[BERT]:
+    return make_variant(
+        BERT,
+        size.kind,
+        card=card_of(f"{size.title}: {size.layers} blocks of {size.width} features."),
+        defaults={"layers": size.layers, "heads": size.width // 64, "width": size.width},
+    )
+
+
+__getattr__ = find_variant(__name__, (_make_size(size) for size in BERTS.values()))
