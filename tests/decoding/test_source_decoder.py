@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import one_hot
 
-from netwright.decoding.source_decoder import SourceDecoder, say_greedily
+from netwright.decoding.source_decoder import SourceDecoder, say_by_beams, say_greedily
 
 BEGIN, END, TOKENS = 2, 3, 8
 
@@ -42,3 +42,35 @@ def test_a_target_may_be_cut_before_its_end() -> None:
 
 def test_by_default_a_model_is_told_the_truth() -> None:
     assert Countdown().teacher_forcing == 1.0
+
+
+class Tempted(SourceDecoder):
+    """Its likeliest first token leads nowhere: 4 then anything, or 5 then surely the end."""
+
+    def read_source(self, source: Tensor) -> Any:
+        """Nothing is kept."""
+        return source[:, :1]
+
+    def step(self, tokens: Tensor, state: Any) -> tuple[Tensor, Any]:
+        """p(4) = 0.6, p(5) = 0.4; after 5 the end, after all else every token alike."""
+        chances = torch.full((len(tokens), TOKENS), 1 / TOKENS)
+        chances[tokens == BEGIN] = 1e-9
+        chances[tokens == BEGIN, 4:6] = torch.tensor([0.6, 0.4])
+        chances[tokens == 5] = 1e-9
+        chances[tokens == 5, END] = 1.0
+        return chances.log(), state
+
+
+def test_beams_find_what_the_first_choice_misses_and_long_ones_win_by_the_penalty() -> None:
+    source, model = torch.tensor([[7], [7]]), Tempted()
+    assert say_greedily(model, source, 2, begin=BEGIN, end=END)[:, 0].tolist() == [4, 4]
+
+    def found(beams: int, penalty: float) -> list[list[int]]:
+        said = say_by_beams(
+            model, source, 2, begin=BEGIN, end=END, beams=beams, length_penalty=penalty
+        )
+        rows: list[list[int]] = said.tolist()
+        return rows
+
+    assert found(2, 0.0) == [[5, END]] * 2
+    assert found(1, 0.0)[0][0] == 4

@@ -13,6 +13,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from netwright.decoding.beam_search import beam_search
+
 
 class SourceDecoder(ABC):
     """What decoding needs of such a model; mixed into an `nn.Module`.
@@ -58,3 +60,38 @@ def say_greedily(
         ended = ended | (said == end)
         tokens.append(said)
     return torch.stack(tokens, dim=1)
+
+
+def say_by_beams(
+    model: SourceDecoder,
+    source: Tensor,
+    length: int,
+    *,
+    begin: int,
+    end: int,
+    beams: int,
+    length_penalty: float,
+) -> Tensor:
+    """The best target that a beam search finds for each source: (B, at most T).
+
+    Args:
+        model: says the tokens.
+        source: (B, S).
+        length: T, how many tokens are said at most.
+        begin: the token before the first.
+        end: the token that ends a target.
+        beams: how many beginnings are carried on.
+        length_penalty: alpha of `beam_search`; 1 compares the mean a token.
+    """
+    state = model.read_source(source)
+    logits, state = model.step(source.new_full((len(source),), begin), state)
+    found = beam_search(
+        logits,
+        state,
+        model.step,
+        width=beams,
+        max_tokens=length,
+        stop=end,
+        length_penalty=length_penalty,
+    )
+    return found.tokens[:, 0]

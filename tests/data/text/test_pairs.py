@@ -60,6 +60,20 @@ def test_vocabularies_are_those_of_the_training_rows(tmp_path: Path) -> None:
     assert texts(data)[-1] == ("<unk>", "<unk>")
 
 
+def test_a_shared_vocabulary_is_that_of_both_columns(tmp_path: Path) -> None:
+    path = str(table(tmp_path, NUMBERS * 5))
+    data = load("text-pairs", path=path, shared_vocabulary=True)
+    encoder = encoder_of(data)
+    assert encoder.source is encoder.target
+    assert set(encoder.source.tokens[4:]) == {"eins", "zwei", "drei", "one", "two", "three"}
+    assert data.spec.shared_vocabulary
+    assert PairEncoder.from_json(encoder.to_json()).spec == data.spec
+    assert not load("text-pairs", path=path).spec.shared_vocabulary
+    rare = r"^no token of columns 'source' and 'target' occurs min_count=99 times$"
+    with pytest.raises(DataError, match=rare):
+        load("text-pairs", path=path, shared_vocabulary=True, min_count=99)
+
+
 def test_two_files_are_read_line_by_line(tmp_path: Path) -> None:
     sources, targets = tmp_path / "train.de", tmp_path / "train.en.gz"
     sources.write_text("".join(f"{source}\n" for source, _ in NUMBERS * 3))

@@ -1,7 +1,7 @@
 """How text becomes tokens of one length, and all that is needed to encode the next text so.
 
-There are three forms: one long text in windows, rows with a text each, and sentences of words that
-each have a tag. All hold a tokenizer, which travels with the model.
+There are four forms: one long text in windows, the same with masked tokens, rows with a text each,
+and sentences of words that each have a tag. All hold a tokenizer, which travels with the model.
 
 Shapes: N examples, T tokens of each.
 """
@@ -26,7 +26,9 @@ FORMS: "Catalog[type[TextEncoder]]" = Catalog(
     "form of text",
     {
         "corpus": "netwright.data.text.corpus_encoder:CorpusEncoder",
+        "masked": "netwright.data.text.pretraining.masked_encoder:MaskedEncoder",
         "rows": "netwright.data.text.row_encoder:RowEncoder",
+        "words": "netwright.data.words.word_encoder:WordEncoder",
         "tagged": "netwright.data.text.tag_encoder:TagEncoder",
     },
 )

@@ -66,6 +66,7 @@ class PairEncoder(Preprocessor):
             vocab_size=self.source.size,
             padding=PAD,
             source_length=self.source_length,
+            shared_vocabulary=self.source == self.target,
         )
 
     def read(self, source: Any) -> RawTable:

@@ -13,7 +13,7 @@ from typing import Annotated
 
 from annotated_types import Ge
 
-from netwright.core.config import Doc, OneOf, Size
+from netwright.core.config import Config, Doc, OneOf, Size
 from netwright.core.errors import ConfigError, DataError
 from netwright.data.dataset import Data, Split, check_data
 from netwright.data.source import DataConfig, Source
@@ -32,19 +32,9 @@ LONGEST = 128  # tokens, where nothing else is said
 
 
 @dataclass(frozen=True, kw_only=True)
-class TextPairsConfig(DataConfig):
-    """Pairs of texts of your own."""
+class PairsConfig(Config):
+    """How the two texts of a pair become tokens."""
 
-    path: Annotated[
-        str,
-        Doc("a table (.csv, .tsv, either with .gz, .parquet), or a file with one source per line"),
-    ] = ""
-    target_path: Annotated[
-        str, Doc("the file with one target per line, where path has one source per line")
-    ] = ""
-    encoding: Encoding = ""
-    source: Annotated[str, Doc("the column of sources")] = "source"
-    target: Annotated[str, Doc("the column of targets")] = "target"
     tokenizer: Annotated[str, OneOf(TOKENIZERS), Doc("char, word, bpe or wordpiece")] = "word"
     vocab_size: Annotated[
         Size, Doc("maximum size of each of the two vocabularies, including special tokens")
@@ -58,6 +48,10 @@ class TextPairsConfig(DataConfig):
         ),
     ] = 2
     lower: Annotated[bool, Doc("convert to lower case")] = False
+    shared_vocabulary: Annotated[
+        bool,
+        Doc("one vocabulary for sources and targets, so that a transformer ties their embeddings"),
+    ] = False
     max_length: Annotated[
         Size | None,
         Doc(
@@ -65,6 +59,22 @@ class TextPairsConfig(DataConfig):
             "up to 128"
         ),
     ] = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class TextPairsConfig(PairsConfig, DataConfig):
+    """Pairs of texts of your own."""
+
+    path: Annotated[
+        str,
+        Doc("a table (.csv, .tsv, either with .gz, .parquet), or a file with one source per line"),
+    ] = ""
+    target_path: Annotated[
+        str, Doc("the file with one target per line, where path has one source per line")
+    ] = ""
+    encoding: Encoding = ""
+    source: Annotated[str, Doc("the column of sources")] = "source"
+    target: Annotated[str, Doc("the column of targets")] = "target"
     split_column: Annotated[
         str | None,
         Doc("the column with the split; a column named 'split' is used automatically"),
@@ -73,7 +83,11 @@ class TextPairsConfig(DataConfig):
 
 def load_pairs(config: TextPairsConfig) -> Data:
     """Read pairs; both vocabularies are those of the training rows."""
-    table = _read(config)
+    return pairs_data(_read(config), config)
+
+
+def pairs_data(table: RawTable, config: TextPairsConfig) -> Data:
+    """The pairs of a table as data."""
     columns = (config.source, config.target)
     check_present(table, columns, "; remove such rows from the file")
     split_column = find_split_column(table, config.split_column)
@@ -145,17 +159,18 @@ def _read(config: TextPairsConfig) -> RawTable:
 
 def _fitted(learned: RawTable, config: TextPairsConfig) -> tuple[PairEncoder, list[str]]:
     """The encoder of the training rows, and a note on each of its two sides."""
+    columns = {config.source: 0, config.target: 1}  # and how many tokens end a text
+    texts = {column: learned.column(column) for column in columns}
+    every = [*texts[config.source], *texts[config.target]]
+    both = (
+        _tokenizer(every, config, f"columns {config.source!r} and {config.target!r}")
+        if config.shared_vocabulary
+        else None
+    )
     readers, lengths, notes = [], [], []
-    for column, ends in ((config.source, 0), (config.target, 1)):
-        texts = learned.column(column)
-        reader = TOKENIZERS.load(config.tokenizer).fit(
-            texts, vocab_size=config.vocab_size, min_count=config.min_count, lower=config.lower
-        )
-        if reader.size == len(SPECIALS):
-            raise DataError(
-                f"no token of column {column!r} occurs min_count={config.min_count} times"
-            )
-        tokens = reader.encode_all(texts)
+    for column, ends in columns.items():
+        reader = both or _tokenizer(texts[column], config, f"column {column!r}")
+        tokens = reader.encode_all(texts[column])
         length = config.max_length or min(max(map(len, tokens)), LONGEST)
         readers.append(reader)
         lengths.append(length + ends)
@@ -170,6 +185,16 @@ def _fitted(learned: RawTable, config: TextPairsConfig) -> tuple[PairEncoder, li
         encoding=config.encoding,
     )
     return encoder, notes
+
+
+def _tokenizer(texts: Sequence[str], config: TextPairsConfig, where: str) -> Tokenizer:
+    """The vocabulary of these texts; one without any token is refused."""
+    reader = TOKENIZERS.load(config.tokenizer).fit(
+        texts, vocab_size=config.vocab_size, min_count=config.min_count, lower=config.lower
+    )
+    if reader.size == len(SPECIALS):
+        raise DataError(f"no token of {where} occurs min_count={config.min_count} times")
+    return reader
 
 
 def _note(column: str, reader: Tokenizer, tokens: Sequence[list[int]], length: int) -> str:

@@ -33,12 +33,14 @@ from netwright.data.text.corpus import (
     cut_texts,
     fit_tokenizer,
 )
+from netwright.data.text.pretraining.masked_text import MaskedConfig, masked_data
 from netwright.data.text.tagged import TaggedConfig, tagged_data
 from netwright.data.text.text_rows import joined, read_text_rows
 from netwright.data.text.text_table import RowsConfig, TextTableConfig, text_table_data
 from netwright.data.text.word_tokenizer import WordTokenizer
 
 RAW = "https://raw.githubusercontent.com"
+PUBLISHED_TEXTS = ("wikitext-2", "tinyshakespeare", "sst2", "imdb")  # those of `training_texts`
 SENTIMENTS = {"0": "negative", "1": "positive"}
 
 
@@ -74,6 +76,12 @@ def load_wikitext(config: WindowConfig) -> Data:
     return data
 
 
+def load_masked_wikitext(config: MaskedConfig) -> Data:
+    """The articles as pairs of segments with masked tokens."""
+    texts = {part: [read_published("wikitext-2", file)] for part, file in ARTICLES.items()}
+    return masked_data("masked-wikitext-2", texts, config, test_is_given=True)
+
+
 def load_sst2(config: RowsConfig) -> Data:
     """The sentences with the division that they were published with."""
     return _sentiments("sst2", {part: _sentences(part) for part in SENTENCES}, config)
@@ -89,6 +97,15 @@ class ImdbConfig(RowsConfig):
 def load_imdb(config: ImdbConfig) -> Data:
     """The reviews in train.tsv.gz and test.tsv.gz, all that there are."""
     return _sentiments("imdb", {part: _reviews(part) for part in ("train", "test")}, config)
+
+
+def training_texts(name: str) -> list[str]:
+    """The training texts of a published corpus, without what is predicted of them."""
+    if name == "wikitext-2":
+        return [read_published(name, ARTICLES["train"])]
+    if name == "tinyshakespeare":
+        return [read_published(name, PLAYS)]
+    return list((_sentences if name == "sst2" else _reviews)("train").column("text"))
 
 
 def load_ud_ewt(config: TaggedConfig) -> Data:
@@ -237,6 +254,14 @@ WIKITEXT_2 = Source(
     "test splits",
     origin="Merity et al., Pointer sentinel mixture models (2016)",
     licence="CC BY-SA 3.0",
+)
+MASKED_WIKITEXT_2 = Source(
+    config=MaskedConfig,
+    load=load_masked_wikitext,
+    sentence="the articles of wikitext-2 with masked tokens, to pre-train bert on",
+    origin=WIKITEXT_2.origin,
+    licence=WIKITEXT_2.licence,
+    inputs=("masked",),
 )
 SST2 = Source(
     config=RowsConfig,

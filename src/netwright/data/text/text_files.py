@@ -4,7 +4,8 @@ import gzip
 import os
 import re
 import zlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 from netwright.core.checks import nearest
@@ -76,8 +77,15 @@ def decode_text(name: str, content: bytes, encoding: str | None = None) -> str:
 
 
 def _content(path: Path, allowance: Allowance | None) -> bytes:
-    try:
+    with telling_of(path):
         return read_content(path, allowance)
+
+
+@contextmanager
+def telling_of(path: Path) -> Iterator[None]:
+    """What goes wrong with a file that is read in the block is told in one sentence."""
+    try:
+        yield
     except FileNotFoundError:
         folder = path.parent
         siblings = [file.name for file in folder.iterdir()] if folder.is_dir() else []

@@ -4,6 +4,7 @@ Shapes: N rows, T tokens of each.
 """
 
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Annotated, Literal
 
 import numpy as np
@@ -20,6 +21,7 @@ from netwright.data.tables.splitting import divide, find_split_column
 from netwright.data.tables.targets import TargetEncoder, check_present
 from netwright.data.text.catalog import TOKENIZERS
 from netwright.data.text.encoder import share
+from netwright.data.text.pretraining.run_tokenizer import read_run_tokenizer
 from netwright.data.text.row_encoder import RowEncoder, TextInputs, word_weights
 from netwright.data.text.text_rows import read_text_rows
 from netwright.data.text.tokenizer import SPECIALS, UNK, Tokenizer
@@ -52,6 +54,9 @@ class RowsConfig(Config):
         ),
     ] = 2
     lower: Annotated[bool, Doc("convert to lower case")] = True
+    vocabulary: Annotated[
+        str, Doc("a run whose tokenizer is used as it is, in place of one fitted to the texts")
+    ] = ""
     max_length: Annotated[
         Size | None,
         Doc(
@@ -189,6 +194,8 @@ def _complete_rows(table: RawTable, config: TextTableConfig) -> tuple[RawTable, 
 
 
 def _fitted(texts: list[str], config: RowsConfig) -> Tokenizer:
+    if config.vocabulary:
+        return read_run_tokenizer(Path(config.vocabulary))
     usual = USUAL_SIZE if config.inputs == "tokens" else BAG_SIZE
     return TOKENIZERS.load(config.tokenizer).fit(
         texts,

@@ -13,6 +13,7 @@ from netwright.losses.smoothing import as_torch_smoothing
 from netwright.train.settings import TrainConfig
 from netwright.train.tasks.classification import Classification, balanced_weights
 from netwright.train.tasks.language_modelling import LanguageModelling
+from netwright.train.tasks.masked_tokens import MaskedTokens
 from netwright.train.tasks.multi_label import MultiLabel
 from netwright.train.tasks.next_token import NextToken
 from netwright.train.tasks.per_token import PerToken
@@ -24,7 +25,8 @@ from netwright.train.tasks.task import Task
 from netwright.train.tasks.unlabelled import Unlabelled
 
 PER_TOKEN: dict[str | None, type[PerToken]] = {
-    of_kind.kind: of_kind for of_kind in (LanguageModelling, NextToken, Tagging, SequenceToSequence)
+    of_kind.kind: of_kind
+    for of_kind in (LanguageModelling, NextToken, Tagging, SequenceToSequence, MaskedTokens)
 }
 
 
@@ -108,6 +110,8 @@ def _task_of_tokens(data: Data, config: TrainConfig) -> Task:
     of_kind: type[PerToken] = LanguageModelling if data.spec.target == "tokens" else Tagging
     if data.spec.inputs == "pairs":
         of_kind = SequenceToSequence
+    elif data.spec.inputs == "masked":
+        of_kind = MaskedTokens
     elif data.spec.inputs == "parts" and data.spec.target == "tokens":
         of_kind = NextToken
     return of_kind(

@@ -1,0 +1,46 @@
+"""The tokenizer of a run: the same as it was, and what is no run of texts."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from netwright.core.errors import DataError
+from netwright.data.catalog import load
+from netwright.data.text.pretraining.run_tokenizer import read_run_tokenizer
+from netwright.data.text.row_encoder import RowEncoder
+from netwright.data.text.word_tokenizer import WordTokenizer
+
+KNOWN = WordTokenizer.fit(["a dog and a cat"])
+
+
+def run(folder: Path, content: object) -> Path:
+    (folder / "model").mkdir(exist_ok=True)
+    (folder / "model" / "preprocessor.json").write_text(json.dumps(content))
+    return folder
+
+
+def test_rows_are_read_with_the_tokens_of_a_run(tmp_path: Path) -> None:
+    folder = run(tmp_path, {"tokenizer": KNOWN.to_json()})
+    assert read_run_tokenizer(folder) == KNOWN
+    table = tmp_path / "rows.tsv"
+    table.write_text("text\tlabel\n" + "a bird\tx\na dog\ty\n" * 6)
+    data = load("text-table", path=str(table), text="text", target="label", vocabulary=str(folder))
+    assert isinstance(data.preprocessor, RowEncoder)
+    assert data.preprocessor.tokenizer == KNOWN
+
+
+@pytest.mark.parametrize(
+    ("content", "sentence"),
+    [
+        (None, r"^vocabulary must be the folder of a run on texts, got "),
+        ([1], r"^vocabulary must be a run on texts: .* has no tokenizer$"),
+        ({"tokenizer": {"kind": 3}}, r"^vocabulary must be a run on texts: .* has no tokenizer$"),
+        ({"tokenizer": {"kind": "word"}}, "tokenizer|tokens"),
+    ],
+)
+def test_what_is_no_run_of_texts_is_refused(tmp_path: Path, content: object, sentence: str) -> None:
+    if content is not None:
+        run(tmp_path, content)
+    with pytest.raises(DataError, match=sentence):
+        read_run_tokenizer(tmp_path)
