@@ -46,6 +46,10 @@ if TYPE_CHECKING:
     from netwright.backprop.second_order import hessian as hessian
     from netwright.backprop.second_order import hessian_product as hessian_product
     from netwright.backprop.second_order import jacobian as jacobian
+    from netwright.backprop.skip_gram import SkipGramGradient as SkipGramGradient
+    from netwright.backprop.skip_gram import context_chances as context_chances
+    from netwright.backprop.skip_gram import skip_gram_gradient as skip_gram_gradient
+    from netwright.backprop.skip_gram import skip_gram_step as skip_gram_step
     from netwright.backprop.two_layer import TwoLayer as TwoLayer
     from netwright.backprop.two_layer import two_layer_backward as two_layer_backward
     from netwright.backprop.two_layer import two_layer_forward as two_layer_forward
@@ -74,6 +78,12 @@ _HOMES = homes_in(
         "pooling": ["average_pool_forward", "max_pool_forward", "pool_backward"],
         "recurrent": ["RecurrentWeights", "recurrent_forward", "recurrent_backward"],
         "second_order": ["critical_point", "hessian", "hessian_product", "jacobian"],
+        "skip_gram": [
+            "SkipGramGradient",
+            "context_chances",
+            "skip_gram_gradient",
+            "skip_gram_step",
+        ],
         "two_layer": ["TwoLayer", "two_layer_forward", "two_layer_backward"],
     },
 )

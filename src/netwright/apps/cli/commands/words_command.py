@@ -1,0 +1,39 @@
+"""`netwright words`: look at the vectors that a run, or a file, has of words."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def words(
+    source: Annotated[
+        Path, typer.Argument(metavar="RUN", help="The run folder, or a file of word vectors.")
+    ],
+    question: Annotated[
+        str,
+        typer.Argument(metavar="QUESTION", help="similar, analogy, odd-one-out or save."),
+    ],
+    given: Annotated[list[str], typer.Argument(metavar="WORD...", help="Words, or the file.")],
+    count: Annotated[int, typer.Option("-n", "--count", min=1, help="Words to show.")] = 10,
+    form: Annotated[
+        str, typer.Option("--format", help="Of the file: text, binary or glove.")
+    ] = "text",
+    as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
+) -> None:
+    """Ask for similar words and analogies, or save the vectors.
+
+    netwright words runs/word2vec-corpus-txt-001 similar king
+    netwright words runs/word2vec-corpus-txt-001 analogy man king woman
+    netwright words vectors.txt odd-one-out breakfast lunch cereal dinner
+    netwright words runs/word2vec-corpus-txt-001 save vectors.txt
+    """
+    from netwright.core.terminal.console import print_json, print_result
+    from netwright.recipes.run.run_words import ask_words, open_words
+
+    answer = ask_words(open_words(source), question, given, count=count, form=form)
+    if as_json:
+        print_json(answer)
+        return
+    for line in answer if isinstance(answer, list) else [answer]:
+        print_result(line if isinstance(line, str) else f"{line['word']:<20} {line['cosine']:.4f}")

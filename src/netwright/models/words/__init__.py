@@ -1,0 +1,1 @@
+"""Models of words: their vectors, and classifiers of texts that read them."""

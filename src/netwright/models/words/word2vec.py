@@ -1,0 +1,249 @@
+r"""Word2vec: vectors by which words predict the words around them.
+
+Shapes: N rows of the text, T words of a row, L words in all, V words, D features.
+Source: Mikolov et al., "Efficient Estimation of Word Representations in Vector Space" (2013);
+"Distributed Representations of Words and Phrases and their Compositionality" (2013).
+"""
+
+import math
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from importlib.util import find_spec
+from typing import Annotated, Any, ClassVar, Literal, Self
+
+import numpy as np
+import torch
+from annotated_types import Interval
+from numpy.typing import NDArray
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from netwright.core.card import Card
+from netwright.core.config import Config, Doc, Fraction, Positive, Size
+from netwright.core.errors import ConfigError, DataError
+from netwright.core.learner import Examples, SteppedLearner
+from netwright.core.seeding import derive_seed, generator
+from netwright.data.spec import DataSpec, InputKind, TargetKind
+from netwright.data.text.tokenizer import EOS, SPECIALS
+from netwright.data.words.word_stream import Words, WordStream
+from netwright.models.model import Model
+from netwright.models.words.plain_word2vec import (
+    bag_predictions,
+    batches_of,
+    negatives_step,
+    skip_gram_predictions,
+    softmax_step,
+)
+from netwright.models.words.word_noise import (
+    AliasTable,
+    alias_table,
+    keep_chances,
+    noise_chances,
+)
+
+COMPILED_STEP, PLAIN_STEP = 2**17, 2**13  # words of a step: about a tenth of a second each
+MOST_STEPS = 2000  # of a run, so that its history stays short
+LEAST_RATE = 1e-4  # of the first one, at the end
+
+
+@dataclass(frozen=True, kw_only=True)
+class Word2VecConfig(Config):
+    """Settings of word2vec."""
+
+    dim: Annotated[Size, Doc("features of a word vector")] = 100
+    architecture: Annotated[
+        Literal["skip-gram", "cbow"],
+        Doc("skip-gram: a word predicts its context; cbow: the mean of the context predicts it"),
+    ] = "skip-gram"
+    window: Annotated[
+        int,
+        Interval(ge=1, le=100),
+        Doc("largest distance of a context word; each word draws its own from 1 to this"),
+    ] = 5
+    negatives: Annotated[
+        int,
+        Interval(ge=0, le=100),
+        Doc("negative samples per pair; 0: the full softmax, for small vocabularies"),
+    ] = 5
+    sample: Annotated[
+        Fraction, Doc("subsampling: words with a larger share of the text are left out at random")
+    ] = 1e-3
+    epochs: Annotated[Size, Doc("passes over the text")] = 5
+    lr: Annotated[Positive, Doc("learning rate, decayed linearly to nearly 0")] = 0.025
+    threads: Annotated[
+        int,
+        Interval(ge=1, le=256),
+        Doc("threads of the compiled version; with more than one, runs differ in their numbers"),
+    ] = 1
+    version: Annotated[
+        Literal["auto", "compiled", "plain"],
+        Doc("compiled: by numba, skip-gram with negatives; plain: torch; auto: compiled if it can"),
+    ] = "auto"
+
+
+class Word2Vec(Model, SteppedLearner):
+    """Two vectors a word: v, which is kept, and u, its vector as a context."""
+
+    settings: ClassVar[type[Config]] = Word2VecConfig
+    inputs: ClassVar[frozenset[InputKind]] = frozenset({"tokens"})
+    targets: ClassVar[frozenset[TargetKind]] = frozenset({"none"})
+    card: ClassVar[Card] = Card(
+        sentence="Learns a vector for each word of a text, by which it predicts the words around"
+        " it.",
+        formula=r"P(o \mid c) = \frac{e^{u_o \cdot v_c}}{\sum_w e^{u_w \cdot v_c}}; \quad"
+        r" J = -\log \sigma(u_o \cdot v_c) - \sum_{k} \log \sigma(-u_{n_k} \cdot v_c)",
+        symbols={
+            "v_c": "vector of the word c, (D)",
+            "u_o": "vector of the word o as a context, (D)",
+            "n_k": "negative samples, drawn by count to the power 0.75",
+        },
+        source="Mikolov et al. (2013), arXiv:1301.3781 and arXiv:1310.4546",
+        misprint="A step for the pair (cat, cute) is sometimes said to raise the product of v_cat"
+        " with u_cat. It raises the product with u_cute.",
+    )
+    code = (skip_gram_predictions, softmax_step, negatives_step)
+
+    def __init__(self, config: Word2VecConfig, spec: DataSpec) -> None:
+        super().__init__(config, spec)
+        self.how = config
+        size = (spec.vocab_size, config.dim)
+        first = (torch.rand(size) - 0.5) / config.dim
+        self.vectors = nn.Parameter(first, requires_grad=False)  # by its own rule, no gradient
+        self.contexts = nn.Parameter(torch.zeros(size), requires_grad=False)
+
+    @classmethod
+    def build(cls, config: Word2VecConfig, spec: DataSpec) -> Self:
+        """Two vectors for each word of the vocabulary."""
+        if config.version == "compiled":
+            if config.architecture != "skip-gram" or not config.negatives:
+                raise ConfigError(
+                    "the compiled version has skip-gram with negatives, got "
+                    f"{config.architecture} with {config.negatives}: leave out version=compiled"
+                )
+            if find_spec("numba") is None:
+                raise ConfigError(
+                    "version=compiled needs numba: pip install 'netwright[fast]', or leave it out"
+                )
+        return cls(config, spec)
+
+    @property
+    def is_compiled(self) -> bool:
+        """Whether it learns by the compiled version."""
+        fits = self.how.architecture == "skip-gram" and self.how.negatives > 0
+        on_cpu = self.vectors.device.type == "cpu"
+        wanted = self.how.version != "plain"
+        return fits and on_cpu and wanted and find_spec("numba") is not None
+
+    def forward(self, tokens: Tensor) -> Tensor:
+        """Words (B, T) -> their vectors v (B, T, D)."""
+        return F.embedding(tokens, self.vectors)
+
+    def forewarning(self, rows: int) -> str:
+        """What the threads mean, and what numba would."""
+        if self.is_compiled:
+            several = f"{self.how.threads} threads: two runs of one seed differ a little"
+            return several if self.how.threads > 1 else ""
+        if self.how.version == "auto" and find_spec("numba") is None:
+            return "numba is not installed, the plain version is many times slower: pip install" + (
+                " 'netwright[fast]'"
+            )
+        return ""
+
+    def fit_steps_from(self, data: Examples, seed: int, made: int) -> Iterator[dict[str, float]]:
+        """A stretch of the text a step; how it is drawn follows from the seed and its number."""
+        text = data.words if isinstance(data, WordStream) else _ended(data.inputs)
+        counts = _counts(text, self.spec.vocab_size)
+        if np.count_nonzero(counts) < 2:
+            raise DataError("word2vec needs a text of at least two different words")
+        usual = COMPILED_STEP if self.is_compiled else PLAIN_STEP
+        length = max(usual, math.ceil(self.how.epochs * len(text) / MOST_STEPS))
+        starts = range(0, len(text), length)
+        total = self.how.epochs * len(starts)
+        learn = self._compiled(counts) if self.is_compiled else self._plain(counts)
+        for step in range(made, total):
+            begin = starts[step % len(starts)]
+            lr = self.how.lr * max(1 - step / total, LEAST_RATE)
+            part = np.array(text[begin : begin + length], dtype=np.int32)
+            yield {"loss": learn(part, lr, derive_seed(seed, "word2vec", step)), "lr": lr}
+
+    def _compiled(self, counts: NDArray[np.int64]) -> Any:
+        """(words, lr, seed) -> loss, by the compiled version."""
+        # Compiling takes seconds, and numba is an extra.
+        from netwright.models.words.word2vec_kernels import learn_part  # noqa: PLC0415
+
+        keep, how = keep_chances(counts, self.how.sample), self.how
+        table: AliasTable = alias_table(noise_chances(counts))
+        vectors, contexts = self.vectors.data.numpy(), self.contexts.data.numpy()
+
+        def part_of(words: Words, lr: float, seed: int) -> tuple[float, float]:
+            found: tuple[float, float] = learn_part(
+                words,
+                vectors,
+                contexts,
+                keep,
+                *table,
+                how.window,
+                how.negatives,
+                np.float32(lr),
+                seed | 1,
+            )
+            return found
+
+        def learn(words: Words, lr: float, seed: int) -> float:
+            if how.threads == 1:
+                loss, pairs = part_of(words, lr, seed)
+            else:
+                parts = np.array_split(words, how.threads)
+                seeds = [derive_seed(seed, place) for place in range(len(parts))]
+                with ThreadPoolExecutor(how.threads) as pool:
+                    found = list(pool.map(part_of, parts, [lr] * len(parts), seeds))
+                loss, pairs = (sum(column) for column in zip(*found, strict=True))
+            return float(loss / max(pairs, 1.0))
+
+        return learn
+
+    def _plain(self, counts: NDArray[np.int64]) -> Any:
+        """(words, lr, seed) -> loss, step by step in torch."""
+        keep, device = torch.from_numpy(keep_chances(counts, self.how.sample)), self.vectors.device
+        noise = torch.from_numpy(noise_chances(counts))
+        is_bag, negatives = self.how.architecture == "cbow", self.how.negatives
+        vectors, contexts = self.vectors.data, self.contexts.data
+
+        def learn(words: Words, lr: float, seed: int) -> float:
+            numbers = generator(seed, "plain")
+            text = torch.from_numpy(words).long()
+            text = text[torch.rand(text.shape, generator=numbers) < keep[text]]
+            text = torch.where(text < len(SPECIALS), -1, text)
+            pairs = (bag_predictions if is_bag else skip_gram_predictions)(
+                text, self.how.window, numbers
+            )
+            loss, count = torch.zeros((), device=device), 0
+            for batch in batches_of(pairs, len(vectors), numbers):
+                rows = len(batch.outputs)
+                here = type(batch)(*(part.to(device) for part in batch))
+                if negatives:
+                    drawn = noise.multinomial(rows * negatives, True, generator=numbers)
+                    mean = negatives_step(
+                        vectors, contexts, here, drawn.view(rows, negatives).to(device), lr
+                    )
+                else:
+                    mean = softmax_step(vectors, contexts, here, lr)
+                loss, count = loss + rows * mean, count + rows
+            return float(loss / max(count, 1))
+
+        return learn
+
+
+def _ended(rows: Tensor) -> Words:
+    """The words of rows (N, T) that are texts of their own: the end of a text after each (L,)."""
+    return F.pad(rows.cpu(), (0, 1), value=EOS).int().flatten().numpy()
+
+
+def _counts(text: Words, size: int) -> NDArray[np.int64]:
+    """How often each word occurs (V,); of what is no word 0."""
+    counts = np.zeros(size, dtype=np.int64)
+    for begin in range(0, len(text), 2**22):
+        counts += np.bincount(text[begin : begin + 2**22], minlength=size)
+    counts[: len(SPECIALS)] = 0
+    return counts

@@ -1,0 +1,57 @@
+"""The word vectors of a run or a file, and what is asked of them."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, get_args
+
+from netwright.core.checks import nearest
+from netwright.core.errors import ConfigError
+from netwright.data.text.encoder import TextEncoder
+from netwright.data.text.tokenizer import SPECIALS
+from netwright.data.words.vector_files import VectorFormat, load_vectors, save_vectors
+from netwright.data.words.word_vectors import WordVectors
+from netwright.recipes.run.run import Run, open_run
+
+FORMATS: tuple[VectorFormat, ...] = get_args(VectorFormat)
+QUESTIONS = {"similar": 1, "analogy": 3, "odd-one-out": 0, "save": 1}  # words; 0: three or more
+
+
+def open_words(source: Path) -> WordVectors:
+    """The vectors of a run folder, or of a file."""
+    return vectors_of(open_run(source)) if source.is_dir() else load_vectors(source)
+
+
+def vectors_of(run: Run) -> WordVectors:
+    """The vectors of the words that a run's model has learned; special tokens have none."""
+    weights = run.model.state_dict()
+    table = weights.get("vectors", weights.get("embedding.weight"))
+    if table is None or not isinstance(run.preprocessor, TextEncoder):
+        raise ConfigError(f"{run!r} has no word vectors: train word2vec, or a classifier of texts")
+    first = len(SPECIALS)
+    tokens = run.preprocessor.tokenizer.tokens
+    return WordVectors(words=tuple(tokens[first:]), vectors=table[first:].cpu().float().numpy())
+
+
+def ask_words(
+    vectors: WordVectors, question: str, given: Sequence[str], *, count: int, form: str
+) -> Any:
+    """Answer a question: words with their cosines, one word, or where the file is."""
+    if question not in QUESTIONS:
+        hint = nearest(question, QUESTIONS) or f"; there are {', '.join(QUESTIONS)}"
+        raise ConfigError(f"unknown question {question!r}{hint}")
+    wanted = QUESTIONS[question]
+    if wanted and len(given) != wanted:
+        raise ConfigError(f"{question} takes {wanted} argument(s), got {len(given)}")
+    if question == "odd-one-out":
+        return vectors.odd_one_out(given)
+    if question == "save":
+        if form not in FORMATS:
+            raise ConfigError(f"format must be one of {', '.join(FORMATS)}, got {form!r}")
+        save_vectors(Path(given[0]), vectors, form)
+        return f"vectors: {given[0]}"
+    found = (
+        vectors.similar(given[0], count)
+        if question == "similar"
+        else vectors.analogy(given[0], given[1], given[2], count)
+    )
+    return [{"word": word, "cosine": cosine} for word, cosine in found]

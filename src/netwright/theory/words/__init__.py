@@ -1,0 +1,1 @@
+"""Claims about words: one-hot vectors, tf-idf, counts and skip-gram."""

@@ -1,0 +1,28 @@
+"""`netwright words` as a person types it."""
+
+import json
+from pathlib import Path
+
+from netwright.data.words.vector_files import save_vectors
+from tests.apps.cli.conftest import Type
+from tests.data.words.test_word_vectors import WORDS
+
+
+def test_questions_are_answered_in_lines_and_as_json(type_in: Type, tmp_path: Path) -> None:
+    path = tmp_path / "vectors.txt"
+    save_vectors(path, WORDS)
+    assert (
+        type_in("words", str(path), "similar", "man", "-n", "1").out
+        == "king                 0.7071\n"
+    )
+    told = json.loads(type_in("words", str(path), "analogy", "man", "king", "woman", "--json").out)
+    assert told[0]["word"] == "queen"
+    assert type_in("words", str(path), "odd-one-out", "king", "apple", "queen").out == "apple\n"
+
+
+def test_an_unknown_word_is_refused_in_a_sentence(type_in: Type, tmp_path: Path) -> None:
+    path = tmp_path / "vectors.txt"
+    save_vectors(path, WORDS)
+    said = type_in("words", str(path), "similar", "quen")
+    assert said.code == 2
+    assert "'quen' is not in the vocabulary; did you mean 'queen'?" in said.err

@@ -1,0 +1,1 @@
+"""Tests of counts of words and of vectors made of them."""

@@ -1,0 +1,1 @@
+"""Tests of claims about words."""
