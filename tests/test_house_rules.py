@@ -36,6 +36,7 @@ IMPORTED_AS = {
     "scikit-learn": "sklearn",
     "mlflow-skinny": "mlflow",
 }
+COMPILERS = {"numba"}  # of the extra `fast`: imported where it is asked for, as Triton is
 BROUGHT_BY_TORCH = {"triton"}  # where it has CUDA: imported where a kernel is built, never at start
 KERNELS = re.compile(r"_kernels$")  # files that are imported there alone
 
@@ -244,12 +245,12 @@ def test_every_import_is_declared() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     needed = packages_declared(project["dependencies"]) | sys.stdlib_module_names | {"netwright"}
     extras = project["optional-dependencies"]
-    optional = (extras[name] for name in ("tables", "text", "search", "export", "track"))
+    optional = (extras[name] for name in ("tables", "text", "fast", "search", "export", "track"))
     every = needed | packages_declared(list(chain.from_iterable(optional))) | BROUGHT_BY_TORCH
     assert not breaking(
         lambda path: bool(
             facts_of(path).packages_at_start
-            - (needed | BROUGHT_BY_TORCH if KERNELS.search(path.stem) else needed)
+            - (needed | BROUGHT_BY_TORCH | COMPILERS if KERNELS.search(path.stem) else needed)
         )
     )
     assert not breaking(lambda path: bool(facts_of(path).packages - every))

@@ -2,11 +2,13 @@
 
 import json
 from dataclasses import replace
+from typing import Any
 
 import hypothesis.strategies as st
 import pytest
 from hypothesis import given
 
+from netwright.core.errors import ShapeError
 from netwright.data.spec import DataSpec
 from tests.repetition import for_each
 
@@ -63,3 +65,18 @@ def test_outputs_have_the_names_of_the_classes_or_numbers() -> None:
     bare = DataSpec(inputs="features", input_shape=(2,), target="class", num_outputs=3)
     assert bare.output_names == ("0", "1", "2")
     assert replace(bare, class_names=("a", "b", "c")).output_names == ("a", "b", "c")
+
+
+def test_features_are_columns_by_themselves_unless_they_are_grouped() -> None:
+    plain = DataSpec(inputs="features", input_shape=(3,), target="real")
+    assert plain.groups_of_features == (0, 1, 2)
+    grouped = replace(plain, feature_groups=(0, 1, 1))
+    assert grouped.groups_of_features == (0, 1, 1)
+    assert DataSpec.from_json(grouped.to_json()) == grouped
+
+
+@for_each("groups", [[0, 1], [0, 1, "2"], [0, 5, 6], {"a": 1}, 7])
+def test_groups_of_features_that_do_not_fit_are_refused(groups: Any) -> None:
+    values = DataSpec(inputs="features", input_shape=(3,), target="real").to_json()
+    with pytest.raises(ShapeError, match="feature_groups must number the groups of 3 features"):
+        DataSpec.from_json({**values, "feature_groups": groups})

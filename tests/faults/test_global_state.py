@@ -22,12 +22,14 @@ import numpy as np
 import pytest
 import torch
 from torch import Tensor, nn
+from torch.optim import LBFGS
 
 import netwright as nw
 from netwright.core.terminal import interrupts
 from netwright.train import trainer
 from netwright.train.callback import EVENTS, Callback
 from netwright.train.measuring import Measuring
+from netwright.train.step import UpdateStep
 from netwright.train.tasks.classification import Classification
 from tests.faults.scenario import Figures, Scenario
 
@@ -86,6 +88,7 @@ def fused(method: Callable[..., Any], fuse: Fuse) -> Callable[..., Any]:
     return before
 
 
+MOVES = "_move_weights"  # of most optimizers: Adam's kernel is called without its step
 PLACES = (*EVENTS, "forward", "loss", "optimizer step", "measurement")
 
 
@@ -98,8 +101,8 @@ def learn(place: str, fuse: Fuse, out: Path, settings: dict[str, Any]) -> None:
         if place == "loss":
             patch.setattr(Classification, "loss", fused(Classification.loss, fuse))
         if place == "optimizer step":
-            kind = torch.optim.LBFGS if "optimizer" in settings else torch.optim.Adam
-            patch.setattr(kind, "step", fused(kind.step, fuse))
+            owner, name = (LBFGS, "step") if "optimizer" in settings else (UpdateStep, MOVES)
+            patch.setattr(owner, name, fused(getattr(owner, name), fuse))
         if place == "measurement":
             patch.setattr(Measuring, "take", fused(Measuring.take, fuse))
         nw.fit(

@@ -27,6 +27,7 @@ OTHERS = (
     "tokenizers",
     "torch._dynamo",
 )
+COMPILERS = {"numba", "triton"}  # of an extra, and what torch brings where there is a GPU
 
 
 def import_everything() -> None:
@@ -42,9 +43,9 @@ def import_everything() -> None:
 
 
 def _import_where_possible(name: str) -> None:
-    """A module of netwright; kernels need Triton, which torch brings where there is a GPU."""
+    """A module of netwright; kernels need compilers that are not everywhere."""
     try:
         import_module(name)
     except ModuleNotFoundError as error:
-        if error.name is None or error.name.partition(".")[0] != "triton":
+        if error.name is None or error.name.partition(".")[0] not in COMPILERS:
             raise

@@ -24,10 +24,13 @@ INPUTS: dict[InputKind, tuple[int, ...]] = {
     "image": (2, 3, 4),
     "series": (4, 3),
     "tokens": (6,),
+    "masked": (7,),
     "pairs": (7,),
 }
 SOURCE = 4  # tokens of a pair
-IMAGES = {  # networks that halve images need more pixels
+IMAGES = {  # networks that halve images need more pixels, transformers more than one patch
+    **dict.fromkeys(("vit", "mlp-mixer"), (2, 5, 6)),
+    **dict.fromkeys(("vit-ti", "vit-s", "vit-b"), (2, 17, 16)),
     "alexnet": (2, 63, 64),
     "cnn": (2, 5, 4),
     "resnet9": (2, 8, 9),
@@ -35,7 +38,8 @@ IMAGES = {  # networks that halve images need more pixels
     **{f"vgg{depth}": (2, 32, 33) for depth in (11, 13, 16, 19)},
 }
 DEEPER = {  # each differs from another of its family by depth alone: one kind of data will do
-    *("vgg11", "vgg13", "vgg19", "gpt2-medium", "gpt2-large", "gpt2-xl"),
+    *("vgg11", "vgg13", "vgg19", "gpt2-medium", "gpt2-large", "gpt2-xl", "transformer-big"),
+    *("vit-s", "vit-b", "bert-mini", "bert-small", "bert-medium", "bert-base"),
     *("resnet34", "resnet101", "resnet152", "resnet32", "resnet44", "resnet56", "resnet110"),
 }
 TARGETS: tuple[tuple[TargetKind, int], ...] = (
@@ -47,17 +51,19 @@ TARGETS: tuple[tuple[TargetKind, int], ...] = (
     ("mask", 3),
     ("tokens", 8),
     ("tags", 3),
+    ("none", 0),
 )
 TOGETHER: dict[InputKind, frozenset[TargetKind]] = {  # kinds of data that there are
     "features": frozenset({"class", "labels", "real"}),
     "image": frozenset({"class", "labels", "real", "mask"}),
     "series": frozenset({"class", "labels", "real"}),
-    "tokens": frozenset({"class", "labels", "real", "tokens", "tags"}),
+    "tokens": frozenset({"class", "labels", "real", "tokens", "tags", "none"}),
+    "masked": frozenset({"tokens"}),
     "pairs": frozenset({"tokens"}),
 }
 
 
-PADDED = {("tokens", "class"), ("tokens", "labels"), ("tokens", "real"), ("tokens", "tags")}
+PADDED = {("tokens", target) for target in ("class", "labels", "real", "tags", "none")}
 
 
 def specs(name: str) -> Iterator[DataSpec]:
@@ -66,7 +72,8 @@ def specs(name: str) -> Iterator[DataSpec]:
     shapes = {**INPUTS, "image": IMAGES.get(name, INPUTS["image"])}
     targets = (("class", 3), ("tokens", 8)) if name in DEEPER else TARGETS
     for (inputs, shape), (target, count) in product(shapes.items(), targets):
-        if inputs in kind.inputs and target in kind.targets & TOGETHER[inputs]:
+        fits = inputs in kind.inputs and target in kind.targets & TOGETHER[inputs]
+        if fits and (inputs, target) not in kind.apart:
             names = tuple(f"name {index}" for index in range(count))
             yield DataSpec(
                 inputs=inputs,
@@ -75,7 +82,7 @@ def specs(name: str) -> Iterator[DataSpec]:
                 num_outputs=count,
                 class_names=names if target not in {"real", "tokens"} else (),
                 target_names=names if target == "real" else ("y",),
-                vocab_size=8 if inputs in {"tokens", "pairs"} else 0,
+                vocab_size={"tokens": 8, "pairs": 8, "masked": 9}.get(inputs, 0),
                 padding=0 if inputs == "pairs" or (inputs, target) in PADDED else None,
                 source_length=SOURCE if inputs == "pairs" else 0,
             )
@@ -89,6 +96,9 @@ def label(value: Any) -> str | None:
 
 RECURRENT = ("elman", "jordan", "lstm", "gru", "mingru", "minlstm", "lru", "encoder-decoder")
 GPT2S = ("gpt", "gpt2", "gpt2-medium", "gpt2-large", "gpt2-xl")
+TRANSFORMERS = ("transformer", "transformer-base", "transformer-big")
+BERTS = ("bert", "bert-tiny", "bert-mini", "bert-small", "bert-medium", "bert-base")
+VITS = ("vit", "vit-ti", "vit-s", "vit-b")
 SMALLER: dict[str, dict[str, int]] = {  # as many trees or channels as they have take seconds
     "bagging": {"members": 3},
     "restarts": {"members": 2},
@@ -97,8 +107,17 @@ SMALLER: dict[str, dict[str, int]] = {  # as many trees or channels as they have
     **{f"vgg{depth}": {"width": 2, "hidden": 4} for depth in (11, 13, 16, 19)},
     **{f"resnet{depth}": {"width": 2} for depth in (9, 18, 20, 32, 34, 44, 56, 110)},
     **{f"resnet{depth}": {"width": 4} for depth in (50, 101, 152)},
-    **{name: {"layers": 1, "heads": 2, "width": 8, "context": 8} for name in GPT2S},
+    **{name: {"layers": 1, "heads": 2, "width": 8, "context": 8} for name in (*GPT2S, *BERTS)},
+    **{name: {"layers": 1, "heads": 2, "width": 8} for name in TRANSFORMERS},
+    **{name: {"layers": 1, "heads": 2, "width": 8} for name in VITS},
+    "table-resnet": {"layers": 1, "width": 8, "hidden": 8},
+    "mlp-plr": {"frequencies": 4, "width": 4},
+    "ft-transformer": {"layers": 1, "heads": 2, "width": 8, "hidden": 8},
+    "mlp-mixer": {"layers": 1, "width": 8, "token_hidden": 3, "channel_hidden": 8},
     **{name: {"hidden": 8, "embedding": 6} for name in RECURRENT},
+    "text-cnn": {"embedding": 6, "maps": 3},
+    "time-delay": {"embedding": 6, "hidden": 8},
+    "bag-of-vectors": {"embedding": 6},
     "random-forest": {"trees": 5},
     "rbm": {"units": 32, "epochs": 8},  # with 8 units some bits learn next to nothing
     "gradient-boosting": {"stages": 8},

@@ -6,6 +6,7 @@ without a publication follow from the layers, as the formulas beside them say.
 
 import importlib.util
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -55,6 +56,15 @@ TEXT = DataSpec(
     num_outputs=VOCABULARY,
     vocab_size=VOCABULARY,
 )
+SENTENCES = DataSpec(
+    inputs="tokens",
+    input_shape=(53,),
+    target="class",
+    num_outputs=2,
+    class_names=("negative", "positive"),
+    vocab_size=18_766,
+    padding=0,
+)
 SLICES = DataSpec(
     inputs="image",
     input_shape=(1, 512, 512),
@@ -71,6 +81,10 @@ PAIRS = DataSpec(
     padding=0,
     source_length=50,
 )
+MASKED = DataSpec(
+    inputs="masked", input_shape=(127,), target="tokens", num_outputs=30_522, vocab_size=30_522
+)
+ONE_VOCABULARY = replace(PAIRS, num_outputs=37_000, vocab_size=37_000, shared_vocabulary=True)
 Case = tuple[DataSpec, dict[str, Any], int]
 
 
@@ -84,6 +98,19 @@ def blocks(matrices: int, vectors: int) -> int:
     return 2 * (matrices * WIDTH**2 + vectors * WIDTH)
 
 
+def berts(layers: int, width: int) -> int:
+    """Embeddings and their norm, blocks, pooler, and the head of pre-training."""
+    embeddings = (30_522 + 512 + 2 + 2) * width
+    blocks = layers * (12 * width**2 + 13 * width)
+    return embeddings + blocks + 2 * (width**2 + width) + 2 * width + 30_522 + 2 * width + 2
+
+
+def stacks(layers: int, width: int) -> int:
+    """Of an encoder and a decoder: 12 and 16 matrices a block with their vectors, and a norm."""
+    blocks = 12 * width**2 + 13 * width + 16 * width**2 + 19 * width
+    return layers * blocks + 2 * 2 * width
+
+
 CASES: dict[str, Case] = {
     # Radford et al. (2019), as counted in the published weights
     "gpt2": (TEXT, {}, 124_439_808),
@@ -91,6 +118,22 @@ CASES: dict[str, Case] = {
     "gpt2-large": (TEXT, {}, 774_030_080),
     "gpt2-xl": (TEXT, {}, 1_557_611_200),
     "gpt": (TEXT, {}, (VOCABULARY + 1024) * 128 + 4 * (12 * 128**2 + 13 * 128) + 2 * 128),
+    # Vaswani et al. (2017), table 3: 65 and 213 million, with 37,000 tokens of both languages
+    "transformer": (ONE_VOCABULARY, {}, stacks(3, 128) + 37_000 * 128),
+    "transformer-base": (ONE_VOCABULARY, {}, 44_140_544 + 37_000 * 512),
+    "transformer-big": (ONE_VOCABULARY, {}, stacks(6, 1024) + 37_000 * 1024),
+    # Devlin et al. (2018) and Turc et al. (2019), with pooler and both heads of pre-training
+    **{
+        name: (MASKED, {}, berts(layers, width))
+        for name, layers, width in (
+            ("bert", 4, 256),
+            ("bert-tiny", 2, 128),
+            ("bert-mini", 4, 256),
+            ("bert-small", 4, 512),
+            ("bert-medium", 8, 512),
+        )
+    },
+    "bert-base": (MASKED, {}, 110_106_428),
     # torchvision's counts
     "alexnet": (PHOTOS, {}, 61_100_840),
     "vgg11": (PHOTOS, {}, 132_863_336),
@@ -109,6 +152,16 @@ CASES: dict[str, Case] = {
     "resnet56": (SMALL, {}, 853_018),
     "resnet110": (SMALL, {}, 1_727_962),
     "resnet9": (SMALL, {}, 6_573_120),  # Page (2018)
+    # Dosovitskiy et al. (2020), table 1, and Touvron et al. (2020), table 1: 86, 22 and 5 million
+    "vit-b": (PHOTOS, {}, 86_567_656),
+    "vit-s": (PHOTOS, {}, 22_050_664),
+    "vit-ti": (PHOTOS, {}, 5_717_416),
+    "vit": (SMALL, {}, 49 * 128 + 66 * 128 + 6 * (12 * 128**2 + 13 * 128) + 2 * 128 + 1_290),
+    "mlp-mixer": (
+        PHOTOS,  # Tolstikhin et al. (2021), table 1: B/16 has 59 million
+        {"patch": 16, "layers": 12, "width": 768, "token_hidden": 384, "channel_hidden": 3072},
+        59_880_472,
+    ),
     "lenet5": (GREY, {}, 61_706),
     "cnn": (GREY, {}, 320 + 18_496 + (64 * 49 + 1) * 128 + 1_290),
     "unet": (SLICES, {"width": 64, "batch_norm": False}, 31_030_658),  # one channel, two classes
@@ -129,6 +182,24 @@ CASES: dict[str, Case] = {
         + 2 * 1000**2
         + 1000  # the score
         + 1000 * 2001,  # what was looked at and the state, put together
+    ),
+    "mlp-plr": (
+        features(),
+        {},
+        784 * (16 + 8 * 33) + (784 * 8 + 1) * 256 + 257 * 128 + 129 * 10,
+    ),
+    "table-resnet": (
+        features(),
+        {},
+        785 * 192 + 2 * (2 * 192 + 193 * 384 + 385 * 192) + 2 * 192 + 193 * 10,
+    ),
+    "ft-transformer": (
+        features(),
+        {},
+        (2 * 784 + 1) * 192
+        + 3 * (4 * 193 * 192 + 4 * 192 + 193 * 256 + 257 * 192)
+        + 2 * 192
+        + 193 * 10,
     ),
     "mlp": (features(), {}, 785 * 256 + 257 * 128 + 129 * 10),
     "linear-regression": (REALS, {}, 785),
@@ -165,6 +236,16 @@ CASES: dict[str, Case] = {
         )
     },
     "mcculloch-pitts": (features(inputs=12), {}, 0),
+    # Kim (2014) on SST-2: 18,765 words and a padding, 3 widths of 100 maps, two classes.
+    "text-cnn": (SENTENCES, {}, 18_766 * 300 + 300 * (3 + 4 + 5) * 100 + 300 + 301 * 2),
+    "time-delay": (SENTENCES, {}, 18_766 * 64 + 2 * (64 * 3 * 64 + 64) + 65 * 2),
+    "bag-of-vectors": (SENTENCES, {}, 18_766 * 100 + 101 * 2),
+    # As published with the text of Google News: 3 million words, of 300 numbers each, twice.
+    "word2vec": (
+        replace(TEXT, target="none", num_outputs=0, vocab_size=3_000_000),
+        {"dim": 300},
+        2 * 900_000_000,
+    ),
     "restarts": (features(), {}, 5 * 235_146),
     "bagging": (features(), {}, 10 * 235_146),
     "stacking": (features(), {}, 235_146),

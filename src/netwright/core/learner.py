@@ -48,3 +48,19 @@ class Learner(ABC):
     @abstractmethod
     def fit_steps(self, data: Examples, seed: int) -> Iterator[dict[str, float]]:
         """Learn from the data, one step an item."""
+
+
+class SteppedLearner(Learner):
+    """A learner that goes on exactly: its next step follows from its weights and their number.
+
+    Chance of a step is a pure function of the seed and the step, so that a run which was killed
+    goes on from the weights that were saved and the number of steps that had been made.
+    """
+
+    def fit_steps(self, data: Examples, seed: int) -> Iterator[dict[str, float]]:
+        """Learn from the beginning."""
+        return self.fit_steps_from(data, seed, 0)
+
+    @abstractmethod
+    def fit_steps_from(self, data: Examples, seed: int, made: int) -> Iterator[dict[str, float]]:
+        """Learn on, after so many steps; see `fit_steps`."""

@@ -4,11 +4,12 @@ import math
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from netwright.core.checks import check_groups
 from netwright.core.flat_record import from_plain, to_plain
 from netwright.core.limits import INPUT
 from netwright.core.terminal.notebook_table import notebook_table
 
-InputKind = Literal["features", "image", "tokens", "series", "pairs", "parts"]
+InputKind = Literal["features", "image", "tokens", "masked", "series", "pairs", "parts"]
 TargetKind = Literal["class", "labels", "real", "tokens", "mask", "tags", "span", "none"]
 ClassType = Literal["", "text", "int", "float", "bool"]  # "": the source has text alone, as CSV
 VARIES = -1  # a size that differs between batches
@@ -29,7 +30,7 @@ class DataSpec:
     """The kinds, shapes and names of one data set.
 
     Args:
-        inputs: what one input is.
+        inputs: what one input is; masked: tokens some of which are to be found again.
         input_shape: the shape of one input, without the batch: (features,), (C, I, J), tokens (T,),
             a series (T, features), a pair (source tokens + target tokens,); () for parts, which are
             several tensors in a tuple, list or dict, each with a shape of its own.
@@ -42,10 +43,14 @@ class DataSpec:
             answers.
         target_names: the names of the target columns.
         feature_names: one name a feature, after encoding; empty where inputs are not features.
+        feature_groups: the column of each feature, numbered from 0 in their order; the features of
+            one column are its categories, each 0 or 1. Empty where each is a column by itself.
         vocab_size: the number of different tokens; 0 where inputs are not tokens.
         padding: the token that fills up short inputs; None where all are equally long.
         source_length: how many of the tokens of a pair are its source; the rest is what a decoder
             is told: the target, one place later.
+        shared_vocabulary: whether a token of a source and one of a target with the same number are
+            the same token.
     """
 
     inputs: InputKind
@@ -56,9 +61,11 @@ class DataSpec:
     class_type: ClassType = ""
     target_names: tuple[str, ...] = ()
     feature_names: tuple[str, ...] = ()
+    feature_groups: tuple[int, ...] = ()
     vocab_size: int = 0
     padding: int | None = None
     source_length: int = 0
+    shared_vocabulary: bool = False
 
     def _repr_html_(self) -> str:
         told = {
@@ -78,6 +85,11 @@ class DataSpec:
     def num_features(self) -> int:
         """The numbers in one input, flattened."""
         return math.prod(self.input_shape)
+
+    @property
+    def groups_of_features(self) -> tuple[int, ...]:
+        """The column of each feature, also where each is one by itself."""
+        return self.feature_groups or tuple(range(self.num_features))
 
     @property
     def output_names(self) -> tuple[str, ...]:
@@ -114,4 +126,6 @@ class DataSpec:
         """The spec that `to_json` gave."""
         spec = from_plain(cls, values)
         INPUT.check("an example", spec.num_features)
+        if spec.feature_groups:
+            check_groups("feature_groups", spec.feature_groups, spec.num_features)
         return spec

@@ -105,18 +105,40 @@ if TYPE_CHECKING:
     from netwright.models.sequence.min_recurrent import MinGRUConfig as MinGRUConfig
     from netwright.models.sequence.min_recurrent import MinLSTM as MinLSTM
     from netwright.models.sequence.min_recurrent import MinLSTMConfig as MinLSTMConfig
+    from netwright.models.tables.ft_transformer import FTTransformer as FTTransformer
+    from netwright.models.tables.ft_transformer import FTTransformerConfig as FTTransformerConfig
+    from netwright.models.tables.mlp_plr import MLPPLR as MLPPLR
+    from netwright.models.tables.mlp_plr import MLPPLRConfig as MLPPLRConfig
+    from netwright.models.tables.table_resnet import TableResNet as TableResNet
+    from netwright.models.tables.table_resnet import TableResNetConfig as TableResNetConfig
+    from netwright.models.transformers.bert import BERT as BERT
+    from netwright.models.transformers.bert import BERTConfig as BERTConfig
     from netwright.models.transformers.gpt import GPT as GPT
     from netwright.models.transformers.gpt import GPTConfig as GPTConfig
+    from netwright.models.transformers.transformer import Transformer as Transformer
+    from netwright.models.transformers.transformer import TransformerConfig as TransformerConfig
     from netwright.models.vision.alexnet import AlexNet as AlexNet
     from netwright.models.vision.alexnet import AlexNetConfig as AlexNetConfig
     from netwright.models.vision.cnn import CNN as CNN
     from netwright.models.vision.cnn import CNNConfig as CNNConfig
     from netwright.models.vision.lenet import LeNet5 as LeNet5
     from netwright.models.vision.lenet import LeNet5Config as LeNet5Config
+    from netwright.models.vision.mlp_mixer import MLPMixer as MLPMixer
+    from netwright.models.vision.mlp_mixer import MLPMixerConfig as MLPMixerConfig
     from netwright.models.vision.resnet9 import ResNet9 as ResNet9
     from netwright.models.vision.resnet9 import ResNet9Config as ResNet9Config
     from netwright.models.vision.unet import UNet as UNet
     from netwright.models.vision.unet import UNetConfig as UNetConfig
+    from netwright.models.vision.vit import ViT as ViT
+    from netwright.models.vision.vit import ViTConfig as ViTConfig
+    from netwright.models.words.bag_of_vectors import BagOfVectors as BagOfVectors
+    from netwright.models.words.bag_of_vectors import BagOfVectorsConfig as BagOfVectorsConfig
+    from netwright.models.words.text_cnn import TextCNN as TextCNN
+    from netwright.models.words.text_cnn import TextCNNConfig as TextCNNConfig
+    from netwright.models.words.time_delay import TimeDelay as TimeDelay
+    from netwright.models.words.time_delay import TimeDelayConfig as TimeDelayConfig
+    from netwright.models.words.word2vec import Word2Vec as Word2Vec
+    from netwright.models.words.word2vec import Word2VecConfig as Word2VecConfig
 
 _KINDS = {kind: module for module, kind in map(MODELS.home, MODELS)}
 _HOMES = {

@@ -5,17 +5,18 @@ from collections.abc import Mapping
 from netwright.core.catalog import Catalog
 from netwright.models.model import Model
 from netwright.models.published_sizes import (
+    BERTS,
     CIFAR_RESNETS,
     GPTS,
     RESNETS,
+    TRANSFORMERS,
     VGGS,
-    GPTSize,
-    ResNetSize,
-    VGGSize,
+    VITS,
+    PublishedSize,
 )
 
 
-def _rows_of(module: str, sizes: Mapping[str, VGGSize | ResNetSize | GPTSize]) -> dict[str, str]:
+def _rows_of(module: str, sizes: Mapping[str, PublishedSize]) -> dict[str, str]:
     """The rows of a family's published sizes."""
     return {name: f"{module}:{size.kind}" for name, size in sizes.items()}
 
@@ -24,6 +25,9 @@ MODELS: Catalog[type[Model]] = Catalog(
     "model",
     {
         "mlp": "netwright.models.mlp:MLP",
+        "mlp-plr": "netwright.models.tables.mlp_plr:MLPPLR",
+        "table-resnet": "netwright.models.tables.table_resnet:TableResNet",
+        "ft-transformer": "netwright.models.tables.ft_transformer:FTTransformer",
         "linear-regression": "netwright.models.linear.regression:LinearRegression",
         "least-squares": "netwright.models.linear.regression:LeastSquares",
         "ridge": "netwright.models.linear.regression:Ridge",
@@ -58,6 +62,9 @@ MODELS: Catalog[type[Model]] = Catalog(
         **_rows_of("netwright.models.vision.resnet", RESNETS),
         "resnet9": "netwright.models.vision.resnet9:ResNet9",
         **_rows_of("netwright.models.vision.cifar_resnet", CIFAR_RESNETS),
+        "vit": "netwright.models.vision.vit:ViT",
+        **_rows_of("netwright.models.vision.vit", VITS),
+        "mlp-mixer": "netwright.models.vision.mlp_mixer:MLPMixer",
         "unet": "netwright.models.vision.unet:UNet",
         "elman": "netwright.models.sequence.elman:Elman",
         "jordan": "netwright.models.sequence.jordan:Jordan",
@@ -67,8 +74,16 @@ MODELS: Catalog[type[Model]] = Catalog(
         "minlstm": "netwright.models.sequence.min_recurrent:MinLSTM",
         "lru": "netwright.models.sequence.lru:LRU",
         "encoder-decoder": "netwright.models.sequence.encoder_decoder:EncoderDecoder",
+        "transformer": "netwright.models.transformers.transformer:Transformer",
+        **_rows_of("netwright.models.transformers.transformer", TRANSFORMERS),
+        "bert": "netwright.models.transformers.bert:BERT",
+        **_rows_of("netwright.models.transformers.bert", BERTS),
         "gpt": "netwright.models.transformers.gpt:GPT",
         **_rows_of("netwright.models.transformers.gpt", GPTS),
+        "bag-of-vectors": "netwright.models.words.bag_of_vectors:BagOfVectors",
+        "text-cnn": "netwright.models.words.text_cnn:TextCNN",
+        "time-delay": "netwright.models.words.time_delay:TimeDelay",
+        "word2vec": "netwright.models.words.word2vec:Word2Vec",
         "restarts": "netwright.models.ensembles.restarts:Restarts",
         "bagging": "netwright.models.ensembles.bagging:Bagging",
         "boosting": "netwright.models.ensembles.boosting:Boosting",

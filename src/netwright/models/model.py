@@ -2,6 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Mapping
+from types import MappingProxyType
 from typing import Any, ClassVar, Self
 
 from torch import nn
@@ -19,6 +20,7 @@ Functions = tuple[Callable[..., Any], ...]
 IN_WORDS: Mapping[InputKind, str] = {
     "image": "images",
     "tokens": "text (tokens)",
+    "masked": "masked text",
     "series": "series",
     "pairs": "pairs of texts",
     "features": "a table of features",
@@ -33,6 +35,8 @@ class Model(nn.Module, ABC):
 
     A subclass declares its settings, its card, and the inputs and targets it takes; where `forward`
     only calls the layers that compute the formula of the card, `code` names their functions.
+    `apart` are inputs and targets that do not go together, with the reason; `task_parts` are parts
+    that only some kinds of target have, so that weights from another task may lack them.
     """
 
     settings: ClassVar[type[Config]]
@@ -40,6 +44,8 @@ class Model(nn.Module, ABC):
     code: ClassVar[Functions] = ()
     inputs: ClassVar[frozenset[InputKind]]
     targets: ClassVar[frozenset[TargetKind]]
+    apart: ClassVar[Mapping[tuple[InputKind, TargetKind], str]] = MappingProxyType({})
+    task_parts: ClassVar[frozenset[str]] = frozenset()
 
     def __init__(self, config: Config, spec: DataSpec) -> None:
         super().__init__()
@@ -84,3 +90,5 @@ def check_fits(model: type[Model], name: str, spec: DataSpec) -> None:
     if spec.target not in model.targets:
         wanted = ", ".join(sorted(model.targets))
         raise ConfigError(f"{name} predicts {wanted}, got a target of kind {spec.target!r}")
+    if (spec.inputs, spec.target) in model.apart:
+        raise ConfigError(f"{name} {model.apart[spec.inputs, spec.target]}")

@@ -39,6 +39,36 @@ class GPTSize(NamedTuple):
     width: int
 
 
+class TransformerSize(NamedTuple):
+    """A row of table 3 of Vaswani et al. (2017): base and big."""
+
+    kind: str
+    title: str
+    heads: int
+    width: int
+    dropout: float
+
+
+class ViTSize(NamedTuple):
+    """A row of table 1 of Dosovitskiy et al. (2020), or of Touvron et al. (2020)."""
+
+    kind: str
+    title: str
+    heads: int
+    width: int
+
+
+class BERTSize(NamedTuple):
+    """A row of table 1 of Turc et al. (2019), or the base of Devlin et al. (2018)."""
+
+    kind: str
+    title: str
+    layers: int
+    width: int
+
+
+PublishedSize = VGGSize | ResNetSize | GPTSize | TransformerSize | ViTSize | BERTSize
+
 VGGS = {
     "vgg11": VGGSize(
         "VGG11",
@@ -81,4 +111,29 @@ GPTS = {
     "gpt2-medium": GPTSize("GPT2Medium", "GPT-2 medium", 24, 16, 1024),
     "gpt2-large": GPTSize("GPT2Large", "GPT-2 large", 36, 20, 1280),
     "gpt2-xl": GPTSize("GPT2XL", "GPT-2 XL", 48, 25, 1600),
+}
+TRANSFORMERS = {
+    "transformer-base": TransformerSize("TransformerBase", "base", 8, 512, 0.1),
+    "transformer-big": TransformerSize("TransformerBig", "big", 16, 1024, 0.3),
+}
+VITS = {
+    "vit-ti": ViTSize("ViTTi", "The tiny vision transformer", 3, 192),
+    "vit-s": ViTSize("ViTS", "The small vision transformer", 6, 384),
+    "vit-b": ViTSize("ViTB", "The base vision transformer", 12, 768),
+}
+BERTS = {
+    "bert-tiny": BERTSize("BERTTiny", "The tiny BERT", 2, 128),
+    "bert-mini": BERTSize("BERTMini", "The mini BERT", 4, 256),
+    "bert-small": BERTSize("BERTSmall", "The small BERT", 4, 512),
+    "bert-medium": BERTSize("BERTMedium", "The medium BERT", 8, 512),
+    "bert-base": BERTSize("BERTBase", "The base BERT", 12, 768),
+}
+EVERY_SIZE: dict[str, PublishedSize] = {
+    **VGGS,
+    **RESNETS,
+    **CIFAR_RESNETS,
+    **GPTS,
+    **TRANSFORMERS,
+    **VITS,
+    **BERTS,
 }

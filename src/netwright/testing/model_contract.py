@@ -86,7 +86,9 @@ def check_gives_one_output_a_class_or_real(build: Build) -> None:
         output = outputs_of(model, sample_inputs(model.spec, count))
         assert len(output) == count, f"{count} examples gave {len(output)} outputs"
         wanted = (count, *model.spec.output_shape)
-        assert tuple(output.shape) == wanted, f"wanted {wanted}, got {tuple(output.shape)}"
+        is_free = model.spec.target == "none"  # it gives what it learned of the inputs
+        got = tuple(output.shape)
+        assert is_free or got == wanted, f"wanted {wanted}, got {got}"
         assert bool(output.isfinite().all()), f"the output for {count} examples is not finite"
 
 

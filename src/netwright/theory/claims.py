@@ -33,6 +33,7 @@ Topic = Literal[
     "Approximation and depth",
     "Images",
     "Sequences",
+    "Words",
     "Attention",
     "Counting and cost",
 ]

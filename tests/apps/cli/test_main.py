@@ -69,7 +69,7 @@ def test_version(type_in: Type) -> None:
         (
             ["train", "ridge", "iris"],
             "ridge predicts real, got a target of kind 'class'; for a table of features and "
-            "targets of kind 'class' there are mlp, logistic, logistic-newton, ...",
+            "targets of kind 'class' there are mlp, mlp-plr, table-resnet, ...",
         ),
         (["train", "--epochs", "2.5"], "--epochs must be a whole number, got '2.5'"),
         (["train", "--batch_size=x"], "--batch-size must be a whole number, got 'x'"),

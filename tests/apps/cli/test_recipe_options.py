@@ -40,3 +40,14 @@ def test_a_text_column_can_be_named_everywhere(type_in: Type, command: str) -> N
     Path("reviews.tsv").write_text("text\tlabel\n" + "a fine film\t1\na dull one\t0\n" * 5)
     answer = type_in(command, "elman", "reviews.tsv", "--text", "txt", "--target", "label")
     assert answer.err == "error: reviews.tsv has no column 'txt'; did you mean 'text'?\n"
+
+
+def test_a_column_of_sources_makes_a_table_one_of_pairs(type_in: Type) -> None:
+    Path("pairs.tsv").write_text("en\tde\n" + "one dog\tein Hund\ntwo dogs\tzwei Hunde\n" * 5)
+    small = "--set model.layers=1 --set model.heads=2 --set model.width=8 --epochs 1 --out run"
+    type_in(*f"train transformer pairs.tsv --source en --target de {small}".split())
+    Path("texts.txt").write_text("one dog\ntwo dogs\n")
+    greedy = type_in(*"predict run texts.txt".split()).out
+    assert len(greedy.splitlines()) == 2
+    assert type_in(*"predict run texts.txt --beams 1".split()).out == greedy
+    assert len(type_in(*"predict run texts.txt --beams 3".split()).out.splitlines()) == 2

@@ -222,7 +222,7 @@ def test_a_frame_names_features_and_target(blobs: Rows, tmp_path: Path) -> None:
         (
             {"model": "ridge"},
             "ridge predicts real, got a target of kind 'class'; for a table of features and "
-            "targets of kind 'class' there are mlp, logistic, logistic-newton, ...",
+            "targets of kind 'class' there are mlp, mlp-plr, table-resnet, ...",
         ),
         ({"seed": 3}, "'seed' is not a setting of NetClassifier: give random_state"),
         ({"out": "x"}, "'out' is not a setting of NetClassifier: give run_folder"),

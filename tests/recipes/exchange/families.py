@@ -23,6 +23,7 @@ from netwright.train.tasks.regression import Regression
 from netwright.train.tasks.segmentation import Segmentation
 from netwright.train.tasks.tagging import Tagging
 from netwright.train.tasks.task import Task
+from netwright.train.tasks.unlabelled import Unlabelled
 from tests.models.test_catalog import DEEPER, SMALLER, specs
 
 STEPS = 30
@@ -38,6 +39,7 @@ def task_of(spec: DataSpec) -> Task:
         "tokens": lambda: LanguageModelling(spec.num_outputs),
         "tags": lambda: Tagging(spec.num_outputs),
         "mask": lambda: Segmentation(spec.class_names),
+        "none": Unlabelled,
     }
     return kinds[spec.target]()
 

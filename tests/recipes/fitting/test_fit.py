@@ -121,7 +121,7 @@ def test_max_time_ends_a_run_early() -> None:
             "moons",
             {},
             "linear-regression predicts real, got a target of kind 'class'; for a table of "
-            "features and targets of kind 'class' there are mlp, logistic, logistic-newton, ...",
+            "features and targets of kind 'class' there are mlp, mlp-plr, table-resnet, ...",
         ),
         (
             3,

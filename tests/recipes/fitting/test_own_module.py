@@ -31,6 +31,16 @@ class Own(nn.Module):
         return self.run(self, x)
 
 
+class Remembering(nn.Linear):
+    """Keeps something beside its weights."""
+
+    def __init__(self) -> None:
+        super().__init__(FEATURES, OUTPUTS)
+
+    def get_extra_state(self) -> Any:
+        return {"calls": 3}
+
+
 class BrokenSlope(torch.autograd.Function):
     """The identity, which has no way back."""
 
@@ -154,6 +164,10 @@ REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
     "weights without numbers": (
         lambda: nn.Linear(FEATURES, OUTPUTS, device="meta"),
         "'weight' has no data, it is on the device 'meta': call module.to_empty(device='cpu')",
+    ),
+    "a state that is no tensor": (
+        Remembering,
+        "'_extra_state' of the module's state_dict is not a tensor, and checkpoints hold tensors",
     ),
     "an expanded weight": (
         lambda: Own(lambda s, x: x @ s.p, p=nn.Parameter(torch.ones(1, 3).expand(3, 3))),

@@ -11,7 +11,7 @@ from netwright.data.spec import DataSpec
 from netwright.models.catalog import MODELS
 from netwright.recipes.plan.model_fit import check_model_fits, check_source_fits, models_for
 
-FOR_TABLES = "for a table of features there are mlp, logistic, logistic-newton, ..."
+FOR_TABLES = "for a table of features there are mlp, mlp-plr, table-resnet, ..."
 FOR_TEXTS = "for text (tokens) there are elman, jordan, lstm, ..."
 
 

@@ -64,6 +64,8 @@ curves              x      x      x      x   x     x   x      x     x       x   
 gradient-norms      .      x      .      x   x     x   x      .     x       .     x      x    x     x   .      .   .     .      .
 confusion           x      x      .      x   .     x   x      .     .       x     .      .    .     .   x      x   x     .      x
 calibration         x      x      .      x   .     x   x      .     .       x     .      .    .     .   x      x   x     .      x
+threshold-curves    x      x      .      x   .     x   x      .     .       x     .      .    .     .   x      x   x     .      x
+permutation-importance x   x      x      x   x     .   .      .     .       .     .      .    .     .   .      .   x     .      x
 decision-regions    x      x      .      x   .     .   .      .     .       .     .      .    .     .   .      .   x     .      x
 fitted-curve        .      .      .      .   .     .   .      .     .       .     .      .    .     .   .      .   .     x      .
 prediction-surface  .      .      x      .   x     .   .      .     .       .     .      .    .     .   .      .   .     .      .

@@ -27,10 +27,13 @@ CLASS_VIEWS = [
     "gradient-norms",
     "confusion",
     "calibration",
+    "threshold-curves",
     "decision-regions",
+    "permutation-importance",
     "wrong-examples",
 ]
-IMAGE_VIEWS = [name for name in CLASS_VIEWS if name != "decision-regions"]
+TABLE_VIEWS = {"decision-regions", "permutation-importance"}
+IMAGE_VIEWS = [name for name in CLASS_VIEWS if name not in TABLE_VIEWS]
 CONVEX_VIEWS = [name for name in IMAGE_VIEWS if name != "gradient-norms"]  # in a step of L-BFGS
 RUNS: dict[str, tuple[tuple[Any, ...], dict[str, Any], list[str]]] = {
     "classes": (("mlp", "moons"), {"hidden": (4,)}, [*CLASS_VIEWS, "class-balance", "summary"]),
@@ -53,6 +56,7 @@ RUNS: dict[str, tuple[tuple[Any, ...], dict[str, Any], list[str]]] = {
             "gradient-norms",
             "residuals",
             "prediction-surface",
+            "permutation-importance",
             "worst-errors",
             "target-spread",
             "summary",
@@ -61,7 +65,14 @@ RUNS: dict[str, tuple[tuple[Any, ...], dict[str, Any], list[str]]] = {
     "several reals": (
         ("mlp", "linnerud"),
         {"hidden": (4,)},
-        ["curves", "residuals", "worst-errors", "target-spread", "summary"],
+        [
+            "curves",
+            "residuals",
+            "permutation-importance",
+            "worst-errors",
+            "target-spread",
+            "summary",
+        ],
     ),
     "closed form": (
         ("ridge", "line"),
@@ -163,11 +174,9 @@ def test_views_with_examples_are_not_measured_where_they_are_not_wanted(
     moons_run: nw.Run, measured: list[str]
 ) -> None:
     shown = measure_shown_views(Subject(moons_run, *moons_run.data_at_hand()), examples=False)
-    assert (
-        list(shown)
-        == measured
-        == ["curves", "gradient-norms", "confusion", "calibration", "class-balance", "summary"]
-    )
+    with_examples = {"decision-regions", "wrong-examples"}
+    names = [name for name in CLASS_VIEWS if name not in with_examples]
+    assert list(shown) == measured == [*names, "class-balance", "summary"]
 
 
 def test_each_is_the_view_that_is_asked_for_by_its_name(moons_run: nw.Run) -> None:

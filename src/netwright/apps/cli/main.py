@@ -33,6 +33,7 @@ from netwright.apps.cli.commands.theory_command import theory
 from netwright.apps.cli.commands.train_command import train
 from netwright.apps.cli.commands.verify_command import verify
 from netwright.apps.cli.commands.verify_resume_command import verify_resume
+from netwright.apps.cli.commands.words_command import words
 from netwright.core.errors import NetwrightError
 from netwright.core.memory_shortage import is_shortage, shortage_sentence
 
@@ -53,6 +54,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "evaluate": evaluate,
     "predict": predict,
     "generate": generate,
+    "words": words,
     "export": export,
     "import": import_weights,
     "report": report,

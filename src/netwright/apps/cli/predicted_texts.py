@@ -54,8 +54,13 @@ def tag_words(run: "Run", sentences: "list[Sentence]") -> list[dict[str, Any]]:
     ]
 
 
-def complete_pairs(run: "Run", table: "RawTable", columns: tuple[str, str]) -> list[dict[str, Any]]:
+def complete_pairs(
+    run: "Run", table: "RawTable", columns: tuple[str, str], beams: int | None
+) -> list[dict[str, Any]]:
     """Each source and the target that is said of it, by the names of their columns."""
+    from netwright.recipes.run.translation import translate
+
     source, target = columns
-    said = zip(table.column(source), run.predict(table), strict=True)
+    texts = run.predict(table) if beams is None else translate(run, table, beams=beams)
+    said = zip(table.column(source), texts, strict=True)
     return [{source: read, target: text} for read, text in said]

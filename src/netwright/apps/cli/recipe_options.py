@@ -26,6 +26,10 @@ Target = Annotated[
 Text = Annotated[
     str | None, typer.Option(metavar="COLUMN", help="The column of a table that holds text.")
 ]
+SourceColumn = Annotated[
+    str | None,
+    typer.Option(metavar="COLUMN", help="The column of sources, where --target is what they say."),
+]
 DropMissingTarget = Annotated[
     bool, typer.Option("--drop-missing-target", help="Drop rows of a table without a target.")
 ]

@@ -22,7 +22,7 @@ from netwright.data.spec import IGNORED
 
 MOST_BATCHES = 200
 MOST_ROWS = 10_000
-MOST_BYTES = 2**28
+MOST_BYTES = 2**26
 SEED = 0  # of what is looked at: it does not depend on the seed of a run
 
 

@@ -6,7 +6,8 @@ and the packages named in `PACKAGES`. `read` and `predict` are what `ANSWERS` ca
 
 from collections.abc import Mapping
 
-from netwright.data.tables.raw_table import LARGEST, MISSING
+from netwright.data.tables.column_cells import LARGEST
+from netwright.data.tables.raw_table import MISSING
 from netwright.data.text.tokenizer import PAD, UNK
 
 START = '''"""{title}

@@ -37,8 +37,7 @@ from netwright.recipes.fitting.prepared import Prepared
 from netwright.recipes.fitting.ready_batches import fit_to_module
 from netwright.recipes.fitting.training import train
 from netwright.recipes.plan.convex_training import choose_optimizer, goes_to_optimum, start_at_zero
-from netwright.recipes.plan.given_settings import given_to
-from netwright.recipes.plan.model_fit import check_model_fits, check_source_fits
+from netwright.recipes.plan.model_fit import check_model_fits
 from netwright.recipes.plan.named_recipe import (
     OwnModel,
     change_recipe,
@@ -46,7 +45,12 @@ from netwright.recipes.plan.named_recipe import (
     name_recipe,
 )
 from netwright.recipes.plan.recipe import DEFAULTS, Recipe
-from netwright.recipes.plan.sources import load_configured, load_source, source_section
+from netwright.recipes.plan.sources import (
+    check_readable,
+    load_configured,
+    load_source,
+    word_source,
+)
 from netwright.recipes.run.run import Run
 from netwright.recipes.saved.resume import AUTO, NEVER
 from netwright.train.callback import Callback, Hook, read_callbacks
@@ -127,7 +131,7 @@ def fit(  # noqa: PLR0913 - the one door, with a name for each question
             `train=nw.TrainConfig(...)` is training as a whole. With text="sentence" a table or
             a frame is one that has a text in each row, in this column.
     """
-    for name, place in (("out", out), ("resume", resume), ("start_from", start_from)):
+    for name, place in {"out": out, "resume": resume, "start_from": start_from}.items():
         check_no_nul(name, place)
     check_one_beginning(resume, start_from)
     _check_save(save, out, resume, settings)
@@ -178,7 +182,9 @@ def _prepared(
         recipe = replace(recipe, start_from=start_from or recipe.start_from)
         return put_together(recipe, load_configured(recipe), own=own)
     data = DEFAULTS["data"]["name"] if data is None else data
-    _check_readable(model, data, settings)
+    name = model_type(model)[0]
+    settings = {**word_source(name, data), **settings}
+    check_readable(name, data, settings)
     recipe, loaded, module = resolve(model, data, seed=0 if seed is None else seed, **settings)
     return put_together(replace(recipe, start_from=start_from), loaded, module, own=own)
 
@@ -297,14 +303,6 @@ def _check_save(
     for name, is_given in folders.items():
         if is_given and not save:
             raise ConfigError(f"save=False trains without a run folder: drop the argument {name!r}")
-
-
-def _check_readable(model: str | Config | OwnModel, data: Any, settings: dict[str, Any]) -> None:
-    """Refuse a model of the catalog that cannot read what a named source would give."""
-    if isinstance(data, str | Path):
-        section = source_section(data, given_to("data", settings))
-        place = Path(section.get("path", "")).name
-        check_source_fits(model_type(model)[0], section["name"], place)
 
 
 def run_path(run: str | Path | Run) -> str:

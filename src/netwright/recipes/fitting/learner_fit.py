@@ -2,20 +2,23 @@
 
 import math
 import time
+from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import fields, replace
 from typing import NamedTuple, cast
 
 from netwright.core.devices import device_of
 from netwright.core.errors import RunError
-from netwright.core.learner import Learner
+from netwright.core.learner import Learner, SteppedLearner
 from netwright.core.terminal.console import Bar, print_warning
 from netwright.core.terminal.interrupts import Interrupt
 from netwright.data.dataset import Split
 from netwright.data.loading.stored import evenly_spaced
 from netwright.recipes.fitting.outcome import Outcome
 from netwright.recipes.fitting.prepared import Prepared, RunContext
+from netwright.recipes.fitting.step_saver import NO_PROGRESS, StepSaver
 from netwright.train.evaluate import measure_quickly
+from netwright.train.saving.learner_checkpoint import Progress
 from netwright.train.setting_marks import Heeded
 from netwright.train.settings import DEFAULT_OPTIMIZER, TrainConfig, settings_marked
 from netwright.train.tasks.classification import Classification
@@ -44,16 +47,21 @@ def learner_fit(prepared: Prepared, here: RunContext) -> Outcome:
     are measured side by side, as in any other run; of many training rows a part, evenly spread,
     since a memory takes long over each.
     Only the time limit and class weights of the settings apply: everything else is the model's own
-    affair. It leaves no checkpoints: a resumed run starts over.
+    affair. One that goes on exactly leaves checkpoints; of others a resumed run starts over.
     """
     module, task, config = prepared.model, prepared.task, prepared.recipe.train
     model = cast(Learner, module)
     folder = here.folder
-    if folder is not None:
-        write_rows(folder / "metrics.jsonl", [])  # what an interrupted run left
     data = prepared.data.to(device_of(module))
-    history, bar, started = History(), Bar(None, quiet=here.quiet), time.monotonic()
-    status, steps = "done", 0
+    saver = StepSaver(prepared, here) if isinstance(model, SteppedLearner) else None
+    before = NO_PROGRESS if saver is None else saver.progress_before()
+    history, bar = History(), Bar(None, quiet=here.quiet)
+    history.rows.extend(before.rows)
+    if folder is not None:
+        write_rows(folder / "metrics.jsonl", before.rows)  # what an interrupted run left is gone
+    began = time.monotonic()
+    started = began - before.elapsed
+    status, steps = "", before.steps
 
     def record(split: str, numbers: dict[str, float]) -> None:
         moment = Moment(steps, len(data.train), time.monotonic() - started)
@@ -71,17 +79,21 @@ def learner_fit(prepared: Prepared, here: RunContext) -> Outcome:
     if remark and not here.quiet:
         print_warning(remark)
     with Interrupt() as interrupt, closing(bar):
-        for numbers in model.fit_steps(_counted(data.train, task), prepared.recipe.seed):
+        for numbers in _steps(model, _counted(data.train, task), prepared.recipe.seed, steps):
             steps += 1
             record("train", numbers)
-            if interrupt.signal is not None:
-                status = f"interrupted by {interrupt.signal.name}"
+            bar.move(steps, ", ".join(f"{name} {value:.4g}" for name, value in numbers.items()))
+            status = _why_stopped(interrupt, config, time.monotonic() - began)
+            if saver is not None:
+                saver.after_step(
+                    Progress(steps, time.monotonic() - started, history.rows), ends=bool(status)
+                )
+            if status:
                 break
-            if config.max_time is not None and time.monotonic() - started >= config.max_time:
-                status = f"the time limit of {config.max_time:g} s"
-                break
+    status = status or "done"
     told = {row.name for row in history.rows}
-    for split in (name for name, _ in data.splits() if name != "test"):
+    measured = [] if task.unmeasured else [name for name, _ in data.splits() if name != "test"]
+    for split in measured:
         measures = measure_quickly(module, measured_part(data.split(split)), task)
         record(split, {k: v for k, v in measures.items() if split == "val" or k not in told})
     found = f"; {model.verdict}" if model.verdict else ""
@@ -95,6 +107,22 @@ def learner_fit(prepared: Prepared, here: RunContext) -> Outcome:
         finished=status == "done",
         exit_code=interrupt.exit_code,
     )
+
+
+def _steps(model: Learner, train: Split, seed: int, made: int) -> Iterator[dict[str, float]]:
+    """The steps of a rule; where it goes on exactly, those after what was made."""
+    if isinstance(model, SteppedLearner):
+        return model.fit_steps_from(train, seed, made)
+    return model.fit_steps(train, seed)
+
+
+def _why_stopped(interrupt: Interrupt, config: TrainConfig, elapsed: float) -> str:
+    """Why learning ends before it is done; empty where it goes on."""
+    if interrupt.signal is not None:
+        return f"interrupted by {interrupt.signal.name}"
+    if config.max_time is not None and elapsed >= config.max_time:
+        return f"the time limit of {config.max_time:g} s"
+    return ""
 
 
 def _counted(train: Split, task: Task) -> Split:

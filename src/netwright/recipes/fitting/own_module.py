@@ -9,11 +9,17 @@ from netwright.train.settings import TrainConfig
 
 
 def check_own_module(module: nn.Module) -> None:
-    """Refuse weights without numbers, weights that overlap, and modules that cannot be watched."""
+    """Refuse weights that cannot be trained or saved, and modules that cannot be watched."""
     if any(isinstance(part, torch.jit.ScriptModule) for part in module.modules()):
         raise ConfigError(
             "a module scripted or traced by torch.jit cannot be monitored during training: give "
             "the nn.Module that it was made from"
+        )
+    others = [name for name, kept in module.state_dict().items() if not isinstance(kept, Tensor)]
+    if others:
+        raise ConfigError(
+            f"{others[0]!r} of the module's state_dict is not a tensor, and checkpoints hold "
+            f"tensors alone: return a tensor from get_extra_state, or register a buffer"
         )
     tensors = {**dict(module.named_parameters()), **dict(module.named_buffers())}
     for name, tensor in tensors.items():

@@ -19,6 +19,7 @@ from netwright.train.tasks.language_modelling import LanguageModelling
 from netwright.train.tasks.task import Task
 from netwright.train.tasks.unlabelled import NEEDS_LOSS, Unlabelled
 
+OWN_RULE = "the data has no targets, and the learning rule has a loss of its own"
 UNLABELLED = "the batches have no targets that predictions could be compared with"
 
 
@@ -34,6 +35,9 @@ def own_task(recipe: Recipe, data: Data, module: nn.Module, own: OwnParts) -> Ta
     else:
         task = task_for(data, recipe.train, scale_targets=own.loss is None)
     task.own_metrics = own.metrics
+    if isinstance(task, Unlabelled) and isinstance(module, Learner):
+        task.unmeasured = OWN_RULE
+        return task
     if isinstance(task, Unlabelled) and own.loss is None and own.training_step is None:
         raise ConfigError(NEEDS_LOSS)
     if own.training_step is not None:

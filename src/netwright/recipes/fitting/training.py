@@ -14,7 +14,7 @@ from netwright.core.errors import ConfigError
 from netwright.core.files.folder_lock import FolderLock
 from netwright.core.files.storage import remove_leftovers, write_json
 from netwright.core.finding import Finding
-from netwright.core.learner import Learner
+from netwright.core.learner import Learner, SteppedLearner
 from netwright.core.terminal.console import print_message, print_warning
 from netwright.data.fingerprint import fingerprint
 from netwright.models.ensembles.ensemble import Ensemble
@@ -145,7 +145,7 @@ def _run_folder(
             remove_leftovers(folder / "checkpoints", inside=folder)
             origin = Origin(folder=folder, remarks=notes)
             if place is not None:
-                origin = find_origin(place, recipe, starts_over=isinstance(model, Learner))
+                origin = find_origin(place, recipe, starts_over=_starts_over(model))
                 if isinstance(model, Ensemble):  # its lessons are kept instead of checkpoints
                     origin = replace(origin, remarks=())
                 notes = take_first_weights(prepared, origin.checkpoint)
@@ -159,6 +159,11 @@ def _run_folder(
         if place is None:
             let_go_of(folder, was_there=was_there)
         raise
+
+
+def _starts_over(model: nn.Module) -> bool:
+    """Whether its learning rule cannot go on where it was."""
+    return isinstance(model, Learner) and not isinstance(model, SteppedLearner)
 
 
 def take_first_weights(prepared: Prepared, checkpoint: Path | None = None) -> tuple[str, ...]:

@@ -44,7 +44,9 @@ def models_for(inputs: InputKind, target: TargetKind | None = None) -> list[str]
     fitting = {
         name: kind
         for name, kind in kinds.items()
-        if inputs in kind.inputs and target in {None, *kind.targets}
+        if inputs in kind.inputs
+        and target in {None, *kind.targets}
+        and (inputs, target) not in kind.apart
     }
     alone = [name for name, kind in fitting.items() if not issubclass(kind, Ensemble)]
     return sorted(alone, key=lambda name: -len(fitting[name].targets))

@@ -15,6 +15,7 @@ from netwright.data.files.npy import is_npy_folder
 from netwright.data.images.listing import is_image_name
 from netwright.data.images.pairs import is_pairs_folder
 from netwright.data.text.conllu import CONLLU
+from netwright.data.text.published import PUBLISHED_TEXTS
 from netwright.data.text.text_files import PLAIN, has_ending, holds_files
 from netwright.inspection.drawing.page import code, folded, text
 from netwright.models.catalog import MODELS
@@ -24,10 +25,11 @@ from netwright.train.settings import TrainConfig
 SECTIONS = ("format", "seed", "model", "data", "train", "own", "from")
 FORMAT = 1
 DEFAULTS = {"model": {"name": "mlp"}, "data": {"name": "digits"}}  # where a recipe names none
-READERS = TABLE, ARRAYS, IMAGES, PAIRS, TEXT, TEXT_TABLE, TAGGED = (  # they read files
+READERS = (  # they read files
     *("table", "npy", "images", "segmentation"),
-    *("text", "text-table", "tagged"),
+    *("text", "text-table", "tagged", "text-pairs", "words"),
 )
+TABLE, ARRAYS, IMAGES, PAIRS, TEXT, TEXT_TABLE, TAGGED, TEXT_PAIRS, WORDS = READERS
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,7 +71,9 @@ class Recipe:
         model = {} if self.model_settings is None else to_mapping(self.model_settings)
         data = {} if self.data_settings is None else to_mapping(self.data_settings)
         if data.get("path"):
-            data["path"] = str(Path(data["path"]).resolve())  # it is read from any folder
+            is_name = data["path"] in PUBLISHED_TEXTS and not Path(data["path"]).exists()
+            # A file is read from any folder.
+            data["path"] = data["path"] if is_name else str(Path(data["path"]).resolve())
         mapping: dict[str, Any] = {
             "format": FORMAT,
             "seed": self.seed,
@@ -99,6 +103,8 @@ def parse_recipe(values: Mapping[str, Any]) -> Recipe:
     check_seed(seed)
     model, model_settings = _section(values, "model")
     data, data_settings = _section(values, "data")
+    data_settings = words_for(model, {"name": data, **data_settings})
+    data = data_settings.pop("name")
     _check_names(model, data, is_imported=is_imported(values["data"]))
     train = values.get("train", {})
     if not isinstance(train, Mapping):
@@ -182,13 +188,28 @@ def merge(first: Mapping[str, Any], second: Mapping[str, Any]) -> dict[str, Any]
     return merged
 
 
+def words_for(model: str, section: Mapping[str, Any]) -> dict[str, Any]:
+    """The data section for this model: one that learns words reads texts as words."""
+    name = section.get("name")
+    if reads_words(model) and name == TEXT:
+        return {**section, "name": WORDS}
+    if reads_words(model) and name in PUBLISHED_TEXTS:
+        return {**section, "name": WORDS, "path": name}
+    return dict(section)
+
+
+def reads_words(model: str) -> bool:
+    """Whether the model of this name learns from texts without targets."""
+    return model in MODELS and MODELS.load(model).targets == {"none"}
+
+
 def data_section(source: str | Path, given: Container[str] = ()) -> dict[str, Any]:
     """The data section for a name or a path; what looks like a file is one.
 
     Args:
         source: the name or the path.
         given: the names of the settings that are given beside it: `text` is a column of a table,
-            and a .txt file with a `target` is a table too.
+            `source` is one of a table of pairs, and a .txt file with a `target` is a table too.
     """
     text = str(source)
     if _is_path(source):
@@ -221,8 +242,8 @@ def reader_of(path: str, given: Container[str] = ()) -> str:
         return ARRAYS
     if is_pairs_folder(path):
         return PAIRS
-    if "text" in given:
-        return TEXT_TABLE
+    if "text" in given or "source" in given:
+        return TEXT_TABLE if "text" in given else TEXT_PAIRS
     if has_ending(path, CONLLU) or holds_files(path, CONLLU):
         return TAGGED
     if holds_files(path, PLAIN) or (has_ending(path, PLAIN) and "target" not in given):

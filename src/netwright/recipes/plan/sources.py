@@ -13,8 +13,16 @@ from netwright.data.dataset import Data
 from netwright.data.given.catalog import form_of
 from netwright.data.given.given import Given
 from netwright.data.source import Source
+from netwright.recipes.plan.given_settings import SOURCE, given_to
 from netwright.recipes.plan.model_fit import check_source_fits
-from netwright.recipes.plan.recipe import TABLE, TEXT_TABLE, Recipe, data_section
+from netwright.recipes.plan.recipe import (
+    TABLE,
+    TEXT_TABLE,
+    WORDS,
+    Recipe,
+    data_section,
+    reads_words,
+)
 
 
 def settings_type(source: Any, given: Mapping[str, Any] | None = None) -> type[Config] | None:
@@ -37,7 +45,22 @@ def settings_type(source: Any, given: Mapping[str, Any] | None = None) -> type[C
 def source_section(source: str | Path, given: Mapping[str, Any]) -> dict[str, Any]:
     """The data section of a name or a path; a source that is named reads it."""
     section = data_section(source, given)
+    if given.get("name") == WORDS and "path" not in section:
+        section["path"] = section["name"]  # a published corpus
     return {**section, "name": given["name"]} if "name" in given else section
+
+
+def word_source(model: str, source: Any) -> dict[str, str]:
+    """The setting by which a model that learns words reads a named text as words."""
+    is_named = isinstance(source, str | Path) and reads_words(model)
+    return {SOURCE: WORDS} if is_named else {}
+
+
+def check_readable(model: str, source: Any, settings: Mapping[str, Any]) -> None:
+    """Refuse a model of the catalog that cannot read what a named source would give."""
+    if isinstance(source, str | Path):
+        section = source_section(source, given_to("data", settings))
+        check_source_fits(model, section["name"], Path(section.get("path", "")).name)
 
 
 def named_source(source: Any, settings: Mapping[str, Any]) -> tuple[str, Config | None]:

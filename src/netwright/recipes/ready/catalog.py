@@ -101,6 +101,26 @@ _ROWS = (
         "seconds on an H200.",
     ),
     ReadyRecipe(
+        name="ready/multi30k-transformer",
+        sentence="A transformer of 3 + 3 blocks translates the captions of Multi30k into German.",
+    ),
+    ReadyRecipe(
+        name="ready/bert-mini-wikitext",
+        sentence="The mini BERT, pre-trained on the articles of WikiText-2, for a GPU.",
+    ),
+    ReadyRecipe(
+        name="ready/sst2-bert",
+        sentence="The mini BERT on SST-2, from scratch or from a pre-trained run.",
+    ),
+    ReadyRecipe(
+        name="ready/ud-ewt-bert",
+        sentence="A small BERT from scratch on parts of speech of English EWT.",
+    ),
+    ReadyRecipe(
+        name="ready/cifar10-vit",
+        sentence="A small vision transformer on CIFAR-10, for a GPU.",
+    ),
+    ReadyRecipe(
         name="ready/reverse-attention",
         sentence="An encoder-decoder that says strings of up to 24 letters backwards: 99.1 % are "
         "exact, 27 % without attention.",

@@ -52,6 +52,11 @@ def check_asked(spec: DataSpec, *, threshold: float | None = None, proba: bool =
         raise ConfigError(
             "a language model has no label to predict: call run.model with a batch for its logits"
         )
+    if spec.inputs == "masked":
+        raise ConfigError(
+            "a run of pre-training has nothing to predict: fine-tune it with "
+            "`netwright train bert DATA --from RUN`"
+        )
     if spec.inputs == "tokens" and spec.target == "tokens":
         raise ConfigError(
             "a language model has no label to predict: use `netwright generate RUN PROMPT`, or "

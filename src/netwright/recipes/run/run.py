@@ -184,7 +184,7 @@ class Run(RunRecord):
             raise ConfigError(f"the path of a report must end in .html, got {place}")
         sample, absent = self.data_at_hand()
         unmeasured = self._why_unmeasured()
-        lost = absent or unmeasured
+        lost = unmeasured or ("" if self.task.unmeasured else absent)
         if lost and path is None and place.exists():
             raise ConfigError(
                 f"{place} already has views that would be lost ({lost}); give the report another "

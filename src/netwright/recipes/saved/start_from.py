@@ -2,7 +2,9 @@
 
 All parts of the model must be among them, in their shapes, and tokens must mean the same. Only the
 last part may be for other classes, also for another number of them: it is a new head, which stays
-as it was drawn. What a model only carries from batch to batch is not taken.
+as it was drawn. So are parts that only the new task has (`Model.task_parts`), while those that only
+the old one had are left out: a pre-trained model has another head. What a model only carries from
+batch to batch is not taken.
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -18,8 +20,10 @@ from netwright.data.dataset import Data
 from netwright.data.preprocessing import Preprocessor
 from netwright.data.text.encoder import TextEncoder
 from netwright.data.text.pair_encoder import PairEncoder
+from netwright.data.text.row_encoder import RowEncoder
 from netwright.data.text.tokenizer import Tokenizer
 from netwright.models.exchange.foreign_weights import read_foreign_weights
+from netwright.models.model import Model
 from netwright.recipes.saved.run_folder import SavedModel, read_weights
 from netwright.train.carried_state import lasting_tensors
 from netwright.train.parts import parts_of
@@ -43,11 +47,15 @@ def take_weights(
     own, paths = lasting_tensors(module), [part.path for part in parts_of(module)]
     fleeting = {name: held for name, held in module.state_dict().items() if name not in own}
     weights = {name: weight for name, weight in weights.items() if name not in fleeting}
+    weights, added, without = _of_this_task(weights, module)
     head = paths[-1] if len(paths) > 1 else ""  # a head alone would keep nothing
     in_head = [name for name in own if name.startswith(f"{head}.")]
     new = [name for name in in_head if _has_other_outputs(weights.get(name), own[name])]
-    difference, told = _first_difference(weights, own, but_for=new), ""
-    if new:
+    difference, told = _first_difference(weights, own, but_for=[*new, *added]), ""
+    if added or without:
+        told = _what_differs(added, without)
+        new = [*new, *added]
+    elif new:
         was, wanted = (len(tensors[new[0]]) for tensors in (weights, own))
         told = f"new head: {head} has {wanted} outputs instead of {was}"
     elif old_names and class_names and old_names != tuple(class_names):
@@ -63,6 +71,24 @@ def take_weights(
     return (told,) if told else ()
 
 
+def _of_this_task(
+    weights: Mapping[str, Tensor], module: nn.Module
+) -> tuple[dict[str, Tensor], list[str], list[str]]:
+    """The weights without those of another task; the names that are new, and those left out."""
+    parts = module.task_parts if isinstance(module, Model) else frozenset()
+    own = {name for name in module.state_dict() if name.partition(".")[0] in parts}
+    there = {name for name in weights if name.partition(".")[0] in parts}
+    kept = {name: weight for name, weight in weights.items() if name not in there - own}
+    return kept, sorted(own - there), sorted(there - own)
+
+
+def _what_differs(added: Sequence[str], without: Sequence[str]) -> str:
+    """Which parts are new, and which are not taken."""
+    new, old = (sorted({name.partition(".")[0] for name in names}) for names in (added, without))
+    said = [f"new: {', '.join(new)}"] if new else []
+    return "; ".join([*said, f"not taken: {', '.join(old)}"] if old else said)
+
+
 def check_tokens(source: Path, data: Data) -> None:
     """Refuse the weights of a run whose tokens are others: each vector would mean another token."""
     if not has_folder(source / "model"):
@@ -71,9 +97,11 @@ def check_tokens(source: Path, data: Data) -> None:
     for was, now in zip(_vocabularies(old), _vocabularies(data.preprocessor), strict=False):
         if was != now:
             there, here = _where_they_differ(was, now)
+            takes_others = isinstance(data.preprocessor, RowEncoder)
+            way_out = f"; take its tokens by --set data.vocabulary={source}" if takes_others else ""
             raise ConfigError(
                 f"the weights of {source} do not fit these data: the first tokens that differ are "
-                f"{there} there and {here} here"
+                f"{there} there and {here} here{way_out}"
             )
 
 

@@ -18,10 +18,14 @@ VIEWS: Catalog[ViewEntry] = Catalog(
         "label-errors": f"{_HERE}.predictions.classes:LABEL_ERRORS",
         "residuals": f"{_HERE}.predictions.reals:RESIDUALS",
         "calibration": f"{_HERE}.predictions.classes:CALIBRATION",
+        "threshold-curves": f"{_HERE}.predictions.classes:THRESHOLD_CURVES",
         "decision-regions": f"{_HERE}.predictions.classes:DECISION_REGIONS",
         "fitted-curve": f"{_HERE}.predictions.reals:FITTED_CURVE",
         "prediction-surface": f"{_HERE}.predictions.reals:PREDICTION_SURFACE",
         "forecast": f"{_HERE}.predictions.reals:FORECAST",
+        "permutation-importance": (
+            f"{_HERE}.attribution.permutation_importance:PERMUTATION_IMPORTANCE"
+        ),
         "next-tokens": f"{_HERE}.predictions.next_tokens:NEXT_TOKENS",
         "alignment": f"{_HERE}.inside.attention:ALIGNMENT",
         "wrong-examples": f"{_HERE}.predictions.classes:WRONG_EXAMPLES",

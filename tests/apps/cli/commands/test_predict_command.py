@@ -12,7 +12,7 @@ from PIL import Image
 
 import netwright as nw
 from netwright.apps.cli.commands import predict_command
-from netwright.apps.cli.commands.predict_command import read_row
+from netwright.apps.cli.typed_row import read_row
 from netwright.core.errors import ConfigError
 from netwright.data.images.masks import resize_mask
 from tests.apps.cli.conftest import Type

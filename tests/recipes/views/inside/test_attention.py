@@ -89,3 +89,13 @@ def test_pairs_show_where_the_decoder_looked_if_it_can(kind: str, shown: bool) -
     else:
         with pytest.raises(ConfigError, match=r"^this encoder-decoder has no attention$"):
             nw.inspect(run, "alignment")
+
+
+def test_of_a_transformer_every_head_of_every_block_is_shown() -> None:
+    data: dict[str, Any] = {"n": 60, "length": 5, "symbols": 3}
+    tiny: dict[str, Any] = {"layers": 2, "heads": 2, "width": 4, "epochs": 1, "device": "cpu"}
+    run = nw.fit("transformer", "reverse", quiet=True, **data, **tiny)
+    maps = nw.inspect(run, "alignment").to_json()["maps"]
+    assert [one["name"] for one in maps] == [f"layer {i}, head {j}" for i in (0, 1) for j in (0, 1)]
+    for one in maps:
+        assert np.allclose(np.array(one["weights"]).sum(axis=1), 1, atol=1e-5)

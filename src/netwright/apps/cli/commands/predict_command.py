@@ -47,6 +47,9 @@ def predict(  # noqa: PLR0913, PLR0917 - one argument an option
             "rows)",
         ),
     ] = None,
+    beams: Annotated[
+        int | None, typer.Option(help="For pairs of texts: search with so many beams. (greedy)")
+    ] = None,
     settings: WrittenAs = None,
     out: Annotated[
         Path | None,
@@ -64,6 +67,7 @@ def predict(  # noqa: PLR0913, PLR0917 - one argument an option
     echo "a fine film" | netwright predict RUN -
     netwright predict RUN photo.jpg more_photos/
     netwright predict RUN photos/ --out masks
+    netwright predict RUN sentences.txt --beams 4
     netwright predict RUN series.csv    (a last row without values: what comes next)
     """
     from netwright.core.errors import ConfigError
@@ -77,6 +81,8 @@ def predict(  # noqa: PLR0913, PLR0917 - one argument an option
     opened = open_run(run)
     read_as(opened, settings or [])
     check_asked(opened.spec, threshold=threshold, proba=proba)
+    if beams is not None and opened.spec.inputs != "pairs":
+        raise ConfigError(f"--beams is for pairs of texts, this run takes {opened.spec.inputs}")
     is_mask = opened.spec.target == "mask"
     if out is not None and not is_mask:
         _check_free(out, "json" if as_json else _form(opened))
@@ -88,7 +94,7 @@ def predict(  # noqa: PLR0913, PLR0917 - one argument an option
         answers = _answer_images(opened, sources or [], proba=proba, threshold=threshold)
     else:
         rows = _read_row(opened, row) if row is not None else _read_rows(opened, sources or [])
-        answers = _answer_rows(opened, rows, keep, proba=proba, threshold=threshold)
+        answers = _answer_rows(opened, rows, keep, beams, proba=proba, threshold=threshold)
     text = _text(opened, answers, as_json=as_json)
     if out is None or is_mask:
         print_data(text)
@@ -138,7 +144,13 @@ def _csv(rows: list[dict[str, Any]]) -> str:
 
 
 def _answer_rows(
-    run: "Run", rows: Any, keep: list[str] | None, *, proba: bool, threshold: float | None
+    run: "Run",
+    rows: Any,
+    keep: list[str] | None,
+    beams: int | None,
+    *,
+    proba: bool,
+    threshold: float | None,
 ) -> list[dict[str, Any]]:
     """One answer a row of a table, a text, or a sentence; what names the row stands before it."""
     from netwright.apps.cli.predicted_texts import complete_pairs, tag_words
@@ -158,7 +170,7 @@ def _answer_rows(
     if run.spec.target == "tags":
         return tag_words(run, rows)
     if isinstance(encoder, PairEncoder):
-        return complete_pairs(run, rows, encoder.columns)
+        return complete_pairs(run, rows, encoder.columns, beams)
     answers = answer(run, rows, proba=proba, threshold=threshold)
     if isinstance(encoder, SeriesEncoder):
         names = _times(encoder, rows)
@@ -283,24 +295,8 @@ def answer(
     return answers
 
 
-def read_row(text: str) -> dict[str, Any]:
-    """One row from "a=1,b=x" or from a JSON object."""
-    from netwright.core.errors import ConfigError
-    from netwright.core.files.json_text import json_value
-
-    if text.lstrip().startswith("{"):
-        try:
-            values = json_value(text)
-        except ValueError as error:
-            raise ConfigError(f"--row is not JSON: {error}") from None
-        return dict(values)
-    pairs = [part.partition("=") for part in text.split(",")]
-    if not all(equals for _, equals, _ in pairs):
-        raise ConfigError(f'--row must be like "a=1,b=x" or a JSON object, got {text!r}')
-    return {name.strip(): value.strip() for name, _, value in pairs}
-
-
 def _read_row(run: "Run", row: str) -> Any:
+    from netwright.apps.cli.typed_row import read_row
     from netwright.core.errors import ConfigError
 
     if run.spec.target == "tags" or run.preprocessor.kind == "symbols":

@@ -16,6 +16,7 @@ from netwright.apps.cli.recipe_options import (
     ModelName,
     RecipeFiles,
     Settings,
+    SourceColumn,
     Target,
     Text,
 )
@@ -35,6 +36,7 @@ def train(  # noqa: PLR0913, PLR0917 - one argument an option
     settings: Settings = None,
     target: Target = None,
     text: Text = None,
+    source: SourceColumn = None,
     target_kind: Annotated[
         str | None, typer.Option(help="The kind of target: class, real or labels. (inferred)")
     ] = None,
@@ -144,7 +146,7 @@ def train(  # noqa: PLR0913, PLR0917 - one argument an option
     netwright train lstm reviews.tsv --text sentence --target label
     netwright train gpt book.txt
     netwright train lstm sales.csv --set data.name=series --target sales
-    netwright train encoder-decoder pairs.tsv --set data.name=text-pairs
+    netwright train transformer pairs.tsv --source en --target de
     netwright train mlp moons --find-lr
     netwright train -c recipe.yaml --lr 3e-4
     netwright train mlp mnist --track tensorboard
@@ -175,6 +177,7 @@ def train(  # noqa: PLR0913, PLR0917 - one argument an option
         "target": tuple(target) if target else None,
         "target_kind": target_kind,
         "text": text,
+        "source": source,
     }
     if drop_missing_target:
         given_data["drop_missing_target"] = True

@@ -35,11 +35,19 @@ class AttendsToItself(Protocol):
 
 
 @runtime_checkable
+class FramesTexts(Protocol):
+    """A model that puts tokens of its own around a text."""
+
+    def framed_names(self, names: Sequence[str], /) -> list[str]:
+        """The names of all tokens, where those of the text have these."""
+
+
+@runtime_checkable
 class AttendsToSource(Protocol):
     """A model of pairs whose target tokens look at the source."""
 
-    def attention_weights(self, pairs: Tensor, /) -> Tensor:
-        """The weights (B, T, S); where there are none, a refusal in one sentence."""
+    def attention_weights(self, pairs: Tensor, /) -> Tensor | Sequence[Tensor]:
+        """The weights (B, T, S), or (B, H, T, S) of each layer; without any, a refusal."""
 
 
 def _refuse_attention(subject: Subject) -> str:
@@ -57,14 +65,11 @@ def _measure_attention(subject: Subject, _: NoSettings) -> AttentionMaps:
     run, tokens = subject.run, subject.first_steps()[:, :MOST_TOKENS]
     with evaluating(run.model):
         layers = cast(AttendsToItself, run.model).attention_weights(tokens)
-    heads = {
-        f"layer {layer}, head {head}": weights[0, head].cpu()
-        for layer, weights in enumerate(layers)
-        for head in range(weights.shape[1])
-    }
     token_names = input_token_names(run)
     names = [token_names[token].translate(VISIBLE) for token in tokens[0].tolist()]
-    return measure_attention_maps(heads, names, names)
+    if isinstance(run.model, FramesTexts):
+        names = run.model.framed_names(names)
+    return measure_attention_maps(_by_head(layers), names, names)
 
 
 def _refuse_alignment(subject: Subject) -> str:
@@ -86,15 +91,26 @@ def _measure_alignment(subject: Subject, _: NoSettings) -> AttentionMaps:
     pairs = subject.split.inputs[:MOST_TOKENS]
     pair = pairs[(pairs != 0).sum(dim=1).argmax()]
     sources, said = cast(PairEncoder, subject.run.preprocessor).names(pair.cpu())
-    weights = _alignment(subject, pair[None].to(device_of(subject.run.model)))
-    return measure_attention_maps({"": weights[: len(said), : len(sources)]}, said, sources)
+    maps = _alignment(subject, pair[None].to(device_of(subject.run.model)))
+    shown = {name: weights[: len(said), : len(sources)] for name, weights in maps.items()}
+    return measure_attention_maps(shown, said, sources)
 
 
-def _alignment(subject: Subject, pair: Tensor) -> Tensor:
-    """The weights (T, S) of one pair (1, S + T), on the CPU."""
+def _alignment(subject: Subject, pair: Tensor) -> dict[str, Tensor]:
+    """The weights (T, S) of one pair (1, S + T), by head where there are several; on the CPU."""
     model = subject.run.model
     with evaluating(model):
-        return cast(AttendsToSource, model).attention_weights(pair)[0].cpu()
+        weights = cast(AttendsToSource, model).attention_weights(pair)
+    return {"": weights[0].cpu()} if isinstance(weights, Tensor) else _by_head(weights)
+
+
+def _by_head(layers: Sequence[Tensor]) -> dict[str, Tensor]:
+    """Of the weights (B, H, T, S) of each layer those of the first example, on the CPU."""
+    return {
+        f"layer {layer}, head {head}": weights[0, head].cpu()
+        for layer, weights in enumerate(layers)
+        for head in range(weights.shape[1])
+    }
 
 
 ATTENTION = ViewEntry(

@@ -1,0 +1,119 @@
+"""Pre-training and fine-tuning: which weights go on, whose tokens are read, what it is worth."""
+
+import random
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+import netwright as nw
+from netwright.core.errors import ConfigError
+from netwright.recipes.saved.start_from import take_weights
+
+TOPICS, WORDS = 12, 8  # of each; a document has one topic
+SMALL: dict[str, Any] = {"layers": 2, "heads": 2, "width": 32, "context": 32, "device": "cpu"}
+TINY: dict[str, Any] = {"layers": 1, "heads": 2, "width": 8, "context": 32, "device": "cpu"}
+
+
+def words(topic: int, count: int, numbers: random.Random) -> str:
+    return " ".join(f"w{WORDS * topic + numbers.randrange(WORDS)}" for _ in range(count))
+
+
+def corpus(folder: Path, documents: int) -> Path:
+    numbers = random.Random(0)
+    file = folder / "corpus.txt"
+    file.write_text("\n\n".join(words(n % TOPICS, 60, numbers) for n in range(documents)))
+    return file
+
+
+def rows(folder: Path, count: int, test: int) -> Path:
+    """Texts of one topic each: is it one of the first half of them?"""
+    numbers = random.Random(1)
+    lines = ["text\tlabel\tsplit"]
+    for row in range(count + test):
+        topic = numbers.randrange(TOPICS)
+        label, split = "ab"[topic < TOPICS // 2], "train" if row < count else "test"
+        lines.append(f"{words(topic, 3, numbers)}\t{label}\t{split}")
+    file = folder / "rows.tsv"
+    file.write_text("\n".join(lines) + "\n")
+    return file
+
+
+def pretrained(folder: Path, documents: int, size: dict[str, Any], epochs: int) -> nw.Run:
+    data: dict[str, Any] = {"data.name": "masked-text", "data.tokenizer": "word"}
+    return nw.fit(
+        "bert",
+        corpus(folder, documents),
+        **data,
+        **size,
+        window=23,
+        epochs=epochs,
+        batch_size=32,
+        lr=2e-3,
+        dropout=0.0,
+        out=folder / "pretrained",
+        quiet=True,
+    )
+
+
+def tuned(folder: Path, size: dict[str, Any], **settings: Any) -> nw.Run:
+    return nw.fit(
+        "bert",
+        folder / "rows.tsv",
+        text="text",
+        target="label",
+        vocabulary=str(folder / "pretrained"),
+        dropout=0.0,
+        **size,
+        **settings,
+        quiet=True,
+    )
+
+
+def test_all_but_the_heads_goes_on_and_the_tokens_are_those_of_the_run(tmp_path: Path) -> None:
+    before = pretrained(tmp_path, 40, TINY, epochs=1)
+    rows(tmp_path, 20, 4)
+    run = tuned(tmp_path, TINY, epochs=1, lr=1e-12, start_from=before, out=tmp_path / "tuned")
+    old, new = before.model.state_dict(), run.model.state_dict()
+    assert {name.partition(".")[0] for name in old.keys() ^ new.keys()} == {"pretraining", "head"}
+    for name in old.keys() & new.keys():
+        torch.testing.assert_close(new[name], old[name], rtol=0, atol=1e-9)
+    told = take_weights(run.model, tmp_path / "pretrained", run.spec.class_names)
+    assert told == ("new: head; not taken: pretraining",)
+    with pytest.raises(ConfigError, match=r"--set data.vocabulary=.*pretrained$"):
+        nw.fit(
+            "bert",
+            tmp_path / "rows.tsv",
+            text="text",
+            target="label",
+            epochs=1,
+            start_from=before,
+            quiet=True,
+            **TINY,
+        )
+    with pytest.raises(ConfigError, match=r"^a run of pre-training has nothing to predict"):
+        before.predict(["w1 w2"])
+    assert run.predict(["w1 w2"]).shape == (1,)
+
+
+@pytest.mark.slow
+@pytest.mark.covers("bert", "next-sentence-prediction", "pretrain-finetune")
+def test_masked_words_are_guessed_as_well_as_can_be_and_labels_are_saved(tmp_path: Path) -> None:
+    before = pretrained(tmp_path, 600, SMALL, epochs=25)
+    found, trivial = before.results["metrics"], before.results["baseline"]
+    assert found["accuracy"] > 3 * trivial["accuracy"]
+    assert found["perplexity"] < 1.15 * WORDS  # who knows the topic has so many to choose from
+    assert found["next_accuracy"] > 0.9
+    accuracies = {}
+    for count in (24, 48):
+        rows(tmp_path, count, 200)
+        for name, start in (("tuned", before), ("scratch", None)):
+            given: dict[str, Any] = {} if start is None else {"start_from": start}
+            out = tmp_path / f"{name}-{count}"
+            run = tuned(
+                tmp_path, SMALL, epochs=40, batch_size=8, lr=1e-3, val_size=0.0, out=out, **given
+            )
+            accuracies[name, count] = run.results["metrics"]["accuracy"]
+    assert accuracies["tuned", 48] > accuracies["scratch", 48]
+    assert accuracies["tuned", 24] >= accuracies["scratch", 48]  # with half of the labels
