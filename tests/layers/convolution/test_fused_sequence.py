@@ -17,6 +17,8 @@ from netwright.models.catalog import MODELS
 
 needs_cuda = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs CUDA")
 STEPS, SIDE = 50, 16
+RATE = 1e-3  # at 0.02 a last bit grows to a tenth of the way in fifty steps
+SHAKEN = 3  # runs that say how far apart last bits bring two: by a factor of two, more or less
 
 
 def layers() -> list[nn.Module]:
@@ -68,7 +70,7 @@ def network(model: str) -> nn.Module:
 def train(net: nn.Module, steps: int) -> Tensor:
     """Some updates; gives the gradients of the last, one after the other."""
     x, labels = images(64, SIDE).to(next(net.parameters())), torch.arange(64, device="cuda") % 4
-    optimizer = torch.optim.SGD(net.parameters(), lr=0.02, momentum=0.9)
+    optimizer = torch.optim.SGD(net.parameters(), lr=RATE, momentum=0.9)
     for _ in range(steps):
         optimizer.zero_grad()
         torch.autograd.backward(functional.cross_entropy(net(x), labels))
@@ -103,9 +105,8 @@ def test_a_network_learns_as_the_plain_one(model: str, monkeypatch: pytest.Monke
 
     How far float32 is off from the truth grows with the depth.
     """
-    quick, plain, shaken = (network(model) for _ in range(3))
+    quick, plain = network(model), network(model)
     exact = train(network(model).double(), 1)
-    disturb(shaken)
     seen: list[Tensor] = []
     fused = fused_norm._fused
 
@@ -121,8 +122,15 @@ def test_a_network_learns_as_the_plain_one(model: str, monkeypatch: pytest.Monke
     wanted = train(plain, 1)
     assert (slopes - exact).norm() < 2 * (wanted - exact).norm() + 1e-5 * exact.norm()
     train(plain, STEPS - 1)
+    usual = max(_way_of_a_shaken_run(model, plain) for _ in range(SHAKEN))
+    moved = weights(plain) - weights(network(model))
+    assert (weights(quick) - weights(plain)).norm() < 5 * usual + 1e-3 * moved.norm()
+
+
+def _way_of_a_shaken_run(model: str, plain: nn.Module) -> float:
+    """How far from the plain run one ends whose norms are off by a last bit."""
+    shaken = network(model)
+    disturb(shaken)
     train(shaken, 1)
     train(shaken, STEPS - 1)
-    moved = weights(plain) - weights(network(model))
-    usual = (weights(shaken) - weights(plain)).norm()
-    assert (weights(quick) - weights(plain)).norm() < 5 * usual + 1e-3 * moved.norm()
+    return float((weights(shaken) - weights(plain)).norm())
