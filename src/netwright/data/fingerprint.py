@@ -18,7 +18,7 @@ from netwright.data.loading.stored import StoredSplit
 from netwright.data.loading.windows import WindowSplit
 from netwright.data.pixels import PixelSplit
 
-CHUNK = 1024  # rows at a time: they stay in the processor's cache
+CHUNK = 128  # rows at a time: they stay in the processor's cache
 OF_LOADER = "first batches"  # the rows are those that a loader gives first
 ODD = 0x5851F42D4C957F2D  # a multiplier that spreads bits well (Knuth's MMIX generator)
 
@@ -62,7 +62,7 @@ def _row_numbers(values: Tensor, part: int) -> Tensor:
     random = torch.Generator().manual_seed(part)
     factors = torch.randint(-(2**62), 2**62, (width,), generator=random) | 1
     words = (_words(rows) for rows in chunks)  # (n, W)
-    sums = [(_folded(word, 32) * factors).sum(dim=1) for word in words]  # modulo 2**64
+    sums = [_folded(word, 32).mul_(factors).sum(dim=1) for word in words]  # modulo 2**64
     return _mixed(torch.cat(sums) + part + 1)
 
 
@@ -81,5 +81,6 @@ def _mixed(numbers: Tensor) -> Tensor:
 
 def _folded(numbers: Tensor, by: int) -> Tensor:
     """The upper bits added to the lower ones; no two numbers become the same."""
-    upper = (numbers >> by) & (2 ** (64 - by) - 1)  # torch shifts the sign in, which is masked
-    return torch.bitwise_xor(numbers, upper)
+    upper = numbers >> by
+    upper &= 2 ** (64 - by) - 1  # torch shifts the sign in
+    return upper.bitwise_xor_(numbers)

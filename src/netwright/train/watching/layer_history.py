@@ -7,7 +7,7 @@ first, then one line a watched step.
 import json
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 from typing import Any, Literal
@@ -123,7 +123,7 @@ class LayerHistory:
 
     def lines_from(self, start: int) -> str:
         """The lines of the rows from this one on: what a file that has the others lacks."""
-        return "".join(_as_line(asdict(row)) for row in self.rows[start:])
+        return "".join(_as_line(vars(row)) for row in self.rows[start:])
 
     @classmethod
     def from_text(cls, text: str, source: str = "the text") -> "LayerHistory":
