@@ -187,6 +187,8 @@ def test_one_row_left_for_batch_norm_is_refused(blobs: Any) -> None:
     sentence = "batch norm cannot normalise one row: batch_size 32 leaves a last batch of one "
     with pytest.raises(ConfigError, match=f"^{re.escape(sentence)}of the 33 training rows; use "):
         estimator.partial_fit(inputs[:33], targets[:33])
+    with pytest.raises(ConfigError, match=r"^batch norm cannot .*: use at least 2 training rows$"):
+        estimator.partial_fit(inputs[:1], targets[:1])
 
 
 def test_the_first_rows_of_a_stream_may_be_of_one_class(blobs: Any) -> None:

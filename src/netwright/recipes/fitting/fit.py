@@ -323,6 +323,8 @@ def check_last_batch(module: nn.Module, data: Data, size: int) -> None:
         rows = data.train.source.rows or size
     if (size > 1 and rows % size != 1) or _can_normalise_one(module, data.train):
         return
+    if rows == 1:
+        raise ConfigError("batch norm cannot normalise one row: use at least 2 training rows")
     better = next(other for other in range(max(2, size - 1), rows + 1) if rows % other != 1)
     raise ConfigError(
         f"batch norm cannot normalise one row: batch_size {size} leaves a last batch of one of "
