@@ -342,6 +342,9 @@ SIZES: dict[str, Size] = {
     "transformer": _translator(3),
     "transformer-base": _translator(20, precision="bf16-mixed"),
     "transformer-big": _translator(60, precision="bf16-mixed"),
+    "t5": _translator(3),
+    "t5-small": _translator(20, precision="bf16-mixed"),
+    "t5-base": _translator(60, precision="bf16-mixed"),
     **{
         name: _pretrained(weight)
         for name, weight in {

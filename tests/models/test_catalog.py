@@ -39,6 +39,7 @@ IMAGES = {  # networks that halve images need more pixels, transformers more tha
 }
 DEEPER = {  # each differs from another of its family by depth alone: one kind of data will do
     *("vgg11", "vgg13", "vgg19", "gpt2-medium", "gpt2-large", "gpt2-xl", "transformer-big"),
+    *("t5-base",),
     *("vit-s", "vit-b", "bert-mini", "bert-small", "bert-medium", "bert-base"),
     *("resnet34", "resnet101", "resnet152", "resnet32", "resnet44", "resnet56", "resnet110"),
 }
@@ -97,6 +98,7 @@ def label(value: Any) -> str | None:
 RECURRENT = ("elman", "jordan", "lstm", "gru", "mingru", "minlstm", "lru", "encoder-decoder")
 GPT2S = ("gpt", "gpt2", "gpt2-medium", "gpt2-large", "gpt2-xl")
 TRANSFORMERS = ("transformer", "transformer-base", "transformer-big")
+T5S = ("t5", "t5-small", "t5-base")
 BERTS = ("bert", "bert-tiny", "bert-mini", "bert-small", "bert-medium", "bert-base")
 VITS = ("vit", "vit-ti", "vit-s", "vit-b")
 SMALLER: dict[str, dict[str, int]] = {  # as many trees or channels as they have take seconds
@@ -108,7 +110,7 @@ SMALLER: dict[str, dict[str, int]] = {  # as many trees or channels as they have
     **{f"resnet{depth}": {"width": 2} for depth in (9, 18, 20, 32, 34, 44, 56, 110)},
     **{f"resnet{depth}": {"width": 4} for depth in (50, 101, 152)},
     **{name: {"layers": 1, "heads": 2, "width": 8, "context": 8} for name in (*GPT2S, *BERTS)},
-    **{name: {"layers": 1, "heads": 2, "width": 8} for name in TRANSFORMERS},
+    **{name: {"layers": 1, "heads": 2, "width": 8} for name in (*TRANSFORMERS, *T5S)},
     **{name: {"layers": 1, "heads": 2, "width": 8} for name in VITS},
     "table-resnet": {"layers": 1, "width": 8, "hidden": 8},
     "mlp-plr": {"frequencies": 4, "width": 4},

@@ -111,6 +111,12 @@ def stacks(layers: int, width: int) -> int:
     return layers * blocks + 2 * 2 * width
 
 
+def t5s(layers: int, width: int) -> int:
+    """Of an encoder and a decoder: 12 and 16 matrices a block, norms, and two tables of biases."""
+    blocks = (12 + 16) * width**2 + (2 + 3) * width
+    return layers * blocks + 2 * width + 2 * 32 * (width // 64)
+
+
 CASES: dict[str, Case] = {
     # Radford et al. (2019), as counted in the published weights
     "gpt2": (TEXT, {}, 124_439_808),
@@ -122,6 +128,14 @@ CASES: dict[str, Case] = {
     "transformer": (ONE_VOCABULARY, {}, stacks(3, 128) + 37_000 * 128),
     "transformer-base": (ONE_VOCABULARY, {}, 44_140_544 + 37_000 * 512),
     "transformer-big": (ONE_VOCABULARY, {}, stacks(6, 1024) + 37_000 * 1024),
+    # Raffel et al. (2019), section 3.7: 60 and 220 million, with 32,128 tokens
+    "t5": (
+        replace(ONE_VOCABULARY, num_outputs=32_128, vocab_size=32_128),
+        {},
+        t5s(3, 128) + 2 * 32 * 2 + 32_128 * 128,  # its four heads have 32 features
+    ),
+    "t5-small": (replace(ONE_VOCABULARY, num_outputs=32_128, vocab_size=32_128), {}, 60_506_624),
+    "t5-base": (replace(ONE_VOCABULARY, num_outputs=32_128, vocab_size=32_128), {}, 222_903_552),
     # Devlin et al. (2018) and Turc et al. (2019), with pooler and both heads of pre-training
     **{
         name: (MASKED, {}, berts(layers, width))

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from netwright.layers.attention.cross_attention import CrossAttention as CrossAttention
     from netwright.layers.attention.decoder_block import DecoderBlock as DecoderBlock
     from netwright.layers.attention.feedforward import FeedForward as FeedForward
+    from netwright.layers.attention.feedforward import GatedFeedForward as GatedFeedForward
     from netwright.layers.attention.gaussian_window import gaussian_window as gaussian_window
     from netwright.layers.attention.hopfield import Hopfield as Hopfield
     from netwright.layers.attention.hopfield import hopfield_energy as hopfield_energy
@@ -111,7 +112,7 @@ _HOMES = homes_in(
         ],
         "attention.cross_attention": ["CrossAttention"],
         "attention.decoder_block": ["DecoderBlock"],
-        "attention.feedforward": ["FeedForward"],
+        "attention.feedforward": ["FeedForward", "GatedFeedForward"],
         "attention.gaussian_window": ["gaussian_window"],
         "attention.hopfield": ["Hopfield", "hopfield_energy", "hopfield_retrieval"],
         "attention.kernels": ["KERNELS", "Kernel", "kernel_pooling"],

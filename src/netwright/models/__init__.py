@@ -115,6 +115,8 @@ if TYPE_CHECKING:
     from netwright.models.transformers.bert import BERTConfig as BERTConfig
     from netwright.models.transformers.gpt import GPT as GPT
     from netwright.models.transformers.gpt import GPTConfig as GPTConfig
+    from netwright.models.transformers.t5 import T5 as T5
+    from netwright.models.transformers.t5 import T5Config as T5Config
     from netwright.models.transformers.transformer import Transformer as Transformer
     from netwright.models.transformers.transformer import TransformerConfig as TransformerConfig
     from netwright.models.vision.alexnet import AlexNet as AlexNet

@@ -49,6 +49,15 @@ class TransformerSize(NamedTuple):
     dropout: float
 
 
+class T5Size(NamedTuple):
+    """A row of section 3.7 of Raffel et al. (2019)."""
+
+    kind: str
+    title: str
+    layers: int
+    width: int
+
+
 class ViTSize(NamedTuple):
     """A row of table 1 of Dosovitskiy et al. (2020), or of Touvron et al. (2020)."""
 
@@ -67,7 +76,7 @@ class BERTSize(NamedTuple):
     width: int
 
 
-PublishedSize = VGGSize | ResNetSize | GPTSize | TransformerSize | ViTSize | BERTSize
+PublishedSize = VGGSize | ResNetSize | GPTSize | TransformerSize | T5Size | ViTSize | BERTSize
 
 VGGS = {
     "vgg11": VGGSize(
@@ -116,6 +125,10 @@ TRANSFORMERS = {
     "transformer-base": TransformerSize("TransformerBase", "base", 8, 512, 0.1),
     "transformer-big": TransformerSize("TransformerBig", "big", 16, 1024, 0.3),
 }
+T5S = {
+    "t5-small": T5Size("T5Small", "The small T5", 6, 512),
+    "t5-base": T5Size("T5Base", "The base T5", 12, 768),
+}
 VITS = {
     "vit-ti": ViTSize("ViTTi", "The tiny vision transformer", 3, 192),
     "vit-s": ViTSize("ViTS", "The small vision transformer", 6, 384),
@@ -134,6 +147,7 @@ EVERY_SIZE: dict[str, PublishedSize] = {
     **CIFAR_RESNETS,
     **GPTS,
     **TRANSFORMERS,
+    **T5S,
     **VITS,
     **BERTS,
 }

@@ -8,7 +8,7 @@ from torch import nn
 from torch.nn import functional
 
 from netwright.core.seeding import seeded
-from netwright.layers.attention.feedforward import FeedForward
+from netwright.layers.attention.feedforward import FeedForward, GatedFeedForward
 from netwright.testing.layer_contract import LAYER_CHECKS, Build
 from tests.repetition import for_each
 
@@ -33,6 +33,14 @@ def test_biases_can_be_left_out() -> None:
     assert [name for name, _ in layer.named_parameters()] == ["c_fc.weight", "c_proj.weight"]
 
 
+def test_a_gate_scales_what_the_other_map_makes() -> None:
+    with seeded(0):
+        layer, x = GatedFeedForward(3, 6, nn.GELU(), bias=False), torch.randn(2, 4, 3)
+    gate, hidden = functional.gelu(x @ layer.c_gate.weight.T), x @ layer.c_fc.weight.T
+    torch.testing.assert_close(layer(x), (gate * hidden) @ layer.c_proj.weight.T)
+
+
+@for_each("kind", [FeedForward, GatedFeedForward])
 @for_each("check", LAYER_CHECKS, ids=lambda check: check.__name__)
-def test_keeps_the_layer_contract(check: Callable[[Build], None]) -> None:
-    check(lambda: (FeedForward(3, 5, nn.GELU()), torch.randn(2, 4, 3)))
+def test_keeps_the_layer_contract(check: Callable[[Build], None], kind: type[FeedForward]) -> None:
+    check(lambda: (kind(3, 5, nn.GELU()), torch.randn(2, 4, 3)))

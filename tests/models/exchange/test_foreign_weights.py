@@ -3,7 +3,9 @@
 import re
 import shlex
 import sys
+from collections.abc import Callable
 from pathlib import Path
+from typing import Literal
 
 import pytest
 import torch
@@ -13,10 +15,17 @@ from torch import Tensor, nn
 from netwright.core.errors import ConfigError, DataError
 from netwright.core.seeding import seeded
 from netwright.data.spec import DataSpec
+from netwright.models.exchange.bert_weights import to_bert
 from netwright.models.exchange.foreign_weights import read_foreign_weights
+from netwright.models.exchange.t5_weights import to_t5
+from netwright.models.exchange.vit_weights import to_vit
 from netwright.models.model import Model
+from netwright.models.transformers.bert import BERT, BERTConfig
 from netwright.models.vision.resnet import ResNet18, ResNet18Config
 from netwright.models.vision.vgg import VGG11, VGG11Config
+from netwright.models.vision.vit import ViT, ViTConfig
+from netwright.recipes.saved.start_from import take_weights
+from tests.models.exchange.test_t5_weights import model_of as t5_of
 
 SPEC = DataSpec(inputs="image", input_shape=(3, 32, 32), target="class", num_outputs=3)
 
@@ -25,6 +34,17 @@ def resnet(seed: int) -> Model:
     with seeded(seed):
         model: Model = ResNet18.build(ResNet18Config(width=2), SPEC)
     return model
+
+
+def bert_of(inputs: Literal["masked", "tokens"]) -> BERT:
+    spec = DataSpec(
+        inputs=inputs,
+        input_shape=(7,),
+        target="tokens" if inputs == "masked" else "class",
+        num_outputs=9 if inputs == "masked" else 3,
+        vocab_size=9 if inputs == "masked" else 8,
+    )
+    return BERT.build(BERTConfig(layers=1, heads=2, width=4, context=12), spec)
 
 
 def vgg(seed: int) -> Model:
@@ -144,3 +164,42 @@ def test_a_file_that_cannot_be_read_is_refused_by_name(
     start = f"^{re.escape(str(path))} is not a readable safetensors file: "
     with pytest.raises(DataError, match=start):
         read_foreign_weights(path, resnet(0))
+
+
+@pytest.mark.parametrize(
+    ("model", "theirs"),
+    [
+        (lambda: t5_of("relu"), to_t5),
+        (lambda: t5_of("gated-gelu"), to_t5),
+        (lambda: ViT.build(ViTConfig(layers=1, heads=2, width=4), SPEC), to_vit),
+        (lambda: bert_of("masked"), to_bert),
+        (lambda: bert_of("tokens"), to_bert),
+    ],
+)
+def test_transformers_have_the_names_of_the_library_transformers(
+    tmp_path: Path,
+    model: Callable[[], Model],
+    theirs: Callable[[dict[str, Tensor]], dict[str, Tensor]],
+) -> None:
+    ours = model()
+    written = {name: value.clone() for name, value in theirs(ours.state_dict()).items()}
+    assert written.keys() != ours.state_dict().keys()
+    save_file(written, tmp_path / "model.safetensors")
+    read = read_foreign_weights(tmp_path / "model.safetensors", model())
+    assert read.keys() == ours.state_dict().keys()
+    assert all(torch.equal(read[name], value) for name, value in ours.state_dict().items())
+
+
+def test_a_pretrained_bert_of_a_file_is_fine_tuned(tmp_path: Path) -> None:
+    pretrained, classifier = bert_of("masked"), bert_of("tokens")
+    save_file(
+        {name: value.clone() for name, value in to_bert(pretrained.state_dict()).items()},
+        tmp_path / "model.safetensors",
+    )
+    drawn = classifier.state_dict()["head.weight"].clone()
+    (told,) = take_weights(classifier, tmp_path / "model.safetensors")
+    assert told == "new: head; not taken: pretraining"
+    found, wanted = classifier.state_dict(), pretrained.state_dict()
+    assert torch.equal(found["wte.weight"], wanted["wte.weight"])
+    assert torch.equal(found["pooler.weight"], wanted["pooler.weight"])
+    assert torch.equal(found["head.weight"], drawn)

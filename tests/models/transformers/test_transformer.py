@@ -221,6 +221,17 @@ def test_one_vocabulary_is_one_matrix_and_two_are_two() -> None:
     ]
 
 
+def test_at_the_start_embeddings_are_of_size_1_once_they_are_scaled() -> None:
+    config = TransformerConfig(layers=1, heads=2, width=64, dropout=0.0)
+    for spec in (replace(SPEC, num_outputs=400), replace(OTHER, num_outputs=400, vocab_size=400)):
+        with seeded(0):
+            model = Transformer.build(config, spec).requires_grad_(False)
+        for embedding in filter(None, (model.source_embedding, model.target_embedding)):
+            assert float(embedding.weight.std()) == pytest.approx(64**-0.5, rel=0.05)
+            vectors = model._embed(torch.arange(9)[:, None], embedding) - model.positions(0, 1)
+            assert float(vectors.std()) == pytest.approx(1, rel=0.1)
+
+
 @pytest.mark.covers("transformer")
 def test_the_stacks_of_the_base_model_have_the_weights_of_torchs_own() -> None:
     kind = MODELS.load("transformer-base")

@@ -1,11 +1,13 @@
 """The position-wise feed-forward network: one hidden layer, the same at every position.
 
     FFN(x) = phi(x W_1 + b_1) W_2 + b_2
+    gated    (phi(x W_g + b_g) * (x W_1 + b_1)) W_2 + b_2
 
-It is a convolution with windows of one position. Parts have GPT-2's names.
+It is a convolution with windows of one position. Parts have GPT-2's names; c_gate is the gate.
 
 Shapes: B batch, T positions, D width, H hidden.
-Source: Vaswani et al., "Attention Is All You Need" (2017), section 3.3.
+Source: Vaswani et al., "Attention Is All You Need" (2017), section 3.3; Shazeer, "GLU Variants
+Improve Transformer" (2020), for the gate.
 """
 
 from torch import Tensor, nn
@@ -32,4 +34,26 @@ class FeedForward(nn.Module):
     def forward(self, x: Tensor) -> Tensor:
         """(B, T, D) -> (B, T, D)."""
         out: Tensor = self.c_proj(self.activation(self.c_fc(x)))
+        return out
+
+
+class GatedFeedForward(FeedForward):
+    """The same with a gate: the activation works on a map of its own, which scales the hidden one.
+
+    Args:
+        width: D.
+        hidden: H; of three matrices 8/3 D is usual, for they then have the weights of two.
+        activation: phi; GELU makes it GEGLU.
+        bias: whether the three maps have biases.
+    """
+
+    def __init__(
+        self, width: int, hidden: int, activation: nn.Module, *, bias: bool = True
+    ) -> None:
+        super().__init__(width, hidden, activation, bias=bias)
+        self.c_gate = nn.Linear(width, hidden, bias=bias)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """(B, T, D) -> (B, T, D)."""
+        out: Tensor = self.c_proj(self.activation(self.c_gate(x)) * self.c_fc(x))
         return out

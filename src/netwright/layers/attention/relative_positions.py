@@ -85,10 +85,7 @@ class RelativePositionBias(nn.Module):
         self, heads: int, *, is_causal: bool, buckets: int = BUCKETS, farthest: int = FARTHEST
     ) -> None:
         super().__init__()
-        if buckets < 4 or buckets % 2:
-            raise ConfigError(f"buckets must be even and at least 4, got {buckets}")
-        if farthest <= buckets:
-            raise ConfigError(f"farthest must be more than {buckets}, the buckets, got {farthest}")
+        check_buckets(buckets, farthest)
         self.is_causal, self.buckets, self.farthest = is_causal, buckets, farthest
         self.table = nn.Embedding(buckets, heads)
 
@@ -101,3 +98,11 @@ class RelativePositionBias(nn.Module):
         )
         bias: Tensor = self.table(places)
         return bias.permute(2, 0, 1)
+
+
+def check_buckets(buckets: int, farthest: int) -> None:
+    """Refuse buckets that cannot be halved, and a farthest distance that they reach exactly."""
+    if buckets < 4 or buckets % 2:
+        raise ConfigError(f"buckets must be even and at least 4, got {buckets}")
+    if farthest <= buckets:
+        raise ConfigError(f"farthest must be more than {buckets}, the buckets, got {farthest}")

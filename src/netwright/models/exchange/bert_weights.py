@@ -19,20 +19,31 @@ from types import MappingProxyType
 import torch
 from torch import Tensor
 
-THREE = tuple(f"attention.self.{name}" for name in ("query", "key", "value"))
-PREFIX, BLOCK, HEADS = "bert.", "encoder.layer.", ("cls.", "classifier.")
-# Of one block: their names and ours.
-OF_A_BLOCK: Mapping[str, str] = MappingProxyType(
-    {
-        "attention.output.dense": "attn.c_proj",
-        "attention.output.LayerNorm": "ln_1",
-        "intermediate.dense": "mlp.c_fc",
-        "output.dense": "mlp.c_proj",
-        "output.LayerNorm": "ln_2",
-    }
-)
-THE_OTHERS: Mapping[str, str] = MappingProxyType(
-    {
+from netwright.models.exchange.layer_names import BlockNames, LayerNames
+
+PREFIX, HEADS = "bert.", ("cls.", "classifier.")
+NAMES = LayerNames(
+    stacks=(
+        BlockNames(
+            theirs="encoder.layer.",
+            ours="h.",
+            parts={
+                "attention.output.dense": "attn.c_proj",
+                "attention.output.LayerNorm": "ln_1",
+                "intermediate.dense": "mlp.c_fc",
+                "output.dense": "mlp.c_proj",
+                "output.LayerNorm": "ln_2",
+            },
+            fused={
+                "attn.c_attn": (
+                    "attention.self.query",
+                    "attention.self.key",
+                    "attention.self.value",
+                )
+            },
+        ),
+    ),
+    others={
         "embeddings.word_embeddings.weight": "wte.weight",
         "embeddings.position_embeddings.weight": "wpe.weight",
         "embeddings.token_type_embeddings.weight": "wse.weight",
@@ -49,7 +60,7 @@ THE_OTHERS: Mapping[str, str] = MappingProxyType(
         "cls.seq_relationship.bias": "pretraining.next_text.bias",
         "classifier.weight": "head.weight",
         "classifier.bias": "head.bias",
-    }
+    },
 )
 # The same tensors under a second name, and what is no weight.
 AGAIN: Mapping[str, str] = MappingProxyType(
@@ -61,49 +72,28 @@ AGAIN: Mapping[str, str] = MappingProxyType(
 NO_WEIGHTS = frozenset({"embeddings.position_ids", "embeddings.token_type_ids"})
 
 
+def is_bert(weights: Mapping[str, Tensor]) -> bool:
+    """Whether these are BERT's names, with the prefix or without."""
+    return any(_bare(name) == "embeddings.word_embeddings.weight" for name in weights)
+
+
 def from_bert(weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
     """Their weights by our names; queries, keys and values of a block are one map."""
     theirs = {_bare(name): value for name, value in weights.items()}
     for again, first in AGAIN.items():
         if again in theirs and first in theirs and torch.equal(theirs[again], theirs[first]):
             del theirs[again]
-    ours: dict[str, Tensor] = {}
-    for name, value in theirs.items():
-        layer, _, inside = name.removeprefix(BLOCK).partition(".")
-        path, _, kind = inside.rpartition(".")
-        if name.startswith(BLOCK) and path in OF_A_BLOCK:
-            ours[f"h.{layer}.{OF_A_BLOCK[path]}.{kind}"] = value
-        elif name.startswith(BLOCK) and path == THREE[0]:
-            names = [f"{BLOCK}{layer}.{one}.{kind}" for one in THREE]
-            three = [theirs[one] for one in names if one in theirs]
-            ours[f"h.{layer}.attn.c_attn.{kind}"] = torch.cat(three)
-        elif name not in NO_WEIGHTS and path not in THREE[1:]:
-            ours[THE_OTHERS.get(name, name)] = value
-    return ours
+    return NAMES.to_ours({name: value for name, value in theirs.items() if name not in NO_WEIGHTS})
 
 
 def to_bert(weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
     """Our weights as `transformers` reads them."""
-    outside = {our: their for their, our in THE_OTHERS.items()}
-    inside = {our: their for their, our in OF_A_BLOCK.items()}
-    theirs: dict[str, Tensor] = {}
-    for name, value in weights.items():
-        layer, _, path = name.removeprefix("h.").partition(".")
-        place, _, kind = path.rpartition(".")
-        block = f"{PREFIX}{BLOCK}{layer}"
-        if name in outside:
-            their = outside[name]
-            theirs[their if their.startswith(HEADS) else PREFIX + their] = value
-        elif place == "attn.c_attn":
-            for one, third in zip(THREE, value.chunk(3), strict=True):
-                theirs[f"{block}.{one}.{kind}"] = third.contiguous()
-        else:
-            theirs[f"{block}.{inside[place]}.{kind}"] = value
-    for again, first in AGAIN.items():
-        source = first if first.startswith(HEADS) else PREFIX + first
-        if THE_OTHERS["cls.predictions.bias"] in weights:
-            theirs[again] = theirs[source]
-    return theirs
+    bare = NAMES.to_theirs(weights)
+    if "pretraining.bias" in weights:
+        bare |= {again: bare[first] for again, first in AGAIN.items()}
+    return {
+        name if name.startswith(HEADS) else PREFIX + name: value for name, value in bare.items()
+    }
 
 
 def _bare(name: str) -> str:

@@ -2,10 +2,8 @@ r"""The transformer of 2017: a stack of blocks reads a source, another says the 
 
     h = encoder(sqrt(D) E[source] + P),    y = decoder(sqrt(D) E[told] + P, h),    logits = y E^T
 
-The encoder's positions read from each other, the decoder's from those before them and from all of
-the source. Training says all places of the target at once; to translate, keys and values of what
-was said are kept, and those of the source are made once. As in torch.nn.Transformer both stacks end
-in a norm. Where both languages share a vocabulary one matrix E embeds both and reads out.
+As in torch.nn.Transformer both stacks end in a norm. Where both languages share a vocabulary one
+matrix E embeds both and reads out. How source and target are gone through is in `two_stacks`.
 
 Shapes: B batch, S source tokens, T target tokens, D width, H heads, V different target tokens;
 inputs are (B, S + T), the source and then what the decoder is told.
@@ -13,28 +11,25 @@ Source: Vaswani et al., "Attention Is All You Need" (2017), sections 3 and 3.4.
 """
 
 import math
-from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Annotated, ClassVar, Literal, NamedTuple, Self, cast
+from functools import partial
+from typing import Annotated, ClassVar, Literal
 
-import torch
 from torch import Tensor, nn
 
 from netwright.core.card import Card
 from netwright.core.config import Config, Doc, Fraction, Size
 from netwright.core.errors import ConfigError, ShapeError
-from netwright.data.spec import DataSpec, InputKind, TargetKind
-from netwright.decoding.source_decoder import SourceDecoder
-from netwright.layers.attention.cross_attention import CrossAttention, Projected
+from netwright.data.spec import DataSpec
+from netwright.layers.attention.cross_attention import CrossAttention
 from netwright.layers.attention.decoder_block import DecoderBlock
 from netwright.layers.attention.feedforward import FeedForward
-from netwright.layers.attention.key_value_cache import KeyValueCache
 from netwright.layers.attention.multihead_attention import MultiHeadAttention, check_heads
 from netwright.layers.attention.position_encoding import SinusoidalPositions
 from netwright.layers.attention.transformer_block import TransformerBlock
 from netwright.layers.padded_linear import padded_linear
-from netwright.models.model import Functions, Model
 from netwright.models.published_sizes import TRANSFORMERS, TransformerSize
+from netwright.models.transformers.two_stacks import StacksParts, TwoStacks
 from netwright.models.variant import find_variant, make_variant
 
 EXPANSION = 4  # of the width, in the feed-forward networks
@@ -70,18 +65,6 @@ class TransformerConfig(Config):
             raise ConfigError(f"width must be even for sinusoidal positions, got {self.width}")
 
 
-class TransformerState(NamedTuple):
-    """All that the next token depends on, an entry a block of the decoder.
-
-    Args:
-        caches: keys and values of what was said.
-        source: keys and values of what was read.
-    """
-
-    caches: tuple[KeyValueCache, ...]
-    source: tuple[Projected, ...]
-
-
 def card_of(sentence: str) -> Card:
     """The card of a transformer of one size."""
     return Card(
@@ -103,18 +86,10 @@ def card_of(sentence: str) -> Card:
     )
 
 
-class Transformer(Model, SourceDecoder):
-    """Reads a source, then says its target; the training target is told to it all at once."""
+class Transformer(TwoStacks):
+    """Reads a source, then says its target; sines and cosines tell the positions."""
 
     settings: ClassVar[type[Config]] = TransformerConfig
-    code: ClassVar[Functions] = (
-        TransformerBlock.forward,
-        DecoderBlock.forward,
-        DecoderBlock._add,
-        CrossAttention.attention_weights,
-    )
-    inputs: ClassVar[frozenset[InputKind]] = frozenset({"pairs"})
-    targets: ClassVar[frozenset[TargetKind]] = frozenset({"tokens"})
     card: ClassVar[Card] = card_of(
         "A stack of transformer blocks reads the source, another says the target and looks at the "
         "source in every block."
@@ -122,96 +97,24 @@ class Transformer(Model, SourceDecoder):
 
     def __init__(self, config: TransformerConfig, spec: DataSpec) -> None:
         super().__init__(config, spec)
-        width = config.width
-        self.target_length = spec.input_shape[0] - spec.source_length
-        self.target_embedding = nn.Embedding(spec.num_outputs, width)
-        is_shared = config.tied and spec.shared_vocabulary
-        self.source_embedding = None if is_shared else nn.Embedding(spec.vocab_size, width)
-        self.positions = SinusoidalPositions(max(spec.source_length, self.target_length), width)
+        longest = max(spec.source_length, self.target_length)
+        self.positions = SinusoidalPositions(longest, config.width)
         self.drop = nn.Dropout(config.dropout)
-        self.encoder = nn.ModuleList(_encoder_block(config) for _ in range(config.layers))
-        self.encoder_norm = nn.LayerNorm(width)
-        self.decoder = nn.ModuleList(_decoder_block(config) for _ in range(config.layers))
-        self.decoder_norm = nn.LayerNorm(width)
-        self.head = None if config.tied else nn.Linear(width, spec.num_outputs, bias=False)
         self._draw_weights()
 
     @classmethod
-    def build(cls, config: TransformerConfig, spec: DataSpec) -> Self:
-        """A model of both vocabularies, for texts as long as those of the data."""
-        return cls(config, spec)
-
-    @property
-    def encoder_blocks(self) -> Iterable[TransformerBlock]:
-        """Those that read the source, in order."""
-        return cast(Iterable[TransformerBlock], self.encoder)
-
-    @property
-    def decoder_blocks(self) -> Iterable[DecoderBlock]:
-        """Those that say the target, in order."""
-        return cast(Iterable[DecoderBlock], self.decoder)
-
-    def forward(self, inputs: Tensor) -> Tensor:
-        """(B, S + T) -> logits (B, T, V), each told what came before it, or half of it."""
-        source, told = self._parts(inputs)
-        projected = self._project(source)
-        if self.training and self.teacher_forcing < 1:
-            told = self._half_told(told, projected)
-        return self._say(told, projected)
-
-    def read_source(self, source: Tensor) -> TransformerState:
-        """(B, S) -> the state before the first token."""
-        caches = (
-            block.attn.start(len(source), self.target_length) for block in self.decoder_blocks
+    def _made_of(cls, config: TransformerConfig, spec: DataSpec) -> StacksParts:
+        return StacksParts(
+            width=config.width,
+            layers=config.layers,
+            encoder_block=partial(_encoder_block, config),
+            decoder_block=partial(_decoder_block, config),
+            norm=nn.LayerNorm,
+            is_tied=config.tied,
+            is_shared=config.tied and spec.shared_vocabulary,
         )
-        return TransformerState(tuple(caches), self._project(source))
-
-    def step(self, tokens: Tensor, state: TransformerState) -> tuple[Tensor, TransformerState]:
-        """The token before (B,) and a state -> logits of the next (B, V) and the next state."""
-        x = self._embed(tokens[:, None], self.target_embedding, state.caches[0].length)
-        grown = []
-        for block, cache, source in zip(
-            self.decoder_blocks, state.caches, state.source, strict=True
-        ):
-            x, longer = block.extend(x, cache, source)
-            grown.append(longer)
-        return self._logits(x[:, 0]), state._replace(caches=tuple(grown))
-
-    @torch.no_grad()
-    def attention_weights(self, inputs: Tensor) -> tuple[Tensor, ...]:
-        """Where each head looks in the source: (B, S + T) -> (B, H, T, S) of every block."""
-        source, told = self._parts(inputs)
-        x, weights = self._embed(told, self.target_embedding), []
-        for block, projected in zip(self.decoder_blocks, self._project(source), strict=True):
-            weights.append(block.cross_weights(x, projected))
-            x = block(x, projected)
-        return tuple(weights)
-
-    def _parts(self, inputs: Tensor) -> tuple[Tensor, Tensor]:
-        """The source (B, S), and what the decoder is told (B, T)."""
-        return inputs[:, : self.spec.source_length], inputs[:, self.spec.source_length :]
-
-    def _project(self, source: Tensor) -> tuple[Projected, ...]:
-        """Read the source (B, S): keys and values for each block of the decoder."""
-        counts = torch.ones_like(source, dtype=torch.bool)
-        if self.spec.padding is not None:
-            counts = source != self.spec.padding
-        mask = counts[:, None]  # (B, 1, S)
-        x = self._embed(source, self.source_embedding or self.target_embedding)
-        for block in self.encoder_blocks:
-            x = block(x, mask)
-        memory = self.encoder_norm(x)
-        return tuple(block.cross.project(memory, mask) for block in self.decoder_blocks)
-
-    def _say(self, told: Tensor, source: tuple[Projected, ...]) -> Tensor:
-        """Logits (B, T, V) of the tokens after those told (B, T)."""
-        x = self._embed(told, self.target_embedding)
-        for block, projected in zip(self.decoder_blocks, source, strict=True):
-            x = block(x, projected)
-        return self._logits(x)
 
     def _embed(self, tokens: Tensor, embedding: nn.Embedding, start: int = 0) -> Tensor:
-        """Tokens (B, T) at the places from `start` on as vectors (B, T, D)."""
         count = tokens.shape[1]
         if start + count > len(self.positions.table):
             raise ShapeError(
@@ -223,20 +126,7 @@ class Transformer(Model, SourceDecoder):
         return embedded
 
     def _logits(self, x: Tensor) -> Tensor:
-        weight = self.target_embedding.weight if self.head is None else self.head.weight
-        return padded_linear(self.decoder_norm(x), weight)
-
-    def _half_told(self, told: Tensor, source: tuple[Projected, ...]) -> Tensor:
-        """What is told (B, T), where some tokens are those that the model itself would say.
-
-        It says all of them in one pass that was told the truth, not each after the last.
-        Source: Mihaylova and Martins (2019), arXiv 1906.07651.
-        """
-        with torch.no_grad():
-            own = self._say(told, source)[:, :-1].argmax(dim=2)
-        truth = told[:, 1:]
-        is_told = torch.rand(truth.shape, device=truth.device) < self.teacher_forcing
-        return torch.cat((told[:, :1], torch.where(is_told, truth, own)), dim=1)
+        return padded_linear(self.decoder_norm(x), self._head_weight)
 
     def _draw_weights(self) -> None:
         """Xavier's matrices; embeddings of size 1 / sqrt(D), so that scaled they have size 1."""
