@@ -8,9 +8,10 @@ import torch
 from torch import Tensor
 
 from netwright.core.errors import RunError
+from netwright.optimizers.eager import EagerOptimizer
 
 
-class ForeachOptimizer(torch.optim.Optimizer, ABC):
+class ForeachOptimizer(EagerOptimizer, ABC):
     """A torch optimizer that updates all weights of a group at once.
 
     A subclass gives `new_state` and `update`, and never writes the loop again. `update` gets lists

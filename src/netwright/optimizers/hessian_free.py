@@ -25,6 +25,7 @@ from netwright.core.card import Card
 from netwright.core.checks import check_not_negative, check_positive
 from netwright.optimizers.conjugate_gradient import conjugate_gradient
 from netwright.optimizers.curvature import GaussNewton, gradient_of, unflatten
+from netwright.optimizers.eager import EagerOptimizer
 from netwright.optimizers.optimizer import OptimizerEntry, check_one_group
 
 Evaluation = Callable[[], tuple[Tensor, Sequence[Tensor]]]
@@ -38,7 +39,7 @@ def next_damping(damping: float, rho: float) -> float:
     return damping if rho >= 0.25 else damping * 3 / 2  # NaN is no good forecast either
 
 
-class HessianFree(torch.optim.Optimizer):
+class HessianFree(EagerOptimizer):
     """Newton steps with Gauss-Newton's curvature, found by conjugate gradients.
 
     For losses that are convex in the outputs: squared error, cross-entropy and their kin. `step`

@@ -19,6 +19,7 @@ from torch import Tensor
 from netwright.core.card import Card
 from netwright.core.checks import check_not_negative
 from netwright.optimizers.curvature import gradient_of, hessian_of, unflatten
+from netwright.optimizers.eager import EagerOptimizer
 from netwright.optimizers.optimizer import OptimizerEntry, check_one_group
 
 
@@ -29,7 +30,7 @@ def newton_direction(hessian: Tensor, gradient: Tensor, damping: float = 0.0) ->
     return -(inverse @ gradient)
 
 
-class Newton(torch.optim.Optimizer):
+class Newton(EagerOptimizer):
     """Newton's method with the whole Hessian: P^2 numbers and P^3 operations a step.
 
     `step` wants a closure that gives (loss, outputs) with their graph; it takes the derivatives

@@ -13,6 +13,7 @@ from torch import nn
 from netwright.core.card import Card
 from netwright.core.checks import nearest
 from netwright.core.errors import ConfigError
+from netwright.optimizers import eager
 
 Kernel = Literal["auto", "fused", "foreach"]
 Penalized = Literal["all", "weights"]
@@ -111,7 +112,7 @@ def build_optimizer(
 
 def _check_takes_complex(entry: OptimizerEntry, kernel: Kernel) -> None:
     """Refuse complex weights where a rule is of real ones only, as ours are and fused kernels."""
-    if not entry.make.__module__.startswith("torch."):
+    if entry.make.__module__ != eager.__name__:
         raise ConfigError(
             f"{entry.make.__name__} needs real weights; adam and sgd also take complex ones"
         )

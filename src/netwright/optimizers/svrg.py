@@ -19,10 +19,11 @@ from torch import Tensor
 
 from netwright.core.card import Card
 from netwright.core.checks import check_not_negative
+from netwright.optimizers.eager import EagerOptimizer
 from netwright.optimizers.optimizer import OptimizerEntry, check_one_group
 
 
-class SVRG(torch.optim.Optimizer):
+class SVRG(EagerOptimizer):
     """Gradient steps from which a snapshot takes the noise; each costs two gradients of a batch.
 
     Args:

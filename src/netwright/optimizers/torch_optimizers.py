@@ -1,8 +1,7 @@
 """The optimizers that torch has, each with its card."""
 
-import torch
-
 from netwright.core.card import Card
+from netwright.optimizers import eager
 from netwright.optimizers.optimizer import OptimizerEntry
 
 _STEP = {
@@ -24,7 +23,7 @@ _MEANS = (
 )
 
 GRADIENT_DESCENT = OptimizerEntry(
-    make=torch.optim.SGD,
+    make=eager.SGD,
     lr=0.1,
     fused=True,
     full_batch=True,
@@ -40,7 +39,7 @@ GRADIENT_DESCENT = OptimizerEntry(
     ),
 )
 SGD = OptimizerEntry(
-    make=torch.optim.SGD,
+    make=eager.SGD,
     lr=0.1,
     fused=True,
     card=Card(
@@ -58,7 +57,7 @@ SGD = OptimizerEntry(
     ),
 )
 MOMENTUM = OptimizerEntry(
-    make=torch.optim.SGD,
+    make=eager.SGD,
     lr=0.05,
     presets={"momentum": 0.9},
     fused=True,
@@ -72,7 +71,7 @@ MOMENTUM = OptimizerEntry(
     ),
 )
 NESTEROV = OptimizerEntry(
-    make=torch.optim.SGD,
+    make=eager.SGD,
     lr=0.05,
     presets={"momentum": 0.9, "nesterov": True},
     fused=True,
@@ -88,7 +87,7 @@ NESTEROV = OptimizerEntry(
     ),
 )
 ADAGRAD = OptimizerEntry(
-    make=torch.optim.Adagrad,  # its fused kernel is for the CPU only in torch 2.11
+    make=eager.Adagrad,  # its fused kernel is for the CPU only in torch 2.11
     lr=0.01,
     card=Card(
         sentence="Each coordinate's step shrinks with the gradients it has seen.",
@@ -100,7 +99,7 @@ ADAGRAD = OptimizerEntry(
     ),
 )
 ADADELTA = OptimizerEntry(
-    make=torch.optim.Adadelta,
+    make=eager.Adadelta,
     lr=1.0,
     card=Card(
         sentence="Steps in the units of the weights: the ratio of two running root mean squares.",
@@ -118,7 +117,7 @@ ADADELTA = OptimizerEntry(
     ),
 )
 RMSPROP = OptimizerEntry(
-    make=torch.optim.RMSprop,
+    make=eager.RMSprop,
     lr=1e-3,
     card=Card(
         sentence="Divide the gradient by a running root mean square of itself.",
@@ -136,7 +135,7 @@ RMSPROP = OptimizerEntry(
     ),
 )
 ADAM = OptimizerEntry(
-    make=torch.optim.Adam,
+    make=eager.Adam,
     lr=1e-3,
     fused=True,
     card=Card(
@@ -150,7 +149,7 @@ ADAM = OptimizerEntry(
     ),
 )
 ADAMW = OptimizerEntry(
-    make=torch.optim.AdamW,
+    make=eager.AdamW,
     lr=1e-3,
     fused=True,
     card=Card(
@@ -164,7 +163,7 @@ ADAMW = OptimizerEntry(
     ),
 )
 NADAM = OptimizerEntry(
-    make=torch.optim.NAdam,
+    make=eager.NAdam,
     lr=2e-3,
     card=Card(
         sentence="Adam with Nesterov's look-ahead.",
@@ -186,7 +185,7 @@ NADAM = OptimizerEntry(
     ),
 )
 LBFGS = OptimizerEntry(
-    make=torch.optim.LBFGS,
+    make=eager.LBFGS,
     lr=1.0,
     presets={"line_search_fn": "strong_wolfe"},
     closure=True,

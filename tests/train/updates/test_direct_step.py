@@ -8,6 +8,7 @@ import pytest
 import torch
 from torch import nn
 
+from netwright.optimizers import eager
 from netwright.train.updates.direct_step import step_directly
 from tests.repetition import for_each
 from tests.train.toy_runs import toy_data, toy_net, toy_trainer
@@ -127,13 +128,13 @@ def test_another_class_of_optimizer_takes_its_own_step() -> None:
 
 def test_training_calls_the_usual_step_once(monkeypatch: pytest.MonkeyPatch) -> None:
     calls = []
-    usual = torch.optim.Adam.step
+    usual = eager.Adam.step
 
-    def counted(self: torch.optim.Adam, *given: Any) -> Any:
+    def counted(self: eager.Adam, *given: Any) -> Any:
         calls.append(1)
         return usual(self, *given)
 
-    monkeypatch.setattr(torch.optim.Adam, "step", counted)
+    monkeypatch.setattr(eager.Adam, "step", counted)
     data = toy_data()
     trainer = toy_trainer(data, epochs=2, optimizer="adam", kernel="fused")
     state = trainer.start(toy_net(), data)

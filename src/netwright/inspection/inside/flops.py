@@ -2,16 +2,24 @@
 
 Counted are matrix products, convolutions, attention and recurrent layers, by torch's own counter;
 sums, activations and normalisations are left out, as everywhere. torch's counter misses
-kernels that do several products at once; they are counted here or kept from running.
+kernels that do several products at once; they are counted here or kept from running. Torch keeps
+its counter out of compiled graphs by a wrapper that imports the compiler at the first operation,
+which takes seconds; nothing is compiled here, so that this counter goes without.
 """
 
+import inspect
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from math import prod
-from typing import Any
+from typing import Any, Self
 
 import torch
-from torch.utils.flop_counter import FlopCounterMode, sdpa_backward_flop_count, sdpa_flop_count
+from torch.utils.flop_counter import (
+    FlopCounterMode,
+    _FlopCounterMode,
+    sdpa_backward_flop_count,
+    sdpa_flop_count,
+)
 
 Shape = Sequence[int]
 
@@ -57,13 +65,31 @@ _FORMULAS = {
 }
 
 
+class _EagerMode(_FlopCounterMode):  # type: ignore[no-untyped-call]
+    """What torch's counter does at an operation, without its wrapper."""
+
+    __torch_dispatch__ = inspect.unwrap(_FlopCounterMode.__torch_dispatch__)
+
+    @classmethod
+    def _should_skip_dynamo(cls) -> bool:
+        return False
+
+
+class _EagerCounter(FlopCounterMode):
+    def __enter__(self) -> Self:
+        self.flop_counts.clear()
+        self.mod_tracker.__enter__()  # type: ignore[no-untyped-call]
+        self.mode = _EagerMode(self).__enter__()  # type: ignore[no-untyped-call]
+        return self
+
+
 @contextmanager
 def counting_flops() -> Iterator[FlopCounterMode]:
     """Within it the counter's `get_total_flops()` grows with every operation."""
     had_fast_path = torch.backends.mha.get_fastpath_enabled()
     torch.backends.mha.set_fastpath_enabled(False)  # a whole transformer block in one kernel
     try:
-        with FlopCounterMode(display=False, custom_mapping=_FORMULAS) as counter:
+        with _EagerCounter(display=False, custom_mapping=_FORMULAS) as counter:
             yield counter
     finally:
         torch.backends.mha.set_fastpath_enabled(had_fast_path)

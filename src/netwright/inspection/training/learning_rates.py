@@ -15,6 +15,7 @@ from torch import nn
 
 from netwright.inspection.drawing.figure_style import COLOURS
 from netwright.inspection.drawing.view import View
+from netwright.optimizers import eager
 from netwright.optimizers.plateau import PlateauRates
 from netwright.optimizers.schedules import SCHEDULES, build_schedule
 
@@ -102,7 +103,7 @@ def measure_learning_rates(
 
 def _shares(name: str, epochs: int, steps_per_epoch: int, warmup: int) -> tuple[float, ...]:
     """The rates of an optimizer of rate 1 that moves nothing."""
-    optimizer = torch.optim.SGD([nn.Parameter(torch.zeros(1))], lr=1.0)
+    optimizer = eager.SGD([nn.Parameter(torch.zeros(1))], lr=1.0)
     schedule = build_schedule(
         name,
         optimizer,

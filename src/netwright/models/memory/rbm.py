@@ -27,6 +27,7 @@ from netwright.models.memory.contrastive_divergence import (
     hidden_probabilities,
 )
 from netwright.models.model import Model
+from netwright.optimizers import eager
 
 EARLY, EARLY_MOMENTUM = 5, 0.5  # passes with little momentum, while the gradient still turns much
 SPREAD = 0.01  # of the first weights
@@ -169,7 +170,7 @@ class RBM(Model, Learner):
 
     def _read(self, hidden: Tensor, targets: Tensor, weights: Tensor) -> float:
         """Move the softmax towards the classes; gives its loss."""
-        optimizer = torch.optim.LBFGS(
+        optimizer = eager.LBFGS(
             self.readout.parameters(),
             max_iter=self.how.readout_steps,
             line_search_fn="strong_wolfe",
@@ -186,7 +187,7 @@ class RBM(Model, Learner):
             return float(total.detach())
 
         with torch.enable_grad():
-            optimizer.step(slope)  # type: ignore[no-untyped-call]
+            optimizer.step(slope)
         with torch.no_grad():
             return float(weighted_mean(losses(), weights))
 

@@ -10,6 +10,7 @@ from torch import nn
 from netwright.core.outputs import logits_of
 from netwright.core.seeding import generator, seeded
 from netwright.data.dataset import Split
+from netwright.optimizers import eager
 
 BATCH, RATE = 32, 1e-2
 
@@ -23,7 +24,7 @@ def descend(model: nn.Module, data: Split, epochs: int, seed: int) -> None:
         epochs: passes over the examples.
         seed: of the order of the examples, and of what the model draws (dropout).
     """
-    optimizer = torch.optim.Adam(model.parameters(), lr=RATE)
+    optimizer = eager.Adam(model.parameters(), lr=RATE)
     was_training = model.training
     model.train()
     with seeded(seed):

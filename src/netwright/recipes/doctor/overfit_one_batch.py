@@ -24,6 +24,7 @@ from netwright.data.checkup.examination import Undecided
 from netwright.data.checkup.wording import counted, first_few
 from netwright.data.dataset import Data
 from netwright.data.loading.loader import Batch
+from netwright.optimizers import eager
 from netwright.recipes.fitting.prepared import Prepared
 from netwright.train.tasks.catalog import task_for
 from netwright.train.tasks.task import Task
@@ -181,7 +182,7 @@ def _at_rest(model: nn.Module) -> nn.Module:
 def _losses(model: nn.Module, batch: Batch, task: Task, lr: float, until: float) -> list[float]:
     """The loss before each step, until it is small, all steps are taken, or time is up."""
     learned = [parameter for parameter in model.parameters() if parameter.requires_grad]
-    optimizer = torch.optim.Adam(learned, lr=lr) if learned else None
+    optimizer = eager.Adam(learned, lr=lr) if learned else None
     losses: list[float] = []
     for step in range(STEPS + 1):
         loss = task.loss(model(task.inputs(batch)), batch)
@@ -205,7 +206,7 @@ def _blind_loss(model: nn.Module, batch: Batch, task: Task) -> float:
             return 0.0
         outputs = outputs.logits
     answer = nn.Parameter(torch.zeros_like(outputs[:1], dtype=torch.float32))
-    optimizer = torch.optim.LBFGS([answer], max_iter=BLIND_STEPS, line_search_fn="strong_wolfe")
+    optimizer = eager.LBFGS([answer], max_iter=BLIND_STEPS, line_search_fn="strong_wolfe")
 
     def measure() -> Tensor:
         optimizer.zero_grad()
@@ -213,7 +214,7 @@ def _blind_loss(model: nn.Module, batch: Batch, task: Task) -> float:
         loss.backward()  # type: ignore[no-untyped-call]
         return loss
 
-    optimizer.step(measure)  # type: ignore[no-untyped-call]
+    optimizer.step(measure)
     return float(measure().detach())
 
 

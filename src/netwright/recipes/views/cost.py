@@ -68,6 +68,10 @@ class _Calls(TorchDispatchMode):  # type: ignore[no-untyped-call]
 
     count = 0
 
+    @classmethod
+    def _should_skip_dynamo(cls) -> bool:
+        return False  # nothing is compiled here, and the wrapper imports the compiler
+
     def __torch_dispatch__(
         self, func: Any, types: Any, args: Any = (), kwargs: dict[str, Any] | None = None
     ) -> Any:

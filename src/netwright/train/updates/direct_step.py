@@ -12,6 +12,8 @@ import torch
 from torch import Tensor
 from torch.optim import optimizer as hooks
 
+from netwright.optimizers.eager import torch_kind
+
 KINDS = (torch.optim.Adam, torch.optim.AdamW)
 ODD = ("amsgrad", "capturable", "differentiable")  # settings that are left to `Optimizer.step`
 COPIED = ("lr", "weight_decay", "eps", "maximize", "amsgrad")
@@ -32,7 +34,7 @@ def step_directly(optimizer: torch.optim.Optimizer) -> bool:
     False: nothing was done, and `Optimizer.step` is to be called: it begins moments, calls hooks,
     and knows the other kinds and devices.
     """
-    if type(optimizer) not in KINDS or _is_hooked(optimizer):
+    if torch_kind(optimizer) not in KINDS or _is_hooked(optimizer):
         return False
     calls = []
     for group in optimizer.param_groups:

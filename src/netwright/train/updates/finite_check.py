@@ -15,6 +15,7 @@ from collections.abc import Iterator, Sequence
 import torch
 from torch import Tensor
 
+from netwright.optimizers.eager import torch_kind
 from netwright.train.run_setting_groups import Policy
 from netwright.train.state import TrainState
 from netwright.train.updates.held_tensors import HeldTensors
@@ -144,4 +145,6 @@ def is_fused(
     optimizer: torch.optim.Optimizer, kinds: Sequence[type[torch.optim.Optimizer]]
 ) -> bool:
     """Whether it is of one of these kinds and steps by torch's fused kernel."""
-    return type(optimizer) in kinds and all(group["fused"] for group in optimizer.param_groups)
+    return torch_kind(optimizer) in kinds and all(
+        group["fused"] for group in optimizer.param_groups
+    )

@@ -1,0 +1,38 @@
+"""What a small run on the CPU imports: nothing that it does not use.
+
+In a process of its own, since this one has imported everything; by names of modules, not by time.
+"""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+SCRIPT = """
+import json, sys
+import numpy as np
+import netwright as nw
+
+run = nw.fit("mlp", "rows.csv", target="y", hidden=(4,), epochs=1, out="run")
+run.evaluate()
+nw.open_run("run").predict("rows.csv")
+nw.inspect(run, "summary")
+before = sorted(sys.modules)
+nw.NetClassifier("mlp", hidden=(4,), epochs=1).fit(np.eye(8), np.arange(8) % 2).predict(np.eye(8))
+print(json.dumps([before, sorted(sys.modules)]))
+"""
+COMPILER = ["torch._dynamo", "torch._inductor", "torch.onnx", "sympy", "matplotlib"]
+SCIKIT_LEARNS = ["sklearn", "pandas", "scipy.stats"]  # which an estimator cannot do without
+
+
+def test_a_small_run_imports_no_compiler_and_draws_nothing(tmp_path: Path) -> None:
+    rows = "\n".join(f"{i},{i * 7 % 5},{'ab'[i % 2]}" for i in range(40))
+    (tmp_path / "rows.csv").write_text(f"one,two,y\n{rows}\n")
+    done = subprocess.run(
+        [sys.executable, "-c", SCRIPT], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    of_run, of_estimator = json.loads(done.stdout.splitlines()[-1])
+    assert "torch.optim.adam" in of_run
+    assert [name for name in (*COMPILER, *SCIKIT_LEARNS) if name in of_run] == []
+    assert [name for name in COMPILER if name in of_estimator] == []
