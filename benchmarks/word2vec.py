@@ -1,124 +1,203 @@
-"""Word2vec against gensim: words a CPU-second, and what the vectors are worth.
+"""Word2vec against gensim and fastText: words a second, and what the vectors are worth.
 
-    python benchmarks/word2vec.py corpus.txt --epochs 2 --seeds 3
+    python benchmarks/wiki_text.py enwik8.gz corpus.txt
+    python benchmarks/word2vec.py corpus.txt --epochs 1 --seeds 3 --threads 2
+    python benchmarks/word2vec.py corpus.txt --memory
 
-The corpus is a text in which blanks separate words, such as text8. Both learn skip-gram of the same
-vocabulary with the same settings (100 features, window 5, 5 negatives, sample 1e-3) in one thread,
-by turns; what is timed is learning alone, in CPU-seconds, so that other work on the machine does
-not count. Needs gensim, numba and the tests of `word-similarity` in a folder of NETWRIGHT_DATA.
+The corpus is a text in which blanks separate words, such as text8. All learn skip-gram of the same
+vocabulary with the same settings (100 features, window 5, 5 negatives, sample 1e-3, rate 0.025), by
+turns. What is timed is learning alone, by the clock and in CPU-seconds, which other work on the
+machine does not change; fastText's time includes that it reads the file once more. gensim reads
+`corpus_file`, its fastest way in. Scores are those of `netwright words RUN evaluate`.
+
+`--memory` tells the largest private memory of a process that reads and learns from the corpus, and
+from the corpus ten times over. `--device cuda` times the plain version there, alone.
+
+Needs numba, the tests of `word-similarity` in a folder of NETWRIGHT_DATA, and gensim or fastText.
 """
 
 import argparse
+import multiprocessing
+import tempfile
+import threading
 import time
+from collections.abc import Callable
+from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
-from gensim.models import Word2Vec as Peer
 from reporting import add_json_option, show
-from scipy.stats import spearmanr
 
-from netwright.data.files.locations import find_file
 from netwright.data.words.word_corpus import WordsConfig, load_words
 from netwright.data.words.word_stream import WordStream
+from netwright.data.words.word_tests import find_tests, score_file
 from netwright.data.words.word_vectors import WordVectors
 from netwright.models.words.word2vec import Word2Vec, Word2VecConfig
 
-SENTENCE = 1000  # words: gensim takes texts in pieces
-MOST = 30_000  # words among which the answer of an analogy is looked for
+SENTENCE = 1000  # words: peers take texts in lines
+RATE, SAMPLE = 0.025, 1e-3
+MEGABYTE = 2**20
 COLUMNS = {
     "who": ("who", ""),
     "seed": ("seed", ""),
-    "words a CPU-second": ("rate", ",.0f"),
-    "WordSim-353": ("wordsim", ".3f"),
+    "words a second": ("rate", ",.0f"),
+    "words a CPU-second": ("cpu_rate", ",.0f"),
+    "WordSim-353": ("WordSim-353", ".3f"),
+    "SimLex-999": ("SimLex-999", ".3f"),
     "analogies": ("analogies", ".3f"),
 }
+MEMORY_COLUMNS = {"words": ("words", ",d"), "private memory, MB": ("megabytes", ",.0f")}
 
 
-def lines_of(name: str) -> list[str]:
-    path = find_file("word-similarity", name)
-    if path is None:
-        raise SystemExit(f"word-similarity/{name} is in no folder of NETWRIGHT_DATA")
-    text = path.read_text(encoding="utf-8").lower()
-    return [line for line in text.splitlines() if line.strip() and line[0] not in "#:"]
+class Stopwatch:
+    """By the clock, and in CPU-seconds of all threads of the process."""
+
+    def __enter__(self) -> "Stopwatch":
+        self.clock, self.cpu = -time.perf_counter(), -time.process_time()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.clock += time.perf_counter()
+        self.cpu += time.process_time()
 
 
-def wordsim(vectors: WordVectors) -> float:
-    """Spearman's correlation of cosines with what people said, of pairs whose words are known."""
-    pairs = [line.split("\t") for line in lines_of("wordsim353.tsv")]
-    known = [pair for pair in pairs if {*pair[:2]} <= vectors.places.keys()]
-    rows = [[vectors.places[word] for word in pair[:2]] for pair in known]
-    cosines = [float(vectors.units[a] @ vectors.units[b]) for a, b in rows]
-    return float(spearmanr(cosines, [float(pair[2]) for pair in known]).statistic)
-
-
-def analogies(vectors: WordVectors) -> float:
-    """The share of analogies that are answered rightly, among the most common words."""
-    few = {word: row for word, row in vectors.places.items() if row < MOST}
-    questions = [line.split() for line in lines_of("questions-words.txt")]
-    rows = np.array([[few[w] for w in one] for one in questions if {*one} <= few.keys()])
-    units, right = vectors.units[:MOST], 0
-    for part in np.array_split(rows, max(1, len(rows) // 500)):
-        scores = (units[part[:, 1]] - units[part[:, 0]] + units[part[:, 2]]) @ units.T
-        np.put_along_axis(scores, part[:, :3], -np.inf, axis=1)
-        right += int((scores.argmax(axis=1) == part[:, 3]).sum())
-    return right / len(rows)
-
-
-def ours(stream: WordStream, model: Word2Vec, seed: int) -> tuple[float, np.ndarray]:
-    if not model.is_compiled:
-        raise SystemExit("numba is not installed: pip install 'netwright[fast]'")
+def ours(stream: WordStream, model: Word2Vec, seed: int) -> tuple[Stopwatch, np.ndarray]:
     warm = WordStream(np.array(stream.words[:SENTENCE]), SENTENCE)
     next(Word2Vec.build(model.how, model.spec).fit_steps(warm, 0))  # compiles
-    started = time.process_time()
-    for _ in model.fit_steps(stream, seed):
+    with Stopwatch() as watch:
+        for _ in model.fit_steps(stream, seed):
+            pass
+    return watch, model.vectors.cpu().numpy()[4:]
+
+
+def gensims(lines: Path, tokens: tuple[str, ...], given: argparse.Namespace, seed: int):  # type: ignore[no-untyped-def]
+    from gensim.models import Word2Vec as Peer
+
+    peer = Peer(vector_size=100, window=5, negative=5, sg=1, min_count=1, sample=SAMPLE, alpha=RATE,
+                seed=seed + 1, workers=given.threads, epochs=given.epochs)  # fmt: skip
+    peer.build_vocab(corpus_file=str(lines))
+    with Stopwatch() as watch:
+        peer.train(
+            corpus_file=str(lines),
+            total_words=peer.corpus_total_words,
+            total_examples=peer.corpus_count,
+            epochs=given.epochs,
+        )
+    return watch, np.stack([peer.wv[token] for token in tokens])
+
+
+def fasttexts(lines: Path, tokens: tuple[str, ...], given: argparse.Namespace, _seed: int):  # type: ignore[no-untyped-def]
+    import fasttext
+
+    with Stopwatch() as watch:
+        peer = fasttext.train_unsupervised(
+            str(lines), model="skipgram", dim=100, ws=5, neg=5, minCount=1, t=SAMPLE, lr=RATE,
+            maxn=0, bucket=0, epoch=given.epochs, thread=given.threads, verbose=0,
+        )  # fmt: skip
+    return watch, np.stack([peer.get_word_vector(token) for token in tokens])
+
+
+def compare(given: argparse.Namespace) -> None:
+    data = load_words(WordsConfig(path=str(given.corpus), split_at="spaces"))
+    tokens: tuple[str, ...] = data.preprocessor.tokenizer.tokens  # type: ignore[union-attr]
+    stream = data.train
+    assert isinstance(stream, WordStream)
+    known = stream.words[stream.words >= 4]
+    version = "compiled" if given.device == "cpu" else "plain"
+    how = Word2VecConfig(epochs=given.epochs, threads=given.threads, version=version)  # type: ignore[arg-type]
+    rows = []
+    with tempfile.TemporaryDirectory() as folder:
+        lines = Path(folder) / "corpus.txt"
+        with lines.open("w") as file:
+            for begin in range(0, len(known), SENTENCE):
+                words = (tokens[word] for word in known[begin : begin + SENTENCE])
+                file.write(" ".join(words) + "\n")
+        peers: dict[str, Callable[[int], tuple[Stopwatch, np.ndarray]]] = {
+            "netwright": lambda seed: ours(
+                stream, Word2Vec.build(how, data.spec).to(given.device), seed
+            )
+        }
+        if given.device == "cpu":
+            for name, peer in (("gensim", gensims), ("fasttext", fasttexts)):
+                if find_spec(name):
+                    peers[name] = lambda seed, peer=peer: peer(lines, tokens[4:], given, seed)  # type: ignore[misc]
+        for seed in range(given.seeds):
+            for who, learn in peers.items():
+                watch, vectors = learn(seed)
+                found = WordVectors(words=tokens[4:], vectors=vectors)
+                row = {
+                    "who": who,
+                    "seed": seed,
+                    "rate": given.epochs * len(known) / watch.clock,
+                    "cpu_rate": given.epochs * len(known) / watch.cpu,
+                    **{
+                        name: score_file(found, name, path)[0].score
+                        for name, path in find_tests().items()
+                    },
+                }
+                print(row, flush=True)  # a run takes long: what is known, is told
+                rows.append(row)
+    title = f"{len(known):,} words, {len(tokens) - 4:,} different ones, {given.epochs} epochs, "
+    show(rows, COLUMNS, title=f"{title}{given.threads} threads", as_json=given.json)
+
+
+def private_memory() -> int:
+    """Bytes of this process that are no pages of a file: those can be dropped at any time."""
+    for line in Path("/proc/self/status").read_text().splitlines():
+        if line.startswith("RssAnon:"):
+            return 1024 * int(line.split()[1])
+    raise SystemExit("--memory needs Linux")
+
+
+def _learn_watched(path: str, threads: int, told: "multiprocessing.SimpleQueue[int]") -> None:
+    most, is_over = 0, threading.Event()
+
+    def watch() -> None:
+        nonlocal most
+        while not is_over.wait(0.02):
+            most = max(most, private_memory())
+
+    watcher = threading.Thread(target=watch)
+    watcher.start()
+    data = load_words(WordsConfig(path=path, split_at="spaces"))
+    model = Word2Vec.build(Word2VecConfig(epochs=1, threads=threads), data.spec)
+    for _ in model.fit_steps(data.train, 0):
         pass
-    return time.process_time() - started, model.vectors.numpy()[4:]
+    is_over.set()
+    watcher.join()
+    told.put(most)
 
 
-def theirs(words: list[list[str]], tokens: tuple[str, ...], epochs: int, seed: int):  # type: ignore[no-untyped-def]
-    peer = Peer(vector_size=100, window=5, negative=5, sg=1, min_count=1, sample=1e-3, seed=seed,
-                workers=1, epochs=epochs)  # fmt: skip
-    peer.build_vocab(words)
-    started = time.process_time()
-    peer.train(words, total_examples=len(words), epochs=epochs)
-    seconds = time.process_time() - started
-    return seconds, np.stack([peer.wv[token] for token in tokens])
+def measure_memory(given: argparse.Namespace) -> None:
+    rows = []
+    text = given.corpus.read_text(encoding="utf-8")
+    for times in (1, 10):
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "corpus.txt"
+            with path.open("w", encoding="utf-8") as file:
+                for _ in range(times):
+                    file.write(text + "\n")
+            context = multiprocessing.get_context("spawn")
+            told = context.SimpleQueue()
+            process = context.Process(target=_learn_watched, args=(str(path), given.threads, told))
+            process.start()
+            process.join()
+            words = times * (text.count(" ") + 1)
+            rows.append({"words": words, "megabytes": told.get() / MEGABYTE})
+    show(rows, MEMORY_COLUMNS, title="reading and learning", as_json=given.json)
 
 
 def main() -> None:
     options = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     options.add_argument("corpus", type=Path)
-    options.add_argument("--epochs", type=int, default=2)
+    options.add_argument("--epochs", type=int, default=1)
     options.add_argument("--seeds", type=int, default=3)
+    options.add_argument("--threads", type=int, default=2)
+    options.add_argument("--device", default="cpu")
+    options.add_argument("--memory", action="store_true")
     add_json_option(options)
     given = options.parse_args()
-    data = load_words(WordsConfig(path=str(given.corpus), split_at="spaces"))
-    stream, tokens = data.train, data.preprocessor.tokenizer.tokens
-    known = stream.words[stream.words >= 4]
-    texts = [
-        [tokens[word] for word in known[begin : begin + SENTENCE]]
-        for begin in range(0, len(known), SENTENCE)
-    ]
-    config = Word2VecConfig(epochs=given.epochs, version="compiled")
-    rows = []
-    for seed in range(given.seeds):
-        for who in ("netwright", "gensim"):
-            seconds, vectors = (
-                ours(stream, Word2Vec.build(config, data.spec), seed)
-                if who == "netwright"
-                else theirs(texts, tokens[4:], given.epochs, seed + 1)
-            )
-            found = WordVectors(words=tokens[4:], vectors=vectors)
-            rows.append(
-                {
-                    "who": who,
-                    "seed": seed,
-                    "rate": given.epochs * len(known) / seconds,
-                    "wordsim": wordsim(found),
-                    "analogies": analogies(found),
-                }
-            )
-    show(rows, COLUMNS, title=f"{len(known):,} words, {given.epochs} epochs", as_json=given.json)
+    (measure_memory if given.memory else compare)(given)
 
 
 if __name__ == "__main__":

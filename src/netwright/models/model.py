@@ -5,7 +5,7 @@ from collections.abc import Callable, Collection, Mapping
 from types import MappingProxyType
 from typing import Any, ClassVar, Self
 
-from torch import nn
+from torch import Tensor, nn
 
 from netwright.core.card import Card
 from netwright.core.config import Config
@@ -65,6 +65,10 @@ class Model(nn.Module, ABC):
     def is_linear(cls, config: Any) -> bool:
         """Whether outputs are linear in the weights: convex losses then have one optimum."""
         return False
+
+    def word_table(self) -> Tensor | None:
+        """The vectors of the tokens (V, D), one a row; None where a model has no such table."""
+        return None
 
     def own_views(self, examples: Examples) -> Mapping[str, View]:
         """The views that only this kind of model has, by name; the report shows them.

@@ -74,3 +74,10 @@ def test_the_learning_rates_may_follow(type_in: Type, tmp_path: Path) -> None:
     both = json.loads(type_in(*asked, "--json").out)
     assert (both["parameters"], both["suggestion"] > 0) == (15, True)
     assert not list(tmp_path.iterdir())
+
+
+def test_a_model_without_a_measure_tells_no_loss(type_in: Type, tmp_path: Path) -> None:
+    (tmp_path / "book.txt").write_text("to be or not to be " * 50)
+    asked = ("train", "word2vec", str(tmp_path / "book.txt"), "--dry-run")
+    assert "parameters\n" in type_in(*asked).out
+    assert json.loads(type_in(*asked, "--json").out)["first_loss"] is None

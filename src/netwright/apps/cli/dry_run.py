@@ -37,7 +37,7 @@ def show_dry_run(prepared: "Prepared", *, quiet: bool) -> dict[str, Any]:
         "parameters": first.parameters,
         "batch_size": pace.batch_size,
         "batches": batches,
-        "first_loss": first.loss,
+        "first_loss": None if task.unmeasured else first.loss,
         "estimated_seconds": seconds,
     }
     if quiet:
@@ -55,7 +55,8 @@ def show_dry_run(prepared: "Prepared", *, quiet: bool) -> dict[str, Any]:
     )
     counted = ", ".join(f"{name} {count:,}" for name, count in rows.items())
     print_result(f"{examples_word(data.spec)}: {counted}")
-    print_result(f"{first.parameters:,} parameters; loss of the first batch {first.loss:.4f}")
+    loss = "" if task.unmeasured else f"; loss of the first batch {first.loss:.4f}"
+    print_result(f"{first.parameters:,} parameters{loss}")
     if isinstance(model, Ensemble):
         print_result("its members are trained one after the other: try one of them to see its cost")
     elif by_itself:

@@ -11,12 +11,13 @@ import re
 import tempfile
 from collections import Counter, defaultdict
 from collections.abc import Iterator
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Annotated
 
 import numpy as np
-from annotated_types import Ge
+from annotated_types import Ge, Interval
 
 from netwright.core.config import Config, Doc, Size
 from netwright.core.errors import ConfigError, DataError
@@ -29,6 +30,7 @@ from netwright.data.text.published import PUBLISHED_TEXTS, training_texts
 from netwright.data.text.text_files import PLAIN, find_files
 from netwright.data.text.tokenizer import EOS, PAD, SPECIALS, most_common
 from netwright.data.text.word_tokenizer import Splitting, WordTokenizer
+from netwright.data.words.phrases import find_phrases, join_phrases
 from netwright.data.words.text_pieces import text_pieces
 from netwright.data.words.word_encoder import ROW, WordEncoder
 from netwright.data.words.word_stream import Words, WordStream
@@ -37,6 +39,8 @@ PATTERNS = {"words": r"\w+(?:['\u2019-]\w+)*", "spaces": r"\S+"}
 END = "\n"  # of a text, or of a line where lines are texts
 CHUNK = 2**20  # words that are renumbered at a time
 MOST_WORDS = 10**7  # different ones: more are no text
+JOINT = "_"  # between the words of a phrase
+SHOWN = 5  # phrases that are named
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,6 +59,11 @@ class WordsConfig(Config):
         Splitting, Doc("words: letters and digits, without punctuation; spaces: what they separate")
     ] = "words"
     lines: Annotated[bool, Doc("a line is a text: no context reaches over its end")] = False
+    phrases: Annotated[
+        int,
+        Interval(ge=0, le=4),
+        Doc("passes that join words often used together: 1: new_york, 2: up to four words"),
+    ] = 0
 
 
 def load_words(config: WordsConfig) -> Data:
@@ -65,8 +74,13 @@ def load_words(config: WordsConfig) -> Data:
     try:
         folder = home_folder() / "words"
         folder.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryFile(dir=folder) as seen:
+        with ExitStack() as files:
+            seen = files.enter_context(tempfile.TemporaryFile(dir=folder))
             counts, total = _number_words(_pieces(config), config, seen)
+            for _ in range(config.phrases):
+                joined = files.enter_context(tempfile.TemporaryFile(dir=folder))
+                counts = _join_words(seen, counts, config.min_count, joined)
+                seen = joined
             tokens = most_common(counts, config.vocab_size, config.min_count)
             if len(tokens) < len(SPECIALS) + 2:
                 raise DataError(
@@ -77,7 +91,8 @@ def load_words(config: WordsConfig) -> Data:
             words = _renumbered(seen, counts, tokens, folder)
     except OSError as error:
         raise DataError(f"{name}: its words cannot be stored: {error}") from None
-    known = int(sum(counts[word] for word in tokens[len(SPECIALS) :]))
+    known, kept = counts.total(), len(tokens) - len(SPECIALS)
+    rare = known - int(sum(counts[word] for word in tokens[len(SPECIALS) :]))
     tokenizer = WordTokenizer(tokens=tokens, lower=config.lower, split_at=config.split_at)
     encoder = WordEncoder(tokenizer=tokenizer, length=ROW, encoding=config.encoding)
     return Data(
@@ -86,8 +101,9 @@ def load_words(config: WordsConfig) -> Data:
         train=WordStream(words, ROW),
         preprocessor=encoder,
         notes=(
-            f"{total:,} words, {len(tokens) - len(SPECIALS):,} different ones are kept",
-            f"{total - known:,} words are left out as too rare",
+            f"{total:,} words, {kept:,} different ones are kept",
+            f"{rare:,} words are left out as too rare",
+            *_note_of_phrases(counts, tokens, config.phrases),
         ),
     )
 
@@ -127,6 +143,41 @@ def _number_words(
     return found, found.total()
 
 
+def _join_words(
+    seen: IO[bytes], counts: Counter[str], least: int, joined: IO[bytes]
+) -> Counter[str]:
+    """Write the text with pairs of words that belong together as one; gives the new counts."""
+    words, size = list(counts), len(counts)
+    of_words = np.array(list(counts.values()), dtype=np.int64)
+    phrases = find_phrases(_chunks(seen), of_words, least)
+    of_all = np.zeros(size + len(phrases), dtype=np.int64)
+    for part in join_phrases(_chunks(seen), phrases, size):
+        of_all += np.bincount(part, minlength=len(of_all))
+        joined.write(part.tobytes())
+    of_all[0] = 0  # the end of a text is no word
+    names = [f"{words[key // size]}{JOINT}{words[key % size]}" for key in phrases.tolist()]
+    found: Counter[str] = Counter()
+    for name, count in zip([*words, *names], of_all.tolist(), strict=True):
+        # A text may have the phrase as a word already: it keeps its number, under another name.
+        found[name if name not in found else f"{name}{JOINT}"] = count
+    return found
+
+
+def _chunks(seen: IO[bytes]) -> Iterator[Words]:
+    """The stream from its beginning, in parts."""
+    seen.seek(0)
+    while chunk := seen.read(4 * CHUNK):
+        yield np.frombuffer(chunk, dtype=np.int32)
+
+
+def _note_of_phrases(counts: Counter[str], tokens: tuple[str, ...], passes: int) -> Iterator[str]:
+    """How many phrases are words, and the most common ones."""
+    if passes:
+        phrases = [token for token in tokens[len(SPECIALS) :] if JOINT in token]
+        shown = ", ".join(sorted(phrases, key=counts.__getitem__, reverse=True)[:SHOWN])
+        yield f"{len(phrases):,} phrase{'s' * (len(phrases) != 1)}: {shown or 'none'}"
+
+
 def _renumbered(
     seen: IO[bytes], counts: Counter[str], tokens: tuple[str, ...], folder: Path
 ) -> Words:
@@ -134,11 +185,10 @@ def _renumbered(
     places = {word: token for token, word in enumerate(tokens) if token >= len(SPECIALS)}
     table = np.array([places.get(word, PAD) for word in counts], dtype=np.int32)
     table[0] = EOS
-    seen.seek(0)
     count = 0
     with tempfile.TemporaryFile(dir=folder) as file:
-        while chunk := seen.read(4 * CHUNK):
-            known = table[np.frombuffer(chunk, dtype=np.int32)]
+        for chunk in _chunks(seen):
+            known = table[chunk]
             known = known[known != PAD]
             file.write(known.tobytes())
             count += len(known)

@@ -57,12 +57,16 @@ class WordVectors:
         units: Vectors = self.vectors / np.maximum(lengths, 1e-12)
         return units
 
+    def place(self, word: str) -> int | None:
+        """The row of a word, or of it in lower case; None where neither is known."""
+        return self.places.get(word, self.places.get(word.lower()))
+
     def row(self, word: str) -> int:
         """The row of a word; an unknown one is refused with the nearest spelling."""
-        for known in (word, word.lower()):
-            if known in self.places:
-                return self.places[known]
-        raise ConfigError(f"{word!r} is not in the vocabulary{nearest(word, self.words)}")
+        place = self.place(word)
+        if place is None:
+            raise ConfigError(f"{word!r} is not in the vocabulary{nearest(word, self.words)}")
+        return place
 
     def similar(self, word: str, count: int = 10) -> list[tuple[str, float]]:
         """The words whose vectors point most as that of this one, with their cosines."""

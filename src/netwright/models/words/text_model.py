@@ -51,6 +51,10 @@ class TextModel(Model):
         vectors: Tensor = self.embedding(inputs)
         return vectors
 
+    def word_table(self) -> Tensor | None:
+        """The vectors of the words (V, D)."""
+        return None if self.embedding is None else self.embedding.weight
+
     def lengths(self, inputs: Tensor) -> Tensor:
         """How many steps of each row count (B,), at least one."""
         if self.spec.padding is None:

@@ -78,7 +78,7 @@ class Word2VecConfig(Config):
     ] = 1
     version: Annotated[
         Literal["auto", "compiled", "plain"],
-        Doc("compiled: by numba, skip-gram with negatives; plain: torch; auto: compiled if it can"),
+        Doc("compiled: by numba, with negatives; plain: torch; auto: compiled if it can"),
     ] = "auto"
 
 
@@ -116,10 +116,9 @@ class Word2Vec(Model, SteppedLearner):
     def build(cls, config: Word2VecConfig, spec: DataSpec) -> Self:
         """Two vectors for each word of the vocabulary."""
         if config.version == "compiled":
-            if config.architecture != "skip-gram" or not config.negatives:
+            if not config.negatives:
                 raise ConfigError(
-                    "the compiled version has skip-gram with negatives, got "
-                    f"{config.architecture} with {config.negatives}: leave out version=compiled"
+                    "the compiled version needs negatives, got 0: leave out version=compiled"
                 )
             if find_spec("numba") is None:
                 raise ConfigError(
@@ -130,20 +129,25 @@ class Word2Vec(Model, SteppedLearner):
     @property
     def is_compiled(self) -> bool:
         """Whether it learns by the compiled version."""
-        fits = self.how.architecture == "skip-gram" and self.how.negatives > 0
-        on_cpu = self.vectors.device.type == "cpu"
-        wanted = self.how.version != "plain"
-        return fits and on_cpu and wanted and find_spec("numba") is not None
+        on_cpu, fits = self.vectors.device.type == "cpu", self.how.negatives > 0
+        return fits and on_cpu and self.how.version != "plain" and find_spec("numba") is not None
+
+    def word_table(self) -> Tensor:
+        """The vectors v of the words (V, D)."""
+        return self.vectors
 
     def forward(self, tokens: Tensor) -> Tensor:
         """Words (B, T) -> their vectors v (B, T, D)."""
         return F.embedding(tokens, self.vectors)
 
     def forewarning(self, rows: int) -> str:
-        """What the threads mean, and what numba would."""
+        """What is not exact, and what numba would gain."""
         if self.is_compiled:
             several = f"{self.how.threads} threads: two runs of one seed differ a little"
             return several if self.how.threads > 1 else ""
+        device = self.vectors.device.type
+        if device != "cpu":
+            return f"on {device}, sums have no fixed order: two runs of one seed differ a little"
         if self.how.version == "auto" and find_spec("numba") is None:
             return "numba is not installed, the plain version is many times slower: pip install" + (
                 " 'netwright[fast]'"
@@ -187,6 +191,7 @@ class Word2Vec(Model, SteppedLearner):
                 how.negatives,
                 np.float32(lr),
                 seed | 1,
+                how.architecture == "cbow",
             )
             return found
 

@@ -1,4 +1,4 @@
-r"""Skip-gram with negative sampling, compiled: blocks of words share their noise.
+r"""Skip-gram and CBOW with negative sampling, compiled: blocks of words share their noise.
 
 A block of B centres has the contexts of all of them, R <= B + 2 window rows X of v, and as outputs
 the rows O of u: its B centres, and S words of noise that all of them share.
@@ -8,6 +8,9 @@ the rows O of u: its B centres, and S words of noise that all of them share.
 Y is 1 where a row is a context of a centre; W is 1 there, and for noise k / S times the number of
 centres whose context the row is, so that each pair has k words of noise by weight. A context that
 several centres share is multiplied once, and the products are those of matrices.
+
+In CBOW the rows are the means of the contexts, H = A X with A = 1 / (contexts of the centre), one a
+centre: Y is 1 where a row is a centre's own, and X += A^T G O.
 
 Shapes: V words, D features, N words of a part of the text.
 Source: Mikolov et al. (2013); Ji et al., "Parallelizing Word2Vec in Shared and Distributed Memory"
@@ -86,6 +89,22 @@ def _find_pairs(kept, begin, low, window, pairs, weights, state):
 
 
 @njit(nogil=True, cache=True)
+def _share_contexts(pairs, weights, shares):
+    """Pairs (R, B) become shares in means, A (C, R); then a row is a mean, and its centre's own."""
+    centres, rows = shares.shape
+    for column in range(centres):
+        count = 0
+        for row in range(rows):
+            count += pairs[row, column]
+        for row in range(rows):
+            shares[column, row] = np.float32(1 / count) if pairs[row, column] else np.float32(0)
+        weights[column] = np.float32(1 / SHARED) if count else np.float32(0)
+    pairs[:] = False
+    for column in range(centres):
+        pairs[column, column] = weights[column] > 0
+
+
+@njit(nogil=True, cache=True)
 def _draw_noise(drawn, stays, alias, state):
     """Words of noise by their chances."""
     for place in range(len(drawn)):
@@ -137,7 +156,7 @@ def _add_rows(table, places, moves):
 
 
 @njit(nogil=True, cache=True)
-def learn_part(words, vectors, contexts, keep, stays, alias, window, negatives, lr, seed):
+def learn_part(words, vectors, contexts, keep, stays, alias, window, negatives, lr, seed, is_bag):
     """One pass over a part of a text (N,); gives the loss of some pairs, summed, and their count.
 
     Args:
@@ -151,13 +170,18 @@ def learn_part(words, vectors, contexts, keep, stays, alias, window, negatives, 
         negatives: words of noise a pair, k.
         lr: the size of a step, float32.
         seed: of chance; not 0.
+        is_bag: whether a word is predicted from the mean of its contexts (CBOW).
     """
     kept, state = _kept_words(words, keep, np.uint64(seed))
     width, noise, most = vectors.shape[1], SHARED * negatives, BLOCK + 2 * window
     x_rows, x_moves = np.zeros((most, width), np.float32), np.zeros((most, width), np.float32)
+    h_rows, h_moves = np.zeros((BLOCK, width), np.float32), np.zeros((BLOCK, width), np.float32)
     o_rows = np.zeros((BLOCK + noise, width), np.float32)
     o_moves = np.zeros((BLOCK + noise, width), np.float32)
-    numbers = np.zeros(most * (BLOCK + noise), np.float32)
+    numbers, parts = (
+        np.zeros(most * (BLOCK + noise), np.float32),
+        np.zeros(BLOCK * most, np.float32),
+    )
     pairs, weights = np.zeros((most, BLOCK), np.bool_), np.zeros(most, np.float32)
     outputs = np.zeros(BLOCK + noise, np.int64)
     loss, counted = 0.0, 0.0
@@ -172,14 +196,21 @@ def learn_part(words, vectors, contexts, keep, stays, alias, window, negatives, 
         x, o = x_rows[: high - low], o_rows[:columns]
         _take_rows(vectors, kept[low:high], x)
         _take_rows(contexts, outputs[:columns], o)
-        slopes = numbers[: len(x) * columns].reshape(len(x), columns)
-        np.dot(x, o.T, slopes)
+        shares = parts[: centres * len(x)].reshape(centres, len(x))
+        if is_bag:
+            _share_contexts(pairs, weights, shares)
+            np.dot(shares, x, h_rows[:centres])
+        inputs, moves = (h_rows[:centres], h_moves[:centres]) if is_bag else (x, x_moves[: len(x)])
+        slopes = numbers[: len(inputs) * columns].reshape(len(inputs), columns)
+        np.dot(inputs, o.T, slopes)
         if (begin // BLOCK) % SHOWN == 0:
             some, count = _block_loss(slopes, pairs, weights, centres)
             loss, counted = loss + some, counted + count
         _to_slopes(slopes, pairs, weights, centres, lr)
-        np.dot(slopes, o, x_moves[: len(x)])
-        np.dot(slopes.T, x, o_moves[:columns])
+        np.dot(slopes, o, moves)
+        np.dot(slopes.T, inputs, o_moves[:columns])
+        if is_bag:
+            np.dot(shares.T, moves, x_moves[: len(x)])
         _add_rows(vectors, kept[low:high], x_moves)
         _add_rows(contexts, outputs[:columns], o_moves)
     return loss, counted

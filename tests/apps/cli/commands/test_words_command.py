@@ -26,3 +26,19 @@ def test_an_unknown_word_is_refused_in_a_sentence(type_in: Type, tmp_path: Path)
     said = type_in("words", str(path), "similar", "quen")
     assert said.code == 2
     assert "'quen' is not in the vocabulary; did you mean 'queen'?" in said.err
+
+
+def test_vectors_are_evaluated_on_a_file_of_pairs_or_analogies(
+    type_in: Type, tmp_path: Path
+) -> None:
+    save_vectors(tmp_path / "vectors.txt", WORDS)
+    (tmp_path / "pairs.tsv").write_text("man\tking\t9\nking\tqueen\t8\nking\tapple\t1\n")
+    (tmp_path / "royal.txt").write_text("man king woman queen\nman king woman nobody\n")
+    asked = ("words", str(tmp_path / "vectors.txt"), "evaluate")
+    said = type_in(*asked, str(tmp_path / "royal.txt"))
+    assert said.out == f"{'royal.txt':<40} 1.000  (1 of 2 are known)\n"
+    files = (str(tmp_path / "pairs.tsv"), str(tmp_path / "royal.txt"))
+    pairs, analogies = json.loads(type_in(*asked, *files, "--json").out)
+    assert pairs["test"] == "pairs.tsv"
+    assert 0 < pairs["score"] < 1
+    assert analogies == {"test": "royal.txt", "score": 1.0, "used": 1, "total": 2}
