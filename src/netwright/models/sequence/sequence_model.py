@@ -14,19 +14,20 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import embedding
 
-from netwright.core.config import Config, Doc, Fraction, Size
+from netwright.core.config import Doc, Fraction, Size
 from netwright.core.errors import ConfigError
 from netwright.core.outputs import UnscoredTokens
 from netwright.core.trees import map_tensors, tensors_of
 from netwright.data.spec import DataSpec, InputKind, TargetKind
 from netwright.layers.recurrence.recurrence import Recurrence, State
 from netwright.layers.recurrence.sequence_pooling import Pooling, pool_steps
+from netwright.models.first_vectors import FirstVectorsConfig
 from netwright.models.grown_buffers import GrownBuffers
 from netwright.models.model import Model
 
 
 @dataclass(frozen=True, kw_only=True)
-class SequenceConfig(Config):
+class SequenceConfig(FirstVectorsConfig):
     """Settings that all models of sequences have."""
 
     hidden: Annotated[Size, Doc("hidden units per layer")] = 128
@@ -85,6 +86,12 @@ class SequenceModel(GrownBuffers, Model):
     def build(cls, config: Any, spec: DataSpec) -> Self:
         """A model with as many inputs and outputs as the data has."""
         return cls(config, spec)
+
+    def word_table(self) -> Tensor | None:
+        """The vectors of the tokens (V, D); where they are tied, those that score them."""
+        if self.tied:
+            return self.head.get_parameter("weight")
+        return None if self.embedding is None else self.embedding.weight
 
     @abstractmethod
     def make_backbone(self, config: Any, input_size: int) -> Recurrence:

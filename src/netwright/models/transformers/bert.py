@@ -35,6 +35,7 @@ from netwright.layers.attention.feedforward import FeedForward
 from netwright.layers.attention.multihead_attention import MultiHeadAttention, check_heads
 from netwright.layers.attention.position_encoding import LearnedPositions
 from netwright.layers.attention.transformer_block import TransformerBlock
+from netwright.models.first_vectors import FirstVectorsConfig
 from netwright.models.model import Functions, Model
 from netwright.models.published_sizes import BERTS, BERTSize
 from netwright.models.variant import find_variant, make_variant
@@ -46,7 +47,7 @@ FRAME = 2  # tokens around a text
 
 
 @dataclass(frozen=True, kw_only=True)
-class BERTConfig(Config):
+class BERTConfig(FirstVectorsConfig):
     """Settings of a BERT."""
 
     layers: Annotated[Size, Doc("transformer blocks")] = 4
@@ -165,6 +166,10 @@ class BERT(Model):
                 f"(data.{setting}), got {config.context}"
             )
         return cls(config, spec)
+
+    def word_table(self) -> Tensor:
+        """The vectors of the tokens (V, D); the last is that of [MASK]."""
+        return self.wte.weight
 
     @property
     def blocks(self) -> Iterable[TransformerBlock]:

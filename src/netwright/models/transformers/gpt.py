@@ -40,6 +40,7 @@ from netwright.layers.attention.position_encoding import (
 )
 from netwright.layers.attention.transformer_block import TransformerBlock
 from netwright.layers.padded_linear import padded_linear
+from netwright.models.first_vectors import FirstVectorsConfig
 from netwright.models.model import Functions, Model
 from netwright.models.published_sizes import GPTS, GPTSize
 from netwright.models.variant import find_variant, make_variant
@@ -50,7 +51,7 @@ EXPANSION = 4  # of the width, in the feed-forward networks
 
 
 @dataclass(frozen=True, kw_only=True)
-class GPTConfig(Config):
+class GPTConfig(FirstVectorsConfig):
     """Settings of a GPT."""
 
     layers: Annotated[Size, Doc("transformer blocks")] = 4
@@ -135,6 +136,10 @@ class GPT(Model):
                 f"got {config.context}"
             )
         return cls(config, spec)
+
+    def word_table(self) -> Tensor:
+        """The vectors of the tokens (V, D)."""
+        return self.wte.weight
 
     @property
     def blocks(self) -> Iterable[TransformerBlock]:

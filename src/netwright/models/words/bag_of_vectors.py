@@ -15,12 +15,13 @@ from netwright.core.card import Card
 from netwright.core.config import Config, Doc, Fraction, Size
 from netwright.data.spec import DataSpec
 from netwright.layers.recurrence.sequence_pooling import pool_steps
+from netwright.models.first_vectors import FirstVectorsConfig
 from netwright.models.model import Functions
 from netwright.models.words.text_model import TextModel
 
 
 @dataclass(frozen=True, kw_only=True)
-class BagOfVectorsConfig(Config):
+class BagOfVectorsConfig(FirstVectorsConfig):
     """Settings of the bag of vectors."""
 
     embedding: Annotated[Size, Doc("features of a word vector")] = 100

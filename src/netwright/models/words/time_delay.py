@@ -15,12 +15,13 @@ from netwright.core.card import Card
 from netwright.core.config import Config, Doc, Fraction, Size
 from netwright.data.spec import DataSpec, InputKind
 from netwright.layers.recurrence.sequence_pooling import pool_steps
+from netwright.models.first_vectors import FirstVectorsConfig
 from netwright.models.model import Functions
 from netwright.models.words.text_model import TextModel
 
 
 @dataclass(frozen=True, kw_only=True)
-class TimeDelayConfig(Config):
+class TimeDelayConfig(FirstVectorsConfig):
     """Settings of the time-delay network."""
 
     embedding: Annotated[Size, Doc("features of a word vector; a series is used as it is")] = 64

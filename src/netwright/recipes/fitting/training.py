@@ -18,6 +18,8 @@ from netwright.core.learner import Learner, SteppedLearner
 from netwright.core.terminal.console import print_message, print_warning
 from netwright.data.fingerprint import fingerprint
 from netwright.models.ensembles.ensemble import Ensemble
+from netwright.models.first_vectors import FirstVectorsConfig
+from netwright.models.model import Model
 from netwright.recipes.fitting.ensemble_fit import PreparedEnsemble, ensemble_fit
 from netwright.recipes.fitting.gradient_fit import gradient_fit
 from netwright.recipes.fitting.learner_fit import learner_fit
@@ -26,6 +28,7 @@ from netwright.recipes.fitting.outcome import Outcome
 from netwright.recipes.fitting.prepared import Prepared, RunContext
 from netwright.recipes.fitting.run_findings import run_findings
 from netwright.recipes.fitting.track_rows import TrackRows, check_trackers
+from netwright.recipes.plan.recipe import Recipe
 from netwright.recipes.plan.reproduce import as_resumed
 from netwright.recipes.run.run import Run
 from netwright.recipes.saved.resume import NEVER, Origin, find_origin, find_run, run_of
@@ -37,6 +40,7 @@ from netwright.recipes.saved.run_folder import (
     write_recipe,
 )
 from netwright.recipes.saved.start_from import check_tokens, compare_scaling, take_weights
+from netwright.recipes.saved.take_vectors import take_vectors
 from netwright.train.callback import Callback
 from netwright.train.evaluate import evaluate_rows, measure_baseline
 from netwright.train.ranks import Ranks, joined
@@ -171,6 +175,11 @@ def take_first_weights(prepared: Prepared, checkpoint: Path | None = None) -> tu
     recipe, data = prepared.recipe, prepared.data
     if checkpoint is not None:
         return ()
+    vectors = _first_vectors(recipe)
+    if vectors and recipe.start_from:
+        raise ConfigError("both from and model.embeddings say how to start: leave out one of them")
+    if vectors and isinstance(prepared.model, Model):
+        return (take_vectors(prepared.model, Path(vectors), data.preprocessor),)
     if not recipe.start_from:
         return _tell_of_frozen(prepared)
     if isinstance(prepared.model, Learner):
@@ -181,6 +190,12 @@ def take_first_weights(prepared: Prepared, checkpoint: Path | None = None) -> tu
     check_tokens(source, data)
     told = take_weights(prepared.model, source, data.spec.class_names)
     return (*told, *compare_scaling(source, data))
+
+
+def _first_vectors(recipe: Recipe) -> str:
+    """The file whose word vectors a model is to start from; empty where it names none."""
+    settings = recipe.model_settings
+    return settings.embeddings if isinstance(settings, FirstVectorsConfig) else ""
 
 
 def _tell_of_frozen(prepared: Prepared) -> tuple[str, ...]:

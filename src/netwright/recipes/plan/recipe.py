@@ -74,6 +74,8 @@ class Recipe:
             is_name = data["path"] in PUBLISHED_TEXTS and not Path(data["path"]).exists()
             # A file is read from any folder.
             data["path"] = data["path"] if is_name else str(Path(data["path"]).resolve())
+        if model.get("embeddings"):
+            model["embeddings"] = str(Path(model["embeddings"]).expanduser().resolve())
         mapping: dict[str, Any] = {
             "format": FORMAT,
             "seed": self.seed,

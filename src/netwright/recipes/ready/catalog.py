@@ -140,6 +140,10 @@ _ROWS = (
         "where a linear model has 0.41.",
     ),
     ReadyRecipe(
+        name="ready/sst2-text-cnn",
+        sentence="The text CNN of Kim tells praise from blame in sentences of film reviews.",
+    ),
+    ReadyRecipe(
         name="ready/sst2-gru",
         sentence="A GRU tells praise from blame in sentences of film reviews: 80.5 %; a linear "
         "model of tf-idf does as well, with 81.5 %.",
