@@ -393,6 +393,7 @@ SIZES: dict[str, Size] = {
     "time-delay": Size(data=reviews, batch=50, weight=5),
     "bag-of-vectors": Size(data=reviews, batch=50, weight=5),
     "word2vec": Size(data=running_text, settings={"dim": 300, "epochs": 2}, views=(), weight=30),
+    "ngram": Size(data=letters, weight=20),
     "lda": _own_rule(weight=5),
     "svm": _own_rule(count=20_000, weight=58),
     "decision-tree": _own_rule(weight=25),

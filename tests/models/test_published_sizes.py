@@ -254,6 +254,7 @@ CASES: dict[str, Case] = {
     "text-cnn": (SENTENCES, {}, 18_766 * 300 + 300 * (3 + 4 + 5) * 100 + 300 + 301 * 2),
     "time-delay": (SENTENCES, {}, 18_766 * 64 + 2 * (64 * 3 * 64 + 64) + 65 * 2),
     "bag-of-vectors": (SENTENCES, {}, 18_766 * 100 + 101 * 2),
+    "ngram": (TEXT, {}, 0),
     # As published with the text of Google News: 3 million words, of 300 numbers each, twice.
     "word2vec": (
         replace(TEXT, target="none", num_outputs=0, vocab_size=3_000_000),

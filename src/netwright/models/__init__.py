@@ -135,6 +135,8 @@ if TYPE_CHECKING:
     from netwright.models.vision.vit import ViTConfig as ViTConfig
     from netwright.models.words.bag_of_vectors import BagOfVectors as BagOfVectors
     from netwright.models.words.bag_of_vectors import BagOfVectorsConfig as BagOfVectorsConfig
+    from netwright.models.words.ngram import NGram as NGram
+    from netwright.models.words.ngram import NGramConfig as NGramConfig
     from netwright.models.words.text_cnn import TextCNN as TextCNN
     from netwright.models.words.text_cnn import TextCNNConfig as TextCNNConfig
     from netwright.models.words.time_delay import TimeDelay as TimeDelay

@@ -83,6 +83,7 @@ MODELS: Catalog[type[Model]] = Catalog(
         **_rows_of("netwright.models.transformers.bert", BERTS),
         "gpt": "netwright.models.transformers.gpt:GPT",
         **_rows_of("netwright.models.transformers.gpt", GPTS),
+        "ngram": "netwright.models.words.ngram:NGram",
         "bag-of-vectors": "netwright.models.words.bag_of_vectors:BagOfVectors",
         "text-cnn": "netwright.models.words.text_cnn:TextCNN",
         "time-delay": "netwright.models.words.time_delay:TimeDelay",

@@ -26,7 +26,7 @@ MOST_STEPS = 1000
 
 
 def sample_examples(model: Model, seed: int = 0) -> Split:
-    """Examples whose targets follow from the inputs by a random linear rule."""
+    """Examples whose targets follow from the inputs by a random linear rule; tokens come next."""
     spec = model.spec
     inputs = sample_inputs(spec, EXAMPLES, seed)
     numbers = torch.Generator().manual_seed(seed + 1)
@@ -36,6 +36,7 @@ def sample_examples(model: Model, seed: int = 0) -> Split:
         "class": scores.argmax(dim=1),
         "labels": (scores > 0).float(),
         "real": scores + 0.1 * torch.randn(scores.shape, generator=numbers),
+        "tokens": inputs.roll(-1, dims=1),
     }
     return Split(inputs=inputs, targets=targets.get(spec.target, scores))
 
@@ -49,10 +50,10 @@ def _built(build: Build) -> Any:
 
 
 def _error(model: Model, data: Split) -> float:
-    """Squared error for reals, share of wrong answers for classes and labels."""
+    """Squared error for reals, share of wrong answers for classes, labels and tokens."""
     output = outputs_of(model.eval(), data.inputs)
-    if model.spec.target == "class":
-        return float((output.argmax(dim=1) != data.targets).float().mean())
+    if model.spec.target in {"class", "tokens"}:
+        return float((output.argmax(dim=-1) != data.targets).float().mean())
     if model.spec.target == "labels":
         return float(((output > 0) != (data.targets > 0)).float().mean())
     return float((output - data.targets).square().mean())
@@ -80,7 +81,7 @@ def check_learns(build: Build) -> None:
     """The rule makes fewer errors at the end than at the start, on the examples it saw."""
     model = _built(build)
     data = sample_examples(model)
-    if model.spec.target not in {"class", "labels", "real"}:
+    if model.spec.target not in {"class", "labels", "real", "tokens"}:
         losses = [step["loss"] for step in _all_steps(model, data)]
         assert losses[-1] <= losses[0], f"the loss rose from {losses[0]} to {losses[-1]}"
         return

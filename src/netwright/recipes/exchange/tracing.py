@@ -21,6 +21,7 @@ UNTRACEABLE: Mapping[str, str] = {
     "dense-memory": "it updates its units until none changes any more",
     "modern-hopfield": "it reads its patterns in blocks whose size depends on the number of rows",
     "kernel-regression": "it compares rows with its examples in blocks of as many as fit in memory",
+    "ngram": "it looks up as many n-grams as follow what it has read",
 }
 NOISY = ("torch.onnx", "torch.export", "torch.fx", "onnxscript", "onnx_ir")
 
