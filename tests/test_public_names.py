@@ -46,6 +46,7 @@ PUBLIC = [
     "optimizers",
     "recipes",
     "search",
+    "search_models",
     "theory",
     "train",
     "verify",

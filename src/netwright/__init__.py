@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from netwright.recipes.fitting.fit import fit as fit
     from netwright.recipes.judging.compare import compare as compare
     from netwright.recipes.judging.cross_validate import cross_validate as cross_validate
+    from netwright.recipes.model_search.search_models import search_models as search_models
     from netwright.recipes.run.look_inside import inspect as inspect
     from netwright.recipes.run.look_inside import inspectable as inspectable
     from netwright.recipes.run.run import Run as Run
@@ -82,6 +83,7 @@ _HOMES = {
     "optimizers": "netwright.optimizers",
     "recipes": "netwright.recipes",
     "search": "netwright.recipes.search.search",
+    "search_models": "netwright.recipes.model_search.search_models",
     "theory": "netwright.theory",
     "train": "netwright.train",
     "verify": "netwright.recipes.saved.verify",

@@ -178,3 +178,23 @@ def test_fewer_rows_than_folds_are_refused() -> None:
         model.fewest_rows(8)
     lessons = teach(model, complementary(20))
     assert min(len(lesson.train) for lesson in lessons) == model.fewest_rows(20) == 17
+
+
+def test_given_weights_are_taken_without_folds() -> None:
+    settings: dict[str, Any] = {"of": ("least-squares", "decision-tree"), "weights": (0.5, 0.25)}
+    model = build("stacking", spec_of(2, target="real", outputs=1), **settings)
+    lessons = teach(model, complementary(40))
+    assert len(lessons) == 2
+    assert model.weights.tolist() == [0.5, 0.25]
+    with pytest.raises(ConfigError, match="weights must be one for each"):
+        StackingConfig(of=("ridge", "lasso"), weights=(1.0,))
+    with pytest.raises(ConfigError, match="not all 0"):
+        StackingConfig(of=("ridge", "lasso"), weights=(0.0, 0.0))
+
+
+def test_given_weights_of_classes_are_shares() -> None:
+    spec = spec_of(2, outputs=2)
+    model = build("stacking", spec, of=("softmax-newton", "decision-tree"), weights=(3.0, 1.0))
+    data = complementary(40)
+    teach(model, Split(inputs=data.inputs, targets=(data.targets[:, 0] > 2).long()))
+    assert model.weights.tolist() == [0.75, 0.25]

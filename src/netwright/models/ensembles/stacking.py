@@ -21,7 +21,7 @@ from torch import Tensor
 
 from netwright.core.card import Card
 from netwright.core.checks import nearest
-from netwright.core.config import Config, Doc
+from netwright.core.config import Config, Doc, NotNegative
 from netwright.core.errors import ConfigError
 from netwright.core.seeding import derive_seed, seeded
 from netwright.data.dataset import Split
@@ -46,6 +46,10 @@ class StackingConfig(Config):
         dict[str, dict[str, Any]], Doc("settings of the models, by their names")
     ] = field(default_factory=dict)
     folds: Annotated[int, Ge(2), Doc("number of cross-validation folds")] = 5
+    weights: Annotated[
+        tuple[NotNegative, ...],
+        Doc("weight of each model, in order; default: fitted by cross-validation"),
+    ] = ()
 
     def __post_init__(self) -> None:
         """Check the fields, and that the settings are of models that are there."""
@@ -58,6 +62,11 @@ class StackingConfig(Config):
             if name not in self.of:
                 hint = nearest(name, self.of) or f"; there are {', '.join(self.of)}"
                 raise ConfigError(f"settings are given for {name!r}, which is not stacked{hint}")
+        if self.weights and (len(self.weights) != len(self.of) or not any(self.weights)):
+            raise ConfigError(
+                f"weights must be one for each of {', '.join(self.of)} and not all 0, "
+                f"got {', '.join(map(str, self.weights))}"
+            )
 
 
 def mixture_weights(chances: Tensor, amounts: Tensor) -> Tensor:
@@ -137,6 +146,8 @@ class Stacking(AveragedEnsemble):
 
     def fewest_rows(self, count: int) -> int:
         """All but those of the largest fold."""
+        if self.config.weights:
+            return count
         folds = self.config.folds
         if folds > count:
             raise ConfigError(f"{folds} folds need at least {folds} training rows, got {count}")
@@ -144,12 +155,16 @@ class Stacking(AveragedEnsemble):
 
     def lessons(self, train: Split, val: Split | None, seed: int) -> Iterator[Lesson]:
         """Every model on all rows, so that it can answer; then each on all folds but one."""
-        classes = train.targets.cpu() if self.spec.target == "class" else None
-        folds = k_folds(len(train), self.config.folds, seed=seed, classes=classes)
         self.count_first(1)
         for place in range(len(self.members)):
             yield self.lesson(place, train, val, seed)
             self.count_first(place + 1)
+        if self.config.weights:
+            given = torch.tensor(self.config.weights)
+            self.weights.copy_(given if self.spec.target == "real" else given / given.sum())
+            return
+        classes = train.targets.cpu() if self.spec.target == "class" else None
+        folds = k_folds(len(train), self.config.folds, seed=seed, classes=classes)
         heard = torch.zeros(len(self.members), len(train), self.spec.num_outputs)
         device = train.targets.device
         for number, (seen, held_out) in enumerate(folds):

@@ -137,7 +137,9 @@ def _fold_table(
 
 def _fold_splits(data: Data, config: Config | None, *, comes_with_test: bool) -> FoldableData:
     """Put the splits together again, and standardise anew for every fold."""
-    whole = _join([split for name, split in data.splits() if name != "test" or not comes_with_test])
+    whole = join_splits(
+        [split for name, split in data.splits() if name != "test" or not comes_with_test]
+    )
     encoder = data.preprocessor
     fitted = _is_fitted(encoder, config)
     in_memory = not isinstance(whole, StoredSplit)
@@ -183,7 +185,7 @@ def _val_share(data: Data, count: int) -> float:
     return 0.0 if data.val is None else len(data.val) / count
 
 
-def _join(parts: list[Split]) -> Split:
+def join_splits(parts: list[Split]) -> Split:
     """The rows of several splits, one after the other."""
     targets = torch.cat([part.targets for part in parts])
     weights = None

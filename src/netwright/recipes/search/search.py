@@ -12,12 +12,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from netwright.core.checks import check_positive
 from netwright.core.config import Config
 from netwright.core.errors import ConfigError, DataError
 from netwright.core.learner import Learner
 from netwright.core.terminal.console import print_message
-from netwright.core.time_span import parse_time_span
+from netwright.core.time_span import read_time_limit
 from netwright.data.dataset import Data
 from netwright.data.fingerprint import fingerprint
 from netwright.data.given.given import take_splits
@@ -128,7 +127,7 @@ def start_search(
     quiet: bool = False,
 ) -> Study:
     """Search around a recipe in a new folder, or in one that holds this very search."""
-    seconds = _read_time(max_time)
+    seconds = read_time_limit(max_time)
     plan = plan_search(recipe, data, asked, mine)
     folder = enter_search_folder(out, plan, data.name)
     return run_search(folder, plan, data, mine, max_time=seconds, quiet=quiet)
@@ -149,7 +148,7 @@ def resume_search(
         max_time: seconds, or "10m".
         quiet: print nothing.
     """
-    seconds = _read_time(max_time)
+    seconds = read_time_limit(max_time)
     import_optuna()
     plan = read_plan(folder)
     data = load_configured(plan.recipe)
@@ -277,17 +276,6 @@ def work(
             if tried is not None:
                 queue.finish(trial, tried)
                 told(trial.number)
-
-
-def _read_time(written: float | str | None) -> float | None:
-    """Seconds, of a number or of "10m"."""
-    if written is None:
-        return None
-    seconds = parse_time_span("max_time", written) if isinstance(written, str) else written
-    if isinstance(seconds, bool) or not isinstance(seconds, int | float):
-        raise ConfigError(f"max_time must be seconds, or like 90s, 10m or 2h, got {written!r}")
-    check_positive("max_time", seconds)
-    return float(seconds)
 
 
 def _check_used(name: str, tried: Prepared) -> None:

@@ -152,3 +152,24 @@ def test_ctrl_c_keeps_the_study_and_says_how_to_go_on(type_in: Type, tmp_path: P
         "--resume s"
     )
     assert type_in("search", "--resume", "s", "--trials", 1, "-q").code == 0
+
+
+def test_a_table_alone_is_searched_over_models(type_in: Type, tmp_path: Path) -> None:
+    type_in("sample-data")
+    words = ("--target", "species", "--models", "softmax,decision-tree", "--folds", 2, "-q")
+    answer = type_in("search", "flowers.csv", *words, "--out", "best")
+    assert answer.code == 0, answer.err
+    assert answer.out.split()[:2] == ["model", "loss"]
+    assert "to predict: netwright predict best new.csv" in answer.out
+    assert (tmp_path / "best" / "leaderboard.html").exists()
+    said = type_in("predict", "best", "new.csv")
+    assert said.code == 0, said.err
+    as_json = json.loads(type_in("search", "flowers.csv", *words, "--json").out)
+    assert {one["name"] for one in as_json["leaderboard"]} >= {"softmax", "decision-tree"}
+
+
+def test_options_of_one_kind_of_search_are_refused_in_the_other(type_in: Type) -> None:
+    type_in("sample-data")
+    assert "--trials is for the settings" in type_in("search", "flowers.csv", "--trials", 3).err
+    refused = type_in("search", "mlp", "moons", "--folds", 3)
+    assert "--folds is for a search over models" in refused.err

@@ -1,5 +1,6 @@
-"""`netwright search`: try settings of a recipe, alone or with other processes."""
+"""`netwright search`: try settings of a recipe, or models on a table."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -7,7 +8,7 @@ import typer
 
 from netwright.apps.cli.recipe_options import (
     DataName,
-    ModelName,
+    DropMissingTarget,
     RecipeFiles,
     Settings,
     Target,
@@ -16,11 +17,19 @@ from netwright.apps.cli.recipe_options import (
 from netwright.apps.cli.typed_recipe import parse_seconds, typed_recipe
 
 if TYPE_CHECKING:
+    from netwright.data.dataset import Data
+    from netwright.recipes.model_search.search_models import ModelSearch
+    from netwright.recipes.plan.recipe import Recipe
     from netwright.recipes.search.study import Study
 
 
 def search(  # noqa: PLR0913, PLR0917 - one argument an option
-    model: ModelName = None,
+    model: Annotated[
+        str | None,
+        typer.Argument(
+            help="A model: see `netwright list models`; or a table, to search over models."
+        ),
+    ] = None,
     data: DataName = None,
     config: RecipeFiles = None,
     settings: Settings = None,
@@ -34,6 +43,16 @@ def search(  # noqa: PLR0913, PLR0917 - one argument an option
     ] = None,
     target: Target = None,
     text: Text = None,
+    drop_missing_target: DropMissingTarget = False,
+    models: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME,...", help="Without a model: the models to try. (the usual for tables)"
+        ),
+    ] = None,
+    folds: Annotated[
+        int | None, typer.Option(help="Without a model: cross-validation folds. (5)")
+    ] = None,
     epochs: Annotated[int | None, typer.Option(help="Epochs per trial.")] = None,
     trials: Annotated[
         int | None, typer.Option(help="Total number of trials, over all processes. (20)")
@@ -59,7 +78,7 @@ def search(  # noqa: PLR0913, PLR0917 - one argument an option
         Path | None,
         typer.Option(
             help="The search folder; an existing search with the same settings is joined. (the "
-            "next searches/MODEL-DATA-NNN)"
+            "next searches/MODEL-DATA-NNN) Without a model: the run folder."
         ),
     ] = None,
     resume: Annotated[
@@ -68,27 +87,58 @@ def search(  # noqa: PLR0913, PLR0917 - one argument an option
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Hide progress.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="All trials as JSON.")] = False,
 ) -> None:
-    """Search for the best settings; run the same command with --out elsewhere to help.
+    """Search for the best settings of a model, or for the best model for a table.
 
+    Settings: run the same command with --out elsewhere to help. Models: all learn the same folds,
+    those behind leave, the best or a stack of them becomes a run.
+
+    netwright search flowers.csv --target species --max-time 5m
     netwright search mlp digits --trials 30
     netwright search mlp moons --space train.lr=log:1e-4..1e-1 --space model.hidden=16|64,32
     netwright search mlp digits --out searches/mine --max-time 10m
     netwright search --resume searches/mine --trials 100
     """
     from netwright.core.errors import ConfigError
+    from netwright.recipes.model_search.search_models import FOLDS, start_model_search
     from netwright.recipes.plan.recipe import parse_recipe
     from netwright.recipes.plan.sources import load_configured
     from netwright.recipes.search.search import SearchRequest, resume_search, start_search
 
     seconds = None if max_time is None else parse_seconds(max_time)
     quiet = quiet or as_json
+    given_data = {
+        "target": tuple(target) if target else None,
+        "text": text,
+        "drop_missing_target": drop_missing_target or None,
+    }
     how: dict[str, Any] = {
         "metric": metric,
         "sampler": sampler,
         "pruner": pruner,
         "storage": storage,
     }
+    for_settings = {**how, "space": space or None, "trials": trials}
     try:
+        if resume is None and not config and _names_data_alone(model, data):
+            for name, value in for_settings.items():
+                if value is not None:
+                    raise ConfigError(f"--{name} is for the settings of a model: name the model")
+            recipe = parse_recipe(
+                typed_recipe([], None, model, seed, settings or [], given_data, {"epochs": epochs})
+            )
+            found = start_model_search(
+                lambda more: _loaded(recipe, more),
+                models=tuple(filter(None, (models or "").split(","))),
+                folds=FOLDS if folds is None else folds,
+                max_time=seconds,
+                out=out,
+                quiet=quiet,
+            )
+            _show_models(found, as_json=as_json)
+            return
+        for name, value in {"models": models, "folds": folds}.items():
+            if value is not None:
+                raise ConfigError(f"--{name} is for a search over models: name no model")
         if resume is not None:
             said = (
                 model,
@@ -96,8 +146,7 @@ def search(  # noqa: PLR0913, PLR0917 - one argument an option
                 config,
                 settings,
                 space,
-                target,
-                text,
+                *given_data.values(),
                 epochs,
                 seed,
                 out,
@@ -117,12 +166,11 @@ def search(  # noqa: PLR0913, PLR0917 - one argument an option
                     data,
                     seed,
                     settings or [],
-                    {"target": tuple(target) if target else None, "text": text},
+                    given_data,
                     {"epochs": epochs},
                 )
             )
-            how |= {"space": space or None, "trials": trials}
-            given = {name: value for name, value in how.items() if value is not None}
+            given = {name: value for name, value in for_settings.items() if value is not None}
             asked = SearchRequest(seed=recipe.seed, **given)
             study = start_search(
                 recipe, load_configured(recipe), asked, out=out, max_time=seconds, quiet=quiet
@@ -130,6 +178,42 @@ def search(  # noqa: PLR0913, PLR0917 - one argument an option
     except KeyboardInterrupt:
         raise typer.Exit(130) from None  # typer would make an Abort of it
     _show(study, as_json=as_json)
+
+
+def _names_data_alone(model: str | None, data: str | None) -> bool:
+    """Whether what stands in the place of the model is data, and nothing else is named."""
+    from netwright.models.catalog import MODELS
+    from netwright.recipes.plan.recipe import names_data
+
+    return model is not None and data is None and model not in MODELS and names_data(model)
+
+
+def _loaded(recipe: "Recipe", more: dict[str, Any]) -> tuple["Recipe", "Data"]:
+    """The recipe with these settings of its data, and the data."""
+    from netwright.core.errors import ConfigError
+    from netwright.data.source import DataConfig
+    from netwright.recipes.plan.sources import load_configured
+
+    if not isinstance(recipe.data_settings, DataConfig):
+        raise ConfigError(f"a search over models is for tables, not for {recipe.data}")
+    changed = replace(recipe, data_settings=replace(recipe.data_settings, **more))
+    return changed, load_configured(changed)
+
+
+def _show_models(found: "ModelSearch", *, as_json: bool) -> None:
+    from netwright.core.terminal.console import print_json, print_result, print_table
+    from netwright.recipes.model_search.search_models import HTML
+
+    folder = found.run.folder
+    if as_json:
+        print_json({"folder": str(folder), **found.to_json()})
+        return
+    if folder is not None:
+        found.run.report()
+        print_table(found.table_rows())
+        print_result(found.sentence)
+        print_result(f"leaderboard: {folder / HTML}; report: {folder / 'report.html'}")
+        print_result(f"to predict: netwright predict {folder} new.csv")
 
 
 def _show(study: "Study", *, as_json: bool) -> None:

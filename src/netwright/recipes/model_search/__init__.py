@@ -1,0 +1,1 @@
+"""Search over models: which of them learns a table best, and what they say together."""

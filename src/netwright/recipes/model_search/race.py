@@ -1,0 +1,152 @@
+"""The race: models learn the same folds one after the other, and those that are behind leave early.
+
+The quick models come first and finish, so that there is always something to be measured by. After
+each fold a model leaves that is worse than the best so far on the rows both have answered, by the
+paired test of `metrics/paired.py`. The time that is left is shared by the fits that are left; what
+a quick model does not need goes to those after it.
+
+Shapes: N rows to search on.
+Source: Maron and Moore, "Hoeffding Races" (1993).
+"""
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from netwright.core.devices import device_of
+from netwright.core.errors import DataError, NetwrightError
+from netwright.core.trees import move
+from netwright.data.dataset import Data
+from netwright.data.split import hold_out, k_folds
+from netwright.metrics.paired import SIGNIFICANCE, PairedGap, paired_gap
+from netwright.models.catalog import MODELS
+from netwright.recipes.fitting.fit import put_together
+from netwright.recipes.fitting.training import train
+from netwright.recipes.model_search.entrant import Entrant, new_entrant, row_losses
+from netwright.recipes.plan.recipe import Recipe, has_own_rule
+from netwright.train.evaluate import predict
+
+VAL_SHARE = 0.15  # of a fold's training rows, by which a network chooses its epoch
+PATIENCE = 16  # epochs; as in the comparison of networks for tables by Gorishniy et al. (2021)
+Tell = Callable[[str], None]
+
+
+@dataclass(kw_only=True)
+class Race:
+    """Models that learn the same folds.
+
+    Args:
+        recipe: how networks are trained, and the seed.
+        data: its training rows are the rows to search on; the others are not looked at.
+        names: of the models, the quick ones first.
+        folds: how many.
+        max_time: seconds for everything, the last fit included; None: no limit.
+        tell: is given a line of progress.
+    """
+
+    recipe: Recipe
+    data: Data
+    names: Sequence[str]
+    folds: int
+    max_time: float | None
+    tell: Tell
+
+    def __post_init__(self) -> None:
+        """Divide the rows, and let everyone begin with nothing."""
+        rows = self.data.train
+        count, spec = len(rows), self.data.spec
+        self.classes = rows.targets.cpu() if spec.target == "class" else None
+        self.parts = k_folds(count, self.folds, seed=self.recipe.seed, classes=self.classes)
+        self.spread = rows.targets.cpu().double().std(dim=0, correction=0)
+        self.entrants = [new_entrant(name, count, spec.num_outputs) for name in self.names]
+        self.started = time.monotonic()
+        # What a run looks at to tell a person is left out: nobody sees these runs.
+        quick = replace(self.recipe.train, doctor=False, keep_path=0)
+        self.recipe = replace(self.recipe, train=quick)
+
+    @property
+    def finished(self) -> list[Entrant]:
+        """Who has answered all rows and is not worse than the best, the best first."""
+        done = [one for one in self.entrants if len(one.seconds) == self.folds and not one.left]
+        return sorted(done, key=lambda one: one.mean_loss)
+
+    def run(self) -> None:
+        """Let each model go over the folds as long as it may."""
+        for place, entrant in enumerate(self.entrants):
+            while not entrant.left and len(entrant.seconds) < self.folds:
+                self._go_on(entrant, entrants_left=len(self.entrants) - place)
+            told = entrant.left or f"loss {entrant.mean_loss:.4g}"
+            self.tell(f"{entrant.name}: {told} ({sum(entrant.seconds):.1f} s)")
+        if not self.finished:
+            reasons = "; ".join(f"{one.name}: {one.left}" for one in self.entrants)
+            raise DataError(f"no model could be trained on all folds: {reasons}")
+
+    def _go_on(self, entrant: Entrant, *, entrants_left: int) -> None:
+        """One more fold, unless the time is up; then see whether it is worse than the best."""
+        leader = self.finished[0] if self.finished else None
+        number, left = len(entrant.seconds), self._time_left()
+        if left is not None and leader is not None:
+            if left < (entrant.mean_seconds if number else 0):
+                entrant.left = f"the time was up after {number} of {self.folds} folds"
+                return
+            entrant.limit = left / (entrants_left * self.folds - number)
+        try:
+            self._fit(entrant, number)
+        except NetwrightError as error:  # the others go on
+            entrant.left = str(error)
+            return
+        if leader is not None:
+            gap = common_gap(leader, entrant, comparisons=len(self.names) - 1)
+            if gap.mean > 0 and gap.p_value is not None and gap.p_value < SIGNIFICANCE:
+                entrant.left = f"worse than {leader.name}, p = {gap.p_value:.1g}"
+
+    def _time_left(self) -> float | None:
+        """Seconds until a last fit of those that have finished must begin."""
+        if self.max_time is None:
+            return None
+        last = sum(entrant.mean_seconds for entrant in self.finished)
+        last *= self.folds / (self.folds - 1)  # of more rows
+        return max(0.0, self.max_time - (time.monotonic() - self.started) - last)
+
+    def _fit(self, entrant: Entrant, number: int) -> None:
+        """Train on the rows of a fold, and ask about those that it holds out."""
+        started = time.monotonic()
+        learned, held_out = self.parts[number]
+        seen, chosen_by, _ = hold_out(
+            len(learned),
+            val_size=0.0 if has_own_rule(entrant.name) else VAL_SHARE,
+            test_size=0.0,
+            seed=self.recipe.seed,
+            classes=None if self.classes is None else self.classes[learned],
+        )
+        rows = self.data.train
+        val = rows.take(learned[chosen_by]) if len(chosen_by) else None
+        prepared = put_together(
+            recipe_of(entrant.name, self.recipe, entrant.limit),
+            replace(self.data, train=rows.take(learned[seen]), val=val, test=None),
+        )
+        model = train(prepared, quiet=True, keep_folder=False).model
+        asked = rows.take(held_out)
+        answers = predict(model, move(asked.inputs, device_of(model)), prepared.task)
+        losses = row_losses(answers, asked, self.data.spec.target, self.spread)
+        entrant.hear(held_out, answers, losses, time.monotonic() - started)
+
+
+def recipe_of(name: str, recipe: Recipe, limit: float | None) -> Recipe:
+    """The recipe with this model as it comes; a network stops when it gets no better."""
+    given = recipe.train
+    patience = PATIENCE if given.patience is None and given.epochs is None else given.patience
+    return replace(
+        recipe,
+        model=name,
+        model_settings=MODELS.load(name).settings(),
+        train=replace(given, max_time=limit, patience=None if has_own_rule(name) else patience),
+    )
+
+
+def common_gap(leader: Entrant, other: Entrant, *, comparisons: int) -> PairedGap:
+    """How much more the other one costs, on the rows that both have answered."""
+    both = (~(leader.losses + other.losses).isnan()).nonzero().flatten()
+    return paired_gap(
+        leader.losses[both].tolist(), other.losses[both].tolist(), comparisons=comparisons
+    )

@@ -1,0 +1,239 @@
+"""`search_models`: from a table to the best model for it, and the run that predicts with it.
+
+All models learn the same folds of the training and validation rows (`race.py`); those at its end
+are weighed together (`stack.py`); the better of the stack and the best single model is trained
+once more, into an ordinary run folder. The test rows have no part in any choice.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from netwright.core.config import to_mapping
+from netwright.core.errors import ConfigError
+from netwright.core.files.storage import write_json, write_text
+from netwright.core.terminal.console import print_message
+from netwright.core.time_span import read_time_limit
+from netwright.data.dataset import Data
+from netwright.inspection.drawing.page import Html, Page, code, note, table, text, tiles
+from netwright.models.catalog import MODELS
+from netwright.models.ensembles.stacking import StackingConfig
+from netwright.recipes.fitting.fit import put_together, resolve
+from netwright.recipes.fitting.training import train
+from netwright.recipes.judging.folds import join_splits
+from netwright.recipes.model_search.leaderboard import (
+    CAUTION,
+    Standing,
+    score_name,
+    standings,
+    table_rows,
+    to_json,
+)
+from netwright.recipes.model_search.portfolio import choose_models
+from netwright.recipes.model_search.race import PATIENCE, Race, recipe_of
+from netwright.recipes.model_search.stack import NAME, Stack, stack
+from netwright.recipes.plan.recipe import Recipe, has_own_rule
+from netwright.recipes.run.run import Run
+
+FOLDS = 5
+JSON, HTML = "leaderboard.json", "leaderboard.html"
+Load = Callable[[dict[str, Any]], tuple[Recipe, Data]]  # with these settings of the data
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelSearch:
+    """What a search over models found; made by `nw.search_models`.
+
+    Args:
+        run: of the model that was chosen.
+        standings: the leaderboard, the best first.
+        chosen: its name: of a model, or "stacking".
+        weights: of a stack: model -> weight.
+    """
+
+    run: Run
+    standings: tuple[Standing, ...]
+    chosen: str
+    weights: dict[str, float]
+
+    def __repr__(self) -> str:
+        return f"ModelSearch({self.sentence})"
+
+    @property
+    def sentence(self) -> str:
+        """What was chosen, and how it does on rows that had no part in the choice."""
+        parts = ", ".join(f"{name} {weight:.2f}" for name, weight in self.weights.items())
+        results = self.run.results
+        measured = ", ".join(f"{k} {v:.4g}" for k, v in list(results["metrics"].items())[:2])
+        return f"{self.chosen}{f' ({parts})' if parts else ''}: {results['split']} {measured}"
+
+    def table_rows(self) -> list[dict[str, str]]:
+        """The leaderboard as a person reads it."""
+        return table_rows(self.standings, self.run.spec.target)
+
+    def to_json(self) -> dict[str, Any]:
+        """All of it as plain values."""
+        return {
+            "format": 1,
+            "chosen": self.chosen,
+            "weights": self.weights,
+            "score": score_name(self.run.spec.target),
+            "leaderboard": to_json(self.standings),
+            "split": self.run.results["split"],
+            "metrics": self.run.results["metrics"],
+        }
+
+    def _repr_html_(self) -> str:
+        return str(text(self.sentence) + _shown(self))
+
+
+def search_models(
+    data: Any,
+    *,
+    models: Sequence[str] = (),
+    folds: int = FOLDS,
+    max_time: float | str | None = None,
+    seed: int = 0,
+    out: str | Path | None = None,
+    save: bool = True,
+    quiet: bool = False,
+    **settings: Any,
+) -> ModelSearch:
+    """Search the best model for a table, and train it.
+
+    Args:
+        data: a table as `nw.fit` takes it: a path, a frame, arrays or a name.
+        models: names of the catalog to try; by default a linear model, a forest, boosting, and
+            networks.
+        folds: into which the rows to learn from are divided.
+        max_time: seconds, or "5m", for everything: models that are behind leave early.
+        seed: of folds, weights, order and dropout.
+        out: the run folder; by default the next free runs/MODEL-DATA-NNN.
+        save: False keeps the run in memory.
+        quiet: print nothing.
+        **settings: of training, for the networks, or of the data: target, test_size ...
+    """
+
+    def load(more: dict[str, Any]) -> tuple[Recipe, Data]:
+        return resolve("mlp", data, seed=seed, **{**settings, **more})[:2]
+
+    return start_model_search(
+        load,
+        models=models,
+        folds=folds,
+        max_time=max_time,
+        out=None if out is None else Path(out),
+        save=save,
+        quiet=quiet,
+    )
+
+
+def start_model_search(
+    load: Load,
+    *,
+    models: Sequence[str] = (),
+    folds: int = FOLDS,
+    max_time: float | str | None = None,
+    out: Path | None = None,
+    save: bool = True,
+    quiet: bool = False,
+) -> ModelSearch:
+    """The same for data that is loaded by a function; see `search_models`."""
+    limit = read_time_limit(max_time)
+    recipe, data = load({})
+    _check(recipe, folds)
+    names = choose_models(models, data.spec)
+    rows = data.train if data.val is None else join_splits([data.train, data.val])
+    race = Race(
+        recipe=recipe,
+        data=replace(data, train=rows, val=None, test=None),
+        names=names,
+        folds=folds,
+        max_time=limit,
+        tell=(lambda line: None) if quiet else print_message,
+    )
+    race.run()
+    finished = race.finished
+    together = stack(finished, rows, race.parts, data.spec.target, race.spread)
+    if together is not None and together.entrant.mean_loss >= finished[0].mean_loss:
+        together = None
+    entrants = [*race.entrants, *([together.entrant] if together else [])]
+    chosen = _chosen(recipe, race, together)
+    if _needs_no_validation(finished[0].name, together):
+        own, data = load({"val_size": 0.0})
+        chosen = replace(chosen, data_settings=own.data_settings)
+    race.tell(f"training {chosen.model} on {len(data.train):,} rows")
+    run = train(put_together(chosen, data), out=out, quiet=True, keep_folder=save)
+    found = ModelSearch(
+        run=run,
+        standings=tuple(standings(entrants, rows, data.spec.target)),
+        chosen=chosen.model,
+        weights=dict(zip(together.names, together.weights, strict=True)) if together else {},
+    )
+    if run.folder is not None:
+        write_json(run.folder / JSON, found.to_json())
+        write_text(run.folder / HTML, _page(found, data.name).render())
+    return found
+
+
+def _check(recipe: Recipe, folds: int) -> None:
+    """Refuse settings that no model, or not every model, would heed."""
+    usual = to_mapping(MODELS.load(recipe.model).settings())
+    given = usual if recipe.model_settings is None else to_mapping(recipe.model_settings)
+    for name, value in given.items():
+        if value != usual[name]:
+            raise ConfigError(
+                f"a search over models takes them as they are: remove {name}, or name the model "
+                f"whose settings are to be searched"
+            )
+    if isinstance(folds, bool) or not isinstance(folds, int) or folds < 2:
+        raise ConfigError(f"folds must be a whole number of at least 2, got {folds!r}")
+    if getattr(recipe.data_settings, "group_column", None) is not None:
+        raise ConfigError(
+            "a search over models divides rows at random and would divide groups: leave out "
+            "group_column, or compare models with nw.cross_validate"
+        )
+
+
+def _chosen(recipe: Recipe, race: Race, together: Stack | None) -> Recipe:
+    """The recipe of what is to be trained once more; more rows may take more time."""
+    more = race.folds / (race.folds - 1)
+    limits = {entrant.name: entrant.limit for entrant in race.entrants}
+    best = race.finished[0].name
+    if together is None:
+        limit = limits[best]
+        return recipe_of(best, recipe, None if limit is None else limit * more)
+    stacked = StackingConfig(of=together.names, weights=together.weights)
+    shares = [limits[name] for name in together.names]
+    whole = None if None in shares else more * sum(share or 0.0 for share in shares)
+    settings = replace(recipe_of(best, recipe, whole).train, patience=PATIENCE)
+    return replace(recipe, model=NAME, model_settings=stacked, train=settings)
+
+
+def _needs_no_validation(best: str, together: Stack | None) -> bool:
+    """Whether nothing in it chooses an epoch, so that every row can be learned from."""
+    names = [best] if together is None else together.names
+    return all(has_own_rule(name) for name in names)
+
+
+def _shown(found: ModelSearch) -> Html:
+    rows = found.table_rows()
+    return table(rows, numbers=["loss", score_name(found.run.spec.target), "rows", "seconds a fit"])
+
+
+def _page(found: ModelSearch, data: str) -> Page:
+    """The leaderboard on a page of its own."""
+    page = Page(f"Models for {data}")
+    best = found.standings[0]
+    score = (f"held-out {score_name(found.run.spec.target)}", f"{best.score:.4f}", best.name)
+    models = ("models tried", str(len(found.standings)), "on the same folds")
+    seconds = sum(one.seconds for one in found.standings if one.name != NAME)
+    page.section(
+        "Chosen",
+        tiles([score, models, ("a fit of each", f"{seconds:,.0f} s", "in all")]),
+        text(found.sentence),
+        code(f"netwright predict {found.run.folder} new.csv"),
+    )
+    page.section("Leaderboard", _shown(found), note(CAUTION))
+    return page

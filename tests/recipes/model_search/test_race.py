@@ -1,0 +1,136 @@
+"""The race: who leaves it and why, with fits that are planned instead of made."""
+
+from collections.abc import Mapping
+
+import pytest
+import torch
+
+from netwright.core.errors import ConfigError, DataError
+from netwright.data.dataset import Data, Split
+from netwright.recipes.fitting.fit import resolve
+from netwright.recipes.model_search import race as module
+from netwright.recipes.model_search.entrant import Entrant
+from netwright.recipes.model_search.race import PATIENCE, Race, recipe_of
+
+ROWS = 100
+NOISE = torch.rand(ROWS, generator=torch.Generator().manual_seed(0)).double()
+
+
+class Clock:
+    """A time that passes only when it is told to."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def monotonic(self) -> float:
+        return self.now
+
+
+class PlannedRace(Race):
+    """Each fit takes so long and costs so much a row; a cost of None is a refusal."""
+
+    costs: Mapping[str, float | None]
+    seconds: Mapping[str, float]
+    clock: Clock
+
+    def _fit(self, entrant: Entrant, number: int) -> None:
+        cost = self.costs[entrant.name]
+        if cost is None:
+            raise ConfigError("it cannot")
+        held_out = self.parts[number][1]
+        self.clock.now += self.seconds.get(entrant.name, 1.0)
+        losses = cost + (NOISE if entrant.name == "ridge" else NOISE.flip(0))[held_out]
+        answers = torch.zeros(len(held_out), 1)
+        entrant.hear(held_out, answers, losses, self.seconds.get(entrant.name, 1.0))
+
+
+@pytest.fixture
+def data() -> Data:
+    numbers = torch.Generator().manual_seed(0)
+    x, y = torch.randn(2, ROWS, 1, generator=numbers)
+    loaded = resolve("mlp", (x.numpy(), y.numpy()))[1]
+    return Data(
+        name="rows",
+        spec=loaded.spec,
+        train=Split(inputs=x, targets=y),
+        preprocessor=loaded.preprocessor,
+    )
+
+
+def planned(
+    data: Data,
+    monkeypatch: pytest.MonkeyPatch,
+    costs: Mapping[str, float | None],
+    *,
+    seconds: Mapping[str, float] | None = None,
+    max_time: float | None = None,
+) -> PlannedRace:
+    clock = Clock()
+    monkeypatch.setattr(module, "time", clock)
+    recipe = resolve("mlp", (data.train.inputs.numpy(), data.train.targets.numpy()))[0]
+    race = PlannedRace(
+        recipe=recipe,
+        data=data,
+        names=tuple(costs),
+        folds=5,
+        max_time=max_time,
+        tell=lambda line: None,
+    )
+    race.costs, race.seconds, race.clock = costs, seconds or {}, clock
+    return race
+
+
+def test_a_model_that_is_worse_leaves_before_the_last_fold(
+    data: Data, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    race = planned(data, monkeypatch, {"ridge": 0.0, "lasso": 0.05, "mlp": 5.0})
+    race.run()
+    assert [one.name for one in race.finished] == ["ridge", "lasso"]  # 0.05 is not told from 0
+    assert race.entrants[2].left.startswith("worse than ridge, p = ")
+    assert len(race.entrants[2].seconds) == 1
+
+
+def test_a_better_model_takes_the_lead(data: Data, monkeypatch: pytest.MonkeyPatch) -> None:
+    race = planned(data, monkeypatch, {"ridge": 1.0, "mlp": 0.0})
+    race.run()
+    assert [one.name for one in race.finished] == ["mlp", "ridge"]
+
+
+def test_one_that_fails_leaves_the_others_alone(
+    data: Data, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    race = planned(data, monkeypatch, {"ridge": None, "lasso": 0.0})
+    race.run()
+    assert (race.entrants[0].left, race.finished[0].name) == ("it cannot", "lasso")
+    with pytest.raises(DataError, match="ridge: it cannot"):
+        planned(data, monkeypatch, {"ridge": None}).run()
+
+
+def test_time_is_shared_and_kept_for_the_last_fit(
+    data: Data, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    costs = {"ridge": 0.0, "lasso": 0.0, "mlp": 0.0}
+    race = planned(data, monkeypatch, costs, seconds={"lasso": 4.0, "mlp": 9.0}, max_time=60.0)
+    race.run()
+    # 5 s for ridge, and 1.25 s of a last fit kept: 53.75 s for the 10 fits of the other two
+    assert [len(one.seconds) for one in race.entrants] == [5, 5, 3]
+    # 25 s are over, and 6.25 s kept: 28.75 s are 5.75 s for each fit, then 19.75 for 4 ...
+    assert race.entrants[2].limit == pytest.approx((60 - 25 - 18 - 6.25) / 3)
+    assert race.entrants[2].left == "the time was up after 3 of 5 folds"
+
+
+def test_the_first_model_finishes_whatever_the_time(
+    data: Data, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    race = planned(data, monkeypatch, {"ridge": 0.0, "mlp": 0.0}, max_time=1.0)
+    race.run()
+    assert [one.name for one in race.finished] == ["ridge"]
+
+
+def test_networks_stop_when_they_get_no_better_unless_told_how_long() -> None:
+    recipe = resolve("mlp", "iris")[0]
+    assert recipe_of("mlp-plr", recipe, 3.0).train.patience == PATIENCE
+    assert recipe_of("mlp-plr", recipe, 3.0).train.max_time == 3.0
+    assert recipe_of("random-forest", recipe, None).train.patience is None
+    told = resolve("mlp", "iris", epochs=7)[0]
+    assert recipe_of("mlp", told, None).train.patience is None

@@ -1,0 +1,78 @@
+"""From a table to a run: what is chosen, what is written, what is refused."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import netwright as nw
+from netwright.core.errors import ConfigError
+
+QUICK: dict[str, Any] = {"models": ["ridge", "decision-tree"], "folds": 2, "quiet": True}
+
+
+@pytest.fixture(scope="module")
+def line() -> pd.DataFrame:
+    """A line, which a tree can only approximate."""
+    numbers = np.random.default_rng(0)
+    x = numbers.normal(size=(80, 2))
+    return pd.DataFrame({"a": x[:, 0], "b": x[:, 1], "y": 3 * x[:, 0] - x[:, 1] + 0.5})
+
+
+def test_the_better_model_becomes_an_ordinary_run(line: pd.DataFrame, tmp_path: Path) -> None:
+    found = nw.search_models(line, target="y", out=tmp_path / "run", **QUICK)
+    assert found.chosen == "ridge"
+    assert found.standings[0].name == "ridge"
+    assert found.standings[0].score > 0.99
+    opened = nw.open_run(tmp_path / "run")
+    new = pd.DataFrame({"a": [1.0], "b": [0.0]})
+    assert float(opened.predict(new)[0]) == pytest.approx(3.5, abs=0.1)
+    written = json.loads((tmp_path / "run" / "leaderboard.json").read_text())
+    assert [one["name"] for one in written["leaderboard"]] == [one.name for one in found.standings]
+    assert "Leaderboard" in (tmp_path / "run" / "leaderboard.html").read_text()
+    assert nw.verify(tmp_path / "run").holds
+
+
+def test_a_model_without_epochs_learns_from_validation_rows_too(line: pd.DataFrame) -> None:
+    found = nw.search_models(line, target="y", save=False, **QUICK)
+    assert found.run.results["split"] == "test"
+    assert found.run.data.val is None
+    assert len(found.run.data.train) == 64  # of 80, 16 are the test
+
+
+def test_test_rows_have_no_part_in_the_choice(line: pd.DataFrame) -> None:
+    marked = line.assign(split=["train"] * 60 + ["test"] * 20)
+    spoiled = marked.copy()
+    spoiled.loc[60:, "y"] = 1e6
+    one, other = (
+        nw.search_models(frame, target="y", save=False, **QUICK) for frame in (marked, spoiled)
+    )
+    assert [s.loss for s in one.standings] == [s.loss for s in other.standings]
+    assert one.run.results["metrics"] != other.run.results["metrics"]
+
+
+def test_models_with_errors_of_their_own_are_stacked() -> None:
+    numbers = np.random.default_rng(0)
+    x = numbers.normal(size=(150, 2))
+    y = 3 * x[:, 0] + 6 * (x[:, 1] > 0) + 0.5 * numbers.normal(size=150)
+    frame = pd.DataFrame({"a": x[:, 0], "b": x[:, 1], "y": y})
+    found = nw.search_models(
+        frame, target="y", models=["ridge", "decision-tree"], folds=2, save=False, quiet=True
+    )
+    assert found.chosen == "stacking"
+    assert set(found.weights) == {"ridge", "decision-tree"}
+    assert found.standings[0].name == "stacking"
+    weights = found.run.model.get_buffer("weights").tolist()
+    assert weights == pytest.approx(list(found.weights.values()))
+
+
+def test_refusals_say_what_to_do(line: pd.DataFrame) -> None:
+    with pytest.raises(ConfigError, match="remove hidden"):
+        nw.search_models(line, target="y", hidden=(4,))
+    with pytest.raises(ConfigError, match="folds must be a whole number of at least 2"):
+        nw.search_models(line, target="y", folds=1)
+    with pytest.raises(ConfigError, match="max_time must be positive"):
+        nw.search_models(line, target="y", max_time=-1)
