@@ -102,16 +102,22 @@ def test_nothing_typed_is_the_mlp_on_digits() -> None:
     }
 
 
-def test_after_a_recipe_data_may_be_typed_alone(tmp_path: Path) -> None:
+def test_data_may_be_typed_alone(tmp_path: Path) -> None:
+    """The model is that of the recipe, or the default; a name that is neither is a model's."""
+    table = str(tmp_path / "a.csv")
     for file, word, model, data in [
+        ("", "wine", "mlp", {"name": "wine"}),
+        ("", table, "mlp", {"name": "table", "path": table}),
+        ("", "softmax", "softmax", {"name": "digits"}),
+        ("", "nothing", "nothing", {"name": "digits"}),
         ("ready/mnist-cnn", "digits", "cnn", {"name": "digits"}),
         ("ready/resnet", str(tmp_path), "resnet50", {"name": "images", "path": str(tmp_path)}),
         ("ready/mnist-cnn", "mlp", "mlp", {"name": "mnist"}),
         ("ready/mnist-cnn", "nothing", "nothing", {"name": "mnist"}),
     ]:
-        values = typed_recipe([Path(file)], word, None, None, [], {}, {})
+        files = [Path(file)] if file else []
+        values = typed_recipe(files, word, None, None, [], {}, {})
         assert (values["model"]["name"], values["data"]) == (model, data)
-    assert typed_recipe([], "digits", None, None, [], {}, {})["model"] == {"name": "digits"}
 
 
 def test_a_recipe_without_its_folder_asks_for_it(type_in: Type) -> None:

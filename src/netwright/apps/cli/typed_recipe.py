@@ -39,7 +39,7 @@ def typed_recipe(
 ) -> dict[str, Any]:
     """The first recipe, then files in order, then the command line: the last one wins.
 
-    After files, which name a model, data may be typed alone.
+    Data may be typed alone: the model is then that of the files, or the default.
     """
     from netwright.models.catalog import MODELS
     from netwright.recipes.plan.recipe import DEFAULTS, data_section, merge, names_data
@@ -50,7 +50,7 @@ def typed_recipe(
     values = dict(DEFAULTS if first is None else first)
     for file in files:
         values = merge(values, normal_form(read_recipe_file(recipe_path(file))))
-    if files and data is None and model is not None and model not in MODELS and names_data(model):
+    if data is None and model is not None and model not in MODELS and names_data(model):
         model, data = None, model
     typed: dict[str, dict[str, Any]] = {"model": {}, "data": {}, "train": {}}
     if model is not None:

@@ -142,6 +142,7 @@ def train(  # noqa: PLR0913, PLR0917 - one argument an option
 
     netwright train
     netwright train mlp moons --epochs 100
+    netwright train Default.csv --target default
     netwright train mlp Default.csv --target default --set model.hidden=64,64
     netwright train lstm reviews.tsv --text sentence --target label
     netwright train gpt book.txt
