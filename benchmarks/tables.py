@@ -6,6 +6,16 @@ Each side runs in a process of its own, in turns, its packages imported before t
     read    pandas.read_csv;  here the table with all columns of numbers as floats
     load    pandas.read_csv, a split, then imputation, scaling and one-hot columns of scikit-learn;
             here `load_table`: reading, inference, split and encoding of every row
+    predict the same preprocessing, fitted before, then the network by torch, and DataFrame.to_csv;
+            here `netwright predict`, with a run that was trained before
+
+The rest are whole processes, with their imports, as they are started in a shell:
+
+    train   a script of pandas and scikit-learn: read, split, preprocessing, MLPClassifier with the
+            layers, batches and epochs of `netwright train mlp`, and its measures of the test rows;
+            here that command with `--no-report`
+    report  the same script; here with the report, which the script does not have
+    small   the same as train on 178 rows (scikit-learn's wine) for 5 epochs
 
     ratio = median over rounds of (CPU-seconds of netwright / CPU-seconds of the peer)
 
@@ -13,13 +23,15 @@ Each side runs in a process of its own, in turns, its packages imported before t
 """
 
 import argparse
+import contextlib
+import io
 import json
-import resource
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Callable
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -82,30 +94,140 @@ def _read_peer(path: str) -> Callable[[], Any]:
     return lambda: pd.read_csv(path)
 
 
-def _load_peer(path: str) -> Callable[[], Any]:
-    import pandas as pd
+def _peer_encoder() -> Any:
+    """Median, scale and one-hot columns, as the user of scikit-learn writes them."""
     from sklearn.compose import make_column_selector, make_column_transformer
     from sklearn.impute import SimpleImputer
-    from sklearn.model_selection import train_test_split
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import OneHotEncoder, StandardScaler
+
+    numbers = make_pipeline(SimpleImputer(strategy="median"), StandardScaler())
+    hot = OneHotEncoder(handle_unknown="ignore", sparse_output=False, dtype=np.float32)
+    return make_column_transformer(
+        (numbers, make_column_selector(dtype_include="number")),
+        (hot, make_column_selector(dtype_exclude="number")),
+    )
+
+
+def _load_peer(path: str) -> Callable[[], Any]:
+    import pandas as pd
+    from sklearn.model_selection import train_test_split
+
+    encoder = _peer_encoder()
 
     def load() -> Any:
         frame = pd.read_csv(path)
         classes = frame.pop("y")
         train, later, *_ = train_test_split(frame, classes, test_size=0.3, stratify=classes)
-        numbers = make_pipeline(SimpleImputer(strategy="median"), StandardScaler())
-        hot = OneHotEncoder(handle_unknown="ignore", sparse_output=False, dtype=np.float32)
-        encoder = make_column_transformer(
-            (numbers, make_column_selector(dtype_include="number")),
-            (hot, make_column_selector(dtype_exclude="number")),
-        )
         return encoder.fit_transform(train), encoder.transform(later)
 
     return load
 
 
+TRAINED = 200_000  # rows at most where training is compared too
+HIDDEN, BATCH, EPOCHS = (256, 128), 128, 3  # the first two are the defaults of `mlp`
+
+
+def _predict_peer(path: str) -> Callable[[], Any]:
+    import pandas as pd
+    import torch
+    from torch import nn
+
+    encoder = _peer_encoder()
+    width = encoder.fit_transform(pd.read_csv(path, nrows=20_000).drop(columns="y")).shape[1]
+    sizes, layers = (width, *HIDDEN), []
+    for one, other in pairwise(sizes):
+        layers += [nn.Linear(one, other), nn.ReLU()]
+    network = nn.Sequential(*layers, nn.Linear(HIDDEN[-1], 2)).eval()  # untrained takes as long
+
+    def predict() -> None:
+        frame = pd.read_csv(path)
+        with torch.inference_mode():
+            inputs = torch.from_numpy(encoder.transform(frame).astype(np.float32))
+            chosen = torch.cat([network(some).argmax(1) for some in inputs.split(4096)])
+        labels = np.array(["no", "yes"])[chosen.numpy()]
+        pd.DataFrame({"y": labels}).to_csv(f"{path}.peer", index=False)
+
+    return predict
+
+
+def _predict_here(path: str) -> Callable[[], Any]:
+    import pyarrow.compute
+    import pyarrow.csv  # noqa: F401
+
+    from netwright.apps.cli.commands.predict_command import predict
+    from netwright.recipes.run.run import open_run
+
+    open_run(f"{path}.run")  # imports what a run needs; `predict` opens it again
+    out = Path(f"{path}.answers.csv")
+    out.unlink(missing_ok=True)
+    with contextlib.suppress(ImportError):
+        import pandas  # noqa: F401 - which pyarrow imports with its first array
+
+    def act() -> None:
+        with contextlib.redirect_stdout(io.StringIO()):
+            predict(Path(f"{path}.run"), [path], out=out)
+
+    return act
+
+
+def _train_peer(path: str, epochs: int = EPOCHS) -> Callable[[], Any]:
+    import warnings
+
+    import pandas as pd
+    from sklearn import metrics
+    from sklearn.model_selection import train_test_split
+    from sklearn.neural_network import MLPClassifier
+    from sklearn.pipeline import make_pipeline
+
+    def train() -> None:
+        frame = pd.read_csv(path)
+        classes = frame.pop("y")
+        rows, test, wanted, right = train_test_split(
+            frame, classes, test_size=0.2, stratify=classes, random_state=0
+        )
+        network = MLPClassifier(
+            HIDDEN, batch_size=BATCH, max_iter=epochs, early_stopping=True, random_state=0
+        )
+        model = make_pipeline(_peer_encoder(), network)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # that it has not converged
+            model.fit(rows, wanted)
+        shares = model.predict_proba(test)
+        metrics.log_loss(right, shares)
+        metrics.classification_report(right, model.classes_[shares.argmax(1)], zero_division=0)
+        scores = shares[:, 1] if shares.shape[1] == 2 else shares
+        metrics.roc_auc_score(right, scores, multi_class="ovr")
+
+    return train
+
+
+def _train_here(path: str, *more: str, out: str = "timed") -> Callable[[], Any]:
+    def train() -> None:
+        import shutil
+
+        from netwright.apps.cli.main import run
+
+        place = f"{path}.{out}"
+        shutil.rmtree(place, ignore_errors=True)
+        words = ["train", "mlp", path, "--target", "y", "--epochs", str(EPOCHS), "--out", place]
+        with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
+            failed = run([*words, *more])
+        if failed:
+            raise SystemExit(f"netwright train ended with {failed}")
+
+    return train
+
+
 SIDES = {
+    ("predict", "here"): _predict_here,
+    ("predict", "peer"): _predict_peer,
+    ("train", "here"): lambda path: _train_here(path, "--no-report"),
+    ("train", "peer"): _train_peer,
+    ("report", "here"): _train_here,
+    ("report", "peer"): _train_peer,
+    ("small", "here"): lambda path: _train_here(path, "--no-report", "--epochs", "5"),
+    ("small", "peer"): lambda path: _train_peer(path, epochs=5),
     ("read", "here"): _read_here,
     ("read", "peer"): _read_peer,
     ("load", "here"): _load_here,
@@ -113,13 +235,30 @@ SIDES = {
 }
 
 
+WHOLE = ("train", "report", "small")  # whose clock starts with the process
+
+
 def measure_side(what: str, side: str, path: str) -> dict[str, float]:
     """CPU-seconds of one action in this process, and its largest memory in MB."""
     action = SIDES[what, side](path)
-    start = time.process_time()
+    start = 0.0 if what in WHOLE else time.process_time()
     action()
     seconds = time.process_time() - start
-    return {"seconds": seconds, "peak": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3}
+    return {"seconds": seconds, "peak": peak_megabytes()}
+
+
+def peak_megabytes() -> float:
+    """The largest memory of this process; `getrusage` would count that of its parent too."""
+    status = Path("/proc/self/status").read_text()
+    return int(status.split("VmHWM:")[1].split()[0]) / 1e3
+
+
+def write_wine(path: Path) -> None:
+    from sklearn.datasets import load_wine
+
+    frame = load_wine(as_frame=True).frame.rename(columns={"target": "y"})
+    frame["y"] = "cultivar " + frame["y"].astype(str)
+    frame.to_csv(path, index=False)
 
 
 def in_own_process(what: str, side: str, path: Path) -> dict[str, float]:
@@ -161,10 +300,17 @@ def main() -> None:
         return
     found = []
     with tempfile.TemporaryDirectory() as folder:
+        wine = Path(folder, "wine.csv")
+        write_wine(wine)
+        found.append(compare(wine, 178, "small", options.rounds))
         for rows in options.rows:
             path = Path(folder, f"{rows}.csv")
             write_table(path, rows)
-            found += [compare(path, rows, what, options.rounds) for what in ("read", "load")]
+            kinds = ["read", "load"]
+            if rows <= TRAINED:
+                kinds += ["predict", "train", "report"]
+                _train_here(str(path), "--no-report", "--epochs", "1", out="run")()
+            found += [compare(path, rows, what, options.rounds) for what in kinds]
     show(found, COLUMNS, title="tables: netwright beside its peers", as_json=options.json)
 
 

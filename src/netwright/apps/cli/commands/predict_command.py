@@ -1,12 +1,18 @@
 """`netwright predict`: what a run says of new rows, texts or images."""
 
-import csv
-import io
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from netwright.apps.cli.answers import (
+    Answers,
+    answer,
+    as_columns,
+    as_csv,
+    as_rows,
+    count_answers,
+)
 from netwright.apps.cli.reading_options import WrittenAs, read_as
 
 if TYPE_CHECKING:
@@ -100,7 +106,7 @@ def predict(  # noqa: PLR0913, PLR0917 - one argument an option
         print_data(text)
     else:
         write_text(out, text)
-        print_result(f"{len(answers)} answers: {out}")
+        print_result(f"{count_answers(answers)} answers: {out}")
 
 
 def _form(run: "Run") -> str:
@@ -118,29 +124,22 @@ def _check_free(out: Path, form: str) -> None:
         raise ConfigError(f"{out} already exists, give --out another name")
 
 
-def _text(run: "Run", answers: list[dict[str, Any]], *, as_json: bool) -> str:
+def _text(run: "Run", answers: Answers, *, as_json: bool) -> str:
     """What goes to standard output, or into a file."""
     from netwright.core.terminal.console import json_text
 
     if as_json:
-        return json_text(answers) + "\n"
+        return json_text(as_rows(answers)) + "\n"
     if run.spec.target == "tags":
-        return "".join(_tagged(**one) + "\n" for one in answers)
+        return "".join(map(_tagged, answers["words"], answers["tags"]))
     if run.spec.inputs == "pairs":
-        return "".join(f"{target}\n" for _, target in map(dict.values, answers))
-    return _csv(answers)
+        _, targets = answers.values()
+        return "".join(f"{target}\n" for target in targets)
+    return as_csv(answers)
 
 
 def _tagged(words: list[str], tags: list[str]) -> str:
-    return " ".join(f"{word}/{tag}" for word, tag in zip(words, tags, strict=True))
-
-
-def _csv(rows: list[dict[str, Any]]) -> str:
-    text = io.StringIO()
-    writer = csv.DictWriter(text, fieldnames=list(rows[0]), lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(rows)
-    return text.getvalue()
+    return " ".join(f"{word}/{tag}" for word, tag in zip(words, tags, strict=True)) + "\n"
 
 
 def _answer_rows(
@@ -151,7 +150,7 @@ def _answer_rows(
     *,
     proba: bool,
     threshold: float | None,
-) -> list[dict[str, Any]]:
+) -> Answers:
     """One answer a row of a table, a text, or a sentence; what names the row stands before it."""
     from netwright.apps.cli.predicted_texts import complete_pairs, tag_words
     from netwright.core.errors import ConfigError
@@ -168,17 +167,15 @@ def _answer_rows(
     for remark in encoder.remarks(rows):
         print_warning(remark)
     if run.spec.target == "tags":
-        return tag_words(run, rows)
+        return as_columns(tag_words(run, rows))
     if isinstance(encoder, PairEncoder):
-        return complete_pairs(run, rows, encoder.columns, beams)
+        return as_columns(complete_pairs(run, rows, encoder.columns, beams))
     answers = answer(run, rows, proba=proba, threshold=threshold)
     if isinstance(encoder, SeriesEncoder):
-        names = _times(encoder, rows)
-    elif isinstance(rows, RawTable):
-        names = _row_names(rows, kept)
-    else:
-        return answers
-    return [name | one for name, one in zip(names, answers, strict=True)]
+        return _times(encoder, rows) | answers
+    if isinstance(rows, RawTable):
+        return {name: list(rows.column(name)) for name in kept} | answers
+    return answers
 
 
 def _kept_columns(run: "Run", table: "RawTable", keep: list[str] | None) -> list[str]:
@@ -196,18 +193,9 @@ def _kept_columns(run: "Run", table: "RawTable", keep: list[str] | None) -> list
     return keep
 
 
-def _row_names(table: "RawTable", columns: list[str]) -> list[dict[str, Any]]:
-    """The cells of these columns, row by row."""
-    cells = [table.column(name) for name in columns]
-    return [
-        {name: one[row] for name, one in zip(columns, cells, strict=True)}
-        for row in range(len(table))
-    ]
-
-
 def _answer_images(
     run: "Run", sources: list[str], *, proba: bool, threshold: float | None
-) -> list[dict[str, Any]]:
+) -> Answers:
     """One answer an image, after the name of its file."""
     from netwright.core.errors import ConfigError
     from netwright.data.images.file_names import shown
@@ -216,16 +204,16 @@ def _answer_images(
     if not sources:
         raise ConfigError("--row is for tables, this run was trained on images")
     files = [file for source in sources for file in files_at(source)]
-    answers = []
+    answers: list[dict[str, Any]] = []
     together = max(1, min(TOGETHER, MOST_NUMBERS // run.spec.num_features))
     for start in range(0, len(files), together):
         some = files[start : start + together]
         given = answer(run, run.preprocessor.read(some), proba=proba, threshold=threshold)
-        answers += [{"file": shown(file), **one} for file, one in zip(some, given, strict=True)]
-    return answers
+        answers += as_rows({"file": [shown(file) for file in some]} | given)
+    return as_columns(answers)
 
 
-def _write_masks(run: "Run", sources: list[str], out: Path | None) -> list[dict[str, Any]]:
+def _write_masks(run: "Run", sources: list[str], out: Path | None) -> Answers:
     """One mask an image, of its size and under its name; which went where."""
     from netwright.core.errors import ConfigError
     from netwright.data.images.decoding import read_header
@@ -247,7 +235,10 @@ def _write_masks(run: "Run", sources: list[str], out: Path | None) -> list[dict[
         for file, mask in zip(some, masks, strict=True):
             header = read_header(file)
             write_mask(places[file], resize_mask(mask, header.height, header.width))
-    return [{"file": shown(file), "mask": shown(places[file])} for file in files]
+    return {
+        "file": [shown(file) for file in files],
+        "mask": [shown(places[file]) for file in files],
+    }
 
 
 def _places(files: list[Path], out: Path) -> dict[Path, Path]:
@@ -269,30 +260,6 @@ def _places(files: list[Path], out: Path) -> dict[Path, Path]:
             raise ConfigError(f"{shown(place)} already exists, give --out another folder")
         of_place[place] = file
     return {file: place for place, file in of_place.items()}
-
-
-def answer(
-    run: "Run", rows: Any, *, proba: bool = False, threshold: float | None = None
-) -> list[dict[str, Any]]:
-    """One mapping a row: the prediction, and with `proba` the probability of each class."""
-    labels = run.predict(rows, threshold=threshold)
-    spec = run.spec
-    names = list(spec.output_names if spec.target == "labels" else spec.target_names)
-    if spec.target == "class" or not names:
-        names = names[:1] or ["prediction"]
-    columns = labels.reshape(len(labels), -1)
-    if spec.target == "real":  # the shortest number that is the same float32
-        columns = columns.astype(str).astype(float)
-    answers = [dict(zip(names, values, strict=True)) for values in columns.tolist()]
-    if proba:
-        for given, shares in zip(answers, run.predict_proba(rows).tolist(), strict=True):
-            given.update(
-                {
-                    f"p({name})": round(share, 6)
-                    for name, share in zip(spec.output_names, shares, strict=True)
-                }
-            )
-    return answers
 
 
 def _read_row(run: "Run", row: str) -> Any:
@@ -325,11 +292,9 @@ def _read_rows(run: "Run", sources: list[str]) -> Any:
     return read_table(source) if encoder.kind == "arrays" else encoder.read(source)
 
 
-def _times(encoder: "SeriesEncoder", table: "RawTable") -> list[dict[str, Any]]:
+def _times(encoder: "SeriesEncoder", table: "RawTable") -> Answers:
     """Which row each forecast is of: its time, where there is one, or else its place."""
-    forecast = range(encoder.first_row, len(table))
     if encoder.time is not None:
-        times = table.column(encoder.time)
-        return [{encoder.time: times[row]} for row in forecast]
+        return {encoder.time: table.column(encoder.time)[encoder.first_row :]}
     name, places = ("row", table.positions) if table.lines is None else ("line", table.lines)
-    return [{name: places[row]} for row in forecast]
+    return {name: places[encoder.first_row :]}
