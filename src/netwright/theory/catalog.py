@@ -99,6 +99,7 @@ _PLACES = {
     "words-everywhere": "words.words_everywhere:EVERYWHERE",
     "topic-groups": "words.topic_groups:TOPIC_GROUPS",
     "skip-gram-steps": "words.skip_gram_steps:SKIP_GRAM_STEPS",
+    "shifted-pmi": "words.shifted_pmi:SHIFTED_PMI",
     "context-bottleneck": "attention.context_bottleneck:BOTTLENECK",
     "dot-product-variance": "attention.attention_scores:DOT_VARIANCE",
     "gaussian-attention": "attention.attention_scores:GAUSSIAN_ATTENTION",

@@ -3,14 +3,18 @@
 Shapes: L words, N rows, T words of a row; L = N T.
 """
 
+from collections.abc import Iterator
+
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
 from netwright.data.dataset import Split
+from netwright.data.text.tokenizer import EOS
 
 Words = NDArray[np.int32]
+PART = 2**20  # words that are looked through at a time
 
 
 class WordStream(Split):
@@ -36,6 +40,15 @@ class WordStream(Split):
 
     def __repr__(self) -> str:
         return f"WordStream({len(self.words):,} words)"
+
+    def texts(self) -> Iterator[Words]:
+        """The texts one after the other, each up to its end (N,); they lie where the words do."""
+        begin = 0
+        for part in range(0, len(self.words), PART):
+            for end in part + np.flatnonzero(self.words[part : part + PART] == EOS):
+                yield self.words[begin:end]
+                begin = int(end) + 1
+        yield self.words[begin:]
 
     def read(self, rows: Tensor) -> Tensor:
         """Stretches of the text (n, T)."""

@@ -21,7 +21,7 @@ import numpy as np
 from numba import njit
 
 BLOCK = 16  # centres, B
-SHARED = 2  # words of noise of a block for each negative sample of a pair: S = 2 k
+SHARED = 5  # words of noise of a block for each negative sample of a pair: S = 5 k; 2 are worse
 FIRST_WORD = 4  # tokens before it are no words: they end a text
 BOUND, CELLS = 8.0, 4096  # the sigmoid is looked up from -8 to 8
 SHOWN = 64  # of so many blocks the loss of one is told
