@@ -278,3 +278,11 @@ def test_what_resumes_a_run_is_a_command_or_a_call(tmp_path: Path) -> None:
     call = as_resumed({**given, "train": {**typed["train"], "epochs": 3}}, tmp_path)
     assert call.startswith("nw.fit(model, data, loss=loss, training_step=training_step, epochs=3,")
     assert call.endswith(f"seed=0, resume={str(tmp_path)!r})")
+
+
+def test_a_published_text_is_named_where_words_are_learned() -> None:
+    values = {"model": {"name": "word2vec", "dim": 7}, "data": {"name": "wikitext-2"}}
+    config = parse_recipe(values).to_mapping()
+    command = as_command(config)
+    assert command == "netwright train word2vec wikitext-2 --set model.dim=7"
+    assert "nw.fit('word2vec', 'wikitext-2', dim=7" in as_python(config)

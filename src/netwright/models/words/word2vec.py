@@ -28,6 +28,13 @@ from netwright.data.spec import DataSpec, InputKind, TargetKind
 from netwright.data.text.tokenizer import EOS, SPECIALS
 from netwright.data.words.word_stream import Words, WordStream
 from netwright.models.model import Model
+from netwright.models.words.followed_words import (
+    FOLLOWED,
+    NEIGHBOURS,
+    followed_words,
+    nearest_words,
+    noted_epochs,
+)
 from netwright.models.words.plain_word2vec import (
     bag_predictions,
     batches_of,
@@ -88,6 +95,8 @@ class Word2Vec(Model, SteppedLearner):
     settings: ClassVar[type[Config]] = Word2VecConfig
     inputs: ClassVar[frozenset[InputKind]] = frozenset({"tokens"})
     targets: ClassVar[frozenset[TargetKind]] = frozenset({"none"})
+    followed: Tensor
+    nearest: Tensor
     card: ClassVar[Card] = Card(
         sentence="Learns a vector for each word of a text, by which it predicts the words around"
         " it.",
@@ -111,6 +120,10 @@ class Word2Vec(Model, SteppedLearner):
         first = (torch.rand(size) - 0.5) / config.dim
         self.vectors = nn.Parameter(first, requires_grad=False)  # by its own rule, no gradient
         self.contexts = nn.Parameter(torch.zeros(size), requires_grad=False)
+        others = max(spec.vocab_size - len(SPECIALS) - 1, 0)
+        noted = (len(noted_epochs(config.epochs)), FOLLOWED, min(NEIGHBOURS, others))
+        self.register_buffer("followed", torch.zeros(FOLLOWED, dtype=torch.int64))
+        self.register_buffer("nearest", torch.zeros(noted, dtype=torch.int64))  # 0: not yet
 
     @classmethod
     def build(cls, config: Word2VecConfig, spec: DataSpec) -> Self:
@@ -165,11 +178,23 @@ class Word2Vec(Model, SteppedLearner):
         starts = range(0, len(text), length)
         total = self.how.epochs * len(starts)
         learn = self._compiled(counts) if self.is_compiled else self._plain(counts)
+        chosen = torch.from_numpy(followed_words(counts)).to(self.followed)
+        self.followed[: len(chosen)] = chosen
         for step in range(made, total):
             begin = starts[step % len(starts)]
             lr = self.how.lr * max(1 - step / total, LEAST_RATE)
             part = np.array(text[begin : begin + length], dtype=np.int32)
-            yield {"loss": learn(part, lr, derive_seed(seed, "word2vec", step)), "lr": lr}
+            loss = learn(part, lr, derive_seed(seed, "word2vec", step))
+            if (step + 1) % len(starts) == 0:
+                self._note_neighbours((step + 1) // len(starts))
+            yield {"loss": loss, "lr": lr}
+
+    def _note_neighbours(self, epoch: int) -> None:
+        """Keep which words are nearest to those that are followed, for the report."""
+        epochs = noted_epochs(self.how.epochs)
+        if epoch in epochs:
+            found = nearest_words(self.vectors, self.followed, self.nearest.shape[2])
+            self.nearest[epochs.index(epoch)] = found
 
     def _compiled(self, counts: NDArray[np.int64]) -> Any:
         """(words, lr, seed) -> loss, by the compiled version."""

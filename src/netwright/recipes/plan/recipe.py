@@ -70,10 +70,8 @@ class Recipe:
         """The recipe as it stands in `config.yaml`."""
         model = {} if self.model_settings is None else to_mapping(self.model_settings)
         data = {} if self.data_settings is None else to_mapping(self.data_settings)
-        if data.get("path"):
-            is_name = data["path"] in PUBLISHED_TEXTS and not Path(data["path"]).exists()
-            # A file is read from any folder.
-            data["path"] = data["path"] if is_name else str(Path(data["path"]).resolve())
+        if data.get("path") and not names_corpus(data["path"]):
+            data["path"] = str(Path(data["path"]).resolve())  # a file is read from any folder
         if model.get("embeddings"):
             model["embeddings"] = str(Path(model["embeddings"]).expanduser().resolve())
         mapping: dict[str, Any] = {
@@ -222,6 +220,11 @@ def data_section(source: str | Path, given: Container[str] = ()) -> dict[str, An
             hint = close or "; `netwright list data` shows the data sets"
             raise UnknownNameError(f"there is no data set, file or folder {text!r}{hint}")
     return {"name": text}
+
+
+def names_corpus(path: str) -> bool:
+    """Whether this is no file, but the name of a published text, which models of words read."""
+    return path in PUBLISHED_TEXTS and not Path(path).exists()
 
 
 def names_data(text: str) -> bool:

@@ -9,7 +9,7 @@ from netwright.core.config import Config, describe, parse
 from netwright.data.catalog import SOURCES
 from netwright.models.catalog import MODELS
 from netwright.recipes.plan.given_settings import SOURCE, Kinds, known_names
-from netwright.recipes.plan.recipe import has_own_rule, own_parts, reader_of
+from netwright.recipes.plan.recipe import has_own_rule, names_corpus, own_parts, reader_of
 from netwright.recipes.plan.recipe_file import to_yaml
 from netwright.recipes.plan.typed_settings import setting_words
 from netwright.train.setting_marks import Typed
@@ -100,7 +100,9 @@ def call_words(settings: Settings) -> list[str]:
 def needs_source(config: Settings, given: Settings) -> bool:
     """Whether a file, with these settings, would be read by another source than it was."""
     path = config["data"].get("path")
-    return bool(path) and reader_of(path, given) != config["data"]["name"]
+    if not path or names_corpus(path):
+        return False
+    return reader_of(path, given) != str(config["data"]["name"])
 
 
 def as_yaml(config: Settings) -> str:
@@ -156,6 +158,8 @@ def _data_word(config: Settings) -> str:
     """A file is named by its path, everything else by its name."""
     data = config["data"]
     path = data.get("path")
+    if path and names_corpus(path):
+        return str(path)
     return file_word(str(path)) if path else str(data["name"])
 
 
