@@ -59,6 +59,7 @@ from netwright.metrics.tokens import (
     token_sums,
 )
 
+OF_DECISIONS = ("accuracy", "balanced_accuracy", "precision", "recall", "f1")  # of class targets
 Kind = Literal["class", "labels", "real", "mask", "tokens", "tags"]
 Measure = Callable[[Tensor, Tensor, Tensor | None], float]
 

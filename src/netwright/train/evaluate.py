@@ -144,7 +144,7 @@ def measure_baseline(
     targets: Tensor, weights: Tensor | None, guess: Tensor, task: Task
 ) -> dict[str, float]:
     """The same for targets (N, ...) on the CPU."""
-    return task.measure(task.guessed(guess, targets), targets, weights)
+    return task.measure_guess(guess, targets, weights)
 
 
 class Seen:

@@ -193,6 +193,16 @@ class Objective(Config):
         ),
         Heeded.BY_ANY_RULE,
     ] = None
+    threshold: Annotated[
+        str | None,
+        Doc(
+            "for two classes, choose on the validation rows above which probability the second is "
+            "predicted: f1, f2 ... for the best F-beta, or cost=10 where a missed one costs 10 "
+            "times a false alarm; default: 0.5"
+        ),
+        Resume.FREE,
+        Heeded.BY_ANY_RULE,
+    ] = None
 
 
 @dataclass(frozen=True, kw_only=True)

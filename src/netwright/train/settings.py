@@ -11,6 +11,7 @@ from netwright.core.errors import ConfigError
 from netwright.data.augment.catalog import AUGMENTATIONS
 from netwright.data.batches.split import NEEDS_STEPS, SourceSplit
 from netwright.data.dataset import Split
+from netwright.metrics.thresholds import read_rule
 from netwright.optimizers.catalog import OPTIMIZERS
 from netwright.optimizers.optimizer import OptimizerEntry
 from netwright.train.run_setting_groups import Hardware, Keeping, Stopping
@@ -52,6 +53,8 @@ class TrainConfig(  # fields are listed from the last group to the first
                     f"mixup mixes classes: it needs the loss cross-entropy, got {self.loss!r}"
                 )
         _check_class_weight(self.class_weight)
+        if self.threshold is not None:
+            read_rule(self.threshold)
         if self.carry_state and self.on_non_finite == "skip":
             raise ConfigError(
                 "on_non_finite must not be skip with carry_state: the carried state is not finite "

@@ -19,6 +19,7 @@ from netwright.inspection.drawing.ticks import name_ticks, names_room
 from netwright.inspection.drawing.view import View
 from netwright.inspection.drawing.wording import amount, check_names, percent, quoted
 from netwright.metrics.classification import confusion_matrix
+from netwright.metrics.labels import is_yes
 from netwright.metrics.samples import check_class_samples
 
 if TYPE_CHECKING:
@@ -159,6 +160,7 @@ def measure_confusion(
     weights: Tensor | None = None,
     *,
     is_sample: bool = False,
+    threshold: float | None = None,
 ) -> Confusion:
     """Count what was called what; the likeliest class is the answer.
 
@@ -168,11 +170,15 @@ def measure_confusion(
         class_names: C names.
         weights: how much each example counts, (N,).
         is_sample: whether the examples are a sample of a split.
+        threshold: of two classes, the probability above which the second is the answer.
     """
     check_class_samples("probabilities", probabilities, targets, weights)
     num_classes = probabilities.shape[1]
     check_names("class_names", class_names, num_classes)
-    matrix = confusion_matrix(targets, probabilities.argmax(dim=1), num_classes, weights)
+    said = probabilities.argmax(dim=1)
+    if threshold is not None:
+        said = is_yes(probabilities[:, 1], threshold).long()
+    matrix = confusion_matrix(targets, said, num_classes, weights)
     return Confusion(
         class_names=tuple(class_names),
         counts=tuple(tuple(float(count) for count in row) for row in matrix.tolist()),

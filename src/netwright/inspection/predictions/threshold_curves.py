@@ -26,6 +26,7 @@ from netwright.core.errors import DataError
 from netwright.inspection.drawing.figure_style import COLOURS, FAINT, INK
 from netwright.inspection.drawing.view import View
 from netwright.inspection.drawing.wording import check_names, legend_name, percent, short_name
+from netwright.metrics.labels import THRESHOLD
 from netwright.metrics.samples import check_class_samples, check_probabilities
 
 if TYPE_CHECKING:
@@ -34,7 +35,6 @@ if TYPE_CHECKING:
 
 MOST_CURVES = 6  # the classes with the most examples
 MOST_POINTS = 1000  # of a curve that are drawn
-USUAL = 0.5
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,7 +49,7 @@ class ThresholdCurve:
         false_alarms: share of the negatives that are called (P,); it begins at 0.
         recall: share of the positives that are called (P,); it begins at 0.
         precision: share of what is called that is right (P,); at the first point nothing is.
-        usual: false alarms, recall and precision at probability 0.5; None: nothing is called there.
+        usual: false alarms, recall and precision at the threshold; None: nothing is called there.
     """
 
     name: str
@@ -69,12 +69,14 @@ class ThresholdCurves(View):
     Args:
         curves: of the second of two classes, or of the commonest of more.
         left_out: classes that are not drawn.
+        threshold: the probability whose points are marked.
     """
 
     title: ClassVar[str] = "Every threshold"
 
     curves: tuple[ThresholdCurve, ...]
     left_out: int = 0
+    threshold: float = THRESHOLD
 
     @property
     def size(self) -> tuple[float, float]:
@@ -90,20 +92,21 @@ class ThresholdCurves(View):
             "how much of what is called is right, against how much is found; the dotted line is "
             "the share of the positives. "
         )
+        at = f"{self.threshold:.3g}"
         if len(self.curves) > 1:
             shown = "each class against the rest"
             gone = f"; {self.left_out} classes are not drawn" if self.left_out else ""
-            return f"{read}The curves are of {shown}{gone}; points are at probability 0.5."
+            return f"{read}The curves are of {shown}{gone}; points are at probability {at}."
         (curve,) = self.curves
         said = (
             f"{read}The area on the left is {curve.area:.3f}, the average precision on the right "
             f"{curve.average_precision:.3f}. "
         )
         if curve.usual is None:
-            return f"{said}At probability 0.5 nothing is called {short_name(curve.name)}."
+            return f"{said}At probability {at} nothing is called {short_name(curve.name)}."
         alarms, recall, precision = curve.usual
         return (
-            f"{said}At probability 0.5, the points, {percent(recall)} of {short_name(curve.name)} "
+            f"{said}At probability {at}, the points, {percent(recall)} of {short_name(curve.name)} "
             f"is found with {percent(alarms)} false alarms, and {percent(precision)} of what is "
             f"called is right. `netwright predict --threshold` takes another."
         )
@@ -154,6 +157,8 @@ def measure_threshold_curves(
     probabilities: Tensor,
     class_names: Sequence[str],
     weights: Tensor | None = None,
+    *,
+    threshold: float = THRESHOLD,
 ) -> ThresholdCurves:
     """The curves of the second of two classes, or of each of more.
 
@@ -162,6 +167,7 @@ def measure_threshold_curves(
         probabilities: (N, C).
         class_names: C of them.
         weights: how much each example counts, (N,).
+        threshold: the probability whose points are marked.
     """
     check_class_samples("probabilities", probabilities, targets, weights)
     check_probabilities(probabilities)
@@ -176,10 +182,13 @@ def measure_threshold_curves(
     told.sort(key=lambda place: -float(counted[targets == place].sum()))
     return ThresholdCurves(
         curves=tuple(
-            _curve(class_names[place], exact[:, place], targets == place, counted.double())
+            _curve(
+                class_names[place], exact[:, place], targets == place, counted.double(), threshold
+            )
             for place in told[:MOST_CURVES]
         ),
         left_out=len(places) - len(told[:MOST_CURVES]),
+        threshold=threshold,
     )
 
 
@@ -189,7 +198,9 @@ def _sides(targets: Tensor, place: int, weights: Tensor | None) -> bool:
     return bool((is_one & counted).any()) and bool((~is_one & counted).any())
 
 
-def _curve(name: str, scores: Tensor, is_one: Tensor, weights: Tensor) -> ThresholdCurve:
+def _curve(
+    name: str, scores: Tensor, is_one: Tensor, weights: Tensor, threshold: float
+) -> ThresholdCurve:
     kept = weights > 0  # others would be points at which nothing is called
     scores, is_one, weights = scores[kept], is_one[kept], weights[kept]
     scores, order = scores.sort(descending=True)
@@ -201,7 +212,7 @@ def _curve(name: str, scores: Tensor, is_one: Tensor, weights: Tensor) -> Thresh
     recall, false_alarms, precision = hits / hits[-1], alarms / alarms[-1], hits / (hits + alarms)
     zero = torch.zeros(1, dtype=torch.float64)
     steps = torch.diff(recall, prepend=zero)
-    called = int((scores >= USUAL).sum())
+    called = int((scores >= threshold).sum())
     rows = torch.stack((false_alarms, recall, precision), dim=1)  # (P, 3)
     drawn = torch.cat((torch.tensor([[0.0, 0.0, 1.0]]), _thinned(rows)))
     return ThresholdCurve(

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Annotated, ClassVar, Self
 
 import torch
-from annotated_types import Gt
+from annotated_types import Interval
 from torch import Tensor
 
 from netwright.core.card import Card
@@ -32,7 +32,9 @@ class MLPPLRConfig(Config):
     frequencies: Annotated[Size, Doc("sines and cosines per number")] = 16
     width: Annotated[Size, Doc("features of a number's vector")] = 8
     spread: Annotated[
-        float, Gt(0), Doc("standard deviation of the frequencies at the start; more is finer")
+        float,
+        Interval(gt=0, le=1000),
+        Doc("standard deviation of the frequencies at the start; more is finer"),
     ] = 0.1
 
 

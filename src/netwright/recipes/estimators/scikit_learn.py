@@ -18,7 +18,7 @@ Source: Buitinck et al., "API design for machine learning software" (2013).
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import Any, Literal, Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,6 +35,7 @@ from netwright.metrics.labels import is_yes
 from netwright.models.catalog import MODELS
 from netwright.recipes.estimators.base import NetEstimator, learns_by_passes
 from netwright.recipes.plan.named_recipe import OwnModel
+from netwright.train.tasks.classification import Classification
 
 ClassWeight = Mapping[Any, float] | Literal["balanced"] | None
 
@@ -118,7 +119,8 @@ class NetClassifier(ClassifierMixin, NetEstimator):  # type: ignore[misc]
         probabilities = self._predictions(X)
         if self._several:
             return is_yes(probabilities).long().numpy()
-        likeliest: NDArray[Any] = self.classes_[probabilities.argmax(dim=1).numpy()]
+        task = cast(Classification, self._prepared.task)
+        likeliest: NDArray[Any] = self.classes_[task.decide(probabilities).numpy()]
         return likeliest
 
     def predict_proba(self, X: Any) -> NDArray[np.float32]:

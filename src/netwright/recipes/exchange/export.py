@@ -204,6 +204,7 @@ def _description(source: ExportSource, to: str, difference: float) -> dict[str, 
             "kind": spec.target,
             "shape": ["batch", *spec.output_shape],
             "names": list(spec.class_names or spec.target_names),
+            **({} if predictor.task.threshold is None else {"threshold": predictor.task.threshold}),
         },
         "compared": {"rows": count_rows(source.rows), "largest_difference": difference},
     }

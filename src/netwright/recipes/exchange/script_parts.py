@@ -195,12 +195,14 @@ def main():
     if len(sys.argv) < 2:
         sys.exit("usage: python predict.py {usage}")
     names, kind = EXPORT["outputs"]["names"], EXPORT["outputs"]["kind"]
+    at = EXPORT["outputs"].get("threshold")
     header = names if kind == "real" else [f"p({{name}})" for name in names]
     table = io.StringIO()
     writer = csv.writer(table, lineterminator="\\n")
     writer.writerow(["prediction", *header] if kind == "class" else header)
     for row in predict(read(sys.argv[1:])):
-        said = [names[row.argmax()]] if kind == "class" else []
+        place = row.argmax() if at is None else int(row[1] > at)
+        said = [names[place]] if kind == "class" else []
         writer.writerow([*said, *(f"{{value:.7g}}" for value in row.tolist())])
     print(table.getvalue(), end="")
 

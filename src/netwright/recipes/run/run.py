@@ -118,8 +118,9 @@ class Run(RunRecord):
 
         Args:
             source: arrays, a frame, a path, rows as dicts, texts: what the run was trained on.
-            threshold: with two classes, the probability above which the second is given.
+            threshold: above which the second of two classes is given; by default the kept one.
         """
+        threshold = self.task.threshold if threshold is None else threshold
         check_asked(self.spec, threshold=threshold)
         values = self.predictions(source)
         return in_words(values, source, self.spec, self.preprocessor, threshold=threshold)

@@ -127,6 +127,8 @@ def _check_kinds(settings: dict[str, Any]) -> None:
     for name, value in settings.items():
         if name == "smoothing" and not (is_finite_number(value) and 0 <= value < 1):
             raise DataError(f"the smoothing of a task must lie in [0, 1), got {value!r:.60}")
+        if name == "threshold" and not (is_finite_number(value) and 0 <= value <= 1):
+            raise DataError(f"the threshold of a task must lie in [0, 1], got {value!r:.60}")
         if name == "loss_options" and not isinstance(value, dict):
             raise DataError(f"the loss_options of a task must be named, got {value!r:.60}")
         if name == "num_classes" and not (type(value) is int and value > 0):
@@ -134,6 +136,8 @@ def _check_kinds(settings: dict[str, Any]) -> None:
         is_list = isinstance(value, list) and value and all(map(is_finite_number, value))
         if name in {"class_weights", "center", "scale"} and not (value is None or is_list):
             raise DataError(f"the {name} of a task must be numbers, got {value!r:.60}")
+    if "threshold" in settings and settings.get("num_classes") != 2:
+        raise DataError("a threshold is of a task of two classes")
     weights = settings.get("class_weights")
     classes = settings.get("num_classes", len(settings.get("class_names", ())))
     if weights is not None and len(weights) != classes:

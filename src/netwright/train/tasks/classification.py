@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 
 import torch
 from torch import Tensor
+from torch.nn.functional import one_hot
 
 from netwright.core.errors import ConfigError
 from netwright.core.outputs import Output, logits_of
@@ -16,7 +17,8 @@ from netwright.data.dataset import Split
 from netwright.data.loading.loader import Batch
 from netwright.losses.catalog import LOSSES
 from netwright.losses.classification import cross_entropy
-from netwright.metrics.catalog import Kind
+from netwright.metrics.catalog import OF_DECISIONS, Kind, measure_all
+from netwright.metrics.labels import is_yes
 from netwright.train.tasks.task import Task, exact, mean_loss, weighted
 
 
@@ -29,6 +31,7 @@ class Classification(Task):
         loss: a name in the catalog of losses.
         smoothing: eps of label smoothing, as torch has it: eps / C for every class.
         loss_options: settings of the loss: delta, gamma ...
+        threshold: of two classes, the probability above which the second is meant; None: 0.5.
     """
 
     target: ClassVar[Kind] = "class"
@@ -42,7 +45,9 @@ class Classification(Task):
         loss: str = "cross-entropy",
         smoothing: float = 0.0,
         loss_options: Mapping[str, Any] | None = None,
+        threshold: float | None = None,
     ) -> None:
+        self.threshold = threshold
         self.num_classes, self.class_weights = num_classes, class_weights
         self.loss_name, self.smoothing = loss, smoothing
         self.loss_options = dict(loss_options or {})
@@ -90,6 +95,29 @@ class Classification(Task):
         """Probabilities (N, C)."""
         return exact(logits_of(output)).softmax(dim=1)
 
+    def decide(self, probabilities: Tensor) -> Tensor:
+        """The class (N,) for probabilities (N, C): the likeliest, or what the threshold says."""
+        if self.threshold is None:
+            return probabilities.argmax(dim=1)
+        return is_yes(probabilities[:, 1], self.threshold).long()
+
+    def measure(
+        self, compared: Tensor, targets: Tensor, weights: Tensor | None = None
+    ) -> dict[str, float]:
+        """Every metric; with a threshold those of decisions are of what it decides."""
+        measured = super().measure(compared, targets, weights)
+        if self.threshold is None:
+            return measured
+        decided = one_hot(self.decide(compared), self.num_classes).to(compared)
+        at_threshold = measure_all("class", decided, targets, weights)
+        return measured | {name: at_threshold[name] for name in OF_DECISIONS if name in measured}
+
+    def measure_guess(
+        self, guess: Tensor, targets: Tensor, weights: Tensor | None = None
+    ) -> dict[str, float]:
+        """Of the trivial guess, whose answer is the commonest class whatever the threshold."""
+        return super().measure(self.guessed(guess, targets), targets, weights)
+
     def baseline(self, train: Split) -> Tensor:
         """The class shares of the training rows; the commonest class is the prediction."""
         shares = class_sums(train, self.num_classes)
@@ -103,6 +131,7 @@ class Classification(Task):
     def to_json(self) -> dict[str, Any]:
         """The number of classes, how much each counts, and the loss."""
         weights = None if self.class_weights is None else self.class_weights.tolist()
+        threshold = {} if self.threshold is None else {"threshold": self.threshold}
         return {
             "kind": "classification",
             "num_classes": self.num_classes,
@@ -110,6 +139,7 @@ class Classification(Task):
             "loss": self.loss_name,
             "smoothing": self.smoothing,
             "loss_options": self.loss_options,
+            **threshold,
         }
 
 

@@ -38,6 +38,7 @@ class Task(ABC):
     own_loss: OwnLoss | None = None  # of the caller's, in the place of the one that is named
     unmeasured: str = ""  # why nothing is measured but losses of training; empty: all is
     own_metrics: Mapping[str, OwnMetric] = MappingProxyType({})  # beside those of the table
+    threshold: float | None = None  # of two classes, above which the second is meant; None: 0.5
 
     def __repr__(self) -> str:
         name = self.to_json()["loss"] if self.own_loss is None else self.own_loss.name
@@ -173,6 +174,12 @@ class Task(ABC):
             **measure_all(self.target, compared, targets, weights),
             **measure_own(self.own_metrics, self.target, compared, targets),
         }
+
+    def measure_guess(
+        self, guess: Tensor, targets: Tensor, weights: Tensor | None = None
+    ) -> dict[str, float]:
+        """The same for the one prediction (C,) that is made for all examples."""
+        return self.measure(self.guessed(guess, targets), targets, weights)
 
 
 def mean_loss(

@@ -19,6 +19,7 @@ from netwright.inspection.predictions.threshold_curves import (
     measure_threshold_curves,
 )
 from netwright.inspection.predictions.wrong_examples import WrongExamples, measure_wrong_examples
+from netwright.metrics.labels import THRESHOLD
 from netwright.recipes.views.entry import ViewEntry, report_card
 from netwright.recipes.views.refusals import only_of
 from netwright.recipes.views.subject import Subject
@@ -35,6 +36,7 @@ def _measure_confusion(subject: Subject, _: NoSettings) -> Confusion:
         subject.run.spec.class_names,
         weights,
         is_sample=subject.rows is not None,
+        threshold=subject.run.task.threshold,
     )
 
 
@@ -59,7 +61,11 @@ def _refuse_thresholds(subject: Subject) -> str:
 
 def _measure_thresholds(subject: Subject, _: NoSettings) -> ThresholdCurves:
     names, weights = subject.run.spec.output_names, subject.split.weights
-    return measure_threshold_curves(subject.targets, subject.predictions, names, weights)
+    kept = subject.run.task.threshold
+    threshold = THRESHOLD if kept is None else kept
+    return measure_threshold_curves(
+        subject.targets, subject.predictions, names, weights, threshold=threshold
+    )
 
 
 def _refuse_regions(subject: Subject) -> str:
