@@ -16,16 +16,16 @@ TRUE = torch.tensor([True, False, True, False, False])
 def test_a_costly_miss_lowers_it() -> None:
     # Above 0.5: one missed, one false alarm. Between 0.4 and 0.2: none missed, one false alarm.
     costly = choose_threshold(SCORES, TRUE, read_rule("cost=10"))
-    assert (costly.value, costly.best, costly.usual) == (pytest.approx(0.3), -1.0, -11.0)
+    assert (costly.value, costly.best, costly.usual) == pytest.approx((0.3, -1.0, -11.0))
     # A miss that costs a tenth is better than the false alarm: between 0.9 and 0.6.
     cheap = choose_threshold(SCORES, TRUE, read_rule("cost=0.1"))
-    assert (cheap.value, cheap.best) == (pytest.approx(0.75), pytest.approx(-0.1))
+    assert (cheap.value, cheap.best) == pytest.approx((0.75, -0.1))
 
 
 def test_f_beta_by_hand() -> None:
     # Above 0.3: 2 hits, 1 false alarm: F1 = 4 / 5. Above 0.75: 1 hit, 1 missed: F1 = 2 / 3.
     found = choose_threshold(SCORES, TRUE, read_rule("f1"))
-    assert (found.value, found.best) == (pytest.approx(0.3), pytest.approx(0.8))
+    assert (found.value, found.best) == pytest.approx((0.3, 0.8))
     # At 0.5: 1 hit, 1 missed, 1 false alarm.
     assert found.usual == pytest.approx(0.5)
 

@@ -49,5 +49,7 @@ def test_it_draws_stripes_that_a_plain_mlp_does_not() -> None:
 def test_what_settings_are_refused() -> None:
     with pytest.raises(ConfigError, match="spread"):
         parse(MLPPLRConfig, {"spread": 0})
+    with pytest.raises(ConfigError, match="spread"):
+        parse(MLPPLRConfig, {"spread": 1e300})
     with pytest.raises(ConfigError, match="frequencies"):
         parse(MLPPLRConfig, {"frequencies": -1})
