@@ -1,6 +1,7 @@
 """Cells of a column: however they are held, they are the same texts, numbers and codes."""
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -10,12 +11,27 @@ from netwright.data.tables.column_cells import (
     Coded,
     CodedCells,
     ListCells,
+    NumberCells,
     as_cells,
     finite_numbers,
+    number_text,
     plain_numbers,
 )
 from tests.repetition import for_each
 
+INT64 = np.iinfo(np.int64)
+NUMBERS: list[Any] = [
+    np.array([1.5, np.nan, -0.0, 0.0, 3.0, 1e15, 999999999999999.0, 0.1, 1.5, 1e-300]),
+    np.array([0.1, np.nan, 16777217, 2.0], np.float32),
+    np.array([0.1, 65504], np.float16),
+    np.array([np.inf, 1.0]),
+    np.array([1e39, 1.0]),
+    np.array([np.nan, np.nan]),
+    np.array([3, 1, 3, -7, INT64.max, INT64.max - 1, INT64.min]),
+    np.array([2**64 - 1, 0], np.uint64),
+    np.array([5, 4, 5], np.int8),
+    np.arange(12.0)[::3],
+]
 TEXTS = ["b", "", "a", "b", "1.5"]
 
 
@@ -90,3 +106,25 @@ def test_values_that_are_not_finite_or_missing_unseen_are_no_numbers() -> None:
     assert finite_numbers(given, 1) is given
     assert finite_numbers(given, 0) is None
     assert finite_numbers(np.array([1e39]), 0) is None
+
+
+@for_each("values", NUMBERS)
+def test_numbers_are_the_cells_read_one_by_one(values: Any) -> None:
+    ours = NumberCells(values)
+    plain = ListCells(map(number_text, values.tolist()))
+    assert list(ours) == list(plain)
+    assert len(ours) == len(plain)
+    assert [ours[place] for place in range(len(values))] == plain
+    assert ours[-1] == plain[-1]
+    assert list(ours[1:]) == plain[1:]
+    assert (ours.numbers is None) == (plain.numbers is None)
+    if plain.numbers is not None:
+        assert ours.numbers is not None
+        assert ours.numbers.dtype == np.float64
+        assert np.array_equal(ours.numbers, plain.numbers, equal_nan=True)
+    assert ours.coded.texts == plain.coded.texts
+    assert np.array_equal(ours.coded.codes, plain.coded.codes)
+    assert np.array_equal(ours.is_missing, plain.is_missing)
+    assert ours.counts() == plain.counts()
+    assert list(ours.take([1, 0])) == [plain[1], plain[0]]
+    assert list(ours.emptied(["3", "5"])) == ["" if text in {"3", "5"} else text for text in plain]

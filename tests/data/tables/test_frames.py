@@ -13,6 +13,7 @@ import pytest
 
 from netwright.core.errors import DataError
 from netwright.data.tables import frames
+from netwright.data.tables.column_cells import ListCells, NumberCells, is_plain
 from netwright.data.tables.frames import (
     frame_table,
     is_frame,
@@ -23,6 +24,7 @@ from netwright.data.tables.frames import (
     rows_table,
     with_columns,
 )
+from tests.data.tables.test_column_cells import NUMBERS
 from tests.repetition import for_each
 
 
@@ -279,3 +281,42 @@ def test_columns_are_put_beside_a_table_under_names_that_are_free() -> None:
         with_columns(table, "y", [1, 2, 3])
     with pytest.raises(DataError, match=r"must have shape \(N,\) or \(N, K\)"):
         with_columns(table, "y", np.zeros((2, 1, 1)))
+
+
+@for_each("values", NUMBERS)
+def test_a_frame_has_the_columns_and_types_of_its_objects(values: Any) -> None:
+    frame = pd.DataFrame({"x": values, "text": ["a"] * len(values)})
+    quick, slow = frame_table(frame), frame_table(frame.astype(object))
+    assert isinstance(quick.columns["x"], NumberCells)
+    assert isinstance(slow.columns["x"], ListCells)
+    assert list(quick.columns["x"]) == list(slow.columns["x"])
+    assert quick.types == slow.types
+
+
+@for_each(
+    ("dtype", "plain"),
+    [
+        (np.dtype(bool), False),
+        (np.dtype(complex), False),
+        (np.dtype(object), False),
+        (np.dtype("datetime64[ns]"), False),
+        (np.dtype(np.int16), True),
+        (pd.Int64Dtype(), False),
+        (pd.CategoricalDtype(), False),
+    ],
+)
+def test_only_ordinary_numbers_are_taken_whole(dtype: Any, plain: bool) -> None:
+    assert is_plain(dtype) == plain
+
+
+def test_missing_whole_numbers_of_polars_stay_whole_numbers() -> None:
+    polars = pytest.importorskip("polars")
+    frame = polars.DataFrame({"n": [1, None, 3], "m": [1, 2, 3], "x": [0.5, None, 2.0]})
+    table = frame_table(frame)
+    assert {name: list(cells) for name, cells in table.columns.items()} == {
+        "n": ["1", "", "3"],
+        "m": ["1", "2", "3"],
+        "x": ["0.5", "", "2"],
+    }
+    assert table.types == {"n": "int", "m": "int", "x": "float"}
+    assert isinstance(table.columns["m"], NumberCells)

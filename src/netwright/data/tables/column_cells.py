@@ -11,11 +11,12 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import NamedTuple, SupportsIndex, overload
+from typing import Any, NamedTuple, SupportsIndex, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
+WIDEST = 8  # bytes of a number: what is wider has digits that a float64 loses
 LARGEST = float(np.finfo(np.float32).max)  # what a model's 32-bit floats can hold
 
 Rows = Sequence[int] | NDArray[np.int64]
@@ -192,6 +193,65 @@ class TakenCells(PackedCells):
     def coded(self) -> Coded:
         """With the texts of the whole."""
         return Coded(self.whole.coded.codes[self.rows], self.whole.coded.texts)
+
+
+class NumberCells(PackedCells):
+    """Cells that are numbers; NaN is a missing cell."""
+
+    def __init__(self, values: NDArray[Any]) -> None:
+        self.values = values
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def __iter__(self) -> Iterator[str]:
+        return map(number_text, self.values.tolist())
+
+    @overload
+    def __getitem__(self, place: SupportsIndex) -> str: ...
+    @overload
+    def __getitem__(self, place: slice) -> ListCells: ...
+    def __getitem__(self, place: SupportsIndex | slice) -> str | ListCells:
+        if isinstance(place, slice):
+            return ListCells(map(number_text, self.values[place].tolist()))
+        return number_text(self.values[int(place)].item())
+
+    @cached_property
+    def numbers(self) -> NDArray[np.float64] | None:
+        """As they are, in 64 bits."""
+        floats = np.asarray(self.values, np.float64)
+        return finite_numbers(floats, int(np.isnan(floats).sum()))
+
+    @cached_property
+    def is_missing(self) -> NDArray[np.bool_]:
+        """The NaN."""
+        missing: NDArray[np.bool_] = np.isnan(self.values)
+        return missing
+
+    @cached_property
+    def coded(self) -> Coded:
+        """By the first cell of each number; 0 and -0 are one, as their texts are."""
+        found, first, codes = np.unique(self.values, return_index=True, return_inverse=True)
+        order = np.argsort(first)
+        places = np.empty(len(order), np.int32)
+        places[order] = np.arange(len(order))
+        return Coded(places[codes], [number_text(one) for one in found[order].tolist()])
+
+
+def is_plain(dtype: Any) -> bool:
+    """Whether a column's values are whole numbers or floats in an ordinary array."""
+    return isinstance(dtype, np.dtype) and dtype.kind in "fiu" and dtype.itemsize <= WIDEST
+
+
+def number_text(value: float) -> str:
+    """A number as a cell, whole ones without a point, "" for NaN; read again it is the same."""
+    if isinstance(value, int):
+        return str(value)
+    if math.isnan(value):
+        return ""
+    # 1.0 is written 1: a frame turns whole numbers into floats as soon as one is missing.
+    whole = value.is_integer() and abs(value) < 1e15
+    return str(int(value)) if whole else repr(value)
 
 
 def as_cells(cells: Sequence[str]) -> Cells:

@@ -1,6 +1,5 @@
 """Frames, parquet files and rows of Python values -> a raw table."""
 
-import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from datetime import date
@@ -16,9 +15,18 @@ from netwright.core.limits import COLUMNS, CONTENT, UNPACKED
 from netwright.data.files.file_content import FREE
 from netwright.data.raw_arrays import column_names, read_array
 from netwright.data.spec import ClassType
+from netwright.data.tables.column_cells import (
+    Cells,
+    ListCells,
+    NumberCells,
+    is_plain,
+    number_text,
+)
 from netwright.data.tables.raw_table import RawTable, clean
 
 NUMBER = 8  # bytes
+
+Values = Sequence[Any] | NDArray[Any]  # of a column: Python's, or plain numbers
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -47,15 +55,27 @@ def _is_frame_of(package: str, source: Any) -> bool:
 def frame_table(frame: Any, name: str = "frame") -> RawTable:
     """A pandas or polars frame, or anything that turns into one; its index is ignored."""
     if is_polars_frame(frame):
-        values = list(frame.to_dict(as_series=False).values())
+        values = [_polars_values(series) for series in frame.get_columns()]
     else:
         frame = _as_pandas(frame)
-        values = [frame.iloc[:, place].astype(object).tolist() for place in range(frame.shape[1])]
+        values = [_pandas_values(frame.iloc[:, place]) for place in range(frame.shape[1])]
     names = [str(column).strip() for column in frame.columns]
     _check_names(name, names)
     if not len(frame):
         raise DataError(f"{name}: there are columns but no row")
     return values_table(name, dict(zip(names, values, strict=True)))
+
+
+def _pandas_values(series: "pd.Series[Any]") -> Values:
+    return series.to_numpy() if is_plain(series.dtype) else series.astype(object).tolist()
+
+
+def _polars_values(series: Any) -> Values:
+    """Whole numbers, some of them missing, have no array of their own kind."""
+    is_whole = series.dtype.is_integer() and not series.null_count()
+    array = series.to_numpy() if is_whole or series.dtype.is_float() else None
+    values: Values = array if array is not None and is_plain(array.dtype) else series.to_list()
+    return values
 
 
 def parquet_table(path: Path) -> RawTable:
@@ -181,9 +201,14 @@ def column_table(columns: NDArray[Any], names: Sequence[str], name: str = "targe
     return values_table(name, {one: columns[:, place].tolist() for place, one in enumerate(names)})
 
 
-def values_table(name: str, columns: Mapping[str, Sequence[Any]]) -> RawTable:
-    """Columns of Python values as text, and what the values were."""
-    cells = {column: clean(map(_cell, values)) for column, values in columns.items()}
+def values_table(name: str, columns: Mapping[str, Values]) -> RawTable:
+    """Columns of Python values, or of plain numbers, as text, and what the values were."""
+    cells = {
+        column: NumberCells(values)
+        if isinstance(values, np.ndarray)
+        else ListCells(clean(map(_cell, values)))
+        for column, values in columns.items()
+    }
     return RawTable(
         name=name,
         columns=cells,
@@ -192,8 +217,12 @@ def values_table(name: str, columns: Mapping[str, Sequence[Any]]) -> RawTable:
     )
 
 
-def _type_of(values: Sequence[Any], cells: Sequence[str]) -> ClassType:
+def _type_of(values: Values, cells: Cells) -> ClassType:
     """What all values are that are not missing; whole numbers beside others are floats too."""
+    if isinstance(values, np.ndarray):
+        if cells.is_missing.all():
+            return "text"
+        return "float" if values.dtype.kind == "f" else "int"
     present = {type(value) for value, cell in zip(values, cells, strict=True) if cell}
 
     def are_all(*kinds: type) -> bool:
@@ -240,18 +269,10 @@ def _cell(value: Any) -> str:
     if isinstance(value, str):
         return value
     if isinstance(value, float):
-        return _float_text(value)
+        return number_text(value)
     if value is None or type(value).__name__ in {"NAType", "NaTType"}:
         return ""
     if isinstance(value, date):  # and with it datetime
         return value.isoformat()
     # A list or a picture is no cell: a column of them is constant, and no number.
     return str(value) if isinstance(value, int | Decimal) else f"<{type(value).__name__}>"
-
-
-def _float_text(value: float) -> str:
-    if math.isnan(value):
-        return ""
-    # 1.0 is written 1: a frame turns whole numbers into floats as soon as one is missing.
-    whole = value.is_integer() and abs(value) < 1e15
-    return str(int(value)) if whole else repr(value)
