@@ -65,6 +65,12 @@ def test_the_run_says_how_it_was_chosen(run: nw.Run, fitted: nw.Run) -> None:
     assert marked.threshold == run.task.threshold
 
 
+@pytest.mark.usefixtures("undrawn")
+def test_the_report_says_it(fitted: nw.Run, tmp_path: Path) -> None:
+    page = fitted.report(tmp_path / "page.html").read_text()
+    assert f"is predicted above probability {fitted.task.threshold:.3g}, chosen by cost=20" in page
+
+
 def test_estimators_keep_it_too(rare: pd.DataFrame) -> None:
     model = nw.NetClassifier("logistic-newton", val_size=0.3, threshold="cost=20", random_state=0)
     model.fit(rare[["x"]], rare["y"])

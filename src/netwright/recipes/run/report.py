@@ -187,7 +187,19 @@ def _results(run: RunRecord) -> list[Html]:
     return [
         tiles(numbers),
         *([text(guess)] if rule else []),
+        *(text(said) for said in _threshold(run)),
         folded("All metrics", table(rows, numbers=["this run", "baseline"])),
+    ]
+
+
+def _threshold(run: RunRecord) -> list[str]:
+    """What is predicted above which probability, where training has chosen that."""
+    if run.task.threshold is None:
+        return []
+    return [
+        f"{run.spec.class_names[1]!r} is predicted above probability {run.task.threshold:.3g}, "
+        f"chosen by {run.config['train'].get('threshold', 'hand')} on the validation rows: metrics "
+        f"and confusion matrix are at it. Decision regions and examples show the likeliest class."
     ]
 
 
