@@ -167,11 +167,42 @@ def test_refuses_an_average_that_needs_a_last_pass(blobs: Any) -> None:
         estimator.partial_fit(*blobs, classes=[0, 1, 2])
 
 
-def test_refuses_a_schedule_that_needs_a_last_pass(blobs: Any) -> None:
-    estimator = NetClassifier(**SETTINGS, schedule="cosine")
-    sentence = "schedule must be 'constant' with partial_fit, which has no last epoch, got 'cosine'"
+@pytest.mark.parametrize("length", [{"epochs": 3}, {"max_steps": 9}])
+def test_a_schedule_is_spread_over_the_calls(blobs: Any, length: dict[str, int]) -> None:
+    settings = {**SETTINGS, "schedule": "cosine", **length}
+    passed = after_passes(NetClassifier(**settings), blobs, 3)
+    constant = after_passes(NetClassifier(**SETTINGS), blobs, 3)
+    assert not torch.equal(weights_of(passed), weights_of(constant))
+    if "epochs" in length:
+        whole = NetClassifier(**settings).fit(*blobs)
+        assert torch.equal(weights_of(passed), weights_of(whole))
+
+
+def test_past_the_end_of_a_schedule_its_last_rate_stays(blobs: Any) -> None:
+    estimator = after_passes(NetClassifier(**SETTINGS, schedule="cosine", epochs=2), blobs, 2)
+    before = weights_of(estimator).clone()  # its last rate is 0
+    assert torch.equal(weights_of(estimator.partial_fit(*blobs)), before)
+
+
+@pytest.mark.parametrize(
+    ("settings", "sentence"),
+    [
+        (
+            {"schedule": "cosine"},
+            "schedule 'cosine' needs its length with partial_fit: give epochs, the number of "
+            "calls, or max_steps",
+        ),
+        (
+            {"schedule": "plateau", "epochs": 3},
+            "partial_fit takes the schedules that follow from the step, got 'plateau'",
+        ),
+    ],
+)
+def test_refuses_a_schedule_without_its_length(
+    blobs: Any, settings: dict[str, Any], sentence: str
+) -> None:
     with pytest.raises(ConfigError, match=f"^{re.escape(sentence)}$"):
-        estimator.partial_fit(*blobs, classes=[0, 1, 2])
+        NetClassifier(**SETTINGS, **settings).partial_fit(*blobs, classes=[0, 1, 2])
 
 
 def test_refuses_a_batch_size_that_is_none(blobs: Any) -> None:

@@ -87,7 +87,9 @@ def test_reals_and_objects_of_ones_own() -> None:
     assert estimator.fit(X, X[:, 0]).predict(X).shape == (40,)
     assert seen
     given = {"schedule": partial(ExponentialLR, gamma=0.5), **SHORT}
-    with pytest.raises(ConfigError, match="schedule must be 'constant' with partial_fit"):
+    with pytest.raises(
+        ConfigError, match="partial_fit takes the schedules that follow from the step"
+    ):
         nw.NetRegressor(partial(Net, outputs=1), **given).partial_fit(X, X[:, 0])
 
 

@@ -135,8 +135,13 @@ class NetEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn ha
                 X, y, sample_weight, classes=classes, val_size=0.0, is_part=True
             )
             before = None
-        batch_size = given_to("train", self._settings).get("batch_size")
-        training_state = learn_one_pass(prepared, before, batch_size=batch_size)
+        given = given_to("train", self._settings)
+        training_state = learn_one_pass(
+            prepared,
+            before,
+            batch_size=given.get("batch_size"),
+            has_length=any(given.get(name) is not None for name in ("epochs", "max_steps")),
+        )
         self._settle(prepared, History(list(training_state["history"])), training_state)
         return self
 

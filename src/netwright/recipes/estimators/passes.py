@@ -37,7 +37,11 @@ class KeepTrainingState(Callback):
 
 
 def learn_one_pass(
-    prepared: Prepared, before: TrainingState | None, *, batch_size: int | None = None
+    prepared: Prepared,
+    before: TrainingState | None,
+    *,
+    batch_size: int | None = None,
+    has_length: bool = False,
 ) -> TrainingState:
     """Let the model go once over the training rows, on from where it stood.
 
@@ -48,6 +52,8 @@ def learn_one_pass(
         prepared: the model, its task, and the rows to learn from.
         before: where the last pass ended; None begins.
         batch_size: examples a step, or fewer where there are fewer; None: as many as suit the rows.
+        has_length: whether epochs or max_steps were given, over which a schedule is spread; past
+            their end the learning rate stays.
     """
     recipe, data = prepared.recipe, prepared.data
     if recipe.train.average != "none":
@@ -55,12 +61,7 @@ def learn_one_pass(
             f"average must be 'none' with partial_fit, which has no last epoch, got "
             f"{recipe.train.average!r}"
         )
-    schedule = prepared.own.names.get("schedule", recipe.train.schedule)
-    if schedule != "constant":
-        raise ConfigError(
-            f"schedule must be 'constant' with partial_fit, which has no last epoch, got "
-            f"{schedule!r}"
-        )
+    _check_schedule(prepared, has_length=has_length)
     rows = len(data.train)
     config = replace(recipe.train, batch_size=batch_size)  # looks at the size that was given
     size = min(pace_for(config, rows).batch_size, rows)
@@ -76,3 +77,17 @@ def learn_one_pass(
     trainer.fit(state, data)
     prepared.model.cpu().eval()
     return keep.training_state
+
+
+def _check_schedule(prepared: Prepared, *, has_length: bool) -> None:
+    """Refuse a schedule whose end is not known, or that waits for the measures of other rows."""
+    own, named = prepared.own.names.get("schedule"), prepared.recipe.train.schedule
+    if own is not None or named == "plateau":
+        raise ConfigError(
+            f"partial_fit takes the schedules that follow from the step, got {own or named!r}"
+        )
+    if named != "constant" and not has_length:
+        raise ConfigError(
+            f"schedule {named!r} needs its length with partial_fit: give epochs, the number of "
+            "calls, or max_steps"
+        )
