@@ -17,6 +17,7 @@ FROM_FILES = {
     *("table", "npy", "mnist", "fashion-mnist"),
     *("images", "cifar10", "cifar100", "segmentation", "isbi2012"),
     *("text", "tinyshakespeare", "wikitext-2", "text-table", "sst2", "imdb", "tagged", "ud-ewt"),
+    *("questions", "squad"),
     *("text-pairs", "multi30k", "masked-text", "masked-wikitext-2", "words", "series", "nyse"),
 }
 

@@ -13,8 +13,9 @@ from netwright.metrics.catalog import METRICS, Kind, find_metric, measure_all, m
 from netwright.metrics.probability import top_k_accuracy
 from tests.repetition import for_each
 
-KINDS: tuple[Kind, ...] = ("class", "labels", "real", "mask", "tokens", "tags")
+KINDS: tuple[Kind, ...] = ("class", "labels", "real", "mask", "tokens", "tags", "span")
 ROWS = [(metric.name, kind) for metric in METRICS.values() for kind in metric.targets]
+OF_REALS = [(name, kind) for name, kind in ROWS if kind != "span"]  # places are whole numbers
 CLASS_NAMES = [
     "accuracy",
     "balanced_accuracy",
@@ -40,6 +41,12 @@ def samples(kind: Kind, num_samples: int = 24, columns: int = 7) -> tuple[Tensor
         scores = torch.randn(num_samples, 3, columns, generator=seed) + 1.5 * torch.eye(7)[targets]
         targets[::4, 2] = -100  # mostly right, and a few do not count
         return scores.softmax(dim=2), targets
+    if kind == "span":
+        answers = torch.randint(0, columns, (num_samples, 2, 2), generator=seed).sort(dim=2).values
+        answers[::4, 1] = -100
+        said = answers[:, 0].clone()
+        said[::3, 1] += 1  # mostly right
+        return said, answers
     scores = torch.randn(num_samples, columns, generator=seed)
     if kind == "class":
         return scores.softmax(dim=1), torch.arange(num_samples) % columns
@@ -58,6 +65,8 @@ def perfect(kind: Kind) -> tuple[Tensor, Tensor]:
         return torch.eye(4)[targets].movedim(-1, 1), targets
     if kind in {"tokens", "tags"}:
         return torch.eye(7)[targets.clamp_min(0)], targets
+    if kind == "span":
+        return targets[:, 0], targets
     return targets.float(), targets
 
 
@@ -93,6 +102,7 @@ def test_kinds_and_names() -> None:
     assert names["mask"] == ["dice", "mean_iou", "pixel_accuracy"]
     assert names["tokens"] == ["accuracy", "perplexity", "bits_per_token"]
     assert names["tags"] == ["accuracy", "sequence_accuracy", "f1"]
+    assert names["span"] == ["exact_match", "span_f1"]
 
 
 def test_losses_are_better_lower_and_shares_higher() -> None:
@@ -190,7 +200,7 @@ def test_the_order_and_the_scale_of_weights_do_not_matter(name: str, kind: Kind)
     assert shuffled == pytest.approx(value, abs=1e-12)
 
 
-@for_each(("name", "kind"), ROWS)
+@for_each(("name", "kind"), OF_REALS)
 def test_inputs_stay_as_they_were_and_may_need_gradients(name: str, kind: Kind) -> None:
     predictions, targets = samples(kind)
     leaf = predictions.clone().requires_grad_()
@@ -200,7 +210,7 @@ def test_inputs_stay_as_they_were_and_may_need_gradients(name: str, kind: Kind) 
     assert torch.equal(targets, samples(kind)[1])
 
 
-@for_each(("name", "kind"), ROWS)
+@for_each(("name", "kind"), OF_REALS)
 def test_a_model_that_fell_apart_is_refused_and_not_left_out(name: str, kind: Kind) -> None:
     predictions, targets = samples(kind)
     predictions[4, 2].reshape(-1)[0] = float("nan")
@@ -231,6 +241,8 @@ def test_find_metric_gives_the_row_or_the_nearest_name() -> None:
 
 
 def test_a_kind_that_is_not_there_is_refused() -> None:
-    sentence = "kind of target must be one of class, labels, real, mask, tokens, tags, got 'span'"
+    sentence = (
+        "kind of target must be one of class, labels, real, mask, tokens, tags, span, got 'box'"
+    )
     with pytest.raises(UnknownNameError, match=f"^{sentence}$"):
-        measure_all(cast(Kind, "span"), torch.ones(2, 2), torch.ones(2, 2))
+        measure_all(cast(Kind, "box"), torch.ones(2, 2), torch.ones(2, 2))

@@ -52,19 +52,20 @@ TARGETS: tuple[tuple[TargetKind, int], ...] = (
     ("mask", 3),
     ("tokens", 8),
     ("tags", 3),
+    ("span", 2),
     ("none", 0),
 )
 TOGETHER: dict[InputKind, frozenset[TargetKind]] = {  # kinds of data that there are
     "features": frozenset({"class", "labels", "real"}),
     "image": frozenset({"class", "labels", "real", "mask"}),
     "series": frozenset({"class", "labels", "real"}),
-    "tokens": frozenset({"class", "labels", "real", "tokens", "tags", "none"}),
+    "tokens": frozenset({"class", "labels", "real", "tokens", "tags", "span", "none"}),
     "masked": frozenset({"tokens"}),
     "pairs": frozenset({"tokens"}),
 }
 
 
-PADDED = {("tokens", target) for target in ("class", "labels", "real", "tags", "none")}
+PADDED = {("tokens", target) for target in ("class", "labels", "real", "tags", "span", "none")}
 
 
 def specs(name: str) -> Iterator[DataSpec]:
@@ -81,7 +82,7 @@ def specs(name: str) -> Iterator[DataSpec]:
                 input_shape=shape,
                 target=target,
                 num_outputs=count,
-                class_names=names if target not in {"real", "tokens"} else (),
+                class_names=names if target not in {"real", "tokens", "span"} else (),
                 target_names=names if target == "real" else ("y",),
                 vocab_size={"tokens": 8, "pairs": 8, "masked": 9}.get(inputs, 0),
                 padding=0 if inputs == "pairs" or (inputs, target) in PADDED else None,

@@ -43,6 +43,8 @@ SOURCES = Catalog[Source](
         "text-table": "netwright.data.text.text_table:SOURCE",
         "sst2": "netwright.data.text.published:SST2",
         "imdb": "netwright.data.text.published:IMDB",
+        "questions": "netwright.data.text.spans.questions:SOURCE",
+        "squad": "netwright.data.text.spans.squad:SOURCE",
         "tagged": "netwright.data.text.tagged:SOURCE",
         "ud-ewt": "netwright.data.text.published:UD_EWT",
         "text-pairs": "netwright.data.text.pairs:SOURCE",

@@ -165,6 +165,8 @@ def check_data(data: Data, *, is_part: bool = False) -> None:
             check_finite(f"the {name} weights of {data.name}", split.weights)
             if bool((split.weights < 0).any()) or not bool((split.weights > 0).any()):
                 raise DataError(f"the {name} weights of {data.name} must be >= 0 and not all zero")
+        if data.spec.target == "span":
+            _check_spans(data, name, split)
         if data.spec.target in _CLASSES:
             _check_classes(data, name, split)
     targets = data.train.targets
@@ -184,6 +186,24 @@ def _check_parts(data: Data, name: str, split: Split) -> None:
         raise DataError(
             f"the {name} inputs of {data.name} must all have as many rows, got "
             f"{' and '.join(map(str, lengths))}"
+        )
+
+
+def _check_spans(data: Data, name: str, split: Split) -> None:
+    """Refuse targets that are no places of the context and of the answers in it."""
+    targets, length = split.targets, data.spec.input_shape[0]
+    if targets.ndim != 3 or targets.shape[1] < 2 or targets.shape[2] != 2:
+        raise DataError(
+            f"the {name} targets of {data.name} must be the places (N, 1 + answers, 2) of contexts "
+            f"and answers, got {tuple(targets.shape)}"
+        )
+    is_place = (targets >= 0) & (targets < length) & (targets[..., :1] <= targets[..., 1:])
+    is_none = (targets == IGNORED).all(dim=2, keepdim=True)
+    is_none[:, 0] = False
+    for row in (~(is_place | is_none)).any(dim=2).any(dim=1).nonzero().flatten().tolist():
+        raise DataError(
+            f"the spans in row {row} of the {name} split of {data.name} are not places of its "
+            f"{length} tokens: {targets[row].tolist()}"
         )
 
 

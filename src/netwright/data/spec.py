@@ -36,8 +36,8 @@ class DataSpec:
             several tensors in a tuple, list or dict, each with a shape of its own.
         target: what is to be predicted: one class, several labels (each yes or no), one or several
             reals, tokens, a mask, a tag a token, a span, or nothing.
-        num_outputs: classes, labels, reals, tags, or different target tokens; 0 where there is no
-            target.
+        num_outputs: classes, labels, reals, tags, or different target tokens; 2 of a span, whose
+            first and last token are looked for; 0 where there is no target.
         class_names: the names of the classes or labels, in the order of the outputs.
         class_type: what the classes were in the data before they had names, and become again in
             answers.
@@ -104,7 +104,7 @@ class DataSpec:
         """
         if self.target == "mask":
             return (self.num_outputs, *self.input_shape[1:])
-        if self.target in {"tokens", "tags"}:
+        if self.target in {"tokens", "tags", "span"}:
             length = self.input_shape[0] - self.source_length if self.input_shape else VARIES
             return (length, self.num_outputs)
         return (self.num_outputs,)

@@ -50,6 +50,29 @@ SEQUENCE_ACCURACY = Card(
     "(2011)",
 )
 
+_SPANS = {
+    "s, e": "the first and the last token of the span that was said",
+    "s_a, e_a": "those of answer a; the best of several counts",
+    "N": "the number of questions",
+}
+
+EXACT_MATCH = Card(
+    sentence="The share of spans that are right from the first token to the last.",
+    formula=r"\frac{1}{N} \sum_i \max_a [s_i = s_{ia} \wedge e_i = e_{ia}]",
+    symbols=_SPANS,
+    source="Rajpurkar et al., SQuAD (2016), section 6.1; there texts are compared without case, "
+    "punctuation and articles",
+)
+
+SPAN_F1 = Card(
+    sentence="The harmonic mean of precision and recall over the tokens of said and true spans.",
+    formula=r"\frac{1}{N} \sum_i \max_a"
+    r" \frac{2 |[s_i, e_i] \cap [s_{ia}, e_{ia}]|}{|[s_i, e_i]| + |[s_{ia}, e_{ia}]|}",
+    symbols=_SPANS,
+    source="Rajpurkar et al., SQuAD (2016), section 6.1; there words are compared, wherever they "
+    "stand",
+)
+
 BALANCED_ACCURACY = Card(
     sentence="The mean, over the classes that occur, of the share of each that is found.",
     formula=r"\frac{1}{C} \sum_j \frac{n_{jj}}{\sum_k n_{jk}}",

@@ -11,6 +11,7 @@ Kinds of target, and what is compared with them:
 "mask"    probabilities (N, C, I, J) and targets (N, I, J), whole numbers
 "tokens"  probabilities (N, T, V) and int64 targets (N, T), below 0 where none counts
 "tags"    probabilities (N, T, C) and int64 targets (N, T), below 0 where none counts
+"span"    first and last places (N, 2) and those of the answers (N, A, 2), below 0 where none counts
 """
 
 import math
@@ -51,6 +52,7 @@ from netwright.metrics.samples import (
     weighted_mean,
 )
 from netwright.metrics.segmentation import MASK_FORMULAS, mask_tables
+from netwright.metrics.spans import exact_match, span_f1
 from netwright.metrics.tokens import (
     check_token_samples,
     measure_tokens,
@@ -60,7 +62,7 @@ from netwright.metrics.tokens import (
 )
 
 OF_DECISIONS = ("accuracy", "balanced_accuracy", "precision", "recall", "f1")  # of class targets
-Kind = Literal["class", "labels", "real", "mask", "tokens", "tags"]
+Kind = Literal["class", "labels", "real", "mask", "tokens", "tags", "span"]
 Measure = Callable[[Tensor, Tensor, Tensor | None], float]
 
 
@@ -209,6 +211,18 @@ _ROWS: tuple[Metric, ...] = (
         better="higher",
         measures={"tags": _all_tags},
         card=cards.SEQUENCE_ACCURACY,
+    ),
+    Metric(
+        name="exact_match",
+        better="higher",
+        measures={"span": exact_match},
+        card=cards.EXACT_MATCH,
+    ),
+    Metric(
+        name="span_f1",
+        better="higher",
+        measures={"span": span_f1},
+        card=cards.SPAN_F1,
     ),
     Metric(
         name="balanced_accuracy",

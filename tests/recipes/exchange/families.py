@@ -21,6 +21,7 @@ from netwright.train.tasks.language_modelling import LanguageModelling
 from netwright.train.tasks.multi_label import MultiLabel
 from netwright.train.tasks.regression import Regression
 from netwright.train.tasks.segmentation import Segmentation
+from netwright.train.tasks.spans import Spans
 from netwright.train.tasks.tagging import Tagging
 from netwright.train.tasks.task import Task
 from netwright.train.tasks.unlabelled import Unlabelled
@@ -38,6 +39,7 @@ def task_of(spec: DataSpec) -> Task:
         "real": lambda: Regression.plain(spec.num_outputs),
         "tokens": lambda: LanguageModelling(spec.num_outputs),
         "tags": lambda: Tagging(spec.num_outputs),
+        "span": Spans,
         "mask": lambda: Segmentation(spec.class_names),
         "none": Unlabelled,
     }

@@ -7,6 +7,7 @@ if TYPE_CHECKING:
     from netwright.data.preprocessing import Preprocessor
     from netwright.data.tables.raw_table import RawTable
     from netwright.data.text.conllu import Sentence
+    from netwright.data.text.spans.span_encoder import SpanEncoder
     from netwright.recipes.run.run import Run
 
 OPEN_ALREADY = ("/dev/stdin", "/dev/fd/")  # pipes that the shell hands over
@@ -26,6 +27,7 @@ def read_texts(preprocessor: "Preprocessor", source: str) -> Any:
     from netwright.apps.cli.standard_input import INPUT, read_standard_input
     from netwright.data.text.pair_encoder import PairEncoder
     from netwright.data.text.row_encoder import RowEncoder
+    from netwright.data.text.spans.span_encoder import SpanEncoder
     from netwright.data.text.text_files import decode_text, read_text
     from netwright.data.text.text_lines import has_lines, lines_or_table
 
@@ -34,7 +36,7 @@ def read_texts(preprocessor: "Preprocessor", source: str) -> Any:
     column = ""
     if isinstance(preprocessor, RowEncoder):
         column = preprocessor.column
-    elif isinstance(preprocessor, PairEncoder):
+    elif isinstance(preprocessor, PairEncoder | SpanEncoder):
         column = preprocessor.columns[0]
     path, encoding = Path(source).expanduser(), getattr(preprocessor, "encoding", None)
     if source == "-":
@@ -52,6 +54,19 @@ def tag_words(run: "Run", sentences: "list[Sentence]") -> list[dict[str, Any]]:
         {"words": list(sentence.words), "tags": tags}
         for sentence, tags in zip(sentences, run.predict(sentences), strict=True)
     ]
+
+
+def mark_answers(run: "Run", table: "RawTable", encoder: "SpanEncoder") -> list[dict[str, Any]]:
+    """Each question, its answer, and the context in which [[answer]] is marked."""
+    question, context, answer = encoder.columns
+    spans = run.predictions(table)
+    said = zip(
+        table.column(question),
+        encoder.write(spans, table),
+        encoder.write(spans, table, marked=True),
+        strict=True,
+    )
+    return [dict(zip((question, answer, context), one, strict=True)) for one in said]
 
 
 def complete_pairs(

@@ -1,7 +1,8 @@
 """How text becomes tokens of one length, and all that is needed to encode the next text so.
 
-There are four forms: one long text in windows, the same with masked tokens, rows with a text each,
-and sentences of words that each have a tag. All hold a tokenizer, which travels with the model.
+There are several forms: one long text in windows, the same with masked tokens, rows with a text
+each, questions with their contexts, and sentences of words that each have a tag. All hold a
+tokenizer, which travels with the model.
 
 Shapes: N examples, T tokens of each.
 """
@@ -29,6 +30,7 @@ FORMS: "Catalog[type[TextEncoder]]" = Catalog(
         "masked": "netwright.data.text.pretraining.masked_encoder:MaskedEncoder",
         "rows": "netwright.data.text.row_encoder:RowEncoder",
         "words": "netwright.data.words.word_encoder:WordEncoder",
+        "spans": "netwright.data.text.spans.span_encoder:SpanEncoder",
         "tagged": "netwright.data.text.tag_encoder:TagEncoder",
     },
 )

@@ -2,7 +2,8 @@ r"""BERT: a stack of transformer blocks that reads a text both ways, first to fi
 
     x = LN(E[tokens] + P + S[segments]),    x = block_l(x)
     pre-training    p(masked token) = softmax(E m(x) + b),    p(next) = softmax(W_n tanh(W_p x_0))
-    fine-tuning     W tanh(W_p x_0) for a text,    W x_i for each token
+    fine-tuning     W tanh(W_p x_0) for a text,    W x_i for each token: its tag, or how likely
+                    a span begins and ends there
 
 Both pre-training losses are minimised together. A text for fine-tuning comes as its tokens alone:
 [CLS] is put before it and [SEP] behind it here. Our <bos> and <eos> are these two; [MASK] is a
@@ -124,7 +125,7 @@ class BERT(Model):
     )
     inputs: ClassVar[frozenset[InputKind]] = frozenset({"tokens", "masked"})
     targets: ClassVar[frozenset[TargetKind]] = frozenset(
-        {"tokens", "tags", "class", "labels", "real"}
+        {"tokens", "tags", "span", "class", "labels", "real"}
     )
     apart: ClassVar[Mapping[tuple[InputKind, TargetKind], str]] = MappingProxyType(
         {
@@ -146,7 +147,8 @@ class BERT(Model):
         self.ln_e = nn.LayerNorm(width, eps=config.norm_eps)
         self.drop = nn.Dropout(config.dropout)
         self.h = nn.ModuleList(_build_block(config) for _ in range(config.layers))
-        self.pooler = None if spec.target == "tags" else nn.Linear(width, width)
+        is_each = spec.target in {"tags", "span"}  # something is said of each token
+        self.pooler = None if is_each else nn.Linear(width, width)
         self.pretraining = PretrainingHead(config, spec.num_outputs) if is_masked else None
         self.head = None if is_masked else nn.Linear(width, spec.num_outputs)
         for name, weight in self.named_parameters():
@@ -177,7 +179,7 @@ class BERT(Model):
         return cast(Iterable[TransformerBlock], self.h)
 
     def forward(self, tokens: Tensor) -> Tensor:
-        """(B, T) -> (B, T, V) of masked text, (B, T, C) for tags, else (B, C)."""
+        """(B, T) -> (B, T, V) of masked text, (B, T, C) for tags and spans, else (B, C)."""
         framed = self._framed(tokens)
         x = self.encode(framed, segments_of(framed), framed != PAD)
         if self.head is None:

@@ -32,12 +32,12 @@ RECTIFYING: Mapping[str, str] = {"ReluBackward0": "ReLU", "SoftplusBackward0": "
 MOVING = frozenset(
     "View Reshape UnsafeView Squeeze Unsqueeze Transpose T Permute Clone ToCopy Slice Alias".split()
 )
-CLASS_DIM: Mapping[str, int] = {"class": 1, "mask": 1, "tokens": -1, "tags": -1}
+CLASS_DIM: Mapping[str, int] = {"class": 1, "mask": 1, "tokens": -1, "tags": -1, "span": 1}
 # Losses that squash scores themselves; those of a margin do not, and nll takes log-probabilities.
 SQUASHED_BY_LOSS = frozenset(
     {"cross-entropy", "binary-cross-entropy", "dice", "cross-entropy-dice"}
 )
-MANY_OUTPUTS = frozenset({"mask", "tokens", "tags"})
+MANY_OUTPUTS = frozenset({"mask", "tokens", "tags", "span"})
 SEE: Mapping[str, str] = {"labels": "binary-cross-entropy", "real": "squared-error"}
 
 

@@ -113,6 +113,10 @@ _ROWS = (
         sentence="The mini BERT on SST-2, from scratch or from a pre-trained run.",
     ),
     ReadyRecipe(
+        name="ready/squad-bert",
+        sentence="The mini BERT marks answers in paragraphs of SQuAD's dev set, split by article.",
+    ),
+    ReadyRecipe(
         name="ready/ud-ewt-bert",
         sentence="A small BERT from scratch on parts of speech of English EWT.",
     ),

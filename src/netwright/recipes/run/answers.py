@@ -19,6 +19,7 @@ from netwright.data.spec import IGNORED, ClassType, DataSpec, TargetKind
 from netwright.data.tables.cells import shortened
 from netwright.data.tables.frames import is_pandas_frame, is_polars_frame
 from netwright.data.text.pair_encoder import PairEncoder
+from netwright.data.text.spans.span_encoder import SpanEncoder
 from netwright.data.text.tag_encoder import TagEncoder
 from netwright.metrics.labels import THRESHOLD, is_yes
 from netwright.train.tasks.task import Task
@@ -27,6 +28,7 @@ PREDICTED: Mapping[TargetKind, str] = {
     "real": "reals",
     "mask": "masks",
     "tags": "tags",
+    "span": "spans",
     "tokens": "texts",
     "none": "what the module puts out",
 }
@@ -119,10 +121,14 @@ def in_words(
     if isinstance(preprocessor, TagEncoder):
         lengths = [len(sentence.words) for sentence in preprocessor.read(source)]
         return list(_by_sentence(values.argmax(dim=2), lengths, preprocessor.tags))
-    if isinstance(preprocessor, PairEncoder):
-        texts = preprocessor.write(values[:, 1])
+    if isinstance(preprocessor, PairEncoder | SpanEncoder):
+        texts = (
+            preprocessor.write(values, source)
+            if isinstance(preprocessor, SpanEncoder)
+            else preprocessor.write(values[:, 1])
+        )
         return like(source, np.array(texts, dtype=object), spec.target_names)
-    if spec.target in {"mask", "tags", "none"}:
+    if spec.target in {"mask", "tags", "span", "none"}:
         return _many_each(values, spec)
     if spec.target == "class":
         chosen = (

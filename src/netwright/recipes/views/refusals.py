@@ -14,6 +14,7 @@ IN_WORDS: Mapping[TargetKind, str] = {
     "mask": "masks",
     "tokens": "tokens",
     "tags": "tags",
+    "span": "spans",
     "none": "no target",
 }
 THE_OTHERS = "`netwright inspect RUN` lists the views that a run has"

@@ -20,6 +20,7 @@ from netwright.train.tasks.per_token import PerToken
 from netwright.train.tasks.regression import Regression
 from netwright.train.tasks.segmentation import Segmentation
 from netwright.train.tasks.sequence_to_sequence import SequenceToSequence
+from netwright.train.tasks.spans import Spans
 from netwright.train.tasks.tagging import Tagging
 from netwright.train.tasks.task import Task
 from netwright.train.tasks.unlabelled import Unlabelled
@@ -69,6 +70,10 @@ def _task(data: Data, config: TrainConfig, *, scale_targets: bool) -> Task:
             if scale_targets
             else Regression.plain(data.spec.num_outputs)
         )
+    if kind == "span":
+        if config.loss not in {None, "cross-entropy"}:
+            raise ConfigError(f"spans are trained by cross-entropy, the loss is {config.loss!r}")
+        return Spans()
     if kind == "none":
         return Unlabelled()
     raise ConfigError(f"there is no task yet for a target of kind {kind!r}")
@@ -157,6 +162,8 @@ def task_from_json(values: dict[str, Any]) -> Task:
         return PER_TOKEN[kind](**settings)
     if kind == "unlabelled":
         return Unlabelled()
+    if kind == "spans":
+        return Spans()
     if kind == "multi-label":
         return MultiLabel(**settings)
     if kind == "regression":

@@ -52,7 +52,9 @@ class PerToken(Task):
     ) -> None:
         self.num_classes, self.loss_name, self.smoothing = num_classes, loss, smoothing
         self.loss_options = dict(loss_options or {})
-        self._loss = LOSSES.load(loss).function(loss, self.target, self.loss_options)
+        self._loss = LOSSES.load(loss).function(
+            loss, "tags" if self.target == "tags" else "tokens", self.loss_options
+        )
         if smoothing:
             if loss != "cross-entropy":
                 raise ConfigError(f"label_smoothing is for cross-entropy, the loss is {loss!r}")

@@ -152,15 +152,17 @@ def _answer_rows(
     threshold: float | None,
 ) -> Answers:
     """One answer a row of a table, a text, or a sentence; what names the row stands before it."""
-    from netwright.apps.cli.predicted_texts import complete_pairs, tag_words
+    from netwright.apps.cli.predicted_texts import complete_pairs, mark_answers, tag_words
     from netwright.core.errors import ConfigError
     from netwright.core.terminal.console import print_warning
     from netwright.data.series.encoder import SeriesEncoder
     from netwright.data.tables.raw_table import RawTable
     from netwright.data.text.pair_encoder import PairEncoder
+    from netwright.data.text.spans.span_encoder import SpanEncoder
 
     encoder = run.preprocessor
-    has_names = run.spec.target == "tags" or isinstance(encoder, PairEncoder | SeriesEncoder)
+    named = PairEncoder | SeriesEncoder | SpanEncoder
+    has_names = run.spec.target == "tags" or isinstance(encoder, named)
     if keep and (has_names or not isinstance(rows, RawTable)):
         raise ConfigError("--keep is for the columns of a table")
     kept = _kept_columns(run, rows, keep) if isinstance(rows, RawTable) else []
@@ -168,6 +170,8 @@ def _answer_rows(
         print_warning(remark)
     if run.spec.target == "tags":
         return as_columns(tag_words(run, rows))
+    if isinstance(encoder, SpanEncoder):
+        return as_columns(mark_answers(run, rows, encoder))
     if isinstance(encoder, PairEncoder):
         return as_columns(complete_pairs(run, rows, encoder.columns, beams))
     answers = answer(run, rows, proba=proba, threshold=threshold)

@@ -29,7 +29,7 @@ from netwright.recipes.views.entry import ViewEntry
 from netwright.recipes.views.refusals import refuse_several
 from netwright.recipes.views.subject import Subject
 
-EACH_PLACE = frozenset({"mask", "tags", "tokens"})  # targets with an answer at each place
+EACH_PLACE = frozenset({"mask", "tags", "tokens", "span"})  # targets with an answer at each place
 COMMON = 9  # target tokens with a colour of their own
 MOST_NUMBERS = 2**24  # of the inputs that go through the model
 FEWEST = 2  # examples: a mask has an answer for each pixel
