@@ -15,9 +15,12 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
+from netwright.core.checks import is_finite_number
 from netwright.core.errors import ConfigError
 from netwright.core.trees import map_tensors
 from netwright.decoding.generate import Step
+
+MOST_BEAMS = 1000  # of a text: each holds a probability of every token
 
 
 class Beams(NamedTuple):
@@ -68,6 +71,16 @@ def beam_search(
         logits, state = step(search.tokens[:, :, -1].flatten(), state)
         search.extend(logits)
     return Beams(search.tokens, search.lengths, search.scores())
+
+
+def check_beams(beams: int, length_penalty: float = 0.0) -> None:
+    """Refuse a number of beams, or a length penalty, that no search has."""
+    if type(beams) is not int:
+        raise ConfigError(f"beams must be a whole number, got {beams!r:.40}")
+    if not 1 <= beams <= MOST_BEAMS:
+        raise ConfigError(f"beams must be from 1 to {MOST_BEAMS}, got {beams}")
+    if not is_finite_number(length_penalty):
+        raise ConfigError(f"length_penalty must be finite, got {length_penalty!r:.40}")
 
 
 class _Search:

@@ -51,8 +51,11 @@ def generate(
     """
     if prompt.ndim != 2 or not prompt.numel():
         raise ShapeError(f"prompt must be tokens (B, T), at least one, got {tuple(prompt.shape)}")
-    if attention_mask is not None:
-        _check_reads_mask(read)
+    if attention_mask is not None and not reads_mask(read):
+        raise ConfigError(
+            "attention_mask needs a model that reads it, as GPT does; give this one its prompts "
+            "one by one"
+        )
     tokens, mask = prompt, attention_mask
     if context is not None:
         tokens, mask = prompt[:, -context:], None if mask is None else mask[:, -context:]
@@ -89,14 +92,15 @@ def _longer(mask: Tensor | None) -> Tensor | None:
     return None if mask is None else torch.cat([mask, torch.ones_like(mask[:, :1])], dim=1)
 
 
-def _check_reads_mask(read: Read) -> None:
+def reads_mask(read: Read | None) -> bool:
+    """Whether a model reads tokens with their mask."""
+    if read is None:
+        return False
     try:
         inspect.signature(read).bind(None, None)
     except TypeError:
-        raise ConfigError(
-            "attention_mask needs a model that reads it, as GPT does; give this one its prompts "
-            "one by one"
-        ) from None
+        return False
+    return True
 
 
 def without_cache(forward: Callable[..., Tensor]) -> tuple[Read, Step]:

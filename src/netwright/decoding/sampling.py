@@ -35,6 +35,9 @@ class DecodingConfig(Config):
     max_tokens: Annotated[Size, Doc("maximum number of tokens")] = 200
     stop: Annotated[Count | None, Doc("the end-of-sequence token")] = None
     seed: Annotated[Count, Doc("random seed")] = 0
+    length_penalty: Annotated[
+        float, Doc("of beam search: 0 prefers short texts, 1 compares the mean per token")
+    ] = 0.0
 
 
 def choose(logits: Tensor, config: DecodingConfig, generator: torch.Generator) -> Tensor:

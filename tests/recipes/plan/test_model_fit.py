@@ -51,9 +51,9 @@ def test_the_target_decides_with_it() -> None:
     spec = DataSpec(inputs="features", input_shape=(3,), target="real", num_outputs=1)
     with pytest.raises(ConfigError, match=r"^logistic predicts class.* there are mlp, "):
         check_model_fits("logistic", spec)
-    span = DataSpec(inputs="tokens", input_shape=(3,), target="span", num_outputs=2)
+    mask = DataSpec(inputs="tokens", input_shape=(3,), target="mask", num_outputs=2)
     with pytest.raises(ConfigError, match="; no model of the catalog takes text"):
-        check_model_fits("gru", span)
+        check_model_fits("gru", mask)
 
 
 def test_suggested_models_fit() -> None:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from PIL import Image
 from torch.utils.data import TensorDataset
 
+import netwright as nw
 from netwright.core.errors import ConfigError, DataError
 from netwright.data.arrays import ArraysConfig
 from netwright.data.catalog import SOURCES
@@ -21,7 +22,12 @@ from netwright.data.given.given import Given
 from netwright.data.tables.table import TableConfig
 from netwright.data.text.text_table import TextTableConfig
 from netwright.recipes.plan.recipe import parse_recipe
-from netwright.recipes.plan.sources import load_configured, load_source, settings_type
+from netwright.recipes.plan.sources import (
+    load_configured,
+    load_source,
+    settings_type,
+    text_source,
+)
 
 
 def test_names_paths_arrays_frames_and_data(table_file: Path) -> None:
@@ -158,3 +164,15 @@ def test_groups_of_what_has_no_rows_to_hold_out_are_refused() -> None:
     texts = ["some text to learn from"] * 9
     with pytest.raises(ConfigError, match="groups are for rows that are held out, texts in a list"):
         load_source(Given(data=texts, groups=[0] * 9), {})
+
+
+def test_a_bert_reads_plain_text_masked_and_other_data_as_they_are(tmp_path: Path) -> None:
+    (tmp_path / "book.txt").write_text("One two three.\n\nFour five six.\n" * 300)
+    path = str(tmp_path / "book.txt")
+    assert text_source("bert", path, {}) == {"data.name": "masked-text"}
+    assert text_source("bert-mini", "wikitext-2", {}) == {"data.name": "masked-wikitext-2"}
+    assert text_source("bert", "sst2", {}) == {}
+    assert text_source("lstm", path, {}) == {}
+    small: dict[str, Any] = {"layers": 1, "heads": 2, "width": 8, "window": 17, "vocab_size": 300}
+    run = nw.fit("bert", path, epochs=1, save=False, quiet=True, **small)
+    assert run.spec.inputs == "masked"

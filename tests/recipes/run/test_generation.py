@@ -166,3 +166,40 @@ def test_what_has_no_text_to_go_on_with_is_refused(tmp_path: Path) -> None:
         "beam search cannot exceed the 12 tokens of the model's context: the prompt has 13"
     )
     assert next(generator.stream("one two", DecodingConfig(max_tokens=6), beams=2))
+
+
+@pytest.mark.parametrize("positions", ["learned", "sinusoidal", "rotary"])
+def test_prompts_of_different_lengths_go_on_together_as_each_alone(positions: str) -> None:
+    config = GPTConfig(layers=2, heads=2, width=16, context=40, positions=positions)  # type: ignore[arg-type]
+    generator = untrained(GPT, config)
+    numbers = torch.Generator().manual_seed(1)
+    for weight in generator.model.parameters():
+        if weight.ndim > 1:
+            nn.init.normal_(weight, std=0.5, generator=numbers)
+    prompts = ["one two", "o", "three four five", ""]
+    for most in (6, 60):  # the second is more than the context holds: it is read anew
+        config_of = DecodingConfig(temperature=0.0, max_tokens=most, stop=EOS)
+        together = generator.complete(prompts, config_of)
+        if most == 6:
+            alone = ["".join(generator.stream(prompt, config_of)) for prompt in prompts]
+            assert together == alone
+            assert len(set(together)) > 1
+        assert len(together) == 4
+
+
+def test_models_that_read_no_mask_go_on_one_by_one(text_run: nw.Run) -> None:
+    prompts = ["the q", "qu"]
+    alone = [text_run.generate(one, temperature=0.0, max_tokens=5) for one in prompts]
+    assert text_run.complete(prompts, temperature=0.0, max_tokens=5) == alone
+    with pytest.raises(ConfigError, match="prompts must be a list of texts, at least one"):
+        text_run.complete("the q")
+    with pytest.raises(ConfigError, match="a prompt must be a text, got int"):
+        text_run.complete([3])  # type: ignore[list-item]
+
+
+def test_beams_are_bounded_and_a_length_penalty_is_theirs(text_run: nw.Run) -> None:
+    with pytest.raises(ConfigError, match=r"^beams must be from 1 to 1000, got 1001$"):
+        text_run.generate("the q", beams=1001)
+    with pytest.raises(ConfigError, match=r"^length_penalty must be a finite number, got nan$"):
+        text_run.generate("the q", beams=2, length_penalty=float("nan"))
+    assert text_run.generate("the q", beams=2, length_penalty=1.0, max_tokens=4) == "uick"

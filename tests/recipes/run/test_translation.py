@@ -44,9 +44,11 @@ def test_texts_may_be_more_than_are_searched_at_a_time(
 
 
 def test_beams_are_counted_and_only_pairs_have_them(run: nw.Run, tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match=r"^beams must be at least 1, got 0$"):
+    with pytest.raises(ConfigError, match=r"^beams must be a whole number, got 2.5$"):
+        translate(run, ["ab"], beams=2.5)  # type: ignore[arg-type]
+    with pytest.raises(ConfigError, match=r"^beams must be from 1 to 1000, got 0$"):
         translate(run, ["ab"], beams=0)
-    with pytest.raises(ConfigError, match=r"^beams must be at most 1000, got 1000000000$"):
+    with pytest.raises(ConfigError, match=r"^beams must be from 1 to 1000, got 1000000000$"):
         translate(run, ["ab"], beams=10**9)
     with pytest.raises(ConfigError, match=r"^length_penalty must be finite, got nan$"):
         translate(run, ["ab"], length_penalty=float("nan"))

@@ -98,13 +98,6 @@ def test_only_classes_can_be_balanced(target: Any) -> None:
         task_for(toy_data(target), BALANCED)
 
 
-def test_a_target_without_a_task_is_refused() -> None:
-    data = toy_data()
-    spans = replace(data, spec=replace(data.spec, target="span"))
-    with pytest.raises(ConfigError, match=r"^there is no task yet for a target of kind 'span'$"):
-        task_for(spans)
-
-
 def test_an_unknown_task_in_a_file_is_refused() -> None:
     with pytest.raises(ConfigError, match=r"^unknown task 'os\.system'$"):
         task_from_json({"kind": "os.system"})

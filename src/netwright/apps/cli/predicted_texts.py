@@ -69,13 +69,23 @@ def mark_answers(run: "Run", table: "RawTable", encoder: "SpanEncoder") -> list[
     return [dict(zip((question, answer, context), one, strict=True)) for one in said]
 
 
+def beam_settings(beams: int | None, length_penalty: float | None) -> dict[str, Any]:
+    """The settings of a beam search that were given; none: each token is the likeliest."""
+    from netwright.core.errors import ConfigError
+
+    if beams is None and length_penalty is not None:
+        raise ConfigError("--length-penalty is for beam search: give --beams, too")
+    given = {"beams": beams, "length_penalty": length_penalty}
+    return {name: value for name, value in given.items() if value is not None}
+
+
 def complete_pairs(
-    run: "Run", table: "RawTable", columns: tuple[str, str], beams: int | None
+    run: "Run", table: "RawTable", columns: tuple[str, str], search: dict[str, Any]
 ) -> list[dict[str, Any]]:
     """Each source and the target that is said of it, by the names of their columns."""
     from netwright.recipes.run.translation import translate
 
     source, target = columns
-    texts = run.predict(table) if beams is None else translate(run, table, beams=beams)
+    texts = translate(run, table, **search) if search else run.predict(table)
     said = zip(table.column(source), texts, strict=True)
     return [{source: read, target: text} for read, text in said]

@@ -49,7 +49,7 @@ from netwright.recipes.plan.sources import (
     check_readable,
     load_configured,
     load_source,
-    word_source,
+    text_source,
 )
 from netwright.recipes.run.run import Run
 from netwright.recipes.saved.resume import AUTO, NEVER
@@ -183,7 +183,7 @@ def _prepared(
         return put_together(recipe, load_configured(recipe), own=own)
     data = DEFAULTS["data"]["name"] if data is None else data
     name = model_type(model)[0]
-    settings = {**word_source(name, data), **settings}
+    settings = {**text_source(name, data, settings), **settings}
     check_readable(name, data, settings)
     recipe, loaded, module = resolve(model, data, seed=0 if seed is None else seed, **settings)
     return put_together(replace(recipe, start_from=start_from), loaded, module, own=own)

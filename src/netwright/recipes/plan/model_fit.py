@@ -49,7 +49,12 @@ def models_for(inputs: InputKind, target: TargetKind | None = None) -> list[str]
         and (inputs, target) not in kind.apart
     }
     alone = [name for name, kind in fitting.items() if not issubclass(kind, Ensemble)]
-    return sorted(alone, key=lambda name: -len(fitting[name].targets))
+
+    def kinds_of_target(name: str) -> int:
+        kind = fitting[name]
+        return sum((inputs, one) not in kind.apart for one in kind.targets)
+
+    return sorted(alone, key=kinds_of_target, reverse=True)
 
 
 def _suggestion(inputs: Collection[InputKind], target: TargetKind | None = None) -> str:

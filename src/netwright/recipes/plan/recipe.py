@@ -30,6 +30,7 @@ READERS = (  # they read files
     *("text", "text-table", "tagged", "text-pairs", "words"),
 )
 TABLE, ARRAYS, IMAGES, PAIRS, TEXT, TEXT_TABLE, TAGGED, TEXT_PAIRS, WORDS = READERS
+MASKED = {TEXT: "masked-text", "wikitext-2": "masked-wikitext-2"}  # the same texts, masked
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -189,8 +190,10 @@ def merge(first: Mapping[str, Any], second: Mapping[str, Any]) -> dict[str, Any]
 
 
 def words_for(model: str, section: Mapping[str, Any]) -> dict[str, Any]:
-    """The data section for this model: one that learns words reads texts as words."""
+    """The data section for this model: as words for one that learns words, masked for a BERT."""
     name = section.get("name")
+    if name in MASKED and reads_masked(model):
+        return {**section, "name": MASKED[name]}
     if reads_words(model) and name == TEXT:
         return {**section, "name": WORDS}
     if reads_words(model) and name in PUBLISHED_TEXTS:
@@ -201,6 +204,11 @@ def words_for(model: str, section: Mapping[str, Any]) -> dict[str, Any]:
 def reads_words(model: str) -> bool:
     """Whether the model of this name learns from texts without targets."""
     return model in MODELS and MODELS.load(model).targets == {"none"}
+
+
+def reads_masked(model: str) -> bool:
+    """Whether the model of this name is pre-trained on masked text."""
+    return model in MODELS and "masked" in MODELS.load(model).inputs
 
 
 def data_section(source: str | Path, given: Container[str] = ()) -> dict[str, Any]:

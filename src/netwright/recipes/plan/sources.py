@@ -16,11 +16,13 @@ from netwright.data.source import Source
 from netwright.recipes.plan.given_settings import SOURCE, given_to
 from netwright.recipes.plan.model_fit import check_source_fits
 from netwright.recipes.plan.recipe import (
+    MASKED,
     TABLE,
     TEXT_TABLE,
     WORDS,
     Recipe,
     data_section,
+    reads_masked,
     reads_words,
 )
 
@@ -50,10 +52,16 @@ def source_section(source: str | Path, given: Mapping[str, Any]) -> dict[str, An
     return {**section, "name": given["name"]} if "name" in given else section
 
 
-def word_source(model: str, source: Any) -> dict[str, str]:
-    """The setting by which a model that learns words reads a named text as words."""
-    is_named = isinstance(source, str | Path) and reads_words(model)
-    return {SOURCE: WORDS} if is_named else {}
+def text_source(model: str, source: Any, settings: Mapping[str, Any]) -> dict[str, str]:
+    """The setting by which a model reads a named text in its own way: as words, or masked."""
+    if not isinstance(source, str | Path):
+        return {}
+    if reads_words(model):
+        return {SOURCE: WORDS}
+    if not reads_masked(model):
+        return {}
+    name = source_section(source, given_to("data", settings))["name"]
+    return {SOURCE: MASKED[name]} if name in MASKED else {}
 
 
 def check_readable(model: str, source: Any, settings: Mapping[str, Any]) -> None:

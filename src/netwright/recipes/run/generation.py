@@ -3,13 +3,15 @@
 Shapes: B batch, T tokens, V kinds of token.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
 import torch
 from torch import Tensor, nn
+from torch.nn.functional import pad
 
+from netwright.core.config import parse
 from netwright.core.devices import device_of
 from netwright.core.errors import ConfigError
 from netwright.core.evaluation import evaluating
@@ -18,8 +20,8 @@ from netwright.data.preprocessing import Preprocessor
 from netwright.data.spec import DataSpec
 from netwright.data.text.corpus_encoder import CorpusEncoder
 from netwright.data.text.tokenizer import BOS, EOS, PAD, UNK
-from netwright.decoding.beam_search import beam_search
-from netwright.decoding.generate import Read, Step, generate, without_cache
+from netwright.decoding.beam_search import beam_search, check_beams
+from netwright.decoding.generate import Read, Step, generate, reads_mask, without_cache
 from netwright.decoding.sampling import DecodingConfig
 
 INCOMPLETE = "\ufffd"  # what a decoder shows for the first bytes of a character
@@ -62,12 +64,47 @@ class TextGenerator:
             beams: search the likeliest text with so many of them instead, all in one piece.
         """
         if beams is not None:
+            check_beams(beams, config.length_penalty)
             return iter([self._best(prompt, config, beams)])
         start = self._start(prompt)
         read, step, context = self._reading()
         chosen = generate(read, step, start.to(device_of(self.model)), config, context=context)
         tokens = (int(token) for token in chosen)
         return pieces(tokens, self.encoder.tokenizer.decode, before=start[0].tolist())
+
+    def complete(self, prompts: Sequence[str], config: DecodingConfig) -> list[str]:
+        """What follows each of several prompts, which a model that can is asked together.
+
+        Shorter ones are padded in front, and nothing looks there: with temperature 0 each text is
+        the one that follows its prompt alone. Other models are asked one by one.
+        """
+        if isinstance(prompts, str) or not prompts:
+            raise ConfigError("prompts must be a list of texts, at least one")
+        starts = [self._start(prompt)[0] for prompt in prompts]
+        read, step, context = self._reading()
+        if not reads_mask(self._read_of_model()):
+            return ["".join(self.stream(prompt, config)) for prompt in prompts]
+        longest = max(map(len, starts))
+        tokens = torch.stack([pad(one, (longest - len(one), 0), value=PAD) for one in starts])
+        counted = torch.arange(longest) >= torch.tensor([[longest - len(one)] for one in starts])
+        device = device_of(self.model)
+        chosen = generate(
+            read,
+            step,
+            tokens.to(device),
+            config,
+            context=context,
+            attention_mask=counted.to(device),
+        )
+        rows = torch.stack(list(chosen), dim=1).tolist()
+        decode = self.encoder.tokenizer.decode
+        return [
+            "".join(pieces(_up_to(row, config.stop), decode, before=start.tolist()))
+            for row, start in zip(rows, starts, strict=True)
+        ]
+
+    def _read_of_model(self) -> Read | None:
+        return self.model.read if isinstance(self.model, TokenReader) else None
 
     def _best(self, prompt: str, config: DecodingConfig, beams: int) -> str:
         start = self._start(prompt)
@@ -76,13 +113,21 @@ class TextGenerator:
             _check_room(context, start.shape[1], config.max_tokens)
         logits, state = read(start.to(device_of(self.model)))
         found = beam_search(
-            logits, state, step, width=beams, max_tokens=config.max_tokens, stop=config.stop
+            logits,
+            state,
+            step,
+            width=beams,
+            max_tokens=config.max_tokens,
+            stop=config.stop,
+            length_penalty=config.length_penalty,
         )
         tokens = found.tokens[0, 0].tolist()
         return "".join(pieces(tokens, self.encoder.tokenizer.decode, before=start[0].tolist()))
 
     def _start(self, prompt: str) -> Tensor:
         """The tokens of the prompt (1, T); of an empty one, what comes before a beginning."""
+        if not isinstance(prompt, str):
+            raise ConfigError(f"a prompt must be a text, got {type(prompt).__name__}")
         if prompt:
             return self.encoder.prompt(prompt)
         newline = self.encoder.tokenizer.encode("\n")
@@ -121,6 +166,16 @@ def build_text_generator(
             f"{spec.target}"
         )
     return TextGenerator(model=model, encoder=preprocessor)
+
+
+def decoding_config(settings: Mapping[str, Any]) -> DecodingConfig:
+    """How tokens are chosen by these settings; where nothing else is said, <eos> ends a text."""
+    return parse(DecodingConfig, {"stop": EOS, **settings})
+
+
+def _up_to(tokens: list[int], stop: int | None) -> list[int]:
+    """The tokens of a text, its stop token the last."""
+    return tokens[: tokens.index(stop) + 1] if stop is not None and stop in tokens else tokens
 
 
 def _check_room(context: int, prompt: int, max_tokens: int) -> None:

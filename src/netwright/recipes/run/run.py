@@ -3,14 +3,13 @@
 Shapes: N rows, C classes, K reals, I rows and J columns of a mask, T tokens.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
 from torch import Tensor, nn
 
-from netwright.core.config import parse
 from netwright.core.devices import device_of
 from netwright.core.errors import ConfigError, DataError, NetwrightError
 from netwright.core.files.inside import has_file
@@ -29,8 +28,6 @@ from netwright.data.tables.array_reading import (
 )
 from netwright.data.text.encoder import TextEncoder
 from netwright.data.text.pair_encoder import PairEncoder
-from netwright.data.text.tokenizer import EOS
-from netwright.decoding.sampling import DecodingConfig
 from netwright.inspection.drawing.notebook import in_notebook
 from netwright.inspection.drawing.page import Html, table, text
 from netwright.inspection.drawing.view import View
@@ -44,7 +41,7 @@ from netwright.recipes.run.answers import (
     in_words,
     like,
 )
-from netwright.recipes.run.generation import build_text_generator
+from netwright.recipes.run.generation import build_text_generator, decoding_config
 from netwright.recipes.run.metric_table import metric_rows
 from netwright.recipes.run.report import check_reportable, write_report
 from netwright.recipes.saved.environment import describe_environment
@@ -155,13 +152,15 @@ class Run(RunRecord):
         Args:
             prompt: how the text begins.
             beams: search the likeliest text with so many beams instead of drawing one.
-            settings: of `DecodingConfig`: temperature, top_k, top_p, max_tokens, stop, seed.
+            settings: of `DecodingConfig`: temperature, top_k, max_tokens, length_penalty, ...
         """
-        if not isinstance(prompt, str):
-            raise ConfigError(f"a prompt must be a text, got {type(prompt).__name__}")
         generator = build_text_generator(self.model, self.spec, self.preprocessor)
-        config = parse(DecodingConfig, {"stop": EOS, **settings})
-        return generator.stream(prompt, config, beams=beams)
+        return generator.stream(prompt, decoding_config(settings), beams=beams)
+
+    def complete(self, prompts: Sequence[str], **settings: Any) -> list[str]:
+        """The text after each of several prompts, generated together; see `stream`."""
+        generator = build_text_generator(self.model, self.spec, self.preprocessor)
+        return generator.complete(prompts, decoding_config(settings))
 
     def views(self) -> dict[str, View]:
         """What there is to look at, by name: `run.views()["confusion"].save("x.svg")`.

@@ -3,7 +3,6 @@
 Shapes: N pairs, S source tokens, T target tokens.
 """
 
-import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -15,11 +14,11 @@ from netwright.core.errors import ConfigError, DataError
 from netwright.core.evaluation import evaluating
 from netwright.data.text.pair_encoder import PairEncoder
 from netwright.data.text.tokenizer import BOS, EOS
+from netwright.decoding.beam_search import check_beams
 from netwright.decoding.source_decoder import SourceDecoder, say_by_beams
 from netwright.recipes.run.run import Run
 
 TOGETHER = 256  # beams of all sources that are searched at a time
-MOST_BEAMS = 1000  # of a source: each holds a probability of every token
 
 
 def translate(
@@ -39,12 +38,7 @@ def translate(
             f"beams are for pairs of texts, this run takes {run.spec.inputs} and predicts "
             f"{run.spec.target}"
         )
-    if beams < 1:
-        raise ConfigError(f"beams must be at least 1, got {beams}")
-    if beams > MOST_BEAMS:
-        raise ConfigError(f"beams must be at most {MOST_BEAMS}, got {beams}")
-    if not math.isfinite(length_penalty):
-        raise ConfigError(f"length_penalty must be finite, got {length_penalty}")
+    check_beams(beams, length_penalty)
     inputs = encoder.encode(source)[:, : encoder.source_length].to(device_of(model))
     if not len(inputs):
         raise DataError("no inputs were given to translate")

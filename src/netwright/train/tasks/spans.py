@@ -30,8 +30,8 @@ from netwright.metrics.spans import measure_spans, score_spans
 from netwright.train.tasks.task import Task, exact, weighted
 
 LONGEST = 30  # tokens of an answer that is said
-GUESSED = (32, 24)  # beginnings and lengths among which the best trivial span is looked for
-GUESSED_ON = 2_000  # training rows, spread over all of them
+GUESSED = (32, 64)  # beginnings and lengths among which the best trivial span is looked for
+GUESSED_ON = 1_000  # training rows, spread over all of them
 
 
 class Spans(Task):

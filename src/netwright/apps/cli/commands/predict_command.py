@@ -56,6 +56,12 @@ def predict(  # noqa: PLR0913, PLR0917 - one argument an option
     beams: Annotated[
         int | None, typer.Option(help="For pairs of texts: search with so many beams. (greedy)")
     ] = None,
+    length_penalty: Annotated[
+        float | None,
+        typer.Option(
+            help="With --beams: 0 prefers short texts, 1 compares the mean per token. (0.6)"
+        ),
+    ] = None,
     settings: WrittenAs = None,
     out: Annotated[
         Path | None,
@@ -76,6 +82,7 @@ def predict(  # noqa: PLR0913, PLR0917 - one argument an option
     netwright predict RUN sentences.txt --beams 4
     netwright predict RUN series.csv    (a last row without values: what comes next)
     """
+    from netwright.apps.cli.predicted_texts import beam_settings
     from netwright.core.errors import ConfigError
     from netwright.core.files.storage import write_text
     from netwright.core.terminal.console import print_data, print_result
@@ -100,7 +107,8 @@ def predict(  # noqa: PLR0913, PLR0917 - one argument an option
         answers = _answer_images(opened, sources or [], proba=proba, threshold=threshold)
     else:
         rows = _read_row(opened, row) if row is not None else _read_rows(opened, sources or [])
-        answers = _answer_rows(opened, rows, keep, beams, proba=proba, threshold=threshold)
+        search = beam_settings(beams, length_penalty)
+        answers = _answer_rows(opened, rows, keep, search, proba=proba, threshold=threshold)
     text = _text(opened, answers, as_json=as_json)
     if out is None or is_mask:
         print_data(text)
@@ -146,7 +154,7 @@ def _answer_rows(
     run: "Run",
     rows: Any,
     keep: list[str] | None,
-    beams: int | None,
+    search: dict[str, Any],
     *,
     proba: bool,
     threshold: float | None,
@@ -173,7 +181,7 @@ def _answer_rows(
     if isinstance(encoder, SpanEncoder):
         return as_columns(mark_answers(run, rows, encoder))
     if isinstance(encoder, PairEncoder):
-        return as_columns(complete_pairs(run, rows, encoder.columns, beams))
+        return as_columns(complete_pairs(run, rows, encoder.columns, search))
     answers = answer(run, rows, proba=proba, threshold=threshold)
     if isinstance(encoder, SeriesEncoder):
         return _times(encoder, rows) | answers
