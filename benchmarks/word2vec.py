@@ -36,6 +36,7 @@ from netwright.models.words.word2vec import Word2Vec, Word2VecConfig
 
 SENTENCE = 1000  # words: peers take texts in lines
 RATE, SAMPLE = 0.025, 1e-3
+LEAST = 5  # count of a word
 MEGABYTE = 2**20
 COLUMNS = {
     "who": ("who", ""),
@@ -149,7 +150,9 @@ def private_memory() -> int:
     raise SystemExit("--memory needs Linux")
 
 
-def _learn_watched(path: str, threads: int, told: "multiprocessing.SimpleQueue[int]") -> None:
+def _learn_watched(
+    path: str, least: int, threads: int, told: "multiprocessing.SimpleQueue[int]"
+) -> None:
     most, is_over = 0, threading.Event()
 
     def watch() -> None:
@@ -159,7 +162,7 @@ def _learn_watched(path: str, threads: int, told: "multiprocessing.SimpleQueue[i
 
     watcher = threading.Thread(target=watch)
     watcher.start()
-    data = load_words(WordsConfig(path=path, split_at="spaces"))
+    data = load_words(WordsConfig(path=path, split_at="spaces", min_count=least))
     model = Word2Vec.build(Word2VecConfig(epochs=1, threads=threads), data.spec)
     for _ in model.fit_steps(data.train, 0):
         pass
@@ -179,7 +182,8 @@ def measure_memory(given: argparse.Namespace) -> None:
                     file.write(text + "\n")
             context = multiprocessing.get_context("spawn")
             told = context.SimpleQueue()
-            process = context.Process(target=_learn_watched, args=(str(path), given.threads, told))
+            given_over = (str(path), LEAST * times, given.threads, told)  # the same vocabulary
+            process = context.Process(target=_learn_watched, args=given_over)
             process.start()
             process.join()
             words = times * (text.count(" ") + 1)

@@ -171,6 +171,7 @@ def test_sst2_is_divided_as_published_in_both_of_its_forms(
     assert torch.equal(again.train.targets, data.train.targets)
 
 
+@pytest.mark.covers("dataset-imdb")
 def test_imdb_reads_the_reviews_that_lie_there(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -1,5 +1,7 @@
 """Words by their vectors: neighbours and analogies by hand, and refusals."""
 
+import re
+
 import numpy as np
 import pytest
 
@@ -33,6 +35,12 @@ def test_an_analogy_and_the_odd_one_out() -> None:
 def test_unknown_words_and_bad_vectors_are_refused() -> None:
     with pytest.raises(ConfigError, match=r"'quen' is not in the vocabulary.*'queen'"):
         WORDS.similar("quen")
+    for word, offered in (("quen", "; did you mean 'queen'?"), ("xylophone", "vocabulary")):
+        with pytest.raises(ConfigError, match=rf"{re.escape(offered)}$"):
+            WORDS.row(word)
+    alike = WordVectors(words=("cart", "cars", "card", "care"), vectors=np.eye(4, dtype=np.float32))
+    with pytest.raises(ConfigError, match=r"did you mean '\w+', '\w+' or '\w+'\?$"):
+        alike.row("carx")
     with pytest.raises(ConfigError, match="at least 3 words, got 2"):
         WORDS.odd_one_out(["king", "queen"])
     for words, vectors, said in (

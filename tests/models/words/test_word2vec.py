@@ -80,7 +80,7 @@ def test_what_is_no_word_is_not_learned() -> None:
 
 
 def test_rows_of_other_data_are_texts_of_their_own() -> None:
-    rows = torch.tensor([[4, 5], [6, 7]])
+    rows = torch.tensor([[4, 5], [6, 7], [4, 5], [6, 7]])
     model = build(8, version="plain", window=5, epochs=3)
     seen: list[tuple[int, int]] = []
     step = plain_word2vec.negatives_step
@@ -169,6 +169,9 @@ def test_what_cannot_be_compiled_or_learned_is_refused(monkeypatch: pytest.Monke
         build(13, version="compiled")
     assert "numba is not installed" in build(13).forewarning(1)
     assert not build(13, version="plain").forewarning(1)
+    short = WordStream(np.array([4, 5, 6, 4, 5, 0, 0, 0, 0, 0], dtype=np.int32), 10)
+    with pytest.raises(DataError, match=r"5 words, fewer than a window of 5 .*model\.window=4"):
+        list(build(13, version="plain").fit_steps(short, 0))
     alone = WordStream(np.full(10, 4, dtype=np.int32), 10)
     with pytest.raises(DataError, match="at least two different words"):
         list(build(13).fit_steps(alone, 0))

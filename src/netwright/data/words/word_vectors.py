@@ -11,15 +11,17 @@ Source: Mikolov, Yih and Zweig, "Linguistic Regularities in Continuous Space Wor
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
-from netwright.core.checks import nearest
 from netwright.core.errors import ConfigError, DataError
 
 Vectors = NDArray[np.float32]
+COMPARED = 50_000  # words to which the spelling of an unknown one is compared
+LENGTHS_APART, SPELLINGS = 2, 3  # letters; words that are offered
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,8 +67,21 @@ class WordVectors:
         """The row of a word; an unknown one is refused with the nearest spelling."""
         place = self.place(word)
         if place is None:
-            raise ConfigError(f"{word!r} is not in the vocabulary{nearest(word, self.words)}")
+            raise ConfigError(f"{word!r} is not in the vocabulary{self._near_spellings(word)}")
         return place
+
+    def _near_spellings(self, word: str) -> str:
+        """Give "; did you mean 'x' or 'y'?" where words are spelled nearly so, else nothing.
+
+        Of words about as long, and the most common ones: to compare two takes a while.
+        """
+        known = [
+            other for other in self.words[:COMPARED] if abs(len(other) - len(word)) <= LENGTHS_APART
+        ]
+        close = get_close_matches(word.lower(), known, n=SPELLINGS, cutoff=0.6)
+        *others, last = [repr(one) for one in close] or [""]
+        named = f"{', '.join(others)} or {last}" if others else last
+        return f"; did you mean {named}?" if close else ""
 
     def similar(self, word: str, count: int = 10) -> list[tuple[str, float]]:
         """The words whose vectors point most as that of this one, with their cosines."""

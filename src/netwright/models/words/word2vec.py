@@ -173,6 +173,11 @@ class Word2Vec(Model, SteppedLearner):
         counts = _counts(text, self.spec.vocab_size)
         if np.count_nonzero(counts) < 2:
             raise DataError("word2vec needs a text of at least two different words")
+        if counts.sum() <= self.how.window:
+            raise DataError(
+                f"the text has {counts.sum()} words, fewer than a window of {self.how.window} "
+                f"reaches: --set model.window={max(1, int(counts.sum()) - 1)}"
+            )
         usual = COMPILED_STEP if self.is_compiled else PLAIN_STEP
         length = max(usual, math.ceil(self.how.epochs * len(text) / MOST_STEPS))
         starts = range(0, len(text), length)

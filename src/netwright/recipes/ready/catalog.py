@@ -145,7 +145,8 @@ _ROWS = (
     ),
     ReadyRecipe(
         name="ready/sst2-text-cnn",
-        sentence="The text CNN of Kim tells praise from blame in sentences of film reviews.",
+        sentence="The text CNN of Kim tells praise from blame in sentences of film reviews: "
+        "81.5 %, from pre-trained word vectors 82.2 %.",
     ),
     ReadyRecipe(
         name="ready/sst2-gru",
