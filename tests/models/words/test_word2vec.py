@@ -169,6 +169,8 @@ def test_what_cannot_be_compiled_or_learned_is_refused(monkeypatch: pytest.Monke
         build(13, version="compiled")
     assert "numba is not installed" in build(13).forewarning(1)
     assert not build(13, version="plain").forewarning(1)
+    elsewhere = build(13, version="plain").to("meta")  # as on CUDA
+    assert "on meta, sums have no fixed order: two runs" in elsewhere.forewarning(1)
     short = WordStream(np.array([4, 5, 6, 4, 5, 0, 0, 0, 0, 0], dtype=np.int32), 10)
     with pytest.raises(DataError, match=r"5 words, fewer than a window of 5 .*model\.window=4"):
         list(build(13, version="plain").fit_steps(short, 0))
