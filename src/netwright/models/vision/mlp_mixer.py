@@ -17,11 +17,11 @@ from torch import Tensor, nn
 
 from netwright.core.card import Card
 from netwright.core.config import Config, Doc, Fraction, Size
-from netwright.core.errors import ShapeError
 from netwright.data.spec import DataSpec, InputKind, TargetKind
 from netwright.layers.attention.feedforward import FeedForward
 from netwright.layers.patches import PatchEmbedding, count_patches
 from netwright.models.model import Functions, Model
+from netwright.models.vision.image_size import check_sides
 
 EPS = 1e-6  # of the norms
 
@@ -99,10 +99,6 @@ class MLPMixer(Model):
 
     def forward(self, images: Tensor) -> Tensor:
         """(B, channels, I, J) -> (B, C)."""
-        if images.shape[-2:] != self.sides:
-            wanted, got = (
-                f"{rows} x {columns}" for rows, columns in (self.sides, images.shape[-2:])
-            )
-            raise ShapeError(f"this model mixes patches of images of {wanted}, got {got}")
+        check_sides("this model mixes patches of images", images, self.sides)
         logits: Tensor = self.head(self.norm(self.blocks(self.stem(images))).mean(dim=1))
         return logits

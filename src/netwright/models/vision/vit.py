@@ -22,7 +22,6 @@ from torch import Tensor, nn
 
 from netwright.core.card import Card
 from netwright.core.config import Config, Doc, Fraction, Size
-from netwright.core.errors import ShapeError
 from netwright.data.spec import DataSpec, InputKind, TargetKind
 from netwright.layers.attention.feedforward import FeedForward
 from netwright.layers.attention.multihead_attention import MultiHeadAttention, check_heads
@@ -31,6 +30,7 @@ from netwright.layers.patches import PatchEmbedding, count_patches
 from netwright.models.model import Functions, Model
 from netwright.models.published_sizes import VITS, ViTSize
 from netwright.models.variant import find_variant, make_variant
+from netwright.models.vision.image_size import check_sides
 
 SPREAD = 0.02  # of the weights at the start
 EXPANSION = 4  # of the width, in the feed-forward networks
@@ -145,11 +145,7 @@ class ViT(Model):
 
     def _embed(self, images: Tensor) -> Tensor:
         """Images as vectors (B, T, D): the class token, if there is one, and the patches."""
-        if images.shape[-2:] != self.sides:
-            wanted, got = (
-                f"{rows} x {columns}" for rows, columns in (self.sides, images.shape[-2:])
-            )
-            raise ShapeError(f"this model has positions for images of {wanted}, got {got}")
+        check_sides("this model has positions for images", images, self.sides)
         x = self.patches(images)
         if self.class_token is not None:
             x = torch.cat((self.class_token.expand(x.shape[0], -1, -1), x), dim=1)
