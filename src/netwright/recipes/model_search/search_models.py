@@ -227,8 +227,9 @@ def _page(found: ModelSearch, data: str) -> Page:
     page = Page(f"Models for {data}")
     best = found.standings[0]
     score = (f"held-out {score_name(found.run.spec.target)}", f"{best.score:.4f}", best.name)
-    models = ("models tried", str(len(found.standings)), "on the same folds")
-    seconds = sum(one.seconds for one in found.standings if one.name != NAME)
+    single = [one for one in found.standings if one.name != NAME]
+    models = ("models tried", str(len(single)), "on the same folds")
+    seconds = sum(one.seconds for one in single)
     page.section(
         "Chosen",
         tiles([score, models, ("a fit of each", f"{seconds:,.0f} s", "in all")]),
