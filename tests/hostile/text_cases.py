@@ -226,8 +226,30 @@ def tokenizers() -> Iterator[Case]:
     )
 
 
+VECTOR_FILES: dict[str, bytes] = {
+    "a claim of a billion words": b"1000000000 300\na 1 2 3\n",
+    "lines of other widths": b"a 1 2 3\nb 1 2\n",
+    "a number that is none": b"a 1 2\nb 1 nan\n",
+    "a byte that is not UTF-8": b"caf\xe9 1 2\nb 1 2\n",
+    "a word twice": b"a 1 2\na 3 4\n",
+    "nothing in it": b"",
+}
+
+
+def vectors() -> Iterator[Case]:
+    """Files of word vectors."""
+    for name, content in VECTOR_FILES.items():
+        yield Case(
+            kind="texts",
+            name=f"word vectors with {name}",
+            make=_file("v.txt", content),
+            commands=("words v.txt similar a", "words v.txt evaluate v.txt"),
+        )
+
+
 def cases() -> Iterator[Case]:
     """All of this file."""
     yield from files()
     yield from prompts()
     yield from tokenizers()
+    yield from vectors()
