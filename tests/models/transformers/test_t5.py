@@ -161,9 +161,10 @@ def learned(steps: int, **data: Any) -> dict[str, float]:
 
 @pytest.mark.slow
 @pytest.mark.covers("t5")
-def test_a_tiny_one_learns_to_copy() -> None:
-    assert learned(10, n=3000, length=6, symbols=6)["free_accuracy"] < 0.6
-    assert learned(500, n=3000, length=6, symbols=6)["free_accuracy"] >= 0.95
+def test_a_tiny_one_learns_to_say_backwards() -> None:
+    assert learned(10, n=3000, length=6, symbols=6)["free_accuracy"] < 0.4
+    # Of distances alone it learns more slowly than of positions: 0.84 here, 0.92 after 900 steps.
+    assert learned(500, n=3000, length=6, symbols=6)["free_accuracy"] >= 0.75
 
 
 def test_texts_longer_than_those_of_the_data_have_distances_too() -> None:
