@@ -90,3 +90,19 @@ def test_a_corpus_has_its_phrases_as_words(tmp_path: Path, monkeypatch: pytest.M
         quiet=True,
     )
     assert "new_york" in run.preprocessor.tokenizer.tokens  # type: ignore[attr-defined]
+
+
+def test_phrases_are_told_from_words_of_the_same_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NETWRIGHT_HOME", str(tmp_path / "home"))
+    rng = np.random.default_rng(1)
+    texts = []
+    for number in range(300):
+        around = [f"w{n}" for n in rng.integers(300, size=12)]
+        around[6:6] = ["new", "york"] * (number % 20 == 0) + ["new_york", "new_york_"]
+        texts.append(" ".join(around))
+    (tmp_path / "a.txt").write_text("\n".join(texts))
+    data = load_words(WordsConfig(path=str(tmp_path / "a.txt"), lines=True, phrases=1))
+    tokens = data.preprocessor.tokenizer.tokens  # type: ignore[attr-defined]
+    assert {"new_york", "new_york_", "new_york__"} <= set(tokens)

@@ -158,8 +158,9 @@ def _join_words(
     names = [f"{words[key // size]}{JOINT}{words[key % size]}" for key in phrases.tolist()]
     found: Counter[str] = Counter()
     for name, count in zip([*words, *names], of_all.tolist(), strict=True):
-        # A text may have the phrase as a word already: it keeps its number, under another name.
-        found[name if name not in found else f"{name}{JOINT}"] = count
+        while name in found:  # a word of the text already: the phrase gets another name
+            name += JOINT  # noqa: PLW2901
+        found[name] = count
     return found
 
 
