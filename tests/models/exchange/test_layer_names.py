@@ -37,3 +37,12 @@ def test_what_has_no_place_keeps_its_name() -> None:
     odd = {"layer.0.new.weight": torch.ones(1), "other": torch.ones(1)}
     assert NAMES.to_ours(odd).keys() == odd.keys()
     assert NAMES.to_theirs({"other": torch.ones(1)}).keys() == {"other"}
+
+
+def test_pieces_that_are_none_of_one_map_keep_their_names() -> None:
+    for left, right in [((2, 3), (2, 4)), ((), ()), ((2,), ())]:
+        pieces = {
+            "layer.0.left.weight": torch.ones(left),
+            "layer.0.right.weight": torch.ones(right),
+        }
+        assert "layer.0.left.weight" in NAMES.to_ours(pieces)

@@ -84,8 +84,11 @@ class LayerNames:
         for our, pieces in stack.fused.items():
             if part == pieces[0]:
                 names = [f"{stack.theirs}{layer}.{piece}.{kind}" for piece in pieces]
-                whole = torch.cat([weights[one] for one in names if one in weights])
-                return {f"{stack.ours}{layer}.{our}.{kind}": whole}
+                given = [weights[one] for one in names if one in weights]
+                is_one = all(piece.ndim for piece in given)
+                if not is_one or len({piece.shape[1:] for piece in given}) > 1:
+                    return None  # no pieces of one map: refused under their own names
+                return {f"{stack.ours}{layer}.{our}.{kind}": torch.cat(given)}
             if part in pieces:
                 return {}
         return None
