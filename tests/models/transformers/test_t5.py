@@ -63,7 +63,6 @@ def test_keeps_the_contracts(check: Callable[[Build], None], name: str) -> None:
     check(lambda: T5.build(T5Config(**SMALL, **settings), spec))
 
 
-@pytest.mark.covers("t5")
 def test_with_the_weights_of_transformers_it_gives_their_logits() -> None:
     settings, reason = from_t5_config(TOLD)
     assert not reason
@@ -160,7 +159,6 @@ def learned(steps: int, **data: Any) -> dict[str, float]:
 
 
 @pytest.mark.slow
-@pytest.mark.covers("t5")
 def test_a_tiny_one_learns_to_say_backwards() -> None:
     assert learned(10, n=3000, length=6, symbols=6)["free_accuracy"] < 0.4
     # Of distances alone it learns more slowly than of positions: 0.84 here, 0.92 after 900 steps.

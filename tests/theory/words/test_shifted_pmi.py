@@ -39,10 +39,10 @@ def test_the_text_has_frequent_and_rare_words() -> None:
     assert float(often.max() / often.min()) > 8
 
 
-def test_steps_without_noise_turn_the_verdict(monkeypatch: pytest.MonkeyPatch) -> None:
-    def without(vectors, contexts, given, noise, lr):  # type: ignore[no-untyped-def]
+def test_steps_with_less_noise_end_elsewhere(monkeypatch: pytest.MonkeyPatch) -> None:
+    def with_one(vectors, contexts, given, noise, lr):  # type: ignore[no-untyped-def]
         return negatives_step(vectors, contexts, given, noise[:, :1], lr)
 
-    monkeypatch.setattr(shifted_pmi, "negatives_step", without)
+    monkeypatch.setattr(shifted_pmi, "negatives_step", with_one)
     monkeypatch.setattr(shifted_pmi, "STEPS", {"quick": 200, "full": 200})
-    assert not SHIFTED_PMI.check().holds
+    assert SHIFTED_PMI.check().findings[0].measured > 0.5  # with all of it, 0.094 after 200 steps
