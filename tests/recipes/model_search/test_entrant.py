@@ -13,7 +13,8 @@ ROWS = torch.zeros(2, 1)
 
 def test_classes_cost_the_logarithm_of_the_probability_of_the_truth() -> None:
     split = Split(inputs=ROWS, targets=torch.tensor([0, 1]))
-    costs = row_losses(torch.tensor([[0.5, 0.5], [1.0, 0.0]]), split, "class", torch.ones(()))
+    answers = torch.tensor([[0.5, 0.5], [1.0, 0.0]])
+    costs = row_losses(answers, split, "class", torch.ones(()), split)
     assert costs.tolist() == pytest.approx([math.log(2), -math.log(WORST)])
 
 
@@ -21,13 +22,20 @@ def test_reals_cost_squares_in_units_of_the_variance() -> None:
     split = Split(inputs=ROWS, targets=torch.tensor([[1.0, 10.0], [3.0, 30.0]]))
     answers = torch.tensor([[2.0, 10.0], [3.0, 50.0]])
     # (1 / 1)^2 and 0, their mean 0.5; 0 and (20 / 10)^2, their mean 2
-    assert row_losses(answers, split, "real", torch.tensor([1.0, 10.0])).tolist() == [0.5, 2.0]
+    spread = torch.tensor([1.0, 10.0])
+    assert row_losses(answers, split, "real", spread, split).tolist() == [0.5, 2.0]
 
 
 def test_the_mean_of_weighted_costs_is_the_weighted_mean() -> None:
     split = Split(inputs=ROWS, targets=torch.zeros(2, 1), weights=torch.tensor([1.0, 3.0]))
-    costs = row_losses(torch.tensor([[2.0], [4.0]]), split, "real", torch.ones(1))
+    answers = torch.tensor([[2.0], [4.0]])
+    costs = row_losses(answers, split, "real", torch.ones(1), split)
     assert float(costs.mean()) == pytest.approx((1 * 4 + 3 * 16) / 4)
+    by_folds = [
+        row_losses(answers[[n]], split.take(torch.tensor([n])), "real", torch.ones(1), split)
+        for n in (0, 1)
+    ]
+    assert torch.cat(by_folds).tolist() == costs.tolist()
 
 
 def test_only_what_was_asked_counts() -> None:

@@ -22,7 +22,7 @@ def entrant(name: str, losses: list[float], *, left: str = "") -> Entrant:
 
 
 def test_who_left_stands_below_those_that_finished() -> None:
-    left = entrant("mlp", [0.1], left="the time was up after 1 of 5 folds")
+    left = entrant("mlp", [0.1], left="time ran out after 1 of 5 folds")
     ranked = standings(
         [left, entrant("lda", [3.0, 1.0, 2.0, 2.5]), entrant("svm", [1.0, 1.2, 1.1, 1.3])],
         SPLIT,
@@ -54,6 +54,16 @@ def test_rows_are_written_for_people_and_for_programs() -> None:
         "gap to the best": "",
         "verdict": "best",
         "rows": "4",
-        "seconds a fit": "2.0",
+        "seconds per fit": "2.0",
     }
     assert to_json(ranked)[0]["interval"] is None
+
+
+def test_a_model_that_never_began_is_named_with_the_reason() -> None:
+    silent = new_entrant("mlp", 4, 2)
+    silent.left = "time ran out after 0 of 5 folds"
+    ranked = standings([silent, entrant("svm", [1.0, 1.2, 1.1, 1.3])], SPLIT, "class")
+    row = table_rows(ranked, "class")[1]
+    assert (row["model"], row["verdict"]) == ("mlp", silent.left)
+    assert {row["loss"], row["accuracy"], row["seconds per fit"]} == {""}
+    assert to_json(ranked)[1]["loss"] is None

@@ -43,6 +43,20 @@ def test_a_model_without_epochs_learns_from_validation_rows_too(line: pd.DataFra
     assert len(found.run.data.train) == 64  # of 80, 16 are the test
 
 
+def test_a_stack_is_trained_as_its_members_were(line: pd.DataFrame, tmp_path: Path) -> None:
+    wave = line.assign(y=np.sin(3 * line["a"]) + 2 * (line["b"] > 0))
+    models = {"models": ["mlp", "decision-tree"], "epochs": 3, "patience": 2}
+    found = nw.search_models(wave, target="y", out=tmp_path / "run", **{**QUICK, **models})
+    assert found.chosen == "stacking"
+    assert "  patience: 2\n" in (tmp_path / "run" / "config.yaml").read_text()
+
+
+def test_arrays_that_were_split_before_are_searched_as_they_are(line: pd.DataFrame) -> None:
+    data = nw.fit("ridge", line, target="y", save=False, quiet=True).data
+    found = nw.search_models(data, save=False, **{**QUICK, "models": ["ridge"]})
+    assert found.chosen == "ridge"
+
+
 def test_test_rows_have_no_part_in_the_choice(line: pd.DataFrame) -> None:
     marked = line.assign(split=["train"] * 60 + ["test"] * 20)
     spoiled = marked.copy()
@@ -74,5 +88,7 @@ def test_refusals_say_what_to_do(line: pd.DataFrame) -> None:
         nw.search_models(line, target="y", hidden=(4,))
     with pytest.raises(ConfigError, match="folds must be a whole number of at least 2"):
         nw.search_models(line, target="y", folds=1)
+    with pytest.raises(ConfigError, match=r"^mlp stops early by .* has none: set val_size"):
+        nw.search_models(line, target="y", models=["mlp"], val_size=0.0)
     with pytest.raises(ConfigError, match="max_time must be positive"):
         nw.search_models(line, target="y", max_time=-1)

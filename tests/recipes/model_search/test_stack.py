@@ -17,7 +17,7 @@ ONE = torch.ones(1)
 
 def said(name: str, answers: torch.Tensor) -> Entrant:
     entrant = new_entrant(name, ROWS, 1)
-    losses = row_losses(answers, SPLIT, "real", ONE)
+    losses = row_losses(answers, SPLIT, "real", ONE, SPLIT)
     entrant.hear(torch.arange(ROWS), answers, losses, 1.0)
     return entrant
 

@@ -55,7 +55,9 @@ class Entrant:
         self.seconds.append(seconds)
 
 
-def row_losses(answers: Tensor, split: Split, target: TargetKind, spread: Tensor) -> Tensor:
+def row_losses(
+    answers: Tensor, split: Split, target: TargetKind, spread: Tensor, whole: Split
+) -> Tensor:
     """What each answer costs (N,), float64; weights count in, so that the mean is the weighted one.
 
         classes   -log p(y_i | x_i)
@@ -66,16 +68,16 @@ def row_losses(answers: Tensor, split: Split, target: TargetKind, spread: Tensor
         split: with the targets.
         target: class or real.
         spread: the standard deviation of each real (K,), so that 1 is what the mean would cost.
+        whole: all rows to search on, whose mean weight counts as 1.
     """
     targets = split.targets.cpu()
     if target == "class":
         losses = -answers.double().gather(1, targets[:, None])[:, 0].clamp_min(WORST).log()
     else:
         losses = ((targets.double() - answers.double()) / spread).square().mean(dim=1)
-    if split.weights is None:
+    if split.weights is None or whole.weights is None:
         return losses
-    weights = split.weights.cpu().double()
-    return losses * weights / weights.mean()
+    return losses * split.weights.cpu().double() / whole.weights.cpu().double().mean()
 
 
 def new_entrant(name: str, rows: int, outputs: int) -> Entrant:

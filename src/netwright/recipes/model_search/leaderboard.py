@@ -18,7 +18,8 @@ from netwright.recipes.model_search.race import common_gap
 CAUTION = (
     "Losses are of rows that the model had not learned from, and gaps are paired row by row with "
     "the best. The best of several looks slightly better on these rows than it is, because it was "
-    "chosen on them; the test rows had no part in the search."
+    "chosen on them, and because columns were encoded with their help; the test rows had no part "
+    "in the search."
 )
 
 
@@ -47,7 +48,7 @@ class Standing:
 
 
 def standings(entrants: Sequence[Entrant], split: Split, target: TargetKind) -> list[Standing]:
-    """All that have answered something: those that finished, then those that left."""
+    """Those that finished, then those that left, then those that have answered nothing."""
     scored = [entrant for entrant in entrants if entrant.seconds]
     ranked = sorted(scored, key=lambda one: (bool(one.left), one.mean_loss))
     best, *others = ranked
@@ -55,7 +56,8 @@ def standings(entrants: Sequence[Entrant], split: Split, target: TargetKind) -> 
     for entrant in others:
         gap = common_gap(best, entrant, comparisons=len(others))
         found.append(_standing(entrant, split, target, gap, _verdict(gap, entrant)))
-    return found
+    silent = [entrant for entrant in entrants if not entrant.seconds]
+    return found + [_standing(one, split, target, None, one.left) for one in silent]
 
 
 def _verdict(gap: PairedGap, entrant: Entrant) -> str:
@@ -80,7 +82,7 @@ def _standing(
         loss=entrant.mean_loss,
         score=score,
         rows=len(rows),
-        seconds=entrant.mean_seconds,
+        seconds=entrant.mean_seconds if entrant.seconds else math.nan,
         gap=None if gap is None else gap.mean,
         interval=None if gap is None else gap.interval,
         verdict=verdict,
@@ -97,15 +99,20 @@ def table_rows(standings: Sequence[Standing], target: TargetKind) -> list[dict[s
     return [
         {
             "model": one.name,
-            "loss": f"{one.loss:.4g}",
-            score_name(target): f"{one.score:.4f}",
+            "loss": _shown(one.loss, ".4g"),
+            score_name(target): _shown(one.score, ".4f"),
             "gap to the best": "" if one.gap is None else f"{one.gap:+.2g}{_written(one.interval)}",
             "verdict": one.verdict,
             "rows": f"{one.rows:,}",
-            "seconds a fit": f"{one.seconds:.1f}",
+            "seconds per fit": _shown(one.seconds, ".1f"),
         }
         for one in standings
     ]
+
+
+def _shown(value: float, form: str) -> str:
+    """Nothing of a model that has answered nothing."""
+    return "" if math.isnan(value) else format(value, form)
 
 
 def _written(interval: tuple[float, float] | None) -> str:

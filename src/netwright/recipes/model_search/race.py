@@ -1,9 +1,10 @@
 """The race: models learn the same folds one after the other, and those that are behind leave early.
 
-The quick models come first and finish, so that there is always something to be measured by. After
-each fold a model leaves that is worse than the best so far on the rows both have answered, by the
-paired test of `metrics/paired.py`. The time that is left is shared by the fits that are left; what
-a quick model does not need goes to those after it.
+The quick models come first and finish, so that there is always something to be measured by. From
+the second fold on a model leaves that is worse than the best so far on the rows both have answered,
+by the paired test of `metrics/paired.py`, corrected for all the tests of a race: losses have heavy
+tails, and on one fold the best may be without a mistake by luck. The time that is left is shared by
+the fits that are left; what a quick model does not need goes to those after it.
 
 Shapes: N rows to search on.
 Source: Maron and Moore, "Hoeffding Races" (1993).
@@ -61,7 +62,7 @@ class Race:
         self.entrants = [new_entrant(name, count, spec.num_outputs) for name in self.names]
         self.started = time.monotonic()
         # What a run looks at to tell a person is left out: nobody sees these runs.
-        quick = replace(self.recipe.train, doctor=False, keep_path=0)
+        quick = replace(self.recipe.train, doctor=False, keep_path=0, threshold=None)
         self.recipe = replace(self.recipe, train=quick)
 
     @property
@@ -86,17 +87,19 @@ class Race:
         leader = self.finished[0] if self.finished else None
         number, left = len(entrant.seconds), self._time_left()
         if left is not None and leader is not None:
-            if left < (entrant.mean_seconds if number else 0):
-                entrant.left = f"the time was up after {number} of {self.folds} folds"
+            if left <= (entrant.mean_seconds if number else 0):
+                entrant.left = f"time ran out after {number} of {self.folds} folds"
                 return
+        if left:
             entrant.limit = left / (entrants_left * self.folds - number)
         try:
             self._fit(entrant, number)
         except NetwrightError as error:  # the others go on
             entrant.left = str(error)
             return
-        if leader is not None:
-            gap = common_gap(leader, entrant, comparisons=len(self.names) - 1)
+        if leader is not None and number and entrant.mean_loss > leader.mean_loss:
+            tests = (len(self.names) - 1) * (self.folds - 1)
+            gap = common_gap(leader, entrant, comparisons=tests)
             if gap.mean > 0 and gap.p_value is not None and gap.p_value < SIGNIFICANCE:
                 entrant.left = f"worse than {leader.name}, p = {gap.p_value:.1g}"
 
@@ -128,7 +131,7 @@ class Race:
         model = train(prepared, quiet=True, keep_folder=False).model
         asked = rows.take(held_out)
         answers = predict(model, move(asked.inputs, device_of(model)), prepared.task)
-        losses = row_losses(answers, asked, self.data.spec.target, self.spread)
+        losses = row_losses(answers, asked, self.data.spec.target, self.spread, rows)
         entrant.hear(held_out, answers, losses, time.monotonic() - started)
 
 

@@ -5,6 +5,7 @@ are weighed together (`stack.py`); the better of the stack and the best single m
 once more, into an ordinary run folder. The test rows have no part in any choice.
 """
 
+import contextlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -31,7 +32,7 @@ from netwright.recipes.model_search.leaderboard import (
     to_json,
 )
 from netwright.recipes.model_search.portfolio import choose_models
-from netwright.recipes.model_search.race import PATIENCE, Race, recipe_of
+from netwright.recipes.model_search.race import Race, recipe_of
 from netwright.recipes.model_search.stack import NAME, Stack, stack
 from netwright.recipes.plan.recipe import Recipe, has_own_rule
 from netwright.recipes.run.run import Run
@@ -62,11 +63,13 @@ class ModelSearch:
 
     @property
     def sentence(self) -> str:
-        """What was chosen, and how it does on rows that had no part in the choice."""
+        """What was chosen, and how it does on the test rows, which had no part in the choice."""
         parts = ", ".join(f"{name} {weight:.2f}" for name, weight in self.weights.items())
         results = self.run.results
+        if results["split"] != "test":
+            return f"{self.chosen}{f' ({parts})' if parts else ''}: no test rows to measure it on"
         measured = ", ".join(f"{k} {v:.4g}" for k, v in list(results["metrics"].items())[:2])
-        return f"{self.chosen}{f' ({parts})' if parts else ''}: {results['split']} {measured}"
+        return f"{self.chosen}{f' ({parts})' if parts else ''}: test {measured}"
 
     def table_rows(self) -> list[dict[str, str]]:
         """The leaderboard as a person reads it."""
@@ -144,6 +147,7 @@ def start_model_search(
     recipe, data = load({})
     _check(recipe, folds)
     names = choose_models(models, data.spec)
+    _check_validation(names, recipe, data)
     rows = data.train if data.val is None else join_splits([data.train, data.val])
     race = Race(
         recipe=recipe,
@@ -160,9 +164,10 @@ def start_model_search(
         together = None
     entrants = [*race.entrants, *([together.entrant] if together else [])]
     chosen = _chosen(recipe, race, together)
-    if _needs_no_validation(finished[0].name, together):
-        own, data = load({"val_size": 0.0})
-        chosen = replace(chosen, data_settings=own.data_settings)
+    if _needs_no_validation(recipe, finished[0].name, together):
+        with contextlib.suppress(ConfigError):  # data that is split already stays as it is
+            own, data = load({"val_size": 0.0})
+            chosen = replace(chosen, data_settings=own.data_settings)
     race.tell(f"training {chosen.model} on {len(data.train):,} rows")
     run = train(put_together(chosen, data), out=out, quiet=True, keep_folder=save)
     found = ModelSearch(
@@ -207,19 +212,30 @@ def _chosen(recipe: Recipe, race: Race, together: Stack | None) -> Recipe:
     stacked = StackingConfig(of=together.names, weights=together.weights)
     shares = [limits[name] for name in together.names]
     whole = None if None in shares else more * sum(share or 0.0 for share in shares)
-    settings = replace(recipe_of(best, recipe, whole).train, patience=PATIENCE)
+    network = next((name for name in together.names if not has_own_rule(name)), best)
+    settings = recipe_of(network, recipe, whole).train
     return replace(recipe, model=NAME, model_settings=stacked, train=settings)
 
 
-def _needs_no_validation(best: str, together: Stack | None) -> bool:
-    """Whether nothing in it chooses an epoch, so that every row can be learned from."""
+def _check_validation(names: Sequence[str], recipe: Recipe, data: Data) -> None:
+    """Refuse before the race what could not be trained after it."""
+    needing = [name for name in names if recipe_of(name, recipe, None).train.patience is not None]
+    if data.val is None and needing:
+        raise ConfigError(
+            f"{needing[0]} stops early by validation rows, and {data.name} has none: set val_size, "
+            f"or epochs, or try models that need none"
+        )
+
+
+def _needs_no_validation(recipe: Recipe, best: str, together: Stack | None) -> bool:
+    """Whether nothing chooses an epoch or a threshold, so that every row can be learned from."""
     names = [best] if together is None else together.names
-    return all(has_own_rule(name) for name in names)
+    return recipe.train.threshold is None and all(has_own_rule(name) for name in names)
 
 
 def _shown(found: ModelSearch) -> Html:
-    rows = found.table_rows()
-    return table(rows, numbers=["loss", score_name(found.run.spec.target), "rows", "seconds a fit"])
+    score = score_name(found.run.spec.target)
+    return table(found.table_rows(), numbers=["loss", score, "rows", "seconds per fit"])
 
 
 def _page(found: ModelSearch, data: str) -> Page:
@@ -227,9 +243,9 @@ def _page(found: ModelSearch, data: str) -> Page:
     page = Page(f"Models for {data}")
     best = found.standings[0]
     score = (f"held-out {score_name(found.run.spec.target)}", f"{best.score:.4f}", best.name)
-    single = [one for one in found.standings if one.name != NAME]
-    models = ("models tried", str(len(single)), "on the same folds")
-    seconds = sum(one.seconds for one in single)
+    tried = [one for one in found.standings if one.rows and one.name != NAME]
+    models = ("models tried", str(len(tried)), "on the same folds")
+    seconds = sum(one.seconds for one in tried)
     page.section(
         "Chosen",
         tiles([score, models, ("a fit of each", f"{seconds:,.0f} s", "in all")]),

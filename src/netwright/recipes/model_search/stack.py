@@ -72,7 +72,7 @@ def stack(
         others = torch.cat(folds[:place] + folds[place + 1 :])
         weights = weigh(counting, split, others, target)
         said = combine([entrant.answers[held_out] for entrant in counting], weights)
-        losses = row_losses(said, split.take(held_out), target, spread)
+        losses = row_losses(said, split.take(held_out), target, spread, split)
         together.answers[held_out], together.losses[held_out] = said, losses
     together.seconds = [sum(entrant.mean_seconds for entrant in counting)] * len(folds)
     weights = weigh(counting, split, asked, target)

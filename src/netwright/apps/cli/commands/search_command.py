@@ -90,7 +90,7 @@ def search(  # noqa: PLR0913, PLR0917 - one argument an option
     """Search for the best settings of a model, or for the best model for a table.
 
     Settings: run the same command with --out elsewhere to help. Models: all learn the same folds,
-    those behind leave, the best or a stack of them becomes a run.
+    models that fall behind are dropped, the best or a stack of them becomes a run.
 
     netwright search flowers.csv --target species --max-time 5m
     netwright search mlp digits --trials 30
@@ -128,7 +128,7 @@ def search(  # noqa: PLR0913, PLR0917 - one argument an option
             )
             found = start_model_search(
                 lambda more: _loaded(recipe, more),
-                models=tuple(filter(None, (models or "").split(","))),
+                models=tuple(filter(None, map(str.strip, (models or "").split(",")))),
                 folds=FOLDS if folds is None else folds,
                 max_time=seconds,
                 out=out,
