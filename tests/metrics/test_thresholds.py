@@ -30,6 +30,12 @@ def test_f_beta_by_hand() -> None:
     assert found.usual == pytest.approx(0.5)
 
 
+def test_rows_of_probability_zero_are_above_no_threshold() -> None:
+    scores, true = torch.tensor([0.0, 0.0, 1.0, 1.0]), torch.tensor([True, False, True, False])
+    found = choose_threshold(scores, true, read_rule("f1"))
+    assert (found.value, found.best) == pytest.approx((0.5, 0.5))  # 1 hit, 1 missed, 1 false alarm
+
+
 @for_each("name", ["f0.5", "f1", "f2", "cost=1", "cost=7"])
 def test_no_other_threshold_is_better(name: str) -> None:
     numbers = torch.Generator().manual_seed(0)

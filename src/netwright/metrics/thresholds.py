@@ -107,8 +107,10 @@ def choose_threshold(
     edges = torch.cat((torch.ones(1).double(), scores[is_last], zero))  # 1, scores, 0
     candidates = (edges[:-1] + edges[1:]) / 2
     worth = rule.values(hits, hits[-1] - hits, called - hits)
-    best = worth.max()
-    places = (worth == best).nonzero().flatten()
+    # Rows of probability 0 are above no threshold; neither are those next to it in float64.
+    is_below = torch.cat((torch.tensor([True]), candidates[1:] < edges[1:-1]))
+    best = worth[is_below].max()
+    places = ((worth == best) & is_below).nonzero().flatten()
     place = places[(candidates[places] - THRESHOLD).abs().argmin()]
     at_half = int((scores[is_last] > THRESHOLD).sum())
     return ChosenThreshold(

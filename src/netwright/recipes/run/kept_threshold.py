@@ -11,6 +11,8 @@ from netwright.metrics.thresholds import choose_threshold, read_rule
 from netwright.train.evaluate import predict
 from netwright.train.tasks.task import Task
 
+ROWS_AT_ONCE = 1024  # that are read: all images of a validation split may not fit the memory
+
 
 def check_threshold(rule: str | None, data: Data) -> None:
     """Refuse a rule where there is nothing to choose, or nothing to choose by."""
@@ -37,7 +39,12 @@ def keep_threshold(rule: str | None, model: nn.Module, data: Data, task: Task) -
         return ()
     best, val = read_rule(rule), data.val.to(device_of(model))
     rows = torch.arange(len(val), device=val.targets.device)
-    said = predict(model, move(val.read(rows), device_of(model)), task)
+    said = torch.cat(
+        [
+            predict(model, move(val.read(part), device_of(model)), task)
+            for part in rows.split(ROWS_AT_ONCE)
+        ]
+    )
     found = choose_threshold(said[:, 1], val.targets == 1, best, val.weights)
     task.threshold = found.value
     there, usual = (best.written(value, len(val)) for value in (found.best, found.usual))
