@@ -197,6 +197,12 @@ def test_models_that_read_no_mask_go_on_one_by_one(text_run: nw.Run) -> None:
         text_run.complete([3])  # type: ignore[list-item]
 
 
+def test_a_prompt_is_one_text(text_run: nw.Run) -> None:
+    for prompt, kind in ((["The", "A"], "list"), (None, "NoneType")):
+        with pytest.raises(ConfigError, match=f"^a prompt must be a text, got {kind}$"):
+            text_run.generate(prompt)  # type: ignore[arg-type]  # what is wrong on purpose
+
+
 def test_beams_are_bounded_and_a_length_penalty_is_theirs(text_run: nw.Run) -> None:
     with pytest.raises(ConfigError, match=r"^beams must be from 1 to 1000, got 1001$"):
         text_run.generate("the q", beams=1001)

@@ -42,7 +42,7 @@ def keep_threshold(rule: str | None, model: nn.Module, data: Data, task: Task) -
     said = torch.cat(
         [
             predict(model, move(val.read(part), device_of(model)), task)
-            for part in rows.split(ROWS_AT_ONCE)
+            for part in torch.split(rows, ROWS_AT_ONCE)
         ]
     )
     found = choose_threshold(said[:, 1], val.targets == 1, best, val.weights)
