@@ -46,7 +46,8 @@ def ask_words(
         raise ConfigError(f"unknown question {question!r}{hint}")
     wanted = QUESTIONS[question]
     if wanted and len(given) != wanted:
-        raise ConfigError(f"{question} takes {wanted} argument(s), got {len(given)}")
+        words = "argument" if wanted == 1 else "arguments"
+        raise ConfigError(f"{question} takes {wanted} {words}, got {len(given)}")
     if question == "odd-one-out":
         return vectors.odd_one_out(given)
     if question == "evaluate":

@@ -67,10 +67,10 @@ def shifted_information(counts: Tensor, negatives: int) -> Tensor:
     """PMI - log k of each pair of words (V, V); -infinity where they never meet."""
     from scipy.sparse import csr_array  # noqa: PLC0415 - it costs a tenth of a second
 
-    found = pointwise_information(csr_array(counts.numpy()))
+    found = pointwise_information(csr_array(counts.numpy())).tocoo()
     pmi = torch.full(counts.shape, -torch.inf, dtype=torch.float64)
-    pmi[tuple(map(torch.from_numpy, map(np.asarray, found.nonzero())))] = torch.from_numpy(
-        np.asarray(found.tocoo().data)
+    pmi[torch.as_tensor(found.row).long(), torch.as_tensor(found.col).long()] = torch.as_tensor(
+        found.data
     )
     return pmi - float(np.log(negatives))
 
