@@ -51,8 +51,10 @@ SEQUENCE_ACCURACY = Card(
 )
 
 _SPANS = {
-    "s, e": "the first and the last token of the span that was said",
-    "s_a, e_a": "those of answer a; the best of several counts",
+    "s_i": "the first token of the span that was said of question i",
+    "e_i": "its last token",
+    "s_{ia}": "the first token of answer a to it; the best of several counts",
+    "e_{ia}": "its last token",
     "N": "the number of questions",
 }
 
