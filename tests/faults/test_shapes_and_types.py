@@ -43,6 +43,7 @@ MAY_HAVE_NO_VALUE = {"roc_auc", "average_precision", "r2", "top_5_accuracy"}
 IN_UNIT_INTERVAL = {"accuracy", "subset_accuracy", "balanced_accuracy", "precision", "recall", "f1"}
 IN_UNIT_INTERVAL |= {"roc_auc", "average_precision", "top_5_accuracy"}
 IN_UNIT_INTERVAL |= {"dice", "mean_iou", "pixel_accuracy", "sequence_accuracy"}
+IN_UNIT_INTERVAL |= {"exact_match", "span_f1"}
 
 
 Samples = tuple[Tensor, Tensor, Tensor | None]  # predictions, targets, weights
@@ -83,6 +84,10 @@ def good_samples(kind: Kind, draw: RandomState) -> tuple[Tensor, Tensor]:
         targets[torch.tensor(draw.rand(rows, 3)) < 0.2] = -100
         targets[0, 0] = 0  # one counts
         return (chances / chances.sum(dim=2, keepdim=True)).to(dtype), targets
+    if kind == "span":
+        answers = torch.tensor(draw.randint(0, 9, size=(rows, width, 2))).sort(dim=2).values
+        answers[torch.tensor(draw.rand(rows, width)) < 0.2] = -100  # fewer answers than others have
+        return torch.tensor(draw.randint(0, 9, size=(rows, 2))).sort(dim=1).values, answers
     shape = (rows,) if draw.rand() < 0.5 else (rows, width)
     return torch.tensor(draw.randn(*shape)).to(dtype), torch.tensor(draw.randn(*shape))
 

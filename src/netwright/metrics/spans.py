@@ -15,7 +15,8 @@ import torch
 from torch import Tensor
 
 from netwright.core.checks import check_shape
-from netwright.metrics.samples import weighted_mean
+from netwright.core.errors import DataError
+from netwright.metrics.samples import check_not_empty, check_weights, weighted_mean
 
 
 def score_spans(said: Tensor, answers: Tensor) -> Tensor:
@@ -40,9 +41,30 @@ def measure_spans(scores: Tensor, weights: Tensor | None = None) -> dict[str, fl
 
 def exact_match(said: Tensor, answers: Tensor, weights: Tensor | None = None) -> float:
     """The share of spans that are right from the first token to the last."""
+    check_span_samples(said, answers, weights)
     return measure_spans(score_spans(said, answers), weights)["exact_match"]
 
 
 def span_f1(said: Tensor, answers: Tensor, weights: Tensor | None = None) -> float:
     """The mean F1 of the tokens of said and true spans."""
+    check_span_samples(said, answers, weights)
     return measure_spans(score_spans(said, answers), weights)["span_f1"]
+
+
+def check_span_samples(said: Tensor, answers: Tensor, weights: Tensor | None) -> None:
+    """Refuse what is not spans (N, 2), answers (N, A, 2) and weights (N,)."""
+    check_shape("said", said, "N", 2)
+    check_shape("answers", answers, len(said), "A", 2)
+    for name, spans in (("said", said), ("answers", answers)):
+        check_not_empty(name, spans)
+        if spans.dtype != torch.int64:
+            raise DataError(f"{name} must be int64, got {spans.dtype}")
+        first, last = spans.unbind(dim=-1)
+        is_absent = (first < 0) & (last < 0) & (name == "answers")
+        wrong = ((first < 0) | (first > last)) & ~is_absent
+        if bool(wrong.any()):
+            raise DataError(
+                f"{name} must be a first place and one that is not before it, got "
+                f"{spans[wrong][0].tolist()}"
+            )
+    check_weights(weights, len(said))

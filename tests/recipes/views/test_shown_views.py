@@ -224,6 +224,10 @@ def test_the_views_with_examples_are_these() -> None:
         "prediction-surface",
         "recalled-patterns",
         "segmentation",
+        "similar-words",
+        "vector-dimensions",
+        "word-map",
+        "words-by-epoch",
         "wrong-examples",
         "worst-errors",
     }

@@ -9,6 +9,7 @@ import typer
 from netwright.apps.cli.recipe_options import (
     DataName,
     DropMissingTarget,
+    ModelName,
     RecipeFiles,
     Settings,
     Target,
@@ -24,12 +25,7 @@ if TYPE_CHECKING:
 
 
 def search(  # noqa: PLR0913, PLR0917 - one argument an option
-    model: Annotated[
-        str | None,
-        typer.Argument(
-            help="A model: see `netwright list models`; or a table, to search over models."
-        ),
-    ] = None,
+    model: ModelName = None,
     data: DataName = None,
     config: RecipeFiles = None,
     settings: Settings = None,
