@@ -22,10 +22,10 @@ import numpy as np
 import pytest
 import torch
 from torch import Tensor, nn
-from torch.optim import LBFGS
 
 import netwright as nw
 from netwright.core.terminal import interrupts
+from netwright.optimizers.eager import LBFGS
 from netwright.train import trainer
 from netwright.train.callback import EVENTS, Callback
 from netwright.train.measuring import Measuring
