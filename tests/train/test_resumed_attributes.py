@@ -28,6 +28,7 @@ from netwright.train.state import TrainState
 from netwright.train.trainer import Trainer
 from netwright.train.watching.history import Row, without_clock
 from netwright.train.watching.recent_losses import RecentLosses
+from netwright.train.watching.time_budget import Clock
 from netwright.train.weight_average import WeightAverage
 from tests.repetition import slow_but
 from tests.train.toy_runs import toy_data, toy_net, toy_trainer
@@ -43,6 +44,7 @@ MAY_DIFFER = {
     r"Doctor/(budget/.*|begun_at)": "what watching took of the time of its process",
     r"Doctor/decided.*": "of one step; asked anew at the next",
 }
+STILL = Clock(now=lambda: 0.0, work=lambda: 0.0)  # by which there is time for every look
 EVERYTHING: dict[str, Any] = {
     "input_noise": 0.1,
     "label_noise": 0.1,
@@ -128,7 +130,7 @@ def run(
     """What is there after each batch behind the moment, of a run that was stopped there or not."""
     early = EarlyStopping(patience=50)
     path = KeepPath(folder / "path.safetensors", 4)
-    watched: list[Callback] = [StepRows(3), early, path, Doctor(quiet=True)]
+    watched: list[Callback] = [StepRows(3), early, path, Doctor(quiet=True, clock=STILL)]
     look = LookAt(moment, None if is_resumed else folder / "saved")
     guard = GuardNonFinite("skip", watched)
     look.watched = [guard, *watched]

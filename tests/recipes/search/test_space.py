@@ -237,6 +237,7 @@ def test_every_model_that_learns_by_gradients_has_a_usual_space() -> None:
 
 def test_one_width_of_all_layers_is_searched_around_its_default() -> None:
     assert usual_space(recipe("lstm"), 280)["model.hidden"].text == "64|128|256"
+    assert "model.hidden" not in usual_space(recipe("t5"), 280)  # four times the width
 
 
 def test_the_usual_space_leaves_alone_what_was_set_and_what_the_optimizer_has_not() -> None:

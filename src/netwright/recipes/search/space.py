@@ -136,6 +136,8 @@ def usual_space(recipe: Recipe, rows: int) -> Space:
     width = getattr(recipe.model_settings, "hidden", None)
     if isinstance(width, int):  # of all layers, not a list of widths
         written["model.hidden"] = f"{width // 2}|{width}|{2 * width}"
+    elif width is None:  # it follows another setting
+        del written["model.hidden"]
     optimizer = recipe.train.rule
     if "weight_decay" not in signature(optimizer.make).parameters:
         del written["train.weight_decay"]
