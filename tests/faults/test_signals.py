@@ -43,7 +43,7 @@ class Reached(Callback):
     """Notes the step in memory that the parent sees.
 
     Args:
-        shared: eight bytes.
+        shared: memory of which it takes the first eight bytes.
         hangs: whether the run stays in a step as if it computed for an hour.
     """
 
@@ -78,6 +78,24 @@ def by_command(out: Path, epochs: int = FOR_EVER, callbacks: tuple[Callback, ...
     return run(["train", "mlp", "xor", "--quiet", "--no-report", "--out", str(out), *words])
 
 
+def wait_until(holds: Callable[[], bool]) -> None:
+    """Wait for it, though not for ever."""
+    end = time.monotonic() + LONGEST
+    while not holds() and time.monotonic() < end:
+        time.sleep(0.002)
+
+
+def note_receipt(shared: mmap.mmap) -> None:
+    """Note in the ninth byte that this process has received a signal."""
+    receive = Interrupt._receive
+
+    def noted(self: Interrupt, number: int, frame: FrameType | None) -> None:
+        shared[8] = 1
+        receive(self, number, frame)
+
+    setattr(Interrupt, "_receive", noted)  # noqa: B010  (mypy allows no assignment to a method)
+
+
 class Child:
     """A fork that trains until it is told to stop.
 
@@ -88,9 +106,10 @@ class Child:
     """
 
     def __init__(self, out: Path, train: Callable[..., int], *, hangs: bool = False) -> None:
-        self.shared, self.code = mmap.mmap(-1, 8), -1
+        self.shared, self.code = mmap.mmap(-1, 9), -1
         self.pid = os.fork()
         if self.pid == 0:
+            note_receipt(self.shared)
             nowhere = os.open(os.devnull, os.O_WRONLY)
             os.dup2(nowhere, 1)
             os.dup2(nowhere, 2)
@@ -102,12 +121,13 @@ class Child:
     def step(self) -> int:
         return int.from_bytes(self.shared[:8], "little")
 
-    def comes_to(self, step: int) -> bool:
+    def comes_to(self, step: int) -> None:
         """Wait for a step."""
-        end = time.monotonic() + LONGEST
-        while self.step() < step and time.monotonic() < end:
-            time.sleep(0.002)
-        return self.step() >= step
+        wait_until(lambda: self.step() >= step)
+
+    def receives(self) -> None:
+        """Wait until a signal is received: of two equal ones before that, one would be left."""
+        wait_until(lambda: self.shared[8] == 1)
 
     def ends_within(self, seconds: float) -> bool:
         """Wait for the end; a process that does not come to it is killed."""
@@ -158,6 +178,7 @@ class Tally:
         child = Child(out, by_function, hangs=True)
         child.comes_to(HANG_AT)
         os.kill(child.pid, pair[0])
+        child.receives()
         time.sleep(0.1)
         if os.waitpid(child.pid, os.WNOHANG)[0]:
             return False  # the first signal has ended it in the middle of a step
