@@ -9,7 +9,7 @@ Shapes: N windows, T tokens of each.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, NamedTuple
 
 from annotated_types import Ge
 
@@ -56,8 +56,8 @@ class CorpusConfig(WindowConfig):
 
 
 @dataclass(frozen=True, kw_only=True)
-class TextConfig(CorpusConfig):
-    """Text of your own."""
+class TextFilesConfig(Config):
+    """Which files, and which stretches of them are held out."""
 
     path: Annotated[str, Doc("a .txt file, or a folder of them; .txt.gz too")] = ""
     encoding: Encoding = ""
@@ -67,27 +67,19 @@ class TextConfig(CorpusConfig):
     test_size: Annotated[Fraction, Doc("fraction of the text, at its end, used for testing")] = 0.0
 
 
+@dataclass(frozen=True, kw_only=True)
+class TextConfig(TextFilesConfig, CorpusConfig):
+    """Text of your own."""
+
+
 def load_text(config: TextConfig) -> Data:
     """Read text files; what cannot be learned from is refused before any training."""
-    if not config.path:
-        raise ConfigError("path is empty, wanted a .txt file or a folder of them")
-    root = Path(config.path).expanduser()
-    files = find_files(root, PLAIN)
-    parts, allowance = named_parts(files, root), Allowance()
-    if parts:
-        texts = {
-            part: [read_text(file, config.encoding, allowance) for file in its]
-            for part, its in parts.items()
-        }
-        notes = ["the splits are given by file names"]
-    else:
-        whole = [read_text(file, config.encoding, allowance) for file in files]
-        texts = cut_texts(whole, val_size=config.val_size, test_size=config.test_size)
-        notes = ["the splits are cut by position: " + " then ".join(texts)]
-    if len(files) > 1:
-        notes.append(f"{len(files)} files, each ends in <eos>")
-    tokenizer, name = fit_tokenizer(texts, config), root.resolve().name
-    data = corpus_data(name, texts, tokenizer, config, notes, encoding=config.encoding)
+    read = read_text_files(config)
+    notes = [read.note]
+    if read.files > 1:
+        notes.append(f"{read.files} files, each ends in <eos>")
+    tokenizer = fit_tokenizer(read.texts, config)
+    data = corpus_data(read.name, read.texts, tokenizer, config, notes, encoding=config.encoding)
     check_data(data)
     return data
 
@@ -100,6 +92,35 @@ SOURCE = Source(
     licence="yours",
     inputs=("tokens",),
 )
+
+
+class TextsRead(NamedTuple):
+    """The texts of each part, and a note on how the parts were found."""
+
+    name: str
+    texts: Texts
+    files: int
+    note: str
+
+
+def read_text_files(config: TextFilesConfig) -> TextsRead:
+    """The texts of all files; parts are told by the names of the files, else cut by position."""
+    if not config.path:
+        raise ConfigError("path is empty, wanted a .txt file or a folder of them")
+    root = Path(config.path).expanduser()
+    files = find_files(root, PLAIN)
+    parts, allowance = named_parts(files, root), Allowance()
+    if parts:
+        texts = {
+            part: [read_text(file, config.encoding, allowance) for file in its]
+            for part, its in parts.items()
+        }
+        note = "the splits are given by file names"
+    else:
+        whole = [read_text(file, config.encoding, allowance) for file in files]
+        texts = cut_texts(whole, val_size=config.val_size, test_size=config.test_size)
+        note = "the splits are cut by position: " + " then ".join(texts)
+    return TextsRead(root.resolve().name, texts, len(files), note)
 
 
 def cut_texts(texts: Sequence[str], *, val_size: float, test_size: float) -> dict[str, list[str]]:

@@ -44,8 +44,9 @@ def test_an_example_is_cls_a_sep_b_sep_and_says_at_cls_whether_b_follows(tmp_pat
     assert int(follows.sum()) == half
     assert bool((targets[:, 1:] != IGNORED).any())
     assert first.shape == second.shape
-    assert data.notes[1].startswith(f"train: {len(data.train)} pairs of segments of 5 tokens")
-    assert "1 of 9 documents are shorter than a pair and joined to the next" in data.notes[1]
+    assert data.notes[0] == "the splits are cut by position: train then val"
+    assert data.notes[2].startswith(f"train: {len(data.train)} pairs of segments of 5 tokens")
+    assert "1 of 9 documents are shorter than a pair and joined to the next" in data.notes[2]
 
 
 def test_the_seed_draws_pairs_and_masks(tmp_path: Path) -> None:

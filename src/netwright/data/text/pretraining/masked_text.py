@@ -9,28 +9,24 @@ Shapes: N examples, F tokens of each.
 """
 
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from pathlib import Path
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Annotated
 
 import torch
 from annotated_types import Ge, Interval
 
-from netwright.core.config import Config, Count, Doc, Fraction, OneOf, Size
+from netwright.core.config import Config, Count, Doc, OneOf, Size
 from netwright.core.errors import ConfigError, DataError
 from netwright.core.seeding import generator
 from netwright.data.dataset import Data, Split, check_data
-from netwright.data.files.file_content import Allowance
 from netwright.data.source import Source
-from netwright.data.tables.dialect import Encoding
 from netwright.data.text.catalog import TOKENIZERS
-from netwright.data.text.corpus import cut_texts
+from netwright.data.text.corpus import TextFilesConfig, Texts, read_text_files
 from netwright.data.text.encoder import share
 from netwright.data.text.pretraining.masked_encoder import MaskedEncoder
 from netwright.data.text.pretraining.masking import mask_tokens
 from netwright.data.text.pretraining.sentence_pairs import pair_sentences
-from netwright.data.text.text_files import PLAIN, find_files, named_parts, read_text
 from netwright.data.text.tokenizer import BOS, EOS, SPECIALS, Tokenizer
 
 EMPTY_LINES = re.compile(r"\n\s*\n")
@@ -62,45 +58,35 @@ class MaskedConfig(Config):
 
 
 @dataclass(frozen=True, kw_only=True)
-class MaskedTextConfig(MaskedConfig):
+class MaskedTextConfig(TextFilesConfig, MaskedConfig):
     """Text of your own for pre-training."""
-
-    path: Annotated[str, Doc("a .txt file, or a folder of them; .txt.gz too")] = ""
-    encoding: Encoding = ""
-    val_size: Annotated[
-        Fraction, Doc("fraction of the text, before the test part, used for validation")
-    ] = 0.1
-    test_size: Annotated[Fraction, Doc("fraction of the text, at its end, used for testing")] = 0.0
 
 
 def load_masked_text(config: MaskedTextConfig) -> Data:
     """Read text files; what cannot be learned from is refused before any training."""
-    if not config.path:
-        raise ConfigError("path is empty, wanted a .txt file or a folder of them")
-    root = Path(config.path).expanduser()
-    files = find_files(root, PLAIN)
-    parts, allowance = named_parts(files, root), Allowance()
-    if parts:
-        texts = {
-            part: [read_text(file, config.encoding, allowance) for file in its]
-            for part, its in parts.items()
-        }
-    else:
-        whole = [read_text(file, config.encoding, allowance) for file in files]
-        texts = cut_texts(whole, val_size=config.val_size, test_size=config.test_size)
-    data = masked_data(root.resolve().name, texts, config)
-    encoder = replace(_encoder(data), encoding=config.encoding)
-    return replace(data, preprocessor=encoder)
+    read = read_text_files(config)
+    return masked_data(read.name, read.texts, config, [read.note], encoding=config.encoding)
 
 
 def masked_data(
     name: str,
-    texts: Mapping[str, Sequence[str]],
+    texts: Texts,
     config: MaskedConfig,
+    notes: Sequence[str] = (),
     *,
     test_is_given: bool = False,
+    encoding: str = "",
 ) -> Data:
-    """Texts as pairs of segments with masks; the vocabulary is that of the training part."""
+    """Texts as pairs of segments with masks; the vocabulary is that of the training part.
+
+    Args:
+        name: of the data.
+        texts: part -> its texts, one after the other.
+        config: the tokens, and how they are masked.
+        notes: what was decided before.
+        test_is_given: the source itself says which part is the test.
+        encoding: how the bytes of its files are text, for new ones.
+    """
     documents = {part: _documents(its) for part, its in texts.items()}
     tokenizer = TOKENIZERS.load(config.tokenizer).fit(
         documents["train"],
@@ -110,11 +96,11 @@ def masked_data(
     )
     if tokenizer.size == len(SPECIALS):
         raise DataError(f"no token of {name} occurs min_count={config.min_count} times")
-    encoder = MaskedEncoder(tokenizer=tokenizer, length=config.window)
-    splits, notes = {}, [f"vocabulary of the training part: {tokenizer.size:,} tokens"]
+    encoder = MaskedEncoder(tokenizer=tokenizer, length=config.window, encoding=encoding)
+    splits, told = {}, [*notes, f"vocabulary of the training part: {tokenizer.size:,} tokens"]
     for part, its in documents.items():
         splits[part], said = _examples(part, its, tokenizer, config)
-        notes.append(said)
+        told.append(said)
     data = Data(
         name=name,
         spec=encoder.spec,
@@ -122,18 +108,11 @@ def masked_data(
         val=splits.get("val"),
         test=splits.get("test"),
         preprocessor=encoder,
-        notes=tuple(notes),
+        notes=tuple(told),
         test_is_given=test_is_given,
     )
     check_data(data)
     return data
-
-
-def _encoder(data: Data) -> MaskedEncoder:
-    encoder = data.preprocessor
-    if not isinstance(encoder, MaskedEncoder):
-        raise TypeError("masked data has another encoder")
-    return encoder
 
 
 def _documents(texts: Sequence[str]) -> list[str]:
