@@ -12,7 +12,7 @@ from PIL import Image
 
 import netwright as nw
 from netwright.core.config import Config, parse
-from netwright.core.errors import DataError
+from netwright.core.errors import ConfigError, DataError
 from netwright.data.arrays import ArraysConfig, from_arrays
 from netwright.data.dataset import Split
 from netwright.data.images.folder import ImageFolderConfig, load_image_folder
@@ -20,6 +20,7 @@ from netwright.data.pixels import ChannelScaling, PixelSplit
 from netwright.data.tables.table import TableConfig, from_frame
 from netwright.recipes.judging.folds import ENCODED_BEFORE, FoldableData, foldable
 from netwright.recipes.plan.sources import load_source
+from tests.data.text.spans.written import write_questions
 
 BUT_5 = [0, 1, 2, 3, 4, 6, 7, 8, 9]
 NONE = torch.empty(0, dtype=torch.int64)
@@ -218,3 +219,13 @@ def test_images_that_the_user_set_aside_for_the_test_are_in_no_fold(
     rows = foldable(str(tmp_path), config, load_image_folder(config))
     assert rows.count == 4
     assert rows.notes == ((ENCODED_BEFORE,) if normalize == "train" else ())
+
+
+def test_texts_that_share_what_they_are_read_from_cannot_be_folded(tmp_path: Path) -> None:
+    (tmp_path / "own.txt").write_text("one two three four five six seven eight nine ten " * 40)
+    whole_of = str(tmp_path / "own.txt")
+    for name in ("text", "masked-text"):
+        with pytest.raises(ConfigError, match="overlap or adjoin in one sequence"):
+            whole(name, path=whole_of, tokenizer="word", window=13)
+    with pytest.raises(ConfigError, match="several questions share a context"):
+        whole("questions", path=str(write_questions(tmp_path)), tokenizer="word")

@@ -35,6 +35,8 @@ from netwright.data.tables.splitting import divide_by_column, groups_of
 from netwright.data.tables.table import TableConfig, from_frame
 from netwright.data.tables.targets import TargetEncoder
 from netwright.data.text.corpus_encoder import CorpusEncoder
+from netwright.data.text.pretraining.masked_encoder import MaskedEncoder
+from netwright.data.text.spans.span_encoder import SpanEncoder
 
 ENCODED_BEFORE = (
     "the inputs were encoded before splitting into folds: the encoding was fitted on rows that "
@@ -80,10 +82,15 @@ def foldable(source: Any, config: Config | None, data: Data) -> FoldableData:
         raise ConfigError(
             "batches of a DataLoader cannot be divided into folds: give its Dataset, or arrays"
         )
-    if isinstance(data.preprocessor, SeriesEncoder | CorpusEncoder):
+    if isinstance(data.preprocessor, SeriesEncoder | CorpusEncoder | MaskedEncoder):
         raise ConfigError(
             f"{data.name} cannot be cross-validated: its windows overlap or adjoin in one "
             f"sequence, so folds would leak"
+        )
+    if isinstance(data.preprocessor, SpanEncoder):
+        raise ConfigError(
+            f"{data.name} cannot be cross-validated: several questions share a context, so folds "
+            f"would leak"
         )
     if isinstance(config, TableConfig) and isinstance(data.preprocessor, TableEncoder):
         return _fold_table(
