@@ -173,3 +173,12 @@ def test_options_of_one_kind_of_search_are_refused_in_the_other(type_in: Type) -
     assert "--trials is for the settings" in type_in("search", "flowers.csv", "--trials", 3).err
     refused = type_in("search", "mlp", "moons", "--folds", 3)
     assert "--folds is for a search over models" in refused.err
+
+
+@pytest.mark.parametrize("name", ["squad", "wikitext-2"])
+def test_models_are_not_searched_for_texts(type_in: Type, name: str) -> None:
+    refused = type_in("search", name)
+    assert (refused.code, refused.err) == (
+        2,
+        f"error: a search over models is for tables, not for {name}\n",
+    )

@@ -187,10 +187,13 @@ def _names_data_alone(model: str | None, data: str | None) -> bool:
 def _loaded(recipe: "Recipe", more: dict[str, Any]) -> tuple["Recipe", "Data"]:
     """The recipe with these settings of its data, and the data."""
     from netwright.core.errors import ConfigError
+    from netwright.data.catalog import SOURCES
     from netwright.data.source import DataConfig
     from netwright.recipes.plan.sources import load_configured
 
-    if not isinstance(recipe.data_settings, DataConfig):
+    kinds = SOURCES.load(recipe.data).inputs  # none: known only once it is read
+    is_other = bool(kinds) and "features" not in kinds
+    if is_other or not isinstance(recipe.data_settings, DataConfig):
         raise ConfigError(f"a search over models is for tables, not for {recipe.data}")
     changed = replace(recipe, data_settings=replace(recipe.data_settings, **more))
     return changed, load_configured(changed)
