@@ -1,12 +1,15 @@
 """Which rows of a table train, choose and test: by a column of the table, or held out by chance."""
 
 from collections.abc import Mapping
+from typing import Annotated, NamedTuple
 
 import numpy as np
 import torch
 from torch import Tensor
 
+from netwright.core.config import Doc
 from netwright.core.errors import DataError
+from netwright.data.source import DataConfig
 from netwright.data.split import hold_out
 from netwright.data.tables.cells import category_key, shortened
 from netwright.data.tables.raw_table import RawTable
@@ -22,6 +25,17 @@ _WORDS: Mapping[str, str] = {
 _YES_NO_WORDS = {**_WORDS, "true": "train", "false": "test"}
 
 Division = dict[str, Tensor]
+SplitColumn = Annotated[
+    str | None, Doc("the column with the split; a column named 'split' is used automatically")
+]
+
+
+class Divided(NamedTuple):
+    """The rows of each part, a sentence on how they were found, and whether the test is given."""
+
+    division: Division
+    note: str
+    test_is_given: bool
 
 
 def find_split_column(table: RawTable, named: str | None) -> str | None:
@@ -54,6 +68,29 @@ def divide_by_column(table: RawTable, column: str, *, named: bool) -> Division:
     if not len(found["train"]):
         raise DataError(f"{table.name}: column {column!r} leaves no training rows")
     return found
+
+
+def divide_by_settings(
+    table: RawTable,
+    config: DataConfig,
+    split_column: str | None,
+    *,
+    classes: Tensor | None = None,
+    group_column: str | None = None,
+) -> Divided:
+    """The rows of train, val and test: by a column that is named or found, else by chance."""
+    found = find_split_column(table, split_column)
+    division, note = divide(
+        table,
+        found,
+        named=split_column is not None,
+        val_size=config.val_size,
+        test_size=config.test_size,
+        seed=config.split_seed,
+        classes=classes,
+        group_column=group_column,
+    )
+    return Divided(division, note, found is not None and len(division["test"]) > 0)
 
 
 def divide(

@@ -19,7 +19,7 @@ from netwright.data.dataset import Data, Split, check_data
 from netwright.data.source import DataConfig, Source
 from netwright.data.tables.dialect import Encoding
 from netwright.data.tables.raw_table import RawTable
-from netwright.data.tables.splitting import divide, find_split_column
+from netwright.data.tables.splitting import SplitColumn, divide_by_settings
 from netwright.data.tables.targets import check_present
 from netwright.data.text.catalog import TOKENIZERS
 from netwright.data.text.encoder import share
@@ -75,10 +75,7 @@ class TextPairsConfig(PairsConfig, DataConfig):
     encoding: Encoding = ""
     source: Annotated[str, Doc("the column of sources")] = "source"
     target: Annotated[str, Doc("the column of targets")] = "target"
-    split_column: Annotated[
-        str | None,
-        Doc("the column with the split; a column named 'split' is used automatically"),
-    ] = None
+    split_column: SplitColumn = None
 
 
 def load_pairs(config: TextPairsConfig) -> Data:
@@ -90,16 +87,7 @@ def pairs_data(table: RawTable, config: TextPairsConfig) -> Data:
     """The pairs of a table as data."""
     columns = (config.source, config.target)
     check_present(table, columns, "; remove such rows from the file")
-    split_column = find_split_column(table, config.split_column)
-    division, divided = divide(
-        table,
-        split_column,
-        named=config.split_column is not None,
-        val_size=config.val_size,
-        test_size=config.test_size,
-        seed=config.split_seed,
-        classes=None,
-    )
+    division, divided, test_is_given = divide_by_settings(table, config, config.split_column)
     learned = table.take(division["train"].tolist())
     encoder, notes = _fitted(learned, config)
     inputs, targets = encoder.encode_pairs(*(table.column(column) for column in columns))
@@ -113,7 +101,7 @@ def pairs_data(table: RawTable, config: TextPairsConfig) -> Data:
         test=splits.get("test"),
         preprocessor=encoder,
         notes=(*table.notes, divided, *notes),
-        test_is_given=split_column is not None and "test" in splits,
+        test_is_given=test_is_given,
     )
     check_data(data)
     return data

@@ -17,11 +17,11 @@ from netwright.data.dataset import Data, Split, check_data
 from netwright.data.source import DataConfig, Source
 from netwright.data.tables.dialect import Encoding
 from netwright.data.tables.raw_table import RawTable
-from netwright.data.tables.splitting import divide, find_split_column
+from netwright.data.tables.splitting import SplitColumn, divide_by_settings
 from netwright.data.tables.targets import TargetEncoder, check_present
 from netwright.data.text.catalog import TOKENIZERS
 from netwright.data.text.encoder import share
-from netwright.data.text.pretraining.run_tokenizer import read_run_tokenizer
+from netwright.data.text.pretraining.run_tokenizer import RunVocabulary, read_run_tokenizer
 from netwright.data.text.row_encoder import RowEncoder, TextInputs, word_weights
 from netwright.data.text.text_rows import read_text_rows
 from netwright.data.text.tokenizer import SPECIALS, UNK, Tokenizer
@@ -54,9 +54,7 @@ class RowsConfig(Config):
         ),
     ] = 2
     lower: Annotated[bool, Doc("convert to lower case")] = True
-    vocabulary: Annotated[
-        str, Doc("a run whose tokenizer is used as it is, in place of one fitted to the texts")
-    ] = ""
+    vocabulary: RunVocabulary = ""
     max_length: Annotated[
         Size | None,
         Doc(
@@ -83,10 +81,7 @@ class TextTableConfig(RowsConfig, DataConfig):
     ] = "auto"
     drop_missing_target: Annotated[bool, Doc("drop rows without a target")] = False
     drop_missing_text: Annotated[bool, Doc("drop rows without a text")] = False
-    split_column: Annotated[
-        str | None,
-        Doc("the column with the split; a column named 'split' is used automatically"),
-    ] = None
+    split_column: SplitColumn = None
     group_column: Annotated[
         str | None, Doc("the column of groups: rows of one group are never in two splits")
     ] = None
@@ -123,14 +118,10 @@ def text_table_data(
     kept, notes = _complete_rows(table, config)
     target = TargetEncoder.fit(kept, config.target, config.target_kind)
     targets = target.encode(kept)
-    split_column = find_split_column(kept, config.split_column)
-    division, divided = divide(
+    division, divided, test_is_given = divide_by_settings(
         kept,
-        split_column,
-        named=config.split_column is not None,
-        val_size=config.val_size,
-        test_size=config.test_size,
-        seed=config.split_seed,
+        config,
+        config.split_column,
         classes=targets if target.kind == "class" else None,
         group_column=config.group_column,
     )
@@ -153,7 +144,7 @@ def text_table_data(
         test=splits.get("test"),
         preprocessor=encoder,
         notes=(*table.notes, *notes, divided, *_told(encoder, learned, kept)),
-        test_is_given=split_column is not None and "test" in splits,
+        test_is_given=test_is_given,
     )
     check_data(data)
     return data

@@ -26,6 +26,32 @@ def test_questions_on_one_text_are_never_in_two_splits(tmp_path: Path) -> None:
     assert data.spec.output_shape == (encoder.length, 2)
 
 
+def test_a_split_column_without_validation_rows_gives_whole_texts(tmp_path: Path) -> None:
+    path = write_questions(tmp_path)
+    header, *rows = path.read_text().strip().split("\n")
+    marks = ["test" if place >= 60 else "train" for place in range(len(rows))]
+    lines = [f"{row},{mark}" for row, mark in zip(rows, marks, strict=True)]
+    path.write_text("\n".join([f"{header},split", *lines]) + "\n")
+    data = load("questions", path=str(path), tokenizer="word", val_size=0.2)
+    train, val = (
+        {str(row[row.index(3) :]) for row in split.inputs.tolist()}
+        for split in (data.train, data.split("val"))
+    )
+    assert val
+    assert not train & val
+    assert data.test_is_given
+    path.write_text("\n".join([f"{header},split", *(f"{row},train" for row in rows)]) + "\n")
+    assert not load("questions", path=str(path), tokenizer="word").test_is_given
+
+
+def test_new_files_are_read_in_the_encoding_of_the_first(tmp_path: Path) -> None:
+    path = write_questions(tmp_path)
+    path.write_bytes(path.read_text().replace("Nice", "N\u00eemes").encode("latin-1"))
+    data = load("questions", path=str(path), tokenizer="word", encoding="latin-1")
+    assert data.preprocessor is not None
+    assert len(data.preprocessor.encode(str(path))) == 80
+
+
 def test_training_rows_whose_answer_is_cut_off_are_left_out(tmp_path: Path) -> None:
     path = str(write_questions(tmp_path))
     whole = load("questions", path=path, tokenizer="word")

@@ -1,12 +1,18 @@
 """The tokenizer of a run: what a model was pre-trained with, it is fine-tuned with."""
 
 from pathlib import Path
+from typing import Annotated
 
+from netwright.core.config import Doc
 from netwright.core.errors import DataError
 from netwright.core.files.inside import has_file
 from netwright.core.files.storage import read_json
 from netwright.data.text.catalog import load_tokenizer
 from netwright.data.text.tokenizer import Tokenizer
+
+RunVocabulary = Annotated[
+    str, Doc("a run whose tokenizer is used as it is, in place of one fitted to the texts")
+]
 
 
 def read_run_tokenizer(run: Path) -> Tokenizer:

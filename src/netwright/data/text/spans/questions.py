@@ -7,13 +7,12 @@ Shapes: N questions, T tokens of each with its context.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Literal
 
 import numpy as np
 from annotated_types import Ge
-from torch import Tensor
 
 from netwright.core.config import Config, Doc, Size
 from netwright.core.errors import ConfigError, DataError
@@ -22,11 +21,11 @@ from netwright.data.source import DataConfig, Source
 from netwright.data.spec import IGNORED
 from netwright.data.tables.dialect import Encoding
 from netwright.data.tables.raw_table import RawTable
-from netwright.data.tables.splitting import divide, find_split_column
+from netwright.data.tables.splitting import Divided, SplitColumn, divide_by_settings
 from netwright.data.tables.targets import check_present
 from netwright.data.text.catalog import TOKENIZERS
 from netwright.data.text.encoder import share
-from netwright.data.text.pretraining.run_tokenizer import read_run_tokenizer
+from netwright.data.text.pretraining.run_tokenizer import RunVocabulary, read_run_tokenizer
 from netwright.data.text.spans.passage import read_passages
 from netwright.data.text.spans.span_encoder import LONGEST_QUESTION, SpanEncoder, find_answers
 from netwright.data.text.text_rows import read_text_rows
@@ -45,9 +44,7 @@ class SpansConfig(Config):
     vocab_size: Annotated[Size, Doc("maximum vocabulary size, including special tokens")] = 8_000
     min_count: Annotated[int, Ge(1), Doc("minimum count of a token; rarer ones are unknown")] = 2
     lower: Annotated[bool, Doc("convert to lower case")] = True
-    vocabulary: Annotated[
-        str, Doc("a run whose tokenizer is used as it is, in place of one fitted to the texts")
-    ] = ""
+    vocabulary: RunVocabulary = ""
     max_length: Annotated[
         Size | None,
         Doc(
@@ -66,10 +63,7 @@ class QuestionsConfig(SpansConfig, DataConfig):
     question: Annotated[str, Doc("the column of questions")] = "question"
     context: Annotated[str, Doc("the column of contexts")] = "context"
     answer: Annotated[str, Doc("the column of answers, copied from their contexts")] = "answer"
-    split_column: Annotated[
-        str | None,
-        Doc("the column with the split; a column named 'split' is used automatically"),
-    ] = None
+    split_column: SplitColumn = None
 
 
 def load_questions(config: QuestionsConfig) -> Data:
@@ -80,20 +74,9 @@ def load_questions(config: QuestionsConfig) -> Data:
     columns = (config.question, config.context, config.answer)
     check_present(table, columns, "; remove such rows from the file")
     spans = find_answers(table, config.context, config.answer)
-    split_column = find_split_column(table, config.split_column)
     # Questions about one text are never in two splits: their answers would be known.
-    division, divided = divide(
-        table,
-        split_column,
-        named=config.split_column is not None,
-        val_size=config.val_size,
-        test_size=config.test_size,
-        seed=config.split_seed,
-        classes=None,
-        group_column=None if split_column else config.context,
-    )
-    is_given = split_column is not None and "test" in division
-    return spans_data(table, spans, columns, config, division, note=divided, test_is_given=is_given)
+    divided = divide_by_settings(table, config, config.split_column, group_column=config.context)
+    return spans_data(table, spans, columns, config, divided, encoding=config.encoding)
 
 
 SOURCE = Source(
@@ -111,10 +94,9 @@ def spans_data(
     answers: Sequence[Sequence[tuple[int, int]]],
     columns: tuple[str, ...],
     config: SpansConfig,
-    division: dict[str, Tensor],
+    divided: Divided,
     *,
-    note: str,
-    test_is_given: bool,
+    encoding: str = "",
 ) -> Data:
     """Questions as data.
 
@@ -123,16 +105,15 @@ def spans_data(
         answers: of each question, by first character and length; the first is learned from.
         columns: of questions, contexts and answers.
         config: how they become tokens.
-        division: the rows of each part.
-        note: how they were divided.
-        test_is_given: the source itself says which part is the test.
+        divided: the rows of each part.
+        encoding: how the bytes of its file are text, for new ones.
     """
-    learned = table.take(division["train"].tolist())
-    encoder = _encoder(learned, columns, config)
+    learned = table.take(divided.division["train"].tolist())
+    encoder = replace(_encoder(learned, columns, config), encoding=encoding)
     inputs, targets = encoder.encode(table), encoder.encode_spans(table, answers)
     is_there = targets[:, 1, 0] != IGNORED
     splits, notes = {}, []
-    for part, rows in division.items():
+    for part, rows in divided.division.items():
         gone = int((~is_there[rows]).sum())
         if gone:
             what = "left out" if part == "train" else "counted as missed"
@@ -154,8 +135,8 @@ def spans_data(
         val=splits.get("val"),
         test=splits.get("test"),
         preprocessor=encoder,
-        notes=(*table.notes, note, *_told(encoder, learned), *notes),
-        test_is_given=test_is_given,
+        notes=(*table.notes, divided.note, *_told(encoder, learned), *notes),
+        test_is_given=divided.test_is_given,
     )
     check_data(data)
     return data

@@ -8,15 +8,14 @@ Source: Rajpurkar et al., "SQuAD: 100,000+ Questions for Machine Comprehension o
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Any
 
-from netwright.core.config import Doc, Fraction
 from netwright.core.errors import DataError, DownloadError
 from netwright.data.dataset import Data
 from netwright.data.files.locations import cache_folder, find_file
-from netwright.data.source import Source
+from netwright.data.source import DataConfig, Source
 from netwright.data.tables.raw_table import RawTable
-from netwright.data.tables.splitting import divide
+from netwright.data.tables.splitting import divide_by_settings
 from netwright.data.text.spans.questions import SpansConfig, spans_data
 from netwright.data.text.text_files import read_text
 
@@ -26,12 +25,8 @@ ARTICLE = "article"
 
 
 @dataclass(frozen=True, kw_only=True)
-class SquadConfig(SpansConfig):
-    """How questions become tokens, and which articles are held out."""
-
-    val_size: Annotated[Fraction, Doc("fraction of the articles used for validation")] = 0.1
-    test_size: Annotated[Fraction, Doc("fraction of the articles used for the test")] = 0.2
-    split_seed: Annotated[int, Doc("seed of the division by article")] = 0
+class SquadConfig(DataConfig, SpansConfig):
+    """How questions become tokens, and how many of them are held out, by whole articles."""
 
 
 def load_squad(config: SquadConfig) -> Data:
@@ -50,18 +45,8 @@ def load_squad(config: SquadConfig) -> Data:
     names = (ARTICLE, *COLUMNS[:2])
     columns = {name: [str(row[place]) for row in rows] for place, name in enumerate(names)}
     table = RawTable(name="squad", columns=columns, positions=range(len(rows)))
-    division, divided = divide(
-        table,
-        None,
-        named=False,
-        val_size=config.val_size,
-        test_size=config.test_size,
-        seed=config.split_seed,
-        classes=None,
-        group_column=ARTICLE,
-    )
-    answers = [row[3] for row in rows]
-    return spans_data(table, answers, COLUMNS, config, division, note=divided, test_is_given=False)
+    divided = divide_by_settings(table, config, None, group_column=ARTICLE)
+    return spans_data(table, [row[3] for row in rows], COLUMNS, config, divided)
 
 
 SOURCE = Source(
