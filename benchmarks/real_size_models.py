@@ -399,6 +399,7 @@ SIZES: dict[str, Size] = {
     "decision-tree": _own_rule(weight=25),
     "random-forest": _own_rule(weight=25),
     "gradient-boosting": _own_rule(weight=60, stages=1),
+    "hist-boosting": _own_rule(weight=60, stages=2),
 }
 
 

@@ -36,6 +36,7 @@ SMALL: dict[str, dict[str, Any]] = {
     "rbm": {"units": 8},
     "random-forest": {"trees": 5},
     "gradient-boosting": {"stages": 5},
+    "hist-boosting": {"stages": 5},
     "restarts": {"members": 2, "settings": {"hidden": [4]}},
     "bagging": {"members": 2, "settings": {"hidden": [4]}},
     "boosting": {"members": 3},

@@ -124,6 +124,7 @@ SMALLER: dict[str, dict[str, int]] = {  # as many trees or channels as they have
     "random-forest": {"trees": 5},
     "rbm": {"units": 32, "epochs": 8},  # with 8 units some bits learn next to nothing
     "gradient-boosting": {"stages": 8},
+    "hist-boosting": {"stages": 8},
     "boosting": {"members": 5},
 }
 CASES = [(name, spec) for name in MODELS for spec in specs(name)]

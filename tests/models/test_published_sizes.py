@@ -246,6 +246,7 @@ CASES: dict[str, Case] = {
             "decision-tree",
             "random-forest",
             "gradient-boosting",
+            "hist-boosting",
             "boosting",
         )
     },

@@ -10,14 +10,18 @@ from netwright.core.lazy_names import lazy_names
 from netwright.models.catalog import MODELS
 
 if TYPE_CHECKING:
+    from netwright.models.baselines.gradient_boosting import GradientBoosting as GradientBoosting
+    from netwright.models.baselines.gradient_boosting import (
+        GradientBoostingConfig as GradientBoostingConfig,
+    )
+    from netwright.models.baselines.hist_boosting import HistBoosting as HistBoosting
+    from netwright.models.baselines.hist_boosting import HistBoostingConfig as HistBoostingConfig
     from netwright.models.baselines.lda import LDA as LDA
     from netwright.models.baselines.lda import LDAConfig as LDAConfig
     from netwright.models.baselines.svm import SVM as SVM
     from netwright.models.baselines.svm import SVMConfig as SVMConfig
     from netwright.models.baselines.trees import DecisionTree as DecisionTree
     from netwright.models.baselines.trees import DecisionTreeConfig as DecisionTreeConfig
-    from netwright.models.baselines.trees import GradientBoosting as GradientBoosting
-    from netwright.models.baselines.trees import GradientBoostingConfig as GradientBoostingConfig
     from netwright.models.baselines.trees import RandomForest as RandomForest
     from netwright.models.baselines.trees import RandomForestConfig as RandomForestConfig
     from netwright.models.ensembles.bagging import Bagging as Bagging

@@ -16,6 +16,7 @@ CLASSIFIERS: dict[str, dict[str, Any]] = {
     "decision-tree": {},
     "random-forest": {"trees": 10},
     "gradient-boosting": {"stages": 10},
+    "hist-boosting": {"stages": 10},
     "kernel-regression": {},
 }
 

@@ -1,12 +1,12 @@
-"""Decision tree, random forest and gradient boosting: scikit-learn grows, torch walks.
+"""Decision tree and random forest: scikit-learn grows, torch walks.
 
 Shapes: B batch, D inputs, T trees, S classes seen, C classes, K outputs.
 Source: Breiman, Friedman, Olshen and Stone, "Classification and Regression Trees" (1984); Breiman,
-"Random Forests" (2001); Friedman, "Greedy Function Approximation" (2001).
+"Random Forests" (2001).
 """
 
 from abc import abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Self
 
@@ -15,10 +15,9 @@ import torch
 from annotated_types import Interval
 from numpy.typing import NDArray
 from torch import Tensor
-from torch.nn import functional as F
 
 from netwright.core.card import Card
-from netwright.core.config import Config, Doc, Positive, Size
+from netwright.core.config import Config, Doc, Size
 from netwright.core.learner import Examples, Learner
 from netwright.data.spec import DataSpec, InputKind, TargetKind
 from netwright.inspection.attribution.feature_importance import measure_feature_importance
@@ -28,10 +27,6 @@ from netwright.models.baselines.seen_classes import log_probability, spread_scor
 from netwright.models.baselines.training_rows import fit_estimator, training_loss, training_rows
 from netwright.models.grown_buffers import GrownBuffers
 from netwright.models.model import Model
-
-A_MINUTE = 2e9  # numbers that a tree sorts, on one core: all inputs of all rows at every depth
-DEEP = 20  # of a tree without a limit
-STAGES_A_STEP = 10  # going on costs scikit-learn a pass over the rows: one a stage would double it
 
 MaxDepth = Annotated[Size | None, Doc("maximum depth; default: no limit")]
 MinSamplesLeaf = Annotated[Size, Doc("minimum training rows in a leaf")]
@@ -56,12 +51,11 @@ class TreeModel(GrownBuffers, Model, Learner):
         """How much each feature, or pixel, took part in the splits."""
         return {"feature-importance": measure_feature_importance(self.importances, self.spec)}
 
-    def _keep(self, fitted: Sequence[Any]) -> None:
-        """The classes that were there, and the importance of each feature."""
+    def _keep(self, fitted: Any, importances: NDArray[np.float64]) -> None:
+        """The classes that were there, and the importance of each feature (D,)."""
         if self.spec.target == "class":
-            self.classes = torch.tensor(fitted[0].classes_).to(self.classes)
-        shares = np.mean([estimator.feature_importances_ for estimator in fitted], axis=0)
-        self.importances.copy_(torch.tensor(shares))
+            self.classes = torch.tensor(fitted.classes_).to(self.classes)
+        self.importances.copy_(torch.tensor(importances))
 
 
 class AveragedTrees(TreeModel):
@@ -92,7 +86,7 @@ class AveragedTrees(TreeModel):
         trees = [member.tree_ for member in getattr(fitted, "estimators_", [fitted])]
         # (nodes, 1, S) of shares for classes, (nodes, K, 1) of means for reals
         self.trees.plant(trees, [tree.value.reshape(tree.node_count, -1) for tree in trees])
-        self._keep([fitted])
+        self._keep(fitted, fitted.feature_importances_)
         yield {"loss": training_loss(self, data)}
 
 
@@ -183,112 +177,3 @@ class RandomForest(AveragedTrees):
             random_state=seed,
             n_jobs=torch.get_num_threads(),  # the trees are the same, however many
         )
-
-
-@dataclass(frozen=True, kw_only=True)
-class GradientBoostingConfig(Config):
-    """Settings of gradient boosting."""
-
-    stages: Annotated[Size, Doc("number of boosting stages, each with one tree per output")] = 100
-    learning_rate: Annotated[Positive, Doc("learning rate: the factor of each tree")] = 0.1
-    max_depth: MaxDepth = 3
-    min_samples_leaf: MinSamplesLeaf = 1
-
-
-class GradientBoosting(TreeModel):
-    """Small trees, each fitted to what those before it still miss."""
-
-    settings: ClassVar[type[Config]] = GradientBoostingConfig
-    config: GradientBoostingConfig
-    card: ClassVar[Card] = Card(
-        sentence="Add small trees one after the other, each fitted to the negative gradient of the "
-        "loss: the residuals of what there is so far.",
-        formula=r"F_m = F_{m-1} + \nu h_m, \quad"
-        r" h_m \approx -\frac{\partial \ell(y, F_{m-1})}{\partial F_{m-1}}",
-        symbols={
-            "F_m": "logits or reals after m stages; F_0 is constant",
-            "h_m": "tree of stage m, one an output",
-            r"\nu": "the learning rate",
-            r"\ell": "cross-entropy, or half the squared error",
-        },
-        source="Friedman (2001), Annals of Statistics 29, 1189-1232; learned by scikit-learn",
-    )
-    grown: ClassVar[tuple[str, ...]] = ("classes", "start")
-    start: Tensor
-
-    def __init__(self, config: GradientBoostingConfig, spec: DataSpec) -> None:
-        is_binary = spec.target == "class" and spec.num_outputs == 2
-        scores = 1 if is_binary else spec.num_outputs
-        super().__init__(config, spec, NodeArrays(1, num_trees=scores))
-        self.register_buffer("start", torch.zeros(scores))
-
-    @classmethod
-    def build(cls, config: GradientBoostingConfig, spec: DataSpec) -> Self:
-        """Trees for as many outputs as the data has."""
-        return cls(config, spec)
-
-    def forward(self, x: Tensor) -> Tensor:
-        """(B, ...) -> logits (B, C) or reals (B, K)."""
-        by_stage = self.trees(x.flatten(1)).reshape(x.shape[0], -1, len(self.start))
-        scores: Tensor = self.start + by_stage.sum(dim=1)
-        if self.spec.target == "real":
-            return scores
-        if scores.shape[1] < len(self.classes):  # two classes: the first has log-odds 0
-            scores = F.pad(scores, (1, 0))
-        return spread_scores(scores, self.classes, self.spec.num_outputs)
-
-    def forewarning(self, rows: int) -> str:
-        """That many trees on many numbers take long."""
-        trees = self.config.stages * len(self.start)
-        features, depth = self.spec.num_features, self.config.max_depth or DEEP
-        minutes = rows * features * trees * depth / A_MINUTE
-        if minutes < 2:
-            return ""
-        return (
-            f"gradient-boosting sorts {rows:,} rows by {features:,} inputs at every depth of "
-            f"{trees:,} trees: about {minutes:,.0f} minutes; use fewer stages or random-forest, "
-            f"or limit it with max_time"
-        )
-
-    def fit_steps(self, data: Examples, seed: int) -> Iterator[dict[str, float]]:
-        """Some stages a step, grown by scikit-learn."""
-        rows = training_rows(data)
-        parts = [rows]
-        if rows.targets.ndim == 2:  # scikit-learn boosts one output at a time
-            parts = [rows._replace(targets=column) for column in rows.targets.T]
-        boosters = [self._estimator(seed % 2**32) for _ in parts]
-        stages = 0
-        while stages < self.config.stages:
-            stages = min(stages + STAGES_A_STEP, self.config.stages)
-            for booster, part in zip(boosters, parts, strict=True):
-                fit_estimator(booster.set_params(n_estimators=stages), part)
-            self._copy(boosters, rows.inputs[:1])
-            yield {"loss": training_loss(self, data)}
-
-    def _estimator(self, seed: int) -> Any:
-        from sklearn import ensemble  # noqa: PLC0415 - slow
-
-        by_target = {
-            "class": ensemble.GradientBoostingClassifier,
-            "real": ensemble.GradientBoostingRegressor,
-        }
-        return by_target[self.spec.target](
-            learning_rate=self.config.learning_rate,
-            max_depth=self.config.max_depth,
-            min_samples_leaf=self.config.min_samples_leaf,
-            random_state=seed,
-            warm_start=True,
-        )
-
-    def _copy(self, boosters: Sequence[Any], row: NDArray[np.float64]) -> None:
-        """Take over the trees; what they do not add to the score of a row is the start."""
-        rate = self.config.learning_rate
-        members = np.concatenate([booster.estimators_ for booster in boosters], axis=1)
-        trees = [member.tree_ for member in members.flat]  # stage after stage
-        self.trees.plant(trees, [rate * tree.value[:, 0] for tree in trees])
-        added = rate * np.array([tree.predict(row.astype(np.float32)).item() for tree in trees])
-        is_class = self.spec.target == "class"
-        scores = [(one.decision_function if is_class else one.predict)(row) for one in boosters]
-        start = np.ravel(scores) - added.reshape(members.shape).sum(axis=0)
-        self.start = torch.tensor(start).to(self.start)
-        self._keep(boosters)
