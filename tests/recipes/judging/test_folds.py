@@ -14,7 +14,7 @@ import netwright as nw
 from netwright.core.config import Config, parse
 from netwright.core.errors import ConfigError, DataError
 from netwright.data.arrays import ArraysConfig, from_arrays
-from netwright.data.dataset import Split
+from netwright.data.dataset import Data, Split
 from netwright.data.images.folder import ImageFolderConfig, load_image_folder
 from netwright.data.pixels import ChannelScaling, PixelSplit
 from netwright.data.tables.table import TableConfig, from_frame
@@ -229,3 +229,23 @@ def test_texts_that_share_what_they_are_read_from_cannot_be_folded(tmp_path: Pat
             whole(name, path=whole_of, tokenizer="word", window=13)
     with pytest.raises(ConfigError, match="several questions share a context"):
         whole("questions", path=str(write_questions(tmp_path)), tokenizer="word")
+
+
+def test_test_rows_that_were_held_out_by_chance_can_be_left_out() -> None:
+    frame = table()
+    config = TableConfig(target=("kind",))
+    data = from_frame(frame, config)
+    rows = foldable(frame, config, data, keeps_test=True)
+    every = torch.arange(rows.count)
+    built = rows.build(every, NONE, NONE)
+
+    def sizes(fold: Data, split: Split) -> set[float]:
+        return {float(row["size"]) for row in fold.preprocessor.decode(split.inputs)}
+
+    test = sizes(data, data.split("test"))
+    assert test
+    assert sizes(built, built.train) == set(frame["size"]) - test
+    assert (
+        whole("iris").count - foldable("iris", *load_source("iris", {})[1:], keeps_test=True).count
+        == 30
+    )

@@ -1,13 +1,18 @@
 """The race: who leaves it and why, with fits that are planned instead of made."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 
+import numpy as np
+import pandas as pd
 import pytest
 import torch
 
 from netwright.core.errors import ConfigError, DataError
 from netwright.data.dataset import Data, Split
+from netwright.data.tables.table import TableConfig, from_frame
 from netwright.recipes.fitting.fit import resolve
+from netwright.recipes.judging.folds import foldable
 from netwright.recipes.model_search import race as module
 from netwright.recipes.model_search.entrant import Entrant
 from netwright.recipes.model_search.race import PATIENCE, Race, recipe_of
@@ -70,7 +75,7 @@ def planned(
     recipe = resolve("mlp", (data.train.inputs.numpy(), data.train.targets.numpy()))[0]
     race = PlannedRace(
         recipe=recipe,
-        data=data,
+        rows=foldable(data, None, data),
         names=tuple(costs),
         folds=5,
         max_time=max_time,
@@ -142,6 +147,50 @@ def test_the_first_model_finishes_whatever_the_time(
     race.run()
     assert [one.name for one in race.finished] == ["ridge"]
     assert race.entrants[1].left == "time ran out after 0 of 5 folds"
+
+
+def test_each_fold_is_encoded_by_its_own_training_rows() -> None:
+    frame = pd.DataFrame({"a": np.arange(60.0) ** 2, "y": np.arange(60.0) % 7})
+    config = TableConfig(target=("y",), target_kind="real")
+    rows = foldable(frame, config, from_frame(frame, config), keeps_test=True)
+    built: list[Data] = []
+
+    def build(train: torch.Tensor, val: torch.Tensor, held_out: torch.Tensor) -> Data:
+        built.append(rows.build(train, val, held_out))
+        return built[-1]
+
+    race = Race(
+        recipe=resolve("mlp", frame, target="y", target_kind="real", epochs=1)[0],
+        rows=replace(rows, build=build),
+        names=["ridge", "mlp"],
+        folds=2,
+        max_time=None,
+        tell=lambda line: None,
+    )
+    race.run()
+    assert rows.count == 48  # of 60, 12 are the test
+    for data in built[1:]:  # the first is of all rows
+        assert float(data.train.inputs.mean()) == pytest.approx(0, abs=1e-5)
+        assert abs(float(data.split("test").inputs.mean())) > 1e-3
+    assert [data.val is None for data in built[1:]] == [True, True, False, False]
+    assert not bool(race.entrants[0].losses.isnan().any())
+
+
+def test_groups_are_never_divided() -> None:
+    frame = pd.DataFrame({"a": np.arange(60.0), "who": np.arange(60) // 6, "y": np.arange(60.0)})
+    config = TableConfig(target=("y",), target_kind="real", group_column="who")
+    rows = foldable(frame, config, from_frame(frame, config), keeps_test=True)
+    race = Race(
+        recipe=resolve("mlp", frame, target="y")[0],
+        rows=rows,
+        names=["ridge"],
+        folds=2,
+        max_time=None,
+        tell=lambda line: None,
+    )
+    assert rows.groups is not None
+    for learned, held_out in race.parts:
+        assert not set(rows.groups[learned].tolist()) & set(rows.groups[held_out].tolist())
 
 
 def test_networks_stop_when_they_get_no_better_unless_told_how_long() -> None:

@@ -44,8 +44,9 @@ def test_a_model_without_epochs_learns_from_validation_rows_too(line: pd.DataFra
 
 
 def test_a_stack_is_trained_as_its_members_were(line: pd.DataFrame, tmp_path: Path) -> None:
-    wave = line.assign(y=np.sin(3 * line["a"]) + 2 * (line["b"] > 0))
-    models = {"models": ["mlp", "decision-tree"], "epochs": 3, "patience": 2}
+    noise = np.random.default_rng(1).normal(size=80)
+    wave = line.assign(y=line["a"] + 2 * (line["b"] > 0) + noise)
+    models = {"models": ["mlp", "decision-tree"], "epochs": 30, "patience": 2}
     found = nw.search_models(wave, target="y", out=tmp_path / "run", **{**QUICK, **models})
     assert found.chosen == "stacking"
     assert "  patience: 2\n" in (tmp_path / "run" / "config.yaml").read_text()
@@ -71,7 +72,7 @@ def test_test_rows_have_no_part_in_the_choice(line: pd.DataFrame) -> None:
 def test_models_with_errors_of_their_own_are_stacked() -> None:
     numbers = np.random.default_rng(0)
     x = numbers.normal(size=(150, 2))
-    y = 3 * x[:, 0] + 6 * (x[:, 1] > 0) + 0.5 * numbers.normal(size=150)
+    y = 3 * x[:, 0] + 3 * (x[:, 1] > 0) + 1.5 * numbers.normal(size=150)
     frame = pd.DataFrame({"a": x[:, 0], "b": x[:, 1], "y": y})
     found = nw.search_models(
         frame, target="y", models=["ridge", "decision-tree"], folds=2, save=False, quiet=True

@@ -73,7 +73,7 @@ def cross_validate(
     check_copied(own, "cross_validate")
     check_untracked(settings, "cross_validate")
     recipe, loaded, _ = resolve(model, data, seed=seed, **settings)
-    config = _frame_settings(data, settings) if is_frame(data) else recipe.data_settings
+    config = frame_settings(data, settings) if is_frame(data) else recipe.data_settings
     return cross_validate_recipe(
         recipe,
         foldable(data, config, loaded),
@@ -200,7 +200,7 @@ def _check_counts(rows: FoldableData, folds: int, repeats: int) -> None:
         )
 
 
-def _frame_settings(data: Any, settings: Mapping[str, Any]) -> Config | None:
+def frame_settings(data: Any, settings: Mapping[str, Any]) -> Config | None:
     """The settings of a frame, which no recipe holds."""
     given = given_to("data", settings)
     kind = settings_type(data, given)

@@ -31,7 +31,7 @@ from netwright.data.tables.encoding import TableEncoder
 from netwright.data.tables.frames import new_name
 from netwright.data.tables.raw_table import RawTable
 from netwright.data.tables.reading import read_table
-from netwright.data.tables.splitting import divide_by_column, groups_of
+from netwright.data.tables.splitting import divide, groups_of
 from netwright.data.tables.table import TableConfig, from_frame
 from netwright.data.tables.targets import TargetEncoder
 from netwright.data.text.corpus_encoder import CorpusEncoder
@@ -70,13 +70,16 @@ class FoldableData:
     groups: Tensor | None = None
 
 
-def foldable(source: Any, config: Config | None, data: Data) -> FoldableData:
+def foldable(
+    source: Any, config: Config | None, data: Data, *, keeps_test: bool = False
+) -> FoldableData:
     """All rows of a source, but for a test split that comes with it.
 
     Args:
         source: what the caller calls data: a name, a path, a frame, arrays or `Data`.
         config: its settings; None for arrays and `Data`.
         data: what was loaded from it.
+        keeps_test: whether the test rows that were held out of it by chance are left out too.
     """
     if isinstance(data.train, SourceSplit):
         raise ConfigError(
@@ -93,9 +96,8 @@ def foldable(source: Any, config: Config | None, data: Data) -> FoldableData:
             f"would leak"
         )
     if isinstance(config, TableConfig) and isinstance(data.preprocessor, TableEncoder):
-        return _fold_table(
-            read_table(config.path or source, config.dialect), config, data, data.preprocessor
-        )
+        raw = read_table(config.path or source, config.dialect)
+        return _fold_table(raw, config, data, data.preprocessor, keeps_test=keeps_test)
     if getattr(config, "group_column", None) is not None:
         raise ConfigError(
             f"{data.name} cannot be cross-validated by groups, which is for tables of columns: "
@@ -103,23 +105,32 @@ def foldable(source: Any, config: Config | None, data: Data) -> FoldableData:
         )
     is_ours_to_divide = config is None or isinstance(config, DataConfig)
     comes_with_test = isinstance(source, Data) or data.test_is_given or not is_ours_to_divide
-    return _fold_splits(data, config, comes_with_test=comes_with_test)
+    return _fold_splits(data, config, leaves_test=comes_with_test or keeps_test)
 
 
 def _fold_table(
-    raw: RawTable, config: TableConfig, data: Data, encoder: TableEncoder
+    raw: RawTable, config: TableConfig, data: Data, encoder: TableEncoder, *, keeps_test: bool
 ) -> FoldableData:
     """Read the table again for every fold, with a column that says who trains."""
     table = raw.with_missing(config.missing)
     targets = zip(*(table.column(column) for column in config.target), strict=True)
     table = table.take([row for row, cells in enumerate(targets) if "" not in cells])
-    column = next((seen.name for seen in encoder.summaries if seen.kind == "split"), None)
-    if column is not None:
-        division = divide_by_column(table, column, named=config.split_column is not None)
-        table = table.take(torch.cat([division["train"], division["val"]]).sort().values.tolist())
-    else:
-        column = new_name("fold", table.columns)
     kind = encoder.target.kind
+    column = next((seen.name for seen in encoder.summaries if seen.kind == "split"), None)
+    if column is not None or keeps_test:
+        target = TargetEncoder.fit(table, config.target, kind)
+        division, _ = divide(
+            table,
+            column,
+            named=config.split_column is not None,
+            val_size=config.val_size,
+            test_size=config.test_size,
+            seed=config.split_seed,
+            classes=target.encode(table) if kind == "class" else None,
+            group_column=config.group_column,
+        )
+        table = table.take(torch.cat([division["train"], division["val"]]).sort().values.tolist())
+    column = column or new_name("fold", table.columns)
     settings = replace(config, split_column=column, target_kind=kind, val_size=0.0)
 
     def build(train: Tensor, val: Tensor, held_out: Tensor) -> Data:
@@ -142,10 +153,10 @@ def _fold_table(
     )
 
 
-def _fold_splits(data: Data, config: Config | None, *, comes_with_test: bool) -> FoldableData:
+def _fold_splits(data: Data, config: Config | None, *, leaves_test: bool) -> FoldableData:
     """Put the splits together again, and standardise anew for every fold."""
     whole = join_splits(
-        [split for name, split in data.splits() if name != "test" or not comes_with_test]
+        [split for name, split in data.splits() if name != "test" or not leaves_test]
     )
     encoder = data.preprocessor
     fitted = _is_fitted(encoder, config)

@@ -18,8 +18,7 @@ from netwright.recipes.model_search.race import common_gap
 CAUTION = (
     "Losses are of rows that the model had not learned from, and gaps are paired row by row with "
     "the best. The best of several looks slightly better on these rows than it is, because it was "
-    "chosen on them, and because columns were encoded with their help; the test rows had no part "
-    "in the search."
+    "chosen on them; the test rows had no part in the search."
 )
 
 

@@ -1,4 +1,8 @@
-"""Which models of the catalog a search tries on a table: the quick ones first."""
+"""Which models of the catalog a search tries on a table: the quick and strong ones first.
+
+A linear model, a forest, boosting on histograms and an MLP err in different ways and take seconds:
+a search that has no more time than they need ends with a stack of them.
+"""
 
 from collections.abc import Sequence
 
@@ -8,16 +12,9 @@ from netwright.models.catalog import MODELS
 from netwright.models.ensembles.ensemble import Ensemble
 from netwright.models.model import check_fits
 
-USUAL = {
-    "class": (
-        *("softmax", "random-forest", "gradient-boosting"),
-        *("mlp", "mlp-plr", "table-resnet", "ft-transformer"),
-    ),
-    "real": (
-        *("ridge", "random-forest", "gradient-boosting"),
-        *("mlp", "mlp-plr", "table-resnet", "ft-transformer"),
-    ),
-}
+_FIRST = ("random-forest", "hist-boosting", "mlp")
+_LATER = ("gradient-boosting", "mlp-plr", "table-resnet", "ft-transformer")
+USUAL = {"class": ("softmax", *_FIRST, *_LATER), "real": ("ridge", *_FIRST, *_LATER)}
 
 
 def choose_models(names: Sequence[str], spec: DataSpec) -> tuple[str, ...]:

@@ -14,15 +14,17 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
+import torch
+
 from netwright.core.devices import device_of
 from netwright.core.errors import DataError, NetwrightError
 from netwright.core.trees import move
-from netwright.data.dataset import Data
 from netwright.data.split import hold_out, k_folds
 from netwright.metrics.paired import SIGNIFICANCE, PairedGap, paired_gap
 from netwright.models.catalog import MODELS
 from netwright.recipes.fitting.fit import put_together
 from netwright.recipes.fitting.training import train
+from netwright.recipes.judging.folds import FoldableData
 from netwright.recipes.model_search.entrant import Entrant, new_entrant, row_losses
 from netwright.recipes.plan.recipe import Recipe, has_own_rule
 from netwright.train.evaluate import predict
@@ -38,7 +40,7 @@ class Race:
 
     Args:
         recipe: how networks are trained, and the seed.
-        data: its training rows are the rows to search on; the others are not looked at.
+        rows: to search on; each fold is encoded by its own training rows.
         names: of the models, the quick ones first.
         folds: how many.
         max_time: seconds for everything, the last fit included; None: no limit.
@@ -46,7 +48,7 @@ class Race:
     """
 
     recipe: Recipe
-    data: Data
+    rows: FoldableData
     names: Sequence[str]
     folds: int
     max_time: float | None
@@ -54,12 +56,19 @@ class Race:
 
     def __post_init__(self) -> None:
         """Divide the rows, and let everyone begin with nothing."""
-        rows = self.data.train
-        count, spec = len(rows), self.data.spec
-        self.classes = rows.targets.cpu() if spec.target == "class" else None
-        self.parts = k_folds(count, self.folds, seed=self.recipe.seed, classes=self.classes)
-        self.spread = rows.targets.cpu().double().std(dim=0, correction=0)
-        self.entrants = [new_entrant(name, count, spec.num_outputs) for name in self.names]
+        count, none = self.rows.count, torch.empty(0, dtype=torch.int64)
+        whole = self.rows.build(torch.arange(count), none, none)
+        self.whole, self.target = whole.train, whole.spec.target
+        self.classes = self.whole.targets.cpu() if self.target == "class" else None
+        self.parts = k_folds(
+            count,
+            self.folds,
+            seed=self.recipe.seed,
+            classes=self.classes,
+            groups=self.rows.groups,
+        )
+        self.spread = self.whole.targets.cpu().double().std(dim=0, correction=0)
+        self.entrants = [new_entrant(name, count, whole.spec.num_outputs) for name in self.names]
         self.started = time.monotonic()
         # What a run looks at to tell a person is left out: nobody sees these runs.
         quick = replace(self.recipe.train, doctor=False, keep_path=0, threshold=None)
@@ -121,17 +130,16 @@ class Race:
             test_size=0.0,
             seed=self.recipe.seed,
             classes=None if self.classes is None else self.classes[learned],
+            groups=None if self.rows.groups is None else self.rows.groups[learned],
         )
-        rows = self.data.train
-        val = rows.take(learned[chosen_by]) if len(chosen_by) else None
+        data = self.rows.build(learned[seen], learned[chosen_by], held_out)
+        asked = data.split("test")
         prepared = put_together(
-            recipe_of(entrant.name, self.recipe, entrant.limit),
-            replace(self.data, train=rows.take(learned[seen]), val=val, test=None),
+            recipe_of(entrant.name, self.recipe, entrant.limit), replace(data, test=None)
         )
         model = train(prepared, quiet=True, keep_folder=False).model
-        asked = rows.take(held_out)
         answers = predict(model, move(asked.inputs, device_of(model)), prepared.task)
-        losses = row_losses(answers, asked, self.data.spec.target, self.spread, rows)
+        losses = row_losses(answers, asked, self.target, self.spread, self.whole)
         entrant.hear(held_out, answers, losses, time.monotonic() - started)
 
 

@@ -17,12 +17,14 @@ from netwright.core.files.storage import write_json, write_text
 from netwright.core.terminal.console import print_message
 from netwright.core.time_span import read_time_limit
 from netwright.data.dataset import Data
+from netwright.data.tables.frames import is_frame
 from netwright.inspection.drawing.page import Html, Page, code, note, table, text, tiles
 from netwright.models.catalog import MODELS
 from netwright.models.ensembles.stacking import StackingConfig
 from netwright.recipes.fitting.fit import put_together, resolve
 from netwright.recipes.fitting.training import train
-from netwright.recipes.judging.folds import join_splits
+from netwright.recipes.judging.cross_validate import frame_settings
+from netwright.recipes.judging.folds import FoldableData, foldable
 from netwright.recipes.model_search.leaderboard import (
     CAUTION,
     Standing,
@@ -40,6 +42,7 @@ from netwright.recipes.run.run import Run
 FOLDS = 5
 JSON, HTML = "leaderboard.json", "leaderboard.html"
 Load = Callable[[dict[str, Any]], tuple[Recipe, Data]]  # with these settings of the data
+Divide = Callable[[Recipe, Data], FoldableData]  # all of its rows but those of the test
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,12 +54,14 @@ class ModelSearch:
         standings: the leaderboard, the best first.
         chosen: its name: of a model, or "stacking".
         weights: of a stack: model -> weight.
+        notes: what should be known of the scores.
     """
 
     run: Run
     standings: tuple[Standing, ...]
     chosen: str
     weights: dict[str, float]
+    notes: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
         return f"ModelSearch({self.sentence})"
@@ -121,8 +126,13 @@ def search_models(
     def load(more: dict[str, Any]) -> tuple[Recipe, Data]:
         return resolve("mlp", data, seed=seed, **{**settings, **more})[:2]
 
+    def divide(recipe: Recipe, loaded: Data) -> FoldableData:
+        config = frame_settings(data, settings) if is_frame(data) else recipe.data_settings
+        return foldable(data, config, loaded, keeps_test=True)
+
     return start_model_search(
         load,
+        divide,
         models=models,
         folds=folds,
         max_time=max_time,
@@ -134,6 +144,7 @@ def search_models(
 
 def start_model_search(
     load: Load,
+    divide: Divide,
     *,
     models: Sequence[str] = (),
     folds: int = FOLDS,
@@ -142,16 +153,16 @@ def start_model_search(
     save: bool = True,
     quiet: bool = False,
 ) -> ModelSearch:
-    """The same for data that is loaded by a function; see `search_models`."""
+    """The same for data that functions load and divide; see `search_models`."""
     limit = read_time_limit(max_time)
     recipe, data = load({})
     _check(recipe, folds)
     names = choose_models(models, data.spec)
     _check_validation(names, recipe, data)
-    rows = data.train if data.val is None else join_splits([data.train, data.val])
+    rows = divide(recipe, data)
     race = Race(
         recipe=recipe,
-        data=replace(data, train=rows, val=None, test=None),
+        rows=rows,
         names=names,
         folds=folds,
         max_time=limit,
@@ -159,7 +170,7 @@ def start_model_search(
     )
     race.run()
     finished = race.finished
-    together = stack(finished, rows, race.parts, data.spec.target, race.spread)
+    together = stack(finished, race.whole, race.parts, race.target, race.spread)
     if together is not None and together.entrant.mean_loss >= finished[0].mean_loss:
         together = None
     entrants = [*race.entrants, *([together.entrant] if together else [])]
@@ -172,7 +183,8 @@ def start_model_search(
     run = train(put_together(chosen, data), out=out, quiet=True, keep_folder=save)
     found = ModelSearch(
         run=run,
-        standings=tuple(standings(entrants, rows, data.spec.target)),
+        standings=tuple(standings(entrants, race.whole, race.target)),
+        notes=rows.notes,
         chosen=chosen.model,
         weights=dict(zip(together.names, together.weights, strict=True)) if together else {},
     )
@@ -194,11 +206,6 @@ def _check(recipe: Recipe, folds: int) -> None:
             )
     if isinstance(folds, bool) or not isinstance(folds, int) or folds < 2:
         raise ConfigError(f"folds must be a whole number of at least 2, got {folds!r}")
-    if getattr(recipe.data_settings, "group_column", None) is not None:
-        raise ConfigError(
-            "a search over models divides rows at random and would divide groups: leave out "
-            "group_column, or compare models with nw.cross_validate"
-        )
 
 
 def _chosen(recipe: Recipe, race: Race, together: Stack | None) -> Recipe:
@@ -252,5 +259,5 @@ def _page(found: ModelSearch, data: str) -> Page:
         text(found.sentence),
         code(f"netwright predict {found.run.folder} new.csv"),
     )
-    page.section("Leaderboard", _shown(found), note(CAUTION))
+    page.section("Leaderboard", _shown(found), note(CAUTION), *map(note, found.notes))
     return page

@@ -95,6 +95,7 @@ def search(  # noqa: PLR0913, PLR0917 - one argument an option
     netwright search --resume searches/mine --trials 100
     """
     from netwright.core.errors import ConfigError
+    from netwright.recipes.judging.folds import foldable
     from netwright.recipes.model_search.search_models import FOLDS, start_model_search
     from netwright.recipes.plan.recipe import parse_recipe
     from netwright.recipes.plan.sources import load_configured
@@ -124,6 +125,7 @@ def search(  # noqa: PLR0913, PLR0917 - one argument an option
             )
             found = start_model_search(
                 lambda more: _loaded(recipe, more),
+                lambda own, loaded: foldable(own.data, own.data_settings, loaded, keeps_test=True),
                 models=tuple(filter(None, map(str.strip, (models or "").split(",")))),
                 folds=FOLDS if folds is None else folds,
                 max_time=seconds,
