@@ -19,6 +19,7 @@ FROM_FILES = {
     *("text", "tinyshakespeare", "wikitext-2", "text-table", "sst2", "imdb", "tagged", "ud-ewt"),
     *("questions", "squad"),
     *("text-pairs", "multi30k", "masked-text", "masked-wikitext-2", "words", "series", "nyse"),
+    *("corrupted-text", "corrupted-tinyshakespeare", "corrupted-wikitext-2"),
 }
 
 
@@ -78,10 +79,11 @@ def test_the_names_are_these() -> None:
     made = {
         *("xor", "moons", "circles", "spirals", "blobs", "line", "polynomial", "teacher"),
         *("iris", "wine", "breast-cancer", "digits", "diabetes", "linnerud"),
-        *("reverse", "copy", "adding", "recall", "parity", "brackets"),
+        *("reverse", "copy", "prefixed", "adding", "recall", "parity", "brackets"),
     }
     assert set(SOURCES) == FROM_FILES | made
     assert list(PREPROCESSORS) == [
-        *("arrays", "table", "images", "text", "text-pairs", "series", "symbols", "tree")
+        *("arrays", "table", "images", "text", "text-pairs", "corrupted-text"),
+        *("series", "symbols", "tree"),
     ]
     assert all(PREPROCESSORS.load(name).kind == name for name in PREPROCESSORS)

@@ -51,6 +51,8 @@ class DataSpec:
             is told: the target, one place later.
         shared_vocabulary: whether a token of a source and one of a target with the same number are
             the same token.
+        sentinels: how many of the last tokens stand for spans of a text that are left out of its
+            source and said in its target, and are drawn anew in each epoch; 0: there are no spans.
     """
 
     inputs: InputKind
@@ -66,6 +68,7 @@ class DataSpec:
     padding: int | None = None
     source_length: int = 0
     shared_vocabulary: bool = False
+    sentinels: int = 0
 
     def _repr_html_(self) -> str:
         told = {

@@ -37,6 +37,7 @@ class Model(nn.Module, ABC):
     only calls the layers that compute the formula of the card, `code` names their functions.
     `apart` are inputs and targets that do not go together, with the reason; `task_parts` are parts
     that only some kinds of target have, so that weights from another task may lack them.
+    `says_spans`: plain text is given to it with spans left out, which it says.
     """
 
     settings: ClassVar[type[Config]]
@@ -46,6 +47,7 @@ class Model(nn.Module, ABC):
     targets: ClassVar[frozenset[TargetKind]]
     apart: ClassVar[Mapping[tuple[InputKind, TargetKind], str]] = MappingProxyType({})
     task_parts: ClassVar[frozenset[str]] = frozenset()
+    says_spans: ClassVar[bool] = False
 
     def __init__(self, config: Config, spec: DataSpec) -> None:
         super().__init__()

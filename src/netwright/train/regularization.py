@@ -6,6 +6,7 @@ changes gradients comes after them, so that a guard has seen the gradients as th
 not learn at all is settled first of all.
 """
 
+from functools import partial
 from typing import NamedTuple
 
 from torch import nn
@@ -14,6 +15,8 @@ from netwright.core.devices import pick_device
 from netwright.core.errors import ConfigError
 from netwright.data.augment.pipeline import parse_augmentations
 from netwright.data.spec import DataSpec
+from netwright.data.text.pretraining.masking import mask_again
+from netwright.data.text.pretraining.span_corruption import corrupt_again
 from netwright.train.callback import Callback
 from netwright.train.callbacks.average_weights import AverageWeights
 from netwright.train.callbacks.batches.augment_batches import AugmentBatches
@@ -94,7 +97,10 @@ def _batch_callbacks(config: TrainConfig, seed: int, spec: DataSpec) -> list[Cal
     """What changes batches, in order."""
     callbacks: list[Callback] = []
     if spec.inputs == "masked":
-        callbacks.append(MaskBatches(spec.vocab_size - 1, seed))
+        callbacks.append(MaskBatches(partial(mask_again, mask=spec.vocab_size - 1), seed))
+    if spec.sentinels:
+        again = partial(corrupt_again, sentinels=spec.sentinels, vocab_size=spec.vocab_size)
+        callbacks.append(MaskBatches(again, seed))
     if config.label_noise:
         callbacks.append(LabelNoise(config.label_noise, spec, seed=seed))
     if config.augment:

@@ -112,3 +112,22 @@ def test_files_of_different_length_are_refused(tmp_path: Path) -> None:
         DataError, match=r"^a\.de has 2 lines, a\.en has 1: wanted the same number, line by line$"
     ):
         load("text-pairs", path=str(sources), target_path=str(targets))
+
+
+def test_a_column_of_tasks_is_written_before_each_source(tmp_path: Path) -> None:
+    rows = [(*pair, task) for pair in NUMBERS for task in ("translate", "spell")]
+    file = table(tmp_path, rows * 3, "source\ttarget\ttask")
+    data = load("text-pairs", path=str(file), prefix="task", min_count=1)
+    read = {source for source, _ in texts(data)}
+    assert "translate : eins zwei" in read
+    assert "spell : eins zwei" in read
+    assert data.spec.source_length == 4
+    encoder = encoder_of(data)
+    row = {"task": "spell", "source": "drei"}
+    typed = encoder.encode(["spell: drei"])  # texts in a list come with their tasks
+    assert encoder.encode([row]).tolist() == typed.tolist()
+    assert PairEncoder.from_json(encoder.to_json()) == encoder
+    with pytest.raises(DataError, match="'task'"):
+        encoder.encode([{"source": "drei"}])
+    with pytest.raises(DataError, match="'tusk'"):
+        load("text-pairs", path=str(file), prefix="tusk")

@@ -37,6 +37,15 @@ def test_targets_are_the_sources_backwards_or_as_they_are(name: str) -> None:
     assert said == [target for _, target in strings(data)["train"]]
 
 
+def test_a_prefix_says_which_of_two_tasks_a_string_has() -> None:
+    found = [pair for part in strings(load("prefixed", **SMALL)).values() for pair in part]
+    tasks = Counter(source.partition(": ")[0] for source, _ in found)
+    assert tasks == {"copy": 150, "reverse": 150}
+    for source, target in found:
+        task, _, string = source.partition(": ")
+        assert target == (string if task == "copy" else string[::-1])
+
+
 def test_no_string_occurs_twice_in_whatever_split() -> None:
     found = strings(load("reverse", **SMALL))
     assert {name: len(pairs) for name, pairs in found.items()} == {

@@ -8,7 +8,7 @@ import json
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 import torch
@@ -19,7 +19,15 @@ from torch.nn.functional import cross_entropy
 from netwright.core.errors import ConfigError
 from netwright.core.seeding import seeded
 from netwright.data.catalog import load
+from netwright.data.dataset import Data
 from netwright.data.spec import DataSpec
+from netwright.data.text.pair_encoder import PairEncoder
+from netwright.data.text.pretraining.span_corruption import (
+    draw_spans,
+    leave_out,
+    put_back,
+    spans_of,
+)
 from netwright.data.text.tokenizer import BOS, EOS, PAD
 from netwright.decoding.source_decoder import say_greedily
 from netwright.models.exchange.t5_config import from_t5_config
@@ -142,10 +150,9 @@ def test_at_the_start_embeddings_and_logits_have_size_1_and_queries_are_small() 
         assert float(part.std()) == pytest.approx(wanted, rel=0.05)
 
 
-def learned(steps: int, **data: Any) -> dict[str, float]:
-    strings = load("reverse", **data)
+def learned(strings: Data, steps: int, layers: int = 1) -> T5:
     with seeded(0):
-        model = T5.build(T5Config(layers=1, heads=4, width=32, dropout=0.0), strings.spec)
+        model = T5.build(T5Config(layers=layers, heads=4, width=32, dropout=0.0), strings.spec)
 
     def batch(numbers: torch.Generator) -> tuple[Tensor, Tensor]:
         rows = torch.randint(len(strings.train), (128,), generator=numbers)
@@ -155,14 +162,41 @@ def learned(steps: int, **data: Any) -> dict[str, float]:
         return cross_entropy(logits.flatten(0, 1), targets.flatten())
 
     train(model, batch, loss, steps=steps, lr=0.003)
-    return evaluate(model, strings.split("test"), task_for(strings))
+    return model
+
+
+def free_accuracy(steps: int) -> float:
+    strings = load("reverse", n=3000, length=6, symbols=6)
+    return evaluate(learned(strings, steps), strings.split("test"), task_for(strings))[
+        "free_accuracy"
+    ]
 
 
 @pytest.mark.slow
 def test_a_tiny_one_learns_to_say_backwards() -> None:
-    assert learned(10, n=3000, length=6, symbols=6)["free_accuracy"] < 0.4
+    assert free_accuracy(10) < 0.4
     # Of distances alone it learns more slowly than of positions: 0.84 here, 0.92 after 900 steps.
-    assert learned(500, n=3000, length=6, symbols=6)["free_accuracy"] >= 0.75
+    assert free_accuracy(500) >= 0.75
+
+
+@pytest.mark.slow
+@pytest.mark.covers("t5")
+def test_spans_are_put_back_exactly_and_a_prefix_chooses_one_of_two_tasks() -> None:
+    spans, numbers = spans_of(64), torch.Generator().manual_seed(0)
+    texts = torch.randint(4, 50, (1000, 64), generator=numbers)
+    inputs, targets = leave_out(texts, draw_spans(1000, spans, numbers), spans, first=50)
+    assert torch.equal(put_back(inputs, targets, spans, first=50), texts)
+
+    strings = load("prefixed", n=4000, length=5, symbols=12)
+    model, encoder = learned(strings, 500, layers=2), cast(PairEncoder, strings.preprocessor)
+    test = [
+        row["source"].partition(": ")[2] for row in encoder.decode(strings.split("test").inputs)
+    ]
+    for task, wanted in (("copy", test), ("reverse", [string[::-1] for string in test])):
+        sources = encoder.encode([f"{task}: {string}" for string in test])
+        said = say_greedily(model, sources[:, : encoder.source_length], 6, begin=BOS, end=EOS)
+        right = [one == other for one, other in zip(encoder.write(said), wanted, strict=True)]
+        assert sum(right) >= 0.95 * len(right), task  # whole strings, each under both prefixes
 
 
 def test_texts_longer_than_those_of_the_data_have_distances_too() -> None:

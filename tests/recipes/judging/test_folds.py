@@ -224,7 +224,7 @@ def test_images_that_the_user_set_aside_for_the_test_are_in_no_fold(
 def test_texts_that_share_what_they_are_read_from_cannot_be_folded(tmp_path: Path) -> None:
     (tmp_path / "own.txt").write_text("one two three four five six seven eight nine ten " * 40)
     whole_of = str(tmp_path / "own.txt")
-    for name in ("text", "masked-text"):
+    for name in ("text", "masked-text", "corrupted-text"):
         with pytest.raises(ConfigError, match="overlap or adjoin in one sequence"):
             whole(name, path=whole_of, tokenizer="word", window=13)
     with pytest.raises(ConfigError, match="several questions share a context"):

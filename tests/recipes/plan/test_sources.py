@@ -173,6 +173,19 @@ def test_a_bert_reads_plain_text_masked_and_other_data_as_they_are(tmp_path: Pat
     assert text_source("bert-mini", "wikitext-2", {}) == {"data.name": "masked-wikitext-2"}
     assert text_source("bert", "sst2", {}) == {}
     assert text_source("lstm", path, {}) == {}
+    assert text_source("t5", path, {}) == {"data.name": "corrupted-text"}
+    assert text_source("t5", "tinyshakespeare", {}) == {"data.name": "corrupted-tinyshakespeare"}
+    assert text_source("transformer", path, {}) == {}  # of 2017: it was never trained so
     small: dict[str, Any] = {"layers": 1, "heads": 2, "width": 8, "window": 17, "vocab_size": 300}
     run = nw.fit("bert", path, epochs=1, save=False, quiet=True, **small)
     assert run.spec.inputs == "masked"
+
+
+def test_a_t5_reads_plain_text_with_spans_left_out(tmp_path: Path) -> None:
+    (tmp_path / "book.txt").write_text("One two three.\n\nFour five six.\n" * 100)
+    small: dict[str, Any] = {"layers": 1, "heads": 2, "width": 8, "tokenizer": "word"}
+    run = nw.fit(
+        "t5", str(tmp_path / "book.txt"), window=20, epochs=1, save=False, quiet=True, **small
+    )
+    assert (run.spec.inputs, run.spec.sentinels) == ("pairs", 2)
+    assert len(run.predict(["One <extra_id_0> three ."])) == 1

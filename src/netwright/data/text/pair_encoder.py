@@ -24,6 +24,19 @@ from netwright.data.text.encoder import given_encoding, padded
 from netwright.data.text.text_rows import read_text_rows
 from netwright.data.text.tokenizer import BOS, EOS, PAD, Tokenizer
 
+TEXTS = "texts"  # what a list of them is called
+
+
+def prefixed(table: RawTable, column: str, prefix: str) -> Sequence[str]:
+    """The texts of a column, each behind its task: "translate: Ein Haus"; without a prefix alone.
+
+    Source: Raffel et al. (2019), arXiv 1910.10683, section 2.4.
+    """
+    texts = table.column(column)
+    if not prefix:
+        return texts
+    return [f"{task}: {text}" for task, text in zip(table.column(prefix), texts, strict=True)]
+
 
 @dataclass(frozen=True, kw_only=True)
 class PairEncoder(Preprocessor):
@@ -39,6 +52,8 @@ class PairEncoder(Preprocessor):
         target_length: T, with the end.
         columns: what sources and targets are called in a table.
         encoding: how the bytes of new files are text; empty: UTF-8.
+        prefix: the column of tasks in a table, each of which is written before its source; empty:
+            there is none, and texts in a list come with their tasks anyhow.
     """
 
     kind: ClassVar[str] = "text-pairs"
@@ -49,6 +64,7 @@ class PairEncoder(Preprocessor):
     target_length: int
     columns: tuple[str, str] = ("source", "target")
     encoding: str = ""
+    prefix: str = ""
 
     def reading(self, **settings: str) -> "PairEncoder":
         """The same for files in another encoding."""
@@ -76,7 +92,7 @@ class PairEncoder(Preprocessor):
     def encode(self, source: Any) -> Tensor:
         """Sources, or a table -> (N, S + T); of unknown targets a decoder is told <bos> only."""
         table = self.read(source)
-        sources, targets = table.column(self.columns[0]), table.columns.get(self.columns[1])
+        sources, targets = self._sources(table), table.columns.get(self.columns[1])
         return self.encode_pairs(sources, [""] * len(sources) if targets is None else targets)[0]
 
     def encode_targets(self, source: Any) -> Tensor:
@@ -139,8 +155,13 @@ class PairEncoder(Preprocessor):
     def _table(self, source: Any, column: str) -> RawTable:
         if isinstance(source, list | tuple) and all(isinstance(text, str) for text in source):
             texts = list(source)
-            return RawTable(name="texts", columns={column: texts}, positions=range(len(texts)))
+            return RawTable(name=TEXTS, columns={column: texts}, positions=range(len(texts)))
         return read_text_rows(source, self.encoding)
+
+    def _sources(self, table: RawTable) -> Sequence[str]:
+        """The sources of a table, behind their tasks; texts in a list are as they are."""
+        is_given = table.name == TEXTS and self.prefix not in table.columns
+        return prefixed(table, self.columns[0], "" if is_given else self.prefix)
 
     def _told_and_said(self, targets: Sequence[str]) -> tuple[Tensor, Tensor]:
         """What a decoder hears before each token (N, T), and what it is to say (N, T)."""

@@ -1,6 +1,7 @@
 """Your own pairs of texts as data: sentences and their translations, questions and answers.
 
     a table with two columns of text        path=pairs.tsv, source=de, target=en
+    several tasks, named in a column        path=pairs.tsv, prefix=task: "task: source" is read
     two files, one text a line in each      path=train.de, target_path=train.en
 
 Shapes: N pairs, S source tokens, T target tokens with the end.
@@ -23,7 +24,7 @@ from netwright.data.tables.splitting import SplitColumn, divide_by_settings
 from netwright.data.tables.targets import check_present
 from netwright.data.text.catalog import TOKENIZERS
 from netwright.data.text.encoder import share
-from netwright.data.text.pair_encoder import PairEncoder
+from netwright.data.text.pair_encoder import PairEncoder, prefixed
 from netwright.data.text.text_files import read_text
 from netwright.data.text.text_rows import read_text_rows
 from netwright.data.text.tokenizer import SPECIALS, UNK, Tokenizer
@@ -75,6 +76,9 @@ class TextPairsConfig(PairsConfig, DataConfig):
     encoding: Encoding = ""
     source: Annotated[str, Doc("the column of sources")] = "source"
     target: Annotated[str, Doc("the column of targets")] = "target"
+    prefix: Annotated[
+        str, Doc("the column of tasks, each written before its source (task: source); empty: none")
+    ] = ""
     split_column: SplitColumn = None
 
 
@@ -86,11 +90,13 @@ def load_pairs(config: TextPairsConfig) -> Data:
 def pairs_data(table: RawTable, config: TextPairsConfig) -> Data:
     """The pairs of a table as data."""
     columns = (config.source, config.target)
-    check_present(table, columns, "; remove such rows from the file")
+    named = [config.prefix] if config.prefix else []
+    check_present(table, [*columns, *named], "; remove such rows from the file")
     division, divided, test_is_given = divide_by_settings(table, config, config.split_column)
     learned = table.take(division["train"].tolist())
     encoder, notes = _fitted(learned, config)
-    inputs, targets = encoder.encode_pairs(*(table.column(column) for column in columns))
+    sources = prefixed(table, config.source, config.prefix)
+    inputs, targets = encoder.encode_pairs(sources, table.column(config.target))
     whole = Split(inputs=inputs, targets=targets)
     splits = {part: whole.take(rows) for part, rows in division.items() if len(rows)}
     data = Data(
@@ -148,7 +154,10 @@ def _read(config: TextPairsConfig) -> RawTable:
 def _fitted(learned: RawTable, config: TextPairsConfig) -> tuple[PairEncoder, list[str]]:
     """The encoder of the training rows, and a note on each of its two sides."""
     columns = {config.source: 0, config.target: 1}  # and how many tokens end a text
-    texts = {column: learned.column(column) for column in columns}
+    texts = {
+        config.source: prefixed(learned, config.source, config.prefix),
+        config.target: learned.column(config.target),
+    }
     every = [*texts[config.source], *texts[config.target]]
     both = (
         _tokenizer(every, config, f"columns {config.source!r} and {config.target!r}")
@@ -171,6 +180,7 @@ def _fitted(learned: RawTable, config: TextPairsConfig) -> tuple[PairEncoder, li
         target_length=lengths[1],
         columns=(config.source, config.target),
         encoding=config.encoding,
+        prefix=config.prefix,
     )
     return encoder, notes
 

@@ -33,6 +33,7 @@ from netwright.data.text.corpus import (
     cut_texts,
     fit_tokenizer,
 )
+from netwright.data.text.pretraining.corrupted_text import CorruptedConfig, corrupted_data
 from netwright.data.text.pretraining.masked_text import MaskedConfig, masked_data
 from netwright.data.text.tagged import TaggedConfig, tagged_data
 from netwright.data.text.text_rows import joined, read_text_rows
@@ -80,6 +81,18 @@ def load_masked_wikitext(config: MaskedConfig) -> Data:
     """The articles as pairs of segments with masked tokens."""
     texts = {part: [read_published("wikitext-2", file)] for part, file in ARTICLES.items()}
     return masked_data("masked-wikitext-2", texts, config, test_is_given=True)
+
+
+def load_corrupted_wikitext(config: CorruptedConfig) -> Data:
+    """The articles with spans left out."""
+    texts = {part: [read_published("wikitext-2", file)] for part, file in ARTICLES.items()}
+    return corrupted_data("corrupted-wikitext-2", texts, config, test_is_given=True)
+
+
+def load_corrupted_shakespeare(config: CorruptedConfig) -> Data:
+    """The plays with spans left out; the last tenth is there to choose by."""
+    texts = cut_texts([read_published("tinyshakespeare", PLAYS)], val_size=0.1, test_size=0)
+    return corrupted_data("corrupted-tinyshakespeare", texts, config)
 
 
 def load_sst2(config: RowsConfig) -> Data:
@@ -262,6 +275,22 @@ MASKED_WIKITEXT_2 = Source(
     origin=WIKITEXT_2.origin,
     licence=WIKITEXT_2.licence,
     inputs=("masked",),
+)
+CORRUPTED_SHAKESPEARE = Source(
+    config=CorruptedConfig,
+    load=load_corrupted_shakespeare,
+    sentence="the plays of tinyshakespeare with spans left out, to pre-train t5 on",
+    origin=TINY_SHAKESPEARE.origin,
+    licence=TINY_SHAKESPEARE.licence,
+    inputs=("pairs",),
+)
+CORRUPTED_WIKITEXT_2 = Source(
+    config=CorruptedConfig,
+    load=load_corrupted_wikitext,
+    sentence="the articles of wikitext-2 with spans left out, to pre-train t5 on",
+    origin=WIKITEXT_2.origin,
+    licence=WIKITEXT_2.licence,
+    inputs=("pairs",),
 )
 SST2 = Source(
     config=RowsConfig,

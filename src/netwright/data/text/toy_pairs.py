@@ -1,17 +1,20 @@
 """Toy pairs: strings of random letters, to be copied or said backwards.
 
     reverse   cab -> bac          copy   cab -> cab
+    prefixed  copy: cab -> cab    and    reverse: cab -> bac, half of the strings each
 
 Nothing can be guessed from the letters before: each must be fetched from its place in the source,
 so that a decoder without attention has to carry them all in its state.
 
 Shapes: N strings.
 Source: Sutskever, Vinyals and Le (2014), arXiv 1409.3215, section 3.3, on the order of sources;
-Graves, Wayne and Danihelka, "Neural Turing Machines" (2014), section 4.1, for the copy task.
+Graves, Wayne and Danihelka, "Neural Turing Machines" (2014), section 4.1, for the copy task;
+Raffel et al. (2019), arXiv 1910.10683, section 2.4, for tasks that are told by a prefix.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from itertools import cycle
 from string import ascii_lowercase
 from typing import Annotated
 
@@ -26,6 +29,8 @@ from netwright.data.split import hold_out
 from netwright.data.synthetic.base import LICENCE, SyntheticConfig, stream
 from netwright.data.text.char_tokenizer import CharTokenizer
 from netwright.data.text.pair_encoder import PairEncoder
+
+Task = Callable[[str], str]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,16 +69,27 @@ def draw_strings(config: ToyPairsConfig, random: torch.Generator) -> list[str]:
     return list(found)[: config.n]
 
 
-def _load(name: str, config: ToyPairsConfig, answer: Callable[[str], str]) -> Data:
+def _load(name: str, config: ToyPairsConfig, tasks: Mapping[str, Task]) -> Data:
+    """Strings, and what their tasks say of them, by turns.
+
+    Args:
+        name: of the data.
+        config: which strings are drawn.
+        tasks: what is written before a string -> what is said of it.
+    """
     strings = draw_strings(config, stream(config, name))
-    letters = CharTokenizer.fit([ascii_lowercase[: config.symbols]])
+    letters = CharTokenizer.fit([ascii_lowercase[: config.symbols], *tasks])
     encoder = PairEncoder(
         source=letters,
         target=letters,
-        source_length=config.length,
+        source_length=config.length + max(map(len, tasks)),
         target_length=config.length + 1,
     )
-    inputs, targets = encoder.encode_pairs(strings, [answer(string) for string in strings])
+    turns = list(zip(strings, cycle(tasks.items()), strict=False))
+    inputs, targets = encoder.encode_pairs(
+        [prefix + string for string, (prefix, _) in turns],
+        [answer(string) for string, (_, answer) in turns],
+    )
     rows = hold_out(
         config.n, val_size=config.val_size, test_size=config.test_size, seed=config.split_seed
     )
@@ -90,12 +106,25 @@ def _load(name: str, config: ToyPairsConfig, answer: Callable[[str], str]) -> Da
 
 def load_reverse(config: ToyPairsConfig) -> Data:
     """Each string, and the same from its end to its beginning."""
-    return _load("reverse", config, lambda string: string[::-1])
+    return _load("reverse", config, {"": _reversed})
 
 
 def load_copy(config: ToyPairsConfig) -> Data:
     """Each string, and itself."""
-    return _load("copy", config, lambda string: string)
+    return _load("copy", config, {"": _copied})
+
+
+def load_prefixed(config: ToyPairsConfig) -> Data:
+    """Two tasks for one model: what stands before a string says which."""
+    return _load("prefixed", config, {"copy: ": _copied, "reverse: ": _reversed})
+
+
+def _copied(string: str) -> str:
+    return string
+
+
+def _reversed(string: str) -> str:
+    return string[::-1]
 
 
 REVERSE = Source(
@@ -109,6 +138,13 @@ COPY = Source(
     config=ToyPairsConfig,
     load=load_copy,
     sentence="strings of random letters, to be copied",
+    origin="drawn by formula",
+    licence=LICENCE,
+)
+PREFIXED = Source(
+    config=ToyPairsConfig,
+    load=load_prefixed,
+    sentence="strings of random letters, to be copied or reversed, as their prefix says",
     origin="drawn by formula",
     licence=LICENCE,
 )

@@ -100,6 +100,7 @@ class T5(TwoStacks):
     """Reads a source, then says its target; only distances of tokens are told."""
 
     settings: ClassVar[type[Config]] = T5Config
+    says_spans: ClassVar[bool] = True
     code: ClassVar[Functions] = (*TwoStacks.code, RelativePositionBias.forward)
     card: ClassVar[Card] = card_of(
         "An encoder reads the source, a decoder says the target; both know positions by learned "

@@ -35,6 +35,7 @@ from netwright.data.tables.splitting import divide, groups_of
 from netwright.data.tables.table import TableConfig, from_frame
 from netwright.data.tables.targets import TargetEncoder
 from netwright.data.text.corpus_encoder import CorpusEncoder
+from netwright.data.text.pretraining.corrupted_encoder import CorruptedEncoder
 from netwright.data.text.pretraining.masked_encoder import MaskedEncoder
 from netwright.data.text.spans.span_encoder import SpanEncoder
 
@@ -85,7 +86,8 @@ def foldable(
         raise ConfigError(
             "batches of a DataLoader cannot be divided into folds: give its Dataset, or arrays"
         )
-    if isinstance(data.preprocessor, SeriesEncoder | CorpusEncoder | MaskedEncoder):
+    adjoining = SeriesEncoder | CorpusEncoder | MaskedEncoder | CorruptedEncoder
+    if isinstance(data.preprocessor, adjoining):
         raise ConfigError(
             f"{data.name} cannot be cross-validated: its windows overlap or adjoin in one "
             f"sequence, so folds would leak"

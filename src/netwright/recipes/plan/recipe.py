@@ -31,6 +31,11 @@ READERS = (  # they read files
 )
 TABLE, ARRAYS, IMAGES, PAIRS, TEXT, TEXT_TABLE, TAGGED, TEXT_PAIRS, WORDS = READERS
 MASKED = {TEXT: "masked-text", "wikitext-2": "masked-wikitext-2"}  # the same texts, masked
+CORRUPTED = {  # and with spans left out
+    TEXT: "corrupted-text",
+    "tinyshakespeare": "corrupted-tinyshakespeare",
+    "wikitext-2": "corrupted-wikitext-2",
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -190,10 +195,10 @@ def merge(first: Mapping[str, Any], second: Mapping[str, Any]) -> dict[str, Any]
 
 
 def words_for(model: str, section: Mapping[str, Any]) -> dict[str, Any]:
-    """The data section for this model: as words for one that learns words, masked for a BERT."""
-    name = section.get("name")
-    if name in MASKED and reads_masked(model):
-        return {**section, "name": MASKED[name]}
+    """The data section for this model: as words, masked for a BERT, with spans out for a T5."""
+    name, for_pretraining = section.get("name"), pretraining_texts(model)
+    if name in for_pretraining:
+        return {**section, "name": for_pretraining[name]}
     if reads_words(model) and name == TEXT:
         return {**section, "name": WORDS}
     if reads_words(model) and name in PUBLISHED_TEXTS:
@@ -206,9 +211,14 @@ def reads_words(model: str) -> bool:
     return model in MODELS and MODELS.load(model).targets == {"none"}
 
 
-def reads_masked(model: str) -> bool:
-    """Whether the model of this name is pre-trained on masked text."""
-    return model in MODELS and "masked" in MODELS.load(model).inputs
+def pretraining_texts(model: str) -> Mapping[Any, str]:
+    """Sources of text -> those that give the model of this name the same texts to pre-train on."""
+    if model not in MODELS:
+        return {}
+    kind = MODELS.load(model)
+    if kind.says_spans:
+        return CORRUPTED
+    return MASKED if "masked" in kind.inputs else {}
 
 
 def data_section(source: str | Path, given: Container[str] = ()) -> dict[str, Any]:

@@ -16,13 +16,12 @@ from netwright.data.source import Source
 from netwright.recipes.plan.given_settings import SOURCE, given_to
 from netwright.recipes.plan.model_fit import check_source_fits
 from netwright.recipes.plan.recipe import (
-    MASKED,
     TABLE,
     TEXT_TABLE,
     WORDS,
     Recipe,
     data_section,
-    reads_masked,
+    pretraining_texts,
     reads_words,
 )
 
@@ -53,15 +52,16 @@ def source_section(source: str | Path, given: Mapping[str, Any]) -> dict[str, An
 
 
 def text_source(model: str, source: Any, settings: Mapping[str, Any]) -> dict[str, str]:
-    """The setting by which a model reads a named text in its own way: as words, or masked."""
+    """The setting by which a model reads a named text in its own way: as words, or covered."""
     if not isinstance(source, str | Path):
         return {}
     if reads_words(model):
         return {SOURCE: WORDS}
-    if not reads_masked(model):
+    for_pretraining = pretraining_texts(model)
+    if not for_pretraining:
         return {}
     name = source_section(source, given_to("data", settings))["name"]
-    return {SOURCE: MASKED[name]} if name in MASKED else {}
+    return {SOURCE: for_pretraining[name]} if name in for_pretraining else {}
 
 
 def check_readable(model: str, source: Any, settings: Mapping[str, Any]) -> None:

@@ -109,6 +109,11 @@ _ROWS = (
         sentence="The mini BERT, pre-trained on the articles of WikiText-2, for a GPU.",
     ),
     ReadyRecipe(
+        name="ready/shakespeare-t5",
+        sentence="A T5 of 1.4 million weights that says missing letters of Tiny Shakespeare, for a "
+        "CPU.",
+    ),
+    ReadyRecipe(
         name="ready/sst2-bert",
         sentence="The mini BERT on SST-2, from scratch or from a pre-trained run.",
     ),

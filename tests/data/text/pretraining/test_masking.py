@@ -52,14 +52,14 @@ def test_texts_come_back_and_masks_are_drawn_anew_by_their_generator_alone() -> 
     inputs, targets = mask_tokens(tokens, MASK, random())
     assert torch.equal(unmask_tokens(inputs, targets), tokens)
     targets[:, 0] = torch.arange(20) % 2
-    again, places = mask_again(inputs, targets, MASK, random(2))
+    again, places = mask_again(inputs, targets, mask=MASK, random=random(2))
     assert torch.equal(places[:, 0], targets[:, 0])
     assert torch.equal(again[:, 0], tokens[:, 0])
     assert torch.equal(unmask_tokens(again[:, 1:], places[:, 1:]), tokens[:, 1:])
     assert not torch.equal(places[:, 1:], targets[:, 1:])
     for one, other in zip(
-        mask_again(again, places, MASK, random(3)),
-        mask_again(inputs, targets, MASK, random(3)),
+        mask_again(again, places, mask=MASK, random=random(3)),
+        mask_again(inputs, targets, mask=MASK, random=random(3)),
         strict=True,
     ):
         assert torch.equal(one, other)

@@ -46,7 +46,7 @@ def unmask_tokens(inputs: Tensor, targets: Tensor) -> Tensor:
 
 
 def mask_again(
-    inputs: Tensor, targets: Tensor, mask: int, random: torch.Generator
+    inputs: Tensor, targets: Tensor, *, mask: int, random: torch.Generator
 ) -> tuple[Tensor, Tensor]:
     """Other places of the same examples; what is to be said at [CLS], place 0, stays.
 

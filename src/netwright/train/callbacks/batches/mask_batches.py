@@ -1,11 +1,22 @@
-"""Draw the masks of each batch anew."""
+"""Draw anew what is covered in each batch of texts: masked tokens, or spans that are left out."""
+
+from typing import Protocol
 
 import torch
+from torch import Tensor
 
 from netwright.core.seeding import derive_seed
-from netwright.data.text.pretraining.masking import mask_again
 from netwright.train.callback import Callback
 from netwright.train.state import TrainState
+
+
+class Redraw(Protocol):
+    """Covers other places of the texts that inputs and targets tell together."""
+
+    def __call__(
+        self, inputs: Tensor, targets: Tensor, *, random: torch.Generator
+    ) -> tuple[Tensor, Tensor]:
+        """Inputs and targets of the same shapes."""
 
 
 class MaskBatches(Callback):
@@ -15,14 +26,14 @@ class MaskBatches(Callback):
     checkpoint sees what it would have seen.
 
     Args:
-        mask: the number of [MASK].
+        redraw: covers other places.
         seed: the run's.
     """
 
     only_changes_batch = True
 
-    def __init__(self, mask: int, seed: int) -> None:
-        self.mask, self.seed = mask, seed
+    def __init__(self, redraw: Redraw, seed: int) -> None:
+        self.redraw, self.seed = redraw, seed
 
     def on_batch_start(self, state: TrainState) -> None:
         """Replace the batch at hand."""
@@ -31,5 +42,5 @@ class MaskBatches(Callback):
         place = (state.ranks.rank, state.epoch, state.position)
         random = torch.Generator(state.batch.inputs.device)
         random.manual_seed(derive_seed(self.seed, "masks", *place))
-        inputs, targets = mask_again(state.batch.inputs, state.batch.targets, self.mask, random)
+        inputs, targets = self.redraw(state.batch.inputs, state.batch.targets, random=random)
         state.batch = state.batch._replace(inputs=inputs, targets=targets)

@@ -1,0 +1,31 @@
+"""How text with spans left out is encoded: as pairs, of a text with sentinels and of the spans."""
+
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+from netwright.core.errors import DataError
+from netwright.data.spec import DataSpec
+from netwright.data.text.pair_encoder import PairEncoder
+from netwright.data.text.pretraining.sentinel_tokenizer import SentinelTokenizer
+
+
+@dataclass(frozen=True, kw_only=True)
+class CorruptedEncoder(PairEncoder):
+    """Encodes texts in which sentinels stand for spans, and the spans.
+
+    A text of one's own with sentinels in it (To be <extra_id_0> not to be) can be given to predict.
+    """
+
+    kind: ClassVar[str] = "corrupted-text"
+
+    @property
+    def spec(self) -> DataSpec:
+        """What a model is built to fit."""
+        sentinels = self.source.sentinels if isinstance(self.source, SentinelTokenizer) else 0
+        return replace(super().spec, sentinels=sentinels)
+
+    def check_numbers(self) -> None:
+        """Refuse lengths that no texts have, and a tokenizer without sentinels."""
+        super().check_numbers()
+        if not isinstance(self.source, SentinelTokenizer) or self.source != self.target:
+            raise DataError("corrupted text is read and said by one tokenizer with sentinels")
