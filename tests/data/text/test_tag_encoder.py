@@ -5,9 +5,11 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+import torch
 
 from netwright.core.errors import ConfigError, DataError
 from netwright.data.spec import IGNORED
+from netwright.data.text.char_tokenizer import CharTokenizer
 from netwright.data.text.conllu import Sentence
 from netwright.data.text.tag_encoder import TagEncoder
 from netwright.data.text.tokenizer import PAD, UNK
@@ -24,6 +26,9 @@ SENTENCES = [
 ]
 
 
+PLACES = torch.tensor([[1, 2], [0, IGNORED], [1, IGNORED]])
+
+
 def test_every_word_has_its_token_and_its_tag_once() -> None:
     assert ENCODER.encode(SENTENCES).tolist() == [[4, 6], [5, PAD], [UNK, PAD]]
     assert ENCODER.encode_targets(SENTENCES).tolist() == [[1, 2], [0, IGNORED], [1, IGNORED]]
@@ -31,16 +36,40 @@ def test_every_word_has_its_token_and_its_tag_once() -> None:
 
 
 def test_words_come_in_lists_and_texts_too_and_tags_in_lists() -> None:
-    wanted = ENCODER.encode(SENTENCES).tolist()
+    wanted, places = (part.tolist() for part in (ENCODER.encode(SENTENCES), PLACES))
     assert ENCODER.encode(["dogs run fast", "cats"]).tolist() == wanted
     assert ENCODER.encode([["dogs", "run", "fast"], ["cats"]]).tolist() == wanted
     tags = [["NOUN", "VERB", "ADV"], ["NOUN"]]
-    assert ENCODER.encode_targets(tags).tolist() == ENCODER.encode_targets(SENTENCES).tolist()
+    for sentences in (["dogs run fast", "cats"], [["dogs", "run", "fast"], ["cats"]]):
+        inputs, targets = ENCODER.encode_pairs(sentences, tags)
+        assert (inputs.tolist(), targets.tolist()) == (wanted, places)
+    with pytest.raises(DataError, match=r"^there are 1 sentences but 2 lists of tags$"):
+        ENCODER.encode_pairs(["dogs run fast"], tags)
+    with pytest.raises(DataError, match=r"^sentence 1 has 2 words but 1 tags$"):
+        ENCODER.encode_pairs(["dogs run fast", "two cats"], tags)
+    with pytest.raises(DataError, match=r"^sentence 0 has 3 words but 0 tags$"):
+        ENCODER.encode_targets(["dogs run fast"])
+
+
+def test_a_word_of_several_tokens_has_its_tag_at_the_first() -> None:
+    pieces = CharTokenizer.fit(["dogsrunfast"])
+    encoder = replace(ENCODER, tokenizer=pieces, length=5)
+    sentences = [Sentence(words=("dogs", "run"), tags=("NOUN", "VERB")), SENTENCES[1]]
+    inputs, targets = encoder.encode(sentences), encoder.encode_targets(sentences)
+    assert inputs.shape == targets.shape == (3, 5)  # dogsr un cats
+    assert inputs[0].tolist() == pieces.encode("dogsr")
+    gap = IGNORED
+    assert targets.tolist() == [[1, gap, gap, gap, 2], [gap] * 5, [1, gap, gap, gap, gap]]
+    said = torch.where(targets == IGNORED, 0, targets)  # what is said elsewhere does not count
+    assert encoder.write(said, sentences) == [["NOUN", "VERB"], ["NOUN"]]
+    assert encoder.sizes(sentences) == [7, 4]
+    assert encoder.remarks([["dogs", "", "Xrun"]]) == ("66.7 % of the words are unknown",)
 
 
 def test_a_sentence_without_words_is_one_unknown_word_that_does_not_count() -> None:
     assert ENCODER.encode([""]).tolist() == [[UNK, PAD]]
-    assert ENCODER.encode_targets([[]]).tolist() == [[IGNORED, IGNORED]]
+    assert ENCODER.encode_targets([""]).tolist() == [[IGNORED, IGNORED]]
+    assert ENCODER.write(torch.zeros(1, 2).long(), [""]) == [[]]
 
 
 def test_the_spec_names_tags_and_padding() -> None:
@@ -52,7 +81,7 @@ def test_the_spec_names_tags_and_padding() -> None:
 def test_unknown_words_are_told_and_unknown_tags_refused() -> None:
     assert ENCODER.remarks(SENTENCES) == ("25 % of the words are unknown",)
     with pytest.raises(DataError, match=r"^unknown tag 'NOUNS'; did you mean 'NOUN'\?$"):
-        ENCODER.encode_targets([["NOUNS"]])
+        ENCODER.encode_pairs(["dogs"], [["NOUNS"]])
     sentence = "sentences must be the path of a .conllu file, or a list of them, got int"
     with pytest.raises(DataError, match=f"^{re.escape(sentence)}$"):
         ENCODER.encode(3)
@@ -73,4 +102,5 @@ def test_files_are_read_with_their_tags_and_have_one_encoding(tmp_path: Path) ->
 def test_a_sentence_of_one_word_is_one_example_however_short_these_are() -> None:
     short = replace(ENCODER, length=1)
     assert short.encode(["cats", "dogs run", ""]).shape == (4, 1)
-    assert short.encode_targets([["NOUN"], ["NOUN", "VERB"], []]).shape == (4, 1)
+    tags = [["NOUN"], ["NOUN", "VERB"], []]
+    assert short.encode_pairs(["cats", "dogs run", ""], tags)[1].shape == (4, 1)

@@ -26,7 +26,7 @@ from netwright.recipes.plan.sources import (
     load_configured,
     load_source,
     settings_type,
-    text_source,
+    text_settings,
 )
 
 
@@ -169,13 +169,13 @@ def test_groups_of_what_has_no_rows_to_hold_out_are_refused() -> None:
 def test_a_bert_reads_plain_text_masked_and_other_data_as_they_are(tmp_path: Path) -> None:
     (tmp_path / "book.txt").write_text("One two three.\n\nFour five six.\n" * 300)
     path = str(tmp_path / "book.txt")
-    assert text_source("bert", path, {}) == {"data.name": "masked-text"}
-    assert text_source("bert-mini", "wikitext-2", {}) == {"data.name": "masked-wikitext-2"}
-    assert text_source("bert", "sst2", {}) == {}
-    assert text_source("lstm", path, {}) == {}
-    assert text_source("t5", path, {}) == {"data.name": "corrupted-text"}
-    assert text_source("t5", "tinyshakespeare", {}) == {"data.name": "corrupted-tinyshakespeare"}
-    assert text_source("transformer", path, {}) == {}  # of 2017: it was never trained so
+    assert text_settings("bert", path, {}) == {"data.name": "masked-text"}
+    assert text_settings("bert-mini", "wikitext-2", {}) == {"data.name": "masked-wikitext-2"}
+    assert text_settings("bert", "sst2", {}) == {}
+    assert text_settings("lstm", path, {}) == {}
+    assert text_settings("t5", path, {}) == {"data.name": "corrupted-text"}
+    assert text_settings("t5", "tinyshakespeare", {}) == {"data.name": "corrupted-tinyshakespeare"}
+    assert text_settings("transformer", path, {}) == {}  # of 2017: it was never trained so
     small: dict[str, Any] = {"layers": 1, "heads": 2, "width": 8, "window": 17, "vocab_size": 300}
     run = nw.fit("bert", path, epochs=1, save=False, quiet=True, **small)
     assert run.spec.inputs == "masked"

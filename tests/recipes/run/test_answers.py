@@ -255,16 +255,11 @@ def test_a_corpus_is_counted_in_windows() -> None:
 
 
 def test_inputs_and_targets_are_of_the_same_examples() -> None:
-    inputs = TAGGER.encode(["a b c", ""])
-    targets = TAGGER.encode_targets([["X", "Y", "Z"], []])
+    inputs, targets = TAGGER.encode_pairs(["a b c", ""], [["X", "Y", "Z"], []])
     assert targets[2].tolist() == [IGNORED, IGNORED]
-    check_paired(Split(inputs=inputs, targets=targets), TAGGER.spec)
-    fewer = TAGGER.encode_targets([["X", "Y", "Z"]])
+    check_paired(Split(inputs=inputs, targets=targets))
     with pytest.raises(DataError, match=r"^there are 3 inputs but 2 targets$"):
-        check_paired(Split(inputs=inputs, targets=fewer), TAGGER.spec)
-    shorter = TAGGER.encode_targets([["X", "Y"], ["Z"], []])
-    with pytest.raises(DataError, match=r"^example 0 has 2 words but 1 tags$"):
-        check_paired(Split(inputs=inputs, targets=shorter.flip(1)[[1, 1, 2]]), TAGGER.spec)
+        check_paired(Split(inputs=inputs, targets=targets[:2]))
 
 
 @pytest.mark.parametrize("kind", ["int", "float"])

@@ -9,8 +9,12 @@ import torch
 
 import netwright as nw
 from netwright.core.errors import ConfigError
+from netwright.data.text.encoder import TextEncoder
+from netwright.data.text.pretraining.run_tokenizer import read_run_tokenizer
+from netwright.data.text.row_encoder import RowEncoder
 from netwright.recipes.saved.start_from import take_weights
 
+TAB = "\t_"
 TOPICS, WORDS = 12, 8  # of each; a document has one topic
 SMALL: dict[str, Any] = {"layers": 2, "heads": 2, "width": 32, "context": 32, "device": "cpu"}
 TINY: dict[str, Any] = {"layers": 1, "heads": 2, "width": 8, "context": 32, "device": "cpu"}
@@ -81,20 +85,60 @@ def test_all_but_the_heads_goes_on_and_the_tokens_are_those_of_the_run(tmp_path:
         torch.testing.assert_close(new[name], old[name], rtol=0, atol=1e-9)
     told = take_weights(run.model, tmp_path / "pretrained", run.spec.class_names)
     assert told == ("new: head; not taken: pretraining",)
+    given: dict[str, Any] = {"text": "text", "target": "label", "epochs": 1, "quiet": True, **TINY}
+    table = tmp_path / "rows.tsv"
+    unasked = nw.fit("bert", table, start_from=before, out=tmp_path / "unasked", **given)
+    assert isinstance(unasked.preprocessor, RowEncoder)
+    assert unasked.preprocessor.tokenizer == read_run_tokenizer(tmp_path / "pretrained")
+    other = nw.fit("bert", table, tokenizer="char", out=tmp_path / "letters", **given)
     with pytest.raises(ConfigError, match=r"--set data.vocabulary=.*pretrained$"):
-        nw.fit(
-            "bert",
-            tmp_path / "rows.tsv",
-            text="text",
-            target="label",
-            epochs=1,
-            start_from=before,
-            quiet=True,
-            **TINY,
-        )
+        nw.fit("bert", table, start_from=before, vocabulary=str(other.folder), **given)
     with pytest.raises(ConfigError, match=r"^a run of pre-training has nothing to predict"):
         before.predict(["w1 w2"])
     assert run.predict(["w1 w2"]).shape == (1,)
+
+
+def test_tags_and_spans_start_from_a_run_with_its_tokens_and_a_new_head(tmp_path: Path) -> None:
+    before = pretrained(tmp_path, 40, TINY, epochs=1)
+    words = "\n".join(f"{n}\tw{n}\t_\t{'AB'[n % 2]}{TAB * 6}" for n in (1, 2, 3))
+    (tmp_path / "tags.conllu").write_text(f"{words}\n\n" * 12)
+    asked = "".join(f"w1\tw{n} w2 w3\tw2\n" for n in range(12))
+    (tmp_path / "asked.tsv").write_text(f"question\tcontext\tanswer\n{asked}")
+    for file, name in (("tags.conllu", "tagged"), ("asked.tsv", "questions")):
+        given: dict[str, Any] = {"data.name": name, "epochs": 1, "lr": 1e-12, "quiet": True}
+        given |= {"device" if key == "device" else f"model.{key}": TINY[key] for key in TINY}
+        data, out = tmp_path / file, tmp_path / name
+        run = nw.fit("bert", data, start_from=before, out=out, **given)
+        assert isinstance(run.preprocessor, TextEncoder)
+        assert run.preprocessor.tokenizer == read_run_tokenizer(tmp_path / "pretrained")
+        old, new = before.model.state_dict(), run.model.state_dict()
+        assert {one.partition(".")[0] for one in new.keys() - old.keys()} == {"head"}
+        for one in old.keys() & new.keys():
+            torch.testing.assert_close(new[one], old[one], rtol=0, atol=1e-9)
+    assert nw.open_run(tmp_path / "tagged").predict(["w1 w2 never"])[0][0] in {"A", "B"}
+
+
+def test_a_t5_that_said_spans_goes_on_with_pairs(tmp_path: Path) -> None:
+    size: dict[str, Any] = {"layers": 1, "heads": 2, "width": 8, "device": "cpu", "quiet": True}
+    before = nw.fit(
+        "t5",
+        corpus(tmp_path, 40),
+        tokenizer="word",
+        window=20,
+        epochs=1,
+        out=tmp_path / "spans",
+        **size,
+    )
+    pairs = ["source\ttarget", *(f"w{n} w{n + 1}\tw{n}" for n in range(20))]
+    (tmp_path / "pairs.tsv").write_text("\n".join(pairs))
+    given: dict[str, Any] = {"source": "source", "epochs": 1, "lr": 1e-12, **size}
+    run = nw.fit("t5", tmp_path / "pairs.tsv", start_from=before, out=tmp_path / "pairs", **given)
+    assert run.spec.sentinels == 0 < before.spec.sentinels
+    assert run.spec.vocab_size == before.spec.vocab_size
+    old, new = before.model.state_dict(), run.model.state_dict()
+    assert old.keys() == new.keys()
+    for name in old:
+        torch.testing.assert_close(new[name], old[name], rtol=0, atol=1e-9)
 
 
 @pytest.mark.slow

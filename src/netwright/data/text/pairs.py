@@ -25,6 +25,7 @@ from netwright.data.tables.targets import check_present
 from netwright.data.text.catalog import TOKENIZERS
 from netwright.data.text.encoder import share
 from netwright.data.text.pair_encoder import PairEncoder, prefixed
+from netwright.data.text.pretraining.run_tokenizer import RunVocabulary, read_run_tokenizer
 from netwright.data.text.text_files import read_text
 from netwright.data.text.text_rows import read_text_rows
 from netwright.data.text.tokenizer import SPECIALS, UNK, Tokenizer
@@ -53,6 +54,7 @@ class PairsConfig(Config):
         bool,
         Doc("one vocabulary for sources and targets, so that a transformer ties their embeddings"),
     ] = False
+    vocabulary: RunVocabulary = ""
     max_length: Annotated[
         Size | None,
         Doc(
@@ -161,7 +163,7 @@ def _fitted(learned: RawTable, config: TextPairsConfig) -> tuple[PairEncoder, li
     every = [*texts[config.source], *texts[config.target]]
     both = (
         _tokenizer(every, config, f"columns {config.source!r} and {config.target!r}")
-        if config.shared_vocabulary
+        if config.shared_vocabulary or config.vocabulary
         else None
     )
     readers, lengths, notes = [], [], []
@@ -186,7 +188,9 @@ def _fitted(learned: RawTable, config: TextPairsConfig) -> tuple[PairEncoder, li
 
 
 def _tokenizer(texts: Sequence[str], config: TextPairsConfig, where: str) -> Tokenizer:
-    """The vocabulary of these texts; one without any token is refused."""
+    """The vocabulary of these texts, or of a run; one without any token is refused."""
+    if config.vocabulary:
+        return read_run_tokenizer(Path(config.vocabulary))
     reader = TOKENIZERS.load(config.tokenizer).fit(
         texts, vocab_size=config.vocab_size, min_count=config.min_count, lower=config.lower
     )

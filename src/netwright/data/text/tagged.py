@@ -4,7 +4,7 @@ Shapes: N examples, T words of each.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated
 
@@ -20,9 +20,10 @@ from netwright.data.source import DataConfig, Source
 from netwright.data.split import hold_out
 from netwright.data.text.conllu import CONLLU, Sentence, read_conllu
 from netwright.data.text.encoder import share
+from netwright.data.text.pretraining.run_tokenizer import RunVocabulary, read_run_tokenizer
 from netwright.data.text.tag_encoder import TagEncoder
 from netwright.data.text.text_files import find_files, named_parts
-from netwright.data.text.tokenizer import SPECIALS, UNK
+from netwright.data.text.tokenizer import SPECIALS, UNK, Tokenizer
 from netwright.data.text.word_tokenizer import WordTokenizer
 
 LONG_SHARE = 95  # per cent of the training sentences that fit into one example
@@ -43,8 +44,9 @@ class TaggedConfig(Config):
     lower: Annotated[bool, Doc("convert to lower case")] = False
     max_length: Annotated[
         Size | None,
-        Doc("words per example, longer sentences continue in the next; none: 95 % of them fit"),
+        Doc("tokens per example, longer sentences continue in the next; none: 95 % of them fit"),
     ] = None
+    vocabulary: RunVocabulary = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -103,20 +105,20 @@ def tagged_data(
         test_is_given: the source itself says which part is the test.
     """
     learned = sentences["train"]
-    words = [one.words for one in learned]
-    tokenizer = WordTokenizer.fit_words(
-        words, vocab_size=config.vocab_size, min_count=config.min_count, lower=config.lower
-    )
+    tokenizer = _tokenizer(learned, config)
     tags = sorted({tag for its in sentences.values() for one in its for tag in one.tags})
     if len(tags) < 2:
         raise DataError(f"{name} has only one tag, {tags[0]!r}")
-    needed = int(np.percentile([len(one) for one in words], LONG_SHARE, method="higher"))
-    encoder = TagEncoder(tokenizer=tokenizer, length=config.max_length or needed, tags=tuple(tags))
+    encoder = TagEncoder(tokenizer=tokenizer, length=1, tags=tuple(tags))
+    sizes = encoder.sizes(list(learned))
+    needed = int(np.percentile(sizes, LONG_SHARE, method="higher"))
+    encoder = replace(encoder, length=config.max_length or needed)
     splits = {
         part: Split(inputs=encoder.encode(its), targets=encoder.encode_targets(its))
         for part, its in ((part, list(its)) for part, its in sentences.items())
     }
     counted = ", ".join(f"{len(its):,} {part}" for part, its in sentences.items())
+    called = "words" if isinstance(tokenizer, WordTokenizer) else f"{tokenizer.kind} tokens"
     data = Data(
         name=name,
         spec=encoder.spec,
@@ -126,14 +128,25 @@ def tagged_data(
         preprocessor=encoder,
         notes=(
             f"sentences: {counted} ({how})",
-            f"{tokenizer.size - len(SPECIALS):,} words known, {len(tags)} tags; unknown: "
+            f"{tokenizer.size - len(SPECIALS):,} {called} known, {len(tags)} tags; unknown: "
             + ", ".join(f"{_unknown(split)} of {part}" for part, split in splits.items()),
-            f"{encoder.length} words per example, longer sentences continue in the next",
+            f"{encoder.length} {called} per example, longer sentences continue in the next",
         ),
         test_is_given=test_is_given,
     )
     check_data(data)
     return data
+
+
+def _tokenizer(learned: Sequence[Sentence], config: TaggedConfig) -> Tokenizer:
+    if config.vocabulary:
+        return read_run_tokenizer(Path(config.vocabulary))
+    return WordTokenizer.fit_words(
+        [one.words for one in learned],
+        vocab_size=config.vocab_size,
+        min_count=config.min_count,
+        lower=config.lower,
+    )
 
 
 def _drawn(sentences: Sequence[Sentence], config: DataConfig) -> dict[str, list[Sentence]]:

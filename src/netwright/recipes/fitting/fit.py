@@ -44,12 +44,12 @@ from netwright.recipes.plan.named_recipe import (
     model_type,
     name_recipe,
 )
-from netwright.recipes.plan.recipe import DEFAULTS, Recipe
+from netwright.recipes.plan.recipe import DEFAULTS, Recipe, starting_from
 from netwright.recipes.plan.sources import (
     check_readable,
     load_configured,
     load_source,
-    text_source,
+    text_settings,
 )
 from netwright.recipes.run.run import Run
 from netwright.recipes.saved.resume import AUTO, NEVER
@@ -179,11 +179,11 @@ def _prepared(
         if data is not None:
             raise ConfigError(f"{model!r} names its data: leave out data, or give a model's name")
         recipe = change_recipe(model, seed=seed, **settings)
-        recipe = replace(recipe, start_from=start_from or recipe.start_from)
+        recipe = starting_from(recipe, start_from or recipe.start_from)
         return put_together(recipe, load_configured(recipe), own=own)
     data = DEFAULTS["data"]["name"] if data is None else data
     name = model_type(model)[0]
-    settings = {**text_source(name, data, settings), **settings}
+    settings = {**text_settings(name, data, settings, start_from), **settings}
     check_readable(name, data, settings)
     recipe, loaded, module = resolve(model, data, seed=0 if seed is None else seed, **settings)
     return put_together(replace(recipe, start_from=start_from), loaded, module, own=own)

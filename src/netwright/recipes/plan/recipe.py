@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Container, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,7 @@ from netwright.data.files.npy import is_npy_folder
 from netwright.data.images.listing import is_image_name
 from netwright.data.images.pairs import is_pairs_folder
 from netwright.data.text.conllu import CONLLU
+from netwright.data.text.pretraining.run_tokenizer import has_run_tokenizer
 from netwright.data.text.published import PUBLISHED_TEXTS
 from netwright.data.text.text_files import PLAIN, has_ending, holds_files
 from netwright.inspection.drawing.page import code, folded, text
@@ -30,6 +31,7 @@ READERS = (  # they read files
     *("text", "text-table", "tagged", "text-pairs", "words"),
 )
 TABLE, ARRAYS, IMAGES, PAIRS, TEXT, TEXT_TABLE, TAGGED, TEXT_PAIRS, WORDS = READERS
+VOCABULARY = "vocabulary"  # the setting of data that names a run whose tokens they take
 MASKED = {TEXT: "masked-text", "wikitext-2": "masked-wikitext-2"}  # the same texts, masked
 CORRUPTED = {  # and with spans left out
     TEXT: "corrupted-text",
@@ -116,15 +118,33 @@ def parse_recipe(values: Mapping[str, Any]) -> Recipe:
     if not isinstance(train, Mapping):
         raise ConfigError(f"train must be a mapping of settings, got {train!r}")
     model_settings, train = with_own_settings(model, model_settings, train)
-    return Recipe(
+    recipe = Recipe(
         model=model,
         model_settings=parse(MODELS.load(model).settings, model_settings, "model"),
         data=data,
         data_settings=parse(SOURCES.load(data).config, data_settings, "data"),
         train=parse(TrainConfig, train, "train"),
         seed=seed,
-        start_from=_start_from(values.get("from", "")),
     )
+    return starting_from(recipe, _start_from(values.get("from", "")))
+
+
+def starting_from(recipe: Recipe, source: str) -> Recipe:
+    """The recipe with a run or file to start from; where its data can, they take the run's tokens.
+
+    Args:
+        recipe: what is to be trained; tokens that its data are told to take stay.
+        source: the folder of a run, or a file of weights; empty: neither.
+    """
+    settings = recipe.data_settings
+    if settings is not None and getattr(settings, VOCABULARY, None) == "" and has_tokens(source):
+        settings = parse(type(settings), {**to_mapping(settings), VOCABULARY: source}, "data")
+    return replace(recipe, start_from=source, data_settings=settings)
+
+
+def has_tokens(source: str) -> bool:
+    """Whether this is a run whose tokens other texts can be read with."""
+    return bool(source) and has_run_tokenizer(Path(source))
 
 
 def is_imported(section: Any) -> bool:

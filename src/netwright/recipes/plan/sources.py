@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from netwright.core.config import Config, parse
+from netwright.core.config import Config, field_names, parse
 from netwright.core.errors import ConfigError
 from netwright.data.catalog import SOURCES
 from netwright.data.dataset import Data
@@ -18,9 +18,11 @@ from netwright.recipes.plan.model_fit import check_source_fits
 from netwright.recipes.plan.recipe import (
     TABLE,
     TEXT_TABLE,
+    VOCABULARY,
     WORDS,
     Recipe,
     data_section,
+    has_tokens,
     pretraining_texts,
     reads_words,
 )
@@ -51,8 +53,26 @@ def source_section(source: str | Path, given: Mapping[str, Any]) -> dict[str, An
     return {**section, "name": given["name"]} if "name" in given else section
 
 
-def text_source(model: str, source: Any, settings: Mapping[str, Any]) -> dict[str, str]:
-    """The setting by which a model reads a named text in its own way: as words, or covered."""
+def text_settings(
+    model: str, source: Any, settings: Mapping[str, Any], start_from: str = ""
+) -> dict[str, str]:
+    """How a model reads a named text: by which source, and with the tokens of which run.
+
+    Args:
+        model: its name.
+        source: what the caller calls data.
+        settings: that are given beside it.
+        start_from: a run whose weights are the first ones; its tokens are taken where they can be.
+    """
+    given = given_to("data", settings)
+    kind = settings_type(source, given) if has_tokens(start_from) else None
+    is_to_take = kind and VOCABULARY in field_names(kind) and not given.get(VOCABULARY)
+    tokens = {f"data.{VOCABULARY}": start_from} if is_to_take else {}
+    return {**_own_source(model, source, settings), **tokens}
+
+
+def _own_source(model: str, source: Any, settings: Mapping[str, Any]) -> dict[str, str]:
+    """The source by which a model reads a named text in its own way: as words, or covered."""
     if not isinstance(source, str | Path):
         return {}
     if reads_words(model):

@@ -5,7 +5,7 @@ Shapes: N rows, C classes, K reals, I rows and J columns of a mask, T tokens.
 
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,7 @@ from torch import Tensor
 from netwright.core.errors import ConfigError, DataError
 from netwright.data.dataset import Split
 from netwright.data.preprocessing import Preprocessor
-from netwright.data.spec import IGNORED, ClassType, DataSpec, TargetKind
+from netwright.data.spec import ClassType, DataSpec, TargetKind
 from netwright.data.tables.cells import shortened
 from netwright.data.tables.frames import is_pandas_frame, is_polars_frame
 from netwright.data.text.pair_encoder import PairEncoder
@@ -90,15 +90,10 @@ def examples_word(spec: DataSpec) -> str:
     return "windows" if is_corpus else "rows"
 
 
-def check_paired(split: Split, spec: DataSpec) -> None:
+def check_paired(split: Split) -> None:
     """Refuse inputs and targets, encoded each by itself, that are not of the same examples."""
     if len(split.targets) != len(split):
         raise DataError(f"there are {len(split)} inputs but {len(split.targets)} targets")
-    if spec.target == "tags" and spec.padding is not None:
-        words = (split.inputs != spec.padding).sum(dim=1)
-        tags = (split.targets != IGNORED).sum(dim=1)
-        for row in (words != tags.clamp_min(1)).nonzero().flatten().tolist():
-            raise DataError(f"example {row} has {words[row]} words but {tags[row]} tags")
 
 
 def in_words(
@@ -119,8 +114,7 @@ def in_words(
         threshold: of one probability, above which it is a yes; see `check_asked`.
     """
     if isinstance(preprocessor, TagEncoder):
-        lengths = [len(sentence.words) for sentence in preprocessor.read(source)]
-        return list(_by_sentence(values.argmax(dim=2), lengths, preprocessor.tags))
+        return preprocessor.write(values.argmax(dim=2), source)
     if isinstance(preprocessor, PairEncoder | SpanEncoder):
         texts = (
             preprocessor.write(values, source)
@@ -201,12 +195,3 @@ def like(source: Any, values: NDArray[Any], names: Sequence[str]) -> Any:
     if values.ndim == 1:
         return pandas.Series(values, index=index, name=names[0] if names else None)
     return pandas.DataFrame(values, index=index, columns=list(names))
-
-
-def _by_sentence(said: Tensor, lengths: Sequence[int], tags: Sequence[str]) -> Iterator[list[str]]:
-    """The tags of each sentence (N, T), put together where it goes on in the next example."""
-    first, room = 0, said.shape[1]
-    for length in lengths:
-        after = first + max(1, -(-length // room))
-        yield [tags[place] for place in said[first:after].flatten()[:length].tolist()]
-        first = after

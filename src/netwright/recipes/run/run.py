@@ -28,6 +28,7 @@ from netwright.data.tables.array_reading import (
 )
 from netwright.data.text.encoder import TextEncoder
 from netwright.data.text.pair_encoder import PairEncoder
+from netwright.data.text.tag_encoder import TagEncoder
 from netwright.inspection.drawing.notebook import in_notebook
 from netwright.inspection.drawing.page import Html, table, text
 from netwright.inspection.drawing.view import View
@@ -280,7 +281,7 @@ class Run(RunRecord):
                 data = read_labelled_table(data, self.spec)
             data = self.preprocessor.read_labelled(data)
         inputs, targets = data if isinstance(data, tuple) else (data, data)
-        if isinstance(self.preprocessor, PairEncoder) and isinstance(data, tuple):
+        if isinstance(self.preprocessor, PairEncoder | TagEncoder) and isinstance(data, tuple):
             told, said = self.preprocessor.encode_pairs(inputs, targets)
             return Split(inputs=told, targets=said).to(device)
         if self._from_arrays(targets):
@@ -294,7 +295,7 @@ class Run(RunRecord):
             targets=encoded,
             weights=self.preprocessor.encode_weights(inputs),
         )
-        check_paired(examples, self.spec)
+        check_paired(examples)
         return examples.to(device)
 
     def _encode(self, source: Any) -> Tree:

@@ -18,9 +18,11 @@ from netwright.core.errors import ConfigError
 from netwright.core.files.inside import has_folder
 from netwright.data.dataset import Data
 from netwright.data.preprocessing import Preprocessor
+from netwright.data.text.corpus_encoder import CorpusEncoder
 from netwright.data.text.encoder import TextEncoder
 from netwright.data.text.pair_encoder import PairEncoder
-from netwright.data.text.row_encoder import RowEncoder
+from netwright.data.text.pretraining.corrupted_encoder import CorruptedEncoder
+from netwright.data.text.pretraining.masked_encoder import MaskedEncoder
 from netwright.data.text.tokenizer import Tokenizer
 from netwright.models.exchange.foreign_weights import read_foreign_weights
 from netwright.models.model import Model
@@ -29,6 +31,7 @@ from netwright.train.carried_state import lasting_tensors
 from netwright.train.parts import parts_of
 
 CLOSE = 0.1  # of a channel's scale: two sets of photographs differ by less
+WHOLE_TEXTS = (CorpusEncoder, MaskedEncoder, CorruptedEncoder)  # they have tokens of their own
 SHOWN = 2  # names of classes or tokens
 
 
@@ -97,7 +100,7 @@ def check_tokens(source: Path, data: Data) -> None:
     for was, now in zip(_vocabularies(old), _vocabularies(data.preprocessor), strict=False):
         if was != now:
             there, here = _where_they_differ(was, now)
-            takes_others = isinstance(data.preprocessor, RowEncoder)
+            takes_others = not isinstance(data.preprocessor, WHOLE_TEXTS)
             way_out = f"; take its tokens by --set data.vocabulary={source}" if takes_others else ""
             raise ConfigError(
                 f"the weights of {source} do not fit these data: the first tokens that differ are "

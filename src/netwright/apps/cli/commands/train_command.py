@@ -2,7 +2,6 @@
 
 import os
 import sys
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -161,7 +160,7 @@ def train(  # noqa: PLR0913, PLR0917 - one argument an option
     from netwright.recipes.fitting.fit import check_one_beginning, put_together, run_path
     from netwright.recipes.fitting.launch import launch
     from netwright.recipes.fitting.training import train as train_prepared
-    from netwright.recipes.plan.recipe import parse_recipe
+    from netwright.recipes.plan.recipe import parse_recipe, starting_from
     from netwright.recipes.plan.recipe_file import to_yaml
     from netwright.recipes.plan.sources import load_configured
     from netwright.recipes.saved.resume import NEVER
@@ -198,7 +197,7 @@ def train(  # noqa: PLR0913, PLR0917 - one argument an option
     )
     check_one_beginning(resume, start_from)
     if start_from is not None:
-        recipe = replace(recipe, start_from=run_path(start_from))
+        recipe = starting_from(recipe, run_path(start_from))
     if print_config:
         print_result(to_yaml(recipe.to_mapping()))
         return

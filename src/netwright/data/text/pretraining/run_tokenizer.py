@@ -1,7 +1,7 @@
 """The tokenizer of a run: what a model was pre-trained with, it is fine-tuned with."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 from netwright.core.config import Doc
 from netwright.core.errors import DataError
@@ -21,14 +21,33 @@ def read_run_tokenizer(run: Path) -> Tokenizer:
     Args:
         run: its folder.
     """
-    file = run.expanduser() / "model" / "preprocessor.json"
-    if not has_file(file):
+    if not has_file(_file(run)):
         raise DataError(f"vocabulary must be the folder of a run on texts, got {run}")
-    told = read_json(file)
-    values = told.get("tokenizer") if isinstance(told, dict) else None
-    if not isinstance(values, dict) or not isinstance(values.get("kind"), str):
-        raise DataError(f"vocabulary must be a run on texts: {run} has no tokenizer")
+    values = _tokenizer_in(run)
+    if not values:
+        raise DataError(f"vocabulary must be a run on texts: {run} has no tokenizer, or has two")
     try:
         return load_tokenizer(values)
     except (KeyError, TypeError) as error:
         raise DataError(f"the tokenizer of {run} cannot be read: {error!r:.60}") from None
+
+
+def has_run_tokenizer(run: Path) -> bool:
+    """Whether this is the folder of a run with one tokenizer."""
+    return has_file(_file(run)) and bool(_tokenizer_in(run))
+
+
+def _file(run: Path) -> Path:
+    return run.expanduser() / "model" / "preprocessor.json"
+
+
+def _tokenizer_in(run: Path) -> dict[str, Any]:
+    """The tokenizer as it was saved, of pairs the one of both sides; empty where there is none."""
+    told = read_json(_file(run))
+    if not isinstance(told, dict):
+        return {}
+    is_shared = told.get("source") == told.get("target")
+    values = told.get("tokenizer", told.get("source") if is_shared else None)
+    if not isinstance(values, dict) or not isinstance(values.get("kind"), str):
+        return {}
+    return values
