@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from netwright.layers.attention.kernels import Kernel as Kernel
     from netwright.layers.attention.kernels import kernel_pooling as kernel_pooling
     from netwright.layers.attention.key_value_cache import KeyValueCache as KeyValueCache
+    from netwright.layers.attention.linear_attention import LinearAttention as LinearAttention
     from netwright.layers.attention.linear_attention import linear_attention as linear_attention
     from netwright.layers.attention.linear_attention import linear_step as linear_step
     from netwright.layers.attention.masks import causal_mask as causal_mask
@@ -45,11 +46,13 @@ if TYPE_CHECKING:
     from netwright.layers.attention.position_encoding import (
         sinusoidal_encoding as sinusoidal_encoding,
     )
+    from netwright.layers.attention.relative_positions import AlibiBias as AlibiBias
     from netwright.layers.attention.relative_positions import (
         RelativePositionBias as RelativePositionBias,
     )
     from netwright.layers.attention.relative_positions import alibi_bias as alibi_bias
     from netwright.layers.attention.transformer_block import TransformerBlock as TransformerBlock
+    from netwright.layers.attention.window_attention import WindowAttention as WindowAttention
     from netwright.layers.attention.window_attention import window_attention as window_attention
     from netwright.layers.convolution.centre_surround import centre_surround as centre_surround
     from netwright.layers.convolution.convolution import convolve as convolve
@@ -117,7 +120,7 @@ _HOMES = homes_in(
         "attention.hopfield": ["Hopfield", "hopfield_energy", "hopfield_retrieval"],
         "attention.kernels": ["KERNELS", "Kernel", "kernel_pooling"],
         "attention.key_value_cache": ["KeyValueCache"],
-        "attention.linear_attention": ["linear_attention", "linear_step"],
+        "attention.linear_attention": ["LinearAttention", "linear_attention", "linear_step"],
         "attention.masks": ["causal_mask", "length_mask"],
         "attention.multihead_attention": ["MultiHeadAttention"],
         "attention.position_encoding": [
@@ -126,9 +129,9 @@ _HOMES = homes_in(
             "SinusoidalPositions",
             "sinusoidal_encoding",
         ],
-        "attention.relative_positions": ["RelativePositionBias", "alibi_bias"],
+        "attention.relative_positions": ["AlibiBias", "RelativePositionBias", "alibi_bias"],
         "attention.transformer_block": ["TransformerBlock"],
-        "attention.window_attention": ["window_attention"],
+        "attention.window_attention": ["WindowAttention", "window_attention"],
         "convolution.centre_surround": ["centre_surround"],
         "convolution.convolution": ["convolve", "correlate"],
         "convolution.convolution_matrix": ["convolution_matrix", "correlation_matrix"],

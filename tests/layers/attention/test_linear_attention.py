@@ -4,8 +4,10 @@ import pytest
 import torch
 from torch import Tensor
 
+from netwright.core.errors import ConfigError
 from netwright.layers.attention.linear_attention import (
     BLOCK,
+    LinearAttention,
     empty_state,
     linear_attention,
     linear_step,
@@ -67,3 +69,40 @@ def test_half_precision_does_not_overflow_in_long_sums(is_causal: bool) -> None:
     assert bool(found.isfinite().all())
     wanted = linear_attention(*parts, is_causal=is_causal)
     torch.testing.assert_close(found.double(), wanted, rtol=1e-2, atol=1e-2)
+
+
+@for_each("is_causal", [False, True])
+def test_the_layer_reads_by_the_weights_that_it_shows(is_causal: bool) -> None:
+    torch.manual_seed(0)
+    layer = LinearAttention(8, 4, kv_heads=2, causal=is_causal).double()
+    x = torch.randn(2, BLOCK + 3, 8, dtype=torch.float64)
+    mask = torch.ones(2, 1, BLOCK + 3, dtype=torch.bool)
+    mask[1, :, :5] = False
+    x[~mask[:, 0]] = torch.nan  # what is not counted is not read
+    found = layer(x, mask)
+    assert bool(found.isfinite().all())
+    values = layer.c_attn(x.nan_to_num())[..., 12:].unflatten(-1, (2, 2)).transpose(1, 2)
+    weights = layer.attention_weights(x, mask)
+    read = weights @ values.repeat_interleave(2, dim=1)
+    wanted = layer.c_proj(read.transpose(1, 2).flatten(2))
+    torch.testing.assert_close(found, wanted, rtol=1e-10, atol=1e-10)
+    sums = weights.sum(dim=-1)[mask.expand(-1, 4, -1)]
+    torch.testing.assert_close(sums, torch.ones_like(sums))
+
+
+def test_what_is_kept_does_not_grow_and_goes_on_as_the_whole() -> None:
+    torch.manual_seed(0)
+    layer = LinearAttention(8, 2, causal=True).double()
+    x = torch.randn(2, 2 * BLOCK + 5, 8, dtype=torch.float64)
+    whole, cache, parts = layer(x), layer.start(2, 999), []
+    for part in torch.split(x, [1, BLOCK + 1, 1, BLOCK + 2], dim=1):
+        read, cache = layer.extend(part, cache)
+        parts.append(read)
+        assert cache.state.sums.shape == (2, 2, 4, 4)
+    torch.testing.assert_close(torch.cat(parts, dim=1), whole, rtol=1e-10, atol=1e-10)
+
+
+def test_a_bias_of_scores_is_refused() -> None:
+    layer, x = LinearAttention(4, 2), torch.zeros(1, 3, 4)
+    with pytest.raises(ConfigError, match=r"^linear attention has no scores"):
+        layer(x, None, torch.zeros(2, 3, 3))

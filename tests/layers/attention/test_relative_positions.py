@@ -7,6 +7,7 @@ from netwright.core.errors import ConfigError
 from netwright.core.seeding import seeded
 from netwright.layers.attention.multihead_attention import MultiHeadAttention
 from netwright.layers.attention.relative_positions import (
+    AlibiBias,
     RelativePositionBias,
     alibi_bias,
     alibi_slopes,
@@ -70,3 +71,20 @@ def test_buckets_that_cannot_be_are_refused() -> None:
         RelativePositionBias(2, is_causal=True, buckets=5)
     with pytest.raises(ConfigError, match=r"^farthest must be more than 32, the buckets, got 8$"):
         RelativePositionBias(2, is_causal=True, farthest=8)
+
+
+@pytest.mark.parametrize("kind", ["alibi", "t5", "t5-causal"])
+def test_a_row_of_all_distances_says_what_is_said_of_each_pair(kind: str) -> None:
+    with seeded(0):
+        part = (
+            AlibiBias(3)
+            if kind == "alibi"
+            else RelativePositionBias(3, is_causal=kind == "t5-causal")
+        )
+    row, pairs = part.by_distance(20), part(4, 20)
+    assert row.shape == (3, 39)
+    for query in range(16, 20):
+        assert torch.equal(pairs[:, query - 16], row[:, 19 - query : 39 - query])
+    if kind == "alibi":
+        assert torch.equal(pairs, alibi_bias(3, 4, 20))
+        assert not part.state_dict()

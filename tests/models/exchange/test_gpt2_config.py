@@ -53,6 +53,7 @@ def test_a_classifier_names_its_classes() -> None:
         ({}, ""),
         ({"kv_heads": 4}, ""),
         ({"positions": "rotary"}, "positions are rotary, those of GPT-2 are learned"),
+        ({"attention": "linear"}, "attention is linear, that of GPT-2 is full"),
         ({"bias": False}, "it has no biases, GPT-2 has them everywhere"),
         ({"kv_heads": 2}, "it has 2 kv_heads, GPT-2 has as many as heads, 4"),
     ],

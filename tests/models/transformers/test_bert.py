@@ -28,13 +28,28 @@ CLASSES = DataSpec(
 TAGS = replace(CLASSES, target="tags")
 MASKED = DataSpec(inputs="masked", input_shape=(8,), target="tokens", num_outputs=9, vocab_size=10)
 SPECS = {"class": CLASSES, "tags": TAGS, "masked": MASKED}
+OPTIONS: dict[str, dict[str, Any]] = {
+    "sinusoidal": {"positions": "sinusoidal"},
+    "rotary": {"positions": "rotary"},
+    "alibi": {"positions": "alibi"},
+    "t5": {"positions": "t5"},
+    "window": {"attention": "window", "attention_window": 1},
+    "window-global": {"attention": "window", "attention_window": 1, "global_tokens": 1},
+    "window-t5": {
+        "attention": "window",
+        "attention_window": 2,
+        "positions": "t5",
+        "global_tokens": 1,
+    },
+    "linear": {"attention": "linear"},
+}
 TEXTS = torch.tensor([[4, 5, 6, 7, 8, 4], [5, 4, PAD, PAD, PAD, PAD], [PAD] * 6])
 PAIRS = torch.tensor([[BOS, 4, 9, 6, EOS, 7, 8, EOS], [BOS, 5, EOS, 6, EOS, PAD, PAD, PAD]])
 
 
-def build(name: str = "class", seed: int = 0) -> BERT:
+def build(name: str = "class", seed: int = 0, **settings: Any) -> BERT:
     with seeded(seed):
-        model = BERT.build(BERTConfig(**SMALL), SPECS[name])
+        model = BERT.build(BERTConfig(**SMALL, **settings), SPECS[name])
         for weight in model.parameters():
             nn.init.normal_(weight, std=0.4)
     return model.double().eval()
@@ -44,6 +59,47 @@ def build(name: str = "class", seed: int = 0) -> BERT:
 @for_each("check", [*MODEL_CHECKS, *SEQUENCE_CHECKS], ids=lambda check: check.__name__)
 def test_keeps_the_contracts(check: Callable[[Build], None], name: str) -> None:
     check(lambda: BERT.build(BERTConfig(**SMALL), SPECS[name]))
+
+
+@for_each("option", OPTIONS)
+@for_each("name", SPECS)
+def test_every_option_keeps_the_contracts(name: str, option: str) -> None:
+    for check in (*MODEL_CHECKS, *SEQUENCE_CHECKS):
+        check(lambda: BERT.build(BERTConfig(**SMALL, **OPTIONS[option]), SPECS[name]))
+
+
+@for_each("option", OPTIONS)
+def test_every_option_shows_its_weights_and_knows_the_order(option: str) -> None:
+    model = build(**OPTIONS[option])
+    for weights in model.attention_weights(TEXTS[:2]):
+        assert bool((weights[1, :, :4, 4:] == 0).all())  # padding, but for what reads itself there
+        torch.testing.assert_close(weights[0].sum(dim=-1), torch.ones(2, 8).double())
+        is_near = option.startswith("window")
+        assert bool((weights[0, :, 2, 6] == 0).all()) == is_near
+    assert not torch.allclose(model(TEXTS[:1]), model(TEXTS[:1].flip(1)))
+
+
+def test_a_window_of_one_with_a_global_cls_reads_all_in_two_blocks() -> None:
+    def reach(**settings: Any) -> bool:
+        """Whether what is said at [CLS] changes with the last word."""
+        model, other = build(attention="window", attention_window=1, **settings), TEXTS[:1].clone()
+        other[0, -1] = 7
+        return not torch.equal(model(TEXTS[:1]), model(other))
+
+    assert reach(global_tokens=1)
+    assert not reach()
+
+
+@pytest.mark.parametrize(
+    ("settings", "sentence"),
+    [
+        ({"attention": "linear", "positions": "alibi"}, "must be learned or sinusoidal, got alibi"),
+        ({"global_tokens": 2}, "global_tokens are for attention=window, got 2 with attention=full"),
+    ],
+)
+def test_settings_that_do_not_fit_are_refused(settings: dict[str, Any], sentence: str) -> None:
+    with pytest.raises(ConfigError, match=f"{sentence}$"):
+        BERTConfig(**settings)
 
 
 def by_torch(model: BERT, framed: Tensor) -> Tensor:
@@ -56,7 +112,8 @@ def by_torch(model: BERT, framed: Tensor) -> Tensor:
         "norm1.": "ln_1.",
         "norm2.": "ln_2.",
     }
-    summed = model.wte.weight[framed] + model.wpe.weight[: framed.shape[1]]
+    assert model.wpe is not None
+    summed = model.wte.weight[framed] + model.wpe(0, framed.shape[1])
     x: Tensor = model.ln_e(summed + model.wse.weight[segments_of(framed)])
     for block in model.blocks:
         own = block.state_dict()

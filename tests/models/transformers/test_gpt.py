@@ -31,6 +31,30 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "sinusoidal": {"positions": "sinusoidal", "bias": False},
     "rotary": {"positions": "rotary", "kv_heads": 2, "tied": False},
     "one-head-of-keys": {"positions": "rotary", "kv_heads": 1, "dropout": 0.1},
+    "alibi": {"positions": "alibi"},
+    "t5": {"positions": "t5", "kv_heads": 2},
+    "window": {"attention": "window", "attention_window": 2},
+    "window-global": {
+        "attention": "window",
+        "attention_window": 3,
+        "global_tokens": 2,
+        "dropout": 0.1,
+    },
+    "window-rotary": {
+        "attention": "window",
+        "attention_window": 1,
+        "positions": "rotary",
+        "kv_heads": 2,
+    },
+    "window-alibi": {
+        "attention": "window",
+        "attention_window": 2,
+        "global_tokens": 1,
+        "positions": "alibi",
+    },
+    "window-t5": {"attention": "window", "attention_window": 2, "positions": "t5", "kv_heads": 1},
+    "linear": {"attention": "linear"},
+    "linear-sinusoidal": {"attention": "linear", "positions": "sinusoidal", "kv_heads": 2},
 }
 options = pytest.mark.parametrize("name", list(OPTIONS))
 
@@ -219,6 +243,20 @@ def test_one_answer_is_given_at_the_last_token_before_the_padding(target: Target
     assert bool(answers.isfinite().all())
 
 
+@options
+def test_what_a_text_says_changes_only_with_what_its_weights_read(name: str) -> None:
+    model = sharp(**{**OPTIONS[name], "layers": 1})
+    tokens = draw(1, 8)
+    weights = model.attention_weights(tokens)[0][0]
+    torch.testing.assert_close(weights.sum(dim=-1), torch.ones(4, 8).double())
+    before = model(tokens)[0]
+    for place in range(8):
+        other = tokens.clone()
+        other[0, place] = (tokens[0, place] + 1) % 11
+        moved = (model(other)[0] != before).any(dim=-1)
+        assert torch.equal(moved, (weights[:, :, place] > 0).any(dim=0)), place
+
+
 def test_the_weights_of_every_head_can_be_looked_at() -> None:
     model, tokens = sharp(dropout=0.0), draw(2, 6)
     weights = model.attention_weights(tokens)
@@ -282,6 +320,19 @@ def test_texts_longer_than_the_context_are_refused() -> None:
         ({"heads": 3}, "heads must divide the width, got 3 heads and a width of 128"),
         ({"kv_heads": 3}, "kv_heads must divide heads, got 3 of 4"),
         ({"context": 0}, "context must be greater than 0, got 0"),
+        (
+            {"attention": "window", "attention_window": 0},
+            "attention_window must be greater than 0, got 0",
+        ),
+        (
+            {"attention": "linear", "positions": "rotary"},
+            "attention=linear has no scores to tell positions by: positions must be learned or "
+            "sinusoidal, got rotary",
+        ),
+        (
+            {"global_tokens": 1},
+            "global_tokens are for attention=window, got 1 with attention=full",
+        ),
     ],
 )
 def test_settings_that_do_not_fit_are_refused(settings: dict[str, Any], sentence: str) -> None:

@@ -18,7 +18,7 @@ from torch.nn import functional
 from netwright.layers.attention.attention import masked_softmax
 from netwright.layers.attention.attention_scores import dot_scores
 from netwright.layers.attention.masks import zero_unread
-from netwright.layers.attention.multihead_attention import check_heads
+from netwright.layers.attention.self_attention import check_heads
 
 
 class Projected(NamedTuple):

@@ -17,52 +17,18 @@ Source: Vaswani et al., "Attention Is All You Need" (2017), section 3.2.2; Ainsl
 """
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 from torch.nn import functional
 
-from netwright.core.errors import ConfigError
 from netwright.layers.attention.attention import masked_softmax
 from netwright.layers.attention.attention_scores import dot_scores
 from netwright.layers.attention.key_value_cache import KeyValueCache
 from netwright.layers.attention.masks import causal_mask, padding_mask, zero_unread
-from netwright.layers.attention.position_encoding import Rotary
+from netwright.layers.attention.self_attention import SelfAttention
 
 
-class MultiHeadAttention(nn.Module):
-    """Every position reads from all others, or from those before it and itself.
-
-    Args:
-        width: D.
-        heads: H; divides D.
-        kv_heads: G; divides H. H where None.
-        causal: nothing is read from later positions.
-        dropout: share of the attention weights dropped while training.
-        bias: whether the projections have biases.
-        rotary: turns queries and keys by their positions; None: positions are told otherwise.
-        scale: of the scores; 1 / sqrt(K) where None.
-    """
-
-    def __init__(
-        self,
-        width: int,
-        heads: int,
-        *,
-        kv_heads: int | None = None,
-        causal: bool = False,
-        dropout: float = 0.0,
-        bias: bool = True,
-        rotary: Rotary | None = None,
-        scale: float | None = None,
-    ) -> None:
-        super().__init__()
-        kv_heads = heads if kv_heads is None else kv_heads
-        check_heads(width, heads, kv_heads)
-        self.width, self.heads, self.kv_heads = width, heads, kv_heads
-        self.head_size = width // heads
-        self.causal, self.dropout, self.rotary = causal, dropout, rotary
-        self.scale = self.head_size**-0.5 if scale is None else scale
-        self.c_attn = nn.Linear(width, (heads + 2 * kv_heads) * self.head_size, bias=bias)
-        self.c_proj = nn.Linear(width, width, bias=bias)
+class MultiHeadAttention(SelfAttention[KeyValueCache]):
+    """Every position reads from all others, or from those before it and itself, by a softmax."""
 
     def forward(
         self, x: Tensor, mask: Tensor | None = None, score_bias: Tensor | None = None
@@ -115,19 +81,9 @@ class MultiHeadAttention(nn.Module):
     ) -> Tensor:
         """The weights of every head by the plain formula, (B, T, D) -> (B, H, T, T)."""
         queries, keys, _ = self._split(zero_unread(x, mask))
-        keys = keys.repeat_interleave(self.heads // self.kv_heads, dim=1)
-        scores = self.scale * dot_scores(queries, keys)
+        scores = self.scale * dot_scores(queries, self._for_all_heads(keys))
         scores = scores if score_bias is None else scores + score_bias
         return masked_softmax(scores, self._allowed(mask, x))
-
-    def _split(self, x: Tensor, start: int = 0) -> tuple[Tensor, Tensor, Tensor]:
-        """Queries (B, H, T, K), keys and values (B, G, T, K) of positions from `start` on."""
-        heads = self.c_attn(x).unflatten(-1, (-1, self.head_size)).transpose(1, 2)
-        counts = (self.heads, self.kv_heads, self.kv_heads)
-        queries, keys, values = heads.split(counts, dim=1)
-        if self.rotary is not None:
-            queries, keys = self.rotary(queries, start), self.rotary(keys, start)
-        return queries, keys, values
 
     def _allowed(self, mask: Tensor | None, x: Tensor) -> Tensor | None:
         """The mask and causality in one, for all heads: (B, 1, T, T) or (T, T)."""
@@ -156,8 +112,7 @@ class MultiHeadAttention(nn.Module):
             scale=self.scale,
             enable_gqa=self.kv_heads < self.heads,
         )
-        joined: Tensor = self.c_proj(heads.transpose(1, 2).flatten(2))
-        return joined
+        return self._joined(heads)
 
 
 def biased(allowed: Tensor | None, score_bias: Tensor | None) -> Tensor | None:
@@ -165,11 +120,3 @@ def biased(allowed: Tensor | None, score_bias: Tensor | None) -> Tensor | None:
     if score_bias is None or allowed is None:
         return allowed if score_bias is None else score_bias
     return score_bias.masked_fill(~allowed, -torch.inf)
-
-
-def check_heads(width: int, heads: int, kv_heads: int) -> None:
-    """Refuse heads that do not divide the width, and key/value heads that do not divide them."""
-    if width % heads:
-        raise ConfigError(f"heads must divide the width, got {heads} heads and a width of {width}")
-    if heads % kv_heads:
-        raise ConfigError(f"kv_heads must divide heads, got {kv_heads} of {heads}")

@@ -5,7 +5,8 @@ r"""Positions as a bias of the scores: how far a key is from its query, and noth
 
 T5's buckets are exact for near keys and grow with the logarithm of the distance; all that is far
 shares the last. Both are added to the scores before the softmax (`score_bias` of
-`MultiHeadAttention`), and neither has a longest position.
+`MultiHeadAttention`), and neither has a longest position. `by_distance` is the same as one row of
+all distances, for attention that never holds all pairs (`WindowAttention`).
 
 Shapes: H heads, T queries, S keys; the queries are the last T of the S places.
 Source: Press, Smith and Lewis, "Train Short, Test Long" (2021); Raffel et al., "Exploring the
@@ -28,6 +29,11 @@ def relative_distances(queries: int, keys: int, device: torch.device | None = No
     return places - places[keys - queries :, None]
 
 
+def all_distances(length: int, device: torch.device | None = None) -> Tensor:
+    """Those that there are in a text of T places, 1 - T to T - 1, (2 T - 1)."""
+    return torch.arange(1 - length, length, device=device)
+
+
 def alibi_slopes(heads: int) -> Tensor:
     """m_h (H,): a geometric series; of a number that is no power of 2 as their code has it.
 
@@ -43,9 +49,32 @@ def alibi_bias(
     heads: int, queries: int, keys: int | None = None, device: torch.device | None = None
 ) -> Tensor:
     """The bias (H, T, S) of every head, by the distance of query and key."""
-    far = relative_distances(queries, queries if keys is None else keys, device).abs()
-    slopes = alibi_slopes(heads).to(device, torch.get_default_dtype())
-    return -slopes[:, None, None] * far
+    far = relative_distances(queries, queries if keys is None else keys, device)
+    return _fallen(alibi_slopes(heads).to(device, torch.get_default_dtype()), far)
+
+
+class AlibiBias(nn.Module):
+    """ALiBi's bias as a part of a model: nothing is learned or saved.
+
+    Args:
+        heads: H.
+    """
+
+    slopes: Tensor
+
+    def __init__(self, heads: int) -> None:
+        super().__init__()
+        slopes = alibi_slopes(heads).to(torch.get_default_dtype())
+        self.register_buffer("slopes", slopes, persistent=False)
+
+    def forward(self, queries: int, keys: int | None = None) -> Tensor:
+        """(H, T, S), of the last T of the S places."""
+        count = queries if keys is None else keys
+        return _fallen(self.slopes, relative_distances(queries, count, self.slopes.device))
+
+    def by_distance(self, length: int) -> Tensor:
+        """Of key minus query from 1 - T to T - 1, (H, 2 T - 1)."""
+        return _fallen(self.slopes, all_distances(length, self.slopes.device))
 
 
 def relative_bucket(
@@ -92,12 +121,19 @@ class RelativePositionBias(nn.Module):
     def forward(self, queries: int, keys: int | None = None) -> Tensor:
         """(H, T, S), of the last T of the S places."""
         count = queries if keys is None else keys
-        far = relative_distances(queries, count, self.table.weight.device)
-        places = relative_bucket(
-            far, is_causal=self.is_causal, buckets=self.buckets, farthest=self.farthest
-        )
+        places = self._buckets(relative_distances(queries, count, self.table.weight.device))
         bias: Tensor = self.table(places)
         return bias.permute(2, 0, 1)
+
+    def by_distance(self, length: int) -> Tensor:
+        """Of key minus query from 1 - T to T - 1, (H, 2 T - 1)."""
+        bias: Tensor = self.table(self._buckets(all_distances(length, self.table.weight.device)))
+        return bias.T
+
+    def _buckets(self, distances: Tensor) -> Tensor:
+        return relative_bucket(
+            distances, is_causal=self.is_causal, buckets=self.buckets, farthest=self.farthest
+        )
 
 
 def check_buckets(buckets: int, farthest: int) -> None:
@@ -106,3 +142,8 @@ def check_buckets(buckets: int, farthest: int) -> None:
         raise ConfigError(f"buckets must be even and at least 4, got {buckets}")
     if farthest <= buckets:
         raise ConfigError(f"farthest must be more than {buckets}, the buckets, got {farthest}")
+
+
+def _fallen(slopes: Tensor, distances: Tensor) -> Tensor:
+    """ALiBi at distances of any shape, (H, ...)."""
+    return -slopes.reshape(-1, *(1 for _ in distances.shape)) * distances.abs()

@@ -10,13 +10,14 @@ Source: Vaswani et al., "Attention Is All You Need" (2017), section 3.1; Xiong e
 Normalization in the Transformer Architecture" (2020).
 """
 
+from typing import Any
+
 from torch import Tensor, nn
 
 from netwright.layers.attention.add_and_norm import AddAndNorm, Norm
 from netwright.layers.attention.feedforward import FeedForward
-from netwright.layers.attention.key_value_cache import KeyValueCache
 from netwright.layers.attention.masks import zero_unread
-from netwright.layers.attention.multihead_attention import MultiHeadAttention
+from netwright.layers.attention.self_attention import Cache, SelfAttention
 
 
 class TransformerBlock(AddAndNorm):
@@ -32,7 +33,7 @@ class TransformerBlock(AddAndNorm):
 
     def __init__(
         self,
-        attn: MultiHeadAttention,
+        attn: SelfAttention[Any],
         mlp: FeedForward,
         *,
         pre_norm: bool = True,
@@ -53,8 +54,8 @@ class TransformerBlock(AddAndNorm):
         return self._add(x, self.attn(self.attended(x), mask, score_bias))
 
     def extend(
-        self, x: Tensor, cache: KeyValueCache, score_bias: Tensor | None = None
-    ) -> tuple[Tensor, KeyValueCache]:
+        self, x: Tensor, cache: Cache, score_bias: Tensor | None = None
+    ) -> tuple[Tensor, Cache]:
         """The next positions (B, T, D), which read from those in the cache too."""
         read, cache = self.attn.extend(self.attended(x), cache, score_bias)
         return self._add(x, read), cache

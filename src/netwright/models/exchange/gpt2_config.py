@@ -31,6 +31,8 @@ def differs_from_gpt2(config: GPTConfig) -> str:
     """The first setting that GPT-2 has not, in a few words; empty where it is a GPT-2."""
     if config.positions != "learned":
         return f"positions are {config.positions}, those of GPT-2 are learned"
+    if config.attention != "full":
+        return f"attention is {config.attention}, that of GPT-2 is full"
     if not config.bias:
         return "it has no biases, GPT-2 has them everywhere"
     if config.kv_heads not in {None, config.heads}:

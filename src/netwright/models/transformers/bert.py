@@ -33,37 +33,35 @@ from netwright.data.spec import DataSpec, InputKind, TargetKind
 from netwright.data.text.pretraining.framing import CLS, SEP, frame_texts, segments_of
 from netwright.data.text.tokenizer import PAD
 from netwright.layers.attention.feedforward import FeedForward
-from netwright.layers.attention.multihead_attention import MultiHeadAttention, check_heads
-from netwright.layers.attention.position_encoding import LearnedPositions
+from netwright.layers.attention.multihead_attention import MultiHeadAttention
 from netwright.layers.attention.transformer_block import TransformerBlock
-from netwright.models.first_vectors import FirstVectorsConfig
 from netwright.models.model import Functions, Model
 from netwright.models.published_sizes import BERTS, BERTSize
+from netwright.models.transformers.attention_settings import (
+    SPREAD,
+    AttentionConfig,
+    build_attention,
+    build_positions,
+    build_relative,
+    score_bias,
+)
 from netwright.models.variant import find_variant, make_variant
 
-SPREAD = 0.02  # of the weights at the start
 EXPANSION = 4  # of the width, in the feed-forward networks
 NEVER = -1e4  # logit of what cannot be, finite also in half precision
 FRAME = 2  # tokens around a text
 
 
 @dataclass(frozen=True, kw_only=True)
-class BERTConfig(FirstVectorsConfig):
+class BERTConfig(AttentionConfig):
     """Settings of a BERT."""
 
-    layers: Annotated[Size, Doc("transformer blocks")] = 4
-    heads: Annotated[Size, Doc("attention heads; must divide the width")] = 4
     width: Annotated[Size, Doc("features per token")] = 256
     context: Annotated[Size, Doc("context length in tokens, [CLS] and [SEP] included")] = 512
     dropout: Annotated[Fraction, Doc("dropout on embeddings, residual branches and attention")] = (
         0.1
     )
     norm_eps: Annotated[float, Gt(0), Doc("added to the variance in layer norms")] = 1e-12
-
-    def __post_init__(self) -> None:
-        """Check the fields, then what they mean together."""
-        super().__post_init__()
-        check_heads(self.width, self.heads, self.heads)
 
 
 def card_of(sentence: str) -> Card:
@@ -141,8 +139,10 @@ class BERT(Model):
     def __init__(self, config: BERTConfig, spec: DataSpec) -> None:
         super().__init__(config, spec)
         width, is_masked = config.width, spec.inputs == "masked"
+        self.context = config.context
         self.wte = nn.Embedding(spec.vocab_size + (not is_masked), width)  # the last is [MASK]
-        self.wpe = LearnedPositions(config.context, width)
+        self.wpe = build_positions(config, config.context)
+        self.relative = build_relative(config, causal=False)
         self.wse = nn.Embedding(2, width)
         self.ln_e = nn.LayerNorm(width, eps=config.norm_eps)
         self.drop = nn.Dropout(config.dropout)
@@ -193,21 +193,21 @@ class BERT(Model):
 
     def encode(self, tokens: Tensor, segments: Tensor, counted: Tensor) -> Tensor:
         """What the last block gives of framed tokens (B, F), segments, and where padding is not."""
-        mask = counted[:, None]  # (B, 1, F)
+        mask, bias = counted[:, None], self._score_bias(tokens.shape[1])  # (B, 1, F)
         x = self._embed(tokens, segments)
         for block in self.blocks:
-            x = block(x, mask)
+            x = block(x, mask, bias)
         return x
 
     @torch.no_grad()
     def attention_weights(self, tokens: Tensor) -> tuple[Tensor, ...]:
         """The weights (B, H, F, F) of every block, by the plain formula."""
         framed = self._framed(tokens)
-        mask = (framed != PAD)[:, None]
+        mask, bias = (framed != PAD)[:, None], self._score_bias(framed.shape[1])
         x, weights = self._embed(framed, segments_of(framed)), []
         for block in self.blocks:
-            weights.append(block.attn.attention_weights(block.attended(x), mask))
-            x = block(x, mask)
+            weights.append(block.attn.attention_weights(block.attended(x), mask, bias))
+            x = block(x, mask, bias)
         return tuple(weights)
 
     def framed_names(self, names: Sequence[str]) -> list[str]:
@@ -218,12 +218,19 @@ class BERT(Model):
         return tokens if self.spec.inputs == "masked" else frame_texts(tokens)
 
     def _embed(self, tokens: Tensor, segments: Tensor) -> Tensor:
-        count, most = tokens.shape[1], len(self.wpe.weight)
-        if count > most:
-            raise ShapeError(f"a context of {most} tokens has no room for {count}")
-        x = self.wte(tokens) + self.wpe(0, count) + self.wse(segments)
+        count = tokens.shape[1]
+        if count > self.context:
+            raise ShapeError(f"a context of {self.context} tokens has no room for {count}")
+        x = self.wte(tokens)
+        if self.wpe is not None:
+            x = x + self.wpe(0, count)
+        x = x + self.wse(segments)
         embedded: Tensor = self.drop(self.ln_e(x))
         return embedded
+
+    def _score_bias(self, count: int) -> Tensor | None:
+        """What is added to the scores of so many tokens, in every block."""
+        return score_bias(self.relative, next(iter(self.blocks)).attn, count)
 
     def _pooled(self, x: Tensor) -> Tensor:
         """What [CLS] says of the whole, (B, F, D) -> (B, D)."""
@@ -232,7 +239,7 @@ class BERT(Model):
 
 def _build_block(config: BERTConfig) -> TransformerBlock:
     return TransformerBlock(
-        MultiHeadAttention(config.width, config.heads, dropout=config.dropout),
+        build_attention(config, config.context, causal=False),
         FeedForward(config.width, EXPANSION * config.width, nn.GELU()),
         pre_norm=False,
         dropout=config.dropout,

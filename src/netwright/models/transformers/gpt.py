@@ -10,6 +10,9 @@ Padding behind a text needs no mask: no counted token looks there. Padding in fr
 batches of prompts of different lengths have it: with `attention_mask` nothing looks at it, and a
 row's positions count from its first token.
 
+`attention` and `positions` choose how tokens read each other and know where they stand (see
+`attention_settings`); a linear attention keeps sums in place of keys and values.
+
 Shapes: B batch, T tokens, V vocabulary, C classes, H heads, D width.
 Source: Radford et al., "Language Models are Unsupervised Multitask Learners" (2019).
 """
@@ -18,55 +21,49 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import partial
-from typing import Annotated, ClassVar, Literal, Self, cast
+from typing import Annotated, Any, ClassVar, Self, cast
 
 import torch
 from torch import Tensor, nn
 
 from netwright.core.card import Card
 from netwright.core.checks import check_shape
-from netwright.core.config import Config, Doc, Fraction, Size
+from netwright.core.config import Config, Doc, Size
 from netwright.core.errors import ConfigError, ShapeError
 from netwright.core.outputs import UnscoredTokens
 from netwright.data.spec import DataSpec, InputKind, TargetKind
 from netwright.layers.attention.feedforward import FeedForward
 from netwright.layers.attention.key_value_cache import KeyValueCache
+from netwright.layers.attention.linear_attention import LinearCache
 from netwright.layers.attention.masks import padding_mask
-from netwright.layers.attention.multihead_attention import MultiHeadAttention, check_heads
-from netwright.layers.attention.position_encoding import (
-    LearnedPositions,
-    Rotary,
-    SinusoidalPositions,
-)
+from netwright.layers.attention.multihead_attention import MultiHeadAttention
+from netwright.layers.attention.self_attention import SelfAttention, check_heads
 from netwright.layers.attention.transformer_block import TransformerBlock
 from netwright.layers.padded_linear import padded_linear
-from netwright.models.first_vectors import FirstVectorsConfig
 from netwright.models.model import Functions, Model
 from netwright.models.published_sizes import GPTS, GPTSize
+from netwright.models.transformers.attention_settings import (
+    SPREAD,
+    AttentionConfig,
+    build_attention,
+    build_positions,
+    build_relative,
+    score_bias,
+)
 from netwright.models.variant import find_variant, make_variant
 
-State = tuple[KeyValueCache, ...]  # one a block
-SPREAD = 0.02  # of the weights at the start
+State = tuple[KeyValueCache | LinearCache, ...]  # one a block, all of one kind
 EXPANSION = 4  # of the width, in the feed-forward networks
 
 
 @dataclass(frozen=True, kw_only=True)
-class GPTConfig(FirstVectorsConfig):
+class GPTConfig(AttentionConfig):
     """Settings of a GPT."""
 
-    layers: Annotated[Size, Doc("transformer blocks")] = 4
-    heads: Annotated[Size, Doc("attention heads; must divide the width")] = 4
-    width: Annotated[Size, Doc("features per token")] = 128
     context: Annotated[Size | None, Doc("context length in tokens; null: that of the inputs")] = (
         None
     )
-    dropout: Annotated[Fraction, Doc("dropout on embeddings, residual branches and attention")] = (
-        0.0
-    )
     bias: Annotated[bool, Doc("biases in linear layers and norms")] = True
-    positions: Annotated[Literal["learned", "sinusoidal", "rotary"], Doc("position encoding")] = (
-        "learned"
-    )
     kv_heads: Annotated[
         Size | None, Doc("key and value heads; must divide heads; null: the same number")
     ] = None
@@ -117,7 +114,8 @@ class GPT(Model):
         super().__init__(config, spec)
         self.context = config.context or spec.input_shape[0]
         self.wte = nn.Embedding(spec.vocab_size, config.width)
-        self.wpe = _build_positions(config, self.context)
+        self.wpe = build_positions(config, self.context)
+        self.relative = build_relative(config, causal=True)
         self.drop = nn.Dropout(config.dropout)
         self.h = nn.ModuleList(_build_block(config, self.context) for _ in range(config.layers))
         self.ln_f = nn.LayerNorm(config.width, bias=config.bias)
@@ -146,6 +144,11 @@ class GPT(Model):
         """The transformer blocks, in order."""
         return cast(Iterable[TransformerBlock], self.h)
 
+    @property
+    def attention(self) -> SelfAttention[Any]:
+        """The attention of the first block; that of the others is of the same kind."""
+        return next(iter(self.blocks)).attn
+
     def forward(self, tokens: Tensor, attention_mask: Tensor | None = None) -> Tensor:
         """(B, T) -> (B, T, V) for a target of tokens, else (B, C).
 
@@ -158,19 +161,21 @@ class GPT(Model):
             counted = first = mask = None
         else:
             counted, first = _read_mask(attention_mask, tokens)
-            mask = padding_mask(counted)
-        x = self._embed(tokens, first=first)
+            # Over all keys padding sees itself, so that no softmax is empty; others see to that.
+            is_full = isinstance(self.attention, MultiHeadAttention)
+            mask = padding_mask(counted) if is_full else counted[:, None]
+        x, bias = self._embed(tokens, first=first), self._score_bias(tokens.shape[1])
         for block in self.blocks:
-            x = block(x, mask)
+            x = block(x, mask, bias)
         if self.spec.target != "tokens":
             x = self._last_counted(x, tokens, counted)
         return self._logits(x)
 
     def unscored(self, tokens: Tensor) -> UnscoredTokens:
         """What the logits (B, T, V) of a target of tokens are made of; see `forward`."""
-        x = self._embed(tokens)
+        x, bias = self._embed(tokens), self._score_bias(tokens.shape[1])
         for block in self.blocks:
-            x = block(x)
+            x = block(x, score_bias=bias)
         return UnscoredTokens(self.ln_f(x), self._head_weight)
 
     @torch.no_grad()
@@ -203,9 +208,10 @@ class GPT(Model):
     def attention_weights(self, tokens: Tensor) -> tuple[Tensor, ...]:
         """The weights (B, H, T, T) of every block, by the plain formula."""
         x, weights = self._embed(tokens), []
+        bias = self._score_bias(tokens.shape[1])
         for block in self.blocks:
-            weights.append(block.attn.attention_weights(block.attended(x)))
-            x = block(x)
+            weights.append(block.attn.attention_weights(block.attended(x), score_bias=bias))
+            x = block(x, score_bias=bias)
         return tuple(weights)
 
     def _embed(self, tokens: Tensor, start: int = 0, first: Tensor | None = None) -> Tensor:
@@ -224,6 +230,10 @@ class GPT(Model):
         embedded: Tensor = self.drop(x)
         return embedded
 
+    def _score_bias(self, count: int, seen: int | None = None) -> Tensor | None:
+        """What is added to the scores of the last `count` of the tokens seen, in every block."""
+        return score_bias(self.relative, self.attention, count, seen)
+
     def _positions(self, start: int, count: int, first: Tensor) -> Tensor:
         """Of each row by itself (B, T, D); padding has those of the first token."""
         places = torch.arange(start, start + count, device=first.device) - first[:, None]
@@ -231,9 +241,10 @@ class GPT(Model):
         return table[places.clamp_min(0)]
 
     def _extend(self, tokens: Tensor, state: State) -> tuple[Tensor, State]:
-        x, grown = self._embed(tokens, state[0].length, state[0].first), []
+        start, count, grown = state[0].length, tokens.shape[1], []
+        x, bias = self._embed(tokens, start, state[0].first), self._score_bias(count, start + count)
         for block, cache in zip(self.blocks, state, strict=True):
-            x, longer = block.extend(x, cache)
+            x, longer = block.extend(x, cache, bias)
             grown.append(longer)
         return self._logits(x[:, -1]), tuple(grown)
 
@@ -271,29 +282,8 @@ def _read_mask(attention_mask: Tensor, tokens: Tensor) -> tuple[Tensor, Tensor]:
     return counted, counted.int().argmax(dim=1)
 
 
-def _build_positions(config: GPTConfig, context: int) -> nn.Module | None:
-    """What is added to the embeddings; rotary positions turn queries and keys instead."""
-    match config.positions:
-        case "learned":
-            return LearnedPositions(context, config.width)
-        case "sinusoidal":
-            # As large as the embeddings are at the start; larger would drown them.
-            return SinusoidalPositions(context, config.width, scale=SPREAD * math.sqrt(2))
-        case "rotary":
-            return None
-
-
 def _build_block(config: GPTConfig, context: int) -> TransformerBlock:
-    is_rotary = config.positions == "rotary"
-    attn = MultiHeadAttention(
-        config.width,
-        config.heads,
-        kv_heads=config.kv_heads,
-        causal=True,
-        dropout=config.dropout,
-        bias=config.bias,
-        rotary=Rotary(config.width // config.heads, context) if is_rotary else None,
-    )
+    attn = build_attention(config, context, causal=True, kv_heads=config.kv_heads, bias=config.bias)
     gelu = nn.GELU(approximate="tanh")  # the form that GPT-2's weights were trained with
     mlp = FeedForward(config.width, EXPANSION * config.width, gelu, bias=config.bias)
     norm = partial(nn.LayerNorm, bias=config.bias)

@@ -31,13 +31,14 @@ from netwright.data.spec import DataSpec
 from netwright.layers.attention.cross_attention import CrossAttention
 from netwright.layers.attention.decoder_block import DecoderBlock
 from netwright.layers.attention.feedforward import FeedForward, GatedFeedForward
-from netwright.layers.attention.multihead_attention import MultiHeadAttention, check_heads
+from netwright.layers.attention.multihead_attention import MultiHeadAttention
 from netwright.layers.attention.relative_positions import (
     BUCKETS,
     FARTHEST,
     RelativePositionBias,
     check_buckets,
 )
+from netwright.layers.attention.self_attention import check_heads
 from netwright.layers.attention.transformer_block import TransformerBlock
 from netwright.layers.padded_linear import padded_linear
 from netwright.models.model import Functions

@@ -24,8 +24,9 @@ from netwright.data.spec import DataSpec
 from netwright.layers.attention.cross_attention import CrossAttention
 from netwright.layers.attention.decoder_block import DecoderBlock
 from netwright.layers.attention.feedforward import FeedForward
-from netwright.layers.attention.multihead_attention import MultiHeadAttention, check_heads
+from netwright.layers.attention.multihead_attention import MultiHeadAttention
 from netwright.layers.attention.position_encoding import SinusoidalPositions
+from netwright.layers.attention.self_attention import check_heads
 from netwright.layers.attention.transformer_block import TransformerBlock
 from netwright.layers.padded_linear import padded_linear
 from netwright.models.published_sizes import TRANSFORMERS, TransformerSize

@@ -24,7 +24,8 @@ from netwright.core.card import Card
 from netwright.core.config import Config, Doc, Fraction, Size
 from netwright.data.spec import DataSpec, InputKind, TargetKind
 from netwright.layers.attention.feedforward import FeedForward
-from netwright.layers.attention.multihead_attention import MultiHeadAttention, check_heads
+from netwright.layers.attention.multihead_attention import MultiHeadAttention
+from netwright.layers.attention.self_attention import check_heads
 from netwright.layers.attention.transformer_block import TransformerBlock
 from netwright.layers.patches import PatchEmbedding, count_patches
 from netwright.models.model import Functions, Model
